@@ -1,0 +1,52 @@
+# What every target of ours is built with.
+add_library(piracema_options INTERFACE)
+target_compile_features(piracema_options INTERFACE cxx_std_20)
+target_compile_options(piracema_options INTERFACE
+  -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wnon-virtual-dtor
+  -Wno-missing-field-initializers)
+if(PIRACEMA_SANITIZE)
+  target_compile_options(piracema_options INTERFACE
+    -fsanitize=${PIRACEMA_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  target_link_options(piracema_options INTERFACE -fsanitize=${PIRACEMA_SANITIZE})
+endif()
+
+set_property(GLOBAL PROPERTY piracema_parts "")
+
+# piracema_part(NAME SOURCES … DEPENDS … TESTS …): one room of the house.
+#
+# Makes the objects of the room, and a ctest for each file of TESTS. `DEPENDS` are the rooms that
+# it may name; tests/layers_test.py holds its #includes to the same list.
+function(piracema_part name)
+  cmake_parse_arguments(PART "" "" "SOURCES;DEPENDS;LIBRARIES;TESTS" ${ARGN})
+  set(target piracema_${name})
+  add_library(${target} STATIC ${PART_SOURCES})
+  target_include_directories(${target} PUBLIC
+    ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
+  foreach(room ${PART_DEPENDS})
+    target_link_libraries(${target} PUBLIC piracema_${room})
+  endforeach()
+  target_link_libraries(${target} PUBLIC ${PART_LIBRARIES} PRIVATE piracema_options)
+  set_property(GLOBAL APPEND PROPERTY piracema_parts ${target})
+  foreach(test ${PART_TESTS})
+    get_filename_component(stem ${test} NAME_WE)
+    piracema_test(${name}_${stem} SOURCES ${test} PARTS ${name})
+  endforeach()
+endfunction()
+
+# piracema_test(NAME SOURCES … PARTS … LIBRARIES … LABELS …): a doctest program as a ctest.
+function(piracema_test name)
+  cmake_parse_arguments(TEST "" "TIMEOUT" "SOURCES;PARTS;LIBRARIES;LABELS" ${ARGN})
+  if(NOT BUILD_TESTING)
+    return()
+  endif()
+  if(NOT TEST_TIMEOUT)
+    set(TEST_TIMEOUT 120)
+  endif()
+  add_executable(${name} ${TEST_SOURCES} ${PROJECT_SOURCE_DIR}/tests/main.cpp)
+  foreach(room ${TEST_PARTS})
+    target_link_libraries(${name} PRIVATE piracema_${room})
+  endforeach()
+  target_link_libraries(${name} PRIVATE ${TEST_LIBRARIES} piracema_options)
+  add_test(NAME ${name} COMMAND ${name})
+  set_tests_properties(${name} PROPERTIES LABELS "${TEST_LABELS}" TIMEOUT ${TEST_TIMEOUT})
+endfunction()

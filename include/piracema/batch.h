@@ -1,0 +1,110 @@
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include <piracema/bytes.h>
+#include <piracema/codec.h>
+
+namespace piracema {
+
+/// Where a batch stands in the order of the replica that a later ordered node goes by.
+///
+/// A batch may be cut into parts that take different ways; every part carries a share of
+/// `whole`, and the batch is complete again when the shares add up (weight throwing, after
+/// Huang 1989: no count of the parts has to be known to anybody).
+struct Order {
+  static constexpr std::uint64_t whole = std::uint64_t{1} << 48;
+  std::uint64_t sequence = 0;
+  std::uint64_t share = whole;
+};
+
+/// Items on their way from one replica to another: the unit that is queued, sent and credited.
+///
+/// Items of a fixed size lie one behind the other; others have their length, a uint32, before
+/// them. Identifiers are not stored while they count upwards by one.
+struct Batch {
+  std::uint32_t count = 0;
+  /// Size of every item, or 0 where each has its own length.
+  std::uint32_t item_bytes = 0;
+  /// Identifier of the first item; of all of them in `ids` where they do not count upwards.
+  std::uint64_t first_id = 0;
+  Order order;
+  std::vector<std::uint64_t> ids;
+  /// Each item's place in its batch before it was cut into parts; empty while it is whole.
+  std::vector<std::uint32_t> positions;
+  Buffer data;
+
+  std::uint64_t id(std::uint32_t index) const {
+    return ids.empty() ? first_id + index : ids[index];
+  }
+
+  void add_id(std::uint64_t id) {
+    if (count == 0) {
+      first_id = id;
+      ids.clear();
+    } else if (!ids.empty()) {
+      ids.push_back(id);
+    } else if (id != first_id + count) {
+      for (std::uint32_t i = 0; i < count; ++i) ids.push_back(first_id + i);
+      ids.push_back(id);
+    }
+  }
+
+  /// Appends an item. All items of one batch have one type.
+  template <class T>
+  void add(std::uint64_t id, const T& item) {
+    add_id(id);
+    if constexpr (Codec<T>::fixed_bytes != 0) {
+      item_bytes = Codec<T>::fixed_bytes;
+      Codec<T>::encode(item, data);
+    } else {
+      const std::size_t at = data.size();
+      data.extend(sizeof(std::uint32_t));
+      Codec<T>::encode(item, data);
+      close_item(at);
+    }
+    count += 1;
+  }
+
+ private:
+  void close_item(std::size_t at) {
+    const std::size_t bytes = data.size() - at - sizeof(std::uint32_t);
+    if (bytes > std::numeric_limits<std::uint32_t>::max()) {
+      throw DecodeError("an item of " + std::to_string(bytes) + " bytes is above the limit, 4 GiB");
+    }
+    const auto length = static_cast<std::uint32_t>(bytes);
+    std::memcpy(data.data() + at, &length, sizeof length);
+  }
+};
+
+/// Walks over the items of a batch. Bounds are checked: a batch may have come from a peer.
+class BatchReader {
+ public:
+  explicit BatchReader(const Batch& batch) : batch_(batch), rest_(batch.data) {}
+
+  /// The bytes of the next item; call it `batch.count` times. Throws DecodeError past the end.
+  Bytes next() {
+    std::size_t length = batch_.item_bytes;
+    if (length == 0) {
+      std::uint32_t prefix = 0;
+      std::memcpy(&prefix, take(sizeof prefix).data(), sizeof prefix);
+      length = prefix;
+    }
+    return take(length);
+  }
+
+ private:
+  Bytes take(std::size_t length) {
+    if (length > rest_.size()) detail::wrong_size(length, rest_.size());
+    const Bytes item = rest_.first(length);
+    rest_ = rest_.subspan(length);
+    return item;
+  }
+
+  const Batch& batch_;
+  Bytes rest_;
+};
+
+}  // namespace piracema

@@ -1,0 +1,140 @@
+#pragma once
+
+#include <cereal/archives/binary.hpp>
+#include <cereal/types/string.hpp>
+#include <cereal/types/utility.hpp>
+#include <cereal/types/vector.hpp>
+#include <istream>
+#include <ostream>
+#include <stdexcept>
+#include <streambuf>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include <piracema/bytes.h>
+
+namespace piracema {
+
+/// Thrown by `Codec<T>::decode` when the bytes are not a T: says what was wanted and found.
+class DecodeError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// How a T travels between processes and lies in a snapshot.
+///
+/// Trivially copyable types are copied raw, strings and vectors of such types as their elements,
+/// everything else by cereal (give the type a `serialize` member, and include the
+/// <cereal/types/…> headers of the standard types inside it). Specialise it for your own layout:
+///
+///     static constexpr std::size_t fixed_bytes;        // of every T, or 0 when they differ
+///     static void encode(const T&, Buffer& out);       // appends
+///     static T decode(Bytes in);                       // all of `in`; throws DecodeError
+///
+/// Both ends are the same program on machines of the same byte order.
+template <class T>
+struct Codec;
+
+namespace detail {
+
+template <class T>
+concept RawCopied = std::is_trivially_copyable_v<T> && !std::is_pointer_v<T>;
+
+class BufferWriter : public std::streambuf {
+ public:
+  explicit BufferWriter(Buffer& out) : out_(out) {}
+
+ private:
+  std::streamsize xsputn(const char* from, std::streamsize count) override {
+    out_.append(from, static_cast<std::size_t>(count));
+    return count;
+  }
+  int_type overflow(int_type c) override {
+    const char byte = traits_type::to_char_type(c);
+    out_.append(&byte, 1);
+    return c;
+  }
+  Buffer& out_;
+};
+
+class BufferReader : public std::streambuf {
+ public:
+  explicit BufferReader(Bytes in) {
+    char* begin = const_cast<char*>(as_text(in).data());  // A streambuf reads through char*.
+    setg(begin, begin, begin + in.size());
+  }
+};
+
+[[noreturn]] inline void wrong_size(std::size_t want, std::size_t found) {
+  throw DecodeError("a value of " + std::to_string(want) + " bytes was wanted, " +
+                    std::to_string(found) + " bytes were found");
+}
+
+}  // namespace detail
+
+template <detail::RawCopied T>
+struct Codec<T> {
+  static constexpr std::size_t fixed_bytes = sizeof(T);
+  static void encode(const T& value, Buffer& out) { out.append(&value, sizeof(T)); }
+  static T decode(Bytes in) {
+    if (in.size() != sizeof(T)) detail::wrong_size(sizeof(T), in.size());
+    alignas(T) std::byte room[sizeof(T)];
+    std::memcpy(room, in.data(), sizeof(T));
+    return *std::launder(reinterpret_cast<T*>(room));
+  }
+};
+
+template <>
+struct Codec<std::string> {
+  static constexpr std::size_t fixed_bytes = 0;
+  static void encode(const std::string& value, Buffer& out) {
+    out.append(value.data(), value.size());
+  }
+  static std::string decode(Bytes in) { return std::string(as_text(in)); }
+};
+
+template <detail::RawCopied E>
+  requires(!std::is_same_v<E, bool>)
+struct Codec<std::vector<E>> {
+  static constexpr std::size_t fixed_bytes = 0;
+  static void encode(const std::vector<E>& value, Buffer& out) {
+    out.append(value.data(), value.size() * sizeof(E));
+  }
+  static std::vector<E> decode(Bytes in) {
+    if (in.size() % sizeof(E) != 0) detail::wrong_size(sizeof(E), in.size() % sizeof(E));
+    std::vector<E> value(in.size() / sizeof(E));
+    if (!in.empty()) std::memcpy(value.data(), in.data(), in.size());
+    return value;
+  }
+};
+
+template <class T>
+struct Codec {
+  static_assert(!std::is_pointer_v<T>, "a pointer means nothing in another process: send a value");
+  static constexpr std::size_t fixed_bytes = 0;
+
+  static void encode(const T& value, Buffer& out) {
+    detail::BufferWriter writer(out);
+    std::ostream stream(&writer);
+    cereal::BinaryOutputArchive archive(stream);
+    archive(value);
+  }
+  static T decode(Bytes in) {
+    detail::BufferReader reader(in);
+    std::istream stream(&reader);
+    T value{};
+    try {
+      cereal::BinaryInputArchive archive(stream);
+      archive(value);
+    } catch (const std::exception& error) {
+      throw DecodeError(std::string("not a value of the type wanted: ") + error.what());
+    }
+    if (reader.in_avail() > 0) {
+      throw DecodeError(std::to_string(reader.in_avail()) + " bytes are left after the value");
+    }
+    return value;
+  }
+};
+
+}  // namespace piracema

@@ -1,0 +1,44 @@
+#include "base/text.h"
+
+#include <cerrno>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+
+namespace piracema {
+
+namespace {
+
+std::string with_unit(double value, const char* unit) {
+  char text[48];
+  const int digits = value < 10 ? 2 : value < 100 ? 1 : 0;
+  std::snprintf(text, sizeof text, "%.*f %s", digits, value, unit);
+  return text;
+}
+
+}  // namespace
+
+std::string with_errno(std::string_view what) {
+  return concat(what, ": ", std::string_view(std::strerror(errno)));
+}
+
+std::string human_bytes(double bytes) {
+  static const char* const units[] = {"B", "kB", "MB", "GB", "TB", "PB"};
+  std::size_t unit = 0;
+  while (bytes >= 1000 && unit + 1 < std::size(units)) {
+    bytes /= 1000;
+    unit += 1;
+  }
+  if (unit == 0) return concat(static_cast<long>(bytes), " B");
+  return with_unit(bytes, units[unit]);
+}
+
+std::string human_seconds(double seconds) {
+  if (seconds < 1) return concat(std::lround(seconds * 1000), " ms");
+  if (seconds < 60) return with_unit(seconds, "s");
+  const long whole = std::lround(seconds);
+  if (whole < 3600) return concat(whole / 60, " min ", whole % 60, " s");
+  return concat(whole / 3600, " h ", whole % 3600 / 60, " min");
+}
+
+}  // namespace piracema

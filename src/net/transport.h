@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include <piracema/error.h>
+
+#include "base/ids.h"
+#include "wire/frame.h"
+
+namespace piracema::net {
+
+/// Carries frames between the processes of one job: reliable and in order between two of them
+/// while their connection lasts, and nothing after it is lost.
+class Transport {
+ public:
+  /// Called on the transport's own thread; they must not block.
+  struct Events {
+    std::function<void(Slot peer, std::uint32_t incarnation)> connected;
+    std::function<void(Slot from, wire::Frame frame)> received;
+    std::function<void(Slot peer, std::uint32_t incarnation, Error why)> lost;
+  };
+
+  virtual ~Transport() = default;
+
+  /// Where peers reach this process; what to give to their `connect`.
+  virtual std::string address() const = 0;
+
+  /// Wants a connection with this process at `address`, and none with an earlier incarnation of
+  /// the slot any longer. Of two peers the one with the higher slot calls, the other one
+  /// listens. Returns at once; `connected` or `lost` follows. Any thread.
+  virtual void connect(Slot peer, std::uint32_t incarnation, std::string address) = 0;
+
+  /// Queues a frame, never blocks; drops it when the peer is not connected. What is queued is
+  /// bounded by the credits of those who send. Any thread; frames of one thread stay in order.
+  virtual void send(Slot to, wire::Frame frame) = 0;
+};
+
+}  // namespace piracema::net
