@@ -1,0 +1,85 @@
+#pragma once
+
+#include <piracema/error.h>
+#include <sys/types.h>
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/fd.h"
+
+namespace piracema::cluster {
+
+/// A program to start.
+struct Launch {
+  /// The program's file, as `find_program` gives it, and its arguments.
+  std::vector<std::string> command;
+  /// "NAME=value", put over this process's own environment.
+  std::vector<std::string> environment;
+  /// Descriptors that it inherits beside the standard ones, under the same numbers.
+  std::vector<int> inherited;
+  /// What it writes to standard output goes to standard error.
+  bool output_to_error = false;
+};
+
+/// How a process ended, and what it had used.
+struct Exit {
+  /// Status 0.
+  bool clean = false;
+  /// By a signal that somebody sends (SIGKILL, SIGTERM …), not by one that a mistake raises.
+  bool from_outside = false;
+  /// Exit status; nothing when it was a signal.
+  std::optional<int> status;
+  /// "ended with status 1", "killed by signal 11 (SIGSEGV)".
+  std::string how;
+  std::chrono::nanoseconds cpu{};
+  std::uint64_t peak_bytes = 0;
+};
+
+/// A process that we started. It does not outlive us: it dies with the thread that started it
+/// (PR_SET_PDEATHSIG), and with this object. Standard input is empty. It has a process group of
+/// its own, so that Ctrl-C on a terminal reaches us alone and we can end the job in order.
+class Process {
+ public:
+  /// Errc::config with the system's reason if the program cannot be run.
+  static Result<Process> start(const Launch& launch);
+
+  Process(Process&& other) noexcept
+      : pid_(std::exchange(other.pid_, 0)), handle_(std::move(other.handle_)) {}
+  Process& operator=(Process&& other) noexcept {
+    std::swap(pid_, other.pid_);
+    std::swap(handle_, other.handle_);
+    return *this;
+  }
+  ~Process();
+
+  pid_t pid() const { return pid_; }
+
+  /// Readable once the process has ended (a pidfd); -1 where the kernel has none, and SIGCHLD is
+  /// all there is.
+  int handle() const { return handle_.get(); }
+
+  void signal(int number) const;
+
+  /// How it ended; nothing while it lives. Call it no more after it has said so.
+  std::optional<Exit> reap();
+
+ private:
+  Process(pid_t pid, Fd handle) : pid_(pid), handle_(std::move(handle)) {}
+
+  pid_t pid_ = 0;
+  Fd handle_;
+};
+
+/// The file that a shell would run for `name`. Errc::config with the reason: missing, a
+/// directory, not executable.
+Result<std::string> find_program(const std::string& name);
+
+/// What a wait status (waitpid(2)) says.
+Exit describe_exit(int wait_status);
+
+}  // namespace piracema::cluster
