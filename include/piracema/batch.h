@@ -16,6 +16,10 @@ namespace piracema {
 /// Huang 1989: no count of the parts has to be known to anybody).
 struct Order {
   static constexpr std::uint64_t whole = std::uint64_t{1} << 48;
+  /// What a farm emits when its stream has ended comes from no item, and has no place.
+  static constexpr std::uint64_t no_sequence = ~std::uint64_t{0};
+  /// The replica that started the order.
+  std::uint32_t origin = 0;
   std::uint64_t sequence = 0;
   std::uint64_t share = whole;
 };

@@ -53,15 +53,23 @@ class Output {
  public:
   virtual ~Output() = default;
 
-  /// Items emitted from now on have this identifier.
-  void set_id(std::uint64_t id) {
+  /// A source says which identifier the items have that it emits next.
+  void begin_item(std::uint64_t id) {
     id_ = id;
+    budget_ -= 1;
     at_work_->store(id, std::memory_order_relaxed);
   }
-  std::uint64_t id() const { return id_; }
 
-  /// Items emitted from now on stand at this place of the batch that is being processed.
-  void set_position(std::uint32_t position) { position_ = position; }
+  /// Others say that they go on to item `index` of `batch`, whose bytes are `item`; what they
+  /// emit inherits its identifier and its place in the order. False: pass it by.
+  bool begin_item(const Batch& batch, std::uint32_t index, Bytes item) {
+    begin_item(batch.id(index));
+    if (!batch.positions.empty()) position_ = batch.positions[index];
+    return !skips_ || !skip(item);
+  }
+
+  /// Of the item that was begun last.
+  std::uint64_t id() const { return id_; }
 
   /// Sends an item the way that the edge says.
   template <class T>
@@ -75,15 +83,11 @@ class Output {
     add(mix(key) % any_lane(), item);
   }
 
-  /// True when the next item would have to wait: a source should return instead.
-  virtual bool full() const = 0;
+  /// True when a source should return: the next item would have to wait, or it is time to look
+  /// at what else there is to do.
+  bool full() const { return budget_ <= 0; }
 
  protected:
-  struct Lane {
-    Batch batch;
-    std::int64_t opened_ns = 0;
-  };
-
   std::size_t any_lane() const { return lanes_.size() - 1; }
 
   /// Which lane `item` takes. Throws std::out_of_range when a user's router names no replica.
@@ -92,13 +96,23 @@ class Output {
   /// Takes the batch of a lane that has reached its limit. May wait for room.
   virtual void lane_full(std::size_t lane) = 0;
 
-  std::vector<Lane> lanes_;
+  /// Whether the item that was begun is to be passed by; if so it has been noted.
+  virtual bool skip(Bytes item) = 0;
+
+  std::vector<Batch> lanes_;
   Delivery delivery_ = Delivery::on_demand;
   Router router_;
   /// True when every item has to ask `router_`.
   bool routed_ = false;
-  /// True when items have to remember their place, because a later node puts them back in order.
+  /// Items have to remember their place, because a later node puts them back in order.
   bool keeps_positions_ = false;
+  /// Their place is that of the item they came from; else it is their number, from `emitted_`.
+  bool inherits_positions_ = false;
+  std::uint32_t emitted_ = 0;
+  /// There are items to pass by.
+  bool skips_ = false;
+  /// Items that a source may begin before it returns.
+  std::int64_t budget_ = 0;
   std::uint32_t items_limit_ = 1;
   std::size_t bytes_limit_ = std::size_t{64} << 10;
   /// Where another process reads what this one was at work on when it died.
@@ -107,9 +121,9 @@ class Output {
  private:
   template <class T>
   void add(std::size_t to, const T& item) {
-    Batch& batch = lanes_[to].batch;
+    Batch& batch = lanes_[to];
     batch.add(id_, item);
-    if (keeps_positions_) batch.positions.push_back(position_);
+    if (keeps_positions_) batch.positions.push_back(inherits_positions_ ? position_ : emitted_++);
     if (batch.count >= items_limit_ || batch.data.size() >= bytes_limit_) [[unlikely]] {
       lane_full(to);
     }

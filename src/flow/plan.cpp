@@ -45,7 +45,10 @@ void mark_order(const GraphShape& shape, Plan& plan, std::size_t from, std::size
   for (ReplicaPlan& replica : plan.replicas) {
     if (replica.node >= from && replica.node < to) replica.ordered_output = true;
     if (replica.node > from && replica.node <= to) replica.ordered_input = true;
-    if (replica.node == from) replica.window = window_over(shape, from, to);
+    if (replica.node == from) {
+      replica.starts_order = true;
+      replica.window = window_over(shape, from, to);
+    }
     if (replica.node == to) {
       replica.origins = replicas_of(shape, static_cast<std::uint32_t>(from));
     }

@@ -21,10 +21,12 @@ struct ReplicaPlan {
   std::optional<std::uint32_t> edge;
   /// Batches that arrive carry an order that a node at or after this one goes by.
   bool ordered_input = false;
-  /// Batches that leave have to carry one.
+  /// Batches that leave have to carry one: a new one if the replica starts it (a source, or an
+  /// ordered node before another one), else that of the batch they come from.
   bool ordered_output = false;
-  /// For a replica that starts an order (a source, or an ordered node before another one): how
-  /// many batches may be on the way to the node that goes by it. 0: no bound.
+  bool starts_order = false;
+  /// For a replica that starts an order: how many batches may be on the way to the node that goes
+  /// by it.
   std::uint32_t window = 0;
   /// For an ordered node: the replicas that start the order; they learn what has arrived.
   std::vector<std::uint32_t> origins;

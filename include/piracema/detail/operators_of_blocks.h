@@ -1,0 +1,173 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+
+#include <piracema/detail/callable.h>
+#include <piracema/graph.h>
+#include <piracema/operator.h>
+
+namespace piracema::detail {
+
+/// The name of a type, as a person writes it.
+std::string demangle(const char* name);
+template <class T>
+std::string name_of_type() {
+  return demangle(typeid(T).name());
+}
+
+/// `first` and behind it `second`.
+Graph join(Graph first, Graph second, Delivery delivery, Router router, bool second_is_ordered);
+
+/// What all blocks have in common: their code, and its hooks as far as it has them.
+template <class F>
+class BlockOperator : public Operator {
+ public:
+  explicit BlockOperator(const F& code) : code_(code) {}
+
+  void open(const Context& context) override {
+    if constexpr (requires { code_.start(context); }) code_.start(context);
+  }
+  void save(Buffer& out) override {
+    if constexpr (Positioned<F>) {
+      Codec<std::decay_t<decltype(code_.position())>>::encode(code_.position(), out);
+    } else if constexpr (Archived<F>) {
+      Codec<F>::encode(code_, out);
+    }
+  }
+  void load(Bytes in) override {
+    if constexpr (Positioned<F>) {
+      code_.seek(Codec<std::decay_t<decltype(code_.position())>>::decode(in));
+    } else if constexpr (Archived<F>) {
+      BufferReader reader(in);
+      std::istream stream(&reader);
+      cereal::BinaryInputArchive archive(stream);
+      archive(code_);
+    }
+  }
+
+ protected:
+  F code_;
+};
+
+template <class F, class Out>
+class BlockSource final : public BlockOperator<F> {
+ public:
+  using BlockOperator<F>::BlockOperator;
+  using BlockOperator<F>::code_;
+
+  void open(const Context& context) override {
+    first_id_ = std::uint64_t{context.replica} << 48;
+    BlockOperator<F>::open(context);
+    // Code that cannot go on from where it was begins again, and what it had sent is passed by.
+    for (std::uint64_t i = 0; i < to_pass_by_; ++i) code_();
+    to_pass_by_ = 0;
+  }
+
+  Produced produce(Output& output) override {
+    do {
+      output.begin_item(first_id_ + emitted_);
+      const std::optional<Out> item = code_();
+      if (!item) return Produced::end;
+      // Counted first: `emit` may not return, and the count is then of no more use.
+      emitted_ += 1;
+      output.emit(*item);
+    } while (!output.full());
+    return Produced::some;
+  }
+
+  void finish(Output&) override {
+    if constexpr (requires { code_.finish(); }) code_.finish();
+  }
+
+  // What a snapshot sees: `emitted_` and the code's own state, both after the same item.
+  void save(Buffer& out) override {
+    Codec<std::uint64_t>::encode(emitted_, out);
+    BlockOperator<F>::save(out);
+  }
+  void load(Bytes in) override {
+    if (in.size() < sizeof emitted_) wrong_size(sizeof emitted_, in.size());
+    emitted_ = Codec<std::uint64_t>::decode(in.first(sizeof emitted_));
+    if constexpr (Saved<F>) {
+      BlockOperator<F>::load(in.subspan(sizeof emitted_));
+    } else {
+      to_pass_by_ = emitted_;
+    }
+  }
+
+  double progress() const override {
+    if constexpr (requires { code_.progress(); }) return code_.progress();
+    return -1;
+  }
+
+ private:
+  std::uint64_t first_id_ = 0;
+  std::uint64_t emitted_ = 0;
+  std::uint64_t to_pass_by_ = 0;
+};
+
+template <class F, class In, class Out>
+class BlockNode final : public BlockOperator<F> {
+ public:
+  using BlockOperator<F>::BlockOperator;
+  using BlockOperator<F>::code_;
+
+  void process(const Batch& batch, Output& output) override {
+    const Emit<Out> emit(output);
+    BatchReader items(batch);
+    for (std::uint32_t i = 0; i < batch.count; ++i) {
+      const Bytes item = items.next();
+      if (output.begin_item(batch, i, item)) one(Codec<In>::decode(item), emit);
+    }
+  }
+
+  void finish(Output& output) override {
+    Emit<Out> emit(output);
+    if constexpr (requires { code_.finish(emit); }) {
+      code_.finish(emit);
+    } else if constexpr (requires { code_.finish(); }) {
+      code_.finish();
+    }
+  }
+
+ private:
+  void one(const In& item, Emit<Out> emit) {
+    if constexpr (NodeTypes<F>::emits) {
+      code_(item, emit);
+    } else if constexpr (NodeTypes<F>::may_drop) {
+      if (const auto result = code_(item)) emit(*result);
+    } else {
+      emit(code_(item));
+    }
+  }
+};
+
+template <class F, class In>
+class BlockSink final : public BlockOperator<F> {
+ public:
+  using BlockOperator<F>::BlockOperator;
+  using BlockOperator<F>::code_;
+
+  void process(const Batch& batch, Output& output) override {
+    BatchReader items(batch);
+    for (std::uint32_t i = 0; i < batch.count; ++i) {
+      const Bytes item = items.next();
+      if (output.begin_item(batch, i, item)) code_(Codec<In>::decode(item));
+    }
+  }
+  void finish(Output&) override {
+    if constexpr (requires { code_.finish(); }) code_.finish();
+  }
+  void prepare(std::uint64_t snapshot) override {
+    if constexpr (requires { code_.prepare(snapshot); }) code_.prepare(snapshot);
+  }
+  void commit(std::uint64_t snapshot) override {
+    if constexpr (requires { code_.commit(snapshot); }) code_.commit(snapshot);
+  }
+  void restored(std::uint64_t snapshot) override {
+    if constexpr (requires { code_.restored(snapshot); }) code_.restored(snapshot);
+  }
+};
+
+}  // namespace piracema::detail

@@ -1,0 +1,7 @@
+#pragma once
+
+// All that a program written with building blocks needs.
+#include <piracema/blocks.h>
+#include <piracema/error.h>
+#include <piracema/files.h>
+#include <piracema/run.h>

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+#include "base/ids.h"
+
+namespace piracema::run {
+
+/// Aligned barriers of Asynchronous Barrier Snapshotting (Carbone et al. 2015, Algorithm 1;
+/// paper 000, section 2.2): an input is held back from its own barrier until all have come.
+///
+/// Channels are FIFO and every sender sends the same barriers, so one is on the way at a time.
+class Aligner {
+ public:
+  explicit Aligner(std::size_t inputs);
+
+  /// A barrier came on `input`. The snapshot to take now, if it was the last one.
+  std::optional<SnapshotId> on_barrier(std::size_t input, SnapshotId snapshot);
+
+  /// `input` has ended: it counts as arrived for this and all later barriers.
+  std::optional<SnapshotId> on_end(std::size_t input);
+
+  /// What comes on a blocked input has to wait.
+  bool is_blocked(std::size_t input) const { return inputs_[input] == State::arrived; }
+  bool all_ended() const { return ended_ == inputs_.size(); }
+
+ private:
+  enum class State { open, arrived, ended };
+  std::optional<SnapshotId> aligned();
+
+  std::vector<State> inputs_;
+  std::size_t arrived_ = 0;
+  std::size_t ended_ = 0;
+  SnapshotId snapshot_ = 0;
+};
+
+}  // namespace piracema::run

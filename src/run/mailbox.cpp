@@ -1,0 +1,41 @@
+#include "run/mailbox.h"
+
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <ctime>
+
+namespace piracema::run {
+
+namespace {
+
+static_assert(sizeof(std::atomic<int>) == sizeof(int));  // A futex is the int itself.
+
+void futex_wait(std::atomic<int>& word, int expected, std::optional<Time> longest) {
+  timespec time{};
+  if (longest) {
+    time.tv_sec = static_cast<time_t>(longest->count() / 1'000'000'000);
+    time.tv_nsec = static_cast<long>(longest->count() % 1'000'000'000);
+  }
+  ::syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, expected, longest ? &time : nullptr, nullptr, 0);
+}
+
+}  // namespace
+
+void Parker::wake() {
+  if (state_.exchange(woken) == asleep) {
+    ::syscall(SYS_futex, &state_, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
+  }
+}
+
+void Parker::sleep(std::optional<Time> longest) {
+  int expected = idle;
+  if (state_.compare_exchange_strong(expected, asleep)) {
+    futex_wait(state_, asleep, longest);
+  }
+  // Woken, timed out or a false alarm: the caller looks for itself.
+  state_.store(idle);
+}
+
+}  // namespace piracema::run

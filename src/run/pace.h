@@ -1,0 +1,56 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+namespace piracema::run {
+
+/// How many items a sender puts into one batch: as many as keep a receiver busy for about half
+/// a millisecond. Long items travel alone, so that the work stays divisible; short ones share
+/// the cost of a message. Begins with one item and at most doubles each time it hears of a
+/// receiver, so that a guess is never far off.
+class BatchPace {
+ public:
+  static constexpr std::uint64_t target_ns = 500'000;
+  static constexpr std::uint32_t items_max = 1 << 20;
+
+  void heard(std::uint64_t ns_per_item) {
+    ns_per_item_ = ns_per_item_ == 0 ? ns_per_item : (3 * ns_per_item_ + ns_per_item) / 4;
+    const std::uint64_t wanted = target_ns / std::max<std::uint64_t>(ns_per_item_, 1);
+    const std::uint64_t next = std::min({wanted, std::uint64_t{items_} * 2, std::uint64_t{items_max}});
+    items_ = static_cast<std::uint32_t>(std::max<std::uint64_t>(next, 1));
+  }
+  std::uint32_t items() const { return items_; }
+  std::uint64_t ns_per_item() const { return ns_per_item_; }
+
+ private:
+  std::uint64_t ns_per_item_ = 0;
+  std::uint32_t items_ = 1;
+};
+
+/// How many batches a receiver lets each sender have on the way: at least two, so that the next
+/// one is there when one is done; more while batches are done faster than a message travels.
+class CreditPace {
+ public:
+  static constexpr std::uint32_t batches_min = 2;
+  static constexpr std::uint32_t batches_max = 16;
+  static constexpr std::uint64_t target_ns = 1'000'000;
+
+  /// A batch was done in `ns`: how many credits its sender gets back for it, none included.
+  std::uint32_t done(std::uint64_t ns, std::uint32_t& granted) {
+    ns_per_batch_ = ns_per_batch_ == 0 ? ns : (7 * ns_per_batch_ + ns) / 8;
+    const std::uint64_t wanted = std::clamp<std::uint64_t>(
+        target_ns / std::max<std::uint64_t>(ns_per_batch_, 1), batches_min, batches_max);
+    granted -= 1;
+    if (granted >= wanted) return 0;
+    // One back for the one that is done, and one more while the window is too small.
+    const std::uint32_t credits = granted + 1 < wanted ? 2 : 1;
+    granted += credits;
+    return credits;
+  }
+
+ private:
+  std::uint64_t ns_per_batch_ = 0;
+};
+
+}  // namespace piracema::run

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstdint>
+#include <variant>
+
+#include <piracema/batch.h>
+#include <piracema/error.h>
+
+#include "base/ids.h"
+#include "wire/frame.h"
+
+namespace piracema::run {
+
+/// Everything before it belongs to the snapshot, nothing after it (Chandy-Lamport's marker).
+struct Barrier {
+  SnapshotId snapshot = 0;
+};
+
+/// Nothing follows on this channel.
+struct EndOfStream {};
+
+/// A receiver asks for more: so many batches may be sent beyond those allowed before.
+struct Credit {
+  std::uint32_t batches = 0;
+  /// How long it, or the slowest node after it, takes for an item.
+  std::uint64_t ns_per_item = 0;
+};
+
+/// An ordered node has taken all batches before `sequence`.
+struct Release {
+  std::uint64_t sequence = 0;
+};
+
+/// What goes from one replica to another.
+using Packet = std::variant<Batch, Barrier, EndOfStream, Credit, Release>;
+
+/// A packet as a frame and back; kinds are the positions in the variant. Errc::corrupt if a
+/// frame is no packet, or its lists do not fit its count.
+wire::Frame to_frame(Packet packet, Epoch epoch, ReplicaId from, ReplicaId to);
+Result<Packet> to_packet(wire::Frame frame);
+
+}  // namespace piracema::run

@@ -1,0 +1,322 @@
+#include "run/replica.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "base/ensure.h"
+#include "base/text.h"
+#include "wire/reader.h"
+#include "wire/writer.h"
+
+namespace piracema::run {
+
+namespace {
+
+constexpr std::uint64_t no_item = std::numeric_limits<std::uint64_t>::max();
+constexpr auto relaxed = std::memory_order_relaxed;
+
+// A call of a source should last about so long: short enough to look at what else there is to
+// do, long enough for that to cost nothing.
+constexpr std::uint64_t produce_target_ns = 200'000;
+
+// An item waits at most about so long for company.
+constexpr Time linger_max = std::chrono::milliseconds(1);
+
+std::uint64_t ns(Time time) { return static_cast<std::uint64_t>(time.count()); }
+
+const EdgeShape* edge_of(const flow::ReplicaPlan& plan, const Graph& graph) {
+  return plan.edge ? &graph.shape.edges[*plan.edge] : nullptr;
+}
+Router router_of(const flow::ReplicaPlan& plan, const Graph& graph) {
+  return plan.edge ? graph.routers[*plan.edge] : Router{};
+}
+
+}  // namespace
+
+void Counters::clear() {
+  for (auto* counter : {&items_in, &items_out, &bytes_in, &bytes_out, &busy_ns}) counter->store(0);
+  read_ppm.store(0);
+}
+
+Replica::Replica(ReplicaId self, const flow::ReplicaPlan& plan, const Graph& graph,
+                 Beginning beginning, Port& port, Counters& counters,
+                 std::atomic<std::uint64_t>* at_work)
+    : self_(self),
+      plan_(plan),
+      node_(graph.shape.nodes[plan.node]),
+      make_(graph.code[plan.node]),
+      beginning_(std::move(beginning)),
+      port_(port),
+      counters_(counters),
+      own_at_work_(no_item),
+      at_work_(at_work != nullptr ? *at_work : own_at_work_),
+      outbox_(self, plan, edge_of(plan, graph), router_of(plan, graph), beginning_.skips, port,
+              &at_work_),
+      held_(plan.inputs.size()),
+      aligner_(plan.inputs.size()),
+      granted_(plan.inputs.size(), credits_at_start),
+      paces_(plan.inputs.size()) {
+  counters_.clear();
+  at_work_.store(no_item, relaxed);
+}
+
+Replica::~Replica() = default;
+
+// ---- the user's code ------------------------------------------------------------------------
+
+// Nothing that a user throws leaves the replica; Interrupted passes through.
+template <class Call>
+bool Replica::guarded(const char* what, Call call) {
+  try {
+    call();
+    return true;
+  } catch (const std::exception& error) {
+    fail(std::nullopt, concat(what, ": ", error.what()));
+  } catch (const Interrupted&) {
+    throw;
+  } catch (...) {
+    fail(std::nullopt, concat(what, ": it threw something that is no std::exception"));
+  }
+  return false;
+}
+
+void Replica::fail(std::optional<std::uint64_t> item, std::string why) {
+  const std::uint64_t at = at_work_.load(relaxed);
+  if (!item && at != no_item) item = at;
+  failed_ = true;
+  port_.failed(item, std::move(why));
+}
+
+void Replica::begin() {
+  guarded("start", [&] {
+    operator_ = make_();
+    if (beginning_.state) {
+      wire::Reader reader(*beginning_.state);
+      ended_ = reader.number<std::uint8_t>() != 0;
+      const Bytes state = reader.bytes();
+      if (!reader.finish()) throw DecodeError("its part of the snapshot is not a state");
+      operator_->load(state);
+    }
+    operator_->open(beginning_.context);
+    if (beginning_.state) operator_->restored(beginning_.snapshot);
+    beginning_.state.reset();
+  });
+  // What had ended in the snapshot has nothing to do but to say so again.
+  if (ended_ && !failed_) {
+    outbox_.end();
+    port_.ended();
+  }
+}
+
+// ---- what it is told ------------------------------------------------------------------------
+
+void Replica::receive(ReplicaId from, Packet packet) {
+  if (const auto* credit = std::get_if<Credit>(&packet)) return outbox_.on_credit(from, *credit);
+  if (const auto* release = std::get_if<Release>(&packet)) {
+    return outbox_.on_release(release->sequence);
+  }
+  ENSURE(!plan_.inputs.empty() && from >= plan_.inputs.front() && from <= plan_.inputs.back());
+  inbox_.push_back({from - plan_.inputs.front(), std::move(packet)});
+}
+
+Replica::Next Replica::step() {
+  if (failed_) return Next::wait;
+  outbox_.pump();
+  if (serve_requests()) return Next::again;
+  if (ended_ || outbox_.must_wait()) return Next::wait;
+  if (node_.role == Role::source) return produce();
+  if (inbox_.empty()) {
+    outbox_.flush_if_asked();
+    return Next::wait;
+  }
+  Incoming incoming = std::move(inbox_.front());
+  inbox_.pop_front();
+  if (aligner_.is_blocked(incoming.input)) {
+    held_[incoming.input].push_back(std::move(incoming.packet));
+  } else {
+    handle(std::move(incoming));
+  }
+  return Next::again;
+}
+
+bool Replica::serve_requests() {
+  if (!commits_.empty()) {
+    const SnapshotId snapshot = commits_.front();
+    commits_.pop_front();
+    if (guarded("commit", [&] { operator_->commit(snapshot); })) port_.committed(snapshot);
+    return true;
+  }
+  if (!triggers_.empty() && (node_.role == Role::source || ended_)) {
+    const SnapshotId wanted = triggers_.front();
+    triggers_.pop_front();
+    // A replica that saved it and then ended may be asked once more: the coordinator heard of
+    // its end before it heard of its state.
+    if (wanted > last_saved_) snapshot(wanted);
+    return true;
+  }
+  return false;
+}
+
+// ---- sources --------------------------------------------------------------------------------
+
+Replica::Next Replica::produce() {
+  Produced produced = Produced::end;
+  const Time start = port_.now();
+  outbox_.begin_produce(produce_items_);
+  if (!guarded("the source", [&] { produced = operator_->produce(outbox_); })) return Next::wait;
+  const std::uint64_t took = time_since(start);
+  if (took < produce_target_ns / 2) {
+    produce_items_ = std::min<std::int64_t>(produce_items_ * 2, 1 << 20);
+  } else if (took > produce_target_ns * 2) {
+    produce_items_ = std::max<std::int64_t>(produce_items_ / 2, 1);
+  }
+  at_work_.store(no_item, relaxed);
+  counters_.busy_ns.fetch_add(took, relaxed);
+  const double read = operator_->progress();
+  counters_.read_ppm.store(
+      read < 0 ? 1'000'001 : static_cast<std::uint32_t>(std::lround(std::min(read, 1.0) * 1e6)),
+      relaxed);
+  if (produced == Produced::end) {
+    finish();
+    return Next::again;
+  }
+  // A source that is slower than its receivers should not keep an item back for company.
+  if (produced == Produced::nothing_yet || took >= produce_target_ns) outbox_.flush_if_asked();
+  linger(start);
+  count_out();
+  return produced == Produced::nothing_yet ? Next::poll : Next::again;
+}
+
+// ---- nodes and sinks ------------------------------------------------------------------------
+
+void Replica::handle(Incoming incoming) {
+  if (auto* batch = std::get_if<Batch>(&incoming.packet)) {
+    take(incoming.input, std::move(*batch));
+  } else if (const auto* barrier = std::get_if<Barrier>(&incoming.packet)) {
+    on_aligned(aligner_.on_barrier(incoming.input, barrier->snapshot));
+  } else if (std::holds_alternative<EndOfStream>(incoming.packet)) {
+    on_aligned(aligner_.on_end(incoming.input));
+    if (aligner_.all_ended() && !failed_) finish();
+  }
+}
+
+void Replica::take(std::size_t input, Batch batch) {
+  counters_.items_in.fetch_add(batch.count, relaxed);
+  counters_.bytes_in.fetch_add(batch.data.size(), relaxed);
+  std::uint64_t took = 0;
+  const bool has_place = batch.order.sequence != Order::no_sequence;
+  if (!node_.ordered || !plan_.ordered_input || !has_place) {
+    took = process(batch);
+  } else {
+    const ReplicaId origin = batch.order.origin;
+    for (const Batch& next : reorder_.add(std::move(batch))) {
+      if (failed_) return;
+      took += process(next);
+      release(origin, next.order.sequence + 1);
+    }
+  }
+  if (!failed_) give_credit(input, took);
+}
+
+// Told in steps: an origin that waits has a whole window on the way.
+void Replica::release(ReplicaId origin, std::uint64_t sequence) {
+  std::uint64_t& released = released_[origin];
+  if (sequence < released + 4) return;
+  released = sequence;
+  port_.send(origin, Release{sequence});
+}
+
+// Returns how long it took.
+std::uint64_t Replica::process(const Batch& batch) {
+  if (node_.role == Role::sink && !had_output_ && batch.count != 0) {
+    had_output_ = true;
+    port_.first_output();
+  }
+  const Time start = port_.now();
+  outbox_.begin_batch(batch);
+  if (!guarded("process", [&] { operator_->process(batch, outbox_); })) return 0;
+  at_work_.store(no_item, relaxed);
+  outbox_.end_batch();
+  const std::uint64_t took = time_since(start);
+  linger(start);
+  if (batch.count != 0) {
+    const std::uint64_t each = std::max<std::uint64_t>(took / batch.count, 1);
+    ns_per_item_ = ns_per_item_ == 0 ? each : (3 * ns_per_item_ + each) / 4;
+  }
+  counters_.busy_ns.fetch_add(took, relaxed);
+  count_out();
+  return took;
+}
+
+void Replica::give_credit(std::size_t input, std::uint64_t took) {
+  const std::uint32_t credits = paces_[input].done(took, granted_[input]);
+  if (credits == 0) return;
+  // The slowest node of those that follow decides how large a piece of work should be.
+  const std::uint64_t slowest = std::max(ns_per_item_, outbox_.downstream_ns_per_item());
+  port_.send(plan_.inputs[input], Credit{credits, slowest});
+}
+
+// Time that the operator worked, without what it waited for room.
+std::uint64_t Replica::time_since(Time start) {
+  const Time waited = outbox_.take_waited();
+  return ns(std::max(port_.now() - start - waited, Time{}));
+}
+
+void Replica::linger(Time now) {
+  if (now - flushed_ < linger_max) return;
+  flushed_ = now;
+  outbox_.flush_if_asked();
+}
+
+void Replica::count_out() {
+  counters_.items_out.store(outbox_.items_sent(), relaxed);
+  counters_.bytes_out.store(outbox_.bytes_sent(), relaxed);
+}
+
+// ---- snapshots and the end ------------------------------------------------------------------
+
+void Replica::on_aligned(std::optional<SnapshotId> aligned) {
+  if (!aligned) return;
+  snapshot(*aligned);
+  // What was held back comes next, in the order in which it came.
+  for (std::size_t input = held_.size(); input-- > 0;) {
+    while (!held_[input].empty()) {
+      inbox_.push_front({input, std::move(held_[input].back())});
+      held_[input].pop_back();
+    }
+  }
+}
+
+// Carbone et al. 2015, Algorithm 1: save the state, pass the barrier on, go on. The state is
+// copied here and stored in the background.
+void Replica::snapshot(SnapshotId snapshot) {
+  ENSURE(reorder_.empty());  // All batches before the barrier have come, so no place is missing.
+  guarded("snapshot", [&] {
+    outbox_.flush();
+    operator_->prepare(snapshot);
+    Buffer state, part;
+    operator_->save(state);
+    wire::Writer writer(part);
+    writer.number(static_cast<std::uint8_t>(ended_));
+    writer.bytes(state);
+    last_saved_ = snapshot;
+    port_.save(snapshot, std::move(part));
+    if (!ended_) outbox_.barrier(snapshot);
+  });
+}
+
+void Replica::finish() {
+  ENSURE(reorder_.empty());
+  outbox_.begin_finish();
+  if (!guarded("finish", [&] { operator_->finish(outbox_); })) return;
+  at_work_.store(no_item, relaxed);
+  outbox_.end();
+  count_out();
+  ended_ = true;
+  counters_.read_ppm.store(1'000'000, relaxed);
+  port_.ended();
+}
+
+}  // namespace piracema::run

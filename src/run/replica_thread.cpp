@@ -1,0 +1,106 @@
+#include "run/replica_thread.h"
+
+#include <chrono>
+#include <utility>
+
+namespace piracema::run {
+
+namespace {
+// A source without a way to be told when it has something is asked so often.
+constexpr Time poll_interval = std::chrono::milliseconds(1);
+}  // namespace
+
+ReplicaThread::ReplicaThread(ReplicaId self, const flow::ReplicaPlan& plan, const Graph& graph,
+                             ReplicaOwner& owner, std::atomic<std::uint64_t>* at_work)
+    : self_(self), plan_(plan), graph_(graph), owner_(owner), at_work_(at_work) {
+  thread_ = std::thread([this] { loop(); });
+}
+
+ReplicaThread::~ReplicaThread() {
+  mailbox_.put(Quit{});
+  thread_.join();
+}
+
+void ReplicaThread::begin(Epoch epoch, std::function<Result<Beginning>()> read_state) {
+  mailbox_.put(Begin{epoch, std::move(read_state)});
+}
+
+void ReplicaThread::loop() {
+  while (true) {
+    read_mail();
+    if (quit_) return;
+    if (to_begin_) do_begin();
+    if (!replica_ || !running_) {
+      mailbox_.wait();
+      continue;
+    }
+    try {
+      switch (replica_->step()) {
+        case Replica::Next::again: break;
+        case Replica::Next::wait: mailbox_.wait(); break;
+        case Replica::Next::poll: mailbox_.wait(poll_interval); break;
+      }
+    } catch (const Interrupted&) {
+      // The reason lies in `to_begin_` or `quit_`.
+    }
+  }
+}
+
+void ReplicaThread::read_mail() {
+  while (auto letter = mailbox_.take()) open(std::move(*letter));
+}
+
+void ReplicaThread::open(Letter letter) {
+  if (std::holds_alternative<Quit>(letter)) {
+    quit_ = true;
+  } else if (auto* begin = std::get_if<Begin>(&letter)) {
+    to_begin_ = std::move(*begin);
+    running_ = false;
+  } else if (const auto* go = std::get_if<Go>(&letter)) {
+    if (go->epoch == epoch_) running_ = true;
+  } else if (to_begin_ || !replica_) {
+    // It is for an epoch that is over.
+  } else if (auto* parcel = std::get_if<Parcel>(&letter)) {
+    if (parcel->epoch == epoch_) replica_->receive(parcel->from, std::move(parcel->packet));
+  } else if (const auto* trigger = std::get_if<TriggerLetter>(&letter)) {
+    if (trigger->epoch == epoch_) replica_->trigger(trigger->snapshot);
+  } else if (const auto* commit = std::get_if<CommitLetter>(&letter)) {
+    if (commit->epoch == epoch_) replica_->commit(commit->snapshot);
+  }
+}
+
+void ReplicaThread::do_begin() {
+  const Begin begin = std::move(*to_begin_);
+  to_begin_.reset();
+  epoch_ = begin.epoch;
+  replica_.reset();
+  auto beginning = begin.read_state();
+  if (!beginning) {
+    owner_.failed(epoch_, self_, std::nullopt, beginning.error().message);
+    return;
+  }
+  replica_ = std::make_unique<Replica>(self_, plan_, graph_, *std::move(beginning), *this,
+                                       counters_, at_work_);
+  replica_->begin();
+  owner_.begun(epoch_, self_);
+}
+
+void ReplicaThread::send(ReplicaId to, Packet packet) {
+  owner_.route(epoch_, self_, to, std::move(packet));
+}
+
+void ReplicaThread::save(SnapshotId snapshot, Buffer state) {
+  owner_.save(epoch_, self_, snapshot, std::move(state));
+}
+
+void ReplicaThread::failed(std::optional<std::uint64_t> item, std::string why) {
+  owner_.failed(epoch_, self_, item, std::move(why));
+}
+
+void ReplicaThread::wait() {
+  mailbox_.wait();
+  read_mail();
+  if (quit_ || to_begin_) throw Interrupted{};
+}
+
+}  // namespace piracema::run

@@ -1,0 +1,107 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <thread>
+#include <variant>
+
+#include "run/mailbox.h"
+#include "run/replica.h"
+
+namespace piracema::run {
+
+/// What the replicas of a process tell those who run them. Called from the replicas' threads.
+class ReplicaOwner {
+ public:
+  virtual ~ReplicaOwner() = default;
+  /// Brings a packet to a replica of this or another process.
+  virtual void route(Epoch epoch, ReplicaId from, ReplicaId to, Packet packet) = 0;
+  virtual void begun(Epoch epoch, ReplicaId replica) = 0;
+  virtual void save(Epoch epoch, ReplicaId replica, SnapshotId snapshot, Buffer state) = 0;
+  virtual void ended(Epoch epoch, ReplicaId replica) = 0;
+  virtual void committed(Epoch epoch, ReplicaId replica, SnapshotId snapshot) = 0;
+  virtual void first_output(Epoch epoch, ReplicaId replica) = 0;
+  virtual void failed(Epoch epoch, ReplicaId replica, std::optional<std::uint64_t> item,
+                      std::string why) = 0;
+  virtual void skipped(ReplicaId replica, std::uint64_t item, Bytes bytes) = 0;
+};
+
+/// A replica on a thread of its own. Lives as long as its process keeps the replica; the
+/// `Replica` inside is made anew for every epoch.
+class ReplicaThread final : public Port {
+ public:
+  ReplicaThread(ReplicaId self, const flow::ReplicaPlan& plan, const Graph& graph,
+                ReplicaOwner& owner, std::atomic<std::uint64_t>* at_work);
+  /// Waits until the operator returns from what it is at.
+  ~ReplicaThread() override;
+
+  // ---- any thread; each returns at once
+  /// Drops all of older epochs and makes the operator anew. `read_state` is called on the thread
+  /// of the replica; `owner.begun` or `owner.failed` follows.
+  void begin(Epoch epoch, std::function<Result<Beginning>()> read_state);
+  /// All others have begun as well.
+  void start(Epoch epoch) { mailbox_.put(Go{epoch}); }
+  void deliver(Epoch epoch, ReplicaId from, Packet packet) {
+    mailbox_.put(Parcel{epoch, from, std::move(packet)});
+  }
+  void trigger(Epoch epoch, SnapshotId snapshot) { mailbox_.put(TriggerLetter{epoch, snapshot}); }
+  void commit(Epoch epoch, SnapshotId snapshot) { mailbox_.put(CommitLetter{epoch, snapshot}); }
+
+  const Counters& counters() const { return counters_; }
+
+ private:
+  struct Parcel {
+    Epoch epoch;
+    ReplicaId from;
+    Packet packet;
+  };
+  struct Begin {
+    Epoch epoch;
+    std::function<Result<Beginning>()> read_state;
+  };
+  struct Go {
+    Epoch epoch;
+  };
+  struct TriggerLetter {
+    Epoch epoch;
+    SnapshotId snapshot;
+  };
+  struct CommitLetter {
+    Epoch epoch;
+    SnapshotId snapshot;
+  };
+  struct Quit {};
+  using Letter = std::variant<Parcel, Begin, Go, TriggerLetter, CommitLetter, Quit>;
+
+  void loop();
+  void read_mail();
+  void open(Letter letter);
+  void do_begin();
+
+  void send(ReplicaId to, Packet packet) override;
+  void save(SnapshotId snapshot, Buffer state) override;
+  void ended() override { owner_.ended(epoch_, self_); }
+  void committed(SnapshotId snapshot) override { owner_.committed(epoch_, self_, snapshot); }
+  void first_output() override { owner_.first_output(epoch_, self_); }
+  void failed(std::optional<std::uint64_t> item, std::string why) override;
+  void skipped(std::uint64_t item, Bytes bytes) override { owner_.skipped(self_, item, bytes); }
+  void wait() override;
+  Time now() override { return piracema::now(); }
+
+  const ReplicaId self_;
+  const flow::ReplicaPlan plan_;
+  const Graph& graph_;
+  ReplicaOwner& owner_;
+  std::atomic<std::uint64_t>* at_work_;
+
+  Mailbox<Letter> mailbox_;
+  Counters counters_;
+  Epoch epoch_ = 0;
+  std::unique_ptr<Replica> replica_;
+  std::optional<Begin> to_begin_;
+  bool running_ = false;
+  bool quit_ = false;
+  std::thread thread_;
+};
+
+}  // namespace piracema::run
