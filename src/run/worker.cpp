@@ -1,0 +1,269 @@
+#include "run/worker.h"
+
+#include <time.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/ensure.h"
+#include "base/log.h"
+#include "base/text.h"
+
+namespace piracema::run {
+
+namespace {
+
+constexpr auto relaxed = std::memory_order_relaxed;
+
+std::uint64_t process_cpu_ns() {
+  timespec time{};
+  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+  return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000u +
+         static_cast<std::uint64_t>(time.tv_nsec);
+}
+
+Result<std::optional<Buffer>> read_state(store::SnapshotStore& store, SnapshotId snapshot,
+                                         ReplicaId replica) {
+  auto manifest = store.manifest(snapshot);
+  if (!manifest) return manifest.error();
+  const auto part = std::find_if(manifest->parts.begin(), manifest->parts.end(),
+                                 [&](const store::Part& p) { return p.replica == replica; });
+  if (part == manifest->parts.end()) {
+    return Error{Errc::corrupt, concat("snapshot ", snapshot, " has no part of replica ", replica)};
+  }
+  auto state = store.get(snapshot, *part);
+  if (!state) return state.error();
+  return std::optional<Buffer>(*std::move(state));
+}
+
+}  // namespace
+
+Worker::Worker(const Graph& graph, WorkerSettings settings, std::function<void(FromWorker)> say)
+    : graph_(graph),
+      settings_(std::move(settings)),
+      say_(std::move(say)),
+      plan_(flow::make_plan(graph.shape)),
+      dead_letters_(settings_.dead_letters) {
+  if (settings_.store != nullptr) {
+    writer_ = std::make_unique<SnapshotWriter>(
+        *settings_.store, [this](const SnapshotWriter::Job& job, Result<store::Part> part) {
+          if (part) {
+            say_(Saved{job.epoch, job.snapshot, job.replica, part->bytes, part->checksum});
+          } else {
+            say_(SaveFailed{job.epoch, job.snapshot, job.replica, part.error().message});
+          }
+        });
+  }
+}
+
+Worker::~Worker() { replicas_.clear(); }
+
+// ---- what the coordinator says --------------------------------------------------------------
+
+void Worker::handle(const ToWorker& message) {
+  const auto each = [this](const std::vector<ReplicaId>& ids, auto call) {
+    for (const ReplicaId id : ids) {
+      if (ReplicaThread* replica = local(id)) call(*replica);
+    }
+  };
+  if (const auto* from = std::get_if<Deploy>(&message)) {
+    deploy(*from);
+  } else if (const auto* start = std::get_if<Start>(&message)) {
+    for (const auto& replica : replicas_) {
+      if (replica) replica->start(start->epoch);
+    }
+  } else if (const auto* wanted = std::get_if<Trigger>(&message)) {
+    each(wanted->replicas,
+         [&](ReplicaThread& replica) { replica.trigger(wanted->epoch, wanted->snapshot); });
+  } else if (const auto* taken = std::get_if<Commit>(&message)) {
+    each(taken->replicas,
+         [&](ReplicaThread& replica) { replica.commit(taken->epoch, taken->snapshot); });
+  }
+}
+
+// Also the way back (paper 000, section 4.1): the same replicas, in the same threads, with the
+// same connections, begin again from the snapshot.
+void Worker::deploy(const Deploy& message) {
+  ENSURE(message.placement.size() == plan_.replicas.size());
+  make_replicas(message.placement);
+  {
+    std::lock_guard lock(mutex_);
+    epoch_.store(message.epoch);
+    to_begin_ = local_count_;
+    to_connect_.clear();
+    for (const Peer& peer : message.peers) {
+      if (peer.slot != settings_.slot) to_connect_.push_back(peer);
+    }
+  }
+  for (const Peer& peer : message.peers) {
+    if (peer.slot != settings_.slot && transport_ != nullptr) {
+      transport_->connect(peer.slot, peer.incarnation, peer.address);
+    }
+  }
+  for (ReplicaId id = 0; id < replicas_.size(); ++id) {
+    if (replicas_[id]) replicas_[id]->begin(message.epoch, beginning_of(message, id));
+  }
+  check_ready();
+}
+
+void Worker::make_replicas(const std::vector<Slot>& placement) {
+  if (!placement_.empty()) {
+    ENSURE(placement_ == placement);
+    return;
+  }
+  placement_ = placement;
+  replicas_.resize(plan_.replicas.size());
+  for (ReplicaId id = 0; id < replicas_.size(); ++id) {
+    if (placement_[id] != settings_.slot) continue;
+    std::atomic<std::uint64_t>* at_work =
+        settings_.at_work == nullptr ? nullptr : settings_.at_work + id;
+    replicas_[id] =
+        std::make_unique<ReplicaThread>(id, plan_.replicas[id], graph_, *this, at_work);
+    local_count_ += 1;
+  }
+}
+
+Context Worker::context_of(ReplicaId replica, const Deploy& message) const {
+  const flow::ReplicaPlan& plan = plan_.replicas[replica];
+  const NodeShape& node = graph_.shape.nodes[plan.node];
+  const bool may_live = std::find(message.may_live.begin(), message.may_live.end(),
+                                  settings_.slot) != message.may_live.end();
+  return {.node = node.name,
+          .replica = plan.index,
+          .replicas = node.replicas,
+          .rank = replica,
+          .ranks = static_cast<std::uint32_t>(plan_.replicas.size()),
+          .previous_may_live = may_live};
+}
+
+std::function<Result<Beginning>()> Worker::beginning_of(const Deploy& message,
+                                                        ReplicaId replica) const {
+  Beginning beginning;
+  beginning.context = context_of(replica, message);
+  for (const Skip& skip : message.skips) {
+    if (skip.node == plan_.replicas[replica].node) beginning.skips.insert(skip.item);
+  }
+  return [beginning, restore = message.restore, replica,
+          store = settings_.store]() -> Result<Beginning> {
+    Beginning ready = beginning;
+    if (!restore) return ready;
+    if (store == nullptr) return Error{Errc::config, "there is no snapshot directory to read"};
+    auto state = read_state(*store, *restore, replica);
+    if (!state) return state.error();
+    ready.state = *std::move(state);
+    ready.snapshot = *restore;
+    return ready;
+  };
+}
+
+Heartbeat Worker::heartbeat() const {
+  Heartbeat beat;
+  beat.epoch = epoch_.load();
+  beat.cpu_ns = process_cpu_ns();
+  for (ReplicaId id = 0; id < replicas_.size(); ++id) {
+    if (!replicas_[id]) continue;
+    const Counters& counters = replicas_[id]->counters();
+    beat.progress.push_back({.replica = id,
+                             .items_in = counters.items_in.load(relaxed),
+                             .items_out = counters.items_out.load(relaxed),
+                             .bytes_in = counters.bytes_in.load(relaxed),
+                             .bytes_out = counters.bytes_out.load(relaxed),
+                             .busy_ns = counters.busy_ns.load(relaxed),
+                             .read_ppm = counters.read_ppm.load(relaxed)});
+  }
+  return beat;
+}
+
+// ---- readiness ------------------------------------------------------------------------------
+
+void Worker::begun(Epoch epoch, ReplicaId) {
+  {
+    std::lock_guard lock(mutex_);
+    if (epoch != epoch_.load()) return;
+    to_begin_ -= 1;
+  }
+  check_ready();
+}
+
+void Worker::on_connected(Slot peer, std::uint32_t incarnation) {
+  {
+    std::lock_guard lock(mutex_);
+    std::erase_if(to_connect_, [&](const Peer& p) {
+      return p.slot == peer && p.incarnation == incarnation;
+    });
+  }
+  check_ready();
+}
+
+void Worker::check_ready() {
+  std::lock_guard lock(mutex_);
+  if (to_begin_ != 0 || !to_connect_.empty() || said_ready_ == epoch_.load()) return;
+  said_ready_ = epoch_.load();
+  say_(Ready{said_ready_});
+}
+
+// ---- packets --------------------------------------------------------------------------------
+
+ReplicaThread* Worker::local(ReplicaId replica) const {
+  return replica < replicas_.size() ? replicas_[replica].get() : nullptr;
+}
+
+void Worker::route(Epoch epoch, ReplicaId from, ReplicaId to, Packet packet) {
+  if (ReplicaThread* replica = local(to)) {
+    replica->deliver(epoch, from, std::move(packet));
+  } else {
+    transport_->send(placement_[to], to_frame(std::move(packet), epoch, from, to));
+  }
+}
+
+void Worker::on_frame(Slot from, wire::Frame frame) {
+  // What an older epoch sent is refused here; nothing of a newer one can come before this
+  // process has said that it is ready for it.
+  if (frame.epoch != epoch_.load()) return;
+  const wire::Frame header{frame.kind, frame.epoch, frame.from, frame.to, {}, {}};
+  auto packet = to_packet(std::move(frame));
+  if (!packet) {
+    log(Level::warning, concat("worker ", from, " sent what is no packet: ", packet.error().message));
+    return;
+  }
+  if (auto right = check(from, header, *packet); !right) {
+    log(Level::warning, concat("worker ", from, ": ", right.error().message));
+    return;
+  }
+  local(header.to)->deliver(header.epoch, header.from, *std::move(packet));
+}
+
+Result<Done> Worker::check(Slot from, const wire::Frame& frame, const Packet& packet) const {
+  const auto in = [](const std::vector<ReplicaId>& list, ReplicaId id) {
+    return std::find(list.begin(), list.end(), id) != list.end();
+  };
+  const auto refuse = [&](const char* why) {
+    return Error{Errc::refused,
+                 concat("a packet from replica ", frame.from, " to ", frame.to, ": ", why)};
+  };
+  if (local(frame.to) == nullptr) return refuse("the receiver is not here");
+  if (frame.from >= placement_.size() || placement_[frame.from] != from) {
+    return refuse("the sender is not there");
+  }
+  const flow::ReplicaPlan& plan = plan_.replicas[frame.to];
+  const bool fits = std::holds_alternative<Credit>(packet)    ? in(plan.outputs, frame.from)
+                    : std::holds_alternative<Release>(packet) ? plan.starts_order
+                                                              : in(plan.inputs, frame.from);
+  if (!fits) return refuse("there is no such channel");
+  return Done{};
+}
+
+void Worker::save(Epoch epoch, ReplicaId replica, SnapshotId snapshot, Buffer state) {
+  if (writer_) {
+    writer_->write({epoch, snapshot, replica, std::move(state)});
+  } else {
+    say_(SaveFailed{epoch, snapshot, replica, "there is no snapshot directory"});
+  }
+}
+
+void Worker::skipped(ReplicaId replica, std::uint64_t item, Bytes bytes) {
+  const flow::ReplicaPlan& plan = plan_.replicas[replica];
+  dead_letters_.add(graph_.shape.nodes[plan.node].name, plan.index, item, bytes);
+}
+
+}  // namespace piracema::run
