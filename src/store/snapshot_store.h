@@ -1,22 +1,26 @@
 #pragma once
 
+#include <piracema/bytes.h>
+#include <piracema/error.h>
+
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include <piracema/bytes.h>
-#include <piracema/error.h>
-
 #include "base/ids.h"
 
 namespace piracema::store {
+
+/// The largest state of one replica that a snapshot can hold.
+constexpr std::uint64_t part_bytes_max = std::uint64_t{64} << 30;
 
 /// One replica's state within a snapshot.
 struct Part {
   ReplicaId replica = 0;
   std::uint64_t bytes = 0;
   std::uint64_t checksum = 0;
+  bool operator==(const Part&) const = default;
 };
 
 /// What makes a snapshot complete: it exists if and only if its manifest does.
@@ -29,42 +33,51 @@ struct Manifest {
   bool finished = false;
   /// Seconds since 1970.
   std::uint64_t created = 0;
+  /// At most one for each replica.
   std::vector<Part> parts;
+  bool operator==(const Manifest&) const = default;
 };
 
 /// Keeps the operator states of finished snapshots. Safe to call from any thread and process.
 ///
 /// A snapshot is complete once `commit` returns without error; a reader never sees half of one,
-/// even after a crash (Carbone et al. 2015, section 4.2).
+/// even after a crash (Carbone et al. 2015, section 4.2). What is read back is checked: bytes
+/// that are not what was committed are Errc::corrupt, a format of another version Errc::refused,
+/// and the message names the file.
 class SnapshotStore {
  public:
   virtual ~SnapshotStore() = default;
 
-  /// Stores one replica's state; durable when it returns. Overwrites what an aborted attempt at
-  /// the same snapshot left. Errc::io with the system's reason, a full disk among them.
+  /// Stores one replica's state, at most `part_bytes_max`; its bytes are durable when it returns,
+  /// its name when `commit` does. Overwrites what an aborted attempt at the same snapshot left.
+  /// Different replicas may be put at once. Errc::io with the system's reason, a full disk among
+  /// them; Errc::refused if the snapshot is complete (`drop` it first).
   virtual Result<Part> put(SnapshotId snapshot, ReplicaId replica, Bytes state) = 0;
 
-  /// Makes a snapshot complete, at once and durably. Its parts have been put.
+  /// Makes a snapshot complete, at once and durably. Its parts have been put; Errc::not_found if
+  /// one is gone. Errc::refused if it is complete already. After an error it is not complete.
   virtual Result<Done> commit(const Manifest& manifest) = 0;
 
   /// Snapshots with a manifest file, oldest first. Says nothing of whether they are intact.
   virtual Result<std::vector<SnapshotId>> list() = 0;
 
-  /// Reads a manifest. Errc::corrupt, naming the file, if it is not what was committed.
+  /// Reads a manifest. Errc::not_found if the snapshot is not complete.
   virtual Result<Manifest> manifest(SnapshotId snapshot) = 0;
 
-  /// Reads a part and checks it against the manifest's entry. Errc::corrupt names the file.
+  /// Reads a part and checks it against the manifest's entry. A part that is missing is corrupt.
   virtual Result<Buffer> get(SnapshotId snapshot, const Part& part) = 0;
 
-  /// Removes a snapshot, manifest first, whole or not.
+  /// Removes a snapshot, manifest first, whole or not. Nothing there is no error.
   virtual Result<Done> drop(SnapshotId snapshot) = 0;
 };
 
 /// Reads the whole snapshot and says whether it could be restored.
 Result<Manifest> verify(SnapshotStore& store, SnapshotId snapshot);
 
-/// The newest snapshot that is intact. `refused` gets one error for each newer one that is not.
-/// nullopt when there is none; an error only when the store cannot be read at all.
+/// The newest snapshot that is intact. `refused` gets one error for each newer one that is not:
+/// their numbers are taken, so new snapshots count on from the last of `list()`.
+/// nullopt when there is none. An error only when the store cannot be read at all, or when
+/// nothing is intact and something is of another version (Errc::refused).
 Result<std::optional<Manifest>> newest_intact(SnapshotStore& store, std::vector<Error>& refused);
 
 }  // namespace piracema::store
