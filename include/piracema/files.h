@@ -1,13 +1,13 @@
 #pragma once
 
+#include <piracema/detail/file_share.h>
+#include <piracema/detail/output_file.h>
+
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
-
-#include <piracema/detail/file_share.h>
-#include <piracema/detail/output_file.h>
 
 /// Sources and sinks that are ready to use. All of them keep their place exactly in snapshots and
 /// may have several replicas. What fails throws std::runtime_error: it names the file and says
@@ -24,7 +24,7 @@ class Sequence {
 
   std::optional<std::int64_t> operator()() {
     if (done_ == count_) return std::nullopt;
-    return begin_ + static_cast<std::int64_t>(done_++);
+    return static_cast<std::int64_t>(static_cast<std::uint64_t>(begin_) + done_++);
   }
 
   double progress() const {
@@ -88,7 +88,6 @@ class FileLines {
  private:
   detail::FileShare share_;
   std::size_t line_bytes_max_;
-  bool to_first_line_ = false;
 };
 
 /// A file of items one behind the other; `Item` is std::vector<char> or std::string.
@@ -103,8 +102,7 @@ class FileLines {
 template <class Item = std::vector<char>>
 class FileSink {
  public:
-  explicit FileSink(std::string path, bool overwrite = false)
-      : file_(std::move(path), overwrite) {}
+  explicit FileSink(std::string path, bool overwrite = false) : file_(std::move(path), overwrite) {}
 
   void start(const Context& context) { file_.start(context); }
   void operator()(const Item& item) { file_.append(item.data(), item.size()); }

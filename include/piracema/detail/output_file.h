@@ -1,11 +1,11 @@
 #pragma once
 
+#include <piracema/detail/own_fd.h>
+#include <piracema/operator.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <string>
-
-#include <piracema/detail/own_fd.h>
-#include <piracema/operator.h>
 
 namespace piracema::detail {
 
@@ -45,7 +45,6 @@ class OutputFile {
   void reopen(bool previous_may_live);
   void take_over();
   void flush();
-  void sync();
 
   std::string path_;
   bool overwrite_ = false;
