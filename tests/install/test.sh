@@ -1,0 +1,45 @@
+#!/usr/bin/env bash
+# Installs a build into an empty place and builds a ten-line program against it, as a user does:
+# with CMake and with pkg-config.
+#
+#   tests/install/test.sh BUILD_DIRECTORY CXX
+set -euo pipefail
+
+here=$(dirname "$(readlink -f "$0")")
+build=$1
+cxx=$2
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+prefix=$work/prefix
+
+check() {
+  local found
+  found=$("$2")
+  if [[ $found != $'1\n4\n9\n16\n25' ]]; then
+    echo "built with $1: want the squares of 1 to 5, found: $found" >&2
+    exit 1
+  fi
+}
+
+cmake --install "$build" --prefix "$prefix" >"$work/log"
+"$prefix/bin/piracema" --version
+
+cmake -S "$here" -B "$work/with-cmake" -G Ninja -DCMAKE_CXX_COMPILER="$cxx" \
+  -DCMAKE_PREFIX_PATH="$prefix" >>"$work/log"
+cmake --build "$work/with-cmake" >>"$work/log" || { cat "$work/log"; exit 1; }
+check CMake "$work/with-cmake/ten_lines"
+
+package=$(dirname "$(find "$prefix" -name piracema.pc)")
+flags=$(PKG_CONFIG_PATH=$package pkg-config --cflags --libs piracema)
+# shellcheck disable=SC2086  # Flags are words.
+"$cxx" -Wall -Wextra -Werror "$here/ten_lines.cpp" $flags -o "$work/ten_lines"
+check pkg-config "$work/ten_lines"
+
+# The command runs what was built against its library.
+found=$("$prefix/bin/piracema" run --quiet -n 2 "$work/ten_lines" | tr '\n' ' ')
+[[ $found == "1 4 9 16 25 " ]] || { echo "under piracema run: found: $found" >&2; exit 1; }
+
+if grep -rIl "$(dirname "$(dirname "$here")")" "$prefix" --include='*.cmake' --include='*.pc'; then
+  echo "the installed package names the source tree" >&2
+  exit 1
+fi
