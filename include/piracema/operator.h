@@ -30,6 +30,9 @@ struct Context {
   /// True when another process may still hold what this replica had open (a machine that froze
   /// and could not be ended): write to new files, not to those.
   bool previous_may_live = false;
+  /// Has `produce` called again soon; a source that was out of items calls it when it has some.
+  /// Any thread, as long as the operator lives.
+  std::function<void()> wake;
 };
 
 /// Turns an item into what decides its way: a hash of its key (`by_key`) or the number of the
@@ -153,7 +156,8 @@ class Operator {
   virtual void process(const Batch&, Output&) {}
 
   /// A source: emits until `output.full()`, or less. Should return within 100 ms: a snapshot, a
-  /// recovery and Ctrl-C wait for it.
+  /// recovery and Ctrl-C wait for it. After `nothing_yet` it is called again when it has called
+  /// `Context::wake`, and every now and then.
   virtual Produced produce(Output&) { return Produced::end; }
 
   /// A node or sink: every input has ended.
@@ -164,8 +168,8 @@ class Operator {
   /// Takes over what `save` wrote. Throws DecodeError if it cannot.
   virtual void load(Bytes) {}
 
-  /// A sink with transactions, in this order: `prepare(s)` just before `save`; `commit(s)` when
-  /// snapshot `s` can no longer be lost. After a recovery `load`, then `restored(s)`: commit `s`
+  /// `prepare(s)` is called just before `save`; what is emitted in it still belongs to the
+  /// snapshot. A sink with transactions: `commit(s)` when snapshot `s` can no longer be lost. After a recovery `load`, then `restored(s)`: commit `s`
   /// again, as that may not have happened, and undo everything later.
   virtual void prepare(std::uint64_t) {}
   virtual void commit(std::uint64_t) {}

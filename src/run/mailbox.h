@@ -44,6 +44,9 @@ class Mailbox {
     parker_.wake();
   }
 
+  /// Any thread: ends the receiver's sleep without a value.
+  void nudge() { parker_.wake(); }
+
   /// The receiver: the oldest value, if one is there.
   std::optional<T> take() {
     Node* next = tail_->next.load(std::memory_order_acquire);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -37,6 +38,9 @@ class Port {
   /// Blocks until something has come in and the replica knows of it (its `receive` and so on
   /// have been called). Throws Interrupted when the replica is to begin anew.
   virtual void wait() = 0;
+
+  /// Makes the replica's next `step` come soon; may be called from any thread.
+  virtual std::function<void()> waker() = 0;
 
   virtual Time now() = 0;
 };

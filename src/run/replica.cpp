@@ -99,6 +99,7 @@ void Replica::begin() {
       if (!reader.finish()) throw DecodeError("its part of the snapshot is not a state");
       operator_->load(state);
     }
+    beginning_.context.wake = port_.waker();
     operator_->open(beginning_.context);
     if (beginning_.state) operator_->restored(beginning_.snapshot);
     beginning_.state.reset();

@@ -1,13 +1,15 @@
 #include "run/replica_thread.h"
 
+#include <algorithm>
 #include <chrono>
 #include <utility>
 
 namespace piracema::run {
 
 namespace {
-// A source without a way to be told when it has something is asked so often.
-constexpr Time poll_interval = std::chrono::milliseconds(1);
+// A source that has nothing and does not say when is asked again after these.
+constexpr Time poll_first = std::chrono::milliseconds(1);
+constexpr Time poll_longest = std::chrono::milliseconds(16);
 }  // namespace
 
 ReplicaThread::ReplicaThread(ReplicaId self, const flow::ReplicaPlan& plan, const Graph& graph,
@@ -26,6 +28,7 @@ void ReplicaThread::begin(Epoch epoch, std::function<Result<Beginning>()> read_s
 }
 
 void ReplicaThread::loop() {
+  Time poll = poll_first;
   while (true) {
     read_mail();
     if (quit_) return;
@@ -36,9 +39,12 @@ void ReplicaThread::loop() {
     }
     try {
       switch (replica_->step()) {
-        case Replica::Next::again: break;
+        case Replica::Next::again: poll = poll_first; break;
         case Replica::Next::wait: mailbox_.wait(); break;
-        case Replica::Next::poll: mailbox_.wait(poll_interval); break;
+        case Replica::Next::poll:
+          mailbox_.wait(poll);
+          poll = std::min(poll * 2, poll_longest);
+          break;
       }
     } catch (const Interrupted&) {
       // The reason lies in `to_begin_` or `quit_`.

@@ -86,6 +86,9 @@ class ReplicaThread final : public Port {
   void failed(std::optional<std::uint64_t> item, std::string why) override;
   void skipped(std::uint64_t item, Bytes bytes) override { owner_.skipped(self_, item, bytes); }
   void wait() override;
+  std::function<void()> waker() override {
+    return [this] { mailbox_.nudge(); };
+  }
   Time now() override { return piracema::now(); }
 
   const ReplicaId self_;

@@ -1,0 +1,10 @@
+#pragma once
+
+#include <piracema/graph.h>
+
+namespace piracema::operators::detail {
+
+/// What `utility::getExecutionPlan` answers from now on.
+void set_running_plan(const GraphShape& shape);
+
+}  // namespace piracema::operators::detail
