@@ -2,7 +2,7 @@
 
 #include "base/ensure.h"
 
-namespace piracema::run {
+namespace piracema::runtime {
 
 Aligner::Aligner(std::size_t inputs) : inputs_(inputs, State::open) {}
 
@@ -33,4 +33,4 @@ std::optional<SnapshotId> Aligner::aligned() {
   return snapshot_;
 }
 
-}  // namespace piracema::run
+}  // namespace piracema::runtime

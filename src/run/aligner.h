@@ -6,7 +6,7 @@
 
 #include "base/ids.h"
 
-namespace piracema::run {
+namespace piracema::runtime {
 
 /// Aligned barriers of Asynchronous Barrier Snapshotting (Carbone et al. 2015, Algorithm 1;
 /// paper 000, section 2.2): an input is held back from its own barrier until all have come.
@@ -36,4 +36,4 @@ class Aligner {
   SnapshotId snapshot_ = 0;
 };
 
-}  // namespace piracema::run
+}  // namespace piracema::runtime

@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-using piracema::run::Aligner;
+using piracema::runtime::Aligner;
 
 TEST_CASE("an input is held from its own barrier until the last one arrives") {
   Aligner aligner(3);

@@ -5,7 +5,7 @@
 #include "base/text.h"
 #include "wire/fields.h"
 
-namespace piracema::run {
+namespace piracema::runtime {
 
 namespace {
 
@@ -70,4 +70,4 @@ Result<GraphShape> decode_shape(const std::string& text) {
   return shape;
 }
 
-}  // namespace piracema::run
+}  // namespace piracema::runtime

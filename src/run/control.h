@@ -13,7 +13,7 @@
 #include "wire/frame.h"
 
 /// What a coordinator and the processes of its job say to each other.
-namespace piracema::run {
+namespace piracema::runtime {
 
 constexpr std::uint32_t protocol_version = 1;
 
@@ -187,4 +187,4 @@ Result<ToWorker> to_worker(const wire::Frame&);
 std::string encode_shape(const GraphShape&);
 Result<GraphShape> decode_shape(const std::string&);
 
-}  // namespace piracema::run
+}  // namespace piracema::runtime

@@ -6,7 +6,7 @@
 #include "base/log.h"
 #include "base/text.h"
 
-namespace piracema::run {
+namespace piracema::runtime {
 
 namespace {
 
@@ -36,4 +36,4 @@ void DeadLetters::add(const std::string& node, std::uint32_t replica, std::uint6
   }
 }
 
-}  // namespace piracema::run
+}  // namespace piracema::runtime

@@ -7,7 +7,7 @@
 
 #include "base/fd.h"
 
-namespace piracema::run {
+namespace piracema::runtime {
 
 /// A file of items that were passed by, one JSON object a line:
 /// {"node":"compress","replica":2,"item":4711,"bytes":"6869"}, the bytes in hexadecimal digits.
@@ -25,4 +25,4 @@ class DeadLetters {
   Fd file_;
 };
 
-}  // namespace piracema::run
+}  // namespace piracema::runtime

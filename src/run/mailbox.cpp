@@ -6,7 +6,7 @@
 
 #include <ctime>
 
-namespace piracema::run {
+namespace piracema::runtime {
 
 namespace {
 
@@ -38,4 +38,4 @@ void Parker::sleep(std::optional<Time> longest) {
   state_.store(idle);
 }
 
-}  // namespace piracema::run
+}  // namespace piracema::runtime

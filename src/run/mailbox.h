@@ -6,7 +6,7 @@
 
 #include "base/clock.h"
 
-namespace piracema::run {
+namespace piracema::runtime {
 
 /// Lets one thread sleep until another one has something for it.
 class Parker {
@@ -71,4 +71,4 @@ class Mailbox {
   Parker parker_;
 };
 
-}  // namespace piracema::run
+}  // namespace piracema::runtime

@@ -6,7 +6,7 @@
 
 #include "base/ensure.h"
 
-namespace piracema::run {
+namespace piracema::runtime {
 
 Outbox::Outbox(ReplicaId self, const flow::ReplicaPlan& plan, const EdgeShape* edge, Router router,
                std::unordered_set<std::uint64_t> skips, Port& port,
@@ -236,4 +236,4 @@ bool Outbox::skip(Bytes item) {
   return true;
 }
 
-}  // namespace piracema::run
+}  // namespace piracema::runtime

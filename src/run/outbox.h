@@ -11,7 +11,7 @@
 #include "run/pace.h"
 #include "run/port.h"
 
-namespace piracema::run {
+namespace piracema::runtime {
 
 /// The sending side of a replica: lanes that items collect in, batches that wait for a credit,
 /// and the choice of who gets them. Barriers and the end of the stream keep their place between
@@ -99,4 +99,4 @@ class Outbox final : public Output {
 /// Credits that every channel begins with; the receiver counts on them.
 constexpr std::uint32_t credits_at_start = CreditPace::batches_min;
 
-}  // namespace piracema::run
+}  // namespace piracema::runtime

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 
-namespace piracema::run {
+namespace piracema::runtime {
 
 /// How many items a sender puts into one batch: as many as keep a receiver busy for about half
 /// a millisecond. Long items travel alone, so that the work stays divisible; short ones share
@@ -53,4 +53,4 @@ class CreditPace {
   std::uint64_t ns_per_batch_ = 0;
 };
 
-}  // namespace piracema::run
+}  // namespace piracema::runtime

@@ -6,7 +6,7 @@
 #include "base/text.h"
 #include "wire/fields.h"
 
-namespace piracema::run {
+namespace piracema::runtime {
 
 namespace {
 
@@ -95,4 +95,4 @@ Result<Packet> to_packet(wire::Frame frame) {
   }
 }
 
-}  // namespace piracema::run
+}  // namespace piracema::runtime

@@ -9,7 +9,7 @@
 #include "base/ids.h"
 #include "wire/frame.h"
 
-namespace piracema::run {
+namespace piracema::runtime {
 
 /// Everything before it belongs to the snapshot, nothing after it (Chandy-Lamport's marker).
 struct Barrier {
@@ -39,4 +39,4 @@ using Packet = std::variant<Batch, Barrier, EndOfStream, Credit, Release>;
 wire::Frame to_frame(Packet packet, Epoch epoch, ReplicaId from, ReplicaId to);
 Result<Packet> to_packet(wire::Frame frame);
 
-}  // namespace piracema::run
+}  // namespace piracema::runtime

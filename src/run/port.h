@@ -11,7 +11,7 @@
 #include "base/ids.h"
 #include "run/packet.h"
 
-namespace piracema::run {
+namespace piracema::runtime {
 
 /// Thrown through a user's operator that waits for room when its replica is told to begin anew.
 /// No std::exception, so that a user who catches those does not stop it.
@@ -45,4 +45,4 @@ class Port {
   virtual Time now() = 0;
 };
 
-}  // namespace piracema::run
+}  // namespace piracema::runtime

@@ -5,7 +5,7 @@
 
 #include "base/ensure.h"
 
-namespace piracema::run {
+namespace piracema::runtime {
 
 namespace {
 
@@ -73,4 +73,4 @@ std::vector<Batch> Reorder::add(Batch part) {
   return ready;
 }
 
-}  // namespace piracema::run
+}  // namespace piracema::runtime

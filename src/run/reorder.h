@@ -7,7 +7,7 @@
 
 #include <piracema/batch.h>
 
-namespace piracema::run {
+namespace piracema::runtime {
 
 /// Puts the batches of each origin back into their order, and the parts of a batch back together.
 ///
@@ -36,4 +36,4 @@ class Reorder {
 /// the order they have there.
 Batch merge(std::vector<Batch> parts);
 
-}  // namespace piracema::run
+}  // namespace piracema::runtime

@@ -5,7 +5,7 @@
 #include <string>
 
 using namespace piracema;
-using run::Reorder;
+using runtime::Reorder;
 
 namespace {
 
@@ -61,7 +61,7 @@ TEST_CASE("identifiers survive a merge") {
   Batch b = part(0, Order::whole / 2, {"y"}, {0});
   a.first_id = 41;
   b.first_id = 99;
-  const Batch merged = run::merge({a, b});
+  const Batch merged = runtime::merge({a, b});
   CHECK(merged.id(0) == 99);
   CHECK(merged.id(1) == 41);
 }

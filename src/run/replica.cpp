@@ -10,7 +10,7 @@
 #include "wire/reader.h"
 #include "wire/writer.h"
 
-namespace piracema::run {
+namespace piracema::runtime {
 
 namespace {
 
@@ -320,4 +320,4 @@ void Replica::finish() {
   port_.ended();
 }
 
-}  // namespace piracema::run
+}  // namespace piracema::runtime

@@ -15,7 +15,7 @@
 #include "run/port.h"
 #include "run/reorder.h"
 
-namespace piracema::run {
+namespace piracema::runtime {
 
 /// What a replica has done since it began; others may read it at any time.
 struct Counters {
@@ -117,4 +117,4 @@ class Replica {
   bool failed_ = false;
 };
 
-}  // namespace piracema::run
+}  // namespace piracema::runtime

@@ -4,7 +4,7 @@
 #include <chrono>
 #include <utility>
 
-namespace piracema::run {
+namespace piracema::runtime {
 
 namespace {
 // A source that has nothing and does not say when is asked again after these.
@@ -109,4 +109,4 @@ void ReplicaThread::wait() {
   if (quit_ || to_begin_) throw Interrupted{};
 }
 
-}  // namespace piracema::run
+}  // namespace piracema::runtime

@@ -8,7 +8,7 @@
 #include "run/mailbox.h"
 #include "run/replica.h"
 
-namespace piracema::run {
+namespace piracema::runtime {
 
 /// What the replicas of a process tell those who run them. Called from the replicas' threads.
 class ReplicaOwner {
@@ -107,4 +107,4 @@ class ReplicaThread final : public Port {
   std::thread thread_;
 };
 
-}  // namespace piracema::run
+}  // namespace piracema::runtime

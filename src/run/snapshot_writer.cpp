@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace piracema::run {
+namespace piracema::runtime {
 
 SnapshotWriter::SnapshotWriter(store::SnapshotStore& store, OnDone on_done)
     : store_(store), on_done_(std::move(on_done)), thread_([this] { loop(); }) {}
@@ -37,4 +37,4 @@ void SnapshotWriter::loop() {
   }
 }
 
-}  // namespace piracema::run
+}  // namespace piracema::runtime

@@ -9,7 +9,7 @@
 #include "base/ids.h"
 #include "store/snapshot_store.h"
 
-namespace piracema::run {
+namespace piracema::runtime {
 
 /// Puts states into a store on a thread of its own, so that no replica waits for a disk: the
 /// asynchronous part of Asynchronous Barrier Snapshotting.
@@ -43,4 +43,4 @@ class SnapshotWriter {
   std::thread thread_;
 };
 
-}  // namespace piracema::run
+}  // namespace piracema::runtime

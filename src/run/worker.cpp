@@ -9,7 +9,7 @@
 #include "base/log.h"
 #include "base/text.h"
 
-namespace piracema::run {
+namespace piracema::runtime {
 
 namespace {
 
@@ -266,4 +266,4 @@ void Worker::skipped(ReplicaId replica, std::uint64_t item, Bytes bytes) {
   dead_letters_.add(graph_.shape.nodes[plan.node].name, plan.index, item, bytes);
 }
 
-}  // namespace piracema::run
+}  // namespace piracema::runtime

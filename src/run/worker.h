@@ -16,7 +16,7 @@
 #include "run/replica_thread.h"
 #include "run/snapshot_writer.h"
 
-namespace piracema::run {
+namespace piracema::runtime {
 
 struct WorkerSettings {
   Slot slot = 0;
@@ -92,4 +92,4 @@ class Worker final : public ReplicaOwner {
   Epoch said_ready_ = 0;
 };
 
-}  // namespace piracema::run
+}  // namespace piracema::runtime

@@ -1,0 +1,182 @@
+#include "cluster/embedded.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <condition_variable>
+#include <cstdio>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <utility>
+
+#include "base/log.h"
+#include "base/text.h"
+#include "cluster/coordinator.h"
+#include "cluster/driver_signals.h"
+#include "cluster/driver_snapshots.h"
+#include "cluster/driver_store_thread.h"
+#include "net/poller.h"
+#include "run/worker.h"
+
+namespace piracema::cluster {
+
+namespace {
+
+// A thread cannot be ended from outside: after a failure an operator has so long to return.
+constexpr std::chrono::seconds leave_timeout{5};
+
+JobSettings settings_of(const RunOptions& options) {
+  JobSettings settings;
+  settings.snapshots = !options.snapshots.empty();
+  settings.snapshot_interval = options.snapshot_interval;
+  settings.can_spawn = false;
+  return settings;
+}
+
+/// The coordinator and the only worker of a job, in one process.
+class Embedded {
+ public:
+  Embedded(const Graph& graph, const RunOptions& options)
+      : graph_(graph), options_(options), settings_(settings_of(options)) {}
+
+  Result<Finish> run() {
+    if (settings_.snapshots) {
+      if (auto opened = open_store(); !opened) return opened.error();
+    }
+    if (auto valid = validate(settings_); !valid) return valid.error();
+    coordinator_.emplace(settings_);
+    worker_.emplace(graph_, runtime::WorkerSettings{.store = beginning_.store.get()},
+                    [this](runtime::FromWorker message) {
+                      poller_.post([this, message = std::move(message)]() mutable {
+                        tell(Said{0, 0, std::move(message)});
+                      });
+                    });
+    tell(Tick{});
+    tell(Joined{0, 0, "", runtime::encode_shape(graph_.shape)});
+    beat();
+    while (!finish_) {
+      poller_.run_once(until_deadline());
+      const auto deadline = coordinator_->next_deadline();
+      if (!finish_ && deadline && *deadline <= now()) tell(Tick{});
+    }
+    leave();
+    return *finish_;
+  }
+
+ private:
+  Result<Done> open_store() {
+    auto beginning = begin_in(options_.snapshots, options_.resume);
+    if (!beginning) return beginning.error();
+    beginning_ = *std::move(beginning);
+    if (auto ours = accept_job(beginning_, runtime::encode_shape(graph_.shape)); !ours) return ours;
+    if (beginning_.resume) settings_.resume = beginning_.newest->snapshot;
+    store_thread_.emplace(*beginning_.store, [this](SnapshotId snapshot, const Result<Done>& done) {
+      poller_.post([this, snapshot, done] {
+        if (done) {
+          tell(SnapshotCommitted{snapshot});
+        } else {
+          tell(SnapshotCommitFailed{snapshot, done.error().message});
+        }
+      });
+    });
+    // Without snapshots there is nothing to do before the end that Ctrl-C asks for.
+    signals_.emplace(poller_, [this](int number) { on_signal(number); });
+    return Done{};
+  }
+
+  void on_signal(int number) {
+    if (number == SIGCHLD) return;
+    if (stopping_) ::_exit(128 + number);
+    stopping_ = true;
+    log(Level::info, "stopping with a last snapshot; once more to end at once");
+    tell(StopRequested{});
+  }
+
+  void tell(const Event& event) {
+    if (finish_) return;
+    for (const Action& action : coordinator_->step(now(), event)) {
+      std::visit([this](const auto& what) { act(what); }, action);
+    }
+  }
+
+  void act(const Send& send) { worker_->handle(send.message); }
+  void act(const CommitSnapshot& commit) { store_thread_->commit(commit.manifest); }
+  void act(const DropSnapshot& drop) { store_thread_->drop(drop.snapshot); }
+  void act(const Finish& finish) { finish_ = finish; }
+  void act(const Spawn&) {}
+  void act(const Kill&) {}
+  void act(const Tell& tell) {
+    if (const auto* failed = std::get_if<ReplicaFailed>(&tell.note)) {
+      const std::string at = failed->item ? concat(" at item ", *failed->item) : "";
+      log(Level::warning, concat(failed->name, " failed", at, ": ", failed->why));
+    } else if (const auto* aborted = std::get_if<SnapshotAborted>(&tell.note)) {
+      log(Level::warning, concat("snapshot ", aborted->snapshot, " failed: ", aborted->why));
+    }
+  }
+
+  void beat() {
+    tell(Said{0, 0, worker_->heartbeat()});
+    poller_.at(now() + settings_.heartbeat_interval, [this] { beat(); });
+  }
+
+  std::chrono::milliseconds until_deadline() const {
+    const auto deadline = coordinator_->next_deadline();
+    if (!deadline) return std::chrono::milliseconds(-1);
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(*deadline - now());
+    return std::max(left, std::chrono::milliseconds(0));
+  }
+
+  // Ends the replicas; those of a job that ended well have nothing to do any more.
+  void leave() {
+    std::mutex mutex;
+    std::condition_variable changed;
+    bool left = false;
+    std::thread watchdog([&] {
+      std::unique_lock lock(mutex);
+      if (changed.wait_for(lock, leave_timeout, [&] { return left; })) return;
+      log(Level::error, concat(finish_->why, "; an operator does not return"));
+      std::fflush(nullptr);
+      ::_exit(finish_->code);
+    });
+    worker_.reset();
+    {
+      std::lock_guard lock(mutex);
+      left = true;
+    }
+    changed.notify_one();
+    watchdog.join();
+    store_thread_.reset();
+  }
+
+  const Graph& graph_;
+  const RunOptions& options_;
+  JobSettings settings_;
+  net::Poller poller_;
+  Beginning beginning_;
+  std::optional<StoreThread> store_thread_;
+  std::optional<Signals> signals_;
+  std::optional<Coordinator> coordinator_;
+  std::optional<runtime::Worker> worker_;
+  std::optional<Finish> finish_;
+  bool stopping_ = false;
+};
+
+}  // namespace
+
+int run_embedded(const Graph& graph, const RunOptions& options) {
+  Embedded job(graph, options);
+  const auto finish = job.run();
+  if (!finish) {
+    log(Level::error, finish.error().message);
+    return finish.error().code == Errc::lost ? 4 : 3;
+  }
+  if (finish->code != 0) {
+    log(finish->code == 75 ? Level::info : Level::error, finish->why);
+  }
+  return finish->code;
+}
+
+}  // namespace piracema::cluster

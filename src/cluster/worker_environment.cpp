@@ -1,0 +1,53 @@
+#include "cluster/worker_environment.h"
+
+#include <charconv>
+#include <cstdlib>
+
+#include "base/text.h"
+
+namespace piracema::cluster {
+
+namespace {
+
+std::string text_of(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+template <class N>
+Result<N> number_of(const char* name, N otherwise) {
+  const std::string text = text_of(name);
+  if (text.empty()) return otherwise;
+  N value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size()) {
+    return Error{Errc::config, concat(name, ": want a number, found '", text, "'")};
+  }
+  return value;
+}
+
+}  // namespace
+
+Result<std::optional<WorkerEnvironment>> worker_environment() {
+  WorkerEnvironment environment;
+  environment.coordinator = text_of("PIRACEMA_COORDINATOR");
+  if (environment.coordinator.empty()) return std::optional<WorkerEnvironment>{};
+  environment.token = text_of("PIRACEMA_TOKEN");
+  environment.snapshots = text_of("PIRACEMA_SNAPSHOTS");
+  environment.dead_letters = text_of("PIRACEMA_DEAD_LETTERS");
+  const auto slot = number_of<Slot>("PIRACEMA_SLOT", 0);
+  if (!slot) return slot.error();
+  const auto incarnation = number_of<std::uint32_t>("PIRACEMA_INCARNATION", 0);
+  if (!incarnation) return incarnation.error();
+  const auto heartbeat = number_of<std::uint32_t>("PIRACEMA_HEARTBEAT_MS", 250);
+  if (!heartbeat) return heartbeat.error();
+  const auto at_work_fd = number_of<int>("PIRACEMA_AT_WORK_FD", -1);
+  if (!at_work_fd) return at_work_fd.error();
+  environment.slot = *slot;
+  environment.incarnation = *incarnation;
+  environment.heartbeat = std::chrono::milliseconds(*heartbeat);
+  environment.at_work_fd = *at_work_fd;
+  return std::optional(environment);
+}
+
+}  // namespace piracema::cluster

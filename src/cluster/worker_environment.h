@@ -1,0 +1,36 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include <piracema/error.h>
+
+#include "base/ids.h"
+
+namespace piracema::cluster {
+
+/// What `piracema run` tells the processes that it starts, in variables of their environment.
+struct WorkerEnvironment {
+  /// PIRACEMA_COORDINATOR: "127.0.0.1:4711".
+  std::string coordinator;
+  /// PIRACEMA_SLOT, PIRACEMA_INCARNATION.
+  Slot slot = 0;
+  std::uint32_t incarnation = 0;
+  /// PIRACEMA_TOKEN: 32 hexadecimal digits, the secret of the job.
+  std::string token;
+  /// PIRACEMA_SNAPSHOTS: a directory; empty: no snapshots.
+  std::string snapshots;
+  /// PIRACEMA_HEARTBEAT_MS.
+  std::chrono::milliseconds heartbeat{250};
+  /// PIRACEMA_AT_WORK_FD: shared memory, see AtWork; -1: none.
+  int at_work_fd = -1;
+  /// PIRACEMA_DEAD_LETTERS: a file; empty: none.
+  std::string dead_letters;
+};
+
+/// nullopt when the process was not started as a worker. Errc::config for values that make none.
+Result<std::optional<WorkerEnvironment>> worker_environment();
+
+}  // namespace piracema::cluster

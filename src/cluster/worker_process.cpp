@@ -1,0 +1,156 @@
+#include "cluster/worker_process.h"
+
+#include <unistd.h>
+
+#include <memory>
+#include <utility>
+
+#include "base/log.h"
+#include "base/text.h"
+#include "cluster/at_work.h"
+#include "net/address.h"
+#include "net/connection.h"
+#include "net/dial.h"
+#include "net/poller.h"
+#include "net/tcp_transport.h"
+#include "run/worker.h"
+#include "store/directory_store.h"
+
+namespace piracema::cluster {
+
+namespace {
+
+constexpr std::chrono::seconds dial_timeout{5};
+
+/// A worker and its connections, all on one poller.
+class WorkerProcess {
+ public:
+  WorkerProcess(const Graph& graph, const WorkerEnvironment& environment)
+      : graph_(graph), environment_(environment) {}
+
+  Result<int> run() {
+    if (auto opened = open(); !opened) return opened.error();
+    dial();
+    poller_.run();
+    if (failed_) return *failed_;
+    return static_cast<int>(ending_.code);
+  }
+
+ private:
+  Result<Done> open() {
+    if (!environment_.snapshots.empty()) {
+      auto store = store::open_directory_store(environment_.snapshots, false);
+      if (!store) return store.error();
+      store_ = *std::move(store);
+    }
+    if (environment_.at_work_fd >= 0) {
+      auto at_work = AtWork::open(Fd(environment_.at_work_fd));
+      if (!at_work) return at_work.error();
+      at_work_.emplace(*std::move(at_work));
+    }
+    worker_ = std::make_unique<runtime::Worker>(
+        graph_,
+        runtime::WorkerSettings{.slot = environment_.slot,
+                            .store = store_.get(),
+                            .at_work = at_work_ ? &(*at_work_)[0] : nullptr,
+                            .dead_letters = environment_.dead_letters},
+        [this](const runtime::FromWorker& message) { control_->send(to_frame(message)); });
+    return open_transport();
+  }
+
+  Result<Done> open_transport() {
+    net::TcpSettings settings{.me = environment_.slot,
+                              .incarnation = environment_.incarnation,
+                              .token = environment_.token};
+    net::Transport::Events events{
+        .connected = [this](Slot peer,
+                            std::uint32_t incarnation) { worker_->on_connected(peer, incarnation); },
+        .received = [this](Slot from,
+                           wire::Frame frame) { worker_->on_frame(from, std::move(frame)); },
+        // A peer that is gone is replaced by the coordinator, who hears of it as well.
+        .lost = [](Slot, std::uint32_t, const Error&) {}};
+    auto transport = net::TcpTransport::open(poller_, settings, std::move(events));
+    if (!transport) return transport.error();
+    transport_ = *std::move(transport);
+    worker_->set_transport(transport_.get());
+    return Done{};
+  }
+
+  void dial() {
+    auto address = net::Address::parse(environment_.coordinator);
+    if (!address) return fail(address.error());
+    dial_ = std::make_unique<net::Dial>(poller_, *address, now() + dial_timeout,
+                                        [this](Result<Fd> socket) { dialled(std::move(socket)); });
+  }
+
+  void dialled(Result<Fd> socket) {
+    if (!socket) return fail(socket.error());
+    net::Connection::Events events{.received = [this](wire::Frame frame) { received(frame); },
+                                   .lost = [this](const Error& why) { lost(why); }};
+    control_ = net::Connection::open(poller_, *std::move(socket), events);
+    control_->trust(events);
+    control_->send(to_frame(runtime::FromWorker(runtime::Hello{
+        .token = environment_.token,
+        .slot = environment_.slot,
+        .incarnation = environment_.incarnation,
+        .pid = static_cast<std::uint64_t>(::getpid()),
+        .address = transport_->address(),
+        .graph = runtime::encode_shape(graph_.shape)})));
+    beat();
+  }
+
+  void beat() {
+    control_->send(to_frame(runtime::FromWorker(worker_->heartbeat())));
+    poller_.at(now() + environment_.heartbeat, [this] { beat(); });
+  }
+
+  void received(const wire::Frame& frame) {
+    auto message = runtime::to_worker(frame);
+    if (!message) return fail(message.error());
+    if (const auto* ending = std::get_if<runtime::Shutdown>(&*message)) {
+      ending_ = *ending;
+      if (!ending_.why.empty()) log(Level::error, ending_.why);
+      poller_.stop();
+    } else {
+      worker_->handle(*message);
+    }
+  }
+
+  // Nobody is left who could want the results, and an operator may be at work for hours.
+  void lost(const Error& why) {
+    log(Level::error, concat("the coordinator is gone: ", why.message));
+    ::_exit(1);
+  }
+
+  void fail(Error why) {
+    failed_ = std::move(why);
+    poller_.stop();
+  }
+
+  const Graph& graph_;
+  const WorkerEnvironment& environment_;
+  net::Poller poller_;
+  std::unique_ptr<store::SnapshotStore> store_;
+  std::optional<AtWork> at_work_;
+  std::unique_ptr<net::Dial> dial_;
+  std::shared_ptr<net::Connection> control_;
+  std::unique_ptr<net::TcpTransport> transport_;
+  // Last, so that it goes first: its threads use all the others.
+  std::unique_ptr<runtime::Worker> worker_;
+
+  runtime::Shutdown ending_;
+  std::optional<Error> failed_;
+};
+
+}  // namespace
+
+int run_worker(const Graph& graph, const WorkerEnvironment& environment) {
+  set_log({.who = concat("worker ", environment.slot)});
+  WorkerProcess process(graph, environment);
+  const auto code = process.run();
+  if (code) return *code;
+  log(Level::error, code.error().message);
+  return code.error().code == Errc::config ? 3 : 1;
+}
+
+}  // namespace piracema::cluster

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <piracema/graph.h>
+
+#include "cluster/worker_environment.h"
+
+namespace piracema::cluster {
+
+/// Runs the replicas that a coordinator gives to this process, until it says that the process is
+/// to end; returns the exit code. Does not return when the coordinator is gone: the process then
+/// exits with 1, whatever its operators are at.
+int run_worker(const Graph& graph, const WorkerEnvironment& environment);
+
+}  // namespace piracema::cluster
