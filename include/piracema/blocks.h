@@ -91,7 +91,8 @@ namespace detail {
 template <class In, class Out, class Op, class F>
 Block<In, Out> block_of(std::string name, Role role, std::uint32_t replicas, F code) {
   NodeShape node{.name = std::move(name), .role = role, .replicas = replicas};
-  node.saves_state = role == Role::source || std::is_empty_v<F> || Saved<F>;
+  node.saves_state =
+      role == Role::source || std::is_empty_v<F> || std::is_pointer_v<F> || Saved<F>;
   node.input = name_of_type<In>();
   node.output = name_of_type<Out>();
   Block<In, Out> block;

@@ -1,13 +1,13 @@
 #pragma once
 
-#include <piracema/detail/file_share.h>
-#include <piracema/detail/output_file.h>
-
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include <piracema/detail/file_share.h>
+#include <piracema/detail/output_file.h>
 
 /// Sources and sinks that are ready to use. All of them keep their place exactly in snapshots and
 /// may have several replicas. What fails throws std::runtime_error: it names the file and says

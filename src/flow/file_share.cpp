@@ -1,5 +1,6 @@
-#include <fcntl.h>
 #include <piracema/detail/file_share.h>
+
+#include <fcntl.h>
 #include <sys/stat.h>
 
 #include <algorithm>

@@ -1,8 +1,5 @@
 #include <doctest/doctest.h>
 #include <fcntl.h>
-#include <piracema/codec.h>
-#include <piracema/detail/callable.h>
-#include <piracema/files.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -13,6 +10,10 @@
 #include <memory>
 #include <string>
 #include <vector>
+
+#include <piracema/codec.h>
+#include <piracema/detail/callable.h>
+#include <piracema/files.h>
 
 #include "base/random.h"
 #include "flow/temporary_directory.h"

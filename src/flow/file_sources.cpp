@@ -1,7 +1,7 @@
-#include <piracema/files.h>
-
 #include <algorithm>
 #include <stdexcept>
+
+#include <piracema/files.h>
 
 #include "base/text.h"
 

@@ -1,7 +1,4 @@
 #include <doctest/doctest.h>
-#include <piracema/codec.h>
-#include <piracema/detail/callable.h>
-#include <piracema/files.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -10,6 +7,10 @@
 #include <limits>
 #include <string>
 #include <vector>
+
+#include <piracema/codec.h>
+#include <piracema/detail/callable.h>
+#include <piracema/files.h>
 
 #include "base/random.h"
 #include "flow/temporary_directory.h"

@@ -1,5 +1,6 @@
-#include <fcntl.h>
 #include <piracema/detail/output_file.h>
+
+#include <fcntl.h>
 #include <sys/stat.h>
 
 #include <algorithm>

@@ -113,6 +113,7 @@ concept Positioned = requires(F f) { f.seek(f.position()); };
 
 template <class F>
 concept Archived =
+    !std::is_pointer_v<F> &&
     cereal::traits::is_output_serializable<F, cereal::BinaryOutputArchive>::value &&
     cereal::traits::is_input_serializable<F, cereal::BinaryInputArchive>::value;
 

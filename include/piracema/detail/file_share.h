@@ -1,12 +1,12 @@
 #pragma once
 
-#include <piracema/detail/own_fd.h>
-#include <piracema/operator.h>
-
 #include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
+
+#include <piracema/detail/own_fd.h>
+#include <piracema/operator.h>
 
 namespace piracema::detail {
 

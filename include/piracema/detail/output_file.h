@@ -1,11 +1,11 @@
 #pragma once
 
-#include <piracema/detail/own_fd.h>
-#include <piracema/operator.h>
-
 #include <cstddef>
 #include <cstdint>
 #include <string>
+
+#include <piracema/detail/own_fd.h>
+#include <piracema/operator.h>
 
 namespace piracema::detail {
 
