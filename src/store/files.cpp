@@ -7,7 +7,7 @@
 
 #include <atomic>
 #include <cerrno>
-#include <cstdio>
+#include <algorithm>
 #include <vector>
 
 #include "base/text.h"

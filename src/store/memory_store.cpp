@@ -1,5 +1,6 @@
 #include "store/memory_store.h"
 
+#include <algorithm>
 #include <cstdio>
 
 #include "base/ensure.h"

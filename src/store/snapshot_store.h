@@ -27,7 +27,7 @@ struct Part {
 struct Manifest {
   SnapshotId snapshot = 0;
   Epoch epoch = 0;
-  /// The graph of the job that it belongs to (`run::encode_shape`).
+  /// The graph of the job that it belongs to (`runtime::encode_shape`).
   std::string job;
   /// The job had ended when it was taken: there is nothing to go on with.
   bool finished = false;

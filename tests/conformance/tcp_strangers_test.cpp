@@ -1,0 +1,231 @@
+// What a TCP transport makes of those who are no peers: it refuses them and goes on.
+
+#include <doctest/doctest.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+
+#include "base/random.h"
+#include "net/address.h"
+#include "net/handshake.h"
+#include "process.h"
+#include "wire/checksum.h"
+
+using namespace piracema;
+using namespace piracema::net;
+using std::chrono::milliseconds;
+
+namespace {
+
+/// Somebody with a socket.
+class Stranger {
+ public:
+  explicit Stranger(Process& process)
+      : address_(*Address::parse(process.transport().address())),
+        socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    const timeval limit{20, 0};
+    ::setsockopt(socket_.get(), SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+    REQUIRE(::connect(socket_.get(), address_.data(), address_.size()) == 0);
+  }
+
+  void say(std::string_view bytes) {
+    ::send(socket_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
+  }
+  void close() { socket_.close(); }
+
+  /// Everything until the other side hangs up; "still there" if it does not.
+  std::string hear() {
+    std::string heard;
+    char bytes[4096];
+    for (;;) {
+      const ssize_t count = ::recv(socket_.get(), bytes, sizeof bytes, 0);
+      if (count < 0 && errno == EAGAIN) return "still there";
+      if (count <= 0) return heard;
+      heard.append(bytes, static_cast<std::size_t>(count));
+    }
+  }
+
+ private:
+  Address address_;
+  Fd socket_;
+};
+
+std::string bytes_of(const wire::Frame& frame) {
+  std::byte header[wire::frame_header_bytes];
+  wire::write_header(frame, header);
+  return std::string(as_text(header)) + std::string(as_text(frame.head));
+}
+
+Greeting greeting() { return {transport_version, test_token, 1, 5}; }
+
+/// `a` still does what it is for.
+void check_serves(Tcp& world, Process& a) {
+  Process peer(world, 9, static_cast<std::uint32_t>(a.told().size()));
+  peer.connect(a);
+  REQUIRE(peer.wait_for_told(1));
+  CHECK(peer.told()[0] == connected(0, 0));
+  const std::size_t before = a.frames().size();
+  peer.send(0, {});
+  CHECK(a.wait_for_frames(before + 1));
+}
+
+}  // namespace
+
+TEST_CASE("who says anything but a greeting is cut off without an answer") {
+  Tcp world;
+  Process a(world, 0, 0);
+
+  SUBCASE("random bytes") {
+    Random random(11);
+    for (int i = 0; i < 20; ++i) {
+      std::string bytes(40 + random.below(5'000), ' ');
+      std::generate(bytes.begin(), bytes.end(), [&] { return static_cast<char>(random.next()); });
+      Stranger stranger(a);
+      stranger.say(bytes);
+      CHECK(stranger.hear().empty());
+    }
+  }
+  SUBCASE("an HTTP request") {
+    Stranger stranger(a);
+    stranger.say("GET / HTTP/1.1\r\nHost: localhost:4711\r\nAccept: */*\r\n\r\n");
+    CHECK(stranger.hear().empty());
+  }
+  SUBCASE("a header with a huge length") {
+    std::string header = bytes_of({});
+    const std::uint64_t length = std::uint64_t{1} << 31;
+    std::memcpy(header.data() + 24, &length, sizeof length);
+    const auto sum = static_cast<std::uint32_t>(wire::checksum(as_bytes(header).first(36)));
+    std::memcpy(header.data() + 36, &sum, sizeof sum);
+    Stranger stranger(a);
+    stranger.say(header);
+    CHECK(stranger.hear().empty());
+  }
+  SUBCASE("a frame of another kind") {
+    Stranger stranger(a);
+    stranger.say(bytes_of({}));
+    CHECK(stranger.hear().empty());
+  }
+  SUBCASE("another version of the transport") {
+    Greeting wrong = greeting();
+    wrong.version = 99;
+    Stranger stranger(a);
+    stranger.say(bytes_of(to_frame(wrong)));
+    CHECK(stranger.hear().empty());
+  }
+  SUBCASE("another version of the frames") {
+    std::string old = bytes_of(to_frame(greeting()));
+    old[2] = 99;
+    Stranger stranger(a);
+    stranger.say(old);
+    CHECK(stranger.hear().empty());
+  }
+  SUBCASE("another job's token") {
+    Greeting wrong = greeting();
+    wrong.token.back() = '0';
+    Stranger stranger(a);
+    stranger.say(bytes_of(to_frame(wrong)));
+    CHECK(stranger.hear().empty());
+  }
+  SUBCASE("a slot that does not call this one, or is none") {
+    for (const Slot slot : {Slot{0}, TcpTransport::slots_max, ~Slot{0}}) {
+      Greeting wrong = greeting();
+      wrong.slot = slot;
+      Stranger stranger(a);
+      stranger.say(bytes_of(to_frame(wrong)));
+      CHECK(stranger.hear().empty());
+    }
+  }
+  SUBCASE("half a frame, and then the end") {
+    Stranger stranger(a);
+    stranger.say(bytes_of(to_frame(greeting())).substr(0, 50));
+    stranger.close();
+  }
+  CHECK(a.told().empty());
+  check_serves(world, a);
+}
+
+TEST_CASE("who says half a greeting, or nothing, is cut off in time") {
+  Tcp world;
+  world.handshake_timeout = milliseconds(20);
+  Process a(world, 0, 0);
+  world.handshake_timeout = milliseconds(5'000);
+  Stranger half(a), silent(a);
+  half.say(bytes_of(to_frame(greeting())).substr(0, 50));
+  CHECK(half.hear().empty());
+  CHECK(silent.hear().empty());
+  CHECK(a.told().empty());
+}
+
+TEST_CASE("a greeting is answered, and one of an older incarnation is not") {
+  Tcp world;
+  Process a(world, 0, 6);
+  Stranger right(a);
+  right.say(bytes_of(to_frame(greeting())));
+  REQUIRE(a.wait_for_told(1));
+  CHECK(a.told()[0] == connected(1, 5));
+
+  Greeting older = greeting();
+  older.incarnation = 4;
+  Stranger late(a);
+  late.say(bytes_of(to_frame(older)));
+  CHECK(late.hear().empty());
+
+  Greeting newer = greeting();
+  newer.incarnation = 6;
+  Stranger next(a);
+  next.say(bytes_of(to_frame(newer)));
+  REQUIRE(a.wait_for_told(3));
+  CHECK(right.hear() == bytes_of(to_frame({transport_version, test_token, 0, 6})));
+  CHECK(a.told()[1] == lost(1, 5));
+  CHECK(a.told()[2] == connected(1, 6));
+}
+
+TEST_CASE("a peer that turns to nonsense after its greeting is lost, and says why") {
+  Tcp world;
+  Process a(world, 0, 0);
+  Stranger peer(a);
+  peer.say(bytes_of(to_frame(greeting())) + std::string(40, '?'));
+  REQUIRE(a.wait_for_told(2));
+  CHECK(a.told()[1] == lost(1, 5));
+  CHECK(a.told()[1].why->code == Errc::corrupt);
+  check_serves(world, a);
+}
+
+TEST_CASE("who is called has to be the one that was wanted") {
+  Tcp world, other_job;
+  other_job.token.back() = '0';
+  Process another_job(other_job, 0, 0);
+  Process another_incarnation(world, 0, 3);
+  Process caller(world, 1, 0, {}, milliseconds(100));
+
+  caller.transport().connect(0, 1, another_job.transport().address());
+  REQUIRE(caller.wait_for_told(1));
+  caller.transport().connect(0, 2, another_incarnation.transport().address());
+  REQUIRE(caller.wait_for_told(2));
+  CHECK(caller.told()[0] == lost(0, 1));
+  CHECK(caller.told()[1] == lost(0, 2));
+  CHECK(caller.told()[1].why->message ==
+        "handshake: want slot 0, incarnation 2, found slot 0, incarnation 3");
+  caller.transport().connect(0, 3, "localhost");
+  REQUIRE(caller.wait_for_told(3));
+  CHECK(caller.told()[2].why->code == Errc::config);
+}
+
+TEST_CASE("a port that is taken, a token that is none and a slot too high are errors") {
+  Tcp world;
+  Process a(world, 0, 0);
+  Poller poller;
+  TcpSettings settings;
+  settings.token = test_token;
+  settings.port = Address::parse(a.transport().address())->port();
+  auto taken = TcpTransport::open(poller, settings, {});
+  REQUIRE_FALSE(taken.ok());
+  CHECK(taken.error().message.find(a.transport().address()) != std::string::npos);
+
+  settings.port = 0;
+  settings.me = TcpTransport::slots_max;
+  CHECK(TcpTransport::open(poller, settings, {}).error().code == Errc::config);
+  settings.me = 0;
+  settings.token.pop_back();
+  CHECK(TcpTransport::open(poller, settings, {}).error().code == Errc::config);
+}

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <string>
+
+namespace piracema::tools {
+
+/// What a command has to say, and its exit code.
+struct Answer {
+  int code = 0;
+  std::string out;
+  std::string error;
+};
+
+/// The snapshots of a directory as a table, or as JSON. With `verify` every byte of them is read
+/// and the state is "intact"; without, only the manifests are, and it is "complete". Changes
+/// nothing, and may be used while a job is running.
+///
+/// Exit code 0: fine; 1: with `verify`, something is damaged; 3: not a snapshot directory, or
+/// everything in it is of another version (`error` says in one line what was wanted and found).
+Answer describe_snapshots(const std::string& directory, bool verify, bool json);
+
+/// `piracema snapshots DIR [--verify] [--json]`: prints it and returns the exit code.
+int list_snapshots(const std::string& directory, bool verify, bool json);
+
+}  // namespace piracema::tools
