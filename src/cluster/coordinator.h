@@ -1,170 +1,170 @@
 #pragma once
 
-#include <chrono>
-#include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
-#include <variant>
+#include <utility>
 #include <vector>
 
-#include <piracema/graph.h>
-
 #include "base/clock.h"
-#include "base/ids.h"
-#include "flow/plan.h"
-#include "run/control.h"
-#include "store/snapshot_store.h"
+#include "cluster/coordinator_actions.h"
+#include "cluster/coordinator_events.h"
+#include "cluster/coordinator_job.h"
+#include "cluster/coordinator_settings.h"
+#include "cluster/member.h"
+#include "cluster/restart_budget.h"
+#include "cluster/snapshot_round.h"
 
 namespace piracema::cluster {
 
-using std::chrono::milliseconds;
+enum class Phase {
+  gathering,  ///< Processes start, or are replaced; until all have joined nothing runs.
+  restoring,  ///< Deploy was sent: all load the same snapshot, or the beginning.
+  running,
+  ending,    ///< Every replica has ended: the last snapshot is taken, sinks commit.
+  stopping,  ///< The user wants to stop: the last snapshot is taken, sinks commit.
+  leaving,   ///< Processes end.
+  finished,
+};
+const char* name_of(Phase);
 
-/// How a job is run. Checked by `validate`.
-struct JobSettings {
-  /// Worker processes.
-  std::uint32_t slots = 1;
-  /// Take snapshots at all. Without them a worker that is lost ends the job (exit code 4).
-  bool snapshots = false;
-  /// Time between two barriers. Shorter means less to redo and more to write.
-  milliseconds snapshot_interval{1'000};
-  /// A snapshot that takes longer is given up; the job goes on.
-  milliseconds snapshot_timeout{60'000};
-  /// Complete snapshots to keep. The oldest go first.
-  std::uint32_t snapshots_kept = 3;
-  /// Time between two signs of life of a worker.
-  milliseconds heartbeat_interval{250};
-  /// A worker that is silent for longer is replaced.
-  milliseconds heartbeat_timeout{1'250};
-  /// A worker has to join within this time after it was started.
-  milliseconds join_timeout{30'000};
-  /// A survivor that has not rolled back within this time (it is inside a long computation) is
-  /// replaced like a lost one. Not for a job of one process, which waits.
-  milliseconds rollback_timeout{1'000};
-  /// So many failures of one node, within `restart_window` items of each other, end the job.
-  std::uint32_t restart_budget = 3;
-  std::uint64_t restart_window = 10;
-  /// Recoveries in a row without a new snapshot before the job is given up.
-  std::uint32_t fruitless_recoveries_max = 100;
-  /// Items that use up the restart budget are skipped and written to a file, and the job goes on.
-  bool dead_letters = false;
-  /// The snapshot to begin with.
-  std::optional<SnapshotId> resume;
-  /// Whether processes can be started and ended; false in the embedded mode.
-  bool can_spawn = true;
-};
-Result<Done> validate(const JobSettings&);
+/// Runs one job: starts its processes, takes its snapshots, rolls all of it back when a part of
+/// it is lost (paper 000, section 4.1: the monitor), ends it.
+///
+/// A pure state machine: it is told what happened and answers what to do. Time comes in and never
+/// goes back; there is no thread, clock, socket or random number inside, so the simulator runs the
+/// same code. Not safe for two threads.
+///
+/// One epoch fences everything: each Deploy raises it, and what workers say of an older one, or
+/// while there is none, does not count. So a process that was taken for dead may well live.
+class Coordinator {
+ public:
+  /// The settings are valid. Begin with a Tick.
+  explicit Coordinator(JobSettings settings);
 
-// ---- what a coordinator is told ------------------------------------------------------------
+  std::vector<Action> step(Time now, const Event& event);
 
-/// A process joined (its token and version were right). A job's first one brings the graph.
-struct Joined {
-  Slot slot = 0;
-  std::uint32_t incarnation = 0;
-  std::string address;
-  std::string graph;
-};
-struct Said {
-  Slot slot = 0;
-  std::uint32_t incarnation = 0;
-  run::FromWorker message;
-};
-/// The process is gone for certain. `by` says how, as "killed by signal 9 (SIGKILL)".
-struct Exited {
-  Slot slot = 0;
-  std::uint32_t incarnation = 0;
-  bool clean = false;
-  /// It was ended from outside (SIGKILL, SIGTERM), not by what it was doing.
-  bool from_outside = false;
-  std::string by;
-  /// The item that each of its replicas was at work on, by replica; empty where none.
-  std::vector<std::pair<ReplicaId, std::uint64_t>> at_work;
-};
-/// The connection ended; the process may be alive.
-struct ConnectionLost {
-  Slot slot = 0;
-  std::uint32_t incarnation = 0;
-};
-struct SnapshotCommitted {
-  SnapshotId snapshot = 0;
-};
-struct SnapshotCommitFailed {
-  SnapshotId snapshot = 0;
-  std::string why;
-};
-/// Take a last snapshot, drain and end with code 75.
-struct StopRequested {};
-struct Tick {};
+  /// When to call with a Tick at the latest. Without anything else that happens this is the
+  /// earliest time at which there is something to do.
+  std::optional<Time> next_deadline() const;
 
-using Event = std::variant<Joined, Said, Exited, ConnectionLost, SnapshotCommitted,
-                           SnapshotCommitFailed, StopRequested, Tick>;
+  // ---- for people; all of it as old as the last heartbeats ----------------------------------
 
-// ---- what it wants done --------------------------------------------------------------------
+  Phase phase() const { return phase_; }
+  Epoch epoch() const { return epoch_; }
+  /// Nothing until the first process has joined.
+  const std::optional<Job>& job() const { return job_; }
+  /// What each replica has done since the last Deploy.
+  const std::vector<runtime::Progress>& progress() const { return progress_; }
+  /// Items that the sources have emitted since the job began or was resumed, redone ones once.
+  std::uint64_t items_emitted() const;
+  /// What a recovery would go back to now.
+  std::optional<SnapshotId> last_snapshot() const { return restore_; }
+  bool has_ended(ReplicaId replica) const { return replica < ended_.size() && ended_[replica]; }
 
-struct Spawn {
-  Slot slot = 0;
-  std::uint32_t incarnation = 0;
-};
-/// End the process for certain; `Exited` follows once that is so.
-struct Kill {
-  Slot slot = 0;
-  std::uint32_t incarnation = 0;
-};
-struct Send {
-  Slot slot = 0;
-  run::ToWorker message;
-};
-/// Write the manifest; answered by SnapshotCommitted or SnapshotCommitFailed.
-struct CommitSnapshot {
-  store::Manifest manifest;
-};
-struct DropSnapshot {
-  SnapshotId snapshot = 0;
-};
-/// Write the item that was skipped to the dead-letter file (the worker does), tell the user.
-struct Finish {
-  int code = 0;
-  std::string why;
-};
+ private:
+  // ---- coordinator.cpp: one job from its start to its end -----------------------------------
+  void on(const Joined&);
+  void on(const Said&);
+  void on(const StopRequested&);
+  void advance();
+  void gather();
+  void deploy();
+  void start_when_ready();
+  void leave(int code, std::string why);
+  void leave_stopped();
+  void finish_when_all_left();
+  void fail(int code, std::string why);
 
-/// What happened, for people and statistics.
-struct Lost {
-  Slot slot = 0;
-  /// "its process ended: killed by signal 9", "its connection ended", "no heartbeat for 1250 ms".
-  std::string how;
-  /// Names of its replicas.
-  std::string replicas;
-};
-struct Recovering {
-  Epoch epoch = 0;
-  std::optional<SnapshotId> restore;
-  /// Items that the sources had emitted since that snapshot.
-  std::uint64_t redone = 0;
-};
-struct Running {
-  Epoch epoch = 0;
-};
-struct FirstItemOut {
-  Epoch epoch = 0;
-};
-struct SnapshotTaken {
-  SnapshotId snapshot = 0;
-  std::uint64_t bytes = 0;
-  Time took{};
-};
-struct SnapshotAborted {
-  SnapshotId snapshot = 0;
-  std::string why;
-};
-struct ItemSkipped {
-  std::uint32_t node = 0;
-  std::uint64_t item = 0;
-};
-using Note = std::variant<Lost, Recovering, Running, FirstItemOut, SnapshotTaken, SnapshotAborted,
-                          ItemSkipped>;
-struct Tell {
-  Note note;
-};
+  // ---- coordinator_workers.cpp: what workers say --------------------------------------------
+  void hear(Slot, const runtime::Hello&) {}
+  void hear(Slot, const runtime::Ready&);
+  void hear(Slot, const runtime::Saved&);
+  void hear(Slot, const runtime::SaveFailed&);
+  void hear(Slot, const runtime::Ended&);
+  void hear(Slot, const runtime::OperatorFailed&);
+  void hear(Slot, const runtime::Committed&);
+  void hear(Slot, const runtime::FirstOutput&);
+  void hear(Slot, const runtime::Heartbeat&);
 
-using Action = std::variant<Spawn, Kill, Send, CommitSnapshot, DropSnapshot, Finish, Tell>;
+  // ---- coordinator_losses.cpp: who is lost, and why -----------------------------------------
+  void on(const Exited&);
+  void on(const ConnectionLost&);
+  void on(const Tick&);
+  void expire(Slot);
+  void expire_rollback(Slot);
+  void lose(Slot, std::string how);
+  void member_left(Slot, bool gone);
+  void suspect(Slot, const Exited&);
+  bool within_budget(const std::string& why);
+  void roll_back(const std::string& why);
+  void forgive_lateness(Time now);
+
+  // ---- coordinator_snapshots.cpp ------------------------------------------------------------
+  void on(const SnapshotCommitted&);
+  void on(const SnapshotCommitFailed&);
+  void go_on();
+  void begin_round(SnapshotRound::Purpose);
+  void trigger(const std::vector<ReplicaId>&);
+  void give_up_round(const std::string& why);
+  void round_failed(const SnapshotRound&, const std::string& why);
+  void keep(SnapshotId);
+  void commit_sinks(SnapshotId, bool last);
+  bool all_ended() const;
+
+  // ---- helpers ------------------------------------------------------------------------------
+  /// Whether the workers have work that a loss would undo.
+  bool active() const;
+  bool deployed() const { return active() || phase_ == Phase::restoring; }
+  /// The slot's process, if it is this incarnation; null if it is of old, or nobody's.
+  Member* process(Slot, std::uint32_t incarnation);
+  void send(Slot, runtime::ToWorker);
+  template <class A>
+  void act(A action) {
+    actions_.emplace_back(std::in_place_type<A>, std::move(action));
+  }
+  void tell(Note note) { act(Tell{std::move(note)}); }
+  std::string worker_name(Slot) const;
+  std::optional<Time> heard_by() const;
+
+  const JobSettings settings_;
+  std::vector<Action> actions_;
+  Time now_{};
+  Phase phase_ = Phase::gathering;
+  Epoch epoch_ = 0;
+  std::optional<Job> job_;
+  std::vector<Member> members_;
+
+  /// Since the last Deploy, by replica.
+  std::vector<bool> ended_;
+  std::vector<runtime::Progress> progress_;
+  bool item_out_ = false;
+
+  /// What to go back to; none is the beginning.
+  std::optional<SnapshotId> restore_;
+  std::uint64_t emitted_at_restore_ = 0;
+  /// Complete ones, oldest first, and those given up that may still be there in parts.
+  std::vector<SnapshotId> kept_, given_up_;
+  SnapshotId next_id_ = 1;
+  std::optional<SnapshotRound> round_;
+  std::uint64_t emitted_at_round_ = 0;
+  Time next_round_{};
+  std::uint32_t final_failures_ = 0;
+  /// The last commit of the job, and the sinks that have not answered it.
+  bool last_commit_ = false;
+  SnapshotId last_commit_id_ = 0;
+  std::set<ReplicaId> uncommitted_;
+
+  RestartBudget budget_;
+  std::vector<runtime::Skip> skips_;
+  std::uint32_t fruitless_ = 0;
+  /// A loss that nothing can be done about, once all is known of it.
+  std::optional<Slot> fatal_;
+  std::string fatal_how_;
+
+  bool stop_requested_ = false;
+  Time stop_by_{}, leave_by_{};
+  std::optional<Finish> finish_;
+};
 
 }  // namespace piracema::cluster

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include <piracema/graph.h>
+
+#include "base/ids.h"
+#include "flow/plan.h"
+
+namespace piracema::cluster {
+
+/// What a job runs, known once its first process has joined: the graph, and where each replica
+/// of it lives. Does not change while the job runs.
+struct Job {
+  /// As the workers sent it.
+  std::string graph;
+  GraphShape shape;
+  flow::Plan plan;
+  std::vector<Slot> placement;
+
+  /// Errc::corrupt or Errc::config for what is no graph.
+  static Result<Job> make(const std::string& graph, std::uint32_t slots);
+
+  std::size_t replicas() const { return plan.replicas.size(); }
+  Role role(ReplicaId replica) const { return shape.nodes[plan.replicas[replica].node].role; }
+  std::vector<ReplicaId> replicas_with(Role) const;
+  /// A peer may name any number.
+  bool hosts(Slot slot, ReplicaId replica) const {
+    return replica < placement.size() && placement[replica] == slot;
+  }
+
+  /// "compress/2".
+  std::string name(ReplicaId replica) const;
+  /// "compress/1, writer".
+  std::string names_on(Slot slot) const;
+  std::map<Slot, std::vector<ReplicaId>> by_slot(const std::vector<ReplicaId>&) const;
+};
+
+}  // namespace piracema::cluster

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include <piracema/error.h>
+
+#include "base/ids.h"
+
+namespace piracema::cluster {
+
+using std::chrono::milliseconds;
+
+/// How a job is run. Checked by `validate`.
+struct JobSettings {
+  /// Worker processes.
+  std::uint32_t slots = 1;
+  /// Take snapshots at all. Without them a worker that is lost ends the job (exit code 4).
+  bool snapshots = false;
+  /// Time between two barriers. Shorter means less to redo and more to write.
+  milliseconds snapshot_interval{1'000};
+  /// A snapshot that takes longer is given up; the job goes on.
+  milliseconds snapshot_timeout{60'000};
+  /// Complete snapshots to keep. The oldest go first; never below one.
+  std::uint32_t snapshots_kept = 3;
+  /// Time between two signs of life of a worker.
+  milliseconds heartbeat_interval{250};
+  /// A worker that is silent for longer is replaced.
+  milliseconds heartbeat_timeout{1'250};
+  /// A process that was started has to join within this time, and then to load its state; the
+  /// second bound doubles with each recovery that fails.
+  milliseconds join_timeout{30'000};
+  /// A survivor that has not rolled back within this time (it is inside a long computation) is
+  /// replaced like a lost one; doubles with each recovery that fails. Embedded jobs wait.
+  milliseconds rollback_timeout{1'000};
+  /// So many failures of one node, within `restart_window` items of each other, end the job.
+  std::uint32_t restart_budget = 3;
+  std::uint64_t restart_window = 10;
+  /// Recoveries in a row without a new snapshot or item before the job is given up.
+  std::uint32_t fruitless_recoveries_max = 100;
+  /// Items that use up the restart budget are skipped and written to a file, and the job goes on.
+  bool dead_letters = false;
+  /// The snapshot to begin with.
+  std::optional<SnapshotId> resume;
+  /// Snapshots in the store when the job begins. Those up to `resume` are dropped in their turn,
+  /// those above it (they were refused) after the first new one; new numbers are above all.
+  std::vector<SnapshotId> found;
+  /// Whether processes can be started and ended; false in the embedded mode.
+  bool can_spawn = true;
+};
+
+/// Errc::config, naming the setting, what it has to be and what it is.
+Result<Done> validate(const JobSettings&);
+
+}  // namespace piracema::cluster

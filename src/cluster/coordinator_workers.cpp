@@ -1,0 +1,78 @@
+// What workers say. The slot was checked, and so were epoch and replica where a message has them.
+#include "base/text.h"
+#include "cluster/coordinator.h"
+
+namespace piracema::cluster {
+
+// Every message is a sign of life, whatever it says.
+void Coordinator::on(const Said& said) {
+  Member* member = process(said.slot, said.incarnation);
+  if (member == nullptr || member->state() != Member::State::joined) return;
+  member->heard(heard_by());
+  if (!deployed()) return;
+  std::visit(
+      [&](const auto& message) {
+        if constexpr (requires { message.epoch; }) {
+          if (message.epoch != epoch_) return;
+        }
+        if constexpr (requires { message.replica; }) {
+          if (!job_->hosts(said.slot, message.replica)) return;
+        }
+        hear(said.slot, message);
+      },
+      said.message);
+}
+
+void Coordinator::hear(Slot slot, const runtime::Ready&) {
+  if (phase_ == Phase::restoring) members_[slot].ready();
+}
+
+void Coordinator::hear(Slot, const runtime::Saved& saved) {
+  if (!round_ || round_->committing() || saved.snapshot != round_->id()) return;
+  round_->saved(saved);
+  if (!round_->complete()) return;
+  round_->set_committing();
+  act(CommitSnapshot{round_->manifest(job_->graph)});
+}
+
+void Coordinator::hear(Slot, const runtime::SaveFailed& failed) {
+  if (!round_ || round_->committing() || failed.snapshot != round_->id()) return;
+  give_up_round(concat(job_->name(failed.replica), ": ", failed.why));
+}
+
+// A replica may end without ever seeing a barrier that is on its way, as nothing is left to
+// bring it: it is asked directly. One that has saved already takes no notice.
+void Coordinator::hear(Slot, const runtime::Ended& ended) {
+  ended_[ended.replica] = true;
+  if (round_ && !round_->has(ended.replica)) trigger({ended.replica});
+}
+
+void Coordinator::hear(Slot, const runtime::OperatorFailed& failed) {
+  const std::string name = job_->name(failed.replica);
+  tell(ReplicaFailed{failed.replica, name, failed.item, failed.why});
+  if (!settings_.snapshots) {
+    const std::string where = failed.item ? concat(" at item ", *failed.item) : "";
+    return fail(1, concat("operator ", name, " failed", where, ": ", failed.why));
+  }
+  budget_.failed({{job_->plan.replicas[failed.replica].node, failed.replica, failed.item}});
+  if (within_budget(failed.why)) roll_back(concat("operator ", name, " failed"));
+}
+
+void Coordinator::hear(Slot, const runtime::Committed& committed) {
+  if (last_commit_ && committed.snapshot == last_commit_id_) uncommitted_.erase(committed.replica);
+}
+
+void Coordinator::hear(Slot, const runtime::FirstOutput&) {
+  if (item_out_ || !active()) return;
+  item_out_ = true;
+  fruitless_ = 0;
+  tell(FirstItemOut{epoch_});
+}
+
+void Coordinator::hear(Slot slot, const runtime::Heartbeat& heartbeat) {
+  for (const runtime::Progress& progress : heartbeat.progress) {
+    if (job_->hosts(slot, progress.replica)) progress_[progress.replica] = progress;
+  }
+}
+
+}  // namespace piracema::cluster
