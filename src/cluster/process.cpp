@@ -108,6 +108,13 @@ bool comes_from_outside(int signal) {
   }
 }
 
+// Whoever started us may have left SIGCHLD ignored, and then the kernel throws statuses away.
+void keep_exit_statuses() {
+  struct sigaction current {};
+  ::sigaction(SIGCHLD, nullptr, &current);
+  if (current.sa_handler == SIG_IGN) ::signal(SIGCHLD, SIG_DFL);
+}
+
 Error not_runnable(const std::string& name, std::string_view why) {
   return {Errc::config, concat("'", name, "' cannot be run: ", why)};
 }
@@ -125,6 +132,7 @@ std::string why_not(const std::string& path) {
 
 Result<Process> Process::start(const Launch& launch) {
   ENSURE(!launch.command.empty());
+  keep_exit_statuses();
   const std::string& name = launch.command.front();
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) return Error{Errc::io, with_errno("pipe to a new process")};
@@ -158,22 +166,28 @@ Result<Process> Process::start(const Launch& launch) {
 
 Process::~Process() {
   if (pid_ == 0) return;
-  ::kill(pid_, SIGKILL);
+  signal(SIGKILL);
   while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
   }
 }
 
 void Process::signal(int number) const {
   // The number cannot belong to another process yet: only `reap` gives it back.
-  if (pid_ != 0) ::kill(pid_, number);
+  if (pid_ != 0) ::kill(-pid_, number);
 }
 
 std::optional<Exit> Process::reap() {
+  siginfo_t ended{};
+  if (::waitid(P_PID, static_cast<id_t>(pid_), &ended, WEXITED | WNOHANG | WNOWAIT) != 0 ||
+      ended.si_pid == 0) {
+    return std::nullopt;
+  }
+  // A wrapper (a shell, a profiler) may have left the program itself behind.
+  signal(SIGKILL);
   int status = 0;
   struct rusage usage {};
-  const pid_t reaped = ::wait4(pid_, &status, WNOHANG, &usage);
-  if (reaped == 0 || (reaped < 0 && errno == EINTR)) return std::nullopt;
-  ENSURE(reaped == pid_);  // Nobody else waits for our children.
+  const pid_t reaped = ::wait4(pid_, &status, 0, &usage);
+  ENSURE(reaped == pid_);  // Nobody else waits for our children, and it has ended.
   pid_ = 0;
   handle_.close();
   Exit exit = describe_exit(status);

@@ -63,6 +63,7 @@ class Process {
   /// all there is.
   int handle() const { return handle_.get(); }
 
+  /// Also to what the process has started itself, unless that left its process group.
   void signal(int number) const;
 
   /// How it ended; nothing while it lives. Call it no more after it has said so.

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "cluster/coordinator_job.h"
+#include "cluster/coordinator_settings.h"
+#include "cluster/driver_report.h"
+
+namespace piracema::cluster {
+
+/// A job of several processes on this machine.
+struct JobOptions {
+  /// The program, as `find_program` gives it, and its arguments.
+  std::vector<std::string> command;
+  /// `snapshots`, `resume`, `found` and `dead_letters` follow from the fields below.
+  JobSettings settings;
+  /// Directory of snapshots; empty: none are taken.
+  std::string snapshots;
+  /// Go on from the newest snapshot in it.
+  bool resume = false;
+  /// File for items that use up the restart budget; empty: they end the job.
+  std::string dead_letters;
+  std::vector<KillOrder> kills;
+  /// What workers write to standard output goes to standard error.
+  bool output_to_error = false;
+};
+
+/// Looks on. Called on the thread of `run_job`; must not block. Times are since the start.
+class JobObserver {
+ public:
+  virtual ~JobObserver() = default;
+  /// The first process has joined: this is what will run.
+  virtual void planned(const Job&, const JobReport&) {}
+  virtual void noted(Time, const Note&) {}
+  /// A process was killed on order.
+  virtual void killed(Time, const KillReport&, const std::string& /*replica*/) {}
+  /// Several times a second; the report is as old as the last heartbeats.
+  virtual void progressed(Time, const JobReport&) {}
+  /// The user wants to stop.
+  virtual void stopping(Time) {}
+};
+
+/// Runs a job to its end: starts the processes, does what the coordinator says, tells it what
+/// happens. SIGINT and SIGTERM end the job in order (a last snapshot, code 75), a second one at
+/// once (130 or 143). All processes have ended when it returns. Once at a time in a process.
+///
+/// The report's code is that of the command; `why` has not been said yet.
+JobReport run_job(const JobOptions& options, JobObserver& observer);
+
+}  // namespace piracema::cluster

@@ -1,0 +1,135 @@
+#include "cluster/driver_crew.h"
+
+#include <signal.h>
+
+#include <chrono>
+
+#include "base/ensure.h"
+#include "base/text.h"
+
+namespace piracema::cluster {
+
+namespace {
+// A process that dies closes its connection and ends within microseconds of each other; the one
+// is told with the other, unless it does not follow (a process that closed its connection only,
+// or left a child that holds it).
+constexpr std::chrono::milliseconds both_within{20};
+}  // namespace
+
+Crew::~Crew() {
+  for (auto& [id, member] : members_) {
+    if (member.timer) poller_.cancel(*member.timer);
+    if (member.process.handle() >= 0) poller_.forget(member.process.handle());
+    if (member.line) member.line->close();
+  }
+}
+
+Result<Done> Crew::start(Id id, Launch launch) {
+  auto at_work = AtWork::create();
+  if (!at_work) return at_work.error();
+  launch.environment.push_back(concat("PIRACEMA_SLOT=", id.first));
+  launch.environment.push_back(concat("PIRACEMA_INCARNATION=", id.second));
+  launch.environment.push_back(concat("PIRACEMA_AT_WORK_FD=", at_work->fd()));
+  launch.inherited.push_back(at_work->fd());
+  auto process = Process::start(launch);
+  if (!process) return process.error();
+
+  const auto [place, added] = members_.try_emplace(
+      id, Member{.process = *std::move(process), .at_work = *std::move(at_work)});
+  ENSURE(added);  // The coordinator numbers the incarnations of a slot.
+  const int handle = place->second.process.handle();
+  if (handle >= 0) poller_.watch(handle, EPOLLIN, [this, id](std::uint32_t) { reap(id); });
+  return Done{};
+}
+
+void Crew::kill(Id id) {
+  const auto found = members_.find(id);
+  if (found != members_.end()) found->second.process.signal(SIGKILL);
+}
+
+void Crew::send(Id id, const runtime::ToWorker& message) {
+  const auto found = members_.find(id);
+  if (found == members_.end() || !found->second.line) return;
+  found->second.line->send(runtime::to_frame(message));
+}
+
+bool Crew::expects(Id id) const {
+  const auto found = members_.find(id);
+  return found != members_.end() && !found->second.joined;
+}
+
+void Crew::join(Id id, std::shared_ptr<net::Connection> line) {
+  Member& member = members_.at(id);
+  member.line = std::move(line);
+  member.joined = true;
+}
+
+void Crew::line_lost(Id id) {
+  const auto found = members_.find(id);
+  if (found == members_.end()) return;
+  found->second.line_lost = true;
+  found->second.line.reset();
+  settle(id);
+}
+
+void Crew::reap_all() {
+  std::vector<Id> all;
+  for (const auto& [id, member] : members_) all.push_back(id);
+  for (const Id& id : all) reap(id);
+}
+
+std::optional<Crew::Id> Crew::current(Slot slot) const {
+  std::optional<Id> newest;
+  for (const auto& [id, member] : members_) {
+    if (id.first == slot) newest = id;
+  }
+  return newest;
+}
+
+void Crew::reap(Id id) {
+  const auto found = members_.find(id);
+  if (found == members_.end() || found->second.exit) return;
+  Member& member = found->second;
+  const int handle = member.process.handle();
+  member.exit = member.process.reap();
+  if (!member.exit) return;
+  if (handle >= 0) poller_.forget(handle);
+  settle(id);
+}
+
+void Crew::settle(Id id) {
+  Member& member = members_.at(id);
+  const bool nothing_follows = !member.line || member.line_lost;
+  if (member.exit && nothing_follows) {
+    tell_exit(id);
+  } else if (!member.timer && !member.loss_told) {
+    member.timer = poller_.at(now() + both_within, [this, id] { time_is_up(id); });
+  }
+}
+
+void Crew::time_is_up(Id id) {
+  Member& member = members_.at(id);
+  member.timer.reset();
+  if (member.exit) {
+    tell_exit(id);
+  } else {
+    member.loss_told = true;
+    events_.connection_lost(id);
+  }
+}
+
+void Crew::tell_exit(Id id) {
+  const auto node = members_.extract(id);
+  const Member& member = node.mapped();
+  if (member.timer) poller_.cancel(*member.timer);
+  if (member.line) member.line->close();
+  events_.exited(Exited{.slot = id.first,
+                        .incarnation = id.second,
+                        .clean = member.exit->clean,
+                        .from_outside = member.exit->from_outside,
+                        .by = member.exit->how,
+                        .at_work = member.at_work.busy()},
+                 *member.exit, member.joined);
+}
+
+}  // namespace piracema::cluster

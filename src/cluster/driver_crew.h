@@ -1,0 +1,82 @@
+#pragma once
+
+#include <piracema/error.h>
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/ids.h"
+#include "cluster/at_work.h"
+#include "cluster/coordinator_events.h"
+#include "cluster/process.h"
+#include "net/connection.h"
+#include "net/poller.h"
+#include "run/control.h"
+
+namespace piracema::cluster {
+
+/// The processes of a job with their connections. Tells how each of them ends. Belongs to the
+/// poller's thread.
+class Crew {
+ public:
+  /// Which process: its slot, and how many had the slot before.
+  using Id = std::pair<Slot, std::uint32_t>;
+
+  struct Events {
+    /// The process is gone for certain, and all that it sent was received.
+    std::function<void(const Exited&, const Exit&, bool joined)> exited;
+    /// The connection ended but the process did not.
+    std::function<void(Id)> connection_lost;
+  };
+
+  Crew(net::Poller& poller, Events events) : poller_(poller), events_(std::move(events)) {}
+  ~Crew();
+
+  /// Starts a process. `launch` gets the variables and descriptors that tell it who it is.
+  Result<Done> start(Id id, Launch launch);
+  /// SIGKILL. Does nothing if it is gone.
+  void kill(Id id);
+  /// Dropped when it has no connection.
+  void send(Id id, const runtime::ToWorker& message);
+
+  /// Waits for this process to join.
+  bool expects(Id id) const;
+  void join(Id id, std::shared_ptr<net::Connection> line);
+  /// Call when its connection has ended.
+  void line_lost(Id id);
+
+  /// Looks whether processes have ended: where the kernel has no pidfd, after SIGCHLD.
+  void reap_all();
+
+  /// The process that has the slot now.
+  std::optional<Id> current(Slot slot) const;
+  std::size_t size() const { return members_.size(); }
+
+ private:
+  struct Member {
+    Process process;
+    AtWork at_work;
+    std::shared_ptr<net::Connection> line;
+    bool joined = false;
+    bool line_lost = false;
+    bool loss_told = false;
+    std::optional<Exit> exit;
+    std::optional<net::Poller::Timer> timer;
+  };
+
+  void reap(Id id);
+  void settle(Id id);
+  void time_is_up(Id id);
+  void tell_exit(Id id);
+
+  net::Poller& poller_;
+  Events events_;
+  std::map<Id, Member> members_;
+};
+
+}  // namespace piracema::cluster

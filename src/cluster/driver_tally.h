@@ -1,0 +1,55 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "cluster/coordinator_job.h"
+#include "cluster/driver_report.h"
+#include "run/control.h"
+
+namespace piracema::cluster {
+
+/// Puts a job's report together from what its coordinator hears and says.
+class Tally {
+ public:
+  JobReport report;
+
+  /// The job is known; nothing below is called before.
+  void plan(const Job& job);
+
+  /// Takes what a process reports of the replicas that it hosts. `items` is what the sources of
+  /// the job have emitted, redone ones once, as the coordinator knows it.
+  void heard(Slot slot, const runtime::Heartbeat& heartbeat, std::uint64_t items);
+
+  /// `when` is since the start of the job.
+  void noted(Time when, const Note& note);
+
+ private:
+  /// Of a replica: what it did in former epochs, and in this one.
+  struct Counts {
+    Epoch epoch = 0;
+    runtime::Progress before, latest;
+  };
+
+  void sum_up(std::uint64_t items);
+  void note(Time when, const Lost&);
+  void note(Time when, const ReplicaFailed&);
+  void note(Time when, const Recovering&);
+  void note(Time when, const Running&);
+  void note(Time when, const FirstItemOut&);
+  void note(Time when, const SnapshotTaken&);
+  void note(Time when, const SnapshotAborted&);
+  void note(Time, const ItemSkipped&) {}
+  void cause(Time when, std::string what);
+  RecoveryReport* recovery(Epoch epoch);
+
+  const Job* job_ = nullptr;
+  std::vector<Counts> replicas_;
+  /// What has happened since the last recovery began.
+  std::vector<std::string> causes_;
+  Time first_cause_{};
+};
+
+}  // namespace piracema::cluster
