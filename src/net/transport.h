@@ -1,10 +1,10 @@
 #pragma once
 
+#include <piracema/error.h>
+
 #include <cstdint>
 #include <functional>
 #include <string>
-
-#include <piracema/error.h>
 
 #include "base/ids.h"
 #include "wire/frame.h"

@@ -83,6 +83,7 @@ class Process {
   }
   ~Process() { thread_.reset(); }  // First, so that nothing is told any more.
 
+  Slot slot() const { return slot_; }
   Transport& transport() { return *transport_; }
   void send(Slot to, wire::Frame frame) { transport_->send(to, std::move(frame)); }
   void connect(Process& peer) {
@@ -145,12 +146,15 @@ inline Process::Told lost(Slot peer, std::uint32_t incarnation) {
   return {Process::Told::lost, peer, incarnation, {}};
 }
 
-/// Both want the other, and get it.
+/// Both want the other, and get it. The one that waits is asked first: if it were called before,
+/// it would be told that it is connected, and once more when asked.
 inline void join(Process& a, Process& b) {
   const std::size_t a_told = a.told().size();
   const std::size_t b_told = b.told().size();
-  a.connect(b);
-  b.connect(a);
+  Process& waiting = a.slot() < b.slot() ? a : b;
+  Process& calling = a.slot() < b.slot() ? b : a;
+  waiting.connect(calling);
+  calling.connect(waiting);
   REQUIRE(a.wait_for_told(a_told + 1));
   REQUIRE(b.wait_for_told(b_told + 1));
 }

@@ -123,9 +123,8 @@ TEST_CASE_TEMPLATE("both directions at once do not wait for each other when buff
 TEST_CASE_TEMPLATE("frames may be answered from where they are received", World, InProcess, Tcp) {
   World world;
   Process* answering = nullptr;
-  Process a(world, 0, 0, [&](Slot from, wire::Frame frame) {
-    answering->send(from, std::move(frame));
-  });
+  Process a(world, 0, 0,
+            [&](Slot from, wire::Frame frame) { answering->send(from, std::move(frame)); });
   answering = &a;
   Process b(world, 1, 0);
   join(a, b);
@@ -191,8 +190,8 @@ TEST_CASE_TEMPLATE("a new incarnation takes the place of a dead one", World, InP
   }
 }
 
-TEST_CASE_TEMPLATE("a new incarnation takes the place of one that is still there", World,
-                   InProcess, Tcp) {
+TEST_CASE_TEMPLATE("a new incarnation takes the place of one that is still there", World, InProcess,
+                   Tcp) {
   World world;
   for (const Slot other : {Slot{0}, Slot{2}}) {
     Process a(world, 1, 0);
@@ -277,8 +276,7 @@ TEST_CASE_TEMPLATE("a frame to nobody is dropped", World, InProcess, Tcp) {
   CHECK(b.frames()[0].to == 1);
 }
 
-TEST_CASE_TEMPLATE("threads may send while their peer dies and comes back", World, InProcess,
-                   Tcp) {
+TEST_CASE_TEMPLATE("threads may send while their peer dies and comes back", World, InProcess, Tcp) {
   World world;
   Process a(world, 0, 0);
   std::atomic<bool> stop = false;

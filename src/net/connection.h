@@ -1,0 +1,88 @@
+#pragma once
+
+#include <piracema/error.h>
+
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <optional>
+
+#include "base/fd.h"
+#include "net/frame_reader.h"
+#include "net/frame_writer.h"
+#include "net/poller.h"
+#include "net/send_queue.h"
+#include "wire/frame.h"
+
+namespace piracema::net {
+
+/// A stream socket that carries frames.
+///
+/// It begins with a stranger, who may send small frames only and has a few seconds to say who he
+/// is; `trust` ends that. It lives until it is closed or lost, whoever else holds it. All but
+/// `send` belongs to the poller's thread, on which the events are called.
+class Connection : public std::enable_shared_from_this<Connection> {
+ public:
+  struct Events {
+    std::function<void(wire::Frame frame)> received;
+    /// Once, and nothing after it; not after `close`. Errc::corrupt for bytes that are no frame,
+    /// Errc::timeout for a stranger who was silent, Errc::io for all else.
+    std::function<void(Error why)> lost;
+  };
+
+  static constexpr FrameLimits stranger_limits{4096, 0};
+  static constexpr std::chrono::milliseconds stranger_timeout{5'000};
+
+  /// Takes a connected stream socket over.
+  static std::shared_ptr<Connection> open(Poller& poller, Fd socket, Events events,
+                                          std::chrono::milliseconds timeout = stranger_timeout);
+  ~Connection();
+
+  /// Queues a frame, within the limits of wire/frame.h, and writes what the socket takes; never
+  /// waits. Drops it when the connection has ended. Frames of one thread stay in order. Any
+  /// thread.
+  void send(wire::Frame frame);
+
+  /// The peer has said who he is: no deadline, and frames of any size, from the next one on,
+  /// which goes to `events`.
+  void trust(Events events);
+
+  /// Ends the connection, without an event. What is not written is dropped.
+  void close();
+
+ private:
+  Connection(Poller& poller, Fd socket, Events events);
+
+  void ready(std::uint32_t events);
+  void read();
+  void deliver();
+  void write();
+  void wait_for_room();
+  void fail(Error why);
+  Events& events();
+
+  Poller& poller_;
+  const Fd socket_;
+
+  // Of the poller's thread.
+  bool open_ = true;
+  FrameReader reader_{stranger_limits};
+  Events events_;
+  /// What `trust` was given. Set aside, as it may come from within a call of the ones it replaces.
+  std::optional<Events> next_events_;
+  std::optional<Poller::Timer> deadline_;
+
+  // Of all threads.
+  SendQueue queue_;
+  /// Why nothing can be written any more; 0 while it can.
+  std::atomic<int> write_error_ = 0;
+  /// The writer waits for room in the socket and left its role to the poller.
+  std::atomic<bool> blocked_ = false;
+
+  // Of the writer.
+  FrameWriter writer_;
+  bool asked_for_room_ = false;
+};
+
+}  // namespace piracema::net

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <piracema/error.h>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/fd.h"
+#include "net/address.h"
+#include "net/poller.h"
+
+namespace piracema::net {
+
+/// Accepts TCP connections. Belongs to the poller's thread.
+class Listener {
+ public:
+  using OnAccept = std::function<void(Fd socket, const Address& peer)>;
+
+  /// Port 0 is any that is free. Errc::config for a host that is no numeric address, Errc::io
+  /// naming the address when it is taken or not ours.
+  static Result<std::unique_ptr<Listener>> open(Poller& poller, const std::string& host,
+                                                std::uint16_t port, OnAccept on_accept);
+  ~Listener();
+
+  /// "127.0.0.1:4711".
+  std::string address() const { return address_.text(); }
+
+ private:
+  Listener(Poller& poller, Fd socket, Address address, OnAccept on_accept);
+
+  void watch();
+  void accept();
+  void rest();
+
+  Poller& poller_;
+  Fd socket_;
+  Address address_;
+  OnAccept on_accept_;
+  std::optional<Poller::Timer> resting_;
+};
+
+}  // namespace piracema::net

@@ -1,0 +1,202 @@
+#include "net/tcp_transport.h"
+
+#include "base/ensure.h"
+#include "base/log.h"
+#include "base/text.h"
+
+namespace piracema::net {
+
+namespace {
+
+Error replaced_by(std::uint32_t incarnation) {
+  return {Errc::refused, concat("replaced by incarnation ", incarnation)};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<TcpTransport>> TcpTransport::open(Poller& poller, TcpSettings settings,
+                                                         Events events) {
+  if (!is_token(settings.token)) {
+    return Error{Errc::config, concat("job token: want 32 hexadecimal digits, found ",
+                                      settings.token.size(), " characters")};
+  }
+  if (settings.me >= slots_max) {
+    return Error{Errc::config, concat("slot: want one below ", slots_max, ", found ", settings.me)};
+  }
+  std::unique_ptr<TcpTransport> self(
+      new TcpTransport(poller, std::move(settings), std::move(events)));
+  auto listener = Listener::open(
+      poller, self->settings_.host, self->settings_.port,
+      [raw = self.get()](Fd socket, const Address& from) { raw->accept(std::move(socket), from); });
+  if (!listener) return listener.error();
+  self->listener_ = std::move(*listener);
+  return self;
+}
+
+TcpTransport::TcpTransport(Poller& poller, TcpSettings settings, Events events)
+    : poller_(poller), settings_(std::move(settings)), events_(std::move(events)) {}
+
+TcpTransport::~TcpTransport() {
+  for (auto& [id, stranger] : strangers_) stranger.connection->close();
+  for (auto& peer : peers_) {
+    if (peer == nullptr) continue;
+    clear(*peer);
+    delete peer;
+  }
+}
+
+// ---- any thread ----------------------------------------------------------------------------
+
+void TcpTransport::send(Slot to, wire::Frame frame) {
+  Peer* const peer = to < slots_max ? peers_[to].load(std::memory_order_acquire) : nullptr;
+  if (peer == nullptr) return;
+  peer->outlet.read([&](Connection& connection) { connection.send(std::move(frame)); });
+}
+
+void TcpTransport::connect(Slot peer, std::uint32_t incarnation, std::string address) {
+  poller_.post([=, this, alive = std::weak_ptr(alive_)] {
+    if (!alive.expired()) want(peer, incarnation, address);
+  });
+}
+
+// ---- peers ---------------------------------------------------------------------------------
+
+void TcpTransport::want(Slot slot, std::uint32_t incarnation, const std::string& address) {
+  if (slot >= slots_max || slot == settings_.me) {
+    return events_.lost(slot, incarnation,
+                        {Errc::config, concat("slot: want another one than ", settings_.me,
+                                              ", below ", slots_max, ", found ", slot)});
+  }
+  Peer& wanted = peer(slot);
+  if (incarnation < wanted.incarnation) {
+    return events_.lost(slot, incarnation, replaced_by(wanted.incarnation));
+  }
+  if (incarnation > wanted.incarnation) end(wanted, replaced_by(incarnation));
+  if (wanted.connection) return events_.connected(slot, incarnation);
+
+  clear(wanted);
+  wanted.incarnation = incarnation;
+  if (settings_.me > slot) {
+    call(wanted, address);
+  } else {
+    wait(wanted);
+  }
+}
+
+void TcpTransport::call(Peer& peer, const std::string& address) {
+  const Call::Whom whom{peer.slot, peer.incarnation, address};
+  peer.call = std::make_unique<Call>(poller_, greeting(), whom, now() + settings_.connect_timeout,
+                                     [this, &peer](Result<std::shared_ptr<Connection>> answer) {
+                                       if (answer) {
+                                         adopt(peer, peer.incarnation, std::move(*answer));
+                                       } else {
+                                         end(peer, answer.error());
+                                       }
+                                     });
+}
+
+void TcpTransport::wait(Peer& peer) {
+  peer.waiting = poller_.at(now() + settings_.connect_timeout, [this, &peer] {
+    end(peer, {Errc::timeout, concat("slot ", peer.slot, " did not connect within ",
+                                     settings_.connect_timeout.count(), " ms")});
+  });
+}
+
+// The peer has a new connection. It is the one that counts even if we have an older one of the
+// same process: he who calls knows first that a connection is broken.
+void TcpTransport::adopt(Peer& peer, std::uint32_t incarnation,
+                         std::shared_ptr<Connection> connection) {
+  if (incarnation > peer.incarnation) {
+    end(peer, replaced_by(incarnation));
+  } else if (peer.connection) {
+    end(peer, {Errc::io, "replaced by a new connection"});
+  }
+  clear(peer);
+  peer.incarnation = incarnation;
+  peer.connection = std::move(connection);
+  peer.connection->trust(
+      {.received = [this, slot = peer.slot](
+                       wire::Frame frame) { events_.received(slot, std::move(frame)); },
+       .lost = [this, &peer](Error why) { end(peer, std::move(why)); }});
+  peer.outlet.replace(peer.connection);
+  events_.connected(peer.slot, incarnation);
+}
+
+// To be told only if somebody waits for it, or counts on it.
+void TcpTransport::end(Peer& peer, Error why) {
+  const bool matters = peer.is_wanted() || peer.connection;
+  clear(peer);
+  if (matters) events_.lost(peer.slot, peer.incarnation, std::move(why));
+}
+
+void TcpTransport::clear(Peer& peer) {
+  if (peer.waiting) poller_.cancel(*std::exchange(peer.waiting, std::nullopt));
+  peer.call.reset();
+  if (!peer.connection) return;
+  peer.connection->close();  // First, so that no sender stays at it for long.
+  peer.outlet.replace(nullptr);
+  peer.connection.reset();
+}
+
+// ---- strangers -----------------------------------------------------------------------------
+
+void TcpTransport::accept(Fd socket, const Address& from) {
+  const std::uint64_t id = ++stranger_count_;
+  auto connection =
+      Connection::open(poller_, std::move(socket),
+                       {.received = [this, id](wire::Frame frame) { greeted(id, frame); },
+                        .lost = [this, id](Error why) { refuse(id, why); }},
+                       settings_.handshake_timeout);
+  strangers_.emplace(id, Stranger{std::move(connection), from.host()});
+}
+
+void TcpTransport::greeted(std::uint64_t id, const wire::Frame& frame) {
+  auto greeting_found = check(frame);
+  if (!greeting_found) return refuse(id, greeting_found.error());
+  auto connection = std::move(strangers_.extract(id).mapped().connection);
+  connection->send(to_frame(greeting()));
+  adopt(peer(greeting_found->slot), greeting_found->incarnation, std::move(connection));
+}
+
+Result<Greeting> TcpTransport::check(const wire::Frame& frame) const {
+  auto found = read_greeting(frame, settings_.token);
+  if (!found) return found;
+  if (found->slot <= settings_.me || found->slot >= slots_max) {
+    return Error{Errc::refused, concat("handshake: want a slot above ", settings_.me, " and below ",
+                                       slots_max, ", found ", found->slot)};
+  }
+  const Peer* const known = peers_[found->slot];
+  if (known != nullptr && found->incarnation < known->incarnation) {
+    return Error{Errc::refused,
+                 concat("handshake: want incarnation ", known->incarnation, " or later of slot ",
+                        found->slot, ", found ", found->incarnation)};
+  }
+  return found;
+}
+
+void TcpTransport::refuse(std::uint64_t id, const Error& why) {
+  const Stranger stranger = std::move(strangers_.extract(id).mapped());
+  stranger.connection->close();
+  const std::string warning =
+      concat("refused a connection from ", stranger.host, ": ", why.message);
+  // Who calls again and again for the same reason is told of once.
+  const bool again = std::exchange(last_warning_, warning) == warning;
+  log(why.code == Errc::io || again ? Level::debug : Level::warning, warning);
+}
+
+Greeting TcpTransport::greeting() const {
+  return {transport_version, settings_.token, settings_.me, settings_.incarnation};
+}
+
+TcpTransport::Peer& TcpTransport::peer(Slot slot) {
+  ENSURE(slot < slots_max);
+  Peer* known = peers_[slot].load(std::memory_order_relaxed);
+  if (known == nullptr) {
+    known = new Peer;
+    known->slot = slot;
+    peers_[slot].store(known, std::memory_order_release);
+  }
+  return *known;
+}
+
+}  // namespace piracema::net

@@ -1,0 +1,102 @@
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "net/call.h"
+#include "net/connection.h"
+#include "net/listener.h"
+#include "net/poller.h"
+#include "net/rcu_ptr.h"
+#include "net/transport.h"
+
+namespace piracema::net {
+
+struct TcpSettings {
+  /// This process.
+  Slot me = 0;
+  std::uint32_t incarnation = 0;
+  /// 32 hexadecimal digits that all processes of the job know, and nobody else.
+  std::string token;
+  /// Where to listen: a numeric address, and a port, or 0 for any.
+  std::string host = "127.0.0.1";
+  std::uint16_t port = 0;
+  /// A peer has to be connected within this time after `connect`.
+  std::chrono::milliseconds connect_timeout{5'000};
+  /// Who connects has to say who he is within this time.
+  std::chrono::milliseconds handshake_timeout = Connection::stranger_timeout;
+};
+
+/// Frames over TCP, one connection between two processes; docs/formats/frame.md.
+///
+/// Events are called on the poller's thread, on which it is also to be destroyed (or while
+/// nobody runs the poller); threads that send have ended before. Strangers are refused with a
+/// warning, and the process goes on.
+class TcpTransport : public Transport {
+ public:
+  static constexpr Slot slots_max = 4096;
+
+  /// Errc::config for settings that make no sense, Errc::io when the port is taken.
+  static Result<std::unique_ptr<TcpTransport>> open(Poller& poller, TcpSettings settings,
+                                                    Events events);
+  ~TcpTransport() override;
+
+  std::string address() const override { return listener_->address(); }
+  void connect(Slot peer, std::uint32_t incarnation, std::string address) override;
+  void send(Slot to, wire::Frame frame) override;
+
+ private:
+  /// Another process of the job: unknown, wanted (called or waited for) or connected.
+  struct Peer {
+    Slot slot = 0;
+    /// The newest that was heard of.
+    std::uint32_t incarnation = 0;
+    std::unique_ptr<Call> call;
+    std::optional<Poller::Timer> waiting;
+    std::shared_ptr<Connection> connection;
+    /// The same connection, for those who send.
+    RcuPtr<Connection> outlet;
+
+    bool is_wanted() const { return call != nullptr || waiting.has_value(); }
+  };
+  struct Stranger {
+    std::shared_ptr<Connection> connection;
+    std::string host;
+  };
+
+  TcpTransport(Poller& poller, TcpSettings settings, Events events);
+
+  void want(Slot slot, std::uint32_t incarnation, const std::string& address);
+  void call(Peer& peer, const std::string& address);
+  void wait(Peer& peer);
+  void adopt(Peer& peer, std::uint32_t incarnation, std::shared_ptr<Connection> connection);
+  void end(Peer& peer, Error why);
+  void clear(Peer& peer);
+
+  void accept(Fd socket, const Address& from);
+  void greeted(std::uint64_t id, const wire::Frame& frame);
+  void refuse(std::uint64_t id, const Error& why);
+  Result<Greeting> check(const wire::Frame& frame) const;
+
+  Greeting greeting() const;
+  Peer& peer(Slot slot);
+
+  Poller& poller_;
+  const TcpSettings settings_;
+  const Events events_;
+  std::unique_ptr<Listener> listener_;
+  /// Made when first heard of, and kept: who sends finds them without a lock.
+  std::array<std::atomic<Peer*>, slots_max> peers_{};
+  std::map<std::uint64_t, Stranger> strangers_;
+  std::uint64_t stranger_count_ = 0;
+  std::string last_warning_;
+  /// Expires with this, for what was posted.
+  std::shared_ptr<const bool> alive_ = std::make_shared<const bool>(true);
+};
+
+}  // namespace piracema::net
