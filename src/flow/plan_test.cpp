@@ -1,0 +1,95 @@
+#include "flow/plan.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <vector>
+
+using namespace piracema;
+using flow::make_plan;
+
+namespace {
+
+using Ids = std::vector<std::uint32_t>;
+
+// A pipeline with so many replicas in each node.
+GraphShape pipeline_of(const Ids& replicas) {
+  GraphShape shape;
+  for (std::uint32_t i = 0; i < replicas.size(); ++i) {
+    const Role role = i == 0                     ? Role::source
+                      : i + 1 == replicas.size() ? Role::sink
+                                                 : Role::middle;
+    shape.nodes.push_back({.name = "n" + std::to_string(i), .role = role, .replicas = replicas[i]});
+    if (i > 0) shape.edges.push_back({.from = i - 1, .to = i});
+  }
+  return shape;
+}
+
+}  // namespace
+
+TEST_CASE("every replica of a node has a channel to every replica of the next") {
+  const auto plan = make_plan(pipeline_of({2, 3, 1}));
+  REQUIRE(plan.replicas.size() == 6);
+  CHECK(plan.replicas[0].outputs == Ids{2, 3, 4});
+  CHECK(plan.replicas[3].inputs == Ids{0, 1});
+  CHECK(plan.replicas[3].outputs == Ids{5});
+  CHECK(plan.replicas[5].inputs == Ids{2, 3, 4});
+  CHECK(plan.replicas[5].outputs.empty());
+}
+
+TEST_CASE("batches carry an order from the sources to the node that goes by it, and no further") {
+  GraphShape shape = pipeline_of({1, 4, 1, 2, 1});
+  shape.nodes[2].ordered = true;
+  const auto plan = make_plan(shape);
+  const auto& source = plan.replicas[0];
+  const auto& worker = plan.replicas[1];
+  const auto& collector = plan.replicas[5];
+  CHECK(source.starts_order);
+  CHECK(source.window >= 4);
+  CHECK(worker.ordered_input);
+  CHECK(worker.ordered_output);
+  CHECK_FALSE(worker.starts_order);
+  CHECK(collector.ordered_input);
+  CHECK_FALSE(collector.ordered_output);
+  CHECK(collector.origins == Ids{0});
+}
+
+TEST_CASE("an ordered node starts the order for the next ordered one") {
+  GraphShape shape = pipeline_of({1, 4, 1, 2, 1});
+  shape.nodes[2].ordered = true;
+  shape.nodes[4].ordered = true;
+  const auto plan = make_plan(shape);
+  const auto& collector = plan.replicas[5];
+  CHECK(collector.starts_order);
+  CHECK(plan.replicas.back().origins == Ids{5});
+}
+
+TEST_CASE("a chain of single replicas keeps its order without any help") {
+  GraphShape shape = pipeline_of({1, 1, 1});
+  shape.nodes[2].ordered = true;
+  for (const auto& replica : make_plan(shape).replicas) {
+    CHECK_FALSE(replica.ordered_input);
+    CHECK_FALSE(replica.ordered_output);
+  }
+}
+
+TEST_CASE("the replicas of a farm come to lie on different processes") {
+  const GraphShape shape = pipeline_of({1, 4, 1});
+  const auto placement = flow::place(shape, make_plan(shape), 4);
+  Ids farm(placement.begin() + 1, placement.begin() + 5);
+  std::sort(farm.begin(), farm.end());
+  CHECK(farm == Ids{0, 1, 2, 3});
+}
+
+TEST_CASE("all replicas find a place when processes are few, and when they are many") {
+  const GraphShape shape = pipeline_of({1, 3, 1});
+  CHECK(flow::place(shape, make_plan(shape), 1) == Ids{0, 0, 0, 0, 0});
+  for (const std::uint32_t slot : flow::place(shape, make_plan(shape), 9)) CHECK(slot < 9);
+}
+
+TEST_CASE("a replica is named by its node, and its number where there are several") {
+  const GraphShape shape = pipeline_of({1, 3, 1});
+  const auto plan = make_plan(shape);
+  CHECK(flow::replica_name(shape, plan.replicas[0]) == "n0");
+  CHECK(flow::replica_name(shape, plan.replicas[2]) == "n1/1");
+}
