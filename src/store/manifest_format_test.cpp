@@ -149,6 +149,14 @@ TEST_CASE("text that is no manifest is corrupt, whatever it is") {
   }
 }
 
+TEST_CASE("deep nesting is given up at once, not followed to its end") {
+  const std::string deep(4'000'000, '[');
+  for (const std::string& text :
+       {deep, R"({"content": {"parts": )" + deep, sealed_parts("[[[[[]]]]]")}) {
+    CHECK(read(text).error().message == "file: is nested too deep");
+  }
+}
+
 TEST_CASE("a manifest with more replicas than a reader accepts is not written") {
   Manifest manifest = example();
   manifest.parts.clear();
