@@ -7,6 +7,8 @@
 #include <bzlib.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdint>
 #include <stdexcept>
 #include <string>
 #include <thread>
