@@ -16,13 +16,20 @@ constexpr std::uint32_t doublings_max = 6;
 
 const char* name_of(Phase phase) {
   switch (phase) {
-    case Phase::gathering: return "gathering";
-    case Phase::restoring: return "restoring";
-    case Phase::running: return "running";
-    case Phase::ending: return "ending";
-    case Phase::stopping: return "stopping";
-    case Phase::leaving: return "leaving";
-    case Phase::finished: return "finished";
+    case Phase::gathering:
+      return "gathering";
+    case Phase::restoring:
+      return "restoring";
+    case Phase::running:
+      return "running";
+    case Phase::ending:
+      return "ending";
+    case Phase::stopping:
+      return "stopping";
+    case Phase::leaving:
+      return "leaving";
+    case Phase::finished:
+      return "finished";
   }
   return "?";
 }
@@ -62,10 +69,9 @@ void Coordinator::advance() {
 
 void Coordinator::on(const Joined& joined) {
   Member* member = process(joined.slot, joined.incarnation);
-  if (member == nullptr || member->state() != Member::State::starting ||
-      phase_ == Phase::leaving) {
+  if (member == nullptr || member->state() != Member::State::starting || phase_ == Phase::leaving) {
     act(Send{joined.slot, joined.incarnation,
-                            runtime::Shutdown{1, "its place in the job was given to another process"}});
+             runtime::Shutdown{1, "its place in the job was given to another process"}});
     return;
   }
   if (!job_) {
@@ -137,7 +143,7 @@ void Coordinator::deploy() {
     std::optional<Time> ready_by;
     if (settings_.can_spawn) {
       ready_by = now_ + (member.fresh() ? settings_.join_timeout : settings_.rollback_timeout) *
-                             (1u << doublings);
+                            (1u << doublings);
     }
     member.deploy(ready_by);
     send(slot, deploy);
@@ -147,6 +153,7 @@ void Coordinator::deploy() {
   for (ReplicaId replica = 0; replica < job_->replicas(); ++replica) {
     progress_[replica].replica = replica;
   }
+  emitted_at_deploy_ = emitted_at_restore_;
   item_out_ = false;
   last_commit_ = false;
   uncommitted_.clear();
@@ -154,7 +161,8 @@ void Coordinator::deploy() {
 }
 
 void Coordinator::start_when_ready() {
-  if (!std::all_of(members_.begin(), members_.end(), [](const Member& m) { return m.is_ready(); })) {
+  if (!std::all_of(members_.begin(), members_.end(),
+                   [](const Member& m) { return m.is_ready(); })) {
     return;
   }
   for (Slot slot = 0; slot < members_.size(); ++slot) send(slot, runtime::Start{epoch_});
@@ -235,7 +243,7 @@ std::optional<Time> Coordinator::next_deadline() const {
 }
 
 std::uint64_t Coordinator::items_emitted() const {
-  std::uint64_t items = emitted_at_restore_;
+  std::uint64_t items = emitted_at_deploy_;
   for (ReplicaId replica = 0; replica < progress_.size(); ++replica) {
     if (job_->role(replica) == Role::source) items += progress_[replica].items_out;
   }

@@ -142,7 +142,8 @@ class Coordinator {
 
   /// What to go back to; none is the beginning.
   std::optional<SnapshotId> restore_;
-  std::uint64_t emitted_at_restore_ = 0;
+  /// Items that the sources had emitted then, and at the last Deploy.
+  std::uint64_t emitted_at_restore_ = 0, emitted_at_deploy_ = 0;
   /// Complete ones, oldest first, and those given up that may still be there in parts.
   std::vector<SnapshotId> kept_, given_up_;
   SnapshotId next_id_ = 1;

@@ -38,7 +38,8 @@ void Coordinator::on(const Exited& exited) {
   }
   if (epoch_ == 0 && !exited.from_outside && member.state() == Member::State::starting &&
       member.incarnation() == 0) {
-    return fail(3, concat("worker ", exited.slot, " did not join the job: its process ", exited.by));
+    return fail(3,
+                concat("worker ", exited.slot, " did not join the job: its process ", exited.by));
   }
   if (member.state() != Member::State::ending) {
     lose(exited.slot, concat("its process ended: ", exited.by));
@@ -66,12 +67,14 @@ void Coordinator::expire(Slot slot) {
   const Member& member = members_[slot];
   if (member.deadline() && now_ >= *member.deadline()) {
     switch (member.state()) {
-      case Member::State::absent: return;
+      case Member::State::absent:
+        return;
       case Member::State::starting:
         return lose(slot, concat("it did not join within ", settings_.join_timeout.count(), " ms"));
       case Member::State::joined:
         return lose(slot, concat("no heartbeat for ", settings_.heartbeat_timeout.count(), " ms"));
-      case Member::State::ending: return member_left(slot, false);
+      case Member::State::ending:
+        return member_left(slot, false);
     }
   }
   if (phase_ == Phase::restoring && member.ready_by() && now_ >= *member.ready_by()) {
