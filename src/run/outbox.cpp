@@ -64,12 +64,12 @@ void Outbox::lane_full(std::size_t lane) {
   }
   pump();
   budget_ = 0;
-  if (!must_wait()) return;
+  // A source returns instead, so that it can be asked for a barrier meanwhile; one that does not
+  // return waits here like the others.
+  const std::uint64_t slack = plan_.inputs.empty() ? lanes_.size() : 0;
+  if (!is_over(slack)) return;
   const Time start = port_.now();
-  while (must_wait()) {
-    port_.wait();
-    pump();
-  }
+  while (is_over(slack) && port_.wait()) pump();
   waited_ += port_.now() - start;
 }
 
@@ -155,10 +155,10 @@ void Outbox::on_credit(ReplicaId from, const Credit& credit) {
 
 void Outbox::on_release(std::uint64_t sequence) { released_ = std::max(released_, sequence); }
 
-bool Outbox::must_wait() const {
+bool Outbox::is_over(std::uint64_t slack) const {
   const std::size_t allowed = 1 + (splits_ ? credits_.size() : 0);
-  if (waiting_batches_ > allowed) return true;
-  return plan_.starts_order && order_.sequence - released_ >= plan_.window;
+  if (waiting_batches_ > allowed + slack) return true;
+  return plan_.starts_order && order_.sequence - released_ >= plan_.window + slack;
 }
 
 bool Outbox::has_open_lane() const {

@@ -46,7 +46,7 @@ class Outbox final : public Output {
   /// Sends what may be sent.
   void pump();
   /// Nothing more should be emitted before a credit or a release comes.
-  bool must_wait() const;
+  bool must_wait() const { return is_over(0); }
   /// Some lane holds items.
   bool has_open_lane() const;
 
@@ -66,6 +66,8 @@ class Outbox final : public Output {
   void lane_full(std::size_t lane) override;
   bool skip(Bytes item) override;
 
+  /// More is on its way or waiting than allowed, and by more than `slack` batches.
+  bool is_over(std::uint64_t slack) const;
   void close_lane(std::size_t lane, const Order& order);
   void close_ordered();
   bool send_front();

@@ -36,8 +36,9 @@ class Port {
   virtual void skipped(std::uint64_t item, Bytes bytes) = 0;
 
   /// Blocks until something has come in and the replica knows of it (its `receive` and so on
-  /// have been called). Throws Interrupted when the replica is to begin anew.
-  virtual void wait() = 0;
+  /// have been called). Throws Interrupted when the replica is to begin anew. False if it cannot
+  /// block: what waits for room is then kept beyond its bound.
+  virtual bool wait() = 0;
 
   /// Makes the replica's next `step` come soon; may be called from any thread.
   virtual std::function<void()> waker() = 0;

@@ -103,10 +103,11 @@ void ReplicaThread::failed(std::optional<std::uint64_t> item, std::string why) {
   owner_.failed(epoch_, self_, item, std::move(why));
 }
 
-void ReplicaThread::wait() {
+bool ReplicaThread::wait() {
   mailbox_.wait();
   read_mail();
   if (quit_ || to_begin_) throw Interrupted{};
+  return true;
 }
 
 }  // namespace piracema::runtime

@@ -85,7 +85,7 @@ class ReplicaThread final : public Port {
   void first_output() override { owner_.first_output(epoch_, self_); }
   void failed(std::optional<std::uint64_t> item, std::string why) override;
   void skipped(std::uint64_t item, Bytes bytes) override { owner_.skipped(self_, item, bytes); }
-  void wait() override;
+  bool wait() override;
   std::function<void()> waker() override {
     return [this] { mailbox_.nudge(); };
   }
