@@ -1,7 +1,6 @@
 #include "net/tcp_transport.h"
 
 #include "base/ensure.h"
-#include "base/log.h"
 #include "base/text.h"
 
 namespace piracema::net {
@@ -25,11 +24,16 @@ Result<std::unique_ptr<TcpTransport>> TcpTransport::open(Poller& poller, TcpSett
   }
   std::unique_ptr<TcpTransport> self(
       new TcpTransport(poller, std::move(settings), std::move(events)));
-  auto listener = Listener::open(
-      poller, self->settings_.host, self->settings_.port,
-      [raw = self.get()](Fd socket, const Address& from) { raw->accept(std::move(socket), from); });
-  if (!listener) return listener.error();
-  self->listener_ = std::move(*listener);
+  auto reception = Reception::open(
+      poller, self->settings_.host, self->settings_.port, self->settings_.token,
+      self->settings_.handshake_timeout,
+      {.check = [raw = self.get()](const Greeting& greeting) { return raw->check(greeting); },
+       .greeted =
+           [raw = self.get()](const Greeting& greeting, std::shared_ptr<Connection> connection) {
+             raw->greeted(greeting, std::move(connection));
+           }});
+  if (!reception) return reception.error();
+  self->reception_ = std::move(*reception);
   return self;
 }
 
@@ -37,7 +41,6 @@ TcpTransport::TcpTransport(Poller& poller, TcpSettings settings, Events events)
     : poller_(poller), settings_(std::move(settings)), events_(std::move(events)) {}
 
 TcpTransport::~TcpTransport() {
-  for (auto& [id, stranger] : strangers_) stranger.connection->close();
   for (auto& peer : peers_) {
     if (peer == nullptr) continue;
     clear(*peer);
@@ -138,50 +141,25 @@ void TcpTransport::clear(Peer& peer) {
   peer.connection.reset();
 }
 
-// ---- strangers -----------------------------------------------------------------------------
+// ---- those who call ------------------------------------------------------------------------
 
-void TcpTransport::accept(Fd socket, const Address& from) {
-  const std::uint64_t id = ++stranger_count_;
-  auto connection =
-      Connection::open(poller_, std::move(socket),
-                       {.received = [this, id](wire::Frame frame) { greeted(id, frame); },
-                        .lost = [this, id](Error why) { refuse(id, why); }},
-                       settings_.handshake_timeout);
-  strangers_.emplace(id, Stranger{std::move(connection), from.host()});
-}
-
-void TcpTransport::greeted(std::uint64_t id, const wire::Frame& frame) {
-  auto greeting_found = check(frame);
-  if (!greeting_found) return refuse(id, greeting_found.error());
-  auto connection = std::move(strangers_.extract(id).mapped().connection);
-  connection->send(to_frame(greeting()));
-  adopt(peer(greeting_found->slot), greeting_found->incarnation, std::move(connection));
-}
-
-Result<Greeting> TcpTransport::check(const wire::Frame& frame) const {
-  auto found = read_greeting(frame, settings_.token);
-  if (!found) return found;
-  if (found->slot <= settings_.me || found->slot >= slots_max) {
+Result<Done> TcpTransport::check(const Greeting& found) const {
+  if (found.slot <= settings_.me || found.slot >= slots_max) {
     return Error{Errc::refused, concat("handshake: want a slot above ", settings_.me, " and below ",
-                                       slots_max, ", found ", found->slot)};
+                                       slots_max, ", found ", found.slot)};
   }
-  const Peer* const known = peers_[found->slot];
-  if (known != nullptr && found->incarnation < known->incarnation) {
+  const Peer* const known = peers_[found.slot];
+  if (known != nullptr && found.incarnation < known->incarnation) {
     return Error{Errc::refused,
                  concat("handshake: want incarnation ", known->incarnation, " or later of slot ",
-                        found->slot, ", found ", found->incarnation)};
+                        found.slot, ", found ", found.incarnation)};
   }
-  return found;
+  return Done{};
 }
 
-void TcpTransport::refuse(std::uint64_t id, const Error& why) {
-  const Stranger stranger = std::move(strangers_.extract(id).mapped());
-  stranger.connection->close();
-  const std::string warning =
-      concat("refused a connection from ", stranger.host, ": ", why.message);
-  // Who calls again and again for the same reason is told of once.
-  const bool again = std::exchange(last_warning_, warning) == warning;
-  log(why.code == Errc::io || again ? Level::debug : Level::warning, warning);
+void TcpTransport::greeted(const Greeting& found, std::shared_ptr<Connection> connection) {
+  connection->send(to_frame(greeting()));
+  adopt(peer(found.slot), found.incarnation, std::move(connection));
 }
 
 Greeting TcpTransport::greeting() const {

@@ -3,16 +3,15 @@
 #include <array>
 #include <atomic>
 #include <chrono>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 
 #include "net/call.h"
 #include "net/connection.h"
-#include "net/listener.h"
 #include "net/poller.h"
 #include "net/rcu_ptr.h"
+#include "net/reception.h"
 #include "net/transport.h"
 
 namespace piracema::net {
@@ -46,7 +45,7 @@ class TcpTransport : public Transport {
                                                     Events events);
   ~TcpTransport() override;
 
-  std::string address() const override { return listener_->address(); }
+  std::string address() const override { return reception_->address(); }
   void connect(Slot peer, std::uint32_t incarnation, std::string address) override;
   void send(Slot to, wire::Frame frame) override;
 
@@ -64,10 +63,6 @@ class TcpTransport : public Transport {
 
     bool is_wanted() const { return call != nullptr || waiting.has_value(); }
   };
-  struct Stranger {
-    std::shared_ptr<Connection> connection;
-    std::string host;
-  };
 
   TcpTransport(Poller& poller, TcpSettings settings, Events events);
 
@@ -78,10 +73,8 @@ class TcpTransport : public Transport {
   void end(Peer& peer, Error why);
   void clear(Peer& peer);
 
-  void accept(Fd socket, const Address& from);
-  void greeted(std::uint64_t id, const wire::Frame& frame);
-  void refuse(std::uint64_t id, const Error& why);
-  Result<Greeting> check(const wire::Frame& frame) const;
+  Result<Done> check(const Greeting& greeting) const;
+  void greeted(const Greeting& greeting, std::shared_ptr<Connection> connection);
 
   Greeting greeting() const;
   Peer& peer(Slot slot);
@@ -89,12 +82,9 @@ class TcpTransport : public Transport {
   Poller& poller_;
   const TcpSettings settings_;
   const Events events_;
-  std::unique_ptr<Listener> listener_;
+  std::unique_ptr<Reception> reception_;
   /// Made when first heard of, and kept: who sends finds them without a lock.
   std::array<std::atomic<Peer*>, slots_max> peers_{};
-  std::map<std::uint64_t, Stranger> strangers_;
-  std::uint64_t stranger_count_ = 0;
-  std::string last_warning_;
   /// Expires with this, for what was posted.
   std::shared_ptr<const bool> alive_ = std::make_shared<const bool>(true);
 };

@@ -15,10 +15,15 @@ namespace piracema::net {
 /// while their connection lasts, and nothing after it is lost.
 class Transport {
  public:
-  /// Called on the transport's own thread; they must not block.
+  /// Called on the transport's own thread; they must not block, nor destroy the transport.
   struct Events {
+    /// The answer to `connect`; also when a peer with a higher slot connects unasked, which then
+    /// is told again by `connect`.
     std::function<void(Slot peer, std::uint32_t incarnation)> connected;
+    /// Between `connected` and `lost` of that peer.
     std::function<void(Slot from, wire::Frame frame)> received;
+    /// Once for each connection that ends, for whatever reason (Errc::refused: a later
+    /// incarnation took its place), and for each `connect` that comes to nothing.
     std::function<void(Slot peer, std::uint32_t incarnation, Error why)> lost;
   };
 
@@ -28,8 +33,9 @@ class Transport {
   virtual std::string address() const = 0;
 
   /// Wants a connection with this process at `address`, and none with an earlier incarnation of
-  /// the slot any longer. Of two peers the one with the higher slot calls, the other one
-  /// listens. Returns at once; `connected` or `lost` follows. Any thread.
+  /// the slot any longer. Of two peers the one with the higher slot calls, again and again for a
+  /// few seconds, and the other one waits as long. Returns at once; `connected` or `lost`
+  /// follows, `connected` at once if they are connected already. Any thread.
   virtual void connect(Slot peer, std::uint32_t incarnation, std::string address) = 0;
 
   /// Queues a frame, never blocks; drops it when the peer is not connected. What is queued is

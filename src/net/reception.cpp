@@ -1,0 +1,63 @@
+#include "net/reception.h"
+
+#include "base/log.h"
+#include "base/text.h"
+
+namespace piracema::net {
+
+Result<std::unique_ptr<Reception>> Reception::open(Poller& poller, const std::string& host,
+                                                   std::uint16_t port, std::string token,
+                                                   std::chrono::milliseconds timeout,
+                                                   Events events) {
+  std::unique_ptr<Reception> self(
+      new Reception(poller, std::move(token), timeout, std::move(events)));
+  auto listener = Listener::open(
+      poller, host, port,
+      [raw = self.get()](Fd socket, const Address& from) { raw->accept(std::move(socket), from); });
+  if (!listener) return listener.error();
+  self->listener_ = std::move(*listener);
+  return self;
+}
+
+Reception::Reception(Poller& poller, std::string token, std::chrono::milliseconds timeout,
+                     Events events)
+    : poller_(poller), token_(std::move(token)), timeout_(timeout), events_(std::move(events)) {}
+
+Reception::~Reception() {
+  for (auto& [id, stranger] : strangers_) stranger.connection->close();
+}
+
+void Reception::accept(Fd socket, const Address& from) {
+  const std::uint64_t id = ++stranger_count_;
+  auto connection =
+      Connection::open(poller_, std::move(socket),
+                       {.received = [this, id](const wire::Frame& frame) { read(id, frame); },
+                        .lost = [this, id](const Error& why) { refuse(id, why); }},
+                       timeout_);
+  strangers_.emplace(id, Stranger{std::move(connection), from.host()});
+}
+
+void Reception::read(std::uint64_t id, const wire::Frame& frame) {
+  auto greeting = check(frame);
+  if (!greeting) return refuse(id, greeting.error());
+  events_.greeted(*greeting, std::move(strangers_.extract(id).mapped().connection));
+}
+
+Result<Greeting> Reception::check(const wire::Frame& frame) const {
+  auto greeting = read_greeting(frame, token_);
+  if (!greeting) return greeting;
+  if (auto wanted = events_.check(*greeting); !wanted) return wanted.error();
+  return greeting;
+}
+
+void Reception::refuse(std::uint64_t id, const Error& why) {
+  const Stranger stranger = std::move(strangers_.extract(id).mapped());
+  stranger.connection->close();
+  const std::string warning =
+      concat("refused a connection from ", stranger.host, ": ", why.message);
+  // Who calls again and again for the same reason is told of once; who just left, not at all.
+  const bool again = std::exchange(last_warning_, warning) == warning;
+  log(why.code == Errc::io || again ? Level::debug : Level::warning, warning);
+}
+
+}  // namespace piracema::net

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <piracema/error.h>
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "net/connection.h"
+#include "net/handshake.h"
+#include "net/listener.h"
+#include "net/poller.h"
+
+namespace piracema::net {
+
+/// Where others connect and say who they are. Those who do not, or are not of this job, are cut
+/// off with a warning. Belongs to the poller's thread.
+class Reception {
+ public:
+  struct Events {
+    /// Says why the one who greets is not wanted, if so; his token and version are right.
+    std::function<Result<Done>(const Greeting& greeting)> check;
+    /// He has been checked; he waits for an answer, and to be trusted.
+    std::function<void(const Greeting& greeting, std::shared_ptr<Connection> connection)> greeted;
+  };
+
+  /// Errors are those of Listener.
+  static Result<std::unique_ptr<Reception>> open(Poller& poller, const std::string& host,
+                                                 std::uint16_t port, std::string token,
+                                                 std::chrono::milliseconds timeout, Events events);
+  ~Reception();
+
+  std::string address() const { return listener_->address(); }
+
+ private:
+  struct Stranger {
+    std::shared_ptr<Connection> connection;
+    std::string host;
+  };
+
+  Reception(Poller& poller, std::string token, std::chrono::milliseconds timeout, Events events);
+
+  void accept(Fd socket, const Address& from);
+  void read(std::uint64_t id, const wire::Frame& frame);
+  Result<Greeting> check(const wire::Frame& frame) const;
+  void refuse(std::uint64_t id, const Error& why);
+
+  Poller& poller_;
+  const std::string token_;
+  const std::chrono::milliseconds timeout_;
+  const Events events_;
+  std::unique_ptr<Listener> listener_;
+  std::map<std::uint64_t, Stranger> strangers_;
+  std::uint64_t stranger_count_ = 0;
+  std::string last_warning_;
+};
+
+}  // namespace piracema::net
