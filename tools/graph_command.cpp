@@ -1,0 +1,97 @@
+#include "graph_command.h"
+
+#include <fcntl.h>
+#include <piracema/graph.h>
+#include <poll.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cstdio>
+#include <utility>
+
+#include "base/clock.h"
+#include "base/fd.h"
+#include "base/log.h"
+#include "base/text.h"
+#include "cluster/process.h"
+#include "run/control.h"
+
+namespace piracema::tools {
+
+namespace {
+
+constexpr std::chrono::seconds answer_within{10};
+constexpr std::size_t answer_bytes_max = std::size_t{16} << 20;
+
+/// True when `fd` is readable before the deadline.
+bool wait_for(int fd, Time deadline) {
+  while (true) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - now()).count();
+    if (left <= 0) return false;
+    pollfd ready{.fd = fd, .events = POLLIN, .revents = 0};
+    const int count = ::poll(&ready, 1, static_cast<int>(left));
+    if (count > 0) return true;
+    if (count == 0 || errno != EINTR) return false;
+  }
+}
+
+/// All that the program writes until it closes its end.
+Result<std::string> read_answer(int fd, Time deadline, const std::string& name) {
+  std::string answer;
+  std::array<char, 65'536> some;
+  while (true) {
+    if (!wait_for(fd, deadline)) {
+      return Error{Errc::config, concat("'", name, "' has not told its graph within ",
+                                        answer_within.count(), " s: is it a Piracema program?")};
+    }
+    const ssize_t count = ::read(fd, some.data(), some.size());
+    if (count == 0) return answer;
+    if (count < 0) return Error{Errc::io, with_errno("the program's graph")};
+    answer.append(some.data(), static_cast<std::size_t>(count));
+    if (answer.size() > answer_bytes_max) {
+      return Error{Errc::config, concat("'", name, "' told more than ",
+                                        human_bytes(answer_bytes_max), " as its graph")};
+    }
+  }
+}
+
+Result<GraphShape> ask(const std::vector<std::string>& command) {
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) return Error{Errc::io, with_errno("pipe to the program")};
+  const Fd in(ends[0]);
+  Fd out(ends[1]);
+  auto process = cluster::Process::start({.command = command,
+                                          .environment = {concat("PIRACEMA_GRAPH_FD=", out.get())},
+                                          .inherited = {out.get()},
+                                          .output_to_error = true});
+  if (!process) return process.error();
+  out.close();
+  const Time deadline = now() + answer_within;
+  auto answer = read_answer(in.get(), deadline, command.front());
+  if (!answer) return answer.error();
+  if (!answer->empty()) return runtime::decode_shape(*answer);
+  // It may be about to end, or have become a daemon.
+  if (process->handle() >= 0) wait_for(process->handle(), deadline);
+  const auto exit = process->reap();
+  return Error{Errc::config, concat("'", command.front(), "' ", exit ? exit->how : "goes on",
+                                    " without telling its graph: is it a Piracema program?")};
+}
+
+}  // namespace
+
+int graph_command(std::vector<std::string> command) {
+  auto program = cluster::find_program(command.front());
+  if (program) command.front() = *program;
+  const auto shape = program ? ask(command) : program.error();
+  if (!shape) {
+    log(Level::error, shape.error().message);
+    return 3;
+  }
+  std::fputs(to_dot(*shape).c_str(), stdout);
+  return 0;
+}
+
+}  // namespace piracema::tools

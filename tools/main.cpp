@@ -1,0 +1,222 @@
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "arguments.h"
+#include "base/log.h"
+#include "base/text.h"
+#include "graph_command.h"
+#include "report_json.h"
+#include "run_command.h"
+#include "settings.h"
+#include "snapshots.h"
+
+namespace {
+
+using namespace piracema;
+using namespace piracema::tools;
+
+constexpr const char* exit_codes =
+    "Exit codes:\n"
+    "  0 done   1 the job failed   2 usage   3 configuration   4 data is lost for good\n"
+    "  75 stopped with a snapshot: go on with --resume   130, 143 ended by Ctrl-C, SIGTERM\n";
+
+constexpr const char* run_footer =
+    "Examples:\n"
+    "  piracema run -n 4 ./app in.txt out.txt\n"
+    "  piracema run -n 4 --snapshots /var/tmp/job --every 1s ./app in.txt out.txt\n"
+    "  piracema run -n 4 --snapshots /var/tmp/job --resume ./app in.txt out.txt\n"
+    "  piracema run -n 4 --snapshots /var/tmp/job --kill compress.1@40 ./app in.txt out.txt\n"
+    "\n"
+    "A setting comes from the option, else from the variable PIRACEMA_NAME, else from [run] in\n"
+    "the file of settings, else it is the default. Ctrl-C takes a last snapshot and stops; a\n"
+    "second one ends at once.\n"
+    "\n";
+
+/// Says what the parser does not know: that a program and its arguments follow.
+class HelpText : public CLI::Formatter {
+  std::string make_usage(const CLI::App* app, std::string) const override {
+    const std::string name = app->get_name();
+    std::string words = concat("piracema ", name, " [OPTIONS] [--] APP ARGS...");
+    if (name == "piracema") words = "piracema run|graph|snapshots ...";
+    if (name == "snapshots") words = "piracema snapshots [OPTIONS] DIR";
+    return concat("Usage: ", words, "\n");
+  }
+};
+
+Error usage(std::string message) { return {Errc::usage, std::move(message)}; }
+
+/// Sets `to` from the option's text by a function that gives a Result.
+template <class T, class Parse>
+CLI::Option* add_parsed(CLI::App& app, const std::string& name, T& to, Parse parse,
+                        const std::string& help) {
+  return app.add_option_function<std::string>(
+      name,
+      [name, &to, parse](const std::string& text) {
+        auto value = parse(text);
+        if (!value) throw CLI::ValidationError(name, value.error().message);
+        to = *std::move(value);
+      },
+      help);
+}
+
+// The program and all that follows it, options too, are the program's.
+Result<std::vector<std::string>> program_of(const CLI::App& app) {
+  std::vector<std::string> command = app.remaining();
+  if (!command.empty() && command.front() == "--") command.erase(command.begin());
+  if (command.empty()) {
+    return usage(concat("want the program to ", app.get_name(), ", found none; see piracema ",
+                        app.get_name(), " --help"));
+  }
+  if (command.front().starts_with('-')) {
+    return usage(
+        concat("unknown option '", command.front(), "'; see piracema ", app.get_name(), " --help"));
+  }
+  return command;
+}
+
+struct CommandLine {
+  CommandLine();
+  int run(int argc, char** argv);
+
+  CLI::App app{"Runs stream-processing programs that survive the loss of their processes."};
+  CLI::App* run_app = nullptr;
+  CLI::App* graph_app = nullptr;
+  CLI::App* snapshots_app = nullptr;
+
+  RunCommand command;
+  std::string settings_file;
+  std::string snapshots_directory;
+  bool verify = false;
+  bool json = false;
+
+ private:
+  void add_run();
+  void add_graph();
+  void add_snapshots();
+  int dispatch();
+};
+
+CommandLine::CommandLine() {
+  app.name("piracema");
+  app.set_version_flag("--version", "piracema " PIRACEMA_VERSION);
+  app.footer(exit_codes);
+  app.formatter(std::make_shared<HelpText>());
+  add_run();
+  add_graph();
+  add_snapshots();
+}
+
+void CommandLine::add_run() {
+  run_app = app.add_subcommand("run", "Run a program as several processes on this machine");
+  run_app->prefix_command();
+  run_app->footer(std::string(run_footer) + exit_codes);
+
+  auto& job = command.job;
+  auto& settings = job.settings;
+  settings.slots = core_count();
+  run_app->add_option("-n,--workers", settings.slots, "Worker processes; default: one a core")
+      ->check(CLI::Range(1, 10'000));
+  run_app->add_option("--snapshots", job.snapshots,
+                      "Directory for snapshots; without it a lost process ends the job");
+  add_parsed(*run_app, "--every", settings.snapshot_interval, parse_duration,
+             "Time between two snapshots; default: 1s");
+  run_app->add_option("--keep", settings.snapshots_kept, "Snapshots to keep; default: 3")
+      ->check(CLI::Range(1, 1'000'000));
+  run_app->add_flag("--resume", job.resume, "Go on from the newest snapshot");
+  run_app
+      ->add_option_function<std::vector<std::string>>(
+          "--kill",
+          [&job](const std::vector<std::string>& texts) {
+            for (const std::string& text : texts) {
+              auto order = parse_kill(text);
+              if (!order) throw CLI::ValidationError("--kill", order.error().message);
+              job.kills.push_back(*order);
+            }
+          },
+          "OP.REPLICA@PERCENT: kill the process of that replica when the sources have read so "
+          "much; may be repeated")
+      ->allow_extra_args(false);
+  run_app->add_option("--stats", command.stats, "File for statistics as JSON");
+  run_app->add_option("--dead-letters", job.dead_letters,
+                      "File for items that bring their process down again and again: the job "
+                      "goes on without them");
+  add_parsed(*run_app, "--heartbeat", settings.heartbeat_interval, parse_duration,
+             "Time between two signs of life of a worker, which is replaced when five are "
+             "missing; default: 250ms");
+  auto* quiet = run_app->add_flag("--quiet", command.quiet, "Only warnings and errors");
+  run_app
+      ->add_flag("--json", command.json,
+                 "JSON lines on standard output: what happens, and the summary")
+      ->excludes(quiet);
+  run_app->add_option("--config", settings_file, "File of settings; default: ./piracema.toml");
+}
+
+void CommandLine::add_graph() {
+  graph_app = app.add_subcommand("graph", "Print the graph of a program, for Graphviz");
+  graph_app->prefix_command();
+  graph_app->footer(std::string("Example:\n  piracema graph ./app in.txt out.txt | dot -Tsvg\n\n") +
+                    exit_codes);
+}
+
+void CommandLine::add_snapshots() {
+  snapshots_app = app.add_subcommand("snapshots", "List the snapshots in a directory");
+  snapshots_app->add_option("DIR", snapshots_directory, "The directory")->required();
+  snapshots_app->add_flag("--verify", verify, "Read every byte; exit code 1 if one is damaged");
+  snapshots_app->add_flag("--json", json, "As JSON");
+  snapshots_app->footer(std::string("Example:\n  piracema snapshots --verify /var/tmp/job\n\n") +
+                        exit_codes);
+}
+
+int CommandLine::dispatch() {
+  const auto fail = [](const Error& error) {
+    log(Level::error, error.message);
+    return error.code == Errc::usage ? 2 : 3;
+  };
+  if (snapshots_app->parsed()) return list_snapshots(snapshots_directory, verify, json);
+  if (graph_app->parsed()) {
+    auto program = program_of(*graph_app);
+    return program ? graph_command(*std::move(program)) : fail(program.error());
+  }
+  if (!run_app->parsed()) return fail(usage("want a command: run, graph or snapshots; see --help"));
+
+  auto program = program_of(*run_app);
+  if (!program) return fail(program.error());
+  command.job.command = *std::move(program);
+  if (auto applied = apply_settings(*run_app, settings_file); !applied) {
+    return fail(applied.error());
+  }
+  command.job.settings.heartbeat_timeout = 5 * command.job.settings.heartbeat_interval;
+  return run_command(std::move(command));
+}
+
+int CommandLine::run(int argc, char** argv) {
+  // The parser would call it an argument that was not expected.
+  const std::string first = argc > 1 ? argv[1] : "-";
+  if (first[0] != '-' && first != "run" && first != "graph" && first != "snapshots") {
+    log(Level::error, concat("unknown command '", first, "': want run, graph or snapshots"));
+    return 2;
+  }
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() == 0) return app.exit(error);  // Help or version.
+    log(Level::error, concat(error.what(), "; see --help"));
+    return 2;
+  }
+  return dispatch();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return CommandLine().run(argc, argv);
+  } catch (const std::exception& error) {
+    log(Level::error, error.what());
+    return 3;
+  }
+}

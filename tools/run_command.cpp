@@ -1,0 +1,79 @@
+#include "run_command.h"
+
+#include <cstdio>
+#include <fstream>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "base/log.h"
+#include "base/text.h"
+#include "cluster/process.h"
+#include "display.h"
+#include "json_display.h"
+#include "report_json.h"
+
+namespace piracema::tools {
+
+namespace {
+
+constexpr int stopped_with_snapshot = 75;
+
+int refuse(const Error& error) {
+  log(Level::error, error.message);
+  return 3;
+}
+
+void print_end(const RunCommand& command, const cluster::JobReport& report) {
+  if (command.json) {
+    auto summary = to_json(report, command.job);
+    summary.erase("notes");  // They have been printed one by one.
+    summary["event"] = "summary";
+    std::fputs(line_of(summary).c_str(), stdout);
+  }
+  const bool bad = report.code != 0 && report.code != stopped_with_snapshot;
+  // A job that has not begun has nothing to sum up.
+  if (!command.quiet && !command.json && !report.nodes.empty()) print_summary(report);
+  if (!report.why.empty() && (bad || !command.quiet)) {
+    log(bad ? Level::error : Level::info, report.why);
+  }
+}
+
+}  // namespace
+
+int run_command(RunCommand command) {
+  if (command.json) set_log({.least = Level::warning, .json = true});
+  auto program = cluster::find_program(command.job.command.front());
+  if (!program) return refuse(program.error());
+  command.job.command.front() = *program;
+  command.job.output_to_error = command.json;
+
+  // Opened now: that it cannot be written is known before the job, not after.
+  std::ofstream stats;
+  if (!command.stats.empty()) {
+    stats.open(command.stats);
+    if (!stats) return refuse({Errc::config, with_errno("--stats " + command.stats)});
+  }
+
+  cluster::JobReport report;
+  {
+    std::unique_ptr<cluster::JobObserver> observer;
+    if (command.json) {
+      observer = std::make_unique<JsonDisplay>();
+    } else {
+      observer = std::make_unique<Display>(command.job, command.quiet);
+    }
+    report = cluster::run_job(command.job, *observer);
+  }
+  print_end(command, report);
+  if (stats.is_open()) {
+    stats << to_json(report, command.job)
+                 .dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace)
+          << "\n";
+    stats.close();
+    if (!stats) log(Level::warning, with_errno("--stats " + command.stats));
+  }
+  return report.code;
+}
+
+}  // namespace piracema::tools

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <string>
+
+#include "cluster/driver.h"
+
+namespace piracema::tools {
+
+/// `piracema run`, its arguments read.
+struct RunCommand {
+  /// `command.front()` is the program as the user named it.
+  cluster::JobOptions job;
+  /// File for the statistics as JSON; empty: none.
+  std::string stats;
+  /// Warnings and errors only.
+  bool quiet = false;
+  /// Notes and summary as JSON lines on standard output.
+  bool json = false;
+};
+
+/// Runs the job and returns the exit code of the command.
+int run_command(RunCommand command);
+
+}  // namespace piracema::tools
