@@ -1,5 +1,6 @@
 #pragma once
 
+#include <fcntl.h>
 #include <piracema/bytes.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -12,6 +13,7 @@
 #include <string>
 
 #include "base/ensure.h"
+#include "base/fd.h"
 
 /// What the tests of the stores share.
 namespace piracema::store {
@@ -40,8 +42,11 @@ inline std::string contents(const std::string& path) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
+/// Makes the file if need be. Not by way of an empty file: ext4 would wait for the disk each time.
 inline void overwrite(const std::string& path, std::string_view text) {
-  std::ofstream(path, std::ios::binary | std::ios::trunc) << text;
+  const Fd fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+  ENSURE(::write(fd.get(), text.data(), text.size()) == static_cast<ssize_t>(text.size()));
+  ENSURE(::ftruncate(fd.get(), static_cast<off_t>(text.size())) == 0);
 }
 
 inline bool contains(std::string_view text, std::string_view part) {

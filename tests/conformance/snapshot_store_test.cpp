@@ -434,10 +434,12 @@ namespace {
 // Puts a small file system of its own over `path`, for this process only; as root or in a user
 // namespace. False where the machine permits neither.
 bool mount_small(const std::string& path) {
+  const std::string uid = concat("0 ", ::getuid(), " 1"), gid = concat("0 ", ::getgid(), " 1");
   if (::unshare(CLONE_NEWNS) != 0) {
-    const std::string uid = concat("0 ", ::getuid(), " 1");
     if (::unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0) return false;
-    overwrite("/proc/self/uid_map", uid);
+    std::ofstream("/proc/self/uid_map") << uid;
+    std::ofstream("/proc/self/setgroups") << "deny";
+    std::ofstream("/proc/self/gid_map") << gid;
   }
   if (::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) return false;
   return ::mount("tmpfs", path.c_str(), "tmpfs", 0, "size=256k") == 0;
