@@ -126,6 +126,7 @@ void Display::stopping(Time) {
 
 void Display::progressed(Time at, const JobReport& report) {
   if (quiet_) return;
+  remember(at, report);
   if (terminal_) {
     set_status_line(fit_to_terminal(progress_line(at, report)));
   } else if (at >= next_line_) {
@@ -135,32 +136,34 @@ void Display::progressed(Time at, const JobReport& report) {
   }
 }
 
-std::string Display::progress_line(Time at, const JobReport& report) {
+void Display::remember(Time at, const JobReport& report) {
+  // A recovery takes back what has to be redone.
+  if (!recent_.empty() && recent_.back().second > report.bytes) recent_.clear();
+  recent_.emplace_back(at, report.bytes);
+  while (recent_.size() > 2 && recent_.front().first < at - recent_for) recent_.pop_front();
+  if (!began_ && report.read >= 0 && report.items > 0) began_ = {at, report.read};
+}
+
+double Display::bytes_per_second() const {
+  const auto& [since, before] = recent_.front();
+  const auto& [at, bytes] = recent_.back();
+  return at == since ? 0 : static_cast<double>(bytes - before) / seconds(at - since);
+}
+
+std::string Display::progress_line(Time at, const JobReport& report) const {
   std::string line = name_;
   if (report.read >= 0) line += " " + percent(report.read);
   line += concat(" | ", report.items, " items | ", human_bytes(static_cast<double>(report.bytes)),
-                 " in | ", human_bytes(bytes_per_second(at, report.bytes)), "/s");
-  if (report.read >= 0 && report.items > 0) {
-    if (!began_) began_ = {at, report.read};
-    const double done = report.read - began_->second;
-    const double each = seconds(at - began_->first) / done;
-    if (done > 0.01) line += " | ETA " + human_seconds(each * (1 - report.read));
+                 " in | ", human_bytes(bytes_per_second()), "/s");
+  if (began_ && report.read - began_->second > 0.01) {
+    const double each = seconds(at - began_->first) / (report.read - began_->second);
+    line += " | ETA " + human_seconds(each * (1 - report.read));
   }
   if (report.snapshots.last) {
     line += concat(" | snapshot ", *report.snapshots.last, " (",
                    human_seconds(seconds(at - report.snapshots.last_at)), " ago)");
   }
   return line;
-}
-
-double Display::bytes_per_second(Time at, std::uint64_t bytes) {
-  // A recovery takes back what has to be redone.
-  if (!recent_.empty() && recent_.back().second > bytes) recent_.clear();
-  recent_.emplace_back(at, bytes);
-  while (recent_.size() > 2 && recent_.front().first < at - recent_for) recent_.pop_front();
-  const auto& [since, before] = recent_.front();
-  if (at == since) return 0;
-  return static_cast<double>(bytes - before) / seconds(at - since);
 }
 
 }  // namespace piracema::tools

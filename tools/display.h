@@ -23,8 +23,9 @@ class Display : public cluster::JobObserver {
   void stopping(Time at) override;
 
  private:
-  std::string progress_line(Time at, const cluster::JobReport& report);
-  double bytes_per_second(Time at, std::uint64_t bytes);
+  void remember(Time at, const cluster::JobReport& report);
+  std::string progress_line(Time at, const cluster::JobReport& report) const;
+  double bytes_per_second() const;
 
   const cluster::JobOptions& options_;
   const std::string name_;
