@@ -289,8 +289,16 @@ class Driver {
     tell(Said{id.first, id.second, *message});
     const auto* heartbeat = std::get_if<runtime::Heartbeat>(&*message);
     if (heartbeat == nullptr || !planned_ || finish_) return;
-    tally_.heard(id.first, *heartbeat, coordinator_->items_emitted());
+    tally_.heard(id.first, *heartbeat, emitted_at_restore());
     if (coordinator_->phase() == Phase::running) inject_kills();
+  }
+
+  std::uint64_t emitted_at_restore() const {
+    std::uint64_t items = coordinator_->items_emitted();
+    for (const runtime::Progress& progress : coordinator_->progress()) {
+      if (coordinator_->job()->role(progress.replica) == Role::source) items -= progress.items_out;
+    }
+    return items;
   }
 
   void inject_kills() {

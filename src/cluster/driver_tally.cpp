@@ -30,7 +30,8 @@ void Tally::plan(const Job& job) {
   }
 }
 
-void Tally::heard(Slot slot, const runtime::Heartbeat& heartbeat, std::uint64_t items) {
+void Tally::heard(Slot slot, const runtime::Heartbeat& heartbeat, std::uint64_t at_restore) {
+  newest_ = std::max(newest_, heartbeat.epoch);
   for (const runtime::Progress& progress : heartbeat.progress) {
     if (!job_->hosts(slot, progress.replica)) continue;
     Counts& counts = replicas_[progress.replica];
@@ -40,15 +41,15 @@ void Tally::heard(Slot slot, const runtime::Heartbeat& heartbeat, std::uint64_t 
     counts.epoch = heartbeat.epoch;
     counts.latest = progress;
   }
-  sum_up(items);
+  sum_up(at_restore);
 }
 
-void Tally::sum_up(std::uint64_t items) {
+void Tally::sum_up(std::uint64_t at_restore) {
   for (NodeReport& node : report.nodes) {
     node = {.name = std::move(node.name), .replicas = node.replicas};
   }
   double read = 0;
-  std::uint64_t sources = 0, all_items = 0, all_bytes = 0;
+  std::uint64_t sources = 0, items = at_restore, all_items = 0, all_bytes = 0;
   bool known = true;
   for (ReplicaId replica = 0; replica < replicas_.size(); ++replica) {
     const Counts& counts = replicas_[replica];
@@ -62,6 +63,7 @@ void Tally::sum_up(std::uint64_t items) {
     node.busy += Time(all.busy_ns);
     if (job_->role(replica) != Role::source) continue;
     sources += 1;
+    if (counts.epoch == newest_) items += counts.latest.items_out;
     all_items += all.items_out;
     all_bytes += all.bytes_out;
     known = known && counts.latest.read_ppm <= all_ppm;

@@ -19,9 +19,9 @@ class Tally {
   /// The job is known; nothing below is called before.
   void plan(const Job& job);
 
-  /// Takes what a process reports of the replicas that it hosts. `items` is what the sources of
-  /// the job have emitted, redone ones once, as the coordinator knows it.
-  void heard(Slot slot, const runtime::Heartbeat& heartbeat, std::uint64_t items);
+  /// Takes what a process reports of the replicas that it hosts. `at_restore` is what the sources
+  /// had emitted where this epoch began.
+  void heard(Slot slot, const runtime::Heartbeat& heartbeat, std::uint64_t at_restore);
 
   /// `when` is since the start of the job.
   void noted(Time when, const Note& note);
@@ -33,7 +33,7 @@ class Tally {
     runtime::Progress before, latest;
   };
 
-  void sum_up(std::uint64_t items);
+  void sum_up(std::uint64_t at_restore);
   void note(Time when, const Lost&);
   void note(Time when, const ReplicaFailed&);
   void note(Time when, const Recovering&);
@@ -47,6 +47,7 @@ class Tally {
 
   const Job* job_ = nullptr;
   std::vector<Counts> replicas_;
+  Epoch newest_ = 0;
   /// What has happened since the last recovery began.
   std::vector<std::string> causes_;
   Time first_cause_{};

@@ -109,6 +109,8 @@ class WorkerProcess {
     if (!message) return fail(message.error());
     if (const auto* ending = std::get_if<runtime::Shutdown>(&*message)) {
       ending_ = *ending;
+      // The counters as they are at the end.
+      control_->send(to_frame(runtime::FromWorker(worker_->heartbeat())));
       if (!ending_.why.empty()) log(Level::error, ending_.why);
       poller_.stop();
     } else {
