@@ -218,6 +218,21 @@ TEST_CASE("a former writer that finished before it was replaced is undone") {
   }
 }
 
+TEST_CASE("a former writer that gives its file the last name while it is replaced is undone") {
+  const TemporaryDirectory directory;
+  const Text prototype(directory.path("out"));
+  const auto former = started(prototype);
+  (*former)("one ");
+  const Buffer state = snapshot(*former);
+  // As when it renames its file after the new writer has opened it.
+  fs::create_hard_link(directory.path("out.partial"), directory.path("out"));
+  const auto sink = started(prototype, state, {.node = "write", .previous_may_live = true});
+  CHECK_FALSE(fs::exists(directory.path("out")));
+  (*sink)("two");
+  sink->finish();
+  CHECK(content(directory.path("out")) == "one two");
+}
+
 TEST_CASE("an output is replaced only when asked to, and when the new one is complete") {
   const TemporaryDirectory directory;
   const std::string path = directory.file("out", "old");

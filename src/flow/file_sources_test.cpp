@@ -300,12 +300,17 @@ TEST_CASE("several replicas notice that a file grows below them") {
 TEST_CASE("a saved position that no such source has is refused") {
   const TemporaryDirectory directory;
   const std::string path = directory.file("input", "one\ntwo\n");
-  Buffer state;
-  state.append("\1", 1);
-  for (const std::uint64_t field : {8, 4, 2, 9}) state.append(&field, sizeof field);
-  FileLines source(path);
-  restore(source, state);
-  CHECK_THROWS_AS(source.start(replica(0, 1)), std::runtime_error);
+  // Size, begin, end, position: of a file of 8 bytes.
+  using Fields = std::vector<std::uint64_t>;
+  for (const Fields& fields : {Fields{8, 4, 2, 4}, Fields{8, 0, 9, 0}, Fields{8, 0, 8, 9},
+                               Fields{8, 4, 8, 3}, Fields{9, 0, 9, 0}}) {
+    Buffer state;
+    state.append("\1", 1);
+    state.append(fields.data(), fields.size() * sizeof(std::uint64_t));
+    FileLines source(path);
+    restore(source, state);
+    CHECK_THROWS_AS(source.start(replica(0, 1)), std::runtime_error);
+  }
 
   Sequence numbers(1, 3);
   Buffer done;
