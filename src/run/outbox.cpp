@@ -13,7 +13,7 @@ Outbox::Outbox(ReplicaId self, const flow::ReplicaPlan& plan, const EdgeShape* e
                std::atomic<std::uint64_t>* at_work)
     : self_(self), plan_(plan), port_(port), to_skip_(std::move(skips)) {
   lanes_.resize(plan.outputs.size() + 1);
-  credits_.assign(plan.outputs.size(), credits_at_start);
+  credits_.assign(plan.outputs.size(), 0);
   skips_ = !to_skip_.empty();
   if (at_work != nullptr) at_work_ = at_work;
   order_.origin = self;

@@ -98,7 +98,4 @@ class Outbox final : public Output {
   std::uint64_t bytes_sent_ = 0;
 };
 
-/// Credits that every channel begins with; the receiver counts on them.
-constexpr std::uint32_t credits_at_start = CreditPace::batches_min;
-
 }  // namespace piracema::runtime

@@ -56,7 +56,7 @@ Replica::Replica(ReplicaId self, const flow::ReplicaPlan& plan, const Graph& gra
               &at_work_),
       held_(plan.inputs.size()),
       aligner_(plan.inputs.size()),
-      granted_(plan.inputs.size(), credits_at_start),
+      granted_(plan.inputs.size(), CreditPace::batches_min),
       paces_(plan.inputs.size()) {
   counters_.clear();
   at_work_.store(no_item, relaxed);
@@ -104,10 +104,17 @@ void Replica::begin() {
     if (beginning_.state) operator_->restored(beginning_.snapshot);
     beginning_.state.reset();
   });
-  // What had ended in the snapshot has nothing to do but to say so again.
+}
+
+void Replica::start() {
   if (ended_ && !failed_) {
+    // What had ended in the snapshot has nothing to do but to say so again.
     outbox_.end();
     port_.ended();
+    return;
+  }
+  for (const ReplicaId from : plan_.inputs) {
+    port_.send(from, Credit{CreditPace::batches_min, 0});
   }
 }
 

@@ -56,8 +56,11 @@ class Replica {
     wait,   ///< Nothing, until it is told something.
     poll,   ///< A source has nothing yet: ask again in a while.
   };
-  /// Makes the operator and gives it its state. Before the first `step`.
+  /// Makes the operator and gives it its state. Once, before all else but `receive`.
   void begin();
+  /// Asks for the first items. There is no common start: who has begun gets items from those who
+  /// have begun. Once, after `begin`.
+  void start();
   /// Does one piece of work: a batch, a barrier, a call of the source. Throws Interrupted.
   Next step();
 

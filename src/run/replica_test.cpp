@@ -102,6 +102,10 @@ struct Fixture {
     replica = std::make_unique<Replica>(id, plan.replicas[id], graph, std::move(beginning), port,
                                         counters, nullptr);
     replica->begin();
+    replica->start();
+    for (const ReplicaId to : plan.replicas[id].outputs) {
+      replica->receive(to, Credit{CreditPace::batches_min, 0});
+    }
     return *replica;
   }
   void run() {
@@ -130,8 +134,17 @@ TEST_CASE("a source sends no more than was asked for") {
   Fixture f(2);
   f.make(0);
   f.run();
-  CHECK(f.port.sent_of<Batch>().size() == 2 * credits_at_start);
+  CHECK(f.port.sent_of<Batch>().size() == 2 * CreditPace::batches_min);
   CHECK_FALSE(f.port.has_ended);
+}
+
+TEST_CASE("a replica asks each sender for its first items when it starts") {
+  Fixture f(1, 3);
+  f.make(3);
+  const auto credits = f.port.sent_of<Credit>();
+  REQUIRE(credits.size() == 3);
+  CHECK(credits[2].first == 2);
+  CHECK(credits[2].second.batches == CreditPace::batches_min);
 }
 
 TEST_CASE("work goes to the replica that asks for it") {
@@ -301,7 +314,8 @@ TEST_CASE("a replica that had ended says so again after a recovery, and nothing 
   again.make(1, std::move(beginning));
   again.run();
   CHECK(again.port.has_ended);
-  CHECK(again.port.sent.size() == 1);
+  CHECK(again.port.sent_of<Batch>().empty());
+  CHECK(again.port.sent_of<EndOfStream>().size() == 1);
 }
 
 TEST_CASE("a part of a snapshot that is no state is an error, not a crash") {

@@ -33,7 +33,8 @@ void ReplicaThread::loop() {
     read_mail();
     if (quit_) return;
     if (to_begin_) do_begin();
-    if (!replica_ || !running_) {
+    if (replica_ && !running_ && may_start_ == epoch_) do_start();
+    if (!running_) {
       mailbox_.wait();
       continue;
     }
@@ -63,11 +64,15 @@ void ReplicaThread::open(Letter letter) {
     to_begin_ = std::move(*begin);
     running_ = false;
   } else if (const auto* go = std::get_if<Go>(&letter)) {
-    if (go->epoch == epoch_) running_ = true;
-  } else if (to_begin_ || !replica_) {
-    // It is for an epoch that is over.
+    may_start_ = std::max(may_start_, go->epoch);
   } else if (auto* parcel = std::get_if<Parcel>(&letter)) {
-    if (parcel->epoch == epoch_) replica_->receive(parcel->from, std::move(parcel->packet));
+    if (parcel->epoch > epoch_) {
+      early_.push_back(std::move(*parcel));
+    } else if (parcel->epoch == epoch_ && replica_) {
+      replica_->receive(parcel->from, std::move(parcel->packet));
+    }
+  } else if (!replica_) {
+    // It failed to begin.
   } else if (const auto* trigger = std::get_if<TriggerLetter>(&letter)) {
     if (trigger->epoch == epoch_) replica_->trigger(trigger->snapshot);
   } else if (const auto* commit = std::get_if<CommitLetter>(&letter)) {
@@ -88,7 +93,13 @@ void ReplicaThread::do_begin() {
   replica_ = std::make_unique<Replica>(self_, plan_, graph_, *std::move(beginning), *this,
                                        counters_, at_work_);
   replica_->begin();
+  for (Parcel& parcel : std::exchange(early_, {})) open(std::move(parcel));
   owner_.begun(epoch_, self_);
+}
+
+void ReplicaThread::do_start() {
+  running_ = true;
+  replica_->start();
 }
 
 void ReplicaThread::send(ReplicaId to, Packet packet) {

@@ -39,7 +39,7 @@ class ReplicaThread final : public Port {
   /// Drops all of older epochs and makes the operator anew. `read_state` is called on the thread
   /// of the replica; `owner.begun` or `owner.failed` follows.
   void begin(Epoch epoch, std::function<Result<Beginning>()> read_state);
-  /// All others have begun as well.
+  /// The other processes can be reached: the replica may send.
   void start(Epoch epoch) { mailbox_.put(Go{epoch}); }
   void deliver(Epoch epoch, ReplicaId from, Packet packet) {
     mailbox_.put(Parcel{epoch, from, std::move(packet)});
@@ -77,6 +77,7 @@ class ReplicaThread final : public Port {
   void read_mail();
   void open(Letter letter);
   void do_begin();
+  void do_start();
 
   void send(ReplicaId to, Packet packet) override;
   void save(SnapshotId snapshot, Buffer state) override;
@@ -102,7 +103,11 @@ class ReplicaThread final : public Port {
   Epoch epoch_ = 0;
   std::unique_ptr<Replica> replica_;
   std::optional<Begin> to_begin_;
+  /// The newest epoch that may send.
+  Epoch may_start_ = 0;
   bool running_ = false;
+  /// What others, who have begun already, sent to an epoch that this replica has yet to begin.
+  std::vector<Parcel> early_;
   bool quit_ = false;
   std::thread thread_;
 };

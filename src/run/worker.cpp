@@ -68,10 +68,6 @@ void Worker::handle(const ToWorker& message) {
   };
   if (const auto* from = std::get_if<Deploy>(&message)) {
     deploy(*from);
-  } else if (const auto* start = std::get_if<Start>(&message)) {
-    for (const auto& replica : replicas_) {
-      if (replica) replica->start(start->epoch);
-    }
   } else if (const auto* wanted = std::get_if<Trigger>(&message)) {
     each(wanted->replicas,
          [&](ReplicaThread& replica) { replica.trigger(wanted->epoch, wanted->snapshot); });
@@ -103,7 +99,13 @@ void Worker::deploy(const Deploy& message) {
   for (ReplicaId id = 0; id < replicas_.size(); ++id) {
     if (replicas_[id]) replicas_[id]->begin(message.epoch, beginning_of(message, id));
   }
-  check_ready();
+  check_connected();
+  std::vector<std::pair<Slot, wire::Frame>> early;
+  {
+    std::lock_guard lock(mutex_);
+    early.swap(early_);
+  }
+  for (auto& [from, frame] : early) on_frame(from, std::move(frame));
 }
 
 void Worker::make_replicas(const std::vector<Slot>& placement) {
@@ -192,6 +194,19 @@ void Worker::on_connected(Slot peer, std::uint32_t incarnation) {
       return p.slot == peer && p.incarnation == incarnation;
     });
   }
+  check_connected();
+}
+
+// Nothing is sent before all who it could be for can be reached.
+void Worker::check_connected() {
+  {
+    std::lock_guard lock(mutex_);
+    if (!to_connect_.empty() || replicas_.empty()) return;
+  }
+  const Epoch epoch = epoch_.load();
+  for (const auto& replica : replicas_) {
+    if (replica) replica->start(epoch);
+  }
   check_ready();
 }
 
@@ -217,9 +232,13 @@ void Worker::route(Epoch epoch, ReplicaId from, ReplicaId to, Packet packet) {
 }
 
 void Worker::on_frame(Slot from, wire::Frame frame) {
-  // What an older epoch sent is refused here; nothing of a newer one can come before this
-  // process has said that it is ready for it.
-  if (frame.epoch != epoch_.load()) return;
+  // What an older epoch sent is refused here. A newer one may be known to others first.
+  if (frame.epoch > epoch_.load()) {
+    std::lock_guard lock(mutex_);
+    early_.emplace_back(from, std::move(frame));
+    return;
+  }
+  if (frame.epoch < epoch_.load()) return;
   const wire::Frame header{frame.kind, frame.epoch, frame.from, frame.to, {}, {}};
   auto packet = to_packet(std::move(frame));
   if (!packet) {
@@ -259,6 +278,12 @@ void Worker::save(Epoch epoch, ReplicaId replica, SnapshotId snapshot, Buffer st
   } else {
     say_(SaveFailed{epoch, snapshot, replica, "there is no snapshot directory"});
   }
+}
+
+// The last heartbeat may be old, and a job may be shorter than the time between two.
+void Worker::ended(Epoch epoch, ReplicaId replica) {
+  say_(heartbeat());
+  say_(Ended{epoch, replica});
 }
 
 void Worker::skipped(ReplicaId replica, std::uint64_t item, Bytes bytes) {

@@ -39,9 +39,9 @@ class Worker final : public ReplicaOwner {
   /// The way to the other processes; null when there are none. Set before the first message.
   void set_transport(net::Transport* transport) { transport_ = transport; }
 
-  // ---- one thread, the owner's
+  /// Does what the coordinator says. One thread, the owner's.
   void handle(const ToWorker& message);
-  /// What all local replicas have done.
+  /// What all local replicas have done. That thread, and those of the replicas.
   Heartbeat heartbeat() const;
 
   // ---- any thread: what the transport tells
@@ -53,6 +53,7 @@ class Worker final : public ReplicaOwner {
   void make_replicas(const std::vector<Slot>& placement);
   std::function<Result<Beginning>()> beginning_of(const Deploy& message, ReplicaId replica) const;
   Context context_of(ReplicaId replica, const Deploy& message) const;
+  void check_connected();
   void check_ready();
   ReplicaThread* local(ReplicaId replica) const;
   Result<Done> check(Slot from, const wire::Frame& frame, const Packet& packet) const;
@@ -60,7 +61,7 @@ class Worker final : public ReplicaOwner {
   void route(Epoch epoch, ReplicaId from, ReplicaId to, Packet packet) override;
   void begun(Epoch epoch, ReplicaId replica) override;
   void save(Epoch epoch, ReplicaId replica, SnapshotId snapshot, Buffer state) override;
-  void ended(Epoch epoch, ReplicaId replica) override { say_(Ended{epoch, replica}); }
+  void ended(Epoch epoch, ReplicaId replica) override;
   void committed(Epoch epoch, ReplicaId replica, SnapshotId snapshot) override {
     say_(Committed{epoch, snapshot, replica});
   }
@@ -86,6 +87,8 @@ class Worker final : public ReplicaOwner {
   std::atomic<Epoch> epoch_{0};
 
   std::mutex mutex_;
+  /// Of an epoch that this process has yet to hear of.
+  std::vector<std::pair<Slot, wire::Frame>> early_;
   /// What the epoch still waits for.
   std::size_t to_begin_ = 0;
   std::vector<Peer> to_connect_;
