@@ -63,7 +63,7 @@ void Coordinator::hear(Slot, const runtime::Committed& committed) {
 }
 
 void Coordinator::hear(Slot, const runtime::FirstOutput&) {
-  if (item_out_ || !active()) return;
+  if (item_out_) return;
   item_out_ = true;
   fruitless_ = 0;
   tell(FirstItemOut{epoch_});
