@@ -36,7 +36,9 @@ Chunk compress(const Chunk& block) {
 struct Bz2File : FileSink<Chunk> {
   using FileSink::FileSink;
   void finish() {
-    if (length() == 0) (*this)(compress({}));
+    Chunk nothing;
+    nothing.reserve(1);  // bzip2 wants an address even then.
+    if (length() == 0) (*this)(compress(nothing));
     FileSink::finish();
   }
 };
