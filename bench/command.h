@@ -13,7 +13,8 @@ struct Sample {
   double wall_s = 0;
   /// User and system time of the command and of all processes that it waited for.
   double cpu_s = 0;
-  /// Peak memory of the largest of these processes; 0 where it is not known.
+  /// Peak memory of the largest of these processes; 0 where it is not known, as when it is below
+  /// that of the process that measures.
   double peak_mb = 0;
   /// 128 + n when signal n ended it.
   int exit_code = 0;

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
 #include "bench/harness.h"
 
@@ -25,7 +26,17 @@ TEST_CASE("a command is measured with the processes that it starts") {
   CHECK(sample->exit_code == 3);
   CHECK(sample->cpu_s > 0.001);
   CHECK(sample->wall_s > 0.001);
-  CHECK(sample->peak_mb > 0.1);
+}
+
+TEST_CASE("the peak of a command is its own, not that of the process that measures") {
+  std::vector<char> large(200'000'000, 'x');
+  const auto small = run_command({"true"});
+  REQUIRE(small);
+  CHECK(small->peak_mb < 100);
+  std::vector<char>().swap(large);
+  const auto big = run_command({"sh", "-c", "x=$(head -c 60000000 /dev/zero | tr '\\0' x)"});
+  REQUIRE(big);
+  CHECK(big->peak_mb > 60);
 }
 
 TEST_CASE("what a command says is told apart, and a signal has its own exit code") {
