@@ -47,6 +47,10 @@ void Crew::kill(Id id) {
   if (found != members_.end()) found->second.process.signal(SIGKILL);
 }
 
+void Crew::kill_all() {
+  for (const auto& [id, member] : members_) member.process.signal(SIGKILL);
+}
+
 void Crew::send(Id id, const runtime::ToWorker& message) {
   const auto found = members_.find(id);
   if (found == members_.end() || !found->second.line) return;
@@ -78,7 +82,7 @@ void Crew::reap_all() {
   for (const Id& id : all) reap(id);
 }
 
-std::optional<Crew::Id> Crew::current(Slot slot) const {
+std::optional<Crew::Id> Crew::newest(Slot slot) const {
   std::optional<Id> newest;
   for (const auto& [id, member] : members_) {
     if (id.first == slot) newest = id;
@@ -129,7 +133,7 @@ void Crew::tell_exit(Id id) {
                         .from_outside = member.exit->from_outside,
                         .by = member.exit->how,
                         .at_work = member.at_work.busy()},
-                 *member.exit, member.joined);
+                 *member.exit);
 }
 
 }  // namespace piracema::cluster

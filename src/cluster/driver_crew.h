@@ -29,7 +29,7 @@ class Crew {
 
   struct Events {
     /// The process is gone for certain, and all that it sent was received.
-    std::function<void(const Exited&, const Exit&, bool joined)> exited;
+    std::function<void(const Exited&, const Exit&)> exited;
     /// The connection ended but the process did not.
     std::function<void(Id)> connection_lost;
   };
@@ -41,6 +41,7 @@ class Crew {
   Result<Done> start(Id id, Launch launch);
   /// SIGKILL. Does nothing if it is gone.
   void kill(Id id);
+  void kill_all();
   /// Dropped when it has no connection.
   void send(Id id, const runtime::ToWorker& message);
 
@@ -53,8 +54,8 @@ class Crew {
   /// Looks whether processes have ended: where the kernel has no pidfd, after SIGCHLD.
   void reap_all();
 
-  /// The process that has the slot now.
-  std::optional<Id> current(Slot slot) const;
+  /// The process that has the slot now, if it lives.
+  std::optional<Id> newest(Slot slot) const;
   std::size_t size() const { return members_.size(); }
 
  private:

@@ -1,0 +1,128 @@
+// What happens to the processes of a job, and what they say.
+#include <signal.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/log.h"
+#include "base/text.h"
+#include "cluster/driver_loop.h"
+
+namespace piracema::cluster {
+
+namespace {
+
+Result<ReplicaId> find_replica(const Job& job, const KillOrder& order) {
+  std::string nodes;
+  for (const NodeShape& node : job.shape.nodes) {
+    nodes += concat(nodes.empty() ? "" : ", ", node.name, " (", node.replicas, ")");
+  }
+  for (ReplicaId replica = 0; replica < job.replicas(); ++replica) {
+    const flow::ReplicaPlan& plan = job.plan.replicas[replica];
+    if (job.shape.nodes[plan.node].name == order.node && plan.index == order.replica) {
+      return replica;
+    }
+  }
+  return Error{Errc::config, concat("kill: there is no replica ", order.replica, " of '",
+                                    order.node, "'; nodes and their replicas are ", nodes)};
+}
+
+}  // namespace
+
+Result<Done> DriverLoop::expected(const runtime::Hello& hello) {
+  if (hello.version != runtime::protocol_version) {
+    return Error{Errc::refused,
+                 concat("want version ", runtime::protocol_version, " of the protocol, found ",
+                        hello.version, ": build the program against the Piracema that runs it")};
+  }
+  if (!crew_.expects({hello.slot, hello.incarnation})) {
+    return Error{Errc::refused, concat("nobody is expected as incarnation ", hello.incarnation,
+                                       " of worker ", hello.slot)};
+  }
+  return Done{};
+}
+
+net::Connection::Events DriverLoop::joined(const runtime::Hello& hello, Door::Line line) {
+  const Crew::Id id{hello.slot, hello.incarnation};
+  crew_.join(id, std::move(line));
+  if (!std::exchange(anybody_joined_, true)) first_joined(hello);
+  tell(Joined{id.first, id.second, hello.address, hello.graph});
+  if (const auto& job = coordinator_->job(); job && !planned_) plan(*job);
+  return {.received = [this, id](wire::Frame frame) { heard(id, frame); },
+          .lost = [this, id](const Error&) { crew_.line_lost(id); }};
+}
+
+void DriverLoop::first_joined(const runtime::Hello& hello) {
+  if (beginning_.store) {
+    if (auto accepted = accept_job(beginning_, hello.graph); !accepted) {
+      return finish(accepted.error());
+    }
+  }
+  for (const Crew::Id& id : std::exchange(waiting_, {})) start(id);
+}
+
+void DriverLoop::plan(const Job& job) {
+  planned_ = true;
+  tally_.plan(job);
+  for (const KillOrder& order : options_.kills) {
+    if (auto found = find_replica(job, order); !found) return finish(found.error());
+  }
+  observer_.planned(job, tally_.report);
+}
+
+void DriverLoop::heard(Crew::Id id, const wire::Frame& frame) {
+  auto message = runtime::from_worker(frame);
+  if (!message) {
+    // It speaks, but not our language: such a process is of no use.
+    log(Level::warning, concat("worker ", id.first, ": ", message.error().message));
+    return crew_.kill(id);
+  }
+  tell(Said{id.first, id.second, *message});
+  const auto* heartbeat = std::get_if<runtime::Heartbeat>(&*message);
+  if (heartbeat == nullptr || !planned_) return;
+  tally_.heard(id.first, *heartbeat, emitted_at_restore());
+  if (coordinator_->phase() == Phase::running) inject_kills();
+}
+
+std::uint64_t DriverLoop::emitted_at_restore() const {
+  std::uint64_t items = coordinator_->items_emitted();
+  for (const runtime::Progress& progress : coordinator_->progress()) {
+    if (coordinator_->job()->role(progress.replica) == Role::source) items -= progress.items_out;
+  }
+  return items;
+}
+
+void DriverLoop::inject_kills() {
+  for (KillReport& kill : tally_.report.kills) {
+    if (kill.killed_at || tally_.report.read < kill.order.at) continue;
+    const Job& job = *coordinator_->job();
+    const ReplicaId replica = *find_replica(job, kill.order);
+    kill.slot = job.placement[replica];
+    kill.killed_at = since_start();
+    if (const auto id = crew_.newest(kill.slot)) crew_.kill(*id);
+    observer_.killed(since_start(), kill, job.name(replica));
+  }
+}
+
+void DriverLoop::exited(const Exited& event, const Exit& exit) {
+  tally_.report.cpu += exit.cpu;
+  tally_.report.peak_bytes = std::max(tally_.report.peak_bytes, exit.peak_bytes);
+  if (anybody_joined_) return tell(event);
+  // The program has said why it takes its arguments or settings for wrong: its code is ours.
+  const bool refused = exit.status == 2 || exit.status == 3;
+  finish(refused ? *exit.status : 3,
+         concat("'", options_.command.front(), "' ", exit.how, " without joining",
+                refused ? "" : ": is it a Piracema program?"));
+}
+
+void DriverLoop::signalled(int number) {
+  if (number == SIGCHLD) return crew_.reap_all();
+  if (stop_signal_ != 0 || !anybody_joined_) {
+    return finish(128 + number, "ended at once by a signal");
+  }
+  stop_signal_ = number;
+  observer_.stopping(since_start());
+  tell(StopRequested{});
+}
+
+}  // namespace piracema::cluster

@@ -1,0 +1,186 @@
+#include "cluster/driver_loop.h"
+
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/text.h"
+
+namespace piracema::cluster {
+
+namespace {
+
+constexpr std::chrono::milliseconds look_every{100};
+
+int exit_code(Errc code) {
+  switch (code) {
+    case Errc::usage:
+      return 2;
+    case Errc::failed:
+      return 1;
+    case Errc::lost:
+      return 4;
+    default:
+      return 3;
+  }
+}
+
+}  // namespace
+
+DriverLoop::DriverLoop(const JobOptions& options, JobObserver& observer)
+    : options_(options),
+      observer_(observer),
+      signals_(poller_, [this](int number) { signalled(number); }),
+      crew_(poller_,
+            {.exited = [this](const Exited& event, const Exit& exit) { exited(event, exit); },
+             .connection_lost =
+                 [this](Crew::Id id) {
+                   tell(ConnectionLost{id.first, id.second});
+                 }}) {}
+
+JobReport DriverLoop::run() {
+  if (auto prepared = prepare(); !prepared) {
+    finish(prepared.error());
+  } else {
+    tell(Tick{});
+  }
+  while (!finish_) turn();
+  // What was asked of the store is done before anybody hears that the job is over.
+  store_thread_.reset();
+  wait_for_all();
+  return make_report();
+}
+
+Result<Done> DriverLoop::prepare() {
+  JobSettings settings = options_.settings;
+  settings.snapshots = !options_.snapshots.empty();
+  settings.dead_letters = !options_.dead_letters.empty();
+  if (options_.resume && !settings.snapshots) {
+    return Error{Errc::config, "nothing to resume: no directory of snapshots was given"};
+  }
+  if (auto valid = validate(settings); !valid) return valid;
+  if (settings.snapshots) {
+    if (auto begun = begin_with_snapshots(settings); !begun) return begun;
+  }
+  coordinator_ = std::make_unique<Coordinator>(settings);
+  join_by_ = start_ + settings.join_timeout;
+  for (const KillOrder& order : options_.kills) tally_.report.kills.push_back({.order = order});
+  return open_door();
+}
+
+Result<Done> DriverLoop::begin_with_snapshots(JobSettings& settings) {
+  auto beginning = begin_in(options_.snapshots, options_.resume);
+  if (!beginning) return beginning.error();
+  beginning_ = *std::move(beginning);
+  if (options_.resume) {
+    const store::Manifest& newest = *beginning_.newest;
+    settings.resume = newest.snapshot;
+    settings.found = beginning_.found;
+    if (newest.finished) {
+      finish(0, concat("nothing to resume: the run had ended with snapshot ", newest.snapshot));
+    }
+  }
+  store_thread_ = std::make_unique<StoreThread>(
+      *beginning_.store, [this](SnapshotId snapshot, Result<Done> committed) {
+        poller_.post([this, snapshot, committed = std::move(committed)] {
+          if (committed) {
+            tell(SnapshotCommitted{snapshot});
+          } else {
+            tell(SnapshotCommitFailed{snapshot, committed.error().message});
+          }
+        });
+      });
+  return Done{};
+}
+
+Result<Done> DriverLoop::open_door() {
+  auto token = Door::make_token();
+  if (!token) return token.error();
+  auto door = Door::open(
+      poller_, *token, [this](const runtime::Hello& hello) { return expected(hello); },
+      [this](const runtime::Hello& hello, Door::Line line) { return joined(hello, line); });
+  if (!door) return door.error();
+  door_ = *std::move(door);
+  launch_ = {.command = options_.command,
+             .environment = {concat("PIRACEMA_COORDINATOR=", door_->address()),
+                             concat("PIRACEMA_TOKEN=", *token),
+                             concat("PIRACEMA_SNAPSHOTS=", options_.snapshots),
+                             concat("PIRACEMA_DEAD_LETTERS=", options_.dead_letters),
+                             concat("PIRACEMA_HEARTBEAT_MS=",
+                                    options_.settings.heartbeat_interval.count())},
+             .output_to_error = options_.output_to_error};
+  return Done{};
+}
+
+void DriverLoop::turn() {
+  const Time deadline = coordinator_->next_deadline().value_or(Time::max());
+  const Time until = std::min(deadline, next_look_);
+  const auto wait = std::chrono::ceil<std::chrono::milliseconds>(until - now());
+  poller_.run_once(std::max(wait, std::chrono::milliseconds(0)));
+
+  // What has arrived by now is told first, as of now: after a pause of this process (a busy
+  // machine, Ctrl-Z) signs of life lie unread, and nobody was silent.
+  frozen_ = now();
+  poller_.run_once(std::chrono::milliseconds(0));
+  if (!anybody_joined_ && *frozen_ >= join_by_) give_up_joining();
+  const auto due = coordinator_->next_deadline();
+  if (due && *due <= *frozen_) tell(Tick{});
+  if (*frozen_ >= next_look_) look();
+  frozen_.reset();
+}
+
+void DriverLoop::look() {
+  next_look_ = *frozen_ + look_every;
+  if (planned_) observer_.progressed(since_start(), tally_.report);
+}
+
+void DriverLoop::give_up_joining() {
+  const std::chrono::duration<double> waited = join_by_ - start_;
+  finish(3, concat("'", options_.command.front(), "' has not joined within ",
+                   human_seconds(waited.count()), ": is it a Piracema program?"));
+}
+
+// Never goes back, as the coordinator wants it.
+Time DriverLoop::time() {
+  last_time_ = std::max(last_time_, frozen_.value_or(now()));
+  return last_time_;
+}
+
+void DriverLoop::tell(const Event& event) {
+  if (finish_) return;
+  for (Action& action : coordinator_->step(time(), event)) {
+    if (finish_) return;
+    std::visit([this](auto& what) { act(what); }, action);
+  }
+}
+
+void DriverLoop::finish(int code, std::string why) {
+  if (!finish_) finish_ = Finish{code, std::move(why)};
+}
+
+void DriverLoop::finish(const Error& error) { finish(exit_code(error.code), error.message); }
+
+void DriverLoop::wait_for_all() {
+  crew_.kill_all();
+  while (crew_.size() != 0) poller_.run_once(look_every);
+}
+
+JobReport DriverLoop::make_report() {
+  JobReport report = std::move(tally_.report);
+  report.code = finish_->code;
+  report.why = finish_->why;
+  report.took = since_start();
+  struct rusage own {};
+  ::getrusage(RUSAGE_SELF, &own);
+  for (const timeval& used : {own.ru_utime, own.ru_stime}) {
+    report.cpu += std::chrono::seconds(used.tv_sec) + std::chrono::microseconds(used.tv_usec);
+  }
+  return report;
+}
+
+JobReport run_job(const JobOptions& options, JobObserver& observer) {
+  return DriverLoop(options, observer).run();
+}
+
+}  // namespace piracema::cluster

@@ -1,0 +1,93 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "cluster/coordinator.h"
+#include "cluster/driver.h"
+#include "cluster/driver_crew.h"
+#include "cluster/driver_door.h"
+#include "cluster/driver_signals.h"
+#include "cluster/driver_snapshots.h"
+#include "cluster/driver_store_thread.h"
+#include "cluster/driver_tally.h"
+#include "net/poller.h"
+
+namespace piracema::cluster {
+
+/// A coordinator's hands and ears: what `run_job` is made of. Everything happens on one thread,
+/// but for the snapshot store.
+class DriverLoop {
+ public:
+  DriverLoop(const JobOptions& options, JobObserver& observer);
+
+  JobReport run();
+
+ private:
+  // ---- driver_loop.cpp: from the start to the end -------------------------------------------
+  Result<Done> prepare();
+  Result<Done> begin_with_snapshots(JobSettings& settings);
+  Result<Done> open_door();
+  void turn();
+  void look();
+  void give_up_joining();
+  Time time();
+  Time since_start() { return time() - start_; }
+  void tell(const Event& event);
+  void finish(int code, std::string why);
+  void finish(const Error& error);
+  void wait_for_all();
+  JobReport make_report();
+
+  // ---- driver_actions.cpp: what the coordinator wants ---------------------------------------
+  void act(const Spawn&);
+  void act(const Kill&);
+  void act(const Send&);
+  void act(CommitSnapshot&);
+  void act(const DropSnapshot&);
+  void act(const Tell&);
+  void act(const Finish&);
+  void start(Crew::Id id);
+  void never_ran(Crew::Id id, std::string why);
+
+  // ---- driver_events.cpp: what happens ------------------------------------------------------
+  Result<Done> expected(const runtime::Hello&);
+  net::Connection::Events joined(const runtime::Hello&, Door::Line);
+  void first_joined(const runtime::Hello&);
+  void plan(const Job&);
+  void heard(Crew::Id id, const wire::Frame& frame);
+  std::uint64_t emitted_at_restore() const;
+  void inject_kills();
+  void exited(const Exited&, const Exit&);
+  void signalled(int number);
+
+  const JobOptions& options_;
+  JobObserver& observer_;
+  const Time start_ = now();
+  net::Poller poller_;
+  Signals signals_;
+  Tally tally_;
+  Crew crew_;
+  Beginning beginning_;
+  std::unique_ptr<Coordinator> coordinator_;
+  std::unique_ptr<Door> door_;
+  std::unique_ptr<StoreThread> store_thread_;
+  Launch launch_;
+
+  /// Processes that wait for the first one to join.
+  std::vector<Crew::Id> waiting_;
+  bool anybody_joined_ = false;
+  bool planned_ = false;
+  int stop_signal_ = 0;
+  Time join_by_{};
+  Time next_look_ = start_;
+  Time last_time_ = start_;
+  /// The time of everything that happens, while what has arrived by then is told.
+  std::optional<Time> frozen_;
+  std::optional<Finish> finish_;
+};
+
+}  // namespace piracema::cluster
