@@ -33,7 +33,11 @@ class BlockOperator : public Operator {
     if constexpr (Positioned<F>) {
       Codec<std::decay_t<decltype(code_.position())>>::encode(code_.position(), out);
     } else if constexpr (Archived<F>) {
-      Codec<F>::encode(code_, out);
+      // Not by Codec<F>, which copies what is trivially copyable: `serialize` names the state.
+      BufferWriter writer(out);
+      std::ostream stream(&writer);
+      cereal::BinaryOutputArchive archive(stream);
+      archive(code_);
     }
   }
   void load(Bytes in) override {
