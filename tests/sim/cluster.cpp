@@ -1,0 +1,313 @@
+#include "sim/cluster.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+
+namespace piracema::sim {
+
+using namespace cluster;
+using std::chrono::microseconds;
+using std::chrono::seconds;
+
+/// A process from its start to its end. Its object stays: what is still on the way may name it.
+class Cluster::Process final : public ProcessHost {
+ public:
+  Process(Cluster& cluster, Id id)
+      : cluster_(cluster),
+        id_(id),
+        node_(cluster.network_.add(concat("process ", id.first, ".", id.second))) {}
+
+  void start() {
+    cluster_.network_.after(
+        node_, cluster_.scheduler_.between(milliseconds(1), milliseconds(30)), [this] {
+          worker_ = cluster_.make_worker_(id_.first, *this);
+          connected_ = true;
+          to_coordinator("joins", Joined{id_.first, id_.second, cluster_.network_.name(node_),
+                                         runtime::encode_shape(cluster_.settings_.shape)});
+          beat();
+        });
+  }
+
+  void receive(const runtime::ToWorker& message) {
+    if (const auto* shutdown = std::get_if<runtime::Shutdown>(&message)) {
+      after(cluster_.scheduler_.between(milliseconds(1), milliseconds(50)),
+            [this, code = shutdown->code] {
+              cluster_.end(*this, concat("ended with status ", code), false, false);
+            });
+    } else {
+      worker_->handle(message);
+    }
+  }
+
+  void say(runtime::FromWorker message) override {
+    if (connected_)
+      to_coordinator(name_of(message), Said{id_.first, id_.second, std::move(message)});
+  }
+  void after(Time delay, std::function<void()> work) override {
+    cluster_.network_.after(node_, delay, std::move(work));
+  }
+  void send(Slot to, std::uint32_t incarnation, const std::string& what,
+            std::function<void(SimWorker&)> work) override {
+    Process* peer = cluster_.find({to, incarnation});
+    if (peer == nullptr) return;
+    cluster_.network_.send(node_, peer->node_, what, [peer, work = std::move(work)] {
+      if (peer->worker_) work(*peer->worker_);
+    });
+  }
+  store::SnapshotStore& store() override { return cluster_.store_; }
+  Scheduler& scheduler() override { return cluster_.scheduler_; }
+
+  Id id() const { return id_; }
+  Node node() const { return node_; }
+  bool alive() const { return cluster_.network_.up(node_); }
+  bool connected() const { return connected_; }
+  void set_disconnected() { connected_ = false; }
+  SimWorker* worker() { return worker_.get(); }
+
+ private:
+  void beat() {
+    if (connected_) say(worker_->heartbeat());
+    after(cluster_.settings_.job.heartbeat_interval, [this] { beat(); });
+  }
+  void to_coordinator(const std::string& what, Event event) {
+    cluster_.network_.send(
+        node_, cluster_.coordinator_node_, what,
+        [this, event = std::move(event)]() mutable { cluster_.tell(std::move(event)); });
+  }
+  static std::string name_of(const runtime::FromWorker& message) {
+    static const char* const names[] = {"hello",       "ready",        "saved",
+                                        "save failed", "ended",        "operator failed",
+                                        "committed",   "first output", "heartbeat"};
+    return names[message.index()];
+  }
+
+  Cluster& cluster_;
+  const Id id_;
+  const Node node_;
+  std::unique_ptr<SimWorker> worker_;
+  bool connected_ = false;
+};
+
+Cluster::Cluster(Settings settings, MakeWorker make_worker)
+    : settings_(std::move(settings)),
+      make_worker_(std::move(make_worker)),
+      scheduler_(settings_.seed),
+      network_(scheduler_),
+      store_(settings_.chaos.store),
+      coordinator_(settings_.job),
+      coordinator_node_(network_.add("coordinator")) {
+  scheduler_.at(settings_.chaos.until, [this] { store_.set_faults({}); });
+  plan_faults();
+}
+
+Cluster::~Cluster() = default;
+
+bool Cluster::run(Time limit) {
+  if (spawned_ == 0) network_.after(coordinator_node_, Time{0}, [this] { hear(Tick{}); });
+  return scheduler_.run_until([this] { return finish_.has_value(); }, limit);
+}
+
+void Cluster::stop_at(Time time) {
+  network_.after(coordinator_node_, time, [this] { tell(StopRequested{}); });
+}
+
+// ---- the coordinator's ears -----------------------------------------------------------------
+
+void Cluster::tell(Event event) {
+  // A message on a connection that has ended does not come any more.
+  if (const auto* said = std::get_if<Said>(&event)) {
+    Process* process = find({said->slot, said->incarnation});
+    if (process == nullptr || !process->connected()) return;
+  }
+  hear(std::move(event));
+}
+
+void Cluster::hear(Event event) {
+  if (finish_) return;
+  on_event(event);
+  for (const Action& action : coordinator_.step(scheduler_.now(), event)) {
+    std::visit([this](const auto& what) { act(what); }, action);
+    on_action(action);
+  }
+  plan_tick();
+}
+
+// A driver reads what has arrived before it says that time has passed, so a Tick that waited
+// while the coordinator stood still is put behind all that waited too.
+void Cluster::plan_tick() {
+  const auto deadline = coordinator_.next_deadline();
+  if (!deadline) return;
+  const Time delay = std::max(*deadline - scheduler_.now(), Time{0});
+  network_.after(coordinator_node_, delay, [this, tick = ++tick_] {
+    network_.after(coordinator_node_, Time{0}, [this, tick] {
+      if (tick == tick_) hear(Tick{});
+    });
+  });
+}
+
+// ---- its hands ------------------------------------------------------------------------------
+
+void Cluster::act(const Spawn& spawn) {
+  scheduler_.trace("coordinator starts process ", spawn.slot, ".", spawn.incarnation);
+  spawned_ += 1;
+  const Id id{spawn.slot, spawn.incarnation};
+  auto& process = processes_[id] = std::make_unique<Process>(*this, id);
+  process->start();
+}
+
+void Cluster::act(const Kill& kill) {
+  Process* process = find({kill.slot, kill.incarnation});
+  if (process == nullptr || !process->alive()) return;
+  Time delay = scheduler_.between(microseconds(10), milliseconds(2));
+  if (scheduler_.random().chance(settings_.chaos.undead)) {
+    delay = scheduler_.between(milliseconds(100), milliseconds(2'000));
+  }
+  scheduler_.after(delay,
+                   [this, process] { end(*process, "killed by signal 9 (SIGKILL)", true, true); });
+}
+
+void Cluster::act(const Send& send) {
+  Process* process = find({send.slot, send.incarnation});
+  if (process == nullptr || !process->connected()) return;
+  static const char* const names[] = {"deploy", "start", "trigger", "commit", "shutdown"};
+  network_.send(coordinator_node_, process->node(), names[send.message.index()],
+                [process, message = send.message] { process->receive(message); });
+}
+
+void Cluster::act(const CommitSnapshot& commit) {
+  at_store([this, manifest = commit.manifest] {
+    const auto done = store_.commit(manifest);
+    scheduler_.trace("store: snapshot ", manifest.snapshot, done ? " is complete" : " fails");
+    Event event = SnapshotCommitted{manifest.snapshot};
+    if (!done) event = SnapshotCommitFailed{manifest.snapshot, done.error().message};
+    network_.after(coordinator_node_, Time{0}, [this, event] { tell(event); });
+  });
+}
+
+void Cluster::act(const DropSnapshot& drop) {
+  at_store([this, id = drop.snapshot] { static_cast<void>(store_.drop(id)); });
+}
+
+void Cluster::act(const Tell& tell) {
+  if (const auto* lost = std::get_if<Lost>(&tell.note)) {
+    scheduler_.trace("coordinator: worker ", lost->slot, " is lost: ", lost->how);
+  } else if (const auto* going = std::get_if<Recovering>(&tell.note)) {
+    scheduler_.trace("coordinator: epoch ", going->epoch, " from snapshot ",
+                     going->restore.value_or(0));
+  } else if (const auto* aborted = std::get_if<SnapshotAborted>(&tell.note)) {
+    scheduler_.trace("coordinator: snapshot ", aborted->snapshot, " given up: ", aborted->why);
+  }
+}
+
+// One thread of its own, so its answers are in order, whatever the coordinator does meanwhile.
+void Cluster::at_store(std::function<void()> work) {
+  Time takes = scheduler_.between(microseconds(100), milliseconds(10));
+  if (scheduler_.random().chance(0.05))
+    takes = scheduler_.between(milliseconds(50), milliseconds(1'500));
+  store_free_ = std::max(store_free_, scheduler_.now()) + takes;
+  scheduler_.at(store_free_, std::move(work));
+}
+
+// ---- processes ------------------------------------------------------------------------------
+
+Cluster::Process* Cluster::find(Id id) {
+  const auto found = processes_.find(id);
+  return found == processes_.end() ? nullptr : found->second.get();
+}
+
+Cluster::Process* Cluster::any_process() {
+  std::vector<Process*> alive;
+  for (const auto& [id, process] : processes_) {
+    if (process->alive()) alive.push_back(process.get());
+  }
+  if (alive.empty()) return nullptr;
+  return alive[scheduler_.random().below(alive.size())];
+}
+
+// The end of the connection and the end of the process are noticed in either order.
+void Cluster::end(Process& process, std::string by, bool from_outside, bool after_kill) {
+  if (!process.alive()) return;
+  scheduler_.trace(network_.name(process.node()), " ", by);
+  network_.crash(process.node());
+  const Time soon = milliseconds(2);
+  if (process.connected()) {
+    network_.after(coordinator_node_, scheduler_.between(Time{0}, soon), [this, &process] {
+      process.set_disconnected();
+      hear(ConnectionLost{process.id().first, process.id().second});
+    });
+  }
+  Exited exited{process.id().first, process.id().second, false, from_outside, std::move(by), {}};
+  if (!from_outside && !after_kill && coordinator_.job()) {
+    const auto& placement = coordinator_.job()->placement;
+    for (ReplicaId replica = 0; replica < placement.size(); ++replica) {
+      if (placement[replica] == exited.slot) {
+        exited.at_work.push_back({replica, scheduler_.random().next()});
+      }
+    }
+  }
+  network_.after(coordinator_node_, scheduler_.between(Time{0}, soon),
+                 [this, exited = std::move(exited)] { tell(exited); });
+}
+
+void Cluster::disconnect(Process& process) {
+  if (!process.connected()) return;
+  scheduler_.trace(network_.name(process.node()), " loses its connection");
+  process.set_disconnected();
+  network_.after(coordinator_node_, scheduler_.between(Time{0}, milliseconds(2)), [this, &process] {
+    hear(ConnectionLost{process.id().first, process.id().second});
+  });
+  process.after(scheduler_.between(Time{0}, milliseconds(1'000)),
+                [this, &process] { end(process, "ended with status 1", true, false); });
+}
+
+// ---- faults ---------------------------------------------------------------------------------
+
+void Cluster::repeat(Time mean, std::function<void()> fault) {
+  if (mean == Time{}) return;
+  scheduler_.after(scheduler_.between(Time{0}, 2 * mean), [this, mean, fault = std::move(fault)] {
+    if (scheduler_.now() >= settings_.chaos.until || finish_) return;
+    fault();
+    repeat(mean, fault);
+  });
+}
+
+void Cluster::plan_faults() {
+  const Chaos& chaos = settings_.chaos;
+  const auto to_any = [this](auto what) {
+    return [this, what] {
+      if (Process* process = any_process()) what(*process);
+    };
+  };
+  repeat(chaos.kill, to_any([this](Process& process) {
+           end(process, "killed by signal 9 (SIGKILL)", true, false);
+         }));
+  repeat(chaos.crash, to_any([this](Process& process) {
+           // A program that cannot even start is another story.
+           if (process.worker() != nullptr) {
+             end(process, "killed by signal 11 (SIGSEGV)", false, false);
+           }
+         }));
+  repeat(chaos.freeze, to_any([this](Process& process) {
+           network_.freeze(process.node());
+           scheduler_.after(scheduler_.between(milliseconds(10), seconds(4)),
+                            [this, node = process.node()] { network_.thaw(node); });
+         }));
+  repeat(chaos.disconnect, to_any([this](Process& process) { disconnect(process); }));
+  repeat(chaos.slow, to_any([this](Process& process) {
+           network_.slow_down(process.node(),
+                              scheduler_.between(milliseconds(1), milliseconds(900)));
+           scheduler_.after(scheduler_.between(milliseconds(10), seconds(2)),
+                            [this, node = process.node()] { network_.slow_down(node, Time{}); });
+         }));
+  repeat(chaos.operator_failure, to_any([](Process& process) {
+           if (process.worker() != nullptr) process.worker()->fail_somewhere();
+         }));
+  repeat(chaos.stall, [this] {
+    network_.freeze(coordinator_node_);
+    scheduler_.after(scheduler_.between(milliseconds(10), seconds(4)),
+                     [this] { network_.thaw(coordinator_node_); });
+  });
+}
+
+}  // namespace piracema::sim

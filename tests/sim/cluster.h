@@ -1,0 +1,122 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cluster/coordinator.h"
+#include "run/control.h"
+#include "sim/network.h"
+#include "sim/scheduler.h"
+#include "store/memory_store.h"
+
+namespace piracema::sim {
+
+class SimWorker;
+
+/// What a simulated process may do to its world.
+class ProcessHost {
+ public:
+  virtual ~ProcessHost() = default;
+  virtual void say(runtime::FromWorker message) = 0;
+  virtual void after(Time delay, std::function<void()> work) = 0;
+  /// To another process, in order; lost if that one has ended.
+  virtual void send(Slot to, std::uint32_t incarnation, const std::string& what,
+                    std::function<void(SimWorker&)> work) = 0;
+  virtual store::SnapshotStore& store() = 0;
+  virtual Scheduler& scheduler() = 0;
+};
+
+/// The inside of a simulated process: what `runtime::Worker` is to a real one.
+class SimWorker {
+ public:
+  virtual ~SimWorker() = default;
+  virtual void handle(const runtime::ToWorker& message) = 0;
+  virtual runtime::Heartbeat heartbeat() = 0;
+  /// One of its operators throws.
+  virtual void fail_somewhere() = 0;
+};
+using MakeWorker = std::function<std::unique_ptr<SimWorker>(Slot, ProcessHost&)>;
+
+/// How much goes wrong, and until when: what happens later is up to the coordinator alone.
+struct Chaos {
+  Time until = std::chrono::seconds(10);
+  /// Mean time between two faults of each kind; 0: none.
+  Time kill{}, crash{}, freeze{}, disconnect{}, stall{}, slow{}, operator_failure{};
+  /// How often a process does not die of its Kill at once.
+  double undead = 0;
+  store::MemoryFaults store;
+};
+
+/// A job on simulated machines: the real coordinator, and processes that join, freeze and die. A
+/// process that has lost its coordinator ends, as a real one does.
+class Cluster {
+ public:
+  struct Settings {
+    std::uint64_t seed = 1;
+    cluster::JobSettings job;
+    GraphShape shape;
+    Chaos chaos;
+  };
+  Cluster(Settings settings, MakeWorker make_worker);
+  ~Cluster();
+
+  /// Until the job has finished; false if it has not by `limit`.
+  bool run(Time limit);
+  const std::optional<cluster::Finish>& finish() const { return finish_; }
+  const cluster::Coordinator& coordinator() const { return coordinator_; }
+  store::MemoryStore& store() { return store_; }
+  Scheduler& scheduler() { return scheduler_; }
+
+  void stop_at(Time time);
+  /// Processes started, the first ones included.
+  std::uint32_t spawned() const { return spawned_; }
+
+  /// Called with every event before, and every action when it is done.
+  std::function<void(const cluster::Event&)> on_event = [](const cluster::Event&) {};
+  std::function<void(const cluster::Action&)> on_action = [](const cluster::Action&) {};
+
+ private:
+  class Process;
+  using Id = std::pair<Slot, std::uint32_t>;
+
+  void tell(cluster::Event event);
+  void hear(cluster::Event event);
+  void plan_tick();
+  Process* find(Id id);
+  Process* any_process();
+  void end(Process& process, std::string by, bool from_outside, bool after_kill);
+  void disconnect(Process& process);
+
+  void act(const cluster::Spawn&);
+  void act(const cluster::Kill&);
+  void act(const cluster::Send&);
+  void act(const cluster::CommitSnapshot&);
+  void act(const cluster::DropSnapshot&);
+  void act(const cluster::Finish& finish) { finish_ = finish; }
+  void act(const cluster::Tell&);
+  void at_store(std::function<void()> work);
+
+  void plan_faults();
+  void repeat(Time mean, std::function<void()> fault);
+
+  const Settings settings_;
+  const MakeWorker make_worker_;
+  Scheduler scheduler_;
+  Network network_;
+  store::MemoryStore store_;
+  cluster::Coordinator coordinator_;
+  Node coordinator_node_;
+  std::map<Id, std::unique_ptr<Process>> processes_;
+  std::uint64_t tick_ = 0;
+  Time store_free_{};
+  std::uint32_t spawned_ = 0;
+  std::optional<cluster::Finish> finish_;
+};
+
+}  // namespace piracema::sim

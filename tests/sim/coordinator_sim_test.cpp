@@ -1,0 +1,211 @@
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "sim/cluster.h"
+#include "sim/control_worker.h"
+#include "sim/seeds.h"
+
+namespace piracema::sim {
+
+using namespace cluster;
+using std::chrono::seconds;
+
+namespace {
+
+GraphShape shape() {
+  GraphShape shape;
+  shape.nodes = {{.name = "reader", .role = Role::source, .replicas = 2},
+                 {.name = "work", .replicas = 3},
+                 {.name = "writer", .role = Role::sink, .replicas = 2}};
+  shape.edges = {{.from = 0, .to = 1}, {.from = 1, .to = 2}};
+  return shape;
+}
+
+Cluster::Settings settings(std::uint64_t seed) {
+  Cluster::Settings settings;
+  settings.seed = seed;
+  settings.shape = shape();
+  settings.job.slots = 3;
+  settings.job.snapshots = true;
+  settings.job.snapshot_interval = milliseconds(300);
+  settings.job.snapshot_timeout = milliseconds(3'000);
+  return settings;
+}
+
+/// Everything that can go wrong, each kind in about every other run.
+Chaos everything(Random random) {
+  const auto sometimes = [&](Time mean) { return random.chance(0.5) ? mean : Time{}; };
+  Chaos chaos;
+  chaos.kill = sometimes(milliseconds(700));
+  chaos.crash = sometimes(milliseconds(1'500));
+  chaos.freeze = sometimes(milliseconds(1'500));
+  chaos.disconnect = sometimes(milliseconds(1'500));
+  chaos.stall = sometimes(milliseconds(3'000));
+  chaos.slow = sometimes(milliseconds(1'000));
+  chaos.operator_failure = sometimes(milliseconds(2'000));
+  chaos.undead = random.chance(0.5) ? 0.2 : 0;
+  if (random.chance(0.5)) chaos.store = {.put = 0.02, .commit = 0.1, .seed = random.next()};
+  return chaos;
+}
+
+/// Sees all that the coordinator hears and does, and knows what it must not do.
+class Referee {
+ public:
+  explicit Referee(Cluster& cluster) : cluster_(cluster) {
+    cluster.on_event = [this](const Event& event) {
+      if (const auto* done = std::get_if<SnapshotCommitted>(&event)) {
+        CHECK(writing_ == done->snapshot);
+        writing_.reset();
+        newest_ = done->snapshot;
+      } else if (const auto* failed = std::get_if<SnapshotCommitFailed>(&event)) {
+        CHECK(writing_ == failed->snapshot);
+        writing_.reset();
+      }
+    };
+    cluster.on_action = [this](const Action& action) {
+      std::visit([this](const auto& what) { see(what); }, action);
+    };
+  }
+
+ private:
+  void see(const Spawn& spawn) {
+    const auto before = incarnations_.find(spawn.slot);
+    CHECK((before == incarnations_.end() || before->second < spawn.incarnation));
+    incarnations_[spawn.slot] = spawn.incarnation;
+  }
+  void see(const Send& send) {
+    if (const auto* deploy = std::get_if<runtime::Deploy>(&send.message)) see(*deploy);
+    if (const auto* commit = std::get_if<runtime::Commit>(&send.message)) {
+      CHECK(commit->snapshot == newest_);  // Nothing is committed before the manifest is there.
+      CHECK(commit->epoch == epoch_);
+    }
+    // What is told to a process that has lost its slot is that it shall end.
+    if (!std::holds_alternative<runtime::Shutdown>(send.message)) {
+      CHECK(send.incarnation == incarnations_[send.slot]);
+    }
+  }
+  void see(const runtime::Deploy& deploy) {
+    CHECK(deploy.epoch >= epoch_);
+    epoch_ = deploy.epoch;
+    // Nobody goes back while a manifest may yet become complete, and all to the newest one.
+    CHECK_FALSE(writing_);
+    CHECK(deploy.restore == newest_);
+    CHECK(deploy.peers.size() == incarnations_.size());
+    for (const runtime::Peer& peer : deploy.peers) {
+      CHECK(peer.incarnation == incarnations_[peer.slot]);
+    }
+  }
+  void see(const CommitSnapshot& commit) {
+    const store::Manifest& manifest = commit.manifest;
+    CHECK_FALSE(writing_);
+    CHECK(manifest.snapshot > newest_.value_or(0));
+    CHECK(manifest.epoch == epoch_);
+    writing_ = manifest.snapshot;
+    std::set<ReplicaId> replicas;
+    for (const store::Part& part : manifest.parts) {
+      CHECK(replicas.insert(part.replica).second);
+      CHECK(cluster_.store().get(manifest.snapshot, part).ok());
+    }
+    CHECK(replicas.size() == 7);
+  }
+  void see(const DropSnapshot& drop) { CHECK(drop.snapshot != newest_); }
+  void see(const Kill&) {}
+  void see(const Finish&) {}
+  void see(const Tell&) {}
+
+  Cluster& cluster_;
+  std::map<Slot, std::uint32_t> incarnations_;
+  Epoch epoch_ = 0;
+  std::optional<SnapshotId> writing_, newest_;
+};
+
+MakeWorker workers(const GraphShape& shape, std::uint64_t items) {
+  return [&shape, items](Slot slot, ProcessHost& host) {
+    return make_control_worker(shape, items, slot, host);
+  };
+}
+
+}  // namespace
+
+TEST_CASE("a job without faults takes its snapshots and ends after one epoch") {
+  const GraphShape graph = shape();
+  for (const auto seed : seeds(50)) {
+    Cluster cluster(settings(seed), workers(graph, 250));
+    Referee referee(cluster);
+    REQUIRE(cluster.run(seconds(60)));
+    CHECK(cluster.finish()->code == 0);
+    CHECK(cluster.coordinator().epoch() == 1);
+    CHECK(cluster.coordinator().last_snapshot() >= 3u);
+    CHECK(cluster.spawned() == 3);
+  }
+}
+
+TEST_CASE("slow machines and a coordinator that stands still cost no worker") {
+  const GraphShape graph = shape();
+  for (const auto seed : seeds(200)) {
+    Cluster::Settings with = settings(seed);
+    with.chaos = {.stall = milliseconds(1'500), .slow = milliseconds(500)};
+    Cluster cluster(with, workers(graph, 400));
+    REQUIRE(cluster.run(seconds(200)));
+    CHECK(cluster.finish()->code == 0);
+    CHECK(cluster.coordinator().epoch() == 1);
+  }
+}
+
+TEST_CASE("whatever goes wrong, the job keeps its promises and ends once nothing does any more") {
+  const GraphShape graph = shape();
+  std::uint64_t recoveries = 0;
+  for (const auto seed : seeds(1'000)) {
+    Cluster::Settings with = settings(seed);
+    with.chaos = everything(Random(seed));
+    Cluster cluster(with, workers(graph, 200));
+    Referee referee(cluster);
+    REQUIRE(cluster.run(seconds(200)));
+    CHECK(cluster.finish()->code == 0);
+    recoveries += cluster.coordinator().epoch() - 1;
+  }
+  CHECK((recoveries > 0 || tracing()));
+}
+
+TEST_CASE("a job that is stopped in the middle of trouble ends, and tells where to go on") {
+  const GraphShape graph = shape();
+  for (const auto seed : seeds(300)) {
+    Cluster::Settings with = settings(seed);
+    with.chaos = everything(Random(seed));
+    Cluster cluster(with, workers(graph, 100'000));
+    Referee referee(cluster);
+    cluster.stop_at(Random(seed + 1).below(10) * seconds(1));
+    REQUIRE(cluster.run(seconds(100)));
+    const int code = cluster.finish()->code;
+    CHECK((code == 75 || code == 143 || code == 1));
+    std::vector<Error> refused;
+    const auto newest = store::newest_intact(cluster.store(), refused);
+    REQUIRE(newest);
+    CHECK(refused.empty());
+    if (code == 75) {
+      REQUIRE(newest->has_value());
+      CHECK((*newest)->snapshot == cluster.coordinator().last_snapshot());
+    } else if (code == 143) {
+      CHECK_FALSE(newest->has_value());
+    }
+  }
+}
+
+TEST_CASE("the same seed makes the same run of a whole cluster") {
+  const GraphShape graph = shape();
+  const auto run = [&](std::uint64_t seed) {
+    Cluster::Settings with = settings(seed);
+    with.chaos = everything(Random(seed));
+    Cluster cluster(with, workers(graph, 100));
+    std::vector<std::size_t> actions;
+    cluster.on_action = [&](const Action& action) { actions.push_back(action.index()); };
+    CHECK(cluster.run(seconds(200)));
+    actions.push_back(static_cast<std::size_t>(cluster.scheduler().now().count()));
+    return actions;
+  };
+  for (const auto seed : seeds(10)) CHECK(run(seed) == run(seed));
+}
+
+}  // namespace piracema::sim
