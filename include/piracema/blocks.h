@@ -32,27 +32,27 @@ namespace piracema {
 
 /// A part of a pipeline that takes `In` and gives `Out`; `void` where it is closed.
 template <class In, class Out>
-class Block {
+class BuildingBlock {
  public:
   /// What comes out of this block is in the order in which the sources sent it. A farm passes
   /// this on to the next block, which has to have one replica.
-  Block ordered() && {
+  BuildingBlock ordered() && {
     NodeShape& node = graph.shape.nodes.back();
     (node.replicas > 1 ? next_is_ordered : node.ordered) = true;
     return std::move(*this);
   }
-  Block replicas(std::uint32_t count) && {
+  BuildingBlock replicas(std::uint32_t count) && {
     graph.shape.nodes.front().replicas = count;
     return std::move(*this);
   }
 
   // How items reach the replicas of this block; on demand if nothing is said.
-  Block round_robin() && { return std::move(*this).by(Delivery::round_robin, {}); }
-  Block broadcast() && { return std::move(*this).by(Delivery::broadcast, {}); }
+  BuildingBlock round_robin() && { return std::move(*this).by(Delivery::round_robin, {}); }
+  BuildingBlock broadcast() && { return std::move(*this).by(Delivery::broadcast, {}); }
 
   /// Items with equal keys reach the same replica. `key_of(item)` is hashed by std::hash.
   template <class KeyOf>
-  Block by_key(KeyOf key_of) && {
+  BuildingBlock by_key(KeyOf key_of) && {
     return std::move(*this).by(Delivery::by_key, [key_of](const void* item) -> std::uint64_t {
       using Key = std::decay_t<decltype(key_of(std::declval<const In&>()))>;
       return std::hash<Key>{}(key_of(*static_cast<const In*>(item)));
@@ -61,7 +61,7 @@ class Block {
 
   /// `route(item)` is the number of the replica that gets it.
   template <class Route>
-  Block route(Route route) && {
+  BuildingBlock route(Route route) && {
     return std::move(*this).by(Delivery::custom, [route](const void* item) {
       return static_cast<std::uint64_t>(route(*static_cast<const In*>(item)));
     });
@@ -79,7 +79,7 @@ class Block {
   bool next_is_ordered = false;
 
  private:
-  Block by(Delivery how, Router by) && {
+  BuildingBlock by(Delivery how, Router by) && {
     delivery = how;
     router = std::move(by);
     return std::move(*this);
@@ -89,13 +89,13 @@ class Block {
 namespace detail {
 
 template <class In, class Out, class Op, class F>
-Block<In, Out> block_of(std::string name, Role role, std::uint32_t replicas, F code) {
+BuildingBlock<In, Out> block_of(std::string name, Role role, std::uint32_t replicas, F code) {
   NodeShape node{.name = std::move(name), .role = role, .replicas = replicas};
   node.saves_state =
       role == Role::source || std::is_empty_v<F> || std::is_pointer_v<F> || Saved<F>;
   node.input = name_of_type<In>();
   node.output = name_of_type<Out>();
-  Block<In, Out> block;
+  BuildingBlock<In, Out> block;
   block.graph.shape.nodes.push_back(std::move(node));
   block.graph.code.push_back([code = std::move(code)] { return std::make_unique<Op>(code); });
   return block;
@@ -137,18 +137,18 @@ auto sink(std::string name, F code) {
 }
 
 template <class In, class Out>
-Block<In, Out> pipeline(Block<In, Out> only) {
+BuildingBlock<In, Out> pipeline(BuildingBlock<In, Out> only) {
   return only;
 }
 
 /// Blocks one behind the other; itself a block.
 template <class In, class Middle, class Middle2, class Out, class... Rest>
-auto pipeline(Block<In, Middle> first, Block<Middle2, Out> second, Rest... rest) {
+auto pipeline(BuildingBlock<In, Middle> first, BuildingBlock<Middle2, Out> second, Rest... rest) {
   static_assert(std::is_same_v<Middle, Middle2>,
                 "a block gives items of another type than the next one takes");
   static_assert(!std::is_void_v<Middle>, "nothing can follow a sink or come before a source");
   if constexpr (std::is_same_v<Middle, Middle2>) {
-    Block<In, Out> both;
+    BuildingBlock<In, Out> both;
     both.graph = detail::join(std::move(first.graph), std::move(second.graph), second.delivery,
                               std::move(second.router), first.next_is_ordered);
     both.delivery = first.delivery;

@@ -109,7 +109,8 @@ class Embedded {
   void act(const Spawn&) {}
   void act(const Kill&) {}
   void act(const Tell& tell) {
-    if (const auto* failed = std::get_if<ReplicaFailed>(&tell.note)) {
+    const auto* failed = std::get_if<ReplicaFailed>(&tell.note);
+    if (failed != nullptr && settings_.snapshots) {
       const std::string at = failed->item ? concat(" at item ", *failed->item) : "";
       log(Level::warning, concat(failed->name, " failed", at, ": ", failed->why));
     } else if (const auto* aborted = std::get_if<SnapshotAborted>(&tell.note)) {

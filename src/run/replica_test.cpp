@@ -93,7 +93,7 @@ struct Fixture {
                        farm("twice", workers, twice), make_sink(ordered))),
         plan(flow::make_plan(graph.shape)) {}
 
-  static Block<std::int64_t, void> make_sink(bool ordered) {
+  static BuildingBlock<std::int64_t, void> make_sink(bool ordered) {
     auto block = sink("total", Total{});
     return ordered ? std::move(block).ordered() : std::move(block);
   }

@@ -19,8 +19,12 @@ ReplicaThread::ReplicaThread(ReplicaId self, const flow::ReplicaPlan& plan, cons
 }
 
 ReplicaThread::~ReplicaThread() {
-  mailbox_.put(Quit{});
-  thread_.join();
+  quit();
+  join();
+}
+
+void ReplicaThread::join() {
+  if (thread_.joinable()) thread_.join();
 }
 
 void ReplicaThread::begin(Epoch epoch, std::function<Result<Beginning>()> read_state) {

@@ -32,10 +32,14 @@ class ReplicaThread final : public Port {
  public:
   ReplicaThread(ReplicaId self, const flow::ReplicaPlan& plan, const Graph& graph,
                 ReplicaOwner& owner, std::atomic<std::uint64_t>* at_work);
-  /// Waits until the operator returns from what it is at.
   ~ReplicaThread() override;
 
+  /// Waits until the operator returns from what it is at, and ends the thread. Others may still
+  /// deliver afterwards: all replicas are joined before the first one is destroyed.
+  void join();
+
   // ---- any thread; each returns at once
+  void quit() { mailbox_.put(Quit{}); }
   /// Drops all of older epochs and makes the operator anew. `read_state` is called on the thread
   /// of the replica; `owner.begun` or `owner.failed` follows.
   void begin(Epoch epoch, std::function<Result<Beginning>()> read_state);

@@ -56,7 +56,14 @@ Worker::Worker(const Graph& graph, WorkerSettings settings, std::function<void(F
   }
 }
 
-Worker::~Worker() { replicas_.clear(); }
+Worker::~Worker() {
+  for (const auto& replica : replicas_) {
+    if (replica) replica->quit();
+  }
+  for (const auto& replica : replicas_) {
+    if (replica) replica->join();
+  }
+}
 
 // ---- what the coordinator says --------------------------------------------------------------
 
