@@ -69,7 +69,8 @@ struct JobReport {
   std::uint32_t processes_started = 0;
   /// How much of their input the sources have read, from 0 to 1; below 0: they do not know.
   double read = -1;
-  /// What came from the sources, once each although it may have been redone.
+  /// What came from the sources, once each although it may have been redone. Exact without
+  /// recoveries; after one, as exact as the heartbeats before it.
   std::uint64_t items = 0, bytes = 0;
   std::vector<NodeReport> nodes;
   SnapshotsReport snapshots;
