@@ -13,12 +13,12 @@ import tempfile
 import unittest
 
 # The lowest room whose sources a public header needs; a new header has to be put here. A folder
-# stands for all of its headers.
+# stands for all of its headers that are not named themselves.
 PUBLIC = {
     "base": ["bytes", "error"],
     "wire": ["batch", "codec"],
     "flow": ["blocks", "detail", "files", "graph", "operator"],
-    "cluster": ["operators", "piracema", "run"],
+    "cluster": ["detail/operator_stages", "operators", "piracema", "run"],
 }
 ROOM_OF_HEADER = {header: room for room, headers in PUBLIC.items() for header in headers}
 
@@ -34,7 +34,8 @@ KEYWORDS = {"SOURCES", "DEPENDS", "LIBRARIES", "TESTS"}
 
 def room_of_header(name):
     """The room of <piracema/NAME>; None if the table does not have it."""
-    return ROOM_OF_HEADER.get(name.removesuffix(".h").split("/")[0])
+    stem = name.removesuffix(".h")
+    return ROOM_OF_HEADER.get(stem) or ROOM_OF_HEADER.get(stem.split("/")[0])
 
 
 def declared_rooms(root):
