@@ -1,4 +1,4 @@
-// The first program: numbers, squared by four replicas, added up in their order.
+// The first program: numbers, squared by four replicas, added up by a sink with state.
 //
 //     01_pipeline                        one process, a thread for each replica
 //     piracema run -n 4 ./01_pipeline    the same program as four processes
