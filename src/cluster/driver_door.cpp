@@ -14,6 +14,8 @@ namespace piracema::cluster {
 namespace {
 // Somebody who knocks without end must not fill the log.
 constexpr std::uint64_t refusals_told_max = 20;
+// A Hello brings the graph along: some 100 bytes a node.
+constexpr net::FrameLimits hello_limits{.head_bytes = std::uint64_t{4} << 20, .body_bytes = 0};
 }  // namespace
 
 Result<std::unique_ptr<Door>> Door::open(net::Poller& poller, std::string token, Expected expected,
@@ -44,7 +46,8 @@ void Door::accept(Fd socket, const std::string& peer) {
   auto line =
       net::Connection::open(poller_, std::move(socket),
                             {.received = [this, number](wire::Frame frame) { hear(number, frame); },
-                             .lost = [this, number](Error why) { refuse(number, why.message); }});
+                             .lost = [this, number](Error why) { refuse(number, why.message); }},
+                            net::Connection::stranger_timeout, hello_limits);
   strangers_.emplace(number, Stranger{peer, std::move(line)});
 }
 

@@ -77,12 +77,15 @@ wire::Frame frame(runtime::FromWorker message) { return runtime::to_frame(messag
 TEST_CASE("who says a right Hello is let in, and heard") {
   House house;
   const Fd socket = house.knock();
-  say(socket, frame(runtime::Hello{.token = token, .slot = 0, .incarnation = 3}));
+  const std::string large_graph(100'000, 'g');
+  say(socket,
+      frame(runtime::Hello{.token = token, .slot = 0, .incarnation = 3, .graph = large_graph}));
   say(socket, frame(runtime::Heartbeat{}));
 
   while (house.heard == 0) house.poller.run_once(std::chrono::milliseconds(1'000));
   REQUIRE(house.joined.has_value());
   CHECK(house.joined->incarnation == 3);
+  CHECK(house.joined->graph == large_graph);
 }
 
 TEST_CASE("who says anything else is refused") {

@@ -16,11 +16,13 @@ constexpr int reads_at_once = 16;
 }  // namespace
 
 std::shared_ptr<Connection> Connection::open(Poller& poller, Fd socket, Events events,
-                                             std::chrono::milliseconds timeout) {
+                                             std::chrono::milliseconds timeout,
+                                             FrameLimits limits) {
   const int on = 1;
   ::setsockopt(socket.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
   const std::shared_ptr<Connection> self(
       new Connection(poller, std::move(socket), std::move(events)));
+  self->reader_.set_limits(limits);
   poller.watch(self->socket_.get(), EPOLLIN,
                [self](std::uint32_t ready_events) { self->ready(ready_events); });
   self->deadline_ = poller.at(now() + timeout, [raw = self.get(), timeout] {

@@ -34,9 +34,10 @@ class Connection : public std::enable_shared_from_this<Connection> {
   static constexpr FrameLimits stranger_limits{4096, 0};
   static constexpr std::chrono::milliseconds stranger_timeout{5'000};
 
-  /// Takes a connected stream socket over.
+  /// Takes a connected stream socket over. `limits` are a stranger's.
   static std::shared_ptr<Connection> open(Poller& poller, Fd socket, Events events,
-                                          std::chrono::milliseconds timeout = stranger_timeout);
+                                          std::chrono::milliseconds timeout = stranger_timeout,
+                                          FrameLimits limits = stranger_limits);
   ~Connection();
 
   /// Queues a frame, within the limits of wire/frame.h, and writes what the socket takes; never
