@@ -1,0 +1,148 @@
+#!/usr/bin/env python3
+"""The piracema command as a user meets it: exit codes, one-line errors, files, signals.
+
+    command_test.py PIRACEMA APP    APP is src/cluster/driver_test_app.cpp
+"""
+
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+PIRACEMA, APP = sys.argv[1:3]
+ITEMS = 3000
+WANTED = "".join(f"{i}\n" for i in range(1, ITEMS + 1))
+
+
+class Command(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.path = pathlib.Path(self.folder.name)
+        self.out = self.path / "out"
+
+    def start(self, *arguments, **environment):
+        kept = {k: v for k, v in os.environ.items() if not k.startswith("PIRACEMA_")}
+        return subprocess.Popen(
+            [PIRACEMA, *map(str, arguments)], cwd=self.path, env={**kept, **environment},
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+    def run_it(self, *arguments, **environment):
+        process = self.start(*arguments, **environment)
+        process.out, process.err = process.communicate(timeout=100)
+        return process
+
+    def check_refused(self, code, says, *arguments, **environment):
+        """One line that says it, and the exit code."""
+        run = self.run_it(*arguments, **environment)
+        self.assertEqual((code, 1), (run.returncode, run.err.count("\n")), run.err)
+        self.assertIn(says, run.err)
+        self.assertEqual("", run.out)
+
+    def app(self, *more):
+        return [APP, self.out, ITEMS, *more]
+
+    def test_what_cannot_be_meant_is_a_usage_error_of_one_line(self):
+        self.check_refused(2, "want a command")
+        self.check_refused(2, "unknown command 'walk'", "walk")
+        self.check_refused(2, "want the program to run", "run")
+        self.check_refused(2, "Value 0 not in range", "run", "-n", "0", *self.app())
+        self.check_refused(2, "unknown option '--fast'", "run", "--fast", *self.app())
+        self.check_refused(2, "found '7'", "run", "--every", "7", *self.app())
+        self.check_refused(2, "found 'work'", "run", "--kill", "work", *self.app())
+        self.check_refused(2, "DIR is required", "snapshots")
+
+    def test_what_cannot_be_run_is_a_configuration_error_of_one_line(self):
+        self.check_refused(3, "No such file", "run", "./nothing")
+        self.check_refused(3, "is it a Piracema program?", "run", "-n", "3", "true")
+        self.check_refused(3, "is it a Piracema program?", "graph", "true")
+        self.check_refused(3, "nothing to resume", "run", "--resume", *self.app())
+        self.check_refused(3, "--stats", "run", "--stats", "/nowhere/x", *self.app())
+        self.check_refused(3, "snapshot directory", "snapshots", self.path)
+        self.out.write_text("mine\n")
+        self.check_refused(3, "found one that holds", "run", "--snapshots", ".", *self.app())
+
+    def test_a_setting_comes_from_the_option_then_the_environment_then_the_file(self):
+        (self.path / "piracema.toml").write_text('[run]\nworkers = 1\nstats = "s.json"\n')
+
+        def workers(*options, **environment):
+            self.out.unlink(missing_ok=True)
+            run = self.run_it("run", "--quiet", *options, *self.app(), **environment)
+            self.assertEqual(0, run.returncode, run.err)
+            return json.loads((self.path / "s.json").read_text())["workers"]
+
+        self.assertEqual(1, workers())
+        self.assertEqual(2, workers(PIRACEMA_WORKERS="2"))
+        self.assertEqual(3, workers("-n", "3", PIRACEMA_WORKERS="2"))
+
+        self.check_refused(3, "PIRACEMA_WORKERS", "run", *self.app(), PIRACEMA_WORKERS="none")
+        (self.path / "piracema.toml").write_text("[run]\nspeed = 7\n")
+        self.check_refused(3, "run.speed", "run", *self.app())
+        self.check_refused(3, "other.toml", "run", "--config", "other.toml", *self.app())
+
+    def test_a_graph_is_printed_for_graphviz(self):
+        run = self.run_it("graph", *self.app())
+        self.assertEqual(0, run.returncode, run.err)
+        self.assertTrue(run.out.startswith("digraph piracema {"), run.out)
+        self.assertFalse(self.out.exists())
+
+    def test_a_loss_is_survived_and_told(self):
+        run = self.run_it("run", "-n", "3", "--json", "--snapshots", "s", "--every", "20ms",
+                          "--heartbeat", "20ms", "--stats", "stats.json", "--kill", "work.1@30",
+                          *self.app())
+        self.assertEqual(0, run.returncode, run.err)
+        self.assertEqual(WANTED, self.out.read_text())
+        events = [json.loads(line) for line in run.out.splitlines()]
+        names = [event["event"] for event in events]
+        for name in ["planned", "killed", "lost", "recovering", "summary"]:
+            self.assertIn(name, names)
+        summary = json.loads((self.path / "stats.json").read_text())
+        self.assertEqual("work.1@30", summary["kills"][0]["order"])
+        self.assertGreater(summary["kills"][0]["kill_to_first_out_ms"], 0)
+        self.assertEqual(0, self.run_it("snapshots", "s", "--verify").returncode)
+
+    def test_ctrl_c_stops_with_a_snapshot_and_resume_goes_on(self):
+        options = ["-n", "3", "--json", "--snapshots", "s", "--every", "20ms"]
+        process = self.start("run", *options, *self.app())
+        for line in process.stdout:
+            if json.loads(line)["event"] == "snapshot":
+                break
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=100)
+        self.assertEqual(75, process.returncode, err)
+
+        self.check_refused(3, "--resume", "run", "--snapshots", "s", *self.app())
+        run = self.run_it("run", *options, "--resume", *self.app())
+        self.assertEqual(0, run.returncode, run.err)
+        self.assertEqual(WANTED, self.out.read_text())
+
+    def test_workers_do_not_outlive_the_command(self):
+        process = self.start("run", "-n", "3", "--json", APP, self.out, "1000000000")
+        for line in process.stdout:
+            if json.loads(line)["event"] == "running":
+                break
+        children = pathlib.Path(f"/proc/{process.pid}/task/{process.pid}/children")
+        workers = [int(pid) for pid in children.read_text().split()]
+        self.assertEqual(3, len(workers))
+        process.kill()
+        process.communicate(timeout=100)
+
+        def alive(pid):
+            try:
+                return pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")")[1].split()[0] != "Z"
+            except OSError:
+                return False
+
+        until = time.monotonic() + 1
+        while any(map(alive, workers)) and time.monotonic() < until:
+            time.sleep(0.01)
+        self.assertEqual([], [pid for pid in workers if alive(pid)])
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
