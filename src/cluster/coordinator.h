@@ -19,8 +19,8 @@ namespace piracema::cluster {
 
 enum class Phase {
   gathering,  ///< Processes start, or are replaced; until all have joined nothing runs.
-  restoring,  ///< Deploy was sent: all load the same snapshot, or the beginning.
-  running,
+  restoring,  ///< Deploy was sent: all load the same snapshot, or the beginning, and begin.
+  running,    ///< All have said that they are ready.
   ending,    ///< Every replica has ended: the last snapshot is taken, sinks commit.
   stopping,  ///< The user wants to stop: the last snapshot is taken, sinks commit.
   leaving,   ///< Processes end.

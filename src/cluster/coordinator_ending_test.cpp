@@ -90,6 +90,24 @@ TEST_CASE("a last snapshot that fails is tried again three times") {
   CHECK(has(world.why(), "its last snapshot failed 4 times: writer: no space left"));
 }
 
+TEST_CASE("failures of a last snapshot that was complete in the end do not count later") {
+  World world;
+  world.start();
+  world.end_all();
+  for (SnapshotId id = 1; id <= 3; ++id) {
+    world.say_of(writer, runtime::SaveFailed{1, id, writer, "no space left"});
+    world.pass(milliseconds(1'000));
+  }
+  world.save_all(4);
+  world.tell(SnapshotCommitted{4});
+  world.exit(1);
+  world.join(1);
+  world.ready();
+  world.end_all();
+  world.say_of(writer, runtime::SaveFailed{2, 5, writer, "no space left"});
+  CHECK(world.code() == -1);
+}
+
 TEST_CASE("a worker that is lost while the job ends is a loss like any other") {
   World world;
   world.start();

@@ -69,6 +69,7 @@ void Coordinator::on(const SnapshotCommitted& committed) {
   tell(SnapshotTaken{round.id(), round.bytes(), now_ - round.begun()});
   emitted_at_restore_ = emitted_at_round_;
   fruitless_ = 0;
+  final_failures_ = 0;
   keep(round.id());
   // In the middle of a recovery the Deploy that follows restores it, and that commits it too.
   if (!active()) return;

@@ -94,10 +94,11 @@ Cluster::Cluster(Settings settings, MakeWorker make_worker)
       make_worker_(std::move(make_worker)),
       scheduler_(settings_.seed),
       network_(scheduler_),
-      store_(settings_.chaos.store),
+      own_store_(settings_.chaos.store),
+      store_(settings_.store != nullptr ? *settings_.store : own_store_),
       coordinator_(settings_.job),
       coordinator_node_(network_.add("coordinator")) {
-  scheduler_.at(settings_.chaos.until, [this] { store_.set_faults({}); });
+  scheduler_.at(settings_.chaos.until, [this] { own_store_.set_faults({}); });
   plan_faults();
 }
 

@@ -62,6 +62,8 @@ class Cluster {
     cluster::JobSettings job;
     GraphShape shape;
     Chaos chaos;
+    /// Where the snapshots of an earlier run are; null: a store of its own.
+    store::MemoryStore* store = nullptr;
   };
   Cluster(Settings settings, MakeWorker make_worker);
   ~Cluster();
@@ -109,7 +111,8 @@ class Cluster {
   const MakeWorker make_worker_;
   Scheduler scheduler_;
   Network network_;
-  store::MemoryStore store_;
+  store::MemoryStore own_store_;
+  store::MemoryStore& store_;
   cluster::Coordinator coordinator_;
   Node coordinator_node_;
   std::map<Id, std::unique_ptr<Process>> processes_;

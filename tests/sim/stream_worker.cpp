@@ -1,0 +1,269 @@
+#include "sim/stream_worker.h"
+
+#include <algorithm>
+#include <deque>
+#include <utility>
+#include <vector>
+
+#include "base/ensure.h"
+#include "flow/plan.h"
+#include "run/packet.h"
+#include "run/replica.h"
+
+namespace piracema::sim {
+
+namespace {
+
+using std::chrono::microseconds;
+using std::chrono::milliseconds;
+
+struct Parcel {
+  Epoch epoch = 0;
+  ReplicaId from = 0;
+  runtime::Packet packet;
+};
+
+/// What a replica may do to its process.
+class Owner {
+ public:
+  virtual ~Owner() = default;
+  virtual ProcessHost& host() = 0;
+  virtual void route(Epoch epoch, ReplicaId from, ReplicaId to, runtime::Packet packet) = 0;
+  virtual void begun(Epoch epoch) = 0;
+};
+
+/// What `runtime::ReplicaThread` is to a real one: its mailbox, and its steps one by one.
+class ReplicaActor final : public runtime::Port {
+ public:
+  ReplicaActor(ReplicaId self, const flow::ReplicaPlan& plan, const Graph& graph, Owner& owner)
+      : self_(self), plan_(plan), graph_(graph), owner_(owner) {}
+
+  /// Whatever the replica is at takes its time before it begins anew.
+  void begin(const runtime::Deploy& deploy) {
+    wanted_ = deploy.epoch;
+    Time takes = between(microseconds(100), milliseconds(10));
+    if (random().chance(0.05)) takes = between(milliseconds(50), milliseconds(1'300));
+    owner_.host().after(takes, [this, deploy] {
+      if (deploy.epoch == wanted_) do_begin(deploy);
+    });
+  }
+
+  void deliver(Parcel parcel) {
+    if (parcel.epoch > epoch_) {
+      early_.push_back(std::move(parcel));
+    } else if (parcel.epoch == epoch_ && replica_) {
+      replica_->receive(parcel.from, std::move(parcel.packet));
+      wake();
+    }
+  }
+  void trigger(Epoch epoch, SnapshotId snapshot) {
+    if (epoch != epoch_ || !replica_) return;
+    replica_->trigger(snapshot);
+    wake();
+  }
+  void commit(Epoch epoch, SnapshotId snapshot) {
+    if (epoch != epoch_ || !replica_) return;
+    replica_->commit(snapshot);
+    wake();
+  }
+
+  runtime::Progress progress() const {
+    return {.replica = self_,
+            .items_in = counters_.items_in.load(),
+            .items_out = counters_.items_out.load()};
+  }
+
+ private:
+  void do_begin(const runtime::Deploy& deploy) {
+    epoch_ = deploy.epoch;
+    replica_.reset();
+    auto beginning = read_state(deploy);
+    if (!beginning) return failed(std::nullopt, beginning.error().message);
+    replica_ = std::make_unique<runtime::Replica>(self_, plan_, graph_, *std::move(beginning),
+                                                  *this, counters_, nullptr);
+    replica_->begin();
+    for (Parcel& parcel : std::exchange(early_, {})) deliver(std::move(parcel));
+    owner_.begun(epoch_);
+    replica_->start();
+    wake();
+  }
+
+  Result<runtime::Beginning> read_state(const runtime::Deploy& deploy) {
+    const NodeShape& node = graph_.shape.nodes[plan_.node];
+    runtime::Beginning beginning;
+    beginning.context = {.node = node.name, .replica = plan_.index, .replicas = node.replicas};
+    for (const runtime::Skip& skip : deploy.skips) {
+      if (skip.node == plan_.node) beginning.skips.insert(skip.item);
+    }
+    if (!deploy.restore) return beginning;
+    auto manifest = owner_.host().store().manifest(*deploy.restore);
+    if (!manifest) return manifest.error();
+    auto state = owner_.host().store().get(*deploy.restore, manifest->parts.at(self_));
+    if (!state) return state.error();
+    beginning.state = *std::move(state);
+    beginning.snapshot = *deploy.restore;
+    return beginning;
+  }
+
+  // ---- its thread
+  void wake() {
+    if (std::exchange(awake_, true)) return;
+    // A source is what sets the pace of a test.
+    const Time pause = plan_.inputs.empty() ? between(milliseconds(1), milliseconds(20))
+                                            : between(microseconds(5), microseconds(300));
+    owner_.host().after(pause, [this] { step(); });
+  }
+  void step() {
+    awake_ = false;
+    if (!replica_) return;
+    switch (replica_->step()) {
+      case runtime::Replica::Next::again:
+      case runtime::Replica::Next::poll: wake(); break;
+      case runtime::Replica::Next::wait: break;
+    }
+  }
+
+  // ---- what the replica does
+  void send(ReplicaId to, runtime::Packet packet) override {
+    owner_.route(epoch_, self_, to, std::move(packet));
+  }
+  void save(SnapshotId snapshot, Buffer state) override {
+    const Time takes = between(microseconds(100), milliseconds(20));
+    owner_.host().after(takes, [this, epoch = epoch_, snapshot, state = std::move(state)] {
+      const auto part = owner_.host().store().put(snapshot, self_, state);
+      if (part) {
+        say(runtime::Saved{epoch, snapshot, self_, part->bytes, part->checksum});
+      } else {
+        say(runtime::SaveFailed{epoch, snapshot, self_, part.error().message});
+      }
+    });
+  }
+  void ended() override { say(runtime::Ended{epoch_, self_}); }
+  void committed(SnapshotId snapshot) override { say(runtime::Committed{epoch_, snapshot, self_}); }
+  void first_output() override { say(runtime::FirstOutput{epoch_, self_}); }
+  void failed(std::optional<std::uint64_t> item, std::string why) override {
+    say(runtime::OperatorFailed{epoch_, self_, item, std::move(why)});
+  }
+  void skipped(std::uint64_t, Bytes) override {}
+  bool wait() override { return false; }
+  std::function<void()> waker() override {
+    return [this] { wake(); };
+  }
+  // The work of an operator takes a while too, and a source that is slow gives little at once.
+  Time now() override {
+    spent_ += between(Time{0}, plan_.inputs.empty() ? microseconds(1'000) : microseconds(100));
+    return spent_;
+  }
+
+  void say(runtime::FromWorker message) { owner_.host().say(std::move(message)); }
+  Random& random() { return owner_.host().scheduler().random(); }
+  Time between(Time least, Time most) { return owner_.host().scheduler().between(least, most); }
+
+  const ReplicaId self_;
+  const flow::ReplicaPlan plan_;
+  const Graph& graph_;
+  Owner& owner_;
+  runtime::Counters counters_;
+  std::unique_ptr<runtime::Replica> replica_;
+  Epoch epoch_ = 0, wanted_ = 0;
+  std::vector<Parcel> early_;
+  bool awake_ = false;
+  Time spent_{};
+};
+
+class StreamWorker final : public SimWorker, public Owner {
+ public:
+  StreamWorker(const Graph& graph, Slot slot, ProcessHost& host)
+      : graph_(graph), plan_(flow::make_plan(graph.shape)), slot_(slot), host_(host) {}
+
+  void handle(const runtime::ToWorker& message) override {
+    if (const auto* deploy = std::get_if<runtime::Deploy>(&message)) {
+      begin(*deploy);
+    } else if (const auto* trigger = std::get_if<runtime::Trigger>(&message)) {
+      for (const ReplicaId id : trigger->replicas) {
+        replicas_.at(id)->trigger(trigger->epoch, trigger->snapshot);
+      }
+    } else if (const auto* commit = std::get_if<runtime::Commit>(&message)) {
+      for (const ReplicaId id : commit->replicas) {
+        replicas_.at(id)->commit(commit->epoch, commit->snapshot);
+      }
+    }
+  }
+
+  runtime::Heartbeat heartbeat() override {
+    runtime::Heartbeat beat{deploy_.epoch, 0, {}};
+    for (const auto& [id, replica] : replicas_) beat.progress.push_back(replica->progress());
+    return beat;
+  }
+
+  void fail_somewhere() override {}  // The program of a test throws where it likes.
+
+ private:
+  void begin(const runtime::Deploy& deploy) {
+    deploy_ = deploy;
+    for (ReplicaId id = 0; id < deploy.placement.size(); ++id) {
+      if (deploy.placement[id] != slot_) continue;
+      auto& replica = replicas_[id];
+      if (!replica) replica = std::make_unique<ReplicaActor>(id, plan_.replicas[id], graph_, *this);
+      replica->begin(deploy);
+    }
+    to_begin_ = replicas_.size();
+    if (to_begin_ == 0) host_.say(runtime::Ready{deploy.epoch});
+  }
+
+  ProcessHost& host() override { return host_; }
+
+  void begun(Epoch epoch) override {
+    if (epoch != deploy_.epoch) return;
+    to_begin_ -= 1;
+    if (to_begin_ == 0) host_.say(runtime::Ready{epoch});
+  }
+
+  void route(Epoch epoch, ReplicaId from, ReplicaId to, runtime::Packet packet) override {
+    // What a replica still does for an epoch that its process has left is worth nothing.
+    if (epoch != deploy_.epoch) return;
+    if (deploy_.placement.at(to) == slot_) {
+      replicas_.at(to)->deliver({epoch, from, std::move(packet)});
+      return;
+    }
+    const runtime::Peer& peer = deploy_.peers.at(deploy_.placement.at(to));
+    static const char* const names[] = {"batch", "barrier", "end", "credit", "release"};
+    const char* name = names[packet.index()];
+    host_.send(peer.slot, peer.incarnation, name,
+               [frame = to_frame(std::move(packet), epoch, from, to)](SimWorker& worker) {
+                 static_cast<StreamWorker&>(worker).receive(frame);
+               });
+  }
+
+  void receive(wire::Frame frame) {
+    const Parcel header{frame.epoch, frame.from, {}};
+    const ReplicaId to = frame.to;
+    auto packet = runtime::to_packet(std::move(frame));
+    ENSURE(packet.ok());
+    if (header.epoch < deploy_.epoch) return;
+    make_room(to).deliver({header.epoch, header.from, *std::move(packet)});
+  }
+
+  // Others may have been told to begin before this process has.
+  ReplicaActor& make_room(ReplicaId id) {
+    auto& replica = replicas_[id];
+    if (!replica) replica = std::make_unique<ReplicaActor>(id, plan_.replicas[id], graph_, *this);
+    return *replica;
+  }
+
+  const Graph& graph_;
+  const flow::Plan plan_;
+  const Slot slot_;
+  ProcessHost& host_;
+  runtime::Deploy deploy_;
+  std::map<ReplicaId, std::unique_ptr<ReplicaActor>> replicas_;
+  std::size_t to_begin_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<SimWorker> make_stream_worker(const Graph& graph, Slot slot, ProcessHost& host) {
+  return std::make_unique<StreamWorker>(graph, slot, host);
+}
+
+}  // namespace piracema::sim
