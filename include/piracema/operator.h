@@ -169,8 +169,10 @@ class Operator {
   virtual void load(Bytes) {}
 
   /// `prepare(s)` is called just before `save`; what is emitted in it still belongs to the
-  /// snapshot. A sink with transactions: `commit(s)` when snapshot `s` can no longer be lost. After a recovery `load`, then `restored(s)`: commit `s`
-  /// again, as that may not have happened, and undo everything later.
+  /// snapshot. A sink with transactions: `commit(s)` when snapshot `s` can no longer be lost, and
+  /// with it every earlier one that was prepared and has failed; without snapshots `commit(0)`,
+  /// once, after `finish`. After a recovery `load`, `open`, then `restored(s)`: commit `s` again,
+  /// as that may not have happened, and undo everything later.
   virtual void prepare(std::uint64_t) {}
   virtual void commit(std::uint64_t) {}
   virtual void restored(std::uint64_t) {}

@@ -76,8 +76,9 @@ class IOperator {
 /// A snapshot sees the keyStore as it was when the last `Emit` before it returned. After a
 /// recovery `onProduce` is called again, and if the first message that it emits has the
 /// identifier of the last one before the snapshot it is taken for that one, not for a new one.
-/// So both orders are exactly-once: store the position and then emit, or emit and then store;
-/// consecutive messages need different identifiers.
+/// So both orders are exactly-once: store the position and then emit, or emit and then store.
+/// There has to be one message for each position that is stored, and consecutive messages need
+/// different identifiers. A source that stores nothing begins anew.
 class ISourceOperator : public IOperator {
  public:
   /// Emits messages until there are no more; runs on a thread of its own. It may block for as

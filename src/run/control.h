@@ -84,7 +84,7 @@ struct Committed {
   auto fields() { return std::tie(epoch, snapshot, replica); }
 };
 
-/// A sink got its first item since `Start`.
+/// A sink got its first item since `Deploy`.
 struct FirstOutput {
   Epoch epoch = 0;
   ReplicaId replica = 0;
@@ -147,7 +147,7 @@ struct Deploy {
   auto fields() { return std::tie(epoch, restore, placement, peers, skips, may_live); }
 };
 
-/// All workers are ready: go.
+/// All workers are ready. No replica has waited for it: docs/design/002.
 struct Start {
   Epoch epoch = 0;
   auto fields() { return std::tie(epoch); }
