@@ -9,27 +9,19 @@
 namespace piracema::cluster {
 
 namespace {
-constexpr milliseconds leave_timeout{5'000};
 // Waits double with every recovery that fails, up to this many times.
 constexpr std::uint32_t doublings_max = 6;
 }  // namespace
 
 const char* name_of(Phase phase) {
   switch (phase) {
-    case Phase::gathering:
-      return "gathering";
-    case Phase::restoring:
-      return "restoring";
-    case Phase::running:
-      return "running";
-    case Phase::ending:
-      return "ending";
-    case Phase::stopping:
-      return "stopping";
-    case Phase::leaving:
-      return "leaving";
-    case Phase::finished:
-      return "finished";
+    case Phase::gathering: return "gathering";
+    case Phase::restoring: return "restoring";
+    case Phase::running: return "running";
+    case Phase::ending: return "ending";
+    case Phase::stopping: return "stopping";
+    case Phase::leaving: return "leaving";
+    case Phase::finished: return "finished";
   }
   return "?";
 }
@@ -171,56 +163,6 @@ void Coordinator::start_when_ready() {
   // A snapshot may be overdue after a recovery, but work comes first.
   const Time interval = settings_.snapshot_interval;
   next_round_ = epoch_ == 1 ? now_ + interval : std::max(next_round_, now_ + interval / 4);
-}
-
-// What is rolled back is worth nothing, so without work to save the last snapshot is the end.
-void Coordinator::leave_stopped() {
-  if (settings_.snapshots && restore_) {
-    leave(75, concat("stopped with snapshot ", *restore_, "; go on with --resume"));
-  } else if (settings_.snapshots) {
-    leave(143, "stopped before the first snapshot: nothing was saved");
-  } else {
-    leave(143, "stopped without snapshots: nothing was saved");
-  }
-}
-
-void Coordinator::leave(int code, std::string why) {
-  finish_ = Finish{code, std::move(why)};
-  phase_ = Phase::leaving;
-  leave_by_ = now_ + leave_timeout;
-  for (Slot slot = 0; slot < members_.size(); ++slot) {
-    Member& member = members_[slot];
-    if (member.state() == Member::State::joined) {
-      send(slot, runtime::Shutdown{static_cast<std::uint32_t>(code), ""});
-    } else if (member.state() == Member::State::starting && settings_.can_spawn) {
-      act(Kill{slot, member.incarnation()});
-      member.end(leave_by_);
-    }
-  }
-}
-
-void Coordinator::finish_when_all_left() {
-  const bool late = now_ >= leave_by_;
-  for (Slot slot = 0; slot < members_.size() && settings_.can_spawn; ++slot) {
-    Member& member = members_[slot];
-    if (member.state() == Member::State::absent) continue;
-    if (!late) return;
-    act(Kill{slot, member.incarnation()});
-  }
-  phase_ = Phase::finished;
-}
-
-void Coordinator::fail(int code, std::string why) {
-  for (Slot slot = 0; slot < members_.size(); ++slot) {
-    const Member& member = members_[slot];
-    if (!settings_.can_spawn) {
-      send(slot, runtime::Shutdown{static_cast<std::uint32_t>(code), ""});
-    } else if (member.state() != Member::State::absent) {
-      act(Kill{slot, member.incarnation()});
-    }
-  }
-  finish_ = Finish{code, std::move(why)};
-  phase_ = Phase::finished;
 }
 
 std::optional<Time> Coordinator::next_deadline() const {

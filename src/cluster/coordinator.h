@@ -21,9 +21,9 @@ enum class Phase {
   gathering,  ///< Processes start, or are replaced; until all have joined nothing runs.
   restoring,  ///< Deploy was sent: all load the same snapshot, or the beginning, and begin.
   running,    ///< All have said that they are ready.
-  ending,    ///< Every replica has ended: the last snapshot is taken, sinks commit.
-  stopping,  ///< The user wants to stop: the last snapshot is taken, sinks commit.
-  leaving,   ///< Processes end.
+  ending,     ///< Every replica has ended: the last snapshot is taken, sinks commit.
+  stopping,   ///< The user wants to stop: the last snapshot is taken, sinks commit.
+  leaving,    ///< Processes end.
   finished,
 };
 const char* name_of(Phase);
@@ -63,7 +63,7 @@ class Coordinator {
   bool has_ended(ReplicaId replica) const { return replica < ended_.size() && ended_[replica]; }
 
  private:
-  // ---- coordinator.cpp: one job from its start to its end -----------------------------------
+  // ---- coordinator.cpp: from the start to where everything runs -----------------------------
   void on(const Joined&);
   void on(const Said&);
   void on(const StopRequested&);
@@ -71,6 +71,8 @@ class Coordinator {
   void gather();
   void deploy();
   void start_when_ready();
+
+  // ---- coordinator_leaving.cpp: how it ends -------------------------------------------------
   void leave(int code, std::string why);
   void leave_stopped();
   void finish_when_all_left();

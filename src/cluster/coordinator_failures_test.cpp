@@ -54,8 +54,8 @@ TEST_CASE("an item that fails again and again ends the job, which names operator
   fail_at(world, work_1, 4711);
   CHECK(world.code() == 1);
   CHECK(world.why() ==
-        "work/1 failed 3 times at or near item 4711: no such frame; raise the restart budget or "
-        "give a dead-letter file");
+        "work/1 failed 3 times at or near item 4711: no such frame; with a dead-letter file "
+        "it would be passed by");
 }
 
 TEST_CASE("without snapshots the first failure ends the job") {
@@ -103,6 +103,14 @@ TEST_CASE("with a dead-letter file the item is skipped in every Deploy that foll
     world.ready();
   }
   CHECK(world.code() == -1);  // The count began anew.
+}
+
+TEST_CASE("a job that cannot begin fails at once, with snapshots too") {
+  World world;
+  for (Slot slot = 0; slot < world.settings.slots; ++slot) world.join(slot);
+  fail_at(world, work_1, std::nullopt);
+  CHECK(world.code() == 1);
+  CHECK(world.why() == "operator work/1 failed: no such frame");
 }
 
 TEST_CASE("a failure on no item cannot be skipped") {

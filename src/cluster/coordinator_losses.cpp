@@ -67,14 +67,12 @@ void Coordinator::expire(Slot slot) {
   const Member& member = members_[slot];
   if (member.deadline() && now_ >= *member.deadline()) {
     switch (member.state()) {
-      case Member::State::absent:
-        return;
+      case Member::State::absent: return;
       case Member::State::starting:
         return lose(slot, concat("it did not join within ", settings_.join_timeout.count(), " ms"));
       case Member::State::joined:
         return lose(slot, concat("no heartbeat for ", settings_.heartbeat_timeout.count(), " ms"));
-      case Member::State::ending:
-        return member_left(slot, false);
+      case Member::State::ending: return member_left(slot, false);
     }
   }
   if (phase_ == Phase::restoring && member.ready_by() && now_ >= *member.ready_by()) {
@@ -146,8 +144,9 @@ bool Coordinator::within_budget(const std::string& why) {
     return true;
   }
   const std::string where = culprit->item ? concat(" at or near item ", *culprit->item) : "";
+  const char* advice = culprit->item ? "; with a dead-letter file it would be passed by" : "";
   fail(1, concat(job_->name(culprit->replica), " failed ", settings_.restart_budget, " times",
-                 where, ": ", why, "; raise the restart budget or give a dead-letter file"));
+                 where, ": ", why, advice));
   return false;
 }
 

@@ -50,7 +50,9 @@ void Coordinator::hear(Slot, const runtime::Ended& ended) {
 void Coordinator::hear(Slot, const runtime::OperatorFailed& failed) {
   const std::string name = job_->name(failed.replica);
   tell(ReplicaFailed{failed.replica, name, failed.item, failed.why});
-  if (!settings_.snapshots) {
+  // A job that cannot begin has nothing yet that could be saved by trying again.
+  const bool cannot_begin = epoch_ == 1 && phase_ == Phase::restoring && !failed.item;
+  if (!settings_.snapshots || cannot_begin) {
     const std::string where = failed.item ? concat(" at item ", *failed.item) : "";
     return fail(1, concat("operator ", name, " failed", where, ": ", failed.why));
   }

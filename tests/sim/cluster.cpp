@@ -2,92 +2,12 @@
 
 #include <algorithm>
 
-#include "base/text.h"
+#include "sim/cluster_process.h"
 
 namespace piracema::sim {
 
 using namespace cluster;
 using std::chrono::microseconds;
-using std::chrono::seconds;
-
-/// A process from its start to its end. Its object stays: what is still on the way may name it.
-class Cluster::Process final : public ProcessHost {
- public:
-  Process(Cluster& cluster, Id id)
-      : cluster_(cluster),
-        id_(id),
-        node_(cluster.network_.add(concat("process ", id.first, ".", id.second))) {}
-
-  void start() {
-    cluster_.network_.after(
-        node_, cluster_.scheduler_.between(milliseconds(1), milliseconds(30)), [this] {
-          worker_ = cluster_.make_worker_(id_.first, *this);
-          connected_ = true;
-          to_coordinator("joins", Joined{id_.first, id_.second, cluster_.network_.name(node_),
-                                         runtime::encode_shape(cluster_.settings_.shape)});
-          beat();
-        });
-  }
-
-  void receive(const runtime::ToWorker& message) {
-    if (const auto* shutdown = std::get_if<runtime::Shutdown>(&message)) {
-      after(cluster_.scheduler_.between(milliseconds(1), milliseconds(50)),
-            [this, code = shutdown->code] {
-              cluster_.end(*this, concat("ended with status ", code), false, false);
-            });
-    } else {
-      worker_->handle(message);
-    }
-  }
-
-  void say(runtime::FromWorker message) override {
-    if (connected_)
-      to_coordinator(name_of(message), Said{id_.first, id_.second, std::move(message)});
-  }
-  void after(Time delay, std::function<void()> work) override {
-    cluster_.network_.after(node_, delay, std::move(work));
-  }
-  void send(Slot to, std::uint32_t incarnation, const std::string& what,
-            std::function<void(SimWorker&)> work) override {
-    Process* peer = cluster_.find({to, incarnation});
-    if (peer == nullptr) return;
-    cluster_.network_.send(node_, peer->node_, what, [peer, work = std::move(work)] {
-      if (peer->worker_) work(*peer->worker_);
-    });
-  }
-  store::SnapshotStore& store() override { return cluster_.store_; }
-  Scheduler& scheduler() override { return cluster_.scheduler_; }
-
-  Id id() const { return id_; }
-  Node node() const { return node_; }
-  bool alive() const { return cluster_.network_.up(node_); }
-  bool connected() const { return connected_; }
-  void set_disconnected() { connected_ = false; }
-  SimWorker* worker() { return worker_.get(); }
-
- private:
-  void beat() {
-    if (connected_) say(worker_->heartbeat());
-    after(cluster_.settings_.job.heartbeat_interval, [this] { beat(); });
-  }
-  void to_coordinator(const std::string& what, Event event) {
-    cluster_.network_.send(
-        node_, cluster_.coordinator_node_, what,
-        [this, event = std::move(event)]() mutable { cluster_.tell(std::move(event)); });
-  }
-  static std::string name_of(const runtime::FromWorker& message) {
-    static const char* const names[] = {"hello",       "ready",        "saved",
-                                        "save failed", "ended",        "operator failed",
-                                        "committed",   "first output", "heartbeat"};
-    return names[message.index()];
-  }
-
-  Cluster& cluster_;
-  const Id id_;
-  const Node node_;
-  std::unique_ptr<SimWorker> worker_;
-  bool connected_ = false;
-};
 
 Cluster::Cluster(Settings settings, MakeWorker make_worker)
     : settings_(std::move(settings)),
@@ -260,55 +180,6 @@ void Cluster::disconnect(Process& process) {
   });
   process.after(scheduler_.between(Time{0}, milliseconds(1'000)),
                 [this, &process] { end(process, "ended with status 1", true, false); });
-}
-
-// ---- faults ---------------------------------------------------------------------------------
-
-void Cluster::repeat(Time mean, std::function<void()> fault) {
-  if (mean == Time{}) return;
-  scheduler_.after(scheduler_.between(Time{0}, 2 * mean), [this, mean, fault = std::move(fault)] {
-    if (scheduler_.now() >= settings_.chaos.until || finish_) return;
-    fault();
-    repeat(mean, fault);
-  });
-}
-
-void Cluster::plan_faults() {
-  const Chaos& chaos = settings_.chaos;
-  const auto to_any = [this](auto what) {
-    return [this, what] {
-      if (Process* process = any_process()) what(*process);
-    };
-  };
-  repeat(chaos.kill, to_any([this](Process& process) {
-           end(process, "killed by signal 9 (SIGKILL)", true, false);
-         }));
-  repeat(chaos.crash, to_any([this](Process& process) {
-           // A program that cannot even start is another story.
-           if (process.worker() != nullptr) {
-             end(process, "killed by signal 11 (SIGSEGV)", false, false);
-           }
-         }));
-  repeat(chaos.freeze, to_any([this](Process& process) {
-           network_.freeze(process.node());
-           scheduler_.after(scheduler_.between(milliseconds(10), seconds(4)),
-                            [this, node = process.node()] { network_.thaw(node); });
-         }));
-  repeat(chaos.disconnect, to_any([this](Process& process) { disconnect(process); }));
-  repeat(chaos.slow, to_any([this](Process& process) {
-           network_.slow_down(process.node(),
-                              scheduler_.between(milliseconds(1), milliseconds(900)));
-           scheduler_.after(scheduler_.between(milliseconds(10), seconds(2)),
-                            [this, node = process.node()] { network_.slow_down(node, Time{}); });
-         }));
-  repeat(chaos.operator_failure, to_any([](Process& process) {
-           if (process.worker() != nullptr) process.worker()->fail_somewhere();
-         }));
-  repeat(chaos.stall, [this] {
-    network_.freeze(coordinator_node_);
-    scheduler_.after(scheduler_.between(milliseconds(10), seconds(4)),
-                     [this] { network_.thaw(coordinator_node_); });
-  });
 }
 
 }  // namespace piracema::sim
