@@ -240,12 +240,14 @@ void Worker::route(Epoch epoch, ReplicaId from, ReplicaId to, Packet packet) {
 
 void Worker::on_frame(Slot from, wire::Frame frame) {
   // What an older epoch sent is refused here. A newer one may be known to others first.
+  if (frame.epoch < epoch_.load()) return;
   if (frame.epoch > epoch_.load()) {
     std::lock_guard lock(mutex_);
-    early_.emplace_back(from, std::move(frame));
-    return;
+    if (frame.epoch > epoch_.load()) {
+      early_.emplace_back(from, std::move(frame));
+      return;
+    }
   }
-  if (frame.epoch < epoch_.load()) return;
   const wire::Frame header{frame.kind, frame.epoch, frame.from, frame.to, {}, {}};
   auto packet = to_packet(std::move(frame));
   if (!packet) {
