@@ -24,7 +24,7 @@ struct NodeShape {
   /// Its members are saved in snapshots, or it has none.
   bool saves_state = true;
   /// Types, for people.
-  std::string input, output;
+  std::string input{}, output{};
 };
 
 /// Items flow from one node to another.

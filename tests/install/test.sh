@@ -32,7 +32,7 @@ check CMake "$work/with-cmake/ten_lines"
 package=$(dirname "$(find "$prefix" -name piracema.pc)")
 flags=$(PKG_CONFIG_PATH=$package pkg-config --cflags --libs piracema)
 # shellcheck disable=SC2086  # Flags are words.
-"$cxx" -Wall -Wextra -Werror "$here/ten_lines.cpp" $flags -o "$work/ten_lines"
+"$cxx" -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror "$here/ten_lines.cpp" $flags -o "$work/ten_lines"
 check pkg-config "$work/ten_lines"
 
 # The command runs what was built against its library.
