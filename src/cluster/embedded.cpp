@@ -72,7 +72,11 @@ class Embedded {
     if (!beginning) return beginning.error();
     beginning_ = *std::move(beginning);
     if (auto ours = accept_job(beginning_, runtime::encode_shape(graph_.shape)); !ours) return ours;
+    settings_.found = beginning_.found;
     if (beginning_.resume) settings_.resume = beginning_.newest->snapshot;
+    // Without snapshots there is nothing to do before the end that Ctrl-C asks for. First, so that
+    // no thread is there that a signal would end the process through.
+    signals_.emplace(poller_, [this](int number) { on_signal(number); });
     store_thread_.emplace(*beginning_.store, [this](SnapshotId snapshot, const Result<Done>& done) {
       poller_.post([this, snapshot, done] {
         if (done) {
@@ -82,8 +86,6 @@ class Embedded {
         }
       });
     });
-    // Without snapshots there is nothing to do before the end that Ctrl-C asks for.
-    signals_.emplace(poller_, [this](int number) { on_signal(number); });
     return Done{};
   }
 
