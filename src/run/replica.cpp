@@ -150,13 +150,16 @@ Replica::Next Replica::step() {
 }
 
 bool Replica::serve_requests() {
-  if (!commits_.empty()) {
+  const bool may_save = !triggers_.empty() && (node_.role == Role::source || ended_);
+  // What is committed was prepared before, even if it could not be stored after that.
+  const bool save_first = may_save && !commits_.empty() && triggers_.front() <= commits_.front();
+  if (!commits_.empty() && !save_first) {
     const SnapshotId snapshot = commits_.front();
     commits_.pop_front();
     if (guarded("commit", [&] { operator_->commit(snapshot); })) port_.committed(snapshot);
     return true;
   }
-  if (!triggers_.empty() && (node_.role == Role::source || ended_)) {
+  if (may_save) {
     const SnapshotId wanted = triggers_.front();
     triggers_.pop_front();
     // A replica that saved it and then ended may be asked once more: the coordinator heard of

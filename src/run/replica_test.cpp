@@ -318,6 +318,24 @@ TEST_CASE("a replica that had ended says so again after a recovery, and nothing 
   CHECK(again.port.sent_of<EndOfStream>().size() == 1);
 }
 
+TEST_CASE("what a replica was asked to save and to commit it saves first, and later ones after") {
+  Fixture f(1);
+  Replica& sink = f.make(2);
+  sink.receive(1, EndOfStream{});
+  f.run();
+  sink.trigger(3);
+  sink.trigger(4);
+  sink.commit(3);
+  sink.step();
+  CHECK(f.port.saved.contains(3));
+  CHECK(f.port.committed_snapshots.empty());
+  sink.step();
+  CHECK(f.port.committed_snapshots == std::vector<SnapshotId>{3});
+  CHECK_FALSE(f.port.saved.contains(4));
+  f.run();
+  CHECK(f.port.saved.contains(4));
+}
+
 TEST_CASE("a part of a snapshot that is no state is an error, not a crash") {
   Fixture f(1);
   Beginning beginning;
