@@ -20,7 +20,12 @@ Outbox::Outbox(ReplicaId self, const flow::ReplicaPlan& plan, const EdgeShape* e
   if (edge != nullptr) {
     delivery_ = edge->delivery;
     router_ = std::move(router);
-    routed_ = delivery_ == Delivery::by_key || delivery_ == Delivery::custom;
+    if (delivery_ == Delivery::round_robin) {
+      router_ = [next = std::uint64_t{0}, replicas = plan.outputs.size()](const void*) mutable {
+        return next++ % replicas;
+      };
+    }
+    routed_ = delivery_ != Delivery::on_demand && delivery_ != Delivery::broadcast;
     splits_ = routed_ || edge->items_may_have_keys || delivery_ == Delivery::broadcast;
   }
   keeps_positions_ = plan_.ordered_output && splits_;
@@ -187,13 +192,9 @@ bool Outbox::send_batch(Waiting& waiting) {
   std::size_t target = waiting.lane;
   if (waiting.lane == any_lane()) {
     if (delivery_ == Delivery::broadcast) return send_to_all(waiting);
-    if (delivery_ == Delivery::round_robin) {
-      target = turn_ % credits_.size();
-    } else {
-      const auto most = asked_for_most();
-      if (!most) return false;
-      target = *most;
-    }
+    const auto most = asked_for_most();
+    if (!most) return false;
+    target = *most;
   }
   if (credits_[target] == 0) return false;
   if (waiting.lane == any_lane()) turn_ = target + 1;
