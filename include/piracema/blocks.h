@@ -1,15 +1,15 @@
 #pragma once
 
+#include <piracema/detail/callable.h>
+#include <piracema/detail/operators_of_blocks.h>
+#include <piracema/graph.h>
+
 #include <concepts>
 #include <optional>
 #include <string>
 #include <type_traits>
 #include <typeinfo>
 #include <utility>
-
-#include <piracema/detail/callable.h>
-#include <piracema/detail/operators_of_blocks.h>
-#include <piracema/graph.h>
 
 /// Building blocks: programs put together from plain functions and structs.
 ///
@@ -67,9 +67,12 @@ class BuildingBlock {
     });
   }
 
-  operator const Graph&() const
-    requires(std::is_void_v<In> && std::is_void_v<Out>)
-  {
+  /// The whole program.
+  operator const Graph&() const {
+    static_assert(std::is_void_v<In> || detail::any_unknown<In>,
+                  "a program begins with a source: something has to give this block its items");
+    static_assert(std::is_void_v<Out> || detail::any_unknown<Out>,
+                  "a program ends with a sink: something has to take this block's items");
     return graph;
   }
 
@@ -91,15 +94,22 @@ namespace detail {
 template <class In, class Out, class Op, class F>
 BuildingBlock<In, Out> block_of(std::string name, Role role, std::uint32_t replicas, F code) {
   NodeShape node{.name = std::move(name), .role = role, .replicas = replicas};
-  node.saves_state =
-      role == Role::source || std::is_empty_v<F> || std::is_pointer_v<F> || Saved<F>;
+  node.saves_state = role == Role::source || std::is_empty_v<F> || std::is_pointer_v<F> || Saved<F>;
   node.input = name_of_type<In>();
   node.output = name_of_type<Out>();
   BuildingBlock<In, Out> block;
   block.graph.shape.nodes.push_back(std::move(node));
-  block.graph.code.push_back([code = std::move(code)] { return std::make_unique<Op>(code); });
+  if constexpr (!any_unknown<In, Out>) {
+    block.graph.code.push_back([code = std::move(code)] { return std::make_unique<Op>(code); });
+  }
   return block;
 }
+
+/// What one block gives is what the next one takes; true as well where another mistake is told.
+template <class Given, class Taken>
+inline constexpr bool fits =
+    std::is_same_v<Given, Taken> || std::is_void_v<Given> || std::is_void_v<Taken> ||
+    std::is_pointer_v<Given> || any_unknown<Given, Taken>;
 
 }  // namespace detail
 
@@ -144,18 +154,17 @@ BuildingBlock<In, Out> pipeline(BuildingBlock<In, Out> only) {
 /// Blocks one behind the other; itself a block.
 template <class In, class Middle, class Middle2, class Out, class... Rest>
 auto pipeline(BuildingBlock<In, Middle> first, BuildingBlock<Middle2, Out> second, Rest... rest) {
-  static_assert(std::is_same_v<Middle, Middle2>,
+  static_assert(!std::is_void_v<Middle> && !std::is_void_v<Middle2>,
+                "nothing can follow a sink or come before a source");
+  static_assert(detail::fits<Middle, Middle2>,
                 "a block gives items of another type than the next one takes");
-  static_assert(!std::is_void_v<Middle>, "nothing can follow a sink or come before a source");
-  if constexpr (std::is_same_v<Middle, Middle2>) {
-    BuildingBlock<In, Out> both;
-    both.graph = detail::join(std::move(first.graph), std::move(second.graph), second.delivery,
-                              std::move(second.router), first.next_is_ordered);
-    both.delivery = first.delivery;
-    both.router = std::move(first.router);
-    both.next_is_ordered = second.next_is_ordered;
-    return pipeline(std::move(both), std::move(rest)...);
-  }
+  BuildingBlock<In, Out> both;
+  both.graph = detail::join(std::move(first.graph), std::move(second.graph), second.delivery,
+                            std::move(second.router), first.next_is_ordered);
+  both.delivery = first.delivery;
+  both.router = std::move(first.router);
+  both.next_is_ordered = second.next_is_ordered;
+  return pipeline(std::move(both), std::move(rest)...);
 }
 
 }  // namespace piracema

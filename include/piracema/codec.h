@@ -1,5 +1,7 @@
 #pragma once
 
+#include <piracema/bytes.h>
+
 #include <cereal/archives/binary.hpp>
 #include <cereal/types/string.hpp>
 #include <cereal/types/utility.hpp>
@@ -11,8 +13,6 @@
 #include <string>
 #include <type_traits>
 #include <vector>
-
-#include <piracema/bytes.h>
 
 namespace piracema {
 
@@ -95,8 +95,7 @@ struct Codec<std::string> {
 };
 
 template <detail::RawCopied E>
-  requires(!std::is_same_v<E, bool>)
-struct Codec<std::vector<E>> {
+requires(!std::is_same_v<E, bool>) struct Codec<std::vector<E>> {
   static constexpr std::size_t fixed_bytes = 0;
   static void encode(const std::vector<E>& value, Buffer& out) {
     out.append(value.data(), value.size() * sizeof(E));
@@ -111,27 +110,37 @@ struct Codec<std::vector<E>> {
 
 template <class T>
 struct Codec {
+  static constexpr bool by_cereal =
+      cereal::traits::is_output_serializable<T, cereal::BinaryOutputArchive>::value &&
+      cereal::traits::is_input_serializable<T, cereal::BinaryInputArchive>::value;
   static_assert(!std::is_pointer_v<T>, "a pointer means nothing in another process: send a value");
+  static_assert(std::is_pointer_v<T> || by_cereal,
+                "a type that is not trivially copyable needs a `serialize` member, and its own "
+                "members need their <cereal/types/...> headers");
   static constexpr std::size_t fixed_bytes = 0;
 
   static void encode(const T& value, Buffer& out) {
-    detail::BufferWriter writer(out);
-    std::ostream stream(&writer);
-    cereal::BinaryOutputArchive archive(stream);
-    archive(value);
+    if constexpr (by_cereal) {
+      detail::BufferWriter writer(out);
+      std::ostream stream(&writer);
+      cereal::BinaryOutputArchive archive(stream);
+      archive(value);
+    }
   }
   static T decode(Bytes in) {
-    detail::BufferReader reader(in);
-    std::istream stream(&reader);
     T value{};
-    try {
-      cereal::BinaryInputArchive archive(stream);
-      archive(value);
-    } catch (const std::exception& error) {
-      throw DecodeError(std::string("not a value of the type wanted: ") + error.what());
-    }
-    if (reader.in_avail() > 0) {
-      throw DecodeError(std::to_string(reader.in_avail()) + " bytes are left after the value");
+    if constexpr (by_cereal) {
+      detail::BufferReader reader(in);
+      std::istream stream(&reader);
+      try {
+        cereal::BinaryInputArchive archive(stream);
+        archive(value);
+      } catch (const std::exception& error) {
+        throw DecodeError(std::string("not a value of the type wanted: ") + error.what());
+      }
+      if (reader.in_avail() > 0) {
+        throw DecodeError(std::to_string(reader.in_avail()) + " bytes are left after the value");
+      }
     }
     return value;
   }

@@ -1,11 +1,11 @@
 #pragma once
 
+#include <piracema/operator.h>
+
 #include <cereal/archives/binary.hpp>
 #include <concepts>
 #include <optional>
 #include <type_traits>
-
-#include <piracema/operator.h>
 
 namespace piracema {
 
@@ -21,6 +21,11 @@ class Emit {
 };
 
 namespace detail {
+
+/// Stands where a type would stand but for a mistake that has been told: it is told once.
+struct Unknown {};
+template <class... T>
+inline constexpr bool any_unknown = (std::is_same_v<T, Unknown> || ...);
 
 // The result and the arguments of something that can be called in one way.
 template <class R, class... Args>
@@ -47,7 +52,10 @@ struct CallOf<R (C::*)(Args...) const> {
 };
 
 template <class F>
-concept CalledInOneWay = requires { &F::operator(); } || std::is_pointer_v<F>;
+concept CalledInOneWay = requires {
+  &F::operator();
+}
+|| std::is_pointer_v<F>;
 
 template <class F>
 auto signature_of() {
@@ -58,6 +66,8 @@ auto signature_of() {
     return typename CallOf<F>::type{};
   } else if constexpr (CalledInOneWay<F>) {
     return typename CallOf<decltype(&F::operator())>::type{};
+  } else {
+    return Signature<Unknown, Unknown>{};
   }
 }
 template <class F>
@@ -83,9 +93,11 @@ struct EmitOf<Emit<T>> {
 template <class F>
 struct SourceItemOf {
   using S = SignatureOf<F>;
-  using type = typename OptionalOf<typename S::Result>::type;
-  static_assert(S::count == 0 && !std::is_void_v<type>,
+  using Optional = typename OptionalOf<typename S::Result>::type;
+  static constexpr bool right = S::count == 0 && !std::is_void_v<Optional>;
+  static_assert(right || any_unknown<typename S::Result>,
                 "the code of a source is called without arguments and returns std::optional<T>");
+  using type = std::conditional_t<right, Optional, Unknown>;
 };
 template <class F>
 using SourceItem = typename SourceItemOf<F>::type;
@@ -93,15 +105,17 @@ using SourceItem = typename SourceItemOf<F>::type;
 template <class F>
 struct NodeTypes {
   using S = SignatureOf<F>;
-  static_assert(S::count == 1 || S::count == 2,
-                "the code of a node takes an item, and an Emit<Out>& if it likes");
-  using In = std::decay_t<typename S::template Arg<0>>;
   using Emitted = typename EmitOf<std::decay_t<typename S::template Arg<1>>>::type;
   using Optional = typename OptionalOf<typename S::Result>::type;
   static constexpr bool emits = S::count == 2;
   static constexpr bool may_drop = !emits && !std::is_void_v<Optional>;
+  static constexpr bool right = S::count == 1 || (emits && !std::is_void_v<Emitted>);
+  static_assert(right, "the code of a node takes an item, and an Emit<Out>& if it likes");
+  using In = std::conditional_t<right, std::decay_t<typename S::template Arg<0>>, Unknown>;
   using Out = std::conditional_t<
-      emits, Emitted, std::conditional_t<may_drop, Optional, std::decay_t<typename S::Result>>>;
+      !right, Unknown,
+      std::conditional_t<emits, Emitted,
+                         std::conditional_t<may_drop, Optional, std::decay_t<typename S::Result>>>>;
 };
 template <class F>
 using NodeInput = typename NodeTypes<F>::In;
@@ -109,13 +123,14 @@ template <class F>
 using NodeOutput = typename NodeTypes<F>::Out;
 
 template <class F>
-concept Positioned = requires(F f) { f.seek(f.position()); };
+concept Positioned = requires(F f) {
+  f.seek(f.position());
+};
 
 template <class F>
-concept Archived =
-    !std::is_pointer_v<F> &&
-    cereal::traits::is_output_serializable<F, cereal::BinaryOutputArchive>::value &&
-    cereal::traits::is_input_serializable<F, cereal::BinaryInputArchive>::value;
+concept Archived = !std::is_pointer_v<F> &&
+                   cereal::traits::is_output_serializable<F, cereal::BinaryOutputArchive>::value &&
+                   cereal::traits::is_input_serializable<F, cereal::BinaryInputArchive>::value;
 
 /// Its state survives a failure.
 template <class F>
