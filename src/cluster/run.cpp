@@ -1,11 +1,13 @@
 #include <piracema/run.h>
-
 #include <unistd.h>
 
+#include <charconv>
 #include <cstdlib>
 #include <string>
+#include <string_view>
 
 #include "base/log.h"
+#include "base/standard_fds.h"
 #include "base/text.h"
 #include "cluster/embedded.h"
 #include "cluster/worker_environment.h"
@@ -22,10 +24,16 @@ int refuse(const Error& error) {
 }
 
 // `piracema graph` asks for the shape and nothing else.
-int write_shape(const GraphShape& shape, int fd) {
+int write_shape(const GraphShape& shape, std::string_view fd_text) {
+  int fd = -1;
+  const auto [end, error] = std::from_chars(fd_text.data(), fd_text.data() + fd_text.size(), fd);
+  if (error != std::errc{} || end != fd_text.data() + fd_text.size()) {
+    return refuse(
+        {Errc::config, concat("PIRACEMA_GRAPH_FD: want a descriptor, found '", fd_text, "'")});
+  }
   const std::string text = runtime::encode_shape(shape);
-  const ssize_t written = ::write(fd, text.data(), text.size());
-  return written == static_cast<ssize_t>(text.size()) ? 0 : 1;
+  if (::write(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size())) return 0;
+  return refuse({Errc::config, with_errno(concat("PIRACEMA_GRAPH_FD: descriptor ", fd))});
 }
 
 RunOptions with_environment(RunOptions options) {
@@ -37,10 +45,10 @@ RunOptions with_environment(RunOptions options) {
 }  // namespace
 
 int run(const Graph& graph, const RunOptions& options) {
+  fill_standard_fds();
   if (auto valid = validate(graph.shape); !valid) return refuse(valid.error());
-  if (const char* fd = std::getenv("PIRACEMA_GRAPH_FD")) {
-    return write_shape(graph.shape, std::atoi(fd));
-  }
+  const char* graph_fd = std::getenv("PIRACEMA_GRAPH_FD");
+  if (graph_fd != nullptr && *graph_fd != '\0') return write_shape(graph.shape, graph_fd);
   const auto environment = cluster::worker_environment();
   if (!environment) return refuse(environment.error());
   if (*environment) return cluster::run_worker(graph, **environment);

@@ -43,6 +43,9 @@ Result<std::optional<WorkerEnvironment>> worker_environment() {
   if (!heartbeat) return heartbeat.error();
   const auto at_work_fd = number_of<int>("PIRACEMA_AT_WORK_FD", -1);
   if (!at_work_fd) return at_work_fd.error();
+  if (*heartbeat == 0) {
+    return Error{Errc::config, "PIRACEMA_HEARTBEAT_MS: want at least 1, found 0"};
+  }
   environment.slot = *slot;
   environment.incarnation = *incarnation;
   environment.heartbeat = std::chrono::milliseconds(*heartbeat);
