@@ -111,7 +111,7 @@ void DriverLoop::exited(const Exited& event, const Exit& exit) {
   // The program has said why it takes its arguments or settings for wrong: its code is ours.
   const bool refused = exit.status == 2 || exit.status == 3;
   finish(refused ? *exit.status : 3,
-         concat("'", options_.command.front(), "' ", exit.how, " without joining",
+         concat("'", options_.command.front(), "' left without joining (", exit.how, ")",
                 refused ? "" : ": is it a Piracema program?"));
 }
 

@@ -1,10 +1,12 @@
 #include "cluster/driver_loop.h"
 
+#include <fcntl.h>
 #include <sys/resource.h>
 
 #include <algorithm>
 #include <utility>
 
+#include "base/fd.h"
 #include "base/text.h"
 
 namespace piracema::cluster {
@@ -24,6 +26,13 @@ int exit_code(Errc code) {
     default:
       return 3;
   }
+}
+
+// That it cannot be written is known before the first item that would have to go there.
+Result<Done> check_dead_letters(const std::string& path) {
+  const Fd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK, 0644));
+  if (file) return Done{};
+  return Error{Errc::config, with_errno(concat("dead letters '", path, "'"))};
 }
 
 }  // namespace
@@ -60,6 +69,9 @@ Result<Done> DriverLoop::prepare() {
     return Error{Errc::config, "nothing to resume: no directory of snapshots was given"};
   }
   if (auto valid = validate(settings); !valid) return valid;
+  if (settings.dead_letters) {
+    if (auto open = check_dead_letters(options_.dead_letters); !open) return open;
+  }
   if (settings.snapshots) {
     if (auto begun = begin_with_snapshots(settings); !begun) return begun;
   }
@@ -102,14 +114,15 @@ Result<Done> DriverLoop::open_door() {
       [this](const runtime::Hello& hello, Door::Line line) { return joined(hello, line); });
   if (!door) return door.error();
   door_ = *std::move(door);
-  launch_ = {.command = options_.command,
-             .environment = {concat("PIRACEMA_COORDINATOR=", door_->address()),
-                             concat("PIRACEMA_TOKEN=", *token),
-                             concat("PIRACEMA_SNAPSHOTS=", options_.snapshots),
-                             concat("PIRACEMA_DEAD_LETTERS=", options_.dead_letters),
-                             concat("PIRACEMA_HEARTBEAT_MS=",
-                                    options_.settings.heartbeat_interval.count())},
-             .output_to_error = options_.output_to_error};
+  launch_ = {
+      .command = options_.command,
+      .environment = {"PIRACEMA_GRAPH_FD=", concat("PIRACEMA_COORDINATOR=", door_->address()),
+                      concat("PIRACEMA_TOKEN=", *token),
+                      concat("PIRACEMA_SNAPSHOTS=", options_.snapshots),
+                      concat("PIRACEMA_DEAD_LETTERS=", options_.dead_letters),
+                      concat("PIRACEMA_HEARTBEAT_MS=",
+                             options_.settings.heartbeat_interval.count())},
+      .output_to_error = options_.output_to_error};
   return Done{};
 }
 

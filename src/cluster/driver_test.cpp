@@ -176,7 +176,8 @@ TEST_CASE("a program that is none of ours is run once, and refused") {
   run.options.command = {"/bin/true"};
   JobReport report = run();
   CHECK(report.code == 3);
-  CHECK(report.why == "'/bin/true' ended with status 0 without joining: is it a Piracema program?");
+  CHECK(report.why ==
+        "'/bin/true' left without joining (ended with status 0): is it a Piracema program?");
   CHECK(report.processes_started == 1);
 
   run.options.command = {"/bin/sleep", "1000"};

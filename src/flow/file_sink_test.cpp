@@ -100,6 +100,20 @@ TEST_CASE("a sink that nothing reaches leaves an empty file") {
   CHECK(fs::file_size(directory.path("out")) == 0);
 }
 
+TEST_CASE("a name that cannot be an output's is told before the work, not after it") {
+  const TemporaryDirectory directory;
+  CHECK(error_of([] { started(Text("")); }) ==
+        "output '' cannot be created: want the name of a file, found none");
+  CHECK_FALSE(fs::exists(".partial"));
+
+  const std::string link = directory.path("link");
+  fs::create_symlink("nowhere", link);
+  CHECK(error_of([&] { started(Text(link)); }) ==
+        "output '" + link + "' is a link to nothing: remove it or ask to overwrite");
+  started(Text(link, true))->finish();
+  CHECK(fs::is_regular_file(fs::symlink_status(link)));
+}
+
 TEST_CASE("each of several replicas has its own file") {
   const TemporaryDirectory directory;
   const Text prototype(directory.path("out"));

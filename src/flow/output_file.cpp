@@ -1,6 +1,5 @@
-#include <piracema/detail/output_file.h>
-
 #include <fcntl.h>
+#include <piracema/detail/output_file.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -93,6 +92,7 @@ void copy_bytes(int from, int to, std::uint64_t count, const std::string& path) 
 }  // namespace
 
 void OutputFile::start(const Context& context) {
+  if (path_.empty()) fail(path_, "cannot be created: want the name of a file, found none");
   if (context.replicas > 1) path_ += concat('.', context.replica);
   buffer_.clear();
   buffer_.reserve(buffer_bytes);
@@ -110,6 +110,8 @@ void OutputFile::create() {
   if (const auto found = status_of(path_)) {
     if (!S_ISREG(found->st_mode)) fail(path_, "exists and is not a regular file");
     if (!overwrite_) fail(path_, "exists: remove it or ask to overwrite");
+  } else if (Status link{}; !overwrite_ && ::lstat(path_.c_str(), &link) == 0) {
+    fail(path_, "is a link to nothing: remove it or ask to overwrite");
   }
   // What a stopped job left is not written to again: its process may still be there.
   if (::unlink(partial().c_str()) != 0 && errno != ENOENT) {

@@ -30,9 +30,10 @@ void DeadLetters::add(const std::string& node, std::uint32_t replica, std::uint6
                                   ",\"item\":", item, ",\"bytes\":\"", hex(bytes), "\"}\n");
   std::lock_guard lock(mutex_);
   if (!file_) file_ = Fd(::open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644));
-  if (!file_ || ::write(file_.get(), line.data(), line.size()) !=
-                    static_cast<ssize_t>(line.size())) {
-    log(Level::error, with_errno(concat("dead letters '", path_, "'")));
+  if (!file_ ||
+      ::write(file_.get(), line.data(), line.size()) != static_cast<ssize_t>(line.size())) {
+    log(Level::error, with_errno(concat("dead letters '", path_, "': item ", item, " of '", node,
+                                        "' cannot be written")));
   }
 }
 
