@@ -31,6 +31,17 @@ double unit_ms(std::string_view unit) {
 
 }  // namespace
 
+Result<std::uint32_t> parse_count(const std::string& text, std::uint32_t max) {
+  const auto count = number<std::uint32_t>(text);
+  if (count && *count >= 1 && *count <= max) return *count;
+  return Error{Errc::usage, concat("want a number from 1 to ", max, ", found '", text, "'")};
+}
+
+Result<std::string> parse_path(const std::string& text) {
+  if (!text.empty()) return text;
+  return Error{Errc::usage, "want a name, found an empty one"};
+}
+
 Result<std::chrono::milliseconds> parse_duration(const std::string& text) {
   const std::size_t digits = std::min(text.find_first_not_of("0123456789."), text.size());
   const auto value = number<double>(std::string_view(text).substr(0, digits));
@@ -44,8 +55,10 @@ Result<std::chrono::milliseconds> parse_duration(const std::string& text) {
 }
 
 Result<cluster::KillOrder> parse_kill(const std::string& text) {
-  const Error wrong{Errc::usage,
-                    concat("want OP.REPLICA@PERCENT, such as compress.2@40, found '", text, "'")};
+  const Error wrong{
+      Errc::usage,
+      concat("want OP.REPLICA@PERCENT with 0 to 100 percent, such as compress.2@40, found '", text,
+             "'")};
   const std::size_t at = text.rfind('@');
   if (at == std::string::npos) return wrong;
   std::string_view percent_text = std::string_view(text).substr(at + 1);

@@ -3,11 +3,19 @@
 #include <piracema/error.h>
 
 #include <chrono>
+#include <cstdint>
 #include <string>
 
 #include "cluster/driver_report.h"
 
 namespace piracema::tools {
+
+/// "4": 1 to `max`. Errc::usage.
+Result<std::uint32_t> parse_count(const std::string& text, std::uint32_t max);
+
+/// Any name of a file or directory; an empty one is a variable that a script has not set.
+/// Errc::usage.
+Result<std::string> parse_path(const std::string& text);
 
 /// "250ms", "1s", "1.5s", "2m", "1h": 1 ms to 1 year. Errc::usage.
 Result<std::chrono::milliseconds> parse_duration(const std::string& text);

@@ -51,7 +51,7 @@ class Command(unittest.TestCase):
         self.check_refused(2, "want a command")
         self.check_refused(2, "unknown command 'walk'", "walk")
         self.check_refused(2, "want the program to run", "run")
-        self.check_refused(2, "Value 0 not in range", "run", "-n", "0", *self.app())
+        self.check_refused(2, "want a number from 1 to 10000, found '0'", "run", "-n", "0", *self.app())
         self.check_refused(2, "unknown option '--fast'", "run", "--fast", *self.app())
         self.check_refused(2, "found '7'", "run", "--every", "7", *self.app())
         self.check_refused(2, "found 'work'", "run", "--kill", "work", *self.app())
@@ -82,7 +82,7 @@ class Command(unittest.TestCase):
 
         self.check_refused(3, "PIRACEMA_WORKERS", "run", *self.app(), PIRACEMA_WORKERS="none")
         (self.path / "piracema.toml").write_text("[run]\nspeed = 7\n")
-        self.check_refused(3, "run.speed", "run", *self.app())
+        self.check_refused(3, "piracema.toml:2: run.speed", "run", *self.app())
         self.check_refused(3, "other.toml", "run", "--config", "other.toml", *self.app())
 
     def test_a_graph_is_printed_for_graphviz(self):

@@ -106,6 +106,10 @@ void Display::planned(const Job& job, const JobReport&) {
 }
 
 void Display::noted(Time at, const Note& note) {
+  if (std::holds_alternative<Running>(note)) begun_ = true;
+  // The job ends by it, and with the same words.
+  const auto* failed = std::get_if<ReplicaFailed>(&note);
+  if (failed && (options_.snapshots.empty() || (!begun_ && !failed->item))) return;
   const auto [level, text] = std::visit(Teller{}, note);
   if (quiet_ && level == Level::info) return;
   log(level, concat("at ", human_seconds(seconds(at)), ": ", text));

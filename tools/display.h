@@ -37,6 +37,8 @@ class Display : public cluster::JobObserver {
   /// Where the input stood when it was first known; a job that is resumed begins in the middle.
   std::optional<std::pair<Time, double>> began_;
   Time next_line_{};
+  /// All replicas have begun.
+  bool begun_ = false;
 };
 
 /// The job in a few lines: what it did, at which cost, what it survived.

@@ -76,8 +76,9 @@ Result<GraphShape> ask(const std::vector<std::string>& command) {
   // It may be about to end, or have become a daemon.
   if (process->handle() >= 0) wait_for(process->handle(), deadline);
   const auto exit = process->reap();
-  return Error{Errc::config, concat("'", command.front(), "' ", exit ? exit->how : "goes on",
-                                    " without telling its graph: is it a Piracema program?")};
+  return Error{Errc::config,
+               concat("'", command.front(), "' has not told its graph (",
+                      exit ? exit->how : "it goes on", "): is it a Piracema program?")};
 }
 
 }  // namespace

@@ -3,10 +3,12 @@
 #include <cstdio>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "arguments.h"
 #include "base/log.h"
+#include "base/standard_fds.h"
 #include "base/text.h"
 #include "graph_command.h"
 #include "report_json.h"
@@ -31,17 +33,26 @@ constexpr const char* run_footer =
     "  piracema run -n 4 --snapshots /var/tmp/job --resume ./app in.txt out.txt\n"
     "  piracema run -n 4 --snapshots /var/tmp/job --kill compress.1@40 ./app in.txt out.txt\n"
     "\n"
-    "A setting comes from the option, else from the variable PIRACEMA_NAME, else from [run] in\n"
-    "the file of settings, else it is the default. Ctrl-C takes a last snapshot and stops; a\n"
-    "second one ends at once.\n"
+    "APP is a program built with the library; what follows it, options too, is its own.\n"
+    "A setting comes from the option (-n 4), else from the environment (PIRACEMA_WORKERS=4), else\n"
+    "from [run] in the file of settings (workers = 4), else it is the default.\n"
+    "Ctrl-C takes a last snapshot and stops; a second one ends at once.\n"
     "\n";
 
 /// Says what the parser does not know: that a program and its arguments follow.
 class HelpText : public CLI::Formatter {
+ public:
+  HelpText() { column_width(28); }
+
+ private:
+  // What an option excludes is said in its text.
+  std::string make_option_opts(const CLI::Option* option) const override {
+    return option->get_type_size() == 0 ? "" : " " + option->get_type_name();
+  }
   std::string make_usage(const CLI::App* app, std::string) const override {
     const std::string name = app->get_name();
     std::string words = concat("piracema ", name, " [OPTIONS] [--] APP ARGS...");
-    if (name == "piracema") words = "piracema run|graph|snapshots ...";
+    if (name == "piracema") words = "piracema run|graph|snapshots [OPTIONS] ...";
     if (name == "snapshots") words = "piracema snapshots [OPTIONS] DIR";
     return concat("Usage: ", words, "\n");
   }
@@ -51,16 +62,17 @@ Error usage(std::string message) { return {Errc::usage, std::move(message)}; }
 
 /// Sets `to` from the option's text by a function that gives a Result.
 template <class T, class Parse>
-CLI::Option* add_parsed(CLI::App& app, const std::string& name, T& to, Parse parse,
-                        const std::string& help) {
-  return app.add_option_function<std::string>(
-      name,
-      [name, &to, parse](const std::string& text) {
-        auto value = parse(text);
-        if (!value) throw CLI::ValidationError(name, value.error().message);
-        to = *std::move(value);
-      },
-      help);
+void add_parsed(CLI::App& app, const std::string& names, const std::string& what, T& to,
+                Parse parse, const std::string& help) {
+  app.add_option_function<std::string>(
+         names,
+         [first = names.substr(0, names.find(',')), &to, parse](const std::string& text) {
+           auto value = parse(text);
+           if (!value) throw CLI::ValidationError(first, value.error().message);
+           to = *std::move(value);
+         },
+         help)
+      ->type_name(what);
 }
 
 // The program and all that follows it, options too, are the program's.
@@ -103,7 +115,7 @@ struct CommandLine {
 CommandLine::CommandLine() {
   app.name("piracema");
   app.set_version_flag("--version", "piracema " PIRACEMA_VERSION);
-  app.footer(exit_codes);
+  app.footer(concat("piracema run --help, and so on, tells more of a command.\n\n", exit_codes));
   app.formatter(std::make_shared<HelpText>());
   add_run();
   add_graph();
@@ -118,15 +130,19 @@ void CommandLine::add_run() {
   auto& job = command.job;
   auto& settings = job.settings;
   settings.slots = core_count();
-  run_app->add_option("-n,--workers", settings.slots, "Worker processes; default: one a core")
-      ->check(CLI::Range(1, 10'000));
-  run_app->add_option("--snapshots", job.snapshots,
-                      "Directory for snapshots; without it a lost process ends the job");
-  add_parsed(*run_app, "--every", settings.snapshot_interval, parse_duration,
-             "Time between two snapshots; default: 1s");
-  run_app->add_option("--keep", settings.snapshots_kept, "Snapshots to keep; default: 3")
-      ->check(CLI::Range(1, 1'000'000));
-  run_app->add_flag("--resume", job.resume, "Go on from the newest snapshot");
+  const auto up_to = [](std::uint32_t max) {
+    return [max](const std::string& text) { return parse_count(text, max); };
+  };
+  add_parsed(*run_app, "-n,--workers", "N", settings.slots, up_to(10'000),
+             "Worker processes; default: one a core");
+  add_parsed(*run_app, "--snapshots", "DIR", job.snapshots, parse_path,
+             "Directory for snapshots, made if it is missing; without it\n"
+             "the loss of a process ends the job");
+  add_parsed(*run_app, "--every", "TIME", settings.snapshot_interval, parse_duration,
+             "Time between two snapshots, such as 250ms or 2m; default: 1s");
+  add_parsed(*run_app, "--keep", "N", settings.snapshots_kept, up_to(1'000'000),
+             "Snapshots to keep; default: 3");
+  run_app->add_flag("--resume", job.resume, "Go on from the newest snapshot in --snapshots DIR");
   run_app
       ->add_option_function<std::vector<std::string>>(
           "--kill",
@@ -137,22 +153,26 @@ void CommandLine::add_run() {
               job.kills.push_back(*order);
             }
           },
-          "OP.REPLICA@PERCENT: kill the process of that replica when the sources have read so "
-          "much; may be repeated")
+          "To see what happens: kill the process of that replica once\n"
+          "the sources have read so much; may be repeated")
+      ->type_name("OP.REPLICA@PERCENT")
       ->allow_extra_args(false);
-  run_app->add_option("--stats", command.stats, "File for statistics as JSON");
-  run_app->add_option("--dead-letters", job.dead_letters,
-                      "File for items that bring their process down again and again: the job "
-                      "goes on without them");
-  add_parsed(*run_app, "--heartbeat", settings.heartbeat_interval, parse_duration,
-             "Time between two signs of life of a worker, which is replaced when five are "
-             "missing; default: 250ms");
+  add_parsed(*run_app, "--stats", "FILE", command.stats, parse_path,
+             "File for statistics as JSON, written over");
+  add_parsed(*run_app, "--dead-letters", "FILE", job.dead_letters, parse_path,
+             "File for items that bring their process down again and\n"
+             "again: the job goes on without them");
+  add_parsed(*run_app, "--heartbeat", "TIME", settings.heartbeat_interval, parse_duration,
+             "Time between two signs of life of a worker, which is\n"
+             "replaced when five are missing; default: 250ms");
   auto* quiet = run_app->add_flag("--quiet", command.quiet, "Only warnings and errors");
   run_app
       ->add_flag("--json", command.json,
-                 "JSON lines on standard output: what happens, and the summary")
+                 "JSON lines on standard output: what happens, and the\n"
+                 "summary; not with --quiet")
       ->excludes(quiet);
-  run_app->add_option("--config", settings_file, "File of settings; default: ./piracema.toml");
+  add_parsed(*run_app, "--config", "FILE", settings_file, parse_path,
+             "File of settings; default: ./piracema.toml, if it is there");
 }
 
 void CommandLine::add_graph() {
@@ -196,7 +216,8 @@ int CommandLine::dispatch() {
 int CommandLine::run(int argc, char** argv) {
   // The parser would call it an argument that was not expected.
   const std::string first = argc > 1 ? argv[1] : "-";
-  if (first[0] != '-' && first != "run" && first != "graph" && first != "snapshots") {
+  const bool is_command = first == "run" || first == "graph" || first == "snapshots";
+  if (!is_command && !first.starts_with('-')) {
     log(Level::error, concat("unknown command '", first, "': want run, graph or snapshots"));
     return 2;
   }
@@ -204,17 +225,27 @@ int CommandLine::run(int argc, char** argv) {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app.exit(error);  // Help or version.
-    log(Level::error, concat(error.what(), "; see --help"));
+    log(Level::error,
+        concat(error.what(), "; see piracema ", is_command ? first + " " : "", "--help"));
     return 2;
   }
   return dispatch();
 }
 
+// What was asked for and could not be written is a failure; a job that is done stays done.
+int check_output(int code, bool is_job) {
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
+  log(is_job ? Level::warning : Level::error, "standard output: not all could be written");
+  return code == 0 && !is_job ? 1 : code;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
+  fill_standard_fds();
   try {
-    return CommandLine().run(argc, argv);
+    const int code = CommandLine().run(argc, argv);
+    return check_output(code, argc > 1 && std::string_view(argv[1]) == "run");
   } catch (const std::exception& error) {
     log(Level::error, error.what());
     return 3;
