@@ -6,7 +6,7 @@ target_compile_options(piracema_options INTERFACE
   -Wno-missing-field-initializers
   # With -O3 or sanitizers g++ 12 sees uses of a variant's other alternatives where there are none,
   # and strings that overlap themselves (GCC bug 105651).
-  $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized -Wno-restrict>)
+  "$<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized;-Wno-restrict>")
 if(PIRACEMA_SANITIZE)
   target_compile_options(piracema_options INTERFACE
     -fsanitize=${PIRACEMA_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
