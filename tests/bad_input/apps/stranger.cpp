@@ -1,0 +1,82 @@
+// Somebody who calls the port of a job and has no business there.
+//
+//     stranger PORT WHAT
+//
+// Says WHAT and stays until the other end closes or, at the latest, for 20 s. Exit code 1 if the
+// other end did not close.
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <string>
+
+#include "base/fd.h"
+#include "net/address.h"
+#include "net/handshake.h"
+#include "run/control.h"
+
+using namespace piracema;
+
+namespace {
+
+std::string bytes_of(const wire::Frame& frame) {
+  std::string bytes(wire::frame_header_bytes, '\0');
+  wire::write_header(frame, reinterpret_cast<std::byte*>(bytes.data()));
+  return bytes + std::string(as_text(frame.head)) + std::string(as_text(frame.body));
+}
+
+std::string hello(std::uint32_t version, std::string token) {
+  return bytes_of(runtime::to_frame(
+      runtime::FromWorker(runtime::Hello{.version = version, .token = std::move(token)})));
+}
+
+std::string greeting(std::uint32_t version, std::string token) {
+  return bytes_of(
+      net::to_frame(net::Greeting{.version = version, .token = std::move(token), .slot = 3}));
+}
+
+std::string words(const std::string& what) {
+  const std::string wrong_token(32, '7');
+  if (what == "http") return "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n";
+  if (what == "wrong token") return hello(runtime::protocol_version, wrong_token);
+  if (what == "old hello") return hello(0, wrong_token);
+  if (what == "other job") return greeting(net::transport_version, wrong_token);
+  if (what == "old greeting") return greeting(0, wrong_token);
+  if (what == "heartbeat") {
+    return bytes_of(runtime::to_frame(runtime::FromWorker(runtime::Heartbeat{})));
+  }
+  if (what == "half a frame") return hello(runtime::protocol_version, wrong_token).substr(0, 50);
+  if (what == "old frame") {
+    std::string frame = hello(runtime::protocol_version, wrong_token);
+    frame[2] = 0;  // The version of the header.
+    return frame;
+  }
+  std::string noise;  // "noise"
+  for (std::uint32_t i = 0, x = 1; i < 100'000; ++i) {
+    x = x * 1664525 + 1013904223;  // Numerical Recipes, section 7.1.
+    noise += static_cast<char>(x >> 24);
+  }
+  return noise;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 3) return 2;
+  const auto address = net::Address::parse("127.0.0.1:" + std::string(argv[1]));
+  const Fd socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  if (!address || ::connect(socket.get(), address->data(), address->size()) != 0) {
+    std::perror("connect");
+    return 2;
+  }
+  const std::string all = words(argv[2]);
+  // Whether it is taken is not ours to say: the other end may have closed in the middle.
+  [[maybe_unused]] const ssize_t sent = ::send(socket.get(), all.data(), all.size(), MSG_NOSIGNAL);
+  char some[512];
+  pollfd ready{.fd = socket.get(), .events = POLLIN, .revents = 0};
+  while (::poll(&ready, 1, 20'000) > 0) {
+    if (::recv(socket.get(), some, sizeof some, 0) <= 0) return 0;
+  }
+  return 1;
+}

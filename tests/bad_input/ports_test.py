@@ -1,0 +1,75 @@
+#!/usr/bin/env python3
+"""Strangers on the ports of a job: refused with a line, and the job does not notice."""
+
+import json
+import pathlib
+import socket
+import unittest
+
+from support import *
+
+SAYINGS = ["noise", "http", "half a frame", "old frame", "wrong token", "old hello", "heartbeat",
+           "other job", "old greeting"]
+
+
+def ports_of(pid):
+    """The TCP ports that a process listens on."""
+    inodes = set()
+    for link in pathlib.Path(f"/proc/{pid}/fd").iterdir():
+        try:
+            inodes.add(str(link.readlink()))
+        except OSError:
+            pass  # Closed meanwhile.
+    rows = [row.split() for row in pathlib.Path("/proc/net/tcp").read_text().splitlines()[1:]]
+    listening = "0A"
+    return [int(row[1].split(":")[1], 16) for row in rows
+            if row[3] == listening and f"socket:[{row[9]}]" in inodes]
+
+
+class Ports(BadInput):
+    def start_job(self, lines):
+        """Takes a millisecond a line."""
+        self.lines(lines)
+        self.job_process = self.start(PIRACEMA, "run", "-n", "2", "--json", LINES, "in", "out", "2")
+        for line in self.job_process.stdout:
+            if json.loads(line)["event"] == "running":
+                break
+        pid = self.job_process.pid
+        children = pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+        self.ports = [port for process in [pid, *children] for port in ports_of(process)]
+        self.assertEqual(3, len(self.ports))
+
+    def finish(self):
+        """The job is done as if nobody had called; what it said on standard error."""
+        _, err = self.job_process.communicate(timeout=SECONDS_MAX)
+        self.assertEqual(0, self.job_process.returncode, err)
+        self.check_output()
+        return err.splitlines()
+
+    def test_whoever_says_something_wrong_is_refused_with_a_line(self):
+        self.start_job(8_000)  # Half a frame is waited for, 5 s at most.
+        callers = [(port, words, self.start(STRANGER, port, words))
+                   for port in self.ports for words in SAYINGS]
+        for port, words, caller in callers:
+            caller.communicate(timeout=SECONDS_MAX)
+            self.assertEqual(0, caller.returncode, f"'{words}' on {port} was not hung up on")
+        self.assertIsNone(self.job_process.poll())  # Else it was not there to be disturbed.
+        said = self.finish()
+        self.assertGreaterEqual(len(said), len(SAYINGS))
+        for line in said:
+            self.assertIn("warning", line)
+            self.assertIn("refused a connection from 127.0.0.1", line)
+
+    def test_whoever_says_nothing_or_leaves_at_once_does_not_matter(self):
+        self.start_job(500)
+        silent = [socket.create_connection(("127.0.0.1", port)) for port in self.ports]
+        for port in self.ports:
+            for _ in range(50):
+                socket.create_connection(("127.0.0.1", port)).close()
+        self.finish()
+        for one in silent:
+            one.close()
+
+
+if __name__ == "__main__":
+    unittest.main()
