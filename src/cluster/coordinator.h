@@ -150,7 +150,6 @@ class Coordinator {
   std::vector<SnapshotId> kept_, given_up_;
   SnapshotId next_id_ = 1;
   std::optional<SnapshotRound> round_;
-  std::uint64_t emitted_at_round_ = 0;
   Time next_round_{};
   std::uint32_t final_failures_ = 0;
   /// The last commit of the job, and the sinks that have not answered it.

@@ -283,15 +283,19 @@ TEST_CASE("without snapshots a lost worker ends the job with code 4 and says how
                            "9 (SIGKILL); start with --snapshots DIR to go on after a loss");
 }
 
-TEST_CASE("what is redone is counted from the sources' heartbeats") {
+TEST_CASE("what is redone is counted from what the sources had sent before the barrier") {
   World world;
   world.start();
   const auto beat = [&](std::uint64_t items) {
     world.say_of(reader,
                  runtime::Heartbeat{world.epoch(), 0, {{.replica = reader, .items_out = items}}});
   };
-  beat(100);
-  world.take_snapshot(1);
+  beat(70);
+  world.pass(world.settings.snapshot_interval);
+  world.say_of(reader, runtime::Saved{world.epoch(), 1, reader, 10, 0, 100});
+  CHECK(world.coordinator.items_emitted() == 100);
+  world.save_all(1);
+  world.tell(SnapshotCommitted{1});
   beat(130);
   world.exit(1);
   world.join(1);

@@ -49,7 +49,6 @@ void Coordinator::go_on() {
 
 void Coordinator::begin_round(SnapshotRound::Purpose purpose) {
   round_.emplace(next_id_++, epoch_, purpose, now_, job_->replicas());
-  emitted_at_round_ = items_emitted();
   next_round_ = now_ + settings_.snapshot_interval;
   std::vector<ReplicaId> first;
   for (ReplicaId replica = 0; replica < job_->replicas(); ++replica) {
@@ -68,7 +67,7 @@ void Coordinator::on(const SnapshotCommitted& committed) {
   if (!round_ || !round_->committing() || committed.snapshot != round_->id()) return;
   const SnapshotRound round = *std::exchange(round_, std::nullopt);
   tell(SnapshotTaken{round.id(), round.bytes(), now_ - round.begun()});
-  emitted_at_restore_ = emitted_at_round_;
+  emitted_at_restore_ = emitted_at_deploy_ + round.emitted();
   fruitless_ = 0;
   final_failures_ = 0;
   keep(round.id());

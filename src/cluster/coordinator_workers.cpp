@@ -1,4 +1,6 @@
 // What workers say. The slot was checked, and so were epoch and replica where a message has them.
+#include <algorithm>
+
 #include "base/text.h"
 #include "cluster/coordinator.h"
 
@@ -30,6 +32,9 @@ void Coordinator::hear(Slot slot, const runtime::Ready&) {
 void Coordinator::hear(Slot, const runtime::Saved& saved) {
   if (!round_ || round_->committing() || saved.snapshot != round_->id()) return;
   round_->saved(saved);
+  // The heartbeats lag behind: what is redone is counted from here.
+  std::uint64_t& emitted = progress_[saved.replica].items_out;
+  emitted = std::max(emitted, saved.emitted);
   if (!round_->complete()) return;
   round_->set_committing();
   act(CommitSnapshot{round_->manifest(job_->graph)});

@@ -11,6 +11,7 @@ void SnapshotRound::saved(const runtime::Saved& part) {
   if (has(part.replica)) return;
   parts_[part.replica] = {part.replica, part.bytes, part.checksum};
   count_ += 1;
+  emitted_ += part.emitted;
 }
 
 store::Manifest SnapshotRound::manifest(std::string job) const {

@@ -42,6 +42,8 @@ class SnapshotRound {
   /// `job` is the encoded graph. The round is complete.
   store::Manifest manifest(std::string job) const;
   std::uint64_t bytes() const;
+  /// Items that the sources have sent since the last Deploy, up to the barrier.
+  std::uint64_t emitted() const { return emitted_; }
 
  private:
   SnapshotId id_;
@@ -50,6 +52,7 @@ class SnapshotRound {
   Time begun_;
   std::vector<std::optional<store::Part>> parts_;
   std::size_t count_ = 0;
+  std::uint64_t emitted_ = 0;
   bool committing_ = false;
 };
 

@@ -47,7 +47,9 @@ struct Saved {
   ReplicaId replica = 0;
   std::uint64_t bytes = 0;
   std::uint64_t checksum = 0;
-  auto fields() { return std::tie(epoch, snapshot, replica, bytes, checksum); }
+  /// Items that a source has sent since the last Deploy, up to the barrier.
+  std::uint64_t emitted = 0;
+  auto fields() { return std::tie(epoch, snapshot, replica, bytes, checksum, emitted); }
 };
 
 /// A replica's state could not be stored (a full disk, say): the snapshot fails, not the job.

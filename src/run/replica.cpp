@@ -305,8 +305,9 @@ void Replica::on_aligned(std::optional<SnapshotId> aligned) {
 void Replica::snapshot(SnapshotId snapshot) {
   ENSURE(reorder_.empty());  // All batches before the barrier have come, so no place is missing.
   guarded("snapshot", [&] {
-    outbox_.flush();
     operator_->prepare(snapshot);
+    outbox_.flush();
+    count_out();
     Buffer state, part;
     operator_->save(state);
     wire::Writer writer(part);

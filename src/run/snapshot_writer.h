@@ -20,6 +20,8 @@ class SnapshotWriter {
     SnapshotId snapshot = 0;
     ReplicaId replica = 0;
     Buffer state;
+    /// As in Saved.
+    std::uint64_t emitted = 0;
   };
   /// Called on the writer's thread once the state is durable, or could not be stored.
   using OnDone = std::function<void(const Job&, Result<store::Part>)>;

@@ -48,7 +48,8 @@ Worker::Worker(const Graph& graph, WorkerSettings settings, std::function<void(F
     writer_ = std::make_unique<SnapshotWriter>(
         *settings_.store, [this](const SnapshotWriter::Job& job, Result<store::Part> part) {
           if (part) {
-            say_(Saved{job.epoch, job.snapshot, job.replica, part->bytes, part->checksum});
+            say_(Saved{job.epoch, job.snapshot, job.replica, part->bytes, part->checksum,
+                       job.emitted});
           } else {
             say_(SaveFailed{job.epoch, job.snapshot, job.replica, part.error().message});
           }
@@ -283,7 +284,10 @@ Result<Done> Worker::check(Slot from, const wire::Frame& frame, const Packet& pa
 
 void Worker::save(Epoch epoch, ReplicaId replica, SnapshotId snapshot, Buffer state) {
   if (writer_) {
-    writer_->write({epoch, snapshot, replica, std::move(state)});
+    // Its own thread calls, so it has sent no more meanwhile.
+    const bool is_source = graph_.shape.nodes[plan_.replicas[replica].node].role == Role::source;
+    const std::uint64_t sent = replicas_[replica]->counters().items_out.load(relaxed);
+    writer_->write({epoch, snapshot, replica, std::move(state), is_source ? sent : 0});
   } else {
     say_(SaveFailed{epoch, snapshot, replica, "there is no snapshot directory"});
   }
