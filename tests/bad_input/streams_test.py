@@ -8,8 +8,8 @@ from support import *
 
 
 class Streams(BadInput):
-    def shell(self, command, redirections):
-        return self.run_to_end("sh", "-c", f'exec "$@" {redirections}', "sh", *command)
+    def shell(self, command, redirections, **options):
+        return self.run_to_end("sh", "-c", f'exec "$@" {redirections}', "sh", *command, **options)
 
     def test_a_job_needs_no_standard_stream(self):
         # What is opened first must not get the number of a stream that lines are written to.
@@ -20,12 +20,13 @@ class Streams(BadInput):
                         self.assertEqual(0, self.shell(command, " ".join(closed)).returncode)
                         self.check_output()
 
-    def test_a_failure_without_standard_error_does_not_write_into_the_files(self):
+    def test_a_failure_without_standard_error_is_written_into_no_file(self):
         (self.folder / "in").write_text("a\nthrow\n")
         for command in [[LINES, "in", "out"], self.job("--snapshots", "s")]:
-            run = self.shell(command, "<&- >&- 2>&-")
+            run = self.shell(command, "<&- >&- 2>&-", environment={"PIRACEMA_SNAPSHOTS": "s"})
             self.assertEqual(1, run.returncode)
-            self.assertNotIn(b"error", (self.folder / "out.partial").read_bytes())
+            for file in ["out.partial", "s/piracema.lock"]:
+                self.assertNotIn(b"as it was told", (self.folder / file).read_bytes())
 
     def test_full_streams_do_not_stop_a_job(self):
         for options in [["--json"], []]:
