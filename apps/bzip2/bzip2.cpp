@@ -9,6 +9,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdint>
+#include <cstdio>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -48,15 +49,18 @@ int main(int argc, char** argv) {
   std::string in, out;
   std::uint32_t workers = std::max(1u, std::thread::hardware_concurrency());
   bool overwrite = false;
-  options.add_option("IN", in, "File to compress")->required();
-  options.add_option("OUT", out, "File to write")->required();
-  options.add_option("-w,--workers", workers,
-                     "Replicas that compress; one for each core if unsaid");
+  options.name("bzip2_app");
+  options.add_option("IN", in, "File to compress")->required()->type_name("");
+  options.add_option("OUT", out, "File to write")->required()->type_name("");
+  options.add_option("-w,--workers", workers, "Replicas that compress; default: one a core")
+      ->type_name("N");
   options.add_flag("-f,--force", overwrite, "Replace OUT if it exists");
   try {
     options.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return options.exit(error) == 0 ? 0 : 2;
+    if (error.get_exit_code() == 0) return options.exit(error);  // Help.
+    std::fprintf(stderr, "bzip2_app: error: %s; see --help\n", error.what());
+    return 2;
   }
 
   return run(pipeline(source("read", FileBlocks(in, block_bytes)),
