@@ -62,8 +62,7 @@ void Coordinator::advance() {
 void Coordinator::on(const Joined& joined) {
   Member* member = process(joined.slot, joined.incarnation);
   if (member == nullptr || member->state() != Member::State::starting || phase_ == Phase::leaving) {
-    act(Send{joined.slot, joined.incarnation,
-             runtime::Shutdown{1, "its place in the job was given to another process"}});
+    act(Send{joined.slot, joined.incarnation, runtime::Shutdown{1, place_given_away}});
     return;
   }
   if (!job_) {

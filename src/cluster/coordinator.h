@@ -79,6 +79,7 @@ class Coordinator {
   void fail(int code, std::string why);
 
   // ---- coordinator_workers.cpp: what workers say --------------------------------------------
+  void send_away_if_of_old(Slot slot, std::uint32_t incarnation);
   void hear(Slot, const runtime::Hello&) {}
   void hear(Slot, const runtime::Ready&);
   void hear(Slot, const runtime::Saved&);
@@ -128,6 +129,9 @@ class Coordinator {
   void tell(Note note) { act(Tell{std::move(note)}); }
   std::string worker_name(Slot) const;
   std::optional<Time> heard_by() const;
+
+  static constexpr const char* place_given_away =
+      "its place in the job was given to another process";
 
   const JobSettings settings_;
   std::vector<Action> actions_;

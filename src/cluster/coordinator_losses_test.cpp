@@ -53,7 +53,7 @@ TEST_CASE("a worker whose connection ends is killed, and replaced once it is gon
   CHECK(world.told<Lost>().size() == 1);
 }
 
-TEST_CASE("a process that cannot be ended is replaced all the same, and its slot is marked") {
+TEST_CASE("a process that cannot be ended is replaced, its slot marked, and sent away if it wakes") {
   World world;
   world.start();
   world.tell(ConnectionLost{1, 0});
@@ -64,6 +64,12 @@ TEST_CASE("a process that cannot be ended is replaced all the same, and its slot
   REQUIRE(world.done<Spawn>().size() == 1);
   world.join(1);
   CHECK(world.sent<runtime::Deploy>()[0].second.may_live == std::vector<Slot>{1});
+
+  world.clear();
+  world.tell(Said{1, 0, runtime::Heartbeat{1, 0, {}}});  // It wakes.
+  REQUIRE(world.done<Send>().size() == 1);
+  CHECK(world.done<Send>()[0].incarnation == 0);
+  CHECK(world.sent<runtime::Shutdown>()[0].second.code == 1);
 
   world.tell(Exited{1, 0, false, true, "killed", {}});  // At last.
   world.exit(0);

@@ -9,7 +9,9 @@ namespace piracema::cluster {
 // Every message is a sign of life, whatever it says.
 void Coordinator::on(const Said& said) {
   Member* member = process(said.slot, said.incarnation);
-  if (member == nullptr || member->state() != Member::State::joined) return;
+  if (member == nullptr || member->state() != Member::State::joined) {
+    return send_away_if_of_old(said.slot, said.incarnation);
+  }
   member->heard(heard_by());
   if (!deployed()) return;
   std::visit(
@@ -23,6 +25,12 @@ void Coordinator::on(const Said& said) {
         hear(said.slot, message);
       },
       said.message);
+}
+
+// A process that was given up and speaks again: it froze, or its machine could not be reached.
+void Coordinator::send_away_if_of_old(Slot slot, std::uint32_t incarnation) {
+  if (slot >= members_.size() || incarnation >= members_[slot].incarnation()) return;
+  act(Send{slot, incarnation, runtime::Shutdown{1, place_given_away}});
 }
 
 void Coordinator::hear(Slot slot, const runtime::Ready&) {

@@ -23,6 +23,9 @@ struct JobOptions {
   /// File for items that use up the restart budget; empty: they end the job.
   std::string dead_letters;
   std::vector<KillOrder> kills;
+  /// Leaves a process that should be ended alone until the job is over: what happens when the
+  /// machine that it is on does not answer. For tests of what keeps it out of the job.
+  bool cannot_end_processes = false;
   /// What workers write to standard output goes to standard error.
   bool output_to_error = false;
 };

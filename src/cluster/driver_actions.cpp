@@ -35,7 +35,7 @@ void DriverLoop::never_ran(Crew::Id id, std::string why) {
 void DriverLoop::act(const Kill& kill) {
   const Crew::Id id{kill.slot, kill.incarnation};
   if (std::erase(waiting_, id) != 0) never_ran(id, "it was never started");
-  crew_.kill(id);
+  if (!options_.cannot_end_processes) crew_.kill(id);
 }
 
 void DriverLoop::act(const Send& send) { crew_.send({send.slot, send.incarnation}, send.message); }

@@ -111,11 +111,17 @@ class WorkerProcess {
       ending_ = *ending;
       // The counters as they are at the end.
       control_->send(to_frame(runtime::FromWorker(worker_->heartbeat())));
-      if (!ending_.why.empty()) log(Level::error, ending_.why);
+      if (!ending_.why.empty()) leave_at_once();
       poller_.stop();
     } else {
       worker_->handle(*message);
     }
+  }
+
+  // Another process does its work, or it never had any: what it still holds back must not come out.
+  [[noreturn]] void leave_at_once() {
+    log(Level::error, ending_.why);
+    ::_exit(static_cast<int>(ending_.code));
   }
 
   // Nobody is left who could want the results, and an operator may be at work for hours.
