@@ -1,0 +1,104 @@
+// Numbers, a farm with a state for each key, a farm where things go wrong, lines in order: what
+// most tests run, alone or under `piracema run`.
+//
+//     stream_app OUT [items=N] [until=FILE] [pause_us=T] [ballast=BYTES] [every_ms=T] [resume]
+//                [fault=throw|throw-once|segv|abort|stick at=N]
+//
+// The source waits `pause_us` before each number and ends after `items`, or once FILE exists.
+// Each state carries `ballast` more bytes. `fault` says what happens at number `at` in the farm
+// "check"; `throw-once` does it once in the life of OUT, and `stick` does not return. OUT.fault
+// tells that one of these two has happened.
+#include <fcntl.h>
+#include <piracema/piracema.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <cereal/types/map.hpp>
+#include <chrono>
+#include <limits>
+#include <map>
+#include <stdexcept>
+#include <string>
+#include <thread>
+
+#include "options.h"
+
+using namespace piracema;
+
+struct Numbers {
+  std::int64_t items = 0;
+  std::string until;
+  std::chrono::microseconds pause{0};
+  std::int64_t sent = 0;
+
+  std::optional<std::int64_t> operator()() {
+    if (sent == items) return std::nullopt;
+    if (!until.empty() && ::access(until.c_str(), F_OK) == 0) return std::nullopt;
+    if (pause.count() != 0) std::this_thread::sleep_for(pause);
+    return ++sent;
+  }
+  double progress() const { return static_cast<double>(sent) / static_cast<double>(items); }
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(sent);
+  }
+};
+
+/// What comes out depends on all items of the same key before: a loss or a double shows.
+struct Chain {
+  std::string ballast;
+  std::map<std::int64_t, std::uint64_t> sums;
+
+  static std::int64_t key(const std::int64_t& n) { return n % 37; }
+
+  std::string operator()(const std::int64_t& n) {
+    std::uint64_t& sum = sums[key(n)];
+    sum = mix(sum + static_cast<std::uint64_t>(n));
+    return std::to_string(n) + " " + std::to_string(sum % 1'000'000);
+  }
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(ballast, sums);
+  }
+};
+
+struct Check {
+  std::string fault, out;
+  std::int64_t at = 0;
+
+  std::string operator()(const std::string& line) {
+    if (!fault.empty() && std::atoll(line.c_str()) == at) go_wrong();
+    return line;
+  }
+  void go_wrong() const {
+    if (fault == "throw") throw std::runtime_error("no half measures");
+    if (fault == "throw-once" && first_time()) throw std::runtime_error("a bad day");
+    if (fault == "segv") ::raise(SIGSEGV);
+    if (fault == "abort") ::abort();
+    if (fault == "stick") first_time();
+    while (fault == "stick") ::pause();
+  }
+  bool first_time() const {
+    const int fd = ::open((out + ".fault").c_str(), O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (fd < 0) return false;
+    ::close(fd);
+    return true;
+  }
+};
+
+int main(int argc, char** argv) {
+  const Options options(argc, argv);
+  // A sanitizer would take it for a mistake of its own kind, and end the process its own way.
+  ::signal(SIGSEGV, SIG_DFL);
+  const Numbers numbers{.items = options.number("items", std::numeric_limits<std::int64_t>::max()),
+                        .until = options.text("until"),
+                        .pause = std::chrono::microseconds(options.number("pause_us", 0))};
+  const Chain chain{.ballast =
+                        std::string(static_cast<std::size_t>(options.number("ballast", 0)), 'x')};
+  const Check check{
+      .fault = options.text("fault"), .out = options.out(), .at = options.number("at", 0)};
+  return run(pipeline(source("numbers", numbers), farm("chain", 3, chain).by_key(Chain::key),
+                      farm("check", 2, check).ordered(), sink("lines", LineSink(options.out()))),
+             {.snapshot_interval = std::chrono::milliseconds(options.number("every_ms", 1'000)),
+              .resume = options.has("resume")});
+}

@@ -1,0 +1,124 @@
+// Ctrl-C, SIGTERM, and the death of the coordinator.
+#include <doctest/doctest.h>
+#include <poll.h>
+#include <signal.h>
+
+#include "stream.h"
+
+using namespace piracema;
+using namespace piracema::testing;
+
+namespace {
+
+const std::vector<std::string> long_job = {"items=9000", "pause_us=300"};
+
+void check_resumed(const Stream& stream, std::size_t items) {
+  Job job(stream.run(long_job, {"--resume"}));
+  CHECK(job.wait() == 0);
+  CHECK(stream.is_right(items));
+  CHECK(job.summary()["items"] < items);  // Some were done before.
+}
+
+/// Whether all of these have ended within the time.
+bool all_end(const std::vector<Fd>& processes, milliseconds within) {
+  const Time until = now() + within;
+  for (const Fd& process : processes) {
+    const auto left = std::chrono::ceil<milliseconds>(std::max(until - now(), Time{}));
+    pollfd ended{.fd = process.get(), .events = POLLIN, .revents = 0};
+    if (::poll(&ended, 1, static_cast<int>(left.count())) != 1) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+TEST_CASE("Ctrl-C and SIGTERM stop a job with a snapshot, and it goes on from there") {
+  for (const int signal : {SIGINT, SIGTERM}) {
+    CAPTURE(signal);
+    const Stream stream;
+    Job job(stream.run(long_job));
+    job.wait_for("snapshot");
+    job.signal(signal);
+    CHECK(job.wait() == 75);
+    CHECK(job.processes().empty());
+    CHECK_FALSE(exists(stream.out));
+    CHECK(exists(stream.out + ".partial"));
+    check_resumed(stream, 9'000);
+  }
+}
+
+TEST_CASE("a job that is stopped again and again loses nothing") {
+  const Stream stream;
+  {
+    Job job(stream.run(long_job));
+    job.wait_for("first_item_out");
+    job.signal(SIGINT);
+    REQUIRE(job.wait() == 75);
+  }
+  for (int i = 0; i < 4; ++i) {
+    Job job(stream.run(long_job, {"--resume"}));
+    job.wait_for(i % 2 == 0 ? "snapshot" : "running");
+    job.signal(SIGTERM);
+    CHECK(job.wait() == 75);
+  }
+  check_resumed(stream, 9'000);
+}
+
+TEST_CASE("a second signal ends a job at once, with the code of that signal") {
+  struct Case {
+    int first, second, code;
+  };
+  for (const Case& one : {Case{SIGINT, SIGINT, 130}, Case{SIGTERM, SIGTERM, 143},
+                          Case{SIGINT, SIGTERM, 143}, Case{SIGTERM, SIGINT, 130}}) {
+    CAPTURE(one.first);
+    CAPTURE(one.second);
+    const Stream stream;
+    // An operator that does not return: no barrier gets past it.
+    Job job(stream.run({"items=9000", "pause_us=300", "fault=stick", "at=500"}));
+    job.wait_for("snapshot");
+    job.go_on_until([&] { return exists(stream.out + ".fault"); });
+    job.signal(one.first);
+    job.wait_for("stopping");
+    const Time asked = now();
+    job.signal(one.second);
+    CHECK(job.wait() == one.code);
+    CHECK(now() - asked < std::chrono::seconds(sanitized ? 5 : 1));
+    CHECK(job.processes().empty());
+  }
+}
+
+TEST_CASE("a signal before anything has run ends the job") {
+  const Stream stream;
+  Job job(stream.run(long_job));
+  job.signal(SIGTERM);
+  // The signal may come before the command has asked to be told of it.
+  const int code = job.wait();
+  CHECK((code == 143 || code == 75));
+  CHECK(job.processes().empty());
+}
+
+TEST_CASE("workers end within a second of their coordinator's death, and the job goes on later") {
+  const Stream stream;
+  Job job(stream.run(long_job));
+  job.wait_for("snapshot");
+  std::vector<Fd> workers;
+  for (const Worker& worker : job.workers()) workers.push_back(pidfd_of(worker.pid));
+  REQUIRE(workers.size() == 4);
+  job.signal(SIGKILL);
+  CHECK(all_end(workers, std::chrono::seconds(1)));
+  CHECK(job.wait() == 128 + SIGKILL);
+  CHECK(job.processes().empty());
+  check_resumed(stream, 9'000);
+}
+
+TEST_CASE("a stop while a worker is being replaced loses nothing") {
+  const Stream stream;
+  Job job(stream.run(long_job));
+  job.wait_for("snapshot");
+  ::kill(job.worker(2).pid, SIGKILL);
+  job.wait_for("lost");
+  job.signal(SIGINT);
+  CHECK(job.wait() == 75);
+  CHECK(job.processes().empty());
+  check_resumed(stream, 9'000);
+}

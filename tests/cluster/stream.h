@@ -1,0 +1,58 @@
+#pragma once
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+#include "cluster/job.h"
+#include "store/testing.h"
+
+/// Jobs of apps/stream.cpp, and what they should have written.
+namespace piracema::testing {
+
+struct Stream {
+  store::ScratchDirectory scratch;
+  std::string out = path("out");
+  std::string snapshots = path("snapshots");
+
+  std::string path(const std::string& name) const { return scratch.path() + "/" + name; }
+
+  /// The program with these of its options.
+  std::vector<std::string> program(std::vector<std::string> options) const {
+    options.insert(options.begin(), {STREAM_APP, out});
+    return options;
+  }
+
+  /// As four processes with snapshots, often.
+  std::vector<std::string> run(const std::vector<std::string>& program_options,
+                               const std::vector<std::string>& more = {}) const {
+    std::vector<std::string> options = {"-n", "4", "--snapshots", snapshots, "--every", "100ms"};
+    options.insert(options.end(), more.begin(), more.end());
+    return piracema_run(options, program(program_options));
+  }
+
+  /// What a run of so many items writes in which nothing fails.
+  std::string expected(std::size_t items) const {
+    const std::string reference = path("expected-" + std::to_string(items));
+    if (!exists(reference)) {
+      Job job({STREAM_APP, reference, "items=" + std::to_string(items)});
+      REQUIRE(job.wait() == 0);
+    }
+    return contents(reference);
+  }
+
+  /// Whether the output is that of a run in which nothing fails; of how many items follows from
+  /// `items`, or from its length.
+  bool is_right(std::size_t items = 0) const {
+    const std::string found = contents(out);
+    const std::string wanted = expected(items != 0 ? items : lines_of(found).size());
+    return !found.empty() && found == wanted;
+  }
+};
+
+inline bool is_in(const std::string& part, const std::string& text) {
+  return text.find(part) != std::string::npos;
+}
+
+}  // namespace piracema::testing

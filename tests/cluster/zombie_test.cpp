@@ -1,0 +1,85 @@
+// Workers that were taken for dead, could not be ended, and come back.
+#include <doctest/doctest.h>
+#include <poll.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include "base/text.h"
+#include "cluster/driver.h"
+#include "stream.h"
+
+using namespace piracema;
+using namespace piracema::testing;
+
+namespace {
+
+/// Freezes the worker of a slot once a snapshot is there, and lets it go on when the job has gone
+/// on without it.
+class Freezer : public cluster::JobObserver {
+ public:
+  Freezer(int slot, std::string mark) : slot_(slot), mark_(std::move(mark)) {}
+
+  void noted(Time, const cluster::Note& note) override {
+    if (std::holds_alternative<cluster::SnapshotTaken>(note) && !frozen_) freeze();
+    if (std::holds_alternative<cluster::Lost>(note)) losses += 1;
+    if (std::holds_alternative<cluster::FirstItemOut>(note) && losses == 1 && !woken_) wake();
+  }
+
+  /// It ended by itself, while the job was still going on.
+  bool has_left() const {
+    pollfd ended{.fd = frozen_.get(), .events = POLLIN, .revents = 0};
+    return ::poll(&ended, 1, 0) == 1;
+  }
+  void progressed(Time, const cluster::JobReport&) override {
+    left_during_job = left_during_job || (woken_ && has_left());
+  }
+
+  int losses = 0;
+  bool left_during_job = false;
+
+ private:
+  void freeze() {
+    for (const Worker& worker : workers_of(mark_)) {
+      if (worker.slot == slot_) pid_ = worker.pid;
+    }
+    frozen_ = pidfd_of(pid_);
+    ::kill(pid_, SIGSTOP);
+  }
+  void wake() {
+    woken_ = true;
+    ::kill(pid_, SIGCONT);
+  }
+
+  const int slot_;
+  const std::string mark_;
+  pid_t pid_ = 0;
+  Fd frozen_;
+  bool woken_ = false;
+};
+
+}  // namespace
+
+TEST_CASE("a worker that wakes after it was replaced is told so and ends, and leaves no trace") {
+  // In the order of the slots: with the source, with farms only, with the sink.
+  for (const int slot : {0, 1, 2, 3}) {
+    CAPTURE(slot);
+    const Stream stream;
+    const std::string mark = concat("zombie-", ::getpid(), "-", slot);
+    ::setenv("PIRACEMA_TEST_JOB", mark.c_str(), 1);
+    cluster::JobOptions options;
+    options.command = stream.program({"items=9000", "pause_us=200"});
+    options.settings.slots = 4;
+    options.settings.snapshot_interval = milliseconds(50);
+    options.snapshots = stream.snapshots;
+    options.cannot_end_processes = true;
+    Freezer freezer(slot, mark);
+    const cluster::JobReport report = cluster::run_job(options, freezer);
+    ::unsetenv("PIRACEMA_TEST_JOB");
+
+    CHECK(report.code == 0);
+    CHECK(report.why == "");
+    CHECK(freezer.losses == 1);
+    CHECK(freezer.left_during_job);
+    CHECK(stream.is_right(9'000));
+  }
+}
