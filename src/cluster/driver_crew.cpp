@@ -57,6 +57,21 @@ void Crew::send(Id id, const runtime::ToWorker& message) {
   found->second.line->send(runtime::to_frame(message));
 }
 
+void Crew::heard(Id id, Time when) {
+  const auto found = members_.find(id);
+  if (found != members_.end()) found->second.heard_at = when;
+}
+
+std::vector<Crew::Id> Crew::held_up(Time now, Time silent) const {
+  std::vector<Id> all;
+  for (const auto& [id, member] : members_) {
+    const Time since = now - member.heard_at;
+    if (!member.joined || member.exit || since < silent || since >= 3 * silent) continue;
+    if (member.process.is_held_up()) all.push_back(id);
+  }
+  return all;
+}
+
 bool Crew::expects(Id id) const {
   const auto found = members_.find(id);
   return found != members_.end() && !found->second.joined;

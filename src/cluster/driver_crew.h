@@ -9,7 +9,9 @@
 #include <string>
 #include <utility>
 #include <vector>
+#include <vector>
 
+#include "base/clock.h"
 #include "base/ids.h"
 #include "cluster/at_work.h"
 #include "cluster/coordinator_events.h"
@@ -45,6 +47,12 @@ class Crew {
   /// Dropped when it has no connection.
   void send(Id id, const runtime::ToWorker& message);
 
+  /// It has said something.
+  void heard(Id id, Time when);
+  /// Those that have been silent for at least `silent`, but for less than three times as long,
+  /// because the machine lets them wait.
+  std::vector<Id> held_up(Time now, Time silent) const;
+
   /// Waits for this process to join.
   bool expects(Id id) const;
   void join(Id id, std::shared_ptr<net::Connection> line);
@@ -64,6 +72,7 @@ class Crew {
     AtWork at_work;
     std::shared_ptr<net::Connection> line;
     bool joined = false;
+    Time heard_at{};
     bool line_lost = false;
     bool loss_told = false;
     std::optional<Exit> exit;

@@ -45,6 +45,7 @@ Result<Done> DriverLoop::expected(const runtime::Hello& hello) {
 net::Connection::Events DriverLoop::joined(const runtime::Hello& hello, Door::Line line) {
   const Crew::Id id{hello.slot, hello.incarnation};
   crew_.join(id, std::move(line));
+  crew_.heard(id, time());
   if (!std::exchange(anybody_joined_, true)) first_joined(hello);
   tell(Joined{id.first, id.second, hello.address, hello.graph});
   if (const auto& job = coordinator_->job(); job && !planned_) plan(*job);
@@ -77,6 +78,7 @@ void DriverLoop::heard(Crew::Id id, const wire::Frame& frame) {
     log(Level::warning, concat("worker ", id.first, ": ", message.error().message));
     return crew_.kill(id);
   }
+  crew_.heard(id, time());
   tell(Said{id.first, id.second, *message});
   const auto* heartbeat = std::get_if<runtime::Heartbeat>(&*message);
   if (heartbeat == nullptr || !planned_) return;

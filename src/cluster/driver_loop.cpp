@@ -137,10 +137,24 @@ void DriverLoop::turn() {
   frozen_ = now();
   poller_.run_once(std::chrono::milliseconds(0));
   if (!anybody_joined_ && *frozen_ >= join_by_) give_up_joining();
-  const auto due = coordinator_->next_deadline();
-  if (due && *due <= *frozen_) tell(Tick{});
+  const auto is_due = [this] {
+    const auto due = coordinator_->next_deadline();
+    return due && *due <= *frozen_;
+  };
+  if (is_due()) vouch();
+  if (is_due()) tell(Tick{});
   if (*frozen_ >= next_look_) look();
   frozen_.reset();
+}
+
+// On a machine that is too busy a sign of life comes late. The kernel knows who would send one
+// if he could, and speaks for him, for a while.
+void DriverLoop::vouch() {
+  const JobSettings& settings = options_.settings;
+  const Time silent = settings.heartbeat_timeout - settings.heartbeat_interval / 2;
+  for (const Crew::Id& id : crew_.held_up(*frozen_, silent)) {
+    tell(Said{id.first, id.second, runtime::Heartbeat{.epoch = coordinator_->epoch()}});
+  }
 }
 
 void DriverLoop::look() {

@@ -32,6 +32,7 @@ class DriverLoop {
   Result<Done> begin_with_snapshots(JobSettings& settings);
   Result<Done> open_door();
   void turn();
+  void vouch();
   void look();
   void give_up_joining();
   Time time();

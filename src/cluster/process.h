@@ -66,6 +66,10 @@ class Process {
   /// Also to what the process has started itself, unless that left its process group.
   void signal(int number) const;
 
+  /// Its main thread wants to run and waits for a processor or a disk: it is neither stopped nor
+  /// stuck, the machine is busy.
+  bool is_held_up() const;
+
   /// How it ended; nothing while it lives. Call it no more after it has said so.
   std::optional<Exit> reap();
 

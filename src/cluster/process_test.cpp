@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -45,6 +46,21 @@ std::string read_all(int fd) {
 }
 
 }  // namespace
+
+TEST_CASE("a process that computes is held up, one that is stopped or waits is not") {
+  auto busy = Process::start(shell("echo go; while :; do :; done"));
+  REQUIRE(busy.ok());
+  while (!busy->is_held_up()) ::sched_yield();
+  busy->signal(SIGSTOP);
+  siginfo_t stopped{};
+  REQUIRE(::waitid(P_PID, static_cast<id_t>(busy->pid()), &stopped, WSTOPPED) == 0);
+  CHECK_FALSE(busy->is_held_up());
+
+  auto waiting = Process::start(shell("read line <&-; kill -STOP $$"));
+  REQUIRE(waiting.ok());
+  REQUIRE(::waitid(P_PID, static_cast<id_t>(waiting->pid()), &stopped, WSTOPPED) == 0);
+  CHECK_FALSE(waiting->is_held_up());
+}
 
 TEST_CASE("an exit says how it came about") {
   CHECK(run(shell("exit 0")).clean);
