@@ -154,6 +154,7 @@ TEST_CASE("a signal stops the job with a last snapshot, from which it is resumed
     run.options.command = {DRIVER_TEST_OTHER_APP};
     const JobReport other = run();
     CHECK(other.code == 3);
+    INFO(other.why);
     CHECK(other.why.find("another program") != std::string::npos);
     CHECK(other.why.find("numbers > work x3 > lines (ordered)") != std::string::npos);
   }
