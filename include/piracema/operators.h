@@ -73,8 +73,8 @@ class IOperator {
 
 /// Brings data into the pipeline.
 ///
-/// A snapshot sees the keyStore as it was when the last `Emit` before it returned. After a
-/// recovery `onProduce` is called again, and if the first message that it emits has the
+/// A snapshot sees the keyStore as it was when the last message before it was given to `Emit`.
+/// After a recovery `onProduce` is called again, and if the first message that it emits has the
 /// identifier of the last one before the snapshot it is taken for that one, not for a new one.
 /// So both orders are exactly-once: store the position and then emit, or emit and then store.
 /// There has to be one message for each position that is stored, and consecutive messages need

@@ -26,7 +26,7 @@ KeyStore::Use::Use(KeyStore& store) : before_(std::exchange(of_this_thread, &sto
 KeyStore::Use::~Use() { of_this_thread = before_; }
 
 void KeyStore::put(const std::string& key, std::uint64_t type, Buffer value) {
-  values_[key] = {type, std::move(value)};
+  values_[key] = {type, std::make_shared<const Buffer>(std::move(value))};
 }
 
 const KeyStore::Value* KeyStore::find(const std::string& key) const {
@@ -35,9 +35,14 @@ const KeyStore::Value* KeyStore::find(const std::string& key) const {
   return below_ != nullptr ? below_->find(key) : nullptr;
 }
 
-void KeyStore::move_into(KeyStore& to) {
-  for (auto& [key, value] : values_) to.values_[key] = std::move(value);
-  values_.clear();
+void KeyStore::copy_into(KeyStore& to) const {
+  for (const auto& [key, value] : values_) to.values_[key] = value;
+}
+
+std::size_t KeyStore::bytes() const {
+  std::size_t sum = 0;
+  for (const auto& [key, value] : values_) sum += key.size() + value.bytes->size();
+  return sum;
 }
 
 Bytes KeyStore::get(const std::string& key, std::uint64_t type) const {
@@ -48,7 +53,7 @@ Bytes KeyStore::get(const std::string& key, std::uint64_t type) const {
   if (found->type != type) {
     throw std::logic_error(concat("the keyStore holds a value of another type for '", key, "'"));
   }
-  return found->bytes;
+  return *found->bytes;
 }
 
 void KeyStore::save(Buffer& out) const {
@@ -57,7 +62,7 @@ void KeyStore::save(Buffer& out) const {
   for (const auto& [key, value] : values_) {
     writer.text(key);
     writer.number(value.type);
-    writer.bytes(value.bytes);
+    writer.bytes(*value.bytes);
   }
 }
 
@@ -68,7 +73,7 @@ void KeyStore::load(Bytes in) {
   for (std::size_t i = 0; i < count && reader.ok(); ++i) {
     const std::string key = reader.text();
     const auto type = reader.number<std::uint64_t>();
-    values_[key] = {type, Buffer(reader.bytes())};
+    values_[key] = {type, std::make_shared<const Buffer>(reader.bytes())};
   }
   if (auto read = reader.finish(); !read) throw DecodeError("keyStore: " + read.error().message);
 }

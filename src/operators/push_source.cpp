@@ -30,14 +30,13 @@ PushSource::~PushSource() {
 void PushSource::open(const Context& context) { context_ = context; }
 
 Produced PushSource::produce(Output& output) {
-  if (!thread_.joinable()) {
-    output_ = &output;
-    thread_ = std::thread([this] { run(); });
-  }
+  if (!thread_.joinable()) thread_ = std::thread([this] { run(); });
   std::unique_lock lock(mutex_);
   if (queue_.empty()) {
     if (thrown_) std::rethrow_exception(thrown_);
-    return over_ ? Produced::end : Produced::nothing_yet;
+    if (!over_) return Produced::nothing_yet;
+    stored_last_.copy_into(sent_store_);
+    return Produced::end;
   }
   while (!queue_.empty() && !output.full()) send_one(output);
   lock.unlock();
@@ -48,7 +47,9 @@ Produced PushSource::produce(Output& output) {
 void PushSource::send_one(Output& output) {
   const Queued message = std::move(queue_.front());
   queue_.pop_front();
-  queued_bytes_ -= message.value.size();
+  queued_bytes_ -= message.bytes();
+  message.stored.copy_into(sent_store_);
+  sent_id_ = message.id;
   output.begin_item(message.id);
   if (message.key) {
     output.emit_to_key(*message.key, message.value);
@@ -74,7 +75,7 @@ void PushSource::run() {
     thrown = std::current_exception();
   }
   std::lock_guard lock(mutex_);
-  ahead_.move_into(store_);
+  ahead_.copy_into(stored_last_);
   thrown_ = thrown;
   over_ = true;
   context_.wake();
@@ -86,29 +87,28 @@ void PushSource::emit(std::uint64_t id, std::optional<std::uint64_t> key, std::s
     return stop_ || (queue_.size() < queue_items_max && queued_bytes_ < queue_bytes_max);
   });
   if (stop_) throw Stop{};
-  ahead_.move_into(store_);
-  const bool again = std::exchange(just_restored_, false) && last_id_ == id;
-  last_id_ = id;
-  if (again) return;
-  queued_bytes_ += value.size();
-  queue_.push_back({id, key, std::move(value)});
+  Queued message{id, key, std::move(value), KeyStore()};
+  ahead_.copy_into(message.stored);
+  ahead_.copy_into(store_);
+  ahead_.clear();
+  if (std::exchange(restored_id_, std::nullopt) == id) {
+    // Sent before the snapshot; what was stored since then belongs to it.
+    message.stored.copy_into(ahead_);
+    return;
+  }
+  queued_bytes_ += message.bytes();
+  queue_.push_back(std::move(message));
   if (queue_.size() == 1) context_.wake();
 }
 
-// Nothing may come between the last message before the barrier and the state.
-void PushSource::prepare(std::uint64_t) {
-  std::lock_guard lock(mutex_);
-  while (!queue_.empty()) send_one(*output_);
-  saved_.clear();
-  wire::Writer writer(saved_);
-  writer.number(static_cast<std::uint8_t>(last_id_.has_value()));
-  writer.number(last_id_.value_or(0));
+void PushSource::save(Buffer& out) {
+  wire::Writer writer(out);
+  writer.number(static_cast<std::uint8_t>(sent_id_.has_value()));
+  writer.number(sent_id_.value_or(0));
   Buffer values;
-  store_.save(values);
+  sent_store_.save(values);
   writer.bytes(values);
 }
-
-void PushSource::save(Buffer& out) { out.append(saved_.data(), saved_.size()); }
 
 void PushSource::load(Bytes in) {
   wire::Reader reader(in);
@@ -116,9 +116,9 @@ void PushSource::load(Bytes in) {
   const auto last = reader.number<std::uint64_t>();
   const Bytes values = reader.bytes();
   if (auto read = reader.finish(); !read) throw DecodeError("source: " + read.error().message);
-  store_.load(values);
-  if (has_last) last_id_ = last;
-  just_restored_ = has_last;
+  sent_store_.load(values);
+  sent_store_.copy_into(store_);
+  if (has_last) sent_id_ = restored_id_ = last;
 }
 
 }  // namespace piracema::operators::detail

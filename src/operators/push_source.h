@@ -17,8 +17,8 @@ namespace piracema::operators::detail {
 /// thread of its own and leaves its messages in a short queue. So a source that waits for the
 /// outside world keeps nobody else waiting, snapshots included.
 ///
-/// What the user stores becomes part of the state with the next `Emit`, under the same lock as
-/// the message: a snapshot sees both or none of them.
+/// What the user stores travels with the next message and becomes part of the state when that is
+/// sent: a snapshot sees both or none of them, and does not wait for what is in the queue.
 class PushSource final : public Operator {
  public:
   explicit PushSource(const Maker<ISourceOperator>& make) : make_(make) {}
@@ -26,7 +26,6 @@ class PushSource final : public Operator {
 
   void open(const Context& context) override;
   Produced produce(Output& output) override;
-  void prepare(std::uint64_t snapshot) override;
   void save(Buffer& out) override;
   void load(Bytes in) override;
 
@@ -35,6 +34,9 @@ class PushSource final : public Operator {
     std::uint64_t id = 0;
     std::optional<std::uint64_t> key;
     std::string value;
+    /// What was stored since the message before.
+    KeyStore stored;
+    std::size_t bytes() const { return value.size() + stored.bytes(); }
   };
 
   void run();
@@ -43,21 +45,22 @@ class PushSource final : public Operator {
 
   const Maker<ISourceOperator>& make_;
   Context context_;
-  Output* output_ = nullptr;
-  Buffer saved_;
+  /// What a snapshot sees: as of the last message that was sent.
+  KeyStore sent_store_;
+  std::optional<std::uint64_t> sent_id_;
 
   std::mutex mutex_;
   std::condition_variable room_;
   std::deque<Queued> queue_;
   std::size_t queued_bytes_ = 0;
-  /// What belongs to the messages up to the last one; written by the user's thread alone.
+  /// What the user sees, and what of it he has stored since the last message; his thread's alone.
   KeyStore store_;
-  /// What the user has stored since then; used by the user's thread alone.
   KeyStore ahead_{&store_};
-  std::optional<std::uint64_t> last_id_;
   /// The first message after a recovery may be the last one before it.
-  bool just_restored_ = false;
+  std::optional<std::uint64_t> restored_id_;
+  /// `onProduce` has returned, and has stored this after its last message.
   bool over_ = false;
+  KeyStore stored_last_;
   bool stop_ = false;
   std::exception_ptr thrown_;
   std::thread thread_;

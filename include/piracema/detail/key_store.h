@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <typeinfo>
 
@@ -21,8 +22,11 @@ class KeyStore {
   void put(const std::string& key, std::uint64_t type, Buffer value);
   Bytes get(const std::string& key, std::uint64_t type) const;
   bool contains(const std::string& key) const { return find(key) != nullptr; }
-  /// Puts all values into `to` and has none afterwards.
-  void move_into(KeyStore& to);
+  /// Puts all values into `to` as well; they are shared, not copied.
+  void copy_into(KeyStore& to) const;
+  void clear() { values_.clear(); }
+  /// Of all values, those below not counted.
+  std::size_t bytes() const;
 
   /// Throws DecodeError if `in` is not what `save` wrote.
   void save(Buffer& out) const;
@@ -43,7 +47,7 @@ class KeyStore {
  private:
   struct Value {
     std::uint64_t type = 0;
-    Buffer bytes;
+    std::shared_ptr<const Buffer> bytes;
   };
   const Value* find(const std::string& key) const;
 
