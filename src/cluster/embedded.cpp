@@ -3,13 +3,8 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include <condition_variable>
-#include <cstdio>
-#include <deque>
 #include <memory>
-#include <mutex>
 #include <optional>
-#include <thread>
 #include <utility>
 
 #include "base/log.h"
@@ -18,6 +13,7 @@
 #include "cluster/driver_signals.h"
 #include "cluster/driver_snapshots.h"
 #include "cluster/driver_store_thread.h"
+#include "cluster/patience.h"
 #include "net/poller.h"
 #include "run/worker.h"
 
@@ -25,8 +21,8 @@ namespace piracema::cluster {
 
 namespace {
 
-// A thread cannot be ended from outside: after a failure an operator has so long to return.
-constexpr std::chrono::seconds leave_timeout{5};
+// An operator has so long to return when its job has failed or was stopped.
+constexpr std::chrono::seconds leave_timeout{1};
 
 JobSettings settings_of(const RunOptions& options) {
   JobSettings settings;
@@ -134,23 +130,11 @@ class Embedded {
 
   // Ends the replicas; those of a job that ended well have nothing to do any more.
   void leave() {
-    std::mutex mutex;
-    std::condition_variable changed;
-    bool left = false;
-    std::thread watchdog([&] {
-      std::unique_lock lock(mutex);
-      if (changed.wait_for(lock, leave_timeout, [&] { return left; })) return;
-      log(Level::error, concat(finish_->why, "; an operator does not return"));
-      std::fflush(nullptr);
-      ::_exit(finish_->code);
-    });
-    worker_.reset();
     {
-      std::lock_guard lock(mutex);
-      left = true;
+      const Patience patience(leave_timeout, finish_->code,
+                              concat(finish_->why, "; an operator does not return"));
+      worker_.reset();
     }
-    changed.notify_one();
-    watchdog.join();
     store_thread_.reset();
   }
 

@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "cluster/at_work.h"
+#include "cluster/patience.h"
 #include "net/address.h"
 #include "net/connection.h"
 #include "net/dial.h"
@@ -21,6 +22,8 @@ namespace piracema::cluster {
 namespace {
 
 constexpr std::chrono::seconds dial_timeout{5};
+// Operators have so long to return: from the end of a job that is done, or was stopped.
+constexpr std::chrono::seconds leave_timeout{5}, stop_timeout{1};
 
 /// A worker and its connections, all on one poller.
 class WorkerProcess {
@@ -33,7 +36,11 @@ class WorkerProcess {
     dial();
     poller_.run();
     if (failed_) return *failed_;
-    return static_cast<int>(ending_.code);
+    // When the job was stopped a source may wait for the world; what it says no longer matters.
+    const int code = static_cast<int>(ending_.code);
+    const Patience patience(code == 0 ? leave_timeout : stop_timeout, code, "");
+    worker_.reset();
+    return code;
   }
 
  private:
