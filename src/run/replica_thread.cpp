@@ -7,9 +7,10 @@
 namespace piracema::runtime {
 
 namespace {
-// A source that has nothing and does not say when is asked again after these.
+// A source that has nothing is asked again after these; one that calls Context::wake is not kept
+// waiting by them. Asking is most of what an idle job does.
 constexpr Time poll_first = std::chrono::milliseconds(1);
-constexpr Time poll_longest = std::chrono::milliseconds(16);
+constexpr Time poll_longest = std::chrono::milliseconds(100);
 }  // namespace
 
 ReplicaThread::ReplicaThread(ReplicaId self, const flow::ReplicaPlan& plan, const Graph& graph,
