@@ -37,6 +37,7 @@ Result<Done> Crew::start(Id id, Launch launch) {
   const auto [place, added] = members_.try_emplace(
       id, Member{.process = *std::move(process), .at_work = *std::move(at_work)});
   ENSURE(added);  // The coordinator numbers the incarnations of a slot.
+  place->second.heard_at = now();
   const int handle = place->second.process.handle();
   if (handle >= 0) poller_.watch(handle, EPOLLIN, [this, id](std::uint32_t) { reap(id); });
   return Done{};
@@ -70,6 +71,13 @@ std::vector<Crew::Id> Crew::held_up(Time now, Time silent) const {
     if (member.process.is_held_up()) all.push_back(id);
   }
   return all;
+}
+
+void Crew::kill_stopped_starters(Time now, Time silent) {
+  for (const auto& [id, member] : members_) {
+    if (member.joined || member.exit || now - member.heard_at < silent) continue;
+    if (member.process.is_stopped()) member.process.signal(SIGKILL);
+  }
 }
 
 bool Crew::expects(Id id) const {

@@ -53,6 +53,10 @@ class Crew {
   /// because the machine lets them wait.
   std::vector<Id> held_up(Time now, Time silent) const;
 
+  /// SIGKILL for those that are stopped and have not joined although they were started `silent`
+  /// ago or more: they would not beat, and so would not be missed.
+  void kill_stopped_starters(Time now, Time silent);
+
   /// Waits for this process to join.
   bool expects(Id id) const;
   void join(Id id, std::shared_ptr<net::Connection> line);
@@ -72,6 +76,7 @@ class Crew {
     AtWork at_work;
     std::shared_ptr<net::Connection> line;
     bool joined = false;
+    /// First when it was started.
     Time heard_at{};
     bool line_lost = false;
     bool loss_told = false;

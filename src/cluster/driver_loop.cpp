@@ -159,6 +159,9 @@ void DriverLoop::vouch() {
 
 void DriverLoop::look() {
   next_look_ = *frozen_ + look_every;
+  if (anybody_joined_) {
+    crew_.kill_stopped_starters(*frozen_, options_.settings.heartbeat_timeout);
+  }
   if (planned_) observer_.progressed(since_start(), tally_.report);
 }
 

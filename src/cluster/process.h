@@ -69,11 +69,15 @@ class Process {
   /// Its main thread wants to run and waits for a processor or a disk: it is neither stopped nor
   /// stuck, the machine is busy.
   bool is_held_up() const;
+  /// By a signal (SIGSTOP, SIGTSTP); a debugger is something else.
+  bool is_stopped() const;
 
   /// How it ended; nothing while it lives. Call it no more after it has said so.
   std::optional<Exit> reap();
 
  private:
+  char state() const;
+
   Process(pid_t pid, Fd handle) : pid_(pid), handle_(std::move(handle)) {}
 
   pid_t pid_ = 0;

@@ -55,6 +55,7 @@ TEST_CASE("a process that computes is held up, one that is stopped or waits is n
   siginfo_t stopped{};
   REQUIRE(::waitid(P_PID, static_cast<id_t>(busy->pid()), &stopped, WSTOPPED) == 0);
   CHECK_FALSE(busy->is_held_up());
+  CHECK(busy->is_stopped());
 
   auto waiting = Process::start(shell("read line <&-; kill -STOP $$"));
   REQUIRE(waiting.ok());

@@ -60,6 +60,19 @@ TEST_CASE("a worker that is stopped is replaced within 1.5 s, wherever it is in 
   CHECK(stream.is_right(20'000));
 }
 
+TEST_CASE("a worker that is stopped before it has joined is replaced as soon") {
+  const Stream stream;
+  Job job(stream.run({"items=9000", "pause_us=200", "stop-at-start"}));
+  job.wait_for("snapshot");
+  ::kill(job.worker(1).pid, SIGKILL);
+  job.wait_for("lost");
+  const Time begun = now();
+  job.wait_for("lost");
+  CHECK(now() - begun < std::chrono::milliseconds(1'500 + 300));
+  CHECK(job.wait() == 0);
+  CHECK(stream.is_right(9'000));
+}
+
 TEST_CASE("a busy machine raises no false alarm") {
   const Stream stream;
   const BusyMachine busy(4);

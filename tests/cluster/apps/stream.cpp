@@ -2,12 +2,14 @@
 // most tests run, alone or under `piracema run`.
 //
 //     stream_app OUT [items=N] [until=FILE] [pause_us=T] [ballast=BYTES] [every_ms=T] [resume]
+//     [stop-at-start]
 //                [fault=throw|throw-once|segv|abort|stick at=N]
 //
 // The source waits `pause_us` before each number and ends after `items`, or once FILE exists.
 // Each state carries `ballast` more bytes. `fault` says what happens at number `at` in the farm
 // "check"; `throw-once` does it once in the life of OUT, and `stick` does not return. OUT.fault
-// tells that one of these two has happened.
+// tells that one of these two has happened. With `stop-at-start` the first process that replaces
+// another one in its place stops before it has joined.
 #include <fcntl.h>
 #include <piracema/piracema.h>
 #include <signal.h>
@@ -88,6 +90,9 @@ struct Check {
 
 int main(int argc, char** argv) {
   const Options options(argc, argv);
+  const char* incarnation = std::getenv("PIRACEMA_INCARNATION");
+  const bool is_first_replacement = incarnation != nullptr && std::string(incarnation) == "1";
+  if (options.has("stop-at-start") && is_first_replacement) ::raise(SIGSTOP);
   // A sanitizer would take it for a mistake of its own kind, and end the process its own way.
   ::signal(SIGSEGV, SIG_DFL);
   const Numbers numbers{.items = options.number("items", std::numeric_limits<std::int64_t>::max()),
