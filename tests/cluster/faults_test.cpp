@@ -91,17 +91,3 @@ TEST_CASE("with a file for dead letters the item goes there, and all others to t
     CHECK(letter["bytes"].get<std::string>().starts_with("32303030"));  // "2000"
   }
 }
-
-TEST_CASE("an operator that stands still keeps its process only until the others roll back") {
-  const Stream stream;
-  Job job(stream.run({"items=3000", "pause_us=100", "fault=stick", "at=2000"}));
-  // It beats while its operator does not return: only a recovery finds that out.
-  job.go_on_until([&] { return exists(stream.out + ".fault"); });
-  ::kill(job.worker(0).pid, SIGKILL);
-  const Event lost = job.wait_for("lost", [](const Event& event) {
-    return event["how"] == "it did not load its state in time";
-  });
-  CHECK(is_in("check/", lost["replicas"]));
-  job.signal(SIGTERM);
-  CHECK((job.wait() == 75));
-}
