@@ -1,0 +1,62 @@
+#pragma once
+
+#include <piracema/bytes.h>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+namespace piracema::smr {
+
+/// What an operation reads and writes: numbers that stand for parts of the state, such as hashes
+/// of keys. Two operations conflict if one writes what the other reads or writes; a number that
+/// two keys share only costs parallelism.
+struct Keys {
+  std::vector<std::uint64_t> reads, writes;
+  /// Conflicts with every other operation.
+  bool all = false;
+};
+
+/// What a replica tells the operation about its place in the order. The same on all replicas.
+struct Context {
+  /// Position of the batch in the total order, and of the operation in the batch.
+  std::uint64_t instance = 0;
+  std::uint32_t index = 0;
+  /// The leader's clock when it proposed the batch, in nanoseconds; never goes back from one batch
+  /// to the next. The only time that an operation may know.
+  std::uint64_t time = 0;
+  std::uint64_t client = 0;
+};
+
+/// A service that is replicated (paper 003, Algorithm 1). Replicas that apply the same operations
+/// in the same order are in the same state and have given the same replies: no clock, no random
+/// number, no order of addresses may enter.
+class StateMachine {
+ public:
+  virtual ~StateMachine() = default;
+
+  /// One operation. Called from several threads at once for operations that do not conflict by
+  /// `keys`; one at a time, in order, for those that do. Must not throw: an operation that cannot
+  /// be understood gets a reply that says so.
+  virtual Buffer apply(Bytes operation, const Context& context) = 0;
+
+  /// An operation that changes nothing, outside of the order. As `apply`, but concurrent only with
+  /// operations that do not write what it reads.
+  virtual Buffer query(Bytes operation) const = 0;
+
+  /// Of the operation alone, never of the state: so it is the same on all replicas, whatever the
+  /// client says (paper 003 trusts the client's group; this does not). Must accept any bytes.
+  virtual Keys keys(Bytes operation) const = 0;
+
+  /// What the state is now, to be written later and by another thread while operations go on:
+  /// the function returns the bytes, equal on all replicas in this state. Called while no
+  /// operation runs; should only set aside what it needs (copy on write), as it stops execution.
+  using Image = std::function<Buffer()>;
+  virtual Image snapshot() = 0;
+
+  /// Becomes what such bytes say; false, and unchanged, if they are not what `snapshot` makes.
+  virtual bool restore(Bytes image) = 0;
+};
+
+}  // namespace piracema::smr
