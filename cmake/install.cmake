@@ -19,7 +19,7 @@ target_include_directories(piracema_library INTERFACE
   $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
   $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 target_compile_features(piracema_library INTERFACE cxx_std_20)
-target_link_libraries(piracema_library INTERFACE Threads::Threads)
+target_link_libraries(piracema_library INTERFACE Threads::Threads sodium)
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/piracema)
 install(TARGETS piracema_library EXPORT piracema ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
