@@ -156,7 +156,6 @@ void Coordinator::start_when_ready() {
                    [](const Member& m) { return m.is_ready(); })) {
     return;
   }
-  for (Slot slot = 0; slot < members_.size(); ++slot) send(slot, runtime::Start{epoch_});
   phase_ = Phase::running;
   tell(Running{epoch_});
   // A snapshot may be overdue after a recovery, but work comes first.

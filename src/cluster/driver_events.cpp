@@ -12,6 +12,8 @@ namespace piracema::cluster {
 
 namespace {
 
+constexpr int garbled_max = 3;
+
 Result<ReplicaId> find_replica(const Job& job, const KillOrder& order) {
   std::string nodes;
   for (const NodeShape& node : job.shape.nodes) {
@@ -71,13 +73,23 @@ void DriverLoop::plan(const Job& job) {
   observer_.planned(job, tally_.report);
 }
 
+// It has our secret and our version, but not our language. Once may be a broken machine, and is a
+// loss as any other; again and again it is another program, and replacing it would never end.
+void DriverLoop::garbled(Crew::Id id, const std::string& why) {
+  garbled_ += 1;
+  if (garbled_ == garbled_max) {
+    return finish(Error{Errc::config, concat("worker ", id.first,
+                                             " says what no worker of this "
+                                             "version says, ",
+                                             garbled_max, " times now: ", why)});
+  }
+  log(Level::warning, concat("worker ", id.first, ": ", why));
+  crew_.kill(id);
+}
+
 void DriverLoop::heard(Crew::Id id, const wire::Frame& frame) {
   auto message = runtime::from_worker(frame);
-  if (!message) {
-    // It speaks, but not our language: such a process is of no use.
-    log(Level::warning, concat("worker ", id.first, ": ", message.error().message));
-    return crew_.kill(id);
-  }
+  if (!message) return garbled(id, message.error().message);
   crew_.heard(id, time());
   tell(Said{id.first, id.second, *message});
   const auto* heartbeat = std::get_if<runtime::Heartbeat>(&*message);

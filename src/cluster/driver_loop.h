@@ -60,6 +60,7 @@ class DriverLoop {
   void first_joined(const runtime::Hello&);
   void plan(const Job&);
   void heard(Crew::Id id, const wire::Frame& frame);
+  void garbled(Crew::Id id, const std::string& why);
   std::uint64_t emitted_at_restore() const;
   void inject_kills();
   void exited(const Exited&, const Exit&);
@@ -82,6 +83,8 @@ class DriverLoop {
   std::vector<Crew::Id> waiting_;
   bool anybody_joined_ = false;
   bool planned_ = false;
+  /// Messages of workers that nobody could read.
+  int garbled_ = 0;
   int stop_signal_ = 0;
   Time join_by_{};
   Time next_look_ = start_;

@@ -13,7 +13,7 @@
 namespace piracema::net {
 
 /// Of what processes say to each other through a transport; docs/formats/frame.md.
-constexpr std::uint32_t transport_version = 1;
+constexpr std::uint32_t transport_version = 2;
 constexpr std::uint8_t handshake_kind = 255;
 
 /// The first frame on a connection, in both directions: who speaks, and that it is of this job.

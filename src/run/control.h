@@ -1,13 +1,13 @@
 #pragma once
 
+#include <piracema/error.h>
+#include <piracema/graph.h>
+
 #include <optional>
 #include <string>
 #include <tuple>
 #include <variant>
 #include <vector>
-
-#include <piracema/error.h>
-#include <piracema/graph.h>
 
 #include "base/ids.h"
 #include "wire/frame.h"
@@ -15,7 +15,7 @@
 /// What a coordinator and the processes of its job say to each other.
 namespace piracema::runtime {
 
-constexpr std::uint32_t protocol_version = 1;
+constexpr std::uint32_t protocol_version = 2;
 
 // ---- a worker to its coordinator -----------------------------------------------------------
 
@@ -149,12 +149,6 @@ struct Deploy {
   auto fields() { return std::tie(epoch, restore, placement, peers, skips, may_live); }
 };
 
-/// All workers are ready. No replica has waited for it: docs/design/002.
-struct Start {
-  Epoch epoch = 0;
-  auto fields() { return std::tie(epoch); }
-};
-
 /// Sources put barriers into their streams; replicas that have ended save what they have.
 struct Trigger {
   Epoch epoch = 0;
@@ -178,7 +172,7 @@ struct Shutdown {
   auto fields() { return std::tie(code, why); }
 };
 
-using ToWorker = std::variant<Deploy, Start, Trigger, Commit, Shutdown>;
+using ToWorker = std::variant<Deploy, Trigger, Commit, Shutdown>;
 
 /// Messages as frames and back. Errc::corrupt for a frame that no peer of this version sends.
 wire::Frame to_frame(const FromWorker&);

@@ -14,6 +14,7 @@ Outbox::Outbox(ReplicaId self, const flow::ReplicaPlan& plan, const EdgeShape* e
     : self_(self), plan_(plan), port_(port), to_skip_(std::move(skips)) {
   lanes_.resize(plan.outputs.size() + 1);
   credits_.assign(plan.outputs.size(), 0);
+  outstanding_.assign(plan.outputs.size(), 0);
   skips_ = !to_skip_.empty();
   if (at_work != nullptr) at_work_ = at_work;
   order_.origin = self;
@@ -153,7 +154,10 @@ void Outbox::end() {
 
 void Outbox::on_credit(ReplicaId from, const Credit& credit) {
   ENSURE(from >= plan_.outputs.front() && from <= plan_.outputs.back());
-  credits_[from - plan_.outputs.front()] += credit.batches;
+  const std::size_t target = from - plan_.outputs.front();
+  credits_[target] += credit.batches;
+  // A peer may claim more than it ever got.
+  outstanding_[target] -= std::min<std::uint64_t>(outstanding_[target], credit.done);
   if (credit.ns_per_item != 0) pace_.heard(credit.ns_per_item);
   set_limits();
 }
@@ -192,9 +196,9 @@ bool Outbox::send_batch(Waiting& waiting) {
   std::size_t target = waiting.lane;
   if (waiting.lane == any_lane()) {
     if (delivery_ == Delivery::broadcast) return send_to_all(waiting);
-    const auto most = asked_for_most();
-    if (!most) return false;
-    target = *most;
+    const auto free = least_busy();
+    if (!free) return false;
+    target = *free;
   }
   if (credits_[target] == 0) return false;
   if (waiting.lane == any_lane()) turn_ = target + 1;
@@ -202,15 +206,17 @@ bool Outbox::send_batch(Waiting& waiting) {
   return true;
 }
 
-// On demand (paper 000, section 4.1): the replica that asked goes first; of several the one that
-// has asked for most, and in turn among equals.
-std::optional<std::size_t> Outbox::asked_for_most() const {
-  std::optional<std::size_t> most;
+// On demand (paper 000, section 4.1): only to a replica that has asked; of several the one that has
+// least to do, and in turn among equals. How much each has asked for does not count: a fast one
+// asks for more in advance, and would get items that another one could begin at once.
+std::optional<std::size_t> Outbox::least_busy() const {
+  std::optional<std::size_t> least;
   for (std::size_t i = 0; i < credits_.size(); ++i) {
     const std::size_t target = (turn_ + i) % credits_.size();
-    if (credits_[target] > (most ? credits_[*most] : 0)) most = target;
+    if (credits_[target] == 0) continue;
+    if (!least || outstanding_[target] < outstanding_[*least]) least = target;
   }
-  return most;
+  return least;
 }
 
 bool Outbox::send_to_all(Waiting& waiting) {
@@ -228,6 +234,7 @@ bool Outbox::send_to_all(Waiting& waiting) {
 
 void Outbox::send_to(std::size_t target, Batch batch) {
   credits_[target] -= 1;
+  outstanding_[target] += 1;
   port_.send(plan_.outputs[target], std::move(batch));
 }
 

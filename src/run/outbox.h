@@ -1,11 +1,11 @@
 #pragma once
 
+#include <piracema/graph.h>
+
 #include <deque>
 #include <unordered_set>
 #include <utility>
 #include <vector>
-
-#include <piracema/graph.h>
 
 #include "flow/plan.h"
 #include "run/pace.h"
@@ -20,8 +20,7 @@ class Outbox final : public Output {
  public:
   /// `edge` and `router` are those of `plan.edge`; null for a sink.
   Outbox(ReplicaId self, const flow::ReplicaPlan& plan, const EdgeShape* edge, Router router,
-         std::unordered_set<std::uint64_t> skips, Port& port,
-         std::atomic<std::uint64_t>* at_work);
+         std::unordered_set<std::uint64_t> skips, Port& port, std::atomic<std::uint64_t>* at_work);
 
   // ---- the operator's calls lie between these
   /// What is emitted until `end_batch` comes from `batch`.
@@ -73,7 +72,7 @@ class Outbox final : public Output {
   bool send_front();
   bool send_batch(Waiting& waiting);
   bool send_to_all(Waiting& waiting);
-  std::optional<std::size_t> asked_for_most() const;
+  std::optional<std::size_t> least_busy() const;
   void send_to(std::size_t target, Batch batch);
   void set_limits();
 
@@ -85,6 +84,8 @@ class Outbox final : public Output {
   std::deque<Waiting> waiting_;
   std::size_t waiting_batches_ = 0;
   std::vector<std::uint32_t> credits_;
+  /// Batches that each receiver has got and not yet said to have done.
+  std::vector<std::uint64_t> outstanding_;
   mutable std::size_t turn_ = 0;
   BatchPace pace_;
 

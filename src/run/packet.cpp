@@ -26,7 +26,7 @@ struct EndHead : EndOfStream {
   auto fields() { return std::tie(); }
 };
 struct CreditHead : Credit {
-  auto fields() { return std::tie(batches, ns_per_item); }
+  auto fields() { return std::tie(batches, ns_per_item, done); }
 };
 struct ReleaseHead : Release {
   auto fields() { return std::tie(sequence); }

@@ -1,10 +1,10 @@
 #pragma once
 
-#include <cstdint>
-#include <variant>
-
 #include <piracema/batch.h>
 #include <piracema/error.h>
+
+#include <cstdint>
+#include <variant>
 
 #include "base/ids.h"
 #include "wire/frame.h"
@@ -24,6 +24,8 @@ struct Credit {
   std::uint32_t batches = 0;
   /// How long it, or the slowest node after it, takes for an item.
   std::uint64_t ns_per_item = 0;
+  /// Batches of this sender that it has done since it last said so.
+  std::uint32_t done = 0;
 };
 
 /// An ordered node has taken all batches before `sequence`.

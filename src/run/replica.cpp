@@ -57,6 +57,7 @@ Replica::Replica(ReplicaId self, const flow::ReplicaPlan& plan, const Graph& gra
       held_(plan.inputs.size()),
       aligner_(plan.inputs.size()),
       granted_(plan.inputs.size(), CreditPace::batches_min),
+      unsaid_(plan.inputs.size()),
       paces_(plan.inputs.size()) {
   counters_.clear();
   at_work_.store(no_item, relaxed);
@@ -114,7 +115,7 @@ void Replica::start() {
     return;
   }
   for (const ReplicaId from : plan_.inputs) {
-    port_.send(from, Credit{CreditPace::batches_min, 0});
+    port_.send(from, Credit{CreditPace::batches_min, 0, 0});
   }
 }
 
@@ -263,10 +264,11 @@ std::uint64_t Replica::process(const Batch& batch) {
 
 void Replica::give_credit(std::size_t input, std::uint64_t took) {
   const std::uint32_t credits = paces_[input].done(took, granted_[input]);
+  unsaid_[input] += 1;
   if (credits == 0) return;
   // The slowest node of those that follow decides how large a piece of work should be.
   const std::uint64_t slowest = std::max(ns_per_item_, outbox_.downstream_ns_per_item());
-  port_.send(plan_.inputs[input], Credit{credits, slowest});
+  port_.send(plan_.inputs[input], Credit{credits, slowest, std::exchange(unsaid_[input], 0)});
 }
 
 // Time that the operator worked, without what it waited for room.

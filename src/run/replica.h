@@ -1,13 +1,13 @@
 #pragma once
 
+#include <piracema/graph.h>
+
 #include <atomic>
 #include <deque>
 #include <memory>
 #include <optional>
 #include <unordered_set>
 #include <vector>
-
-#include <piracema/graph.h>
 
 #include "flow/plan.h"
 #include "run/aligner.h"
@@ -106,6 +106,8 @@ class Replica {
   Aligner aligner_;
   Reorder reorder_;
   std::vector<std::uint32_t> granted_;
+  /// Batches done for which no credit went back yet.
+  std::vector<std::uint32_t> unsaid_;
   std::vector<CreditPace> paces_;
   std::uint64_t ns_per_item_ = 0;
   std::unordered_map<ReplicaId, std::uint64_t> released_;

@@ -1,12 +1,11 @@
 #include "run/replica.h"
 
 #include <doctest/doctest.h>
+#include <piracema/blocks.h>
 
 #include <map>
 #include <stdexcept>
 #include <string>
-
-#include <piracema/blocks.h>
 
 #include "wire/reader.h"
 
@@ -145,6 +144,22 @@ TEST_CASE("a replica asks each sender for its first items when it starts") {
   REQUIRE(credits.size() == 3);
   CHECK(credits[2].first == 2);
   CHECK(credits[2].second.batches == CreditPace::batches_min);
+}
+
+TEST_CASE("of those that have asked the one with the least to do gets the next batch") {
+  Fixture f(2);
+  Replica& source = f.make(0);
+  f.run();
+  f.port.sent.clear();
+  source.receive(1, Credit{14, 1'000'000, 2});  // Asks for much in advance, and is idle.
+  source.receive(2, Credit{2, 1'000'000, 2});
+  f.run();
+  std::vector<ReplicaId> first_four;
+  for (const auto& [to, batch] : f.port.sent_of<Batch>()) {
+    if (first_four.size() < 4) first_four.push_back(to);
+  }
+  CHECK(std::count(first_four.begin(), first_four.end(), 1u) == 2);
+  CHECK(std::count(first_four.begin(), first_four.end(), 2u) == 2);
 }
 
 TEST_CASE("work goes to the replica that asks for it") {

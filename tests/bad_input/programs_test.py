@@ -54,6 +54,13 @@ class Programs(BadInput):
         self.assertEqual((3, ""), (run.returncode, run.out), run.err)
         self.assertEqual(1, run.err.count("\n"), run.err)
 
+    def test_a_worker_that_nobody_understands_is_not_replaced_for_ever(self):
+        run = self.run_to_end(PIRACEMA, "run", "-n", "2", "--quiet", "--snapshots", "snapshots",
+                              GARBLER)
+        self.assertEqual(3, run.returncode, run.err)
+        self.assertIn("says what no worker of this version says, 3 times",
+                      run.err.splitlines()[-1])
+
     def test_a_graph_that_cannot_run_is_refused_with_the_node_and_the_rule(self):
         for mistake, says in [
                 ("empty", "it has no nodes"), ("no source", "it has no source"),

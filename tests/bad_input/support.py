@@ -10,6 +10,7 @@ PIRACEMA = os.environ["PIRACEMA_COMMAND"]
 LINES = os.environ["LINES_APP"]
 WRONG_GRAPH = os.environ["WRONG_GRAPH_APP"]
 STRANGER = os.environ["STRANGER_APP"]
+GARBLER = os.environ["GARBLER_APP"]
 
 # Nothing may hang, whatever it is given. What works is done in a tenth of this.
 SECONDS_MAX = 30

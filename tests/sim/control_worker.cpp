@@ -1,8 +1,8 @@
 #include "sim/control_worker.h"
 
-#include <deque>
-
 #include <piracema/codec.h>
+
+#include <deque>
 
 #include "base/text.h"
 #include "flow/plan.h"
@@ -41,6 +41,13 @@ struct Replica {
   bool had_item = false;
 };
 
+/// A letter of an epoch that its receiver has yet to begin.
+struct Early {
+  Epoch epoch = 0;
+  ReplicaId from = 0, to = 0;
+  Letter letter;
+};
+
 class ControlWorker final : public SimWorker {
  public:
   ControlWorker(const GraphShape& shape, std::uint64_t items, Slot slot, ProcessHost& host)
@@ -49,8 +56,6 @@ class ControlWorker final : public SimWorker {
   void handle(const runtime::ToWorker& message) override {
     if (const auto* deploy = std::get_if<runtime::Deploy>(&message)) {
       begin(*deploy);
-    } else if (const auto* start = std::get_if<runtime::Start>(&message)) {
-      if (start->epoch == deploy_.epoch) produce(deploy_.epoch);
     } else if (const auto* trigger = std::get_if<runtime::Trigger>(&message)) {
       if (trigger->epoch != deploy_.epoch) return;
       for (const ReplicaId id : trigger->replicas) {
@@ -82,6 +87,7 @@ class ControlWorker final : public SimWorker {
  private:
   void begin(const runtime::Deploy& deploy) {
     deploy_ = deploy;
+    begun_ = false;
     replicas_.clear();
     for (ReplicaId id = 0; id < deploy.placement.size(); ++id) {
       if (deploy.placement[id] == slot_) replicas_.emplace(id, plan_.replicas[id]);
@@ -102,6 +108,11 @@ class ControlWorker final : public SimWorker {
         if (replica.state.ended != 0) host_.say(runtime::Ended{epoch, id});
       }
       host_.say(runtime::Ready{epoch});
+      begun_ = true;
+      produce(epoch);  // First, so that what has ended before says so once.
+      for (const Early& early : std::exchange(early_, {})) {
+        receive(early.epoch, early.from, early.to, early.letter);
+      }
     });
   }
 
@@ -144,8 +155,10 @@ class ControlWorker final : public SimWorker {
     }
   }
 
+  // Nobody waits for the slowest to begin, so letters may come before their epoch has.
   void receive(Epoch epoch, ReplicaId from, ReplicaId to, Letter letter) {
-    if (epoch != deploy_.epoch) return;
+    if (epoch < deploy_.epoch) return;
+    if (epoch > deploy_.epoch || !begun_) return early_.push_back({epoch, from, to, letter});
     const std::size_t input = from - plan_.replicas[to].inputs.front();
     take(to, input, letter);
   }
@@ -215,6 +228,8 @@ class ControlWorker final : public SimWorker {
   const Slot slot_;
   ProcessHost& host_;
   runtime::Deploy deploy_;
+  bool begun_ = false;
+  std::vector<Early> early_;
   std::map<ReplicaId, Replica> replicas_;
   std::set<std::pair<Epoch, ReplicaId>> had_start_;
 };

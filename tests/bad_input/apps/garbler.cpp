@@ -1,0 +1,49 @@
+// A worker that joins its job as it should and then says what no worker says.
+//
+//     piracema run -n 2 garbler
+#include <piracema/piracema.h>
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <cstdio>
+
+#include "base/fd.h"
+#include "cluster/worker_environment.h"
+#include "net/address.h"
+#include "run/control.h"
+
+using namespace piracema;
+
+namespace {
+
+void say(const Fd& socket, const wire::Frame& frame) {
+  std::string bytes(wire::frame_header_bytes, '\0');
+  wire::write_header(frame, reinterpret_cast<std::byte*>(bytes.data()));
+  bytes += as_text(frame.head);
+  [[maybe_unused]] const ssize_t sent = ::send(socket.get(), bytes.data(), bytes.size(), 0);
+}
+
+}  // namespace
+
+int main() {
+  const Graph graph = pipeline(source("numbers", Sequence{1, 1'000'000'000}),
+                               sink("forget", [](const std::int64_t&) {}));
+  const auto environment = cluster::worker_environment();
+  if (!environment || !*environment) return 2;
+  const cluster::WorkerEnvironment& me = **environment;
+  const auto address = net::Address::parse(me.coordinator);
+  const Fd socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  if (!address || ::connect(socket.get(), address->data(), address->size()) != 0) {
+    std::perror("connect");
+    return 2;
+  }
+  say(socket, runtime::to_frame(runtime::FromWorker(
+                  runtime::Hello{.token = me.token,
+                                 .slot = me.slot,
+                                 .incarnation = me.incarnation,
+                                 .address = "127.0.0.1:1",
+                                 .graph = runtime::encode_shape(graph.shape)})));
+  say(socket, wire::Frame{.kind = 77});
+  pollfd closed{.fd = socket.get(), .events = POLLRDHUP, .revents = 0};
+  return ::poll(&closed, 1, 20'000) == 1 ? 0 : 1;
+}
