@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <limits>
 #include <optional>
 #include <string>
@@ -19,7 +20,8 @@ namespace piracema::wire {
 ///       auto fields() { return std::tie(epoch); }
 ///     };
 ///
-/// A field is a number, bool, enum, double, text, optional, vector, or a struct with fields.
+/// A field is a number, bool, enum, double, text, Buffer, array of bytes, optional, vector, or a
+/// struct with fields.
 class FieldWriter {
  public:
   explicit FieldWriter(Buffer& out) : writer_(out) {}
@@ -38,9 +40,15 @@ class FieldWriter {
       writer_.number(value);
     } else if constexpr (std::is_same_v<T, std::string>) {
       writer_.text(value);
+    } else if constexpr (std::is_same_v<T, Buffer>) {
+      writer_.bytes(value);
     } else {
       std::apply([this](auto&... field) { (put(field), ...); }, value.fields());
     }
+  }
+  template <std::size_t N>
+  void put(std::array<std::byte, N>& value) {
+    writer_.raw(value);
   }
   template <class T>
   void put(std::vector<T>& list) {
@@ -74,9 +82,16 @@ class FieldReader {
       value = reader_.number<T>();
     } else if constexpr (std::is_same_v<T, std::string>) {
       value = reader_.text();
+    } else if constexpr (std::is_same_v<T, Buffer>) {
+      value = Buffer(reader_.bytes());
     } else {
       std::apply([this](auto&... field) { (get(field), ...); }, value.fields());
     }
+  }
+  template <std::size_t N>
+  void get(std::array<std::byte, N>& value) {
+    const Bytes from = reader_.raw(N);
+    if (from.size() == N) std::memcpy(value.data(), from.data(), N);
   }
   template <class T>
   void get(std::vector<T>& list) {
@@ -90,6 +105,9 @@ class FieldReader {
     value.reset();
     if (reader_.number<std::uint8_t>() != 0) get(value.emplace());
   }
+
+  /// For what is read by hand in between.
+  Reader& reader() { return reader_; }
 
   Result<Done> finish() { return reader_.finish(); }
 

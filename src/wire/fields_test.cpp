@@ -21,10 +21,14 @@ struct Message {
   std::string text;
   std::optional<std::uint32_t> maybe;
   std::vector<Inner> list;
-  auto fields() { return std::tie(count, flag, rate, text, maybe, list); }
+  std::array<std::byte, 3> mark{};
+  Buffer bytes;
+  auto fields() { return std::tie(count, flag, rate, text, maybe, list, mark, bytes); }
 };
 
-Message example() { return {7, true, 0.5, "text", 9u, {{1}, {2}}}; }
+Message example() {
+  return {7, true, 0.5, "text", 9u, {{1}, {2}}, {std::byte{3}}, Buffer(as_bytes("bytes"))};
+}
 
 }  // namespace
 
@@ -38,6 +42,8 @@ TEST_CASE("a message comes back with all its fields") {
   CHECK(back->maybe == 9u);
   CHECK(back->list.size() == 2);
   CHECK(back->list[1].number == 2);
+  CHECK(back->mark[0] == std::byte{3});
+  CHECK(as_text(back->bytes) == "bytes");
 }
 
 TEST_CASE("a message that is cut short or too long is refused") {

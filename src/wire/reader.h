@@ -1,11 +1,11 @@
 #pragma once
 
+#include <piracema/bytes.h>
+#include <piracema/error.h>
+
 #include <concepts>
 #include <cstdint>
 #include <string>
-
-#include <piracema/bytes.h>
-#include <piracema/error.h>
 
 namespace piracema::wire {
 
@@ -31,6 +31,8 @@ class Reader {
     const auto length = number<std::uint64_t>();
     return take(length);
   }
+  /// Exactly so many bytes, or none.
+  Bytes raw(std::size_t length) { return take(length); }
   std::string text() { return std::string(as_text(bytes())); }
 
   /// The number of elements that follow, each of at least `bytes_each` bytes.

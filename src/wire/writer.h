@@ -1,10 +1,10 @@
 #pragma once
 
+#include <piracema/bytes.h>
+
 #include <concepts>
 #include <cstdint>
 #include <string_view>
-
-#include <piracema/bytes.h>
 
 namespace piracema::wire {
 
@@ -25,6 +25,8 @@ class Writer {
     number(static_cast<std::uint64_t>(value.size()));
     out_.append(value.data(), value.size());
   }
+  /// Without its length.
+  void raw(Bytes value) { out_.append(value.data(), value.size()); }
   void text(std::string_view value) { bytes(as_bytes(value)); }
 
  private:
