@@ -17,6 +17,7 @@ import unittest
 PUBLIC = {
     "base": ["bytes", "error"],
     "wire": ["batch", "codec"],
+    "smr": ["smr"],
     "flow": ["blocks", "detail", "files", "graph", "operator"],
     "cluster": ["detail/operator_stages", "operators", "piracema", "run"],
 }

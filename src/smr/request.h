@@ -38,7 +38,9 @@ struct Request {
 struct Batch {
   std::uint64_t time = 0;
   std::vector<Request> requests;
-  /// Of the encoded batch; what replicas vote on.
+  /// The batch on the wire and in the log (order/batch.h); made once.
+  Buffer encoded;
+  /// Of `encoded`; what replicas vote on.
   Digest digest{};
 };
 /// Shared by all who hold it; nobody changes it.

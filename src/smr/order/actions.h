@@ -6,8 +6,8 @@
 #include <variant>
 #include <vector>
 
-#include "smr/log_record.h"
-#include "smr/messages.h"
+#include "smr/order/log_record.h"
+#include "smr/order/messages.h"
 #include "smr/request.h"
 #include "smr/view.h"
 

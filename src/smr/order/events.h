@@ -7,7 +7,7 @@
 #include <variant>
 #include <vector>
 
-#include "smr/messages.h"
+#include "smr/order/messages.h"
 #include "smr/request.h"
 #include "smr/view.h"
 
@@ -41,10 +41,15 @@ struct CheckpointLoaded {
   /// Empty if it went well.
   std::string why;
 };
+/// The connection to a replica ended: a leader whose process died is replaced without waiting for
+/// its silence. A hint; at most one for each connection that had been there.
+struct LinkLost {
+  ReplicaId to = 0;
+};
 /// Time has passed: `next_deadline` was reached.
 struct Tick {};
 
 using Event = std::variant<Received, Submitted, ReadAsked, Executed, CheckpointTaken,
-                           CheckpointLoaded, Tick>;
+                           CheckpointLoaded, LinkLost, Tick>;
 
 }  // namespace piracema::smr
