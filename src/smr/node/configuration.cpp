@@ -1,0 +1,305 @@
+#include <piracema/smr/configuration.h>
+
+#include <algorithm>
+#include <charconv>
+#include <functional>
+#include <limits>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "base/text.h"
+#include "net/address.h"
+#include "smr/node/keys.h"
+#include "smr/node/settings_file.h"
+#include "store/files.h"
+
+namespace piracema::smr {
+
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr std::uint64_t file_bytes_max = 1 << 20;
+constexpr std::size_t replicas_max = 128;
+constexpr std::size_t clients_max = 100'000;
+
+Error wrong(std::string message) { return {Errc::config, std::move(message)}; }
+
+template <class N>
+Result<Done> read_number(const std::string& text, N least, N most, N& to) {
+  N number{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size() || number < least || number > most) {
+    return wrong(concat("want a number from ", least, " to ", most, ", found '", text, "'"));
+  }
+  to = number;
+  return Done{};
+}
+
+Result<Done> read_flag(const std::string& text, bool& to) {
+  if (text != "true" && text != "false") {
+    return wrong(concat("want true or false, found '", text, "'"));
+  }
+  to = text == "true";
+  return Done{};
+}
+
+Result<Done> read_time(const std::string& text, milliseconds least, milliseconds& to) {
+  static const std::pair<const char*, std::int64_t> units[] = {
+      {"ms", 1}, {"s", 1'000}, {"m", 60'000}, {"h", 3'600'000}};
+  std::int64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  for (const auto& [unit, factor] : units) {
+    if (error != std::errc() || end != text.data() + text.size() - std::string(unit).size() ||
+        !text.ends_with(unit) || number <= 0 || number > 3'600'000 / factor) {
+      continue;
+    }
+    to = milliseconds(number * factor);
+    if (to >= least) return Done{};
+  }
+  return wrong(
+      concat("want a time from ", least.count(), "ms to 1h such as \"250ms\", found '", text, "'"));
+}
+
+/// Takes a file in, setting by setting.
+class Reading {
+ public:
+  Result<Done> take(const Setting& setting);
+  Result<Configuration> finish();
+
+  /// Where something was said, for what only shows at the end.
+  std::map<std::string, std::size_t> lines;
+
+ private:
+  Result<Done> group(const Setting&);
+  Result<Done> replica(const Setting&, std::uint32_t id);
+  Result<Done> client(const Setting&, std::uint64_t id);
+  Result<Done> settings(const Setting&);
+
+  Configuration configuration_;
+  std::map<std::uint32_t, Configuration::Replica> replicas_;
+  std::map<std::uint64_t, Configuration::Client> clients_;
+};
+
+Result<Done> unknown(std::string_view wanted) { return wrong(concat("unknown; want ", wanted)); }
+
+Result<Done> Reading::take(const Setting& setting) {
+  lines.emplace(setting.section, setting.line);
+  lines.emplace(concat(setting.section, ".", setting.name), setting.line);
+  const std::size_t dot = setting.section.find('.');
+  const std::string kind = setting.section.substr(0, dot);
+  const std::string number = dot == std::string::npos ? "" : setting.section.substr(dot + 1);
+  if (setting.section == "group") return group(setting);
+  if (setting.section == "settings") return settings(setting);
+  if (kind == "replica") {
+    std::uint32_t id = 0;
+    if (auto read = read_number(number, 0u, 1'000'000u, id); !read) return read;
+    return replica(setting, id);
+  }
+  if (kind == "client") {
+    std::uint64_t id = 0;
+    const auto most = std::numeric_limits<std::uint64_t>::max();
+    if (auto read = read_number(number, std::uint64_t{1}, most, id); !read) return read;
+    return client(setting, id);
+  }
+  return unknown("a section [group], [replica.N], [client.N] or [settings]");
+}
+
+Result<Done> Reading::group(const Setting& setting) {
+  if (setting.name == "name") {
+    configuration_.name = setting.value;
+  } else if (setting.name == "administrator") {
+    configuration_.administrator = setting.value;
+  } else if (setting.name == "f") {
+    return read_number(setting.value, 0u, 40u, configuration_.f);
+  } else if (setting.name == "faults") {
+    configuration_.byzantine = setting.value == "byzantine";
+    if (setting.value != "byzantine" && setting.value != "crash") {
+      return wrong(concat("want \"crash\" or \"byzantine\", found '", setting.value, "'"));
+    }
+  } else {
+    return unknown("name, faults, f or administrator");
+  }
+  return Done{};
+}
+
+Result<Done> Reading::replica(const Setting& setting, std::uint32_t id) {
+  auto& replica = replicas_[id];
+  replica.id = id;
+  if (setting.name == "address") {
+    replica.address = setting.value;
+  } else if (setting.name == "public_key") {
+    replica.public_key = setting.value;
+  } else {
+    return unknown("address or public_key");
+  }
+  return Done{};
+}
+
+Result<Done> Reading::client(const Setting& setting, std::uint64_t id) {
+  if (setting.name != "public_key") return unknown("public_key");
+  clients_[id] = {id, setting.value};
+  return Done{};
+}
+
+Result<Done> Reading::settings(const Setting& setting) {
+  auto& c = configuration_;
+  const std::string& value = setting.value;
+  if (setting.name == "request_timeout") {
+    return read_time(value, milliseconds(50), c.request_timeout);
+  }
+  if (setting.name == "leader_timeout") return read_time(value, milliseconds(20), c.leader_timeout);
+  if (setting.name == "durable") return read_flag(value, c.durable);
+  if (setting.name == "execution_threads") return read_number(value, 0u, 256u, c.execution_threads);
+  if (setting.name == "checkpoint_every") {
+    return read_number(value, 16u, 1'000'000'000u, c.checkpoint_every);
+  }
+  if (setting.name == "operation_bytes_max") {
+    return read_number(value, std::size_t{1}, std::size_t{16} << 20, c.operation_bytes_max);
+  }
+  return unknown(
+      "request_timeout, leader_timeout, durable, execution_threads, checkpoint_every or "
+      "operation_bytes_max");
+}
+
+Result<Configuration> Reading::finish() {
+  for (auto& [id, replica] : replicas_) configuration_.replicas.push_back(std::move(replica));
+  for (auto& [id, client] : clients_) configuration_.clients.push_back(std::move(client));
+  return std::move(configuration_);
+}
+
+/// What is wrong, and the name of what it is about: "replica.1.address".
+struct Finding {
+  std::string name;
+  std::string what;
+};
+
+std::optional<Finding> check_key(const std::string& section, const std::string& text,
+                                 std::map<std::string, std::string>& owners) {
+  if (text.empty()) return Finding{section, "want a public_key, found none"};
+  const auto key = parse_public_key(text);
+  if (!key) return Finding{section + ".public_key", key.error().message};
+  const auto [owner, is_new] = owners.emplace(hex_of(*key), section);
+  if (is_new) return std::nullopt;
+  return Finding{section + ".public_key",
+                 concat("is also that of ", owner->second, ": two with one identity")};
+}
+
+std::optional<Finding> check_replicas(const Configuration& c,
+                                      std::map<std::string, std::string>& keys) {
+  std::map<std::string, std::string> addresses;
+  std::set<std::uint32_t> ids;
+  for (const auto& replica : c.replicas) {
+    const std::string section = concat("replica.", replica.id);
+    if (!ids.insert(replica.id).second) return Finding{section, "two with one identity"};
+    if (replica.address.empty()) return Finding{section, "want an address, found none"};
+    const auto address = net::Address::parse(replica.address);
+    if (!address || address->port() == 0) {
+      return Finding{section + ".address",
+                     address ? "want a port, found 0" : address.error().message};
+    }
+    const auto [other, is_new] = addresses.emplace(address->text(), section);
+    if (!is_new) return Finding{section + ".address", concat("is also that of ", other->second)};
+    if (auto found = check_key(section, replica.public_key, keys)) return found;
+  }
+  return std::nullopt;
+}
+
+std::optional<Finding> check(const Configuration& c) {
+  if (c.name.empty() || c.name.size() > 100) {
+    return Finding{"group.name", concat("want 1 to 100 bytes, found ", c.name.size())};
+  }
+  const std::size_t n = c.replicas.size();
+  const std::size_t wanted = (c.byzantine ? 3 : 2) * std::size_t{c.f} + 1;
+  if (n < wanted || n > replicas_max) {
+    return Finding{"group.f", concat("want ", wanted, " replicas or more (", c.byzantine ? 3 : 2,
+                                     "f + 1) to outlive f = ", c.f,
+                                     c.byzantine ? " byzantine faults" : " crashes", ", at most ",
+                                     replicas_max, ", found ", n)};
+  }
+  std::map<std::string, std::string> keys;
+  if (auto found = check_replicas(c, keys)) return found;
+  if (c.clients.size() > clients_max) {
+    return Finding{"client", concat("want at most ", clients_max, ", found ", c.clients.size())};
+  }
+  for (const auto& client : c.clients) {
+    if (auto found = check_key(concat("client.", client.id), client.public_key, keys)) return found;
+  }
+  if (!c.administrator.empty()) {
+    if (const auto key = parse_public_key(c.administrator); !key) {
+      return Finding{"group.administrator", key.error().message};
+    }
+  }
+  if (c.operation_bytes_max == 0 || c.operation_bytes_max > std::size_t{16} << 20) {
+    return Finding{"settings.operation_bytes_max", "want 1 byte to 16 MiB"};
+  }
+  return std::nullopt;
+}
+
+std::string time_text(milliseconds time) { return concat("\"", time.count(), "ms\""); }
+
+}  // namespace
+
+Result<Done> validate(const Configuration& configuration) {
+  prepare_crypto();
+  if (const auto found = check(configuration)) {
+    return wrong(concat(found->name, ": ", found->what));
+  }
+  return Done{};
+}
+
+Result<Configuration> parse_configuration(const std::string& text, const std::string& source) {
+  const auto settings = parse_settings(text, source);
+  if (!settings) return settings.error();
+  Reading reading;
+  for (const Setting& setting : *settings) {
+    if (auto taken = reading.take(setting); !taken) {
+      return wrong(concat(source, ":", setting.line, ": ", setting.section,
+                          setting.section.empty() ? "" : ".", setting.name, ": ",
+                          taken.error().message));
+    }
+  }
+  auto configuration = reading.finish();
+  if (const auto found = check(*configuration)) {
+    // The line of what is wrong, or of the section that lacks it.
+    auto at = reading.lines.find(found->name);
+    if (at == reading.lines.end()) {
+      at = reading.lines.find(found->name.substr(0, found->name.rfind('.')));
+    }
+    const std::string line = at == reading.lines.end() ? "" : concat(":", at->second);
+    return wrong(concat(source, line, ": ", found->name, ": ", found->what));
+  }
+  return configuration;
+}
+
+Result<Configuration> read_configuration(const std::string& file) {
+  const auto bytes = store::read_file(file, file_bytes_max);
+  if (!bytes) {
+    const Errc code = bytes.error().code == Errc::corrupt ? Errc::config : bytes.error().code;
+    return Error{code, bytes.error().message};
+  }
+  return parse_configuration(std::string(as_text(*bytes)), file);
+}
+
+std::string to_text(const Configuration& c) {
+  std::string text = concat("[group]\nname = \"", c.name, "\"\nfaults = \"",
+                            c.byzantine ? "byzantine" : "crash", "\"\nf = ", c.f, "\n");
+  if (!c.administrator.empty()) text += concat("administrator = \"", c.administrator, "\"\n");
+  for (const auto& replica : c.replicas) {
+    text += concat("\n[replica.", replica.id, "]\naddress = \"", replica.address,
+                   "\"\npublic_key = \"", replica.public_key, "\"\n");
+  }
+  for (const auto& client : c.clients) {
+    text += concat("\n[client.", client.id, "]\npublic_key = \"", client.public_key, "\"\n");
+  }
+  text += concat("\n[settings]\nrequest_timeout = ", time_text(c.request_timeout),
+                 "\nleader_timeout = ", time_text(c.leader_timeout),
+                 "\ndurable = ", c.durable ? "true" : "false",
+                 "\nexecution_threads = ", c.execution_threads,
+                 "\ncheckpoint_every = ", c.checkpoint_every,
+                 "\noperation_bytes_max = ", c.operation_bytes_max, "\n");
+  return text;
+}
+
+}  // namespace piracema::smr
