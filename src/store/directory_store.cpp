@@ -15,6 +15,7 @@
 #include <new>
 
 #include "base/text.h"
+#include "store/file_lock.h"
 #include "store/files.h"
 #include "store/manifest_format.h"
 #include "store/part_format.h"
@@ -67,15 +68,6 @@ Result<Done> make_directory(const std::string& path) {
 std::string parent_of(const std::string& path) {
   const auto slash = path.rfind('/');
   return slash == 0 ? "/" : path.substr(0, slash);
-}
-
-// "process 123", or as much of that as the lock file says.
-std::string holder_of(int fd) {
-  char text[16] = {};
-  const ssize_t count = ::pread(fd, text, sizeof text - 1, 0);
-  const std::string_view digits(text, count > 0 ? static_cast<std::size_t>(count) : 0);
-  const auto end = std::min(digits.find_first_not_of("0123456789"), digits.size());
-  return end == 0 ? "another process" : concat("process ", digits.substr(0, end));
 }
 
 }  // namespace
@@ -231,27 +223,7 @@ Result<Done> DirectoryStore::sweep(SnapshotId keep_from) {
   return Done{};
 }
 
-Result<Fd> DirectoryStore::lock() {
-  const std::string path = concat(path_, "/", lock_name);
-  Fd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666));
-  if (!fd) return io_error(path, "cannot open");
-  // The lock belongs to what was opened, not to the process, so it also keeps out a second store
-  // of this process, and closing another descriptor of the file does not give it up.
-  struct flock whole {};
-  whole.l_type = F_WRLCK;
-  whole.l_whence = SEEK_SET;
-  if (::fcntl(fd.get(), F_OFD_SETLK, &whole) < 0) {
-    if (errno != EAGAIN && errno != EACCES) return io_error(path, "cannot lock");
-    return Error{Errc::refused, concat(path_, ": want it for one job alone, found it in use by ",
-                                       holder_of(fd.get()))};
-  }
-  // Only for the message above: a full disk does not matter.
-  const std::string pid = concat(::getpid(), "\n");
-  if (::ftruncate(fd.get(), 0) == 0) {
-    [[maybe_unused]] const auto count = ::pwrite(fd.get(), pid.data(), pid.size(), 0);
-  }
-  return fd;
-}
+Result<Fd> DirectoryStore::lock() { return lock_file(concat(path_, "/", lock_name), "job"); }
 
 namespace {
 

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <piracema/error.h>
+
+#include <string>
+
+#include "base/fd.h"
+
+namespace piracema::store {
+
+/// Locks the file, which is made if need be, until what is returned (and every copy of it by fork)
+/// is closed, at the latest by the kernel at the end of the process. Keeps out others in this
+/// process, too. Errc::refused, "DIRECTORY: want it for one WHOM alone, found it in use by process
+/// 123", if somebody has it; Errc::io with the system's reason. Any thread.
+Result<Fd> lock_file(const std::string& path, std::string_view whom);
+
+}  // namespace piracema::store
