@@ -11,6 +11,13 @@
 
 namespace piracema::smr {
 
+/// Pieces of a checkpoint that was being received.
+struct PartialCheckpoint {
+  CheckpointInfo checkpoint;
+  /// Of each piece that is there.
+  std::vector<std::optional<Digest>> chunks;
+};
+
 /// What a replica finds again when it starts.
 struct Recovered {
   /// Of the configuration; what the checkpoint and the log say is newer.
@@ -23,6 +30,11 @@ struct Recovered {
   /// no longer knows. It stays silent until it has caught up with all that it may have voted for.
   /// False for a replica that starts for the first time ever.
   bool amnesia = false;
+  /// Never given to this replica before, such as a random one: answers to an earlier life of it
+  /// are told apart.
+  std::uint64_t nonce = 0;
+  /// What was received of a checkpoint before the process ended.
+  std::optional<PartialCheckpoint> partial;
 };
 
 /// Orders requests among replicas of which some fail (paper 003, section 2.1.1); both fault

@@ -35,7 +35,7 @@ struct Executed {
 struct CheckpointTaken {
   CheckpointInfo checkpoint;
 };
-/// The answer to StoreChunk of the last one, and to LoadCheckpoint.
+/// The answer to LoadCheckpoint.
 struct CheckpointLoaded {
   Instance instance = 0;
   /// Empty if it went well.

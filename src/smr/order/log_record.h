@@ -47,15 +47,33 @@ struct ViewScheduled {
   View view;
   auto fields() { return std::tie(from, view); }
 };
+/// Before the STOP leaves: a replica that lost its disk asks the others for the highest regency
+/// that it may have entered, and it entered none that a quorum had not asked for.
+struct StopSaid {
+  Regency regency = 0;
+  auto fields() { return std::tie(regency); }
+};
+/// A replica that had lost its disk has caught up and votes again, but for nothing at or below
+/// `instance`, and it leads no regency at or below `regency`: it may have done so before.
+struct MemoryRegained {
+  Instance instance = 0;
+  Regency regency = 0;
+  auto fields() { return std::tie(instance, regency); }
+};
+/// Recovery begins with this checkpoint, and may give it to others.
+struct CheckpointStable {
+  CheckpointProof proof;
+  auto fields() { return std::tie(proof); }
+};
 
 using LogRecord = std::variant<ProposalTaken, ValueCertified, RegencyEntered, InstanceDecided,
-                               ProofKept, ViewScheduled>;
+                               ProofKept, ViewScheduled, StopSaid, MemoryRegained, CheckpointStable>;
 
 /// As a message: head, then body.
 EncodedMessage encode(const LogRecord& record);
 Result<LogRecord> decode_record(Bytes in);
-/// The place it is about; 0 for what is about none (RegencyEntered) and has to survive truncation:
-/// Core gives those out again after a Truncate.
+/// The place up to which the log has to be truncated for the record to go; 0 for what is about no
+/// place: of each of these kinds the last one is kept.
 Instance instance_of(const LogRecord& record);
 
 }  // namespace piracema::smr

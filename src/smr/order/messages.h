@@ -212,11 +212,16 @@ struct CheckpointProof {
 struct StateRequest {
   std::uint64_t nonce = 0;
   Instance decided = 0;
-  auto fields() { return std::tie(nonce, decided); }
+  /// If above 0: the sender lost its disk and is silent until this is decided. A leader that has
+  /// nothing to propose proposes empty batches up to here (at most view_delay above its own).
+  Instance silent_until = 0;
+  auto fields() { return std::tie(nonce, decided, silent_until); }
 };
+/// Not sent by a replica that lost its disk itself and is still silent.
 struct StateOffer {
   std::uint64_t nonce = 0;
   ViewId view = 0;
+  /// The highest that the sender has entered or said STOP for.
   Regency regency = 0;
   Instance decided = 0;
   /// The highest place at which the sender has voted: who lost its disk may have voted there too,
