@@ -2,6 +2,7 @@
 
 #include <piracema/smr/state_machine.h>
 
+#include <algorithm>
 #include <cstring>
 #include <vector>
 
@@ -18,6 +19,8 @@ class CellsMachine final : public StateMachine {
     std::uint8_t read_count = 0, write_count = 0;
     bool all = false;
     std::uint8_t cells[8] = {};
+    /// The reply is longer by so many KiB.
+    std::uint8_t padding = 0;
   };
   static constexpr std::size_t cell_count = 16;
 
@@ -54,6 +57,8 @@ class CellsMachine final : public StateMachine {
     }
     Buffer reply;
     reply.append(&sum, sizeof sum);
+    reply.resize(reply.size() + std::size_t{operation.padding} * 1'024);
+    std::fill(reply.data() + sizeof sum, reply.data() + reply.size(), std::byte{1});
     return reply;
   }
 

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <piracema/bytes.h>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <tuple>
+#include <vector>
+
+#include "smr/ids.h"
+
+namespace piracema::smr {
+
+/// What became of a request.
+enum class ReplyStatus : std::uint8_t {
+  /// Executed, now or when it came first: the result is the state machine's, of `open` an encoded
+  /// SessionOpened, of `close` nothing.
+  done,
+  /// There is no such session: closed, evicted in favour of others, or never opened. Not executed
+  /// now; perhaps when it came first. The client opens another one.
+  no_session,
+  /// So old that it is not known any more: if it was executed, its reply is gone. Not executed now.
+  forgotten,
+  /// No such request: of an unknown kind, or of sequence 0.
+  refused,
+};
+
+/// The answer to one request; equal on all replicas.
+struct Reply {
+  ClientId client = 0;
+  std::uint64_t session = 0;
+  Sequence sequence = 0;
+  ReplyStatus status = ReplyStatus::done;
+  /// Shared with the session that keeps it; null is nothing.
+  std::shared_ptr<const Buffer> result;
+};
+
+/// Takes replies to where they are sent from. Called from any thread, by several at once.
+using ReplySink = std::function<void(std::vector<Reply>)>;
+
+/// The result of `open`.
+struct SessionOpened {
+  std::uint64_t session = 0;
+  /// A request may be sent when all those that are so many before it have been answered: what is
+  /// older is forgotten.
+  std::uint32_t window = 0;
+  auto fields() { return std::tie(session, window); }
+};
+
+}  // namespace piracema::smr

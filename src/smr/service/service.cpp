@@ -1,0 +1,172 @@
+#include "smr/service/service.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/ensure.h"
+#include "base/text.h"
+#include "wire/fields.h"
+#include "wire/reader.h"
+#include "wire/writer.h"
+
+namespace piracema::smr {
+
+namespace {
+
+constexpr std::uint32_t image_magic = 0x53524D53;  // "SMRS"
+constexpr std::uint32_t image_version = 1;
+
+}  // namespace
+
+Service::Service(const ServiceSettings& settings, StateMachine& machine, Executor& executor,
+                 ReplySink replies)
+    : settings_(settings),
+      machine_(machine),
+      executor_(executor),
+      replies_(std::move(replies)),
+      sessions_(settings.sessions) {}
+
+// Three passes over the requests: sessions decide in order which are to be executed, by what was
+// ordered alone; the executor executes those; sessions keep the replies, in order. How batches are
+// grouped into calls differs between replicas and must not be seen in the state.
+void Service::execute(std::span<const Execute> batches) {
+  tasks_.clear();
+  origins_.clear();
+  for (const Execute& decided : batches) {
+    ENSURE(decided.instance == executed_ + 1);  // The core hands out each once, without a gap.
+    executed_ = decided.instance;
+    const Batch& batch = *decided.batch;
+    // A new leader's clock may be behind that of the one before.
+    time_ = std::max(time_, batch.time);
+    Context context{.instance = decided.instance, .index = 0, .time = time_, .client = 0};
+    for (const Request& request : batch.requests) {
+      context.client = request.client;
+      admit(request, context);
+      context.index += 1;
+    }
+  }
+  if (!answers_.empty()) replies_(std::exchange(answers_, {}));
+  executor_.run(tasks_, [this](std::span<Task* const> finished) { finish(finished); });
+  settle();
+}
+
+void Service::admit(const Request& request, const Context& context) {
+  if (request.sequence == 0) return answer(request, ReplyStatus::refused);
+  switch (request.kind) {
+    case Kind::ordered:
+    case Kind::parallel:
+      return operate(request, context);
+    case Kind::open:
+      return open(request);
+    case Kind::close:
+      return close(request);
+    case Kind::reconfigure:
+      return;
+  }
+  answer(request, ReplyStatus::refused);
+}
+
+void Service::open(const Request& request) {
+  const std::uint64_t session = sessions_.open(request.client, request.sequence);
+  if (session == 0) return answer(request, ReplyStatus::no_session);
+  answer(request, ReplyStatus::done,
+         std::make_shared<const Buffer>(wire::encode(SessionOpened{session, Session::window})));
+}
+
+// The second one finds nothing and is answered like the first.
+void Service::close(const Request& request) {
+  sessions_.close(request.client, request.session);
+  answer(request, ReplyStatus::done);
+}
+
+void Service::operate(const Request& request, const Context& context) {
+  Session* session = sessions_.use(request.client, request.session);
+  if (session == nullptr) return answer(request, ReplyStatus::no_session);
+  switch (session->standing(request.sequence)) {
+    case Session::Standing::fresh:
+      session->begin(request.sequence);
+      tasks_.push_back({.operation = request.operation,
+                        .context = context,
+                        .group = request.group,
+                        .grouped = request.kind == Kind::parallel});
+      origins_.push_back({.request = &request});
+      return;
+    case Session::Standing::under_way:
+      return;
+    case Session::Standing::answered:
+      return answer(request, ReplyStatus::done, session->reply(request.sequence));
+    case Session::Standing::forgotten:
+      return answer(request, ReplyStatus::forgotten);
+  }
+}
+
+void Service::answer(const Request& request, ReplyStatus status,
+                     std::shared_ptr<const Buffer> result) {
+  answers_.push_back(
+      {request.client, request.session, request.sequence, status, std::move(result)});
+}
+
+// Any thread, for different tasks.
+void Service::finish(std::span<Task* const> finished) {
+  std::vector<Reply> replies;
+  replies.reserve(finished.size());
+  for (Task* task : finished) {
+    Origin& origin = origins_[static_cast<std::size_t>(task - tasks_.data())];
+    origin.result = std::make_shared<const Buffer>(std::move(task->reply));
+    const Request& request = *origin.request;
+    replies.push_back(
+        {request.client, request.session, request.sequence, ReplyStatus::done, origin.result});
+  }
+  replies_(std::move(replies));
+}
+
+void Service::settle() {
+  for (Origin& origin : origins_) {
+    const Request& request = *origin.request;
+    Session* session = sessions_.find_to_settle(request.client, request.session);
+    // Closed, or evicted, by a request after this one.
+    if (session == nullptr) continue;
+    session->end(request.sequence, std::move(origin.result));
+  }
+}
+
+std::function<Checkpoint()> Service::snapshot() {
+  return [write_sessions = sessions_.snapshot(), write_machine = machine_.snapshot(),
+          instance = executed_, time = time_, chunk_bytes = settings_.chunk_bytes] {
+    Buffer image;
+    wire::Writer out(image);
+    out.number(image_magic);
+    out.number(image_version);
+    out.number(instance);
+    out.number(time);
+    write_sessions(out);
+    out.bytes(write_machine());
+    return make_checkpoint(instance, time, image, chunk_bytes);
+  };
+}
+
+Result<Done> Service::restore(Instance instance, Bytes image) {
+  const auto refuse = [instance](const auto&... why) {
+    return Error{Errc::corrupt, concat("checkpoint at ", instance, ": ", why...)};
+  };
+  wire::Reader in(image);
+  if (in.number<std::uint32_t>() != image_magic) return refuse("want a service's image");
+  if (const auto version = in.number<std::uint32_t>(); version != image_version) {
+    return refuse("want version ", image_version, ", found ", version);
+  }
+  if (const auto found = in.number<Instance>(); found != instance) {
+    return refuse("found the image of ", found);
+  }
+  const auto time = in.number<std::uint64_t>();
+  Sessions sessions(settings_.sessions);
+  sessions.read(in);
+  const Bytes machine = in.bytes();
+  if (auto finished = in.finish(); !finished) return refuse(finished.error().message);
+  if (!machine_.restore(machine)) return refuse("the state machine does not know its image");
+  sessions_ = std::move(sessions);
+  executed_ = instance;
+  time_ = time;
+  return Done{};
+}
+
+}  // namespace piracema::smr

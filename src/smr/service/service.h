@@ -1,0 +1,91 @@
+#pragma once
+
+#include <piracema/error.h>
+#include <piracema/smr/state_machine.h>
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "smr/order/actions.h"
+#include "smr/service/checkpoint.h"
+#include "smr/service/executor.h"
+#include "smr/service/reply.h"
+#include "smr/service/sessions.h"
+
+namespace piracema::smr {
+
+/// Equal on all replicas.
+struct ServiceSettings {
+  SessionLimits sessions;
+  /// Of a checkpoint's pieces; at most chunk_bytes_max.
+  std::uint32_t chunk_bytes = 256 << 10;
+};
+
+/// What a replica does with requests once they have their order (paper 003, section 2.1.1,
+/// execution): looks which it has executed before, executes the others, remembers the replies.
+///
+/// One thread calls it (the paper's delivery thread); a simulator may be that thread.
+class Service {
+ public:
+  /// `machine` and `executor` outlive it; `executor` executes on `machine`.
+  Service(const ServiceSettings& settings, StateMachine& machine, Executor& executor,
+          ReplySink replies);
+
+  /// Executes batches that follow on what was executed, each one in its order. Several at a time
+  /// give the executor more to do at once; the outcome is the same. Replies leave as they are
+  /// there; none is missing when it returns.
+  ///
+  /// A request that was executed before is answered again with what is kept. Requests of
+  /// Kind::reconfigure are the core's and get no reply here.
+  void execute(std::span<const Execute> batches);
+
+  /// Executed up to here.
+  Instance executed() const { return executed_; }
+
+  /// An operation out of the order, on what is executed.
+  Buffer query(Bytes operation) const { return machine_.query(operation); }
+
+  /// The state as it is now, to be made into bytes by any thread while execution goes on. One at a
+  /// time.
+  std::function<Checkpoint()> snapshot();
+
+  /// Becomes the checkpoint at `instance` whose bytes these are; they were compared with its
+  /// digests. Errc::corrupt if no service of this kind and version wrote them; then the service is
+  /// as it was.
+  Result<Done> restore(Instance instance, Bytes image);
+
+ private:
+  /// Where a task comes from, and its reply.
+  struct Origin {
+    const Request* request = nullptr;
+    std::shared_ptr<const Buffer> result;
+  };
+
+  void admit(const Request& request, const Context& context);
+  void open(const Request& request);
+  void close(const Request& request);
+  void operate(const Request& request, const Context& context);
+  void answer(const Request& request, ReplyStatus status,
+              std::shared_ptr<const Buffer> result = nullptr);
+  void finish(std::span<Task* const> finished);
+  void settle();
+
+  const ServiceSettings settings_;
+  StateMachine& machine_;
+  Executor& executor_;
+  const ReplySink replies_;
+  Sessions sessions_;
+  Instance executed_ = 0;
+  /// The leader's clock, as operations have seen it: never goes back.
+  std::uint64_t time_ = 0;
+
+  // ---- of one call of `execute`
+  std::vector<Task> tasks_;
+  std::vector<Origin> origins_;
+  /// Replies to what is not executed.
+  std::vector<Reply> answers_;
+};
+
+}  // namespace piracema::smr
