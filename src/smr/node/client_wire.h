@@ -1,11 +1,69 @@
 #pragma once
 
-#include <cstdint>
+#include <piracema/bytes.h>
+#include <piracema/error.h>
 
-/// What a message on a link is (docs/formats/smr_wire.md).
+#include <cstdint>
+#include <tuple>
+
+#include "smr/ids.h"
+#include "smr/service/reply.h"
+
+/// What a message on a link is (docs/formats/smr_wire.md). A client and a replica:
+///
+///     client   -> submit: a request;  read: an operation that changes nothing
+///     replica  -> standing: who leads;  new_view: a signed view;  reply, read_reply
 namespace piracema::smr {
 
 /// Between replicas: order/messages.h.
 constexpr std::uint8_t replica_message_kind = 0;
+/// A Request, as order/batch.h encodes it.
+constexpr std::uint8_t submit_kind = 1;
+/// ReadHead, then the operation.
+constexpr std::uint8_t read_kind = 2;
+constexpr std::uint8_t standing_kind = 16;
+/// A SignedView, as order/messages.h encodes it.
+constexpr std::uint8_t new_view_kind = 17;
+/// ReplyHead, then the result.
+constexpr std::uint8_t reply_kind = 18;
+/// ReadReplyHead, then the result.
+constexpr std::uint8_t read_reply_kind = 19;
+
+struct ReadHead {
+  /// Of the client's choice; it comes back.
+  std::uint64_t token = 0;
+  auto fields() { return std::tie(token); }
+};
+/// A hint, told when a client comes and when it changes.
+struct Standing {
+  ViewId view = 0;
+  Regency regency = 0;
+  ReplicaId leader = 0;
+  auto fields() { return std::tie(view, regency, leader); }
+};
+struct ReplyHead {
+  std::uint64_t session = 0;
+  Sequence sequence = 0;
+  ReplyStatus status = ReplyStatus::done;
+  auto fields() { return std::tie(session, sequence, status); }
+};
+constexpr std::size_t reply_head_bytes = 8 + 8 + 1;
+struct ReadReplyHead {
+  std::uint64_t token = 0;
+  /// False: this replica cannot tell; another may.
+  bool known = false;
+  auto fields() { return std::tie(token, known); }
+};
+constexpr std::size_t read_reply_head_bytes = 8 + 1;
+
+/// A message of a fixed part and a rest, without a copy of the rest.
+template <class Head>
+struct HeadAndRest {
+  Head head;
+  Bytes rest;
+};
+Result<HeadAndRest<ReadHead>> decode_read(Bytes message);
+Result<HeadAndRest<ReplyHead>> decode_reply(Bytes message);
+Result<HeadAndRest<ReadReplyHead>> decode_read_reply(Bytes message);
 
 }  // namespace piracema::smr

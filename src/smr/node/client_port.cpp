@@ -1,0 +1,216 @@
+#include "smr/node/client_port.h"
+
+#include <algorithm>
+
+#include "base/log.h"
+#include "base/text.h"
+#include "smr/order/batch.h"
+#include "wire/fields.h"
+
+namespace piracema::smr {
+
+namespace {
+// Of a message beside its operation.
+constexpr std::size_t message_cost = 100;
+}  // namespace
+
+ClientPort::ClientPort(FaultModel model, std::size_t operation_bytes_max, Host host)
+    : model_(model), operation_bytes_max_(operation_bytes_max), host_(std::move(host)) {}
+
+ClientPort::~ClientPort() {
+  for (const auto& [link, guest] : links_) guest->link->close();
+}
+
+void ClientPort::take(std::shared_ptr<Link> link) {
+  std::size_t& of_client = links_of_client_[link->peer().id];
+  if (links_.size() >= links_max || of_client >= links_of_client_max) {
+    log(Level::warning, concat("refused ", to_text(link->peer()), ": it has ", of_client,
+                               " connections, all clients have ", links_.size()));
+    return link->close();
+  }
+  of_client += 1;
+  auto guest = std::make_unique<Guest>();
+  guest->link = link;
+  link->send(standing_kind, wire::encode(standing_));
+  if (const Buffer view = host_.signed_view(); !view.empty()) link->send(new_view_kind, view);
+  links_.emplace(link.get(), std::move(guest));
+}
+
+ClientPort::Guest* ClientPort::guest_of(const Link& link) {
+  const auto found = links_.find(&link);
+  return found == links_.end() ? nullptr : found->second.get();
+}
+
+void ClientPort::received(Link& link, std::uint8_t kind, Bytes message) {
+  Guest* const guest = guest_of(link);
+  if (guest == nullptr) return;
+  if (kind == submit_kind) return submit(*guest, message);
+  if (kind == read_kind) return read(*guest, message);
+  refuse(*guest, "a message that no client sends");
+}
+
+void ClientPort::submit(Guest& guest, Bytes message) {
+  auto request = decode_request(message);
+  if (!request) return refuse(guest, "a request that is none");
+  // Nobody asks in another's name; the administrator's signature alone counts.
+  if (request->client != guest.link->peer().id && request->kind != Kind::reconfigure) {
+    return refuse(guest, "a request of another client");
+  }
+  if (request->operation.size() > operation_bytes_max_) {
+    return send(guest, {request->client, request->session, request->sequence, ReplyStatus::refused,
+                        std::make_shared<const Buffer>(as_bytes(
+                            concat("an operation of ", request->operation.size(),
+                                   " bytes, at most ", operation_bytes_max_, " are taken")))});
+  }
+  if (!note(guest, *request)) return refuse(guest, "requests of too many sessions");
+  host_.submit(*std::move(request));
+}
+
+// Remembers who wants the reply. False if that is too much.
+bool ClientPort::note(Guest& guest, const Request& request) {
+  const std::size_t bytes = message_cost + request.operation.size();
+  if (request.kind == Kind::open || request.kind == Kind::reconfigure) {
+    if (openings_.emplace(Opening{request.client, request.sequence}, &guest).second) {
+      asked(guest, bytes);
+    }
+    return true;
+  }
+  Session& session = sessions_[{request.client, request.session}];
+  if (session.guest != &guest) {
+    // It is new, or comes over another connection now.
+    if (session.guest != nullptr) session.guest->sessions -= 1;
+    session.guest = &guest;
+    guest.sessions += 1;
+    session.asked.assign(window, {});
+  }
+  Asked& slot = session.asked[request.sequence % window];
+  if (slot.sequence == request.sequence) return true;  // It asks again.
+  if (slot.sequence != 0) answered(guest, slot.bytes);
+  slot = {request.sequence, static_cast<std::uint32_t>(bytes)};
+  asked(guest, bytes);
+  return guest.sessions <= sessions_of_link_max;
+}
+
+void ClientPort::read(Guest& guest, Bytes message) {
+  const auto read = decode_read(message);
+  if (!read || read->rest.size() > operation_bytes_max_) {
+    return refuse(guest, "a read that is none");
+  }
+  const std::uint64_t token = ++read_count_;
+  const std::size_t bytes = message_cost + read->rest.size();
+  reads_[token] = {&guest, read->head.token, bytes};
+  asked(guest, bytes);
+  host_.read(token, Buffer(read->rest));
+}
+
+void ClientPort::asked(Guest& guest, std::size_t bytes) {
+  guest.unanswered += 1;
+  guest.unanswered_bytes += bytes;
+  if (guest.paused ||
+      (guest.unanswered <= unanswered_max && guest.unanswered_bytes <= unanswered_bytes_max)) {
+    return;
+  }
+  guest.paused = true;
+  guest.waits_since = now();
+  guest.link->pause(true);
+}
+
+void ClientPort::answered(Guest& guest, std::size_t bytes) {
+  guest.unanswered -= std::min<std::size_t>(guest.unanswered, 1);
+  guest.unanswered_bytes -= std::min(guest.unanswered_bytes, bytes);
+  if (!guest.paused) return;
+  guest.waits_since = now();
+  if (guest.unanswered > unanswered_max / 2 || guest.unanswered_bytes > unanswered_bytes_max / 2) {
+    return;
+  }
+  guest.paused = false;
+  guest.link->pause(false);
+}
+
+void ClientPort::reply(const Reply& reply) {
+  if (const auto opening = openings_.find({reply.client, reply.sequence});
+      opening != openings_.end() && reply.session == 0) {
+    Guest& guest = *opening->second;
+    openings_.erase(opening);
+    answered(guest, message_cost);
+    return send(guest, reply);
+  }
+  const auto found = sessions_.find({reply.client, reply.session});
+  if (found == sessions_.end()) return;
+  Guest& guest = *found->second.guest;
+  Asked& slot = found->second.asked[reply.sequence % window];
+  const bool was_asked = slot.sequence == reply.sequence;
+  if (was_asked) {
+    answered(guest, slot.bytes);
+    slot = {};
+  }
+  // With crashes one reply is enough, and whoever was asked gives it. Among liars each replica's
+  // counts, also if the client's own words to this one are still on their way.
+  if (was_asked || model_ == FaultModel::byzantine) send(guest, reply);
+}
+
+void ClientPort::send(Guest& guest, const Reply& reply) {
+  std::byte head[reply_head_bytes];
+  for (std::size_t i = 0; i < 8; ++i) {
+    head[i] = static_cast<std::byte>(reply.session >> (8 * i));
+    head[8 + i] = static_cast<std::byte>(reply.sequence >> (8 * i));
+  }
+  head[16] = static_cast<std::byte>(reply.status);
+  guest.link->send(reply_kind, head, reply.result ? Bytes(*reply.result) : Bytes());
+}
+
+void ClientPort::read_reply(std::uint64_t token, bool known, Bytes result) {
+  const auto found = reads_.find(token);
+  if (found == reads_.end()) return;  // The client has gone.
+  const Read read = found->second;
+  reads_.erase(found);
+  read.guest->link->send(read_reply_kind, wire::encode(ReadReplyHead{read.token, known}), result);
+  answered(*read.guest, read.bytes);
+}
+
+void ClientPort::set_standing(const Standing& standing) {
+  if (standing.view == standing_.view && standing.regency == standing_.regency &&
+      standing.leader == standing_.leader) {
+    return;
+  }
+  standing_ = standing;
+  const Buffer message = wire::encode(standing_);
+  for (const auto& [link, guest] : links_) guest->link->send(standing_kind, message);
+}
+
+void ClientPort::tell_view(Bytes signed_view) {
+  for (const auto& [link, guest] : links_) guest->link->send(new_view_kind, signed_view);
+}
+
+void ClientPort::tick(Time time) {
+  for (const auto& [link, guest] : links_) {
+    if (!guest->paused || time - guest->waits_since < patience) continue;
+    guest->unanswered = 0;
+    guest->unanswered_bytes = 0;
+    guest->paused = false;
+    guest->link->pause(false);
+  }
+}
+
+void ClientPort::refuse(Guest& guest, const char* why) {
+  const auto link = guest.link;
+  log(Level::warning, concat("hung up on ", to_text(link->peer()), ": ", std::string_view(why)));
+  link->close();
+  forget(link.get());
+}
+
+void ClientPort::lost(const Link& link) { forget(&link); }
+
+void ClientPort::forget(const Link* link) {
+  const auto found = links_.find(link);
+  if (found == links_.end()) return;
+  const Guest* const guest = found->second.get();
+  std::erase_if(sessions_, [&](const auto& each) { return each.second.guest == guest; });
+  std::erase_if(openings_, [&](const auto& each) { return each.second == guest; });
+  std::erase_if(reads_, [&](const auto& each) { return each.second.guest == guest; });
+  const auto count = links_of_client_.find(guest->link->peer().id);
+  if (--count->second == 0) links_of_client_.erase(count);
+  links_.erase(found);
+}
+
+}  // namespace piracema::smr
