@@ -33,6 +33,8 @@ struct Recovered {
   /// Never given to this replica before, such as a random one: answers to an earlier life of it
   /// are told apart.
   std::uint64_t nonce = 0;
+  /// Digests of the checkpoint's pieces.
+  std::vector<Digest> chunks;
   /// What was received of a checkpoint before the process ended.
   std::optional<PartialCheckpoint> partial;
 };

@@ -33,7 +33,10 @@ struct Executed {
 };
 /// The answer to TakeCheckpoint.
 struct CheckpointTaken {
+  /// What the service knows; the rest is the core's.
   CheckpointInfo checkpoint;
+  /// Digests of its pieces. They are kept, to be sent with SendChunk.
+  std::vector<Digest> chunks;
 };
 /// The answer to LoadCheckpoint.
 struct CheckpointLoaded {

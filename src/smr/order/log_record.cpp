@@ -42,6 +42,7 @@ void read(R& r, RecordReader& in) {
 Instance place(const RegencyEntered&) { return 0; }
 Instance place(const StopSaid&) { return 0; }
 Instance place(const MemoryRegained&) { return 0; }
+Instance place(const ViewSigned&) { return never_truncated; }
 // The log is truncated up to the place of the checkpoint, not with it.
 Instance place(const CheckpointStable& r) { return r.proof.checkpoint.instance + 1; }
 Instance place(const ViewScheduled& r) { return r.from; }

@@ -65,15 +65,21 @@ struct CheckpointStable {
   CheckpointProof proof;
   auto fields() { return std::tie(proof); }
 };
+/// For those who know an older view. All of them are kept for ever: there are few.
+struct ViewSigned {
+  SignedView view;
+  auto fields() { return std::tie(view); }
+};
 
 using LogRecord = std::variant<ProposalTaken, ValueCertified, RegencyEntered, InstanceDecided,
-                               ProofKept, ViewScheduled, StopSaid, MemoryRegained, CheckpointStable>;
+                               ProofKept, ViewScheduled, StopSaid, MemoryRegained, CheckpointStable, ViewSigned>;
 
 /// As a message: head, then body.
 EncodedMessage encode(const LogRecord& record);
 Result<LogRecord> decode_record(Bytes in);
 /// The place up to which the log has to be truncated for the record to go; 0 for what is about no
-/// place: of each of these kinds the last one is kept.
+/// place: of each of these kinds the last one is kept. `never_truncated` for what stays.
+constexpr Instance never_truncated = ~Instance{0};
 Instance instance_of(const LogRecord& record);
 
 }  // namespace piracema::smr

@@ -200,7 +200,9 @@ struct CheckpointVote {
   Instance instance = 0;
   Digest digest{};
   Buffer signature;
-  auto fields() { return std::tie(instance, digest, signature); }
+  /// To somebody who still says it; not answered in turn.
+  bool answer = false;
+  auto fields() { return std::tie(instance, digest, signature, answer); }
 };
 /// A quorum has the same state there. Crash: no signatures.
 struct CheckpointProof {
