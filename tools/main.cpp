@@ -133,7 +133,7 @@ void CommandLine::add_run() {
   const auto up_to = [](std::uint32_t max) {
     return [max](const std::string& text) { return parse_count(text, max); };
   };
-  add_parsed(*run_app, "-n,--workers", "N", settings.slots, up_to(10'000),
+  add_parsed(*run_app, "-n,--workers", "N", settings.slots, up_to(4096),
              "Worker processes; default: one a core");
   add_parsed(*run_app, "--snapshots", "DIR", job.snapshots, parse_path,
              "Directory for snapshots, made if it is missing; without it\n"

@@ -81,6 +81,11 @@ void set_log(LogSettings to) {
   settings = std::move(to);
 }
 
+LogSettings log_settings() {
+  std::lock_guard lock(mutex);
+  return settings;
+}
+
 void log(Level level, std::string_view message) {
   std::lock_guard lock(mutex);
   if (level < settings.least) return;

@@ -16,6 +16,7 @@ struct LogSettings {
   std::string who;
 };
 void set_log(LogSettings);
+LogSettings log_settings();
 
 /// Writes one line.
 void log(Level, std::string_view message);

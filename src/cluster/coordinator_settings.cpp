@@ -3,12 +3,13 @@
 #include <string_view>
 
 #include "base/text.h"
+#include "net/tcp_transport.h"
 
 namespace piracema::cluster {
 
 namespace {
 
-constexpr std::uint32_t slots_max = 10'000;
+constexpr std::uint32_t slots_max = net::TcpTransport::slots_max;
 constexpr milliseconds time_max = std::chrono::hours(24 * 366);
 
 Error wrong(std::string_view setting, std::string_view want, std::int64_t found,

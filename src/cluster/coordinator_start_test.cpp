@@ -124,7 +124,7 @@ TEST_CASE("settings that make no sense are named") {
   };
   CHECK(refused([](JobSettings&) {}) == "");
   CHECK(refused([](JobSettings& s) { s.slots = 0; }) ==
-        "worker processes: want 1 to 10000, found 0");
+        "worker processes: want 1 to 4096, found 0");
   CHECK(has(refused([](JobSettings& s) { s.can_spawn = false; }), "embedded"));
   CHECK(refused([](JobSettings& s) { s.snapshot_interval = milliseconds(0); }) ==
         "snapshot interval: want 1 ms to 1 year, found 0 ms");

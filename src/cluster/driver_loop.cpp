@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/fd.h"
+#include "base/log.h"
 #include "base/text.h"
 
 namespace piracema::cluster {
@@ -121,7 +122,8 @@ Result<Done> DriverLoop::open_door() {
                       concat("PIRACEMA_SNAPSHOTS=", options_.snapshots),
                       concat("PIRACEMA_DEAD_LETTERS=", options_.dead_letters),
                       concat("PIRACEMA_HEARTBEAT_MS=",
-                             options_.settings.heartbeat_interval.count())},
+                             options_.settings.heartbeat_interval.count()),
+                      concat("PIRACEMA_LOG=", log_settings().json ? "json" : "text")},
       .output_to_error = options_.output_to_error};
   return Done{};
 }

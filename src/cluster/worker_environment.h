@@ -26,6 +26,8 @@ struct WorkerEnvironment {
   std::chrono::milliseconds heartbeat{250};
   /// PIRACEMA_AT_WORK_FD: shared memory, see AtWork; -1: none.
   int at_work_fd = -1;
+  /// PIRACEMA_LOG: "json" or "text".
+  bool log_json = false;
   /// PIRACEMA_DEAD_LETTERS: a file; empty: none.
   std::string dead_letters;
 };

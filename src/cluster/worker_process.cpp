@@ -160,7 +160,7 @@ class WorkerProcess {
 }  // namespace
 
 int run_worker(const Graph& graph, const WorkerEnvironment& environment) {
-  set_log({.who = concat("worker ", environment.slot)});
+  set_log({.json = environment.log_json, .who = concat("worker ", environment.slot)});
   WorkerProcess process(graph, environment);
   const auto code = process.run();
   if (code) return *code;

@@ -98,6 +98,7 @@ std::string to_dot(const GraphShape& shape) {
     dot += concat("  \"", node.name, "\" [label=\"", node.name);
     if (node.replicas > 1) dot += concat(" x", node.replicas);
     if (node.ordered) dot += "\\nordered";
+    if (!node.saves_state) dot += "\\nmembers are not saved";
     dot += "\"];\n";
   }
   for (const EdgeShape& edge : shape.edges) {

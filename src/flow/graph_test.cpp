@@ -68,7 +68,8 @@ TEST_CASE("edges that make no pipeline are refused") {
 TEST_CASE("a graph is drawn with its replicas and deliveries") {
   GraphShape shape = three_nodes();
   shape.edges[0].delivery = Delivery::by_key;
+  shape.nodes[1].saves_state = false;
   const std::string dot = to_dot(shape);
-  CHECK(mentions(dot, "worker x4"));
+  CHECK(mentions(dot, "worker x4\\nmembers are not saved"));
   CHECK(mentions(dot, "\"reader\" -> \"worker\" [label=\"by key\"]"));
 }

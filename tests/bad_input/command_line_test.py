@@ -11,7 +11,7 @@ class CommandLine(BadInput):
         self.assertEqual([], sorted(file.name for file in self.folder.glob("out*")))
 
     def test_an_option_that_cannot_be_meant_is_a_usage_error(self):
-        number = "want a number from 1 to 10000, found "
+        number = "want a number from 1 to 4096, found "
         time = "want a time from 1ms to 1 year"
         order = "want OP.REPLICA@PERCENT with 0 to 100 percent"
         for options, says in [
@@ -82,7 +82,7 @@ class CommandLine(BadInput):
         settings = self.folder / "piracema.toml"
         for text, says in [
                 ("[run]\nworkrs = 4\n", ":2: run.workrs: unknown"),
-                ("\n[run]\n\nworkers = \"x\"\n", ":4: run.workers: want a number from 1 to 10000"),
+                ("\n[run]\n\nworkers = \"x\"\n", ":4: run.workers: want a number from 1 to 4096"),
                 ("workers = 4\n", ":1: workers: unknown"), ("[graph]\nx = 1\n", ":2: graph.x"),
                 ("[run]\nquiet = \"maybe\"\n", ":2: run.quiet: want true or false"),
                 ("[run]\nevery = 5\n", ":2: run.every: want a time"),

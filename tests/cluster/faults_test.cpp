@@ -1,5 +1,6 @@
 // Operators that fail at an item: by an exception, and with their whole process.
 #include <doctest/doctest.h>
+#include <signal.h>
 
 #include "stream.h"
 
@@ -90,4 +91,21 @@ TEST_CASE("with a file for dead letters the item goes there, and all others to t
     CHECK(letter["item"] == item);
     CHECK(letter["bytes"].get<std::string>().starts_with("32303030"));  // "2000"
   }
+}
+
+TEST_CASE("an operator that stands still keeps its process only until the others roll back") {
+  const Stream stream;
+  Job job(stream.run({"items=3000", "pause_us=100", "fault=stick-once", "at=2000"}));
+  // It beats while its operator does not return: only a recovery finds that out.
+  const std::string fault = stream.out + ".fault";
+  job.go_on_until([&] { return exists(fault) && !contents(fault).empty(); });
+  const int stuck = std::stoi(contents(fault));
+  ::kill(job.worker((stuck + 1) % 4).pid, SIGKILL);
+  const Event lost = job.wait_for("lost", [](const Event& event) {
+    return event["how"] == "it did not load its state in time";
+  });
+  CHECK(lost["worker"] == stuck);
+  CHECK(is_in("check/", lost["replicas"]));
+  CHECK(job.wait() == 0);
+  CHECK(stream.is_right(3'000));
 }

@@ -3,13 +3,13 @@
 //
 //     stream_app OUT [items=N] [until=FILE] [pause_us=T] [ballast=BYTES] [every_ms=T] [resume]
 //     [stop-at-start]
-//                [fault=throw|throw-once|segv|abort|stick at=N]
+//                [fault=throw|throw-once|segv|abort|stick|stick-once at=N]
 //
 // The source waits `pause_us` before each number and ends after `items`, or once FILE exists.
 // Each state carries `ballast` more bytes. `fault` says what happens at number `at` in the farm
-// "check"; `throw-once` does it once in the life of OUT, and `stick` does not return. OUT.fault
-// tells that one of these two has happened. With `stop-at-start` the first process that replaces
-// another one in its place stops before it has joined.
+// "check"; `stick` does not return. `throw-once` and `stick-once` do it once in the life of OUT;
+// OUT.fault tells that they have, and in which slot. With `stop-at-start` the first process that
+// replaces another one in its place stops before it has joined.
 #include <fcntl.h>
 #include <piracema/piracema.h>
 #include <signal.h>
@@ -17,6 +17,7 @@
 
 #include <cereal/types/map.hpp>
 #include <chrono>
+#include <cstring>
 #include <limits>
 #include <map>
 #include <stdexcept>
@@ -77,12 +78,14 @@ struct Check {
     if (fault == "throw-once" && first_time()) throw std::runtime_error("a bad day");
     if (fault == "segv") ::raise(SIGSEGV);
     if (fault == "abort") ::abort();
-    if (fault == "stick") first_time();
-    while (fault == "stick") ::pause();
+    const bool sticks = fault == "stick" || (fault == "stick-once" && first_time());
+    while (sticks) ::pause();
   }
   bool first_time() const {
-    const int fd = ::open((out + ".fault").c_str(), O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    const int fd = ::open((out + ".fault").c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (fd < 0) return false;
+    const char* slot = std::getenv("PIRACEMA_SLOT");
+    if (slot != nullptr && ::write(fd, slot, std::strlen(slot)) < 0) ::perror("fault");
     ::close(fd);
     return true;
   }
