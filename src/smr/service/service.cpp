@@ -100,6 +100,24 @@ void Service::operate(const Request& request, const Context& context) {
   }
 }
 
+bool Service::answer_again(const Request& request) {
+  if (request.kind == Kind::open) {
+    const std::uint64_t session = sessions_.opened_by(request.client, request.sequence);
+    if (session == 0) return false;
+    answer(request, ReplyStatus::done,
+           std::make_shared<const Buffer>(wire::encode(SessionOpened{session, Session::window})));
+  } else {
+    const Session* session = sessions_.find(request.client, request.session);
+    if (session == nullptr || request.sequence == 0 ||
+        session->standing(request.sequence) != Session::Standing::answered) {
+      return false;
+    }
+    answer(request, ReplyStatus::done, session->reply(request.sequence));
+  }
+  replies_(std::exchange(answers_, {}));
+  return true;
+}
+
 void Service::answer(const Request& request, ReplyStatus status,
                      std::shared_ptr<const Buffer> result) {
   answers_.push_back(

@@ -41,6 +41,11 @@ class Service {
   /// Kind::reconfigure are the core's and get no reply here.
   void execute(std::span<const Execute> batches);
 
+  /// Answers a request that has been executed, out of the order, with what is kept; false if there
+  /// is nothing to say. For a client that asks again because its reply was lost: the core does not
+  /// order again what it knows to be decided.
+  bool answer_again(const Request& request);
+
   /// Executed up to here.
   Instance executed() const { return executed_; }
 

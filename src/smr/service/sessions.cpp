@@ -10,9 +10,7 @@ namespace piracema::smr {
 
 std::uint64_t Sessions::open(ClientId client, Sequence sequence) {
   Client& known = clients_[client];
-  for (const std::uint64_t number : known.sessions) {
-    if (sessions_.at(number)->opened_by() == sequence) return number;
-  }
+  if (const auto number = opened_by(client, sequence)) return number;
   // An old `open` that somebody plays again would push out a session that is in use.
   if (sequence <= known.last_open) return 0;
   make_room(known);
@@ -26,6 +24,15 @@ std::uint64_t Sessions::open(ClientId client, Sequence sequence) {
   known.sessions.push_back(number);
   forget_past_client();
   return number;
+}
+
+std::uint64_t Sessions::opened_by(ClientId client, Sequence sequence) const {
+  const auto known = clients_.find(client);
+  if (known == clients_.end()) return 0;
+  for (const std::uint64_t number : known->second.sessions) {
+    if (sessions_.at(number)->opened_by() == sequence) return number;
+  }
+  return 0;
 }
 
 // By use and by number alone: all replicas evict the same one.

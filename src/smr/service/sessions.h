@@ -34,6 +34,8 @@ class Sessions {
   /// none of this number and client.
   const Session* find(ClientId client, std::uint64_t session) const;
   Session* use(ClientId client, std::uint64_t session);
+  /// The session that this `open` has opened, if it is still there; else 0.
+  std::uint64_t opened_by(ClientId client, Sequence sequence) const;
   /// For the reply to a request of before: does not count as a use.
   Session* find_to_settle(ClientId client, std::uint64_t session);
 
