@@ -36,6 +36,7 @@ void GroupExecutor::run(std::span<Task> tasks, const Done& done) {
 }
 
 void GroupExecutor::run_window(std::span<Task> tasks, const Done& done) {
+  const Time start = now();
   if (team_.size() == 1 || !thrift_.may_pay(tasks.size()) ||
       !thrift_.pays(tasks.size(), distribute(tasks))) {
     return sequential_.run(tasks, done, thrift_);
@@ -43,7 +44,7 @@ void GroupExecutor::run_window(std::span<Task> tasks, const Done& done) {
   team_.run(team_.size(), true, [&](unsigned number) { work(number, tasks, done); });
   Time busy{0};
   for (Worker& worker : workers_) busy += std::exchange(worker.busy, Time{0});
-  thrift_.learn(tasks.size(), busy);
+  thrift_.learn_together(tasks.size(), now() - start, busy);
 }
 
 // Algorithm 3, lines 21-42. Reconfigurations (lines 40-48) never get here: nothing is executed
@@ -151,10 +152,10 @@ void GroupExecutor::meet(unsigned number, Meeting& meeting, std::span<Task> task
   const auto others = static_cast<std::uint32_t>(std::popcount(meeting.threads) - 1);
   if (static_cast<int>(number) != std::countr_zero(meeting.threads)) {
     if (meeting.arrived.fetch_add(1) + 1 == others) meeting.all_here.ring_one();
-    meeting.ended.wait(team_.turns(), [&] { return meeting.over.load(); });
+    meeting.ended.wait(team_.turns_at_work(), [&] { return meeting.over.load(); });
     return;
   }
-  meeting.all_here.wait(team_.turns(), [&] { return meeting.arrived == others; });
+  meeting.all_here.wait(team_.turns_at_work(), [&] { return meeting.arrived == others; });
   for (auto task = meeting.first; task != none; task = next_[task]) {
     execute(worker, tasks[task], done);
   }

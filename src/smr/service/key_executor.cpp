@@ -26,6 +26,7 @@ void KeyExecutor::run_window(std::span<Task> tasks, const Done& done) {
   if (team_.size() == 1 || !thrift_.may_pay(tasks.size())) {
     return sequential_.run(tasks, done, thrift_);
   }
+  const Time start = now();
   graph_.build(tasks, machine_);
   if (!thrift_.pays(tasks.size(), graph_.prospect(team_.at_once()))) {
     return sequential_.run(tasks, done, thrift_);
@@ -38,7 +39,7 @@ void KeyExecutor::run_window(std::span<Task> tasks, const Done& done) {
     ENSURE(worker.finished.empty());
     busy += std::exchange(worker.busy, Time{0});
   }
-  thrift_.learn(tasks.size(), busy);
+  thrift_.learn_together(tasks.size(), now() - start, busy);
 }
 
 void KeyExecutor::prepare(std::size_t count) {
@@ -110,7 +111,7 @@ std::uint32_t KeyExecutor::take(Worker& worker, const Done& done) {
     }
     flush(worker, done);
     if (left_ == 0) return ConflictGraph::none;
-    bell_.wait(team_.turns(), [this] { return ready_head_ < ready_tail_ || left_ == 0; });
+    bell_.wait(team_.turns_at_work(), [this] { return ready_head_ < ready_tail_ || left_ == 0; });
   }
 }
 

@@ -17,7 +17,7 @@ void SequentialExecutor::run(std::span<Task> tasks, const Done& done, Thrift& th
     outside += now() - before;
     finished_.clear();
   }
-  thrift.learn(tasks.size(), now() - start - outside);
+  thrift.learn_alone(tasks.size(), now() - start - outside);
 }
 
 }  // namespace piracema::smr

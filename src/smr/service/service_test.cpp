@@ -298,7 +298,7 @@ TEST_CASE("however batches are grouped, threaded and restored on the way, the st
     }
 
     auto machine = std::make_unique<CellsMachine>();
-    constexpr Prices free_of_charge{Time{0}, Time{0}, Time{0}};
+    constexpr Prices free_of_charge{.ignored = true};
     auto executor = std::make_unique<KeyExecutor>(*machine, 3, free_of_charge);
     auto service = std::make_unique<Service>(settings, *machine, *executor, ignore);
     for (std::size_t next = 0; next < batches.size();) {

@@ -45,7 +45,7 @@ void Team::run(unsigned count, bool everybody, const std::function<void(unsigned
     Helper& helper = *helpers_[i];
     State expected = State::called;
     if (!everybody && helper.state.compare_exchange_strong(expected, State::idle)) continue;
-    idle_.wait(turns_, [&helper] { return helper.state == State::idle; });
+    idle_.wait(turns_at_work(), [&helper] { return helper.state == State::idle; });
   }
 }
 

@@ -22,9 +22,9 @@ class Team {
   unsigned size() const { return static_cast<unsigned>(helpers_.size()) + 1; }
   /// So many can run at the same time on this machine.
   unsigned at_once() const;
-  /// How often to look before falling asleep: never, if the machine has fewer cores than we have
-  /// threads, as then somebody else needs the core.
-  int turns() const { return turns_; }
+  /// How often to look before falling asleep, while others of the team are at work: it will not be
+  /// long. Never, if the machine has fewer cores than we have threads: then they need the core.
+  int turns_at_work() const { return 8 * turns_; }
 
   /// Calls `job(0)` here and `job(1)` to `job(count - 1)` on others; returns when all have. A
   /// helper that has not begun when `job(0)` returns is sent away, unless `everybody` is needed.
@@ -39,6 +39,7 @@ class Team {
   };
   void help(Helper& helper, unsigned number);
 
+  /// How often to look before falling asleep.
   const int turns_;
   /// The owner waits here for helpers to become idle.
   Doorbell idle_;

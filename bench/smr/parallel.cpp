@@ -1,0 +1,217 @@
+// Paper 003, section 4, execution alone: operations that have their order already, executed one
+// after the other, by the groups of the paper and by what they read and write.
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <atomic>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+#include <thread>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/ensure.h"
+#include "bench/machine.h"
+#include "bench/smr/workload.h"
+#include "bench/statistics.h"
+#include "smr/service/group_executor.h"
+#include "smr/service/key_executor.h"
+#include "smr/service/sequential_executor.h"
+
+using namespace piracema;
+using namespace piracema::bench;
+using namespace piracema::smr;
+
+namespace {
+
+struct Options {
+  std::string service = "list";
+  std::vector<std::int32_t> sizes{100'000};
+  std::vector<double> conflicts{0, 5, 10, 15, 20, 25, 50, 75, 100};
+  std::vector<unsigned> threads{2};
+  std::vector<std::string> executors{"group", "key"};
+  /// Requests that are ordered at a time: the paper has 100 clients with one each.
+  std::size_t window = 100;
+  int runs = 5;
+  /// Of one run.
+  double seconds = 0.15;
+  bool checked = false;
+  bool json = false;
+};
+
+struct Sample {
+  double ops_per_s = 0;
+  /// From when it was ordered to when its reply was there, on average.
+  double latency_ms = 0;
+};
+
+std::unique_ptr<Executor> make_executor(const std::string& name, StateMachine& machine,
+                                        unsigned threads, bool checked) {
+  if (name == "key") return std::make_unique<KeyExecutor>(machine, threads);
+  if (name == "group") {
+    return std::make_unique<GroupExecutor>(machine, Groups(threads), !checked);
+  }
+  return std::make_unique<SequentialExecutor>(machine);
+}
+
+// An executor and its machine; measured again and again.
+class Subject {
+ public:
+  Subject(const std::string& name, const Workload& workload, unsigned threads, bool checked)
+      : workload_(workload),
+        machine_(workload.machine()),
+        executor_(make_executor(name, *machine_, threads, checked)) {}
+
+  Sample run(std::size_t count, std::size_t window) {
+    const Time start = now();
+    std::atomic<std::int64_t> waited{0};
+    for (std::size_t done = 0; done < count; done += window) {
+      tasks_.resize(std::min(window, count - done));
+      for (std::size_t i = 0; i < tasks_.size(); ++i) {
+        const std::size_t at = next_++ % workload_.operations.size();
+        tasks_[i].operation = workload_.operations[at];
+        tasks_[i].group = workload_.groups[at];
+        tasks_[i].grouped = true;
+      }
+      const Time ordered = now();
+      executor_->run(tasks_, [&](std::span<Task* const> finished) {
+        waited += (now() - ordered).count() * static_cast<std::int64_t>(finished.size());
+      });
+    }
+    const double seconds = std::chrono::duration<double>(now() - start).count();
+    const auto all = static_cast<double>(count);
+    return {all / seconds, static_cast<double>(waited) / all / 1e6};
+  }
+
+ private:
+  const Workload& workload_;
+  std::unique_ptr<StateMachine> machine_;
+  std::unique_ptr<Executor> executor_;
+  std::vector<Task> tasks_;
+  std::size_t next_ = 0;
+};
+
+struct Row {
+  std::string service, executor;
+  std::int32_t size = 0;
+  double conflict_percent = 0;
+  unsigned threads = 0;
+  std::vector<Sample> samples;
+  /// By that of the sequential run just before.
+  std::vector<double> ratios;
+};
+
+template <class Value>
+Summary summary_of(const std::vector<Sample>& samples, Value Sample::*value) {
+  std::vector<double> values;
+  for (const Sample& sample : samples) values.push_back(sample.*value);
+  return summarize(std::move(values));
+}
+
+nlohmann::json to_json(const Summary& summary) {
+  return {{"min", summary.min}, {"median", summary.median}, {"max", summary.max}};
+}
+
+nlohmann::json to_json(const Row& row) {
+  return {{"service", row.service},
+          {"executor", row.executor},
+          {"size", row.size},
+          {"conflict_percent", row.conflict_percent},
+          {"threads", row.threads},
+          {"ops_per_s", to_json(summary_of(row.samples, &Sample::ops_per_s))},
+          {"latency_ms", to_json(summary_of(row.samples, &Sample::latency_ms))},
+          {"ratio", to_json(summarize(row.ratios))}};
+}
+
+void print(const Row& row) {
+  const Summary rate = summary_of(row.samples, &Sample::ops_per_s);
+  const Summary ratio = summarize(row.ratios);
+  std::printf("%-10s %8d %9.0f %% %8u  %-11s %11.0f %6.1f %% %9.3f ms %7.2f [%.2f-%.2f]\n",
+              row.service.c_str(), row.size, row.conflict_percent, row.threads,
+              row.executor.c_str(), rate.median, 100 * rate.spread(),
+              summary_of(row.samples, &Sample::latency_ms).median, ratio.median, ratio.min,
+              ratio.max);
+}
+
+Workload make_workload(const Options& options, std::int32_t size, double conflicts,
+                       unsigned threads) {
+  constexpr std::size_t count = 20'000;
+  if (options.service == "list") return list_workload(size, conflicts, count);
+  return tuple_workload(static_cast<std::size_t>(size), conflicts, count,
+                        options.service == "tuples-ts2", threads);
+}
+
+std::vector<Row> measure(const Options& options, std::int32_t size, double conflicts,
+                         unsigned threads) {
+  const Workload workload = make_workload(options, size, conflicts, threads);
+  std::vector<std::string> names{"sequential"};
+  names.insert(names.end(), options.executors.begin(), options.executors.end());
+  std::vector<std::unique_ptr<Subject>> subjects;
+  std::vector<Row> rows;
+  for (const std::string& name : names) {
+    subjects.push_back(std::make_unique<Subject>(name, workload, threads, options.checked));
+    rows.push_back({options.service, name, size, conflicts, threads, {}, {}});
+  }
+  // As many operations as take the time that was asked for; every subject does the same ones.
+  const Sample first = subjects[0]->run(2 * options.window, options.window);
+  std::size_t count = options.window;
+  while (static_cast<double>(count) < options.seconds * first.ops_per_s) count += options.window;
+  for (std::size_t i = 1; i < subjects.size(); ++i) {
+    subjects[i]->run(2 * options.window, options.window);
+  }
+  for (int run = -1; run < options.runs; ++run) {
+    double sequential = 0;
+    for (std::size_t i = 0; i < subjects.size(); ++i) {
+      const Sample sample = subjects[i]->run(count, options.window);
+      if (i == 0) sequential = sample.ops_per_s;
+      if (run < 0) continue;  // Warms up.
+      rows[i].samples.push_back(sample);
+      rows[i].ratios.push_back(sample.ops_per_s / sequential);
+    }
+  }
+  return rows;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Options options;
+  CLI::App app("Executes ordered operations one by one, by groups and by keys (paper 003).");
+  app.add_option("--service", options.service)
+      ->check(CLI::IsMember({"list", "tuples-ts1", "tuples-ts2"}));
+  app.add_option("--size", options.sizes)->check(CLI::Range(10, 10'000'000));
+  app.add_option("--conflicts", options.conflicts, "percent")->check(CLI::Range(0.0, 100.0));
+  app.add_option("--threads", options.threads)->check(CLI::Range(1, 64));
+  app.add_option("--executor", options.executors)->check(CLI::IsMember({"group", "key"}));
+  app.add_option("--window", options.window)->check(CLI::Range(1, 100'000));
+  app.add_option("--runs", options.runs)->check(CLI::Range(1, 1'000));
+  app.add_option("--seconds", options.seconds, "of one run")->check(CLI::Range(0.01, 60.0));
+  app.add_flag("--checked", options.checked, "clients are not trusted to name the right group");
+  app.add_flag("--json", options.json);
+  CLI11_PARSE(app, argc, argv);
+
+  nlohmann::json rows = nlohmann::json::array();
+  if (!options.json) {
+    std::printf("%s; windows of %zu\n", to_text(this_machine()).c_str(), options.window);
+    std::printf("%-10s %8s %11s %8s  %-11s %11s %8s %12s %s\n", "service", "size", "conflicts",
+                "threads", "executor", "ops/s", "spread", "latency", "ratio to sequential");
+  }
+  for (const std::int32_t size : options.sizes) {
+    for (const double conflicts : options.conflicts) {
+      for (const unsigned threads : options.threads) {
+        for (const Row& row : measure(options, size, conflicts, threads)) {
+          if (!options.json) print(row);
+          rows.push_back(to_json(row));
+        }
+      }
+    }
+  }
+  if (options.json) {
+    const Machine machine = this_machine();
+    const nlohmann::json all = {{"machine", to_text(machine)},
+                                {"cores", machine.cores},
+                                {"window", options.window},
+                                {"rows", rows}};
+    std::puts(all.dump(2).c_str());
+  }
+}
