@@ -72,7 +72,10 @@ class Core {
 
   const View& view() const;
   Regency regency() const;
+  /// Of the regency; whether it is there yet is another question.
   ReplicaId leader() const;
+  /// Whether this replica is the leader and its regency has begun.
+  bool leads() const;
   /// All up to here is decided, and handed out to be executed.
   Instance decided() const;
   /// Digest over all decided batches in their order: equal on all replicas that are as far.

@@ -17,6 +17,13 @@ struct ProposalTaken {
   Regency regency = 0;
   BatchPtr batch;
 };
+/// The same, of a batch that an older record of this place holds.
+struct ProposalRepeated {
+  Instance instance = 0;
+  Regency regency = 0;
+  Digest digest{};
+  auto fields() { return std::tie(instance, regency, digest); }
+};
 /// Byzantine: a quorum has written it (valQ); before ACCEPT.
 struct ValueCertified {
   Instance instance = 0;
@@ -71,8 +78,9 @@ struct ViewSigned {
   auto fields() { return std::tie(view); }
 };
 
-using LogRecord = std::variant<ProposalTaken, ValueCertified, RegencyEntered, InstanceDecided,
-                               ProofKept, ViewScheduled, StopSaid, MemoryRegained, CheckpointStable, ViewSigned>;
+using LogRecord =
+    std::variant<ProposalTaken, ProposalRepeated, ValueCertified, RegencyEntered, InstanceDecided,
+                 ProofKept, ViewScheduled, StopSaid, MemoryRegained, CheckpointStable, ViewSigned>;
 
 /// As a message: head, then body.
 EncodedMessage encode(const LogRecord& record);

@@ -34,7 +34,6 @@ Collect some_collect() {
   return {1,
           0,
           4,
-          9,
           some_proof(),
           {{10, Vote{2, digest}, {{2, digest}}}, {11, {}, {}}},
           Buffer(as_bytes("s"))};
@@ -49,7 +48,7 @@ std::vector<Message> one_of_each() {
                            Forward{{request_of(1, 2, "forwarded")}},
                            Heartbeat{1, 2},
                            Milestone{32, digest, Buffer(as_bytes("s"))},
-                           Stop{0, 3},
+                           Stop{0, 3, true},
                            StopData{some_collect()},
                            Sync{0, 4, {some_collect(), some_collect()}},
                            FetchBatch{3, digest},
@@ -76,11 +75,16 @@ std::vector<Message> one_of_each() {
 std::vector<LogRecord> one_record_of_each() {
   const Digest digest = digest_of(as_bytes("x"));
   std::vector<LogRecord> all{ProposalTaken{4, 1, some_batch()},
+                             ProposalRepeated{4, 2, digest},
                              ValueCertified{4, 1, digest},
                              RegencyEntered{3},
                              InstanceDecided{4, digest, nullptr},
                              ProofKept{some_proof()},
-                             ViewScheduled{6, some_view()}};
+                             ViewScheduled{6, some_view()},
+                             StopSaid{4},
+                             MemoryRegained{5, 6},
+                             CheckpointStable{},
+                             ViewSigned{{some_view(), {}}}};
   REQUIRE(all.size() == std::variant_size_v<LogRecord>);
   return all;
 }

@@ -39,12 +39,12 @@ struct Accept {
   Digest digest{};
   auto fields() { return std::tie(instance, regency, digest); }
 };
-/// Requests that wait at the sender for too long, or that it got and does not lead; first to the
-/// leader, before a change is asked for.
+/// Requests that have waited at the sender for too long: to everybody, before it asks for another
+/// leader (paper 003, section 2.1.1), so that none can say that it never had them.
 struct Forward {
   std::vector<Request> requests;
 };
-/// The leader lives, and how far it is. Answered with nothing.
+/// How far the sender is; from the leader that it lives. Answered with nothing.
 struct Heartbeat {
   Regency regency = 0;
   Instance decided = 0;
@@ -78,16 +78,19 @@ struct Milestone {
 
 // ---- change of the leader (smr.md section 4, synchronisation) ------------------------------
 
-/// The sender is ready to leave every regency below this one.
+/// The sender is ready to leave every regency below this one, or has left it.
 struct Stop {
   ViewId view = 0;
   Regency regency = 0;
-  auto fields() { return std::tie(view, regency); }
+  /// To somebody who asked for what the sender already has; not answered in turn.
+  bool answer = false;
+  auto fields() { return std::tie(view, regency, answer); }
 };
 struct Vote {
   Regency regency = 0;
   Digest digest{};
   auto fields() { return std::tie(regency, digest); }
+  bool operator==(const Vote&) const = default;
 };
 /// What the sender has done at one open place.
 struct CollectEntry {
@@ -105,13 +108,12 @@ struct Collect {
   ReplicaId from = 0;
   ViewId view = 0;
   Regency regency = 0;
-  /// Crash: all up to here is decided. Byzantine: the sender's word; only `proof` counts.
-  Instance decided = 0;
+  /// Crash: all that it has decided.
   DecisionProof proof;
-  /// All places above `proof` (crash: above `decided`) where it has voted, ascending.
+  /// All places above `proof` where it has voted, ascending.
   std::vector<CollectEntry> entries;
   Buffer signature;
-  auto fields() { return std::tie(from, view, regency, decided, proof, entries, signature); }
+  auto fields() { return std::tie(from, view, regency, proof, entries, signature); }
 };
 /// To the leader of the new regency (STOPDATA).
 struct StopData {

@@ -32,7 +32,7 @@ struct Settings {
 
   /// A request that is not ordered for so long is forwarded to the leader, and after as long again
   /// a change of the leader is asked for. Doubles with each change that brings nothing.
-  milliseconds request_timeout{1'000};
+  milliseconds request_timeout{2'000};
   /// The leader says so often that it lives, if it says nothing else.
   milliseconds heartbeat_interval{50};
   /// A leader that is silent for so long is replaced. Where its connection ends it is not waited

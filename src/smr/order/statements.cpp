@@ -19,7 +19,7 @@ Buffer statement(std::string kind, Fields... fields) {
 }  // namespace
 
 Buffer signed_bytes(const Collect& c) {
-  return statement("collect", c.from, c.view, c.regency, c.decided, c.proof, c.entries);
+  return statement("collect", c.from, c.view, c.regency, c.proof, c.entries);
 }
 Buffer signed_bytes(const Milestone& m) { return statement("milestone", m.instance, m.history); }
 Buffer signed_bytes(const CheckpointVote& vote) {

@@ -1,0 +1,70 @@
+#include <set>
+
+#include "base/text.h"
+#include "smr/order/core_parts.h"
+
+/// Byzantine: proofs of what is decided, for leader changes and for replicas that are behind.
+namespace piracema::smr {
+
+void Core::Parts::pass_milestone() {
+  if (decided % milestone_interval == 0) {
+    Milestone own{decided, history, {}};
+    own.signature = auth.sign(signed_bytes(own));
+    send_others(message(own));
+    milestones.passed(own);
+    if (auto complete = milestones.add(me, own, view.one_correct())) {
+      use_proof(std::move(*complete));
+    }
+  }
+  if (decided == proof.instance && history != proof.history) {
+    halt(concat("the others decided something else up to ", decided));
+  }
+}
+
+void Core::Parts::handle(Sender from, const Milestone& m) {
+  if (!byzantine() || from.id == me) return;
+  decided_by[from.index] = std::max(decided_by[from.index], m.instance);
+  if (!milestones.wants(m.instance)) return;
+  if (!auth.verify(from.id, signed_bytes(m), m.signature)) return;
+  if (auto complete = milestones.add(from.id, m, view.one_correct())) {
+    use_proof(std::move(*complete));
+  }
+}
+
+// The proof is good.
+void Core::Parts::use_proof(DecisionProof better) {
+  if (better.instance <= proof.instance) return;
+  if (const auto own = milestones.history_at(better.instance); own && *own != better.history) {
+    return halt(concat("the others decided something else up to ", better.instance));
+  }
+  proof = std::move(better);
+  milestones.proven(proof.instance);
+  persist(ProofKept{proof});
+  if (proof.instance > decided) {
+    others_ahead = true;
+    return;
+  }
+  if (decided > kept_decided) {
+    instances.drop_until(std::min(proof.instance, decided - kept_decided));
+  }
+  // Some waited because they were too far above the old one.
+  for (Instance i = decided + 1; i < instances.end() && !halted; ++i) {
+    consider(i, *instances.find(i));
+  }
+}
+
+bool Core::Parts::proves(const DecisionProof& claimed) const {
+  if (claimed.instance == 0) return claimed.history == Digest{};
+  // Verified before, or made here: whatever the signatures are, the statement is true.
+  if (claimed.instance == proof.instance && claimed.history == proof.history) return true;
+  const Buffer statement = signed_bytes(Milestone{claimed.instance, claimed.history, {}});
+  std::set<ReplicaId> signers;
+  for (const Signature& one : claimed.signatures) {
+    if (signers.size() == view.one_correct()) break;
+    if (!index_of(one.signer) || signers.contains(one.signer)) continue;
+    if (auth.verify(one.signer, statement, one.bytes)) signers.insert(one.signer);
+  }
+  return signers.size() >= view.one_correct();
+}
+
+}  // namespace piracema::smr

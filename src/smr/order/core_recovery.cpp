@@ -1,0 +1,106 @@
+#include "smr/order/core_parts.h"
+#include "smr/order/digest.h"
+
+/// From the log of a former life: the votes that were given stay given.
+namespace piracema::smr {
+
+Core::Parts::Parts(Settings s, ReplicaId id, const Authenticator& authenticator,
+                   Recovered recovered)
+    : settings(s),
+      me(id),
+      auth(authenticator),
+      view(std::move(recovered.view)),
+      log(std::move(recovered.log)),
+      pool(s),
+      regencies(view.n(), 0) {
+  decided_by.resize(view.n());
+  collects.resize(view.n());
+  lost.resize(view.n());
+  voting = !recovered.amnesia;
+  if (recovered.checkpoint) jump_to(*recovered.checkpoint);
+  // A log with anything in it may have been that of a leader.
+  if (!log.empty() || recovered.checkpoint || recovered.amnesia) leads_from = 1;
+}
+
+void Core::Parts::jump_to(const CheckpointInfo& checkpoint) {
+  view = checkpoint.view;
+  decided = executed = checkpoint.instance;
+  history = checkpoint.history;
+  clock_time = checkpoint.time;
+  clock_at = now;
+  instances.drop_until(decided);
+  next_instance = std::max(next_instance, decided + 1);
+  others_ahead = true;
+}
+
+void Core::Parts::learn(BatchPtr batch) {
+  Consensus* consensus = instance_at(decided + 1);
+  ENSURE(consensus);
+  const Digest digest = batch->digest;
+  consensus->keep(std::move(batch), false);
+  decide(decided + 1, *consensus, digest);
+}
+
+// A replica votes no further than this above what it has written down as decided.
+bool Core::Parts::replayable(Instance instance) const {
+  return instance >= instances.first() && instance <= decided + view_delay;
+}
+
+void Core::Parts::replay(ProposalTaken& record) {
+  if (!replayable(record.instance)) return;
+  Consensus& one = instances.at(record.instance, view.n());
+  const Vote vote{record.regency, record.batch->digest};
+  one.take(record.regency, std::move(record.batch));
+  if (!byzantine()) one.certify(vote);
+  if (one.decided) one.batch = one.find(*one.decided);
+}
+
+void Core::Parts::replay(ProposalRepeated& record) {
+  Consensus* one = instances.find(record.instance);
+  BatchPtr batch = one ? one->find(record.digest) : nullptr;
+  if (!batch) return;
+  one->take(record.regency, std::move(batch));
+  if (!byzantine()) one->certify({record.regency, record.digest});
+}
+
+void Core::Parts::replay(ValueCertified& record) {
+  if (Consensus* one = instances.find(record.instance)) {
+    one->certify({record.regency, record.digest});
+  }
+}
+
+void Core::Parts::replay(RegencyEntered& record) {
+  if (record.regency < regency()) return;
+  regencies.enter(record.regency);
+  leads_from = record.regency + 1;
+  // What is bound in it was told by its SYNC, which is not in the log: its leader has it.
+  synced = record.regency == 0;
+}
+
+void Core::Parts::replay(InstanceDecided& record) {
+  if (!replayable(record.instance)) return;
+  Consensus& one = instances.at(record.instance, view.n());
+  one.decided = record.digest;
+  if (record.batch) one.keep(std::move(record.batch), true);
+  one.batch = one.find(record.digest);
+  advance();
+}
+
+void Core::Parts::replay(ProofKept& record) {
+  if (record.proof.instance <= proof.instance) return;
+  proof = std::move(record.proof);
+  milestones.proven(proof.instance);
+}
+
+void Core::Parts::replay(StopSaid& record) {
+  stop_said = record.regency;
+  regencies.want(record.regency);
+  if (const auto own = index_of(me)) regencies.heard(*own, record.regency);
+}
+
+void Core::Parts::replay(MemoryRegained& record) {
+  votes_above = record.instance;
+  leads_from = std::max(leads_from, record.regency + 1);
+}
+
+}  // namespace piracema::smr

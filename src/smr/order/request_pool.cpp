@@ -1,0 +1,235 @@
+#include "smr/order/request_pool.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/ensure.h"
+#include "smr/order/batch.h"
+
+namespace piracema::smr {
+
+namespace {
+// Sessions whose last requests are remembered, so that a copy that comes late is not ordered again.
+constexpr std::size_t sessions_max = 16'384;
+}  // namespace
+
+bool RequestPool::Session::knows(Sequence sequence) const {
+  if (sequence > highest) return false;
+  const Sequence back = highest - sequence;
+  // What is too old to be remembered counts as fresh: at worst it is ordered twice, and the
+  // service's own session knows better. The other way round a request could be lost.
+  return back < remembered && decided.test(static_cast<std::size_t>(back));
+}
+
+void RequestPool::Session::note(Sequence sequence) {
+  if (sequence > highest) {
+    const Sequence by = sequence - highest;
+    decided = by < remembered ? decided << static_cast<std::size_t>(by) : 0;
+    highest = sequence;
+  }
+  const Sequence back = highest - sequence;
+  if (back < remembered) decided.set(static_cast<std::size_t>(back));
+}
+
+RequestPool::RequestPool(const Settings& settings)
+    : settings_(settings), forget_at_(sessions_max) {}
+
+RequestPool::Added RequestPool::add(Request request, Time now, std::optional<std::size_t> voucher) {
+  if (sessions_ >= forget_at_) forget_idle_clients();
+  Client& client = clients_[request.client];
+  client.id = request.client;
+  const auto [at, is_new] = client.sessions.try_emplace(request.session);
+  sessions_ += is_new;
+  Session& session = at->second;
+  if (session.knows(request.sequence)) return Added::known;
+  for (const auto& entry : session.pending) {
+    if (request_of(*entry).sequence == request.sequence) {
+      vouch(entry, voucher);
+      return Added::known;
+    }
+  }
+  const std::size_t bytes = encoded_bytes(request);
+  if (client.count >= settings_.client_requests || size_ >= settings_.pool_requests ||
+      bytes_ + bytes > settings_.pool_bytes) {
+    return Added::full;
+  }
+  const auto entry = fresh_.emplace(fresh_.end());
+  entry->request = std::move(request);
+  entry->client = &client;
+  entry->session = &session;
+  entry->since = now;
+  entry->bytes = bytes;
+  client.count += 1;
+  size_ += 1;
+  bytes_ += bytes;
+  session.pending.push_back(entry);
+  vouch(entry, voucher);
+  queue(entry);
+  return Added::fresh;
+}
+
+void RequestPool::vouch(Entries::iterator entry, std::optional<std::size_t> voucher) {
+  if (!voucher) return;
+  entry->vouchers |= std::uint64_t{1} << (*voucher % 64);
+  queue(entry);
+}
+
+void RequestPool::queue(Entries::iterator entry) {
+  Client& client = *entry->client;
+  if (entry->queued || entry->batch) return;
+  const auto vouchers = static_cast<std::size_t>(__builtin_popcountll(entry->vouchers));
+  if (vouchers < client.vouchers_wanted) return;
+  entry->queued = true;
+  client.waiting.push_back(entry);
+  if (!client.has_turn) turns_.push_back(&client);
+  client.has_turn = true;
+}
+
+BatchPtr RequestPool::propose(std::uint64_t time) {
+  std::vector<Request> requests;
+  std::vector<Entries::iterator> taken;
+  std::size_t bytes = 0;
+  while (!turns_.empty() && requests.size() < settings_.batch_requests) {
+    Client& client = *turns_.front();
+    const auto entry = client.waiting.front();
+    if (!requests.empty() && bytes + entry->bytes > settings_.batch_bytes) break;
+    bytes += entry->bytes;
+    client.waiting.pop_front();
+    entry->queued = false;
+    entry->index = requests.size();
+    requests.push_back(std::move(entry->request));
+    taken.push_back(entry);
+    turns_.pop_front();
+    client.has_turn = !client.waiting.empty();
+    if (client.has_turn) turns_.push_back(&client);
+  }
+  BatchPtr batch = make_batch(time, std::move(requests));
+  for (const auto& entry : taken) entry->batch = batch;
+  return batch;
+}
+
+void RequestPool::decided(const std::vector<Request>& requests) {
+  for (const Request& request : requests) {
+    Client& client = clients_[request.client];
+    client.id = request.client;
+    client.failures = client.vouchers_wanted = 0;
+    const auto [at, is_new] = client.sessions.try_emplace(request.session);
+    sessions_ += is_new;
+    Session& session = at->second;
+    session.note(request.sequence);
+    for (const auto& entry : session.pending) {
+      if (request_of(*entry).sequence != request.sequence) continue;
+      erase(entry);
+      break;
+    }
+  }
+  if (sessions_ >= forget_at_) forget_idle_clients();
+}
+
+void RequestPool::proposed(const BatchPtr& batch) {
+  for (std::size_t i = 0; i < batch->requests.size(); ++i) {
+    const Request& request = batch->requests[i];
+    const auto client = clients_.find(request.client);
+    if (client == clients_.end()) continue;
+    const auto session = client->second.sessions.find(request.session);
+    if (session == client->second.sessions.end()) continue;
+    for (const auto& entry : session->second.pending) {
+      if (entry->batch || entry->request.sequence != request.sequence) continue;
+      unqueue(entry);
+      entry->batch = batch;
+      entry->index = i;
+    }
+  }
+}
+
+void RequestPool::unqueue(Entries::iterator entry) {
+  if (!entry->queued) return;
+  Client& client = *entry->client;
+  entry->queued = false;
+  client.waiting.erase(std::find(client.waiting.begin(), client.waiting.end(), entry));
+  if (!client.waiting.empty()) return;
+  turns_.erase(std::find(turns_.begin(), turns_.end(), &client));
+  client.has_turn = false;
+}
+
+void RequestPool::erase(Entries::iterator entry) {
+  Client& client = *entry->client;
+  unqueue(entry);
+  auto& pending = entry->session->pending;
+  *std::find(pending.begin(), pending.end(), entry) = pending.back();
+  pending.pop_back();
+  client.count -= 1;
+  size_ -= 1;
+  bytes_ -= entry->bytes;
+  (entry->forwarded ? forwarded_ : fresh_).erase(entry);
+}
+
+void RequestPool::start_again(Time now) {
+  for (Entry& entry : forwarded_) entry.forwarded = false;
+  fresh_.splice(fresh_.end(), forwarded_);
+  for (auto entry = fresh_.begin(); entry != fresh_.end(); ++entry) {
+    entry->since = now;
+    if (!entry->batch) continue;
+    entry->request = entry->batch->requests[entry->index];
+    entry->batch = nullptr;
+    queue(entry);
+  }
+}
+
+RequestPool::Expired RequestPool::expire(Time now, Time timeout) {
+  Expired expired;
+  while (!forwarded_.empty() && forwarded_.front().since + timeout <= now) {
+    expired.overdue = true;
+    forwarded_.front().since = now;
+    forwarded_.splice(forwarded_.end(), forwarded_, forwarded_.begin());
+  }
+  while (!fresh_.empty() && fresh_.front().since + timeout <= now) {
+    Entry& entry = fresh_.front();
+    expired.forward.push_back(request_of(entry));
+    entry.since = now;
+    entry.forwarded = true;
+    forwarded_.splice(forwarded_.end(), fresh_, fresh_.begin());
+  }
+  return expired;
+}
+
+std::optional<Time> RequestPool::next_deadline(Time timeout) const {
+  std::optional<Time> next;
+  for (const Entries* list : {&fresh_, &forwarded_}) {
+    if (!list->empty() && (!next || list->front().since + timeout < *next)) {
+      next = list->front().since + timeout;
+    }
+  }
+  return next;
+}
+
+void RequestPool::suspect(ClientId id, std::size_t vouchers_wanted) {
+  const auto found = clients_.find(id);
+  if (found == clients_.end()) return;
+  Client& client = found->second;
+  client.failures += 1;
+  if (client.failures < 2) return;
+  client.vouchers_wanted = vouchers_wanted;
+  if (client.has_turn) turns_.erase(std::find(turns_.begin(), turns_.end(), &client));
+  client.has_turn = false;
+  const auto waiting = std::exchange(client.waiting, {});
+  for (const auto& entry : waiting) {
+    entry->queued = false;
+    queue(entry);
+  }
+}
+
+void RequestPool::forget_idle_clients() {
+  for (auto client = clients_.begin(); client != clients_.end();) {
+    if (client->second.count == 0) {
+      sessions_ -= client->second.sessions.size();
+      client = clients_.erase(client);
+    } else {
+      ++client;
+    }
+  }
+  // So that a sweep pays for itself even if all of them are busy.
+  forget_at_ = std::max(sessions_max, 2 * sessions_);
+}
+
+}  // namespace piracema::smr
