@@ -1,0 +1,67 @@
+#include "smr/kv/leases.h"
+
+#include <limits>
+
+namespace piracema::smr::kv {
+
+namespace {
+
+std::uint64_t later(std::uint64_t time, std::uint64_t by) {
+  const auto never = std::numeric_limits<std::uint64_t>::max();
+  return time > never - by ? never : time + by;
+}
+
+}  // namespace
+
+bool Leases::grant(Index lease, std::uint64_t ttl, std::uint64_t time) {
+  if (leases_.size() >= count_max) return false;
+  leases_[lease] = {ttl, later(time, ttl)};
+  return true;
+}
+
+bool Leases::keep_alive(Index lease, std::uint64_t time) {
+  if (!alive(lease, time)) return false;
+  Lease& kept = leases_.at(lease);
+  kept.deadline = later(time, kept.ttl);
+  return true;
+}
+
+bool Leases::alive(Index lease, std::uint64_t time) const {
+  const auto found = leases_.find(lease);
+  return found != leases_.end() && time < found->second.deadline;
+}
+
+bool Leases::end(Index lease) {
+  const auto found = leases_.find(lease);
+  if (found == leases_.end()) return false;
+  found->second.deadline = 0;
+  return true;
+}
+
+std::vector<Index> Leases::ended(std::uint64_t time) const {
+  std::vector<Index> all;
+  for (const auto& [index, lease] : leases_) {
+    if (time >= lease.deadline) all.push_back(index);
+  }
+  return all;
+}
+
+void Leases::write(wire::Writer& out) const {
+  out.number(static_cast<std::uint64_t>(leases_.size()));
+  for (const auto& [index, lease] : leases_) {
+    out.number(index);
+    out.number(lease.ttl);
+    out.number(lease.deadline);
+  }
+}
+
+void Leases::read(wire::Reader& in) {
+  const std::size_t count = in.count(24);
+  for (std::size_t i = 0; i < count && in.ok(); ++i) {
+    const auto index = in.number<std::uint64_t>();
+    const auto ttl = in.number<std::uint64_t>();
+    leases_[index] = {ttl, in.number<std::uint64_t>()};
+  }
+}
+
+}  // namespace piracema::smr::kv

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <piracema/smr/key_value.h>
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "wire/reader.h"
+#include "wire/writer.h"
+
+namespace piracema::smr::kv {
+
+/// Who has until when, by the clock of ordered operations. A lease that has ended stays here,
+/// ended, until its entries are gone.
+class Leases {
+ public:
+  static constexpr std::size_t count_max = 65'536;
+
+  /// False if there are too many.
+  bool grant(Index lease, std::uint64_t ttl, std::uint64_t time);
+  /// False if it has ended: it never lives again.
+  bool keep_alive(Index lease, std::uint64_t time);
+  bool alive(Index lease, std::uint64_t time) const;
+  /// Ends it now; false if it is not known.
+  bool end(Index lease);
+  /// Its entries are gone.
+  void forget(Index lease) { leases_.erase(lease); }
+  /// By age: the same on all replicas.
+  std::vector<Index> ended(std::uint64_t time) const;
+
+  void write(wire::Writer& out) const;
+  void read(wire::Reader& in);
+
+ private:
+  struct Lease {
+    std::uint64_t ttl = 0;
+    /// It lives before this time.
+    std::uint64_t deadline = 0;
+  };
+  std::map<Index, Lease> leases_;
+};
+
+}  // namespace piracema::smr::kv

@@ -1,0 +1,76 @@
+#pragma once
+
+#include <piracema/smr/key_value.h>
+
+#include <array>
+#include <atomic>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "smr/kv/format.h"
+#include "smr/kv/leases.h"
+#include "smr/kv/shard.h"
+
+namespace piracema::smr::kv {
+
+/// The key-value service. Cut into shards, which are also what operations conflict on: two on keys
+/// of different shards are executed at once, without a lock.
+///
+/// No counter is shared by all operations: a version, a lease and a fencing token is the place in
+/// the order of the operation that made it.
+class Machine final : public StateMachine {
+ public:
+  static constexpr std::size_t shard_count = 256;
+  /// Entries that one Revoke or Expire removes: it stops all others.
+  static constexpr std::size_t expired_max = 128;
+
+  Machine();
+
+  Buffer apply(Bytes operation, const Context& context) override;
+  Buffer query(Bytes operation) const override;
+  Keys keys(Bytes operation) const override;
+  Image snapshot() override;
+  bool restore(Bytes image) override;
+
+  static std::size_t shard_of(std::string_view key);
+
+ private:
+  /// What an operation knows: its place, and the clock there.
+  struct Moment {
+    Index index = 0;
+    std::uint64_t time = 0;
+  };
+
+  Reply execute(const Put& o, Moment at);
+  Reply execute(const Remove& o, Moment at);
+  Reply execute(const Grant& o, Moment at);
+  Reply execute(const KeepAlive& o, Moment at);
+  Reply execute(const Revoke& o, Moment at);
+  Reply execute(const Expire& o, Moment at);
+  Reply execute(const Get& o, Moment at) const;
+  Reply execute(const List& o, Moment at) const;
+  Reply execute(const Watch& o, Moment at) const;
+
+  /// The entry, unless its lease has ended.
+  const Shard::Slot* alive(const std::string& key, Moment at) const;
+  /// Why a change may not be made; ok if it may.
+  Reply check(const std::string& key, const std::optional<Index>& expected,
+              const std::optional<Fence>& fence, Moment at) const;
+  /// Removes up to `count` entries; how many.
+  std::size_t remove_entries_of(Index lease, std::size_t count, Index index);
+  void note(Moment at);
+  const Shard& shard(std::size_t number) const { return *shards_[number]; }
+  /// To be changed: a copy, if an image may still be written of it.
+  Shard& writable(std::size_t number);
+
+  std::vector<std::shared_ptr<Shard>> shards_;
+  /// The shard belongs to an image.
+  std::array<bool, shard_count> shared_{};
+  Leases leases_;
+  /// The latest operation, for what is not ordered.
+  std::atomic<Index> index_{0};
+  std::atomic<std::uint64_t> time_{0};
+};
+
+}  // namespace piracema::smr::kv

@@ -1,0 +1,106 @@
+#include "smr/kv/shard.h"
+
+#include <utility>
+
+#include "base/ensure.h"
+
+namespace piracema::smr::kv {
+
+const Shard::Slot* Shard::find(std::string_view key) const {
+  const auto found = slots_.find(key);
+  return found == slots_.end() ? nullptr : &found->second;
+}
+
+void Shard::put(const std::string& key, Slot slot) {
+  Slot& mine = slots_[key];
+  if (mine.lease != slot.lease) {
+    detach(mine.lease, key);
+    if (slot.lease != 0) leased_[slot.lease].insert(key);
+  }
+  note({slot.changed, Change::put, key, slot.value});
+  mine = std::move(slot);
+}
+
+void Shard::remove(std::string_view key, Change change, Index index) {
+  const auto found = slots_.find(key);
+  ENSURE(found != slots_.end());
+  detach(found->second.lease, key);
+  note({index, change, found->first, nullptr});
+  slots_.erase(found);
+}
+
+void Shard::detach(Index lease, std::string_view key) {
+  const auto found = leased_.find(lease);
+  if (found == leased_.end()) return;
+  const auto place = found->second.find(key);
+  if (place != found->second.end()) found->second.erase(place);
+  if (found->second.empty()) leased_.erase(found);
+}
+
+std::vector<std::string> Shard::keys_of(Index lease, std::size_t count) const {
+  std::vector<std::string> keys;
+  const auto found = leased_.find(lease);
+  if (found == leased_.end()) return keys;
+  for (const std::string& key : found->second) {
+    if (keys.size() == count) break;
+    keys.push_back(key);
+  }
+  return keys;
+}
+
+void Shard::note(Happened happened) {
+  history_.push_back(std::move(happened));
+  if (history_.size() <= history_max) return;
+  forgotten_ = history_.front().index;
+  history_.pop_front();
+}
+
+void Shard::write(wire::Writer& out) const {
+  out.number(static_cast<std::uint64_t>(slots_.size()));
+  for (const auto& [key, slot] : slots_) {
+    out.text(key);
+    out.text(*slot.value);
+    out.number(slot.created);
+    out.number(slot.changed);
+    out.number(slot.lease);
+  }
+  out.number(forgotten_);
+  out.number(static_cast<std::uint64_t>(history_.size()));
+  for (const Happened& happened : history_) {
+    out.number(happened.index);
+    out.number(static_cast<std::uint8_t>(happened.change));
+    out.text(happened.key);
+    out.text(happened.value ? *happened.value : std::string());
+  }
+}
+
+void Shard::read(wire::Reader& in) {
+  const std::size_t slots = in.count(40);
+  for (std::size_t i = 0; i < slots && in.ok(); ++i) {
+    std::string key = in.text();
+    Slot slot;
+    slot.value = std::make_shared<const std::string>(in.text());
+    slot.created = in.number<std::uint64_t>();
+    slot.changed = in.number<std::uint64_t>();
+    slot.lease = in.number<std::uint64_t>();
+    if (slot.lease != 0) leased_[slot.lease].insert(key);
+    slots_[std::move(key)] = std::move(slot);
+  }
+  forgotten_ = in.number<std::uint64_t>();
+  const std::size_t events = in.count(25);
+  if (events > history_max) in.fail("a longer history than is kept");
+  for (std::size_t i = 0; i < events && in.ok(); ++i) {
+    Happened happened;
+    happened.index = in.number<std::uint64_t>();
+    happened.change = static_cast<Change>(in.number<std::uint8_t>());
+    if (happened.change > Change::expired) in.fail("an unknown event");
+    happened.key = in.text();
+    std::string value = in.text();
+    if (happened.change == Change::put) {
+      happened.value = std::make_shared<const std::string>(std::move(value));
+    }
+    history_.push_back(std::move(happened));
+  }
+}
+
+}  // namespace piracema::smr::kv

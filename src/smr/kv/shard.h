@@ -1,0 +1,63 @@
+#pragma once
+
+#include <piracema/smr/key_value.h>
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "wire/reader.h"
+#include "wire/writer.h"
+
+namespace piracema::smr::kv {
+
+/// A part of the map, with what happened to it lately. A copy shares the values.
+class Shard {
+ public:
+  /// Events that are kept for watches.
+  static constexpr std::size_t history_max = 512;
+
+  struct Slot {
+    std::shared_ptr<const std::string> value;
+    Index created = 0, changed = 0, lease = 0;
+  };
+
+  const Slot* find(std::string_view key) const;
+  /// By key.
+  const std::map<std::string, Slot, std::less<>>& slots() const { return slots_; }
+
+  void put(const std::string& key, Slot slot);
+  /// It is there. `index` is where that happens.
+  void remove(std::string_view key, Change change, Index index);
+  /// Up to `count` keys that were put with this lease.
+  std::vector<std::string> keys_of(Index lease, std::size_t count) const;
+
+  struct Happened {
+    Index index = 0;
+    Change change = Change::put;
+    std::string key;
+    std::shared_ptr<const std::string> value;
+  };
+  /// Oldest first. What is not after `forgotten` may be missing.
+  const std::deque<Happened>& history() const { return history_; }
+  Index forgotten() const { return forgotten_; }
+
+  void write(wire::Writer& out) const;
+  void read(wire::Reader& in);
+
+ private:
+  void detach(Index lease, std::string_view key);
+  void note(Happened happened);
+
+  std::map<std::string, Slot, std::less<>> slots_;
+  /// The keys of each lease.
+  std::map<Index, std::set<std::string, std::less<>>> leased_;
+  std::deque<Happened> history_;
+  Index forgotten_ = 0;
+};
+
+}  // namespace piracema::smr::kv
