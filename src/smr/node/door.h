@@ -15,7 +15,7 @@ namespace piracema::smr {
 /// oldest out, so that those who say nothing keep nobody away. Belongs to the poller's thread.
 class Door {
  public:
-  static constexpr std::size_t strangers_max = 64;
+  static constexpr std::size_t strangers_max = 256;
 
   /// `known` takes a link over; events for it come after that. `self` outlives the door.
   struct Host {

@@ -88,8 +88,8 @@ Link* PeerLinks::link_to(ReplicaId peer) const {
   return found->second.accepted.get();
 }
 
-void PeerLinks::send(ReplicaId to, Bytes message) {
-  if (Link* link = link_to(to)) link->send(replica_message_kind, message);
+void PeerLinks::send(ReplicaId to, Bytes first, Bytes second) {
+  if (Link* link = link_to(to)) link->send(replica_message_kind, first, second);
 }
 
 bool PeerLinks::is_up(ReplicaId peer) const { return link_to(peer) != nullptr; }

@@ -37,7 +37,7 @@ class PeerLinks {
   void received(const Link& link, Bytes message);
 
   /// Drops it if there is no link, or too much waits in it.
-  void send(ReplicaId to, Bytes message);
+  void send(ReplicaId to, Bytes first, Bytes second = {});
   bool is_up(ReplicaId peer) const;
 
  private:

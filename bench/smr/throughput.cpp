@@ -1,0 +1,252 @@
+// What a replicated service that does nothing takes: replicas and clients on this machine, beside
+// a probe that only passes the messages.
+
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "base/log.h"
+#include "base/text.h"
+#include "bench/machine.h"
+#include "bench/smr/cluster.h"
+#include "bench/smr/probe.h"
+#include "bench/statistics.h"
+#include "smr/node/client_engine.h"
+
+using namespace piracema;
+using namespace piracema::bench;
+
+namespace {
+
+Time seconds(double number) {
+  return std::chrono::duration_cast<Time>(std::chrono::duration<double>(number));
+}
+
+/// Clients in a closed loop, all on this thread.
+class Crowd {
+ public:
+  /// Multiplexed: each client is a session of its own, but for the most that one may have under
+  /// way they share a few connections.
+  Crowd(const smr::Configuration& configuration, const Load& load) : load_(load) {
+    const std::size_t engines = load.multiplexed ? 1 : load.clients;
+    for (std::size_t i = 0; i < engines; ++i) {
+      engines_.push_back(std::make_unique<smr::ClientEngine>(poller_, flush_list_, configuration,
+                                                             i + 1, SmrCluster::client_key(i + 1),
+                                                             smr::ClientEngine::Retry{}));
+    }
+    operation_.resize(load.bytes);
+    std::fill_n(operation_.data(), load.bytes, std::byte{'x'});
+  }
+  void begin() {
+    for (std::size_t i = 0; i < load_.clients; ++i) ask(i);
+  }
+  void run_until(Time end) {
+    while (now() < end) turn();
+  }
+  void turn() {
+    poller_.run_once(std::chrono::milliseconds(5));
+    flush_list_.flush();
+  }
+  /// When the last one was answered.
+  Time answered() const { return answered_; }
+  std::vector<std::uint32_t> times;
+  std::size_t errors = 0;
+  smr::ClientEngine& first() { return *engines_.front(); }
+
+ private:
+  void ask(std::size_t client) {
+    const Time since = now();
+    engines_[client % engines_.size()]->order(
+        smr::Kind::ordered, 0, operation_, since + seconds(10),
+        [this, client, since](const Result<Buffer>& result) {
+          answered_ = now();
+          times.push_back(static_cast<std::uint32_t>((answered_ - since).count() / 1'000));
+          if (!result) errors += 1;
+          ask(client);
+        });
+  }
+
+  const Load load_;
+  net::Poller poller_;
+  smr::FlushList flush_list_;
+  std::vector<std::unique_ptr<smr::ClientEngine>> engines_;
+  Buffer operation_;
+  Time answered_{};
+};
+
+struct Scenario {
+  std::string name;
+  Load load;
+  bool durable = false;
+};
+
+Rate run_group(const Scenario& scenario, const std::string& directory) {
+  const Load& load = scenario.load;
+  SmrCluster cluster({.byzantine = load.byzantine,
+                      .durable = scenario.durable,
+                      .clients = load.clients,
+                      .directory = directory});
+  Crowd crowd(cluster.configuration(), load);
+  crowd.begin();
+  while (crowd.times.size() < load.clients) crowd.turn();
+  crowd.run_until(now() + seconds(load.warmup_s));
+  crowd.times.clear();
+  const double cpu = cluster.cpu() + cpu_seconds(::getpid());
+  const Time begin = now();
+  crowd.run_until(begin + seconds(load.seconds));
+  const double took = std::chrono::duration<double>(now() - begin).count();
+  const auto count = static_cast<double>(crowd.times.size());
+  Rate rate;
+  rate.operations_per_second = count / took;
+  rate.cpu_us = (cluster.cpu() + cpu_seconds(::getpid()) - cpu) / std::max(count, 1.0) * 1e6;
+  if (crowd.errors != 0) std::fprintf(stderr, "%zu operations failed\n", crowd.errors);
+  set_percentiles(rate, crowd.times);
+  return rate;
+}
+
+/// Milliseconds from the leader's death to the first operation that was decided without it.
+double run_failover(bool byzantine, const std::string& directory) {
+  const Load load{.byzantine = byzantine, .clients = 10};
+  SmrCluster cluster({.byzantine = byzantine, .clients = 10, .directory = directory});
+  Crowd crowd(cluster.configuration(), load);
+  crowd.begin();
+  while (crowd.times.size() < load.clients) crowd.turn();
+  crowd.run_until(now() + seconds(1));
+  const auto standing = crowd.first().standing();
+  cluster.kill(standing ? standing->leader : 0);
+  const Time killed = now();
+  // What was on its way is answered within a few milliseconds; then nothing, until there is a
+  // leader again.
+  crowd.run_until(killed + std::chrono::milliseconds(20));
+  const Time before = crowd.answered();
+  while (crowd.answered() == before && now() - killed < seconds(30)) crowd.turn();
+  return std::chrono::duration<double, std::milli>(crowd.answered() - killed).count();
+}
+
+struct Arguments {
+  int runs = 3;
+  double seconds = 3;
+  bool json = false, no_probe = false;
+  std::string only, directory;
+};
+
+std::vector<Scenario> scenarios() {
+  std::vector<Scenario> all;
+  for (const bool byzantine : {false, true}) {
+    const std::string model = byzantine ? "byzantine" : "crash";
+    for (const std::size_t bytes : {0u, 1'024u}) {
+      for (const bool multiplexed : {false, true}) {
+        all.push_back({concat(model, " ", bytes, " B, 100 clients, ",
+                              multiplexed ? "multiplexed" : "a socket each"),
+                       {byzantine, 100, multiplexed, bytes, 1, 3},
+                       false});
+      }
+    }
+    all.push_back({concat(model, " 0 B, one client"), {byzantine, 1, false, 0, 1, 3}, false});
+    all.push_back(
+        {concat(model, " 0 B, 100 clients, durable"), {byzantine, 100, true, 0, 1, 3}, true});
+  }
+  return all;
+}
+
+std::string shown(const Summary& summary) {
+  char text[80];
+  std::snprintf(text, sizeof text, "%9.0f [%.0f-%.0f]", summary.median, summary.min, summary.max);
+  return text;
+}
+
+nlohmann::json numbers(const std::vector<Rate>& rates) {
+  auto list = nlohmann::json::array();
+  for (const Rate& rate : rates) {
+    list.push_back({{"operations_per_second", rate.operations_per_second},
+                    {"p50_us", rate.p50_us},
+                    {"p99_us", rate.p99_us},
+                    {"cpu_us", rate.cpu_us}});
+  }
+  return list;
+}
+
+Summary of(const std::vector<Rate>& rates, double Rate::*field) {
+  std::vector<double> values;
+  for (const Rate& rate : rates) values.push_back(rate.*field);
+  return summarize(values);
+}
+
+void print(const std::string& name, const std::vector<Rate>& rates) {
+  std::printf("  %-10s %s ops/s   p50 %6.0f us  p99 %6.0f us   %6.1f CPU us/op\n", name.c_str(),
+              shown(of(rates, &Rate::operations_per_second)).c_str(),
+              of(rates, &Rate::p50_us).median, of(rates, &Rate::p99_us).median,
+              of(rates, &Rate::cpu_us).median);
+}
+
+nlohmann::json measure(Scenario scenario, const Arguments& arguments) {
+  scenario.load.seconds = arguments.seconds;
+  std::vector<Rate> group, probe;
+  for (int i = 0; i < arguments.runs; ++i) {
+    const auto folder = std::filesystem::path(arguments.directory) / concat("run-", i);
+    std::filesystem::create_directories(folder);
+    group.push_back(run_group(scenario, folder.string()));
+    std::filesystem::remove_all(folder);
+    if (!scenario.durable && !arguments.no_probe) probe.push_back(run_probe(scenario.load));
+  }
+  if (!arguments.json) {
+    std::printf("%s\n", scenario.name.c_str());
+    print("piracema", group);
+    if (!probe.empty()) print("bare probe", probe);
+    std::fflush(stdout);
+  }
+  return {{"scenario", scenario.name}, {"piracema", numbers(group)}, {"probe", numbers(probe)}};
+}
+
+nlohmann::json measure_failover(bool byzantine, const Arguments& arguments) {
+  std::vector<double> times;
+  for (int i = 0; i < std::max(arguments.runs, 5); ++i) {
+    times.push_back(run_failover(byzantine, arguments.directory));
+  }
+  const std::string name = byzantine ? "byzantine failover" : "crash failover";
+  if (!arguments.json) {
+    std::printf("%s: leader killed to first decision %s ms\n", name.c_str(),
+                shown(summarize(times)).c_str());
+    std::fflush(stdout);
+  }
+  return {{"scenario", name}, {"milliseconds", times}};
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Arguments arguments;
+  CLI::App app("Replicas and clients on this machine, beside a probe that only passes messages.");
+  app.add_option("--runs", arguments.runs, "Of each scenario")->check(CLI::Range(1, 100));
+  app.add_option("--seconds", arguments.seconds, "Of each run")->check(CLI::Range(0.1, 600.0));
+  app.add_option("--only", arguments.only, "Scenarios whose name has this");
+  app.add_option("--directory", arguments.directory, "For what is durable; default: a new one");
+  app.add_flag("--no-probe", arguments.no_probe, "Without the bare probe");
+  app.add_flag("--json", arguments.json, "One JSON object in place of the table");
+  CLI11_PARSE(app, argc, argv);
+
+  std::string made = (std::filesystem::temp_directory_path() / "smr-bench-XXXXXX").string();
+  if (arguments.directory.empty()) {
+    if (::mkdtemp(made.data()) == nullptr) return 1;
+    arguments.directory = made;
+  }
+  nlohmann::json all = nlohmann::json::array();
+  if (!arguments.json) std::printf("%s\n", to_text(this_machine()).c_str());
+  for (const Scenario& scenario : scenarios()) {
+    if (scenario.name.find(arguments.only) == std::string::npos) continue;
+    all.push_back(measure(scenario, arguments));
+  }
+  for (const bool byzantine : {false, true}) {
+    const std::string name = byzantine ? "byzantine failover" : "crash failover";
+    if (name.find(arguments.only) == std::string::npos) continue;
+    all.push_back(measure_failover(byzantine, arguments));
+  }
+  if (arguments.json) std::puts(all.dump(2).c_str());
+  if (arguments.directory == made) std::filesystem::remove_all(made);
+  return 0;
+}

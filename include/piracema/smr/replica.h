@@ -1,0 +1,55 @@
+#pragma once
+
+#include <piracema/error.h>
+#include <piracema/smr/configuration.h>
+#include <piracema/smr/state_machine.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+namespace piracema::smr {
+
+struct ReplicaOptions {
+  /// As in the configuration, [replica.ID].
+  std::uint32_t id = 0;
+  /// Made by `piracema kv keygen`; for its owner alone.
+  std::string key_file;
+  /// Where the replica keeps its log and checkpoints: for it alone, made if it is missing. It must
+  /// stay what the replica has left there: an older copy of it is a lie about what was promised.
+  std::string directory;
+};
+
+/// One replica of a service, in this process.
+class Replica {
+ public:
+  /// Reads what the directory has, restores `machine` from it, and listens at its address.
+  /// `machine` is as new, and outlives the replica. Errc::config for a configuration that is wrong
+  /// or that has another key for this replica; Errc::io, Errc::refused (another process has the
+  /// directory), Errc::corrupt.
+  static Result<std::unique_ptr<Replica>> start(const Configuration& configuration,
+                                                const ReplicaOptions& options,
+                                                StateMachine& machine);
+  ~Replica();
+  Replica(const Replica&) = delete;
+  Replica& operator=(const Replica&) = delete;
+
+  /// Takes part until `stop`, on this thread (and those that the configuration asks for). Ends with
+  /// Errc::io when the disk does not keep what it is given, Errc::failed when this replica must not
+  /// go on, as when its state differs from the others'; the message says why.
+  Result<Done> run();
+  /// Any thread.
+  void stop();
+
+ private:
+  struct Parts;
+  explicit Replica(std::unique_ptr<Parts> parts);
+  std::unique_ptr<Parts> parts_;
+};
+
+/// `start` and `run` until SIGINT or SIGTERM, for the main function of a server: the exit code.
+/// What is wrong is said on standard error.
+int run_replica(const Configuration& configuration, const ReplicaOptions& options,
+                StateMachine& machine);
+
+}  // namespace piracema::smr

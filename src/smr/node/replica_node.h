@@ -1,0 +1,125 @@
+#pragma once
+
+#include <piracema/smr/configuration.h>
+#include <piracema/smr/state_machine.h>
+
+#include <atomic>
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "smr/node/authenticator.h"
+#include "smr/node/client_port.h"
+#include "smr/node/door.h"
+#include "smr/node/execution.h"
+#include "smr/node/log_writer.h"
+#include "smr/node/peer_links.h"
+#include "smr/node/shelf.h"
+#include "smr/order/core.h"
+
+namespace piracema::smr {
+
+/// One replica of a group, with all that the core has to be driven by: sockets, clock, disk and
+/// threads. One thread orders: it reads whatever has come, lets the core look at all of it, and
+/// then writes once to each socket; another makes the log durable; others execute, if asked to.
+class ReplicaNode {
+ public:
+  /// What `start` wants to know beside the configuration.
+  struct Place {
+    ReplicaId id = 0;
+    KeyPair key;
+    /// Where it keeps what it must not forget; for it alone. Made if need be.
+    std::string directory;
+  };
+
+  /// Reads what the directory has, and listens. `machine` is as new; it outlives the node.
+  /// Errc::config for a configuration that is wrong, or whose replica `id` has another key; the
+  /// errors of the storage and of the address.
+  static Result<std::unique_ptr<ReplicaNode>> start(const Configuration& configuration, Place place,
+                                                    StateMachine& machine);
+  ~ReplicaNode();
+  ReplicaNode(const ReplicaNode&) = delete;
+  ReplicaNode& operator=(const ReplicaNode&) = delete;
+
+  /// Takes part until `stop`. Errc::io when the disk does not keep what it is given, Errc::lost or
+  /// failed when the core gives up: the message says why.
+  Result<Done> run();
+  /// Any thread.
+  void stop();
+
+ private:
+  ReplicaNode(const Configuration& configuration, Place place, StateMachine& machine);
+  Result<Done> prepare();
+  Result<Recovered> open_storage(const View& view);
+  Result<Done> listen();
+
+  std::optional<PublicKey> key_of(const PeerName& name) const;
+  void welcome(std::shared_ptr<Link> link);
+  void submit(Request request);
+  void received(ReplicaId from, Bytes message);
+  void to_self(MessagePtr message);
+
+  void step_all();
+  void step(Event event);
+  void tell_standing();
+  void release_held();
+  void fail(Error why);
+  std::chrono::milliseconds time_to_wait() const;
+
+  void act(Persist&);
+  void act(Send&);
+  void act(Execute&);
+  void act(ReadNow&);
+  void act(Refuse&);
+  void act(TakeCheckpoint&);
+  void act(Truncate&);
+  void act(SendChunk&);
+  void act(StoreChunk&);
+  void act(LoadCheckpoint&);
+  void act(UseView&);
+  void act(Note&);
+  void act(Halt&);
+  void send_now(ReplicaId to, const MessagePtr& message);
+
+  const Configuration configuration_;
+  const Place place_;
+  const Self self_;
+  StateMachine& machine_;
+  net::Poller poller_;
+  FlushList flush_list_;
+  KeyAuthenticator authenticator_;
+  Shelf shelf_;
+  std::unique_ptr<Execution> execution_;
+  std::unique_ptr<ClientPort> clients_;
+  std::unique_ptr<PeerLinks> peers_;
+  std::unique_ptr<Core> core_;
+  std::unique_ptr<Door> door_;
+  /// Null where nothing has to be durable.
+  std::unique_ptr<LogWriter> log_;
+  std::uint64_t durable_ = 0;
+
+  /// What came and is not looked at.
+  std::vector<Event> inbox_, looked_at_;
+  std::vector<Action> actions_;
+  struct Held {
+    std::uint64_t after = 0;
+    ReplicaId to = 0;
+    MessagePtr message;
+  };
+  /// What leaves when the log is durable so far.
+  std::deque<Held> held_;
+  std::map<std::uint64_t, Buffer> reads_;
+  /// The last message that was encoded: it goes to several.
+  MessagePtr encoded_of_;
+  EncodedMessage encoded_;
+
+  View view_;
+  std::optional<Error> failure_;
+  std::atomic<bool> stopped_ = false;
+  Time port_tick_{};
+};
+
+}  // namespace piracema::smr
