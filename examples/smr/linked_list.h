@@ -9,6 +9,7 @@
 #include <list>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 /// The linked list of paper 003, section 4.1: every operation walks the list, so it takes as long
@@ -44,6 +45,15 @@ class LinkedList final : public piracema::smr::StateMachine {
     if (operation.action > Action::contains) return std::nullopt;
     std::memcpy(&operation.number, bytes.data() + 1, sizeof operation.number);
     return operation;
+  }
+
+  /// What a reply says.
+  static std::string to_text(const Operation& operation, Bytes reply) {
+    std::int32_t number = 0;
+    if (operation.action != Action::get) return std::string(piracema::as_text(reply));
+    if (reply.size() != sizeof number) return "(beyond the end)";
+    std::memcpy(&number, reply.data(), sizeof number);
+    return std::to_string(number);
   }
 
   /// The group for invoke_parallel (paper 003, section 4.1).

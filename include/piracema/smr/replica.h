@@ -2,10 +2,12 @@
 
 #include <piracema/error.h>
 #include <piracema/smr/configuration.h>
+#include <piracema/smr/groups.h>
 #include <piracema/smr/state_machine.h>
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 namespace piracema::smr {
@@ -18,6 +20,8 @@ struct ReplicaOptions {
   /// Where the replica keeps its log and checkpoints: for it alone, made if it is missing. It must
   /// stay what the replica has left there: an older copy of it is a lie about what was promised.
   std::string directory;
+  /// If set, the group of invoke_parallel decides what is executed at the same time.
+  std::optional<ConflictGroups> groups = {};
 };
 
 /// One replica of a service, in this process.

@@ -33,6 +33,8 @@ class ReplicaNode {
     KeyPair key;
     /// Where it keeps what it must not forget; for it alone. Made if need be.
     std::string directory;
+    /// Execution by clients' groups.
+    std::optional<ConflictGroups> groups = {};
   };
 
   /// Reads what the directory has, and listens. `machine` is as new; it outlives the node.

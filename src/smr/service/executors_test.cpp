@@ -152,7 +152,7 @@ namespace {
 class MeetingMachine final : public StateMachine {
  public:
   explicit MeetingMachine(int wanted) : wanted_(wanted) {}
-  Buffer apply(Bytes operation, const Context&) override {
+  Buffer apply(Bytes, const Context&) override {
     inside_.fetch_add(1);
     inside_.notify_all();
     for (int seen = inside_; seen < wanted_; seen = inside_) inside_.wait(seen);
