@@ -32,8 +32,9 @@ class DiskFile {
   virtual Result<Done> sync() = 0;
 };
 
-/// A flat set of named files. One thread at a time, but files that are open may each have their
-/// own. Names are letters, digits, '-', '_' and '.', not '.' first, at most 100.
+/// A flat set of named files. A DirectoryDisk may be used by any thread, each file that is open by
+/// one at a time; a MemoryDisk, with all of its files, by one. Names are letters, digits, '-', '_'
+/// and '.', not '.' first, at most 100.
 class Disk {
  public:
   virtual ~Disk() = default;

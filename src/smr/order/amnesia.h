@@ -9,7 +9,7 @@ namespace piracema::smr {
 
 /// What a replica that lost its disk may have promised before, as far as the others can tell. It
 /// votes again once everything is decided for which it may have voted, and in no regency that it
-/// may have left. docs/design/008. Pure.
+/// may have left. docs/formats/replica.md has the argument. Pure.
 ///
 /// Whatever it had decided, a quorum had voted for; and it had entered no regency for which a
 /// quorum had not said STOP. Each of those quorums has a correct member among any `needed` other
