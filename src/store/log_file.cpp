@@ -52,10 +52,12 @@ Result<Done> LogFile::recover(const Visit& visit) {
     end_ = ahead_ = last.end;
     next_ = last.next;
     // Later records must not join what a crash has left of the last commit.
-    Buffer zeros;
-    zeros.resize(static_cast<std::size_t>(last.used - last.end));
-    std::memset(zeros.data(), 0, zeros.size());
-    if (auto cleared = file_->write(last.end, zeros); !cleared) return cleared;
+    if (last.used > last.end) {
+      Buffer zeros;
+      zeros.resize(static_cast<std::size_t>(last.used - last.end));
+      std::memset(zeros.data(), 0, zeros.size());
+      if (auto cleared = file_->write(last.end, zeros); !cleared) return cleared;
+    }
     // What was read may only lie in the kernel's memory, if it was the process that ended.
     if (auto synced = file_->sync(); !synced) return synced;
   }
