@@ -68,9 +68,8 @@ void Instances::drop_until(Instance instance) {
   first_ = std::max(first_, instance + 1);
 }
 
-void Instances::restart_at(Instance instance) {
-  list_.clear();
-  first_ = instance;
+void Instances::drop_after(Instance instance) {
+  while (!list_.empty() && end() > instance + 1) list_.pop_back();
 }
 
 }  // namespace piracema::smr

@@ -78,8 +78,8 @@ class Instances {
   Consensus& at(Instance instance, std::size_t members);
   /// Forgets all up to and with `instance`.
   void drop_until(Instance instance);
-  /// Forgets everything; the next one is `instance`.
-  void restart_at(Instance instance);
+  /// Forgets all above `instance`.
+  void drop_after(Instance instance);
 
  private:
   Instance first_ = 1;

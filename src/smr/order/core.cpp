@@ -22,20 +22,34 @@ Instance Core::decided() const { return parts_->decided; }
 Digest Core::history() const { return parts_->history; }
 std::size_t Core::waiting_requests() const { return parts_->pool.size(); }
 
+// What replicas that are no members yet, or no longer, may have to say.
+static bool for_strangers(const Message& m) {
+  return std::holds_alternative<StateRequest>(m) || std::holds_alternative<StateOffer>(m) ||
+         std::holds_alternative<ManifestRequest>(m) || std::holds_alternative<Manifest>(m) ||
+         std::holds_alternative<ChunkRequest>(m) || std::holds_alternative<Chunk>(m) ||
+         std::holds_alternative<LogRequest>(m) || std::holds_alternative<LogSuffix>(m) ||
+         std::holds_alternative<ViewVote>(m) || std::holds_alternative<SignedView>(m);
+}
+
 // ---- events --------------------------------------------------------------------------------
 
 void Core::Parts::step(Time time, Event& event, std::vector<Action>& actions) {
   ENSURE(time >= now);
   now = time;
   out = &actions;
-  if (!halted) std::visit([this](auto& one) { on(one); }, event);
+  if (halted) return;
+  const std::size_t before = actions.size();
+  std::visit([this](auto& one) { on(one); }, event);
+  for (std::size_t i = before; i < actions.size(); ++i) {
+    halted |= std::holds_alternative<Halt>(actions[i]);
+  }
 }
 
 void Core::Parts::on(Received& event) {
   const auto index = index_of(event.from);
-  if (!index) return;
-  lost[*index] = false;
-  const Sender from{event.from, *index};
+  if (!index && !for_strangers(*event.message)) return;
+  if (index) lost[*index] = false;
+  const Sender from{event.from, index.value_or(view.n())};
   std::visit([&](const auto& m) { handle(from, m); }, *event.message);
 }
 
@@ -59,6 +73,7 @@ void Core::Parts::on(Tick&) {
   if (synced) expire_requests();
   if (!content() && now >= stop_again) ask_to_stop(regencies.wanted());
   if (stuck() && now >= say_again_at) say_again();
+  tick_state();
   if (leads()) {
     propose();
     confirm_reads();
@@ -72,12 +87,7 @@ void Core::Parts::start() {
   heard_leader = progress_at = clock_at = now;
   say_again_every = settings.resend_interval;
   say_again_at = now + say_again_every;
-  replaying = true;
-  for (LogRecord& record : std::exchange(log, {})) {
-    std::visit([this](auto& one) { replay(one); }, record);
-  }
-  advance();
-  replaying = false;
+  recover();
   next_instance = decided + 1;
   persist(RegencyEntered{regency()});
   if (!synced) {
@@ -129,7 +139,8 @@ std::optional<Time> Core::Parts::next_deadline() const {
   const auto by = [&next](Time time) {
     if (!next || time < *next) next = time;
   };
-  const bool may_demand = voting && content();
+  if (const auto deadline = state_deadline()) by(*deadline);
+  const bool may_demand = votes() && content();
   if (!synced) {
     by(stop_data_again);
     if (may_demand) by(sync_by);

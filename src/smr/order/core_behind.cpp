@@ -21,6 +21,8 @@ void Core::Parts::say_again() {
   say_again_at = now + say_again_every;
   others_ahead = false;
   fetching = std::nullopt;
+  say_again_count += 1;
+  check_far_behind();
   if (byzantine() && milestones.own() && milestones.own()->instance > proof.instance) {
     send_others(message(*milestones.own()));
   }

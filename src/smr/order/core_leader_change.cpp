@@ -6,7 +6,7 @@
 namespace piracema::smr {
 
 void Core::Parts::demand(const std::string& why) {
-  if (!voting || !content()) return;
+  if (!votes() || !content()) return;
   note(concat("asks for regency ", regency() + 1, ": ", why));
   regencies.want(regency() + 1);
   ask_to_stop(regencies.wanted());
@@ -19,7 +19,7 @@ void Core::Parts::ask_to_stop(Regency wanted) {
   if (stop_said < wanted) persist(StopSaid{wanted});
   stop_said = std::max(stop_said, wanted);
   send_others(message(Stop{view.id, wanted}), true);
-  if (const auto own = index_of(me)) regencies.heard(*own, wanted);
+  regencies.heard(*own, wanted);
   follow_regencies();
 }
 
@@ -38,7 +38,7 @@ void Core::Parts::handle(Sender from, const Stop& m) {
 }
 
 void Core::Parts::follow_regencies() {
-  if (!voting) return;
+  if (!votes()) return;
   const std::size_t enough_to_join = SMR_MUTANT("join_late") ? view.quorum() : view.one_correct();
   if (const auto joined = regencies.to_join(enough_to_join)) {
     regencies.want(*joined);
@@ -61,7 +61,7 @@ void Core::Parts::enter(Regency next) {
   bound.clear();
   fetching = std::nullopt;
   sync = nullptr;
-  if (const auto own = index_of(me)) regencies.heard(*own, next);
+  if (own) regencies.heard(*own, next);
   refuse_reads();
   note(concat("leader is ", view.leader(next), " (regency ", next, ")"));
   send_stop_data();
@@ -91,7 +91,7 @@ Collect Core::Parts::make_collect() const {
 
 void Core::Parts::send_stop_data() {
   stop_data_again = now + settings.resend_interval;
-  if (!voting) return;
+  if (!votes()) return;
   send(view.leader(regency()), StopData{make_collect()}, true);
 }
 

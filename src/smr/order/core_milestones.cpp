@@ -1,5 +1,3 @@
-#include <set>
-
 #include "base/text.h"
 #include "smr/order/core_parts.h"
 
@@ -7,12 +5,13 @@
 namespace piracema::smr {
 
 void Core::Parts::pass_milestone() {
-  if (decided % milestone_interval == 0) {
-    Milestone own{decided, history, {}};
-    own.signature = auth.sign(signed_bytes(own));
-    send_others(message(own));
-    milestones.passed(own);
-    if (auto complete = milestones.add(me, own, view.one_correct())) {
+  if (at_boundary()) milestones.expect(decided);
+  if (own && milestones.wants(decided)) {
+    Milestone mine{decided, history, {}};
+    mine.signature = auth.sign(signed_bytes(mine));
+    send_others(message(mine));
+    milestones.passed(mine);
+    if (auto complete = milestones.add(me, mine, view.one_correct())) {
       use_proof(std::move(*complete));
     }
   }
@@ -34,7 +33,7 @@ void Core::Parts::handle(Sender from, const Milestone& m) {
 // The proof is good.
 void Core::Parts::use_proof(DecisionProof better) {
   if (better.instance <= proof.instance) return;
-  if (const auto own = milestones.history_at(better.instance); own && *own != better.history) {
+  if (const auto mine = milestones.history_at(better.instance); mine && *mine != better.history) {
     return halt(concat("the others decided something else up to ", better.instance));
   }
   proof = std::move(better);
@@ -42,8 +41,9 @@ void Core::Parts::use_proof(DecisionProof better) {
   persist(ProofKept{proof});
   if (proof.instance > decided) {
     others_ahead = true;
-    return;
+    return check_far_behind();
   }
+  pass_view();
   if (decided > kept_decided) {
     instances.drop_until(std::min(proof.instance, decided - kept_decided));
   }
@@ -57,14 +57,7 @@ bool Core::Parts::proves(const DecisionProof& claimed) const {
   if (claimed.instance == 0) return claimed.history == Digest{};
   // Verified before, or made here: whatever the signatures are, the statement is true.
   if (claimed.instance == proof.instance && claimed.history == proof.history) return true;
-  const Buffer statement = signed_bytes(Milestone{claimed.instance, claimed.history, {}});
-  std::set<ReplicaId> signers;
-  for (const Signature& one : claimed.signatures) {
-    if (signers.size() == view.one_correct()) break;
-    if (!index_of(one.signer) || signers.contains(one.signer)) continue;
-    if (auth.verify(one.signer, statement, one.bytes)) signers.insert(one.signer);
-  }
-  return signers.size() >= view.one_correct();
+  return views.proves(claimed);
 }
 
 }  // namespace piracema::smr

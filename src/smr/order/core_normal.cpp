@@ -35,7 +35,7 @@ void Core::Parts::handle(Sender from, const Propose& m) {
 }
 
 void Core::Parts::consider(Instance instance, Consensus& consensus) {
-  if (!consensus.held || consensus.held_in != regency() || !synced || !voting) return;
+  if (!consensus.held || consensus.held_in != regency() || !synced || !votes()) return;
   if (instance <= votes_above || consensus.took_in(regency())) return;
   if (byzantine() && instance > proof.instance + unproven_max) return;
   const Digest& digest = consensus.held->digest;
@@ -100,7 +100,7 @@ void Core::Parts::handle(Sender from, const Write& m) {
 }
 
 void Core::Parts::check_written(Instance instance, Consensus& consensus) {
-  if (!consensus.took_in(regency()) || consensus.accepted_in(regency()) || !voting) return;
+  if (!consensus.took_in(regency()) || consensus.accepted_in(regency()) || !votes()) return;
   const Vote vote = *consensus.taken;
   const std::size_t wanted = view.quorum() - (SMR_MUTANT("write_quorum_short") ? 1 : 0);
   if (consensus.writes.count(vote) < wanted) return;
@@ -141,7 +141,7 @@ void Core::Parts::decide(Instance instance, Consensus& consensus, const Digest& 
 }
 
 void Core::Parts::advance() {
-  while (!halted) {
+  while (!halted && !loading) {
     Consensus* consensus = instances.find(decided + 1);
     if (!consensus || !consensus->ready()) break;
     // Lost with a crash it is found again with the others, so nobody waits for it.
@@ -162,8 +162,16 @@ void Core::Parts::hand_out(BatchPtr batch) {
   progress_at = now;
   say_again_every = settings.resend_interval;
   say_again_at = now + say_again_every;
-  act(Execute{decided, std::move(batch)});
+  say_again_count = 0;
+  const std::size_t bytes = batch->encoded.size();
+  decided_log.add(decided, batch);
+  act(Execute{decided, batch});
+  decide_view(*batch);
+  if (checkpoints.due(decided, bytes)) {
+    checkpoints.begin({decided, history, batch->time, view, views.next(), views.next_from()}, *out);
+  }
   if (byzantine()) pass_milestone();
+  pass_view();
   const Instance needed_above = byzantine() ? std::min(decided, proof.instance) : decided;
   if (decided > kept_decided) {
     instances.drop_until(std::min(needed_above, decided - kept_decided));
@@ -184,6 +192,7 @@ void Core::Parts::handle(Sender from, const Heartbeat& m) {
   if (from.id == view.leader(m.regency) && m.regency == regency()) heard_leader = now;
   decided_by[from.index] = std::max(decided_by[from.index], m.decided);
   if (m.decided > decided || m.regency > regency()) others_ahead = true;
+  check_far_behind();
 }
 
 }  // namespace piracema::smr

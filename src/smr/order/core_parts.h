@@ -10,12 +10,17 @@
 
 #include "base/ensure.h"
 #include "smr/mutant.h"
+#include "smr/order/amnesia.h"
 #include "smr/order/binding.h"
+#include "smr/order/checkpoints.h"
 #include "smr/order/consensus.h"
 #include "smr/order/core.h"
+#include "smr/order/decided_log.h"
 #include "smr/order/milestones.h"
+#include "smr/order/reconfiguration.h"
 #include "smr/order/regencies.h"
 #include "smr/order/request_pool.h"
+#include "smr/order/state_transfer.h"
 
 /// What the files of the core share; nobody else includes it.
 namespace piracema::smr {
@@ -38,8 +43,8 @@ struct Core::Parts {
   void on(Submitted&);
   void on(ReadAsked&);
   void on(Executed&);
-  void on(CheckpointTaken&) {}  // For core_state.cpp.
-  void on(CheckpointLoaded&) {}
+  void on(CheckpointTaken&);
+  void on(CheckpointLoaded&);
   void on(LinkLost&);
   void on(Tick&);
   std::optional<Time> next_deadline() const;
@@ -48,6 +53,7 @@ struct Core::Parts {
   void expire_requests();
 
   // ---- core_recovery.cpp: the log of a former life --------------------------------------------
+  void recover();
   bool replayable(Instance instance) const;
   void replay(ProposalTaken&);
   void replay(ProposalRepeated&);
@@ -57,10 +63,9 @@ struct Core::Parts {
   void replay(ProofKept&);
   void replay(StopSaid&);
   void replay(MemoryRegained&);
-  // For core_state.cpp.
-  void replay(ViewScheduled&) {}
-  void replay(CheckpointStable&) {}
-  void replay(ViewSigned&) {}
+  void replay(ViewScheduled&);
+  void replay(CheckpointStable&);
+  void replay(ViewSigned&);
 
   // ---- core_propose.cpp: what a leader does ---------------------------------------------------
   bool can_propose() const;
@@ -130,36 +135,57 @@ struct Core::Parts {
   void use_proof(DecisionProof proof);
   bool proves(const DecisionProof& proof) const;
 
-  // ---- core_state.cpp: checkpoints, state transfer, views ---------------------------------
-  void handle(Sender, const CheckpointVote&) {}
-  void handle(Sender, const StateRequest&) {}
-  void handle(Sender, const StateOffer&) {}
-  void handle(Sender, const ManifestRequest&) {}
-  void handle(Sender, const Manifest&) {}
-  void handle(Sender, const ChunkRequest&) {}
-  void handle(Sender, const Chunk&) {}
-  void handle(Sender, const LogRequest&) {}
-  void handle(Sender, const LogSuffix&) {}
-  void handle(Sender, const ViewVote&) {}
-  void handle(Sender, const SignedView&) {}
+  // ---- core_state.cpp: checkpoints, state transfer, a lost disk -------------------------------
+  void handle(Sender from, const CheckpointVote&);
+  void handle(Sender from, const StateRequest&);
+  void handle(Sender from, const StateOffer&);
+  void handle(Sender from, const ManifestRequest&);
+  void handle(Sender from, const Manifest&);
+  void handle(Sender from, const ChunkRequest&);
+  void handle(Sender from, const Chunk&);
+  void handle(Sender from, const LogRequest&);
+  void handle(Sender from, const LogSuffix&);
+  void forget_checkpointed();
+  /// The highest instance at which this replica has voted.
+  Instance voted();
+  void check_far_behind();
   /// The service is now what `checkpoint` says; the order goes on behind it.
   void jump_to(const CheckpointInfo& checkpoint);
   /// The next instance after decided() is known for certain to be this batch.
   void learn(BatchPtr batch);
+  void act_or_load(std::vector<Action>& wanted);
+  void load(const CheckpointInfo& checkpoint);
+  void regain_memory();
+  void tick_state();
+  std::optional<Time> state_deadline() const;
+  Position position() const { return {views, decided, history}; }
+
+  // ---- core_views.cpp: reconfiguration --------------------------------------------------------
+  void handle(Sender from, const ViewVote&);
+  void handle(Sender from, const SignedView&);
+  void decide_view(const Batch& batch);
+  bool at_boundary() const;
+  void pass_view();
+  void use_view();
 
   // ---- helpers --------------------------------------------------------------------------------
   bool byzantine() const { return view.model == FaultModel::byzantine; }
   Regency regency() const { return regencies.entered(); }
   /// Not asking for another leader already.
   bool content() const { return regencies.wanted() == regency(); }
+  /// A member, with all of its memory.
+  bool votes() const { return voting && own; }
   bool leads() const {
-    return synced && voting && view.leader(regency()) == me && regency() >= leads_from;
+    return synced && votes() && view.leader(regency()) == me && regency() >= leads_from;
   }
   std::optional<std::size_t> index_of(ReplicaId id) const;
   /// Null if it is too old, or too far ahead for this replica: that is noted, and asked for.
   Consensus* instance_at(Instance instance);
   /// No instance above it is heard of: bounds memory, and keeps to members that are known.
-  Instance horizon() const { return std::min(decided, executed + settings.backlog) + view_delay; }
+  Instance horizon() const {
+    const Instance reach = std::min(decided, executed + settings.backlog) + view_delay;
+    return views.next() ? std::min(reach, views.next_from() - 1) : reach;
+  }
   /// How long to wait: doubles with every change of the leader that brought no decision.
   Time patient(milliseconds time) const {
     return Time(time) * (std::int64_t{1} << std::min(failures, 6u));
@@ -196,7 +222,10 @@ struct Core::Parts {
   const ReplicaId me;
   const Authenticator& auth;
   View view;
-  std::vector<LogRecord> log;
+  /// The place of this replica in it; none if it is no member.
+  std::optional<std::size_t> own;
+  /// Until the first step.
+  Recovered recovered;
 
   Time now{};
   std::vector<Action>* out = nullptr;
@@ -220,6 +249,16 @@ struct Core::Parts {
   std::vector<Instance> decided_by;
   std::uint64_t clock_time = 0;
   Time clock_at{};
+
+  // What others need, and what comes from them.
+  DecidedLog decided_log;
+  Checkpoints checkpoints;
+  Reconfiguration views;
+  StateTransfer transfer;
+  Amnesia amnesia;
+  Time ask_again{};
+  /// The service is becoming a checkpoint: nothing is handed out.
+  bool loading = false;
 
   // The leader.
   RequestPool pool;
@@ -252,6 +291,8 @@ struct Core::Parts {
   /// The last decision.
   Time progress_at{};
   Time say_again_every{};
+  /// In vain, since the last decision.
+  unsigned say_again_count = 0;
   /// A message was beyond the horizon, or somebody is further than this replica.
   bool others_ahead = false;
 

@@ -8,6 +8,7 @@ bool Core::Parts::can_propose() const {
   if (!started || !leads() || decided - executed >= settings.backlog) return false;
   if (next_instance > std::max(decided, base) + settings.window) return false;
   if (byzantine() && next_instance > proof.instance + unproven_max) return false;
+  if (views.next() && next_instance >= views.next_from()) return false;
   if (const auto value = bound.find(next_instance); value != bound.end()) {
     // Asked for in batch_for; the answer makes it possible.
     return !fetching || fetching != next_instance;

@@ -29,13 +29,13 @@ void Core::Parts::confirm_reads() {
     return;
   }
   read_again = now + settings.resend_interval;
-  if (const auto own = index_of(me)) confirmed_by.insert(*own);
+  confirmed_by.insert(*own);
   send_others(message(ConfirmLeader{regency(), read_round}));
   if (SMR_MUTANT("read_unconfirmed") || confirmed_by.size() >= view.quorum()) answer_reads();
 }
 
 void Core::Parts::handle(Sender from, const ConfirmLeader& m) {
-  if (m.regency != regency() || from.id != view.leader(m.regency) || !voting) return;
+  if (m.regency != regency() || from.id != view.leader(m.regency) || !votes()) return;
   heard_leader = now;
   send(from.id, LeaderConfirmed{m.regency, m.round});
 }

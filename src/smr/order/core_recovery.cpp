@@ -4,41 +4,38 @@
 /// From the log of a former life: the votes that were given stay given.
 namespace piracema::smr {
 
-Core::Parts::Parts(Settings s, ReplicaId id, const Authenticator& authenticator,
-                   Recovered recovered)
+Core::Parts::Parts(Settings s, ReplicaId id, const Authenticator& authenticator, Recovered life)
     : settings(s),
       me(id),
       auth(authenticator),
-      view(std::move(recovered.view)),
-      log(std::move(recovered.log)),
+      view(life.view),
+      own(index_of(id)),
+      recovered(std::move(life)),
+      checkpoints(id, view.model, authenticator, s.checkpoint_interval, s.resend_interval),
+      views(id, authenticator, view, s.resend_interval),
+      transfer(id, authenticator, recovered.nonce, std::move(recovered.partial), s.resend_interval),
       pool(s),
       regencies(view.n(), 0) {
   decided_by.resize(view.n());
   collects.resize(view.n());
   lost.resize(view.n());
   voting = !recovered.amnesia;
-  if (recovered.checkpoint) jump_to(*recovered.checkpoint);
+}
+
+void Core::Parts::recover() {
+  Recovered life = std::exchange(recovered, {});
+  if (life.checkpoint) jump_to(*life.checkpoint);
   // A log with anything in it may have been that of a leader.
-  if (!log.empty() || recovered.checkpoint || recovered.amnesia) leads_from = 1;
-}
-
-void Core::Parts::jump_to(const CheckpointInfo& checkpoint) {
-  view = checkpoint.view;
-  decided = executed = checkpoint.instance;
-  history = checkpoint.history;
-  clock_time = checkpoint.time;
-  clock_at = now;
-  instances.drop_until(decided);
-  next_instance = std::max(next_instance, decided + 1);
-  others_ahead = true;
-}
-
-void Core::Parts::learn(BatchPtr batch) {
-  Consensus* consensus = instance_at(decided + 1);
-  ENSURE(consensus);
-  const Digest digest = batch->digest;
-  consensus->keep(std::move(batch), false);
-  decide(decided + 1, *consensus, digest);
+  if (!life.log.empty() || life.checkpoint || !voting) leads_from = 1;
+  recovered.checkpoint = std::move(life.checkpoint);
+  recovered.chunks = std::move(life.chunks);
+  replaying = true;
+  for (LogRecord& record : life.log) {
+    std::visit([this](auto& one) { replay(one); }, record);
+  }
+  advance();
+  replaying = false;
+  recovered = {};
 }
 
 // A replica votes no further than this above what it has written down as decided.
@@ -90,15 +87,26 @@ void Core::Parts::replay(ProofKept& record) {
   if (record.proof.instance <= proof.instance) return;
   proof = std::move(record.proof);
   milestones.proven(proof.instance);
+  pass_view();
+}
+
+void Core::Parts::replay(ViewScheduled& record) { views.recover(record); }
+void Core::Parts::replay(ViewSigned& record) { views.recover(record); }
+
+void Core::Parts::replay(CheckpointStable& record) {
+  const auto& used = recovered.checkpoint;
+  if (!used || record.proof.checkpoint.instance != used->instance) return;
+  checkpoints.adopt(std::move(record.proof), std::move(recovered.chunks));
 }
 
 void Core::Parts::replay(StopSaid& record) {
   stop_said = record.regency;
   regencies.want(record.regency);
-  if (const auto own = index_of(me)) regencies.heard(*own, record.regency);
+  if (own) regencies.heard(*own, record.regency);
 }
 
 void Core::Parts::replay(MemoryRegained& record) {
+  voting = true;
   votes_above = record.instance;
   leads_from = std::max(leads_from, record.regency + 1);
 }

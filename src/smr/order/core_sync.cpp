@@ -8,7 +8,7 @@
 namespace piracema::smr {
 
 void Core::Parts::handle(Sender from, const Sync& m) {
-  if (m.view != view.id || from.id != view.leader(m.regency) || !voting) return;
+  if (m.view != view.id || from.id != view.leader(m.regency) || !votes()) return;
   if (m.regency < regency() || (m.regency == regency() && synced)) return;
   if (m.regency > regency()) {
     // It shows that a quorum has entered that regency: who missed the STOPs follows.

@@ -4,6 +4,7 @@
 
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -12,6 +13,7 @@
 #include "smr/order/batch.h"
 #include "smr/order/core.h"
 #include "smr/order/digest.h"
+#include "smr/service/checkpoint.h"
 
 /// What the tests of the core share: replicas, and messages between them that arrive at once and
 /// in order unless the test says otherwise.
@@ -67,6 +69,11 @@ class TestCluster {
     std::vector<std::string> notes;
     std::string halted;
     Instance instance = 0;
+    /// Of a service whose state is what it has executed, in pieces of a few bytes.
+    std::map<Instance, std::vector<Buffer>> checkpoints;
+    std::map<Instance, CheckpointInfo> infos;
+    std::map<std::uint32_t, Buffer> received;
+    std::vector<View> views;
     bool slow_service = false;
   };
 
@@ -75,17 +82,28 @@ class TestCluster {
     for (ReplicaId id = 0; id < n; ++id) start(id);
   }
 
-  void start(ReplicaId id) {
+  void start(ReplicaId id, bool amnesia = false) {
     Replica& replica = replicas[id];
     replica.auth = std::make_unique<TestAuthenticator>(id);
-    Recovered recovered{.view = view};
+    Recovered recovered{.view = view, .amnesia = amnesia, .nonce = ++nonce};
     recovered.log = replica.log;
     replica.executed.clear();
     replica.instance = 0;
+    for (const LogRecord& record : replica.log) {
+      const auto* stable = std::get_if<CheckpointStable>(&record);
+      if (!stable) continue;
+      recovered.checkpoint = stable->proof.checkpoint;
+      recovered.chunks = digests(replica.checkpoints.at(recovered.checkpoint->instance));
+      restore(replica, recovered.checkpoint->instance);
+    }
     replica.core = std::make_unique<Core>(settings, id, *replica.auth, std::move(recovered));
     tell(id, Tick{});
   }
   void crash(ReplicaId id) { replicas[id].core.reset(); }
+  void lose_disk(ReplicaId id) {
+    crash(id);
+    replicas[id] = Replica{};
+  }
   /// As a kernel tells the others when a process dies.
   void kill(ReplicaId id) {
     crash(id);
@@ -95,8 +113,8 @@ class TestCluster {
   }
 
   void tell(ReplicaId id, Event event) {
+    if (id >= replicas.size() || !replicas[id].core) return;
     Replica& replica = replicas[id];
-    if (!replica.core) return;
     std::vector<Action> actions;
     replica.core->step(now, std::move(event), actions);
     for (Action& action : actions) do_action(id, replica, action);
@@ -173,6 +191,40 @@ class TestCluster {
   std::uint64_t messages = 0;
 
  private:
+  static std::vector<Digest> digests(const std::vector<Buffer>& pieces) {
+    std::vector<Digest> all;
+    for (const Buffer& one : pieces) all.push_back(digest_of(one));
+    return all;
+  }
+  void take_checkpoint(ReplicaId id, Replica& replica, Instance instance) {
+    std::string text;
+    for (const std::string& one : replica.executed) text += one + "\n";
+    constexpr std::uint32_t piece = 64;
+    auto& pieces = replica.checkpoints[instance];
+    for (std::size_t at = 0; at < text.size(); at += piece) {
+      pieces.emplace_back(as_bytes(std::string_view(text).substr(at, piece)));
+    }
+    CheckpointInfo info;
+    info.instance = instance;
+    info.bytes = text.size();
+    info.chunk_bytes = piece;
+    info.chunk_count = static_cast<std::uint32_t>(pieces.size());
+    info.state = digest_of_chunks(digests(pieces));
+    tell(id, CheckpointTaken{info, digests(pieces)});
+  }
+  static void restore(Replica& replica, Instance instance) {
+    std::string text;
+    for (const Buffer& one : replica.checkpoints.at(instance)) text += as_text(one);
+    replica.executed.clear();
+    for (std::size_t at = 0; at < text.size();) {
+      const std::size_t end = text.find('\n', at);
+      replica.executed.push_back(text.substr(at, end - at));
+      at = end + 1;
+    }
+    replica.instance = instance;
+  }
+  std::uint64_t nonce = 0;
+
   void do_action(ReplicaId id, Replica& replica, Action& action) {
     if (auto* send = std::get_if<Send>(&action)) {
       if (send->to == id || !lose || !lose(id, send->to, *send->message)) {
@@ -194,6 +246,29 @@ class TestCluster {
       replica.refused.push_back(refuse->token);
     } else if (auto* note = std::get_if<Note>(&action)) {
       replica.notes.push_back(note->text);
+    } else if (auto* take = std::get_if<TakeCheckpoint>(&action)) {
+      take_checkpoint(id, replica, take->instance);
+    } else if (auto* chunk = std::get_if<SendChunk>(&action)) {
+      auto bytes =
+          std::make_shared<const Buffer>(replica.checkpoints.at(chunk->instance).at(chunk->chunk));
+      const MessagePtr m = message(Chunk{chunk->instance, chunk->chunk, std::move(bytes)});
+      if (!lose || !lose(id, chunk->to, *m)) network.push_back({id, chunk->to, m});
+    } else if (auto* store = std::get_if<StoreChunk>(&action)) {
+      replica.received[store->chunk] = *store->bytes;
+    } else if (auto* load = std::get_if<LoadCheckpoint>(&action)) {
+      auto& pieces = replica.checkpoints[load->checkpoint.instance];
+      pieces.clear();
+      for (auto& [number, bytes] : replica.received) pieces.push_back(bytes);
+      replica.received.clear();
+      restore(replica, load->checkpoint.instance);
+      tell(id, CheckpointLoaded{load->checkpoint.instance, {}});
+    } else if (auto* truncate = std::get_if<Truncate>(&action)) {
+      std::erase_if(replica.log, [&](const LogRecord& record) {
+        const Instance instance = instance_of(record);
+        return instance != 0 && instance <= truncate->instance;
+      });
+    } else if (auto* use = std::get_if<UseView>(&action)) {
+      replica.views.push_back(use->view);
     } else if (auto* halt = std::get_if<Halt>(&action)) {
       replica.halted = halt->why;
     }

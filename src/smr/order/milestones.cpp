@@ -12,7 +12,8 @@ void Milestones::passed(Milestone own) {
 }
 
 bool Milestones::wants(Instance instance) const {
-  return instance > proven_ && instance % milestone_interval == 0;
+  if (instance <= proven_) return false;
+  return instance % milestone_interval == 0 || instance == expected_;
 }
 
 std::optional<DecisionProof> Milestones::add(ReplicaId from, const Milestone& word,

@@ -19,6 +19,8 @@ class Milestones {
   std::optional<DecisionProof> add(ReplicaId from, const Milestone& word, std::size_t one_correct);
   /// What is older is not needed any more.
   void proven(Instance instance);
+  /// This instance is a milestone as well: the last one of a view.
+  void expect(Instance instance) { expected_ = instance; }
   /// Whether a word about this instance is of use.
   bool wants(Instance instance) const;
 
@@ -28,7 +30,7 @@ class Milestones {
   std::optional<Digest> history_at(Instance instance) const;
 
  private:
-  Instance proven_ = 0;
+  Instance proven_ = 0, expected_ = 0;
   std::optional<Milestone> own_;
   std::map<Instance, Digest> histories_;
   std::map<Instance, std::map<ReplicaId, Milestone>> words_;

@@ -1,0 +1,204 @@
+#include "smr/order/core_parts.h"
+#include "smr/order/digest.h"
+
+/// Checkpoints and state transfer, plugged in: what they are told, and what becomes of the order.
+namespace piracema::smr {
+
+// ---- checkpoints ---------------------------------------------------------------------------
+
+void Core::Parts::on(CheckpointTaken& event) {
+  checkpoints.taken(now, event.checkpoint, std::move(event.chunks), *out);
+  forget_checkpointed();
+}
+
+void Core::Parts::handle(Sender from, const CheckpointVote& m) {
+  checkpoints.on_vote(from.id, m, *out);
+  forget_checkpointed();
+}
+
+// Whoever needs what is older gets the checkpoint.
+void Core::Parts::forget_checkpointed() {
+  if (const auto& stable = checkpoints.stable()) {
+    decided_log.truncate(std::min(decided, stable->checkpoint.instance));
+  }
+}
+
+void Core::Parts::handle(Sender from, const ManifestRequest& m) {
+  if (const auto* chunks = checkpoints.manifest(m.instance)) {
+    send(from.id, Manifest{m.instance, *chunks});
+  }
+}
+
+void Core::Parts::handle(Sender from, const ChunkRequest& m) {
+  if (checkpoints.manifest(m.instance)) act(SendChunk{from.id, m.instance, m.chunk});
+}
+
+// ---- what others want ----------------------------------------------------------------------
+
+void Core::Parts::handle(Sender from, const StateRequest& m) {
+  if (from.id == me) return;
+  if (m.silent_until > decided) {
+    fill_until = std::max(fill_until, std::min(m.silent_until, decided + view_delay));
+  }
+  if (!voting) return;
+  // First whose word counts, then the word.
+  for (const SignedView& one : views.since(0)) send(from.id, one);
+  StateOffer offer{m.nonce, view.id, std::max(regencies.wanted(), stop_said), decided, voted()};
+  offer.log_from = decided_log.first();
+  offer.proof = proof;
+  offer.checkpoint = checkpoints.stable();
+  send(from.id, std::move(offer), true);
+}
+
+Instance Core::Parts::voted() {
+  for (Instance i = instances.end(); i-- > decided + 1;) {
+    if (instances.find(i)->taken) return i;
+  }
+  return decided;
+}
+
+void Core::Parts::handle(Sender from, const LogRequest& m) {
+  LogSuffix suffix = decided_log.suffix(m);
+  suffix.proof = proof;
+  send(from.id, std::move(suffix));
+}
+
+// ---- catching up ---------------------------------------------------------------------------
+
+// Somebody is further than what the others still repeat, or repeating does not help.
+void Core::Parts::check_far_behind() {
+  auto sorted = decided_by;
+  std::sort(sorted.begin(), sorted.end(), std::greater<>());
+  const Instance known = std::max(sorted[view.one_correct() - 1], proof.instance);
+  if (known > decided + kept_decided / 2 || (known > decided && say_again_count >= 3)) {
+    if (!transfer.active()) transfer.start(now, position(), 0, *out);
+  }
+}
+
+void Core::Parts::handle(Sender from, const StateOffer& m) {
+  if (!transfer.on_offer(now, from.id, m, position(), *out) || voting) return;
+  amnesia.on_offer(from.id, m, view);
+  regain_memory();
+}
+
+void Core::Parts::handle(Sender from, const Manifest& m) {
+  std::vector<Action> wanted;
+  transfer.on_manifest(now, from.id, m, wanted);
+  act_or_load(wanted);
+}
+
+void Core::Parts::handle(Sender from, const Chunk& m) {
+  std::vector<Action> wanted;
+  transfer.on_chunk(now, from.id, m, wanted);
+  act_or_load(wanted);
+}
+
+void Core::Parts::act_or_load(std::vector<Action>& wanted) {
+  for (Action& action : wanted) {
+    if (const auto* complete = std::get_if<LoadCheckpoint>(&action)) {
+      load(complete->checkpoint);
+    } else {
+      out->push_back(std::move(action));
+    }
+  }
+}
+
+void Core::Parts::handle(Sender from, const LogSuffix& m) {
+  auto batches = transfer.on_suffix(from.id, m, position(), *out);
+  if (byzantine() && m.proof.instance > proof.instance && proves(m.proof)) use_proof(m.proof);
+  for (std::size_t i = 0; i < batches.size(); ++i) {
+    // The rest is asked for again when the service has come after.
+    if (halted || decided >= executed + settings.backlog || loading || at_boundary()) break;
+    // One of them may have been all that others, decided long ago, were waiting for.
+    if (m.from + i == decided + 1) learn(std::move(batches[i]));
+  }
+  transfer.went_on(now, position(), *out);
+  regain_memory();
+}
+
+void Core::Parts::learn(BatchPtr batch) {
+  Consensus& one = instances.at(decided + 1, view.n());
+  const Digest digest = batch->digest;
+  one.keep(std::move(batch), false);
+  decide(decided + 1, one, digest);
+}
+
+// What the core hands out while the service becomes another would be lost.
+void Core::Parts::load(const CheckpointInfo& checkpoint) {
+  if (checkpoint.instance > decided) {
+    loading = true;
+    return act(LoadCheckpoint{checkpoint});
+  }
+  // By now this replica is further than that.
+  CheckpointLoaded useless{checkpoint.instance, "it is not needed any more"};
+  on(useless);
+}
+
+void Core::Parts::on(CheckpointLoaded& event) {
+  loading = false;
+  auto loaded = transfer.on_loaded(event, *out);
+  if (loaded) {
+    const CheckpointInfo checkpoint = loaded->proof.checkpoint;
+    persist(CheckpointStable{loaded->proof});
+    checkpoints.adopt(std::move(loaded->proof), std::move(loaded->chunks));
+    jump_to(checkpoint);
+    act(Truncate{checkpoint.instance});
+  }
+  transfer.went_on(now, position(), *out);
+  regain_memory();
+  advance();
+}
+
+void Core::Parts::jump_to(const CheckpointInfo& checkpoint) {
+  decided = executed = checkpoint.instance;
+  history = checkpoint.history;
+  clock_time = checkpoint.time;
+  clock_at = now;
+  instances.drop_until(decided);
+  decided_log.restart_after(decided);
+  next_instance = std::max(next_instance, decided + 1);
+  views.jump(checkpoint, *out);
+  use_view();
+  pass_view();
+  progress_at = now;
+  refuse_reads();
+}
+
+// ---- a lost disk ---------------------------------------------------------------------------
+
+void Core::Parts::regain_memory() {
+  if (voting) return;
+  const auto fence = amnesia.fence(view);
+  if (!fence || decided < fence->instance) return;
+  voting = true;
+  votes_above = fence->instance;
+  leads_from = fence->regency + 1;
+  persist(MemoryRegained{fence->instance, fence->regency});
+  note("votes again: it has all that it may have voted for");
+  if (fence->regency > regency()) enter(fence->regency);
+}
+
+void Core::Parts::tick_state() {
+  checkpoints.tick(now, *out);
+  views.tick(now, *out);
+  transfer.tick(now, position(), *out);
+  if (!voting && !transfer.active() && now >= ask_again) {
+    ask_again = now + settings.resend_interval;
+    const auto fence = amnesia.fence(view);
+    transfer.start(now, position(), fence ? fence->instance : 0, *out);
+  }
+}
+
+std::optional<Time> Core::Parts::state_deadline() const {
+  std::optional<Time> next;
+  const auto by = [&next](std::optional<Time> time) {
+    if (time && (!next || *time < *next)) next = time;
+  };
+  by(checkpoints.next_deadline());
+  by(views.next_deadline());
+  by(transfer.next_deadline());
+  if (!voting && !transfer.active()) by(ask_again);
+  return next;
+}
+
+}  // namespace piracema::smr
