@@ -34,7 +34,9 @@ struct ValueCertified {
 /// No vote in an older regency follows.
 struct RegencyEntered {
   Regency regency = 0;
-  auto fields() { return std::tie(regency); }
+  /// They begin at 0 in each view.
+  ViewId view = 0;
+  auto fields() { return std::tie(regency, view); }
 };
 /// For a short recovery; a decision that is not here is found again with the others. `batch` only
 /// if no ProposalTaken has it.
@@ -58,14 +60,16 @@ struct ViewScheduled {
 /// that it may have entered, and it entered none that a quorum had not asked for.
 struct StopSaid {
   Regency regency = 0;
-  auto fields() { return std::tie(regency); }
+  ViewId view = 0;
+  auto fields() { return std::tie(regency, view); }
 };
 /// A replica that had lost its disk has caught up and votes again, but for nothing at or below
 /// `instance`, and it leads no regency at or below `regency`: it may have done so before.
 struct MemoryRegained {
   Instance instance = 0;
   Regency regency = 0;
-  auto fields() { return std::tie(instance, regency); }
+  ViewId view = 0;
+  auto fields() { return std::tie(instance, regency, view); }
 };
 /// Recovery begins with this checkpoint, and may give it to others.
 struct CheckpointStable {
