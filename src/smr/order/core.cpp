@@ -89,7 +89,7 @@ void Core::Parts::start() {
   say_again_at = now + say_again_every;
   recover();
   next_instance = decided + 1;
-  persist(RegencyEntered{regency()});
+  persist(RegencyEntered{regency(), view.id});
   if (!synced) {
     sync_by = now + settings.sync_timeout;
     send_stop_data();

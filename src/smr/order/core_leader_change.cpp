@@ -16,7 +16,7 @@ void Core::Parts::ask_to_stop(Regency wanted) {
   stop_again = now + settings.resend_interval;
   // Whoever lost its disk is told by others which regency it may have entered: only one that a
   // quorum had asked for, and these remember.
-  if (stop_said < wanted) persist(StopSaid{wanted});
+  if (stop_said < wanted) persist(StopSaid{wanted, view.id});
   stop_said = std::max(stop_said, wanted);
   send_others(message(Stop{view.id, wanted}), true);
   regencies.heard(*own, wanted);
@@ -52,7 +52,7 @@ void Core::Parts::follow_regencies() {
 // From here on this replica votes in no older regency: what it tells the new leader stays true.
 void Core::Parts::enter(Regency next) {
   regencies.enter(next);
-  if (!SMR_MUTANT("forget_regency")) persist(RegencyEntered{next});
+  if (!SMR_MUTANT("forget_regency")) persist(RegencyEntered{next, view.id});
   entry_durable = false;
   synced = false;
   failures += 1;

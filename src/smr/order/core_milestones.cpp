@@ -36,6 +36,9 @@ void Core::Parts::use_proof(DecisionProof better) {
   if (const auto mine = milestones.history_at(better.instance); mine && *mine != better.history) {
     return halt(concat("the others decided something else up to ", better.instance));
   }
+  if (better.instance == decided && better.history != history) {
+    return halt(concat("the others decided something else up to ", decided));
+  }
   proof = std::move(better);
   milestones.proven(proof.instance);
   persist(ProofKept{proof});

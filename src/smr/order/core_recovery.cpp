@@ -67,7 +67,7 @@ void Core::Parts::replay(ValueCertified& record) {
 }
 
 void Core::Parts::replay(RegencyEntered& record) {
-  if (record.regency < regency()) return;
+  if (record.view != view.id || record.regency < regency()) return;
   regencies.enter(record.regency);
   leads_from = record.regency + 1;
   // What is bound in it was told by its SYNC, which is not in the log: its leader has it.
@@ -100,6 +100,7 @@ void Core::Parts::replay(CheckpointStable& record) {
 }
 
 void Core::Parts::replay(StopSaid& record) {
+  if (record.view != view.id) return;
   stop_said = record.regency;
   regencies.want(record.regency);
   if (own) regencies.heard(*own, record.regency);
@@ -108,7 +109,10 @@ void Core::Parts::replay(StopSaid& record) {
 void Core::Parts::replay(MemoryRegained& record) {
   voting = true;
   votes_above = record.instance;
-  leads_from = std::max(leads_from, record.regency + 1);
+  // It may have entered that regency in its former life, so it votes in no older one. That it has
+  // entered it now may have been lost with a crash that kept this record.
+  RegencyEntered entered{record.regency, record.view};
+  replay(entered);
 }
 
 }  // namespace piracema::smr

@@ -76,7 +76,10 @@ void Core::Parts::check_far_behind() {
 }
 
 void Core::Parts::handle(Sender from, const StateOffer& m) {
-  if (!transfer.on_offer(now, from.id, m, position(), *out) || voting) return;
+  if (!transfer.on_offer(now, from.id, m, position(), *out)) return;
+  // It may be all that keeps this replica from the next view.
+  if (byzantine() && m.proof.instance > proof.instance && proves(m.proof)) use_proof(m.proof);
+  if (voting) return;
   amnesia.on_offer(from.id, m, view);
   regain_memory();
 }
@@ -173,7 +176,7 @@ void Core::Parts::regain_memory() {
   voting = true;
   votes_above = fence->instance;
   leads_from = fence->regency + 1;
-  persist(MemoryRegained{fence->instance, fence->regency});
+  persist(MemoryRegained{fence->instance, fence->regency, view.id});
   note("votes again: it has all that it may have voted for");
   if (fence->regency > regency()) enter(fence->regency);
 }

@@ -35,7 +35,7 @@ void Core::Parts::use_view() {
   leads_from = 0;
   synced = true;
   entry_durable = false;
-  persist(RegencyEntered{0});
+  persist(RegencyEntered{0, view.id});
   bound.clear();
   fetching = std::nullopt;
   fill_until = base = 0;
