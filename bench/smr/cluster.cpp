@@ -81,8 +81,8 @@ void SmrCluster::start(std::uint32_t id) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   set_log({.least = Level::warning, .who = concat("replica ", id)});
   Nothing nothing;
-  auto node = ReplicaNode::start(configuration_,
-                                 {id, key_of(1, id), concat(options_.directory, "/", id)}, nothing);
+  auto node = ReplicaNode::start(
+      configuration_, {id, key_of(1, id), concat(options_.directory, "/", id), true}, nothing);
   const auto ended = node ? (*node)->run() : Result<Done>(node.error());
   std::fprintf(stderr, "replica %u: %s\n", id, ended ? "ended" : ended.error().message.c_str());
   ::_exit(1);

@@ -62,18 +62,24 @@ void ClientPort::submit(Guest& guest, Bytes message) {
                             concat("an operation of ", request->operation.size(),
                                    " bytes, at most ", operation_bytes_max_, " are taken")))});
   }
-  if (!note(guest, *request)) return refuse(guest, "requests of too many sessions");
-  host_.submit(*std::move(request));
+  switch (note(guest, *request)) {
+    case Noted::fresh:
+      return host_.submit(*std::move(request));
+    case Noted::again:
+      return host_.submit_again(*std::move(request));
+    case Noted::too_many:
+      return refuse(guest, "requests of too many sessions");
+  }
 }
 
-// Remembers who wants the reply. False if that is too much.
-bool ClientPort::note(Guest& guest, const Request& request) {
+// Remembers who wants the reply.
+ClientPort::Noted ClientPort::note(Guest& guest, const Request& request) {
   const std::size_t bytes = message_cost + request.operation.size();
   if (request.kind == Kind::open || request.kind == Kind::reconfigure) {
     if (openings_.emplace(Opening{request.client, request.sequence}, &guest).second) {
       asked(guest, bytes);
     }
-    return true;
+    return Noted::again;
   }
   Session& session = sessions_[{request.client, request.session}];
   if (session.guest != &guest) {
@@ -82,13 +88,15 @@ bool ClientPort::note(Guest& guest, const Request& request) {
     session.guest = &guest;
     guest.sessions += 1;
     session.asked.assign(window, {});
+    session.executed = std::max(session.executed, request.sequence + window);
   }
   Asked& slot = session.asked[request.sequence % window];
-  if (slot.sequence == request.sequence) return true;  // It asks again.
+  if (slot.sequence == request.sequence) return Noted::again;
   if (slot.sequence != 0) answered(guest, slot.bytes);
   slot = {request.sequence, static_cast<std::uint32_t>(bytes)};
   asked(guest, bytes);
-  return guest.sessions <= sessions_of_link_max;
+  if (guest.sessions > sessions_of_link_max) return Noted::too_many;
+  return request.sequence <= session.executed ? Noted::again : Noted::fresh;
 }
 
 void ClientPort::read(Guest& guest, Bytes message) {
@@ -135,10 +143,12 @@ void ClientPort::reply(const Reply& reply) {
     answered(guest, message_cost);
     return send(guest, reply);
   }
-  const auto found = sessions_.find({reply.client, reply.session});
-  if (found == sessions_.end()) return;
-  Guest& guest = *found->second.guest;
-  Asked& slot = found->second.asked[reply.sequence % window];
+  if (sessions_.size() > sessions_max) forget_silent_sessions();
+  Session& session = sessions_[{reply.client, reply.session}];
+  session.executed = std::max(session.executed, reply.sequence);
+  if (session.guest == nullptr) return;  // It asks when it comes.
+  Guest& guest = *session.guest;
+  Asked& slot = session.asked[reply.sequence % window];
   const bool was_asked = slot.sequence == reply.sequence;
   if (was_asked) {
     answered(guest, slot.bytes);
@@ -147,6 +157,10 @@ void ClientPort::reply(const Reply& reply) {
   // With crashes one reply is enough, and whoever was asked gives it. Among liars each replica's
   // counts, also if the client's own words to this one are still on their way.
   if (was_asked || model_ == FaultModel::byzantine) send(guest, reply);
+}
+
+void ClientPort::forget_silent_sessions() {
+  std::erase_if(sessions_, [](const auto& each) { return each.second.guest == nullptr; });
 }
 
 void ClientPort::send(Guest& guest, const Reply& reply) {

@@ -33,6 +33,9 @@ class ClientPort {
 
   struct Host {
     std::function<void(Request)> submit;
+    /// As that, for a request that may have been executed already: then it is to be answered from
+    /// what is kept, as nobody will order it again.
+    std::function<void(Request)> submit_again;
     std::function<void(std::uint64_t token, Buffer operation)> read;
     /// The last word about the view, for those who come with an old one; may be empty.
     std::function<Buffer()> signed_view;
@@ -83,10 +86,14 @@ class ClientPort {
     std::uint32_t bytes = 0;
   };
   struct Session {
+    /// Null while the client has not spoken for it here.
     Guest* guest = nullptr;
     /// By sequence modulo the window: what was asked for here and not answered.
     std::vector<Asked> asked;
+    /// Up to here there may have been replies that the client did not get.
+    Sequence executed = 0;
   };
+  static constexpr std::size_t sessions_max = 32'768;
   struct Opening {
     ClientId client = 0;
     Sequence sequence = 0;
@@ -101,7 +108,9 @@ class ClientPort {
   Guest* guest_of(const Link& link);
   void submit(Guest& guest, Bytes message);
   void read(Guest& guest, Bytes message);
-  bool note(Guest& guest, const Request& request);
+  enum class Noted { fresh, again, too_many };
+  Noted note(Guest& guest, const Request& request);
+  void forget_silent_sessions();
   void asked(Guest& guest, std::size_t bytes);
   void answered(Guest& guest, std::size_t bytes);
   void send(Guest& guest, const Reply& reply);

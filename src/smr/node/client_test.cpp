@@ -48,6 +48,7 @@ struct Group {
     member.port = std::make_unique<ClientPort>(
         model, 1 << 20,
         ClientPort::Host{[this, &member](Request request) { answer(member, std::move(request)); },
+                         [this, &member](Request request) { answer(member, std::move(request)); },
                          [&member](std::uint64_t token, Buffer operation) {
                            member.reads_seen += 1;
                            if (!member.answers_reads) return;

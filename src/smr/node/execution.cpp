@@ -1,17 +1,10 @@
 #include "smr/node/execution.h"
 
-#include "smr/service/key_executor.h"
-#include "smr/service/sequential_executor.h"
-
 namespace piracema::smr {
 
-Execution::Execution(net::Poller& poller, StateMachine& machine, std::uint32_t threads, Host host)
-    : poller_(poller), host_(std::move(host)) {
-  if (threads > 1) {
-    executor_ = std::make_unique<KeyExecutor>(machine, threads);
-  } else {
-    executor_ = std::make_unique<SequentialExecutor>(machine);
-  }
+Execution::Execution(net::Poller& poller, StateMachine& machine, std::uint32_t threads,
+                     std::unique_ptr<Executor> executor, Host host)
+    : poller_(poller), host_(std::move(host)), executor_(std::move(executor)) {
   ReplySink replies = [this](std::vector<Reply> some) {
     for (Reply& reply : some) host_.reply(std::move(reply));
   };
@@ -67,6 +60,15 @@ void Execution::query(Buffer operation, std::function<void(Buffer)> done) {
     Buffer result = service.query(operation);
     if (here) return done(std::move(result));
     tell([done, result = std::move(result)] { done(result); });
+  });
+}
+
+void Execution::answer_again(Request request, std::function<void(Request)> fresh) {
+  const bool here = thread_ == nullptr;
+  post([this, here, request = std::move(request), fresh = std::move(fresh)](Service& service) {
+    if (service.answer_again(request)) return;
+    if (here) return fresh(request);
+    tell([fresh, request] { fresh(request); });
   });
 }
 

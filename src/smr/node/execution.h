@@ -24,9 +24,9 @@ class Execution {
     std::function<void(Instance)> executed;
   };
 
-  /// `threads` 0: the poller's. More than 1: operations that do not conflict by their keys run at
-  /// the same time. `machine` outlives it.
-  Execution(net::Poller& poller, StateMachine& machine, std::uint32_t threads, Host host);
+  /// `threads` 0: the poller's; else another one, and those of `executor`. `machine` outlives it.
+  Execution(net::Poller& poller, StateMachine& machine, std::uint32_t threads,
+            std::unique_ptr<Executor> executor, Host host);
   ~Execution();
 
   void execute(Execute decided);
@@ -34,6 +34,8 @@ class Execution {
   void run();
   /// After all that was handed over before.
   void query(Buffer operation, std::function<void(Buffer)> done);
+  /// Answers again what was executed before; calls `fresh` if that is not so.
+  void answer_again(Request request, std::function<void(Request)> fresh);
   /// The state after all that was handed over before, made into bytes by another thread.
   void take_checkpoint(std::function<void(Checkpoint)> taken);
   /// The service becomes this, in place of what it was.

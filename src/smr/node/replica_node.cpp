@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "smr/node/client_engine.h"
+#include "smr/service/make_executor.h"
 #include "wire/fields.h"
 
 namespace piracema::smr {
@@ -84,8 +85,10 @@ ReplicaNode::~ReplicaNode() {
 // ---- beginning -------------------------------------------------------------------------------
 
 Result<Done> ReplicaNode::prepare() {
+  auto executor = make_executor(machine_, configuration_.execution_threads, place_.groups);
+  if (!executor) return executor.error();
   execution_ = std::make_unique<Execution>(
-      poller_, machine_, configuration_.execution_threads,
+      poller_, machine_, configuration_.execution_threads, *std::move(executor),
       Execution::Host{[this](Reply reply) { clients_->reply(reply); },
                       [this](Instance instance) { inbox_.push_back(Executed{instance}); }});
   const View view = view_of(configuration_);
@@ -105,6 +108,12 @@ Result<Done> ReplicaNode::listen() {
   clients_ = std::make_unique<ClientPort>(
       model_of(configuration_), configuration_.operation_bytes_max,
       ClientPort::Host{[this](Request request) { submit(std::move(request)); },
+                       [this](Request request) {
+                         if (!authenticator_.verify(request)) return;
+                         execution_->answer_again(std::move(request), [this](Request fresh) {
+                           inbox_.push_back(Submitted{std::move(fresh)});
+                         });
+                       },
                        [this](std::uint64_t token, Buffer operation) {
                          reads_[token] = std::move(operation);
                          inbox_.push_back(ReadAsked{token});
@@ -237,10 +246,6 @@ void ReplicaNode::fail(Error why) {
 }
 
 // ---- what the core wants ---------------------------------------------------------------------
-
-void ReplicaNode::act(Persist& persist) {
-  if (log_) log_->append(persist.record);
-}
 
 void ReplicaNode::act(Send& send) {
   if (send.after_log && log_ && durable_ < log_->appended()) {

@@ -18,7 +18,9 @@
 #include "smr/node/log_writer.h"
 #include "smr/node/peer_links.h"
 #include "smr/node/shelf.h"
+#include "smr/node/storage.h"
 #include "smr/order/core.h"
+#include "store/directory_disk.h"
 
 namespace piracema::smr {
 
@@ -33,6 +35,8 @@ class ReplicaNode {
     KeyPair key;
     /// Where it keeps what it must not forget; for it alone. Made if need be.
     std::string directory;
+    /// The group is new: an empty directory is as it should be, and not one that was lost.
+    bool first_start = false;
     /// Execution by clients' groups.
     std::optional<ConflictGroups> groups = {};
   };
@@ -56,6 +60,11 @@ class ReplicaNode {
   ReplicaNode(const Configuration& configuration, Place place, StateMachine& machine);
   Result<Done> prepare();
   Result<Recovered> open_storage(const View& view);
+  Result<Done> restore(const Recovered& recovered, Buffer image);
+  /// Calls `work` on the thread that writes the log, when what was appended is durable, and its
+  /// result's `then` here.
+  template <class Work, class Then>
+  void on_disk(Work work, Then then);
   Result<Done> listen();
 
   std::optional<PublicKey> key_of(const PeerName& name) const;
@@ -93,7 +102,11 @@ class ReplicaNode {
   net::Poller poller_;
   FlushList flush_list_;
   KeyAuthenticator authenticator_;
+  /// Checkpoints, where nothing is kept on disk; else the storage has them.
   Shelf shelf_;
+  std::unique_ptr<store::DirectoryDisk> disk_;
+  std::unique_ptr<Storage> storage_;
+  std::uint64_t next_record_ = 1;
   std::unique_ptr<Execution> execution_;
   std::unique_ptr<ClientPort> clients_;
   std::unique_ptr<PeerLinks> peers_;
