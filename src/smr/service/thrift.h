@@ -67,8 +67,8 @@ class Thrift {
   double cost_ = 0;
   /// Of windows that could gain, in the one way and in the other.
   double alone_ = 0, together_ = 0;
-  /// This window could gain.
-  bool open_ = false;
+  /// This window could gain; it is done in the slower way, to see whether that is still slower.
+  bool open_ = false, trial_ = false;
   /// Windows until the slower way is tried again, and how long to wait after that.
   int until_trial_ = 0, patience_ = 4;
 };
