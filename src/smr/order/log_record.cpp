@@ -46,7 +46,8 @@ Instance place(const ViewSigned&) { return never_truncated; }
 // The log is truncated up to the place of the checkpoint, not with it.
 Instance place(const CheckpointStable& r) { return r.proof.checkpoint.instance + 1; }
 Instance place(const ViewScheduled& r) { return r.from; }
-Instance place(const ProofKept& r) { return r.proof.instance; }
+// A checkpoint does not replace it: without it a leader may not go on (unproven_max).
+Instance place(const ProofKept&) { return 0; }
 template <class R>
 Instance place(const R& r) {
   return r.instance;
