@@ -11,6 +11,7 @@ constexpr Instance repeated_max = view_delay;
 
 // Somebody has said something about an instance that is not decided here.
 bool Core::Parts::stuck() const {
+  if (SMR_MUTANT("never_say_again")) return false;
   return instances.end() > decided + 1 || others_ahead || fetching ||
          (byzantine() && milestones.own() && milestones.own()->instance > proof.instance);
 }

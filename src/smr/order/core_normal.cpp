@@ -19,7 +19,8 @@ void Core::Parts::handle(Sender from, const Propose& m) {
     return;
   }
   Consensus* consensus = instance_at(m.instance);
-  if (!consensus || consensus->took_in(m.regency)) return;
+  if (!consensus) return;
+  if (consensus->took_in(m.regency) && !SMR_MUTANT("second_proposal")) return;
   if (consensus->decided == batch.digest && !consensus->batch) {
     consensus->keep(m.batch, false);
     advance();
@@ -74,6 +75,7 @@ void Core::Parts::take(Instance instance, Consensus& consensus, BatchPtr batch) 
     persist(ProposalTaken{instance, vote.regency, batch});
   }
   consensus.take(vote.regency, std::move(batch));
+  if (SMR_MUTANT("decided_before_proposed")) return;
   if (instance == decided + 1 && consensus.ready()) advance();
   if (byzantine()) {
     send_all(message(Write{instance, vote.regency, vote.digest}), true);

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/ensure.h"
+#include "smr/mutant.h"
 #include "smr/order/batch.h"
 
 namespace piracema::smr {
@@ -169,7 +170,7 @@ void RequestPool::start_again(Time now) {
   fresh_.splice(fresh_.end(), forwarded_);
   for (auto entry = fresh_.begin(); entry != fresh_.end(); ++entry) {
     entry->since = now;
-    if (!entry->batch) continue;
+    if (!entry->batch || SMR_MUTANT("proposed_is_gone")) continue;
     entry->request = entry->batch->requests[entry->index];
     entry->batch = nullptr;
     queue(entry);

@@ -5,6 +5,7 @@
 
 #include "base/ensure.h"
 #include "base/text.h"
+#include "smr/mutant.h"
 #include "wire/fields.h"
 #include "wire/reader.h"
 #include "wire/writer.h"
@@ -37,7 +38,7 @@ void Service::execute(std::span<const Execute> batches) {
     executed_ = decided.instance;
     const Batch& batch = *decided.batch;
     // A new leader's clock may be behind that of the one before.
-    time_ = std::max(time_, batch.time);
+    time_ = SMR_MUTANT("clock_goes_back") ? batch.time : std::max(time_, batch.time);
     Context context{.instance = decided.instance, .index = 0, .time = time_, .client = 0};
     for (const Request& request : batch.requests) {
       context.client = request.client;
@@ -82,7 +83,8 @@ void Service::close(const Request& request) {
 void Service::operate(const Request& request, const Context& context) {
   Session* session = sessions_.use(request.client, request.session);
   if (session == nullptr) return answer(request, ReplyStatus::no_session);
-  switch (session->standing(request.sequence)) {
+  const auto standing = session->standing(request.sequence);
+  switch (SMR_MUTANT("no_dedup") ? Session::Standing::fresh : standing) {
     case Session::Standing::fresh:
       session->begin(request.sequence);
       tasks_.push_back({.operation = request.operation,
@@ -181,7 +183,7 @@ Result<Done> Service::restore(Instance instance, Bytes image) {
   const Bytes machine = in.bytes();
   if (auto finished = in.finish(); !finished) return refuse(finished.error().message);
   if (!machine_.restore(machine)) return refuse("the state machine does not know its image");
-  sessions_ = std::move(sessions);
+  if (!SMR_MUTANT("sessions_not_restored")) sessions_ = std::move(sessions);
   executed_ = instance;
   time_ = time;
   return Done{};
