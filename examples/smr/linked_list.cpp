@@ -1,6 +1,6 @@
 // The linked list of paper 003 as a service that does not die.
 //
-//     linked_list replica CONFIGURATION ID KEY_FILE DIRECTORY
+//     linked_list replica CONFIGURATION ID KEY_FILE DIRECTORY [--first-start]
 //     linked_list client CONFIGURATION ID KEY_FILE add|remove|get|contains NUMBER
 
 #include "linked_list.h"
@@ -18,11 +18,12 @@ namespace {
 
 constexpr std::int32_t initial_count = 100'000;
 
-int serve(const smr::Configuration& configuration, char** argv) {
+int serve(const smr::Configuration& configuration, char** argv, bool first_start) {
   LinkedList list(initial_count);
   const smr::ReplicaOptions options{.id = static_cast<std::uint32_t>(std::atoi(argv[3])),
                                     .key_file = argv[4],
-                                    .directory = argv[5]};
+                                    .directory = argv[5],
+                                    .first_start = first_start};
   return smr::run_replica(configuration, options, list);
 }
 
@@ -59,13 +60,16 @@ int ask(const smr::Configuration& configuration, char** argv) {
 
 int main(int argc, char** argv) {
   const std::string what = argc > 1 ? argv[1] : "";
-  const bool serves = what == "replica" && argc == 6, asks = what == "client" && argc == 7;
+  const bool first_start = argc == 7 && argv[6] == std::string("--first-start");
+  const bool serves = what == "replica" && (argc == 6 || first_start),
+             asks = what == "client" && argc == 7;
   if (!serves && !asks) {
-    std::fprintf(stderr, "usage: %s replica CONFIGURATION ID KEY_FILE DIRECTORY\n", argv[0]);
+    std::fprintf(stderr, "usage: %s replica CONFIGURATION ID KEY_FILE DIRECTORY [--first-start]\n",
+                 argv[0]);
     std::fprintf(stderr, "       %s client CONFIGURATION ID KEY_FILE OPERATION NUMBER\n", argv[0]);
     return 2;
   }
   const auto configuration = smr::read_configuration(argv[2]);
   if (!configuration) return fail(configuration.error());
-  return serves ? serve(*configuration, argv) : ask(*configuration, argv);
+  return serves ? serve(*configuration, argv, first_start) : ask(*configuration, argv);
 }

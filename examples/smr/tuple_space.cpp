@@ -1,6 +1,6 @@
 // The tuple space of paper 003 as a service that does not die.
 //
-//     tuple_space replica CONFIGURATION ID KEY_FILE DIRECTORY
+//     tuple_space replica CONFIGURATION ID KEY_FILE DIRECTORY [--first-start]
 //     tuple_space client CONFIGURATION ID KEY_FILE out|rdp|inp FIELD...
 //
 // In a template _ is a field that may be anything:
@@ -24,11 +24,12 @@ namespace {
 // Of a conflict by the number of fields a replica finds out by itself, whatever clients say.
 constexpr auto conflicts = TupleSpace::Conflicts::by_arity;
 
-int serve(const smr::Configuration& configuration, char** argv) {
+int serve(const smr::Configuration& configuration, char** argv, bool first_start) {
   TupleSpace space(conflicts);
   const smr::ReplicaOptions options{.id = static_cast<std::uint32_t>(std::atoi(argv[3])),
                                     .key_file = argv[4],
-                                    .directory = argv[5]};
+                                    .directory = argv[5],
+                                    .first_start = first_start};
   return smr::run_replica(configuration, options, space);
 }
 
@@ -71,14 +72,17 @@ int ask(const smr::Configuration& configuration, int argc, char** argv) {
 
 int main(int argc, char** argv) {
   const std::string what = argc > 1 ? argv[1] : "";
-  const bool serves = what == "replica" && argc == 6, asks = what == "client" && argc >= 7;
+  const bool first_start = argc == 7 && argv[6] == std::string("--first-start");
+  const bool serves = what == "replica" && (argc == 6 || first_start),
+             asks = what == "client" && argc >= 7;
   if (!serves && !asks) {
-    std::fprintf(stderr, "usage: %s replica CONFIGURATION ID KEY_FILE DIRECTORY\n", argv[0]);
+    std::fprintf(stderr, "usage: %s replica CONFIGURATION ID KEY_FILE DIRECTORY [--first-start]\n",
+                 argv[0]);
     std::fprintf(stderr, "       %s client CONFIGURATION ID KEY_FILE out|rdp|inp FIELD...\n",
                  argv[0]);
     return 2;
   }
   const auto configuration = smr::read_configuration(argv[2]);
   if (!configuration) return fail(configuration.error());
-  return serves ? serve(*configuration, argv) : ask(*configuration, argc, argv);
+  return serves ? serve(*configuration, argv, first_start) : ask(*configuration, argc, argv);
 }

@@ -20,6 +20,9 @@ struct ReplicaOptions {
   /// Where the replica keeps its log and checkpoints: for it alone, made if it is missing. It must
   /// stay what the replica has left there: an older copy of it is a lie about what was promised.
   std::string directory;
+  /// This replica starts for the first time ever: an empty directory is as it should be. Else it
+  /// was lost with what the replica had promised, and the replica is silent until it has caught up.
+  bool first_start = false;
   /// If set, the group of invoke_parallel decides what is executed at the same time.
   std::optional<ConflictGroups> groups = {};
 };

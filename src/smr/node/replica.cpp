@@ -17,10 +17,13 @@ Result<std::unique_ptr<Replica>> Replica::start(const Configuration& configurati
                                                 StateMachine& machine) {
   const auto key = read_key(options.key_file);
   if (!key) return key.error();
-  auto node = ReplicaNode::start(
-      configuration,
-      {.id = options.id, .key = *key, .directory = options.directory, .groups = options.groups},
-      machine);
+  auto node = ReplicaNode::start(configuration,
+                                 {.id = options.id,
+                                  .key = *key,
+                                  .directory = options.directory,
+                                  .first_start = options.first_start,
+                                  .groups = options.groups},
+                                 machine);
   if (!node) return node.error();
   return std::unique_ptr<Replica>(new Replica(std::make_unique<Parts>(Parts{*std::move(node)})));
 }
