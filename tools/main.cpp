@@ -11,6 +11,7 @@
 #include "base/standard_fds.h"
 #include "base/text.h"
 #include "graph_command.h"
+#include "kv_command.h"
 #include "report_json.h"
 #include "run_command.h"
 #include "settings.h"
@@ -52,8 +53,15 @@ class HelpText : public CLI::Formatter {
   std::string make_usage(const CLI::App* app, std::string) const override {
     const std::string name = app->get_name();
     std::string words = concat("piracema ", name, " [OPTIONS] [--] APP ARGS...");
-    if (name == "piracema") words = "piracema run|graph|snapshots [OPTIONS] ...";
+    if (name == "piracema") words = "piracema run|graph|snapshots|kv [OPTIONS] ...";
     if (name == "snapshots") words = "piracema snapshots [OPTIONS] DIR";
+    if (name == "kv") words = "piracema kv demo|replica|keygen|put|get|... [OPTIONS] ...";
+    if (app->get_parent() != nullptr && app->get_parent()->get_name() == "kv") {
+      words = concat("piracema kv ", name, " [OPTIONS] ",
+                     name == "keygen"                       ? "FILE"
+                     : name == "replica" || name == "demo" ? ""
+                                                            : "WORDS...");
+    }
     return concat("Usage: ", words, "\n");
   }
 };
@@ -98,6 +106,7 @@ struct CommandLine {
   CLI::App* run_app = nullptr;
   CLI::App* graph_app = nullptr;
   CLI::App* snapshots_app = nullptr;
+  std::unique_ptr<KvCommand> kv;
 
   RunCommand command;
   std::string settings_file;
@@ -120,6 +129,7 @@ CommandLine::CommandLine() {
   add_run();
   add_graph();
   add_snapshots();
+  kv = std::make_unique<KvCommand>(app);
 }
 
 void CommandLine::add_run() {
@@ -196,12 +206,13 @@ int CommandLine::dispatch() {
     log(Level::error, error.message);
     return error.code == Errc::usage ? 2 : 3;
   };
+  if (kv->parsed()) return kv->run();
   if (snapshots_app->parsed()) return list_snapshots(snapshots_directory, verify, json);
   if (graph_app->parsed()) {
     auto program = program_of(*graph_app);
     return program ? graph_command(*std::move(program)) : fail(program.error());
   }
-  if (!run_app->parsed()) return fail(usage("want a command: run, graph or snapshots; see --help"));
+  if (!run_app->parsed()) return fail(usage("want a command: run, graph, snapshots or kv; see --help"));
 
   auto program = program_of(*run_app);
   if (!program) return fail(program.error());
@@ -216,9 +227,9 @@ int CommandLine::dispatch() {
 int CommandLine::run(int argc, char** argv) {
   // The parser would call it an argument that was not expected.
   const std::string first = argc > 1 ? argv[1] : "-";
-  const bool is_command = first == "run" || first == "graph" || first == "snapshots";
+  const bool is_command = first == "run" || first == "graph" || first == "snapshots" || first == "kv";
   if (!is_command && !first.starts_with('-')) {
-    log(Level::error, concat("unknown command '", first, "': want run, graph or snapshots"));
+    log(Level::error, concat("unknown command '", first, "': want run, graph, snapshots or kv"));
     return 2;
   }
   try {

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <piracema/error.h>
+#include <piracema/smr/configuration.h>
+#include <sys/types.h>
+
+#include <string>
+#include <vector>
+
+namespace piracema::tools {
+
+/// A group of replicas on this machine, each a process of this program: `piracema kv demo`.
+class KvGroup {
+ public:
+  struct Options {
+    bool byzantine = false;
+    bool durable = true;
+    /// Keys, configuration and what replicas keep; made if need be. A group that is there goes on.
+    std::string directory;
+  };
+  /// Errc::config, Errc::io.
+  static Result<KvGroup> make(const Options& options);
+  KvGroup(KvGroup&&) = default;
+  /// SIGKILL to all that live.
+  ~KvGroup();
+
+  std::string configuration_file() const { return directory_ + "/group.toml"; }
+  std::string client_key() const { return directory_ + "/client.key"; }
+  const smr::Configuration& configuration() const { return configuration_; }
+
+  /// Errc::config with one line if there is no such replica, or it is not as it has to be for that.
+  Result<Done> start(std::size_t replica);
+  Result<Done> kill(std::size_t replica);
+  Result<Done> freeze(std::size_t replica);
+  Result<Done> thaw(std::size_t replica);
+  /// Those that have ended by themselves since the last call.
+  std::vector<std::size_t> ended();
+
+ private:
+  enum class State { down, up, frozen };
+  struct Member {
+    pid_t pid = 0;
+    State state = State::down;
+  };
+  explicit KvGroup(std::string directory) : directory_(std::move(directory)) {}
+  Result<Done> lay_out(const Options& options);
+  Result<Done> check(std::size_t replica, bool fits, const char* want) const;
+
+  std::string directory_;
+  smr::Configuration configuration_;
+  /// Their directories are new.
+  bool is_new_ = false;
+  std::vector<Member> members_;
+};
+
+}  // namespace piracema::tools
