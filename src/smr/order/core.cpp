@@ -21,6 +21,7 @@ bool Core::leads() const { return parts_->leads(); }
 Instance Core::decided() const { return parts_->decided; }
 Digest Core::history() const { return parts_->history; }
 std::size_t Core::waiting_requests() const { return parts_->pool.size(); }
+std::vector<SignedView> Core::signed_views() const { return parts_->views.since(0); }
 
 // What replicas that are no members yet, or no longer, may have to say.
 static bool for_strangers(const Message& m) {
