@@ -32,7 +32,7 @@ void ClientPort::take(std::shared_ptr<Link> link) {
   auto guest = std::make_unique<Guest>();
   guest->link = link;
   link->send(standing_kind, wire::encode(standing_));
-  if (const Buffer view = host_.signed_view(); !view.empty()) link->send(new_view_kind, view);
+  for (const Buffer& view : host_.signed_views()) link->send(new_view_kind, view);
   links_.emplace(link.get(), std::move(guest));
 }
 

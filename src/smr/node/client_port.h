@@ -37,8 +37,9 @@ class ClientPort {
     /// what is kept, as nobody will order it again.
     std::function<void(Request)> submit_again;
     std::function<void(std::uint64_t token, Buffer operation)> read;
-    /// The last word about the view, for those who come with an old one; may be empty.
-    std::function<Buffer()> signed_view;
+    /// SignedViews, oldest first, for those who come with an old view: each is believed by whoever
+    /// believed the one before.
+    std::function<std::vector<Buffer>()> signed_views;
   };
 
   ClientPort(FaultModel model, std::size_t operation_bytes_max, Host host);

@@ -55,7 +55,7 @@ struct Group {
                            if (member.lies) operation = Buffer(as_bytes("lie"));
                            member.port->read_reply(token, member.reads, operation);
                          },
-                         [] { return Buffer(); }});
+                         [] { return std::vector<Buffer>(); }});
     member.port->set_standing({0, regency, leader});
     Door::Host host;
     host.key_of = [](const PeerName& name) {

@@ -1,5 +1,6 @@
 #include "smr/node/log_writer.h"
 
+#include <chrono>
 #include <utility>
 
 namespace piracema::smr {
@@ -39,11 +40,27 @@ void LogWriter::kick() {
   filled_.notify_one();
 }
 
+namespace {
+// A log that is quiet for so long gets a mark that is synced: damage to its end is told from a
+// crash from then on (docs/formats/log.md).
+constexpr std::chrono::milliseconds quiet{200};
+}  // namespace
+
 void LogWriter::write() {
   Work mine;
+  bool settled = true;
   std::unique_lock lock(mutex_);
   while (true) {
-    filled_.wait(lock, [this] { return over_ || kicked_; });
+    const auto called = [this] { return over_ || kicked_; };
+    if (settled) {
+      filled_.wait(lock, called);
+    } else if (!filled_.wait_for(lock, quiet, called)) {
+      settled = true;
+      lock.unlock();
+      if (auto done = host_.settle(); !done) return host_.failed(done.error());
+      lock.lock();
+      continue;
+    }
     if (over_) return;
     std::swap(mine, waiting_);
     kicked_ = false;
@@ -52,6 +69,7 @@ void LogWriter::write() {
       // Nothing says that more will not come: the mark behind it costs no sync of its own.
       if (auto done = host_.commit(mine.group, true); !done) return host_.failed(done.error());
       host_.durable(mine.upto);
+      settled = false;
     }
     for (const auto& what : mine.then) what();
     mine.group.clear();

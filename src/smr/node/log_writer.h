@@ -21,6 +21,8 @@ class LogWriter {
   struct Host {
     /// Writes and syncs; empties the group. `idle`: no more is waiting.
     std::function<Result<Done>(store::LogGroup& group, bool idle)> commit;
+    /// Nothing has come for a while.
+    std::function<Result<Done>()> settle;
     /// So many records are durable; or nothing will be any more. Both are called on the writer's
     /// thread.
     std::function<void(std::uint64_t durable)> durable;

@@ -76,6 +76,7 @@ ReplicaNode::ReplicaNode(const Configuration& configuration, Place place, StateM
 // Links first: what they call is destroyed after them.
 ReplicaNode::~ReplicaNode() {
   log_.reset();
+  disk_thread_.reset();
   door_.reset();
   clients_.reset();
   peers_.reset();
@@ -118,7 +119,13 @@ Result<Done> ReplicaNode::listen() {
                          reads_[token] = std::move(operation);
                          inbox_.push_back(ReadAsked{token});
                        },
-                       [] { return Buffer(); }});
+                       [this] {
+                         std::vector<Buffer> views;
+                         for (SignedView& view : core_->signed_views()) {
+                           views.push_back(encode(*message(std::move(view))).head);
+                         }
+                         return views;
+                       }});
   peers_ = std::make_unique<PeerLinks>(
       poller_, flush_list_, self_,
       PeerLinks::Events{[this](ReplicaId from, Bytes message) { received(from, message); },

@@ -13,6 +13,7 @@
 
 #include "smr/node/authenticator.h"
 #include "smr/node/client_port.h"
+#include "smr/node/disk_thread.h"
 #include "smr/node/door.h"
 #include "smr/node/execution.h"
 #include "smr/node/log_writer.h"
@@ -61,8 +62,7 @@ class ReplicaNode {
   Result<Done> prepare();
   Result<Recovered> open_storage(const View& view);
   Result<Done> restore(const Recovered& recovered, Buffer image);
-  /// Calls `work` on the thread that writes the log, when what was appended is durable, and its
-  /// result's `then` here.
+  /// Calls `work` on the disk's thread and `then`, with its result, here. Any thread.
   template <class Work, class Then>
   void on_disk(Work work, Then then);
   Result<Done> listen();
@@ -106,6 +106,7 @@ class ReplicaNode {
   Shelf shelf_;
   std::unique_ptr<store::DirectoryDisk> disk_;
   std::unique_ptr<Storage> storage_;
+  std::unique_ptr<DiskThread> disk_thread_;
   std::uint64_t next_record_ = 1;
   std::unique_ptr<Execution> execution_;
   std::unique_ptr<ClientPort> clients_;

@@ -32,8 +32,7 @@ Result<bool> leave_word(store::Disk& disk) {
 }  // namespace
 
 Result<Recovered> ReplicaNode::open_storage(const View& view) {
-  auto disk = store::DirectoryDisk::open(
-      place_.directory, concat("want it for replica ", place_.id, " of '", self_.group, "' alone"));
+  auto disk = store::DirectoryDisk::open(place_.directory, "replica");
   if (!disk) return disk.error();
   disk_ = *std::move(disk);
   const std::uint64_t nonce = random_number();
@@ -64,6 +63,7 @@ Result<Recovered> ReplicaNode::open_storage(const View& view) {
     if (!committed) return committed.error();
     return Done{};
   };
+  host.settle = [this] { return storage_->settle(); };
   host.durable = [this](std::uint64_t durable) {
     poller_.post([this, durable] {
       durable_ = durable;
@@ -71,6 +71,7 @@ Result<Recovered> ReplicaNode::open_storage(const View& view) {
     });
   };
   host.failed = [this](Error why) { poller_.post([this, why = std::move(why)] { fail(why); }); };
+  disk_thread_ = std::make_unique<DiskThread>();
   log_ = std::make_unique<LogWriter>(std::move(host));
   return recovered;
 }
@@ -87,12 +88,15 @@ Result<Done> ReplicaNode::restore(const Recovered& recovered, Buffer image) {
 
 template <class Work, class Then>
 void ReplicaNode::on_disk(Work work, Then then) {
-  log_->post([this, work = std::move(work), then = std::move(then)] {
+  disk_thread_->post([this, work = std::move(work), then = std::move(then)] {
     poller_.post([result = work(), then] { then(result); });
   });
 }
 
 void ReplicaNode::act(Persist& persist) {
+  if (const auto* known = std::get_if<ViewSigned>(&persist.record)) {
+    clients_->tell_view(encode(*message(known->view)).head);
+  }
   if (!log_) return;
   storage_->index().note(next_record_++, persist.record);
   log_->append(persist.record);
@@ -121,14 +125,14 @@ void ReplicaNode::act(Truncate& truncate) {
     storage_->index().note(next_record_++, record);
     log_->append(record);
   }
-  on_disk(
-      [this, instance, floor = truncation.floor] {
-        storage_->truncate(floor);
-        return storage_->checkpoints().forget_before(instance);
-      },
-      [this](const Result<Done>& done) {
-        if (!done) fail(done.error());
-      });
+  // An older checkpoint may go when the log has the word that this one is stable.
+  log_->post([this, instance, floor = truncation.floor] {
+    storage_->truncate(floor);
+    on_disk([this, instance] { return storage_->checkpoints().forget_before(instance); },
+            [this](const Result<Done>& done) {
+              if (!done) fail(done.error());
+            });
+  });
 }
 
 void ReplicaNode::act(SendChunk& send) {

@@ -81,6 +81,8 @@ class Core {
   /// Digest over all decided batches in their order: equal on all replicas that are as far.
   Digest history() const;
   std::size_t waiting_requests() const;
+  /// All views after the configuration's, each signed by a quorum of the one before: for clients.
+  std::vector<SignedView> signed_views() const;
 
  private:
   struct Parts;
