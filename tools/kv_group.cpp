@@ -48,7 +48,7 @@ Result<std::string> new_key(const std::string& path) {
 }  // namespace
 
 Result<KvGroup> KvGroup::make(const Options& options) {
-  KvGroup group(options.directory);
+  KvGroup group(options);
   if (::mkdir(options.directory.c_str(), 0700) != 0 && errno != EEXIST) {
     return Error{Errc::io, with_errno(options.directory)};
   }
@@ -127,7 +127,7 @@ Result<Done> KvGroup::start(std::size_t replica) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     ::setpgid(0, 0);
     if (::getppid() == parent) {
-      ::execv("/proc/self/exe", const_cast<char* const*>(words.data()));
+      ::execv(program_.c_str(), const_cast<char* const*>(words.data()));
     }
     ::_exit(127);
   }

@@ -17,6 +17,8 @@ class KvGroup {
     bool durable = true;
     /// Keys, configuration and what replicas keep; made if need be. A group that is there goes on.
     std::string directory;
+    /// The `piracema` command.
+    std::string program = "/proc/self/exe";
   };
   /// Errc::config, Errc::io.
   static Result<KvGroup> make(const Options& options);
@@ -42,11 +44,12 @@ class KvGroup {
     pid_t pid = 0;
     State state = State::down;
   };
-  explicit KvGroup(std::string directory) : directory_(std::move(directory)) {}
+  explicit KvGroup(const Options& options)
+      : directory_(options.directory), program_(options.program) {}
   Result<Done> lay_out(const Options& options);
   Result<Done> check(std::size_t replica, bool fits, const char* want) const;
 
-  std::string directory_;
+  std::string directory_, program_;
   smr::Configuration configuration_;
   /// Their directories are new.
   bool is_new_ = false;
