@@ -54,7 +54,11 @@ void Core::Parts::on(Received& event) {
   std::visit([&](const auto& m) { handle(from, m); }, *event.message);
 }
 
-void Core::Parts::on(Submitted& event) { pool.add(std::move(event.request), now, std::nullopt); }
+void Core::Parts::on(Submitted& event) {
+  if (event.request.operation.size() > settings.operation_bytes) return;
+  pool.add(std::move(event.request), now, std::nullopt);
+  if (some_doubtful) doubt_again();
+}
 
 void Core::Parts::on(Executed& event) {
   ENSURE(event.instance <= decided);

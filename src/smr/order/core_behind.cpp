@@ -68,6 +68,11 @@ void Core::Parts::handle(Sender from, const Behind& m) {
   }
   decided_by[from.index] = std::max(decided_by[from.index], m.decided);
   if (m.decided < decided) send(from.id, Heartbeat{regency(), decided});
+  // The answer may be large, the question is not: nobody gets it more often than a correct replica
+  // asks.
+  Time& answered = repeated_at[from.index];
+  if (now < answered + settings.resend_interval / 2) return;
+  answered = now;
   const Instance first = std::max(m.decided + 1, instances.first());
   for (Instance i = first; i < instances.end() && i <= m.decided + repeated_max; ++i) {
     repeat(from.id, i, *instances.find(i));
@@ -94,10 +99,11 @@ void Core::Parts::handle(Sender from, const FetchBatch& m) {
 }
 
 void Core::Parts::handle(Sender, const FetchedBatch& m) {
-  Consensus* consensus = instances.find(m.instance);
-  if (!consensus) return;
   const Digest& digest = m.batch->digest;
   const auto value = bound.find(m.instance);
+  Consensus* consensus =
+      value != bound.end() ? instance_at(m.instance) : instances.find(m.instance);
+  if (!consensus) return;
   const bool wanted =
       consensus->decided == digest || (value != bound.end() && value->second == digest);
   if (!wanted || consensus->find(digest)) return;

@@ -127,6 +127,24 @@ TEST_CASE("a request that convinces f + 1 replicas is ordered, the others follow
   CHECK(cluster.agreed() == std::vector<std::string>{"half"});
 }
 
+TEST_CASE("a request whose proof was bad for some is saved by the same one with a better proof") {
+  TestCluster cluster(FaultModel::byzantine, 4);
+  cluster.tell(0, Submitted{operation(1, 1, "x", "0")});
+  cluster.run();
+  CHECK(cluster.agreed().empty());
+  for (ReplicaId id : {1u, 2u, 3u}) cluster.tell(id, Submitted{operation(1, 1, "x", "123")});
+  cluster.run();
+  CHECK(cluster.agreed() == std::vector<std::string>{"x"});
+}
+
+TEST_CASE("liars: another operation under a number that is here convinces nobody") {
+  TestCluster cluster(FaultModel::byzantine, 4);
+  cluster.tell(0, Submitted{operation(1, 1, "forged", "0")});
+  for (ReplicaId id : {1u, 2u, 3u}) cluster.tell(id, Submitted{operation(1, 1, "x", "123")});
+  cluster.run();
+  CHECK(cluster.agreed().empty());
+}
+
 TEST_CASE("a request that convinces the leader alone is not ordered") {
   TestCluster cluster(FaultModel::byzantine, 4);
   cluster.tell(0, Submitted{operation(1, 1, "bad", "0")});

@@ -85,6 +85,7 @@ struct Core::Parts {
   /// Votes for the proposal that is held there, if everything is right with it.
   void consider(Instance instance, Consensus&);
   bool verified(const Batch& batch) const;
+  void doubt_again();
   void take(Instance instance, Consensus&, BatchPtr batch);
   void check_written(Instance instance, Consensus&);
   void check_accepted(Instance instance, Consensus&, const Vote& vote);
@@ -247,6 +248,8 @@ struct Core::Parts {
   DecisionProof proof;
   /// What the others say that they have decided; hints.
   std::vector<Instance> decided_by;
+  /// When each was last told again what this replica has said.
+  std::vector<Time> repeated_at;
   std::uint64_t clock_time = 0;
   Time clock_at{};
 
@@ -269,6 +272,8 @@ struct Core::Parts {
   bool synced = true;
   /// Below it this replica may have proposed what it no longer knows.
   Regency leads_from = 0;
+  /// A proposal is held of which this replica could not verify all requests.
+  bool some_doubtful = false;
   /// This replica's entry into this regency is durable.
   bool entry_durable = false;
   std::map<Instance, Digest> bound;

@@ -9,10 +9,9 @@ bool Core::Parts::can_propose() const {
   if (next_instance > std::max(decided, base) + settings.window) return false;
   if (byzantine() && next_instance > proof.instance + unproven_max) return false;
   if (views.next() && next_instance >= views.next_from()) return false;
-  if (const auto value = bound.find(next_instance); value != bound.end()) {
-    // Asked for in batch_for; the answer makes it possible.
-    return !fetching || fetching != next_instance;
-  }
+  // Asked for in batch_for; the answer makes it possible.
+  if (fetching == next_instance) return false;
+  if (bound.contains(next_instance) || next_instance <= decided) return true;
   return pool.has_waiting() || next_instance <= fill_until;
 }
 
@@ -35,14 +34,16 @@ void Core::Parts::propose() {
   }
 }
 
+// What is bound there, or decided without others knowing it, or else what waits.
 BatchPtr Core::Parts::batch_for(Instance instance) {
-  const auto value = bound.find(instance);
-  if (value == bound.end() || SMR_MUTANT("propose_over_bound")) return pool.propose(clock());
   const Consensus* consensus = instances.find(instance);
-  BatchPtr batch = consensus ? consensus->find(value->second) : nullptr;
-  if (batch) return batch;
+  const auto value = bound.find(instance);
+  std::optional<Digest> settled = consensus ? consensus->decided : std::nullopt;
+  if (value != bound.end()) settled = value->second;
+  if (!settled || SMR_MUTANT("propose_over_bound")) return pool.propose(clock());
+  if (BatchPtr batch = consensus ? consensus->find(*settled) : nullptr) return batch;
   fetching = instance;
-  send_others(message(FetchBatch{instance, value->second}));
+  send_others(message(FetchBatch{instance, *settled}));
   return nullptr;
 }
 

@@ -17,6 +17,7 @@ Core::Parts::Parts(Settings s, ReplicaId id, const Authenticator& authenticator,
       pool(s),
       regencies(view.n(), 0) {
   decided_by.resize(view.n());
+  repeated_at.resize(view.n());
   collects.resize(view.n());
   lost.resize(view.n());
   voting = !recovered.amnesia;

@@ -43,6 +43,7 @@ void Core::Parts::use_view() {
   sync = nullptr;
   collects.assign(view.n(), std::nullopt);
   decided_by.assign(view.n(), 0);
+  repeated_at.assign(view.n(), Time{});
   lost.assign(view.n(), false);
   failures = 0;
   heard_leader = now;

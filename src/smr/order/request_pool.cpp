@@ -69,6 +69,20 @@ RequestPool::Added RequestPool::add(Request request, Time now, std::optional<std
   return Added::fresh;
 }
 
+bool RequestPool::holds(const Request& request) const {
+  const auto client = clients_.find(request.client);
+  if (client == clients_.end()) return false;
+  const auto session = client->second.sessions.find(request.session);
+  if (session == client->second.sessions.end()) return false;
+  for (const auto& entry : session->second.pending) {
+    const Request& one = request_of(*entry);
+    if (one.sequence != request.sequence) continue;
+    return one.kind == request.kind && one.group == request.group &&
+           as_text(one.operation) == as_text(request.operation);
+  }
+  return false;
+}
+
 void RequestPool::vouch(Entries::iterator entry, std::optional<std::size_t> voucher) {
   if (!voucher) return;
   entry->vouchers |= std::uint64_t{1} << (*voucher % 64);

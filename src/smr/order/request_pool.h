@@ -29,6 +29,8 @@ class RequestPool {
   /// `voucher` is the place of the member that forwarded it; none if the client sent it.
   Added add(Request request, Time now, std::optional<std::size_t> voucher);
 
+  /// Whether the same request is here, whatever its proof: it was verified when it came.
+  bool holds(const Request& request) const;
   /// Requests that may be proposed and are not.
   bool has_waiting() const { return !turns_.empty(); }
   /// A batch of them, one of each client in turn, until it has `batch_requests` or `batch_bytes`
