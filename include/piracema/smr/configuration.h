@@ -25,7 +25,7 @@ namespace piracema::smr {
 ///     public_key = "90aa…"
 ///
 ///     [settings]
-///     request_timeout = "2s"
+///     request_timeout = "1s"
 struct Configuration {
   struct Replica {
     /// For ever: another machine in its place is another replica.
@@ -54,9 +54,10 @@ struct Configuration {
 
   /// A request that is not ordered after this time is forwarded to the leader, after twice this
   /// time another leader is demanded; 50 ms to 1 h. It doubles while that does not help.
-  std::chrono::milliseconds request_timeout{2'000};
-  /// With crash faults a leader that was silent for so long is replaced; 20 ms to 1 h.
-  std::chrono::milliseconds leader_timeout{200};
+  std::chrono::milliseconds request_timeout{1'000};
+  /// A leader that was silent for so long is replaced; 20 ms to 1 h. One whose process dies is not
+  /// waited for: its connections end.
+  std::chrono::milliseconds leader_timeout{600};
   /// Whether a replica's word outlives the crash of its machine: what it votes for is on its disk
   /// before. Without it, it outlives no more than f replicas' crashes at a time.
   bool durable = true;
