@@ -52,17 +52,27 @@ def runs(quick):
     yield "tuples-ts2", ["100000"], ends, threads
 
 
-def measure(program, quick):
-    """One document with all rows."""
-    document, rows = {}, []
-    for service, sizes, shares, threads in runs(quick):
-        command = [program, "--json", "--service", service, "--runs", "3" if quick else "5",
-                   "--seconds", "0.05" if quick else "0.15",
-                   "--size", *sizes, "--conflicts", *shares, "--threads", *threads]
-        print(" ".join(command[1:]), file=sys.stderr)
-        document = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
+def measure(program, quick, out):
+    """One document with all rows. What `out` has from a run that was cut short is not done again."""
+    out.mkdir(parents=True, exist_ok=True)
+    document, rows, parts = {}, [], []
+    for number, (service, sizes, shares, threads) in enumerate(runs(quick)):
+        part = out / f"part{number}.json"
+        parts.append(part)
+        if not part.exists():
+            command = [program, "--json", "--service", service, "--runs", "3" if quick else "5",
+                       "--seconds", "0.05" if quick else "0.15",
+                       "--size", *sizes, "--conflicts", *shares, "--threads", *threads]
+            print(" ".join(command[1:]), file=sys.stderr)
+            done = subprocess.run(command, check=True, stdout=subprocess.PIPE)
+            part.write_bytes(done.stdout)
+        document = json.loads(part.read_text())
         rows += document["rows"]
-    return document | {"rows": rows}
+    document["rows"] = rows
+    (out / "figures.json").write_text(json.dumps(document))
+    for part in parts:
+        part.unlink()
+    return document
 
 
 def select(rows, **wanted):
@@ -71,7 +81,7 @@ def select(rows, **wanted):
 
 def ratio(rows, executor, best=False, **wanted):
     """Ours as text: the median of runs in pairs, and the spread."""
-    found = [row for row in select(rows, executor=executor, **wanted)]
+    found = select(rows, executor=executor, **wanted)
     if not found:
         return "-"
     row = max(found, key=lambda r: r["ratio"]["median"]) if best else found[0]
@@ -154,9 +164,7 @@ def main():
     if arguments.source:
         document = json.loads(arguments.source.read_text())
     else:
-        document = measure(arguments.program, arguments.quick)
-        arguments.out.mkdir(parents=True, exist_ok=True)
-        (arguments.out / "figures.json").write_text(json.dumps(document))
+        document = measure(arguments.program, arguments.quick, arguments.out)
     print_table(document)
     draw(document, arguments.out)
 
