@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 #include <piracema/smr/client.h>
 #include <piracema/smr/key_value.h>
+#include <sys/mount.h>
 
 #include <atomic>
 #include <condition_variable>
@@ -189,6 +190,49 @@ TEST_CASE("a group that was killed as a whole goes on with all that it had answe
       CHECK(reply.entries[0].value == std::to_string(life - 1));
     }
     ask(*group, smr::kv::encode(smr::kv::Put{.key = "life", .value = std::to_string(life)}));
+  }
+  std::filesystem::remove_all(folder);
+}
+
+TEST_CASE("a replica whose disk is full ends and says so, the others go on, and it can come back") {
+  std::string folder = (std::filesystem::temp_directory_path() / "smr-full-XXXXXX").string();
+  REQUIRE(::mkdtemp(folder.data()) != nullptr);
+  const std::string disk = folder + "/replica-2";
+  {
+    auto group = tools::KvGroup::make({.directory = folder, .program = PIRACEMA_COMMAND});
+    REQUIRE(group.ok());
+    auto client = smr::Client::open(
+        group->configuration(), {.id = 1, .key_file = group->client_key(), .timeout = seconds(30)});
+    REQUIRE(client.ok());
+    const auto put = [&](const std::string& value) {
+      const auto answer =
+          (*client)->invoke_ordered(smr::kv::encode(smr::kv::Put{.key = "k", .value = value}));
+      REQUIRE(answer.ok());
+    };
+    put("before");
+    // Its disk is exchanged for one with room for the first file of its log alone.
+    REQUIRE(group->kill(2).ok());
+    const bool mounted = ::mount("tmpfs", disk.c_str(), "tmpfs", 0, "size=20m") == 0;
+    if (mounted) {
+      REQUIRE(group->start(2).ok());
+      const std::string large(20'000, 'x');
+      bool full = false;
+      for (int i = 0; i < 20'000 && !full; ++i) {
+        put(large);
+        full = group->ended() == std::vector<std::size_t>{2};
+      }
+      CHECK(full);
+      put("while it is gone");
+      // A new disk, without what it had promised: it catches up, and is needed when another goes.
+      REQUIRE(::umount(disk.c_str()) == 0);
+      std::filesystem::remove_all(disk);
+      REQUIRE(group->start(2).ok());
+      put("again");
+      REQUIRE(group->kill(1).ok());
+      put("with the one that came back");
+    } else {
+      MESSAGE("SKIPPED: this machine does not let us mount a tmpfs");
+    }
   }
   std::filesystem::remove_all(folder);
 }
