@@ -152,12 +152,13 @@ std::vector<Row> measure(const Options& options, std::int32_t size, double confl
     subjects.push_back(std::make_unique<Subject>(name, workload, threads, options.checked));
     rows.push_back({options.service, name, size, conflicts, threads, {}, {}});
   }
-  // As many operations as take the time that was asked for; every subject does the same ones.
-  const Sample first = subjects[0]->run(2 * options.window, options.window);
-  std::size_t count = options.window;
+  // As many operations as take the time that was asked for, in three windows at least: executors
+  // learn from one to the next. Every subject does the same ones.
+  const Sample first = subjects[0]->run(4 * options.window, options.window);
+  std::size_t count = 3 * options.window;
   while (static_cast<double>(count) < options.seconds * first.ops_per_s) count += options.window;
   for (std::size_t i = 1; i < subjects.size(); ++i) {
-    subjects[i]->run(2 * options.window, options.window);
+    subjects[i]->run(4 * options.window, options.window);
   }
   for (int run = -1; run < options.runs; ++run) {
     double sequential = 0;

@@ -25,8 +25,12 @@ bool Thrift::pays(std::size_t tasks, const Prospect& prospect) {
       cost_ * static_cast<double>(prospect.steps) + price(tasks, prospect.handovers);
   open_ = at_least < 0.95 * alone;
   if (!open_) return false;
-  if (alone_ == 0) return false;
-  if (together_ == 0) return true;
+  // The first windows were done alone, to know what they take.
+  if (alone_ == 0) alone_ = cost_;
+  if (together_ == 0) {
+    until_trial_ = patience_;
+    return true;
+  }
   const bool gains = together_ < alone_;
   if (--until_trial_ > 0) return gains;
   until_trial_ = patience_;
