@@ -18,10 +18,10 @@ TEST_CASE("a greeting of this job is read as it was written") {
 }
 
 TEST_CASE("a greeting of another version or job is refused with what was wanted and found") {
-  auto version = read_greeting(to_frame({2, "whatever comes then", 3, 7}), token);
+  auto version = read_greeting(to_frame({1, "whatever comes then", 3, 7}), token);
   REQUIRE_FALSE(version.ok());
   CHECK(version.error().code == Errc::refused);
-  CHECK(version.error().message == "handshake: want version 1 of the transport, found 2");
+  CHECK(version.error().message == "handshake: want version 2 of the transport, found 1");
 
   auto job = read_greeting(to_frame({transport_version, other, 3, 7}), token);
   REQUIRE_FALSE(job.ok());
