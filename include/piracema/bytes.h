@@ -20,6 +20,17 @@ inline std::string_view as_text(Bytes bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
+namespace detail {
+/// Sizes of memory that is kept for the next Buffer instead of being given back: the system would
+/// clear every page of it anew.
+constexpr std::size_t kept_bytes_min = std::size_t{64} << 10, kept_bytes_max = std::size_t{4} << 20;
+
+/// Memory of at least `capacity` bytes, which is then what there is of it. Throws std::bad_alloc.
+void* take_memory(std::size_t& capacity);
+/// What `take_memory` gave.
+void give_memory(void* memory, std::size_t capacity);
+}  // namespace detail
+
 /// A growing run of bytes. Unlike a vector it does not clear what is about to be overwritten.
 class Buffer {
  public:
@@ -35,7 +46,7 @@ class Buffer {
     Buffer(other).swap(*this);
     return *this;
   }
-  ~Buffer() { std::free(data_); }
+  ~Buffer() { give_back(); }
 
   std::byte* data() { return data_; }
   const std::byte* data() const { return data_; }
@@ -79,10 +90,28 @@ class Buffer {
   void grow(std::size_t at_least) {
     std::size_t capacity = capacity_ < 64 ? 64 : capacity_ + capacity_ / 2;
     if (capacity < at_least) capacity = at_least;
-    void* data = std::realloc(data_, capacity);
-    if (data == nullptr) throw std::bad_alloc();
-    data_ = static_cast<std::byte*>(data);
+    if (is_kept(capacity) || is_kept(capacity_)) {
+      void* data = detail::take_memory(capacity);
+      if (size_ != 0) std::memcpy(data, data_, size_);
+      give_back();
+      data_ = static_cast<std::byte*>(data);
+    } else {
+      void* data = std::realloc(data_, capacity);
+      if (data == nullptr) throw std::bad_alloc();
+      data_ = static_cast<std::byte*>(data);
+    }
     capacity_ = capacity;
+  }
+
+  static bool is_kept(std::size_t capacity) {
+    return capacity >= detail::kept_bytes_min && capacity <= detail::kept_bytes_max;
+  }
+  void give_back() {
+    if (is_kept(capacity_)) {
+      detail::give_memory(data_, capacity_);
+    } else {
+      std::free(data_);
+    }
   }
 
   std::byte* data_ = nullptr;

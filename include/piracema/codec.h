@@ -76,6 +76,8 @@ class BufferReader : public std::streambuf {
 template <detail::RawCopied T>
 struct Codec<T> {
   static constexpr std::size_t fixed_bytes = sizeof(T);
+  /// The bytes are those that the value has in memory.
+  static constexpr bool as_in_memory = true;
   static void encode(const T& value, Buffer& out) { out.append(&value, sizeof(T)); }
   static T decode(Bytes in) {
     if (in.size() != sizeof(T)) detail::wrong_size(sizeof(T), in.size());

@@ -117,7 +117,7 @@ class Output {
   /// Items that a source may begin before it returns.
   std::int64_t budget_ = 0;
   std::uint32_t items_limit_ = 1;
-  std::size_t bytes_limit_ = std::size_t{64} << 10;
+  std::size_t bytes_limit_ = std::size_t{256} << 10;
   /// Where another process reads what this one was at work on when it died.
   std::atomic<std::uint64_t>* at_work_ = &nowhere_;
 

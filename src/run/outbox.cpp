@@ -117,7 +117,7 @@ void Outbox::close_lane(std::size_t lane, const Order& order) {
   items_sent_ += batch.count;
   bytes_sent_ += batch.data.size();
   // The next batch of the lane will be about as large.
-  lanes_[lane].data.reserve(std::min(batch.data.size(), std::size_t{64} << 10));
+  lanes_[lane].data.reserve(std::min(batch.data.size(), std::size_t{1} << 20));
   waiting_.push_back({lane, std::move(batch)});
   waiting_batches_ += 1;
 }

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+#include <new>
 #include <optional>
 #include <string>
 #include <utility>
@@ -19,6 +21,19 @@ std::string name_of_type() {
 
 /// `first` and behind it `second`.
 Graph join(Graph first, Graph second, Delivery delivery, Router router, bool second_is_ordered);
+
+/// Calls `use` with the item in `bytes`: without a copy where it lies there as it would in memory.
+template <class In, class Use>
+void with_item(Bytes bytes, const Use& use) {
+  if constexpr (requires { Codec<In>::as_in_memory; }) {
+    if (bytes.size() != sizeof(In)) wrong_size(sizeof(In), bytes.size());
+    // What was copied into a Buffer as bytes is an object there (C++20, [intro.object]/10).
+    if (reinterpret_cast<std::uintptr_t>(bytes.data()) % alignof(In) == 0) {
+      return use(*std::launder(reinterpret_cast<const In*>(bytes.data())));
+    }
+  }
+  use(Codec<In>::decode(bytes));
+}
 
 /// What all blocks have in common: their code, and its hooks as far as it has them.
 template <class F>
@@ -122,7 +137,8 @@ class BlockNode final : public BlockOperator<F> {
     BatchReader items(batch);
     for (std::uint32_t i = 0; i < batch.count; ++i) {
       const Bytes item = items.next();
-      if (output.begin_item(batch, i, item)) one(Codec<In>::decode(item), emit);
+      if (!output.begin_item(batch, i, item)) continue;
+      with_item<In>(item, [&](const In& value) { one(value, emit); });
     }
   }
 
@@ -157,7 +173,12 @@ class BlockSink final : public BlockOperator<F> {
     BatchReader items(batch);
     for (std::uint32_t i = 0; i < batch.count; ++i) {
       const Bytes item = items.next();
-      if (output.begin_item(batch, i, item)) code_(Codec<In>::decode(item));
+      if (!output.begin_item(batch, i, item)) continue;
+      if constexpr (std::is_invocable_v<F&, const In&>) {
+        with_item<In>(item, [&](auto&& value) { code_(std::forward<decltype(value)>(value)); });
+      } else {
+        code_(Codec<In>::decode(item));
+      }
     }
   }
   void finish(Output&) override {

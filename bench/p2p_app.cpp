@@ -1,0 +1,99 @@
+// Point to point: a source makes items of one size, a sink checks that all came, in order, whole.
+//
+//     p2p_app BYTES ITEMS
+//
+// Prints the seconds from the first item made to the last one checked.
+#include <piracema/piracema.h>
+
+#include <array>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <stdexcept>
+#include <vector>
+
+using namespace piracema;
+
+namespace {
+
+std::int64_t nanoseconds() {
+  return std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
+}
+
+template <std::size_t Bytes>
+struct Small {
+  Small() {}  // Leaves `rest` as it is: what counts is that it travels.
+  std::int64_t sequence;
+  std::array<char, Bytes - 8> rest;
+};
+template <>
+struct Small<8> {
+  std::int64_t sequence;
+};
+
+/// Says when the first item was made: it is the only one whose sequence is negative.
+template <class Item>
+struct Make {
+  std::int64_t items = 0, sent = 0;
+
+  std::optional<Item> operator()() {
+    std::optional<Item> item;
+    if (sent == items) return item;
+    item.emplace();
+    item->sequence = sent == 0 ? -nanoseconds() : sent;
+    sent += 1;
+    return item;
+  }
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(sent);
+  }
+};
+
+template <class Item>
+struct Check {
+  std::int64_t items = 0, got = 0, start = 0;
+
+  void operator()(const Item& item) {
+    if (got == 0)
+      start = -item.sequence;
+    else if (item.sequence != got)
+      throw std::runtime_error("not the next item");
+    if (++got == items) {
+      std::printf("%.6f\n", static_cast<double>(nanoseconds() - start) / 1e9);
+      std::fflush(stdout);
+    }
+  }
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(got, start);
+  }
+};
+
+template <class Item>
+int go(std::int64_t items) {
+  return run(pipeline(source("make", Make<Item>{items}), sink("check", Check<Item>{items})));
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 3) return 2;
+  const std::int64_t items = std::atoll(argv[2]);
+  switch (std::atoll(argv[1])) {
+    case 8:
+      return go<Small<8>>(items);
+    case 64:
+      return go<Small<64>>(items);
+    case 512:
+      return go<Small<512>>(items);
+    case 4096:
+      return go<Small<4096>>(items);
+    case 65536:
+      return go<Small<65536>>(items);
+    case 1048576:
+      return go<Small<1048576>>(items);
+    default:
+      return 2;
+  }
+}
