@@ -1,0 +1,175 @@
+#include "sim/smr/client.h"
+
+#include "sim/smr/world.h"
+#include "wire/fields.h"
+
+namespace piracema::smr_sim {
+
+using namespace smr;
+using std::chrono::milliseconds;
+
+namespace {
+
+constexpr Time patience = milliseconds(300);
+/// Further than this no request is ahead of one that waits: replicas remember so many replies.
+constexpr Sequence span = 12;
+
+}  // namespace
+
+Client::Client(World& world, std::uint32_t index)
+    : world_(world),
+      index_(index),
+      id_(id_of(index)),
+      total_(world.plan().operations),
+      random_(world.random().next()) {}
+
+void Client::timer(std::uint64_t generation) {
+  if (generation != timer_) return;
+  planned_.reset();
+  wake();
+}
+
+void Client::wake() {
+  const Time now = world_.now();
+  if (session_ == 0 && opening_.tries == 0) open_session();
+  while (session_ != 0 && asked_ < total_ && open_.size() < world_.plan().outstanding &&
+         now >= next_at_ && (open_.empty() || open_.begin()->first + span > asked_ + 1)) {
+    ask();
+  }
+  Time next = Time::max();
+  if (session_ == 0) {
+    if (opening_.again <= now) send(opening_);
+    next = opening_.again;
+  }
+  if (asked_ < total_ && open_.size() < world_.plan().outstanding && now < next_at_)
+    next = next_at_;
+  for (auto& [sequence, open] : open_) {
+    if (open.again <= now) send(open);
+    next = std::min(next, open.again);
+  }
+  if (next == Time::max() || (planned_ && *planned_ <= next)) return;
+  planned_ = next;
+  world_.wake_client(index_, next, ++timer_);
+}
+
+void Client::open_session() {
+  auto request = std::make_shared<Request>();
+  request->client = id_;
+  request->sequence = 1;
+  request->kind = Kind::open;
+  prove(*request, false);
+  opening_.request = std::move(request);
+  send(opening_);
+}
+
+void Client::ask() {
+  asked_ += 1;
+  const Op op = next_op();
+  if (op.kind >= Op::Kind::acquire) lease_open_ = true;
+  auto request = std::make_shared<Request>();
+  request->client = id_;
+  request->session = session_;
+  request->sequence = asked_;
+  request->operation = encode(op);
+  if (op.kind == Op::Kind::get && random_.chance(world_.plan().reads)) {
+    request->session = first_read;
+    prove(*request, false);
+  } else {
+    prove(*request, random_.chance(world_.plan().bad_proofs));
+  }
+  Open& open = open_[asked_];
+  open.request = std::move(request);
+  open.operation = world_.oracle().called(id_, op);
+  const auto think = static_cast<std::uint64_t>(world_.plan().think.count());
+  next_at_ = world_.now() + Time(random_.below(2 * think + 1));
+  send(open);
+}
+
+// A bad one convinces about half of the replicas.
+void Client::prove(Request& request, bool bad) {
+  const Plan& plan = world_.plan();
+  if (plan.model == FaultModel::crash) return;
+  request.proof.clear();
+  for (ReplicaId replica = 0; replica < plan.n; ++replica) {
+    std::uint64_t tag = world_.keys().tag(replica, request);
+    if (bad && random_.chance(0.5)) tag ^= 1;
+    request.proof.append(&tag, sizeof tag);
+  }
+}
+
+Op Client::next_op() {
+  const Plan& plan = world_.plan();
+  Op op{.key = 1 + random_.below(plan.keys), .client = id_, .number = asked_};
+  if (!lease_open_ && random_.chance(plan.leases)) {
+    const auto kind = static_cast<std::uint64_t>(Op::Kind::acquire) + random_.below(3);
+    op.kind = static_cast<Op::Kind>(kind);
+    op.value = 1'000'000 * (1 + random_.below(200));
+    return op;
+  }
+  op.kind = static_cast<Op::Kind>(random_.below(5));
+  op.value = random_.below(4);
+  if (random_.chance(0.7)) op.expected = random_.below(4);
+  return op;
+}
+
+// A better proof after two bad ones; a read again, or in the order if replicas do not agree on it.
+void Client::begin_try(Open& open) {
+  const bool read = is_read(*open.request);
+  if (open.tries == 0 || (!read && (open.tries != 2 || world_.plan().bad_proofs == 0))) return;
+  auto better = std::make_shared<Request>(*open.request);
+  if (read) better->session = open.tries < 3 ? better->session + 1 : session_;
+  prove(*better, false);
+  open.request = std::move(better);
+  open.heard.clear();
+}
+
+// To one replica first, if it is so; to all when that takes long.
+void Client::send(Open& open) {
+  const Plan& plan = world_.plan();
+  begin_try(open);
+  for (ReplicaId to = 0; to < plan.n; ++to) {
+    if (plan.sends_to_all || open.tries > 0 || to == favourite_ % plan.n) {
+      world_.submit(index_, to, open.request);
+    }
+  }
+  open.tries += 1;
+  open.again = world_.now() + patience * std::min(open.tries, 4);
+}
+
+void Client::reply(ReplicaId from, const Reply& reply) {
+  if (reply.session == 0) {
+    if (session_ != 0 || !believes(opening_, from, reply)) return;
+    const auto opened = reply.result ? wire::decode<SessionOpened>(*reply.result)
+                                     : Error{Errc::corrupt, "no result"};
+    if (!opened) return world_.oracle().complain("a session was not opened");
+    session_ = opened->session;
+    opening_ = {};
+    return wake();
+  }
+  const auto found = open_.find(reply.sequence);
+  if (found == open_.end() || reply.session != found->second.request->session) return;
+  Open& open = found->second;
+  if (!believes(open, from, reply)) return;
+
+  favourite_ = from;
+  const auto op = decode_op(open.request->operation);
+  const auto answer = reply.result ? decode_reply(*reply.result) : std::nullopt;
+  if (!answer) return world_.oracle().complain("a reply makes no sense");
+  if (op->kind >= Op::Kind::acquire) lease_open_ = false;
+  world_.oracle().answered(open.operation, *answer);
+  open_.erase(found);
+  wake();
+}
+
+bool Client::believes(Open& open, ReplicaId from, const Reply& reply) {
+  const std::uint64_t hash = Keys::hash(static_cast<std::uint64_t>(reply.status),
+                                        reply.result ? Bytes(*reply.result) : Bytes());
+  open.heard[from] = hash;
+  std::size_t equal = 0;
+  for (const auto& [replica, other] : open.heard) equal += other == hash ? 1 : 0;
+  // What a quorum has not executed, another quorum's answer to a read may miss (order/core.h).
+  const bool reads = world_.plan().reads > 0 && world_.plan().model == FaultModel::byzantine;
+  return equal >= (reads ? world_.view().quorum() : world_.view().one_correct());
+}
+
+}  // namespace piracema::smr_sim

@@ -1,0 +1,78 @@
+#pragma once
+
+#include <piracema/smr/state_machine.h>
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "linearizability/models.h"
+
+namespace piracema::smr_sim {
+
+using linearizability::LeaseModel;
+using linearizability::MapModel;
+
+/// An operation of the simulated service.
+struct Op {
+  enum class Kind : std::uint64_t { get, put, remove, cas, append, acquire, renew, release };
+  Kind kind = Kind::get;
+  std::uint64_t key = 0;
+  /// Of a lease: for how long.
+  std::uint64_t value = 0;
+  std::optional<std::uint64_t> expected;
+  /// Who asks, for leases, and which of its operations this is: none is done twice.
+  std::uint64_t client = 0, number = 0;
+};
+struct OpReply {
+  /// Of map operations: what was there before. Of leases: the token.
+  std::optional<std::uint64_t> value;
+  bool done = false;
+  std::uint64_t time = 0;
+};
+Buffer encode(const Op& op);
+Buffer encode(const OpReply& reply);
+std::optional<Op> decode_op(Bytes bytes);
+std::optional<OpReply> decode_reply(Bytes bytes);
+
+/// A map with leases that knows which operations it has done, so that it notices one that comes
+/// twice. `hash` is of all of its state, and cheap.
+class Machine final : public smr::StateMachine {
+ public:
+  using Complain = std::function<void(std::string)>;
+  explicit Machine(Complain complain) : complain_(std::move(complain)) {}
+
+  Buffer apply(Bytes operation, const smr::Context& context) override;
+  Buffer query(Bytes operation) const override;
+  smr::Keys keys(Bytes operation) const override;
+  Image snapshot() override;
+  bool restore(Bytes image) override;
+
+  std::uint64_t hash() const { return hash_; }
+  /// Planted by a test: what it does differs from what others do.
+  void corrupt() { hash_ ^= values_[0] += 1; }
+
+ private:
+  struct Lease {
+    std::uint64_t holder = 0, token = 0, until = 0;
+  };
+  OpReply lease(const Op& op, std::uint64_t time);
+  void note(const Op& op);
+
+  Complain complain_;
+  std::map<std::uint64_t, std::uint64_t> values_;
+  std::map<std::uint64_t, Lease> leases_;
+  /// Numbers done, by client: all below the first, and those.
+  struct Numbers {
+    std::uint64_t below = 0;
+    std::set<std::uint64_t> above;
+  };
+  std::map<std::uint64_t, Numbers> done_;
+  std::uint64_t hash_ = 0;
+};
+
+}  // namespace piracema::smr_sim

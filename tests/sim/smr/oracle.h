@@ -1,0 +1,83 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/clock.h"
+#include "linearizability/history.h"
+#include "sim/smr/machine.h"
+#include "smr/request.h"
+
+namespace piracema::smr_sim {
+
+/// Sees everything in the simulated world, and knows what must never be. Of correct replicas only:
+/// what a liar does is not a promise of anybody.
+class Oracle {
+ public:
+  /// `clocks_jump`: nobody can promise then that a lease is not over too early, and a token is all
+  /// that keeps its former holder out.
+  Oracle(const Time& now, bool clocks_jump) : now_(now), clocks_jump_(clocks_jump) {}
+
+  void complain(const std::string& what);
+  const std::vector<std::string>& complaints() const { return complaints_; }
+
+  /// A replica's core hands over a decided batch. Agreement: for each instance the same everywhere,
+  /// for ever.
+  void decided(smr::ReplicaId replica, smr::Instance instance, const smr::Batch& batch);
+  /// A replica has executed up to `instance` and its state is this. Equal at equal positions.
+  void reached(smr::ReplicaId replica, smr::Instance instance, std::uint64_t state);
+  /// The same for what a checkpoint is.
+  void checkpoint(smr::ReplicaId replica, smr::Instance instance, const smr::Digest& digest);
+
+  /// Identifies an operation of a client to `answered`.
+  std::size_t called(std::uint64_t client, const Op& op);
+  void answered(std::size_t operation, const OpReply& reply);
+  std::size_t unanswered() const { return calls_.size() - answered_; }
+
+  /// When all is over: acknowledged operations are in the order once, and what clients saw was
+  /// possible.
+  void judge();
+
+  /// The last instance that anybody has decided.
+  smr::Instance newest() const { return decided_.empty() ? 0 : decided_.rbegin()->first; }
+  std::uint64_t operations() const { return calls_.size(); }
+
+ private:
+  struct Decided {
+    smr::Digest digest{};
+    /// Of all that is in the batch, whatever the digest says.
+    std::uint64_t contents = 0;
+    smr::ReplicaId first = 0;
+  };
+  struct Call {
+    Op op;
+    Time at{};
+    bool answered = false;
+    std::size_t history = 0;
+  };
+  /// Somebody who was told so trusts to have a lease alone until then, in true time.
+  struct Belief {
+    std::uint64_t client = 0, token = 0;
+    Time from{}, until{};
+  };
+
+  void believe(const Call& call, const OpReply& reply);
+
+  const Time& now_;
+  const bool clocks_jump_;
+  std::vector<std::string> complaints_;
+  std::map<smr::Instance, Decided> decided_;
+  std::map<smr::Instance, std::pair<std::uint64_t, smr::ReplicaId>> states_;
+  std::map<smr::Instance, std::pair<smr::Digest, smr::ReplicaId>> checkpoints_;
+  std::map<std::pair<std::uint64_t, std::uint64_t>, int> ordered_;
+  std::vector<Call> calls_;
+  std::size_t answered_ = 0;
+  linearizability::History<MapModel> map_;
+  linearizability::History<LeaseModel> leases_;
+  std::map<std::uint64_t, std::vector<Belief>> beliefs_;
+};
+
+}  // namespace piracema::smr_sim

@@ -1,0 +1,91 @@
+#include "sim/smr/plan.h"
+
+namespace piracema::smr_sim {
+
+using std::chrono::microseconds;
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+namespace {
+
+Time sometimes(Random& random, Time mean, double chance = 0.5) {
+  return random.chance(chance) ? mean : Time{};
+}
+
+WireFaults bad_wires(Random& random) {
+  WireFaults wires;
+  wires.in_order = random.chance(0.3);
+  wires.most_delay = random.chance(0.3) ? Time(milliseconds(20)) : Time(milliseconds(1));
+  if (random.chance(0.7)) wires.loss = random.unit() * 0.3;
+  if (random.chance(0.5)) wires.duplication = random.unit() * 0.5;
+  if (random.chance(0.3)) wires.straggler = 0.02;
+  return wires;
+}
+
+}  // namespace
+
+Plan calm(std::uint64_t seed, smr::FaultModel model) {
+  Random random(seed * 2 + (model == smr::FaultModel::byzantine ? 1 : 0));
+  Plan plan;
+  plan.seed = random.next();
+  plan.model = model;
+  const std::uint32_t least = model == smr::FaultModel::byzantine ? 4 : 3;
+  plan.n = least + static_cast<std::uint32_t>(random.below(8 - least));
+  plan.f = model == smr::FaultModel::byzantine ? (plan.n - 1) / 3 : (plan.n - 1) / 2;
+  plan.settings.window = 1 + static_cast<std::uint32_t>(random.below(8));
+  plan.settings.batch_requests = 1 + random.below(4);
+  plan.settings.checkpoint_interval = smr::view_delay + random.below(32);
+  plan.settings.backlog = 16 + random.below(64);
+  plan.clients = 2 + static_cast<std::uint32_t>(random.below(4));
+  plan.outstanding = random.chance(0.5) ? 1 : 1 + static_cast<std::uint32_t>(random.below(4));
+  plan.operations = 40;
+  plan.keys = 1 + static_cast<std::uint32_t>(random.below(4));
+  plan.leases = random.chance(0.5) ? 0.3 : 0;
+  if (random.chance(0.5)) plan.reads = 0.5;
+  plan.sends_to_all = model == smr::FaultModel::byzantine || random.chance(0.5);
+  return plan;
+}
+
+Plan lossy(std::uint64_t seed, smr::FaultModel model) {
+  Plan plan = calm(seed, model);
+  Random random(plan.seed);
+  plan.trouble_until = seconds(4);
+  plan.wires = bad_wires(random);
+  return plan;
+}
+
+Plan troubled(std::uint64_t seed, smr::FaultModel model) {
+  Plan plan = lossy(seed, model);
+  Random random(plan.seed + 1);
+  plan.operations = 60;
+  plan.think = milliseconds(random.below(60));
+  plan.crash = sometimes(random, milliseconds(700));
+  plan.partition = sometimes(random, milliseconds(900));
+  plan.one_way = sometimes(random, milliseconds(900), 0.3);
+  plan.slow = sometimes(random, milliseconds(1'500), 0.3);
+  plan.freeze = sometimes(random, milliseconds(1'500), 0.3);
+  plan.lose_disk = sometimes(random, milliseconds(2'000), 0.3);
+  plan.clock_jump = sometimes(random, milliseconds(1'000), 0.3);
+  if (random.chance(0.5)) plan.wires = WireFaults{};
+  if (random.chance(0.2)) plan.sync_most = milliseconds(30);
+  // Not with machines that are slow as well: one batch would take seconds.
+  if (random.chance(0.2) && plan.slow == Time{}) plan.execution_most = milliseconds(20);
+  if (random.chance(0.5)) plan.drift = 0.04;
+  return plan;
+}
+
+Plan lying(std::uint64_t seed) {
+  Plan plan = Random(seed).chance(0.5) ? lossy(seed, smr::FaultModel::byzantine)
+                                       : calm(seed, smr::FaultModel::byzantine);
+  Random random(plan.seed + 2);
+  plan.trouble_until = seconds(4);
+  plan.think = milliseconds(random.below(60));
+  plan.liars = plan.f;
+  // One kind of lie at a time shows what it does; all at once, what they do together.
+  plan.lies = random.chance(0.3) ? static_cast<std::uint32_t>(all_lies)
+                                 : 1u << random.below(11) | 1u << random.below(11);
+  if (random.chance(0.5)) plan.bad_proofs = 0.2;
+  return plan;
+}
+
+}  // namespace piracema::smr_sim

@@ -1,0 +1,173 @@
+// What went wrong in other people's systems, acted out here.
+#include <doctest/doctest.h>
+
+#include "sim/seeds.h"
+#include "sim/smr/liar.h"
+#include "sim/smr/world.h"
+
+namespace piracema::smr_sim {
+
+using namespace smr;
+using sim::seeds;
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+namespace {
+
+Plan plan_of(std::uint64_t seed, FaultModel model, std::uint32_t n, std::uint32_t f) {
+  Plan plan = calm(seed, model);
+  plan.n = n;
+  plan.f = f;
+  plan.sends_to_all = true;
+  plan.think = milliseconds(20);
+  plan.operations = 100;
+  plan.trouble_until = seconds(4);
+  return plan;
+}
+
+/// Neither of the two hears the other.
+void cut(World& world, ReplicaId a, ReplicaId b) {
+  world.wires().block(a, b);
+  world.wires().block(b, a);
+}
+
+void check(World& world) {
+  const bool fine = world.run();
+  INFO(world.complaints());
+  CHECK(fine);
+}
+
+}  // namespace
+
+// BFT-SMaRt orders "nothing written" beside regency 0, so that a value that was decided there does
+// not bind the next leader if it hears of it and of somebody who wrote nothing.
+TEST_CASE("what the first leader decided with one other is still there when it is gone") {
+  for (const auto seed : seeds(50)) {
+    World world(plan_of(seed, FaultModel::crash, 3, 1));
+    // 2 hears of nothing; then 0 is gone, and 1 and 2 have to find out.
+    const Time gone = milliseconds(100) + Time(milliseconds(Random(seed).below(200)));
+    world.at(milliseconds(100), [&] {
+      cut(world, 0, 2);
+      cut(world, 1, 2);
+    });
+    world.at(gone, [&] {
+      world.wires().heal();
+      world.crash(0, seconds(5));
+    });
+    check(world);
+  }
+}
+
+TEST_CASE("what the first leader decided with two of three others is still there when it is gone") {
+  for (const auto seed : seeds(50)) {
+    World world(plan_of(seed, FaultModel::byzantine, 4, 1));
+    const Time gone = milliseconds(100) + Time(milliseconds(Random(seed).below(200)));
+    world.at(milliseconds(100), [&] {
+      for (ReplicaId other = 0; other < 3; ++other) cut(world, other, 3);
+    });
+    world.at(gone, [&] {
+      world.wires().heal();
+      world.crash(0, seconds(5));
+    });
+    check(world);
+  }
+}
+
+// NuRaft #185: a leader that comes back rolled entries back that had been committed and answered.
+TEST_CASE("what was answered survives that all replicas lose power at once, again and again") {
+  for (const auto seed : seeds(50)) {
+    World world(plan_of(seed, seed % 2 == 0 ? FaultModel::crash : FaultModel::byzantine, 4, 1));
+    Random random(seed);
+    for (int i = 1; i < 10; ++i) {
+      world.at(i * milliseconds(350), [&world, &random] {
+        for (ReplicaId id = 0; id < 4; ++id) world.crash(id, milliseconds(random.below(100)));
+      });
+    }
+    check(world);
+  }
+}
+
+// LogCabin #44: an entry of an older term was counted as committed because a majority had it, and
+// replaced by one of a term between.
+TEST_CASE("leaders that come and go before their votes are counted take turns without harm") {
+  for (const auto seed : seeds(30)) {
+    World world(plan_of(seed, FaultModel::crash, 5, 2));
+    Random random(seed);
+    for (int i = 2; i < 30; ++i) {
+      world.at(i * milliseconds(120), [&world, &random, i] {
+        const auto leads = static_cast<ReplicaId>(i % 5);
+        // It still reaches one other, then nobody.
+        for (ReplicaId other = 0; other < 5; ++other) {
+          if (other != (leads + 1 + random.below(4)) % 5) world.wires().block(leads, other);
+        }
+        world.after(milliseconds(40), [&world, leads] { world.crash(leads, milliseconds(60)); });
+        world.after(milliseconds(80), [&world] { world.wires().heal(); });
+      });
+    }
+    check(world);
+  }
+}
+
+// BFT-SMaRt #19: one replica that was cut off kept all others from going on.
+TEST_CASE("one replica that is cut off stops nobody, neither then nor when it is back") {
+  for (const auto seed : seeds(20)) {
+    const bool liars = seed % 2 == 0;
+    Plan plan = plan_of(seed, liars ? FaultModel::byzantine : FaultModel::crash, 4, 1);
+    plan.operations = 500;
+    // Long enough for a new leader, if it was the old one.
+    const Time settled = 3 * Time(plan.settings.request_timeout) + seconds(1);
+    plan.trouble_until = settled + seconds(3);
+    World world(plan);
+    const auto alone = static_cast<ReplicaId>(Random(seed).below(4));
+    const bool only_deaf = seed % 3 == 0;
+    world.at(milliseconds(200), [&] {
+      for (ReplicaId other = 0; other < 4; ++other) {
+        if (other == alone) continue;
+        world.wires().block(other, alone);
+        if (!only_deaf) world.wires().block(alone, other);
+      }
+    });
+    Instance before = 0;
+    world.at(settled, [&] { before = world.oracle().newest(); });
+    world.at(settled + seconds(3) - milliseconds(1), [&] {
+      const bool all_done = world.oracle().unanswered() == 0;
+      if (world.oracle().newest() == before && !all_done)
+        world.oracle().complain("all stand still");
+    });
+    check(world);
+  }
+}
+
+// Atlasdb #1686: where 0 and 2 do not hear each other, but 1 hears both, leaders took turns.
+TEST_CASE("two of three replicas that do not hear each other do not take the lead in turns") {
+  for (const auto seed : seeds(50)) {
+    Plan plan = plan_of(seed, FaultModel::crash, 3, 1);
+    plan.trouble_until = seconds(20);
+    World world(plan);
+    world.at(milliseconds(200), [&] { cut(world, 0, 2); });
+    world.at(seconds(19), [&] {
+      if (world.oracle().unanswered() > 0) world.oracle().complain("no answers over a bridge");
+    });
+    check(world);
+  }
+}
+
+// BFT-SMaRt's pull request #121: a leader could show signed words of an earlier change of the
+// leader, and bind the others to what was true then.
+TEST_CASE("what was signed for an earlier change of the leader is of no use in a later one") {
+  for (const auto seed : seeds(100)) {
+    Plan plan = plan_of(seed, FaultModel::byzantine, 4, 1);
+    plan.liars = 1;
+    plan.lies = old_collects | false_stop;
+    plan.trouble_until = seconds(6);
+    World world(plan);
+    // Many changes of the leader, with something decided between.
+    for (int i = 1; i < 12; ++i) {
+      world.at(i * milliseconds(450),
+               [&world, i] { world.crash(static_cast<ReplicaId>(i % 4), milliseconds(50)); });
+    }
+    check(world);
+  }
+}
+
+}  // namespace piracema::smr_sim

@@ -1,0 +1,143 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "base/clock.h"
+#include "sim/smr/disk.h"
+#include "sim/smr/machine.h"
+#include "sim/smr/sim_keys.h"
+#include "smr/order/core.h"
+#include "smr/service/sequential_executor.h"
+#include "smr/service/service.h"
+
+namespace piracema::smr_sim {
+
+class Liar;
+class World;
+
+/// A simulated process: a real core between a simulated disk, network and clock.
+class Replica {
+ public:
+  Replica(World& world, smr::ReplicaId id, bool lies);
+  ~Replica();
+
+  /// Begins a life with what the disk has.
+  void start();
+  void crash();
+  void lose_disk();
+  /// It crashes at the next record that it writes: before or after it, synced or not.
+  void crash_at_persist();
+  void never_mind() { crash_at_ = CrashAt::nowhere; }
+  /// Nothing happens in it for a while.
+  void freeze_until(Time time) { frozen_until_ = time; }
+  Time frozen_until() const { return frozen_until_; }
+  void jump_clock(Time by) { offset_ += by; }
+  /// After a loss of its disk, until it knows again what it knew.
+  bool amnesia() const { return amnesia_; }
+
+  bool up() const { return core_ != nullptr; }
+  std::uint64_t life() const { return life_; }
+  smr::ReplicaId id() const { return id_; }
+  smr::Instance executed() const { return executed_; }
+  bool lies() const { return liar_ != nullptr; }
+  Liar& liar() { return *liar_; }
+  bool halted() const { return halted_; }
+  const smr::Core& core() const { return *core_; }
+  std::uint64_t state() const { return seat_->machine.hash(); }
+  const Disk& disk() const { return disk_; }
+
+  void hear(smr::Event event);
+  void receive(smr::ReplicaId from, smr::MessagePtr message);
+  void receive(const std::shared_ptr<const smr::Request>& request);
+  void tick(std::uint64_t generation);
+  void synced(std::uint64_t life, std::size_t upto);
+  void happened(std::uint64_t life, smr::Event event) {
+    if (life == life_) hear(std::move(event));
+  }
+
+ private:
+  /// Its service, of one life.
+  struct Seat {
+    Seat(const smr::ServiceSettings& settings, Machine::Complain complain, smr::ReplySink replies)
+        : machine(std::move(complain)),
+          executor(machine),
+          service(settings, machine, executor, std::move(replies)) {}
+    Machine machine;
+    smr::SequentialExecutor executor;
+    smr::Service service;
+  };
+  bool restore(const smr::Checkpoint& checkpoint);
+  void reply(const std::vector<smr::Reply>& replies);
+
+  Time local(Time true_time) const;
+  Time true_time(Time local) const;
+  void plan_tick();
+  void do_actions();
+  void sync();
+  void send_now(smr::ReplicaId to, const smr::MessagePtr& message);
+  void after_execution(smr::Event event, Time cost);
+
+  void act(smr::Persist& persist);
+  void act(smr::Send& send);
+  void act(smr::Execute& execute);
+  void act(smr::ReadNow& read);
+  void act(smr::Refuse& refuse);
+  void act(smr::TakeCheckpoint& take);
+  void act(smr::Truncate& truncate);
+  void act(smr::SendChunk& send);
+  void act(smr::StoreChunk& store);
+  void act(smr::LoadCheckpoint& load);
+  void act(smr::UseView&) {}
+  void act(smr::Note& note);
+  void act(smr::Halt& halt);
+
+  World& world_;
+  const smr::ReplicaId id_;
+  SimAuthenticator auth_;
+  std::unique_ptr<Liar> liar_;
+
+  // Kept through a crash.
+  Disk disk_;
+  bool amnesia_ = false;
+  /// Where its log says that it has its memory back.
+  std::optional<std::size_t> regained_at_;
+  bool halted_ = false;
+
+  // Of one life.
+  std::uint64_t life_ = 0;
+  std::unique_ptr<smr::Core> core_;
+  std::unique_ptr<Seat> seat_;
+  smr::Instance executed_ = 0;
+  Time execution_free_{};
+  bool syncing_ = false;
+  struct Held {
+    std::size_t after;
+    smr::ReplicaId to;
+    smr::MessagePtr message;
+  };
+  std::deque<Held> held_;
+  struct Truncation {
+    std::size_t after;
+    smr::Instance instance;
+  };
+  std::deque<Truncation> truncations_;
+  /// Reads that wait for the core, by token.
+  std::map<std::uint64_t, std::shared_ptr<const smr::Request>> reads_;
+  std::uint64_t read_ = 0;
+  std::vector<smr::Action> actions_;
+  std::uint64_t tick_ = 0;
+  std::optional<Time> planned_;
+  /// Where it is to crash.
+  enum class CrashAt { nowhere, before_record, after_record, after_sync, between_sends };
+  CrashAt crash_at_ = CrashAt::nowhere;
+  // Its clock: what it shows is offset_ + rate_ * (true time - begun_).
+  Time begun_{}, offset_{}, frozen_until_{};
+  double rate_ = 1;
+};
+
+}  // namespace piracema::smr_sim

@@ -1,0 +1,52 @@
+#include <doctest/doctest.h>
+
+#include "sim/seeds.h"
+#include "sim/smr/world.h"
+
+namespace piracema::smr_sim {
+
+using sim::seeds;
+using smr::FaultModel;
+
+namespace {
+
+void check(const Plan& plan) {
+  World world(plan);
+  const bool fine = world.run();
+  INFO(world.complaints());
+  CHECK(fine);
+}
+
+}  // namespace
+
+TEST_CASE("where nothing goes wrong every request is answered, once and in order") {
+  for (const auto seed : seeds(200)) {
+    check(calm(seed, FaultModel::crash));
+    check(calm(seed, FaultModel::byzantine));
+  }
+}
+
+TEST_CASE("messages that are lost, late, doubled and out of order cost time alone") {
+  for (const auto seed : seeds(300)) {
+    check(lossy(seed, FaultModel::crash));
+    check(lossy(seed, FaultModel::byzantine));
+  }
+}
+
+TEST_CASE("whatever happens to replicas, clocks, disks and wires, nothing is lost or done twice") {
+  for (const auto seed : seeds(150)) {
+    check(troubled(seed, FaultModel::crash));
+    check(troubled(seed, FaultModel::byzantine));
+  }
+}
+
+TEST_CASE("the same seed makes the same run of a whole cluster") {
+  const auto run = [](std::uint64_t seed) {
+    World world(troubled(seed, FaultModel::byzantine));
+    world.run();
+    return std::tuple(world.now(), world.messages(), world.oracle().newest());
+  };
+  for (const auto seed : seeds(10)) CHECK(run(seed) == run(seed));
+}
+
+}  // namespace piracema::smr_sim

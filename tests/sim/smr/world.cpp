@@ -1,0 +1,195 @@
+#include "sim/smr/world.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <set>
+
+namespace piracema::smr_sim {
+
+using namespace smr;
+using std::chrono::microseconds;
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+namespace {
+
+/// Once nothing goes wrong any more: for the last answer, and then for the last replica.
+constexpr Time to_answer = seconds(60), to_agree = seconds(30);
+
+/// What is on its way at once, and what happens in all: far above what a run that is as it should
+/// be ever has.
+constexpr std::size_t under_way_max = 200'000;
+constexpr std::uint64_t events_max = 3'000'000;
+
+View view_of(const Plan& plan) {
+  View view{.model = plan.model, .f = plan.f};
+  for (ReplicaId id = 0; id < plan.n; ++id) {
+    view.members.push_back({id, concat("replica:", id), ""});
+  }
+  return view;
+}
+
+}  // namespace
+
+World::World(const Plan& plan)
+    : plan_(plan),
+      random_(plan.seed),
+      keys_(random_.next()),
+      view_(view_of(plan)),
+      wires_(random_, plan.n + plan.clients),
+      oracle_(now_, plan.clock_jump != Time{}) {
+  // Any of them: a liar may be the first leader or never lead. Too many of them lead at once.
+  std::set<ReplicaId> liars;
+  for (ReplicaId id = 0; plan.liars > plan.f && id < plan.liars; ++id) liars.insert(id);
+  while (liars.size() < plan.liars) liars.insert(static_cast<ReplicaId>(random_.below(plan.n)));
+  for (ReplicaId id = 0; id < plan.n; ++id) {
+    replicas_.push_back(std::make_unique<Replica>(*this, id, liars.contains(id)));
+  }
+  for (std::uint32_t index = 0; index < plan.clients; ++index) {
+    clients_.push_back(std::make_unique<Client>(*this, index));
+  }
+}
+
+World::~World() = default;
+
+bool World::run() {
+  wires_.set_faults(plan_.wires);
+  for (auto& replica : replicas_) {
+    after(wires_.between(Time{}, milliseconds(5)), [&replica] { replica->start(); });
+  }
+  for (auto& client : clients_) {
+    after(wires_.between(Time{}, milliseconds(10)), [&client] { client->wake(); });
+  }
+  plan_faults();
+  let_liars_act();
+  at(plan_.trouble_until, [this] { heal(); });
+
+  const auto answered = [this] {
+    return std::all_of(clients_.begin(), clients_.end(),
+                       [](const auto& client) { return client->done(); });
+  };
+  if (!step_until(answered, plan_.trouble_until + to_answer)) {
+    oracle_.complain(concat("progress: ", oracle_.unanswered(), " requests have no answer"));
+  } else if (!step_until([this] { return all_equal(); }, now_ + to_agree)) {
+    std::string where = "progress: replicas are not equally far:";
+    for (const auto& replica : replicas_) where += concat(" ", replica->executed());
+    oracle_.complain(where);
+  }
+  oracle_.judge();
+  return oracle_.complaints().empty();
+}
+
+std::string World::complaints() const {
+  std::string all;
+  for (const std::string& one : oracle_.complaints()) all += one + "\n";
+  return all;
+}
+
+bool World::step_until(const std::function<bool()>& done, Time limit) {
+  while (!done()) {
+    // What is wrong already will not get better.
+    if (queue_.empty() || queue_.next() > limit || !oracle_.complaints().empty()) return false;
+    if (queue_.size() > under_way_max || ++events_ > events_max) {
+      oracle_.complain(concat("bounds: ", events_, " events, ", queue_.size(), " under way"));
+      return false;
+    }
+    now_ = queue_.next();
+    Payload payload = queue_.pop();
+    std::visit([this](auto& what) { happen(what); }, payload);
+  }
+  return true;
+}
+
+// After the trouble: so that whoever fell behind has come up again.
+bool World::all_equal() const {
+  return now_ >= plan_.trouble_until &&
+         std::all_of(replicas_.begin(), replicas_.end(), [this](const auto& replica) {
+           return replica->lies() || (replica->up() && replica->executed() == oracle_.newest());
+         });
+}
+
+// ---- messages -------------------------------------------------------------------------------
+
+void World::send(ReplicaId from, ReplicaId to, MessagePtr message) {
+  messages_ += 1;
+  if (from == to) {
+    queue_.put(now_ + microseconds(5), ToReplica{from, to, std::move(message)});
+    return;
+  }
+  const auto arrivals = wires_.send(from, to, now_);
+  trace(from, " -> ", to, ": ", name_of(*message), arrivals.count == 0 ? " (lost)" : "");
+  for (std::size_t i = 0; i < arrivals.count; ++i) {
+    queue_.put(arrivals.at[i], ToReplica{from, to, message});
+  }
+}
+
+void World::submit(std::uint32_t client, ReplicaId to, std::shared_ptr<const Request> request) {
+  messages_ += 1;
+  const auto arrivals = wires_.send(plan_.n + client, to, now_);
+  for (std::size_t i = 0; i < arrivals.count; ++i) {
+    queue_.put(arrivals.at[i], FromClient{to, request});
+  }
+}
+
+void World::reply(ReplicaId from, const Reply& reply) {
+  const std::uint32_t index = Client::index_of(reply.client);
+  if (index >= clients_.size()) return;
+  messages_ += 1;
+  const auto arrivals = wires_.send(from, plan_.n + index, now_);
+  for (std::size_t i = 0; i < arrivals.count; ++i) {
+    queue_.put(arrivals.at[i], ToClient{index, from, reply});
+  }
+}
+
+void World::wake_client(std::uint32_t client, Time at, std::uint64_t generation) {
+  queue_.put(std::max(at, now_), WakeClient{client, generation});
+}
+void World::tick_at(ReplicaId replica, std::uint64_t generation, Time at) {
+  queue_.put(at, TickAt{replica, generation});
+}
+void World::sync_done(ReplicaId replica, std::uint64_t life, std::size_t upto, Time at) {
+  queue_.put(at, SyncDone{replica, life, upto});
+}
+void World::happens(ReplicaId replica, std::uint64_t life, Event event, Time at) {
+  queue_.put(at, Happens{replica, life, std::move(event)});
+}
+void World::at(Time time, std::function<void()> script) {
+  queue_.put(std::max(time, now_), Script(std::move(script)));
+}
+
+// ---- what happens ---------------------------------------------------------------------------
+
+// To a frozen replica nothing happens until it goes on.
+template <class What>
+bool World::postponed(ReplicaId id, What& what) {
+  const Time until = replicas_[id]->frozen_until();
+  if (until <= now_) return false;
+  queue_.put(until, std::move(what));
+  return true;
+}
+
+void World::happen(ToReplica& what) {
+  if (postponed(what.to, what)) return;
+  replicas_[what.to]->receive(what.from, std::move(what.message));
+}
+void World::happen(FromClient& what) {
+  if (!postponed(what.to, what)) replicas_[what.to]->receive(what.request);
+}
+void World::happen(ToClient& what) { clients_[what.client]->reply(what.from, what.reply); }
+void World::happen(WakeClient& what) { clients_[what.client]->timer(what.generation); }
+void World::happen(TickAt& what) {
+  if (!postponed(what.replica, what)) replicas_[what.replica]->tick(what.generation);
+}
+void World::happen(SyncDone& what) {
+  if (!postponed(what.replica, what)) replicas_[what.replica]->synced(what.life, what.upto);
+}
+void World::happen(Happens& what) {
+  if (postponed(what.replica, what)) return;
+  replicas_[what.replica]->happened(what.life, std::move(what.event));
+}
+
+void World::print(const std::string& line) const {
+  std::printf("%10.3f ms  %s\n", static_cast<double>(now_.count()) / 1e6, line.c_str());
+}
+
+}  // namespace piracema::smr_sim

@@ -1,0 +1,139 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/random.h"
+#include "base/text.h"
+#include "sim/seeds.h"
+#include "sim/smr/client.h"
+#include "sim/smr/oracle.h"
+#include "sim/smr/plan.h"
+#include "sim/smr/queue.h"
+#include "sim/smr/replica.h"
+#include "sim/smr/sim_keys.h"
+#include "sim/smr/wires.h"
+
+namespace piracema::smr_sim {
+
+/// A cluster of real cores and simulated everything else. The same plan makes the same run.
+class World {
+ public:
+  explicit World(const Plan& plan);
+  ~World();
+  World(const World&) = delete;
+  World& operator=(const World&) = delete;
+
+  /// Until all clients have their answers and all replicas are equally far; complains if that does
+  /// not come to pass, and then judges all that clients saw. True if there is nothing to complain
+  /// about.
+  bool run();
+  /// The complaints, one a line.
+  std::string complaints() const;
+
+  Oracle& oracle() { return oracle_; }
+  const Plan& plan() const { return plan_; }
+  const smr::View& view() const { return view_; }
+  const Keys& keys() const { return keys_; }
+  Random& random() { return random_; }
+  Wires& wires() { return wires_; }
+  Time now() const { return now_; }
+  Replica& replica(smr::ReplicaId id) { return *replicas_[id]; }
+  std::size_t replicas() const { return replicas_.size(); }
+  /// Messages that were sent, whatever became of them.
+  std::uint64_t messages() const { return messages_; }
+
+  void send(smr::ReplicaId from, smr::ReplicaId to, smr::MessagePtr message);
+  void submit(std::uint32_t client, smr::ReplicaId to, std::shared_ptr<const smr::Request> request);
+  void reply(smr::ReplicaId from, const smr::Reply& reply);
+  void wake_client(std::uint32_t client, Time at, std::uint64_t generation);
+  void tick_at(smr::ReplicaId replica, std::uint64_t generation, Time at);
+  void sync_done(smr::ReplicaId replica, std::uint64_t life, std::size_t upto, Time at);
+  void happens(smr::ReplicaId replica, std::uint64_t life, smr::Event event, Time at);
+  void at(Time time, std::function<void()> script);
+  void after(Time delay, std::function<void()> script) { at(now_ + delay, std::move(script)); }
+
+  /// Crashes a replica; it starts again after a while, of up to a second if none is given.
+  void crash(smr::ReplicaId replica, std::optional<Time> down = std::nullopt);
+
+  template <class... Parts>
+  void trace(const Parts&... parts) const {
+    if (sim::tracing()) print(concat(parts...));
+  }
+
+ private:
+  struct ToReplica {
+    smr::ReplicaId from, to;
+    smr::MessagePtr message;
+  };
+  struct FromClient {
+    smr::ReplicaId to;
+    std::shared_ptr<const smr::Request> request;
+  };
+  struct ToClient {
+    std::uint32_t client;
+    smr::ReplicaId from;
+    smr::Reply reply;
+  };
+  struct WakeClient {
+    std::uint32_t client;
+    std::uint64_t generation;
+  };
+  struct TickAt {
+    smr::ReplicaId replica;
+    std::uint64_t generation;
+  };
+  struct SyncDone {
+    smr::ReplicaId replica;
+    std::uint64_t life;
+    std::size_t upto;
+  };
+  struct Happens {
+    smr::ReplicaId replica;
+    std::uint64_t life;
+    smr::Event event;
+  };
+  using Script = std::function<void()>;
+  using Payload =
+      std::variant<ToReplica, FromClient, ToClient, WakeClient, TickAt, SyncDone, Happens, Script>;
+
+  void happen(ToReplica&);
+  void happen(FromClient&);
+  void happen(ToClient&);
+  void happen(WakeClient&);
+  void happen(TickAt&);
+  void happen(SyncDone&);
+  void happen(Happens&);
+  void happen(Script& script) { script(); }
+
+  bool step_until(const std::function<bool()>& done, Time limit);
+  bool all_equal() const;
+  void plan_faults();
+  void let_liars_act();
+  void repeat(Time mean, std::function<void()> fault);
+  void heal();
+  void partition();
+  void lose_disk(smr::ReplicaId replica);
+  Replica* any_up();
+  template <class What>
+  bool postponed(smr::ReplicaId replica, What& what);
+  void print(const std::string& line) const;
+
+  const Plan plan_;
+  Random random_;
+  Time now_{};
+  Queue<Payload> queue_;
+  Keys keys_;
+  smr::View view_;
+  Wires wires_;
+  Oracle oracle_;
+  std::vector<std::unique_ptr<Replica>> replicas_;
+  std::vector<std::unique_ptr<Client>> clients_;
+  std::uint64_t messages_ = 0, events_ = 0;
+};
+
+}  // namespace piracema::smr_sim
