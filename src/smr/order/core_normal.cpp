@@ -173,7 +173,7 @@ void Core::Parts::hand_out(BatchPtr batch) {
   decided += 1;
   history = digest_of(history, batch->digest);
   pool.decided(batch->requests);
-  advance_clock(batch->time);
+  follow_clock(batch->time);
   failures = 0;
   progress_at = now;
   say_again_every = settings.resend_interval;

@@ -196,6 +196,14 @@ struct Core::Parts {
     return clock_time + static_cast<std::uint64_t>((now - clock_at).count());
   }
 
+  /// A batch of this time was decided. Only the leader's clock counts: a follower that goes on from
+  /// its own would, as the next leader, let time jump forward, and leases end early.
+  void follow_clock(std::uint64_t to) {
+    decided_time = std::max(decided_time, to);
+    if (leads()) return advance_clock(to);
+    clock_time = decided_time;
+    clock_at = now;
+  }
   void advance_clock(std::uint64_t to) {
     if (to <= clock()) return;
     clock_time = to;
@@ -250,7 +258,7 @@ struct Core::Parts {
   std::vector<Instance> decided_by;
   /// When each was last told again what this replica has said.
   std::vector<Time> repeated_at;
-  std::uint64_t clock_time = 0;
+  std::uint64_t clock_time = 0, decided_time = 0;
   Time clock_at{};
 
   // What others need, and what comes from them.

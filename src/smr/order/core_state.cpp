@@ -155,7 +155,7 @@ void Core::Parts::on(CheckpointLoaded& event) {
 void Core::Parts::jump_to(const CheckpointInfo& checkpoint) {
   decided = executed = checkpoint.instance;
   history = checkpoint.history;
-  clock_time = checkpoint.time;
+  clock_time = decided_time = checkpoint.time;
   clock_at = now;
   instances.drop_until(decided);
   decided_log.restart_after(decided);
