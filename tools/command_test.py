@@ -51,7 +51,7 @@ class Command(unittest.TestCase):
         self.check_refused(2, "want a command")
         self.check_refused(2, "unknown command 'walk'", "walk")
         self.check_refused(2, "want the program to run", "run")
-        self.check_refused(2, "want a number from 1 to 10000, found '0'", "run", "-n", "0", *self.app())
+        self.check_refused(2, "want a number from 1 to 4096, found '0'", "run", "-n", "0", *self.app())
         self.check_refused(2, "unknown option '--fast'", "run", "--fast", *self.app())
         self.check_refused(2, "found '7'", "run", "--every", "7", *self.app())
         self.check_refused(2, "found 'work'", "run", "--kill", "work", *self.app())
