@@ -7,9 +7,9 @@
 //
 // The source waits `pause_us` before each number and ends after `items`, or once FILE exists.
 // Each state carries `ballast` more bytes. `fault` says what happens at number `at` in the farm
-// "check"; `stick` does not return. `throw-once` and `stick-once` do it once in the life of OUT;
-// OUT.fault tells that they have, and in which slot. With `stop-at-start` the first process that
-// replaces another one in its place stops before it has joined.
+// "check"; `stick` does not return. `throw-once` and `stick-once` do it once in the life of OUT.
+// OUT.fault tells that one of these has happened, and in which slot. With `stop-at-start` the first
+// process that replaces another one in its place stops before it has joined.
 #include <fcntl.h>
 #include <piracema/piracema.h>
 #include <signal.h>
@@ -78,7 +78,8 @@ struct Check {
     if (fault == "throw-once" && first_time()) throw std::runtime_error("a bad day");
     if (fault == "segv") ::raise(SIGSEGV);
     if (fault == "abort") ::abort();
-    const bool sticks = fault == "stick" || (fault == "stick-once" && first_time());
+    if (!fault.starts_with("stick")) return;
+    const bool sticks = first_time() || fault == "stick";
     while (sticks) ::pause();
   }
   bool first_time() const {
