@@ -103,7 +103,8 @@ TEST_CASE("whatever operations conflict, replies and state are those of doing on
 }
 
 TEST_CASE("whatever group a client names, replies and state are those of doing one by one") {
-  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+  // Barriers wait for threads to be scheduled: on a busy machine a seed takes two seconds.
+  for (std::uint64_t seed = 1; seed <= 4; ++seed) {
     CAPTURE(seed);
     Random random(seed);
     const Workload workload = draw_workload(random, 1'400);
