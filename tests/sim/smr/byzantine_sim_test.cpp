@@ -44,7 +44,11 @@ TEST_CASE("false pieces of checkpoints and of the log are found out") {
 }
 
 TEST_CASE("a leader that is slow on purpose is slow, and no more") {
-  for (const auto seed : seeds(50)) check(only(seed, slow_leader));
+  for (const auto seed : seeds(50)) {
+    Plan plan = only(seed, slow_leader);
+    plan.operations = 15;  // Each may take nearly as long as others have patience.
+    check(plan);
+  }
 }
 
 TEST_CASE("a client that the leader starves is served by the next one") {
@@ -67,12 +71,13 @@ TEST_CASE("f liars that do everything at once, on bad wires, change nothing for 
   for (const auto seed : seeds(60)) check(lying(seed));
 }
 
-// Not yet: the liars do not split the others often enough.
-TEST_CASE("with one liar more than f the oracles do see that replicas differ" * doctest::skip()) {
+TEST_CASE("with one liar more than f the oracles do see that replicas differ") {
   // Otherwise they would see nothing in all the tests above either.
   int seen = 0;
   for (const auto seed : seeds(50)) {
     Plan plan = only(seed, equivocate | double_vote);
+    // With more than that, two quorums may have more than f + 1 in common.
+    plan.n = 3 * plan.f + 1;
     plan.liars = plan.f + 1;
     World world(plan);
     world.run();

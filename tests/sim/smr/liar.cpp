@@ -40,6 +40,10 @@ void Liar::send(ReplicaId to, const MessagePtr& message) {
     const std::uint64_t which = Keys::mix(Keys::mix(world_.plan().seed, to), message->index());
     if (which % 4 == 0) return;
   }
+  // To each what it wants to hear, once it has said it: what comes first is what counts.
+  const bool is_vote =
+      std::holds_alternative<Write>(*message) || std::holds_alternative<Accept>(*message);
+  if (does(double_vote) && is_vote) return;
   MessagePtr instead = twisted(to, message);
   if (does(replay) && random_.chance(0.1)) heard_.push_back(message);
   if (does(slow_leader) && std::holds_alternative<Propose>(*message)) {
@@ -229,7 +233,6 @@ void Liar::hear(ReplicaId from, const MessagePtr& message) {
   if (!seen) return;
   regency_ = std::max(regency_, seen->regency);
   voted_.insert({seen->instance, seen->digest});
-  // To each what it wants to hear; the first vote is the one that counts.
   if (!does(double_vote) || from == me_ || !std::holds_alternative<Write>(*message)) return;
   if (!answered_.insert({seen->instance, seen->digest, from}).second) return;
   say(from, smr::message(Write(*seen)));

@@ -180,7 +180,13 @@ void Replica::act(Send& send) {
   }
 }
 
-void Replica::send_now(ReplicaId to, const MessagePtr& message) { world_.send(id_, to, message); }
+void Replica::send_now(ReplicaId to, const MessagePtr& message) {
+  if (liar_) {
+    liar_->send(to, message);
+  } else {
+    world_.send(id_, to, message);
+  }
+}
 
 void Replica::act(Execute& execute) {
   Oracle& oracle = world_.oracle();
