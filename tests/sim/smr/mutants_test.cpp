@@ -85,6 +85,16 @@ const Planted planted[] = {
     {"bind_nothing", troubled_crash, 200},
     {"propose_over_bound", troubled_crash, 20},
     {"sync_of_too_few", troubled_crash, 200},
+    {"write_quorum_short", splitting, 50},
+    {"enter_alone", troubled_crash, 400},
+    {"bind_without_writers", stuffing, 20},
+    {"unsigned_collects", stuffing, 50},
+    {"trust_the_leader", forging, 20},
+    {"read_unconfirmed", reading, 400},
+    {"unchecked_chunk", liars_behind, 50},
+    {"checkpoint_small_quorum", liars_behind, 50},
+    {"amnesia_few_answers", forgetful, 200},
+    {"amnesia_no_margin", forgetful, 400},
 };
 
 /// Not found yet, or not looked for long enough: the plans are not mean enough for them.
@@ -95,22 +105,12 @@ const Planted sought[] = {
     {"send_before_sync", troubled_crash, 400},
     {"accept_before_log", troubled_crash, 400},
     {"forget_regency", troubled_crash, 400},
-    {"write_quorum_short", splitting, 400},
     {"vote_over_bound", lying, 400},
-    {"enter_alone", troubled_crash, 400},
     {"join_late", troubled_crash, 400},
-    {"bind_without_writers", stuffing, 400},
-    {"unsigned_collects", stuffing, 400},
     {"believe_one", lying, 400},
-    {"trust_the_leader", forging, 400},
-    {"read_unconfirmed", reading, 400},
-    {"unchecked_chunk", liars_behind, 400},
     {"unproven_suffix", liars_behind, 400},
     {"unproven_checkpoint", liars_behind, 400},
     {"checkpoint_any_digest", liars_behind, 400},
-    {"checkpoint_small_quorum", liars_behind, 400},
-    {"amnesia_few_answers", forgetful, 400},
-    {"amnesia_no_margin", forgetful, 400},
 };
 
 /// In a process of its own, as a mistake may also run into an ENSURE.
@@ -120,16 +120,28 @@ struct Hunt {
   int result = -1;
 };
 
-/// 0 if it is not found, or not even reached.
+/// What there is to complain about in a run; empty if nothing.
+std::string complaint_about(const Plan& plan) {
+  World world(plan);
+  return world.run() ? "" : world.oracle().complaints().front();
+}
+
+/// 0 if it is found. Only a seed counts in which nothing is wrong without the mistake.
 [[noreturn]] void hunt(const Planted& mistake, int result) {
-  const Mutant on(mistake.name);
   std::string told;
+  bool reached = false;
   for (std::uint64_t seed = 1; seed <= mistake.seeds && told.empty(); ++seed) {
-    World world(mistake.plan(seed));
-    if (world.run()) continue;
-    told = concat("seed ", seed, ": ", world.oracle().complaints().front());
+    const Plan plan = mistake.plan(seed);
+    std::string complaint;
+    {
+      const Mutant on(mistake.name);
+      complaint = complaint_about(plan);
+      reached = reached || Mutant::reached();
+    }
+    if (complaint.empty() || !complaint_about(plan).empty()) continue;
+    told = concat("seed ", seed, ": ", complaint);
   }
-  if (told.empty()) told = Mutant::reached() ? "not found" : "not even reached";
+  if (told.empty()) told = reached ? "not found" : "not even reached";
   static_cast<void>(!write(result, told.data(), told.size()));
   // Nothing of the test program's is to happen a second time.
   _exit(told.starts_with("seed") ? 0 : 1);
