@@ -1,4 +1,5 @@
-// Compression of real text: beside the hand-written MPI twin, and with snapshots beside without.
+// Compression of real text: beside plain threads, which are this machine's limit, beside the
+// hand-written MPI twin, and with snapshots beside without.
 //
 // Every output is checked: the first one by the system's bunzip2, the others against that one,
 // as all three programs cut the file at the same places.
@@ -12,6 +13,7 @@
 #include <sstream>
 
 #include "base/text.h"
+#include "bench/bzip2_limit.h"
 #include "bench/harness.h"
 #include "bench/text_corpus.h"
 
@@ -38,7 +40,7 @@ struct Options {
   unsigned processes = 0;
   std::string mpirun = "mpirun --oversubscribe --mca pml ob1 --mca btl vader,self";
   std::string twin, piracema, app;
-  bool only_snapshots = false;
+  bool only_limit = false, only_snapshots = false;
 
   fs::path in() const { return fs::path(directory) / ("text-" + size); }
   fs::path out() const { return fs::path(directory) / "out.bz2"; }
@@ -150,6 +152,13 @@ Result<std::vector<Comparison>> compare_all(const Options& options) {
     const std::string title = concat("bzip2, ", options.size, " of text, ", workers, " workers");
     const Side without = side("piracema", ours, options, workers);
     if (!options.only_snapshots) {
+      const Side limit = function_side("plain threads, no output", [&options, workers] {
+        compress_and_drop(options.in(), workers);
+      });
+      if (auto added = add(title, limit, without); !added) return added.error();
+    }
+    if (options.only_limit) continue;
+    if (!options.only_snapshots) {
       const Side mpi = side("MPI twin", twin, options, workers);
       if (auto added = add(title, mpi, without); !added) return added.error();
     }
@@ -182,7 +191,10 @@ int main(int argc, char** argv) {
   app.add_option("--twin", options.twin, "The MPI program")->capture_default_str();
   app.add_option("--app", options.app, "The Piracema program")->capture_default_str();
   app.add_option("--piracema", options.piracema, "The command")->capture_default_str();
-  app.add_flag("--only-snapshots", options.only_snapshots, "Leave the MPI twin out");
+  auto* limit =
+      app.add_flag("--only-limit", options.only_limit, "Compare with plain threads alone");
+  app.add_flag("--only-snapshots", options.only_snapshots, "Compare with snapshots alone")
+      ->excludes(limit);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
