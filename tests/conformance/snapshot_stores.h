@@ -1,0 +1,88 @@
+#pragma once
+
+#include <doctest/doctest.h>
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/text.h"
+#include "store/directory_store.h"
+#include "store/memory_store.h"
+#include "store/testing.h"
+
+/// Stores with snapshots whose contents are known, for the suites in this folder.
+namespace piracema::store {
+
+struct InMemory {
+  MemoryStore store;
+};
+
+struct InDirectory {
+  ScratchDirectory scratch;
+  std::unique_ptr<DirectoryStore> opened = *open_directory_store(scratch.path() + "/d", true);
+  DirectoryStore& store = *opened;
+
+  std::string manifest(SnapshotId snapshot) const {
+    return concat(store.path(), "/00000000000", snapshot, "/manifest.json");
+  }
+  std::string part(SnapshotId snapshot, ReplicaId replica) const {
+    return concat(store.path(), "/00000000000", snapshot, "/part-000", replica);
+  }
+};
+
+inline std::string state_of(SnapshotId snapshot, ReplicaId replica) {
+  return concat("state of replica ", replica, " in snapshot ", snapshot);
+}
+
+// A snapshot of `replicas`, without its manifest being written.
+inline Result<Manifest> put_all(SnapshotStore& store, SnapshotId snapshot, ReplicaId replicas = 2) {
+  Manifest manifest;
+  manifest.snapshot = snapshot;
+  manifest.epoch = 3;
+  manifest.job = std::string("graph\0\xff", 7);
+  manifest.created = 1'700'000'000;
+  for (ReplicaId replica = 0; replica < replicas; ++replica) {
+    auto part = store.put(snapshot, replica, as_bytes(state_of(snapshot, replica)));
+    if (!part) return part.error();
+    manifest.parts.push_back(*part);
+  }
+  return manifest;
+}
+
+inline Manifest take(SnapshotStore& store, SnapshotId snapshot, ReplicaId replicas = 2) {
+  auto manifest = put_all(store, snapshot, replicas);
+  REQUIRE(manifest);
+  REQUIRE(store.commit(*manifest));
+  return *manifest;
+}
+
+// The newest snapshot, or 0; what was passed by goes to `refused`.
+inline SnapshotId newest(SnapshotStore& store, std::vector<Error>* refused = nullptr) {
+  std::vector<Error> errors;
+  const auto manifest = newest_intact(store, errors);
+  REQUIRE(manifest);
+  if (refused != nullptr) *refused = errors;
+  return *manifest ? (*manifest)->snapshot : 0;
+}
+
+// Whether the snapshot reads back as it was put; if not, that an error names `file`.
+inline bool intact_or_named(SnapshotStore& store, const Manifest& want, const std::string& file) {
+  const auto manifest = verify(store, want.snapshot);
+  if (!manifest) {
+    const Error& error = manifest.error();
+    CHECK((error.code == Errc::corrupt || error.code == Errc::refused));
+    CHECK(error.message.starts_with(file + ": "));
+    return false;
+  }
+  CHECK(*manifest == want);
+  for (const Part& part : manifest->parts) {
+    const auto state = store.get(want.snapshot, part);
+    REQUIRE(state);
+    CHECK(as_text(*state) == state_of(want.snapshot, part.replica));
+  }
+  return true;
+}
+
+}  // namespace piracema::store
