@@ -1,0 +1,36 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "coll/trees/costs.h"
+
+namespace piracema::coll::mst {
+
+/// The costs that one round is to use, agreed on with each neighbour. Two ends measure a link
+/// differently, and GHS goes wrong when they weigh it differently: each tells the other what it
+/// has measured, and both take the mean. A link whose mean has changed by less than `threshold` of
+/// what it was in the last round keeps that (the paper's 10 % and 70 %). Pure.
+class Agreement {
+ public:
+  /// A part of the cost, 0 or more.
+  explicit Agreement(double threshold) : threshold_(threshold) {}
+
+  /// What this node has measured for the next round: to be sent to each neighbour.
+  void measured(std::vector<std::pair<Rank, double>> costs) { mine_ = std::move(costs); }
+  /// What a neighbour has sent for that round. Each round one offer of each comes, in order.
+  void on_offer(Rank from, double cost) { offers_[from].push_back(cost); }
+
+  /// The costs, once all offers are there; each round once. The ends of a link get the same.
+  std::optional<std::vector<std::pair<Rank, double>>> agreed();
+
+ private:
+  double threshold_;
+  std::vector<std::pair<Rank, double>> mine_;
+  std::map<Rank, std::vector<double>> offers_;
+  std::map<Rank, double> last_;
+};
+
+}  // namespace piracema::coll::mst

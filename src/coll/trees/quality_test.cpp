@@ -1,0 +1,133 @@
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+#include "coll/trees/classic.h"
+#include "coll/trees/earliest_edge.h"
+#include "coll/trees/lower_bound.h"
+#include "coll/trees/sites.h"
+#include "coll/trees/testing.h"
+
+using namespace piracema;
+using namespace piracema::coll;
+using testing::ms;
+using testing::Wan;
+
+namespace {
+
+/// How many times the bound a tree takes, over some networks.
+struct Ratios {
+  void add(double ratio) { all.push_back(ratio); }
+  double median() {
+    std::sort(all.begin(), all.end());
+    return all[all.size() / 2];
+  }
+  double most() const { return *std::max_element(all.begin(), all.end()); }
+  std::vector<double> all;
+};
+
+struct Quality {
+  Ratios fast, mst, two_level, binomial;
+};
+
+Quality measure(Wan::Kind kind, Rank size, Rank sites, double busy, int instances) {
+  Quality quality;
+  for (int i = 1; i <= instances; ++i) {
+    const Wan wan(kind, size, sites, busy, static_cast<std::uint64_t>(i));
+    const double bound = lower_bound(wan, 0);
+    const auto of = [&](const Tree& tree) {
+      REQUIRE(to_branches(tree).size() == size);
+      const double ratio = completion(tree, wan) / bound;
+      REQUIRE(ratio > 1 - 1e-9);
+      return ratio;
+    };
+    quality.fast.add(of(fast_tree(wan, 0)));
+    quality.mst.add(of(minimum_spanning_tree(wan, 0)));
+    quality.two_level.add(of(two_level_tree(wan.site_of(), 0)));
+    quality.binomial.add(of(binomial_tree(size, 0)));
+  }
+  std::printf(
+      "n %5u, busy %4.2f ms: fast %.3f (most %.3f)  mst %.2f  two-level %.2f  binomial %.2f\n",
+      size, busy / ms, quality.fast.median(), quality.fast.most(), quality.mst.median(),
+      quality.two_level.median(), quality.binomial.median());
+  return quality;
+}
+
+bool large_ones() { return std::getenv("PIRACEMA_LARGE_TREES") != nullptr; }
+
+}  // namespace
+
+TEST_CASE("small messages complete within 1.05 of the bound, half of them within 1.02") {
+  Ratios all;
+  for (const auto kind : {Wan::Kind::geographic, Wan::Kind::lognormal, Wan::Kind::flat}) {
+    for (const Rank size : {24u, 100u, 300u, 1'000u}) {
+      auto quality = measure(kind, size,
+                             size < 100     ? 6
+                             : size < 1'000 ? 10
+                                            : 30,
+                             0.05 * ms, size < 1'000 ? 10 : 2);
+      CHECK(quality.fast.most() <= 1.05);
+      CHECK(quality.fast.median() <= quality.mst.median());
+      CHECK(quality.fast.median() <= quality.two_level.median());
+      for (const double ratio : quality.fast.all) all.add(ratio);
+    }
+  }
+  CHECK(all.median() <= 1.02);
+}
+
+TEST_CASE("large messages complete within 1.35 of the bound") {
+  for (const Rank size : {24u, 100u}) {
+    CHECK(measure(Wan::Kind::geographic, size, size / 10 + 4, 5 * ms, 10).fast.median() <= 1.35);
+    CHECK(measure(Wan::Kind::flat, size, 1, 5 * ms, 10).fast.median() <= 1.35);
+  }
+}
+
+TEST_CASE("ten thousand ranks, with PIRACEMA_LARGE_TREES" * doctest::skip(!large_ones())) {
+  CHECK(measure(Wan::Kind::geographic, 10'000, 100, 0.05 * ms, 1).fast.most() <= 1.05);
+  CHECK(measure(Wan::Kind::flat, 10'000, 1, 0.05 * ms, 1).fast.most() <= 1.10);
+}
+
+// One broadcast from rank 12.
+TEST_CASE("on the paper's links the fast tree is at the bound, and the paper's near to it") {
+  const auto sites = testing::paper_sites();
+  for (const auto& [links, bound] : {std::pair{testing::paper_links(), 701.2 * ms},
+                                     {testing::paper_links_after_changes(), 392.7 * ms}}) {
+    const TableCosts costs(links, 0.05 * ms, 0);
+    CHECK(lower_bound(costs, 12) == doctest::Approx(bound).epsilon(0.001));
+    CHECK(completion(fast_tree(costs, 12), costs) <= 1.01 * bound);
+    const double mst = completion(minimum_spanning_tree(costs, 12), costs);
+    CHECK(mst >= 1.01 * bound);
+    CHECK(mst <= 1.03 * bound);
+  }
+  const auto links = testing::paper_links_after_changes();
+  const TableCosts costs(links, 0.05 * ms, 0);
+  CHECK(completion(two_level_tree(sites, 12), costs) >
+        25 * completion(fast_tree(costs, 12), costs));
+}
+
+TEST_CASE("sites are learnt from the links alone") {
+  const auto links = testing::paper_links();
+  CHECK(find_sites(TableCosts(links, 0, 0)) == testing::paper_sites());
+
+  const LinkTable uniform(8, {0.1 * ms, 0});
+  CHECK(find_sites(TableCosts(uniform, 0, 0)) == std::vector<std::uint32_t>(8, 0));
+}
+
+TEST_CASE("hosts are the nearer ones of a site") {
+  LinkTable links(8, {50 * ms, 0});
+  for (Rank a = 0; a < 8; ++a) {
+    for (Rank b = 0; b < a; ++b) {
+      if (a / 4 == b / 4) links.set_both(a, b, {0.2 * ms, 0});
+      if (a / 2 == b / 2) links.set_both(a, b, {0.002 * ms, 0});
+    }
+  }
+  const TableCosts costs(links, 0, 0);
+  const auto sites = find_sites(costs);
+  const auto hosts = find_hosts(costs, sites);
+  // Which of the two gaps is wider decides what is called a site; together they give both levels.
+  CHECK((sites == std::vector<std::uint32_t>{0, 0, 0, 0, 1, 1, 1, 1}));
+  CHECK((hosts == std::vector<std::uint32_t>{0, 0, 1, 1, 2, 2, 3, 3}));
+}
