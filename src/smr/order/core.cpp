@@ -164,7 +164,7 @@ std::optional<Time> Core::Parts::next_deadline() const {
 
 // ---- helpers -------------------------------------------------------------------------------
 
-std::optional<std::size_t> Core::Parts::index_of(ReplicaId id) const {
+std::optional<std::size_t> CoreData::index_of(ReplicaId id) const {
   for (std::size_t i = 0; i < view.n(); ++i) {
     if (view.members[i].id == id) return i;
   }

@@ -1,26 +1,13 @@
 #pragma once
 
-#include <algorithm>
-#include <map>
-#include <optional>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "base/ensure.h"
 #include "smr/mutant.h"
-#include "smr/order/amnesia.h"
 #include "smr/order/binding.h"
-#include "smr/order/checkpoints.h"
-#include "smr/order/consensus.h"
-#include "smr/order/core.h"
-#include "smr/order/decided_log.h"
-#include "smr/order/milestones.h"
-#include "smr/order/reconfiguration.h"
-#include "smr/order/regencies.h"
-#include "smr/order/request_pool.h"
-#include "smr/order/state_transfer.h"
+#include "smr/order/core_data.h"
 
 /// What the files of the core share; nobody else includes it.
 namespace piracema::smr {
@@ -34,8 +21,8 @@ struct Sender {
 /// Instances that stay in memory after they were decided, for replicas that missed a message.
 constexpr Instance kept_decided = 64;
 
-struct Core::Parts {
-  Parts(Settings settings, ReplicaId me, const Authenticator& auth, Recovered recovered);
+struct Core::Parts : CoreData {
+  using CoreData::CoreData;
 
   // ---- core.cpp: what comes in, and time ------------------------------------------------------
   void step(Time now, Event& event, std::vector<Action>& out);
@@ -76,10 +63,8 @@ struct Core::Parts {
   /// The batch is proposed again: nothing of it twice, and no time before its.
   void reserve(const BatchPtr& batch);
 
-  // ---- core_normal.cpp: from a proposal to a decision -----------------------------------------
+  // ---- core_normal.cpp: from a proposal to a vote ---------------------------------------------
   void handle(Sender from, const Propose&);
-  void handle(Sender from, const Write&);
-  void handle(Sender from, const Accept&);
   void handle(Sender from, const Forward&);
   void handle(Sender from, const Heartbeat&);
   /// Votes for the proposal that is held there, if everything is right with it.
@@ -87,6 +72,10 @@ struct Core::Parts {
   bool verified(const Batch& batch) const;
   void doubt_again();
   void take(Instance instance, Consensus&, BatchPtr batch);
+
+  // ---- core_decide.cpp: from votes to a decision ----------------------------------------------
+  void handle(Sender from, const Write&);
+  void handle(Sender from, const Accept&);
   void check_written(Instance instance, Consensus&);
   void check_accepted(Instance instance, Consensus&, const Vote& vote);
   void decide(Instance instance, Consensus&, const Digest& digest);
@@ -170,45 +159,8 @@ struct Core::Parts {
   void use_view();
 
   // ---- helpers --------------------------------------------------------------------------------
-  bool byzantine() const { return view.model == FaultModel::byzantine; }
-  Regency regency() const { return regencies.entered(); }
-  /// Not asking for another leader already.
-  bool content() const { return regencies.wanted() == regency(); }
-  /// A member, with all of its memory.
-  bool votes() const { return voting && own; }
-  bool leads() const {
-    return synced && votes() && view.leader(regency()) == me && regency() >= leads_from;
-  }
-  std::optional<std::size_t> index_of(ReplicaId id) const;
   /// Null if it is too old, or too far ahead for this replica: that is noted, and asked for.
   Consensus* instance_at(Instance instance);
-  /// No instance above it is heard of: bounds memory, and keeps to members that are known.
-  Instance horizon() const {
-    const Instance reach = std::min(decided, executed + settings.backlog) + view_delay;
-    return views.next() ? std::min(reach, views.next_from() - 1) : reach;
-  }
-  /// How long to wait: doubles with every change of the leader that brought no decision.
-  Time patient(milliseconds time) const {
-    return Time(time) * (std::int64_t{1} << std::min(failures, 6u));
-  }
-  /// The leader's clock, continued here.
-  std::uint64_t clock() const {
-    return clock_time + static_cast<std::uint64_t>((now - clock_at).count());
-  }
-
-  /// A batch of this time was decided. Only the leader's clock counts: a follower that goes on from
-  /// its own would, as the next leader, let time jump forward, and leases end early.
-  void follow_clock(std::uint64_t to) {
-    decided_time = std::max(decided_time, to);
-    if (leads()) return advance_clock(to);
-    clock_time = decided_time;
-    clock_at = now;
-  }
-  void advance_clock(std::uint64_t to) {
-    if (to <= clock()) return;
-    clock_time = to;
-    clock_at = now;
-  }
 
   template <class A>
   void act(A action) {
@@ -226,98 +178,6 @@ struct Core::Parts {
   void send_others(const MessagePtr& m, bool after_log = false);
   /// To this replica as well: it comes back once it is durable.
   void send_all(const MessagePtr& m, bool after_log);
-
-  const Settings settings;
-  const ReplicaId me;
-  const Authenticator& auth;
-  View view;
-  /// The place of this replica in it; none if it is no member.
-  std::optional<std::size_t> own;
-  /// Until the first step.
-  Recovered recovered;
-
-  Time now{};
-  std::vector<Action>* out = nullptr;
-  bool started = false, halted = false;
-  /// What is replayed is in the log already.
-  bool replaying = false;
-  /// False while this replica may have voted for what it no longer knows.
-  bool voting = true;
-  /// Not at or below this: it may have done so in a life that it forgot.
-  Instance votes_above = 0;
-
-  // The order.
-  Instances instances;
-  /// Up to here everything is decided and was handed out; and executed.
-  Instance decided = 0, executed = 0;
-  Digest history{};
-  Milestones milestones;
-  /// The best one known, of others as well: it may be above `decided`.
-  DecisionProof proof;
-  /// What the others say that they have decided; hints.
-  std::vector<Instance> decided_by;
-  /// When each was last told again what this replica has said.
-  std::vector<Time> repeated_at;
-  std::uint64_t clock_time = 0, decided_time = 0;
-  Time clock_at{};
-
-  // What others need, and what comes from them.
-  DecidedLog decided_log;
-  Checkpoints checkpoints;
-  Reconfiguration views;
-  StateTransfer transfer;
-  Amnesia amnesia;
-  Time ask_again{};
-  /// The service is becoming a checkpoint: nothing is handed out.
-  bool loading = false;
-
-  // The leader.
-  RequestPool pool;
-  Regencies regencies;
-  /// The highest that is in the log.
-  Regency stop_said = 0;
-  /// What is bound in this regency is known.
-  bool synced = true;
-  /// Below it this replica may have proposed what it no longer knows.
-  Regency leads_from = 0;
-  /// A proposal is held of which this replica could not verify all requests.
-  bool some_doubtful = false;
-  /// This replica's entry into this regency is durable.
-  bool entry_durable = false;
-  std::map<Instance, Digest> bound;
-  /// Places up to here are proposed even if nobody waits: they may hide holes.
-  Instance fill_until = 0;
-  Instance base = 0;
-  Instance next_instance = 1;
-  /// Bound there, and asked for with FetchBatch.
-  std::optional<Instance> fetching;
-  /// Of this regency, or of a later one that this replica has not entered.
-  std::vector<std::optional<Collect>> collects;
-  /// The SYNC of this regency, for whoever missed it.
-  MessagePtr sync;
-  unsigned failures = 0;
-  /// Whose connection ended and who has not spoken since.
-  std::vector<bool> lost;
-
-  // Times.
-  Time heard_leader{}, beat_at{}, sync_by{}, stop_again{}, stop_data_again{}, say_again_at{};
-  /// The last decision.
-  Time progress_at{};
-  Time say_again_every{};
-  /// In vain, since the last decision.
-  unsigned say_again_count = 0;
-  /// A message was beyond the horizon, or somebody is further than this replica.
-  bool others_ahead = false;
-
-  struct Read {
-    std::uint64_t token = 0;
-    /// All that may have been acknowledged before it was asked.
-    Instance after = 0;
-  };
-  std::vector<Read> reads_waiting, reads_asked, reads_confirmed;
-  std::uint64_t read_round = 0;
-  std::set<std::size_t> confirmed_by;
-  Time read_again{};
 };
 
 }  // namespace piracema::smr

@@ -4,7 +4,7 @@
 /// From the log of a former life: the votes that were given stay given.
 namespace piracema::smr {
 
-Core::Parts::Parts(Settings s, ReplicaId id, const Authenticator& authenticator, Recovered life)
+CoreData::CoreData(Settings s, ReplicaId id, const Authenticator& authenticator, Recovered life)
     : settings(s),
       me(id),
       auth(authenticator),
