@@ -53,7 +53,8 @@ KvCommand::KvCommand(CLI::App& app) {
       "  piracema kv demo                     three replicas here, and commands for them\n"
       "  piracema kv keygen replica-0.key\n"
       "  piracema kv replica --config g.toml --id 0 --key replica-0.key --directory d0\n"
-      "  piracema kv put --config g.toml --key client.key color blue\n\n";
+      "  piracema kv put --config g.toml --key client.key color blue\n"
+      "  piracema kv change --config g.toml --key admin.key --remove 1 --add 3\n\n";
   kv_->footer(concat("Operations:\n", std::string_view(kv_operations_help), "\n", examples,
                      std::string_view(exit_codes)));
   kv_->require_subcommand(1);
@@ -62,6 +63,7 @@ KvCommand::KvCommand(CLI::App& app) {
   add_replica(footer);
   add_demo(footer);
   add_operations(footer);
+  administration_ = std::make_unique<KvAdministration>(*kv_, footer);
 }
 
 void KvCommand::add_keygen(const std::string& footer) {
@@ -93,6 +95,7 @@ void KvCommand::add_demo(const std::string& footer) {
   demo_->footer(concat("Commands:\n", std::string_view(kv_operations_help),
                        "  kill N, start N          kills a replica's process, starts it again\n"
                        "  stop N, cont N           freezes it, lets it go on\n"
+                       "  replace N                a new replica takes its place\n"
                        "  help, quit\n\n",
                        footer));
 }
@@ -115,6 +118,7 @@ int KvCommand::run() {
   if (keygen_->parsed()) return keygen();
   if (replica_->parsed()) return replica();
   if (demo_->parsed()) return kv_demo(byzantine_, !memory_, directory_, json_);
+  if (administration_->parsed()) return administration_->run();
   return operate();
 }
 

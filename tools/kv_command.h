@@ -2,8 +2,11 @@
 
 #include <CLI/App.hpp>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
+
+#include "kv_administration.h"
 
 namespace piracema::tools {
 
@@ -32,6 +35,7 @@ class KvCommand {
   CLI::App* replica_ = nullptr;
   CLI::App* demo_ = nullptr;
   std::vector<CLI::App*> operations_;
+  std::unique_ptr<KvAdministration> administration_;
 
   std::string config_, key_, directory_, file_;
   std::uint32_t id_ = 0;

@@ -124,6 +124,8 @@ class Demo {
       done = group_.freeze(replica);
     } else if (what == "cont") {
       done = group_.thaw(replica);
+    } else if (what == "replace") {
+      done = group_.replace(replica);
     } else {
       return false;
     }
@@ -134,6 +136,7 @@ class Demo {
   static constexpr std::string_view group_help =
       "  kill N, start N          kills a replica's process, starts it again\n"
       "  stop N, cont N           freezes it, lets it go on\n"
+      "  replace N                a new replica takes its place\n"
       "  help, quit\n";
 
   KvGroup group_;

@@ -1,6 +1,7 @@
 #include "kv_group.h"
 
 #include <netinet/in.h>
+#include <piracema/smr/administrator.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -9,12 +10,13 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <fstream>
+#include <array>
 #include <utility>
 
 #include "base/fd.h"
 #include "base/text.h"
 #include "smr/node/keys.h"
+#include "store/files.h"
 
 namespace piracema::tools {
 
@@ -53,14 +55,15 @@ Result<KvGroup> KvGroup::make(const Options& options) {
     return Error{Errc::io, with_errno(options.directory)};
   }
   struct stat status {};
-  group.is_new_ = ::stat(group.configuration_file().c_str(), &status) != 0;
-  if (group.is_new_) {
+  const bool is_new = ::stat(group.configuration_file().c_str(), &status) != 0;
+  if (is_new) {
     if (auto done = group.lay_out(options); !done) return done.error();
   }
   auto read = read_configuration(group.configuration_file());
   if (!read) return read.error();
   group.configuration_ = *std::move(read);
   group.members_.resize(group.configuration_.replicas.size());
+  for (Member& member : group.members_) member.is_new = is_new;
   for (std::size_t i = 0; i < group.members_.size(); ++i) {
     if (auto started = group.start(i); !started) return started.error();
   }
@@ -78,16 +81,53 @@ Result<Done> KvGroup::lay_out(const Options& options) {
     if (!port) return port.error();
     const auto key = new_key(concat(directory_, "/replica-", i, ".key"));
     if (!key) return key.error();
-    made.replicas.push_back({i, concat("127.0.0.1:", *port), *key});
+    const std::string address =
+        i < options.hosts.size() ? options.hosts[i] + ":7000" : concat("127.0.0.1:", *port);
+    made.replicas.push_back({i, address, *key});
   }
   const auto key = new_key(client_key());
   if (!key) return key.error();
   made.clients.push_back({1, *key});
-  std::ofstream file(configuration_file());
-  file << to_text(made);
-  file.close();
-  if (!file) return Error{Errc::io, with_errno(configuration_file())};
-  return Done{};
+  const auto administrator = new_key(administrator_key());
+  if (!administrator) return administrator.error();
+  made.administrator = *administrator;
+  return write_configuration(made);
+}
+
+Result<Done> KvGroup::write_configuration(const Configuration& configuration) const {
+  const std::string text = to_text(configuration);
+  const std::array<Bytes, 1> pieces{as_bytes(text)};
+  return store::replace_file(configuration_file(), pieces);
+}
+
+Result<std::size_t> KvGroup::add() {
+  const std::size_t number = members_.size();
+  std::vector<Fd> held;
+  const auto port = draw_port(held);
+  if (!port) return port.error();
+  const auto key = new_key(concat(directory_, "/replica-", number, ".key"));
+  if (!key) return key.error();
+  configuration_.replicas.push_back(
+      {static_cast<std::uint32_t>(number), concat("127.0.0.1:", *port), *key, true});
+  if (auto written = write_configuration(configuration_); !written) return written.error();
+  members_.emplace_back().is_new = true;
+  held.clear();
+  if (auto started = start(number); !started) return started.error();
+  return number;
+}
+
+Result<Done> KvGroup::replace(std::size_t replica) {
+  if (auto right = check(replica, true, ""); !right) return right;
+  const auto added = add();
+  if (!added) return added.error();
+  auto administrator = Administrator::open(
+      configuration_, {.key_file = administrator_key(), .timeout = std::chrono::seconds(60)});
+  if (!administrator) return administrator.error();
+  const auto members = (*administrator)
+                           ->change({.remove = {static_cast<std::uint32_t>(replica)},
+                                     .add = {configuration_.replicas.back()}});
+  if (!members) return members.error();
+  return members_[replica].state == State::down ? Done{} : kill(replica);
 }
 
 KvGroup::~KvGroup() {
@@ -110,8 +150,8 @@ Result<Done> KvGroup::start(std::size_t replica) {
   const bool fits = replica < members_.size() && members_[replica].state == State::down;
   if (auto right = check(replica, fits, "down"); !right) return right;
   const std::string place = concat(directory_, "/replica-", replica);
-  struct stat status {};
-  const bool first = is_new_ && ::stat(place.c_str(), &status) != 0;
+  // Never again: whose directory is gone by then has lost what it had promised.
+  const bool first = std::exchange(members_[replica].is_new, false);
   const std::string number = std::to_string(replica), config_file = configuration_file(),
                     key = place + ".key";
   std::vector<const char*> words = {"piracema",          "kv",          "replica",      "--config",
@@ -119,6 +159,8 @@ Result<Done> KvGroup::start(std::size_t replica) {
                                     key.c_str(),         "--directory", place.c_str()};
   if (first) words.push_back("--first-start");
   words.push_back(nullptr);
+  const auto other = programs_.find(replica);
+  const std::string program = other == programs_.end() ? program_ : other->second;
   const pid_t parent = ::getpid();
   const pid_t pid = ::fork();
   if (pid < 0) return Error{Errc::io, with_errno("starting a process")};
@@ -127,11 +169,12 @@ Result<Done> KvGroup::start(std::size_t replica) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     ::setpgid(0, 0);
     if (::getppid() == parent) {
-      ::execv(program_.c_str(), const_cast<char* const*>(words.data()));
+      ::execv(program.c_str(), const_cast<char* const*>(words.data()));
     }
     ::_exit(127);
   }
-  members_[replica] = {pid, State::up};
+  members_[replica].pid = pid;
+  members_[replica].state = State::up;
   return Done{};
 }
 

@@ -4,6 +4,7 @@
 #include <piracema/smr/configuration.h>
 #include <sys/types.h>
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,10 @@ class KvGroup {
     std::string directory;
     /// The `piracema` command.
     std::string program = "/proc/self/exe";
+    /// Where replicas live, each at port 7000; loopback, at ports that are free, if empty.
+    std::vector<std::string> hosts = {};
+    /// In place of it, for some replicas.
+    std::map<std::size_t, std::string> programs = {};
   };
   /// Errc::config, Errc::io.
   static Result<KvGroup> make(const Options& options);
@@ -28,6 +33,7 @@ class KvGroup {
 
   std::string configuration_file() const { return directory_ + "/group.toml"; }
   std::string client_key() const { return directory_ + "/client.key"; }
+  std::string administrator_key() const { return directory_ + "/administrator.key"; }
   const smr::Configuration& configuration() const { return configuration_; }
 
   /// Errc::config with one line if there is no such replica, or it is not as it has to be for that.
@@ -35,6 +41,10 @@ class KvGroup {
   Result<Done> kill(std::size_t replica);
   Result<Done> freeze(std::size_t replica);
   Result<Done> thaw(std::size_t replica);
+  /// A new replica, of the next number and on an empty disk; not a member yet.
+  Result<std::size_t> add();
+  /// A new replica takes the place of this one, which ends if it lives. Also: timeout.
+  Result<Done> replace(std::size_t replica);
   /// Those that have ended by themselves since the last call.
   std::vector<std::size_t> ended();
 
@@ -43,16 +53,18 @@ class KvGroup {
   struct Member {
     pid_t pid = 0;
     State state = State::down;
+    /// It has never run.
+    bool is_new = false;
   };
   explicit KvGroup(const Options& options)
-      : directory_(options.directory), program_(options.program) {}
+      : directory_(options.directory), program_(options.program), programs_(options.programs) {}
   Result<Done> lay_out(const Options& options);
+  Result<Done> write_configuration(const smr::Configuration& configuration) const;
   Result<Done> check(std::size_t replica, bool fits, const char* want) const;
 
   std::string directory_, program_;
+  std::map<std::size_t, std::string> programs_;
   smr::Configuration configuration_;
-  /// Their directories are new.
-  bool is_new_ = false;
   std::vector<Member> members_;
 };
 

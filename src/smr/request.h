@@ -17,7 +17,14 @@ enum class Kind : std::uint8_t {
   open,         ///< Opens a session; signed.
   close,        ///< Ends it.
   reconfigure,  ///< A change of the view; signed by the administrator.
+  admit,        ///< A client comes, goes, or gets another key; signed by the administrator.
 };
+
+/// Belongs to no session, and an administrator's signature alone counts.
+constexpr bool is_for_administrators(Kind kind) {
+  return kind == Kind::reconfigure || kind == Kind::admit;
+}
+constexpr bool has_session(Kind kind) { return kind != Kind::open && !is_for_administrators(kind); }
 
 /// One operation, as a client sent it.
 struct Request {

@@ -16,7 +16,7 @@
 namespace piracema::smr {
 
 struct ClientOptions {
-  /// As in the configuration, [client.ID].
+  /// As in the configuration, [client.ID], or as an administrator has admitted it.
   std::uint64_t id = 1;
   /// Made by `piracema kv keygen`; for its owner alone.
   std::string key_file;
@@ -39,7 +39,8 @@ class Client {
   using Callback = std::function<void(Result<Buffer>)>;
 
   /// Connects in the background: a group that is not there yet is waited for. Errors are those of
-  /// the configuration and of the key file, and config if the key is not that of client `id`.
+  /// the configuration and of the key file, and config if the configuration has another key for
+  /// client `id`. One that nobody has admitted gets no answer.
   static Result<std::unique_ptr<Client>> open(const Configuration& configuration,
                                               const ClientOptions& options);
   /// Closes its session, if that takes less than a second. What is not answered gets an error.

@@ -21,6 +21,11 @@ namespace piracema::smr {
 ///     address = "10.0.0.1:7000"
 ///     public_key = "5b1c…"
 ///
+///     [replica.3]
+///     address = "10.0.0.4:7000"
+///     public_key = "77f2…"
+///     added = true              # later, by an administrator
+///
 ///     [client.1]
 ///     public_key = "90aa…"
 ///
@@ -34,6 +39,9 @@ struct Configuration {
     std::string address;
     /// 64 hexadecimal digits, as `piracema kv keygen` prints them.
     std::string public_key;
+    /// Not one of those that the group began with: an administrator adds it, or has added it,
+    /// while the group runs. Clients and replicas look for the group here too.
+    bool added = false;
   };
   struct Client {
     std::uint64_t id = 0;
@@ -45,11 +53,15 @@ struct Configuration {
   /// Faulty replicas may do anything (n >= 3f + 1), or only stop (n >= 2f + 1).
   bool byzantine = false;
   std::uint32_t f = 1;
-  /// By ascending id. They begin with these; reconfigurations change them.
+  /// By ascending id. The group has begun with those that are not `added`; what became of them
+  /// its replicas know, and each proves it to whom it meets. So an entry is never taken out as
+  /// long as anybody uses the file, and a file that is out of date serves as long as one of its
+  /// replicas is still a member.
   std::vector<Replica> replicas;
-  /// Who may ask for anything.
+  /// Clients that were there from the beginning. An administrator admits others, and dismisses
+  /// these, while the group runs.
   std::vector<Client> clients;
-  /// Who may change the replicas; nobody if empty.
+  /// The public key of who may change replicas and clients; nobody if empty.
   std::string administrator;
 
   /// A request that is not ordered after this time is forwarded to the leader, after twice this

@@ -75,9 +75,25 @@ KeyAuthenticator::KeyAuthenticator(FaultModel model, ReplicaId me, KeyPair mine,
                                    std::optional<PublicKey> administrator)
     : model_(model), me_(me), mine_(std::move(mine)), administrator_(administrator) {
   for (const Client& client : clients) {
-    clients_.insert_or_assign(client.id,
-                              Known{client.key, mine_.shared_with(client.key, request_label)});
+    admit(client);
   }
+}
+
+void KeyAuthenticator::admit(const Client& client) {
+  const Known known{client.key, mine_.shared_with(client.key, request_label)};
+  const std::unique_lock lock(clients_mutex_);
+  clients_.insert_or_assign(client.id, known);
+}
+
+void KeyAuthenticator::dismiss(ClientId client) {
+  const std::unique_lock lock(clients_mutex_);
+  clients_.erase(client);
+}
+
+std::optional<KeyAuthenticator::Known> KeyAuthenticator::known(ClientId client) const {
+  const std::shared_lock lock(clients_mutex_);
+  const auto found = clients_.find(client);
+  return found == clients_.end() ? std::nullopt : std::optional(found->second);
 }
 
 Result<Done> KeyAuthenticator::use_members(const std::vector<MemberInfo>& members) {
@@ -95,10 +111,10 @@ Result<Done> KeyAuthenticator::use_members(const std::vector<MemberInfo>& member
 bool KeyAuthenticator::verify(const Request& request) const {
   if (is_rare(request.kind)) {
     std::optional<PublicKey> signer;
-    if (request.kind == Kind::reconfigure) {
+    if (is_for_administrators(request.kind)) {
       signer = administrator_;
-    } else if (const auto found = clients_.find(request.client); found != clients_.end()) {
-      signer = found->second.key;
+    } else if (const auto client = known(request.client)) {
+      signer = client->key;
     }
     const Bytes proof = request.proof;
     if (!signer || proof.empty() || proof[0] != std::byte{signature}) return false;
@@ -106,9 +122,9 @@ bool KeyAuthenticator::verify(const Request& request) const {
     write_proved(request, proved);
     return verify_signature(*signer, proved, proof.subspan(1));
   }
-  const auto found = clients_.find(request.client);
-  if (found == clients_.end()) return false;
-  return model_ == FaultModel::crash || has_tag(request, found->second.shared);
+  const auto client = known(request.client);
+  if (!client) return false;
+  return model_ == FaultModel::crash || has_tag(request, client->shared);
 }
 
 bool KeyAuthenticator::has_tag(const Request& request, const MacKey& key) const {
@@ -135,8 +151,8 @@ std::optional<PublicKey> KeyAuthenticator::key_of(ReplicaId replica) const {
 }
 
 std::optional<PublicKey> KeyAuthenticator::key_of_client(ClientId client) const {
-  const auto found = clients_.find(client);
-  return found == clients_.end() ? std::nullopt : std::optional(found->second.key);
+  const auto found = known(client);
+  return found ? std::optional(found->key) : std::nullopt;
 }
 
 }  // namespace piracema::smr

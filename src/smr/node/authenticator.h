@@ -14,7 +14,7 @@ namespace piracema::smr {
 
 /// Proves to each replica that a request is the client's (smr's `Request::proof`): a vector of
 /// MACs, one for each replica, for what is frequent; a signature for `open`, `close` and
-/// `reconfigure`. One thread.
+/// what changes the group. One thread.
 class RequestProver {
  public:
   RequestProver(KeyPair client, FaultModel model);
@@ -43,7 +43,7 @@ class KeyAuthenticator : public Authenticator {
     PublicKey key{};
   };
 
-  /// `administrator` signs reconfigurations.
+  /// `clients` are those of the configuration; `administrator` signs what changes the group.
   KeyAuthenticator(FaultModel model, ReplicaId me, KeyPair mine, const std::vector<Client>& clients,
                    std::optional<PublicKey> administrator);
 
@@ -53,6 +53,10 @@ class KeyAuthenticator : public Authenticator {
   bool verify(const Request& request) const override;
   Buffer sign(Bytes what) const override { return mine_.sign(what); }
   bool verify(ReplicaId signer, Bytes what, Bytes signature) const override;
+
+  /// A client that came while the group runs, or that has another key now.
+  void admit(const Client& client);
+  void dismiss(ClientId client);
 
   std::optional<PublicKey> key_of(ReplicaId replica) const;
   /// nullopt: no client of this group.
@@ -64,13 +68,14 @@ class KeyAuthenticator : public Authenticator {
     MacKey shared;
   };
   bool has_tag(const Request& request, const MacKey& key) const;
+  std::optional<Known> known(ClientId client) const;
 
   const FaultModel model_;
   const ReplicaId me_;
   const KeyPair mine_;
   const std::optional<PublicKey> administrator_;
+  mutable std::shared_mutex clients_mutex_, members_mutex_;
   std::unordered_map<ClientId, Known> clients_;
-  mutable std::shared_mutex members_mutex_;
   std::map<ReplicaId, PublicKey> members_;
 };
 

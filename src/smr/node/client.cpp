@@ -108,15 +108,20 @@ Result<std::unique_ptr<Client>> Client::open(const Configuration& configuration,
   if (auto valid = validate(configuration); !valid) return valid.error();
   const auto key = read_key(options.key_file);
   if (!key) return key.error();
-  for (const auto& client : configuration.clients) {
-    if (client.id != options.id) continue;
-    if (*parse_public_key(client.public_key) != key->public_key()) break;
-    return std::unique_ptr<Client>(new Client(std::make_unique<Parts>(
-        configuration, options.id, *key, std::chrono::duration_cast<Time>(options.timeout))));
+  if (options.id == administrator_id) {
+    return Error{Errc::config, "client 0 is the administrator, and no other client"};
   }
-  return Error{Errc::config,
-               concat("key file ", options.key_file, ": its public key ", hex_of(key->public_key()),
-                      " is not that of client ", options.id, " in the configuration")};
+  for (const auto& client : configuration.clients) {
+    if (client.id != options.id || *parse_public_key(client.public_key) == key->public_key()) {
+      continue;
+    }
+    return Error{Errc::config, concat("key file ", options.key_file, ": its public key ",
+                                      hex_of(key->public_key()), " is not that of client ",
+                                      options.id, " in the configuration")};
+  }
+  // One that the configuration does not name may have been admitted since.
+  return std::unique_ptr<Client>(new Client(std::make_unique<Parts>(
+      configuration, options.id, *key, std::chrono::duration_cast<Time>(options.timeout))));
 }
 
 Client::Client(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}

@@ -20,8 +20,12 @@
 
 namespace piracema::smr {
 
-/// The view that a configuration begins with.
+/// The view that a configuration begins with; and who may have come since.
 View view_of(const Configuration& configuration);
+std::vector<MemberInfo> added_in(const Configuration& configuration);
+
+/// The administrator comes as this client, without sessions.
+constexpr ClientId administrator_id = 0;
 
 /// A client without a thread of its own: finds the leader and the view, asks again, counts equal
 /// replies. Belongs to the poller's thread; the flush list is flushed by its owner, once for all
@@ -46,7 +50,8 @@ class ClientEngine {
   ClientEngine(const ClientEngine&) = delete;
   ClientEngine& operator=(const ClientEngine&) = delete;
 
-  /// `kind` is ordered, parallel or reconfigure.
+  /// `kind` is ordered or parallel; an administrator's, admit or reconfigure. The last is done
+  /// when the view has changed, in whatever way.
   void order(Kind kind, std::uint32_t group, Buffer operation, Time deadline, Done done);
   /// Linearizable, without a place in the order where that can be had.
   void read(Buffer operation, Time deadline, Done done);
@@ -55,6 +60,9 @@ class ClientEngine {
   void close(Time deadline, std::function<void()> done);
 
   const View& view() const { return view_; }
+  /// How many of its members say that it has begun, and know of no later one.
+  std::size_t arrived() const;
+  bool has_arrived(ReplicaId member) const;
   /// nullopt while no replica has told.
   std::optional<Standing> standing() const { return standing_; }
   /// How many of them this client is connected to.
@@ -76,6 +84,7 @@ class ClientEngine {
   using AskedPtr = std::unique_ptr<Asked>;
 
   void connect();
+  void call(const MemberInfo& replica, std::map<ReplicaId, std::unique_ptr<Caller>>& callers);
   void open_session();
   void opened(Result<Buffer> result);
   void start(AskedPtr asked);
@@ -91,6 +100,7 @@ class ClientEngine {
   void read_reply(ReplicaId from, Bytes message);
   void new_standing(ReplicaId from, const Standing& standing);
   void new_view(Bytes message);
+  void use_view(const View& view);
   void answered(AskedPtr asked, ReplyStatus status, Bytes result);
   void session_lost();
 
@@ -99,9 +109,17 @@ class ClientEngine {
   void resend_all();
   void tick();
   template <class Visit>
-  void each_asked(Visit visit);
+  void each_asked(Visit visit) {
+    for (const auto& [number, asked] : sessionless_) visit(*asked);
+    for (Sequence sequence = oldest_; session_ != 0 && sequence < next_; ++sequence) {
+      if (const AskedPtr& asked = asked_[sequence % window_]) visit(*asked);
+    }
+  }
   void finish(AskedPtr asked, Result<Buffer> result);
   AskedPtr* find(std::uint64_t session, Sequence sequence);
+
+  /// How exact deadlines and repetitions are.
+  static constexpr std::chrono::milliseconds tick_interval{20};
 
   net::Poller& poller_;
   FlushList& flush_list_;
@@ -111,7 +129,11 @@ class ClientEngine {
   const std::size_t operation_bytes_max_;
   RequestProver prover_;
   View view_;
+  /// Replicas that may know of a later view.
+  const std::vector<MemberInfo> added_;
   std::map<ReplicaId, std::unique_ptr<Caller>> callers_;
+  /// The last word of each replica; and of whoever is to be believed about the leader.
+  std::map<ReplicaId, Standing> told_;
   std::optional<Standing> standing_;
   ReplicaId leader_ = 0;
 
@@ -130,7 +152,7 @@ class ClientEngine {
   std::uint64_t read_count_ = 0;
   /// For a session, or for room in it.
   std::deque<AskedPtr> waiting_;
-  std::optional<net::Poller::Timer> timer_;
+  std::optional<net::Poller::Timer> timer_, reopen_;
 };
 
 }  // namespace piracema::smr

@@ -52,9 +52,10 @@ void ClientPort::received(Link& link, std::uint8_t kind, Bytes message) {
 void ClientPort::submit(Guest& guest, Bytes message) {
   auto request = decode_request(message);
   if (!request) return refuse(guest, "a request that is none");
-  // Nobody asks in another's name; the administrator's signature alone counts.
-  if (request->client != guest.link->peer().id && request->kind != Kind::reconfigure) {
-    return refuse(guest, "a request of another client");
+  // Nobody asks in another's name, and the administrator asks for nothing else.
+  if (request->client != guest.link->peer().id ||
+      is_for_administrators(request->kind) != (request->client == 0)) {
+    return refuse(guest, "a request that is not its own to make");
   }
   if (request->operation.size() > operation_bytes_max_) {
     return send(guest, {request->client, request->session, request->sequence, ReplyStatus::refused,
@@ -75,7 +76,7 @@ void ClientPort::submit(Guest& guest, Bytes message) {
 // Remembers who wants the reply.
 ClientPort::Noted ClientPort::note(Guest& guest, const Request& request) {
   const std::size_t bytes = message_cost + request.operation.size();
-  if (request.kind == Kind::open || request.kind == Kind::reconfigure) {
+  if (!has_session(request.kind)) {
     if (openings_.emplace(Opening{request.client, request.sequence}, &guest).second) {
       asked(guest, bytes);
     }
@@ -211,6 +212,14 @@ void ClientPort::refuse(Guest& guest, const char* why) {
   log(Level::warning, concat("hung up on ", to_text(link->peer()), ": ", std::string_view(why)));
   link->close();
   forget(link.get());
+}
+
+void ClientPort::dismiss(ClientId client) {
+  std::vector<Guest*> gone;
+  for (const auto& [link, guest] : links_) {
+    if (link->peer().id == client) gone.push_back(guest.get());
+  }
+  for (Guest* guest : gone) refuse(*guest, "it is no client any more, or has another key");
 }
 
 void ClientPort::lost(const Link& link) { forget(&link); }

@@ -52,6 +52,9 @@ class ClientPort {
   void reply(const Reply& reply);
   void read_reply(std::uint64_t token, bool known, Bytes result);
 
+  /// Hangs up on all links of this client.
+  void dismiss(ClientId client);
+
   /// Tells all of them, if it is new.
   void set_standing(const Standing& standing);
   void tell_view(Bytes signed_view);

@@ -6,11 +6,9 @@
 #include <limits>
 #include <map>
 #include <optional>
-#include <set>
 
 #include "base/text.h"
-#include "net/address.h"
-#include "smr/node/keys.h"
+#include "smr/node/configuration_check.h"
 #include "smr/node/settings_file.h"
 #include "store/files.h"
 
@@ -21,8 +19,6 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr std::uint64_t file_bytes_max = 1 << 20;
-constexpr std::size_t replicas_max = 128;
-constexpr std::size_t clients_max = 100'000;
 
 Error wrong(std::string message) { return {Errc::config, std::move(message)}; }
 
@@ -131,8 +127,10 @@ Result<Done> Reading::replica(const Setting& setting, std::uint32_t id) {
     replica.address = setting.value;
   } else if (setting.name == "public_key") {
     replica.public_key = setting.value;
+  } else if (setting.name == "added") {
+    return read_flag(setting.value, replica.added);
   } else {
-    return unknown("address or public_key");
+    return unknown("address, public_key or added");
   }
   return Done{};
 }
@@ -169,85 +167,9 @@ Result<Configuration> Reading::finish() {
   return std::move(configuration_);
 }
 
-/// What is wrong, and the name of what it is about: "replica.1.address".
-struct Finding {
-  std::string name;
-  std::string what;
-};
-
-std::optional<Finding> check_key(const std::string& section, const std::string& text,
-                                 std::map<std::string, std::string>& owners) {
-  if (text.empty()) return Finding{section, "want a public_key, found none"};
-  const auto key = parse_public_key(text);
-  if (!key) return Finding{section + ".public_key", key.error().message};
-  const auto [owner, is_new] = owners.emplace(hex_of(*key), section);
-  if (is_new) return std::nullopt;
-  return Finding{section + ".public_key",
-                 concat("is also that of ", owner->second, ": two with one identity")};
-}
-
-std::optional<Finding> check_replicas(const Configuration& c,
-                                      std::map<std::string, std::string>& keys) {
-  std::map<std::string, std::string> addresses;
-  std::set<std::uint32_t> ids;
-  for (const auto& replica : c.replicas) {
-    const std::string section = concat("replica.", replica.id);
-    if (!ids.insert(replica.id).second) return Finding{section, "two with one identity"};
-    if (replica.address.empty()) return Finding{section, "want an address, found none"};
-    const auto address = net::Address::parse(replica.address);
-    if (!address || address->port() == 0) {
-      return Finding{section + ".address",
-                     address ? "want a port, found 0" : address.error().message};
-    }
-    const auto [other, is_new] = addresses.emplace(address->text(), section);
-    if (!is_new) return Finding{section + ".address", concat("is also that of ", other->second)};
-    if (auto found = check_key(section, replica.public_key, keys)) return found;
-  }
-  return std::nullopt;
-}
-
-std::optional<Finding> check(const Configuration& c) {
-  if (c.name.empty() || c.name.size() > 100) {
-    return Finding{"group.name", concat("want 1 to 100 bytes, found ", c.name.size())};
-  }
-  const std::size_t n = c.replicas.size();
-  const std::size_t wanted = (c.byzantine ? 3 : 2) * std::size_t{c.f} + 1;
-  if (n < wanted || n > replicas_max) {
-    return Finding{"group.f", concat("want ", wanted, " replicas or more (", c.byzantine ? 3 : 2,
-                                     "f + 1) to outlive f = ", c.f,
-                                     c.byzantine ? " byzantine faults" : " crashes", ", at most ",
-                                     replicas_max, ", found ", n)};
-  }
-  std::map<std::string, std::string> keys;
-  if (auto found = check_replicas(c, keys)) return found;
-  if (c.clients.size() > clients_max) {
-    return Finding{"client", concat("want at most ", clients_max, ", found ", c.clients.size())};
-  }
-  for (const auto& client : c.clients) {
-    if (auto found = check_key(concat("client.", client.id), client.public_key, keys)) return found;
-  }
-  if (!c.administrator.empty()) {
-    if (const auto key = parse_public_key(c.administrator); !key) {
-      return Finding{"group.administrator", key.error().message};
-    }
-  }
-  if (c.operation_bytes_max == 0 || c.operation_bytes_max > std::size_t{16} << 20) {
-    return Finding{"settings.operation_bytes_max", "want 1 byte to 16 MiB"};
-  }
-  return std::nullopt;
-}
-
 std::string time_text(milliseconds time) { return concat("\"", time.count(), "ms\""); }
 
 }  // namespace
-
-Result<Done> validate(const Configuration& configuration) {
-  prepare_crypto();
-  if (const auto found = check(configuration)) {
-    return wrong(concat(found->name, ": ", found->what));
-  }
-  return Done{};
-}
 
 Result<Configuration> parse_configuration(const std::string& text, const std::string& source) {
   const auto settings = parse_settings(text, source);
@@ -287,8 +209,9 @@ std::string to_text(const Configuration& c) {
                             c.byzantine ? "byzantine" : "crash", "\"\nf = ", c.f, "\n");
   if (!c.administrator.empty()) text += concat("administrator = \"", c.administrator, "\"\n");
   for (const auto& replica : c.replicas) {
-    text += concat("\n[replica.", replica.id, "]\naddress = \"", replica.address,
-                   "\"\npublic_key = \"", replica.public_key, "\"\n");
+    text +=
+        concat("\n[replica.", replica.id, "]\naddress = \"", replica.address, "\"\npublic_key = \"",
+               replica.public_key, "\"\n", replica.added ? "added = true\n" : "");
   }
   for (const auto& client : c.clients) {
     text += concat("\n[client.", client.id, "]\npublic_key = \"", client.public_key, "\"\n");

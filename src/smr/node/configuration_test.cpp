@@ -80,3 +80,15 @@ TEST_CASE("what nobody knows, and what makes no sense, is named with its line") 
   CHECK(error_of(text("x = \"a\\\"\n")).starts_with("c.toml:16: x: want one string"));
   CHECK(error_of("").starts_with("c.toml: group.name: want 1 to 100 bytes"));
 }
+
+TEST_CASE("replicas that are added later do not count, and may live where another one did") {
+  const std::string more = "[replica.3]\naddress = \"127.0.0.1:7001\"\npublic_key = \"" +
+                           hex_key_of(3) + "\"\nadded = true\n";
+  const auto read = parse_configuration(text(more), "c.toml");
+  REQUIRE(read.ok());
+  CHECK(read->replicas.at(3).added);
+  CHECK(parse_configuration(to_text(*read), "again")->replicas.at(3).added);
+  CHECK(error_of(replaced(text(more), "f = 1", "f = 2")).starts_with("c.toml:4: group.f: want 5 "));
+  CHECK(error_of(replaced(text(more), "true", "1")) ==
+        "c.toml:19: replica.3.added: want true or false, found '1'");
+}

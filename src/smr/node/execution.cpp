@@ -8,14 +8,19 @@ Execution::Execution(net::Poller& poller, StateMachine& machine, std::uint32_t t
   ReplySink replies = [this](std::vector<Reply> some) {
     for (Reply& reply : some) host_.reply(std::move(reply));
   };
+  Service::AdmissionSink admissions = host_.admitted;
   if (threads > 0) {
+    admissions = [this](const std::vector<Admission>& some) {
+      tell([this, some] { host_.admitted(some); });
+    };
     replies = [this](std::vector<Reply> some) {
       tell([this, some = std::move(some)]() mutable {
         for (Reply& reply : some) host_.reply(std::move(reply));
       });
     };
   }
-  service_ = std::make_unique<Service>(ServiceSettings{}, machine, *executor_, std::move(replies));
+  service_ = std::make_unique<Service>(ServiceSettings{}, machine, *executor_, std::move(replies),
+                                       std::move(admissions));
   if (threads > 0) {
     thread_ = std::make_unique<ServiceThread>(*service_, [this](Instance instance) {
       tell([this, instance] { host_.executed(instance); });

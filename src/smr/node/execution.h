@@ -22,6 +22,8 @@ class Execution {
     std::function<void(Reply)> reply;
     /// Everything up to here is executed.
     std::function<void(Instance)> executed;
+    /// Clients that come, go, or get another key.
+    std::function<void(const std::vector<Admission>&)> admitted;
   };
 
   /// `threads` 0: the poller's; else another one, and those of `executor`. `machine` outlives it.

@@ -12,8 +12,6 @@ namespace piracema::smr {
 
 namespace {
 
-constexpr std::chrono::milliseconds port_tick_interval{100};
-
 FaultModel model_of(const Configuration& configuration) {
   return configuration.byzantine ? FaultModel::byzantine : FaultModel::crash;
 }
@@ -90,14 +88,17 @@ Result<Done> ReplicaNode::prepare() {
   if (!executor) return executor.error();
   execution_ = std::make_unique<Execution>(
       poller_, machine_, configuration_.execution_threads, *std::move(executor),
-      Execution::Host{[this](Reply reply) { clients_->reply(reply); },
-                      [this](Instance instance) { inbox_.push_back(Executed{instance}); }});
+      Execution::Host{[this](Reply reply) {
+                        clients_->reply(place_.distort_reply ? place_.distort_reply(reply) : reply);
+                      },
+                      [this](Instance instance) { inbox_.push_back(Executed{instance}); },
+                      [this](const std::vector<Admission>& some) { admit(some); }});
   const View view = view_of(configuration_);
   auto recovered = open_storage(view);
   if (!recovered) return recovered.error();
-  view_ = recovered->view;
-  if (auto known = authenticator_.use_members(view.members); !known) return known;
-  if (auto known = authenticator_.use_members(view_.members); !known) return known;
+  view_ = newest_view_ = recovered->view;
+  was_member_ = view_.has(place_.id);
+  if (auto known = authenticator_.use_members(reachable()); !known) return known;
   const auto settings = smr::validate(settings_of(configuration_));
   if (!settings) return settings.error();
   core_ = std::make_unique<Core>(*settings, place_.id, authenticator_, *std::move(recovered));
@@ -145,169 +146,64 @@ Result<Done> ReplicaNode::listen() {
     peers_->lost(link, why);
   };
   std::string address;
-  for (const MemberInfo& member : view_.members) {
-    if (member.id == place_.id) address = member.address;
-  }
-  if (address.empty()) {
-    return Error{Errc::config, concat("replica ", place_.id, " was taken out of the group")};
+  for (const auto& replica : configuration_.replicas) {
+    if (replica.id == place_.id) address = replica.address;
   }
   auto door = Door::open(poller_, flush_list_, self_, address, std::move(host), limits);
   if (!door) return door.error();
   door_ = *std::move(door);
-  return peers_->use_members(view_.members);
+  return peers_->use_members(reachable());
+}
+
+std::vector<MemberInfo> ReplicaNode::reachable() const {
+  std::map<ReplicaId, MemberInfo> all;
+  for (const MemberInfo& one : added_in(configuration_)) all[one.id] = one;
+  for (const MemberInfo& one : newest_view_.members) all[one.id] = one;
+  for (const MemberInfo& one : view_.members) all[one.id] = one;
+  std::vector<MemberInfo> members;
+  for (auto& [id, one] : all) members.push_back(std::move(one));
+  return members;
+}
+
+void ReplicaNode::meet_members() {
+  // A replica that was taken out has nothing to say to the others; clients it sends to them.
+  const bool gone = was_member_ && !view_.has(place_.id) && !newest_view_.has(place_.id);
+  const std::vector<MemberInfo> others = gone ? std::vector<MemberInfo>{} : reachable();
+  auto done = authenticator_.use_members(others);
+  if (done) done = peers_->use_members(others);
+  if (!done) log(Level::warning, concat("view ", newest_view_.id, ": ", done.error().message));
 }
 
 std::optional<PublicKey> ReplicaNode::key_of(const PeerName& name) const {
   if (name.role == PeerName::Role::client) {
     // The administrator comes as client 0.
-    if (name.id == 0) return administrator_of(configuration_);
+    if (name.id == administrator_id) return administrator_of(configuration_);
     return authenticator_.key_of_client(name.id);
   }
-  if (name.id > ~ReplicaId{0} || !view_.has(static_cast<ReplicaId>(name.id))) return std::nullopt;
-  return authenticator_.key_of(static_cast<ReplicaId>(name.id));
+  for (const MemberInfo& one : reachable()) {
+    if (one.id == name.id) return authenticator_.key_of(one.id);
+  }
+  return std::nullopt;
+}
+
+void ReplicaNode::admit(const std::vector<Admission>& some) {
+  for (const Admission& one : some) {
+    const auto key = parse_public_key(one.public_key);
+    const auto before = authenticator_.key_of_client(one.client);
+    if (key) {
+      authenticator_.admit({one.client, *key});
+    } else {
+      authenticator_.dismiss(one.client);
+    }
+    // Links that were made with another key, or with one that counts no more.
+    if (clients_ && before && (!key || *before != *key)) clients_->dismiss(one.client);
+    log(Level::info, concat("client ", one.client, key ? " is admitted" : " is dismissed"));
+  }
 }
 
 void ReplicaNode::welcome(std::shared_ptr<Link> link) {
   if (link->peer().role == PeerName::Role::client) return clients_->take(std::move(link));
   if (!peers_->take(link)) link->close();
 }
-
-// ---- the loop --------------------------------------------------------------------------------
-
-Result<Done> ReplicaNode::run() {
-  step(Tick{});
-  while (!stopped_ && !failure_) {
-    step_all();
-    tell_standing();
-    if (log_) log_->kick();
-    flush_list_.flush();
-    if (failure_) break;
-    poller_.run_once(time_to_wait());
-  }
-  if (failure_) return *failure_;
-  return Done{};
-}
-
-void ReplicaNode::stop() {
-  poller_.post([this] { stopped_ = true; });
-}
-
-std::chrono::milliseconds ReplicaNode::time_to_wait() const {
-  using std::chrono::milliseconds;
-  if (!inbox_.empty()) return milliseconds(0);
-  const auto deadline = core_->next_deadline();
-  if (!deadline) return port_tick_interval;
-  const auto left = std::chrono::ceil<milliseconds>(*deadline - now());
-  return std::clamp(left, milliseconds(0), port_tick_interval);
-}
-
-// The core is told of everything that has come before it is told that it is time: so a batch has
-// all of it.
-void ReplicaNode::step_all() {
-  do {
-    while (!inbox_.empty()) {
-      looked_at_.swap(inbox_);
-      for (Event& event : looked_at_) step(std::move(event));
-      looked_at_.clear();
-      execution_->run();
-    }
-    const auto deadline = core_->next_deadline();
-    if (deadline && *deadline <= now()) step(Tick{});
-    execution_->run();
-  } while (!inbox_.empty() && !failure_);
-  const Time time = now();
-  if (time - port_tick_ < port_tick_interval) return;
-  port_tick_ = time;
-  clients_->tick(time);
-}
-
-void ReplicaNode::step(Event event) {
-  if (failure_) return;
-  core_->step(now(), std::move(event), actions_);
-  for (Action& action : actions_) {
-    std::visit([this](auto& one) { act(one); }, action);
-  }
-  actions_.clear();
-}
-
-void ReplicaNode::tell_standing() {
-  clients_->set_standing({core_->view().id, core_->regency(), core_->leader()});
-}
-
-void ReplicaNode::submit(Request request) {
-  if (authenticator_.verify(request)) inbox_.push_back(Submitted{std::move(request)});
-}
-
-void ReplicaNode::received(ReplicaId from, Bytes bytes) {
-  auto message = decode_message(bytes);
-  if (message) {
-    inbox_.push_back(Received{from, *std::move(message)});
-  } else {
-    log(Level::warning,
-        concat("replica ", from, " sent what no replica sends: ", message.error().message));
-  }
-}
-
-void ReplicaNode::fail(Error why) {
-  if (!failure_) failure_ = std::move(why);
-}
-
-// ---- what the core wants ---------------------------------------------------------------------
-
-void ReplicaNode::act(Send& send) {
-  if (send.after_log && log_ && durable_ < log_->appended()) {
-    held_.push_back({log_->appended(), send.to, std::move(send.message)});
-  } else {
-    send_now(send.to, send.message);
-  }
-}
-
-void ReplicaNode::send_now(ReplicaId to, const MessagePtr& message) {
-  if (to == place_.id) {
-    inbox_.push_back(Received{to, message});
-    return;
-  }
-  if (encoded_of_ != message) {
-    encoded_ = encode(*message);
-    encoded_of_ = message;
-  }
-  peers_->send(to, encoded_.head, encoded_.body ? Bytes(*encoded_.body) : Bytes());
-}
-
-void ReplicaNode::release_held() {
-  while (!held_.empty() && held_.front().after <= durable_) {
-    const Held held = std::move(held_.front());
-    held_.pop_front();
-    send_now(held.to, held.message);
-  }
-}
-
-void ReplicaNode::act(Execute& execute) { execution_->execute(std::move(execute)); }
-
-void ReplicaNode::act(ReadNow& read) {
-  const auto found = reads_.find(read.token);
-  if (found == reads_.end()) return;
-  Buffer operation = std::move(found->second);
-  reads_.erase(found);
-  execution_->query(std::move(operation), [this, token = read.token](const Buffer& result) {
-    clients_->read_reply(token, true, result);
-  });
-}
-
-void ReplicaNode::act(Refuse& refuse) {
-  reads_.erase(refuse.token);
-  clients_->read_reply(refuse.token, false, {});
-}
-
-void ReplicaNode::act(UseView& use) {
-  view_ = use.view;
-  auto done = authenticator_.use_members(view_.members);
-  if (done) done = peers_->use_members(view_.members);
-  if (!done) log(Level::warning, concat("view ", view_.id, ": ", done.error().message));
-}
-
-void ReplicaNode::act(Note& note) { log(note.warning ? Level::warning : Level::info, note.text); }
-
-void ReplicaNode::act(Halt& halt) { fail({Errc::failed, halt.why}); }
 
 }  // namespace piracema::smr

@@ -40,6 +40,10 @@ class ReplicaNode {
     bool first_start = false;
     /// Execution by clients' groups.
     std::optional<ConflictGroups> groups = {};
+    /// For tests of what the others do then: what this replica says to `to` in place of a message,
+    /// null for nothing; and what it replies in place of what is right.
+    std::function<MessagePtr(ReplicaId to, const MessagePtr&)> distort = {};
+    std::function<Reply(const Reply&)> distort_reply = {};
   };
 
   /// Reads what the directory has, and listens. `machine` is as new; it outlives the node.
@@ -58,6 +62,8 @@ class ReplicaNode {
   void stop();
 
  private:
+  static constexpr std::chrono::milliseconds port_tick_interval{100};
+
   ReplicaNode(const Configuration& configuration, Place place, StateMachine& machine);
   Result<Done> prepare();
   Result<Recovered> open_storage(const View& view);
@@ -68,6 +74,11 @@ class ReplicaNode {
   Result<Done> listen();
 
   std::optional<PublicKey> key_of(const PeerName& name) const;
+  /// Whom this replica speaks to, itself included: members of the view and of the newest one that
+  /// was proven, and whom the configuration says to have been added.
+  std::vector<MemberInfo> reachable() const;
+  void meet_members();
+  void admit(const std::vector<Admission>& some);
   void welcome(std::shared_ptr<Link> link);
   void submit(Request request);
   void received(ReplicaId from, Bytes message);
@@ -76,6 +87,7 @@ class ReplicaNode {
   void step_all();
   void step(Event event);
   void tell_standing();
+  void recall_views();
   void release_held();
   void fail(Error why);
   std::chrono::milliseconds time_to_wait() const;
@@ -132,7 +144,9 @@ class ReplicaNode {
   MessagePtr encoded_of_;
   EncodedMessage encoded_;
 
-  View view_;
+  /// The one that rules, and the last that a quorum of the one before has signed.
+  View view_, newest_view_;
+  bool was_member_ = false;
   std::optional<Error> failure_;
   std::atomic<bool> stopped_ = false;
   Time port_tick_{};

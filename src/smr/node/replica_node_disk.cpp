@@ -96,6 +96,10 @@ void ReplicaNode::on_disk(Work work, Then then) {
 void ReplicaNode::act(Persist& persist) {
   if (const auto* known = std::get_if<ViewSigned>(&persist.record)) {
     clients_->tell_view(encode(*message(known->view)).head);
+    if (known->view.view.id > newest_view_.id) {
+      newest_view_ = known->view.view;
+      meet_members();
+    }
   }
   if (!log_) return;
   storage_->index().note(next_record_++, persist.record);

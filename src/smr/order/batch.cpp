@@ -18,7 +18,7 @@ Request read_request(wire::Reader& reader) {
   request.session = reader.number<std::uint64_t>();
   request.sequence = reader.number<std::uint64_t>();
   const auto kind = reader.number<std::uint8_t>();
-  if (kind > static_cast<std::uint8_t>(Kind::reconfigure)) reader.fail("a kind of request");
+  if (kind > static_cast<std::uint8_t>(Kind::admit)) reader.fail("a kind of request");
   request.kind = static_cast<Kind>(kind);
   request.group = reader.number<std::uint32_t>();
   request.operation = Buffer(reader.bytes());

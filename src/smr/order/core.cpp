@@ -48,6 +48,7 @@ void Core::Parts::step(Time time, Event& event, std::vector<Action>& actions) {
 
 void Core::Parts::on(Received& event) {
   const auto index = index_of(event.from);
+  if (!own) transfer.hurry(now);  // Whoever speaks to this replica knows it for a member by now.
   if (!index && !for_strangers(*event.message)) return;
   if (index) lost[*index] = false;
   const Sender from{event.from, index.value_or(view.n())};

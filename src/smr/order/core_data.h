@@ -122,6 +122,8 @@ struct CoreData {
   bool content() const { return regencies.wanted() == regency(); }
   /// A member, with all of its memory.
   bool votes() const { return voting && own; }
+  /// Nobody tells this replica what is decided: it is no member yet, or may not say a word.
+  bool has_to_ask() const { return !votes(); }
   bool leads() const {
     return synced && votes() && view.leader(regency()) == me && regency() >= leads_from;
   }

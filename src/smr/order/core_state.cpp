@@ -185,8 +185,8 @@ void Core::Parts::tick_state() {
   checkpoints.tick(now, *out);
   views.tick(now, *out);
   transfer.tick(now, position(), *out);
-  if (!voting && !transfer.active() && now >= ask_again) {
-    ask_again = now + settings.resend_interval;
+  if (has_to_ask() && !transfer.active() && now >= ask_again) {
+    ask_again = now + settings.resend_interval * (voting ? 10 : 1);
     const auto fence = amnesia.fence(view);
     transfer.start(now, position(), fence ? fence->instance : 0, *out);
   }
@@ -200,7 +200,7 @@ std::optional<Time> Core::Parts::state_deadline() const {
   by(checkpoints.next_deadline());
   by(views.next_deadline());
   by(transfer.next_deadline());
-  if (!voting && !transfer.active()) by(ask_again);
+  if (has_to_ask() && !transfer.active()) by(ask_again);
   return next;
 }
 

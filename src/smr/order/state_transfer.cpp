@@ -171,6 +171,12 @@ void StateTransfer::went_on(Time now, const Position& at, std::vector<Action>& o
   log_->go_on(now, at, out);
 }
 
+void StateTransfer::hurry(Time now) {
+  if (phase_ != Phase::asking || !offers_.empty() || !answers_by_) return;
+  rounds_ = 0;
+  answers_by_ = std::min(*answers_by_, now + 2 * resend_interval_);
+}
+
 void StateTransfer::tick(Time now, const Position& at, std::vector<Action>& out) {
   switch (phase_) {
     case Phase::idle:

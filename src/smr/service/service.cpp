@@ -15,16 +15,17 @@ namespace piracema::smr {
 namespace {
 
 constexpr std::uint32_t image_magic = 0x53524D53;  // "SMRS"
-constexpr std::uint32_t image_version = 1;
+constexpr std::uint32_t image_version = 2;
 
 }  // namespace
 
 Service::Service(const ServiceSettings& settings, StateMachine& machine, Executor& executor,
-                 ReplySink replies)
+                 ReplySink replies, AdmissionSink admissions)
     : settings_(settings),
       machine_(machine),
       executor_(executor),
       replies_(std::move(replies)),
+      tell_admissions_(std::move(admissions)),
       sessions_(settings.sessions) {}
 
 // Three passes over the requests: sessions decide in order which are to be executed, by what was
@@ -63,11 +64,14 @@ void Service::admit(const Request& request, const Context& context) {
       return close(request);
     case Kind::reconfigure:
       return;
+    case Kind::admit:
+      return change_clients(request);
   }
   answer(request, ReplyStatus::refused);
 }
 
 void Service::open(const Request& request) {
+  if (admissions_.is_dismissed(request.client)) return answer(request, ReplyStatus::refused);
   const std::uint64_t session = sessions_.open(request.client, request.sequence);
   if (session == 0) return answer(request, ReplyStatus::no_session);
   answer(request, ReplyStatus::done,
@@ -78,6 +82,16 @@ void Service::open(const Request& request) {
 void Service::close(const Request& request) {
   sessions_.close(request.client, request.session);
   answer(request, ReplyStatus::done);
+}
+
+// Sessions of a client that goes, or that has another key now, end here, in the order: what comes
+// behind in its old name finds none.
+void Service::change_clients(const Request& request) {
+  const Admissions::Answer& said = admissions_.change(request.sequence, request.operation);
+  answer(request, said.status, std::make_shared<const Buffer>(as_bytes(said.text)));
+  if (said.status != ReplyStatus::done) return;
+  sessions_.close_all(admissions_.latest().client);
+  if (tell_admissions_) tell_admissions_({admissions_.latest()});
 }
 
 void Service::operate(const Request& request, const Context& context) {
@@ -108,6 +122,10 @@ bool Service::answer_again(const Request& request) {
     if (session == 0) return false;
     answer(request, ReplyStatus::done,
            std::make_shared<const Buffer>(wire::encode(SessionOpened{session, Session::window})));
+  } else if (request.kind == Kind::admit) {
+    const Admissions::Answer& last = admissions_.last();
+    if (last.sequence != request.sequence) return false;
+    answer(request, last.status, std::make_shared<const Buffer>(as_bytes(last.text)));
   } else {
     const Session* session = sessions_.find(request.client, request.session);
     if (session == nullptr || request.sequence == 0 ||
@@ -151,8 +169,9 @@ void Service::settle() {
 }
 
 std::function<Checkpoint()> Service::snapshot() {
-  return [write_sessions = sessions_.snapshot(), write_machine = machine_.snapshot(),
-          instance = executed_, time = time_, chunk_bytes = settings_.chunk_bytes] {
+  return [write_sessions = sessions_.snapshot(), write_admissions = admissions_.snapshot(),
+          write_machine = machine_.snapshot(), instance = executed_, time = time_,
+          chunk_bytes = settings_.chunk_bytes] {
     Buffer image;
     wire::Writer out(image);
     out.number(image_magic);
@@ -160,6 +179,7 @@ std::function<Checkpoint()> Service::snapshot() {
     out.number(instance);
     out.number(time);
     write_sessions(out);
+    write_admissions(out);
     out.bytes(write_machine());
     return make_checkpoint(instance, time, image, chunk_bytes);
   };
@@ -180,10 +200,14 @@ Result<Done> Service::restore(Instance instance, Bytes image) {
   const auto time = in.number<std::uint64_t>();
   Sessions sessions(settings_.sessions);
   sessions.read(in);
+  Admissions admissions;
+  admissions.read(in);
   const Bytes machine = in.bytes();
   if (auto finished = in.finish(); !finished) return refuse(finished.error().message);
   if (!machine_.restore(machine)) return refuse("the state machine does not know its image");
   if (!SMR_MUTANT("sessions_not_restored")) sessions_ = std::move(sessions);
+  admissions_ = std::move(admissions);
+  if (tell_admissions_) tell_admissions_(admissions_.all());
   executed_ = instance;
   time_ = time;
   return Done{};

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "smr/order/actions.h"
+#include "smr/service/admissions.h"
 #include "smr/service/checkpoint.h"
 #include "smr/service/executor.h"
 #include "smr/service/reply.h"
@@ -29,9 +30,13 @@ struct ServiceSettings {
 /// One thread calls it (the paper's delivery thread); a simulator may be that thread.
 class Service {
  public:
+  /// Told of clients that come, go, or get another key, on the thread that calls: when that is
+  /// executed, and of all of them when a checkpoint is restored.
+  using AdmissionSink = std::function<void(const std::vector<Admission>&)>;
+
   /// `machine` and `executor` outlive it; `executor` executes on `machine`.
   Service(const ServiceSettings& settings, StateMachine& machine, Executor& executor,
-          ReplySink replies);
+          ReplySink replies, AdmissionSink admissions = nullptr);
 
   /// Executes batches that follow on what was executed, each one in its order. Several at a time
   /// give the executor more to do at once; the outcome is the same. Replies leave as they are
@@ -71,6 +76,7 @@ class Service {
   void admit(const Request& request, const Context& context);
   void open(const Request& request);
   void close(const Request& request);
+  void change_clients(const Request& request);
   void operate(const Request& request, const Context& context);
   void answer(const Request& request, ReplyStatus status,
               std::shared_ptr<const Buffer> result = nullptr);
@@ -81,7 +87,9 @@ class Service {
   StateMachine& machine_;
   Executor& executor_;
   const ReplySink replies_;
+  const AdmissionSink tell_admissions_;
   Sessions sessions_;
+  Admissions admissions_;
   Instance executed_ = 0;
   /// The leader's clock, as operations have seen it: never goes back.
   std::uint64_t time_ = 0;

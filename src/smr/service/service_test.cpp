@@ -322,3 +322,42 @@ TEST_CASE("however batches are grouped, threaded and restored on the way, the st
     CHECK(state_of(expected) == state_of(*service));
   }
 }
+
+TEST_CASE("what was said last about a client holds, and its sessions end where it was said") {
+  const auto admit = [](Sequence sequence, ClientId client, const std::string& key) {
+    return Request{0, 0, sequence, Kind::admit, 0, encode(Admission{client, key}), {}};
+  };
+  const std::string key(64, 'a');
+  Desk desk;
+  const std::uint64_t session = desk.open(5);
+  const auto answer =
+      desk.order({say(5, session, 1, "a"), admit(10, 5, ""), say(5, session, 2, "b")});
+  REQUIRE(answer.size() == 3);
+  CHECK(desk.diary.text() == "a@0 ");
+  CHECK(desk.order({Request{5, 0, 2, Kind::open, 0, {}, {}}}).at(0).status == ReplyStatus::refused);
+  CHECK(desk.order({admit(20, 5, key)}).at(0).status == ReplyStatus::done);
+  CHECK(desk.open(5, 3) != 0);
+  // A copy of the older one is not obeyed, one of the last is answered as before.
+  CHECK(desk.order({admit(10, 5, "")}).at(0).status == ReplyStatus::forgotten);
+  CHECK(desk.open(5, 4) != 0);
+  REQUIRE(desk.service.answer_again(admit(20, 5, key)));
+  CHECK(desk.replies.at(0).status == ReplyStatus::done);
+  desk.replies.clear();
+  CHECK(desk.order({admit(30, 0, key)}).at(0).status == ReplyStatus::refused);
+  CHECK(desk.order({admit(31, 6, "no key")}).at(0).status == ReplyStatus::refused);
+}
+
+TEST_CASE("a checkpoint tells who was admitted") {
+  Desk desk;
+  desk.order({Request{0, 0, 7, Kind::admit, 0, encode(Admission{6, std::string(64, 'b')}), {}}});
+  std::vector<Admission> told;
+  Diary diary;
+  SequentialExecutor executor(diary);
+  Service restored(
+      {}, diary, executor, [](std::vector<Reply>) {},
+      [&](const std::vector<Admission>& some) { told = some; });
+  REQUIRE(restored.restore(desk.service.executed(), whole(desk.service.snapshot()())).ok());
+  REQUIRE(told.size() == 1);
+  CHECK(told[0].client == 6);
+  CHECK(told[0].public_key == std::string(64, 'b'));
+}

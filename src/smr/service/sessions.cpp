@@ -67,6 +67,13 @@ void Sessions::close(ClientId client, std::uint64_t session) {
   if (find(client, session) != nullptr) erase(session);
 }
 
+void Sessions::close_all(ClientId client) {
+  const auto known = clients_.find(client);
+  if (known == clients_.end()) return;
+  const std::vector<std::uint64_t> own = known->second.sessions;
+  for (const std::uint64_t number : own) erase(number);
+}
+
 void Sessions::erase(std::uint64_t number) {
   const auto found = sessions_.find(number);
   Client& owner = clients_.at(found->second->client());

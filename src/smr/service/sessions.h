@@ -30,6 +30,8 @@ class Sessions {
   /// it opened before; 0 for an older one whose session is gone.
   std::uint64_t open(ClientId client, Sequence sequence);
   void close(ClientId client, std::uint64_t session);
+  /// All that the client has.
+  void close_all(ClientId client);
   /// For reading and for a change, which makes it the one that was used last; null if there is
   /// none of this number and client.
   const Session* find(ClientId client, std::uint64_t session) const;

@@ -1,0 +1,210 @@
+#include <algorithm>
+#include <set>
+
+#include "base/text.h"
+#include "smr/node/client_engine.h"
+#include "smr/order/batch.h"
+#include "smr/order/messages.h"
+#include "wire/fields.h"
+
+/// What a client is told: replies, who leads, who the replicas are.
+namespace piracema::smr {
+
+namespace {
+
+Error nobody_knows(std::string_view what) {
+  return {Errc::refused, concat(what, ": nobody knows whether it was executed")};
+}
+
+}  // namespace
+
+void ClientEngine::received(ReplicaId from, std::uint8_t kind, Bytes message) {
+  // One that is about to come, or has gone, may tell of a later view and of nothing else.
+  if (!view_.has(from) && kind != new_view_kind && kind != standing_kind) return;
+  switch (kind) {
+    case reply_kind:
+      return reply(from, message);
+    case read_reply_kind:
+      return read_reply(from, message);
+    case new_view_kind:
+      return new_view(message);
+    case standing_kind:
+      if (const auto standing = wire::decode<Standing>(message)) new_standing(from, *standing);
+      return;
+    default:
+      return;  // Of a later version, or of a liar.
+  }
+}
+
+ClientEngine::AskedPtr* ClientEngine::find(std::uint64_t session, Sequence sequence) {
+  if (session == 0) {
+    const auto found = sessionless_.find(sequence);
+    return found == sessionless_.end() ? nullptr : &found->second;
+  }
+  if (session != session_) return nullptr;
+  AskedPtr& slot = asked_[sequence % window_];
+  return slot && slot->request.sequence == sequence ? &slot : nullptr;
+}
+
+void ClientEngine::reply(ReplicaId from, Bytes message) {
+  const auto reply = decode_reply(message);
+  if (!reply) return;
+  AskedPtr* const slot = find(reply->head.session, reply->head.sequence);
+  if (slot == nullptr) return;  // One more than was needed.
+  // Crash: whoever answers has executed it. Byzantine: not f + 1 but a quorum, or a read that is
+  // answered by a quorum could miss what was acknowledged before (smr/order/core.h).
+  ReplyStatus status = reply->head.status;
+  Bytes result = reply->rest;
+  AskedPtr asked;
+  if (byzantine_) {
+    const Tally::Answer* answer = (*slot)->tally.add(from, status, result, view_.quorum());
+    if (answer == nullptr) return;
+    asked = std::move(*slot);
+    status = answer->status;
+    result = answer->result;
+  } else {
+    asked = std::move(*slot);
+  }
+  if (reply->head.session == 0) sessionless_.erase(reply->head.sequence);
+  answered(std::move(asked), status, result);
+}
+
+void ClientEngine::answered(AskedPtr asked, ReplyStatus status, Bytes result) {
+  if (asked->request.session != 0) {
+    while (oldest_ < next_ && !asked_[oldest_ % window_]) oldest_ += 1;
+  }
+  switch (status) {
+    case ReplyStatus::done:
+      finish(std::move(asked), Buffer(result));
+      break;
+    case ReplyStatus::refused:
+      finish(std::move(asked), Error{Errc::refused, result.empty() ? "the replicas refuse it"
+                                                                   : std::string(as_text(result))});
+      break;
+    case ReplyStatus::forgotten:
+      finish(std::move(asked), nobody_knows("the reply is not kept any more"));
+      break;
+    case ReplyStatus::no_session:
+      if (asked->request.kind == Kind::open) return finish(std::move(asked), Buffer());
+      if (asked->request.kind == Kind::close) {
+        finish(std::move(asked), Buffer());
+      } else {
+        finish(std::move(asked), nobody_knows("the session had to make room for others"));
+      }
+      return session_lost();
+  }
+  start_waiting();
+}
+
+void ClientEngine::session_lost() {
+  session_ = 0;
+  std::vector<AskedPtr> lost;
+  lost.swap(asked_);
+  for (AskedPtr& asked : lost) {
+    if (!asked) continue;
+    finish(std::move(asked), nobody_knows("the session had to make room for others"));
+  }
+  open_session();
+}
+
+void ClientEngine::finish(AskedPtr asked, Result<Buffer> result) {
+  if (!asked->done) return;  // It was told already that it takes too long.
+  const Done done = std::move(asked->done);
+  done(std::move(result));
+}
+
+void ClientEngine::read_reply(ReplicaId from, Bytes message) {
+  const auto reply = decode_read_reply(message);
+  if (!reply) return;
+  const auto found = reads_.find(reply->head.token);
+  if (found == reads_.end()) return;
+  Asked& asked = *found->second;
+  if (!byzantine_) {
+    if (!reply->head.known) {
+      // The leader has changed, or is about to.
+      asked.next_try = std::min(asked.next_try, now() + tick_interval);
+      return;
+    }
+    const AskedPtr mine = std::move(found->second);
+    reads_.erase(found);
+    mine->done(Buffer(reply->rest));
+    return;
+  }
+  const auto status = reply->head.known ? ReplyStatus::done : ReplyStatus::refused;
+  const Tally::Answer* answer = asked.tally.add(from, status, reply->rest, view_.quorum());
+  if (answer == nullptr &&
+      asked.tally.agreeing() + (view_.n() - asked.tally.replicas()) >= view_.quorum()) {
+    return;  // More may come.
+  }
+  AskedPtr mine = std::move(found->second);
+  reads_.erase(found);
+  if (answer == nullptr || answer->status != ReplyStatus::done) {
+    return order_instead(std::move(mine));
+  }
+  mine->done(Buffer(answer->result));
+}
+
+void ClientEngine::new_standing(ReplicaId from, const Standing& standing) {
+  told_[from] = standing;
+  if (!view_.has(from)) return;
+  if (byzantine_) {
+    // A hint for people; requests go to all.
+    if (!standing_ || from == standing.leader) standing_ = standing;
+    return;
+  }
+  // Each view begins with regency 0.
+  if (standing_ &&
+      std::tie(standing.view, standing.regency) < std::tie(standing_->view, standing_->regency)) {
+    return;
+  }
+  standing_ = standing;
+  if (std::exchange(leader_, standing.leader) == standing.leader) return;
+  each_asked([&](Asked& asked) { submit(asked); });
+  for (const auto& [token, asked] : reads_) send_read(token, *asked);
+}
+
+// A view is believed if a quorum of the one that is known has signed it.
+void ClientEngine::new_view(Bytes message) {
+  const auto decoded = decode_message(message);
+  const auto* signed_view = decoded ? std::get_if<SignedView>(decoded->get()) : nullptr;
+  if (signed_view == nullptr || signed_view->view.id <= view_.id) return;
+  const Buffer statement = signed_bytes(signed_view->view);
+  std::set<ReplicaId> signers;
+  for (const MemberInfo& member : view_.members) {
+    const auto key = parse_public_key(member.public_key);
+    for (const Signature& signature : signed_view->signatures) {
+      if (signature.signer == member.id && key &&
+          verify_signature(*key, statement, signature.bytes)) {
+        signers.insert(member.id);
+      }
+    }
+  }
+  if (signers.size() < view_.quorum() || !prover_.use_members(signed_view->view.members).ok()) {
+    return;
+  }
+  use_view(signed_view->view);
+}
+
+void ClientEngine::use_view(const View& view) {
+  view_ = view;
+  poller_.at(now(), [this] {  // Callers may go, and one of them has called.
+    connect();
+    each_asked([&](Asked& asked) {
+      asked.tally.clear();
+      prover_.prove(asked.request);
+      asked.encoded.clear();
+      encode(asked.request, asked.encoded);
+    });
+    resend_all();
+    // Whoever has asked for a change looks what has come of it.
+    std::vector<AskedPtr> changes;
+    for (auto one = sessionless_.begin(); one != sessionless_.end();) {
+      const bool is_change = one->second->request.kind == Kind::reconfigure;
+      if (is_change) changes.push_back(std::move(one->second));
+      one = is_change ? sessionless_.erase(one) : std::next(one);
+    }
+    for (AskedPtr& change : changes) finish(std::move(change), Buffer());
+  });
+}
+
+}  // namespace piracema::smr
