@@ -1,0 +1,76 @@
+#include "coll/message/header.h"
+
+#include <cstring>
+
+#include "base/text.h"
+
+namespace piracema::coll {
+
+namespace {
+
+constexpr std::uint32_t magic = 0x314C4350;  // "PCL1"
+constexpr std::size_t fixed_bytes = 32;
+
+template <class N>
+void put(char*& at, N number) {
+  std::memcpy(at, &number, sizeof number);
+  at += sizeof number;
+}
+template <class N>
+N get(const char*& at) {
+  N number;
+  std::memcpy(&number, at, sizeof number);
+  at += sizeof number;
+  return number;
+}
+
+}  // namespace
+
+std::size_t encoded_bytes_max(Rank size, std::size_t payload) {
+  return fixed_bytes + std::size_t{size} * sizeof(Branch) + payload;
+}
+
+std::vector<char> encode(const Header& header, std::span<const Branch> branches) {
+  std::vector<char> out(fixed_bytes + branches.size_bytes() + header.payload.size());
+  char* at = out.data();
+  put(at, magic);
+  put(at, header.operation);
+  put(at, static_cast<std::uint32_t>(branches.size()));
+  put(at, static_cast<std::uint32_t>(header.data_follows));
+  put(at, std::uint64_t{header.payload.size()});
+  put(at, header.visible_at);
+  static_assert(sizeof(Branch) == 8);
+  if (!branches.empty()) std::memcpy(at, branches.data(), branches.size_bytes());
+  at += branches.size_bytes();
+  if (!header.payload.empty()) std::memcpy(at, header.payload.data(), header.payload.size());
+  return out;
+}
+
+Result<Header> decode(std::span<const char> in, Rank size) {
+  if (in.size() < fixed_bytes) {
+    return Error{Errc::corrupt, concat("header: want ", fixed_bytes, " bytes, have ", in.size())};
+  }
+  const char* at = in.data();
+  if (get<std::uint32_t>(at) != magic) {
+    return Error{Errc::corrupt, "header: not of this version of the library"};
+  }
+  Header header;
+  header.operation = get<std::uint32_t>(at);
+  const auto count = get<std::uint32_t>(at);
+  header.data_follows = get<std::uint32_t>(at) != 0;
+  const auto payload = get<std::uint64_t>(at);
+  header.visible_at = get<std::int64_t>(at);
+  const std::size_t rest = in.size() - fixed_bytes;
+  if (count > rest / sizeof(Branch) || payload != rest - count * sizeof(Branch)) {
+    return Error{Errc::corrupt, concat("header: ", count, " ranks and ", payload,
+                                       " bytes of data do not fit ", in.size(), " bytes")};
+  }
+  header.branches.resize(count);
+  if (count > 0) std::memcpy(header.branches.data(), at, count * sizeof(Branch));
+  at += count * sizeof(Branch);
+  header.payload.assign(at, payload);
+  if (auto checked = check(header.branches, size); !checked) return checked.error();
+  return header;
+}
+
+}  // namespace piracema::coll

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <piracema/bytes.h>
+#include <piracema/error.h>
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "coll/trees/tree.h"
+
+namespace piracema::coll {
+
+/// What goes down a tree ahead of the data, or with it when there is little: docs/formats/coll.md.
+struct Header {
+  /// The number of the operation on its communicator.
+  std::uint32_t operation = 0;
+  /// The receiver, and all that are below it, for it to pass on to.
+  Branches branches;
+  /// Bytes of data that follow in the same message; else they come in the next one.
+  std::string payload;
+  bool data_follows = false;
+  /// For the emulator of slow links: not to be seen before this time of the machine's monotonic
+  /// clock, in nanoseconds; 0: at once.
+  std::int64_t visible_at = 0;
+};
+
+/// Appends the message for one child: `branches` and the payload are not copied on the way.
+std::vector<char> encode(const Header&, std::span<const Branch> branches);
+inline std::vector<char> encode(const Header& header) { return encode(header, header.branches); }
+/// At most so long, whatever the tree.
+std::size_t encoded_bytes_max(Rank size, std::size_t payload);
+/// Errc::corrupt for what is no header among `size` ranks.
+Result<Header> decode(std::span<const char> in, Rank size);
+
+}  // namespace piracema::coll

@@ -1,0 +1,44 @@
+#include "coll/message/header.h"
+
+#include <doctest/doctest.h>
+
+#include "base/random.h"
+#include "coll/trees/classic.h"
+
+using namespace piracema;
+using namespace piracema::coll;
+
+TEST_CASE("a header arrives as it was sent, and its parts go on to the children") {
+  Header header{.operation = 7,
+                .branches = to_branches(binomial_tree(9, 4)),
+                .payload = std::string("a\0b", 3),
+                .data_follows = true,
+                .visible_at = 123'456'789'012};
+  const auto bytes = encode(header);
+  CHECK(bytes.size() <= encoded_bytes_max(9, 3));
+  const auto back = decode(bytes, 9);
+  REQUIRE(back.ok());
+  CHECK(back->operation == 7);
+  CHECK(back->branches == header.branches);
+  CHECK(back->payload == header.payload);
+  CHECK(back->data_follows);
+  CHECK(back->visible_at == header.visible_at);
+  for (const auto child : children_of(back->branches)) {
+    CHECK(decode(encode(*back, child), 9)->branches == Branches(child.begin(), child.end()));
+  }
+}
+
+TEST_CASE("bytes that are no header are refused") {
+  const auto good = encode({.branches = to_branches(binomial_tree(5, 0)), .payload = "data"});
+  REQUIRE(decode(good, 5).ok());
+  CHECK_FALSE(decode(good, 4).ok());
+  for (std::size_t length = 0; length < good.size(); ++length) {
+    CHECK_FALSE(decode(std::span(good).first(length), 5).ok());
+  }
+  Random random(1);
+  for (int i = 0; i < 20'000; ++i) {
+    auto bad = good;
+    for (int j = 0; j < 3; ++j) bad[random.below(bad.size())] = static_cast<char>(random.next());
+    (void)decode(bad, 5);  // An error or not, but nothing else: the sanitizers watch.
+  }
+}
