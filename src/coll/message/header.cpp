@@ -9,7 +9,7 @@ namespace piracema::coll {
 namespace {
 
 constexpr std::uint32_t magic = 0x314C4350;  // "PCL1"
-constexpr std::size_t fixed_bytes = 32;
+constexpr std::size_t fixed_bytes = 24;
 
 template <class N>
 void put(char*& at, N number) {
@@ -38,7 +38,6 @@ std::vector<char> encode(const Header& header, std::span<const Branch> branches)
   put(at, static_cast<std::uint32_t>(branches.size()));
   put(at, static_cast<std::uint32_t>(header.data_follows));
   put(at, std::uint64_t{header.payload.size()});
-  put(at, header.visible_at);
   static_assert(sizeof(Branch) == 8);
   if (!branches.empty()) std::memcpy(at, branches.data(), branches.size_bytes());
   at += branches.size_bytes();
@@ -59,7 +58,6 @@ Result<Header> decode(std::span<const char> in, Rank size) {
   const auto count = get<std::uint32_t>(at);
   header.data_follows = get<std::uint32_t>(at) != 0;
   const auto payload = get<std::uint64_t>(at);
-  header.visible_at = get<std::int64_t>(at);
   const std::size_t rest = in.size() - fixed_bytes;
   if (count > rest / sizeof(Branch) || payload != rest - count * sizeof(Branch)) {
     return Error{Errc::corrupt, concat("header: ", count, " ranks and ", payload,

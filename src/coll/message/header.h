@@ -20,9 +20,6 @@ struct Header {
   /// Bytes of data that follow in the same message; else they come in the next one.
   std::string payload;
   bool data_follows = false;
-  /// For the emulator of slow links: not to be seen before this time of the machine's monotonic
-  /// clock, in nanoseconds; 0: at once.
-  std::int64_t visible_at = 0;
 };
 
 /// Appends the message for one child: `branches` and the payload are not copied on the way.

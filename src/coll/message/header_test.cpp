@@ -12,8 +12,7 @@ TEST_CASE("a header arrives as it was sent, and its parts go on to the children"
   Header header{.operation = 7,
                 .branches = to_branches(binomial_tree(9, 4)),
                 .payload = std::string("a\0b", 3),
-                .data_follows = true,
-                .visible_at = 123'456'789'012};
+                .data_follows = true};
   const auto bytes = encode(header);
   CHECK(bytes.size() <= encoded_bytes_max(9, 3));
   const auto back = decode(bytes, 9);
@@ -22,7 +21,6 @@ TEST_CASE("a header arrives as it was sent, and its parts go on to the children"
   CHECK(back->branches == header.branches);
   CHECK(back->payload == header.payload);
   CHECK(back->data_follows);
-  CHECK(back->visible_at == header.visible_at);
   for (const auto child : children_of(back->branches)) {
     CHECK(decode(encode(*back, child), 9)->branches == Branches(child.begin(), child.end()));
   }

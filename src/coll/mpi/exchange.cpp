@@ -1,0 +1,146 @@
+#include "coll/mpi/exchange.h"
+
+#include <sched.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <limits>
+#include <utility>
+
+namespace piracema::coll::mpi {
+
+namespace {
+constexpr std::size_t stamp_bytes = sizeof(std::int64_t);
+/// Ranks that wait for an emulated link must leave the cores to the others.
+constexpr unsigned poll_every_us = 100;
+constexpr int polls_before_yield = 200;
+}  // namespace
+
+Outbox::~Outbox() {
+  if (!requests_.empty()) new std::vector<std::vector<char>>(std::move(kept_));
+}
+
+void Outbox::wait() {
+  must(PMPI_Waitall(as_int(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE));
+  requests_.clear();
+  kept_.clear();
+}
+
+std::uint64_t bytes_of(const Data& data) {
+  MPI_Count size = 0;
+  must(PMPI_Type_size_x(data.type, &size));
+  return static_cast<std::uint64_t>(size) * static_cast<std::uint64_t>(data.count);
+}
+
+Exchange::Exchange(MPI_Comm comm, Emulator* emulator, std::vector<Rank> world_ranks)
+    : comm_(comm), emulator_(emulator), world_ranks_(std::move(world_ranks)) {
+  int me = 0;
+  must(PMPI_Comm_rank(comm, &me));
+  me_ = static_cast<Rank>(me);
+}
+
+void Exchange::send_bytes(Rank to, int tag, std::span<const char> bytes, Outbox& outbox) {
+  std::vector<char> message(stamp_bytes + bytes.size());
+  const std::int64_t stamp =
+      emulator_ ? emulator_->visible_at(world_ranks_[to], bytes.size()).count() : 0;
+  std::memcpy(message.data(), &stamp, stamp_bytes);
+  if (!bytes.empty()) std::memcpy(message.data() + stamp_bytes, bytes.data(), bytes.size());
+  MPI_Request request;
+  must(PMPI_Isend(message.data(), as_int(message.size()), MPI_BYTE, static_cast<int>(to), tag,
+                  comm_, &request));
+  outbox.requests_.push_back(request);
+  outbox.kept_.push_back(std::move(message));
+}
+
+Exchange::Arrived Exchange::take(MPI_Message message, const MPI_Status& status) {
+  int length = 0;
+  must(PMPI_Get_count(&status, MPI_BYTE, &length));
+  std::vector<char> bytes(static_cast<std::size_t>(length));
+  must(PMPI_Mrecv(bytes.data(), length, MPI_BYTE, &message, MPI_STATUS_IGNORE));
+  if (bytes.size() < stamp_bytes) throw MpiError{MPI_ERR_OTHER};
+  std::int64_t stamp = 0;
+  std::memcpy(&stamp, bytes.data(), stamp_bytes);
+  bytes.erase(bytes.begin(), bytes.begin() + stamp_bytes);
+  return {static_cast<Rank>(status.MPI_SOURCE), std::move(bytes), Time(stamp)};
+}
+
+bool Exchange::poll_bytes(Rank from, int tag, Arrived& arrived) {
+  MPI_Message message;
+  MPI_Status status;
+  int there = 0;
+  must(PMPI_Improbe(from == no_rank ? MPI_ANY_SOURCE : static_cast<int>(from), tag, comm_, &there,
+                    &message, &status));
+  if (there == 0) return false;
+  arrived = take(message, status);
+  return true;
+}
+
+Exchange::Arrived Exchange::receive_bytes(Rank from, int tag) {
+  if (emulator_) {
+    Arrived arrived;
+    while (!poll_bytes(from, tag, arrived)) ::usleep(poll_every_us);
+    Emulator::sleep_until(arrived.visible_at);
+    return arrived;
+  }
+  Arrived arrived;
+  for (int polls = 0; !poll_bytes(from, tag, arrived); ++polls) {
+    // With more ranks than cores, who is waited for may wait for this core.
+    if (polls > polls_before_yield) ::sched_yield();
+  }
+  return arrived;
+}
+
+void Exchange::send_data(Rank to, std::uint32_t operation, Data data, Outbox& outbox) {
+  if (emulator_) {
+    const std::int64_t stamp = emulator_->visible_at(world_ranks_[to], bytes_of(data)).count();
+    std::vector<char> message(stamp_bytes);
+    std::memcpy(message.data(), &stamp, stamp_bytes);
+    MPI_Request request;
+    must(PMPI_Isend(message.data(), as_int(stamp_bytes), MPI_BYTE, static_cast<int>(to),
+                    tag(operation, Kind::stamp), comm_, &request));
+    outbox.requests_.push_back(request);
+    outbox.kept_.push_back(std::move(message));
+  }
+  MPI_Request request;
+  must(PMPI_Isend(data.buffer, data.count, data.type, static_cast<int>(to),
+                  tag(operation, Kind::data), comm_, &request));
+  outbox.requests_.push_back(request);
+}
+
+void Exchange::receive_data(Rank from, std::uint32_t operation, Data data) {
+  if (emulator_) receive_bytes(from, tag(operation, Kind::stamp));
+  must(PMPI_Recv(data.buffer, data.count, data.type, static_cast<int>(from),
+                 tag(operation, Kind::data), comm_, MPI_STATUS_IGNORE));
+}
+
+void Exchange::copy(Data from, Data to) {
+  if (from.count == 0 || from.buffer == to.buffer) return;
+  const int me = static_cast<int>(me_);
+  const int tag_of_copies = tag(4'095, Kind::data);
+  must(PMPI_Sendrecv(from.buffer, from.count, from.type, me, tag_of_copies, to.buffer, to.count,
+                     to.type, me, tag_of_copies, comm_, MPI_STATUS_IGNORE));
+}
+
+std::vector<char> Exchange::pack(Data data) const {
+  if (bytes_of(data) == 0) return {};
+  int bound = 0, used = 0;
+  must(PMPI_Pack_size(data.count, data.type, comm_, &bound));
+  std::vector<char> packed(static_cast<std::size_t>(bound));
+  must(PMPI_Pack(data.buffer, data.count, data.type, packed.data(), bound, &used, comm_));
+  packed.resize(static_cast<std::size_t>(used));
+  return packed;
+}
+
+void Exchange::unpack(std::span<const char> packed, Data data) const {
+  if (packed.empty()) return;
+  if (packed.size() > bytes_of(data)) throw MpiError{MPI_ERR_TRUNCATE};
+  // Fewer elements than there is room for, where an operation allows that.
+  MPI_Count size = 0;
+  must(PMPI_Type_size_x(data.type, &size));
+  const auto count = static_cast<int>(packed.size() / static_cast<std::uint64_t>(size));
+  int used = 0;
+  must(PMPI_Unpack(packed.data(), as_int(packed.size()), &used, data.buffer, count, data.type,
+                   comm_));
+}
+
+}  // namespace piracema::coll::mpi

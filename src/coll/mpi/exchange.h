@@ -1,0 +1,85 @@
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "coll/mpi/emulator.h"
+#include "coll/mpi/mpi_types.h"
+
+namespace piracema::coll::mpi {
+
+/// What a message is, in the low bits of its tag; above them the number of the operation.
+enum class Kind { header, data, stamp, plan, up, tree };
+inline int tag(std::uint32_t operation, Kind kind) {
+  // MPI promises tags up to 32767. Nobody runs ahead of others by 4096 operations: windows.
+  return static_cast<int>((operation % 4'096) << 3) | static_cast<int>(kind);
+}
+
+/// Sends that are under way, with the memory that they send from. Errors of MPI are thrown.
+class Outbox {
+ public:
+  Outbox() = default;
+  Outbox(const Outbox&) = delete;
+  Outbox& operator=(const Outbox&) = delete;
+  /// What is still under way after an error keeps its memory for good.
+  ~Outbox();
+  void wait();
+
+ private:
+  friend class Exchange;
+  std::vector<MPI_Request> requests_;
+  std::vector<std::vector<char>> kept_;
+};
+
+/// Values of the program's own types.
+struct Data {
+  void* buffer = nullptr;
+  int count = 0;
+  MPI_Datatype type = MPI_DATATYPE_NULL;
+};
+
+/// Messages on one communicator of the library's own, with delays if links are emulated. MPI keeps
+/// those of two ranks with one tag in order.
+class Exchange {
+ public:
+  Exchange(MPI_Comm comm, Emulator* emulator, std::vector<Rank> world_ranks);
+
+  MPI_Comm comm() const { return comm_; }
+  Rank me() const { return me_; }
+  Rank size() const { return static_cast<Rank>(world_ranks_.size()); }
+  bool emulating() const { return emulator_ != nullptr; }
+
+  struct Arrived {
+    Rank from = 0;
+    std::vector<char> bytes;
+    Time visible_at{};
+  };
+  void send_bytes(Rank to, int tag, std::span<const char> bytes, Outbox&);
+  /// From one rank, or from any (no_rank). Waits.
+  Arrived receive_bytes(Rank from, int tag);
+  /// What is there already, visible or not; false if there is nothing.
+  bool poll_bytes(Rank from, int tag, Arrived&);
+
+  /// `data` stays the caller's, until the outbox has waited.
+  void send_data(Rank to, std::uint32_t operation, Data, Outbox&);
+  void receive_data(Rank from, std::uint32_t operation, Data);
+  /// From one place of this rank's memory to another.
+  void copy(Data from, Data to);
+
+  std::vector<char> pack(Data) const;
+  /// MPI_ERR_TRUNCATE if there is more than `data` has room for.
+  void unpack(std::span<const char> packed, Data) const;
+
+ private:
+  Arrived take(MPI_Message, const MPI_Status&);
+
+  MPI_Comm comm_;
+  Emulator* emulator_;
+  std::vector<Rank> world_ranks_;
+  Rank me_ = 0;
+};
+
+/// Of `data`, all elements.
+std::uint64_t bytes_of(const Data&);
+
+}  // namespace piracema::coll::mpi

@@ -1,0 +1,130 @@
+// Gather, scatter and allgather: parts of all ranks, packed, along the tree.
+#include <algorithm>
+
+#include "coll/message/header.h"
+#include "coll/mpi/collectives.h"
+#include "coll/mpi/pieces.h"
+
+namespace piracema::coll::mpi {
+
+namespace {
+
+/// A larger part goes straight to its receiver.
+constexpr std::uint64_t relayed_bytes_max = 65'536;
+
+Piece piece_of(const Exchange& exchange, Rank rank, Data data) {
+  if (data.count == 0) return {rank, false, {}};
+  if (bytes_of(data) > relayed_bytes_max) return {rank, true, {}};
+  return {rank, false, exchange.pack(data)};
+}
+
+std::vector<Piece> must_read(std::span<const char> in, Rank size) {
+  auto pieces = read_pieces(in, size);
+  if (!pieces) throw MpiError{MPI_ERR_OTHER};
+  return *std::move(pieces);
+}
+
+/// All pieces at the root; nothing elsewhere.
+std::vector<char> bring_up(Group& group, Piece mine, Rank root) {
+  Exchange& exchange = group.exchange();
+  const Tree& up = group.up(root);
+  const int upwards = tag(group.operation(), Kind::up);
+  std::vector<char> all;
+  append(all, mine);
+  for (const Rank child : up.children[group.me()]) {
+    const auto arrived = exchange.receive_bytes(child, upwards);
+    all.insert(all.end(), arrived.bytes.begin(), arrived.bytes.end());
+  }
+  if (group.me() == root) return all;
+  Outbox outbox;
+  exchange.send_bytes(up.parent[group.me()], upwards, all, outbox);
+  outbox.wait();
+  return {};
+}
+
+}  // namespace
+
+void gather(Group& group, Data mine, const Part& part, Rank root) {
+  Exchange& exchange = group.exchange();
+  if (group.me() != root) {
+    const Piece piece = piece_of(exchange, group.me(), mine);
+    Outbox outbox;
+    if (piece.direct) exchange.send_data(root, group.operation(), mine, outbox);
+    bring_up(group, piece, root);
+    outbox.wait();
+    return;
+  }
+  if (mine.type != MPI_DATATYPE_NULL) exchange.copy(mine, part(root));
+  for (const Piece& piece : must_read(bring_up(group, {root, false, {}}, root), group.size())) {
+    if (piece.of == root) continue;
+    if (piece.direct) {
+      exchange.receive_data(piece.of, group.operation(), part(piece.of));
+    } else {
+      exchange.unpack(piece.bytes, part(piece.of));
+    }
+  }
+}
+
+void scatter(Group& group, const Part& part, Data mine, Rank root) {
+  Exchange& exchange = group.exchange();
+  const int downwards = tag(group.operation(), Kind::header);
+  Header header;
+  std::vector<Piece> pieces;
+  Outbox outbox;
+  if (group.me() == root) {
+    header.operation = group.operation();
+    header.branches = group.tree(0);
+    for (Rank rank = 0; rank < group.size(); ++rank) {
+      if (rank != root) pieces.push_back(piece_of(exchange, rank, part(rank)));
+    }
+    if (mine.type != MPI_DATATYPE_NULL) exchange.copy(part(root), mine);
+  } else {
+    const auto arrived = exchange.receive_bytes(no_rank, downwards);
+    auto decoded = decode(arrived.bytes, group.size());
+    if (!decoded || decoded->branches.front().rank != group.me()) throw MpiError{MPI_ERR_OTHER};
+    header = *std::move(decoded);
+    pieces = must_read(header.payload, group.size());
+  }
+  for (const auto child : children_of(header.branches)) {
+    std::vector<bool> below(group.size(), false);
+    for (const Branch& branch : child) below[branch.rank] = true;
+    std::vector<char> theirs;
+    for (const Piece& piece : pieces) {
+      if (below[piece.of]) append(theirs, piece);
+    }
+    const Header down{header.operation, {}, std::string(theirs.begin(), theirs.end()), false};
+    exchange.send_bytes(child.front().rank, downwards, encode(down, child), outbox);
+  }
+  if (group.me() == root) {
+    // Straight to those whose parts are large, now that all know of it.
+    for (const Piece& piece : pieces) {
+      if (piece.direct) exchange.send_data(piece.of, group.operation(), part(piece.of), outbox);
+    }
+  } else {
+    const auto own = std::find_if(pieces.begin(), pieces.end(),
+                                  [&](const Piece& piece) { return piece.of == group.me(); });
+    if (own == pieces.end()) throw MpiError{MPI_ERR_OTHER};
+    if (own->direct) {
+      exchange.receive_data(root, group.operation(), mine);
+    } else {
+      exchange.unpack(own->bytes, mine);
+    }
+  }
+  outbox.wait();
+}
+
+void all_gather(Group& group, Data mine, const Part& part) {
+  Exchange& exchange = group.exchange();
+  auto all = bring_up(group, {group.me(), false, exchange.pack(mine)}, 0);
+  // As long as the parts and their heads are; rank 0 alone knows before.
+  std::uint64_t length = all.size();
+  broadcast(group, {&length, 1, MPI_UINT64_T}, 0);
+  all.resize(length);
+  group.begin_operation();
+  broadcast(group, {all.data(), as_int(all.size()), MPI_BYTE}, 0);
+  for (const Piece& piece : must_read(all, group.size())) {
+    exchange.unpack(piece.bytes, part(piece.of));
+  }
+}
+
+}  // namespace piracema::coll::mpi

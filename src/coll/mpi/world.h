@@ -1,0 +1,69 @@
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "coll/mpi/emulator.h"
+#include "coll/mpi/mpi_types.h"
+#include "coll/mpi/probe_thread.h"
+#include "coll/plan/settings.h"
+
+namespace piracema::coll::mpi {
+
+class Group;
+
+/// What the library knows of the whole job, from MPI_Init to MPI_Finalize.
+class World {
+ public:
+  /// nullptr when every collective is the MPI library's own: before MPI_Init, with a single rank,
+  /// with engine native, on one host, and from MPI_Finalize on.
+  static World* get();
+  /// Right after the MPI library's own initialization; collective. Settings that are wrong end the
+  /// job with code 3.
+  static void begin();
+  /// Right before the MPI library's own finalization; collective.
+  static void end();
+
+  const Settings& settings() const { return settings_; }
+  Rank me() const { return me_; }
+  Rank size() const { return size_; }
+  MPI_Group group() const { return group_; }
+  int keyval() const { return keyval_; }
+  Emulator* emulator() const { return emulator_.get(); }
+  const ProbeThread* probes() const { return probes_.get(); }
+
+  /// Groups that live; for the end.
+  void add(Group*);
+  void remove(Group*);
+  /// A line of JSON about a tree that came into use, for the report.
+  void note_tree(std::string line);
+  Time begun() const { return begun_; }
+
+ private:
+  World(Settings settings, Rank me, Rank size);
+  ~World() = default;
+  friend struct std::default_delete<World>;
+  /// False if there is nothing to be won by this library in this job.
+  bool meet();
+  void report();
+
+  const Settings settings_;
+  const Rank me_, size_;
+  const Time begun_;
+  MPI_Comm own_ = MPI_COMM_NULL;
+  MPI_Group group_ = MPI_GROUP_NULL;
+  int keyval_ = MPI_KEYVAL_INVALID;
+  std::unique_ptr<Emulator> emulator_;
+  std::unique_ptr<ProbeThread> probes_;
+  std::mutex mutex_;
+  std::set<Group*> groups_;
+  std::vector<std::string> trees_;
+};
+
+/// Ends the job with one line and code 3.
+[[noreturn]] void give_up(const std::string& why);
+
+}  // namespace piracema::coll::mpi
