@@ -3,6 +3,7 @@
 #include <charconv>
 #include <cmath>
 #include <optional>
+#include <sstream>
 #include <string_view>
 
 #include "base/text.h"
@@ -52,6 +53,19 @@ Result<std::chrono::milliseconds> parse_duration(const std::string& text) {
         concat("want a time from 1ms to 1 year, such as 250ms, 1s or 2m, found '", text, "'")};
   }
   return std::chrono::milliseconds(std::llround(ms));
+}
+
+Result<std::string> parse_transport(const std::string& text) {
+  if (text == "auto" || text == "tcp" || text == "shm" || text == "mpi") return text;
+  return Error{Errc::usage, concat("want auto, tcp, shm or mpi, found '", text, "'")};
+}
+
+Result<std::vector<std::string>> parse_words(const std::string& text) {
+  std::istringstream in(text);
+  std::vector<std::string> words;
+  for (std::string word; in >> word;) words.push_back(word);
+  if (words.empty()) return Error{Errc::usage, "want a command, found an empty one"};
+  return words;
 }
 
 Result<cluster::KillOrder> parse_kill(const std::string& text) {

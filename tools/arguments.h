@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "cluster/driver_report.h"
 
@@ -19,6 +20,12 @@ Result<std::string> parse_path(const std::string& text);
 
 /// "250ms", "1s", "1.5s", "2m", "1h": 1 ms to 1 year. Errc::usage.
 Result<std::chrono::milliseconds> parse_duration(const std::string& text);
+
+/// "auto", "tcp", "shm" or "mpi". Errc::usage.
+Result<std::string> parse_transport(const std::string& text);
+
+/// "mpirun --bind-to none": words with spaces between them, at least one. Errc::usage.
+Result<std::vector<std::string>> parse_words(const std::string& text);
 
 /// "compress.2@40": the process of replica 2 of node compress when 40 % are read; the replica is
 /// 0 where none is given. Errc::usage.

@@ -58,9 +58,9 @@ class HelpText : public CLI::Formatter {
     if (name == "kv") words = "piracema kv demo|replica|keygen|put|get|... [OPTIONS] ...";
     if (app->get_parent() != nullptr && app->get_parent()->get_name() == "kv") {
       words = concat("piracema kv ", name, " [OPTIONS] ",
-                     name == "keygen"                       ? "FILE"
+                     name == "keygen"                      ? "FILE"
                      : name == "replica" || name == "demo" ? ""
-                                                            : "WORDS...");
+                                                           : "WORDS...");
     }
     return concat("Usage: ", words, "\n");
   }
@@ -167,6 +167,13 @@ void CommandLine::add_run() {
           "the sources have read so much; may be repeated")
       ->type_name("OP.REPLICA@PERCENT")
       ->allow_extra_args(false);
+  add_parsed(*run_app, "--transport", "HOW", job.transport, parse_transport,
+             "How processes of this host talk: shm, by shared memory, tcp,\n"
+             "or auto, shared memory where it can be had; mpi: one mpirun\n"
+             "starts all processes, and again after a loss; default: auto");
+  add_parsed(*run_app, "--mpirun", "COMMAND", job.mpirun, parse_words,
+             "mpirun and its own options, for --transport mpi;\n"
+             "default: mpirun");
   add_parsed(*run_app, "--stats", "FILE", command.stats, parse_path,
              "File for statistics as JSON, written over");
   add_parsed(*run_app, "--dead-letters", "FILE", job.dead_letters, parse_path,
@@ -212,7 +219,8 @@ int CommandLine::dispatch() {
     auto program = program_of(*graph_app);
     return program ? graph_command(*std::move(program)) : fail(program.error());
   }
-  if (!run_app->parsed()) return fail(usage("want a command: run, graph, snapshots or kv; see --help"));
+  if (!run_app->parsed())
+    return fail(usage("want a command: run, graph, snapshots or kv; see --help"));
 
   auto program = program_of(*run_app);
   if (!program) return fail(program.error());
@@ -227,7 +235,8 @@ int CommandLine::dispatch() {
 int CommandLine::run(int argc, char** argv) {
   // The parser would call it an argument that was not expected.
   const std::string first = argc > 1 ? argv[1] : "-";
-  const bool is_command = first == "run" || first == "graph" || first == "snapshots" || first == "kv";
+  const bool is_command =
+      first == "run" || first == "graph" || first == "snapshots" || first == "kv";
   if (!is_command && !first.starts_with('-')) {
     log(Level::error, concat("unknown command '", first, "': want run, graph, snapshots or kv"));
     return 2;

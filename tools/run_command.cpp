@@ -46,6 +46,11 @@ int run_command(RunCommand command) {
   auto program = cluster::find_program(command.job.command.front());
   if (!program) return refuse(program.error());
   command.job.command.front() = *program;
+  if (command.job.transport == "mpi") {
+    auto mpirun = cluster::find_program(command.job.mpirun.front());
+    if (!mpirun) return refuse(mpirun.error());
+    command.job.mpirun.front() = *mpirun;
+  }
   command.job.output_to_error = command.json;
 
   // Opened now: that it cannot be written is known before the job, not after.

@@ -15,13 +15,20 @@ constexpr std::uint32_t doublings_max = 6;
 
 const char* name_of(Phase phase) {
   switch (phase) {
-    case Phase::gathering: return "gathering";
-    case Phase::restoring: return "restoring";
-    case Phase::running: return "running";
-    case Phase::ending: return "ending";
-    case Phase::stopping: return "stopping";
-    case Phase::leaving: return "leaving";
-    case Phase::finished: return "finished";
+    case Phase::gathering:
+      return "gathering";
+    case Phase::restoring:
+      return "restoring";
+    case Phase::running:
+      return "running";
+    case Phase::ending:
+      return "ending";
+    case Phase::stopping:
+      return "stopping";
+    case Phase::leaving:
+      return "leaving";
+    case Phase::finished:
+      return "finished";
   }
   return "?";
 }
@@ -32,7 +39,9 @@ Coordinator::Coordinator(JobSettings settings)
       restore_(settings_.resume),
       budget_(settings_.restart_budget, settings_.restart_window) {
   ENSURE(validate(settings_).ok());
-  if (!settings_.can_spawn) members_[0].start(std::nullopt);
+  if (!settings_.can_spawn) {
+    for (Member& member : members_) member.start(std::nullopt);
+  }
   std::vector<SnapshotId> found = settings_.found;
   if (restore_) found.push_back(*restore_);
   std::sort(found.begin(), found.end());

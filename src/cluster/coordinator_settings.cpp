@@ -30,7 +30,7 @@ Result<Done> validate(const JobSettings& settings) {
   if (settings.slots == 0 || settings.slots > slots_max) {
     return wrong("worker processes", concat("1 to ", slots_max), settings.slots);
   }
-  if (!settings.can_spawn && settings.slots != 1) {
+  if (!settings.can_spawn && !settings.workers_come && settings.slots != 1) {
     return wrong("worker processes", "1 in the embedded mode", settings.slots);
   }
   const std::pair<std::string_view, milliseconds> times[] = {

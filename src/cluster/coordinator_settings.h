@@ -1,11 +1,11 @@
 #pragma once
 
+#include <piracema/error.h>
+
 #include <chrono>
 #include <cstdint>
 #include <optional>
 #include <vector>
-
-#include <piracema/error.h>
 
 #include "base/ids.h"
 
@@ -49,6 +49,9 @@ struct JobSettings {
   std::vector<SnapshotId> found;
   /// Whether processes can be started and ended; false in the embedded mode.
   bool can_spawn = true;
+  /// Processes that cannot be started here come by themselves, one for each slot: mpirun has
+  /// started them, and ends them all when it loses one.
+  bool workers_come = false;
 };
 
 /// Errc::config, naming the setting, what it has to be and what it is.

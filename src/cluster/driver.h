@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -14,10 +15,15 @@ namespace piracema::cluster {
 struct JobOptions {
   /// The program, as `find_program` gives it, and its arguments.
   std::vector<std::string> command;
+  /// mpirun and its own options, where the transport is "mpi".
+  std::vector<std::string> mpirun = {"mpirun"};
   /// `snapshots`, `resume`, `found` and `dead_letters` follow from the fields below.
   JobSettings settings;
   /// Directory of snapshots; empty: none are taken.
   std::string snapshots;
+  /// How processes talk to each other: on this host "auto", "tcp" or "shm"; "mpi": one mpirun
+  /// starts them all, and again when it has ended without being done.
+  std::string transport = "auto";
   /// Go on from the newest snapshot in it.
   bool resume = false;
   /// File for items that use up the restart budget; empty: they end the job.
@@ -51,5 +57,15 @@ class JobObserver {
 ///
 /// The report's code is that of the command; `why` has not been said yet.
 JobReport run_job(const JobOptions& options, JobObserver& observer);
+
+/// What processes that somebody else starts are to be told.
+struct Doorway {
+  std::string address, token;
+};
+
+/// As `run_job`, for processes that come by themselves (`settings.workers_come`). `at_door` is
+/// called once they may come.
+JobReport run_job(const JobOptions& options, JobObserver& observer,
+                  const std::function<void(const Doorway&)>& at_door);
 
 }  // namespace piracema::cluster

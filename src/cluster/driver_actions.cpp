@@ -1,6 +1,7 @@
 // What the coordinator wants done.
 #include <signal.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "cluster/driver_loop.h"
@@ -10,6 +11,10 @@ namespace piracema::cluster {
 // The first process starts alone: a program that cannot run says so once, not N times.
 void DriverLoop::act(const Spawn& spawn) {
   const Crew::Id id{spawn.slot, spawn.incarnation};
+  if (options_.transport == "mpi") {
+    waiting_.push_back(id);
+    return start_world_when_complete();
+  }
   if (!anybody_joined_ && crew_.size() != 0) {
     waiting_.push_back(id);
   } else {
@@ -23,6 +28,15 @@ void DriverLoop::start(Crew::Id id) {
   if (started) return;
   if (!anybody_joined_) return finish(started.error());
   never_ran(id, started.error().message);
+}
+
+// One mpirun is one unit of failure: the next one begins when all of the last one are gone.
+void DriverLoop::start_world_when_complete() {
+  if (waiting_.size() != options_.settings.slots || crew_.size() != 0) return;
+  auto ids = std::exchange(waiting_, {});
+  std::sort(ids.begin(), ids.end());
+  tally_.report.processes_started += options_.settings.slots;
+  if (auto started = crew_.start_world(ids, launch_); !started) finish(started.error());
 }
 
 // Told later, as an event of its own: the coordinator is in the middle of a step.

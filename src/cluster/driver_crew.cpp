@@ -14,12 +14,14 @@ namespace {
 // is told with the other, unless it does not follow (a process that closed its connection only,
 // or left a child that holds it).
 constexpr std::chrono::milliseconds both_within{20};
+// mpirun takes a second to end its ranks.
+constexpr std::chrono::seconds world_ends_within{3};
 }  // namespace
 
 Crew::~Crew() {
   for (auto& [id, member] : members_) {
     if (member.timer) poller_.cancel(*member.timer);
-    if (member.process.handle() >= 0) poller_.forget(member.process.handle());
+    if (member.process && member.process->handle() >= 0) poller_.forget(member.process->handle());
     if (member.line) member.line->close();
   }
 }
@@ -34,22 +36,82 @@ Result<Done> Crew::start(Id id, Launch launch) {
   auto process = Process::start(launch);
   if (!process) return process.error();
 
-  const auto [place, added] = members_.try_emplace(
-      id, Member{.process = *std::move(process), .at_work = *std::move(at_work)});
+  auto shared = std::make_shared<Process>(*std::move(process));
+  const auto [place, added] =
+      members_.try_emplace(id, Member{.process = shared, .at_work = *std::move(at_work)});
   ENSURE(added);  // The coordinator numbers the incarnations of a slot.
   place->second.heard_at = now();
-  const int handle = place->second.process.handle();
-  if (handle >= 0) poller_.watch(handle, EPOLLIN, [this, id](std::uint32_t) { reap(id); });
+  watch(shared);
   return Done{};
+}
+
+// A rank finds its own among the incarnations.
+Result<Done> Crew::start_world(const std::vector<Id>& ids, Launch launch) {
+  std::string incarnations;
+  for (const Id& id : ids) {
+    incarnations += concat(incarnations.empty() ? "" : ",", id.second);
+  }
+  launch.environment.push_back(concat("PIRACEMA_INCARNATIONS=", incarnations));
+  auto process = Process::start(launch);
+  if (!process) return process.error();
+  auto shared = std::make_shared<Process>(*std::move(process));
+  for (const Id& id : ids) {
+    const auto [place, added] =
+        members_.try_emplace(id, Member{.process = shared, .in_world = true});
+    ENSURE(added);
+    place->second.heard_at = now();
+  }
+  watch(shared);
+  return Done{};
+}
+
+void Crew::watch(const std::shared_ptr<Process>& process) {
+  if (process->handle() < 0) return;
+  poller_.watch(process->handle(), EPOLLIN, [this, process](std::uint32_t) { reap(process); });
 }
 
 void Crew::kill(Id id) {
   const auto found = members_.find(id);
-  if (found != members_.end()) found->second.process.signal(SIGKILL);
+  if (found == members_.end() || !found->second.process) return;
+  if (found->second.in_world) {
+    kill_world(found->second.process);
+  } else {
+    found->second.process->signal(SIGKILL);
+  }
+}
+
+// mpirun ends its ranks when it is asked to end, but not when it is killed: those that it leaves
+// behind end with their connection to us.
+void Crew::kill_world(const std::shared_ptr<Process>& process) {
+  process->signal(SIGTERM);
+  for (auto& [id, member] : members_) {
+    if (member.process != process || !member.line) continue;
+    member.line->close();
+    member.line.reset();
+  }
+  poller_.at(now() + world_ends_within, [weak = std::weak_ptr(process)] {
+    if (const auto still = weak.lock()) still->signal(SIGKILL);
+  });
 }
 
 void Crew::kill_all() {
-  for (const auto& [id, member] : members_) member.process.signal(SIGKILL);
+  for (const auto& [id, member] : members_) {
+    if (member.process && !member.in_world) member.process->signal(SIGKILL);
+  }
+  for (const auto& [id, member] : members_) {
+    if (!member.in_world) continue;
+    kill_world(member.process);
+    break;  // There is one at a time, and it takes all.
+  }
+}
+
+void Crew::let_go() {
+  std::erase_if(members_, [this](auto& member) {
+    if (member.second.process) return false;
+    if (member.second.timer) poller_.cancel(*member.second.timer);
+    if (member.second.line) member.second.line->close();
+    return true;
+  });
 }
 
 void Crew::send(Id id, const runtime::ToWorker& message) {
@@ -68,7 +130,8 @@ std::vector<Crew::Id> Crew::held_up(Time now, Time silent) const {
   for (const auto& [id, member] : members_) {
     const Time since = now - member.heard_at;
     if (!member.joined || member.exit || since < silent || since >= 3 * silent) continue;
-    if (member.process.is_held_up()) all.push_back(id);
+    if (!member.process || member.in_world) continue;  // It is not the process that would beat.
+    if (member.process->is_held_up()) all.push_back(id);
   }
   return all;
 }
@@ -76,7 +139,7 @@ std::vector<Crew::Id> Crew::held_up(Time now, Time silent) const {
 void Crew::kill_stopped_starters(Time now, Time silent) {
   for (const auto& [id, member] : members_) {
     if (member.joined || member.exit || now - member.heard_at < silent) continue;
-    if (member.process.is_stopped()) member.process.signal(SIGKILL);
+    if (member.process && member.process->is_stopped()) member.process->signal(SIGKILL);
   }
 }
 
@@ -100,9 +163,11 @@ void Crew::line_lost(Id id) {
 }
 
 void Crew::reap_all() {
-  std::vector<Id> all;
-  for (const auto& [id, member] : members_) all.push_back(id);
-  for (const Id& id : all) reap(id);
+  std::vector<std::shared_ptr<Process>> all;
+  for (const auto& [id, member] : members_) {
+    if (member.process && !member.exit) all.push_back(member.process);
+  }
+  for (const auto& process : all) reap(process);
 }
 
 std::optional<Crew::Id> Crew::newest(Slot slot) const {
@@ -113,15 +178,21 @@ std::optional<Crew::Id> Crew::newest(Slot slot) const {
   return newest;
 }
 
-void Crew::reap(Id id) {
-  const auto found = members_.find(id);
-  if (found == members_.end() || found->second.exit) return;
-  Member& member = found->second;
-  const int handle = member.process.handle();
-  member.exit = member.process.reap();
-  if (!member.exit) return;
+void Crew::reap(const std::shared_ptr<Process>& process) {
+  const int handle = process->handle();
+  if (process->pid() == 0) return;
+  const auto exit = process->reap();
+  if (!exit) return;
   if (handle >= 0) poller_.forget(handle);
-  settle(id);
+  std::vector<Id> ended;
+  for (auto& [id, member] : members_) {
+    if (member.process != process) continue;
+    member.exit = exit;
+    // What the process used is told once.
+    if (!ended.empty()) member.exit->cpu = {};
+    ended.push_back(id);
+  }
+  for (const Id& id : ended) settle(id);
 }
 
 void Crew::settle(Id id) {
@@ -150,13 +221,15 @@ void Crew::tell_exit(Id id) {
   const Member& member = node.mapped();
   if (member.timer) poller_.cancel(*member.timer);
   if (member.line) member.line->close();
-  events_.exited(Exited{.slot = id.first,
-                        .incarnation = id.second,
-                        .clean = member.exit->clean,
-                        .from_outside = member.exit->from_outside,
-                        .by = member.exit->how,
-                        .at_work = member.at_work.busy()},
-                 *member.exit);
+  events_.exited(
+      Exited{.slot = id.first,
+             .incarnation = id.second,
+             .clean = member.exit->clean,
+             .from_outside = member.exit->from_outside,
+             .by = member.exit->how,
+             .at_work = member.at_work ? member.at_work->busy()
+                                       : std::vector<std::pair<ReplicaId, std::uint64_t>>{}},
+      *member.exit);
 }
 
 }  // namespace piracema::cluster

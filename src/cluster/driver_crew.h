@@ -9,7 +9,6 @@
 #include <string>
 #include <utility>
 #include <vector>
-#include <vector>
 
 #include "base/clock.h"
 #include "base/ids.h"
@@ -41,8 +40,14 @@ class Crew {
 
   /// Starts a process. `launch` gets the variables and descriptors that tell it who it is.
   Result<Done> start(Id id, Launch launch);
-  /// SIGKILL. Does nothing if it is gone.
+  /// Starts one process, mpirun, that starts all of these; they end together.
+  Result<Done> start_world(const std::vector<Id>& ids, Launch launch);
+  /// One that somebody else starts.
+  void expect(Id id) { members_.try_emplace(id); }
+  /// SIGKILL. Does nothing if it is gone. One of a world takes the others with it.
   void kill(Id id);
+  /// Lets those go that somebody else started.
+  void let_go();
   void kill_all();
   /// Dropped when it has no connection.
   void send(Id id, const runtime::ToWorker& message);
@@ -72,8 +77,10 @@ class Crew {
 
  private:
   struct Member {
-    Process process;
-    AtWork at_work;
+    /// Null for one that somebody else started; of several that end together, the same one.
+    std::shared_ptr<Process> process;
+    std::optional<AtWork> at_work;
+    bool in_world = false;
     std::shared_ptr<net::Connection> line;
     bool joined = false;
     /// First when it was started.
@@ -84,7 +91,9 @@ class Crew {
     std::optional<net::Poller::Timer> timer;
   };
 
-  void reap(Id id);
+  void watch(const std::shared_ptr<Process>& process);
+  void reap(const std::shared_ptr<Process>& process);
+  void kill_world(const std::shared_ptr<Process>& process);
   void settle(Id id);
   void time_is_up(Id id);
   void tell_exit(Id id);

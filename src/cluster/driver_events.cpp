@@ -61,6 +61,7 @@ void DriverLoop::first_joined(const runtime::Hello& hello) {
       return finish(accepted.error());
     }
   }
+  if (options_.transport == "mpi") return;
   for (const Crew::Id& id : std::exchange(waiting_, {})) start(id);
 }
 
@@ -121,7 +122,11 @@ void DriverLoop::inject_kills() {
 void DriverLoop::exited(const Exited& event, const Exit& exit) {
   tally_.report.cpu += exit.cpu;
   tally_.report.peak_bytes = std::max(tally_.report.peak_bytes, exit.peak_bytes);
-  if (anybody_joined_) return tell(event);
+  if (anybody_joined_) {
+    tell(event);
+    if (options_.transport == "mpi") start_world_when_complete();
+    return;
+  }
   // The program has said why it takes its arguments or settings for wrong: its code is ours.
   const bool refused = exit.status == 2 || exit.status == 3;
   finish(refused ? *exit.status : 3,

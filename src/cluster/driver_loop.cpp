@@ -4,6 +4,8 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <cstring>
 #include <utility>
 
 #include "base/fd.h"
@@ -36,11 +38,31 @@ Result<Done> check_dead_letters(const std::string& path) {
   return Error{Errc::config, with_errno(concat("dead letters '", path, "'"))};
 }
 
+// One command for all processes. Open MPI is told not to look for networks that a host of its own
+// does not need (it takes a second), and that we know who we are and how many cores there are;
+// what the user has set stays.
+Launch world_of(const JobOptions& options, Launch launch) {
+  std::vector<std::string> command = options.mpirun;
+  command.push_back("-n");
+  command.push_back(std::to_string(options.settings.slots));
+  command.insert(command.end(), launch.command.begin(), launch.command.end());
+  launch.command = std::move(command);
+  for (const char* setting : {"OMPI_MCA_pml=ob1", "OMPI_MCA_rmaps_base_oversubscribe=1",
+                              "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1",
+                              "PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe"}) {
+    const std::string name(setting, std::strchr(setting, '='));
+    if (std::getenv(name.c_str()) == nullptr) launch.environment.push_back(setting);
+  }
+  return launch;
+}
+
 }  // namespace
 
-DriverLoop::DriverLoop(const JobOptions& options, JobObserver& observer)
+DriverLoop::DriverLoop(const JobOptions& options, JobObserver& observer,
+                       std::function<void(const Doorway&)> at_door)
     : options_(options),
       observer_(observer),
+      at_door_(std::move(at_door)),
       signals_(poller_, [this](int number) { signalled(number); }),
       crew_(poller_,
             {.exited = [this](const Exited& event, const Exit& exit) { exited(event, exit); },
@@ -115,17 +137,26 @@ Result<Done> DriverLoop::open_door() {
       [this](const runtime::Hello& hello, Door::Line line) { return joined(hello, line); });
   if (!door) return door.error();
   door_ = *std::move(door);
-  launch_ = {
-      .command = options_.command,
-      .environment = {"PIRACEMA_GRAPH_FD=", concat("PIRACEMA_COORDINATOR=", door_->address()),
-                      concat("PIRACEMA_TOKEN=", *token),
-                      concat("PIRACEMA_SNAPSHOTS=", options_.snapshots),
-                      concat("PIRACEMA_DEAD_LETTERS=", options_.dead_letters),
-                      concat("PIRACEMA_HEARTBEAT_MS=",
-                             options_.settings.heartbeat_interval.count()),
-                      concat("PIRACEMA_LOG=", log_settings().json ? "json" : "text")},
-      .output_to_error = options_.output_to_error};
+  const Doorway doorway{door_->address(), *token};
+  prepare_launch(doorway);
+  if (!options_.settings.workers_come) return Done{};
+  for (Slot slot = 0; slot < options_.settings.slots; ++slot) crew_.expect({slot, 0});
+  if (at_door_) at_door_(doorway);
   return Done{};
+}
+
+void DriverLoop::prepare_launch(const Doorway& doorway) {
+  launch_ = {.command = options_.command,
+             .environment = {"PIRACEMA_GRAPH_FD=", concat("PIRACEMA_COORDINATOR=", doorway.address),
+                             concat("PIRACEMA_TOKEN=", doorway.token),
+                             concat("PIRACEMA_SNAPSHOTS=", options_.snapshots),
+                             concat("PIRACEMA_DEAD_LETTERS=", options_.dead_letters),
+                             concat("PIRACEMA_TRANSPORT=", options_.transport),
+                             concat("PIRACEMA_HEARTBEAT_MS=",
+                                    options_.settings.heartbeat_interval.count()),
+                             concat("PIRACEMA_LOG=", log_settings().json ? "json" : "text")},
+             .output_to_error = options_.output_to_error};
+  if (options_.transport == "mpi") launch_ = world_of(options_, std::move(launch_));
 }
 
 void DriverLoop::turn() {
@@ -194,6 +225,7 @@ void DriverLoop::finish(int code, std::string why) {
 void DriverLoop::finish(const Error& error) { finish(exit_code(error.code), error.message); }
 
 void DriverLoop::wait_for_all() {
+  crew_.let_go();
   crew_.kill_all();
   while (crew_.size() != 0) poller_.run_once(look_every);
 }
@@ -209,6 +241,11 @@ JobReport DriverLoop::make_report() {
     report.cpu += std::chrono::seconds(used.tv_sec) + std::chrono::microseconds(used.tv_usec);
   }
   return report;
+}
+
+JobReport run_job(const JobOptions& options, JobObserver& observer,
+                  const std::function<void(const Doorway&)>& at_door) {
+  return DriverLoop(options, observer, at_door).run();
 }
 
 JobReport run_job(const JobOptions& options, JobObserver& observer) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -22,7 +23,9 @@ namespace piracema::cluster {
 /// but for the snapshot store.
 class DriverLoop {
  public:
-  DriverLoop(const JobOptions& options, JobObserver& observer);
+  /// `at_door` may be empty.
+  DriverLoop(const JobOptions& options, JobObserver& observer,
+             std::function<void(const Doorway&)> at_door = {});
 
   JobReport run();
 
@@ -31,6 +34,7 @@ class DriverLoop {
   Result<Done> prepare();
   Result<Done> begin_with_snapshots(JobSettings& settings);
   Result<Done> open_door();
+  void prepare_launch(const Doorway& doorway);
   void turn();
   void vouch();
   void look();
@@ -52,6 +56,7 @@ class DriverLoop {
   void act(const Tell&);
   void act(const Finish&);
   void start(Crew::Id id);
+  void start_world_when_complete();
   void never_ran(Crew::Id id, std::string why);
 
   // ---- driver_events.cpp: what happens ------------------------------------------------------
@@ -68,6 +73,7 @@ class DriverLoop {
 
   const JobOptions& options_;
   JobObserver& observer_;
+  const std::function<void(const Doorway&)> at_door_;
   const Time start_ = now();
   net::Poller poller_;
   Signals signals_;
@@ -79,7 +85,7 @@ class DriverLoop {
   std::unique_ptr<StoreThread> store_thread_;
   Launch launch_;
 
-  /// Processes that wait for the first one to join.
+  /// Processes that wait for the first one to join; in a world, for all the others to be wanted.
   std::vector<Crew::Id> waiting_;
   bool anybody_joined_ = false;
   bool planned_ = false;

@@ -10,6 +10,7 @@
 #include "base/standard_fds.h"
 #include "base/text.h"
 #include "cluster/embedded.h"
+#include "cluster/ranks.h"
 #include "cluster/worker_environment.h"
 #include "cluster/worker_process.h"
 #include "run/control.h"
@@ -51,7 +52,9 @@ int run(const Graph& graph, const RunOptions& options) {
   if (graph_fd != nullptr && *graph_fd != '\0') return write_shape(graph.shape, graph_fd);
   const auto environment = cluster::worker_environment();
   if (!environment) return refuse(environment.error());
+  if (*environment && (*environment)->by_mpi) return cluster::run_rank(graph, **environment);
   if (*environment) return cluster::run_worker(graph, **environment);
+  if (cluster::is_one_of_many_ranks()) return cluster::run_ranks(graph, with_environment(options));
   return cluster::run_embedded(graph, with_environment(options));
 }
 

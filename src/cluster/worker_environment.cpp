@@ -26,6 +26,30 @@ Result<N> number_of(const char* name, N otherwise) {
   return value;
 }
 
+Result<std::vector<std::uint32_t>> numbers_of(const char* name) {
+  const std::string text = text_of(name);
+  std::vector<std::uint32_t> all;
+  for (const char* at = text.data(); at != text.data() + text.size();) {
+    std::uint32_t number = 0;
+    const auto [end, error] = std::from_chars(at, text.data() + text.size(), number);
+    const bool last = end == text.data() + text.size();
+    if (error != std::errc{} || (!last && *end != ',')) {
+      return Error{Errc::config, concat(name, ": want numbers with commas, found '", text, "'")};
+    }
+    all.push_back(number);
+    at = last ? end : end + 1;
+  }
+  return all;
+}
+
+Result<net::SharedMemory> shared_memory_of(const std::string& transport) {
+  if (transport.empty() || transport == "auto") return net::SharedMemory::allowed;
+  if (transport == "shm") return net::SharedMemory::required;
+  if (transport == "tcp") return net::SharedMemory::never;
+  return Error{Errc::config,
+               concat("PIRACEMA_TRANSPORT: want auto, shm, tcp or mpi, found '", transport, "'")};
+}
+
 }  // namespace
 
 Result<std::optional<WorkerEnvironment>> worker_environment() {
@@ -44,6 +68,15 @@ Result<std::optional<WorkerEnvironment>> worker_environment() {
   if (!heartbeat) return heartbeat.error();
   const auto at_work_fd = number_of<int>("PIRACEMA_AT_WORK_FD", -1);
   if (!at_work_fd) return at_work_fd.error();
+  const std::string transport = text_of("PIRACEMA_TRANSPORT");
+  environment.by_mpi = transport == "mpi";
+  if (environment.by_mpi) {
+    auto incarnations = numbers_of("PIRACEMA_INCARNATIONS");
+    if (!incarnations) return incarnations.error();
+    environment.incarnations = *std::move(incarnations);
+  }
+  const auto shared_memory = shared_memory_of(environment.by_mpi ? "tcp" : transport);
+  if (!shared_memory) return shared_memory.error();
   if (*heartbeat == 0) {
     return Error{Errc::config, "PIRACEMA_HEARTBEAT_MS: want at least 1, found 0"};
   }
@@ -51,6 +84,7 @@ Result<std::optional<WorkerEnvironment>> worker_environment() {
   environment.incarnation = *incarnation;
   environment.heartbeat = std::chrono::milliseconds(*heartbeat);
   environment.at_work_fd = *at_work_fd;
+  environment.shared_memory = *shared_memory;
   return std::optional(environment);
 }
 

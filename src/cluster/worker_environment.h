@@ -1,13 +1,15 @@
 #pragma once
 
+#include <piracema/error.h>
+
 #include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
-
-#include <piracema/error.h>
+#include <vector>
 
 #include "base/ids.h"
+#include "net/call.h"
 
 namespace piracema::cluster {
 
@@ -26,6 +28,12 @@ struct WorkerEnvironment {
   std::chrono::milliseconds heartbeat{250};
   /// PIRACEMA_AT_WORK_FD: shared memory, see AtWork; -1: none.
   int at_work_fd = -1;
+  /// PIRACEMA_TRANSPORT: between processes of one host "shm", "tcp", or "auto", shared memory where
+  /// it can be had.
+  net::SharedMemory shared_memory = net::SharedMemory::allowed;
+  /// The transport is "mpi": PIRACEMA_INCARNATIONS has one for each rank, and the slot is the rank.
+  bool by_mpi = false;
+  std::vector<std::uint32_t> incarnations;
   /// PIRACEMA_LOG: "json" or "text".
   bool log_json = false;
   /// PIRACEMA_DEAD_LETTERS: a file; empty: none.

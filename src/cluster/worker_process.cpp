@@ -28,8 +28,8 @@ constexpr std::chrono::seconds leave_timeout{5}, stop_timeout{1};
 /// A worker and its connections, all on one poller.
 class WorkerProcess {
  public:
-  WorkerProcess(const Graph& graph, const WorkerEnvironment& environment)
-      : graph_(graph), environment_(environment) {}
+  WorkerProcess(const Graph& graph, const WorkerEnvironment& environment, net::MpiWorld* mpi)
+      : graph_(graph), environment_(environment), mpi_(mpi) {}
 
   Result<int> run() {
     if (auto opened = open(); !opened) return opened.error();
@@ -58,9 +58,9 @@ class WorkerProcess {
     worker_ = std::make_unique<runtime::Worker>(
         graph_,
         runtime::WorkerSettings{.slot = environment_.slot,
-                            .store = store_.get(),
-                            .at_work = at_work_ ? &(*at_work_)[0] : nullptr,
-                            .dead_letters = environment_.dead_letters},
+                                .store = store_.get(),
+                                .at_work = at_work_ ? &(*at_work_)[0] : nullptr,
+                                .dead_letters = environment_.dead_letters},
         [this](const runtime::FromWorker& message) { control_->send(to_frame(message)); });
     return open_transport();
   }
@@ -68,10 +68,13 @@ class WorkerProcess {
   Result<Done> open_transport() {
     net::TcpSettings settings{.me = environment_.slot,
                               .incarnation = environment_.incarnation,
-                              .token = environment_.token};
+                              .token = environment_.token,
+                              .shared_memory = environment_.shared_memory,
+                              .mpi = mpi_};
     net::Transport::Events events{
-        .connected = [this](Slot peer,
-                            std::uint32_t incarnation) { worker_->on_connected(peer, incarnation); },
+        .connected = [this](
+                         Slot peer,
+                         std::uint32_t incarnation) { worker_->on_connected(peer, incarnation); },
         .received = [this](Slot from,
                            wire::Frame frame) { worker_->on_frame(from, std::move(frame)); },
         // A peer that is gone is replaced by the coordinator, who hears of it as well.
@@ -96,13 +99,13 @@ class WorkerProcess {
                                    .lost = [this](const Error& why) { lost(why); }};
     control_ = net::Connection::open(poller_, *std::move(socket), events);
     control_->trust(events);
-    control_->send(to_frame(runtime::FromWorker(runtime::Hello{
-        .token = environment_.token,
-        .slot = environment_.slot,
-        .incarnation = environment_.incarnation,
-        .pid = static_cast<std::uint64_t>(::getpid()),
-        .address = transport_->address(),
-        .graph = runtime::encode_shape(graph_.shape)})));
+    control_->send(to_frame(
+        runtime::FromWorker(runtime::Hello{.token = environment_.token,
+                                           .slot = environment_.slot,
+                                           .incarnation = environment_.incarnation,
+                                           .pid = static_cast<std::uint64_t>(::getpid()),
+                                           .address = transport_->address(),
+                                           .graph = runtime::encode_shape(graph_.shape)})));
     beat();
   }
 
@@ -144,6 +147,7 @@ class WorkerProcess {
 
   const Graph& graph_;
   const WorkerEnvironment& environment_;
+  net::MpiWorld* const mpi_;
   net::Poller poller_;
   std::unique_ptr<store::SnapshotStore> store_;
   std::optional<AtWork> at_work_;
@@ -159,9 +163,9 @@ class WorkerProcess {
 
 }  // namespace
 
-int run_worker(const Graph& graph, const WorkerEnvironment& environment) {
+int run_worker(const Graph& graph, const WorkerEnvironment& environment, net::MpiWorld* mpi) {
   set_log({.json = environment.log_json, .who = concat("worker ", environment.slot)});
-  WorkerProcess process(graph, environment);
+  WorkerProcess process(graph, environment, mpi);
   const auto code = process.run();
   if (code) return *code;
   log(Level::error, code.error().message);

@@ -9,6 +9,8 @@ namespace piracema::cluster {
 /// Runs the replicas that a coordinator gives to this process, until it says that the process is
 /// to end; returns the exit code. Does not return when the coordinator is gone: the process then
 /// exits with 1, whatever its operators are at.
-int run_worker(const Graph& graph, const WorkerEnvironment& environment);
+/// `mpi` is the world that it is in, or null.
+int run_worker(const Graph& graph, const WorkerEnvironment& environment,
+               net::MpiWorld* mpi = nullptr);
 
 }  // namespace piracema::cluster

@@ -4,19 +4,24 @@
 #include <sys/socket.h>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
 namespace piracema::net {
 
-/// An IPv4 or IPv6 address and a TCP port. Host names are not looked up: that may take seconds.
+/// An IPv4 or IPv6 address and a TCP port, or the name of a local socket. Host names are not looked
+/// up: that may take seconds.
 class Address {
  public:
   Address() = default;
 
-  /// "127.0.0.1:4711" or "[::1]:4711". Errc::config says what was found instead.
+  /// "127.0.0.1:4711", "[::1]:4711" or "local:NAME". Errc::config says what was found instead.
   static Result<Address> parse(std::string_view text);
   static Result<Address> make(const std::string& host, std::uint16_t port);
+  /// A socket of this host and network namespace (abstract, unix(7)): no file, gone with its
+  /// process. `name`: 1 to 100 letters, digits and '-'. Errc::config.
+  static Result<Address> make_local(std::string_view name);
 
   /// From what the system filled in.
   explicit Address(const sockaddr_storage& from) : storage_(from) {}
@@ -29,9 +34,19 @@ class Address {
   const sockaddr* data() const { return reinterpret_cast<const sockaddr*>(&storage_); }
   socklen_t size() const;
   int family() const { return storage_.ss_family; }
+  bool is_local() const { return family() == AF_UNIX; }
 
  private:
   sockaddr_storage storage_{};
+};
+
+/// Where a process is reached: by TCP, and from its own host by a local socket as well.
+struct Addresses {
+  Address tcp;
+  std::optional<Address> local;
+
+  /// "127.0.0.1:4711" or "127.0.0.1:4711,local:NAME". Errc::config.
+  static Result<Addresses> parse(std::string_view text);
 };
 
 }  // namespace piracema::net

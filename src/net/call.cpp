@@ -1,6 +1,7 @@
 #include "net/call.h"
 
 #include "base/text.h"
+#include "net/descriptors.h"
 
 namespace piracema::net {
 
@@ -8,18 +9,25 @@ namespace {
 constexpr std::chrono::milliseconds retry_interval{20};
 }  // namespace
 
-Call::Call(Poller& poller, Greeting mine, Whom whom, Time deadline, OnDone on_done)
+Call::Call(Poller& poller, Greeting mine, Whom whom, SharedMemory shared_memory, MpiWorld* mpi,
+           Time deadline, OnDone on_done)
     : poller_(poller),
       mine_(std::move(mine)),
       whom_(std::move(whom)),
+      shared_memory_(shared_memory),
+      mpi_(mpi),
       deadline_(deadline),
       on_done_(std::move(on_done)) {
-  auto address = Address::parse(whom_.address);
-  if (address) {
-    address_ = *address;
+  auto addresses = Addresses::parse(whom_.address);
+  if (addresses && !addresses->local && shared_memory_ == SharedMemory::required) {
+    addresses = Error{Errc::config,
+                      concat("address: want one with a local socket, found '", whom_.address, "'")};
+  }
+  if (addresses) {
+    addresses_ = *addresses;
     dial();
   } else {
-    next_ = poller.at(now(), [this, error = address.error()] { finish(error); });
+    next_ = poller.at(now(), [this, error = addresses.error()] { finish(error); });
   }
 }
 
@@ -28,14 +36,39 @@ Call::~Call() {
   if (connection_) connection_->close();
 }
 
+// A local socket that is not there tells at once: the peer is on another host, or gone.
 void Call::dial() {
-  dial_ = std::make_unique<Dial>(poller_, address_, deadline_, [this](Result<Fd> socket) {
-    if (socket) {
-      greet(std::move(*socket));
-    } else {
-      failed(socket.error());
+  const bool locally = addresses_.local && shared_memory_ != SharedMemory::never;
+  tried_locally_ = locally && (shared_memory_ == SharedMemory::required || !tried_locally_);
+  if (!tried_locally_) return dial(addresses_.tcp, false);
+  dial(*addresses_.local, true);
+}
+
+void Call::dial(const Address& address, bool offer) {
+  dial_ = std::make_unique<Dial>(poller_, address, deadline_, [this, offer](Result<Fd> socket) {
+    if (socket && offer) {
+      if (auto offered = this->offer(*socket); !offered) return failed(offered.error());
     }
+    if (socket) return greet(std::move(*socket));
+    if (!offer || shared_memory_ == SharedMemory::required) return failed(socket.error());
+    tried_locally_ = false;
+    dial(addresses_.tcp, false);
   });
+}
+
+// The greeting goes first, with the descriptors; who finds them right answers by the socket, and
+// all that follows goes by the rings.
+Result<Done> Call::offer(const Fd& socket) {
+  auto rings = Rings::create();
+  if (!rings) return rings.error();
+  const wire::Frame greeting = to_frame(mine_);
+  Buffer bytes;
+  wire::write_header(greeting, bytes.extend(wire::frame_header_bytes));
+  bytes.append(greeting.head.data(), greeting.head.size());
+  const auto descriptors = (*rings)->descriptors();
+  if (auto sent = send_with_descriptors(socket.get(), bytes, descriptors); !sent) return sent;
+  rings_ = std::move(*rings);
+  return Done{};
 }
 
 void Call::greet(Fd socket) {
@@ -44,11 +77,22 @@ void Call::greet(Fd socket) {
                                  {.received = [this](wire::Frame frame) { answered(frame); },
                                   .lost = [this](Error why) { failed(std::move(why)); }},
                                  left);
+  if (rings_) return;  // It has been said.
+  if (mpi_ != nullptr) {
+    mpi_channel_ = mpi_->open_channel();
+    mine_.mpi_world = mpi_->id();
+    mine_.mpi_rank = mpi_->rank();
+    mine_.mpi_tag = mpi_channel_->tag();
+  }
   connection_->send(to_frame(mine_));
 }
 
 void Call::answered(const wire::Frame& frame) {
-  if (auto right = check(frame); right) {
+  auto right = check(frame);
+  if (right) {
+    if (auto chosen = choose_channel(*right); !chosen) right = chosen.error();
+  }
+  if (right) {
     finish(std::move(connection_));
   } else {
     connection_->close();
@@ -56,7 +100,18 @@ void Call::answered(const wire::Frame& frame) {
   }
 }
 
-Result<Done> Call::check(const wire::Frame& frame) const {
+Result<Done> Call::choose_channel(const Greeting& theirs) {
+  if (rings_) return connection_->use(std::move(rings_));
+  const bool by_mpi = mpi_channel_ && theirs.mpi_world == mine_.mpi_world && theirs.mpi_tag != 0;
+  if (!by_mpi) {
+    mpi_channel_.reset();
+    return Done{};
+  }
+  mpi_channel_->join(theirs.mpi_rank, theirs.mpi_tag);
+  return connection_->use(std::move(mpi_channel_));
+}
+
+Result<Greeting> Call::check(const wire::Frame& frame) const {
   auto greeting = read_greeting(frame, mine_.token);
   if (!greeting) return greeting.error();
   if (greeting->slot != whom_.slot || greeting->incarnation != whom_.incarnation) {
@@ -64,11 +119,13 @@ Result<Done> Call::check(const wire::Frame& frame) const {
                  concat("handshake: want slot ", whom_.slot, ", incarnation ", whom_.incarnation,
                         ", found slot ", greeting->slot, ", incarnation ", greeting->incarnation)};
   }
-  return Done{};
+  return greeting;
 }
 
 void Call::failed(Error why) {
   connection_.reset();
+  rings_.reset();
+  mpi_channel_.reset();
   const Time next = now() + retry_interval;
   if (next >= deadline_) return finish(std::move(why));
   next_ = poller_.at(next, [this] { dial(); });

@@ -11,12 +11,22 @@
 #include "net/connection.h"
 #include "net/dial.h"
 #include "net/handshake.h"
+#include "net/mpi_world.h"
 #include "net/poller.h"
+#include "net/rings.h"
 
 namespace piracema::net {
 
+/// Whether processes of one host talk by shared memory.
+enum class SharedMemory {
+  never,
+  allowed,   ///< Where it can be had; else by TCP.
+  required,  ///< Or not at all.
+};
+
 /// One peer being called: dialled and greeted, and again a little later when it does not answer
-/// as it should, for it may still be starting. Belongs to the poller's thread.
+/// as it should, for it may still be starting. A peer of this host is called on its local socket,
+/// and offered shared memory, before it is tried by TCP. Belongs to the poller's thread.
 class Call {
  public:
   struct Whom {
@@ -24,12 +34,14 @@ class Call {
     std::uint32_t incarnation = 0;
     std::string address;
   };
-  /// A connection whose peer is the one wanted, still to be trusted; or why the last attempt
-  /// before the deadline failed. Errc::config at once for an address that is none.
+  /// A connection whose peer is the one wanted, still to be trusted, with its rings; or why the
+  /// last attempt before the deadline failed. Errc::config at once for an address that is none.
   using OnDone = std::function<void(Result<std::shared_ptr<Connection>>)>;
 
   /// Calls `on_done` once and later, never from within. It may destroy the Call.
-  Call(Poller& poller, Greeting mine, Whom whom, Time deadline, OnDone on_done);
+  /// `mpi` may be null; it is used for peers of the same world.
+  Call(Poller& poller, Greeting mine, Whom whom, SharedMemory shared_memory, MpiWorld* mpi,
+       Time deadline, OnDone on_done);
   /// Hangs up, without a call.
   ~Call();
   Call(const Call&) = delete;
@@ -37,19 +49,28 @@ class Call {
 
  private:
   void dial();
+  void dial(const Address& address, bool offer);
   void greet(Fd socket);
+  Result<Done> offer(const Fd& socket);
   void answered(const wire::Frame& frame);
-  Result<Done> check(const wire::Frame& frame) const;
+  Result<Greeting> check(const wire::Frame& frame) const;
+  Result<Done> choose_channel(const Greeting& theirs);
   void failed(Error why);
   void finish(Result<std::shared_ptr<Connection>> result);
 
   Poller& poller_;
-  const Greeting mine_;
+  Greeting mine_;
   const Whom whom_;
+  const SharedMemory shared_memory_;
+  MpiWorld* const mpi_;
   const Time deadline_;
   OnDone on_done_;
 
-  Address address_;
+  Addresses addresses_;
+  /// What is offered on the connection that is being made.
+  std::unique_ptr<Rings> rings_;
+  std::unique_ptr<MpiChannel> mpi_channel_;
+  bool tried_locally_ = false;
   std::unique_ptr<Dial> dial_;
   std::shared_ptr<Connection> connection_;
   Poller::Timer next_{};

@@ -7,8 +7,11 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
+#include <vector>
 
 #include "base/fd.h"
+#include "net/byte_channel.h"
 #include "net/frame_reader.h"
 #include "net/frame_writer.h"
 #include "net/poller.h"
@@ -17,7 +20,8 @@
 
 namespace piracema::net {
 
-/// A stream socket that carries frames.
+/// A stream socket that carries frames; a channel may carry them instead (`use`), shared memory
+/// or MPI, and the socket then only tells when the other one is gone.
 ///
 /// It begins with a stranger, who may send small frames only and has a few seconds to say who he
 /// is; `trust` ends that. It lives until it is closed or lost, whoever else holds it. All but
@@ -49,6 +53,14 @@ class Connection : public std::enable_shared_from_this<Connection> {
   /// which goes to `events`.
   void trust(Events events);
 
+  /// From here on frames go and come by this channel; what the socket says counts only by its end.
+  /// Before any other thread may send. Errc::corrupt if more than the greetings came by the socket.
+  Result<Done> use(std::unique_ptr<ByteChannel> channel);
+
+  /// What a stranger on a local socket has handed over, as far as it has come.
+  std::vector<Fd> take_descriptors() { return std::move(descriptors_); }
+  bool is_local() const { return is_local_; }
+
   /// Ends the connection, without an event. What is not written is dropped.
   void close();
 
@@ -57,9 +69,14 @@ class Connection : public std::enable_shared_from_this<Connection> {
 
   void ready(std::uint32_t events);
   void read();
+  ssize_t read_socket(std::span<iovec> room);
   void deliver();
+  void rung();
+  bool read_channel(std::size_t bytes_max);
+  void ended();
+  void finish_when_over();
   void write();
-  void wait_for_room();
+  bool wait_for_room();
   void fail(Error why);
   Events& events();
 
@@ -68,6 +85,10 @@ class Connection : public std::enable_shared_from_this<Connection> {
 
   // Of the poller's thread.
   bool open_ = true;
+  bool is_local_ = false;
+  std::vector<Fd> descriptors_;
+  /// The socket has ended, and what the channel holds is waited for until then.
+  std::optional<Time> over_by_;
   FrameReader reader_{stranger_limits};
   Events events_;
   /// What `trust` was given. Set aside, as it may come from within a call of the ones it replaces.
@@ -80,6 +101,9 @@ class Connection : public std::enable_shared_from_this<Connection> {
   std::atomic<int> write_error_ = 0;
   /// The writer waits for room in the socket and left its role to the poller.
   std::atomic<bool> blocked_ = false;
+
+  /// Set before anybody else may send, and for good. Of the writer and of the poller's thread.
+  std::unique_ptr<ByteChannel> channel_;
 
   // Of the writer.
   FrameWriter writer_;

@@ -50,6 +50,19 @@ int FrameWriter::write(int socket) {
   return 0;
 }
 
+int FrameWriter::write(ByteChannel& channel) {
+  while (first_ != nullptr) {
+    iovec parts[parts_max];
+    std::size_t bytes = 0;
+    const std::size_t count = gather(parts, parts_max, bytes);
+    const ssize_t copied = channel.write(parts, count);
+    if (copied < 0) return errno;
+    written(static_cast<std::size_t>(copied));
+    if (static_cast<std::size_t>(copied) < bytes) return EAGAIN;
+  }
+  return 0;
+}
+
 std::size_t FrameWriter::gather(iovec* parts, std::size_t limit, std::size_t& bytes) const {
   std::size_t count = 0;
   std::size_t skip = offset_;

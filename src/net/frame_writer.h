@@ -4,12 +4,13 @@
 
 #include <cstddef>
 
+#include "net/byte_channel.h"
 #include "net/send_queue.h"
 
 namespace piracema::net {
 
-/// Frames being written to a stream socket, many with one system call, each from where it lies.
-/// Not safe to share: it belongs to the writer of a SendQueue.
+/// Frames being written to a stream socket or a channel, many with one system call, each from where
+/// it lies. Not safe to share: it belongs to the writer of a SendQueue.
 class FrameWriter {
  public:
   FrameWriter() = default;
@@ -23,6 +24,8 @@ class FrameWriter {
   /// Writes without waiting. 0: all is written; EAGAIN: the socket has no room for the rest;
   /// anything else: the connection is broken.
   int write(int socket);
+  /// The same with a channel; EPROTO when the other side has broken its rules.
+  int write(ByteChannel& channel);
 
   /// Drops what is not written.
   void clear();

@@ -13,7 +13,7 @@
 namespace piracema::net {
 
 /// Of what processes say to each other through a transport; docs/formats/frame.md.
-constexpr std::uint32_t transport_version = 2;
+constexpr std::uint32_t transport_version = 3;
 constexpr std::uint8_t handshake_kind = 255;
 
 /// The first frame on a connection, in both directions: who speaks, and that it is of this job.
@@ -23,7 +23,13 @@ struct Greeting {
   std::string token;
   Slot slot = 0;
   std::uint32_t incarnation = 0;
-  auto fields() { return std::tie(version, token, slot, incarnation); }
+  /// Where frames are to go by MPI, if both are of the same world: its number, 0 for none, and the
+  /// speaker's rank and tag there.
+  std::uint64_t mpi_world = 0;
+  std::uint32_t mpi_rank = 0, mpi_tag = 0;
+  auto fields() {
+    return std::tie(version, token, slot, incarnation, mpi_world, mpi_rank, mpi_tag);
+  }
 };
 
 wire::Frame to_frame(const Greeting& greeting);

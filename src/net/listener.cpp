@@ -27,15 +27,20 @@ Result<std::unique_ptr<Listener>> Listener::open(Poller& poller, const std::stri
                                                  std::uint16_t port, OnAccept on_accept) {
   auto address = Address::make(host, port);
   if (!address) return address.error();
-  Fd socket(::socket(address->family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+  return open(poller, *address, std::move(on_accept));
+}
+
+Result<std::unique_ptr<Listener>> Listener::open(Poller& poller, const Address& address,
+                                                 OnAccept on_accept) {
+  Fd socket(::socket(address.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   // Connections of an earlier process that the system still remembers do not count as taken.
   const int on = 1;
   if (!socket || ::setsockopt(socket.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) != 0 ||
-      ::bind(socket.get(), address->data(), address->size()) != 0 ||
+      ::bind(socket.get(), address.data(), address.size()) != 0 ||
       ::listen(socket.get(), SOMAXCONN) != 0) {
-    return Error{Errc::io, with_errno(concat("listening on ", address->text()))};
+    return Error{Errc::io, with_errno(concat("listening on ", address.text()))};
   }
-  const Address bound(name_of(socket.get()));
+  const Address bound = address.is_local() ? address : Address(name_of(socket.get()));
   return std::unique_ptr<Listener>(
       new Listener(poller, std::move(socket), bound, std::move(on_accept)));
 }

@@ -14,7 +14,7 @@
 
 namespace piracema::net {
 
-/// Accepts TCP connections. Belongs to the poller's thread.
+/// Accepts connections over TCP, or to a local socket. Belongs to the poller's thread.
 class Listener {
  public:
   using OnAccept = std::function<void(Fd socket, const Address& peer)>;
@@ -23,9 +23,12 @@ class Listener {
   /// naming the address when it is taken or not ours.
   static Result<std::unique_ptr<Listener>> open(Poller& poller, const std::string& host,
                                                 std::uint16_t port, OnAccept on_accept);
+  /// At an address of either kind.
+  static Result<std::unique_ptr<Listener>> open(Poller& poller, const Address& address,
+                                                OnAccept on_accept);
   ~Listener();
 
-  /// "127.0.0.1:4711".
+  /// "127.0.0.1:4711" or "local:NAME".
   std::string address() const { return address_.text(); }
 
  private:

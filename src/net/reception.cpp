@@ -1,9 +1,16 @@
 #include "net/reception.h"
 
+#include <sys/random.h>
+
 #include "base/log.h"
 #include "base/text.h"
+#include "net/descriptors.h"
 
 namespace piracema::net {
+
+namespace {
+constexpr std::size_t hosts_remembered_max = 64;
+}  // namespace
 
 Result<std::unique_ptr<Reception>> Reception::open(Poller& poller, const std::string& host,
                                                    std::uint16_t port, std::string token,
@@ -17,6 +24,28 @@ Result<std::unique_ptr<Reception>> Reception::open(Poller& poller, const std::st
   if (!listener) return listener.error();
   self->listener_ = std::move(*listener);
   return self;
+}
+
+Result<Done> Reception::listen_locally() {
+  // Nobody has to guess the name, so it only has to be one of its own.
+  std::uint64_t number[2] = {};
+  if (::getrandom(number, sizeof number, 0) != sizeof number) {
+    return Error{Errc::io, with_errno("a name for a local socket")};
+  }
+  auto address = Address::make_local(concat("piracema-", number[0], "-", number[1]));
+  if (!address) return address.error();
+  auto listener = Listener::open(poller_, *address, [this](Fd socket, const Address& from) {
+    if (is_our_user(socket.get())) return accept(std::move(socket), from);
+    log(Level::warning, "refused a connection from another user of this host");
+  });
+  if (!listener) return listener.error();
+  local_listener_ = std::move(*listener);
+  return Done{};
+}
+
+std::string Reception::address() const {
+  if (!local_listener_) return listener_->address();
+  return concat(listener_->address(), ",", local_listener_->address());
 }
 
 Reception::Reception(Poller& poller, std::string token, std::chrono::milliseconds timeout,
@@ -56,7 +85,8 @@ void Reception::refuse(std::uint64_t id, const Error& why) {
   const std::string warning =
       concat("refused a connection from ", stranger.host, ": ", why.message);
   // Who calls again and again for the same reason is told of once; who just left, not at all.
-  const bool again = std::exchange(last_warning_, warning) == warning;
+  if (last_warnings_.size() > hosts_remembered_max) last_warnings_.clear();
+  const bool again = std::exchange(last_warnings_[stranger.host], warning) == warning;
   log(why.code == Errc::io || again ? Level::debug : Level::warning, warning);
 }
 

@@ -33,7 +33,11 @@ class Reception {
                                                  std::chrono::milliseconds timeout, Events events);
   ~Reception();
 
-  std::string address() const { return listener_->address(); }
+  /// Where the processes of this host find a local socket too. Errors are those of Listener.
+  Result<Done> listen_locally();
+
+  /// As Addresses::parse reads it.
+  std::string address() const;
 
  private:
   struct Stranger {
@@ -52,10 +56,11 @@ class Reception {
   const std::string token_;
   const std::chrono::milliseconds timeout_;
   const Events events_;
-  std::unique_ptr<Listener> listener_;
+  std::unique_ptr<Listener> listener_, local_listener_;
   std::map<std::uint64_t, Stranger> strangers_;
   std::uint64_t stranger_count_ = 0;
-  std::string last_warning_;
+  /// By host.
+  std::map<std::string, std::string> last_warnings_;
 };
 
 }  // namespace piracema::net

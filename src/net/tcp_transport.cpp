@@ -1,6 +1,7 @@
 #include "net/tcp_transport.h"
 
 #include "base/ensure.h"
+#include "base/log.h"
 #include "base/text.h"
 
 namespace piracema::net {
@@ -34,6 +35,9 @@ Result<std::unique_ptr<TcpTransport>> TcpTransport::open(Poller& poller, TcpSett
            }});
   if (!reception) return reception.error();
   self->reception_ = std::move(*reception);
+  if (self->settings_.shared_memory != SharedMemory::never) {
+    if (auto listens = self->reception_->listen_locally(); !listens) return listens.error();
+  }
   return self;
 }
 
@@ -88,7 +92,8 @@ void TcpTransport::want(Slot slot, std::uint32_t incarnation, const std::string&
 
 void TcpTransport::call(Peer& peer, const std::string& address) {
   const Call::Whom whom{peer.slot, peer.incarnation, address};
-  peer.call = std::make_unique<Call>(poller_, greeting(), whom, now() + settings_.connect_timeout,
+  peer.call = std::make_unique<Call>(poller_, greeting(), whom, settings_.shared_memory,
+                                     settings_.mpi, now() + settings_.connect_timeout,
                                      [this, &peer](Result<std::shared_ptr<Connection>> answer) {
                                        if (answer) {
                                          adopt(peer, peer.incarnation, std::move(*answer));
@@ -158,8 +163,35 @@ Result<Done> TcpTransport::check(const Greeting& found) const {
 }
 
 void TcpTransport::greeted(const Greeting& found, std::shared_ptr<Connection> connection) {
-  connection->send(to_frame(greeting()));
+  if (auto answered = answer(found, *connection); !answered) {
+    log(Level::warning, concat("refused a connection from this host: ", answered.error().message));
+    return connection->close();
+  }
   adopt(peer(found.slot), found.incarnation, std::move(connection));
+}
+
+// Says who we are, and goes over to the way that the frames will take.
+Result<Done> TcpTransport::answer(const Greeting& theirs, Connection& connection) {
+  if (connection.is_local()) {
+    auto rings = Rings::open(connection.take_descriptors());
+    if (!rings) return rings.error();
+    connection.send(to_frame(greeting()));
+    return connection.use(std::move(*rings));
+  }
+  Greeting ours = greeting();
+  const bool by_mpi = settings_.mpi != nullptr && theirs.mpi_world == settings_.mpi->id() &&
+                      theirs.mpi_rank < settings_.mpi->size() && theirs.mpi_tag != 0;
+  if (!by_mpi) {
+    connection.send(to_frame(ours));
+    return Done{};
+  }
+  auto channel = settings_.mpi->open_channel();
+  ours.mpi_world = theirs.mpi_world;
+  ours.mpi_rank = settings_.mpi->rank();
+  ours.mpi_tag = channel->tag();
+  channel->join(theirs.mpi_rank, theirs.mpi_tag);
+  connection.send(to_frame(ours));
+  return connection.use(std::move(channel));
 }
 
 Greeting TcpTransport::greeting() const {

@@ -25,13 +25,19 @@ struct TcpSettings {
   /// Where to listen: a numeric address, and a port, or 0 for any.
   std::string host = "127.0.0.1";
   std::uint16_t port = 0;
+  /// Between processes of one host.
+  SharedMemory shared_memory = SharedMemory::never;
+  /// Peers of the same world are talked to by MPI, if there is one; it outlives the transport.
+  MpiWorld* mpi = nullptr;
   /// A peer has to be connected within this time after `connect`.
   std::chrono::milliseconds connect_timeout{5'000};
   /// Who connects has to say who he is within this time.
   std::chrono::milliseconds handshake_timeout = Connection::stranger_timeout;
 };
 
-/// Frames over TCP, one connection between two processes; docs/formats/frame.md.
+/// Frames over TCP, one connection between two processes (docs/formats/frame.md); or by shared
+/// memory between processes of one host (docs/formats/ring.md); or by MPI between those of one
+/// world.
 ///
 /// Events are called on the poller's thread, on which it is also to be destroyed (or while
 /// nobody runs the poller); threads that send have ended before. Strangers are refused with a
@@ -77,6 +83,7 @@ class TcpTransport : public Transport {
   void greeted(const Greeting& greeting, std::shared_ptr<Connection> connection);
 
   Greeting greeting() const;
+  Result<Done> answer(const Greeting& theirs, Connection& connection);
   Peer& peer(Slot slot);
 
   Poller& poller_;

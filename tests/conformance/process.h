@@ -39,13 +39,35 @@ struct Tcp {
     settings.token = token;
     settings.connect_timeout = timeout;
     settings.handshake_timeout = handshake_timeout;
+    settings.shared_memory = shared_memory;
+    settings.mpi = mpi;
     auto transport = TcpTransport::open(poller, settings, std::move(events));
     REQUIRE(transport.ok());
     return std::move(*transport);
   }
   std::string token = test_token;
   std::chrono::milliseconds handshake_timeout{5'000};
+  SharedMemory shared_memory = SharedMemory::never;
+  MpiWorld* mpi = nullptr;
 };
+
+/// Processes of one host, which must not fall back to TCP.
+struct Shm : Tcp {
+  Shm() { shared_memory = SharedMemory::required; }
+};
+
+/// All peers are ranks of one world, and this process is all of them.
+struct Mpi : Tcp {
+  Mpi() { mpi = world; }
+  static inline MpiWorld* world = nullptr;
+};
+
+/// What transport_test.cpp goes through; it is compiled once more for MPI, to be run by mpirun.
+#ifdef CONFORMANCE_BY_MPI
+#define TRANSPORTS Mpi
+#else
+#define TRANSPORTS InProcess, Tcp, Shm
+#endif
 
 /// A process of a job, as far as its peers see: a transport with a thread, and a memory of what
 /// was told. Destroying it is its death.

@@ -67,7 +67,7 @@ std::size_t mixed_size(std::uint32_t number) {
 }  // namespace
 
 TEST_CASE_TEMPLATE("frames of several threads arrive whole, each thread's in order", World,
-                   InProcess, Tcp) {
+                   TRANSPORTS) {
   constexpr std::uint32_t threads_count = 4;
   constexpr std::uint32_t frames_count = 500;
   World world;
@@ -85,8 +85,7 @@ TEST_CASE_TEMPLATE("frames of several threads arrive whole, each thread's in ord
   CHECK(counter.right());
 }
 
-TEST_CASE_TEMPLATE("bodies of nothing and of 8 MB arrive as they were sent", World, InProcess,
-                   Tcp) {
+TEST_CASE_TEMPLATE("bodies of nothing and of 8 MB arrive as they were sent", World, TRANSPORTS) {
   World world;
   Process a(world, 0, 0), b(world, 1, 0);
   join(a, b);
@@ -103,7 +102,7 @@ TEST_CASE_TEMPLATE("bodies of nothing and of 8 MB arrive as they were sent", Wor
 }
 
 TEST_CASE_TEMPLATE("both directions at once do not wait for each other when buffers are full",
-                   World, InProcess, Tcp) {
+                   World, TRANSPORTS) {
   constexpr std::uint32_t frames_count = 60;
   World world;
   Counter to_a(1), to_b(1);
@@ -120,7 +119,7 @@ TEST_CASE_TEMPLATE("both directions at once do not wait for each other when buff
   CHECK(to_b.right());
 }
 
-TEST_CASE_TEMPLATE("frames may be answered from where they are received", World, InProcess, Tcp) {
+TEST_CASE_TEMPLATE("frames may be answered from where they are received", World, TRANSPORTS) {
   World world;
   Process* answering = nullptr;
   Process a(world, 0, 0,
@@ -134,7 +133,7 @@ TEST_CASE_TEMPLATE("frames may be answered from where they are received", World,
   for (std::uint32_t i = 0; i < 200; ++i) CHECK(frames[i].to == i);
 }
 
-TEST_CASE_TEMPLATE("a peer's death is told once, after all that it said", World, InProcess, Tcp) {
+TEST_CASE_TEMPLATE("a peer's death is told once, after all that it said", World, TRANSPORTS) {
   World world;
   Process a(world, 1, 0);
   {
@@ -150,7 +149,7 @@ TEST_CASE_TEMPLATE("a peer's death is told once, after all that it said", World,
   CHECK(a.told() == ToldList{connected(2, 4), lost(2, 4), connected(3, 0)});
 }
 
-TEST_CASE_TEMPLATE("a death is told whichever of the two died", World, InProcess, Tcp) {
+TEST_CASE_TEMPLATE("a death is told whichever of the two died", World, TRANSPORTS) {
   World world;
   Process b(world, 2, 0);
   {
@@ -162,7 +161,7 @@ TEST_CASE_TEMPLATE("a death is told whichever of the two died", World, InProcess
 }
 
 TEST_CASE_TEMPLATE("who wants a connection that exists is told again that it does", World,
-                   InProcess, Tcp) {
+                   TRANSPORTS) {
   World world;
   Process a(world, 0, 0), b(world, 1, 2);
   join(a, b);
@@ -173,7 +172,7 @@ TEST_CASE_TEMPLATE("who wants a connection that exists is told again that it doe
   CHECK(b.told() == ToldList{connected(0, 0), connected(0, 0)});
 }
 
-TEST_CASE_TEMPLATE("a new incarnation takes the place of a dead one", World, InProcess, Tcp) {
+TEST_CASE_TEMPLATE("a new incarnation takes the place of a dead one", World, TRANSPORTS) {
   World world;
   for (const Slot other : {Slot{0}, Slot{2}}) {  // As the one that calls, and as the other.
     Process a(world, 1, 0);
@@ -190,8 +189,8 @@ TEST_CASE_TEMPLATE("a new incarnation takes the place of a dead one", World, InP
   }
 }
 
-TEST_CASE_TEMPLATE("a new incarnation takes the place of one that is still there", World, InProcess,
-                   Tcp) {
+TEST_CASE_TEMPLATE("a new incarnation takes the place of one that is still there", World,
+                   TRANSPORTS) {
   World world;
   for (const Slot other : {Slot{0}, Slot{2}}) {
     Process a(world, 1, 0);
@@ -213,8 +212,7 @@ TEST_CASE_TEMPLATE("a new incarnation takes the place of one that is still there
   }
 }
 
-TEST_CASE_TEMPLATE("an incarnation older than one that is known is refused", World, InProcess,
-                   Tcp) {
+TEST_CASE_TEMPLATE("an incarnation older than one that is known is refused", World, TRANSPORTS) {
   World world;
   Process a(world, 1, 0);
   Process new_b(world, 2, 5);
@@ -232,7 +230,7 @@ TEST_CASE_TEMPLATE("an incarnation older than one that is known is refused", Wor
   CHECK(a.wait_for_frames(1));
 }
 
-TEST_CASE_TEMPLATE("a peer that has not started yet is waited for", World, InProcess, Tcp) {
+TEST_CASE_TEMPLATE("a peer that has not started yet is waited for", World, TRANSPORTS) {
   World world;
   Process b(world, 2, 0);
   std::string address;
@@ -249,7 +247,7 @@ TEST_CASE_TEMPLATE("a peer that has not started yet is waited for", World, InPro
 }
 
 TEST_CASE_TEMPLATE("a peer that does not come is lost in time, whoever has to call", World,
-                   InProcess, Tcp) {
+                   TRANSPORTS) {
   World world;
   std::string nowhere;
   {
@@ -264,7 +262,7 @@ TEST_CASE_TEMPLATE("a peer that does not come is lost in time, whoever has to ca
   CHECK(a.told() == ToldList{lost(0, 3), lost(2, 4)});
 }
 
-TEST_CASE_TEMPLATE("a frame to nobody is dropped", World, InProcess, Tcp) {
+TEST_CASE_TEMPLATE("a frame to nobody is dropped", World, TRANSPORTS) {
   World world;
   Process a(world, 0, 0), b(world, 1, 0);
   a.send(1, numbered(0, 0, 1));
@@ -276,7 +274,7 @@ TEST_CASE_TEMPLATE("a frame to nobody is dropped", World, InProcess, Tcp) {
   CHECK(b.frames()[0].to == 1);
 }
 
-TEST_CASE_TEMPLATE("threads may send while their peer dies and comes back", World, InProcess, Tcp) {
+TEST_CASE_TEMPLATE("threads may send while their peer dies and comes back", World, TRANSPORTS) {
   World world;
   Process a(world, 0, 0);
   std::atomic<bool> stop = false;

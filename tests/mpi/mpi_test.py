@@ -1,0 +1,167 @@
+#!/usr/bin/env python3
+"""Programs under the mpirun of one MPI: by themselves, and started by piracema run."""
+
+import json
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+FAMILY = os.environ["MPI_FAMILY"]
+PIRACEMA = os.environ["PIRACEMA_COMMAND"]
+SUMS = os.environ["SUMS_APP"]
+CONFORMANCE = os.environ["CONFORMANCE"]
+MPIRUN = shutil.which(f"mpirun.{FAMILY}")
+PLUGIN = pathlib.Path(os.environ["PLUGINS"]) / f"libpiracema_mpi_{FAMILY}.so"
+
+# Sixteen processes on two busy cores take their time.
+SECONDS_MAX = 120
+
+CLEAN = {name: value for name, value in os.environ.items()
+         if not name.startswith(("PIRACEMA_", "OMPI_", "PMI"))}
+if FAMILY == "openmpi":
+    FLAGS = ["--oversubscribe", "--allow-run-as-root", "--bind-to", "none",
+             "--mca", "pml", "ob1", "--mca", "btl", "vader,self"]
+else:
+    FLAGS = ["-bind-to", "none"]
+    # With UCX_TLS=tcp MPICH 4.0 does not come back from MPI_Finalize after a barrier of 8 ranks.
+    CLEAN["UCX_TLS"] = "posix,self"
+
+
+def sum_of_squares(last):
+    return f"sum {last * (last + 1) * (2 * last + 1) // 6}\n"
+
+
+def ranks_of(pid):
+    """The processes of the program below a process."""
+    found = []
+    for entry in pathlib.Path("/proc").iterdir():
+        try:
+            command = (entry / "cmdline").read_bytes().split(b"\0")
+            if command[0].decode() != SUMS:
+                continue
+            above = int(entry.name)
+            while above not in (0, pid):
+                above = int((pathlib.Path("/proc") / str(above) / "stat").read_text()
+                            .rsplit(")", 1)[1].split()[1])
+            if above == pid:
+                found.append(int(entry.name))
+        except (OSError, ValueError, UnicodeDecodeError):
+            pass  # Gone meanwhile, or a process of the kernel.
+    return sorted(found)
+
+
+class Mpi(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def start(self, *command, **environment):
+        process = subprocess.Popen([str(word) for word in command], cwd=self.folder, text=True,
+                                   env={**CLEAN, **environment}, stdin=subprocess.DEVNULL,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.addCleanup(process.wait)
+        self.addCleanup(lambda: process.poll() is None and process.kill())
+        return process
+
+    def run_to_end(self, *command, **environment):
+        process = self.start(*command, **environment)
+        process.out, process.err = process.communicate(timeout=SECONDS_MAX)
+        return process
+
+    def mpirun(self, ranks, *words):
+        return [MPIRUN, *FLAGS, "-n", ranks, *words]
+
+    def job(self, *options, app):
+        return [PIRACEMA, "run", "--quiet", "--transport", "mpi", "--mpirun",
+                " ".join([MPIRUN, *FLAGS]), *options, *app]
+
+    def test_the_suite_of_all_transports(self):
+        run = self.run_to_end(*self.mpirun(1, CONFORMANCE))
+        self.assertEqual(0, run.returncode, run.out + run.err)
+        self.assertIn("0 failed", run.out)
+        self.assertNotIn(" 0 passed", run.out)
+
+    def test_a_program_needs_no_other_launcher(self):
+        for ranks in [2, 8]:
+            with self.subTest(ranks):
+                run = self.run_to_end(*self.mpirun(ranks, SUMS, 20_000))
+                self.assertEqual((0, sum_of_squares(20_000)), (run.returncode, run.out), run.err)
+
+    def test_one_rank_is_a_program_by_itself(self):
+        run = self.run_to_end(*self.mpirun(1, SUMS, 1_000))
+        self.assertEqual((0, sum_of_squares(1_000)), (run.returncode, run.out), run.err)
+
+    def test_piracema_run_starts_mpirun(self):
+        run = self.run_to_end(*self.job("-n", 4, app=[SUMS, 20_000]))
+        self.assertEqual((0, sum_of_squares(20_000)), (run.returncode, run.out), run.err)
+
+    def test_a_world_that_dies_is_started_again_from_the_last_snapshot(self):
+        stats = self.folder / "stats"
+        job = self.start(*self.job("-n", 3, "--snapshots", "snapshots", "--every", "50ms",
+                                   "--stats", stats, app=[SUMS, 20_000, 200]))
+        for _ in range(2):
+            before = newest(self.folder / "snapshots")
+            ranks = []
+            while (newest(self.folder / "snapshots") <= before or len(ranks) < 3):
+                self.assertIsNone(job.poll(), "the job ended before its rank was killed")
+                time.sleep(0.01)  # Looks again; what is waited for is the snapshot.
+                ranks = ranks_of(job.pid)
+            os.kill(ranks[-1], signal.SIGKILL)
+        out, err = job.communicate(timeout=SECONDS_MAX)
+        # mpirun.mpich complains on standard output.
+        self.assertEqual((0, 1), (job.returncode, out.count("sum")), err)
+        self.assertTrue(out.endswith(sum_of_squares(20_000)), out)
+        self.assertGreaterEqual(len(json.loads(stats.read_text())["recoveries"]), 1)
+
+    def test_a_world_that_dies_without_snapshots_is_a_failure(self):
+        for command in [self.job("-n", 3, app=[SUMS, 1_000_000, 200]),
+                        self.mpirun(3, SUMS, 1_000_000, 200)]:
+            job = self.start(*command)
+            ranks = []
+            while len(ranks) < 3:
+                self.assertIsNone(job.poll(), "the job ended before its rank was killed")
+                time.sleep(0.01)
+                ranks = ranks_of(job.pid)
+            os.kill(ranks[-1], signal.SIGKILL)
+            out, err = job.communicate(timeout=SECONDS_MAX)
+            self.assertNotEqual(0, job.returncode, err)
+            self.assertNotIn("sum", out)
+
+    def test_a_program_that_died_goes_on_when_it_is_called_again(self):
+        job = self.start(*self.mpirun(3, SUMS, 20_000, 200), SUMS_SNAPSHOTS="snapshots")
+        while newest(self.folder / "snapshots") < 2:
+            self.assertIsNone(job.poll(), "the job ended before its rank was killed")
+            time.sleep(0.01)
+        os.kill(ranks_of(job.pid)[-1], signal.SIGKILL)
+        job.communicate(timeout=SECONDS_MAX)
+        self.assertNotEqual(0, job.returncode)
+        run = self.run_to_end(*self.mpirun(3, SUMS, 20_000, 200), SUMS_SNAPSHOTS="snapshots",
+                              SUMS_RESUME="1")
+        self.assertEqual((0, sum_of_squares(20_000)), (run.returncode, run.out), run.err)
+
+    def test_a_missing_plug_in_is_said(self):
+        run = self.run_to_end(*self.mpirun(2, SUMS, 10), PIRACEMA_PLUGINS=str(self.folder))
+        self.assertNotEqual(0, run.returncode)
+        self.assertIn(f"want the plug-in libpiracema_mpi_{FAMILY}.so", run.err)
+
+
+def newest(snapshots):
+    """The number of the newest complete snapshot; 0 while there is none."""
+    numbers = [int("".join(c for c in path.parent.name if c.isdigit()) or 0)
+               for path in snapshots.glob("*/manifest*")]
+    return max(numbers, default=0)
+
+
+if __name__ == "__main__":
+    if MPIRUN is None or not PLUGIN.exists():
+        print(f"skipped: there is no mpirun.{FAMILY}, or no plug-in for it; "
+              "scripts/setup --with-mpi installs both")
+        sys.exit(77)
+    unittest.main()
