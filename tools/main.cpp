@@ -1,6 +1,7 @@
 #include <CLI/CLI.hpp>
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -10,6 +11,8 @@
 #include "base/log.h"
 #include "base/standard_fds.h"
 #include "base/text.h"
+#include "ckpt/hook.h"
+#include "ckpt_command.h"
 #include "graph_command.h"
 #include "kv_command.h"
 #include "report_json.h"
@@ -53,9 +56,14 @@ class HelpText : public CLI::Formatter {
   std::string make_usage(const CLI::App* app, std::string) const override {
     const std::string name = app->get_name();
     std::string words = concat("piracema ", name, " [OPTIONS] [--] APP ARGS...");
-    if (name == "piracema") words = "piracema run|graph|snapshots|kv [OPTIONS] ...";
+    if (name == "piracema") words = "piracema run|graph|snapshots|kv|ckpt [OPTIONS] ...";
     if (name == "snapshots") words = "piracema snapshots [OPTIONS] DIR";
     if (name == "kv") words = "piracema kv demo|replica|keygen|put|get|... [OPTIONS] ...";
+    if (name == "ckpt") words = "piracema ckpt run|save|stop|resume|list|... [OPTIONS] ...";
+    if (app->get_parent() != nullptr && app->get_parent()->get_name() == "ckpt") {
+      words =
+          concat("piracema ckpt ", name, " [OPTIONS]", name == "run" ? " -- PROGRAM ARGS..." : "");
+    }
     if (app->get_parent() != nullptr && app->get_parent()->get_name() == "kv") {
       words = concat("piracema kv ", name, " [OPTIONS] ",
                      name == "keygen"                      ? "FILE"
@@ -107,6 +115,7 @@ struct CommandLine {
   CLI::App* graph_app = nullptr;
   CLI::App* snapshots_app = nullptr;
   std::unique_ptr<KvCommand> kv;
+  std::unique_ptr<CkptCommand> ckpt;
 
   RunCommand command;
   std::string settings_file;
@@ -130,6 +139,7 @@ CommandLine::CommandLine() {
   add_graph();
   add_snapshots();
   kv = std::make_unique<KvCommand>(app);
+  ckpt = std::make_unique<CkptCommand>(app);
 }
 
 void CommandLine::add_run() {
@@ -214,13 +224,18 @@ int CommandLine::dispatch() {
     return error.code == Errc::usage ? 2 : 3;
   };
   if (kv->parsed()) return kv->run();
+  if (ckpt->parsed()) return ckpt->run();
   if (snapshots_app->parsed()) return list_snapshots(snapshots_directory, verify, json);
   if (graph_app->parsed()) {
     auto program = program_of(*graph_app);
     return program ? graph_command(*std::move(program)) : fail(program.error());
   }
   if (!run_app->parsed())
+<<<<<<< HEAD
     return fail(usage("want a command: run, graph, snapshots or kv; see --help"));
+=======
+    return fail(usage("want a command: run, graph, snapshots, kv or ckpt; see --help"));
+>>>>>>> 27e4c16 (Save and restart programs and MPI jobs that know nothing of it)
 
   auto program = program_of(*run_app);
   if (!program) return fail(program.error());
@@ -235,12 +250,19 @@ int CommandLine::dispatch() {
 int CommandLine::run(int argc, char** argv) {
   // The parser would call it an argument that was not expected.
   const std::string first = argc > 1 ? argv[1] : "-";
+<<<<<<< HEAD
   const bool is_command =
       first == "run" || first == "graph" || first == "snapshots" || first == "kv";
+=======
+  const bool is_command = first == "run" || first == "graph" || first == "snapshots" ||
+                          first == "kv" || first == "ckpt";
+>>>>>>> 27e4c16 (Save and restart programs and MPI jobs that know nothing of it)
   if (!is_command && !first.starts_with('-')) {
-    log(Level::error, concat("unknown command '", first, "': want run, graph, snapshots or kv"));
+    log(Level::error,
+        concat("unknown command '", first, "': want run, graph, snapshots, kv or ckpt"));
     return 2;
   }
+  if (first == "ckpt") argc = ckpt->take_program(argc, argv);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
@@ -263,6 +285,8 @@ int check_output(int code, bool is_job) {
 
 int main(int argc, char** argv) {
   fill_standard_fds();
+  // criu names a file to call, without words for it.
+  if (argc == 1 && std::getenv(ckpt::hook_variable) != nullptr) return ckpt::run_hook();
   try {
     const int code = CommandLine().run(argc, argv);
     return check_output(code, argc > 1 && std::string_view(argv[1]) == "run");

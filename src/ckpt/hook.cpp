@@ -1,0 +1,99 @@
+#include "ckpt/hook.h"
+
+#include <cstdlib>
+#include <ctime>
+#include <fstream>
+#include <string_view>
+
+#include "base/text.h"
+#include "ckpt/capsule_setup.h"
+#include "ckpt/document.h"
+#include "ckpt/job_directory.h"
+#include "ckpt/open_file_record.h"
+#include "ckpt/process_tree.h"
+#include "store/files.h"
+#include "store/hex.h"
+
+namespace piracema::ckpt {
+
+namespace {
+
+constexpr const char* order_format = "piracema hook order";
+
+Result<Done> after_dump(const HookOrder& order) {
+  if (auto saved = save_shared_memory(order.parts); !saved) return saved;
+  auto record = record_job(static_cast<pid_t>(order.root), order.parts);
+  if (!record) return record.error();
+  const std::string text = encode_record(*record);
+  const Bytes piece = as_bytes(text);
+  return store::replace_file(concat(order.parts, "/", std::string_view(ImageStore::record_name)),
+                             {&piece, 1});
+}
+
+Result<Done> commit(const HookOrder& order) {
+  auto directory = JobDirectory::look(order.directory);
+  if (!directory) return directory.error();
+  const auto done =
+      ImageStore(**directory)
+          .commit(order.image, order.job, static_cast<std::uint64_t>(std::time(nullptr)));
+  if (!done) return done.error();
+  return Done{};
+}
+
+Result<Done> before_resume(const HookOrder& order) {
+  const std::string path = concat(order.parts, "/", std::string_view(ImageStore::record_name));
+  const auto text = store::read_file(path, document_bytes_max);
+  if (!text) return text.error();
+  const auto record = decode_record(path, *text);
+  if (!record) return record.error();
+  return set_last_pid(static_cast<int>(record->last_pid));
+}
+
+Result<Done> act(const HookOrder& order, std::string_view action) {
+  if (action.empty()) return commit(order);
+  if (action == "pre-resume") return before_resume(order);
+  if (action != "post-dump") return Done{};
+  if (auto done = after_dump(order); !done) return done;
+  return order.stop ? commit(order) : Done{};
+}
+
+}  // namespace
+
+std::string encode_hook_order(const HookOrder& order) {
+  return seal(order_format, {{"root", order.root},
+                             {"stop", order.stop},
+                             {"parts", escape(order.parts)},
+                             {"directory", escape(order.directory)},
+                             {"image", order.image},
+                             {"job", store::to_hex(order.job)},
+                             {"complaint", escape(order.complaint)}});
+}
+
+Result<HookOrder> decode_hook_order(const std::string& text) {
+  HookOrder order;
+  const auto read = read_document(
+      hook_variable, order_format, as_bytes(text), [&](const nlohmann::json& content) {
+        order.root = static_cast<std::uint32_t>(number_in(content, "root", UINT32_MAX));
+        order.stop = flag_in(content, "stop");
+        order.parts = unescape(text_in(content, "parts"));
+        order.directory = unescape(text_in(content, "directory"));
+        order.image = number_in(content, "image");
+        order.job = hex_in(content, "job");
+        order.complaint = unescape(text_in(content, "complaint"));
+      });
+  if (!read) return read.error();
+  return order;
+}
+
+int run_hook() {
+  const char* text = std::getenv(hook_variable);
+  const auto order = decode_hook_order(text != nullptr ? text : "");
+  if (!order) return 2;
+  const char* action = std::getenv("CRTOOLS_SCRIPT_ACTION");
+  const auto done = act(*order, action != nullptr ? action : "");
+  if (done) return 0;
+  std::ofstream(order->complaint) << done.error().message << '\n';
+  return 1;
+}
+
+}  // namespace piracema::ckpt

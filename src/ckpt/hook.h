@@ -1,0 +1,32 @@
+#pragma once
+
+#include <piracema/error.h>
+
+#include <cstdint>
+#include <string>
+
+/// What is done while a job is frozen, or not yet thawed: criu calls this program for it, inside
+/// of the capsule. If it fails, a job that was to be stopped goes on.
+namespace piracema::ckpt {
+
+struct HookOrder {
+  std::uint32_t root = 0;
+  bool stop = false;
+  std::string parts, directory;
+  std::uint64_t image = 0, job = 0;
+  /// The file for what went wrong.
+  std::string complaint;
+};
+
+constexpr const char* hook_variable = "PIRACEMA_CKPT_HOOK";
+std::string encode_hook_order(const HookOrder& order);
+Result<HookOrder> decode_hook_order(const std::string& text);
+
+/// This program when the environment has `hook_variable`: its exit code. By criu's action:
+/// - post-dump: saves /dev/shm, and notes the files that the job has open; makes the image of a
+///   job that is to stop complete.
+/// - pre-resume, after a restore: the numbers of new processes go on where they were.
+/// - none, after a dump that the job survives: makes the image complete.
+int run_hook();
+
+}  // namespace piracema::ckpt

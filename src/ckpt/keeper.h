@@ -1,0 +1,158 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/clock.h"
+
+/// What watches over one job: starts it, has it saved, hands its machine back. Pure: the driver
+/// tells what happens and when, and does what it is told.
+namespace piracema::ckpt {
+
+/// Names somebody who waits for an answer.
+using Caller = std::uint64_t;
+
+// What happens.
+struct CapsuleReady {
+  bool ok = false;
+  std::string why;
+};
+/// The answer to Launch. `more`: there is an older image to try.
+struct Launched {
+  bool ok = false, more = false;
+  std::string why;
+};
+struct JobEnded {
+  int status = 0;
+};
+/// An image is complete, or is not.
+struct Dumped {
+  bool ok = false;
+  std::string why, what;
+};
+struct CapsuleDied {};
+struct SaveAsked {
+  Caller caller = 0;
+};
+struct StopAsked {
+  Caller caller = 0;
+};
+/// Ctrl-C, SIGTERM; the second one means it.
+struct Interrupted {};
+/// The machine is ours until then.
+struct WindowOpened {
+  Time closes{};
+};
+/// As long may it take to stop the job with an image, at the quantile that was asked for.
+struct Forecast {
+  Time duration{};
+};
+struct Tick {};
+using KeeperEvent = std::variant<CapsuleReady, Launched, JobEnded, Dumped, CapsuleDied, SaveAsked,
+                                 StopAsked, Interrupted, WindowOpened, Forecast, Tick>;
+
+// What is to be done.
+struct OpenCapsule {};
+/// From the newest image but `attempt`, or from the beginning if there are no images at all.
+struct Launch {
+  std::size_t attempt = 0;
+};
+struct Dump {
+  bool stop = false;
+};
+/// At once, whatever it does; the driver reports nothing of it any more.
+struct KillCapsule {};
+struct Answer {
+  Caller caller = 0;
+  bool ok = false;
+  std::string text;
+};
+/// The window is closed and the machine is free; `saved`: with an image of the job as it was.
+struct HandedBack {
+  bool saved = false;
+  std::string why;
+};
+enum class End : std::uint8_t { job_ended, stopped, interrupted, failed, lost };
+struct Finish {
+  End end = End::failed;
+  int status = 0;
+  std::string why;
+};
+/// Something that the user should know.
+struct Remark {
+  std::string text;
+};
+using KeeperAction =
+    std::variant<OpenCapsule, Launch, Dump, KillCapsule, Answer, HandedBack, Finish, Remark>;
+
+struct KeeperSettings {
+  /// Time between two images while the job runs; none: only when asked.
+  std::optional<Time> every;
+  /// Wait for a WindowOpened before anything runs, and go on with the next one after each.
+  bool windows = false;
+  /// So long before a window closes what is not done is given up: ending processes takes time too.
+  Time reserve = std::chrono::milliseconds(300);
+};
+
+class Keeper {
+ public:
+  explicit Keeper(KeeperSettings settings) : settings_(settings) {}
+
+  std::vector<KeeperAction> begin(Time now);
+  std::vector<KeeperAction> step(Time now, const KeeperEvent& event);
+
+  /// When a Tick is due; none: something else has to happen first.
+  std::optional<Time> wake() const;
+
+  bool running() const { return state_ == State::running; }
+  bool over() const { return state_ == State::over; }
+  /// A window is open or being left.
+  bool in_capsule() const { return state_ != State::away && state_ != State::over; }
+  std::optional<Time> closes() const { return closes_; }
+
+ private:
+  enum class State { away, opening, launching, running, saving, stopping, over };
+
+  void on(const CapsuleReady& event);
+  void on(const Launched& event);
+  void on(const JobEnded& event);
+  void on(const Dumped& event);
+  void on(const CapsuleDied& event);
+  void on(const SaveAsked& event);
+  void on(const StopAsked& event);
+  void on(const Interrupted& event);
+  void on(const WindowOpened& event);
+  void on(const Forecast& event);
+  void on(const Tick& event) { (void)event; }
+
+  void open();
+  void dump(bool stop);
+  void dumped_to_stop(const Dumped& event);
+  /// What is due by the clock, and what waited for the last dump to end.
+  void look_at_the_clock();
+  void hand_back(bool saved, std::string why);
+  void finish(End end, int status, std::string why);
+  void answer_all(bool ok, const std::string& text);
+  void act(KeeperAction action) { actions_.push_back(std::move(action)); }
+  std::optional<Time> stop_at() const;
+
+  const KeeperSettings settings_;
+  State state_ = State::away;
+  Time now_{};
+  std::vector<KeeperAction> actions_;
+  std::size_t attempt_ = 0;
+  Time saved_at_{}, forecast_{};
+  std::optional<Time> closes_;
+  /// A dump that failed is not tried again before.
+  Time not_before_{};
+  int interrupts_ = 0;
+  bool stop_wanted_ = false;
+  /// Those who wait for the dump under way, and for the next one.
+  std::vector<Caller> waiting_, next_;
+};
+
+}  // namespace piracema::ckpt

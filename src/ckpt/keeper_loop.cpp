@@ -1,0 +1,288 @@
+#include "ckpt/keeper_loop.h"
+
+#include <signal.h>
+#include <sys/epoll.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <utility>
+
+#include "base/log.h"
+#include "base/text.h"
+#include "ckpt/open_file_record.h"
+
+namespace piracema::ckpt {
+
+namespace {
+
+std::uint64_t size_of(const std::string& path) {
+  struct stat status {};
+  return ::stat(path.c_str(), &status) == 0 ? static_cast<std::uint64_t>(status.st_size) : 0;
+}
+
+}  // namespace
+
+int exit_status_of(int wait_status) {
+  return WIFEXITED(wait_status) ? WEXITSTATUS(wait_status) : 128 + WTERMSIG(wait_status);
+}
+
+KeeperLoop::KeeperLoop(std::unique_ptr<JobDirectory> directory, JobFile job, RunSettings settings)
+    : directory_(std::move(directory)),
+      job_(std::move(job)),
+      settings_(std::move(settings)),
+      store_(*directory_),
+      keeper_(settings_.keeper) {}
+
+KeeperLoop::~KeeperLoop() { act(KillCapsule{}); }
+
+void KeeperLoop::note(const std::string& text) const {
+  if (!settings_.quiet) log(Level::info, text);
+}
+
+Result<Done> KeeperLoop::watch_signals() {
+  sigset_t wanted;
+  ::sigemptyset(&wanted);
+  for (const int number : {SIGINT, SIGTERM, SIGHUP}) ::sigaddset(&wanted, number);
+  ::sigprocmask(SIG_BLOCK, &wanted, nullptr);
+  ::signal(SIGPIPE, SIG_IGN);
+  signals_ = Fd(::signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK));
+  if (!signals_) return Error{Errc::io, with_errno("signals")};
+  poller_.watch(signals_.get(), EPOLLIN, [this](std::uint32_t) {
+    signalfd_siginfo signal;
+    while (::read(signals_.get(), &signal, sizeof signal) == sizeof signal) tell(Interrupted{});
+  });
+  return Done{};
+}
+
+Result<Done> KeeperLoop::begin() {
+  if (auto watched = watch_signals(); !watched) return watched;
+  auto output = OutputTail::open(directory_->stdout_path(), size_of(directory_->stdout_path()),
+                                 STDOUT_FILENO);
+  if (!output) return output.error();
+  output_ = *std::move(output);
+  poller_.watch(output_->watched(), EPOLLIN, [this](std::uint32_t) { pass_on(*output_, false); });
+  if (!job_.one_output) {
+    auto error = OutputTail::open(directory_->stderr_path(), size_of(directory_->stderr_path()),
+                                  STDERR_FILENO);
+    if (!error) return error.error();
+    error_ = *std::move(error);
+    poller_.watch(error_->watched(), EPOLLIN, [this](std::uint32_t) { pass_on(*error_, false); });
+  }
+  auto door =
+      ControlDoor::open(poller_, directory_->socket_path(),
+                        [this](Caller caller, const std::string& word) { asked(caller, word); });
+  if (!door) return door.error();
+  door_ = *std::move(door);
+  return Done{};
+}
+
+Result<Finish> KeeperLoop::run() {
+  if (auto begun = begin(); !begun) return begun.error();
+  for (const KeeperAction& action : keeper_.begin(now())) {
+    std::visit([this](const auto& a) { act(a); }, action);
+  }
+  set_timer();
+  while (!finish_) poller_.run_once(std::chrono::milliseconds(-1));
+  drain(true);
+  return *finish_;
+}
+
+void KeeperLoop::tell(const KeeperEvent& event) {
+  for (const KeeperAction& action : keeper_.step(now(), event)) {
+    std::visit([this](const auto& a) { act(a); }, action);
+  }
+  set_timer();
+}
+
+void KeeperLoop::set_timer() {
+  if (timer_) poller_.cancel(*timer_);
+  timer_.reset();
+  const auto due = keeper_.wake();
+  if (!due) return;
+  timer_ = poller_.at(*due, [this] {
+    timer_.reset();
+    tell(Tick{});
+  });
+}
+
+void KeeperLoop::act(const OpenCapsule&) {
+  auto capsule = Capsule::open(
+      {.criu = settings_.criu, .hook = settings_.program, .host_name = job_.host_name});
+  if (!capsule) {
+    // Not from within the keeper's own step.
+    return poller_.post([this, why = capsule.error().message] { tell(CapsuleReady{false, why}); });
+  }
+  capsule_ = *std::move(capsule);
+  poller_.watch(capsule_->handle(), EPOLLIN, [this](std::uint32_t) { hear_capsule(); });
+}
+
+void KeeperLoop::act(const KillCapsule&) {
+  if (!capsule_) return;
+  poller_.forget(capsule_->handle());
+  capsule_->kill();
+  capsule_.reset();
+  drain();
+}
+
+Result<std::vector<Manifest>> KeeperLoop::images() {
+  const auto all = store_.list();
+  if (!all) return all.error();
+  std::vector<Manifest> good;
+  for (const auto& one : *all) {
+    if (!one.manifest) {
+      log(Level::warning,
+          concat("image ", one.image, " is passed by: ", one.manifest.error().message));
+    } else if (one.manifest->job != job_.id) {
+      log(Level::warning, concat("image ", one.image, " is passed by: it is another job's"));
+    } else {
+      good.push_back(*one.manifest);
+    }
+  }
+  if (good.empty() && !all->empty()) {
+    return Error{Errc::lost, "no image is left that this job can go on from"};
+  }
+  std::reverse(good.begin(), good.end());
+  return good;
+}
+
+Result<Done> KeeperLoop::prepare_restore(const Manifest& manifest, Record& record) {
+  if (auto verified = store_.verify(manifest); !verified) return verified;
+  auto read = store_.record(manifest);
+  if (!read) return read.error();
+  record = *std::move(read);
+  if (auto back = roll_back(record, directory_->parts_path(manifest.image)); !back) return back;
+  output_->cut_to(size_of(directory_->stdout_path()));
+  if (error_) error_->cut_to(size_of(directory_->stderr_path()));
+  return Done{};
+}
+
+void KeeperLoop::act(const Launch& launch) {
+  const auto images_ = images();
+  const std::string log_path = directory_->log_path() + "/launch";
+  Order order{.working_directory = job_.working_directory,
+              .output = directory_->stdout_path(),
+              .error = job_.one_output ? directory_->stdout_path() : directory_->stderr_path(),
+              .log = log_path};
+  restoring_.reset();
+  Result<Done> sent = Done{};
+  more_images_ = images_ && launch.attempt + 1 < images_->size();
+  if (!images_) {
+    sent = images_.error();
+  } else if (launch.attempt < images_->size()) {
+    restoring_ = (*images_)[launch.attempt];
+    Record record;
+    sent = prepare_restore(*restoring_, record);
+    order.kind = OrderKind::restore;
+    order.root = record.root;
+    order.parts = directory_->parts_path(restoring_->image);
+  } else {
+    order.command = job_.command;
+    // What an earlier try has written before it was saved for the first time is not this one's.
+    for (const std::string& path : {order.output, order.error}) {
+      if (size_of(path) != 0) std::filesystem::resize_file(path, 0);
+    }
+    output_->cut_to(0);
+    if (error_) error_->cut_to(0);
+  }
+  if (sent) sent = capsule_->send(std::move(order));
+  if (!sent) {
+    poller_.post(
+        [this, why = sent.error().message, more = more_images_] { launched(false, more, why); });
+  }
+}
+
+void KeeperLoop::act(const Dump& dump) {
+  auto image = store_.begin();
+  Result<Done> sent = Done{};
+  if (image) {
+    image_ = *image;
+    sent = capsule_->send({.kind = OrderKind::dump,
+                           .parts = directory_->parts_path(image_),
+                           .log = concat(directory_->log_path(), "/save-", image_ % 8),
+                           .stop = dump.stop,
+                           .directory = directory_->path(),
+                           .image = image_,
+                           .job = job_.id});
+  } else {
+    sent = image.error();
+  }
+  if (!sent) poller_.post([this, why = sent.error().message] { tell(Dumped{false, why, {}}); });
+}
+
+void KeeperLoop::act(const Answer& answer) { door_->answer(answer.caller, answer.ok, answer.text); }
+
+void KeeperLoop::act(const HandedBack& back) {
+  note(concat("the window has closed; ", back.saved ? "saved: " : "", back.why));
+}
+
+void KeeperLoop::act(const Finish& finish) { finish_ = finish; }
+
+void KeeperLoop::act(const Remark& remark) { log(Level::warning, remark.text); }
+
+void KeeperLoop::hear_capsule() {
+  while (capsule_) {
+    const auto report = capsule_->receive();
+    if (report) {
+      hear(*report);
+    } else if (report.error().code == Errc::not_found) {
+      return;
+    } else {
+      poller_.forget(capsule_->handle());
+      return tell(CapsuleDied{});
+    }
+  }
+}
+
+void KeeperLoop::hear(const Report& report) {
+  switch (report.kind) {
+    case ReportKind::ready:
+      return tell(CapsuleReady{report.ok, report.message});
+    case ReportKind::started:
+      if (report.ok && restoring_) note(concat("goes on from image ", restoring_->image));
+      return launched(report.ok, more_images_ && restoring_, report.message);
+    case ReportKind::dumped:
+      return dumped(report);
+    case ReportKind::ended:
+      return tell(JobEnded{static_cast<int>(report.status)});
+  }
+}
+
+void KeeperLoop::dumped(const Report& report) {
+  if (!report.ok) return tell(Dumped{false, report.message, {}});
+  const double total = static_cast<double>(report.dump_us) * 1e-6;
+  std::uint64_t bytes = 0;
+  if (const auto all = store_.list(); all && !all->empty() && all->back().manifest) {
+    bytes = all->back().manifest->bytes();
+  }
+  const std::string what = concat("image ", image_, ", ", human_bytes(static_cast<double>(bytes)),
+                                  ", in ", human_seconds(total), ", frozen for ",
+                                  human_seconds(static_cast<double>(report.frozen_us) * 1e-6));
+  note("saved: " + what);
+  if (auto pruned = store_.prune(settings_.keep); !pruned)
+    log(Level::warning, pruned.error().message);
+  tell(Dumped{true, {}, what});
+}
+
+void KeeperLoop::asked(Caller caller, const std::string& word) {
+  if (word == "save") return tell(SaveAsked{caller});
+  if (word == "stop") return tell(StopAsked{caller});
+  door_->answer(caller, false, "want save or stop");
+}
+
+void KeeperLoop::pass_on(OutputTail& tail, bool last) {
+  const int to = tail.to();
+  poller_.forget(to);
+  if (tail.drain(last)) return;
+  poller_.watch(to, EPOLLOUT, [this, &tail](std::uint32_t) { pass_on(tail, false); });
+}
+
+void KeeperLoop::drain(bool last) {
+  if (output_) pass_on(*output_, last);
+  if (error_) pass_on(*error_, last);
+}
+
+}  // namespace piracema::ckpt

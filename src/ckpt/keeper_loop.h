@@ -1,0 +1,89 @@
+#pragma once
+
+#include <piracema/error.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ckpt/capsule.h"
+#include "ckpt/control.h"
+#include "ckpt/job_directory.h"
+#include "ckpt/keeper.h"
+#include "ckpt/output_tail.h"
+#include "net/poller.h"
+
+namespace piracema::ckpt {
+
+struct RunSettings {
+  std::string criu;
+  /// This program's file.
+  std::string program;
+  KeeperSettings keeper;
+  /// Images to keep.
+  std::size_t keep = 2;
+  /// Only warnings and errors.
+  bool quiet = false;
+};
+
+/// Runs a job to its end, or to an image: does what a Keeper says. The process has one thread.
+class KeeperLoop {
+ public:
+  /// `directory` is the job's, locked; `job` is what it holds.
+  KeeperLoop(std::unique_ptr<JobDirectory> directory, JobFile job, RunSettings settings);
+  ~KeeperLoop();
+
+  /// How it ended; output has been passed on by then. An Error if it could not even begin.
+  Result<Finish> run();
+
+ private:
+  Result<Done> begin();
+  Result<Done> watch_signals();
+  void tell(const KeeperEvent& event);
+  void set_timer();
+
+  void act(const OpenCapsule&);
+  void act(const Launch& launch);
+  void act(const Dump& dump);
+  void act(const KillCapsule&);
+  void act(const Answer& answer);
+  void act(const HandedBack& back);
+  void act(const Finish& finish);
+  void act(const Remark& remark);
+
+  void hear_capsule();
+  void hear(const Report& report);
+  void dumped(const Report& report);
+  void asked(Caller caller, const std::string& word);
+  /// Newest first, those whose manifest is of this job and good.
+  Result<std::vector<Manifest>> images();
+  Result<Done> prepare_restore(const Manifest& manifest, Record& record);
+  void launched(bool ok, bool more, std::string why) { tell(Launched{ok, more, std::move(why)}); }
+  /// Passes output on; when it is the last time, waits until it is taken.
+  void drain(bool last = false);
+  void pass_on(OutputTail& tail, bool last);
+  void note(const std::string& text) const;
+
+  net::Poller poller_;
+  std::unique_ptr<JobDirectory> directory_;
+  JobFile job_;
+  const RunSettings settings_;
+  ImageStore store_;
+  Keeper keeper_;
+  std::optional<Capsule> capsule_;
+  std::optional<OutputTail> output_, error_;
+  std::unique_ptr<ControlDoor> door_;
+  Fd signals_;
+  std::optional<net::Poller::Timer> timer_;
+  /// Of the launch under way.
+  std::optional<Manifest> restoring_;
+  bool more_images_ = false;
+  ImageId image_ = 0;
+  std::optional<Finish> finish_;
+};
+
+/// What the shell would say: the status itself, or 128 and the signal.
+int exit_status_of(int wait_status);
+
+}  // namespace piracema::ckpt

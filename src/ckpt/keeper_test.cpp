@@ -1,0 +1,148 @@
+#include "ckpt/keeper.h"
+
+#include <doctest/doctest.h>
+
+namespace piracema::ckpt {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+namespace {
+
+/// A keeper whose job runs.
+struct Running {
+  explicit Running(KeeperSettings settings = {}) : keeper(settings) {
+    keeper.begin(time);
+    if (settings.windows) tell(WindowOpened{seconds(100)});
+    tell(CapsuleReady{true, {}});
+    tell(Launched{true, false, {}});
+    actions.clear();
+  }
+  void tell(const KeeperEvent& event, Time at = {}) {
+    time = std::max(time, at);
+    actions = keeper.step(time, event);
+  }
+  /// The first action of this kind; null if there is none.
+  template <class Action>
+  const Action* find() const {
+    for (const auto& action : actions) {
+      if (const auto* found = std::get_if<Action>(&action)) return found;
+    }
+    return nullptr;
+  }
+
+  Time time{};
+  Keeper keeper;
+  std::vector<KeeperAction> actions;
+};
+
+}  // namespace
+
+TEST_CASE("a save is answered when its image is complete, and the job goes on") {
+  Running job;
+  job.tell(SaveAsked{7});
+  REQUIRE(job.find<Dump>() != nullptr);
+  CHECK_FALSE(job.find<Dump>()->stop);
+  CHECK(job.find<Answer>() == nullptr);
+  job.tell(Dumped{true, {}, "image 1"});
+  REQUIRE(job.find<Answer>() != nullptr);
+  CHECK(job.find<Answer>()->ok);
+  CHECK(job.keeper.running());
+}
+
+TEST_CASE("whoever asks while an image is being made gets one that is made after that") {
+  Running job;
+  job.tell(SaveAsked{1});
+  job.tell(SaveAsked{2});
+  CHECK(job.actions.empty());
+  job.tell(Dumped{true, {}, "image 1"});
+  REQUIRE(job.find<Answer>() != nullptr);
+  CHECK(job.find<Answer>()->caller == 1);
+  REQUIRE(job.find<Dump>() != nullptr);
+  job.tell(Dumped{true, {}, "image 2"});
+  CHECK(job.find<Answer>()->caller == 2);
+}
+
+TEST_CASE("a stop that cannot be saved lets the job go on") {
+  Running job;
+  job.tell(StopAsked{1});
+  REQUIRE(job.find<Dump>() != nullptr);
+  CHECK(job.find<Dump>()->stop);
+  job.tell(Dumped{false, "no room", {}});
+  REQUIRE(job.find<Answer>() != nullptr);
+  CHECK_FALSE(job.find<Answer>()->ok);
+  CHECK(job.find<KillCapsule>() == nullptr);
+  CHECK(job.keeper.running());
+}
+
+TEST_CASE("a job that ends while it is to be stopped has ended") {
+  Running job;
+  job.tell(StopAsked{1});
+  job.tell(JobEnded{3 << 8});
+  REQUIRE(job.find<Finish>() != nullptr);
+  CHECK(job.find<Finish>()->end == End::job_ended);
+  CHECK(job.find<Finish>()->status == 3 << 8);
+  CHECK_FALSE(job.find<Answer>()->ok);
+}
+
+TEST_CASE("a second interrupt does not wait for an image") {
+  Running job;
+  job.tell(Interrupted{});
+  CHECK(job.find<Dump>()->stop);
+  job.tell(Interrupted{});
+  CHECK(job.find<KillCapsule>() != nullptr);
+  CHECK(job.find<Finish>()->end == End::interrupted);
+}
+
+TEST_CASE("an image that cannot be gone on from leads to the one before, in a new capsule") {
+  Keeper keeper({});
+  keeper.begin(Time{});
+  keeper.step(Time{}, CapsuleReady{true, {}});
+  auto actions = keeper.step(Time{}, Launched{false, true, "damaged"});
+  CHECK(std::holds_alternative<KillCapsule>(actions[1]));
+  CHECK(std::holds_alternative<OpenCapsule>(actions[2]));
+  actions = keeper.step(Time{}, CapsuleReady{true, {}});
+  CHECK(std::get<Launch>(actions[0]).attempt == 1);
+  actions = keeper.step(Time{}, Launched{false, false, "damaged too"});
+  CHECK(std::get<Finish>(actions.back()).end == End::lost);
+}
+
+TEST_CASE("periodic images are made one interval after the last one was complete") {
+  Running job({.every = seconds(10)});
+  CHECK(job.keeper.wake() == seconds(10));
+  job.tell(Tick{}, seconds(10));
+  CHECK(job.find<Dump>() != nullptr);
+  job.tell(Dumped{true, {}, {}}, seconds(13));
+  CHECK(job.keeper.wake() == seconds(23));
+}
+
+TEST_CASE("a job is stopped as late as the forecast allows") {
+  Running job({.windows = true, .reserve = milliseconds(500)});
+  job.tell(Forecast{seconds(20)});
+  CHECK(job.keeper.wake() == seconds(100) - seconds(20) - milliseconds(500));
+  job.tell(Tick{}, milliseconds(79'499));
+  CHECK(job.actions.empty());
+  job.tell(Tick{}, milliseconds(79'500));
+  REQUIRE(job.find<Dump>() != nullptr);
+  CHECK(job.find<Dump>()->stop);
+  job.tell(Dumped{true, {}, "image 1"}, seconds(95));
+  REQUIRE(job.find<HandedBack>() != nullptr);
+  CHECK(job.find<HandedBack>()->saved);
+  CHECK_FALSE(job.keeper.over());
+}
+
+TEST_CASE("a dump that is not done in time is given up and the machine handed back") {
+  Running job({.windows = true, .reserve = milliseconds(500)});
+  job.tell(Forecast{seconds(20)});
+  job.tell(Tick{}, seconds(80));
+  job.tell(Tick{}, milliseconds(99'499));
+  CHECK(job.actions.empty());
+  job.tell(Tick{}, milliseconds(99'500));
+  CHECK(job.find<KillCapsule>() != nullptr);
+  CHECK_FALSE(job.find<HandedBack>()->saved);
+  // The next window finds it ready to go on.
+  job.tell(WindowOpened{seconds(300)}, seconds(200));
+  CHECK(job.find<OpenCapsule>() != nullptr);
+}
+
+}  // namespace piracema::ckpt

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <piracema/error.h>
+#include <sys/types.h>
+
+#include <string>
+
+#include "ckpt/manifest.h"
+
+/// Files that a job has open are not in its image; they have to be as they were when it goes on.
+namespace piracema::ckpt {
+
+/// /dev/shm of the capsule, but for its sockets, which are criu's.
+constexpr const char* shared_memory_part = "shm.tar";
+/// Files that are overwritten (not only appended to) are copied into the image up to this size.
+constexpr std::uint64_t copied_bytes_max = std::uint64_t{1} << 30;
+
+/// Of a job that is frozen, from inside of its capsule; copies go to the directory of the image's
+/// parts. Errc::io; Errc::failed for a file that would have to be copied and is too large.
+Result<Record> record_job(pid_t root, const std::string& parts);
+
+/// Before a restore: files that have grown are cut to the size they had, copies put back. Checks
+/// all before it changes any. Errc::failed naming one that is missing or too short, or that was
+/// only read and has another size.
+Result<Done> roll_back(const Record& record, const std::string& parts);
+
+/// Of the capsule in which the caller is, to and from the image's parts. Errc::io, or Errc::config
+/// without tar.
+Result<Done> save_shared_memory(const std::string& parts);
+Result<Done> put_shared_memory_back(const std::string& parts);
+
+}  // namespace piracema::ckpt

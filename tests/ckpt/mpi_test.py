@@ -1,0 +1,73 @@
+#!/usr/bin/env python3
+"""Unmodified MPI jobs are stopped at random moments and go on; the result is the same to the bit.
+
+    PIRACEMA_CKPT_POINTS=50 …    so many stops a job; 2 by default"""
+
+import os
+import shutil
+import subprocess
+
+from support import CkptTest, main, skip
+
+POINTS = int(os.environ.get("PIRACEMA_CKPT_POINTS", 2))
+AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+SIZE, STEPS, EVERY = 200, 1500, 20
+HEAT = [SIZE, STEPS, EVERY]
+
+
+class Mpi(CkptTest):
+    def stop_and_resume(self, command, environment, points=POINTS):
+        """Between two stops the job is let write a number of lines that is drawn."""
+        wanted, code = self.plain(*command, **environment)
+        self.assertEqual(0, code)
+        draw = self.random()
+        lines, stops = [], 0
+        job = self.run_job(*command, **environment)
+        while stops < points:
+            job.read(draw.randrange(1, max(2, STEPS // EVERY // (points + 1))))
+            self.ckpt("stop", "--dir", self.dir)
+            self.assertEqual(75, job.end(), job.errors())
+            stops += 1
+            lines += job.lines
+            job = self.resume(**environment)
+        self.assertEqual(0, job.end(), job.errors())
+        self.assertEqual(wanted, "".join(lines + job.lines))
+
+    def open_mpi(self, *options):
+        if shutil.which("mpirun.openmpi") is None or "HEAT2D_APP" not in os.environ:
+            skip("no Open MPI; scripts/setup --with-mpi installs one")
+        return ["mpirun.openmpi", "--oversubscribe", *options, os.environ["HEAT2D_APP"], *HEAT]
+
+    def test_open_mpi_over_shared_memory(self):
+        self.stop_and_resume(self.open_mpi("-n", "2"), AS_ROOT)
+
+    def test_open_mpi_over_tcp(self):
+        self.stop_and_resume(self.open_mpi("-n", "3", "--mca", "btl", "tcp,self"), AS_ROOT, max(1, POINTS // 4))
+
+    def test_a_job_that_was_stopped_while_it_started_goes_on(self):
+        """Right after the start there is nothing to wait for: mpirun is still making its ranks."""
+        command = self.open_mpi("-n", "2")
+        wanted, _ = self.plain(*command, **AS_ROOT)
+        job = self.run_job(*command, **AS_ROOT)
+        while self.ckpt("stop", "--dir", self.dir, code=None).returncode != 0:
+            self.assertIsNone(job.process.poll(), job.errors())
+        self.assertEqual(75, job.end(), job.errors())
+        second = self.resume(**AS_ROOT)
+        self.assertEqual(0, second.end(), second.errors())
+        self.assertEqual(wanted, "".join(job.lines + second.lines))
+
+    def test_mpich_over_shared_memory(self):
+        if shutil.which("mpiexec.hydra") is None or "HEAT2D_MPICH_APP" not in os.environ:
+            self.skipTest("no MPICH")
+        command = ["mpiexec.hydra", "-n", "2", os.environ["HEAT2D_MPICH_APP"], *HEAT]
+        self.stop_and_resume(command, {"UCX_TLS": "self,posix"})
+
+    def test_mpich_over_tcp(self):
+        if shutil.which("mpiexec.hydra") is None or "HEAT2D_MPICH_APP" not in os.environ:
+            self.skipTest("no MPICH")
+        command = ["mpiexec.hydra", "-n", "2", os.environ["HEAT2D_MPICH_APP"], *HEAT]
+        self.stop_and_resume(command, {"UCX_TLS": "self,tcp"}, max(1, POINTS // 4))
+
+
+if __name__ == "__main__":
+    main()

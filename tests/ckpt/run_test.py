@@ -1,0 +1,231 @@
+#!/usr/bin/env python3
+"""Programs that know nothing of it are saved, stopped and go on; with whatever goes wrong."""
+
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+
+from support import COUNTER, CkptTest, main
+
+# About a second of work, in steps of 10 ms.
+STEPS, STATUS = 100, 3
+PROGRAM = [COUNTER, STEPS, 4, 4_000_000, STATUS, "file"]
+
+
+class Run(CkptTest):
+    def wanted(self):
+        """What the program prints, and leaves in its file, without us."""
+        out, code = self.plain(*PROGRAM)
+        self.assertEqual(STATUS, code)
+        file = (self.path / "file").read_text()
+        (self.path / "file").unlink()
+        return out, file
+
+    def check(self, wanted, *jobs):
+        out, file = wanted
+        self.assertEqual(out, "".join(line for job in jobs for line in job.lines))
+        self.assertEqual(out, (self.dir / "stdout").read_text())
+        self.assertEqual(file, (self.path / "file").read_text())
+
+    def test_output_exit_code_and_files_are_as_without_us(self):
+        wanted = self.wanted()
+        job = self.run_job(*PROGRAM)
+        self.assertEqual(STATUS, job.end(), job.errors())
+        self.check(wanted, job)
+        self.assertIn(f"error line {STEPS}\n", job.errors())
+        again = self.ckpt("resume", "--dir", self.dir, code=STATUS)
+        self.assertIn("has ended already", again.stderr)
+
+    def test_a_program_that_a_signal_ends_says_so(self):
+        job = self.run_job("/bin/sh", "-c", "echo one; kill -SEGV $$")
+        self.assertEqual(128 + signal.SIGSEGV, job.end())
+        self.assertEqual(["one\n"], job.lines)
+
+    def test_it_goes_on_after_save_and_ends_with_stop_and_goes_on_after_resume(self):
+        wanted = self.wanted()
+        job = self.run_job(*PROGRAM)
+        job.read(20)
+        self.assertIn("frozen for", self.ckpt("save", "--dir", self.dir).stdout)
+        job.read(20)
+        self.ckpt("stop", "--dir", self.dir)
+        self.assertEqual(75, job.end(), job.errors())
+        self.assertEqual([1, 2], [image["image"] for image in self.images()])
+        self.ckpt("verify", "--dir", self.dir)
+        second = self.resume()
+        second.read(10)
+        second.process.send_signal(signal.SIGTERM)
+        self.assertEqual(75, second.end(), second.errors())
+        third = self.resume()
+        self.assertEqual(STATUS, third.end(), third.errors())
+        self.check(wanted, job, second, third)
+
+    def test_a_killed_keeper_takes_the_job_with_it_and_what_came_after_the_image_is_taken_back(self):
+        wanted = self.wanted()
+        job = self.run_job(*PROGRAM)
+        job.read(10)
+        self.ckpt("save", "--dir", self.dir)
+        job.read(20)
+        job.kill()
+        said = (self.path / "file").read_text()
+        self.assertGreater(len(said.splitlines()), 28)
+        second = self.resume()
+        self.assertEqual(STATUS, second.end(), second.errors())
+        out, file = wanted
+        self.assertEqual(out, (self.dir / "stdout").read_text())
+        self.assertEqual(file, (self.path / "file").read_text())
+        # What is new since the image is what it prints.
+        self.assertTrue(out.endswith("".join(second.lines)))
+        self.assertGreater(len(second.lines), STEPS - 31)
+
+    def test_a_keeper_killed_at_any_moment_of_a_save_leaves_a_good_image(self):
+        wanted = self.wanted()
+        draw = self.random()
+        job = self.run_job(*PROGRAM)
+        job.read(5)
+        self.ckpt("save", "--dir", self.dir)
+        for _ in range(int(os.environ.get("PIRACEMA_KILLS", 3))):
+            with subprocess.Popen([os.environ["PIRACEMA_COMMAND"], "ckpt", draw.choice(["save", "stop"]),
+                                   "--dir", str(self.dir)], stdout=subprocess.DEVNULL,
+                                  stderr=subprocess.DEVNULL) as asking:
+                # The moment is drawn, not waited for: any is right.
+                try:
+                    asking.wait(draw.random() * 0.5)
+                except subprocess.TimeoutExpired:
+                    pass
+                job.kill()
+            job = self.resume()
+            job.read(1)
+        self.assertEqual(STATUS, job.end(), job.errors())
+        self.assertEqual(wanted[0], (self.dir / "stdout").read_text())
+        self.assertEqual(wanted[1], (self.path / "file").read_text())
+
+    def test_a_damaged_image_is_passed_by(self):
+        wanted = self.wanted()
+        job = self.run_job(*PROGRAM)
+        job.read(10)
+        self.ckpt("save", "--dir", self.dir)
+        job.read(10)
+        self.ckpt("stop", "--dir", self.dir)
+        job.end()
+        pages = self.dir / "images/000000000002/pages-1.img"
+        data = bytearray(pages.read_bytes())
+        data[len(data) // 2] ^= 1
+        pages.write_bytes(data)
+        self.assertIn("image 2  damaged", self.ckpt("verify", "--dir", self.dir, code=1).stdout)
+        second = self.resume()
+        self.assertEqual(STATUS, second.end(), second.errors())
+        self.assertIn("checksum differs", second.errors())
+        self.assertEqual(wanted[0], (self.dir / "stdout").read_text())
+        self.assertEqual(wanted[1], (self.path / "file").read_text())
+
+    def test_images_that_are_all_torn_or_foreign_are_refused(self):
+        job = self.run_job(*PROGRAM)
+        job.read(5)
+        self.ckpt("stop", "--dir", self.dir)
+        job.end()
+        manifest = self.dir / "images/000000000001.json"
+        kept = manifest.read_text()
+        for text in ["", "{}", kept[:len(kept) // 2], kept.replace('"image": 1', '"image": 2'), "[" * 10000]:
+            manifest.write_text(text)
+            refused = self.ckpt("resume", "--dir", self.dir, code=3)
+            self.assertIn("no image is left", refused.stderr)
+        # Another job's image under this one's name.
+        manifest.write_text(kept)
+        shutil.move(self.dir, self.path / "other")
+        job = self.run_job(*PROGRAM)
+        job.read(5)
+        self.ckpt("stop", "--dir", self.dir)
+        job.end()
+        shutil.copy(self.path / "other/images/000000000001.json", manifest)
+        refused = self.ckpt("resume", "--dir", self.dir, code=3)
+        self.assertIn("another job's", refused.stderr)
+
+    def test_a_file_that_is_gone_is_named(self):
+        job = self.run_job(*PROGRAM)
+        job.read(5)
+        self.ckpt("stop", "--dir", self.dir)
+        job.end()
+        (self.path / "file").write_text("short\n")
+        refused = self.ckpt("resume", "--dir", self.dir, code=3)
+        self.assertIn(f"{self.path}/file: the job had it open", refused.stderr)
+
+    def test_a_full_store_costs_the_image_and_nothing_else(self):
+        wanted = self.wanted()
+        self.dir.mkdir()
+        subprocess.run(["mount", "-t", "tmpfs", "-o", "size=40m", "tmpfs", self.dir], check=True)
+        self.addCleanup(subprocess.run, ["umount", "-l", self.dir], check=True)
+        job = self.run_job(*PROGRAM)
+        job.read(5)
+        self.ckpt("save", "--dir", self.dir)
+        ballast = self.dir / "log/ballast"
+        room = os.statvfs(self.dir)
+        with open(ballast, "wb") as file:
+            file.write(bytes(room.f_bavail * room.f_bsize - (1 << 20)))
+        job.read(5)
+        for word in ["save", "stop"]:
+            refused = self.ckpt(word, "--dir", self.dir, code=1)
+            self.assertTrue("space" in refused.stderr or "criu" in refused.stderr, refused.stderr)
+        self.assertEqual([1], [image["image"] for image in self.images()])
+        self.assertEqual(STATUS, job.end(), job.errors())
+        self.check(wanted, job)
+
+    def test_a_program_that_ends_while_it_is_saved_has_ended(self):
+        for steps in [1, 2, 3]:
+            shutil.rmtree(self.dir, ignore_errors=True)
+            out, _ = self.plain(COUNTER, steps, 1, 1_000_000, 7)
+            job = self.run_job(COUNTER, steps, 1, 1_000_000, 7)
+            job.read(1)
+            stopped = self.ckpt("stop", "--dir", self.dir, code=None)
+            code = job.end()
+            self.assertEqual(75 if stopped.returncode == 0 else 7, code, job.errors())
+            if code == 75:
+                second = self.resume()
+                self.assertEqual(7, second.end(), second.errors())
+            self.assertEqual(out, (self.dir / "stdout").read_text())
+
+    def test_what_cannot_be_run_is_told_in_one_line(self):
+        def refused(code, says, *words, **environment):
+            done = self.ckpt(*words, code=code, **environment)
+            self.assertIn(says, done.stderr)
+            self.assertEqual(1, done.stderr.count("\n"), done.stderr)
+
+        refused(2, "want -- and the program", "run", "--dir", "d")
+        refused(2, "--dir", "run", "--", "true")
+        refused(2, "--every", "run", "--dir", "d", "--every", "soon", "--", "true")
+        refused(3, "cannot be run", "run", "--dir", "d", "--", "./nothing")
+        refused(3, "no job has been run here", "resume", "--dir", ".")
+        refused(3, "no job has been run here", "list", "--dir", self.path)
+        refused(3, "/dev/shm", "run", "--dir", "/dev/shm/piracema-ckpt-test", "--", "true")
+        self.addCleanup(shutil.rmtree, "/dev/shm/piracema-ckpt-test")
+        refused(3, "holds something else", "run", "--dir", self.path, "--", "true")
+        refused(1, "does not run", "save", "--dir", "d")
+
+    def test_a_criu_that_is_missing_or_old_is_told_before_anything_runs(self):
+        old = self.path / "criu"
+        old.write_text("#!/bin/sh\necho Version: 3.17.1\n")
+        old.chmod(0o755)
+        for environment, says in [({"PIRACEMA_CRIU": str(old)}, "found 3.17"),
+                                  ({"PIRACEMA_CRIU": "/nowhere/criu"}, "No such file")]:
+            refused = self.ckpt("run", "--dir", self.dir, "--", "touch", self.path / "ran", code=3, **environment)
+            self.assertIn(says, refused.stderr)
+            self.ckpt("doctor", code=1, **environment)
+        self.assertFalse((self.path / "ran").exists())
+
+    def test_a_device_that_no_image_holds_is_named_before_the_dump(self):
+        if not pathlib.Path("/dev/net/tun").exists():
+            self.skipTest("no /dev/net/tun")
+        job = self.run_job("/bin/sh", "-c", "exec 5<>/dev/net/tun; echo up; exec sleep 100")
+        job.read(1)
+        refused = self.ckpt("save", "--dir", self.dir, code=1)
+        self.assertIn("has /dev/net/tun open", refused.stderr)
+        job.process.send_signal(signal.SIGINT)
+        while "not stopped" not in job.errors():
+            self.assertIsNone(job.process.poll())
+        job.process.send_signal(signal.SIGINT)
+        self.assertEqual(130, job.end(), job.errors())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,111 @@
+"""What the tests of `piracema ckpt` share. They want root and a criu, say so and skip where not."""
+
+import json
+import os
+import pathlib
+import random
+import subprocess
+import sys
+import tempfile
+import unittest
+
+PIRACEMA = os.environ["PIRACEMA_COMMAND"]
+COUNTER = os.environ["COUNTER_APP"]
+SKIPPED = 77
+PATIENCE = 100  # Seconds; nothing that is waited for takes so long.
+
+
+def skip(why):
+    print(f"SKIPPED: {why}")
+    sys.exit(SKIPPED)
+
+
+def want_ckpt():
+    """Ends the program with a reason unless this machine can save and restart jobs."""
+    if os.geteuid() != 0:
+        skip("want root, for namespaces and criu")
+    found = subprocess.run([PIRACEMA, "ckpt", "doctor", "--json"], capture_output=True, text=True)
+    for finding in json.loads(found.stdout):
+        if finding["needed"] and not finding["ok"]:
+            skip(f"{finding['what']}: {finding['text']}")
+
+
+class Job:
+    """A `piracema ckpt run` or `resume` that runs; its standard output is read line by line."""
+
+    def __init__(self, *words, cwd, **environment):
+        self.log = tempfile.TemporaryFile("w+")
+        self.process = subprocess.Popen(
+            [PIRACEMA, "ckpt", *map(str, words)], cwd=cwd, env={**os.environ, **environment},
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=self.log, text=True)
+        self.lines = []
+
+    def read(self, count):
+        """So many lines more."""
+        for _ in range(count):
+            line = self.process.stdout.readline()
+            if not line:
+                raise AssertionError(f"ended after {len(self.lines)} lines: {self.errors()}")
+            self.lines.append(line)
+
+    def end(self):
+        """Its exit code, when all is read."""
+        self.lines += self.process.stdout.readlines()
+        return self.process.wait(PATIENCE)
+
+    def errors(self):
+        self.log.seek(0)
+        return self.log.read()
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+        self.process.stdout.close()
+
+
+class CkptTest(unittest.TestCase):
+    def setUp(self):
+        # Not in /tmp: that may be memory, and the program's temporary files are elsewhere anyway.
+        folder = tempfile.TemporaryDirectory(dir="/var/tmp", prefix="piracema-ckpt-")
+        self.addCleanup(folder.cleanup)
+        self.path = pathlib.Path(folder.name)
+        self.dir = self.path / "job"
+
+    def start(self, *words, **environment):
+        job = Job(*words, cwd=self.path, **environment)
+        self.addCleanup(job.log.close)
+        self.addCleanup(job.kill)
+        return job
+
+    def run_job(self, *program, options=(), **environment):
+        return self.start("run", "--dir", self.dir, *options, "--", *program, **environment)
+
+    def resume(self, *options, **environment):
+        return self.start("resume", "--dir", self.dir, *options, **environment)
+
+    def ckpt(self, *words, code=0, **environment):
+        """A command that ends by itself."""
+        done = subprocess.run([PIRACEMA, "ckpt", *map(str, words)], cwd=self.path, text=True,
+                              capture_output=True, timeout=PATIENCE, env={**os.environ, **environment})
+        if code is not None:
+            self.assertEqual(code, done.returncode, done.stdout + done.stderr)
+        return done
+
+    def images(self):
+        return json.loads(self.ckpt("list", "--dir", self.dir, "--json").stdout)
+
+    def plain(self, *program, **environment):
+        """The same program without us: its output, and its exit code."""
+        done = subprocess.run([*map(str, program)], cwd=self.path, capture_output=True, text=True,
+                              timeout=PATIENCE, env={**os.environ, **environment})
+        return done.stdout, done.returncode
+
+    def random(self):
+        seed = int(os.environ.get("PIRACEMA_SEED", random.randrange(1 << 30)))
+        print(f"seed {seed}; PIRACEMA_SEED={seed} draws the same again")
+        return random.Random(seed)
+
+
+def main():
+    want_ckpt()
+    unittest.main(argv=[sys.argv[0], "-v", *sys.argv[1:]])

@@ -1,0 +1,261 @@
+#include "ckpt_command.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <random>
+
+#include "arguments.h"
+#include "base/log.h"
+#include "base/text.h"
+#include "ckpt/control.h"
+#include "ckpt/criu.h"
+#include "ckpt/doctor.h"
+#include "ckpt/job_directory.h"
+#include "ckpt/keeper_loop.h"
+#include "ckpt_program.h"
+
+namespace piracema::tools {
+
+using namespace ckpt;
+
+namespace {
+
+constexpr const char* exit_codes =
+    "Exit codes:\n"
+    "  those of the program; 2 usage   3 configuration   4 no image is left to go on from\n"
+    "  75 stopped with an image: go on with resume   130 ended by a second Ctrl-C\n";
+
+int fail(const Error& error) {
+  log(Level::error, error.message);
+  switch (error.code) {
+    case Errc::usage:
+      return 2;
+    case Errc::lost:
+      return 4;
+    case Errc::failed:
+    case Errc::corrupt:
+      return 1;
+    default:
+      return 3;
+  }
+}
+
+int end_of(const Finish& finish, const std::string& directory) {
+  switch (finish.end) {
+    case End::job_ended:
+      return exit_status_of(finish.status);
+    case End::stopped:
+      log(Level::info, concat("stopped; go on with: piracema ckpt resume --dir ", directory));
+      return 75;
+    case End::interrupted:
+      log(Level::warning, finish.why);
+      return 130;
+    case End::failed:
+      log(Level::error, finish.why);
+      return 3;
+    case End::lost:
+      log(Level::error, finish.why);
+      return 4;
+  }
+  return 3;
+}
+
+}  // namespace
+
+CLI::App* CkptCommand::add(const std::string& name, const std::string& help,
+                           const std::string& footer) {
+  CLI::App* const app = ckpt_->add_subcommand(name, help);
+  app->footer(footer);
+  if (name != "doctor") {
+    app->add_option("--dir", directory_, "Directory of the job: its images and its output")
+        ->required();
+  }
+  return app;
+}
+
+void CkptCommand::add_running(CLI::App& app) {
+  app.add_option("--every", every_,
+                 "Time between two images, such as 10m; default: only when asked");
+  app.add_option("--keep", keep_, "Images to keep; default: 2")->check(CLI::Range(1, 1'000));
+  app.add_option("--criu", criu_, "The criu to use, 4.2 or later; default: PIRACEMA_CRIU, PATH");
+  app.add_flag("--quiet", quiet_, "Only warnings and errors");
+}
+
+CkptCommand::CkptCommand(CLI::App& app) {
+  ckpt_ = app.add_subcommand("ckpt", "Checkpoint and restart of unmodified programs and MPI jobs");
+  ckpt_->require_subcommand(1);
+  const std::string footer = concat(
+      "Examples:\n"
+      "  piracema ckpt doctor\n"
+      "  piracema ckpt run --dir /var/tmp/job -- mpirun -n 4 ./app\n"
+      "  piracema ckpt stop --dir /var/tmp/job\n"
+      "  piracema ckpt resume --dir /var/tmp/job\n\n",
+      std::string_view(exit_codes));
+  ckpt_->footer(footer);
+  run_ = add("run", "Run a program so that it can be saved: -- PROGRAM ARGS...", footer);
+  add_running(*run_);
+  resume_ = add("resume", "Go on from the newest good image", footer);
+  add_running(*resume_);
+  save_ = add("save", "Make an image; the program goes on", footer);
+  stop_ = add("stop", "Make an image and end the program", footer);
+  list_ = add("list", "List the images", footer);
+  list_->add_flag("--json", json_, "As JSON");
+  verify_ = add("verify", "Read every byte of all images; exit code 1 if one is damaged", footer);
+  prune_ = add("prune", "Drop all but the newest images", footer);
+  prune_->add_option("--keep", keep_, "Images to keep; default: 2")->check(CLI::Range(1, 1'000));
+  doctor_ =
+      add("doctor", "Say what this machine lacks, and how to get it; exit code 1 then", footer);
+  doctor_->add_option("--criu", criu_, "The criu to use");
+  doctor_->add_flag("--json", json_, "As JSON");
+}
+
+int CkptCommand::take_program(int argc, char** argv) {
+  char** const end = argv + argc;
+  char** const at = std::find(argv, end, std::string_view("--"));
+  if (at != end) program_.assign(at + 1, end);
+  return static_cast<int>(at - argv);
+}
+
+int CkptCommand::run() {
+  if (run_->parsed()) return start();
+  if (resume_->parsed()) return resume();
+  if (save_->parsed()) return ask("save");
+  if (stop_->parsed()) return ask("stop");
+  if (list_->parsed()) return list();
+  if (verify_->parsed()) return verify();
+  if (prune_->parsed()) return prune();
+  return doctor();
+}
+
+int CkptCommand::start() {
+  if (program_.empty())
+    return fail({Errc::usage, "want -- and the program to run; see piracema ckpt run --help"});
+  auto settings = run_settings(criu_, every_, keep_, quiet_);
+  if (!settings) return fail(settings.error());
+  auto directory = JobDirectory::open(directory_);
+  if (!directory) return fail(directory.error());
+  auto job = new_job(**directory, std::move(program_));
+  if (!job) return fail(job.error());
+  return keep_job(*std::move(directory), *std::move(job), *std::move(settings));
+}
+
+int CkptCommand::resume() {
+  auto settings = run_settings(criu_, every_, keep_, quiet_);
+  if (!settings) return fail(settings.error());
+  if (auto there = JobDirectory::look(directory_); !there) return fail(there.error());
+  auto directory = JobDirectory::open(directory_);
+  if (!directory) return fail(directory.error());
+  auto job = (*directory)->read();
+  if (!job) return fail(job.error());
+  if (job->ended) {
+    log(Level::info, concat("the job has ended already, with status ", *job->ended));
+    return *job->ended;
+  }
+  const auto images = ImageStore(**directory).list();
+  if (!images) return fail(images.error());
+  if (images->empty()) {
+    return fail({Errc::config, concat(directory_, ": there is no image to go on from")});
+  }
+  return keep_job(*std::move(directory), *std::move(job), *std::move(settings));
+}
+
+int CkptCommand::ask(const char* word) const {
+  const auto directory = JobDirectory::look(directory_);
+  if (!directory) return fail(directory.error());
+  const auto answer = ask_keeper((*directory)->socket_path(), word);
+  if (!answer) return fail({Errc::failed, answer.error().message});
+  std::printf("%s\n", answer->c_str());
+  return 0;
+}
+
+int CkptCommand::list() const {
+  const auto directory = JobDirectory::look(directory_);
+  if (!directory) return fail(directory.error());
+  const auto all = ImageStore(**directory).list();
+  if (!all) return fail(all.error());
+  nlohmann::ordered_json lines = nlohmann::ordered_json::array();
+  for (const auto& one : *all) {
+    nlohmann::ordered_json line{{"image", one.image}, {"complete", one.manifest.ok()}};
+    if (one.manifest) {
+      line["bytes"] = one.manifest->bytes();
+      line["created"] = one.manifest->created;
+    } else {
+      line["why"] = one.manifest.error().message;
+    }
+    lines.push_back(line);
+    if (json_) continue;
+    std::printf("image %llu  %s\n", static_cast<unsigned long long>(one.image),
+                one.manifest ? human_bytes(static_cast<double>(one.manifest->bytes())).c_str()
+                             : concat("damaged: ", one.manifest.error().message).c_str());
+  }
+  if (json_) std::printf("%s\n", lines.dump().c_str());
+  return 0;
+}
+
+int CkptCommand::verify() const {
+  const auto directory = JobDirectory::look(directory_);
+  if (!directory) return fail(directory.error());
+  ImageStore store(**directory);
+  const auto all = store.list();
+  if (!all) return fail(all.error());
+  int code = 0;
+  for (const auto& one : *all) {
+    const Result<Done> right =
+        one.manifest ? store.verify(*one.manifest) : Result<Done>(one.manifest.error());
+    std::printf("image %llu  %s\n", static_cast<unsigned long long>(one.image),
+                right ? "intact" : concat("damaged: ", right.error().message).c_str());
+    if (!right) code = 1;
+  }
+  return code;
+}
+
+int CkptCommand::prune() {
+  auto there = JobDirectory::look(directory_);
+  if (!there) return fail(there.error());
+  auto directory = JobDirectory::open(directory_);
+  if (!directory) return fail(directory.error());
+  auto pruned = ImageStore(**directory).prune(keep_);
+  return pruned ? 0 : fail(pruned.error());
+}
+
+int CkptCommand::doctor() const {
+  const auto all = examine(criu_, this_program());
+  nlohmann::ordered_json lines = nlohmann::ordered_json::array();
+  bool ok = true;
+  for (const Finding& one : all) {
+    ok = ok && (one.ok || !one.needed);
+    lines.push_back(
+        {{"what", one.what}, {"ok", one.ok}, {"needed", one.needed}, {"text", one.text}});
+    if (!json_) {
+      std::printf("%-8s %-11s %s\n",
+                  one.ok       ? "ok"
+                  : one.needed ? "MISSING"
+                               : "-",
+                  one.what.c_str(), one.text.c_str());
+    }
+  }
+  if (json_)
+    std::printf("%s\n",
+                lines.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
+  return ok ? 0 : 1;
+}
+
+int keep_job(std::unique_ptr<JobDirectory> directory, JobFile job, RunSettings settings) {
+  JobDirectory* const place = directory.get();
+  KeeperLoop loop(std::move(directory), job, std::move(settings));
+  const auto finish = loop.run();
+  if (!finish) return fail(finish.error());
+  if (finish->end == End::job_ended) {
+    job.ended = exit_status_of(finish->status);
+    if (auto written = place->write(job); !written) log(Level::warning, written.error().message);
+  }
+  return end_of(*finish, place->path());
+}
+
+}  // namespace piracema::tools

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <piracema/error.h>
+
+#include <CLI/App.hpp>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace piracema::tools {
+
+/// `piracema ckpt`: checkpoint and restart of programs that know nothing of it.
+class CkptCommand {
+ public:
+  /// Adds the subcommand with its own ones. `app` outlives it.
+  explicit CkptCommand(CLI::App& app);
+
+  /// Takes "--" and what follows, which is the program's, off the words: how many are left.
+  int take_program(int argc, char** argv);
+  bool parsed() const { return ckpt_->parsed(); }
+  /// Runs what was parsed: the exit code.
+  int run();
+
+ private:
+  CLI::App* add(const std::string& name, const std::string& help, const std::string& footer);
+  void add_running(CLI::App& app);
+
+  int start();
+  int resume();
+  int ask(const char* word) const;
+  int list() const;
+  int verify() const;
+  int prune();
+  int doctor() const;
+
+  CLI::App *ckpt_ = nullptr, *run_ = nullptr, *resume_ = nullptr, *save_ = nullptr,
+           *stop_ = nullptr, *list_ = nullptr, *verify_ = nullptr, *prune_ = nullptr,
+           *doctor_ = nullptr;
+  std::string directory_, criu_, every_;
+  std::vector<std::string> program_;
+  std::uint32_t keep_ = 2;
+  bool quiet_ = false, json_ = false;
+};
+
+}  // namespace piracema::tools
