@@ -78,7 +78,9 @@ bool Exchange::poll_bytes(Rank from, int tag, Arrived& arrived) {
 Exchange::Arrived Exchange::receive_bytes(Rank from, int tag) {
   if (emulator_) {
     Arrived arrived;
-    while (!poll_bytes(from, tag, arrived)) ::usleep(poll_every_us);
+    for (unsigned polls = 0; !poll_bytes(from, tag, arrived); ++polls) {
+      ::usleep(polls < 20 ? poll_every_us : 5 * poll_every_us);
+    }
     Emulator::sleep_until(arrived.visible_at);
     return arrived;
   }
