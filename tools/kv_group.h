@@ -45,6 +45,8 @@ class KvGroup {
   Result<std::size_t> add();
   /// A new replica takes the place of this one, which ends if it lives. Also: timeout.
   Result<Done> replace(std::size_t replica);
+  /// Of its process; 0 if it is down.
+  pid_t pid(std::size_t replica) const { return members_[replica].pid; }
   /// Those that have ended by themselves since the last call.
   std::vector<std::size_t> ended();
 

@@ -121,6 +121,71 @@ class Smr(BadInput):
         self.ask("get a", "b")
         self.end_group()
 
+    def test_replicas_refuse_an_operation_that_the_client_finds_small_enough(self):
+        self.start_group()
+        self.end_group()
+        large = self.folder / "large.toml"
+        large.write_text(self.config.read_text())
+        self.config.write_text(re.sub(r"operation_bytes_max = \d+", "operation_bytes_max = 100",
+                                      self.config.read_text()))
+        self.start_group()
+        self.check_refused(1, "bytes, at most 100 are taken", PIRACEMA, "kv", "put", "--config",
+                           large, "--key", self.place / "client.key", "a", "x" * 200)
+        self.ask("get a", "b")
+        self.end_group()
+
+    def test_a_replica_whose_state_is_another_one_ends_and_the_others_go_on(self):
+        self.start_group()
+        self.end_group()
+        self.config.write_text(re.sub(r"checkpoint_every = \d+", "checkpoint_every = 32",
+                                      self.config.read_text()))
+        replicas = []
+        for i in range(3):
+            command = self.replica("--first-start")
+            command[0] = SMR_LIAR if i == 1 else PIRACEMA
+            command[command.index("--id") + 1] = i
+            command[command.index("--key") + 1] = self.place / f"replica-{i}.key"
+            command[command.index("--directory") + 1] = self.folder / f"fresh-{i}"
+            replicas.append(self.start(*command, environment={"LIE": "diverge"}))
+
+        def put(key):
+            put = self.run_to_end(PIRACEMA, "kv", "put", "--config", self.config, "--key",
+                                  self.place / "client.key", key, "x")
+            self.assertEqual(0, put.returncode, put.err)
+
+        put("poison")
+        for i in range(500):
+            put(f"key-{i}")
+            if replicas[1].poll() is not None:
+                break
+        self.assertEqual(1, replicas[1].wait(SECONDS_MAX))
+        said = replicas[1].stderr.read()
+        self.assertIn("the state of this replica (1) after instance ", said)
+        self.assertIn("differs from that of a quorum of the others", said)
+        put("after")
+        for i in (0, 2):
+            self.assertIsNone(replicas[i].poll())
+
+    def test_nobody_changes_a_group_without_the_right_key(self):
+        self.start_group()
+        change = [PIRACEMA, "kv", "change", "--config", self.config, "--key",
+                  self.place / "administrator.key"]
+        self.check_refused(3, "is not that of the administrator", *change[:6],
+                           self.place / "client.key", "--remove", "1")
+        self.check_refused(2, "want --remove, --add or --f", *change)
+        self.check_refused(3, "want a section [replica.9] with added = true, found none", *change,
+                           "--add", "9")
+        self.check_refused(3, "replica 9 is to go and is not there", *change, "--remove", "9")
+        self.check_refused(3, "need 3 replicas, the view has 2", *change, "--remove", "1")
+        self.check_refused(3, "64 hexadecimal digits", PIRACEMA, "kv", "admit", "--config",
+                           self.config, "--key", self.place / "administrator.key", "7", "no key")
+        nobody = self.folder / "nobody.toml"
+        nobody.write_text(re.sub(r"administrator = .*", "", self.config.read_text()))
+        change[4] = nobody
+        self.check_refused(3, "nobody may change this group", *change, "--remove", "1")
+        self.ask("get a", "b")
+        self.end_group()
+
     def test_a_client_that_nobody_knows_gets_no_answer(self):
         self.start_group()
         key = self.folder / "stranger.key"

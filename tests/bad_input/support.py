@@ -11,6 +11,7 @@ LINES = os.environ["LINES_APP"]
 WRONG_GRAPH = os.environ["WRONG_GRAPH_APP"]
 STRANGER = os.environ["STRANGER_APP"]
 GARBLER = os.environ["GARBLER_APP"]
+SMR_LIAR = os.environ["SMR_LIAR"]
 
 # Nothing may hang, whatever it is given. What works is done in a tenth of this.
 SECONDS_MAX = 30

@@ -1,5 +1,6 @@
 // A replica of `piracema kv` that lies, with the same words on the command line. The environment
-// variable LIE says how: equivocate, corrupt, silent, replies, or all.
+// variable LIE says how: equivocate, corrupt, silent, replies, or all; or diverge, which is no lie
+// but a mistake: its map does something else when it is told to put "poison".
 
 #include <piracema/smr/key_value.h>
 #include <unistd.h>
@@ -79,6 +80,24 @@ class Liar {
   std::map<Digest, BatchPtr> others_;
 };
 
+class Diverging : public StateMachine {
+ public:
+  explicit Diverging(StateMachine& right) : right_(right) {}
+  Buffer apply(Bytes operation, const Context& context) override {
+    if (as_text(operation).find("poison") == std::string_view::npos) {
+      return right_.apply(operation, context);
+    }
+    return right_.apply(kv::encode(kv::Put{.key = "poison", .value = "another one"}), context);
+  }
+  Buffer query(Bytes operation) const override { return right_.query(operation); }
+  Keys keys(Bytes operation) const override { return right_.keys(operation); }
+  Image snapshot() override { return right_.snapshot(); }
+  bool restore(Bytes image) override { return right_.restore(image); }
+
+ private:
+  StateMachine& right_;
+};
+
 std::string word_behind(char** words, const char* name) {
   for (; words[0] != nullptr && words[1] != nullptr; ++words) {
     if (std::strcmp(words[0], name) == 0) return words[1];
@@ -88,14 +107,15 @@ std::string word_behind(char** words, const char* name) {
 
 int fail(const Error& error) {
   log(Level::error, error.message);
-  return 3;
+  return error.code == Errc::failed ? 1 : 3;
 }
 
 }  // namespace
 
 int main(int, char** argv) {
   const char* const how = std::getenv("LIE");
-  Liar liar(how == nullptr ? "all" : how);
+  const std::string lie = how == nullptr ? "all" : how;
+  Liar liar(lie);
   const std::string id = word_behind(argv, "--id");
   set_log({.json = false, .who = concat("liar ", id)});
   const auto configuration = read_configuration(word_behind(argv, "--config"));
@@ -109,7 +129,9 @@ int main(int, char** argv) {
   place.distort = [&](ReplicaId to, const MessagePtr& right) { return liar.say(to, right); };
   place.distort_reply = [&](const Reply& right) { return liar.reply(right); };
   const auto machine = kv::make_machine();
-  const auto node = ReplicaNode::start(*configuration, std::move(place), *machine);
+  Diverging diverging(*machine);
+  StateMachine& used = lie == "diverge" ? diverging : *machine;
+  const auto node = ReplicaNode::start(*configuration, std::move(place), used);
   if (!node) return fail(node.error());
   const auto ended = (*node)->run();
   return ended ? 0 : fail(ended.error());
