@@ -231,11 +231,7 @@ int CommandLine::dispatch() {
     return program ? graph_command(*std::move(program)) : fail(program.error());
   }
   if (!run_app->parsed())
-<<<<<<< HEAD
-    return fail(usage("want a command: run, graph, snapshots or kv; see --help"));
-=======
     return fail(usage("want a command: run, graph, snapshots, kv or ckpt; see --help"));
->>>>>>> 27e4c16 (Save and restart programs and MPI jobs that know nothing of it)
 
   auto program = program_of(*run_app);
   if (!program) return fail(program.error());
@@ -250,13 +246,8 @@ int CommandLine::dispatch() {
 int CommandLine::run(int argc, char** argv) {
   // The parser would call it an argument that was not expected.
   const std::string first = argc > 1 ? argv[1] : "-";
-<<<<<<< HEAD
-  const bool is_command =
-      first == "run" || first == "graph" || first == "snapshots" || first == "kv";
-=======
   const bool is_command = first == "run" || first == "graph" || first == "snapshots" ||
                           first == "kv" || first == "ckpt";
->>>>>>> 27e4c16 (Save and restart programs and MPI jobs that know nothing of it)
   if (!is_command && !first.starts_with('-')) {
     log(Level::error,
         concat("unknown command '", first, "': want run, graph, snapshots, kv or ckpt"));
