@@ -24,7 +24,7 @@ PUBLIC = {
 ROOM_OF_HEADER = {header: room for room, headers in PUBLIC.items() for header in headers}
 
 # What the folders outside of src/ may name.
-TOOLS = ["cluster", "smr", "ckpt"]
+TOOLS = ["cluster", "smr", "coll", "ckpt"]
 USERS = ["apps", "examples"]
 MPI_ALLOWED = re.compile(r"src/net/mpi[^/]*|src/coll/.*|apps/[^/]+/mpi/.*")
 

@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "ckpt/hook.h"
 #include "ckpt_command.h"
+#include "coll_command.h"
 #include "graph_command.h"
 #include "kv_command.h"
 #include "report_json.h"
@@ -56,7 +57,9 @@ class HelpText : public CLI::Formatter {
   std::string make_usage(const CLI::App* app, std::string) const override {
     const std::string name = app->get_name();
     std::string words = concat("piracema ", name, " [OPTIONS] [--] APP ARGS...");
-    if (name == "piracema") words = "piracema run|graph|snapshots|kv|ckpt [OPTIONS] ...";
+    if (name == "piracema") words = "piracema run|graph|snapshots|kv|ckpt|coll [OPTIONS] ...";
+    if (name == "coll")
+      words = "piracema coll [OPTIONS] -- MPIRUN ARGS...\n       piracema coll report [--dot] FILE";
     if (name == "snapshots") words = "piracema snapshots [OPTIONS] DIR";
     if (name == "kv") words = "piracema kv demo|replica|keygen|put|get|... [OPTIONS] ...";
     if (name == "ckpt") words = "piracema ckpt run|save|stop|resume|list|... [OPTIONS] ...";
@@ -115,6 +118,7 @@ struct CommandLine {
   CLI::App* graph_app = nullptr;
   CLI::App* snapshots_app = nullptr;
   std::unique_ptr<KvCommand> kv;
+  std::unique_ptr<CollCommand> coll;
   std::unique_ptr<CkptCommand> ckpt;
 
   RunCommand command;
@@ -139,6 +143,7 @@ CommandLine::CommandLine() {
   add_graph();
   add_snapshots();
   kv = std::make_unique<KvCommand>(app);
+  coll = std::make_unique<CollCommand>(app);
   ckpt = std::make_unique<CkptCommand>(app);
 }
 
@@ -224,6 +229,7 @@ int CommandLine::dispatch() {
     return error.code == Errc::usage ? 2 : 3;
   };
   if (kv->parsed()) return kv->run();
+  if (coll->parsed()) return coll->run();
   if (ckpt->parsed()) return ckpt->run();
   if (snapshots_app->parsed()) return list_snapshots(snapshots_directory, verify, json);
   if (graph_app->parsed()) {
@@ -231,7 +237,7 @@ int CommandLine::dispatch() {
     return program ? graph_command(*std::move(program)) : fail(program.error());
   }
   if (!run_app->parsed())
-    return fail(usage("want a command: run, graph, snapshots, kv or ckpt; see --help"));
+    return fail(usage("want a command: run, graph, snapshots, kv, ckpt or coll; see --help"));
 
   auto program = program_of(*run_app);
   if (!program) return fail(program.error());
@@ -247,13 +253,14 @@ int CommandLine::run(int argc, char** argv) {
   // The parser would call it an argument that was not expected.
   const std::string first = argc > 1 ? argv[1] : "-";
   const bool is_command = first == "run" || first == "graph" || first == "snapshots" ||
-                          first == "kv" || first == "ckpt";
+                          first == "kv" || first == "ckpt" || first == "coll";
   if (!is_command && !first.starts_with('-')) {
     log(Level::error,
-        concat("unknown command '", first, "': want run, graph, snapshots, kv or ckpt"));
+        concat("unknown command '", first, "': want run, graph, snapshots, kv, ckpt or coll"));
     return 2;
   }
   if (first == "ckpt") argc = ckpt->take_program(argc, argv);
+  if (first == "coll") argc = coll->take_launcher(argc, argv);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

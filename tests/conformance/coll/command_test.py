@@ -1,0 +1,67 @@
+#!/usr/bin/env python3
+"""`piracema coll`: what it refuses, and a job from its start to its report.
+
+    command_test.py PIRACEMA PROGRAM     (the conformance program of Open MPI, or "none")
+"""
+
+import json
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+SKIPPED = 77
+piracema, program = sys.argv[1:]
+failed = 0
+
+
+def run(*words):
+    done = subprocess.run(
+        [piracema, "coll", *map(str, words)], capture_output=True, text=True, timeout=240, check=False
+    )
+    return done.returncode, done.stdout + done.stderr
+
+
+def expect(code, text, *words):
+    global failed
+    found, output = run(*words)
+    if found != code or text not in output:
+        failed += 1
+        print(f"{words}: want {code} and {text!r}, found {found}:\n{output}")
+
+
+with tempfile.TemporaryDirectory() as name:
+    folder = pathlib.Path(name)
+    expect(2, "want the launcher")
+    expect(2, "unknown option '--fast'", "--fast", "--", "mpirun")
+    expect(2, "--engine: want auto", "--engine", "fast", "--", "mpirun")
+    expect(3, "does not say which MPI", "--", "true")
+    expect(2, "want piracema coll report", "report")
+    expect(3, "cannot read the report", "report", folder / "nothing")
+    tree = {"at_s": 1, "root": 0, "bytes": 4, "expected_ms": 1, "binomial_ms": 2}
+    good = {"engine": "tree", "ranks": 3, "latency_ms": [[0, 1, 9], [1, 0, 9], [9, 9, 0]]}
+    for number, (parents, code) in enumerate(
+        [([-1, 0, 1], 0), ([-1, 2, 1], 3), ([-1, 0], 3), ([-1, 0, 7], 3)]
+    ):
+        file = folder / f"{number}.json"
+        file.write_text(json.dumps({**good, "trees": [{**tree, "parents": parents}]}))
+        expect(code, "site 1: ranks 2" if code == 0 else "is no report", "report", file)
+    for number, text in enumerate(["", "{", "[]", '{"engine": 1}', '{"engine": "a", "ranks": -1}']):
+        file = folder / f"bad{number}.json"
+        file.write_text(text)
+        expect(3, "is no report", "report", file)
+
+    if program == "none" or not shutil.which("mpirun.openmpi"):
+        print("SKIPPED in part: Open MPI is not installed (scripts/setup --with-mpi)")
+        sys.exit(1 if failed else SKIPPED)
+    links = folder / "links"
+    links.write_text("all all 1ms\n0 1 0.1ms\n0-1 2 3ms\n")
+    job = ["mpirun.openmpi", "--allow-run-as-root", "--oversubscribe", "--mca", "pml", "ob1"]
+    job += ["--mca", "btl", "vader,self", "-n", "3", program]
+    report = folder / "job.json"
+    expect(0, " 0 wrong", "--engine", "tree", "--emulate", links, "--report", report, "--", *job)
+    expect(0, "trees came into use", "report", report)
+    expect(0, "digraph tree", "report", "--dot", report)
+
+sys.exit(1 if failed else 0)
