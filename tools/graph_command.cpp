@@ -10,6 +10,8 @@
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
+#include <string_view>
 #include <utility>
 
 #include "base/clock.h"
@@ -91,7 +93,17 @@ int graph_command(std::vector<std::string> command) {
     log(Level::error, shape.error().message);
     return 3;
   }
+  const char* set = std::getenv("PIRACEMA_FUSE");
+  const auto fused = fuse(*shape, set != nullptr && std::string_view(set) == "all");
+  if (!fused) {
+    log(Level::error, fused.error().message);
+    return 3;
+  }
   std::fputs(to_dot(*shape).c_str(), stdout);
+  // What runs, where that is something else.
+  if (fused->nodes.size() != shape->nodes.size()) {
+    std::fputs(to_dot(*fused, "fused").c_str(), stdout);
+  }
   return 0;
 }
 

@@ -1,11 +1,11 @@
 #pragma once
 
+#include <piracema/bytes.h>
+#include <piracema/codec.h>
+
 #include <cstdint>
 #include <limits>
 #include <vector>
-
-#include <piracema/bytes.h>
-#include <piracema/codec.h>
 
 namespace piracema {
 
@@ -34,6 +34,8 @@ struct Batch {
   std::uint32_t item_bytes = 0;
   /// Identifier of the first item; of all of them in `ids` where they do not count upwards.
   std::uint64_t first_id = 0;
+  /// Which input of the receiving node it came by. Set there; does not travel.
+  std::uint32_t input = 0;
   Order order;
   std::vector<std::uint64_t> ids;
   /// Each item's place in its batch before it was cut into parts; empty while it is whole.

@@ -8,7 +8,6 @@
 #include <optional>
 #include <string>
 #include <type_traits>
-#include <typeinfo>
 #include <utility>
 
 /// Building blocks: programs put together from plain functions and structs.
@@ -27,44 +26,59 @@
 ///     `position()` and `seek(position)` instead; one that has neither is started afresh after a
 ///     failure, and as many items as it had emitted are passed by.
 ///   - in a sink `prepare(s)`, `commit(s)`, `restored(s)`: see Operator;
-///   - in a source `progress()`: how much of its input it has read, from 0 to 1.
+///   - in a source `progress()`: how much of its input it has read, from 0 to 1;
+///   - in a node of a cycle `back(const Back&, Emit<Out>&…)`: takes what comes round.
+///
+/// Blocks are put together like bricks (paper 004, section 2): a `pipeline` of blocks, a `farm` of
+/// replicas, an `all_to_all` of a left and a right `set` of blocks, `branches` for a node with
+/// several outputs, a `loop`, a `master_worker`; each of these is a block again.
 namespace piracema {
 
-/// A part of a pipeline that takes `In` and gives `Out`; `void` where it is closed.
-template <class In, class Out>
+/// A part of a program that takes `In` and gives `Out`; `void` where it is closed, `Outs<A, B>`
+/// where it has several ends. What comes back to it in a cycle is of type `Back`.
+template <class In, class Out, class Back = In>
 class BuildingBlock {
  public:
   /// What comes out of this block is in the order in which the sources sent it. A farm passes
   /// this on to the next block, which has to have one replica.
   BuildingBlock ordered() && {
-    NodeShape& node = graph.shape.nodes.back();
-    (node.replicas > 1 ? next_is_ordered : node.ordered) = true;
+    NodeShape& node = parts.graph.shape.nodes.back();
+    (node.replicas > 1 ? parts.next_is_ordered : node.ordered) = true;
     return std::move(*this);
   }
   BuildingBlock replicas(std::uint32_t count) && {
-    graph.shape.nodes.front().replicas = count;
+    parts.graph.shape.nodes.front().replicas = count;
     return std::move(*this);
   }
 
   // How items reach the replicas of this block; on demand if nothing is said.
   BuildingBlock round_robin() && { return std::move(*this).by(Delivery::round_robin, {}); }
   BuildingBlock broadcast() && { return std::move(*this).by(Delivery::broadcast, {}); }
+  /// Each gets an equal slice of the item, which is a vector.
+  BuildingBlock scatter() && {
+    static_assert(
+        requires(const In& item) { In(item.begin(), item.end()); },
+        "only a vector can be scattered");
+    return std::move(*this).by(Delivery::scatter, {});
+  }
 
   /// Items with equal keys reach the same replica. `key_of(item)` is hashed by std::hash.
   template <class KeyOf>
   BuildingBlock by_key(KeyOf key_of) && {
-    return std::move(*this).by(Delivery::by_key, [key_of](const void* item) -> std::uint64_t {
-      using Key = std::decay_t<decltype(key_of(std::declval<const In&>()))>;
-      return std::hash<Key>{}(key_of(*static_cast<const In*>(item)));
-    });
+    return std::move(*this).by(Delivery::by_key, detail::key_router<In>(std::move(key_of)));
   }
 
   /// `route(item)` is the number of the replica that gets it.
   template <class Route>
   BuildingBlock route(Route route) && {
-    return std::move(*this).by(Delivery::custom, [route](const void* item) {
-      return static_cast<std::uint64_t>(route(*static_cast<const In*>(item)));
-    });
+    return std::move(*this).by(Delivery::custom, detail::number_router<In>(std::move(route)));
+  }
+
+  /// Each replica of the block before leads to the one of this block with its number: workers of
+  /// two farms of the same size.
+  BuildingBlock one_to_one() && {
+    for (detail::Entry& entry : parts.entries) entry.one_to_one = true;
+    return std::move(*this);
   }
 
   /// The whole program.
@@ -73,36 +87,54 @@ class BuildingBlock {
                   "a program begins with a source: something has to give this block its items");
     static_assert(std::is_void_v<Out> || detail::any_unknown<Out>,
                   "a program ends with a sink: something has to take this block's items");
-    return graph;
+    return parts.graph;
   }
 
-  Graph graph;
-  Delivery delivery = Delivery::on_demand;
-  Router router;
-  bool next_is_ordered = false;
+  detail::Assembly parts;
 
  private:
   BuildingBlock by(Delivery how, Router by) && {
-    delivery = how;
-    router = std::move(by);
+    for (detail::Entry& entry : parts.entries) {
+      entry.delivery = how;
+      entry.router = by;
+    }
     return std::move(*this);
   }
 };
 
 namespace detail {
 
-template <class In, class Out, class Op, class F>
-BuildingBlock<In, Out> block_of(std::string name, Role role, std::uint32_t replicas, F code) {
-  NodeShape node{.name = std::move(name), .role = role, .replicas = replicas};
-  node.saves_state = role == Role::source || std::is_empty_v<F> || std::is_pointer_v<F> || Saved<F>;
+template <class T>
+struct ChoosesOf {
+  static constexpr bool value = false;
+};
+template <class T>
+struct ChoosesOf<EmitTo<T>> {
+  static constexpr bool value = true;
+};
+template <class F>
+std::vector<bool> chooses_of() {
+  if constexpr (NodeTypes<F>::emits) {
+    return []<class... E>(const std::tuple<E...>*) {
+      return std::vector<bool>{ChoosesOf<E>::value...};
+    }(static_cast<const typename NodeTypes<F>::Emits*>(nullptr));
+  } else {
+    return {false};
+  }
+}
+
+template <class In, class Out, class Back, class Op, class F>
+BuildingBlock<In, Out, Back> block_of(NodeShape node, F code, std::vector<bool> chooses = {false}) {
+  node.saves_state = is_source(node.role) || std::is_empty_v<F> || std::is_pointer_v<F> || Saved<F>;
   node.input = name_of_type<In>();
   node.output = name_of_type<Out>();
-  BuildingBlock<In, Out> block;
-  block.graph.shape.nodes.push_back(std::move(node));
+  node.fusible = true;
+  node.outputs = static_cast<std::uint32_t>(chooses.size());
+  MakeOperator make;
   if constexpr (!any_unknown<In, Out>) {
-    block.graph.code.push_back([code = std::move(code)] { return std::make_unique<Op>(code); });
+    make = [code = std::move(code)] { return std::make_unique<Op>(code); };
   }
-  return block;
+  return {assemble(std::move(node), std::move(make), std::move(chooses))};
 }
 
 /// What one block gives is what the next one takes; true as well where another mistake is told.
@@ -111,25 +143,43 @@ inline constexpr bool fits =
     std::is_same_v<Given, Taken> || std::is_void_v<Given> || std::is_void_v<Taken> ||
     std::is_pointer_v<Given> || any_unknown<Given, Taken>;
 
+/// What several blocks give together: they give one type, or nothing.
+template <class First, class... More>
+struct TogetherOf {
+  using Rest = typename TogetherOf<More...>::type;
+  using type = std::conditional_t<std::is_void_v<First>, Rest, First>;
+  static constexpr bool right =
+      TogetherOf<More...>::right &&
+      (std::is_void_v<First> || std::is_void_v<Rest> || std::is_same_v<First, Rest>);
+};
+template <class Only>
+struct TogetherOf<Only> {
+  using type = Only;
+  static constexpr bool right = true;
+};
+
 }  // namespace detail
 
 /// Where a stream begins. `code()` returns the next item, `std::nullopt` at the end.
 template <class F>
 auto source(std::string name, F code) {
   using Out = detail::SourceItem<F>;
-  return detail::block_of<void, Out, detail::BlockSource<F, Out>>(std::move(name), Role::source, 1,
-                                                                  std::move(code));
+  return detail::block_of<void, Out, void, detail::BlockSource<F, Out>>(
+      {.name = std::move(name), .role = Role::source}, std::move(code));
 }
 
 /// Several replicas that take items as they get done with others.
 /// `code` is `Out(const In&)`, `std::optional<Out>(const In&)`, which may leave items out, or
-/// `void(const In&, Emit<Out>&)`, which emits any number.
+/// `void(const In&, Emit<Out>&)`, which emits any number. With several `Emit<…>&` it has as many
+/// outputs; `EmitTo<Out>&` instead of `Emit<Out>&` lets it choose who gets an item.
 template <class F>
 auto farm(std::string name, std::uint32_t replicas, F code) {
   using In = detail::NodeInput<F>;
   using Out = detail::NodeOutput<F>;
-  return detail::block_of<In, Out, detail::BlockNode<F, In, Out>>(std::move(name), Role::middle,
-                                                                  replicas, std::move(code));
+  NodeShape node{.name = std::move(name), .replicas = replicas};
+  if constexpr (detail::TakesBack<F>) node.inputs = 2;
+  return detail::block_of<In, Out, typename detail::BackOf<F>::type, detail::BlockNode<F, In, Out>>(
+      std::move(node), std::move(code), detail::chooses_of<F>());
 }
 
 /// One step between two others; `code` as in a farm.
@@ -142,29 +192,108 @@ auto node(std::string name, F code) {
 template <class F>
 auto sink(std::string name, F code) {
   using In = detail::NodeInput<F>;
-  return detail::block_of<In, void, detail::BlockSink<F, In>>(std::move(name), Role::sink, 1,
-                                                              std::move(code));
+  return detail::block_of<In, void, In, detail::BlockSink<F, In>>(
+      {.name = std::move(name), .role = Role::sink}, std::move(code));
 }
 
-template <class In, class Out>
-BuildingBlock<In, Out> pipeline(BuildingBlock<In, Out> only) {
+template <class In, class Out, class Back>
+BuildingBlock<In, Out, Back> pipeline(BuildingBlock<In, Out, Back> only) {
   return only;
 }
 
 /// Blocks one behind the other; itself a block.
-template <class In, class Middle, class Middle2, class Out, class... Rest>
-auto pipeline(BuildingBlock<In, Middle> first, BuildingBlock<Middle2, Out> second, Rest... rest) {
+template <class In, class Middle, class Back, class Middle2, class Out, class Back2, class... Rest>
+auto pipeline(BuildingBlock<In, Middle, Back> first, BuildingBlock<Middle2, Out, Back2> second,
+              Rest... rest) {
   static_assert(!std::is_void_v<Middle> && !std::is_void_v<Middle2>,
                 "nothing can follow a sink or come before a source");
   static_assert(detail::fits<Middle, Middle2>,
                 "a block gives items of another type than the next one takes");
-  BuildingBlock<In, Out> both;
-  both.graph = detail::join(std::move(first.graph), std::move(second.graph), second.delivery,
-                            std::move(second.router), first.next_is_ordered);
-  both.delivery = first.delivery;
-  both.router = std::move(first.router);
-  both.next_is_ordered = second.next_is_ordered;
+  BuildingBlock<In, Out, Back> both{detail::join(std::move(first.parts), std::move(second.parts))};
   return pipeline(std::move(both), std::move(rest)...);
+}
+
+/// Two nodes in one thread: the second one is called with what the first one emits. Both have the
+/// same number of replicas.
+template <class In, class Middle, class Back, class Middle2, class Out, class Back2, class... Rest>
+auto combine(BuildingBlock<In, Middle, Back> first, BuildingBlock<Middle2, Out, Back2> second,
+             Rest... rest) {
+  static_assert(detail::fits<Middle, Middle2>,
+                "a block gives items of another type than the next one takes");
+  BuildingBlock<In, Out, Back> both{
+      detail::join(std::move(first.parts), std::move(second.parts), true)};
+  if constexpr (sizeof...(rest) == 0) {
+    return both;
+  } else {
+    return combine(std::move(both), std::move(rest)...);
+  }
+}
+
+/// A farm whose workers are blocks of their own: so many copies of `block` that share nothing.
+template <class In, class Out, class Back>
+BuildingBlock<In, Out, Back> farm(std::uint32_t count, BuildingBlock<In, Out, Back> block) {
+  return {detail::copies(std::move(block.parts), count)};
+}
+
+/// Blocks beside each other that take the same and give the same. What comes reaches one of all
+/// their replicas, counted through in their order: how is said of the set, not of its members.
+template <class In, class Out, class Back, class... More>
+auto set(BuildingBlock<In, Out, Back> first, More... more) {
+  static_assert((std::is_same_v<BuildingBlock<In, Out, Back>, More> && ...),
+                "the members of a set take the same type and give the same type");
+  std::vector<detail::Assembly> members;
+  members.push_back(std::move(first.parts));
+  (members.push_back(std::move(more.parts)), ...);
+  return BuildingBlock<In, Out, Back>{detail::beside(std::move(members))};
+}
+
+/// Every member of the left set leads to every member of the right one (paper 004, section 2).
+/// Delivery is that of the right set; on demand if nothing is said (there: round robin).
+template <class In, class Middle, class Back, class Middle2, class Out, class Back2>
+auto all_to_all(BuildingBlock<In, Middle, Back> left, BuildingBlock<Middle2, Out, Back2> right) {
+  return pipeline(std::move(left), std::move(right));
+}
+
+/// One block for each output of the node before. They give the same type, or end in sinks.
+template <class... In, class... Out, class... Back>
+auto branches(BuildingBlock<In, Out, Back>... blocks) {
+  using Together = detail::TogetherOf<Out...>;
+  static_assert(Together::right, "branches that meet again give the same type");
+  std::vector<detail::Assembly> members;
+  (members.push_back(std::move(blocks.parts)), ...);
+  return BuildingBlock<Outs<In...>, typename Together::type>{detail::branch(std::move(members))};
+}
+
+/// A cycle: what the block gives by the last of two outputs comes back to its beginning, and ends
+/// when its other input has ended and nothing is left in it.
+template <class In, class Out, class Back, class Given>
+BuildingBlock<In, Out> loop(BuildingBlock<In, Outs<Out, Given>, Back> block) {
+  static_assert(std::is_same_v<Given, Back>,
+                "what comes back is of another type than the beginning of the loop takes");
+  return {detail::loop(std::move(block.parts), Delivery::on_demand, {})};
+}
+/// The same where equal keys come back to the same replica.
+template <class In, class Out, class Back, class Given, class KeyOf>
+BuildingBlock<In, Out> loop_by_key(BuildingBlock<In, Outs<Out, Given>, Back> block, KeyOf key_of) {
+  static_assert(std::is_same_v<Given, Back>,
+                "what comes back is of another type than the beginning of the loop takes");
+  return {detail::loop(std::move(block.parts), Delivery::by_key,
+                       detail::key_router<Given>(std::move(key_of)))};
+}
+
+/// A master that gives tasks to workers by its first output, gets their results back, and gives
+/// results of its own by its second output. `master` is a node with
+/// `operator()(const In&, Emit<Task>&, Emit<Out>&)` and `back(const Result&, Emit<Task>&,
+/// Emit<Out>&)`.
+template <class In, class Task, class Out, class Back, class Task2, class Result, class Back2>
+BuildingBlock<In, Out> master_worker(BuildingBlock<In, Outs<Task, Out>, Back> master,
+                                     BuildingBlock<Task2, Result, Back2> workers) {
+  static_assert(std::is_same_v<Task, Task2>,
+                "the workers take another type than the master's tasks");
+  static_assert(std::is_same_v<Result, Back>,
+                "the workers give another type than the master takes back");
+  return {detail::loop(detail::join_first(std::move(master.parts), std::move(workers.parts)),
+                       Delivery::on_demand, {})};
 }
 
 }  // namespace piracema

@@ -1,17 +1,20 @@
 #pragma once
 
+#include <piracema/error.h>
+#include <piracema/operator.h>
+
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include <piracema/error.h>
-#include <piracema/operator.h>
-
 namespace piracema {
 
-enum class Role : std::uint8_t { source, middle, sink };
+/// A program whose nodes were all fused is one node, source and sink at once: `whole`.
+enum class Role : std::uint8_t { source, middle, sink, whole };
+constexpr bool is_source(Role role) { return role == Role::source || role == Role::whole; }
+constexpr bool is_sink(Role role) { return role == Role::sink || role == Role::whole; }
 
 /// One node of a graph, as far as it can be told to another process.
 struct NodeShape {
@@ -25,14 +28,32 @@ struct NodeShape {
   bool saves_state = true;
   /// Types, for people.
   std::string input{}, output{};
+  /// What its code can tell apart: a sink has no output, a source no input, whatever these say.
+  std::uint32_t inputs = 1, outputs = 1;
+  /// Its code can be called item by item, so that it can be fused with what it leads to or
+  /// comes from.
+  bool fusible = false;
 };
 
 /// Items flow from one node to another.
 struct EdgeShape {
   std::uint32_t from = 0, to = 0;
   Delivery delivery = Delivery::on_demand;
-  /// Single items may name a key although `delivery` is another.
+  /// Single items may name a key or a receiver although `delivery` is another.
   bool items_may_have_keys = false;
+  /// Which output of `from`. Edges of one output lead to one set of receivers: the replicas of
+  /// all their nodes, in the order of the edges. They have one delivery.
+  std::uint32_t output = 0;
+  /// Which input of `to`; several edges may lead to one.
+  std::uint32_t input = 0;
+  /// It closes a cycle: without such edges there is none.
+  bool back = false;
+  /// The replicas on both sides are cut into so many equal runs, and each run of `from` leads to
+  /// the one of `to` with the same number: workers of a farm that are pipelines of their own. As
+  /// many parts as replicas: one to one.
+  std::uint32_t parts = 1;
+  /// The two nodes are combined: one thread does the work of both.
+  bool combined = false;
 };
 
 /// What a program looks like: a value without code, equal in all processes of a job.
@@ -47,15 +68,27 @@ struct Graph {
   /// Makes the operator of a node, for one replica. Called from any thread; `code[i]` is for
   /// `shape.nodes[i]`.
   std::vector<std::function<std::unique_ptr<Operator>()>> code;
-  /// `routers[i]` is for `shape.edges[i]`; empty unless its delivery is `by_key` or `custom`.
+  /// `routers[i]` is for `shape.edges[i]`; empty unless its delivery is `by_key` or `custom`. Of
+  /// the edges of one output the first one's is used.
   std::vector<Router> routers;
 };
 
 /// Says whether the graph can run, and if not, which node breaks which rule (Errc::config).
+///
+/// The rules of connection are those of paper 004, section 2. Nodes become multi-input and
+/// multi-output by themselves, so its first two rules always hold; what is checked of the third is
+/// that an edge of several parts has them on both sides.
 Result<Done> validate(const GraphShape&);
 
+/// The same program with neighbours made one node: one thread, and a call for each item in place
+/// of a batch. Those that are `combined`, or `all` that lead to each other one to one and to nobody
+/// else. Its name is that of all its nodes, with '+' between. `graph` is valid. Errc::config if
+/// nodes are combined that cannot be one.
+Result<Graph> fuse(const Graph& graph, bool all);
+Result<GraphShape> fuse(const GraphShape& shape, bool all);
+
 /// The graph in the language of Graphviz.
-std::string to_dot(const GraphShape&);
+std::string to_dot(const GraphShape&, const std::string& title = "piracema");
 
 const char* name_of(Delivery);
 const char* name_of(Role);

@@ -1,12 +1,14 @@
 #pragma once
 
+#include <piracema/batch.h>
+
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <iterator>
+#include <stdexcept>
 #include <string>
 #include <vector>
-
-#include <piracema/batch.h>
 
 namespace piracema {
 
@@ -17,6 +19,7 @@ enum class Delivery : std::uint8_t {
   broadcast,    ///< All of them.
   by_key,       ///< The same one for equal keys.
   custom,       ///< The one that a function of the user names.
+  scatter,      ///< Each gets an equal slice of the item, which is a vector.
 };
 
 /// Where an operator runs.
@@ -50,8 +53,9 @@ constexpr std::uint64_t mix(std::uint64_t x) {
 
 /// The items that a replica sends. Used by the replica's own thread alone.
 ///
-/// Items collect in lanes, one for each replica of the next node and one, the last, for items
-/// that any (or all) of them may get. A lane that is full leaves as one batch; that may block.
+/// A node has one output or several, each with its set of receivers. Items collect in lanes: for
+/// each output one lane for each of its receivers and behind them one for items that any (or all)
+/// of them may get. A lane that is full leaves as one batch; that may block.
 class Output {
  public:
   virtual ~Output() = default;
@@ -77,24 +81,64 @@ class Output {
   /// Sends an item the way that the edge says.
   template <class T>
   void emit(const T& item) {
-    add(routed_ ? route(&item) : any_lane(), item);
+    emit_on(0, item);
+  }
+
+  /// The same by one of several outputs, counted from 0.
+  template <class T>
+  void emit_on(std::uint32_t output, const T& item) {
+    const Way& way = ways_[output];
+    if (!way.routed) [[likely]] {
+      add(way, way.any_lane(), item);
+    } else if (way.delivery == Delivery::scatter) {
+      scatter(way, item);
+    } else {
+      add(way, way.first_lane + route(way, &item), item);
+    }
   }
 
   /// Sends an item to the replica for `key`, whatever the edge says.
   template <class T>
   void emit_to_key(std::uint64_t key, const T& item) {
-    add(mix(key) % any_lane(), item);
+    const Way& way = ways_[0];
+    add(way, way.first_lane + mix(key) % way.receivers, item);
   }
+
+  /// Sends an item to one receiver, whatever the edge says. Throws std::out_of_range when there is
+  /// none of that number.
+  template <class T>
+  void emit_to(std::uint32_t output, std::uint64_t receiver, const T& item) {
+    const Way& way = ways_[output];
+    if (receiver >= way.receivers) no_receiver(receiver, way.receivers);
+    add(way, way.first_lane + receiver, item);
+  }
+
+  /// How many receivers an output has.
+  std::uint64_t receivers(std::uint32_t output) const { return ways_[output].receivers; }
 
   /// True when a source should return: the next item would have to wait, or it is time to look
   /// at what else there is to do.
   bool full() const { return budget_ <= 0; }
 
  protected:
-  std::size_t any_lane() const { return lanes_.size() - 1; }
+  /// One output of the node, as far as the way of an item is concerned.
+  struct Way {
+    std::size_t first_lane = 0, receivers = 0;
+    Delivery delivery = Delivery::on_demand;
+    /// True when every item has to be looked at to know its way.
+    bool routed = false;
+    /// Items have to remember their place, because a later node puts them back in order.
+    bool keeps_positions = false;
+    std::uint32_t items_limit = 1;
+    std::size_t bytes_limit = std::size_t{256} << 10;
+    Router router;
 
-  /// Which lane `item` takes. Throws std::out_of_range when a user's router names no replica.
-  std::size_t route(const void* item) const;
+    std::size_t any_lane() const { return first_lane + receivers; }
+  };
+
+  /// Which receiver `item` goes to. Throws std::out_of_range when a user's router names none.
+  static std::size_t route(const Way& way, const void* item);
+  [[noreturn]] static void no_receiver(std::uint64_t wanted, std::size_t receivers);
 
   /// Takes the batch of a lane that has reached its limit. May wait for room.
   virtual void lane_full(std::size_t lane) = 0;
@@ -103,32 +147,44 @@ class Output {
   virtual bool skip(Bytes item) = 0;
 
   std::vector<Batch> lanes_;
-  Delivery delivery_ = Delivery::on_demand;
-  Router router_;
-  /// True when every item has to ask `router_`.
-  bool routed_ = false;
-  /// Items have to remember their place, because a later node puts them back in order.
-  bool keeps_positions_ = false;
-  /// Their place is that of the item they came from; else it is their number, from `emitted_`.
+  /// One for each output; one that leads nowhere where there is none.
+  std::vector<Way> ways_;
+  /// The place of an item is that of the item it came from; else it is its number, from `emitted_`.
   bool inherits_positions_ = false;
   std::uint32_t emitted_ = 0;
   /// There are items to pass by.
   bool skips_ = false;
   /// Items that a source may begin before it returns.
   std::int64_t budget_ = 0;
-  std::uint32_t items_limit_ = 1;
-  std::size_t bytes_limit_ = std::size_t{256} << 10;
   /// Where another process reads what this one was at work on when it died.
   std::atomic<std::uint64_t>* at_work_ = &nowhere_;
 
  private:
   template <class T>
-  void add(std::size_t to, const T& item) {
+  void add(const Way& way, std::size_t to, const T& item) {
     Batch& batch = lanes_[to];
     batch.add(id_, item);
-    if (keeps_positions_) batch.positions.push_back(inherits_positions_ ? position_ : emitted_++);
-    if (batch.count >= items_limit_ || batch.data.size() >= bytes_limit_) [[unlikely]] {
+    if (way.keeps_positions)
+      batch.positions.push_back(inherits_positions_ ? position_ : emitted_++);
+    if (batch.count >= way.items_limit || batch.data.size() >= way.bytes_limit) [[unlikely]] {
       lane_full(to);
+    }
+  }
+
+  // Slices as equal as they can be, the first ones longer; a receiver may get an empty one.
+  template <class T>
+  void scatter(const Way& way, const T& item) {
+    if constexpr (requires { T(item.begin(), item.end()); }) {
+      using Step = typename std::iterator_traits<decltype(item.begin())>::difference_type;
+      auto from = item.begin();
+      for (std::size_t i = 0; i < way.receivers; ++i) {
+        const std::size_t length = item.size() / way.receivers + (i < item.size() % way.receivers);
+        const auto to = from + static_cast<Step>(length);
+        add(way, way.first_lane + i, T(from, to));
+        from = to;
+      }
+    } else {
+      throw std::logic_error("only a vector can be scattered");
     }
   }
 
@@ -176,6 +232,12 @@ class Operator {
   virtual void prepare(std::uint64_t) {}
   virtual void commit(std::uint64_t) {}
   virtual void restored(std::uint64_t) {}
+
+  /// For operators that can be fused: where others bring items by a call instead of a batch, a
+  /// `detail::Takes<In>*`; null for those that cannot be called so.
+  virtual void* takes() { return nullptr; }
+  /// What it emits by output 0 goes to `takes`, which is another operator's, by a call.
+  virtual void lead_to(void* takes) { static_cast<void>(takes); }
 
   /// A source: how much of its input it has read, from 0 to 1; below 0 if it does not know.
   virtual double progress() const { return -1; }

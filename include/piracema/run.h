@@ -13,6 +13,10 @@ struct RunOptions {
   std::string snapshots;
   /// Time between two barriers.
   std::chrono::milliseconds snapshot_interval{1'000};
+  /// Neighbours that lead to each other one to one share a thread. It saves the way from one
+  /// thread to another, and the work of the two is then done one after the other. $PIRACEMA_FUSE,
+  /// `all` or `none`, rules if it is set. What is combined shares a thread in any case.
+  bool fuse = false;
   /// Go on from the newest snapshot instead of starting anew.
   bool resume = false;
 };

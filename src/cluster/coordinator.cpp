@@ -194,7 +194,7 @@ std::optional<Time> Coordinator::next_deadline() const {
 std::uint64_t Coordinator::items_emitted() const {
   std::uint64_t items = emitted_at_deploy_;
   for (ReplicaId replica = 0; replica < progress_.size(); ++replica) {
-    if (job_->role(replica) == Role::source) items += progress_[replica].items_out;
+    if (is_source(job_->role(replica))) items += progress_[replica].items_out;
   }
   return items;
 }

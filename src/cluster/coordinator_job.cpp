@@ -17,10 +17,10 @@ Result<Job> Job::make(const std::string& graph, std::uint32_t slots) {
   return job;
 }
 
-std::vector<ReplicaId> Job::replicas_with(Role wanted) const {
+std::vector<ReplicaId> Job::sinks() const {
   std::vector<ReplicaId> found;
   for (ReplicaId replica = 0; replica < replicas(); ++replica) {
-    if (role(replica) == wanted) found.push_back(replica);
+    if (is_sink(role(replica))) found.push_back(replica);
   }
   return found;
 }

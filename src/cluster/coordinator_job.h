@@ -25,7 +25,11 @@ struct Job {
 
   std::size_t replicas() const { return plan.replicas.size(); }
   Role role(ReplicaId replica) const { return shape.nodes[plan.replicas[replica].node].role; }
-  std::vector<ReplicaId> replicas_with(Role) const;
+  std::vector<ReplicaId> sinks() const;
+  /// Sources, and heads of cycles: no barrier may be left to come to those from others.
+  bool may_begin_barriers(ReplicaId replica) const {
+    return is_source(role(replica)) || plan.replicas[replica].is_head;
+  }
   /// A peer may name any number.
   bool hosts(Slot slot, ReplicaId replica) const {
     return replica < placement.size() && placement[replica] == slot;

@@ -127,7 +127,7 @@ void Coordinator::suspect(Slot slot, const Exited& exited) {
   }
   if (suspects.empty()) return;
   std::stable_partition(suspects.begin(), suspects.end(), [&](const Suspect& one) {
-    return job_->role(one.replica) != Role::source;
+    return !is_source(job_->role(one.replica));
   });
   budget_.failed(std::move(suspects));
   within_budget(exited.by);

@@ -52,7 +52,7 @@ void Coordinator::begin_round(SnapshotRound::Purpose purpose) {
   next_round_ = now_ + settings_.snapshot_interval;
   std::vector<ReplicaId> first;
   for (ReplicaId replica = 0; replica < job_->replicas(); ++replica) {
-    if (ended_[replica] || job_->role(replica) == Role::source) first.push_back(replica);
+    if (ended_[replica] || job_->may_begin_barriers(replica)) first.push_back(replica);
   }
   trigger(first);
 }
@@ -117,7 +117,7 @@ void Coordinator::keep(SnapshotId id) {
 }
 
 void Coordinator::commit_sinks(SnapshotId id, bool last) {
-  const auto sinks = job_->replicas_with(Role::sink);
+  const auto sinks = job_->sinks();
   for (const auto& [slot, hosted] : job_->by_slot(sinks)) {
     send(slot, runtime::Commit{epoch_, id, hosted});
   }

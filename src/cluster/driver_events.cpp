@@ -102,7 +102,7 @@ void DriverLoop::heard(Crew::Id id, const wire::Frame& frame) {
 std::uint64_t DriverLoop::emitted_at_restore() const {
   std::uint64_t items = coordinator_->items_emitted();
   for (const runtime::Progress& progress : coordinator_->progress()) {
-    if (coordinator_->job()->role(progress.replica) == Role::source) items -= progress.items_out;
+    if (is_source(coordinator_->job()->role(progress.replica))) items -= progress.items_out;
   }
   return items;
 }

@@ -61,7 +61,7 @@ void Tally::sum_up(std::uint64_t at_restore) {
     node.bytes_in += all.bytes_in;
     node.bytes_out += all.bytes_out;
     node.busy += Time(all.busy_ns);
-    if (job_->role(replica) != Role::source) continue;
+    if (!is_source(job_->role(replica))) continue;
     sources += 1;
     if (counts.epoch == newest_) items += counts.latest.items_out;
     all_items += all.items_out;

@@ -43,6 +43,16 @@ RunOptions with_environment(RunOptions options) {
   return options;
 }
 
+// All processes of a job have to do the same, so that this may depend on nothing but the program and
+// what `piracema run` hands on to all of them.
+Result<bool> wants_fusion(const RunOptions& options) {
+  const char* set = std::getenv("PIRACEMA_FUSE");
+  const std::string_view text = set == nullptr ? "" : set;
+  if (text.empty()) return options.fuse;
+  if (text == "all" || text == "none") return text == "all";
+  return Error{Errc::config, concat("PIRACEMA_FUSE: want 'all' or 'none', found '", text, "'")};
+}
+
 }  // namespace
 
 int run(const Graph& graph, const RunOptions& options) {
@@ -52,10 +62,14 @@ int run(const Graph& graph, const RunOptions& options) {
   if (graph_fd != nullptr && *graph_fd != '\0') return write_shape(graph.shape, graph_fd);
   const auto environment = cluster::worker_environment();
   if (!environment) return refuse(environment.error());
-  if (*environment && (*environment)->by_mpi) return cluster::run_rank(graph, **environment);
-  if (*environment) return cluster::run_worker(graph, **environment);
-  if (cluster::is_one_of_many_ranks()) return cluster::run_ranks(graph, with_environment(options));
-  return cluster::run_embedded(graph, with_environment(options));
+  const auto all = wants_fusion(options);
+  if (!all) return refuse(all.error());
+  const auto fused = fuse(graph, *all);
+  if (!fused) return refuse(fused.error());
+  if (*environment && (*environment)->by_mpi) return cluster::run_rank(*fused, **environment);
+  if (*environment) return cluster::run_worker(*fused, **environment);
+  if (cluster::is_one_of_many_ranks()) return cluster::run_ranks(*fused, with_environment(options));
+  return cluster::run_embedded(*fused, with_environment(options));
 }
 
 }  // namespace piracema

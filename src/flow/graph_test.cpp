@@ -1,6 +1,5 @@
-#include <piracema/graph.h>
-
 #include <doctest/doctest.h>
+#include <piracema/graph.h>
 
 #include <functional>
 #include <string>
@@ -47,7 +46,8 @@ TEST_CASE("a graph without source or sink is refused, by name of what is missing
 TEST_CASE("a node is refused with its name and the rule that it breaks") {
   CHECK(mentions(said([](auto& s) { s.nodes[1].replicas = 0; }), "'worker': want 1 to"));
   CHECK(mentions(said([](auto& s) { s.nodes[1].replicas = 20'000; }), "found 20000"));
-  CHECK(mentions(said([](auto& s) { s.nodes[1].name = "reader"; }), "two nodes are named 'reader'"));
+  CHECK(
+      mentions(said([](auto& s) { s.nodes[1].name = "reader"; }), "two nodes are named 'reader'"));
   CHECK(mentions(said([](auto& s) { s.nodes[1].name = "a b"; }), "'a b'"));
   CHECK(mentions(said([](auto& s) { s.nodes[1].name = ""; }), "node name ''"));
 }
@@ -58,11 +58,70 @@ TEST_CASE("an order over several replicas is refused, as there is none") {
   CHECK(mentions(said([](auto& s) { s.nodes[0].ordered = true; }), "source 'reader'"));
 }
 
-TEST_CASE("edges that make no pipeline are refused") {
+TEST_CASE("edges that leave an end open or lead nowhere are refused") {
   CHECK(mentions(said([](auto& s) { s.edges.pop_back(); }), "'worker' has 0 outputs"));
-  CHECK(mentions(said([](auto& s) { s.edges[1].to = 0; }), "leads to the next"));
-  CHECK(mentions(said([](auto& s) { s.edges[1].from = 7; }), "leads to the next"));
-  CHECK(mentions(said([](auto& s) { s.edges.push_back(s.edges[0]); }), "has 2"));
+  CHECK(mentions(said([](auto& s) { s.edges[1].to = 0; }), "source 'reader' has 1 inputs"));
+  CHECK(mentions(said([](auto& s) { s.edges[1].from = 7; }), "an edge from node 7"));
+  CHECK(mentions(said([](auto& s) { s.edges.push_back(s.edges[0]); }), "two edges from 'reader'"));
+  CHECK(mentions(said([](auto& s) { s.nodes[1].outputs = 2; }), "output 1 of node 'worker'"));
+  CHECK(mentions(said([](auto& s) { s.edges[1].output = 1; }), "which has 1"));
+}
+
+namespace {
+
+/// reader > master, which leads to a worker and to a writer, and the worker back to the master.
+GraphShape with_cycle() {
+  GraphShape shape;
+  shape.nodes = {{.name = "reader", .role = Role::source},
+                 {.name = "master", .inputs = 2, .outputs = 2},
+                 {.name = "worker", .replicas = 4},
+                 {.name = "writer", .role = Role::sink}};
+  shape.edges = {{.from = 0, .to = 1},
+                 {.from = 1, .to = 2},
+                 {.from = 1, .to = 3, .output = 1},
+                 {.from = 2, .to = 1, .input = 1, .back = true}};
+  return shape;
+}
+
+std::string said_of_cycle(const std::function<void(GraphShape&)>& change) {
+  GraphShape shape = with_cycle();
+  change(shape);
+  const auto valid = validate(shape);
+  return valid ? "valid" : valid.error().message;
+}
+
+}  // namespace
+
+TEST_CASE("a cycle is an edge that says so, and closes one") {
+  CHECK(said_of_cycle([](auto&) {}) == "valid");
+  CHECK(mentions(said_of_cycle([](auto& s) { s.edges[3].back = false; }),
+                 "comes after itself: a cycle needs an edge that is marked as back"));
+  CHECK(mentions(said_of_cycle([](auto& s) {
+                   s.edges.push_back({.from = 2, .to = 3, .back = true});
+                   s.nodes[2].outputs = 2;
+                   s.edges[3].output = 1;
+                 }),
+                 "from 'worker' to 'writer' closes no cycle"));
+  CHECK(mentions(said_of_cycle([](auto& s) { s.edges[2].output = 0, s.nodes[1].outputs = 1; }),
+                 "output 0 of 'master' leads into its cycle and out of it"));
+}
+
+TEST_CASE("no order is kept through a cycle") {
+  CHECK(mentions(said_of_cycle([](auto& s) { s.nodes[3].ordered = true; }),
+                 "ordered node 'writer' comes after the cycle of 'master'"));
+}
+
+TEST_CASE("blocks are connected one to one only if they have the same number of nodes") {
+  const auto one_to_one = [](std::uint32_t parts) {
+    return said([parts](auto& s) {
+      s.nodes[0].replicas = 4;
+      s.edges[0].parts = parts;
+    });
+  };
+  CHECK(one_to_one(4) == "valid");
+  CHECK(one_to_one(2) == "valid");
+  CHECK(mentions(one_to_one(3), "'reader' to 'worker' has 3 parts"));
+  CHECK(mentions(one_to_one(3), "third rule"));
 }
 
 TEST_CASE("a graph is drawn with its replicas and deliveries") {

@@ -1,20 +1,21 @@
-#include <stdexcept>
-
 #include <piracema/operator.h>
+
+#include <stdexcept>
 
 #include "base/text.h"
 
 namespace piracema {
 
-std::size_t Output::route(const void* item) const {
-  const std::uint64_t value = router_(item);
-  const std::size_t replicas = any_lane();
-  if (delivery_ == Delivery::by_key) return mix(value) % replicas;
-  if (value >= replicas) {
-    throw std::out_of_range(concat("the routing function named replica ", value,
-                                   ", the next node has ", replicas));
-  }
+std::size_t Output::route(const Way& way, const void* item) {
+  const std::uint64_t value = way.router(item);
+  if (way.delivery == Delivery::by_key) return mix(value) % way.receivers;
+  if (value >= way.receivers) no_receiver(value, way.receivers);
   return value;
+}
+
+void Output::no_receiver(std::uint64_t wanted, std::size_t receivers) {
+  throw std::out_of_range(
+      concat("the routing function named replica ", wanted, ", the next node has ", receivers));
 }
 
 }  // namespace piracema

@@ -4,6 +4,8 @@
 
 #include "base/ensure.h"
 #include "base/text.h"
+#include "flow/cycles.h"
+#include "flow/stretch.h"
 
 namespace piracema::flow {
 
@@ -19,68 +21,131 @@ std::vector<std::uint32_t> first_replicas(const GraphShape& shape) {
   return first;
 }
 
-std::vector<std::uint32_t> replicas_of(const GraphShape& shape, std::uint32_t node) {
-  std::vector<std::uint32_t> all(shape.nodes[node].replicas);
-  std::uint32_t next = first_replicas(shape)[node];
-  for (std::uint32_t& replica : all) replica = next++;
-  return all;
+// Of the node at the other end, those that replica `index` of a node with `replicas` is connected
+// to.
+std::vector<std::uint32_t> opposite(const EdgeShape& edge, std::uint32_t index,
+                                    std::uint32_t replicas, std::uint32_t first,
+                                    std::uint32_t count) {
+  const std::uint32_t part = index / (replicas / edge.parts);
+  const std::uint32_t each = count / edge.parts;
+  std::vector<std::uint32_t> found(each);
+  for (std::uint32_t i = 0; i < each; ++i) found[i] = first + part * each + i;
+  return found;
 }
 
-// Enough for every replica on the way to hold its few batches, so that the bound is felt only
-// when one of them is far behind the others.
-std::uint32_t window_over(const GraphShape& shape, std::size_t from, std::size_t to) {
-  std::uint32_t replicas = 0;
-  for (std::size_t node = from; node <= to; ++node) replicas += shape.nodes[node].replicas;
-  return 16 + 4 * replicas;
-}
-
-// Items between `from`, which starts an order, and `to`, which goes by it, carry that order.
-// Where every node on the way has one replica, channels keep the order by themselves.
-void mark_order(const GraphShape& shape, Plan& plan, std::size_t from, std::size_t to) {
-  const bool in_order_anyway =
-      std::all_of(shape.nodes.begin() + static_cast<std::ptrdiff_t>(from) + 1,
-                  shape.nodes.begin() + static_cast<std::ptrdiff_t>(to) + 1,
-                  [](const NodeShape& node) { return node.replicas == 1; });
-  if (in_order_anyway) return;
-  for (ReplicaPlan& replica : plan.replicas) {
-    if (replica.node >= from && replica.node < to) replica.ordered_output = true;
-    if (replica.node > from && replica.node <= to) replica.ordered_input = true;
-    if (replica.node == from) {
-      replica.starts_order = true;
-      replica.window = window_over(shape, from, to);
+void add_inputs(const GraphShape& shape, const Cycles& cycles,
+                const std::vector<std::uint32_t>& first, ReplicaPlan& replica) {
+  for (const EdgeShape& edge : shape.edges) {
+    if (edge.to != replica.node) continue;
+    const auto senders = opposite(edge, replica.index, shape.nodes[edge.to].replicas,
+                                  first[edge.from], shape.nodes[edge.from].replicas);
+    for (const std::uint32_t from : senders) {
+      replica.inputs.push_back({from, edge.input, edge.back, cycles.has(edge)});
     }
-    if (replica.node == to) {
-      replica.origins = replicas_of(shape, static_cast<std::uint32_t>(from));
+    if (edge.back) replica.is_head = true;
+  }
+  std::sort(replica.inputs.begin(), replica.inputs.end(),
+            [](const InputPlan& a, const InputPlan& b) { return a.from < b.from; });
+}
+
+void add_outputs(const GraphShape& shape, const Cycles& cycles,
+                 const std::vector<std::uint32_t>& first, ReplicaPlan& replica) {
+  const NodeShape& node = shape.nodes[replica.node];
+  if (!is_sink(node.role)) replica.outputs.resize(node.outputs);
+  for (std::uint32_t e = 0; e < shape.edges.size(); ++e) {
+    const EdgeShape& edge = shape.edges[e];
+    if (edge.from != replica.node) continue;
+    OutputPlan& output = replica.outputs[edge.output];
+    if (output.targets.empty()) {
+      output.edge = e;
+      output.back = edge.back;
+      output.in_cycle = cycles.has(edge);
+    }
+    const auto targets =
+        opposite(edge, replica.index, node.replicas, first[edge.to], shape.nodes[edge.to].replicas);
+    output.targets.insert(output.targets.end(), targets.begin(), targets.end());
+  }
+}
+
+void count_heads(const GraphShape& shape, const Cycles& cycles, Plan& plan) {
+  std::vector<std::uint32_t> heads(shape.nodes.size());
+  for (const ReplicaPlan& replica : plan.replicas) {
+    if (replica.is_head) heads[cycles.component(replica.node)] += 1;
+  }
+  for (ReplicaPlan& replica : plan.replicas) {
+    replica.heads = heads[cycles.component(replica.node)];
+  }
+}
+
+bool has(const std::vector<std::uint32_t>& list, std::uint32_t value) {
+  return std::find(list.begin(), list.end(), value) != list.end();
+}
+
+// Items of a stretch carry an order. Two stretches that share an output share all of it (`validate`
+// saw to that), so the number of the first one is the number of the order there.
+void mark_order(const GraphShape& shape, Plan& plan, const Stretch& stretch, std::uint32_t number) {
+  std::uint32_t replicas_inside = 0;
+  for (const ReplicaPlan& r : plan.replicas) replicas_inside += has(stretch.inside, r.node);
+  for (ReplicaPlan& replica : plan.replicas) {
+    const bool starts = has(stretch.origins, replica.node);
+    if (has(stretch.inside, replica.node) || replica.node == stretch.end) {
+      replica.ordered_input = true;
+    }
+    for (OutputPlan& output : replica.outputs) {
+      if (stretch.has_edge(output.edge) && !output.order) output.order = number;
+    }
+    if (!starts) continue;
+    replica.starts_order = true;
+    // Enough for every replica on the way to hold its few batches, so that the bound is felt only
+    // when one of them is far behind the others.
+    const auto ends = shape.nodes[replica.node].replicas + shape.nodes[stretch.end].replicas;
+    replica.window = std::max(replica.window, 16 + 4 * (replicas_inside + ends));
+    for (std::uint32_t id = 0; id < plan.replicas.size(); ++id) {
+      if (plan.replicas[id].node == stretch.end) replica.order_ends.push_back(id);
     }
   }
 }
 
 }  // namespace
 
+std::optional<std::size_t> ReplicaPlan::input_from(std::uint32_t from) const {
+  // Mostly the senders are one node, whose replicas follow each other.
+  if (inputs.empty() || from < inputs.front().from) return std::nullopt;
+  const std::size_t guess = from - inputs.front().from;
+  if (guess < inputs.size() && inputs[guess].from == from) return guess;
+  const auto at = std::lower_bound(
+      inputs.begin(), inputs.end(), from,
+      [](const InputPlan& input, std::uint32_t wanted) { return input.from < wanted; });
+  if (at == inputs.end() || at->from != from) return std::nullopt;
+  return static_cast<std::size_t>(at - inputs.begin());
+}
+
+bool ReplicaPlan::sends_to(std::uint32_t replica) const {
+  return std::any_of(outputs.begin(), outputs.end(),
+                     [&](const OutputPlan& output) { return has(output.targets, replica); });
+}
+
+bool ReplicaPlan::ordered_output() const {
+  return std::any_of(outputs.begin(), outputs.end(),
+                     [](const OutputPlan& output) { return output.order.has_value(); });
+}
+
 Plan make_plan(const GraphShape& shape) {
   ENSURE(validate(shape).ok());
+  const Cycles cycles(shape);
+  const auto first = first_replicas(shape);
   Plan plan;
   for (std::uint32_t node = 0; node < shape.nodes.size(); ++node) {
-    ReplicaPlan replica{.node = node};
-    for (std::uint32_t edge = 0; edge < shape.edges.size(); ++edge) {
-      if (shape.edges[edge].to == node) {
-        replica.inputs = replicas_of(shape, shape.edges[edge].from);
-      }
-      if (shape.edges[edge].from == node) {
-        replica.edge = edge;
-        replica.outputs = replicas_of(shape, shape.edges[edge].to);
-      }
-    }
-    for (replica.index = 0; replica.index < shape.nodes[node].replicas; ++replica.index) {
-      plan.replicas.push_back(replica);
+    for (std::uint32_t index = 0; index < shape.nodes[node].replicas; ++index) {
+      ReplicaPlan replica{.node = node, .index = index};
+      add_inputs(shape, cycles, first, replica);
+      add_outputs(shape, cycles, first, replica);
+      plan.replicas.push_back(std::move(replica));
     }
   }
-  std::size_t origin = 0;
-  for (std::size_t node = 1; node < shape.nodes.size(); ++node) {
-    if (!shape.nodes[node].ordered) continue;
-    mark_order(shape, plan, origin, node);
-    origin = node;
-  }
+  count_heads(shape, cycles, plan);
+  std::uint32_t number = 0;
+  for (const Stretch& stretch : stretches(shape)) mark_order(shape, plan, stretch, number++);
   return plan;
 }
 
@@ -90,7 +155,8 @@ std::vector<std::uint32_t> place(const GraphShape& shape, const Plan& plan, std:
   std::vector<std::uint32_t> order(plan.replicas.size());
   for (std::uint32_t i = 0; i < order.size(); ++i) order[i] = i;
   std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
-    return shape.nodes[plan.replicas[a].node].replicas > shape.nodes[plan.replicas[b].node].replicas;
+    return shape.nodes[plan.replicas[a].node].replicas >
+           shape.nodes[plan.replicas[b].node].replicas;
   });
   std::vector<std::uint32_t> placement(plan.replicas.size());
   std::vector<std::uint32_t> load(slots);

@@ -1,35 +1,67 @@
 #pragma once
 
+#include <piracema/graph.h>
+
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include <piracema/graph.h>
-
 namespace piracema::flow {
+
+/// A channel that ends at a replica.
+struct InputPlan {
+  std::uint32_t from = 0;
+  /// As in EdgeShape.
+  std::uint32_t input = 0;
+  bool back = false;
+  /// What comes may descend from what the replica has sent.
+  bool in_cycle = false;
+
+  bool operator==(const InputPlan&) const = default;
+};
+
+/// One output of a replica: its receivers, and who of them is chosen for an item.
+struct OutputPlan {
+  /// The first edge of the output, in the graph: it has the delivery and the router.
+  std::uint32_t edge = 0;
+  /// One channel to each of these.
+  std::vector<std::uint32_t> targets;
+  bool back = false;
+  /// What leaves may come back.
+  bool in_cycle = false;
+  /// Outputs with the same number lead to the same ordered nodes, and share a batch between them;
+  /// nothing where batches carry no order.
+  std::optional<std::uint32_t> order;
+};
 
 /// One replica and its channels, as numbers of replicas in the plan.
 struct ReplicaPlan {
   std::uint32_t node = 0;
   std::uint32_t index = 0;
-  /// One channel from each of these, in this order.
-  std::vector<std::uint32_t> inputs;
-  /// One channel to each of these, in this order.
-  std::vector<std::uint32_t> outputs;
-  /// The edge that `outputs` belong to, in the graph; nothing for a sink.
-  std::optional<std::uint32_t> edge;
-  /// Batches that arrive carry an order that a node at or after this one goes by.
+  /// By rising numbers of their senders; no sender has two channels to one replica.
+  std::vector<InputPlan> inputs;
+  /// As many as the node has outputs; none for a sink.
+  std::vector<OutputPlan> outputs;
+  /// Batches that arrive, but by a back edge, carry an order that a node at or after this one
+  /// goes by.
   bool ordered_input = false;
-  /// Batches that leave have to carry one: a new one if the replica starts it (a source, or an
-  /// ordered node before another one), else that of the batch they come from.
-  bool ordered_output = false;
+  /// The replica gives batches their numbers: a source, or an ordered node before another one.
   bool starts_order = false;
-  /// For a replica that starts an order: how many batches may be on the way to the node that goes
-  /// by it.
+  /// For a replica that starts an order: how many batches may be on the way to the nodes that go
+  /// by it, and the replicas of those nodes.
   std::uint32_t window = 0;
-  /// For an ordered node: the replicas that start the order; they learn what has arrived.
-  std::vector<std::uint32_t> origins;
+  std::vector<std::uint32_t> order_ends;
+  /// Some input is by a back edge: here barriers go round, and the end of the cycle is found.
+  bool is_head = false;
+  /// For a replica of a cycle: how many replicas are heads of it.
+  std::uint32_t heads = 0;
+
+  /// The input from replica `from`, if there is one.
+  std::optional<std::size_t> input_from(std::uint32_t from) const;
+  bool sends_to(std::uint32_t replica) const;
+  /// Some output carries an order.
+  bool ordered_output() const;
 };
 
 /// Every replica of a graph.

@@ -16,13 +16,20 @@ using Ids = std::vector<std::uint32_t>;
 GraphShape pipeline_of(const Ids& replicas) {
   GraphShape shape;
   for (std::uint32_t i = 0; i < replicas.size(); ++i) {
-    const Role role = i == 0                     ? Role::source
-                      : i + 1 == replicas.size() ? Role::sink
-                                                 : Role::middle;
+    const Role role = i == 0 ? Role::source : i + 1 == replicas.size() ? Role::sink : Role::middle;
     shape.nodes.push_back({.name = "n" + std::to_string(i), .role = role, .replicas = replicas[i]});
     if (i > 0) shape.edges.push_back({.from = i - 1, .to = i});
   }
   return shape;
+}
+
+Ids senders(const flow::Plan& plan, std::uint32_t replica) {
+  Ids ids;
+  for (const auto& input : plan.replicas[replica].inputs) ids.push_back(input.from);
+  return ids;
+}
+Ids receivers(const flow::Plan& plan, std::uint32_t replica, std::uint32_t output = 0) {
+  return plan.replicas[replica].outputs.at(output).targets;
 }
 
 }  // namespace
@@ -30,10 +37,10 @@ GraphShape pipeline_of(const Ids& replicas) {
 TEST_CASE("every replica of a node has a channel to every replica of the next") {
   const auto plan = make_plan(pipeline_of({2, 3, 1}));
   REQUIRE(plan.replicas.size() == 6);
-  CHECK(plan.replicas[0].outputs == Ids{2, 3, 4});
-  CHECK(plan.replicas[3].inputs == Ids{0, 1});
-  CHECK(plan.replicas[3].outputs == Ids{5});
-  CHECK(plan.replicas[5].inputs == Ids{2, 3, 4});
+  CHECK(receivers(plan, 0) == Ids{2, 3, 4});
+  CHECK(senders(plan, 3) == Ids{0, 1});
+  CHECK(receivers(plan, 3) == Ids{5});
+  CHECK(senders(plan, 5) == Ids{2, 3, 4});
   CHECK(plan.replicas[5].outputs.empty());
 }
 
@@ -47,11 +54,11 @@ TEST_CASE("batches carry an order from the sources to the node that goes by it, 
   CHECK(source.starts_order);
   CHECK(source.window >= 4);
   CHECK(worker.ordered_input);
-  CHECK(worker.ordered_output);
+  CHECK(worker.ordered_output());
   CHECK_FALSE(worker.starts_order);
   CHECK(collector.ordered_input);
-  CHECK_FALSE(collector.ordered_output);
-  CHECK(collector.origins == Ids{0});
+  CHECK_FALSE(collector.ordered_output());
+  CHECK(source.order_ends == Ids{5});
 }
 
 TEST_CASE("an ordered node starts the order for the next ordered one") {
@@ -61,7 +68,7 @@ TEST_CASE("an ordered node starts the order for the next ordered one") {
   const auto plan = make_plan(shape);
   const auto& collector = plan.replicas[5];
   CHECK(collector.starts_order);
-  CHECK(plan.replicas.back().origins == Ids{5});
+  CHECK(collector.order_ends == Ids{8});
 }
 
 TEST_CASE("a chain of single replicas keeps its order without any help") {
@@ -69,8 +76,59 @@ TEST_CASE("a chain of single replicas keeps its order without any help") {
   shape.nodes[2].ordered = true;
   for (const auto& replica : make_plan(shape).replicas) {
     CHECK_FALSE(replica.ordered_input);
-    CHECK_FALSE(replica.ordered_output);
+    CHECK_FALSE(replica.ordered_output());
   }
+}
+
+TEST_CASE("an edge of several parts connects replicas of the same part alone") {
+  GraphShape shape = pipeline_of({2, 4, 1});
+  shape.edges[0].parts = 2;
+  const auto plan = make_plan(shape);
+  CHECK(receivers(plan, 0) == Ids{2, 3});
+  CHECK(receivers(plan, 1) == Ids{4, 5});
+  CHECK(senders(plan, 5) == Ids{1});
+}
+
+TEST_CASE("edges of one output lead to one set of receivers, those of another to their own") {
+  GraphShape shape = pipeline_of({1, 2, 3, 1});
+  shape.edges = {
+      {.from = 0, .to = 1}, {.from = 0, .to = 2}, {.from = 1, .to = 3}, {.from = 2, .to = 3}};
+  auto plan = make_plan(shape);
+  CHECK(receivers(plan, 0) == Ids{1, 2, 3, 4, 5});
+  CHECK(senders(plan, 6) == Ids{1, 2, 3, 4, 5});
+  shape.nodes[0].outputs = 2;
+  shape.edges[1].output = 1;
+  plan = make_plan(shape);
+  CHECK(receivers(plan, 0, 0) == Ids{1, 2});
+  CHECK(receivers(plan, 0, 1) == Ids{3, 4, 5});
+}
+
+TEST_CASE("ways that meet again at an ordered node share one order") {
+  GraphShape shape = pipeline_of({1, 1, 1, 1});
+  shape.nodes[0].outputs = 2;
+  shape.nodes[3].ordered = true;
+  shape.edges = {{.from = 0, .to = 1},
+                 {.from = 0, .to = 2, .output = 1},
+                 {.from = 1, .to = 3},
+                 {.from = 2, .to = 3}};
+  const auto plan = make_plan(shape);
+  CHECK(plan.replicas[0].starts_order);
+  CHECK(plan.replicas[0].outputs[0].order == plan.replicas[0].outputs[1].order);
+  CHECK(plan.replicas[3].ordered_input);
+}
+
+TEST_CASE("a replica with a back edge is the head of its cycle") {
+  GraphShape shape = pipeline_of({1, 1, 2, 1});
+  shape.nodes[2].outputs = 2;
+  shape.edges.push_back({.from = 2, .to = 1, .output = 1, .back = true});
+  const auto plan = make_plan(shape);
+  CHECK(plan.replicas[1].is_head);
+  CHECK(plan.replicas[1].heads == 1);
+  CHECK(plan.replicas[2].heads == 1);
+  CHECK_FALSE(plan.replicas[2].is_head);
+  CHECK(plan.replicas[4].heads == 0);
+  CHECK(plan.replicas[2].outputs[1].in_cycle);
+  CHECK_FALSE(plan.replicas[2].outputs[0].in_cycle);
 }
 
 TEST_CASE("the replicas of a farm come to lie on different processes") {

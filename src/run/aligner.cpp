@@ -4,7 +4,13 @@
 
 namespace piracema::runtime {
 
-Aligner::Aligner(std::size_t inputs) : inputs_(inputs, State::open) {}
+Aligner::Aligner(std::size_t inputs) : inputs_(inputs, State::open), count_(inputs) {}
+
+void Aligner::leave_out(std::size_t input) {
+  ENSURE(inputs_[input] == State::open && arrived_ + ended_ == 0);
+  inputs_[input] = State::left_out;
+  count_ -= 1;
+}
 
 std::optional<SnapshotId> Aligner::on_barrier(std::size_t input, SnapshotId snapshot) {
   ENSURE(input < inputs_.size());
@@ -25,7 +31,7 @@ std::optional<SnapshotId> Aligner::on_end(std::size_t input) {
 }
 
 std::optional<SnapshotId> Aligner::aligned() {
-  if (arrived_ == 0 || arrived_ + ended_ < inputs_.size()) return std::nullopt;
+  if (arrived_ == 0 || arrived_ + ended_ < count_) return std::nullopt;
   for (State& input : inputs_) {
     if (input == State::arrived) input = State::open;
   }

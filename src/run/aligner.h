@@ -16,6 +16,9 @@ class Aligner {
  public:
   explicit Aligner(std::size_t inputs);
 
+  /// `input` brings no barriers that have to be waited for: a back edge. Before all else.
+  void leave_out(std::size_t input);
+
   /// A barrier came on `input`. The snapshot to take now, if it was the last one.
   std::optional<SnapshotId> on_barrier(std::size_t input, SnapshotId snapshot);
 
@@ -24,13 +27,15 @@ class Aligner {
 
   /// What comes on a blocked input has to wait.
   bool is_blocked(std::size_t input) const { return inputs_[input] == State::arrived; }
-  bool all_ended() const { return ended_ == inputs_.size(); }
+  /// All but those left out.
+  bool all_ended() const { return ended_ == count_; }
 
  private:
-  enum class State { open, arrived, ended };
+  enum class State { open, arrived, ended, left_out };
   std::optional<SnapshotId> aligned();
 
   std::vector<State> inputs_;
+  std::size_t count_;
   std::size_t arrived_ = 0;
   std::size_t ended_ = 0;
   SnapshotId snapshot_ = 0;

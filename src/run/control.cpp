@@ -26,18 +26,23 @@ Result<Variant> message_of(const wire::Frame& frame) {
     if (frame.kind != I) return message_of<Variant, I + 1>(frame);
     auto message = wire::decode<std::variant_alternative_t<I, Variant>>(frame.head);
     if (!message) {
-      return Error{Errc::corrupt, concat("control frame of kind ", I, ": ",
-                                         message.error().message)};
+      return Error{Errc::corrupt,
+                   concat("control frame of kind ", I, ": ", message.error().message)};
     }
     return Variant(std::in_place_index<I>, *std::move(message));
   }
 }
 
 struct NodeFields : NodeShape {
-  auto fields() { return std::tie(name, role, replicas, ordered, saves_state, input, output); }
+  auto fields() {
+    return std::tie(name, role, replicas, ordered, saves_state, input, output, inputs, outputs,
+                    fusible);
+  }
 };
 struct EdgeFields : EdgeShape {
-  auto fields() { return std::tie(from, to, delivery, items_may_have_keys); }
+  auto fields() {
+    return std::tie(from, to, delivery, items_may_have_keys, output, input, back, parts, combined);
+  }
 };
 struct ShapeFields {
   std::vector<NodeFields> nodes;

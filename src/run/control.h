@@ -15,7 +15,7 @@
 /// What a coordinator and the processes of its job say to each other.
 namespace piracema::runtime {
 
-constexpr std::uint32_t protocol_version = 2;
+constexpr std::uint32_t protocol_version = 3;
 
 // ---- a worker to its coordinator -----------------------------------------------------------
 

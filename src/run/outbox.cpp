@@ -8,65 +8,100 @@
 
 namespace piracema::runtime {
 
-Outbox::Outbox(ReplicaId self, const flow::ReplicaPlan& plan, const EdgeShape* edge, Router router,
+Outbox::Outbox(ReplicaId self, const flow::ReplicaPlan& plan, const Graph& graph,
                std::unordered_set<std::uint64_t> skips, Port& port,
                std::atomic<std::uint64_t>* at_work)
-    : self_(self), plan_(plan), port_(port), to_skip_(std::move(skips)) {
-  lanes_.resize(plan.outputs.size() + 1);
-  credits_.assign(plan.outputs.size(), 0);
-  outstanding_.assign(plan.outputs.size(), 0);
+    : self_(self),
+      plan_(plan),
+      port_(port),
+      to_skip_(std::move(skips)),
+      orders_(plan.ordered_output()) {
   skips_ = !to_skip_.empty();
   if (at_work != nullptr) at_work_ = at_work;
   order_.origin = self;
-  if (edge != nullptr) {
-    delivery_ = edge->delivery;
-    router_ = std::move(router);
-    if (delivery_ == Delivery::round_robin) {
-      router_ = [next = std::uint64_t{0}, replicas = plan.outputs.size()](const void*) mutable {
-        return next++ % replicas;
-      };
-    }
-    routed_ = delivery_ != Delivery::on_demand && delivery_ != Delivery::broadcast;
-    splits_ = routed_ || edge->items_may_have_keys || delivery_ == Delivery::broadcast;
+  for (const flow::OutputPlan& output : plan_.outputs) add_output(output, graph);
+  for (const ReplicaId end : plan_.order_ends) released_[end] = 0;
+  // Somewhere for what a sink emits, against all rules.
+  if (ways_.empty()) {
+    ways_.emplace_back();
+    lanes_.emplace_back();
+    ways_[0].items_limit = std::numeric_limits<std::uint32_t>::max();
+    ways_[0].bytes_limit = std::numeric_limits<std::size_t>::max();
   }
-  keeps_positions_ = plan_.ordered_output && splits_;
-  set_limits();
+}
+
+void Outbox::add_output(const flow::OutputPlan& plan, const Graph& graph) {
+  const EdgeShape& edge = graph.shape.edges[plan.edge];
+  Way way;
+  way.first_lane = lanes_.size();
+  way.receivers = plan.targets.size();
+  way.delivery = edge.delivery;
+  way.router = graph.routers[plan.edge];
+  if (way.delivery == Delivery::round_robin) {
+    way.router = [next = std::uint64_t{0}, replicas = way.receivers](const void*) mutable {
+      return next++ % replicas;
+    };
+  }
+  way.routed = way.delivery != Delivery::on_demand && way.delivery != Delivery::broadcast;
+  Exit exit{.order = plan.order, .in_cycle = plan.in_cycle};
+  exit.splits = way.routed || edge.items_may_have_keys || way.delivery == Delivery::broadcast;
+  // Two outputs that lead to one ordered node cut a batch like two lanes of one.
+  const auto shared = std::count_if(plan_.outputs.begin(), plan_.outputs.end(),
+                                    [&](const auto& other) { return other.order == plan.order; });
+  way.keeps_positions = plan.order && (exit.splits || shared > 1);
+  const std::uint32_t output = outputs();
+  for (const ReplicaId target : plan.targets) {
+    lane_of_[target] = receivers_.size();
+    receivers_.push_back({.replica = target, .output = output});
+  }
+  receivers_.push_back({.output = output});
+  lanes_.resize(receivers_.size());
+  ways_.push_back(std::move(way));
+  exits_.push_back(std::move(exit));
+  set_limits(output);
 }
 
 // Between two nodes of an order a batch leaves whole, when the batch it came from is done.
-void Outbox::set_limits() {
-  if (plan_.ordered_output && !plan_.starts_order) {
-    items_limit_ = std::numeric_limits<std::uint32_t>::max();
-    bytes_limit_ = std::numeric_limits<std::size_t>::max();
+void Outbox::set_limits(std::uint32_t output) {
+  if (exits_[output].order && !plan_.starts_order) {
+    ways_[output].items_limit = std::numeric_limits<std::uint32_t>::max();
+    ways_[output].bytes_limit = std::numeric_limits<std::size_t>::max();
   } else {
-    items_limit_ = pace_.items();
+    ways_[output].items_limit = exits_[output].pace.items();
   }
 }
 
 void Outbox::begin_batch(const Batch& batch) {
-  if (!plan_.ordered_output || plan_.starts_order) return;
+  if (!orders_ || plan_.starts_order) return;
   emitted_ = 0;
   order_ = batch.order;
   inherits_positions_ = !batch.positions.empty();
-  keeps_positions_ = splits_ || inherits_positions_;
+  for (std::uint32_t output = 0; output < outputs(); ++output) {
+    const Exit& exit = exits_[output];
+    const auto shared = std::count_if(exits_.begin(), exits_.end(),
+                                      [&](const Exit& other) { return other.order == exit.order; });
+    ways_[output].keeps_positions =
+        exit.order && (exit.splits || shared > 1 || inherits_positions_);
+  }
 }
 
 void Outbox::end_batch() {
-  if (plan_.ordered_output && !plan_.starts_order) close_ordered();
+  if (orders_ && !plan_.starts_order) close_ordered();
   pump();
 }
 
 void Outbox::begin_finish() {
-  if (!plan_.ordered_output || plan_.starts_order) return;
+  if (!orders_ || plan_.starts_order) return;
   order_ = {.origin = self_, .sequence = Order::no_sequence};
   inherits_positions_ = false;
 }
 
 void Outbox::lane_full(std::size_t lane) {
-  if (plan_.ordered_output) {
+  const std::uint32_t output = receivers_[lane].output;
+  if (exits_[output].order) {
     close_ordered();
   } else {
-    close_lane(lane, {});
+    close_lane(output, lane, {});
   }
   pump();
   budget_ = 0;
@@ -79,163 +114,259 @@ void Outbox::lane_full(std::size_t lane) {
   waited_ += port_.now() - start;
 }
 
-// The batch that is done gets the next number of its order, or keeps the one it came with; what
-// took several lanes shares it.
+// The batch that is done gets the next number of its order, or keeps the one it came with.
+// Outputs that lead to different ends get it each.
 void Outbox::close_ordered() {
-  const auto filled = static_cast<std::uint64_t>(
-      std::count_if(lanes_.begin(), lanes_.end(), [](const Batch& b) { return b.count != 0; }));
-  Order part = order_;
-  if (filled <= 1) {
-    std::size_t lane = any_lane();
-    for (std::size_t i = 0; i < lanes_.size(); ++i) {
-      if (lanes_[i].count != 0) lane = i;
-    }
-    // Whole, and in its own order: places say nothing more.
-    const bool broadcast = lane == any_lane() && delivery_ == Delivery::broadcast;
-    if (!inherits_positions_ && !broadcast) lanes_[lane].positions.clear();
-    close_lane(lane, part);
-  } else {
-    ENSURE(order_.share >= filled);
-    part.share = order_.share / filled;
-    std::uint64_t left = order_.share;
-    std::uint64_t open = filled;
-    for (std::size_t i = 0; i < lanes_.size(); ++i) {
-      if (lanes_[i].count == 0) continue;
-      open -= 1;
-      if (open == 0) part.share = left;
-      left -= part.share;
-      close_lane(i, part);
-    }
+  for (std::uint32_t output = 0; output < outputs(); ++output) {
+    if (!exits_[output].order) continue;
+    const auto same = [&](const Exit& other) { return other.order == exits_[output].order; };
+    const auto first = std::find_if(exits_.begin(), exits_.end(), same) - exits_.begin();
+    if (first == static_cast<std::ptrdiff_t>(output)) close_order(output);
   }
   if (plan_.starts_order) order_.sequence += 1;
   emitted_ = 0;
 }
 
-void Outbox::close_lane(std::size_t lane, const Order& order) {
+// What took several lanes shares the batch's weight.
+void Outbox::close_order(std::uint32_t first_output) {
+  std::vector<std::size_t> filled;
+  for (std::size_t lane = 0; lane < lanes_.size(); ++lane) {
+    const bool same = exits_[receivers_[lane].output].order == exits_[first_output].order;
+    if (same && lanes_[lane].count != 0) filled.push_back(lane);
+  }
+  if (filled.empty()) filled.push_back(ways_[first_output].any_lane());
+  if (filled.size() == 1) {
+    const std::size_t lane = filled[0];
+    const std::uint32_t output = receivers_[lane].output;
+    const bool broadcast =
+        lane == ways_[output].any_lane() && ways_[output].delivery == Delivery::broadcast;
+    // Whole, and in its own order: places say nothing more.
+    if (!inherits_positions_ && !broadcast) lanes_[lane].positions.clear();
+  }
+  ENSURE(order_.share >= filled.size());
+  Order part = order_;
+  part.share = order_.share / filled.size();
+  for (std::size_t i = 0; i < filled.size(); ++i) {
+    if (i + 1 == filled.size()) part.share = order_.share - part.share * i;
+    close_lane(receivers_[filled[i]].output, filled[i], part);
+  }
+}
+
+void Outbox::close_lane(std::uint32_t output, std::size_t lane, const Order& order) {
   Batch batch = std::exchange(lanes_[lane], {});
   batch.order = order;
   items_sent_ += batch.count;
   bytes_sent_ += batch.data.size();
   // The next batch of the lane will be about as large.
   lanes_[lane].data.reserve(std::min(batch.data.size(), std::size_t{1} << 20));
-  waiting_.push_back({lane, std::move(batch)});
-  waiting_batches_ += 1;
+  Exit& exit = exits_[output];
+  if (exit.ended) {
+    emitted_after_end_ = true;
+    return;
+  }
+  exit.waiting.push_back({lane, std::move(batch)});
+  exit.waiting_batches += 1;
+}
+
+void Outbox::close_output(std::uint32_t output) {
+  const Way& way = ways_[output];
+  for (std::size_t lane = way.first_lane; lane <= way.any_lane(); ++lane) {
+    if (lanes_[lane].count != 0) close_lane(output, lane, {});
+  }
 }
 
 void Outbox::flush() {
-  if (!has_open_lane()) return;
-  if (plan_.ordered_output) {
-    close_ordered();
-  } else {
-    for (std::size_t lane = 0; lane < lanes_.size(); ++lane) {
-      if (lanes_[lane].count != 0) close_lane(lane, {});
+  bool ordered = false;
+  for (std::uint32_t output = 0; output < outputs(); ++output) {
+    if (!is_open(output)) continue;
+    if (exits_[output].order) {
+      ordered = true;
+    } else {
+      close_output(output);
     }
   }
+  if (ordered) close_ordered();
   pump();
 }
 
 void Outbox::flush_if_asked() {
-  if (!waiting_.empty() || !has_open_lane() || must_wait()) return;
-  const bool asked = std::any_of(credits_.begin(), credits_.end(), [](auto c) { return c != 0; });
-  if (asked) flush();
+  if (must_wait()) return;
+  bool ordered = false;
+  for (std::uint32_t output = 0; output < outputs(); ++output) {
+    if (!exits_[output].waiting.empty() || !is_open(output)) continue;
+    const Way& way = ways_[output];
+    const auto first = receivers_.begin() + static_cast<std::ptrdiff_t>(way.first_lane);
+    const bool asked = std::any_of(first, first + static_cast<std::ptrdiff_t>(way.receivers),
+                                   [](const Receiver& r) { return r.credits != 0; });
+    if (!asked) continue;
+    if (exits_[output].order) {
+      ordered = true;
+    } else {
+      close_output(output);
+    }
+  }
+  if (ordered) close_ordered();
+  pump();
+}
+
+void Outbox::put(std::uint32_t output, Packet packet) {
+  exits_[output].waiting.push_back({ways_[output].any_lane(), std::move(packet)});
 }
 
 void Outbox::barrier(SnapshotId snapshot) {
   flush();
-  waiting_.push_back({any_lane(), Barrier{snapshot}});
+  for (std::uint32_t output = 0; output < outputs(); ++output) {
+    if (!exits_[output].ended) put(output, Barrier{snapshot});
+  }
   pump();
+}
+
+void Outbox::probe(const Probe& probe) {
+  flush();
+  for (std::uint32_t output = 0; output < outputs(); ++output) {
+    if (exits_[output].in_cycle && !exits_[output].ended) put(output, probe);
+  }
+  pump();
+}
+
+void Outbox::end_output(std::uint32_t output) {
+  if (std::exchange(exits_[output].ended, true)) return;
+  put(output, EndOfStream{});
 }
 
 void Outbox::end() {
   flush();
-  waiting_.push_back({any_lane(), EndOfStream{}});
+  for (std::uint32_t output = 0; output < outputs(); ++output) end_output(output);
+  pump();
+}
+
+void Outbox::end_cycle() {
+  flush();
+  for (std::uint32_t output = 0; output < outputs(); ++output) {
+    if (exits_[output].in_cycle) end_output(output);
+  }
   pump();
 }
 
 void Outbox::on_credit(ReplicaId from, const Credit& credit) {
-  ENSURE(from >= plan_.outputs.front() && from <= plan_.outputs.back());
-  const std::size_t target = from - plan_.outputs.front();
-  credits_[target] += credit.batches;
+  const auto lane = lane_of_.find(from);
+  ENSURE(lane != lane_of_.end());
+  Receiver& receiver = receivers_[lane->second];
+  receiver.credits += credit.batches;
   // A peer may claim more than it ever got.
-  outstanding_[target] -= std::min<std::uint64_t>(outstanding_[target], credit.done);
-  if (credit.ns_per_item != 0) pace_.heard(credit.ns_per_item);
-  set_limits();
+  receiver.outstanding -= std::min<std::uint64_t>(receiver.outstanding, credit.done);
+  if (credit.ns_per_item != 0) exits_[receiver.output].pace.heard(credit.ns_per_item);
+  set_limits(receiver.output);
 }
 
-void Outbox::on_release(std::uint64_t sequence) { released_ = std::max(released_, sequence); }
+void Outbox::on_release(ReplicaId from, std::uint64_t sequence) {
+  const auto end = released_.find(from);
+  if (end == released_.end()) return;
+  end->second = std::max(end->second, sequence);
+  released_by_all_ = sequence;
+  for (const auto& [replica, released] : released_) {
+    released_by_all_ = std::min(released_by_all_, released);
+  }
+}
+
+std::uint64_t Outbox::downstream_ns_per_item() const {
+  std::uint64_t slowest = 0;
+  for (const Exit& exit : exits_) slowest = std::max(slowest, exit.pace.ns_per_item());
+  return slowest;
+}
 
 bool Outbox::is_over(std::uint64_t slack) const {
-  const std::size_t allowed = 1 + (splits_ ? credits_.size() : 0);
-  if (waiting_batches_ > allowed + slack) return true;
-  return plan_.starts_order && order_.sequence - released_ >= plan_.window + slack;
+  for (std::uint32_t output = 0; output < outputs(); ++output) {
+    const std::size_t allowed = 1 + (exits_[output].splits ? ways_[output].receivers : 0);
+    if (exits_[output].waiting_batches > allowed + slack) return true;
+  }
+  return plan_.starts_order && order_.sequence - released_by_all_ >= plan_.window + slack;
+}
+
+bool Outbox::is_open(std::uint32_t output) const {
+  const Way& way = ways_[output];
+  for (std::size_t lane = way.first_lane; lane <= way.any_lane(); ++lane) {
+    if (lanes_[lane].count != 0) return true;
+  }
+  return false;
 }
 
 bool Outbox::has_open_lane() const {
-  return std::any_of(lanes_.begin(), lanes_.end(), [](const Batch& b) { return b.count != 0; });
+  for (std::uint32_t output = 0; output < outputs(); ++output) {
+    if (is_open(output)) return true;
+  }
+  return false;
 }
 
 void Outbox::pump() {
-  while (!waiting_.empty() && send_front()) waiting_.pop_front();
+  for (std::uint32_t output = 0; output < outputs(); ++output) pump(output);
 }
 
-bool Outbox::send_front() {
-  Waiting& front = waiting_.front();
+void Outbox::pump(std::uint32_t output) {
+  auto& waiting = exits_[output].waiting;
+  while (!waiting.empty() && send_front(output)) waiting.pop_front();
+}
+
+bool Outbox::send_front(std::uint32_t output) {
+  Waiting& front = exits_[output].waiting.front();
   if (std::holds_alternative<Batch>(front.packet)) {
-    if (!send_batch(front)) return false;
-    waiting_batches_ -= 1;
+    if (!send_batch(output, front)) return false;
+    exits_[output].waiting_batches -= 1;
     return true;
   }
-  for (const ReplicaId to : plan_.outputs) {
-    if (const auto* barrier = std::get_if<Barrier>(&front.packet)) port_.send(to, *barrier);
-    if (std::holds_alternative<EndOfStream>(front.packet)) port_.send(to, EndOfStream{});
-  }
+  for (const ReplicaId to : plan_.outputs[output].targets) port_.send(to, Packet(front.packet));
   return true;
 }
 
-bool Outbox::send_batch(Waiting& waiting) {
-  std::size_t target = waiting.lane;
-  if (waiting.lane == any_lane()) {
-    if (delivery_ == Delivery::broadcast) return send_to_all(waiting);
-    const auto free = least_busy();
+bool Outbox::send_batch(std::uint32_t output, Waiting& waiting) {
+  const Way& way = ways_[output];
+  std::size_t lane = waiting.lane;
+  if (lane == way.any_lane()) {
+    if (way.delivery == Delivery::broadcast) return send_to_all(output, waiting);
+    const auto free = least_busy(output);
     if (!free) return false;
-    target = *free;
+    lane = *free;
+    exits_[output].turn = lane - way.first_lane + 1;
   }
-  if (credits_[target] == 0) return false;
-  if (waiting.lane == any_lane()) turn_ = target + 1;
-  send_to(target, std::move(std::get<Batch>(waiting.packet)));
+  if (receivers_[lane].credits == 0) return false;
+  send_to(lane, std::move(std::get<Batch>(waiting.packet)));
   return true;
 }
 
 // On demand (paper 000, section 4.1): only to a replica that has asked; of several the one that has
 // least to do, and in turn among equals. How much each has asked for does not count: a fast one
 // asks for more in advance, and would get items that another one could begin at once.
-std::optional<std::size_t> Outbox::least_busy() const {
+std::optional<std::size_t> Outbox::least_busy(std::uint32_t output) const {
+  const Way& way = ways_[output];
   std::optional<std::size_t> least;
-  for (std::size_t i = 0; i < credits_.size(); ++i) {
-    const std::size_t target = (turn_ + i) % credits_.size();
-    if (credits_[target] == 0) continue;
-    if (!least || outstanding_[target] < outstanding_[*least]) least = target;
+  for (std::size_t i = 0; i < way.receivers; ++i) {
+    const std::size_t lane = way.first_lane + (exits_[output].turn + i) % way.receivers;
+    if (receivers_[lane].credits == 0) continue;
+    if (!least || receivers_[lane].outstanding < receivers_[*least].outstanding) least = lane;
   }
   return least;
 }
 
-bool Outbox::send_to_all(Waiting& waiting) {
-  if (std::any_of(credits_.begin(), credits_.end(), [](auto c) { return c == 0; })) return false;
+bool Outbox::send_to_all(std::uint32_t output, Waiting& waiting) {
+  const Way& way = ways_[output];
+  for (std::size_t lane = way.first_lane; lane < way.any_lane(); ++lane) {
+    if (receivers_[lane].credits == 0) return false;
+  }
   const Batch& batch = std::get<Batch>(waiting.packet);
-  const std::uint64_t share = batch.order.share / credits_.size();
-  for (std::size_t target = 0; target < credits_.size(); ++target) {
+  const std::uint64_t share = batch.order.share / way.receivers;
+  for (std::size_t i = 0; i < way.receivers; ++i) {
     Batch copy = batch;
-    const bool last = target + 1 == credits_.size();
-    copy.order.share = last ? batch.order.share - share * target : share;
-    send_to(target, std::move(copy));
+    const bool last = i + 1 == way.receivers;
+    copy.order.share = last ? batch.order.share - share * i : share;
+    send_to(way.first_lane + i, std::move(copy));
   }
   return true;
 }
 
-void Outbox::send_to(std::size_t target, Batch batch) {
-  credits_[target] -= 1;
-  outstanding_[target] += 1;
-  port_.send(plan_.outputs[target], std::move(batch));
+void Outbox::send_to(std::size_t lane, Batch batch) {
+  receivers_[lane].credits -= 1;
+  receivers_[lane].outstanding += 1;
+  port_.send(receivers_[lane].replica, std::move(batch));
 }
 
 bool Outbox::skip(Bytes item) {

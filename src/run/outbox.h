@@ -3,6 +3,7 @@
 #include <piracema/graph.h>
 
 #include <deque>
+#include <unordered_map>
 #include <unordered_set>
 #include <utility>
 #include <vector>
@@ -15,11 +16,11 @@ namespace piracema::runtime {
 
 /// The sending side of a replica: lanes that items collect in, batches that wait for a credit,
 /// and the choice of who gets them. Barriers and the end of the stream keep their place between
-/// the batches.
+/// the batches of each output.
 class Outbox final : public Output {
  public:
-  /// `edge` and `router` are those of `plan.edge`; null for a sink.
-  Outbox(ReplicaId self, const flow::ReplicaPlan& plan, const EdgeShape* edge, Router router,
+  /// Deliveries and routers are those of the graph's edges.
+  Outbox(ReplicaId self, const flow::ReplicaPlan& plan, const Graph& graph,
          std::unordered_set<std::uint64_t> skips, Port& port, std::atomic<std::uint64_t>* at_work);
 
   // ---- the operator's calls lie between these
@@ -37,10 +38,16 @@ class Outbox final : public Output {
   /// The same for those that can leave at once: what cannot goes on collecting.
   void flush_if_asked();
   void barrier(SnapshotId snapshot);
+  /// Nothing follows on any output, or on those that lead into the cycle of the replica.
   void end();
+  void end_cycle();
+  /// Round the cycle.
+  void probe(const Probe& probe);
+  /// Something was emitted by an output that had ended.
+  bool emitted_after_end() const { return emitted_after_end_; }
 
   void on_credit(ReplicaId from, const Credit& credit);
-  void on_release(std::uint64_t sequence);
+  void on_release(ReplicaId from, std::uint64_t sequence);
 
   /// Sends what may be sent.
   void pump();
@@ -52,48 +59,76 @@ class Outbox final : public Output {
   /// Time spent waiting for room since it was asked last.
   Time take_waited() { return std::exchange(waited_, Time{}); }
 
-  std::uint64_t downstream_ns_per_item() const { return pace_.ns_per_item(); }
+  std::uint64_t downstream_ns_per_item() const;
   std::uint64_t items_sent() const { return items_sent_; }
   std::uint64_t bytes_sent() const { return bytes_sent_; }
 
  private:
+  /// Leaves when all before it have left.
   struct Waiting {
     std::size_t lane;
     Packet packet;
   };
+  /// One output, as far as batches are concerned; `ways_` has the rest.
+  struct Exit {
+    std::optional<std::uint32_t> order;
+    bool in_cycle = false;
+    bool ended = false;
+    /// A batch may go to several receivers, so that several wait at once.
+    bool splits = false;
+    BatchPace pace;
+    std::deque<Waiting> waiting;
+    std::size_t waiting_batches = 0;
+    std::size_t turn = 0;
+  };
+  /// One receiver, by the number of its lane. The lanes for any receiver have none.
+  struct Receiver {
+    ReplicaId replica = 0;
+    std::uint32_t output = 0;
+    std::uint32_t credits = 0;
+    /// Batches that it has got and not yet said to have done.
+    std::uint64_t outstanding = 0;
+  };
 
+  void add_output(const flow::OutputPlan& plan, const Graph& graph);
   void lane_full(std::size_t lane) override;
   bool skip(Bytes item) override;
 
   /// More is on its way or waiting than allowed, and by more than `slack` batches.
   bool is_over(std::uint64_t slack) const;
-  void close_lane(std::size_t lane, const Order& order);
+  bool is_open(std::uint32_t output) const;
+  void close_lane(std::uint32_t output, std::size_t lane, const Order& order);
+  void close_output(std::uint32_t output);
   void close_ordered();
-  bool send_front();
-  bool send_batch(Waiting& waiting);
-  bool send_to_all(Waiting& waiting);
-  std::optional<std::size_t> least_busy() const;
-  void send_to(std::size_t target, Batch batch);
-  void set_limits();
+  void close_order(std::uint32_t first_output);
+  void put(std::uint32_t output, Packet packet);
+  void end_output(std::uint32_t output);
+  void pump(std::uint32_t output);
+  bool send_front(std::uint32_t output);
+  bool send_batch(std::uint32_t output, Waiting& waiting);
+  bool send_to_all(std::uint32_t output, Waiting& waiting);
+  std::optional<std::size_t> least_busy(std::uint32_t output) const;
+  void send_to(std::size_t lane, Batch batch);
+  void set_limits(std::uint32_t output);
+  std::uint32_t outputs() const { return static_cast<std::uint32_t>(exits_.size()); }
 
   ReplicaId self_;
   const flow::ReplicaPlan plan_;
   Port& port_;
   std::unordered_set<std::uint64_t> to_skip_;
 
-  std::deque<Waiting> waiting_;
-  std::size_t waiting_batches_ = 0;
-  std::vector<std::uint32_t> credits_;
-  /// Batches that each receiver has got and not yet said to have done.
-  std::vector<std::uint64_t> outstanding_;
-  mutable std::size_t turn_ = 0;
-  BatchPace pace_;
+  std::vector<Exit> exits_;
+  std::vector<Receiver> receivers_;
+  std::unordered_map<ReplicaId, std::size_t> lane_of_;
 
   Time waited_{};
 
+  const bool orders_;
   Order order_;
-  std::uint64_t released_ = 0;
-  bool splits_ = false;
+  /// What each end of the order has taken.
+  std::unordered_map<ReplicaId, std::uint64_t> released_;
+  std::uint64_t released_by_all_ = 0;
+  bool emitted_after_end_ = false;
 
   std::uint64_t items_sent_ = 0;
   std::uint64_t bytes_sent_ = 0;

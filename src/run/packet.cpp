@@ -32,6 +32,10 @@ struct ReleaseHead : Release {
   auto fields() { return std::tie(sequence); }
 };
 
+struct ProbeHead : Probe {
+  auto fields() { return std::tie(round, quiet); }
+};
+
 Buffer head_of(Batch& batch) {
   return wire::encode(BatchHead{batch.count, batch.item_bytes, batch.order.origin, batch.first_id,
                                 batch.order.sequence, batch.order.share, std::move(batch.ids),
@@ -41,6 +45,7 @@ Buffer head_of(const Barrier& barrier) { return wire::encode(BarrierHead{barrier
 Buffer head_of(const EndOfStream&) { return {}; }
 Buffer head_of(const Credit& credit) { return wire::encode(CreditHead{credit}); }
 Buffer head_of(const Release& release) { return wire::encode(ReleaseHead{release}); }
+Buffer head_of(const Probe& probe) { return wire::encode(ProbeHead{probe}); }
 
 Result<Packet> to_batch(wire::Frame frame) {
   auto head = wire::decode<BatchHead>(frame.head);
@@ -86,12 +91,20 @@ wire::Frame to_frame(Packet packet, Epoch epoch, ReplicaId from, ReplicaId to) {
 
 Result<Packet> to_packet(wire::Frame frame) {
   switch (frame.kind) {
-    case 0: return to_batch(std::move(frame));
-    case 1: return to_small<BarrierHead, Barrier>(frame);
-    case 2: return to_small<EndHead, EndOfStream>(frame);
-    case 3: return to_small<CreditHead, Credit>(frame);
-    case 4: return to_small<ReleaseHead, Release>(frame);
-    default: return Error{Errc::corrupt, concat("packet: kind ", frame.kind, " is unknown")};
+    case 0:
+      return to_batch(std::move(frame));
+    case 1:
+      return to_small<BarrierHead, Barrier>(frame);
+    case 2:
+      return to_small<EndHead, EndOfStream>(frame);
+    case 3:
+      return to_small<CreditHead, Credit>(frame);
+    case 4:
+      return to_small<ReleaseHead, Release>(frame);
+    case 5:
+      return to_small<ProbeHead, Probe>(frame);
+    default:
+      return Error{Errc::corrupt, concat("packet: kind ", frame.kind, " is unknown")};
   }
 }
 

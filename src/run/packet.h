@@ -33,8 +33,15 @@ struct Release {
   std::uint64_t sequence = 0;
 };
 
+/// Goes round a cycle behind all items, to find out whether it is empty: see CycleEnd.
+struct Probe {
+  std::uint64_t round = 0;
+  /// Rounds in a row that were quiet, at all heads the probe has heard of.
+  std::uint32_t quiet = 0;
+};
+
 /// What goes from one replica to another.
-using Packet = std::variant<Batch, Barrier, EndOfStream, Credit, Release>;
+using Packet = std::variant<Batch, Barrier, EndOfStream, Credit, Release, Probe>;
 
 /// A packet as a frame and back; kinds are the positions in the variant. Errc::corrupt if a
 /// frame is no packet, or its lists do not fit its count.

@@ -26,11 +26,14 @@ constexpr Time linger_max = std::chrono::milliseconds(1);
 
 std::uint64_t ns(Time time) { return static_cast<std::uint64_t>(time.count()); }
 
-const EdgeShape* edge_of(const flow::ReplicaPlan& plan, const Graph& graph) {
-  return plan.edge ? &graph.shape.edges[*plan.edge] : nullptr;
+std::size_t back_edges(const flow::ReplicaPlan& plan) {
+  return static_cast<std::size_t>(std::count_if(plan.inputs.begin(), plan.inputs.end(),
+                                                [](const auto& input) { return input.back; }));
 }
-Router router_of(const flow::ReplicaPlan& plan, const Graph& graph) {
-  return plan.edge ? graph.routers[*plan.edge] : Router{};
+
+// What a batch takes while it waits: its items, and about so much besides.
+std::size_t weight(const Batch& batch) {
+  return batch.data.size() + 8 * batch.ids.size() + sizeof(Batch);
 }
 
 }  // namespace
@@ -52,15 +55,26 @@ Replica::Replica(ReplicaId self, const flow::ReplicaPlan& plan, const Graph& gra
       counters_(counters),
       own_at_work_(no_item),
       at_work_(at_work != nullptr ? *at_work : own_at_work_),
-      outbox_(self, plan, edge_of(plan, graph), router_of(plan, graph), beginning_.skips, port,
-              &at_work_),
+      outbox_(self, plan, graph, beginning_.skips, port, &at_work_),
       held_(plan.inputs.size()),
       aligner_(plan.inputs.size()),
+      back_log_(back_edges(plan)),
+      back_number_(plan.inputs.size()),
+      open_inputs_(plan.inputs.size()),
       granted_(plan.inputs.size(), CreditPace::batches_min),
       unsaid_(plan.inputs.size()),
       paces_(plan.inputs.size()) {
   counters_.clear();
   at_work_.store(no_item, relaxed);
+  std::size_t back = 0;
+  std::vector<bool> in_cycle;
+  for (std::size_t input = 0; input < plan_.inputs.size(); ++input) {
+    in_cycle.push_back(plan_.inputs[input].in_cycle);
+    if (!plan_.inputs[input].back) continue;
+    back_number_[input] = back++;
+    aligner_.leave_out(input);
+  }
+  if (plan_.heads != 0) cycle_.emplace(std::move(in_cycle), plan_.is_head, plan_.heads);
 }
 
 Replica::~Replica() = default;
@@ -94,17 +108,41 @@ void Replica::begin() {
   guarded("start", [&] {
     operator_ = make_();
     if (beginning_.state) {
-      wire::Reader reader(*beginning_.state);
-      ended_ = reader.number<std::uint8_t>() != 0;
-      const Bytes state = reader.bytes();
-      if (!reader.finish()) throw DecodeError("its part of the snapshot is not a state");
-      operator_->load(state);
+      if (auto restored = restore(*beginning_.state); !restored) {
+        throw DecodeError("its part of the snapshot is not a state: " + restored.error().message);
+      }
     }
     beginning_.context.wake = port_.waker();
     operator_->open(beginning_.context);
     if (beginning_.state) operator_->restored(beginning_.snapshot);
     beginning_.state.reset();
   });
+}
+
+Result<Done> Replica::restore(Bytes part) {
+  wire::Reader reader(part);
+  const auto stage = static_cast<Stage>(reader.number<std::uint8_t>());
+  const Bytes state = reader.bytes();
+  if (!plan_.is_head) {
+    if (auto read = reader.finish(); !read) return read;
+  } else if (reader.ok()) {
+    auto log = read_log(reader.raw(reader.left()));
+    if (!log) return log.error();
+    // What was under way comes first.
+    for (BackLog::Logged& logged : *log) {
+      const auto input = plan_.input_from(logged.from);
+      if (!input || !plan_.inputs[*input].back) {
+        return Error{Errc::corrupt, concat("it has a batch of replica ", logged.from)};
+      }
+      back_bytes_ += weight(logged.batch);
+      back_inbox_.push_back({*input, std::move(logged.batch)});
+    }
+  }
+  if (!reader.ok()) return reader.finish();
+  ended_ = stage == Stage::ended;
+  cycle_ended_ = stage == Stage::cycle_ended;
+  operator_->load(state);
+  return Done{};
 }
 
 void Replica::start() {
@@ -114,9 +152,11 @@ void Replica::start() {
     port_.ended();
     return;
   }
-  for (const ReplicaId from : plan_.inputs) {
-    port_.send(from, Credit{CreditPace::batches_min, 0, 0});
+  for (const flow::InputPlan& input : plan_.inputs) {
+    port_.send(input.from, Credit{CreditPace::batches_min, 0, 0});
   }
+  // Those in the cycle that had not heard of it in the snapshot hear of it again.
+  if (cycle_ended_) outbox_.end_cycle();
 }
 
 // ---- what it is told ------------------------------------------------------------------------
@@ -124,10 +164,32 @@ void Replica::start() {
 void Replica::receive(ReplicaId from, Packet packet) {
   if (const auto* credit = std::get_if<Credit>(&packet)) return outbox_.on_credit(from, *credit);
   if (const auto* release = std::get_if<Release>(&packet)) {
-    return outbox_.on_release(release->sequence);
+    return outbox_.on_release(from, release->sequence);
   }
-  ENSURE(!plan_.inputs.empty() && from >= plan_.inputs.front() && from <= plan_.inputs.back());
-  inbox_.push_back({from - plan_.inputs.front(), std::move(packet)});
+  const auto input = plan_.input_from(from);
+  ENSURE(input);
+  if (plan_.inputs[*input].back) return receive_back(*input, std::move(packet));
+  inbox_.push_back({*input, std::move(packet)});
+}
+
+// In a cycle nobody waits for the head to be done with an item: the head may itself wait for
+// somebody in the cycle, inside of `emit`. So the credit goes back at once.
+void Replica::receive_back(std::size_t input, Packet packet) {
+  if (const auto* batch = std::get_if<Batch>(&packet)) {
+    back_bytes_ += weight(*batch);
+    if (back_bytes_ > beginning_.back_bytes_max && !failed_) {
+      fail(std::nullopt, concat("the cycle of '", node_.name, "': more than ",
+                                human_bytes(static_cast<double>(beginning_.back_bytes_max)),
+                                " wait to be taken back, so it makes more items than leave it"));
+    }
+    if (!failed_) give_credit(input, 1);
+  }
+  back_inbox_.push_back({input, std::move(packet)});
+}
+
+bool Replica::is_blocked(std::size_t input) const {
+  return plan_.inputs[input].back ? back_log_.is_blocked(back_number_[input])
+                                  : aligner_.is_blocked(input);
 }
 
 Replica::Next Replica::step() {
@@ -135,14 +197,15 @@ Replica::Next Replica::step() {
   outbox_.pump();
   if (serve_requests()) return Next::again;
   if (ended_ || outbox_.must_wait()) return Next::wait;
-  if (node_.role == Role::source) return produce();
-  if (inbox_.empty()) {
+  if (is_source(node_.role)) return produce();
+  auto& inbox = back_inbox_.empty() ? inbox_ : back_inbox_;
+  if (inbox.empty()) {
     outbox_.flush_if_asked();
     return Next::wait;
   }
-  Incoming incoming = std::move(inbox_.front());
-  inbox_.pop_front();
-  if (aligner_.is_blocked(incoming.input)) {
+  Incoming incoming = std::move(inbox.front());
+  inbox.pop_front();
+  if (is_blocked(incoming.input)) {
     held_[incoming.input].push_back(std::move(incoming.packet));
   } else {
     handle(std::move(incoming));
@@ -151,7 +214,12 @@ Replica::Next Replica::step() {
 }
 
 bool Replica::serve_requests() {
-  const bool may_save = !triggers_.empty() && (node_.role == Role::source || ended_);
+  // A replica that saved it and then ended may be asked once more: the coordinator heard of its
+  // end before it heard of its state. So may a head, which is asked in case no barrier comes.
+  while (!triggers_.empty() && triggers_.front() <= last_saved_) triggers_.pop_front();
+  const bool starts_barriers =
+      is_source(node_.role) || ended_ || (plan_.is_head && aligner_.all_ended());
+  const bool may_save = !triggers_.empty() && starts_barriers;
   // What is committed was prepared before, even if it could not be stored after that.
   const bool save_first = may_save && !commits_.empty() && triggers_.front() <= commits_.front();
   if (!commits_.empty() && !save_first) {
@@ -163,9 +231,7 @@ bool Replica::serve_requests() {
   if (may_save) {
     const SnapshotId wanted = triggers_.front();
     triggers_.pop_front();
-    // A replica that saved it and then ended may be asked once more: the coordinator heard of
-    // its end before it heard of its state.
-    if (wanted > last_saved_) snapshot(wanted);
+    snapshot(wanted);
     return true;
   }
   return false;
@@ -186,6 +252,7 @@ Replica::Next Replica::produce() {
   }
   at_work_.store(no_item, relaxed);
   counters_.busy_ns.fetch_add(took, relaxed);
+  if (node_.role == Role::whole && produced == Produced::some) note_output();
   const double read = operator_->progress();
   counters_.read_ppm.store(
       read < 0 ? 1'000'001 : static_cast<std::uint32_t>(std::lround(std::min(read, 1.0) * 1e6)),
@@ -207,19 +274,32 @@ void Replica::handle(Incoming incoming) {
   if (auto* batch = std::get_if<Batch>(&incoming.packet)) {
     take(incoming.input, std::move(*batch));
   } else if (const auto* barrier = std::get_if<Barrier>(&incoming.packet)) {
-    on_aligned(aligner_.on_barrier(incoming.input, barrier->snapshot));
+    if (plan_.inputs[incoming.input].back) {
+      back_log_.on_barrier(back_number_[incoming.input], barrier->snapshot);
+      save_complete();
+    } else {
+      on_aligned(aligner_.on_barrier(incoming.input, barrier->snapshot));
+    }
   } else if (std::holds_alternative<EndOfStream>(incoming.packet)) {
-    on_aligned(aligner_.on_end(incoming.input));
-    if (aligner_.all_ended() && !failed_) finish();
+    on_end(incoming.input);
+  } else if (const auto* probe = std::get_if<Probe>(&incoming.packet)) {
+    send_round(cycle_->on_probe(incoming.input, *probe));
   }
 }
 
 void Replica::take(std::size_t input, Batch batch) {
   counters_.items_in.fetch_add(batch.count, relaxed);
   counters_.bytes_in.fetch_add(batch.data.size(), relaxed);
+  const flow::InputPlan& from = plan_.inputs[input];
+  batch.input = from.input;
+  if (from.in_cycle && batch.count != 0) cycle_->on_items();
+  if (from.back) {
+    back_bytes_ -= weight(batch);
+    back_log_.on_batch(back_number_[input], from.from, batch);
+  }
   std::uint64_t took = 0;
   const bool has_place = batch.order.sequence != Order::no_sequence;
-  if (!node_.ordered || !plan_.ordered_input || !has_place) {
+  if (!node_.ordered || !plan_.ordered_input || !has_place || from.back) {
     took = process(batch);
   } else {
     const ReplicaId origin = batch.order.origin;
@@ -229,7 +309,7 @@ void Replica::take(std::size_t input, Batch batch) {
       release(origin, next.order.sequence + 1);
     }
   }
-  if (!failed_) give_credit(input, took);
+  if (!failed_ && !from.back) give_credit(input, took);
 }
 
 // Told in steps: an origin that waits has a whole window on the way.
@@ -240,17 +320,22 @@ void Replica::release(ReplicaId origin, std::uint64_t sequence) {
   port_.send(origin, Release{sequence});
 }
 
+void Replica::note_output() {
+  if (!std::exchange(had_output_, true)) port_.first_output();
+}
+
 // Returns how long it took.
 std::uint64_t Replica::process(const Batch& batch) {
-  if (node_.role == Role::sink && !had_output_ && batch.count != 0) {
-    had_output_ = true;
-    port_.first_output();
-  }
+  if (node_.role == Role::sink && batch.count != 0) note_output();
   const Time start = port_.now();
   outbox_.begin_batch(batch);
   if (!guarded("process", [&] { operator_->process(batch, outbox_); })) return 0;
   at_work_.store(no_item, relaxed);
   outbox_.end_batch();
+  if (outbox_.emitted_after_end()) {
+    fail(std::nullopt, concat("'", node_.name, "' emits into its cycle, which has ended"));
+    return 0;
+  }
   const std::uint64_t took = time_since(start);
   linger(start);
   if (batch.count != 0) {
@@ -267,8 +352,10 @@ void Replica::give_credit(std::size_t input, std::uint64_t took) {
   unsaid_[input] += 1;
   if (credits == 0) return;
   // The slowest node of those that follow decides how large a piece of work should be.
-  const std::uint64_t slowest = std::max(ns_per_item_, outbox_.downstream_ns_per_item());
-  port_.send(plan_.inputs[input], Credit{credits, slowest, std::exchange(unsaid_[input], 0)});
+  // Round a cycle that would come back to whoever said it, and never be forgotten.
+  const std::uint64_t after = plan_.inputs[input].back ? 0 : outbox_.downstream_ns_per_item();
+  const std::uint64_t slowest = std::max(ns_per_item_, after);
+  port_.send(plan_.inputs[input].from, Credit{credits, slowest, std::exchange(unsaid_[input], 0)});
 }
 
 // Time that the operator worked, without what it waited for room.
@@ -290,20 +377,45 @@ void Replica::count_out() {
 
 // ---- snapshots and the end ------------------------------------------------------------------
 
+void Replica::on_end(std::size_t input) {
+  open_inputs_ -= 1;
+  if (plan_.inputs[input].back) {
+    back_log_.on_end(back_number_[input]);
+    save_complete();
+  } else {
+    on_aligned(aligner_.on_end(input));
+  }
+  if (failed_) return;
+  if (open_inputs_ == 0) return finish();
+  if (cycle_) send_round(cycle_->on_end(input));
+}
+
+void Replica::send_round(std::optional<Probe> probe) {
+  if (cycle_ended_) return;
+  if (probe) outbox_.probe(*probe);
+  if (!cycle_->is_empty()) return;
+  cycle_ended_ = true;
+  outbox_.end_cycle();
+}
+
 void Replica::on_aligned(std::optional<SnapshotId> aligned) {
-  if (!aligned) return;
-  snapshot(*aligned);
-  // What was held back comes next, in the order in which it came.
+  if (aligned) snapshot(*aligned);
+}
+
+// What was held back comes next, in the order in which it came.
+void Replica::release_held() {
   for (std::size_t input = held_.size(); input-- > 0;) {
-    while (!held_[input].empty()) {
-      inbox_.push_front({input, std::move(held_[input].back())});
+    auto& inbox = plan_.inputs[input].back ? back_inbox_ : inbox_;
+    while (!held_[input].empty() && !is_blocked(input)) {
+      inbox.push_front({input, std::move(held_[input].back())});
       held_[input].pop_back();
     }
   }
 }
 
 // Carbone et al. 2015, Algorithm 1: save the state, pass the barrier on, go on. The state is
-// copied here and stored in the background.
+// copied here and stored in the background; that of a head when what was under way in its cycle
+// has come.
 void Replica::snapshot(SnapshotId snapshot) {
   ENSURE(reorder_.empty());  // All batches before the barrier have come, so no place is missing.
   guarded("snapshot", [&] {
@@ -313,12 +425,23 @@ void Replica::snapshot(SnapshotId snapshot) {
     Buffer state, part;
     operator_->save(state);
     wire::Writer writer(part);
-    writer.number(static_cast<std::uint8_t>(ended_));
+    const Stage stage = ended_ ? Stage::ended : cycle_ended_ ? Stage::cycle_ended : Stage::running;
+    writer.number(static_cast<std::uint8_t>(stage));
     writer.bytes(state);
     last_saved_ = snapshot;
-    port_.save(snapshot, std::move(part));
+    if (plan_.is_head) {
+      back_log_.cut(snapshot, std::move(part));
+    } else {
+      port_.save(snapshot, std::move(part));
+    }
     if (!ended_) outbox_.barrier(snapshot);
   });
+  save_complete();
+  release_held();
+}
+
+void Replica::save_complete() {
+  while (auto part = back_log_.take()) port_.save(part->snapshot, std::move(part->bytes));
 }
 
 void Replica::finish() {

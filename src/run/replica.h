@@ -11,6 +11,8 @@
 
 #include "flow/plan.h"
 #include "run/aligner.h"
+#include "run/back_log.h"
+#include "run/cycle_end.h"
 #include "run/outbox.h"
 #include "run/port.h"
 #include "run/reorder.h"
@@ -32,6 +34,9 @@ struct Beginning {
   SnapshotId snapshot = 0;
   /// Identifiers of items to pass by.
   std::unordered_set<std::uint64_t> skips;
+  /// How much of what comes by back edges may wait. More is an error: nobody in a cycle waits for
+  /// room, as all would wait for each other.
+  std::size_t back_bytes_max = std::size_t{1} << 30;
 };
 
 /// One replica of a node: takes packets, runs the user's operator on them, sends packets.
@@ -69,19 +74,28 @@ class Replica {
     std::size_t input;
     Packet packet;
   };
+  enum class Stage : std::uint8_t { running, ended, cycle_ended };
 
   template <class Call>
   bool guarded(const char* what, Call call);
   void fail(std::optional<std::uint64_t> item, std::string why);
 
+  Result<Done> restore(Bytes part);
+  void receive_back(std::size_t input, Packet packet);
+  bool is_blocked(std::size_t input) const;
   Next produce();
   void handle(Incoming incoming);
   void take(std::size_t input, Batch batch);
   std::uint64_t process(const Batch& batch);
+  void note_output();
   void release(ReplicaId origin, std::uint64_t sequence);
   void give_credit(std::size_t input, std::uint64_t ns);
+  void on_end(std::size_t input);
   void on_aligned(std::optional<SnapshotId> snapshot);
   void snapshot(SnapshotId snapshot);
+  void save_complete();
+  void release_held();
+  void send_round(std::optional<Probe> probe);
   void finish();
   bool serve_requests();
   void count_out();
@@ -102,8 +116,16 @@ class Replica {
   Outbox outbox_;
 
   std::deque<Incoming> inbox_;
+  /// What came by back edges. It goes first, so that a cycle does not fill up.
+  std::deque<Incoming> back_inbox_;
+  std::size_t back_bytes_ = 0;
   std::vector<std::deque<Packet>> held_;
   Aligner aligner_;
+  BackLog back_log_;
+  /// The number of each back edge among them, for `back_log_`.
+  std::vector<std::size_t> back_number_;
+  std::optional<CycleEnd> cycle_;
+  std::size_t open_inputs_;
   Reorder reorder_;
   std::vector<std::uint32_t> granted_;
   /// Batches done for which no credit went back yet.
@@ -119,6 +141,8 @@ class Replica {
   Time flushed_{};
   bool had_output_ = false;
   bool ended_ = false;
+  /// A head: its outputs into the cycle have ended, and it waits for what is left to come back.
+  bool cycle_ended_ = false;
   bool failed_ = false;
 };
 

@@ -102,8 +102,10 @@ struct Fixture {
                                         counters, nullptr);
     replica->begin();
     replica->start();
-    for (const ReplicaId to : plan.replicas[id].outputs) {
-      replica->receive(to, Credit{CreditPace::batches_min, 0});
+    for (const auto& output : plan.replicas[id].outputs) {
+      for (const ReplicaId to : output.targets) {
+        replica->receive(to, Credit{CreditPace::batches_min, 0});
+      }
     }
     return *replica;
   }

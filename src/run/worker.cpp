@@ -263,9 +263,6 @@ void Worker::on_frame(Slot from, wire::Frame frame) {
 }
 
 Result<Done> Worker::check(Slot from, const wire::Frame& frame, const Packet& packet) const {
-  const auto in = [](const std::vector<ReplicaId>& list, ReplicaId id) {
-    return std::find(list.begin(), list.end(), id) != list.end();
-  };
   const auto refuse = [&](const char* why) {
     return Error{Errc::refused,
                  concat("a packet from replica ", frame.from, " to ", frame.to, ": ", why)};
@@ -275,9 +272,11 @@ Result<Done> Worker::check(Slot from, const wire::Frame& frame, const Packet& pa
     return refuse("the sender is not there");
   }
   const flow::ReplicaPlan& plan = plan_.replicas[frame.to];
-  const bool fits = std::holds_alternative<Credit>(packet)    ? in(plan.outputs, frame.from)
+  const auto input = plan.input_from(frame.from);
+  const bool fits = std::holds_alternative<Credit>(packet)    ? plan.sends_to(frame.from)
                     : std::holds_alternative<Release>(packet) ? plan.starts_order
-                                                              : in(plan.inputs, frame.from);
+                    : std::holds_alternative<Probe>(packet)   ? input && plan.inputs[*input].in_cycle
+                                                              : input.has_value();
   if (!fits) return refuse("there is no such channel");
   return Done{};
 }
@@ -285,9 +284,9 @@ Result<Done> Worker::check(Slot from, const wire::Frame& frame, const Packet& pa
 void Worker::save(Epoch epoch, ReplicaId replica, SnapshotId snapshot, Buffer state) {
   if (writer_) {
     // Its own thread calls, so it has sent no more meanwhile.
-    const bool is_source = graph_.shape.nodes[plan_.replicas[replica].node].role == Role::source;
+    const bool from_source = is_source(graph_.shape.nodes[plan_.replicas[replica].node].role);
     const std::uint64_t sent = replicas_[replica]->counters().items_out.load(relaxed);
-    writer_->write({epoch, snapshot, replica, std::move(state), is_source ? sent : 0});
+    writer_->write({epoch, snapshot, replica, std::move(state), from_source ? sent : 0});
   } else {
     say_(SaveFailed{epoch, snapshot, replica, "there is no snapshot directory"});
   }

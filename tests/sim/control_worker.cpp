@@ -48,6 +48,15 @@ struct Early {
   Letter letter;
 };
 
+/// All that a replica sends to, by any output.
+std::vector<ReplicaId> receivers(const flow::ReplicaPlan& plan) {
+  std::vector<ReplicaId> all;
+  for (const auto& output : plan.outputs) {
+    all.insert(all.end(), output.targets.begin(), output.targets.end());
+  }
+  return all;
+}
+
 class ControlWorker final : public SimWorker {
  public:
   ControlWorker(const GraphShape& shape, std::uint64_t items, Slot slot, ProcessHost& host)
@@ -145,7 +154,7 @@ class ControlWorker final : public SimWorker {
   }
 
   void to_next(const Replica& replica, Letter letter, ReplicaId from) {
-    for (const ReplicaId to : replica.plan.outputs) {
+    for (const ReplicaId to : receivers(replica.plan)) {
       const auto work = [epoch = deploy_.epoch, from, to, letter](SimWorker& peer) {
         static_cast<ControlWorker&>(peer).receive(epoch, from, to, letter);
       };
@@ -159,7 +168,7 @@ class ControlWorker final : public SimWorker {
   void receive(Epoch epoch, ReplicaId from, ReplicaId to, Letter letter) {
     if (epoch < deploy_.epoch) return;
     if (epoch > deploy_.epoch || !begun_) return early_.push_back({epoch, from, to, letter});
-    const std::size_t input = from - plan_.replicas[to].inputs.front();
+    const std::size_t input = *plan_.replicas[to].input_from(from);
     take(to, input, letter);
   }
 

@@ -1,97 +1,17 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <set>
-#include <stdexcept>
-
-#include <piracema/blocks.h>
 
 #include "sim/seeds.h"
-#include "sim/stream_worker.h"
+#include "sim/stream_parts.h"
 
 namespace piracema::sim {
 
 using namespace cluster;
+using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 namespace {
-
-/// What lies outside of the processes, and what no recovery undoes.
-struct Outside {
-  using Transaction = std::pair<std::uint64_t, SnapshotId>;  // Who wrote it, and for what.
-  std::map<Transaction, std::vector<std::uint64_t>> written;
-  std::set<Transaction> visible;
-  /// What became visible, in that order.
-  std::vector<std::uint64_t> output;
-  std::uint64_t writers = 0;
-  /// The next items of this farm throw.
-  int throwing = 0;
-  /// An item that it always throws on.
-  std::optional<std::uint64_t> poison;
-
-  void show(const Transaction& transaction) {
-    if (!visible.insert(transaction).second) return;
-    const auto& items = written.at(transaction);
-    output.insert(output.end(), items.begin(), items.end());
-  }
-};
-
-/// Counts up from a number of its own replica.
-struct Count {
-  std::uint64_t end = 0;
-  std::uint64_t next = 0;
-  std::uint64_t base = 0;
-
-  void start(const Context& context) { base = context.replica * 1'000'000u; }
-  std::optional<std::uint64_t> operator()() {
-    return next < end ? std::optional(base + next++) : std::nullopt;
-  }
-  template <class Archive>
-  void serialize(Archive& archive) {
-    archive(next);
-  }
-};
-
-/// Passes on, drops or doubles, and throws when it is told to.
-struct Work {
-  Outside* outside = nullptr;
-
-  void operator()(const std::uint64_t& item, Emit<std::uint64_t>& emit) {
-    if (item == outside->poison) throw std::runtime_error("bad item");
-    if (outside->throwing > 0) {
-      outside->throwing -= 1;
-      throw std::runtime_error("bad luck");
-    }
-    for (std::uint64_t i = 0; i < item % 3; ++i) emit(2 * item + i);
-  }
-};
-
-/// Writes transactions of its own and shows them when their snapshot cannot be lost any more.
-/// A process of old may still write, but never into a transaction of a later one.
-struct Write {
-  Outside* outside = nullptr;
-  std::uint64_t writer = 0;
-  std::vector<std::uint64_t> items;
-  std::vector<Outside::Transaction> prepared;
-
-  void start(const Context&) { writer = ++outside->writers; }
-  void operator()(const std::uint64_t& item) { items.push_back(item); }
-  void prepare(SnapshotId snapshot) {
-    prepared.push_back({writer, snapshot});
-    outside->written[prepared.back()] = std::exchange(items, {});
-  }
-  void commit(SnapshotId snapshot) {
-    for (const auto& transaction : prepared) {
-      if (transaction.second <= snapshot) outside->show(transaction);
-    }
-    std::erase_if(prepared, [&](const auto& one) { return one.second <= snapshot; });
-  }
-  void restored(SnapshotId snapshot) { commit(snapshot); }
-  template <class Archive>
-  void serialize(Archive& archive) {
-    archive(prepared);
-  }
-};
 
 std::vector<std::uint64_t> expected(std::uint32_t sources, std::uint64_t items) {
   std::vector<std::uint64_t> all;
@@ -102,33 +22,6 @@ std::vector<std::uint64_t> expected(std::uint32_t sources, std::uint64_t items) 
     }
   }
   return all;
-}
-
-Cluster::Settings settings(std::uint64_t seed, const Graph& graph) {
-  Cluster::Settings settings;
-  settings.seed = seed;
-  settings.shape = graph.shape;
-  settings.job.slots = 3;
-  settings.job.snapshots = true;
-  settings.job.snapshot_interval = milliseconds(200);
-  settings.job.snapshot_timeout = milliseconds(3'000);
-  settings.job.restart_budget = 1'000;
-  return settings;
-}
-
-Chaos everything(Random random) {
-  const auto sometimes = [&](Time mean) { return random.chance(0.5) ? mean : Time{}; };
-  Chaos chaos;
-  chaos.until = seconds(6);
-  chaos.kill = sometimes(milliseconds(400));
-  chaos.crash = sometimes(milliseconds(1'000));
-  chaos.freeze = sometimes(milliseconds(1'000));
-  chaos.disconnect = sometimes(milliseconds(1'000));
-  chaos.stall = sometimes(milliseconds(3'000));
-  chaos.slow = sometimes(milliseconds(1'000));
-  chaos.undead = random.chance(0.5) ? 0.3 : 0;
-  if (random.chance(0.5)) chaos.store = {.put = 0.02, .commit = 0.1, .seed = random.next()};
-  return chaos;
 }
 
 /// A stream with two farms; the seed chooses how many there are of each and how items travel.
@@ -143,9 +36,14 @@ struct Stream {
     auto pass = farm("pass", farms(), [](const std::uint64_t& item) { return item; });
     auto write = sink("write", Write{&outside});
     switch (random.below(3)) {
-      case 0: pass = std::move(pass).round_robin(); break;
-      case 1: pass = std::move(pass).by_key([](const std::uint64_t& item) { return item; }); break;
-      default: break;
+      case 0:
+        pass = std::move(pass).round_robin();
+        break;
+      case 1:
+        pass = std::move(pass).by_key([](const std::uint64_t& item) { return item; });
+        break;
+      default:
+        break;
     }
     if (ordered) {
       write = std::move(write).ordered();
@@ -188,7 +86,7 @@ struct Stream {
 TEST_CASE("a stream without faults gives every item once") {
   for (const auto seed : seeds(50)) {
     Stream stream(seed);
-    Cluster cluster(settings(seed, stream.graph), stream.workers());
+    Cluster cluster(settings_of(seed, stream.graph), stream.workers());
     REQUIRE(cluster.run(seconds(60)));
     CHECK(cluster.finish()->code == 0);
     CHECK(cluster.coordinator().epoch() == 1);
@@ -200,7 +98,7 @@ TEST_CASE("a stream gives every item once, whatever goes wrong on the way") {
   std::uint64_t recoveries = 0;
   for (const auto seed : seeds(1'000)) {
     Stream stream(seed);
-    Cluster::Settings with = settings(seed, stream.graph);
+    Cluster::Settings with = settings_of(seed, stream.graph);
     with.chaos = everything(Random(seed));
     Cluster cluster(with, stream.workers());
     Random random(seed + 1);
@@ -223,7 +121,7 @@ TEST_CASE("a stream that is stopped again and again and resumed gives every item
     int code = 75;
     for (int run = 0; run < 100 && code != 0; ++run) {
       Cluster::Settings with =
-          settings(seed * 1'000 + static_cast<std::uint64_t>(run), stream.graph);
+          settings_of(seed * 1'000 + static_cast<std::uint64_t>(run), stream.graph);
       with.job.resume = resume;
       with.store = &store;
       Cluster cluster(with, stream.workers());
@@ -244,7 +142,7 @@ TEST_CASE(
   for (const auto seed : seeds(100)) {
     Stream stream(seed);
     stream.outside.poison = 221;
-    Cluster::Settings with = settings(seed, stream.graph);
+    Cluster::Settings with = settings_of(seed, stream.graph);
     with.job.restart_budget = 3;
     with.job.dead_letters = seed % 2 == 0;
     Cluster cluster(with, stream.workers());

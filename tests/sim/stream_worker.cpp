@@ -118,8 +118,11 @@ class ReplicaActor final : public runtime::Port {
     if (!replica_) return;
     switch (replica_->step()) {
       case runtime::Replica::Next::again:
-      case runtime::Replica::Next::poll: wake(); break;
-      case runtime::Replica::Next::wait: break;
+      case runtime::Replica::Next::poll:
+        wake();
+        break;
+      case runtime::Replica::Next::wait:
+        break;
     }
   }
 
@@ -227,7 +230,7 @@ class StreamWorker final : public SimWorker, public Owner {
       return;
     }
     const runtime::Peer& peer = deploy_.peers.at(deploy_.placement.at(to));
-    static const char* const names[] = {"batch", "barrier", "end", "credit", "release"};
+    static const char* const names[] = {"batch", "barrier", "end", "credit", "release", "probe"};
     const char* name = names[packet.index()];
     host_.send(peer.slot, peer.incarnation, name,
                [frame = to_frame(std::move(packet), epoch, from, to)](SimWorker& worker) {

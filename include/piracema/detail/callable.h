@@ -5,20 +5,61 @@
 #include <cereal/archives/binary.hpp>
 #include <concepts>
 #include <optional>
+#include <tuple>
 #include <type_traits>
 
 namespace piracema {
 
-/// What a node with any number of results per item sends them with.
+namespace detail {
+/// What takes items by a call: the next one of several operators that were fused.
+template <class T>
+class Takes {
+ public:
+  virtual ~Takes() = default;
+  /// What comes of it goes to `output`.
+  virtual void take(const T& item, Output& output) = 0;
+};
+}  // namespace detail
+
+/// What a node with any number of results per item sends them with. A node with several outputs
+/// has one for each.
 template <class T>
 class Emit {
  public:
-  explicit Emit(Output& output) : output_(&output) {}
-  void operator()(const T& item) const { output_->emit(item); }
+  explicit Emit(Output& output, std::uint32_t number = 0, detail::Takes<T>* next = nullptr)
+      : output_(&output), next_(next), number_(number) {}
 
- private:
+  void operator()(const T& item) const {
+    if (next_ != nullptr) {
+      next_->take(item, *output_);
+    } else {
+      output_->emit_on(number_, item);
+    }
+  }
+
+ protected:
   Output* output_;
+  detail::Takes<T>* next_;
+  std::uint32_t number_;
 };
+
+/// The same for a node that chooses who gets an item.
+template <class T>
+class EmitTo : public Emit<T> {
+ public:
+  using Emit<T>::Emit;
+
+  /// To one of the replicas that follow, counted from 0 over all blocks that the output leads to.
+  /// Throws std::out_of_range when there is none of that number.
+  void to(std::uint64_t receiver, const T& item) const {
+    this->output_->emit_to(this->number_, receiver, item);
+  }
+  std::uint64_t receivers() const { return this->output_->receivers(this->number_); }
+};
+
+/// What a node with several outputs gives.
+template <class... T>
+struct Outs {};
 
 namespace detail {
 
@@ -89,6 +130,10 @@ template <class T>
 struct EmitOf<Emit<T>> {
   using type = T;
 };
+template <class T>
+struct EmitOf<EmitTo<T>> {
+  using type = T;
+};
 
 template <class F>
 struct SourceItemOf {
@@ -102,25 +147,62 @@ struct SourceItemOf {
 template <class F>
 using SourceItem = typename SourceItemOf<F>::type;
 
+/// Of the arguments of a node's code: the first is the item, the others are for what comes of it.
+template <class S>
+struct ArgumentsOf;
+template <class R, class Item, class... E>
+struct ArgumentsOf<Signature<R, Item, E...>> {
+  using In = std::decay_t<Item>;
+  static constexpr bool right = (!std::is_void_v<typename EmitOf<std::decay_t<E>>::type> && ...);
+  using Emits = std::tuple<std::decay_t<E>...>;
+  using Out = std::conditional_t<
+      sizeof...(E) == 1,
+      std::tuple_element_t<0, std::tuple<typename EmitOf<std::decay_t<E>>::type..., void>>,
+      Outs<typename EmitOf<std::decay_t<E>>::type...>>;
+};
+template <class R>
+struct ArgumentsOf<Signature<R>> {
+  using In = Unknown;
+  static constexpr bool right = false;
+  using Emits = std::tuple<>;
+  using Out = Unknown;
+};
+
 template <class F>
 struct NodeTypes {
   using S = SignatureOf<F>;
-  using Emitted = typename EmitOf<std::decay_t<typename S::template Arg<1>>>::type;
+  using Arguments = ArgumentsOf<S>;
   using Optional = typename OptionalOf<typename S::Result>::type;
-  static constexpr bool emits = S::count == 2;
+  static constexpr bool emits = S::count >= 2;
   static constexpr bool may_drop = !emits && !std::is_void_v<Optional>;
-  static constexpr bool right = S::count == 1 || (emits && !std::is_void_v<Emitted>);
+  static constexpr bool right = Arguments::right;
   static_assert(right, "the code of a node takes an item, and an Emit<Out>& if it likes");
-  using In = std::conditional_t<right, std::decay_t<typename S::template Arg<0>>, Unknown>;
+  /// Emit or EmitTo, one for each output.
+  using Emits = std::conditional_t<right, typename Arguments::Emits, std::tuple<>>;
+  using In = std::conditional_t<right, typename Arguments::In, Unknown>;
   using Out = std::conditional_t<
       !right, Unknown,
-      std::conditional_t<emits, Emitted,
+      std::conditional_t<emits, typename Arguments::Out,
                          std::conditional_t<may_drop, Optional, std::decay_t<typename S::Result>>>>;
 };
 template <class F>
 using NodeInput = typename NodeTypes<F>::In;
 template <class F>
 using NodeOutput = typename NodeTypes<F>::Out;
+
+/// A node's code with `back(const Back&, …)` beside its operator(): what comes round a cycle.
+template <class F>
+concept TakesBack = requires {
+  &F::back;
+};
+template <class F>
+struct BackOf {
+  using type = NodeInput<F>;
+};
+template <TakesBack F>
+struct BackOf<F> {
+  using type = typename ArgumentsOf<typename CallOf<decltype(&F::back)>::type>::In;
+};
 
 template <class F>
 concept Positioned = requires(F f) {

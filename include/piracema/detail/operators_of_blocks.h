@@ -1,26 +1,38 @@
 #pragma once
 
-#include <cstdint>
-#include <new>
-#include <optional>
-#include <string>
-#include <utility>
-
+#include <piracema/detail/assembly.h>
 #include <piracema/detail/callable.h>
 #include <piracema/graph.h>
 #include <piracema/operator.h>
 
+#include <cstdint>
+#include <new>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <typeinfo>
+#include <utility>
+
 namespace piracema::detail {
 
-/// The name of a type, as a person writes it.
-std::string demangle(const char* name);
 template <class T>
 std::string name_of_type() {
   return demangle(typeid(T).name());
 }
 
-/// `first` and behind it `second`.
-Graph join(Graph first, Graph second, Delivery delivery, Router router, bool second_is_ordered);
+template <class In, class KeyOf>
+Router key_router(KeyOf key_of) {
+  return [key_of](const void* item) -> std::uint64_t {
+    using Key = std::decay_t<decltype(key_of(std::declval<const In&>()))>;
+    return std::hash<Key>{}(key_of(*static_cast<const In*>(item)));
+  };
+}
+template <class In, class Route>
+Router number_router(Route route) {
+  return [route](const void* item) {
+    return static_cast<std::uint64_t>(route(*static_cast<const In*>(item)));
+  };
+}
 
 /// Calls `use` with the item in `bytes`: without a copy where it lies there as it would in memory.
 template <class In, class Use>
@@ -76,6 +88,8 @@ class BlockSource final : public BlockOperator<F> {
   using BlockOperator<F>::BlockOperator;
   using BlockOperator<F>::code_;
 
+  void lead_to(void* takes) override { next_ = static_cast<Takes<Out>*>(takes); }
+
   void open(const Context& context) override {
     first_id_ = std::uint64_t{context.replica} << 48;
     BlockOperator<F>::open(context);
@@ -85,13 +99,14 @@ class BlockSource final : public BlockOperator<F> {
   }
 
   Produced produce(Output& output) override {
+    const Emit<Out> emit(output, 0, next_);
     do {
       output.begin_item(first_id_ + emitted_);
       const std::optional<Out> item = code_();
       if (!item) return Produced::end;
       // Counted first: `emit` may not return, and the count is then of no more use.
       emitted_ += 1;
-      output.emit(*item);
+      emit(*item);
     } while (!output.full());
     return Produced::some;
   }
@@ -121,53 +136,118 @@ class BlockSource final : public BlockOperator<F> {
   }
 
  private:
+  Takes<Out>* next_ = nullptr;
   std::uint64_t first_id_ = 0;
   std::uint64_t emitted_ = 0;
   std::uint64_t to_pass_by_ = 0;
 };
 
+/// The first of the types that a node gives, which is what it can bring by a call.
+template <class Out>
+struct FirstOf {
+  using type = Out;
+};
+template <class T, class... More>
+struct FirstOf<Outs<T, More...>> {
+  using type = T;
+};
+
+template <class F, class... E>
+concept FinishesWith = requires(F& code, E&... emit) {
+  code.finish(emit...);
+};
+
 template <class F, class In, class Out>
-class BlockNode final : public BlockOperator<F> {
+class BlockNode final : public BlockOperator<F>, public Takes<In> {
+  using First = typename FirstOf<Out>::type;
+  using Emits = std::conditional_t<NodeTypes<F>::emits, typename NodeTypes<F>::Emits,
+                                   std::tuple<Emit<First>>>;
+
  public:
   using BlockOperator<F>::BlockOperator;
   using BlockOperator<F>::code_;
 
+  void* takes() override { return static_cast<Takes<In>*>(this); }
+  void lead_to(void* takes) override { next_ = static_cast<Takes<First>*>(takes); }
+
+  void take(const In& item, Output& output) override {
+    Emits emits = emits_of(output);
+    one(item, emits);
+  }
+
   void process(const Batch& batch, Output& output) override {
-    const Emit<Out> emit(output);
+    Emits emits = emits_of(output);
     BatchReader items(batch);
     for (std::uint32_t i = 0; i < batch.count; ++i) {
       const Bytes item = items.next();
       if (!output.begin_item(batch, i, item)) continue;
-      with_item<In>(item, [&](const In& value) { one(value, emit); });
+      if constexpr (TakesBack<F>) {
+        if (batch.input == 1) {
+          with_item<typename BackOf<F>::type>(item, [&](const auto& value) {
+            std::apply([&](auto&... emit) { this->code_.back(value, emit...); }, emits);
+          });
+          continue;
+        }
+      }
+      with_item<In>(item, [&](const In& value) { one(value, emits); });
     }
   }
 
   void finish(Output& output) override {
-    Emit<Out> emit(output);
-    if constexpr (requires { code_.finish(emit); }) {
-      code_.finish(emit);
-    } else if constexpr (requires { code_.finish(); }) {
-      code_.finish();
-    }
+    Emits emits = emits_of(output);
+    finish_with(emits, std::make_index_sequence<std::tuple_size_v<Emits>>());
   }
 
  private:
-  void one(const In& item, Emit<Out> emit) {
-    if constexpr (NodeTypes<F>::emits) {
-      code_(item, emit);
-    } else if constexpr (NodeTypes<F>::may_drop) {
-      if (const auto result = code_(item)) emit(*result);
-    } else {
-      emit(code_(item));
+  Emits emits_of(Output& output) const {
+    return [&]<std::size_t... I>(std::index_sequence<I...>) { return Emits{emit_of<I>(output)...}; }
+    (std::make_index_sequence<std::tuple_size_v<Emits>>());
+  }
+  template <std::size_t... I>
+  void finish_with(Emits& emits, std::index_sequence<I...>) {
+    if constexpr (FinishesWith<F, std::tuple_element_t<I, Emits>...>) {
+      code_.finish(std::get<I>(emits)...);
+    } else if constexpr (requires(F & code) { code.finish(); }) {
+      code_.finish();
     }
   }
+  template <std::size_t I>
+  auto emit_of(Output& output) const {
+    using E = std::tuple_element_t<I, Emits>;
+    if constexpr (I == 0) {
+      return E(output, 0, next_);
+    } else {
+      return E(output, static_cast<std::uint32_t>(I));
+    }
+  }
+
+  void one(const In& item, Emits& emits) {
+    if constexpr (NodeTypes<F>::emits) {
+      std::apply([&](auto&... emit) { this->code_(item, emit...); }, emits);
+    } else if constexpr (NodeTypes<F>::may_drop) {
+      if (const auto result = code_(item)) std::get<0>(emits)(*result);
+    } else {
+      std::get<0>(emits)(code_(item));
+    }
+  }
+
+  Takes<First>* next_ = nullptr;
 };
 
 template <class F, class In>
-class BlockSink final : public BlockOperator<F> {
+class BlockSink final : public BlockOperator<F>, public Takes<In> {
  public:
   using BlockOperator<F>::BlockOperator;
   using BlockOperator<F>::code_;
+
+  void* takes() override { return static_cast<Takes<In>*>(this); }
+  void take(const In& item, Output&) override {
+    if constexpr (std::is_invocable_v<F&, const In&>) {
+      code_(item);
+    } else {
+      code_(In(item));
+    }
+  }
 
   void process(const Batch& batch, Output& output) override {
     BatchReader items(batch);

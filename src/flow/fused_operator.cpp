@@ -1,0 +1,70 @@
+#include "flow/fused_operator.h"
+
+#include "base/ensure.h"
+#include "wire/reader.h"
+#include "wire/writer.h"
+
+namespace piracema::flow {
+
+FusedOperator::FusedOperator(const std::vector<Part>& parts) {
+  for (const Part& part : parts) {
+    nodes_.push_back(part.node);
+    parts_.push_back(part.make());
+    if (parts_.size() == 1) continue;
+    void* const takes = parts_.back()->takes();
+    ENSURE(takes != nullptr);
+    parts_[parts_.size() - 2]->lead_to(takes);
+  }
+}
+
+void FusedOperator::open(const Context& context) {
+  // Backwards, as a source that passes items by does so in `open`, and none may come too early.
+  for (std::size_t i = parts_.size(); i-- > 0;) {
+    Context own = context;
+    own.node = nodes_[i];
+    parts_[i]->open(own);
+  }
+}
+
+void FusedOperator::process(const Batch& batch, Output& output) {
+  parts_.front()->process(batch, output);
+}
+
+Produced FusedOperator::produce(Output& output) { return parts_.front()->produce(output); }
+
+void FusedOperator::finish(Output& output) {
+  for (const auto& part : parts_) part->finish(output);
+}
+
+void FusedOperator::save(Buffer& out) {
+  wire::Writer writer(out);
+  for (const auto& part : parts_) {
+    Buffer state;
+    part->save(state);
+    writer.bytes(state);
+  }
+}
+
+void FusedOperator::load(Bytes in) {
+  wire::Reader reader(in);
+  for (const auto& part : parts_) part->load(reader.bytes());
+  if (auto read = reader.finish(); !read) {
+    throw DecodeError("a state of fused nodes: " + read.error().message);
+  }
+}
+
+void FusedOperator::prepare(std::uint64_t snapshot) {
+  for (const auto& part : parts_) part->prepare(snapshot);
+}
+
+void FusedOperator::commit(std::uint64_t snapshot) {
+  for (const auto& part : parts_) part->commit(snapshot);
+}
+
+void FusedOperator::restored(std::uint64_t snapshot) {
+  for (const auto& part : parts_) part->restored(snapshot);
+}
+
+double FusedOperator::progress() const { return parts_.front()->progress(); }
+
+}  // namespace piracema::flow

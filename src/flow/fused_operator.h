@@ -1,0 +1,40 @@
+#pragma once
+
+#include <piracema/operator.h>
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace piracema::flow {
+
+/// Operators that call each other: each brings what it emits to the next one, item by item,
+/// without a batch between them (paper 004, section 2: node combiner).
+class FusedOperator final : public Operator {
+ public:
+  struct Part {
+    /// Of its node, as its code knows it.
+    std::string node;
+    std::function<std::unique_ptr<Operator>()> make;
+  };
+  /// At least two parts; all but the first can be called item by item.
+  explicit FusedOperator(const std::vector<Part>& parts);
+
+  void open(const Context& context) override;
+  void process(const Batch& batch, Output& output) override;
+  Produced produce(Output& output) override;
+  void finish(Output& output) override;
+  void save(Buffer& out) override;
+  void load(Bytes in) override;
+  void prepare(std::uint64_t snapshot) override;
+  void commit(std::uint64_t snapshot) override;
+  void restored(std::uint64_t snapshot) override;
+  double progress() const override;
+
+ private:
+  std::vector<std::string> nodes_;
+  std::vector<std::unique_ptr<Operator>> parts_;
+};
+
+}  // namespace piracema::flow
