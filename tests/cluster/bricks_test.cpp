@@ -1,0 +1,76 @@
+// Graphs that are no chains: alone, as several processes, and while processes are killed.
+#include <doctest/doctest.h>
+#include <signal.h>
+
+#include <algorithm>
+#include <fstream>
+
+#include "stream.h"
+
+using namespace piracema;
+using namespace piracema::testing;
+
+namespace {
+
+std::vector<long> numbers_in(const std::string& file) {
+  std::vector<long> numbers;
+  for (const std::string& line : lines_of(contents(file))) numbers.push_back(std::stol(line));
+  std::sort(numbers.begin(), numbers.end());
+  return numbers;
+}
+
+/// 1 to as many as there are, each once.
+bool are_all(const std::vector<long>& numbers) {
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    if (numbers[i] != static_cast<long>(i) + 1) return false;
+  }
+  return true;
+}
+
+const std::vector<std::string> kinds{"cycle", "shuffle", "branches", "combined"};
+
+}  // namespace
+
+TEST_CASE("bricks give each item once, in one process and in three") {
+  for (const std::string& kind : kinds) {
+    for (const bool processes : {false, true}) {
+      CAPTURE(kind);
+      CAPTURE(processes);
+      const store::ScratchDirectory scratch;
+      const std::string out = scratch.path() + "/out";
+      const std::vector<std::string> program = {BRICKS_APP, out, "kind=" + kind, "items=20000"};
+      Job job(processes ? piracema_run({"-n", "3"}, program) : program);
+      REQUIRE(job.wait() == 0);
+      const auto numbers = numbers_in(out);
+      CHECK(numbers.size() == 20'000);
+      CHECK(are_all(numbers));
+    }
+  }
+}
+
+TEST_CASE("bricks give each item once although processes are killed") {
+  for (const std::string& kind : kinds) {
+    CAPTURE(kind);
+    const store::ScratchDirectory scratch;
+    const std::string out = scratch.path() + "/out", enough = scratch.path() + "/enough";
+    Job job(
+        piracema_run({"-n", "3", "--snapshots", scratch.path() + "/snapshots", "--every", "100ms"},
+                     {BRICKS_APP, out, "kind=" + kind, "until=" + enough, "pause_us=200"}));
+    job.wait_for("first_item_out");
+    for (int kills = 0; kills < 6; ++kills) {
+      job.wait_for("snapshot");
+      const auto workers = job.workers();
+      REQUIRE(!workers.empty());
+      ::kill(workers[static_cast<std::size_t>(kills) % workers.size()].pid, SIGKILL);
+      job.wait_for("lost");
+    }
+    job.wait_for("snapshot");
+    std::ofstream(enough) << "";
+    REQUIRE(job.wait() == 0);
+    const auto numbers = numbers_in(out);
+    CHECK(numbers.size() > 100);
+    CHECK(are_all(numbers));
+    CHECK(job.summary()["items"] == numbers.size());
+    CHECK(job.summary()["recoveries"].size() >= 6);
+  }
+}
