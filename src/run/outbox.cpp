@@ -9,7 +9,8 @@
 namespace piracema::runtime {
 
 Outbox::Outbox(ReplicaId self, const flow::ReplicaPlan& plan, const Graph& graph,
-               std::unordered_set<std::uint64_t> skips, Port& port,
+               std::unordered_set<std::uint64_t> skips,
+               const std::unordered_set<ReplicaId>& neighbours, Port& port,
                std::atomic<std::uint64_t>* at_work)
     : self_(self),
       plan_(plan),
@@ -19,7 +20,7 @@ Outbox::Outbox(ReplicaId self, const flow::ReplicaPlan& plan, const Graph& graph
   skips_ = !to_skip_.empty();
   if (at_work != nullptr) at_work_ = at_work;
   order_.origin = self;
-  for (const flow::OutputPlan& output : plan_.outputs) add_output(output, graph);
+  for (const flow::OutputPlan& output : plan_.outputs) add_output(output, graph, neighbours);
   for (const ReplicaId end : plan_.order_ends) released_[end] = 0;
   // Somewhere for what a sink emits, against all rules.
   if (ways_.empty()) {
@@ -30,7 +31,8 @@ Outbox::Outbox(ReplicaId self, const flow::ReplicaPlan& plan, const Graph& graph
   }
 }
 
-void Outbox::add_output(const flow::OutputPlan& plan, const Graph& graph) {
+void Outbox::add_output(const flow::OutputPlan& plan, const Graph& graph,
+                        const std::unordered_set<ReplicaId>& neighbours) {
   const EdgeShape& edge = graph.shape.edges[plan.edge];
   Way way;
   way.first_lane = lanes_.size();
@@ -52,7 +54,8 @@ void Outbox::add_output(const flow::OutputPlan& plan, const Graph& graph) {
   const std::uint32_t output = outputs();
   for (const ReplicaId target : plan.targets) {
     lane_of_[target] = receivers_.size();
-    receivers_.push_back({.replica = target, .output = output});
+    receivers_.push_back(
+        {.replica = target, .output = output, .near = neighbours.contains(target)});
   }
   receivers_.push_back({.output = output});
   lanes_.resize(receivers_.size());
@@ -334,7 +337,8 @@ bool Outbox::send_batch(std::uint32_t output, Waiting& waiting) {
 }
 
 // On demand (paper 000, section 4.1): only to a replica that has asked; of several the one that has
-// least to do, and in turn among equals. How much each has asked for does not count: a fast one
+// least to do, and in turn among equals; of two with the same to do the one in this process (paper
+// 004, section 3: local communications are privileged). How much each has asked for does not count: a fast one
 // asks for more in advance, and would get items that another one could begin at once.
 std::optional<std::size_t> Outbox::least_busy(std::uint32_t output) const {
   const Way& way = ways_[output];
@@ -342,7 +346,7 @@ std::optional<std::size_t> Outbox::least_busy(std::uint32_t output) const {
   for (std::size_t i = 0; i < way.receivers; ++i) {
     const std::size_t lane = way.first_lane + (exits_[output].turn + i) % way.receivers;
     if (receivers_[lane].credits == 0) continue;
-    if (!least || receivers_[lane].outstanding < receivers_[*least].outstanding) least = lane;
+    if (!least || receivers_[lane].load() < receivers_[*least].load()) least = lane;
   }
   return least;
 }

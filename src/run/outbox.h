@@ -21,7 +21,8 @@ class Outbox final : public Output {
  public:
   /// Deliveries and routers are those of the graph's edges.
   Outbox(ReplicaId self, const flow::ReplicaPlan& plan, const Graph& graph,
-         std::unordered_set<std::uint64_t> skips, Port& port, std::atomic<std::uint64_t>* at_work);
+         std::unordered_set<std::uint64_t> skips, const std::unordered_set<ReplicaId>& neighbours,
+         Port& port, std::atomic<std::uint64_t>* at_work);
 
   // ---- the operator's calls lie between these
   /// What is emitted until `end_batch` comes from `batch`.
@@ -32,6 +33,8 @@ class Outbox final : public Output {
   void begin_finish();
   /// A source may begin `items` items before it returns.
   void begin_produce(std::int64_t items) { budget_ = items; }
+  /// How many of them are left, if no lane was full.
+  std::int64_t left_to_produce() const { return budget_; }
 
   /// Closes the lanes that hold something, full or not.
   void flush();
@@ -88,9 +91,15 @@ class Outbox final : public Output {
     std::uint32_t credits = 0;
     /// Batches that it has got and not yet said to have done.
     std::uint64_t outstanding = 0;
+    /// In the same process.
+    bool near = false;
+
+    /// What counts when somebody is chosen: with as little to do, one that is near goes first.
+    std::uint64_t load() const { return outstanding + (near ? 0 : 1); }
   };
 
-  void add_output(const flow::OutputPlan& plan, const Graph& graph);
+  void add_output(const flow::OutputPlan& plan, const Graph& graph,
+                  const std::unordered_set<ReplicaId>& neighbours);
   void lane_full(std::size_t lane) override;
   bool skip(Bytes item) override;
 

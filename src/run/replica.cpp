@@ -55,7 +55,7 @@ Replica::Replica(ReplicaId self, const flow::ReplicaPlan& plan, const Graph& gra
       counters_(counters),
       own_at_work_(no_item),
       at_work_(at_work != nullptr ? *at_work : own_at_work_),
-      outbox_(self, plan, graph, beginning_.skips, port, &at_work_),
+      outbox_(self, plan, graph, beginning_.skips, beginning_.neighbours, port, &at_work_),
       held_(plan.inputs.size()),
       aligner_(plan.inputs.size()),
       back_log_(back_edges(plan)),
@@ -242,7 +242,8 @@ bool Replica::serve_requests() {
 Replica::Next Replica::produce() {
   Produced produced = Produced::end;
   const Time start = port_.now();
-  outbox_.begin_produce(produce_items_);
+  const std::int64_t asked = produce_items_;
+  outbox_.begin_produce(asked);
   if (!guarded("the source", [&] { produced = operator_->produce(outbox_); })) return Next::wait;
   const std::uint64_t took = time_since(start);
   if (took < produce_target_ns / 2) {
@@ -252,7 +253,12 @@ Replica::Next Replica::produce() {
   }
   at_work_.store(no_item, relaxed);
   counters_.busy_ns.fetch_add(took, relaxed);
-  if (node_.role == Role::whole && produced == Produced::some) note_output();
+  if (node_.role == Role::whole) {
+    // Nothing leaves it that could be counted: what it begins counts, but for the end.
+    const std::int64_t begun = asked - outbox_.left_to_produce() - (produced == Produced::end);
+    consumed_ += static_cast<std::uint64_t>(std::max<std::int64_t>(begun, 0));
+    if (consumed_ != 0) note_output();
+  }
   const double read = operator_->progress();
   counters_.read_ppm.store(
       read < 0 ? 1'000'001 : static_cast<std::uint32_t>(std::lround(std::min(read, 1.0) * 1e6)),
@@ -371,7 +377,7 @@ void Replica::linger(Time now) {
 }
 
 void Replica::count_out() {
-  counters_.items_out.store(outbox_.items_sent(), relaxed);
+  counters_.items_out.store(outbox_.items_sent() + consumed_, relaxed);
   counters_.bytes_out.store(outbox_.bytes_sent(), relaxed);
 }
 

@@ -34,6 +34,8 @@ struct Beginning {
   SnapshotId snapshot = 0;
   /// Identifiers of items to pass by.
   std::unordered_set<std::uint64_t> skips;
+  /// Replicas of the same process: what goes to them need not travel.
+  std::unordered_set<ReplicaId> neighbours;
   /// How much of what comes by back edges may wait. More is an error: nobody in a cycle waits for
   /// room, as all would wait for each other.
   std::size_t back_bytes_max = std::size_t{1} << 30;
@@ -138,6 +140,8 @@ class Replica {
   std::deque<SnapshotId> commits_;
   SnapshotId last_saved_ = 0;
   std::int64_t produce_items_ = 1;
+  /// Items that a node which is a whole program has made.
+  std::uint64_t consumed_ = 0;
   Time flushed_{};
   bool had_output_ = false;
   bool ended_ = false;

@@ -164,6 +164,27 @@ TEST_CASE("of those that have asked the one with the least to do gets the next b
   CHECK(std::count(first_four.begin(), first_four.end(), 2u) == 2);
 }
 
+TEST_CASE("of two that have as little to do the one of the same process gets the next batch") {
+  for (const ReplicaId near : {1u, 2u}) {
+    Fixture f(2);
+    Beginning beginning;
+    beginning.neighbours = {near};
+    Replica& source = f.make(0, std::move(beginning));
+    f.run();
+    const auto first = f.port.sent_of<Batch>();
+    REQUIRE(first.size() == 4);
+    CHECK(first[0].first == near);
+    // No more than that: the other one is not left idle.
+    CHECK(first[1].first != near);
+    f.port.sent.clear();
+    source.receive(1, Credit{1, 5'000'000, 2});
+    source.receive(2, Credit{1, 5'000'000, 2});
+    f.run();
+    REQUIRE(!f.port.sent_of<Batch>().empty());
+    CHECK(f.port.sent_of<Batch>()[0].first == near);
+  }
+}
+
 TEST_CASE("work goes to the replica that asks for it") {
   Fixture f(2);
   Replica& source = f.make(0);

@@ -153,6 +153,9 @@ std::function<Result<Beginning>()> Worker::beginning_of(const Deploy& message,
   for (const Skip& skip : message.skips) {
     if (skip.node == plan_.replicas[replica].node) beginning.skips.insert(skip.item);
   }
+  for (ReplicaId other = 0; other < message.placement.size(); ++other) {
+    if (message.placement[other] == settings_.slot) beginning.neighbours.insert(other);
+  }
   return [beginning, restore = message.restore, replica,
           store = settings_.store]() -> Result<Beginning> {
     Beginning ready = beginning;

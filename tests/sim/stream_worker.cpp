@@ -95,6 +95,9 @@ class ReplicaActor final : public runtime::Port {
     for (const runtime::Skip& skip : deploy.skips) {
       if (skip.node == plan_.node) beginning.skips.insert(skip.item);
     }
+    for (ReplicaId other = 0; other < deploy.placement.size(); ++other) {
+      if (deploy.placement[other] == deploy.placement[self_]) beginning.neighbours.insert(other);
+    }
     if (!deploy.restore) return beginning;
     auto manifest = owner_.host().store().manifest(*deploy.restore);
     if (!manifest) return manifest.error();
