@@ -13,18 +13,17 @@ constexpr std::uint32_t all_rounds = std::numeric_limits<std::uint32_t>::max();
 }
 
 CycleEnd::CycleEnd(std::vector<bool> in_cycle, bool is_head, std::uint32_t heads)
-    : is_head_(is_head),
-      heads_(heads),
-      in_cycle_(std::move(in_cycle)),
-      inputs_(in_cycle_.size(), State::open),
-      least_(all_rounds) {
-  outside_open_ = static_cast<std::size_t>(std::count(in_cycle_.begin(), in_cycle_.end(), false));
+    : is_head_(is_head), heads_(heads) {
+  for (const bool belongs : in_cycle) {
+    inputs_.push_back({.in_cycle = belongs});
+    if (!belongs) outside_open_ += 1;
+  }
 }
 
 std::optional<Probe> CycleEnd::on_end(std::size_t input) {
-  if (in_cycle_[input]) {
+  if (inputs_[input].in_cycle) {
     // A head that has ended the cycle knows that it is empty: it counts as any number of rounds.
-    inputs_[input] = State::ended;
+    inputs_[input].ended = true;
   } else {
     outside_open_ -= 1;
   }
@@ -32,9 +31,8 @@ std::optional<Probe> CycleEnd::on_end(std::size_t input) {
 }
 
 std::optional<Probe> CycleEnd::on_probe(std::size_t input, const Probe& probe) {
-  ENSURE(in_cycle_[input] && inputs_[input] != State::ended);
-  inputs_[input] = State::probed;
-  least_ = std::min(least_, probe.quiet);
+  ENSURE(inputs_[input].in_cycle && !inputs_[input].ended);
+  inputs_[input].probes.push_back(probe.quiet);
   return advance();
 }
 
@@ -45,14 +43,16 @@ std::optional<Probe> CycleEnd::advance() {
     return Probe{++round_, 0};
   }
   bool some_probed = false;
-  for (std::size_t i = 0; i < inputs_.size(); ++i) {
-    if (!in_cycle_[i]) continue;
-    if (inputs_[i] == State::open) return std::nullopt;
-    some_probed = some_probed || inputs_[i] == State::probed;
+  for (const Input& input : inputs_) {
+    if (!input.in_cycle) continue;
+    if (input.probes.empty() && !input.ended) return std::nullopt;
+    some_probed = some_probed || !input.probes.empty();
   }
-  const std::uint32_t least = std::exchange(least_, all_rounds);
-  for (State& input : inputs_) {
-    if (input == State::probed) input = State::open;
+  std::uint32_t least = all_rounds;
+  for (Input& input : inputs_) {
+    if (input.probes.empty()) continue;
+    least = std::min(least, input.probes.front());
+    input.probes.pop_front();
   }
   if (!is_head_) {
     if (!some_probed) return std::nullopt;  // All have ended, and so will this replica.

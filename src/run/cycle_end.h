@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <optional>
 #include <vector>
 
@@ -23,9 +24,12 @@ class CycleEnd {
   /// Which inputs belong to the cycle, and of how many heads it is.
   CycleEnd(std::vector<bool> in_cycle, bool is_head, std::uint32_t heads);
 
-  // ---- each returns the probe that is to be sent on, if any
+  // ---- each returns the probe that is to be sent on, if any; then `go_on` is asked
   std::optional<Probe> on_end(std::size_t input);
   std::optional<Probe> on_probe(std::size_t input, const Probe& probe);
+
+  /// Another probe to be sent, when those of others were there before.
+  std::optional<Probe> go_on() { return advance(); }
 
   /// Items came by an input of the cycle.
   void on_items() { busy_ = true; }
@@ -34,16 +38,19 @@ class CycleEnd {
   bool is_empty() const { return empty_; }
 
  private:
-  enum class State { open, probed, ended };
+  struct Input {
+    bool in_cycle = false;
+    bool ended = false;
+    /// What probes said that came and were not waited for yet: a head may be ahead of one that it
+    /// hears of by others alone.
+    std::deque<std::uint32_t> probes;
+  };
   std::optional<Probe> advance();
 
   const bool is_head_;
   const std::uint32_t heads_;
-  std::vector<bool> in_cycle_;
-  std::vector<State> inputs_;
+  std::vector<Input> inputs_;
   std::size_t outside_open_ = 0;
-  /// The least that a probe of this round said.
-  std::uint32_t least_ = 0;
   std::uint32_t quiet_ = 0;
   std::uint64_t round_ = 0;
   bool busy_ = false;

@@ -62,6 +62,23 @@ TEST_CASE("of two heads none is done before both had the same round quiet") {
   CHECK(a.is_empty());
 }
 
+TEST_CASE("probes of a head that is ahead wait for their rounds") {
+  CycleEnd late({false, true}, true, 3);
+  CHECK_FALSE(late.on_probe(1, {1, 0}));
+  CHECK_FALSE(late.on_probe(1, {2, 1}));
+  auto probe = late.on_end(0);
+  REQUIRE(probe);
+  CHECK(probe->round == 1);
+  probe = late.go_on();
+  REQUIRE(probe);
+  CHECK(probe->quiet == 1);
+  probe = late.go_on();
+  REQUIRE(probe);
+  CHECK(probe->quiet == 2);
+  CHECK_FALSE(late.go_on());
+  CHECK_FALSE(late.is_empty());
+}
+
 TEST_CASE("a head that hears the end of its cycle from another head needs no round of its own") {
   CycleEnd head({false, true}, true, 2);
   REQUIRE(head.on_end(0));

@@ -398,7 +398,7 @@ void Replica::on_end(std::size_t input) {
 
 void Replica::send_round(std::optional<Probe> probe) {
   if (cycle_ended_) return;
-  if (probe) outbox_.probe(*probe);
+  for (; probe; probe = cycle_->go_on()) outbox_.probe(*probe);
   if (!cycle_->is_empty()) return;
   cycle_ended_ = true;
   outbox_.end_cycle();

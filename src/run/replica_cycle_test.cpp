@@ -144,6 +144,7 @@ TEST_CASE("a cycle ends when a probe has met nothing, and the node after it at t
 TEST_CASE("who emits into a cycle that has ended is told so by name") {
   Fixture f;
   f.replica.receive(reader, EndOfStream{});
+  f.run();
   f.replica.receive(worker, Probe{1, 0});
   f.run();
   f.give(worker, {-1});

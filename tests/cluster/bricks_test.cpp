@@ -74,3 +74,23 @@ TEST_CASE("bricks give each item once although processes are killed") {
     CHECK(job.summary()["recoveries"].size() >= 6);
   }
 }
+
+TEST_CASE("neighbours that are fused on demand give the same, and a wrong wish is an error") {
+  for (const bool processes : {false, true}) {
+    CAPTURE(processes);
+    const store::ScratchDirectory scratch;
+    const std::string out = scratch.path() + "/out";
+    const std::vector<std::string> program = {BRICKS_APP, out, "kind=shuffle", "items=5000"};
+    Job job(processes ? piracema_run({"-n", "2"}, program) : program, {"PIRACEMA_FUSE=all"});
+    REQUIRE(job.wait() == 0);
+    const auto numbers = numbers_in(out);
+    CHECK(numbers.size() == 5'000);
+    CHECK(are_all(numbers));
+    // The nodes a and b are one thread.
+    if (processes) CHECK(is_in("a+b", job.output()));
+  }
+  const store::ScratchDirectory scratch;
+  Job job({BRICKS_APP, scratch.path() + "/out", "kind=shuffle", "items=5"}, {"PIRACEMA_FUSE=some"});
+  CHECK(job.wait() == 3);
+  CHECK(is_in("PIRACEMA_FUSE: want 'all' or 'none', found 'some'", job.errors()));
+}
