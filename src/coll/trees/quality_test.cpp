@@ -1,6 +1,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
@@ -106,6 +107,43 @@ TEST_CASE("on the paper's links the fast tree is at the bound, and the paper's n
   const TableCosts costs(links, 0.05 * ms, 0);
   CHECK(completion(two_level_tree(sites, 12), costs) >
         25 * completion(fast_tree(costs, 12), costs));
+}
+
+TEST_CASE("over random changes a tree that follows them beats one of two levels that does not") {
+  Random random(11);
+  Ratios gains;
+  for (int sequence = 0; sequence < 1'000; ++sequence) {
+    const auto size = static_cast<Rank>(12 + random.below(37));
+    const Wan wan(random.chance(0.5) ? Wan::Kind::geographic : Wan::Kind::lognormal, size,
+                  static_cast<Rank>(3 + random.below(6)), 0.05 * ms, random.next());
+    LinkTable links(size);
+    for (Rank a = 0; a < size; ++a) {
+      for (Rank b = 0; b < a; ++b) {
+        links.set_both(a, b, {wan.cost(a, b).delay - wan.cost(a, b).busy, 0});
+      }
+    }
+    const auto root = static_cast<Rank>(random.below(size));
+    const Tree fixed = two_level_tree(wan.site_of(), root);
+    double with_fixed = 0, with_fast = 0;
+    for (int change = 0; change < 4; ++change) {
+      // As many links as there are ranks get up to a hundred times as slow, or as fast.
+      for (Rank i = 0; i < size; ++i) {
+        const auto a = static_cast<Rank>(random.below(size));
+        const auto b = static_cast<Rank>(random.below(size));
+        if (a == b) continue;
+        const double factor = std::pow(100, random.unit());
+        const double latency = links.at(a, b).latency;
+        links.set_both(a, b, {random.chance(0.5) ? latency * factor : latency / factor, 0});
+      }
+      const TableCosts costs(links, 0.05 * ms, 0);
+      with_fixed += completion(fixed, costs);
+      with_fast += completion(fast_tree(costs, root), costs);
+    }
+    gains.add(with_fixed / with_fast);
+  }
+  MESSAGE("median gain " << gains.median() << ", most " << gains.most());
+  CHECK(gains.median() >= 1.5);
+  CHECK(gains.all.front() >= 1);
 }
 
 TEST_CASE("sites are learnt from the links alone") {
