@@ -5,8 +5,10 @@
 #define MPICH_SKIP_MPICXX 1
 #include <mpi.h>
 
+#include <csignal>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <string>
 #include <thread>
@@ -478,6 +480,14 @@ void wrong_arguments_are_errors(MPI_Comm world) {
 int main(int argc, char** argv) {
   int level;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
+  MPI_Comm_rank(MPI_COMM_WORLD, &me);
+  if (std::getenv("PIRACEMA_COLL_TEST_DIE")) {
+    // Rank 1 dies in the middle of many broadcasts; the others must not wait for it forever.
+    for (int i = 0, value = 0; i < 1'000'000; ++i) {
+      if (me == 1 && i == 1'000) std::raise(SIGKILL);
+      MPI_Bcast(&value, 1, MPI_INT, i % 2 * 2, MPI_COMM_WORLD);
+    }
+  }
   all_of_it(MPI_COMM_WORLD);
   a_barrier_waits_for_all(MPI_COMM_WORLD);
   a_fast_root_is_not_overtaken(MPI_COMM_WORLD);

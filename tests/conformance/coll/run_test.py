@@ -89,6 +89,12 @@ def main():
         good = code == 0 and " 0 wrong" in output
         print(f"{mpi}, 3 ranks, emulated links: {'right' if good else f'{code}: {output[-2000:]}'}")
         failed += not good
+        # A rank that dies in the middle ends the job, as it does without the library.
+        lost = {**preload, "PIRACEMA_COLL_ENGINE": "tree", "PIRACEMA_COLL_TEST_DIE": "1"}
+        code, output = run(mpi, 3, lost, program)
+        good = code not in (0, "hangs")
+        print(f"{mpi}, a rank that dies: {'the job ends' if good else f'{code}: {output}'}")
+        failed += not good
         # Settings that make no sense end the job with a line that names them.
         wrong = {**preload, "PIRACEMA_COLL_ENGINE": "fastest"}
         code, output = run(mpi, 2, wrong, program)
