@@ -18,7 +18,7 @@ PUBLIC = {
     "base": ["bytes", "error"],
     "wire": ["batch", "codec"],
     "smr": ["smr"],
-    "flow": ["blocks", "detail", "files", "graph", "operator"],
+    "flow": ["blocks", "detail", "files", "graph", "groups", "operator"],
     "cluster": ["detail/operator_stages", "operators", "piracema", "run"],
 }
 ROOM_OF_HEADER = {header: room for room, headers in PUBLIC.items() for header in headers}

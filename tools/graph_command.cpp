@@ -60,20 +60,39 @@ Result<std::string> read_answer(int fd, Time deadline, const std::string& name) 
   }
 }
 
-Result<GraphShape> ask(const std::vector<std::string>& command) {
-  int ends[2];
+}  // namespace
+
+Result<GraphShape> ask_program(const std::vector<std::string>& command,
+                               std::vector<GroupShape>* groups) {
+  int ends[2], groups_ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) return Error{Errc::io, with_errno("pipe to the program")};
   const Fd in(ends[0]);
   Fd out(ends[1]);
-  auto process = cluster::Process::start({.command = command,
-                                          .environment = {concat("PIRACEMA_GRAPH_FD=", out.get())},
-                                          .inherited = {out.get()},
-                                          .output_to_error = true});
+  if (::pipe2(groups_ends, O_CLOEXEC) != 0) {
+    return Error{Errc::io, with_errno("pipe to the program")};
+  }
+  const Fd groups_in(groups_ends[0]);
+  Fd groups_out(groups_ends[1]);
+  auto process = cluster::Process::start(
+      {.command = command,
+       .environment = {concat("PIRACEMA_GRAPH_FD=", out.get()),
+                       groups == nullptr ? std::string("PIRACEMA_GROUPS_FD=")
+                                         : concat("PIRACEMA_GROUPS_FD=", groups_out.get())},
+       .inherited = {out.get(), groups_out.get()},
+       .output_to_error = true});
   if (!process) return process.error();
   out.close();
+  groups_out.close();
   const Time deadline = now() + answer_within;
   auto answer = read_answer(in.get(), deadline, command.front());
   if (!answer) return answer.error();
+  if (!answer->empty() && groups != nullptr) {
+    auto told = read_answer(groups_in.get(), deadline, command.front());
+    if (!told) return told.error();
+    auto decoded = runtime::decode_groups(*told);
+    if (!decoded) return decoded.error();
+    *groups = *std::move(decoded);
+  }
   if (!answer->empty()) return runtime::decode_shape(*answer);
   // It may be about to end, or have become a daemon.
   if (process->handle() >= 0) wait_for(process->handle(), deadline);
@@ -83,12 +102,10 @@ Result<GraphShape> ask(const std::vector<std::string>& command) {
                       exit ? exit->how : "it goes on", "): is it a Piracema program?")};
 }
 
-}  // namespace
-
 int graph_command(std::vector<std::string> command) {
   auto program = cluster::find_program(command.front());
   if (program) command.front() = *program;
-  const auto shape = program ? ask(command) : program.error();
+  const auto shape = program ? ask_program(command) : program.error();
   if (!shape) {
     log(Level::error, shape.error().message);
     return 3;

@@ -160,6 +160,9 @@ void CommandLine::add_run() {
   };
   add_parsed(*run_app, "-n,--workers", "N", settings.slots, up_to(4096),
              "Worker processes; default: one a core");
+  add_parsed(*run_app, "--groups", "FILE", command.groups, parse_path,
+             "File that says where each group of the program runs and\n"
+             "how they talk; instead of -n");
   add_parsed(*run_app, "--snapshots", "DIR", job.snapshots, parse_path,
              "Directory for snapshots, made if it is missing; without it\n"
              "the loss of a process ends the job");
@@ -244,6 +247,10 @@ int CommandLine::dispatch() {
   command.job.command = *std::move(program);
   if (auto applied = apply_settings(*run_app, settings_file); !applied) {
     return fail(applied.error());
+  }
+  if (!command.groups.empty() && run_app->count("--workers") != 0) {
+    return fail(
+        usage("--groups says how many processes there are, and -n as well: want one of them"));
   }
   command.job.settings.heartbeat_timeout = 5 * command.job.settings.heartbeat_interval;
   return run_command(std::move(command));

@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "cluster/process.h"
 #include "display.h"
+#include "groups.h"
 #include "json_display.h"
 #include "report_json.h"
 
@@ -46,6 +47,11 @@ int run_command(RunCommand command) {
   auto program = cluster::find_program(command.job.command.front());
   if (!program) return refuse(program.error());
   command.job.command.front() = *program;
+  if (!command.groups.empty()) {
+    if (auto applied = apply_groups(command.groups, command.job); !applied) {
+      return refuse(applied.error());
+    }
+  }
   if (command.job.transport == "mpi") {
     auto mpirun = cluster::find_program(command.job.mpirun.front());
     if (!mpirun) return refuse(mpirun.error());

@@ -10,6 +10,8 @@ namespace piracema::tools {
 struct RunCommand {
   /// `command.front()` is the program as the user named it.
   cluster::JobOptions job;
+  /// File that says where the groups of the program run; empty: -n processes share the work.
+  std::string groups;
   /// File for the statistics as JSON; empty: none.
   std::string stats;
   /// Warnings and errors only.

@@ -62,6 +62,15 @@ struct GraphShape {
   std::vector<EdgeShape> edges;
 };
 
+/// Bricks that run in one process; made by createGroup.
+struct GroupShape {
+  std::string name;
+  /// Names of the nodes that it was created from; none: the whole program.
+  std::vector<std::string> parent;
+  /// Nodes and single replicas ("work/2") of these; none: all of them.
+  std::vector<std::string> members;
+};
+
 /// A program: its shape, and the code for every node and edge.
 struct Graph {
   GraphShape shape;
@@ -71,6 +80,8 @@ struct Graph {
   /// `routers[i]` is for `shape.edges[i]`; empty unless its delivery is `by_key` or `custom`. Of
   /// the edges of one output the first one's is used.
   std::vector<Router> routers;
+  /// Not a part of the shape: a job may be cut differently when it goes on.
+  std::vector<GroupShape> groups;
 };
 
 /// Says whether the graph can run, and if not, which node breaks which rule (Errc::config).

@@ -4,4 +4,5 @@
 #include <piracema/blocks.h>
 #include <piracema/error.h>
 #include <piracema/files.h>
+#include <piracema/groups.h>
 #include <piracema/run.h>

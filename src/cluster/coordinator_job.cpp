@@ -2,18 +2,25 @@
 
 #include <utility>
 
+#include "base/text.h"
 #include "run/control.h"
 
 namespace piracema::cluster {
 
-Result<Job> Job::make(const std::string& graph, std::uint32_t slots) {
+Result<Job> Job::make(const std::string& graph, std::uint32_t slots,
+                      const std::vector<Slot>& placement) {
   auto shape = runtime::decode_shape(graph);
   if (!shape) return shape.error();
   Job job;
   job.graph = graph;
   job.shape = *std::move(shape);
   job.plan = flow::make_plan(job.shape);
-  job.placement = flow::place(job.shape, job.plan, slots);
+  job.placement = placement.empty() ? flow::place(job.shape, job.plan, slots) : placement;
+  if (job.placement.size() != job.plan.replicas.size()) {
+    return Error{Errc::config, concat("the program has ", job.plan.replicas.size(),
+                                      " replicas now; when it was asked for its groups it had ",
+                                      placement.size())};
+  }
   return job;
 }
 

@@ -1,10 +1,10 @@
 #pragma once
 
+#include <piracema/graph.h>
+
 #include <map>
 #include <string>
 #include <vector>
-
-#include <piracema/graph.h>
 
 #include "base/ids.h"
 #include "flow/plan.h"
@@ -20,8 +20,10 @@ struct Job {
   flow::Plan plan;
   std::vector<Slot> placement;
 
-  /// Errc::corrupt or Errc::config for what is no graph.
-  static Result<Job> make(const std::string& graph, std::uint32_t slots);
+  /// Errc::corrupt or Errc::config for what is no graph, or not the one that `placement` is for; an
+  /// empty one spreads the replicas.
+  static Result<Job> make(const std::string& graph, std::uint32_t slots,
+                          const std::vector<Slot>& placement = {});
 
   std::size_t replicas() const { return plan.replicas.size(); }
   Role role(ReplicaId replica) const { return shape.nodes[plan.replicas[replica].node].role; }

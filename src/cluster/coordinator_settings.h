@@ -42,6 +42,8 @@ struct JobSettings {
   std::uint32_t fruitless_recoveries_max = 100;
   /// Items that use up the restart budget are skipped and written to a file, and the job goes on.
   bool dead_letters = false;
+  /// Slot of every replica of the plan, where the user has said it; none: spread evenly.
+  std::vector<Slot> placement;
   /// The snapshot to begin with.
   std::optional<SnapshotId> resume;
   /// Snapshots in the store when the job begins. Those up to `resume` are dropped in their turn,

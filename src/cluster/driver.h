@@ -17,6 +17,8 @@ struct JobOptions {
   std::vector<std::string> command;
   /// mpirun and its own options, where the transport is "mpi".
   std::vector<std::string> mpirun = {"mpirun"};
+  /// For each slot: variables that its processes get beside those of all.
+  std::vector<std::vector<std::string>> environments;
   /// `snapshots`, `resume`, `found` and `dead_letters` follow from the fields below.
   JobSettings settings;
   /// Directory of snapshots; empty: none are taken.

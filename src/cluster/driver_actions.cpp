@@ -24,7 +24,16 @@ void DriverLoop::act(const Spawn& spawn) {
 
 void DriverLoop::start(Crew::Id id) {
   tally_.report.processes_started += 1;
-  auto started = crew_.start(id, launch_);
+  Launch launch = launch_;
+  if (id.first < options_.environments.size()) {
+    for (const std::string& variable : options_.environments[id.first]) {
+      std::erase_if(launch.environment, [&](const std::string& other) {
+        return other.starts_with(variable.substr(0, variable.find('=') + 1));
+      });
+      launch.environment.push_back(variable);
+    }
+  }
+  auto started = crew_.start(id, std::move(launch));
   if (started) return;
   if (!anybody_joined_) return finish(started.error());
   never_ran(id, started.error().message);

@@ -42,6 +42,13 @@ Result<Done> check_dead_letters(const std::string& path) {
 // does not need (it takes a second), and that we know who we are and how many cores there are;
 // what the user has set stays.
 Launch world_of(const JobOptions& options, Launch launch) {
+  for (std::size_t slot = 0; slot < options.environments.size(); ++slot) {
+    for (const std::string& variable : options.environments[slot]) {
+      const std::size_t end = variable.find('=');
+      launch.environment.push_back(
+          concat(variable.substr(0, end), "_", slot, variable.substr(end)));
+    }
+  }
   std::vector<std::string> command = options.mpirun;
   command.push_back("-n");
   command.push_back(std::to_string(options.settings.slots));

@@ -24,18 +24,18 @@ int refuse(const Error& error) {
   return 3;
 }
 
-// `piracema graph` asks for the shape and nothing else.
-int write_shape(const GraphShape& shape, std::string_view fd_text) {
+// Whoever asks for the graph, and perhaps for its groups, wants nothing else.
+int write_to(const char* variable, std::string_view fd_text, const std::string& text) {
   int fd = -1;
   const auto [end, error] = std::from_chars(fd_text.data(), fd_text.data() + fd_text.size(), fd);
   if (error != std::errc{} || end != fd_text.data() + fd_text.size()) {
-    return refuse(
-        {Errc::config, concat("PIRACEMA_GRAPH_FD: want a descriptor, found '", fd_text, "'")});
+    return refuse({Errc::config, concat(variable, ": want a descriptor, found '", fd_text, "'")});
   }
-  const std::string text = runtime::encode_shape(shape);
   if (::write(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size())) return 0;
-  return refuse({Errc::config, with_errno(concat("PIRACEMA_GRAPH_FD: descriptor ", fd))});
+  return refuse({Errc::config, with_errno(concat(variable, ": descriptor ", fd))});
 }
+
+bool is_set(const char* value) { return value != nullptr && *value != '\0'; }
 
 RunOptions with_environment(RunOptions options) {
   const char* snapshots = std::getenv("PIRACEMA_SNAPSHOTS");
@@ -58,8 +58,15 @@ Result<bool> wants_fusion(const RunOptions& options) {
 int run(const Graph& graph, const RunOptions& options) {
   fill_standard_fds();
   if (auto valid = validate(graph.shape); !valid) return refuse(valid.error());
+  const char* groups_fd = std::getenv("PIRACEMA_GROUPS_FD");
+  if (is_set(groups_fd)) {
+    const std::string groups = runtime::encode_groups(graph.groups);
+    if (const int code = write_to("PIRACEMA_GROUPS_FD", groups_fd, groups); code != 0) return code;
+  }
   const char* graph_fd = std::getenv("PIRACEMA_GRAPH_FD");
-  if (graph_fd != nullptr && *graph_fd != '\0') return write_shape(graph.shape, graph_fd);
+  if (is_set(graph_fd)) {
+    return write_to("PIRACEMA_GRAPH_FD", graph_fd, runtime::encode_shape(graph.shape));
+  }
   const auto environment = cluster::worker_environment();
   if (!environment) return refuse(environment.error());
   const auto all = wants_fusion(options);

@@ -2,6 +2,7 @@
 
 #include <charconv>
 #include <cstdlib>
+#include <sstream>
 
 #include "base/text.h"
 
@@ -50,6 +51,23 @@ Result<net::SharedMemory> shared_memory_of(const std::string& transport) {
                concat("PIRACEMA_TRANSPORT: want auto, shm, tcp or mpi, found '", transport, "'")};
 }
 
+Result<std::map<Slot, net::SharedMemory>> peers_of(const std::string& text) {
+  std::map<Slot, net::SharedMemory> all;
+  std::istringstream in(text);
+  for (std::string one; std::getline(in, one, ',');) {
+    Slot slot = 0;
+    const std::size_t colon = one.find(':');
+    const auto [end, wrong] = std::from_chars(one.data(), one.data() + one.size(), slot);
+    if (wrong != std::errc{} || colon == one.npos || end != one.data() + colon) {
+      return Error{Errc::config, concat("PIRACEMA_PEERS: want SLOT:TRANSPORT, found '", one, "'")};
+    }
+    auto how = shared_memory_of(one.substr(colon + 1));
+    if (!how) return how.error();
+    all[slot] = *how;
+  }
+  return all;
+}
+
 }  // namespace
 
 Result<std::optional<WorkerEnvironment>> worker_environment() {
@@ -75,6 +93,21 @@ Result<std::optional<WorkerEnvironment>> worker_environment() {
     if (!incarnations) return incarnations.error();
     environment.incarnations = *std::move(incarnations);
   }
+  // One mpirun has one environment for all ranks.
+  const auto own = [&environment](const char* name) {
+    return environment.by_mpi ? concat(name, "_", net::MpiWorld::rank_in_environment())
+                              : std::string(name);
+  };
+  auto cores = numbers_of(own("PIRACEMA_CORES").c_str());
+  if (!cores) return cores.error();
+  environment.cores = *std::move(cores);
+  const auto batch_items = number_of<std::uint32_t>(own("PIRACEMA_BATCH").c_str(), 0);
+  if (!batch_items) return batch_items.error();
+  environment.batch_items = *batch_items;
+  environment.listen = text_of(own("PIRACEMA_LISTEN").c_str());
+  auto peers = peers_of(text_of(own("PIRACEMA_PEERS").c_str()));
+  if (!peers) return peers.error();
+  environment.peers = *std::move(peers);
   const auto shared_memory = shared_memory_of(environment.by_mpi ? "tcp" : transport);
   if (!shared_memory) return shared_memory.error();
   if (*heartbeat == 0) {

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -34,6 +35,14 @@ struct WorkerEnvironment {
   /// The transport is "mpi": PIRACEMA_INCARNATIONS has one for each rank, and the slot is the rank.
   bool by_mpi = false;
   std::vector<std::uint32_t> incarnations;
+  /// PIRACEMA_PEERS: "1:tcp,3:shm": how to talk to single peers, beside the transport.
+  std::map<Slot, net::SharedMemory> peers;
+  /// PIRACEMA_LISTEN: "127.0.0.1:4711", where peers come; any port of loopback if it is empty.
+  std::string listen;
+  /// PIRACEMA_BATCH: items in a batch; 0: as fits the load.
+  std::uint32_t batch_items = 0;
+  /// PIRACEMA_CORES: "0,2": cores that threads may use; none: all.
+  std::vector<std::uint32_t> cores;
   /// PIRACEMA_LOG: "json" or "text".
   bool log_json = false;
   /// PIRACEMA_DEAD_LETTERS: a file; empty: none.

@@ -1,5 +1,6 @@
 #include "cluster/worker_process.h"
 
+#include <sched.h>
 #include <unistd.h>
 
 #include <memory>
@@ -14,6 +15,7 @@
 #include "net/dial.h"
 #include "net/poller.h"
 #include "net/tcp_transport.h"
+#include "run/pace.h"
 #include "run/worker.h"
 #include "store/directory_store.h"
 
@@ -45,6 +47,8 @@ class WorkerProcess {
 
  private:
   Result<Done> open() {
+    if (auto kept = keep_to_cores(); !kept) return kept;
+    runtime::BatchPace::fix(environment_.batch_items);
     if (!environment_.snapshots.empty()) {
       auto store = store::open_directory_store(environment_.snapshots, false);
       if (!store) return store.error();
@@ -65,12 +69,31 @@ class WorkerProcess {
     return open_transport();
   }
 
+  // Before there are other threads, which inherit it (paper 004, section 3: threadMapping).
+  Result<Done> keep_to_cores() const {
+    if (environment_.cores.empty()) return Done{};
+    cpu_set_t cores;
+    CPU_ZERO(&cores);
+    for (const std::uint32_t core : environment_.cores) {
+      if (core < CPU_SETSIZE) CPU_SET(core, &cores);
+    }
+    if (::sched_setaffinity(0, sizeof cores, &cores) == 0) return Done{};
+    return Error{Errc::config, with_errno("PIRACEMA_CORES")};
+  }
+
   Result<Done> open_transport() {
     net::TcpSettings settings{.me = environment_.slot,
                               .incarnation = environment_.incarnation,
                               .token = environment_.token,
                               .shared_memory = environment_.shared_memory,
+                              .peers = environment_.peers,
                               .mpi = mpi_};
+    if (!environment_.listen.empty()) {
+      auto where = net::Address::parse(environment_.listen);
+      if (!where) return where.error();
+      settings.host = where->host();
+      settings.port = where->port();
+    }
     net::Transport::Events events{
         .connected = [this](
                          Slot peer,

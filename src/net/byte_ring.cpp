@@ -42,7 +42,8 @@ RingWriter::RingWriter(RingHead& head, std::span<std::byte> room, Bell reader)
 }
 
 ssize_t RingWriter::write(const iovec* parts, std::size_t count) {
-  const std::uint64_t used = written_ - head_.read.load(std::memory_order_acquire);
+  const std::uint64_t used =
+      written_.load(std::memory_order_relaxed) - head_.read.load(std::memory_order_acquire);
   if (used > room_.size()) {
     errno = EPROTO;
     return -1;
@@ -73,17 +74,18 @@ ssize_t RingWriter::write(const iovec* parts, std::size_t count) {
 
 // Up to the end of the memory; the rest by another call.
 std::size_t RingWriter::copy_in(const std::byte* from, std::size_t count) {
-  const std::size_t at = written_ & (room_.size() - 1);
+  const std::uint64_t written = written_.load(std::memory_order_relaxed);
+  const std::size_t at = written & (room_.size() - 1);
   const std::size_t piece = std::min(count, room_.size() - at);
   std::memcpy(room_.data() + at, from, piece);
-  written_ += piece;
+  written_.store(written + piece, std::memory_order_relaxed);
   return piece;
 }
 
 // The flag is looked at after the counter is there, and the reader does it the other way round:
 // one of the two sees the other (Dekker).
 void RingWriter::publish() {
-  head_.written.store(written_, std::memory_order_release);
+  head_.written.store(written_.load(std::memory_order_relaxed), std::memory_order_release);
   std::atomic_thread_fence(std::memory_order_seq_cst);
   if (head_.reader_sleeps.load(std::memory_order_relaxed) == 0) return;
   if (head_.reader_sleeps.exchange(0) != 0) reader_.ring();
@@ -92,7 +94,8 @@ void RingWriter::publish() {
 bool RingWriter::wait_for_room() {
   head_.writer_waits.store(1, std::memory_order_relaxed);
   std::atomic_thread_fence(std::memory_order_seq_cst);
-  const std::uint64_t used = written_ - head_.read.load(std::memory_order_acquire);
+  const std::uint64_t used =
+      written_.load(std::memory_order_relaxed) - head_.read.load(std::memory_order_acquire);
   return used > room_.size() / 2;
 }
 

@@ -47,7 +47,8 @@ class RingWriter {
   /// bytes, or -1 with errno: EAGAIN, or EPROTO for a counter that makes no sense.
   ssize_t write(const iovec* parts, std::size_t count);
 
-  /// Asks to be told when half of the ring is free; false if it is already.
+  /// Asks to be told when half of the ring is free; false if it is already. Another thread may
+  /// have begun to write.
   bool wait_for_room();
 
  private:
@@ -57,7 +58,7 @@ class RingWriter {
   RingHead& head_;
   const std::span<std::byte> room_;
   const Bell reader_;
-  std::uint64_t written_ = 0;
+  std::atomic<std::uint64_t> written_ = 0;
 };
 
 /// The reading end; as for the other one.

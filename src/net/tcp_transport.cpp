@@ -1,5 +1,7 @@
 #include "net/tcp_transport.h"
 
+#include <algorithm>
+
 #include "base/ensure.h"
 #include "base/log.h"
 #include "base/text.h"
@@ -35,7 +37,7 @@ Result<std::unique_ptr<TcpTransport>> TcpTransport::open(Poller& poller, TcpSett
            }});
   if (!reception) return reception.error();
   self->reception_ = std::move(*reception);
-  if (self->settings_.shared_memory != SharedMemory::never) {
+  if (self->uses_local_sockets()) {
     if (auto listens = self->reception_->listen_locally(); !listens) return listens.error();
   }
   return self;
@@ -91,9 +93,13 @@ void TcpTransport::want(Slot slot, std::uint32_t incarnation, const std::string&
 }
 
 void TcpTransport::call(Peer& peer, const std::string& address) {
+  const auto other = settings_.peers.find(peer.slot);
+  const bool special = other != settings_.peers.end();
+  const SharedMemory shared_memory = special ? other->second : settings_.shared_memory;
+  MpiWorld* const mpi = special ? nullptr : settings_.mpi;
   const Call::Whom whom{peer.slot, peer.incarnation, address};
-  peer.call = std::make_unique<Call>(poller_, greeting(), whom, settings_.shared_memory,
-                                     settings_.mpi, now() + settings_.connect_timeout,
+  peer.call = std::make_unique<Call>(poller_, greeting(), whom, shared_memory, mpi,
+                                     now() + settings_.connect_timeout,
                                      [this, &peer](Result<std::shared_ptr<Connection>> answer) {
                                        if (answer) {
                                          adopt(peer, peer.incarnation, std::move(*answer));
@@ -101,6 +107,13 @@ void TcpTransport::call(Peer& peer, const std::string& address) {
                                          end(peer, answer.error());
                                        }
                                      });
+}
+
+bool TcpTransport::uses_local_sockets() const {
+  const auto uses = [](SharedMemory how) { return how != SharedMemory::never; };
+  return uses(settings_.shared_memory) ||
+         std::any_of(settings_.peers.begin(), settings_.peers.end(),
+                     [&](const auto& peer) { return uses(peer.second); });
 }
 
 void TcpTransport::wait(Peer& peer) {

@@ -3,6 +3,7 @@
 #include <array>
 #include <atomic>
 #include <chrono>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -27,6 +28,8 @@ struct TcpSettings {
   std::uint16_t port = 0;
   /// Between processes of one host.
   SharedMemory shared_memory = SharedMemory::never;
+  /// Single peers that are called in another way than the others; not by MPI either.
+  std::map<Slot, SharedMemory> peers;
   /// Peers of the same world are talked to by MPI, if there is one; it outlives the transport.
   MpiWorld* mpi = nullptr;
   /// A peer has to be connected within this time after `connect`.
@@ -83,6 +86,7 @@ class TcpTransport : public Transport {
   void greeted(const Greeting& greeting, std::shared_ptr<Connection> connection);
 
   Greeting greeting() const;
+  bool uses_local_sockets() const;
   Result<Done> answer(const Greeting& theirs, Connection& connection);
   Peer& peer(Slot slot);
 

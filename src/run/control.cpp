@@ -44,6 +44,13 @@ struct EdgeFields : EdgeShape {
     return std::tie(from, to, delivery, items_may_have_keys, output, input, back, parts, combined);
   }
 };
+struct GroupFields : GroupShape {
+  auto fields() { return std::tie(name, parent, members); }
+};
+struct GroupsFields {
+  std::vector<GroupFields> groups;
+  auto fields() { return std::tie(groups); }
+};
 struct ShapeFields {
   std::vector<NodeFields> nodes;
   std::vector<EdgeFields> edges;
@@ -57,6 +64,18 @@ wire::Frame to_frame(const ToWorker& message) { return frame_of(message); }
 
 Result<FromWorker> from_worker(const wire::Frame& frame) { return message_of<FromWorker>(frame); }
 Result<ToWorker> to_worker(const wire::Frame& frame) { return message_of<ToWorker>(frame); }
+
+std::string encode_groups(const std::vector<GroupShape>& groups) {
+  GroupsFields all;
+  for (const GroupShape& group : groups) all.groups.push_back({group});
+  return std::string(as_text(wire::encode(all)));
+}
+
+Result<std::vector<GroupShape>> decode_groups(const std::string& text) {
+  auto all = wire::decode<GroupsFields>(as_bytes(text));
+  if (!all) return Error{Errc::corrupt, concat("groups: ", all.error().message)};
+  return std::vector<GroupShape>(all->groups.begin(), all->groups.end());
+}
 
 std::string encode_shape(const GraphShape& shape) {
   ShapeFields all;

@@ -180,6 +180,9 @@ wire::Frame to_frame(const ToWorker&);
 Result<FromWorker> from_worker(const wire::Frame&);
 Result<ToWorker> to_worker(const wire::Frame&);
 
+std::string encode_groups(const std::vector<GroupShape>&);
+Result<std::vector<GroupShape>> decode_groups(const std::string&);
+
 std::string encode_shape(const GraphShape&);
 Result<GraphShape> decode_shape(const std::string&);
 

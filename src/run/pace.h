@@ -14,18 +14,26 @@ class BatchPace {
   static constexpr std::uint64_t target_ns = 500'000;
   static constexpr std::uint32_t items_max = 1 << 20;
 
+  /// All senders of this process put so many into every batch from here on (paper 004, section 3:
+  /// batchSize); 0: as above. Before any replica is made.
+  static void fix(std::uint32_t items) { fixed_ = items; }
+
+  BatchPace() : items_(fixed_ == 0 ? 1 : fixed_) {}
+
   void heard(std::uint64_t ns_per_item) {
     ns_per_item_ = ns_per_item_ == 0 ? ns_per_item : (3 * ns_per_item_ + ns_per_item) / 4;
     const std::uint64_t wanted = target_ns / std::max<std::uint64_t>(ns_per_item_, 1);
-    const std::uint64_t next = std::min({wanted, std::uint64_t{items_} * 2, std::uint64_t{items_max}});
-    items_ = static_cast<std::uint32_t>(std::max<std::uint64_t>(next, 1));
+    const std::uint64_t next =
+        std::min({wanted, std::uint64_t{items_} * 2, std::uint64_t{items_max}});
+    items_ = fixed_ != 0 ? fixed_ : static_cast<std::uint32_t>(std::max<std::uint64_t>(next, 1));
   }
   std::uint32_t items() const { return items_; }
   std::uint64_t ns_per_item() const { return ns_per_item_; }
 
  private:
   std::uint64_t ns_per_item_ = 0;
-  std::uint32_t items_ = 1;
+  std::uint32_t items_;
+  inline static std::uint32_t fixed_ = 0;
 };
 
 /// How many batches a receiver lets each sender have on the way: at least two, so that the next

@@ -146,6 +146,14 @@ class Mpi(unittest.TestCase):
                               SUMS_RESUME="1")
         self.assertEqual((0, sum_of_squares(20_000)), (run.returncode, run.out), run.err)
 
+    def test_the_paper_s_groups_run_by_mpi(self):
+        groups = pathlib.Path(os.environ["GROUPS_FILE"]).read_text().replace('"auto"', '"MPI"', 1)
+        (self.folder / "groups.json").write_text(groups)
+        run = self.run_to_end(PIRACEMA, "run", "--groups", "groups.json", "--mpirun",
+                              " ".join([MPIRUN, *FLAGS]), os.environ["GROUPS_APP"])
+        self.assertEqual((0, "sum 10000300000\n"), (run.returncode, run.out), run.err)
+        self.assertIn("process 2: L/1, R/2, R/3\n", run.err)
+
     def test_a_missing_plug_in_is_said(self):
         run = self.run_to_end(*self.mpirun(2, SUMS, 10), PIRACEMA_PLUGINS=str(self.folder))
         self.assertNotEqual(0, run.returncode)

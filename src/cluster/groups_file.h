@@ -1,0 +1,60 @@
+#pragma once
+
+#include <piracema/error.h>
+#include <piracema/graph.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/ids.h"
+#include "cluster/json_text.h"
+
+namespace piracema::cluster {
+
+/// How two groups talk to each other.
+enum class Protocol { automatic, tcp, shm, mpi };
+
+/// What a file says of one group (paper 004, Fig. 5); docs/formats/groups.md.
+struct GroupSettings {
+  std::string name;
+  Place place;
+  /// Where it runs: a name or address of this host, and the port that it listens on, or 0 for any.
+  std::string host;
+  std::uint16_t port = 0;
+  std::optional<Protocol> protocol;
+  /// Items in a batch that leaves the group; adapted to the load if nothing is said.
+  std::optional<std::uint32_t> batch_items;
+  /// Cores that its threads may use; all if nothing is said.
+  std::vector<std::uint32_t> cores;
+};
+
+/// Two groups that talk by another protocol than theirs.
+struct PairSettings {
+  std::string from, to;
+  Place place;
+  Protocol protocol = Protocol::automatic;
+};
+
+struct GroupsFile {
+  Protocol protocol = Protocol::automatic;
+  std::vector<GroupSettings> groups;
+  std::vector<PairSettings> edges;
+
+  /// How these two talk: as their pair says, else as one of them, else as all.
+  Protocol between(std::size_t a, std::size_t b) const;
+};
+
+/// `text` is that of `file`. Errc::config, "FILE:LINE:COLUMN: want …, found …", for everything that
+/// is not as docs/formats/groups.md has it.
+Result<GroupsFile> parse_groups(const std::string& file, const std::string& text);
+
+/// The place of every replica: the number of its group in the file. Errc::config if the groups of
+/// the program break a rule, or are not those of the file. A program without groups is spread over
+/// those of the file, by itself.
+Result<std::vector<Slot>> place_groups(const std::string& file, const GroupsFile& groups,
+                                       const GraphShape& shape,
+                                       const std::vector<GroupShape>& made);
+
+}  // namespace piracema::cluster

@@ -1,0 +1,179 @@
+#include "cluster/groups_file.h"
+
+#include <doctest/doctest.h>
+#include <piracema/blocks.h>
+#include <piracema/files.h>
+#include <piracema/groups.h>
+
+#include <algorithm>
+
+#include "base/random.h"
+
+using namespace piracema;
+using namespace piracema::cluster;
+
+namespace {
+
+/// Paper 004, Fig. 5, as printed but for the hosts.
+const std::string figure_5 = R"({"protocol" : "MPI",
+ "groups": [{
+   "batchSize": 10,
+   "name": "G1",
+   "messageOTF": 64,
+   "endpoint": "localhost"
+ }, {
+   "name": "G2",
+   "batchSize": 20,
+   "threadMapping": "0",
+   "endpoint": "localhost"
+ }, {
+   "batchSize": 20,
+   "name": "G3",
+   "endpoint": "localhost"
+ }, {
+   "name": "G4",
+   "endpoint": "localhost"
+ }]})";
+
+std::string why_not(const std::string& text) {
+  const auto groups = parse_groups("g.json", text);
+  return groups ? "" : groups.error().message;
+}
+
+/// A file of one group with this in it.
+std::string with(const std::string& members) {
+  return why_not("{\"groups\": [\n{\"name\": \"A\", \"endpoint\": \"localhost\", " + members +
+                 "}]}");
+}
+
+Graph three_stages() {
+  return pipeline(source("read", Sequence{1, 10}),
+                  farm("work", 4, [](const std::int64_t& n) { return n; }),
+                  sink("write", [](const std::int64_t&) {}));
+}
+
+Result<std::vector<Slot>> placed(const Graph& program, const std::string& text) {
+  const auto groups = parse_groups("g.json", text);
+  REQUIRE(groups.ok());
+  return place_groups("g.json", *groups, program.shape, program.groups);
+}
+
+const std::string two_groups =
+    "{\"groups\": [{\"name\": \"A\", \"endpoint\": \"localhost\"},\n"
+    "{\"name\": \"B\", \"endpoint\": \"localhost\"}]}";
+
+}  // namespace
+
+TEST_CASE("the file of the paper's figure 5 is read as printed") {
+  const auto file = parse_groups("g.json", figure_5);
+  REQUIRE_MESSAGE(file.ok(), file.error().message);
+  CHECK(file->protocol == Protocol::mpi);
+  REQUIRE(file->groups.size() == 4);
+  CHECK(file->groups[0].batch_items == 10);
+  CHECK(file->groups[1].cores == std::vector<std::uint32_t>{0});
+  CHECK(file->groups[2].name == "G3");
+  CHECK_FALSE(file->groups[3].batch_items.has_value());
+}
+
+TEST_CASE("whatever a file should not say is told with line and column") {
+  CHECK(why_not("{\"groups\": [}") == "g.json:1:13: want a value, found '}'");
+  CHECK(why_not("[]") == "g.json:1:1: want an object, found an array");
+  CHECK(why_not("{}").find("want \"groups\", 1 to 4096 of them, found none") != std::string::npos);
+  CHECK(why_not("{\"groups\": []}").find("found 0") != std::string::npos);
+  CHECK(why_not("{\"protocols\": 1}") ==
+        "g.json:1:2: want protocol, groups or edges, found 'protocols'");
+  CHECK(why_not("{\"protocol\": \"UDP\"}") ==
+        "g.json:1:14: want auto, tcp, shm or mpi, found 'UDP'");
+  CHECK(why_not("{\"groups\": [{\"name\": \"A\"}]}") ==
+        "g.json:1:13: want an \"endpoint\" in a group, found none");
+  CHECK(why_not("{\"groups\": [{\"endpoint\": \"localhost\"}]}") ==
+        "g.json:1:13: want a \"name\" in a group, found none");
+  CHECK(with("\"batchsize\": 3").starts_with("g.json:2:40: want name, endpoint"));
+  const std::string size = "g.json:2:53: want a whole number from 1 to 1048576, found ";
+  CHECK(with("\"batchSize\": 0") == size + "0");
+  CHECK(with("\"batchSize\": -1") == size + "-1");
+  CHECK(with("\"batchSize\": 1.5") == size + "1.5");
+  CHECK(with("\"batchSize\": \"9\"") == size + "a string");
+  CHECK(with("\"messageOTF\": 0").find("from 1 to") != std::string::npos);
+  CHECK(with("\"internalMessageOTF\": null").find("found null") != std::string::npos);
+  CHECK(with("\"threadMapping\": [0]").find("want a string, found an array") != std::string::npos);
+  CHECK(with("\"threadMapping\": \"0,\"").find("numbers of cores") != std::string::npos);
+  CHECK(with("\"threadMapping\": \"99999\"").find("may use") != std::string::npos);
+  CHECK(with("\"name\": \"B\"") == "g.json:2:40: want each name once, found 'name' again");
+}
+
+TEST_CASE("an endpoint is this host, with a port or without") {
+  const auto endpoint = [](const std::string& where) {
+    return parse_groups("g.json", R"({"groups": [{"name": "A", "endpoint": ")" + where + R"("}]})");
+  };
+  REQUIRE(endpoint("127.0.0.1:4711").ok());
+  CHECK(endpoint("127.0.0.1:4711")->groups[0].port == 4711);
+  CHECK(endpoint("localhost").ok());
+  CHECK(endpoint("[::1]:80")->groups[0].host == "[::1]");
+  for (const char* wrong : {"localhost:", "localhost:0", "localhost:99999", "localhost:x", ":80",
+                            "local host", "node7:80", "node7"}) {
+    CHECK_FALSE(endpoint(wrong).ok());
+  }
+}
+
+TEST_CASE("groups may talk by different protocols on different parts of a graph") {
+  const auto file = parse_groups("g.json", R"({"protocol": "tcp", "groups": [
+    {"name": "A", "endpoint": "localhost"}, {"name": "B", "endpoint": "localhost"},
+    {"name": "C", "endpoint": "localhost", "protocol": "shm"}],
+    "edges": [{"from": "C", "to": "A", "protocol": "auto"}]})");
+  REQUIRE_MESSAGE(file.ok(), file.error().message);
+  CHECK(file->between(0, 1) == Protocol::tcp);
+  CHECK(file->between(1, 2) == Protocol::shm);
+  CHECK(file->between(0, 2) == Protocol::automatic);
+
+  const std::string edge = two_groups.substr(0, two_groups.size() - 1) + ", \"edges\": [";
+  CHECK(why_not(edge + R"({"from": "A", "to": "X", "protocol": "tcp"}]})").find("found 'X'") !=
+        std::string::npos);
+  CHECK(why_not(edge + R"({"from": "A", "to": "A", "protocol": "tcp"}]})").find("found one") !=
+        std::string::npos);
+  CHECK(why_not(edge + R"({"from": "A", "to": "B"}]})").find("found less") != std::string::npos);
+  CHECK(why_not(edge + R"({"from": "A", "to": "B", "protocol": "mpi"}]})").find("whole file") !=
+        std::string::npos);
+}
+
+TEST_CASE("groups of a program and of a file have to be the same") {
+  Graph program = three_stages();
+  createGroup(program, "B", {"write"});
+  createGroup(program, "A") << "read"
+                            << "work";
+  CHECK(placed(program, two_groups).error().message.find("created from the whole program") !=
+        std::string::npos);
+  program.groups = {{"A", {"read", "work"}, {}}, {"B", {"write"}, {}}};
+  REQUIRE(placed(program, two_groups).ok());
+  CHECK(*placed(program, two_groups) == std::vector<Slot>{0, 0, 0, 0, 0, 1});
+
+  program.groups[0].name = "C";
+  CHECK(placed(program, two_groups).error().message ==
+        "g.json:1:1: want group 'C', which the program has, found none of that name");
+  program.groups = {{"A", {}, {}}};
+  CHECK(placed(program, two_groups).error().message ==
+        "g.json:2:10: want a group of the program (A), found 'B'");
+}
+
+TEST_CASE("a program without groups is spread over those of the file") {
+  const auto placement = placed(three_stages(), two_groups);
+  REQUIRE(placement.ok());
+  CHECK(std::count(placement->begin(), placement->end(), Slot{0}) == 3);
+  CHECK(std::count(placement->begin(), placement->end(), Slot{1}) == 3);
+}
+
+TEST_CASE("whatever is done to a file, it is read or refused with a place") {
+  Random random(9);
+  for (int round = 0; round < 5'000; ++round) {
+    std::string changed = figure_5;
+    for (int i = 0; i < 3; ++i) {
+      const std::size_t at = random.below(changed.size());
+      if (random.chance(0.5))
+        changed.erase(at, 1 + random.below(12));
+      else
+        changed[at] = "0123456789\"{}[],:-xG"[random.below(20)];
+    }
+    const auto groups = parse_groups("g.json", changed);
+    if (!groups) CHECK(groups.error().message.starts_with("g.json:"));
+  }
+}

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <piracema/error.h>
+
+#include <string>
+
+#include "cluster/driver.h"
+
+namespace piracema::tools {
+
+/// Has a job run by a file of groups (docs/formats/groups.md): one process for each, the replicas
+/// where the program's groups want them. Asks the program, `job.command`, for its groups.
+/// Errc::config for everything that is wrong with file or groups; nothing has begun then.
+Result<Done> apply_groups(const std::string& file, cluster::JobOptions& job);
+
+}  // namespace piracema::tools
