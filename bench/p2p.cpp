@@ -1,8 +1,10 @@
-// Items of one size from one process to another over loopback TCP, beside a plain socket that
-// somebody wrote by hand: a length before each item, many items a write, every item copied out and
-// checked (the workload `p2p` of paper 004's figure 9).
+// Items of one size from one process to another over loopback TCP or by shared memory, beside a plain
+// socket or a plain ring in memory that somebody wrote by hand: a length before each item, many items
+// a write, every item copied out and checked (the workload `p2p` of paper 004's figure 9).
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <sched.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -10,6 +12,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <atomic>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
@@ -114,13 +117,82 @@ Result<Sample> plain_socket(std::size_t bytes, std::size_t items) {
   };
 }
 
+/// A ring that two processes share, as plain as can be: they spin, and give way to each other.
+struct PlainRing {
+  static constexpr std::size_t capacity = std::size_t{1} << 20;
+  alignas(128) std::atomic<std::uint64_t> written{0};
+  alignas(128) std::atomic<std::uint64_t> read{0};
+  alignas(128) char room[capacity];
+
+  void put(const char* from, std::size_t count) {
+    std::uint64_t at = written.load(std::memory_order_relaxed);
+    while (count > 0) {
+      const std::size_t free = capacity - (at - read.load(std::memory_order_acquire));
+      const std::size_t piece = std::min({count, free, capacity - at % capacity});
+      if (piece == 0) ::sched_yield();
+      std::memcpy(room + at % capacity, from, piece);
+      from += piece;
+      count -= piece;
+      written.store(at += piece, std::memory_order_release);
+    }
+  }
+  void take(char* to, std::size_t count) {
+    std::uint64_t at = read.load(std::memory_order_relaxed);
+    while (count > 0) {
+      const std::size_t there = written.load(std::memory_order_acquire) - at;
+      const std::size_t piece = std::min({count, there, capacity - at % capacity});
+      if (piece == 0) ::sched_yield();
+      std::memcpy(to, room + at % capacity, piece);
+      to += piece;
+      count -= piece;
+      read.store(at += piece, std::memory_order_release);
+    }
+  }
+};
+
+Result<Sample> plain_memory(std::size_t bytes, std::size_t items) {
+  void* memory = ::mmap(nullptr, sizeof(PlainRing), PROT_READ | PROT_WRITE,
+                        MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) return Error{Errc::io, with_errno("memory to share")};
+  auto* ring = new (memory) PlainRing;
+  const std::size_t one = sizeof bytes + bytes;
+  std::vector<char> batch(one * items_a_write);
+  const double cpu_before = cpu_seconds(RUSAGE_SELF) + cpu_seconds(RUSAGE_CHILDREN);
+  const Time start = now();
+  const pid_t sender = ::fork();
+  if (sender < 0) return Error{Errc::io, with_errno("fork")};
+  for (std::size_t done = 0; done < items;) {
+    const std::size_t count = std::min(items_a_write, items - done);
+    if (sender != 0) ring->take(batch.data(), count * one);
+    for (std::size_t i = 0; i < count; ++i, ++done) {
+      char* item = batch.data() + i * one;
+      if (sender == 0) {
+        std::memcpy(item, &bytes, sizeof bytes);
+        std::memcpy(item + sizeof bytes, &done, sizeof done);
+      } else if (std::memcmp(item + sizeof bytes, &done, sizeof done) != 0) {
+        return Error{Errc::failed, "an item was not the next one"};
+      }
+    }
+    if (sender == 0) ring->put(batch.data(), count * one);
+  }
+  if (sender == 0) ::_exit(0);
+  const Time took = now() - start;
+  ::waitpid(sender, nullptr, 0);
+  ::munmap(memory, sizeof(PlainRing));
+  return Sample{
+      .wall_s = std::chrono::duration<double>(took).count(),
+      .cpu_s = cpu_seconds(RUSAGE_SELF) + cpu_seconds(RUSAGE_CHILDREN) - cpu_before,
+  };
+}
+
 /// As the program says: from its first item to its last one, without its start.
-Result<Sample> piracema_run(const std::string& built, std::size_t bytes, std::size_t items) {
+Result<Sample> piracema_run(const std::string& built, const std::string& transport,
+                            std::size_t bytes, std::size_t items) {
   std::string output;
   std::string last_words;
   auto sample =
-      run_command({built + "/tools/piracema", "run", "--quiet", "-n", "2", built + "/bench/p2p_app",
-                   std::to_string(bytes), std::to_string(items)},
+      run_command({built + "/tools/piracema", "run", "--quiet", "--transport", transport, "-n", "2",
+                   built + "/bench/p2p_app", std::to_string(bytes), std::to_string(items)},
                   {.output = &output, .last_words = &last_words});
   if (!sample) return sample.error();
   if (sample->exit_code != 0 || output.empty()) return Error{Errc::failed, last_words};
@@ -151,6 +223,7 @@ int main(int argc, char** argv) {
   bench::Settings settings;
   std::vector<std::size_t> sizes{8, 64, 512, 4'096, 65'536, 1'048'576};
   std::size_t megabytes = 2'000;
+  std::string transport = "tcp";
   CLI::App app("Sends items from one process to another, beside a plain socket written by hand.");
   add_options(app, settings);
   app.add_option("--sizes", sizes, "Bytes of an item: 8, 64, 512, 4096, 65536, 1048576")
@@ -158,6 +231,9 @@ int main(int argc, char** argv) {
       ->capture_default_str();
   app.add_option("--megabytes", megabytes, "About so much a run; at most 20 million items")
       ->check(CLI::Range(1, 1'000'000))
+      ->capture_default_str();
+  app.add_option("--transport", transport, "tcp, beside a plain socket; shm, beside a plain ring")
+      ->check(CLI::IsMember({"tcp", "shm"}))
       ->capture_default_str();
   CLI11_PARSE(app, argc, argv);
   const std::string built =
@@ -168,8 +244,12 @@ int main(int argc, char** argv) {
     const std::size_t items = std::clamp<std::size_t>(megabytes * 1'000'000 / bytes, 1, 20'000'000);
     auto comparison = compare(
         concat(items, " items of ", bytes, " bytes"),
-        {.name = "plain socket", .run = [=] { return plain_socket(bytes, items); }},
-        {.name = "piracema", .run = [=] { return piracema_run(built, bytes, items); }}, settings);
+        {.name = transport == "tcp" ? "plain socket" : "plain ring",
+         .run = [=] {
+           return transport == "tcp" ? plain_socket(bytes, items) : plain_memory(bytes, items);
+         }},
+        {.name = "piracema", .run = [=] { return piracema_run(built, transport, bytes, items); }},
+        settings);
     if (!comparison) {
       std::fprintf(stderr, "bench_p2p: %s\n", comparison.error().message.c_str());
       return comparison.error().code == Errc::usage ? 2 : 1;

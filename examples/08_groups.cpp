@@ -1,7 +1,7 @@
 // Paper 004's figure 5: a source, an all-to-all of two and four workers, a sink; cut into four
 // groups, two of them through the all-to-all.
 //
-//     08_groups                                               in this process, with threads
+//     08_groups                                                  in this process, with threads
 //     piracema run --groups examples/08_groups.json 08_groups    four processes
 #include <piracema/piracema.h>
 
@@ -32,12 +32,8 @@ int main() {
                            sink("Sk", Sum{}));
 
   createGroup(program, "G1", {"Sc"});
-  createGroup(program, "G2", {"L", "R"}) << "L/0"
-                                         << "R/0"
-                                         << "R/1";
-  createGroup(program, "G3", {"L", "R"}) << "L/1"
-                                         << "R/2"
-                                         << "R/3";
+  createGroup(program, "G2", {"L", "R"}) << "L/0" << "R/0" << "R/1";
+  createGroup(program, "G3", {"L", "R"}) << "L/1" << "R/2" << "R/3";
   createGroup(program, "G4", {"Sk"});
   return run(program);
 }

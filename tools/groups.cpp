@@ -1,5 +1,6 @@
 #include "groups.h"
 
+#include <cstdlib>
 #include <fstream>
 #include <iterator>
 #include <utility>
@@ -83,6 +84,8 @@ Result<Done> apply_groups(const std::string& file, cluster::JobOptions& job) {
   auto placement = cluster::place_groups(file, *groups, *shape, made);
   if (!placement) return placement.error();
 
+  // What is fused has lost the names that groups are made of.
+  ::setenv("PIRACEMA_FUSE", "none", 1);
   job.settings.slots = static_cast<std::uint32_t>(groups->groups.size());
   job.settings.placement = *std::move(placement);
   job.transport = name_of(groups->protocol);

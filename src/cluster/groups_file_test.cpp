@@ -139,8 +139,7 @@ TEST_CASE("groups may talk by different protocols on different parts of a graph"
 TEST_CASE("groups of a program and of a file have to be the same") {
   Graph program = three_stages();
   createGroup(program, "B", {"write"});
-  createGroup(program, "A") << "read"
-                            << "work";
+  createGroup(program, "A") << "read" << "work";
   CHECK(placed(program, two_groups).error().message.find("created from the whole program") !=
         std::string::npos);
   program.groups = {{"A", {"read", "work"}, {}}, {"B", {"write"}, {}}};

@@ -28,12 +28,8 @@ struct Sum {
 void create_groups(Graph& program, const std::string& rule) {
   if (rule == "none") return;
   createGroup(program, "G1", {"Sc"});
-  createGroup(program, "G2", {"L", "R"}) << "L/0"
-                                         << "R/0"
-                                         << "R/1";
-  createGroup(program, "G3", {"L", "R"}) << "L/1"
-                                         << "R/2"
-                                         << "R/3";
+  createGroup(program, "G2", {"L", "R"}) << "L/0" << "R/0" << "R/1";
+  createGroup(program, "G3", {"L", "R"}) << "L/1" << "R/2" << "R/3";
   createGroup(program, rule == "name" ? "G1" : "G4", {"Sk"});
   if (rule == "brick") program.groups[0].parent = {"X"};
   if (rule == "level") program.groups[0].parent = {"L/0"};
