@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Figs. 3 to 6 of paper 003, execution alone: measures, prints the paper's values beside ours, and
-draws if matplotlib is there (package python3-matplotlib).
+draws them.
 
-    bench/smr/figures.py build/release/bench/bench_smr_parallel [--quick] [--out DIRECTORY]
-    bench/smr/figures.py --from figures.json [--out DIRECTORY]
+    bench/smr/figures.py build/release/bench/bench_smr_parallel [--quick] [--minutes 20] [--out DIR]
+    bench/smr/figures.py --from figures.json [--out DIR]
 
 The paper has three replicas on machines with 8 hardware threads and 100 clients on a fourth; here
 one replica executes operations that are ordered already, 100 at a time, on the cores that there
@@ -15,6 +15,9 @@ import json
 import pathlib
 import subprocess
 import sys
+import time
+
+import chart
 
 # What paper 003 says in words, sections 4 and 5: (what, its ratio to sequential execution, ours).
 PAPER = [
@@ -36,42 +39,64 @@ PAPER = [
      dict(service="tuples-ts1", size=100_000, conflict_percent=100, threads=8)),
     ("Fig. 6: tuples, TS2, 100 % conflicts, best of its threads", "2.9",
      dict(service="tuples-ts2", size=100_000, conflict_percent=100, best=True)),
+    ("not in the paper: tuples by first field, 100 % conflicts", "-",
+     dict(service="tuples-first", size=100_000, conflict_percent=100, best=True)),
 ]
 
 
-def runs(quick):
-    """The arguments of each call of the benchmark."""
-    shares = ["0", "25", "100"] if quick else ["0", "5", "10", "15", "20", "25", "50", "75", "100"]
-    threads = ["2", "8"] if quick else ["1", "2", "4", "6", "8"]
-    ends = ["0", "100"]
-    yield "list", ["100000"], shares, ["2"]
-    yield "list", ["100000"], ends, threads
-    yield "list", ["10000", "1000000"], ends, ["2", "8"]
-    yield "tuples-ts1", ["100000"], shares if quick else [*shares[:6], "50", "75", "100"], ["2"]
-    yield "tuples-ts1", ["100000"], ends, threads
-    yield "tuples-ts2", ["100000"], ends, threads
+def points(quick):
+    """What is measured, each once: (service, size, conflicting share, threads). Ends first, so that a
+    run that is cut short has the shape."""
+    shares = [0, 100, 25] if quick else [0, 100, 25, 50, 10, 5, 15, 20, 75]
+    threads = [2, 8] if quick else [2, 8, 1, 4, 6]
+    all_points = []
+    for service in ["list", "tuples-ts1", "tuples-ts2", "tuples-first"]:
+        all_points += [(service, 100_000, share, count) for share in [0, 100] for count in threads]
+    for service in ["list", "tuples-ts1"]:
+        all_points += [(service, 100_000, share, 2) for share in shares]
+    all_points += [("list", size, share, count)
+                   for size in [10_000, 1_000_000] for share in [0, 100] for count in [2, 8]]
+    return list(dict.fromkeys(all_points))
 
 
-def measure(program, quick, out):
+def measure_one(program, quick, point):
+    service, size, share, threads = point
+    command = [program, "--json", "--service", service, "--runs", "3" if quick else "5",
+               "--seconds", "0.05" if quick else "0.15", "--size", str(size),
+               "--conflicts", str(share), "--threads", str(threads)]
+    return json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
+
+
+def measure(program, quick, minutes, out):
     """One document with all rows. What `out` has from a run that was cut short is not done again."""
     out.mkdir(parents=True, exist_ok=True)
-    document, rows, parts = {}, [], []
-    for number, (service, sizes, shares, threads) in enumerate(runs(quick)):
-        part = out / f"part{number}.json"
-        parts.append(part)
-        if not part.exists():
-            command = [program, "--json", "--service", service, "--runs", "3" if quick else "5",
-                       "--seconds", "0.05" if quick else "0.15",
-                       "--size", *sizes, "--conflicts", *shares, "--threads", *threads]
-            print(" ".join(command[1:]), file=sys.stderr)
-            done = subprocess.run(command, check=True, stdout=subprocess.PIPE)
-            part.write_bytes(done.stdout)
-        document = json.loads(part.read_text())
-        rows += document["rows"]
-    document["rows"] = rows
+    kept = out / "points.json"
+    done = json.loads(kept.read_text()) if kept.exists() else {}
+    wanted = points(quick)
+    begin, measured, left_out = time.monotonic(), 0, 0
+    for number, point in enumerate(wanted):
+        name = " ".join(str(word) for word in [*point, "quick" if quick else "full"])
+        if name in done:
+            continue
+        took = time.monotonic() - begin
+        if took > 60 * minutes:
+            left_out += 1
+            continue
+        rest = f", about {took / measured * (len(wanted) - number) / 60:.0f} min left" if measured else ""
+        service, size, share, threads = point
+        print(f"{number + 1} of {len(wanted)}: {service}, {size}, {share} % conflicts, "
+              f"{threads} threads{rest}", file=sys.stderr, flush=True)
+        done[name] = measure_one(program, quick, point)
+        kept.write_text(json.dumps(done))
+        measured += 1
+    if left_out:
+        print(f"{left_out} points are left out: {minutes} minutes are over; again goes on from here",
+              file=sys.stderr)
+    documents = list(done.values())
+    document = {**documents[0], "rows": [row for one in documents for row in one["rows"]]}
     (out / "figures.json").write_text(json.dumps(document))
-    for part in parts:
-        part.unlink()
+    if not left_out:
+        kept.unlink()
     return document
 
 
@@ -105,50 +130,33 @@ def curves(rows, x, **wanted):
     return {name: [points[key] for key in sorted(points)] for name, points in found.items()}
 
 
-def draw_one(pyplot, path, title, x, x_label, lines):
-    figure, axes = pyplot.subplots(1, 2, figsize=(10, 4))
-    for label, points in lines:
-        xs = [p[x] for p in points]
-        for ax, value, scale in [(axes[0], "ops_per_s", 1e-3), (axes[1], "latency_ms", 1)]:
-            middle = [p[value]["median"] * scale for p in points]
-            low = [m - p[value]["min"] * scale for m, p in zip(middle, points)]
-            high = [p[value]["max"] * scale - m for m, p in zip(middle, points)]
-            ax.errorbar(xs, middle, yerr=[low, high], label=label, marker="o", capsize=2)
-    axes[0].set_ylabel("thousand operations a second")
-    axes[1].set_ylabel("latency in ms")
-    for ax in axes:
-        ax.set_xlabel(x_label)
-        ax.set_ylim(bottom=0)
-    axes[0].legend()
-    figure.suptitle(title)
-    figure.savefig(path)
-    pyplot.close(figure)
+def draw_one(path, title, x, x_label, lines):
+    def line_of(points, value, scale):
+        return [(p[x], p[value]["min"] * scale, p[value]["median"] * scale, p[value]["max"] * scale)
+                for p in points]
+
+    chart.write(path, title, [
+        (what, x_label, [(label, line_of(points, value, scale)) for label, points in lines])
+        for what, value, scale in [("thousand operations a second", "ops_per_s", 1e-3),
+                                   ("latency in ms", "latency_ms", 1)]])
     print(f"drew {path}")
 
 
 def draw(document, out):
-    try:
-        import matplotlib
-    except ImportError:
-        print("no figures: install python3-matplotlib", file=sys.stderr)
-        return
-    matplotlib.use("svg")
-    from matplotlib import pyplot
-
     out.mkdir(parents=True, exist_ok=True)
     rows = document["rows"]
     for number, service, title in [(3, "list", "Linked list"), (5, "tuples-ts1", "Tuple space")]:
         lines = curves(rows, "conflict_percent", service=service, size=100_000, threads=2)
-        draw_one(pyplot, out / f"figure{number}.svg", f"Fig. {number}: {title}, 2 threads",
-                 "conflict_percent", "conflicting operations in percent", lines.items())
-    for number, services in [(4, ["list"]), (6, ["tuples-ts1", "tuples-ts2"])]:
+        draw_one(out / f"figure{number}.svg", f"Fig. {number}: {title}, 2 threads",
+                 "conflict_percent", "conflicting operations in percent", list(lines.items()))
+    for number, services in [(4, ["list"]), (6, ["tuples-ts1", "tuples-ts2", "tuples-first"])]:
         lines = []
         for service in services:
             for share in [0, 100]:
                 found = curves(rows, "threads", service=service, size=100_000,
                                conflict_percent=share)
                 lines += [(f"{service} {name} {share} %", points) for name, points in found.items()]
-        draw_one(pyplot, out / f"figure{number}.svg", f"Fig. {number}: by threads", "threads",
+        draw_one(out / f"figure{number}.svg", f"Fig. {number}: by threads", "threads",
                  "execution threads", lines)
 
 
@@ -156,6 +164,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("program", nargs="?", help="bench_smr_parallel")
     parser.add_argument("--quick", action="store_true", help="few points, for a first look")
+    parser.add_argument("--minutes", type=float, default=20, help="to measure at most; default: 20")
     parser.add_argument("--from", dest="source", type=pathlib.Path, help="measured before")
     parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path("figures"))
     arguments = parser.parse_args()
@@ -164,7 +173,7 @@ def main():
     if arguments.source:
         document = json.loads(arguments.source.read_text())
     else:
-        document = measure(arguments.program, arguments.quick, arguments.out)
+        document = measure(arguments.program, arguments.quick, arguments.minutes, arguments.out)
     print_table(document)
     draw(document, arguments.out)
 

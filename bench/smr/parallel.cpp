@@ -137,8 +137,10 @@ Workload make_workload(const Options& options, std::int32_t size, double conflic
                        unsigned threads) {
   constexpr std::size_t count = 20'000;
   if (options.service == "list") return list_workload(size, conflicts, count);
-  return tuple_workload(static_cast<std::size_t>(size), conflicts, count,
-                        options.service == "tuples-ts2", threads);
+  const auto groups = options.service == "tuples-ts2"     ? TupleGroups::by_arity
+                      : options.service == "tuples-first" ? TupleGroups::by_first_field
+                                                          : TupleGroups::all;
+  return tuple_workload(static_cast<std::size_t>(size), conflicts, count, groups, threads);
 }
 
 std::vector<Row> measure(const Options& options, std::int32_t size, double conflicts,
@@ -179,7 +181,7 @@ int main(int argc, char** argv) {
   Options options;
   CLI::App app("Executes ordered operations one by one, by groups and by keys (paper 003).");
   app.add_option("--service", options.service)
-      ->check(CLI::IsMember({"list", "tuples-ts1", "tuples-ts2"}));
+      ->check(CLI::IsMember({"list", "tuples-ts1", "tuples-ts2", "tuples-first"}));
   app.add_option("--size", options.sizes)->check(CLI::Range(10, 10'000'000));
   app.add_option("--conflicts", options.conflicts, "percent")->check(CLI::Range(0.0, 100.0));
   app.add_option("--threads", options.threads)->check(CLI::Range(1, 64));

@@ -21,11 +21,23 @@ TupleSpace::Tuple tuple(std::size_t arity, std::size_t number) {
   return fields;
 }
 
+TupleSpace::Conflicts conflicts_of(TupleGroups groups) {
+  switch (groups) {
+    case TupleGroups::by_arity:
+      return TupleSpace::Conflicts::by_arity;
+    case TupleGroups::by_first_field:
+      return TupleSpace::Conflicts::by_first_field;
+    case TupleGroups::all:
+      break;
+  }
+  return TupleSpace::Conflicts::all;
+}
+
 }  // namespace
 
-Workload tuple_workload(std::size_t size, double conflict_percent, std::size_t count, bool by_arity,
-                        unsigned threads) {
-  const auto conflicts = by_arity ? TupleSpace::Conflicts::by_arity : TupleSpace::Conflicts::all;
+Workload tuple_workload(std::size_t size, double conflict_percent, std::size_t count,
+                        TupleGroups groups, unsigned threads) {
+  const auto conflicts = conflicts_of(groups);
   const std::size_t each = size / arity_max;
   Workload workload;
   workload.machine = [=] {

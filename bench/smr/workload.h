@@ -25,9 +25,10 @@ struct Workload {
 Workload list_workload(std::int32_t size, double conflict_percent, std::size_t count);
 
 /// Section 4.2: tuples of 1 to 10 fields of 50 characters, `size` in all; so many of 100 operations
-/// put or take, the others read. `by_arity`: a group for each number of fields (TS2), dealt out to
-/// `threads`; else all that changes conflicts with all (TS1).
-Workload tuple_workload(std::size_t size, double conflict_percent, std::size_t count, bool by_arity,
-                        unsigned threads);
+/// put or take, the others read. All that changes conflicts with all (TS1), or there is a group for
+/// each number of fields (TS2), or for each of these and each first field; dealt out to `threads`.
+enum class TupleGroups { all, by_arity, by_first_field };
+Workload tuple_workload(std::size_t size, double conflict_percent, std::size_t count,
+                        TupleGroups groups, unsigned threads);
 
 }  // namespace piracema::bench

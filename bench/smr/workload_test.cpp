@@ -61,8 +61,10 @@ TEST_CASE("the paper's workloads end alike, whoever executes them") {
   for (const double conflicts : {0.0, 10.0, 50.0, 100.0}) {
     CAPTURE(conflicts);
     check_all_executors(list_workload(300, conflicts, 2'000));
-    check_all_executors(tuple_workload(300, conflicts, 2'000, false, 4));
-    check_all_executors(tuple_workload(300, conflicts, 2'000, true, 4));
+    for (const auto groups :
+         {TupleGroups::all, TupleGroups::by_arity, TupleGroups::by_first_field}) {
+      check_all_executors(tuple_workload(300, conflicts, 2'000, groups, 4));
+    }
   }
 }
 
@@ -97,6 +99,31 @@ TEST_CASE("a template takes the oldest tuple that matches it") {
   CHECK(find(TupleSpace::inp(any_a)) == std::nullopt);
   CHECK(find(TupleSpace::rdp({std::nullopt, std::nullopt, "x"})).has_value());
   CHECK(find(TupleSpace::rdp({std::nullopt, std::nullopt, "y"})) == std::nullopt);
+}
+
+TEST_CASE("a template whose first field is open finds the oldest tuple, whatever list has it") {
+  TupleSpace space(TupleSpace::Conflicts::by_first_field);
+  std::uint64_t place = 0;
+  const auto put = [&](const std::string& first) {
+    space.apply(TupleSpace::out({first, "x"}), {.instance = ++place});
+  };
+  for (const char* first : {"c", "a", "d", "b"}) put(first);
+  TupleSpace restored(TupleSpace::Conflicts::by_first_field);
+  REQUIRE(restored.restore(space.snapshot()()));
+  const Buffer any = TupleSpace::inp({std::nullopt, "x"});
+  std::string order;
+  while (const auto found = TupleSpace::decode_reply(restored.apply(any, {}))) {
+    order += found->front();
+  }
+  CHECK(order == "cadb");
+  // Two first fields conflict with the open one and not with each other.
+  const auto named = space.keys(TupleSpace::inp({"a", "x"})).writes;
+  const auto other = space.keys(TupleSpace::inp({"b", "x"})).writes;
+  const auto open = space.keys(any).writes;
+  REQUIRE(named.size() == 1);
+  CHECK(named != other);
+  CHECK(std::count(open.begin(), open.end(), named[0]) == 1);
+  CHECK(std::count(open.begin(), open.end(), other[0]) == 1);
 }
 
 TEST_CASE("whatever bytes come, the services take or refuse them, and images come back whole") {

@@ -22,7 +22,7 @@ using namespace piracema;
 namespace {
 
 // Of a conflict by the number of fields a replica finds out by itself, whatever clients say.
-constexpr auto conflicts = TupleSpace::Conflicts::by_arity;
+constexpr auto conflicts = TupleSpace::Conflicts::by_first_field;
 
 int serve(const smr::Configuration& configuration, char** argv, bool first_start) {
   TupleSpace space(conflicts);

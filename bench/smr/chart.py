@@ -1,0 +1,61 @@
+"""Line charts as SVG, with nothing but Python."""
+
+import math
+from xml.sax.saxutils import escape
+
+COLORS = ["#1f77b4", "#d62728", "#2ca02c", "#9467bd", "#ff7f0e", "#8c564b", "#17becf", "#7f7f7f"]
+WIDTH, HEIGHT, LEFT, TOP, PLOT_WIDTH, PLOT_HEIGHT = 560, 380, 60, 40, 300, 280
+
+
+def nice_step(span):
+    """1, 2 or 5 times a power of ten, for about five lines."""
+    rough = max(span, 1e-9) / 5
+    power = 10 ** math.floor(math.log10(rough))
+    return next(power * factor for factor in [1, 2, 5, 10] if power * factor >= rough)
+
+
+def panel(at, title, x_label, lines):
+    """One chart at x = `at`; `lines` are (label, [(x, low, middle, high)])."""
+    points = [point for _, line in lines for point in line]
+    x_max = max([x for x, *_ in points], default=1) or 1
+    y_max = max([high for *_, high in points], default=1) or 1
+    step, x_step = nice_step(y_max), nice_step(x_max)
+    y_max = step * math.ceil(y_max / step)
+
+    def sx(x):
+        return at + LEFT + x / x_max * PLOT_WIDTH
+
+    def sy(y):
+        return TOP + PLOT_HEIGHT - y / y_max * PLOT_HEIGHT
+
+    out = [f'<text x="{at + LEFT}" y="{TOP - 10}">{escape(title)}</text>']
+    for i in range(round(y_max / step) + 1):
+        y = sy(i * step)
+        out.append(f'<line x1="{sx(0)}" y1="{y:.1f}" x2="{sx(x_max)}" y2="{y:.1f}" stroke="#ddd"/>')
+        out.append(f'<text x="{sx(0) - 6}" y="{y + 4:.1f}" text-anchor="end">{i * step:g}</text>')
+    for i in range(int(x_max / x_step) + 1):
+        out.append(f'<text x="{sx(i * x_step):.1f}" y="{sy(0) + 18}" text-anchor="middle">'
+                   f'{i * x_step:g}</text>')
+    out.append(f'<text x="{sx(x_max / 2):.1f}" y="{sy(0) + 36}" text-anchor="middle">'
+               f'{escape(x_label)}</text>')
+    for number, (label, line) in enumerate(lines):
+        color = COLORS[number % len(COLORS)]
+        path = " ".join(f"{sx(x):.1f},{sy(middle):.1f}" for x, _, middle, _ in line)
+        out.append(f'<polyline points="{path}" fill="none" stroke="{color}" stroke-width="2"/>')
+        for x, low, middle, high in line:
+            out.append(f'<line x1="{sx(x):.1f}" y1="{sy(low):.1f}" x2="{sx(x):.1f}" '
+                       f'y2="{sy(high):.1f}" stroke="{color}"/>')
+            out.append(f'<circle cx="{sx(x):.1f}" cy="{sy(middle):.1f}" r="3" fill="{color}"/>')
+        out.append(f'<text x="{at + LEFT + PLOT_WIDTH + 12}" y="{TOP + 16 * number}" '
+                   f'fill="{color}">{escape(label)}</text>')
+    return "\n".join(out)
+
+
+def write(path, title, panels):
+    """`panels` are (title, x label, lines), side by side."""
+    body = "\n".join(panel(WIDTH * i, *one) for i, one in enumerate(panels))
+    path.write_text(f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH * len(panels)}" '
+                    f'height="{HEIGHT}" font-family="sans-serif" font-size="12">\n'
+                    f'<rect width="100%" height="100%" fill="white"/>\n'
+                    f'<text x="{LEFT}" y="16" font-weight="bold">{escape(title)}</text>\n'
+                    f'{body}\n</svg>\n')
