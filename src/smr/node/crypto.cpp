@@ -28,6 +28,34 @@ Tag mac(const MacKey& key, Bytes what) {
   return tag;
 }
 
+bool has_aes() {
+  prepare_crypto();
+  return crypto_aead_aes256gcm_is_available() != 0;
+}
+
+RecordTags::RecordTags(const RecordKey& key, bool aes) : aes_(aes) {
+  static_assert(sizeof(crypto_aead_aes256gcm_state) <= sizeof prepared_);
+  static_assert(sizeof(RecordKey) == crypto_aead_aes256gcm_KEYBYTES);
+  std::copy_n(key.begin(), key_.size(), key_.begin());
+  if (!aes_) return;
+  crypto_aead_aes256gcm_beforenm(reinterpret_cast<crypto_aead_aes256gcm_state*>(prepared_.data()),
+                                 raw(key.data()));
+}
+
+// The record's own number is in it, too, where there is no AES.
+Tag RecordTags::tag(std::uint64_t number, Bytes record) const {
+  if (!aes_) return mac(key_, record);
+  static_assert(sizeof(Tag) == crypto_aead_aes256gcm_ABYTES);
+  unsigned char nonce[crypto_aead_aes256gcm_NPUBBYTES] = {};
+  for (std::size_t i = 0; i < 8; ++i) nonce[i] = static_cast<unsigned char>(number >> (8 * i));
+  Tag tag;
+  unsigned char nothing = 0;
+  crypto_aead_aes256gcm_encrypt_detached_afternm(
+      &nothing, raw(tag.data()), nullptr, &nothing, 0, raw(record.data()), record.size(), nullptr,
+      nonce, reinterpret_cast<const crypto_aead_aes256gcm_state*>(prepared_.data()));
+  return tag;
+}
+
 bool same_tag(const Tag& a, Bytes b) {
   return b.size() == a.size() && sodium_memcmp(a.data(), b.data(), a.size()) == 0;
 }
@@ -37,8 +65,10 @@ void draw_secret(std::byte* room, std::size_t count) {
   randombytes_buf(room, count);
 }
 
-MacKey derive_key(Bytes secret, std::string_view label, Bytes context) {
-  MacKey key;
+namespace {
+template <class Key>
+Key derive(Bytes secret, std::string_view label, Bytes context) {
+  Key key;
   crypto_generichash_state state;
   // The lengths of label and context are told first, so that no two pairs run together.
   const std::uint64_t sizes[] = {label.size(), context.size()};
@@ -48,6 +78,15 @@ MacKey derive_key(Bytes secret, std::string_view label, Bytes context) {
   crypto_generichash_update(&state, raw(context.data()), context.size());
   crypto_generichash_final(&state, raw(key.data()), key.size());
   return key;
+}
+}  // namespace
+
+MacKey derive_key(Bytes secret, std::string_view label, Bytes context) {
+  return derive<MacKey>(secret, label, context);
+}
+
+RecordKey derive_record_key(Bytes secret, std::string_view label, Bytes context) {
+  return derive<RecordKey>(secret, label, context);
 }
 
 std::string hex_of(Bytes bytes) {

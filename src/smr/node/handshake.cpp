@@ -15,7 +15,7 @@ namespace {
 
 /// "PSMR" and the version of all that replicas and clients say to each other.
 constexpr std::uint32_t magic = 0x524D5350;
-constexpr std::uint16_t version = 1;
+constexpr std::uint16_t version = 2;
 constexpr std::size_t fresh_bytes = crypto_scalarmult_curve25519_BYTES;
 
 unsigned char* raw(std::byte* bytes) { return reinterpret_cast<unsigned char*>(bytes); }
@@ -23,8 +23,8 @@ const unsigned char* raw(const std::byte* bytes) {
   return reinterpret_cast<const unsigned char*>(bytes);
 }
 
-constexpr std::size_t hello_bytes = 4 + 2 + 16 + 9 + 9 + fresh_bytes;
-constexpr std::size_t answer_bytes = fresh_bytes + signature_bytes;
+constexpr std::size_t hello_bytes = 4 + 2 + 1 + 16 + 9 + 9 + fresh_bytes;
+constexpr std::size_t answer_bytes = 1 + fresh_bytes + signature_bytes;
 
 std::array<std::byte, 16> group_digest(const std::string& group) {
   return derive_key({}, "piracema smr group", as_bytes(group));
@@ -63,6 +63,7 @@ Buffer Handshake::hello() {
   wire::Writer writer(out);
   writer.number(magic);
   writer.number(version);
+  writer.number(static_cast<std::uint8_t>(self_.aes));
   const auto group = group_digest(self_.group);
   out.append(group.data(), group.size());
   write_name(writer, self_.name);
@@ -95,10 +96,10 @@ Result<bool> Handshake::take_hello(Bytes message, Buffer& answer) {
   }
   if (message.size() != hello_bytes) return corrupt("a hello of another size");
   const auto group = group_digest(self_.group);
-  if (!std::equal(group.begin(), group.end(), message.begin() + 6)) {
+  if (!std::equal(group.begin(), group.end(), message.begin() + 7)) {
     return refused(concat("want the group '", self_.group, "', found another one"));
   }
-  wire::Reader names(message.subspan(6 + group.size()));
+  wire::Reader names(message.subspan(7 + group.size()));
   peer_ = read_name(names);
   const PeerName wanted = read_name(names);
   if (wanted != self_.name) {
@@ -109,8 +110,10 @@ Result<bool> Handshake::take_hello(Bytes message, Buffer& answer) {
   if (!key) return refused(concat(to_text(peer_), " is not known here"));
   peer_key_ = *key;
 
+  keys_.aes = self_.aes && message[6] != std::byte{0};
   crypto_box_keypair(raw(fresh_public_.data()), raw(fresh_secret_.data()));
   transcript_ = Buffer(message);
+  wire::Writer(transcript_).number(static_cast<std::uint8_t>(keys_.aes));
   transcript_.append(fresh_public_.data(), fresh_public_.size());
   const Buffer signature = self_.key.sign(to_sign("answer"));
   transcript_.append(signature.data(), signature.size());
@@ -122,12 +125,14 @@ Result<bool> Handshake::take_hello(Bytes message, Buffer& answer) {
 
 Result<bool> Handshake::take_answer(Bytes message, Buffer& answer) {
   if (message.size() != answer_bytes) return corrupt("an answer of another size");
-  transcript_.append(message.data(), fresh_bytes);
-  if (!verify_signature(peer_key_, to_sign("answer"), message.subspan(fresh_bytes))) {
+  transcript_.append(message.data(), 1 + fresh_bytes);
+  if (!verify_signature(peer_key_, to_sign("answer"), message.subspan(1 + fresh_bytes))) {
     return refused(concat("the signature is not that of ", to_text(peer_)));
   }
-  transcript_.append(message.data() + fresh_bytes, signature_bytes);
-  if (auto agreed = agree(message.first(fresh_bytes), true); !agreed) return agreed.error();
+  transcript_.append(message.data() + 1 + fresh_bytes, signature_bytes);
+  keys_.aes = message[0] != std::byte{0};
+  if (keys_.aes && !self_.aes) return corrupt("tags of another kind than were offered");
+  if (auto agreed = agree(message.subspan(1, fresh_bytes), true); !agreed) return agreed.error();
   const Buffer signature = self_.key.sign(to_sign("proof"));
   answer.append(signature.data(), signature.size());
   wants_ = Wants::nothing;
@@ -150,10 +155,11 @@ Result<Done> Handshake::agree(Bytes fresh_key, bool dialler) {
                                                    raw(fresh_key.data())) == 0;
   sodium_memzero(fresh_secret_.data(), fresh_secret_.size());
   if (!agreed) return corrupt("a key that is none");
-  const MacKey forth = derive_key(secret, "dialler to acceptor", transcript_);
-  const MacKey back = derive_key(secret, "acceptor to dialler", transcript_);
+  const RecordKey forth = derive_record_key(secret, "dialler to acceptor", transcript_);
+  const RecordKey back = derive_record_key(secret, "acceptor to dialler", transcript_);
   sodium_memzero(secret.data(), secret.size());
-  keys_ = dialler ? LinkKeys{forth, back} : LinkKeys{back, forth};
+  keys_.send = dialler ? forth : back;
+  keys_.receive = dialler ? back : forth;
   return Done{};
 }
 

@@ -29,11 +29,14 @@ struct Self {
   std::string group;
   PeerName name;
   KeyPair key;
+  /// Whether tags by AES are fast here; they are used if they are on both sides.
+  bool aes = has_aes();
 };
 
 /// Keys that only the two ends of one connection have, one for each direction.
 struct LinkKeys {
-  MacKey send{}, receive{};
+  RecordKey send{}, receive{};
+  bool aes = false;
 };
 
 /// How two that know each other's public keys agree on keys for one connection, without I/O:

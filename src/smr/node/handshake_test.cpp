@@ -100,3 +100,30 @@ TEST_CASE("a message with any bit changed, or cut short, ends the handshake") {
     CHECK_FALSE(three);
   }
 }
+
+TEST_CASE("two of which one has no AES agree to do without") {
+  for (const bool near_has : {false, true}) {
+    Pair pair;
+    pair.near.aes = near_has;
+    pair.far.aes = !near_has;
+    Buffer answer, proof, none;
+    CHECK(pair.acceptor.take(pair.dialler.hello(), answer).ok());
+    CHECK(pair.dialler.take(answer, proof).ok());
+    CHECK(*pair.acceptor.take(proof, none) == true);
+    CHECK_FALSE(pair.dialler.keys().aes);
+    CHECK_FALSE(pair.acceptor.keys().aes);
+    CHECK(pair.dialler.keys().send == pair.acceptor.keys().receive);
+  }
+}
+
+TEST_CASE("tags are made by AES only where both sides have it, and fit what they are for") {
+  const RecordKey key{std::byte{1}};
+  for (const bool aes : {false, has_aes()}) {
+    const RecordTags one(key, aes), same(key, aes);
+    const RecordTags other(RecordKey{std::byte{2}}, aes);
+    CHECK(one.tag(1, as_bytes("what was said")) == same.tag(1, as_bytes("what was said")));
+    CHECK(one.tag(1, as_bytes("what was said")) != same.tag(1, as_bytes("what was sold")));
+    CHECK(one.tag(1, as_bytes("what was said")) != other.tag(1, as_bytes("what was said")));
+    if (aes) CHECK(one.tag(1, as_bytes("said")) != one.tag(2, as_bytes("said")));
+  }
+}

@@ -133,7 +133,7 @@ bool Link::take_record(Bytes record) {
                        : (fail({Errc::corrupt, "these are not our bytes"}), false);
   const Bytes sealed = record.first(record.size() - sizeof(Tag));
   if (number != received_count_ ||
-      !same_tag(mac(handshake_.keys().receive, sealed), record.last(sizeof(Tag)))) {
+      !same_tag(received_tags_->tag(number, sealed), record.last(sizeof(Tag)))) {
     fail({Errc::corrupt, "a record that the peer did not send as it came"});
     return false;
   }
@@ -155,6 +155,9 @@ bool Link::take_greeting(Bytes payload) {
 
 void Link::become_known() {
   known_ = true;
+  const LinkKeys& keys = handshake_.keys();
+  sent_tags_.emplace(keys.send, keys.aes);
+  received_tags_.emplace(keys.receive, keys.aes);
   if (deadline_) poller_.cancel(*std::exchange(deadline_, std::nullopt));
   events_.known(*this);
 }
@@ -210,8 +213,8 @@ void Link::seal() {
   const std::size_t size = out_.size() - *record_;
   write_number(record, size - header_bytes, 4);
   write_number(record + 4, sent_count_, 8);
+  const Tag tag = sent_tags_->tag(sent_count_, Bytes(record, size));
   sent_count_ += 1;
-  const Tag tag = mac(handshake_.keys().send, Bytes(record, size));
   out_.append(tag.data(), tag.size());
   record_.reset();
 }

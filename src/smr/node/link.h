@@ -103,6 +103,8 @@ class Link : public std::enable_shared_from_this<Link> {
   std::uint32_t wanted_ = 0;
   std::optional<net::Poller::Timer> deadline_;
 
+  /// Once known.
+  std::optional<RecordTags> sent_tags_, received_tags_;
   /// Of a record that is not there as a whole.
   Buffer in_;
   std::uint64_t received_count_ = 0;
