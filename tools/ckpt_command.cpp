@@ -87,6 +87,14 @@ void CkptCommand::add_running(CLI::App& app) {
   app.add_flag("--quiet", quiet_, "Only warnings and errors");
 }
 
+void CkptCommand::add_windows(CLI::App& app) {
+  app.add_option("--until", windows_.until, "The machine is lent until then: 06:00");
+  app.add_option("--for", windows_.during, "The machine is lent for so long: 2h");
+  app.add_option("--windows", windows_.file, "File of windows: lines of DAYS FROM TO [HOSTS]");
+  app.add_option("--risk", windows_.risk,
+                 "Percent of windows that may close before the job is\nsaved; default: 1");
+}
+
 CkptCommand::CkptCommand(CLI::App& app) {
   ckpt_ = app.add_subcommand("ckpt", "Checkpoint and restart of unmodified programs and MPI jobs");
   ckpt_->require_subcommand(1);
@@ -102,6 +110,13 @@ CkptCommand::CkptCommand(CLI::App& app) {
   add_running(*run_);
   resume_ = add("resume", "Go on from the newest good image", footer);
   add_running(*resume_);
+  window_ = add("window", "Run while the machine is lent; hand it back in time: -- PROGRAM ARGS...",
+                footer);
+  add_running(*window_);
+  add_windows(*window_);
+  plan_ = add("plan", "Say when the last checkpoint of a window is to begin, and why", footer);
+  add_windows(*plan_);
+  plan_->add_flag("--json", json_, "As JSON");
   save_ = add("save", "Make an image; the program goes on", footer);
   stop_ = add("stop", "Make an image and end the program", footer);
   list_ = add("list", "List the images", footer);
@@ -125,6 +140,8 @@ int CkptCommand::take_program(int argc, char** argv) {
 int CkptCommand::run() {
   if (run_->parsed()) return start();
   if (resume_->parsed()) return resume();
+  if (window_->parsed()) return window();
+  if (plan_->parsed()) return show_plan(directory_, windows_, json_);
   if (save_->parsed()) return ask("save");
   if (stop_->parsed()) return ask("stop");
   if (list_->parsed()) return list();
@@ -162,6 +179,24 @@ int CkptCommand::resume() {
   if (images->empty()) {
     return fail({Errc::config, concat(directory_, ": there is no image to go on from")});
   }
+  return keep_job(*std::move(directory), *std::move(job), *std::move(settings));
+}
+
+// The same words begin a job and go on with it, after a reboot too.
+int CkptCommand::window() {
+  auto settings = run_settings(criu_, every_, keep_, quiet_);
+  if (!settings) return fail(settings.error());
+  if (auto applied = apply_window(windows_, *settings); !applied) return fail(applied.error());
+  auto directory = JobDirectory::open(directory_);
+  if (!directory) return fail(directory.error());
+  auto job = (*directory)->read();
+  const bool is_new = !job || (!program_.empty() && job->command != program_);
+  if (is_new && program_.empty()) {
+    return fail({Errc::usage, "want -- and the program to run; see piracema ckpt window --help"});
+  }
+  if (is_new) job = new_job(**directory, program_);
+  if (!job) return fail(job.error());
+  if (job->ended) return *job->ended;
   return keep_job(*std::move(directory), *std::move(job), *std::move(settings));
 }
 

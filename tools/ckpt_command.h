@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "ckpt_window.h"
+
 namespace piracema::tools {
 
 /// `piracema ckpt`: checkpoint and restart of programs that know nothing of it.
@@ -24,6 +26,7 @@ class CkptCommand {
  private:
   CLI::App* add(const std::string& name, const std::string& help, const std::string& footer);
   void add_running(CLI::App& app);
+  void add_windows(CLI::App& app);
 
   int start();
   int resume();
@@ -31,13 +34,15 @@ class CkptCommand {
   int list() const;
   int verify() const;
   int prune();
+  int window();
   int doctor() const;
 
   CLI::App *ckpt_ = nullptr, *run_ = nullptr, *resume_ = nullptr, *save_ = nullptr,
            *stop_ = nullptr, *list_ = nullptr, *verify_ = nullptr, *prune_ = nullptr,
-           *doctor_ = nullptr;
+           *doctor_ = nullptr, *window_ = nullptr, *plan_ = nullptr;
   std::string directory_, criu_, every_;
   std::vector<std::string> program_;
+  WindowOptions windows_;
   std::uint32_t keep_ = 2;
   bool quiet_ = false, json_ = false;
 };

@@ -65,7 +65,7 @@ class HelpText : public CLI::Formatter {
     if (name == "ckpt") words = "piracema ckpt run|save|stop|resume|list|... [OPTIONS] ...";
     if (app->get_parent() != nullptr && app->get_parent()->get_name() == "ckpt") {
       words =
-          concat("piracema ckpt ", name, " [OPTIONS]", name == "run" ? " -- PROGRAM ARGS..." : "");
+          concat("piracema ckpt ", name, " [OPTIONS]", name == "run" || name == "window" ? " -- PROGRAM ARGS..." : "");
     }
     if (app->get_parent() != nullptr && app->get_parent()->get_name() == "kv") {
       words = concat("piracema kv ", name, " [OPTIONS] ",

@@ -60,7 +60,8 @@ Result<Capsule> Capsule::open(const CapsuleSettings& settings) {
     here.close();
     capsule_main(std::move(there), settings);
   }
-  Capsule capsule(Fd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0))), std::move(here));
+  Capsule capsule(static_cast<pid_t>(pid), Fd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0))),
+                  std::move(here));
   there.close();
   Result<Done> joined = Done{};
   if (!capsule.init_) {

@@ -40,6 +40,8 @@ class Capsule {
 
   /// Readable when there is a report or the capsule has died.
   int handle() const { return socket_.get(); }
+  /// Its first process, as the host numbers it.
+  pid_t pid() const { return pid_; }
   /// The next report; Errc::not_found if there is none yet, Errc::lost when the capsule is dead.
   Result<Report> receive();
   Result<Done> send(Order order);
@@ -48,8 +50,10 @@ class Capsule {
   void kill();
 
  private:
-  Capsule(Fd init, Fd socket) : init_(std::move(init)), socket_(std::move(socket)) {}
+  Capsule(pid_t pid, Fd init, Fd socket)
+      : pid_(pid), init_(std::move(init)), socket_(std::move(socket)) {}
 
+  pid_t pid_;
   /// A pidfd.
   Fd init_;
   Fd socket_;

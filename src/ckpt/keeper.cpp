@@ -124,8 +124,14 @@ void Keeper::on(const Interrupted&) {
 }
 
 void Keeper::on(const WindowOpened& event) {
+  if (state_ != State::away) return;
   closes_ = event.closes;
-  if (state_ == State::away && closes_ > now_ + settings_.reserve) open();
+  if (now_ < *stop_at()) return open();
+  // What is begun in it could not be saved in it.
+  closes_.reset();
+  const std::string why = "the window is shorter than one checkpoint may take";
+  act(HandedBack{false, why});
+  if (settings_.once) finish(End::failed, 0, why);
 }
 
 void Keeper::on(const Forecast& event) { forecast_ = event.duration; }
@@ -165,7 +171,7 @@ void Keeper::hand_back(bool saved, std::string why) {
   closes_.reset();
   state_ = State::away;
   attempt_ = 0;
-  if (!settings_.windows || stop_wanted_) finish(End::stopped, 0, "the window has closed");
+  if (settings_.once || stop_wanted_) finish(End::stopped, 0, "the window has closed");
 }
 
 void Keeper::finish(End end, int status, std::string why) {

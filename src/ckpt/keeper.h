@@ -92,8 +92,9 @@ using KeeperAction =
 struct KeeperSettings {
   /// Time between two images while the job runs; none: only when asked.
   std::optional<Time> every;
-  /// Wait for a WindowOpened before anything runs, and go on with the next one after each.
-  bool windows = false;
+  /// Wait for a WindowOpened before anything runs, and go on with the next one after each; or
+  /// finish after the first.
+  bool windows = false, once = false;
   /// So long before a window closes what is not done is given up: ending processes takes time too.
   Time reserve = std::chrono::milliseconds(300);
 };

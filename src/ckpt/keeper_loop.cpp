@@ -14,10 +14,16 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "ckpt/open_file_record.h"
+#include "ckpt/planner.h"
+#include "ckpt/process_tree.h"
+#include "ckpt/store_state.h"
 
 namespace piracema::ckpt {
 
 namespace {
+
+/// Between two forecasts while a job runs: its memory grows, and the store has other users.
+constexpr Time forecast_interval = std::chrono::seconds(1);
 
 std::uint64_t size_of(const std::string& path) {
   struct stat status {};
@@ -86,6 +92,8 @@ Result<Finish> KeeperLoop::run() {
     std::visit([this](const auto& a) { act(a); }, action);
   }
   set_timer();
+  predictor_ = read_predictor(*directory_);
+  if (settings_.window) look_for_window();
   while (!finish_) poller_.run_once(std::chrono::milliseconds(-1));
   drain(true);
   return *finish_;
@@ -95,7 +103,7 @@ void KeeperLoop::tell(const KeeperEvent& event) {
   for (const KeeperAction& action : keeper_.step(now(), event)) {
     std::visit([this](const auto& a) { act(a); }, action);
   }
-  set_timer();
+  if (!finish_) set_timer();
 }
 
 void KeeperLoop::set_timer() {
@@ -107,6 +115,48 @@ void KeeperLoop::set_timer() {
     timer_.reset();
     tell(Tick{});
   });
+}
+
+void KeeperLoop::look_for_window() {
+  const auto span = settings_.window(std::max(now(), windows_done_));
+  if (!span) {
+    finish_ = Finish{End::stopped, 0, "no window follows"};
+    return;
+  }
+  if (span->opens > now()) {
+    note(concat("waits for its window, which opens in ",
+                human_seconds(std::chrono::duration<double>(span->opens - now()).count())));
+    poller_.at(span->opens, [this] { look_for_window(); });
+    return;
+  }
+  windows_done_ = span->closes;
+  forecast();
+  tell(WindowOpened{span->closes});
+}
+
+DumpFeatures KeeperLoop::features() const {
+  DumpFeatures features{.dirty_bytes = dirty_bytes()};
+  if (capsule_) features.bytes = static_cast<double>(resident_bytes(capsule_->pid()));
+  return features;
+}
+
+void KeeperLoop::forecast() {
+  if (forecast_timer_) poller_.cancel(*forecast_timer_);
+  forecast_timer_ = poller_.at(now() + forecast_interval, [this] {
+    forecast_timer_.reset();
+    if (keeper_.in_capsule()) forecast();
+  });
+  const double seconds = duration_at(predictor_.forecast(features()), settings_.risk);
+  tell(Forecast{std::chrono::duration_cast<Time>(std::chrono::duration<double>(seconds))});
+}
+
+void KeeperLoop::learn(double seconds) {
+  if (!dumping_ || seconds <= 0) return;
+  predictor_.learn(dumping_->first, seconds);
+  dumping_.reset();
+  if (auto written = write_predictor(*directory_, predictor_); !written) {
+    log(Level::warning, written.error().message);
+  }
 }
 
 void KeeperLoop::act(const OpenCapsule&) {
@@ -196,6 +246,7 @@ void KeeperLoop::act(const Launch& launch) {
 }
 
 void KeeperLoop::act(const Dump& dump) {
+  dumping_ = std::pair(features(), now());
   auto image = store_.begin();
   Result<Done> sent = Done{};
   if (image) {
@@ -216,7 +267,15 @@ void KeeperLoop::act(const Dump& dump) {
 void KeeperLoop::act(const Answer& answer) { door_->answer(answer.caller, answer.ok, answer.text); }
 
 void KeeperLoop::act(const HandedBack& back) {
-  note(concat("the window has closed; ", back.saved ? "saved: " : "", back.why));
+  note(concat("the machine is handed back; ", back.why));
+  // One that was given up would have taken longer than it had.
+  if (!back.saved && dumping_) {
+    learn(1.5 * std::chrono::duration<double>(now() - dumping_->second).count());
+  }
+  if (settings_.window)
+    poller_.post([this] {
+      if (!finish_) look_for_window();
+    });
 }
 
 void KeeperLoop::act(const Finish& finish) { finish_ = finish; }
@@ -252,8 +311,12 @@ void KeeperLoop::hear(const Report& report) {
 }
 
 void KeeperLoop::dumped(const Report& report) {
-  if (!report.ok) return tell(Dumped{false, report.message, {}});
+  if (!report.ok) {
+    dumping_.reset();
+    return tell(Dumped{false, report.message, {}});
+  }
   const double total = static_cast<double>(report.dump_us) * 1e-6;
+  learn(total);
   std::uint64_t bytes = 0;
   if (const auto all = store_.list(); all && !all->empty() && all->back().manifest) {
     bytes = all->back().manifest->bytes();

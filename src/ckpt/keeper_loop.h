@@ -2,9 +2,11 @@
 
 #include <piracema/error.h>
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "ckpt/capsule.h"
@@ -12,15 +14,25 @@
 #include "ckpt/job_directory.h"
 #include "ckpt/keeper.h"
 #include "ckpt/output_tail.h"
+#include "ckpt/predictor.h"
 #include "net/poller.h"
 
 namespace piracema::ckpt {
+
+/// When the machine is lent.
+struct LentSpan {
+  Time opens{}, closes{};
+};
 
 struct RunSettings {
   std::string criu;
   /// This program's file.
   std::string program;
   KeeperSettings keeper;
+  /// The window that is open at that time or the next one; none: never again. Empty: always.
+  std::function<std::optional<LentSpan>(Time)> window;
+  /// How often a window may close before the job is saved in it.
+  double risk = 0.01;
   /// Images to keep.
   std::size_t keep = 2;
   /// Only warnings and errors.
@@ -56,6 +68,12 @@ class KeeperLoop {
   void hear(const Report& report);
   void dumped(const Report& report);
   void asked(Caller caller, const std::string& word);
+  /// Tells the keeper when a window opens.
+  void look_for_window();
+  /// Tells it how long a dump may take, now, and again while the job runs.
+  void forecast();
+  DumpFeatures features() const;
+  void learn(double seconds);
   /// Newest first, those whose manifest is of this job and good.
   Result<std::vector<Manifest>> images();
   Result<Done> prepare_restore(const Manifest& manifest, Record& record);
@@ -75,7 +93,12 @@ class KeeperLoop {
   std::optional<OutputTail> output_, error_;
   std::unique_ptr<ControlDoor> door_;
   Fd signals_;
-  std::optional<net::Poller::Timer> timer_;
+  std::optional<net::Poller::Timer> timer_, forecast_timer_;
+  Predictor predictor_;
+  /// Of the dump under way, and when it began.
+  std::optional<std::pair<DumpFeatures, Time>> dumping_;
+  /// No window that closes by then is of interest any more.
+  Time windows_done_{};
   /// Of the launch under way.
   std::optional<Manifest> restoring_;
   bool more_images_ = false;

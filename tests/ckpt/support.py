@@ -12,7 +12,7 @@ import unittest
 PIRACEMA = os.environ["PIRACEMA_COMMAND"]
 COUNTER = os.environ["COUNTER_APP"]
 SKIPPED = 77
-PATIENCE = 100  # Seconds; nothing that is waited for takes so long.
+PATIENCE = 280  # Seconds; nothing that is waited for takes so long.
 
 
 def skip(why):

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "ckpt/predictor.h"
+
+/// When to begin the last checkpoint of a window. Pure.
+namespace piracema::ckpt {
+
+struct PlannerSettings {
+  /// How often a window may close before the image is complete, from 0.01 to 0.5.
+  double risk = 0.01;
+  /// Before the close, for ending processes, in seconds.
+  double reserve = 0.3;
+};
+
+struct Plan {
+  /// How long the dump may take at this risk.
+  double duration = 0;
+  /// Seconds until the dump is begun at the latest; negative: too late for this risk.
+  double start_in = 0;
+  /// The job can run for some time before that, or could at least be saved in time half the time.
+  bool worth_opening = false;
+};
+
+/// For a close in `left` seconds. A known end makes it best to begin as late as the quantile
+/// allows, and not at Young's interval, which is for failures that are not announced.
+Plan plan_dump(const PlannerSettings& settings, double left, const DumpForecast& forecast);
+
+/// The quantile of the forecast at 1 - risk, between those that it has.
+double duration_at(const DumpForecast& forecast, double risk);
+
+/// What `piracema ckpt plan` prints: a line each.
+std::vector<std::string> explain(const Plan& plan, const DumpFeatures& features,
+                                 const DumpForecast& forecast, std::size_t learnt);
+
+}  // namespace piracema::ckpt

@@ -1,0 +1,87 @@
+#!/usr/bin/env python3
+"""Machines are lent for a while: jobs leave in time, whatever happens, and go on in the next window."""
+
+import json
+import subprocess
+import time
+
+from support import COUNTER, CkptTest, main
+
+# About two seconds of work in steps of 10 ms.
+PROGRAM = [COUNTER, 200, 4, 4_000_000, 3]
+
+
+class Window(CkptTest):
+    def window(self, *options, program=PROGRAM, **environment):
+        return self.start("window", "--dir", self.dir, *options, "--", *program, **environment)
+
+    def test_a_job_goes_on_from_window_to_window_by_the_same_words(self):
+        wanted, _ = self.plain(*PROGRAM)
+        codes = []
+        while not codes or codes[-1] == 75:
+            job = self.window("--for", "4s")
+            codes.append(job.end())
+            self.assertLess(len(codes), 30, job.errors())
+        self.assertEqual(3, codes[-1], job.errors())
+        self.assertEqual(wanted, (self.dir / "stdout").read_text())
+        again = self.window("--for", "4s")
+        self.assertEqual(3, again.end())
+        self.assertEqual([], again.lines)
+
+    def test_a_dump_that_hangs_is_given_up_and_nothing_of_the_job_stays(self):
+        criu = self.path / "criu"
+        real = next(f["text"] for f in json.loads(self.ckpt("doctor", "--json").stdout) if f["what"] == "criu")
+        real = real[real.index("(") + 1:-1]
+        criu.write_text(f'#!/bin/sh\n[ "$1" = dump ] && exec sleep 4242\nexec {real} "$@"\n')
+        criu.chmod(0o755)
+        job = self.window("--for", "5s", "--criu", criu, program=["sleep", "4243"])
+        self.assertEqual(75, job.end(), job.errors())
+        self.assertIn("not saved in time", job.errors())
+        for words in subprocess.run(["ps", "-eo", "args="], capture_output=True, text=True).stdout.splitlines():
+            self.assertNotIn(words.strip(), ["sleep 4242", "sleep 4243"])
+
+    def test_a_window_that_is_shorter_than_a_checkpoint_is_not_used(self):
+        job = self.window("--for", "300ms")
+        self.assertEqual(3, job.end())
+        self.assertIn("shorter than one checkpoint", job.errors())
+        self.assertFalse((self.dir / "stdout").read_text())
+
+    def test_the_calendar_says_when(self):
+        now = time.localtime()
+        other = "mon tue wed thu fri sat sun".split()[(now.tm_wday + 3) % 7]
+        windows = self.path / "windows"
+        windows.write_text(f"# another day\n{other} 10:00 11:00\n")
+        job = self.window("--windows", windows)
+        while "waits for its window" not in job.errors():
+            self.assertIsNone(job.process.poll(), job.errors())
+        job.process.terminate()
+        self.assertEqual(75, job.end(), job.errors())
+        windows.write_text("daily 00:00 24:00\n")
+        job = self.window("--windows", windows)
+        self.assertEqual(3, job.end(), job.errors())
+
+    def test_a_plan_tells_how_long_and_why(self):
+        job = self.run_job(*PROGRAM)
+        job.read(5)
+        self.ckpt("save", "--dir", self.dir)
+        plan = json.loads(self.ckpt("plan", "--dir", self.dir, "--for", "10m", "--json").stdout)
+        self.assertEqual(1, plan["learnt"])
+        self.assertGreater(plan["bytes"], 4e6)
+        self.assertLessEqual(plan["p50"], plan["p95"])
+        self.assertLessEqual(plan["p95"], plan["p99"])
+        self.assertLess(plan["start_in"] + plan["duration"], 600)
+        self.assertIn("at the latest", self.ckpt("plan", "--dir", self.dir, "--for", "10m").stdout)
+        self.assertEqual(3, job.end())
+
+    def test_windows_that_make_no_sense_are_refused(self):
+        (self.path / "w").write_text("someday 1 2\n")
+        for code, says, options in [(2, "want one of", []), (2, "want one of", ["--for", "1h", "--until", "06:00"]),
+                                    (2, "--until", ["--until", "6"]), (2, "--for", ["--for", "long"]),
+                                    (2, "--risk", ["--for", "1h", "--risk", "0"]),
+                                    (3, "w:1:", ["--windows", "w"]), (3, "No such file", ["--windows", "nowhere"])]:
+            refused = self.ckpt("window", "--dir", "d", *options, "--", "true", code=code)
+            self.assertIn(says, refused.stderr)
+
+
+if __name__ == "__main__":
+    main()
