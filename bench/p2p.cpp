@@ -1,6 +1,7 @@
-// Items of one size from one process to another over loopback TCP or by shared memory, beside a plain
-// socket or a plain ring in memory that somebody wrote by hand: a length before each item, many items
-// a write, every item copied out and checked (the workload `p2p` of paper 004's figure 9).
+// Items of one size from one process to another over loopback TCP or by shared memory, beside a
+// plain socket or a plain ring in memory that somebody wrote by hand: a length before each item,
+// many items a write, every item copied out and checked (the workload `p2p` of paper 004's figure
+// 9).
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sched.h>
@@ -151,8 +152,8 @@ struct PlainRing {
 };
 
 Result<Sample> plain_memory(std::size_t bytes, std::size_t items) {
-  void* memory = ::mmap(nullptr, sizeof(PlainRing), PROT_READ | PROT_WRITE,
-                        MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  void* memory =
+      ::mmap(nullptr, sizeof(PlainRing), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) return Error{Errc::io, with_errno("memory to share")};
   auto* ring = new (memory) PlainRing;
   const std::size_t one = sizeof bytes + bytes;
@@ -245,9 +246,10 @@ int main(int argc, char** argv) {
     auto comparison = compare(
         concat(items, " items of ", bytes, " bytes"),
         {.name = transport == "tcp" ? "plain socket" : "plain ring",
-         .run = [=] {
-           return transport == "tcp" ? plain_socket(bytes, items) : plain_memory(bytes, items);
-         }},
+         .run =
+             [=] {
+               return transport == "tcp" ? plain_socket(bytes, items) : plain_memory(bytes, items);
+             }},
         {.name = "piracema", .run = [=] { return piracema_run(built, transport, bytes, items); }},
         settings);
     if (!comparison) {

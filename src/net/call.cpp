@@ -126,6 +126,8 @@ void Call::failed(Error why) {
   connection_.reset();
   rings_.reset();
   mpi_channel_.reset();
+  if (why.code == Errc::timeout && refusal_) why = *refusal_;
+  if (why.code != Errc::timeout) refusal_ = why;
   const Time next = now() + retry_interval;
   if (next >= deadline_) return finish(std::move(why));
   next_ = poller_.at(next, [this] { dial(); });

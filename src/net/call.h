@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "base/fd.h"
@@ -71,6 +72,8 @@ class Call {
   std::unique_ptr<Rings> rings_;
   std::unique_ptr<MpiChannel> mpi_channel_;
   bool tried_locally_ = false;
+  /// Why the last attempt failed that did not just run out of time: it says more.
+  std::optional<Error> refusal_;
   std::unique_ptr<Dial> dial_;
   std::shared_ptr<Connection> connection_;
   Poller::Timer next_{};
