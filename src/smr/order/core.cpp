@@ -78,6 +78,7 @@ void Core::Parts::on(Tick&) {
   watch_leader();
   if (synced) expire_requests();
   if (!content() && now >= stop_again) ask_to_stop(regencies.wanted());
+  if (look_again_at && now >= *look_again_at) look_again();
   if (stuck() && now >= say_again_at) say_again();
   tick_state();
   if (leads()) {
@@ -94,6 +95,7 @@ void Core::Parts::start() {
   say_again_every = settings.resend_interval;
   say_again_at = now + say_again_every;
   recover();
+  clock_bound.start(now, decided_time);
   next_instance = decided + 1;
   persist(RegencyEntered{regency(), view.id});
   if (!synced) {
@@ -156,6 +158,7 @@ std::optional<Time> Core::Parts::next_deadline() const {
       by(heard_leader + patient(settings.silence_timeout));
     }
   }
+  if (look_again_at) by(*look_again_at);
   if (leads()) by(beat_at);
   if (leads() && !reads_asked.empty()) by(read_again);
   if (!content()) by(stop_again);
@@ -177,7 +180,7 @@ Consensus* Core::Parts::instance_at(Instance instance) {
     others_ahead = true;
     return nullptr;
   }
-  if (instance < instances.first()) return nullptr;
+  if (instance < instances.first() || instance < view_from) return nullptr;
   return &instances.at(instance, view.n());
 }
 

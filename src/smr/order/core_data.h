@@ -6,8 +6,10 @@
 #include <set>
 #include <vector>
 
+#include "smr/mutant.h"
 #include "smr/order/amnesia.h"
 #include "smr/order/checkpoints.h"
+#include "smr/order/clock_bound.h"
 #include "smr/order/consensus.h"
 #include "smr/order/core.h"
 #include "smr/order/decided_log.h"
@@ -27,6 +29,9 @@ struct CoreData {
   const ReplicaId me;
   const Authenticator& auth;
   View view;
+  /// The first instance that its members order. What is older is decided, and votes on it are those
+  /// of other members: their places mean somebody else here, or nobody.
+  Instance view_from = 1;
   /// The place of this replica in it; none if it is no member.
   std::optional<std::size_t> own;
   /// Until the first step.
@@ -56,6 +61,9 @@ struct CoreData {
   std::vector<Time> repeated_at;
   std::uint64_t clock_time = 0, decided_time = 0;
   Time clock_at{};
+  ClockBound clock_bound;
+  /// When a batch that came too early by it is to be looked at again.
+  std::optional<Time> look_again_at;
 
   // What others need, and what comes from them.
   DecidedLog decided_log;
@@ -123,7 +131,7 @@ struct CoreData {
   /// A member, with all of its memory.
   bool votes() const { return voting && own; }
   /// Nobody tells this replica what is decided: it is no member yet, or may not say a word.
-  bool has_to_ask() const { return !votes(); }
+  bool has_to_ask() const { return !voting || (!own && !SMR_MUTANT("newcomers_wait")); }
   bool leads() const {
     return synced && votes() && view.leader(regency()) == me && regency() >= leads_from;
   }
@@ -146,6 +154,7 @@ struct CoreData {
   /// its own would, as the next leader, let time jump forward, and leases end early.
   void follow_clock(std::uint64_t to) {
     decided_time = std::max(decided_time, to);
+    clock_bound.decided(now, to);
     if (leads()) return advance_clock(to);
     clock_time = decided_time;
     clock_at = now;

@@ -87,6 +87,7 @@ void Core::Parts::hand_out(BatchPtr batch) {
   decide_view(*batch);
   if (checkpoints.due(decided, bytes)) {
     checkpoints.begin({decided, history, batch->time, view, views.next(), views.next_from()}, *out);
+    milestones.expect(decided);
   }
   if (byzantine()) pass_milestone();
   pass_view();

@@ -16,7 +16,7 @@ void Core::Parts::ask_to_stop(Regency wanted) {
   stop_again = now + settings.resend_interval;
   // Whoever lost its disk is told by others which regency it may have entered: only one that a
   // quorum had asked for, and these remember.
-  if (stop_said < wanted) persist(StopSaid{wanted, view.id});
+  if (stop_said < wanted && !SMR_MUTANT("forget_regency")) persist(StopSaid{wanted, view.id});
   stop_said = std::max(stop_said, wanted);
   send_others(message(Stop{view.id, wanted}), true);
   regencies.heard(*own, wanted);
@@ -24,7 +24,12 @@ void Core::Parts::ask_to_stop(Regency wanted) {
 }
 
 void Core::Parts::handle(Sender from, const Stop& m) {
-  if (m.view != view.id || from.id == me) return;
+  if (from.id == me) return;
+  if (m.view != view.id) {
+    // There is nothing to change any more where it is; it learns how far the others are.
+    if (m.view < view.id && !m.answer) send(from.id, Heartbeat{regency(), decided});
+    return;
+  }
   const bool resigns = from.id == view.leader(regency()) && m.regency == regency() + 1 && !m.answer;
   regencies.heard(from.index, m.regency);
   if (m.regency <= regency()) {
@@ -124,7 +129,10 @@ void Core::Parts::handle(Sender from, const StopData& m) {
     if (from.id != me) act(Send{from.id, sync, !entry_durable});
     return;
   }
-  if (collects[from.index] || !acceptable(collect, regency())) return;
+  if (collects[from.index]) return;
+  if (!acceptable(collect, regency())) {
+    return note(concat("the collect of replica ", from.id, " is none of a correct replica"), true);
+  }
   collects[from.index] = collect;
   gather();
 }
@@ -135,7 +143,12 @@ void Core::Parts::gather() {
   for (const auto& collect : collects) {
     if (collect) all.collects.push_back(*collect);
   }
-  if (!bind(view, all.collects)) return;
+  if (!bind(view, all.collects)) {
+    if (all.collects.size() >= view.quorum()) {
+      note(concat("collects of ", all.collects.size(), " replicas leave open what is bound"));
+    }
+    return;
+  }
   sync = message(std::move(all));
   send_all(sync, true);
 }

@@ -44,6 +44,9 @@ void Core::Parts::use_proof(DecisionProof better) {
   persist(ProofKept{proof});
   if (proof.instance > decided) {
     others_ahead = true;
+    // It may be the proof that this replica needs to leave its view: the others may never show it
+    // an older one, and in the old view it takes no batch of the next.
+    if (!SMR_MUTANT("wait_for_own_proof")) pass_view();
     return check_far_behind();
   }
   pass_view();

@@ -37,7 +37,8 @@ void Core::Parts::handle(Sender from, const Propose& m) {
 
 void Core::Parts::consider(Instance instance, Consensus& consensus) {
   if (!consensus.held || consensus.held_in != regency() || !synced || !votes()) return;
-  if (instance <= votes_above || consensus.took_in(regency())) return;
+  if (instance <= votes_above) return;
+  if (consensus.took_in(regency()) && !SMR_MUTANT("second_proposal")) return;
   if (byzantine() && instance > proof.instance + unproven_max) return;
   const Digest& digest = consensus.held->digest;
   const auto value = bound.find(instance);
@@ -50,11 +51,18 @@ void Core::Parts::consider(Instance instance, Consensus& consensus) {
   // What a correct replica has written before, or decided, it has verified.
   if (byzantine() && value == bound.end() && !consensus.decided) {
     if (!consensus.held_is_doubtful) consensus.held_is_doubtful = !verified(*consensus.held);
+    const bool too_early =
+        !clock_bound.allows(now, consensus.held->time) && !SMR_MUTANT("believe_the_clock");
     // A MAC convinces only whom it was made for. If one_correct() members wrote it, one of them is
-    // correct and the client did ask for it: so half-good MACs split nobody.
+    // correct and the client did ask for it: so half-good MACs split nobody. Nor do clocks that
+    // differ; and what is too early now is looked at again.
     some_doubtful |= consensus.held_is_doubtful;
-    if (consensus.held_is_doubtful &&
+    if ((consensus.held_is_doubtful || too_early) &&
         consensus.writes.count({regency(), digest}) < view.one_correct()) {
+      if (too_early) {
+        const Time at = clock_bound.allowed_at(now, consensus.held->time);
+        look_again_at = std::min(look_again_at.value_or(at), at);
+      }
       return;
     }
   }
@@ -70,6 +78,13 @@ void Core::Parts::doubt_again() {
     if (!one || !one->held || !one->held_is_doubtful) continue;
     one->held_is_doubtful = false;
     consider(i, *one);
+  }
+}
+
+void Core::Parts::look_again() {
+  look_again_at.reset();
+  for (Instance i = decided + 1; i < instances.end() && !halted; ++i) {
+    if (Consensus* one = instances.find(i)) consider(i, *one);
   }
 }
 

@@ -71,6 +71,7 @@ struct Core::Parts : CoreData {
   void consider(Instance instance, Consensus&);
   bool verified(const Batch& batch) const;
   void doubt_again();
+  void look_again();
   void take(Instance instance, Consensus&, BatchPtr batch);
 
   // ---- core_decide.cpp: from votes to a decision ----------------------------------------------

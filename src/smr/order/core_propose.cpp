@@ -20,6 +20,8 @@ bool Core::Parts::can_propose() const {
 void Core::Parts::propose() {
   while (can_propose()) {
     const Instance instance = next_instance;
+    // Time begins with the first batch: others may have started long after this replica.
+    if (instance == 1 && clock_time == 0) clock_at = now;
     BatchPtr batch = batch_for(instance);
     if (!batch) return;
     next_instance += 1;

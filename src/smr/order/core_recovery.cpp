@@ -11,6 +11,7 @@ CoreData::CoreData(Settings s, ReplicaId id, const Authenticator& authenticator,
       view(life.view),
       own(index_of(id)),
       recovered(std::move(life)),
+      clock_bound(s.clock_credit),
       checkpoints(id, view.model, authenticator, s.checkpoint_interval, s.resend_interval),
       views(id, authenticator, view, s.resend_interval),
       transfer(id, authenticator, recovered.nonce, std::move(recovered.partial), s.resend_interval),
@@ -20,7 +21,7 @@ CoreData::CoreData(Settings s, ReplicaId id, const Authenticator& authenticator,
   repeated_at.resize(view.n());
   collects.resize(view.n());
   lost.resize(view.n());
-  voting = !recovered.amnesia;
+  voting = !recovered.amnesia || SMR_MUTANT("votes_without_memory");
 }
 
 void Core::Parts::recover() {

@@ -157,11 +157,18 @@ void Core::Parts::jump_to(const CheckpointInfo& checkpoint) {
   history = checkpoint.history;
   clock_time = decided_time = checkpoint.time;
   clock_at = now;
+  clock_bound.decided(now, clock_time);
   instances.drop_until(decided);
   decided_log.restart_after(decided);
   next_instance = std::max(next_instance, decided + 1);
   views.jump(checkpoint, *out);
   use_view();
+  // What this replica wrote below it is forgotten. In a change of the leader a proof has to stand
+  // for that, or what another one still remembers of it could be neither bound nor free.
+  if (!SMR_MUTANT("no_proof_of_checkpoints")) {
+    milestones.expect(decided);
+    if (byzantine()) pass_milestone();
+  }
   pass_view();
   progress_at = now;
   refuse_reads();

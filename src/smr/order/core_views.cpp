@@ -29,6 +29,7 @@ void Core::Parts::pass_view() {
 void Core::Parts::use_view() {
   if (view.id == views.view().id) return;
   view = views.view();
+  view_from = decided + 1;
   own = index_of(me);
   regencies = Regencies(view.n(), 0);
   stop_said = 0;

@@ -16,17 +16,30 @@ void LogFetch::forget_known(Instance decided) {
   if (known_.empty()) known_from_ = decided + 1;
 }
 
+LogRequest LogFetch::wanted(const Position& at) const {
+  const bool liars = at.views.view().model == FaultModel::byzantine;
+  return {at.decided + 1, liars && known_.empty()};
+}
+
 void LogFetch::ask(Time now, const Position& at, std::vector<Action>& out) {
   forget_known(at.decided);
   if (sources_.empty()) return;
-  const bool liars = at.views.view().model == FaultModel::byzantine;
   by_ = now + 2 * resend_interval_ * (std::int64_t{1} << std::min(fruitless_, 6u));
-  const LogRequest request{at.decided + 1, liars && known_.empty()};
-  out.emplace_back(Send{sources_.next(), message(request), false});
+  asked_ = wanted(at);
+  out.emplace_back(Send{sources_.next(), message(*asked_), false});
+}
+
+void LogFetch::go_on(Time now, const Position& at, std::vector<Action>& out) {
+  forget_known(at.decided);
+  const LogRequest next = wanted(at);
+  const bool same =
+      asked_ && asked_->from == next.from && asked_->digests_only == next.digests_only;
+  if (!same || SMR_MUTANT("ask_again_at_once")) ask(now, at, out);
 }
 
 void LogFetch::distrust(ReplicaId who, std::vector<Action>& out) {
   sources_.drop(who);
+  asked_.reset();
   out.emplace_back(Note{
       true, concat("replica ", who, " sent batches that were not decided: it is not asked again")});
 }

@@ -32,7 +32,9 @@ class LogFetch {
   /// calls `go_on`.
   std::vector<BatchPtr> on_suffix(ReplicaId from, const LogSuffix& suffix, const Position& at,
                                   std::vector<Action>& out);
-  void go_on(Time now, const Position& at, std::vector<Action>& out) { ask(now, at, out); }
+  /// Asks for more, if what came was of use. What was of none, as when the service has to come
+  /// after first, is asked for again later: an answer that comes twice must not be two questions.
+  void go_on(Time now, const Position& at, std::vector<Action>& out);
   void tick(Time now, const Position& at, std::vector<Action>& out);
   std::optional<Time> next_deadline() const { return by_; }
 
@@ -41,6 +43,7 @@ class LogFetch {
  private:
   bool learn_digests(const LogSuffix& suffix, const Position& at);
   void ask(Time now, const Position& at, std::vector<Action>& out);
+  LogRequest wanted(const Position& at) const;
   void distrust(ReplicaId who, std::vector<Action>& out);
   void forget_known(Instance decided);
 
@@ -49,6 +52,8 @@ class LogFetch {
   /// Byzantine: digests that are proven, of known_from_ and those that follow.
   Instance known_from_ = 1;
   std::deque<Digest> known_;
+  /// What was asked for last; none if the answer is known to be of no use.
+  std::optional<LogRequest> asked_;
   std::optional<Time> by_;
   unsigned fruitless_ = 0;
 };

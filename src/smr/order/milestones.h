@@ -19,7 +19,8 @@ class Milestones {
   std::optional<DecisionProof> add(ReplicaId from, const Milestone& word, std::size_t one_correct);
   /// What is older is not needed any more.
   void proven(Instance instance);
-  /// This instance is a milestone as well: the last one of a view.
+  /// This instance is a milestone as well: the last one of a view, and wherever a checkpoint is
+  /// taken.
   void expect(Instance instance) { expected_ = instance; }
   /// Whether a word about this instance is of use.
   bool wants(Instance instance) const;

@@ -69,6 +69,7 @@ void Reconfiguration::decided(Time now, Instance instance, const Batch& batch,
     signers_ = view_;
     votes_.clear();
     own_.reset();
+    resend_at_.reset();  // It may be no member any more, and has nothing to say.
     if (!view_.has(me_)) return;
     own_ = ViewVote{*next_, auth_.sign(signed_bytes(*next_))};
     votes_[me_] = *own_;
@@ -114,6 +115,7 @@ void Reconfiguration::jump(const CheckpointInfo& checkpoint, std::vector<Action>
   signers_ = view_;
   votes_.clear();
   own_.reset();
+  resend_at_.reset();
   if (!view_.has(me_)) return;
   own_ = ViewVote{*next_, auth_.sign(signed_bytes(*next_))};
   votes_[me_] = *own_;

@@ -43,6 +43,10 @@ struct Settings {
   /// How often something is said again that may have been lost.
   milliseconds resend_interval{100};
 
+  /// Byzantine: how far a leader's clock may run ahead of the others', once; leases end too early
+  /// by no more (ClockBound).
+  milliseconds clock_credit{1'000};
+
   /// Checkpoints are taken at multiples of this. At least view_delay.
   Instance checkpoint_interval = 4'096;
   /// Decided, but not executed: no more votes beyond that.

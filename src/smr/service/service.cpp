@@ -117,7 +117,15 @@ void Service::operate(const Request& request, const Context& context) {
 }
 
 bool Service::answer_again(const Request& request) {
-  if (request.kind == Kind::open) {
+  // Its reply may have been lost before its session was evicted: without a word the client would
+  // ask for ever, as what was ordered is not ordered again.
+  const bool open = request.kind == Kind::open;
+  const bool operates = request.kind == Kind::ordered || request.kind == Kind::parallel;
+  const bool gone = (open && sessions_.open_is_gone(request.client, request.sequence)) ||
+                    (operates && sessions_.is_gone(request.client, request.session));
+  if (gone && !SMR_MUTANT("silent_eviction")) {
+    answer(request, ReplyStatus::no_session);
+  } else if (open) {
     const std::uint64_t session = sessions_.opened_by(request.client, request.sequence);
     if (session == 0) return false;
     answer(request, ReplyStatus::done,

@@ -145,6 +145,24 @@ TEST_CASE("the session that was used longest ago is evicted, and its client lear
   CHECK(desk.order({say(4, d, 1, "d")})[0].status == ReplyStatus::done);
 }
 
+TEST_CASE("who asks again in a session that is gone is told so at once, out of the order") {
+  Desk desk({.sessions = {.sessions = 1}});
+  const std::uint64_t gone = desk.open(1);
+  desk.order({say(1, gone, 1, "a")});
+  const std::uint64_t here = desk.open(2);
+
+  CHECK(desk.service.answer_again(say(1, gone, 1, "a")));
+  CHECK(desk.service.answer_again(Request{1, 0, 1, Kind::open, 0, {}, {}}));
+  REQUIRE(desk.replies.size() == 2);
+  CHECK(desk.replies[0].status == ReplyStatus::no_session);
+  CHECK(desk.replies[1].status == ReplyStatus::no_session);
+  // What may still be opened, or executed, or is none of a session.
+  CHECK_FALSE(desk.service.answer_again(say(2, here, 1, "b")));
+  CHECK_FALSE(desk.service.answer_again(say(2, here + 1, 1, "b")));
+  CHECK_FALSE(desk.service.answer_again(Request{1, 0, 2, Kind::open, 0, {}, {}}));
+  CHECK_FALSE(desk.service.answer_again(Request{7, 0, 1, Kind::reconfigure, 0, {}, {}}));
+}
+
 TEST_CASE("a client that opens many sessions evicts its own") {
   Desk desk({.sessions = {.sessions = 8, .sessions_of_client = 2}});
   const std::uint64_t other = desk.open(1);

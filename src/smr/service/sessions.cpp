@@ -35,6 +35,12 @@ std::uint64_t Sessions::opened_by(ClientId client, Sequence sequence) const {
   return 0;
 }
 
+bool Sessions::open_is_gone(ClientId client, Sequence sequence) const {
+  const auto known = clients_.find(client);
+  return known != clients_.end() && sequence <= known->second.last_open &&
+         opened_by(client, sequence) == 0;
+}
+
 // By use and by number alone: all replicas evict the same one.
 void Sessions::make_room(const Client& client) {
   const auto used_before = [this](std::uint64_t a, std::uint64_t b) {

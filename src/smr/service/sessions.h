@@ -38,6 +38,12 @@ class Sessions {
   Session* use(ClientId client, std::uint64_t session);
   /// The session that this `open` has opened, if it is still there; else 0.
   std::uint64_t opened_by(ClientId client, Sequence sequence) const;
+  /// Whether this session was opened, and is there no more: it never comes back. Likewise whether
+  /// the one that this `open` has opened is gone, or will never be.
+  bool is_gone(ClientId client, std::uint64_t session) const {
+    return session != 0 && session < next_number_ && find(client, session) == nullptr;
+  }
+  bool open_is_gone(ClientId client, Sequence sequence) const;
   /// For the reply to a request of before: does not count as a use.
   Session* find_to_settle(ClientId client, std::uint64_t session);
 
