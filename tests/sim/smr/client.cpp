@@ -31,13 +31,13 @@ void Client::timer(std::uint64_t generation) {
 
 void Client::wake() {
   const Time now = world_.now();
-  if (session_ == 0 && opening_.tries == 0) open_session();
+  if (session_ == 0 && opening_.tries == 0 && asked_ < total_) open_session();
   while (session_ != 0 && asked_ < total_ && open_.size() < world_.plan().outstanding &&
          now >= next_at_ && (open_.empty() || open_.begin()->first + span > asked_ + 1)) {
     ask();
   }
   Time next = Time::max();
-  if (session_ == 0) {
+  if (opening_.tries > 0) {
     if (opening_.again <= now) send(opening_);
     next = opening_.again;
   }
@@ -55,7 +55,7 @@ void Client::wake() {
 void Client::open_session() {
   auto request = std::make_shared<Request>();
   request->client = id_;
-  request->sequence = 1;
+  request->sequence = ++opens_;
   request->kind = Kind::open;
   prove(*request, false);
   opening_.request = std::move(request);
@@ -90,7 +90,7 @@ void Client::prove(Request& request, bool bad) {
   const Plan& plan = world_.plan();
   if (plan.model == FaultModel::crash) return;
   request.proof.clear();
-  for (ReplicaId replica = 0; replica < plan.n; ++replica) {
+  for (ReplicaId replica = 0; replica < world_.replicas(); ++replica) {
     std::uint64_t tag = world_.keys().tag(replica, request);
     if (bad && random_.chance(0.5)) tag ^= 1;
     request.proof.append(&tag, sizeof tag);
@@ -117,7 +117,7 @@ void Client::begin_try(Open& open) {
   const bool read = is_read(*open.request);
   if (open.tries == 0 || (!read && (open.tries != 2 || world_.plan().bad_proofs == 0))) return;
   auto better = std::make_shared<Request>(*open.request);
-  if (read) better->session = open.tries < 3 ? better->session + 1 : session_;
+  if (read) better->session = open.tries < 3 || session_ == 0 ? better->session + 1 : session_;
   prove(*better, false);
   open.request = std::move(better);
   open.heard.clear();
@@ -127,9 +127,10 @@ void Client::begin_try(Open& open) {
 void Client::send(Open& open) {
   const Plan& plan = world_.plan();
   begin_try(open);
-  for (ReplicaId to = 0; to < plan.n; ++to) {
-    if (plan.sends_to_all || open.tries > 0 || to == favourite_ % plan.n) {
-      world_.submit(index_, to, open.request);
+  const View& view = world_.latest_view();
+  for (std::size_t i = 0; i < view.n(); ++i) {
+    if (plan.sends_to_all || open.tries > 0 || i == favourite_ % view.n()) {
+      world_.submit(index_, view.members[i].id, open.request);
     }
   }
   open.tries += 1;
@@ -137,20 +138,20 @@ void Client::send(Open& open) {
 }
 
 void Client::reply(ReplicaId from, const Reply& reply) {
-  if (reply.session == 0) {
-    if (session_ != 0 || !believes(opening_, from, reply)) return;
-    const auto opened = reply.result ? wire::decode<SessionOpened>(*reply.result)
-                                     : Error{Errc::corrupt, "no result"};
-    if (!opened) return world_.oracle().complain("a session was not opened");
-    session_ = opened->session;
-    opening_ = {};
-    return wake();
-  }
+  if (reply.session == 0) return opened(from, reply);
   const auto found = open_.find(reply.sequence);
   if (found == open_.end() || reply.session != found->second.request->session) return;
   Open& open = found->second;
   if (!believes(open, from, reply)) return;
 
+  if (reply.status == ReplyStatus::no_session && world_.plan().sessions > 0) {
+    // Whether it was done before the session went nobody tells.
+    world_.oracle().abandoned(open.operation);
+    if (session_ == reply.session) session_ = 0;
+    if (decode_op(open.request->operation)->kind >= Op::Kind::acquire) lease_open_ = false;
+    open_.erase(found);
+    return wake();
+  }
   favourite_ = from;
   const auto op = decode_op(open.request->operation);
   const auto answer = reply.result ? decode_reply(*reply.result) : std::nullopt;
@@ -161,6 +162,18 @@ void Client::reply(ReplicaId from, const Reply& reply) {
   wake();
 }
 
+void Client::opened(ReplicaId from, const Reply& reply) {
+  const bool waits = opening_.tries > 0 && reply.sequence == opening_.request->sequence;
+  if (!waits || !believes(opening_, from, reply)) return;
+  opening_ = {};
+  if (reply.status == ReplyStatus::no_session && world_.plan().sessions > 0) return wake();
+  const auto opened =
+      reply.result ? wire::decode<SessionOpened>(*reply.result) : Error{Errc::corrupt, "no result"};
+  if (!opened) return world_.oracle().complain("a session was not opened");
+  session_ = opened->session;
+  wake();
+}
+
 bool Client::believes(Open& open, ReplicaId from, const Reply& reply) {
   const std::uint64_t hash = Keys::hash(static_cast<std::uint64_t>(reply.status),
                                         reply.result ? Bytes(*reply.result) : Bytes());
@@ -168,8 +181,9 @@ bool Client::believes(Open& open, ReplicaId from, const Reply& reply) {
   std::size_t equal = 0;
   for (const auto& [replica, other] : open.heard) equal += other == hash ? 1 : 0;
   // What a quorum has not executed, another quorum's answer to a read may miss (order/core.h).
+  const View& view = world_.latest_view();
   const bool reads = world_.plan().reads > 0 && world_.plan().model == FaultModel::byzantine;
-  return equal >= (reads ? world_.view().quorum() : world_.view().one_correct());
+  return equal >= (reads ? view.quorum() : view.one_correct());
 }
 
 }  // namespace piracema::smr_sim

@@ -47,6 +47,7 @@ class Client {
     std::map<smr::ReplicaId, std::uint64_t> heard;
   };
   void open_session();
+  void opened(smr::ReplicaId from, const smr::Reply& reply);
   /// Whether so many replicas have answered this that one of them is correct.
   bool believes(Open& open, smr::ReplicaId from, const smr::Reply& reply);
   void ask();
@@ -70,7 +71,9 @@ class Client {
   Open opening_;
   /// One at a time for each client: a lease's holder knows what it does.
   bool lease_open_ = false;
-  smr::ReplicaId favourite_ = 0;
+  /// Sessions that it has asked for.
+  smr::Sequence opens_ = 0;
+  std::size_t favourite_ = 0;
 };
 
 }  // namespace piracema::smr_sim

@@ -1,100 +1,83 @@
 #pragma once
 
-#include <array>
-#include <cstddef>
-#include <map>
+#include <cstdint>
+#include <deque>
 #include <memory>
 #include <optional>
-#include <variant>
-#include <vector>
 
 #include "base/random.h"
-#include "smr/order/core.h"
-#include "smr/order/log_record.h"
-#include "smr/service/checkpoint.h"
+#include "smr/node/storage.h"
+#include "store/memory_disk.h"
 
 namespace piracema::smr_sim {
 
-/// What a replica keeps through a crash, without bytes: of records that were not synced any number
-/// of the last ones is lost, as from a log whose tail is cut at the first bad record. (store's
-/// MemoryDisk does it with bytes; smr/node/storage is tested on that.)
+/// What a replica keeps through a crash: its real storage, on a disk in memory that does what disks
+/// do. In place of the threads that a process has for it (smr/node/log_writer.h): one sync at a
+/// time, and what comes meanwhile waits for the next one.
+///
+/// An error is what it is to a process: it ends, and another one begins.
 class Disk {
  public:
-  void append(smr::LogRecord record) { records_.push_back(std::move(record)); }
-  /// Records ever appended in this life.
-  std::size_t appended() const { return gone_ + records_.size(); }
-  std::size_t records() const { return records_.size(); }
-  void synced(std::size_t upto) { durable_ = std::max(durable_, upto); }
+  explicit Disk(std::uint64_t seed) : random_(seed), disk_(random_.next()) {}
+
+  // ---- a process ------------------------------------------------------------------------------
+  /// It starts, and reads what is there.
+  Result<smr::Storage::Opened> open(smr::ReplicaId me, std::uint64_t nonce);
+
+  void append(const smr::LogRecord& record);
+  /// Records appended in this life, and how many of them are durable.
+  std::size_t appended() const { return appended_; }
   std::size_t durable() const { return durable_; }
+  /// A sync begins, if there is anything to sync and none is under way; and is over.
+  bool begin_sync();
+  Result<Done> end_sync();
 
-  /// What is about instances up to here goes, and of what is about none all but the last of each
-  /// kind; of what was not yet appended when `appended` was so much, nothing.
-  void truncate(smr::Instance instance, std::size_t appended) {
-    std::array<std::size_t, std::variant_size_v<smr::LogRecord>> last{};
-    for (std::size_t i = 0; i < records_.size(); ++i) last[records_[i].index()] = i;
-    std::vector<smr::LogRecord> kept;
-    for (std::size_t i = 0; i < records_.size(); ++i) {
-      const auto place = smr::instance_of(records_[i]);
-      const bool stays = gone_ + i >= appended || place > instance ||
-                         (place == 0 && last[records_[i].index()] == i);
-      if (stays) kept.push_back(std::move(records_[i]));
-    }
-    gone_ += records_.size() - kept.size();
-    records_ = std::move(kept);
-  }
+  /// What is about instances up to here goes when all is durable that was appended so far.
+  void truncate(smr::Instance instance);
+  smr::CheckpointFiles& checkpoints() { return storage_->checkpoints(); }
 
-  void crash(Random& random) {
-    if (durable_ < appended()) {
-      const std::size_t lost = random.below(appended() - durable_ + 1);
-      records_.resize(records_.size() - std::min(lost, records_.size()));
-    }
-    durable_ = appended();
-  }
+  // ---- what happens to it ---------------------------------------------------------------------
+  /// The power fails: of what was not synced any part is lost, and any part of any sector.
+  void crash();
+  /// The process ends, and the disk has all that it wrote.
+  void end();
+  /// An exchanged disk.
+  void lose();
+  /// The power is to fail in so many steps of the disk: each write, sync and change of a name.
+  void stop_after(std::uint64_t steps) { disk_.stop_after(steps); }
+  /// A bit of what has been there for a while turns.
+  void rot();
+  /// The next write of the log goes somewhere else.
+  void misdirect() { misdirect_ = true; }
+  void fail_next_sync() { disk_.fail_syncs(1); }
+  /// There is no more room than for so many bytes; or for as much as anybody likes.
+  void fill(std::uint64_t room) { disk_.set_capacity(disk_.used() + room); }
+  void make_room() { disk_.set_capacity(~std::uint64_t{0}); }
 
-  const std::vector<smr::LogRecord>& log() const { return records_; }
-
-  /// Checkpoints survive from when they are kept, whole.
-  void keep(smr::Instance instance, smr::Checkpoint checkpoint) {
-    checkpoints_[instance] = std::move(checkpoint);
-  }
-  void forget_checkpoints(smr::Instance below) {
-    checkpoints_.erase(checkpoints_.begin(), checkpoints_.lower_bound(below));
-  }
-  const smr::Checkpoint* checkpoint(smr::Instance instance) const {
-    const auto found = checkpoints_.find(instance);
-    return found == checkpoints_.end() ? nullptr : &found->second;
-  }
-  /// The one that recovery begins with: the last that the log says is stable, and what it says of
-  /// it.
-  struct Stable {
-    smr::CheckpointInfo info;
-    const smr::Checkpoint* checkpoint = nullptr;
-  };
-  std::optional<Stable> stable() const {
-    std::optional<Stable> found;
-    for (const auto& record : records_) {
-      const auto* stable = std::get_if<smr::CheckpointStable>(&record);
-      if (stable == nullptr) continue;
-      const auto& info = stable->proof.checkpoint;
-      if (const auto* there = checkpoint(info.instance)) found = Stable{info, there};
-    }
-    return found;
-  }
-  std::size_t checkpoints() const { return checkpoints_.size(); }
-
-  /// Of a checkpoint that is being received.
-  struct Partial {
-    smr::CheckpointInfo info;
-    std::map<std::uint32_t, std::shared_ptr<const Buffer>> chunks;
-  };
-  std::optional<Partial> partial;
+  std::uint64_t used() const { return disk_.used(); }
 
  private:
-  std::vector<smr::LogRecord> records_;
-  /// Of those before records_, truncated.
-  std::size_t gone_ = 0;
-  std::size_t durable_ = 0;
-  std::map<smr::Instance, smr::Checkpoint> checkpoints_;
+  struct Truncation {
+    std::size_t after = 0;
+    smr::Instance instance = 0;
+    store::LogSequence floor = 0;
+  };
+  void forget_life();
+  Result<Done> carry_out_truncations();
+
+  Random random_;
+  store::MemoryDisk disk_;
+  bool new_ = true;
+
+  // Of one life.
+  std::unique_ptr<smr::Storage> storage_;
+  store::LogSequence next_record_ = 1;
+  std::size_t appended_ = 0, durable_ = 0;
+  /// Being filled; being synced.
+  store::LogGroup waiting_, syncing_;
+  std::size_t syncing_upto_ = 0;
+  bool misdirect_ = false;
+  std::deque<Truncation> truncations_;
 };
 
 }  // namespace piracema::smr_sim

@@ -52,6 +52,17 @@ void World::plan_faults() {
   repeat(plan_.clock_jump, to_any([this](Replica& replica) {
            replica.jump_clock(wires_.between(Time{}, seconds(3)));
          }));
+  repeat(plan_.reconfigure, [this] { reconfigure(); });
+  repeat(plan_.power, [this] {
+    trace("all lose power");
+    for (ReplicaId id = 0; id < replicas_.size(); ++id) {
+      crash(id, wires_.between(milliseconds(5), milliseconds(200)));
+    }
+  });
+  repeat(plan_.cut_leader, [this] { cut_leader(); });
+  repeat(plan_.bad_disk, to_any([this](Replica& replica) {
+           if (replica.has_bad_disk()) spoil_disk(replica);
+         }));
   repeat(plan_.lose_disk, to_any([this](Replica& replica) { lose_disk(replica.id()); }));
 }
 
@@ -75,31 +86,41 @@ Replica* World::any_up() {
 
 void World::crash(ReplicaId id, std::optional<Time> down) {
   replicas_[id]->crash();
+  is_gone(id, down.value_or(wires_.between(milliseconds(5), milliseconds(1'000))));
+}
+
+void World::end(ReplicaId id) {
+  replicas_[id]->end();
+  is_gone(id, wires_.between(milliseconds(5), milliseconds(1'000)));
+}
+
+void World::is_gone(ReplicaId id, Time down) {
   for (const auto& other : replicas_) {
     if (!other->up() || random_.chance(0.3)) continue;
     happens(other->id(), other->life(), LinkLost{id},
             now_ + wires_.between(Time{}, milliseconds(3)));
   }
-  after(down.value_or(wires_.between(milliseconds(5), milliseconds(1'000))),
-        [this, id] { replicas_[id]->start(); });
+  after(down, [this, id] { replicas_[id]->start(); });
 }
 
 // Whoever has lost its disk is as good as gone until it has its memory back; of those there are
 // never more than f.
 void World::lose_disk(ReplicaId id) {
+  if (plan_.bad_disk != Time{} && !replicas_[id]->has_bad_disk()) return;
   std::size_t lost = 1;
   for (const auto& replica : replicas_) lost += replica->amnesia() ? 1 : 0;
-  if (lost > plan_.f - std::min(plan_.f, plan_.liars) || replicas_[id]->amnesia()) return;
+  const std::uint32_t f = plan_.reconfigure == Time{} ? plan_.f : 1;
+  if (lost > f - std::min(f, plan_.liars) || replicas_[id]->amnesia()) return;
   crash(id);
   replicas_[id]->lose_disk();
 }
 
 // Some of all nodes, clients among them, do not hear the others; perhaps in one direction only.
 void World::partition() {
-  const std::size_t nodes = plan_.n + plan_.clients;
+  const std::size_t nodes = replicas_.size() + plan_.clients;
   std::vector<bool> side(nodes);
   if (random_.chance(0.4)) {
-    side[random_.below(plan_.n)] = true;  // One replica alone.
+    side[random_.below(replicas_.size())] = true;  // One replica alone.
   } else {
     for (std::size_t node = 0; node < nodes; ++node) side[node] = random_.chance(0.5);
   }
@@ -112,6 +133,38 @@ void World::partition() {
   }
   trace("a partition");
   after(wires_.between(milliseconds(50), milliseconds(3'000)), [this] { wires_.heal(); });
+}
+
+// Of the replicas alone: clients still reach it.
+void World::cut_leader() {
+  const Replica* replica = any_up();
+  if (!replica) return;
+  const ReplicaId leader = replica->core().leader();
+  trace("replica ", leader, " is cut off");
+  wires_.heal();
+  for (ReplicaId other = 0; other < replicas_.size(); ++other) {
+    if (other == leader) continue;
+    wires_.block(leader, other);
+    wires_.block(other, leader);
+  }
+}
+
+void World::spoil_disk(Replica& replica) {
+  Disk& disk = replica.disk();
+  const auto what = random_.below(4);
+  trace("the disk of replica ", replica.id(), " fails: ", what);
+  switch (what) {
+    case 0:
+      disk.rot();
+      return random_.chance(0.5) ? end(replica.id()) : crash(replica.id());
+    case 1:
+      return disk.misdirect();
+    case 2:
+      return disk.fail_next_sync();
+    default:
+      disk.fill(random_.below(20'000));
+      after(wires_.between(milliseconds(50), milliseconds(2'000)), [&disk] { disk.make_room(); });
+  }
 }
 
 void World::heal() {

@@ -12,6 +12,8 @@ namespace {
 
 /// Old messages that it remembers, to say them again.
 constexpr std::size_t remembered = 200;
+constexpr std::uint32_t lies_of_leaders =
+    equivocate | starve | forge | overrule | fast_clock | two_proposals;
 
 }  // namespace
 
@@ -51,27 +53,40 @@ void Liar::send(ReplicaId to, const MessagePtr& message) {
     world_.after(nearly, [this, to, instead = std::move(instead)] { say(to, instead); });
     return;
   }
-  say(to, std::move(instead));
+  say(to, instead);
+  // The other one follows at once: which one comes first is not the same everywhere.
+  const auto* propose = std::get_if<Propose>(message.get());
+  if (!does(two_proposals) || !propose) return;
+  const auto* said = std::get_if<Propose>(instead.get());
+  const bool other_was_said = said->batch->digest != propose->batch->digest;
+  const BatchPtr& other = others_.at(propose->batch->digest);
+  say(to, smr::message(Propose{propose->instance, propose->regency,
+                               other_was_said ? propose->batch : other}));
 }
 
 MessagePtr Liar::twisted(ReplicaId to, const MessagePtr& message) {
   if (const auto* propose = std::get_if<Propose>(message.get())) {
-    if ((lies_ & (equivocate | starve | forge)) != 0) return twist(to, *propose);
+    batches_[propose->batch->digest] = propose->batch;
+    if ((lies_ & lies_of_leaders) != 0) {
+      return twist(to, *propose);
+    }
   } else if (const auto* write = std::get_if<Write>(message.get())) {
     const auto other = others_.find(write->digest);
-    if (other != others_.end() && other_face(to)) {
+    if (other != others_.end() && (other_face(to) || hidden_.contains(write->digest))) {
       return smr::message(Write{write->instance, write->regency, other->second->digest});
     }
   } else if (const auto* accept = std::get_if<Accept>(message.get())) {
     const auto other = others_.find(accept->digest);
-    if (other != others_.end() && other_face(to)) {
+    if (other != others_.end() && (other_face(to) || hidden_.contains(accept->digest))) {
       return smr::message(Accept{accept->instance, accept->regency, other->second->digest});
     }
   } else if (const auto* stop = std::get_if<StopData>(message.get())) {
     if (does(stuff_write_set)) return twist(*stop);
   } else if (const auto* sync = std::get_if<Sync>(message.get())) {
     if (does(old_collects)) return twist(*sync);
-  } else if (does(false_chunk) && random_.chance(0.7)) {
+  } else if (const auto* vote = std::get_if<CheckpointVote>(message.get())) {
+    if (does(false_state)) return twist(*vote);
+  } else if ((lies_ & (false_chunk | false_state)) != 0 && random_.chance(0.9)) {
     if (const auto* chunk = std::get_if<Chunk>(message.get())) return twist(*chunk);
     if (const auto* suffix = std::get_if<LogSuffix>(message.get())) return twist(*suffix);
     if (const auto* fetched = std::get_if<FetchedBatch>(message.get())) return twist(*fetched);
@@ -84,9 +99,19 @@ MessagePtr Liar::twisted(ReplicaId to, const MessagePtr& message) {
 MessagePtr Liar::twist(ReplicaId to, const Propose& propose) {
   // It starves a client before all, and lies to one half about the rest.
   auto& other = others_[propose.batch->digest];
-  if (!other) other = other_batch(*propose.batch);
-  if (does(equivocate) && !other_face(to)) return smr::message(Propose(propose));
+  if (!other) {
+    other = other_batch(*propose.batch);
+    if (all_see_other(propose)) hidden_.insert(propose.batch->digest);
+  }
+  if (!hidden_.contains(propose.batch->digest) && !other_face(to)) {
+    return smr::message(Propose(propose));
+  }
   return smr::message(Propose{propose.instance, propose.regency, other});
+}
+
+bool Liar::all_see_other(const Propose& propose) {
+  if ((lies_ & (starve | forge | fast_clock)) != 0 && !does(equivocate)) return true;
+  return does(overrule) && propose.regency > 0 && random_.chance(0.5);
 }
 
 BatchPtr Liar::other_batch(const Batch& batch) {
@@ -96,9 +121,15 @@ BatchPtr Liar::other_batch(const Batch& batch) {
     requests.push_back(request);
   }
   if (does(forge)) requests.push_back(forged());
-  if (requests.empty() || !does(equivocate)) return make_batch(batch.time, std::move(requests));
-  if (random_.chance(0.5)) requests.pop_back();
-  return make_batch(batch.time + 1, std::move(requests));
+  std::uint64_t time = batch.time;
+  if (does(fast_clock)) {
+    clock_ahead_ += static_cast<std::int64_t>(random_.below(2'000'000'000));
+    time = random_.chance(0.2) ? 0 : time + static_cast<std::uint64_t>(clock_ahead_);
+  }
+  const bool differs = (lies_ & (equivocate | overrule | two_proposals)) != 0;
+  if (!differs) return make_batch(time, std::move(requests));
+  if (!requests.empty() && random_.chance(0.5)) requests.pop_back();
+  return make_batch(time + 1, std::move(requests));
 }
 
 // In the name of a client, with a proof that convinces the liar alone.
@@ -165,53 +196,6 @@ MessagePtr Liar::twist(const Sync& sync) {
   return smr::message(std::move(lie));
 }
 
-MessagePtr Liar::twist(const Chunk& chunk) {
-  Buffer bytes(*chunk.bytes);
-  if (!bytes.empty()) bytes.data()[random_.below(bytes.size())] ^= std::byte{1};
-  return smr::message(
-      Chunk{chunk.instance, chunk.chunk, std::make_shared<const Buffer>(std::move(bytes))});
-}
-
-MessagePtr Liar::twist(const LogSuffix& suffix) {
-  LogSuffix lie = suffix;
-  if (!lie.digests.empty()) lie.digests[random_.below(lie.digests.size())] = nonsense();
-  if (!lie.batches.empty() && random_.chance(0.5)) {
-    auto& batch = lie.batches[random_.below(lie.batches.size())];
-    batch = make_batch(batch->time + 1, batch->requests);
-  }
-  if (random_.chance(0.3)) lie.proof.instance += 1;
-  return smr::message(std::move(lie));
-}
-
-MessagePtr Liar::twist(const FetchedBatch& fetched) {
-  return smr::message(
-      FetchedBatch{fetched.instance, make_batch(fetched.batch->time + 1, fetched.batch->requests)});
-}
-
-MessagePtr Liar::twist(const StateOffer& offer) {
-  StateOffer lie = offer;
-  switch (random_.below(4)) {
-    case 0:
-      lie.decided += 1'000;
-      break;
-    case 1:
-      lie.regency += 1'000;
-      break;
-    case 2:
-      lie.voted += 1'000'000;
-      break;
-    default:
-      if (lie.checkpoint) lie.checkpoint->checkpoint.state = nonsense();
-  }
-  return smr::message(std::move(lie));
-}
-
-MessagePtr Liar::twist(const Manifest& manifest) {
-  Manifest lie = manifest;
-  if (!lie.chunks.empty()) lie.chunks[random_.below(lie.chunks.size())] = nonsense();
-  return smr::message(std::move(lie));
-}
-
 // ---- of its own accord ----------------------------------------------------------------------
 
 void Liar::hear(ReplicaId from, const MessagePtr& message) {
@@ -224,9 +208,20 @@ void Liar::hear(ReplicaId from, const MessagePtr& message) {
   } else if (const auto* sync = std::get_if<Sync>(message.get())) {
     for (const Collect& collect : sync->collects) old_collects_.emplace(collect.from, collect);
   }
+  if (does(false_decided)) {
+    if (const auto* behind = std::get_if<Behind>(message.get())) {
+      const Instance next = behind->decided + 1;
+      say(from, smr::message(Decided{next, made_up(next)->digest}));
+    } else if (const auto* fetch = std::get_if<FetchBatch>(message.get())) {
+      const BatchPtr batch = made_up(fetch->instance);
+      if (batch->digest == fetch->digest)
+        say(from, smr::message(FetchedBatch{fetch->instance, batch}));
+    }
+  }
   std::optional<Write> seen;
   if (const auto* propose = std::get_if<Propose>(message.get())) {
     seen = Write{propose->instance, propose->regency, propose->batch->digest};
+    batches_[propose->batch->digest] = propose->batch;
   } else if (const auto* write = std::get_if<Write>(message.get())) {
     seen = *write;
   }
@@ -249,6 +244,17 @@ void Liar::act() {
         Stop{.view = 0, .regency = regency_ + static_cast<Regency>(random_.below(3))}));
   }
   if (does(forge) && somebody != me_) say(somebody, smr::message(Forward{{forged()}}));
+}
+
+BatchPtr Liar::made_up(Instance instance) const {
+  const ClientId client = Client::id_of(0);
+  Request request{.client = client, .sequence = 1'000'000 + instance};
+  request.operation = encode(Op{.kind = Op::Kind::put,
+                                .key = 1,
+                                .value = 666,
+                                .client = client,
+                                .number = 2'000'000 + instance});
+  return make_batch(instance, {std::move(request)});
 }
 
 Reply Liar::reply(const Reply& right) {

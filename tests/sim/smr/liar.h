@@ -11,6 +11,7 @@
 #include "base/random.h"
 #include "sim/smr/plan.h"
 #include "smr/order/messages.h"
+#include "smr/service/checkpoint.h"
 #include "smr/service/reply.h"
 
 namespace piracema::smr_sim {
@@ -41,6 +42,8 @@ class Liar {
 
   smr::MessagePtr twisted(smr::ReplicaId to, const smr::MessagePtr& message);
   smr::MessagePtr twist(smr::ReplicaId to, const smr::Propose& propose);
+  /// Whether all replicas see the other batch, or only one half.
+  bool all_see_other(const smr::Propose& propose);
   smr::MessagePtr twist(const smr::StopData& stop);
   smr::MessagePtr twist(const smr::Sync& sync);
   smr::MessagePtr twist(const smr::Chunk& chunk);
@@ -48,6 +51,13 @@ class Liar {
   smr::MessagePtr twist(const smr::FetchedBatch& fetched);
   smr::MessagePtr twist(const smr::StateOffer& offer);
   smr::MessagePtr twist(const smr::Manifest& manifest);
+  smr::MessagePtr twist(const smr::CheckpointVote& vote);
+  /// What it says in place of a batch of the log, always the same; null for most.
+  smr::BatchPtr false_batch(const smr::Digest& digest);
+  /// The same checkpoint with another end, if its replica has it.
+  const smr::Checkpoint* false_checkpoint(const smr::CheckpointInfo& info);
+  /// All liars make up the same.
+  smr::BatchPtr made_up(smr::Instance instance) const;
   smr::Request forged();
   smr::Digest nonsense();
   /// A batch that its own replica does not know of, in place of the one that it proposes.
@@ -61,6 +71,13 @@ class Liar {
   const bool flipped_;
   /// Digest of each batch that it proposes, and of what half of the replicas see in its place.
   std::map<smr::Digest, smr::BatchPtr> others_;
+  /// Of those, the digests of which nobody sees the right one.
+  std::set<smr::Digest> hidden_;
+  /// Batches that went by.
+  std::map<smr::Digest, smr::BatchPtr> batches_;
+  std::map<smr::Instance, smr::Checkpoint> false_checkpoints_;
+  /// By how much the time of its batches is wrong.
+  std::int64_t clock_ahead_ = 0;
   /// What others voted for.
   std::set<std::pair<smr::Instance, smr::Digest>> voted_;
   /// Whom it has told that it thinks the same.

@@ -28,7 +28,6 @@ std::optional<std::uint64_t> some(std::uint64_t there, std::uint64_t value) {
   if (there == 0) return std::nullopt;
   return value;
 }
-bool is_lease(const Op& op) { return op.kind >= Op::Kind::acquire; }
 
 }  // namespace
 
@@ -54,6 +53,8 @@ std::optional<OpReply> decode_reply(Bytes bytes) {
 
 Buffer Machine::apply(Bytes operation, const smr::Context& context) {
   hash_ = Keys::mix(Keys::hash(hash_, operation), context.time);
+  if (context.time < time_) complain_(concat("time goes back from ", time_, " to ", context.time));
+  time_ = context.time;
   const auto op = decode_op(operation);
   if (!op) return {};
   note(*op);

@@ -28,6 +28,7 @@ struct Op {
   /// Who asks, for leases, and which of its operations this is: none is done twice.
   std::uint64_t client = 0, number = 0;
 };
+inline bool is_lease(const Op& op) { return op.kind >= Op::Kind::acquire; }
 struct OpReply {
   /// Of map operations: what was there before. Of leases: the token.
   std::optional<std::uint64_t> value;
@@ -73,6 +74,8 @@ class Machine final : public smr::StateMachine {
   };
   std::map<std::uint64_t, Numbers> done_;
   std::uint64_t hash_ = 0;
+  /// Of the last operation since it was restored.
+  std::uint64_t time_ = 0;
 };
 
 }  // namespace piracema::smr_sim

@@ -68,6 +68,60 @@ Plan forging(std::uint64_t seed) {
   return plan;
 }
 
+/// All lose power at once, and disks are slow: what was said too early is not there any more.
+Plan powerless(std::uint64_t seed) {
+  Plan plan = lossy(seed, FaultModel::crash);
+  plan.power = std::chrono::milliseconds(200);
+  plan.sync_most = std::chrono::milliseconds(30);
+  return plan;
+}
+/// Leaders are cut off as soon as there is one.
+Plan leaderless(std::uint64_t seed) {
+  Plan plan = lossy(seed, FaultModel::crash);
+  plan.n = 3;
+  plan.f = 1;
+  plan.trouble_until = std::chrono::seconds(8);
+  plan.cut_leader = std::chrono::milliseconds(500);
+  plan.crash = std::chrono::milliseconds(150);
+  plan.operations = 100;
+  return plan;
+}
+/// The first ones get no proposal through.
+Plan mute(std::uint64_t seed) {
+  Plan plan = calm(seed, FaultModel::crash);
+  plan.n = 3;
+  plan.f = 1;
+  plan.mute_regencies = 3;
+  return plan;
+}
+Plan behind_with(std::uint64_t seed, std::uint32_t lies) {
+  Plan plan = liars_behind(seed);
+  plan.lies = lies;
+  return plan;
+}
+Plan false_states(std::uint64_t seed) { return behind_with(seed, false_state); }
+Plan overruling(std::uint64_t seed) { return behind_with(seed, overrule | false_stop); }
+Plan proposing_twice(std::uint64_t seed) {
+  return behind_with(seed, two_proposals | double_vote | stuff_write_set);
+}
+Plan telling(std::uint64_t seed) {
+  Plan plan = lossy(seed, FaultModel::byzantine);
+  plan.liars = plan.f;
+  plan.lies = false_decided;
+  return plan;
+}
+Plan running_ahead(std::uint64_t seed) {
+  Plan plan = calm(seed, FaultModel::byzantine);
+  plan.liars = plan.f;
+  plan.lies = fast_clock;
+  return plan;
+}
+Plan rotten_crash(std::uint64_t seed) { return rotten(seed, FaultModel::crash); }
+Plan rotten_byzantine(std::uint64_t seed) { return rotten(seed, FaultModel::byzantine); }
+Plan moving_crash(std::uint64_t seed) { return moving(seed, FaultModel::crash); }
+Plan moving_byzantine(std::uint64_t seed) { return moving(seed, FaultModel::byzantine); }
+Plan crowded_crash(std::uint64_t seed) { return crowded(seed, FaultModel::crash); }
+
 struct Planted {
   const char* name;
   Plan (*plan)(std::uint64_t seed);
@@ -76,41 +130,39 @@ struct Planted {
 };
 
 const Planted planted[] = {
-    {"decided_before_proposed", lossy_crash, 20},
-    {"never_say_again", lossy_crash, 20},
-    {"no_dedup", troubled_crash, 20},
-    {"sessions_not_restored", troubled_crash, 20},
-    {"accept_quorum_short", lossy_crash, 200},
-    {"nothing_is_regency_0", troubled_crash, 50},
-    {"bind_nothing", troubled_crash, 200},
-    {"propose_over_bound", troubled_crash, 20},
-    {"sync_of_too_few", troubled_crash, 200},
-    {"write_quorum_short", splitting, 50},
-    {"enter_alone", troubled_crash, 400},
-    {"bind_without_writers", stuffing, 20},
-    {"unsigned_collects", stuffing, 50},
-    {"trust_the_leader", forging, 20},
-    {"read_unconfirmed", reading, 400},
-    {"unchecked_chunk", liars_behind, 50},
-    {"checkpoint_small_quorum", liars_behind, 50},
-    {"amnesia_few_answers", forgetful, 200},
-    {"amnesia_no_margin", forgetful, 400},
+    {"decided_before_proposed", lossy_crash, 20},  {"never_say_again", lossy_crash, 20},
+    {"sessions_not_restored", troubled_crash, 20}, {"accept_quorum_short", lossy_crash, 200},
+    {"nothing_is_regency_0", troubled_crash, 50},  {"bind_nothing", troubled_crash, 200},
+    {"propose_over_bound", troubled_crash, 20},    {"sync_of_too_few", troubled_crash, 200},
+    {"write_quorum_short", splitting, 50},         {"bind_without_writers", stuffing, 20},
+    {"unsigned_collects", stuffing, 50},           {"unchecked_chunk", liars_behind, 50},
+    {"clock_goes_back", running_ahead, 50},        {"send_before_sync", powerless, 20},
+    {"accept_before_log", powerless, 50},          {"forget_regency", leaderless, 400},
+    {"vote_over_bound", overruling, 200},          {"believe_one", telling, 20},
+    {"believe_the_clock", running_ahead, 20},      {"unproven_suffix", liars_behind, 50},
+    {"unproven_checkpoint", false_states, 400},    {"checkpoint_any_digest", false_states, 100},
+    {"silent_eviction", crowded_crash, 100},       {"votes_without_memory", forgetful, 50},
+    {"sync_error_ignored", rotten_crash, 50},
 };
 
 /// Not found yet, or not looked for long enough: the plans are not mean enough for them.
 const Planted sought[] = {
-    {"second_proposal", lying, 400},
-    {"proposed_is_gone", troubled_crash, 400},
-    {"clock_goes_back", troubled_crash, 400},
-    {"send_before_sync", troubled_crash, 400},
-    {"accept_before_log", troubled_crash, 400},
-    {"forget_regency", troubled_crash, 400},
-    {"vote_over_bound", lying, 400},
-    {"join_late", troubled_crash, 400},
-    {"believe_one", lying, 400},
-    {"unproven_suffix", liars_behind, 400},
-    {"unproven_checkpoint", liars_behind, 400},
-    {"checkpoint_any_digest", liars_behind, 400},
+    {"no_dedup", crowded_crash, 400},
+    {"enter_alone", troubled_crash, 400},
+    {"trust_the_leader", forging, 400},
+    {"read_unconfirmed", reading, 400},
+    {"checkpoint_small_quorum", false_states, 400},
+    {"amnesia_few_answers", forgetful, 400},
+    {"amnesia_no_margin", forgetful, 400},
+    {"second_proposal", proposing_twice, 400},
+    {"proposed_is_gone", mute, 20},
+    {"join_late", leaderless, 400},
+    {"view_at_once", moving_crash, 400},
+    {"view_small_quorum", moving_byzantine, 400},
+    {"newcomers_wait", moving_crash, 400},
+    {"ask_again_at_once", moving_byzantine, 400},
+    {"no_proof_of_checkpoints", rotten_byzantine, 400},
+    {"truncate_kinds", rotten_crash, 400},
 };
 
 /// In a process of its own, as a mistake may also run into an ENSURE.
@@ -157,7 +209,7 @@ Hunt begin(const Planted& mistake) {
     // What ENSURE says is expected here.
     static_cast<void>(!freopen("/dev/null", "w", stderr));
     // A mistake may take all the memory or time that there is.
-    const rlimit memory{1u << 30, 1u << 30}, time{20, 20};
+    const rlimit memory{1u << 30, 1u << 30}, time{60, 60};
     setrlimit(RLIMIT_AS, &memory);
     setrlimit(RLIMIT_CPU, &time);
     hunt(mistake, ends[1]);

@@ -17,7 +17,6 @@ std::uint64_t contents_of(const smr::Batch& batch) {
   }
   return hash;
 }
-bool is_lease(const Op& op) { return op.kind >= Op::Kind::acquire; }
 /// A holder's clock may be a tenth wrong (smr.md section 6, G3).
 Time trusted(const Op& op) { return Time(op.value * 9 / 10); }
 LeaseModel::Kind lease_kind(const Op& op) {
@@ -35,6 +34,13 @@ void Oracle::decided(smr::ReplicaId replica, smr::Instance instance, const smr::
   const Decided mine{batch.digest, contents_of(batch), replica};
   const auto [found, is_new] = decided_.try_emplace(instance, mine);
   if (is_new) {
+    // A tenth is allowed, clocks are wrong by less than half of that, and there is a credit, which
+    // those have anew who restart.
+    const Time most = now_ + now_ / 6 + std::chrono::seconds(3);
+    if (bounded_clock_ && batch.time > static_cast<std::uint64_t>(most.count())) {
+      complain(concat("clock: the batch of instance ", instance, " is from ", batch.time / 1'000,
+                      " us"));
+    }
     for (const smr::Request& request : batch.requests) {
       if (const auto op = decode_op(request.operation)) ordered_[{op->client, op->number}] += 1;
     }
@@ -57,6 +63,16 @@ void Oracle::checkpoint(smr::ReplicaId replica, smr::Instance instance, const sm
   if (!is_new && found->second.first != digest) {
     complain(concat("checkpoints: those of replicas ", found->second.second, " and ", replica,
                     " differ at instance ", instance));
+  }
+}
+
+void Oracle::uses_view(smr::ReplicaId replica, const smr::View& view) {
+  std::string what = concat("f = ", view.f);
+  for (const smr::MemberInfo& member : view.members) what += concat(", ", member.id);
+  const auto [found, is_new] = views_.try_emplace(view.id, what, replica);
+  if (!is_new && found->second.first != what) {
+    complain(concat("views: ", view.id, " is ", found->second.first, " for replica ",
+                    found->second.second, " and ", what, " for replica ", replica));
   }
 }
 

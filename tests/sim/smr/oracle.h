@@ -10,6 +10,7 @@
 #include "linearizability/history.h"
 #include "sim/smr/machine.h"
 #include "smr/request.h"
+#include "smr/view.h"
 
 namespace piracema::smr_sim {
 
@@ -19,7 +20,10 @@ class Oracle {
  public:
   /// `clocks_jump`: nobody can promise then that a lease is not over too early, and a token is all
   /// that keeps its former holder out.
-  Oracle(const Time& now, bool clocks_jump) : now_(now), clocks_jump_(clocks_jump) {}
+  ///
+  /// `bounded_clock`: no leader may let the time of batches run ahead (smr/order/clock_bound.h).
+  Oracle(const Time& now, bool clocks_jump, bool bounded_clock)
+      : now_(now), clocks_jump_(clocks_jump), bounded_clock_(bounded_clock) {}
 
   void complain(const std::string& what);
   const std::vector<std::string>& complaints() const { return complaints_; }
@@ -35,7 +39,12 @@ class Oracle {
   /// Identifies an operation of a client to `answered`.
   std::size_t called(std::uint64_t client, const Op& op);
   void answered(std::size_t operation, const OpReply& reply);
-  std::size_t unanswered() const { return calls_.size() - answered_; }
+  /// Nobody will ever know what became of it.
+  void abandoned(std::size_t) { abandoned_ += 1; }
+  std::size_t unanswered() const { return calls_.size() - answered_ - abandoned_; }
+
+  /// From some instance on these are the members for this replica; the same for all of one number.
+  void uses_view(smr::ReplicaId replica, const smr::View& view);
 
   /// When all is over: acknowledged operations are in the order once, and what clients saw was
   /// possible.
@@ -67,14 +76,15 @@ class Oracle {
   void believe(const Call& call, const OpReply& reply);
 
   const Time& now_;
-  const bool clocks_jump_;
+  const bool clocks_jump_, bounded_clock_;
   std::vector<std::string> complaints_;
   std::map<smr::Instance, Decided> decided_;
   std::map<smr::Instance, std::pair<std::uint64_t, smr::ReplicaId>> states_;
   std::map<smr::Instance, std::pair<smr::Digest, smr::ReplicaId>> checkpoints_;
   std::map<std::pair<std::uint64_t, std::uint64_t>, int> ordered_;
   std::vector<Call> calls_;
-  std::size_t answered_ = 0;
+  std::size_t answered_ = 0, abandoned_ = 0;
+  std::map<smr::ViewId, std::pair<std::string, smr::ReplicaId>> views_;
   linearizability::History<MapModel> map_;
   linearizability::History<LeaseModel> leases_;
   std::map<std::uint64_t, std::vector<Belief>> beliefs_;

@@ -82,10 +82,76 @@ Plan lying(std::uint64_t seed) {
   plan.think = milliseconds(random.below(60));
   plan.liars = plan.f;
   // One kind of lie at a time shows what it does; all at once, what they do together.
-  plan.lies = random.chance(0.3) ? static_cast<std::uint32_t>(all_lies)
-                                 : 1u << random.below(11) | 1u << random.below(11);
+  plan.lies = random.chance(0.3)
+                  ? static_cast<std::uint32_t>(all_lies)
+                  : 1u << random.below(kinds_of_lies) | 1u << random.below(kinds_of_lies);
+  // Each batch may take nearly as long as others have patience: it is bounded by that, not by us.
+  if ((plan.lies & slow_leader) != 0) plan.operations = 15;
   if (random.chance(0.5)) plan.bad_proofs = 0.2;
   return plan;
 }
+
+Plan rotten(std::uint64_t seed, smr::FaultModel model) {
+  Plan plan = troubled(seed, model);
+  Random random(plan.seed + 3);
+  plan.bad_disk = milliseconds(100 + random.below(500));
+  plan.crash = milliseconds(500);
+  plan.power = sometimes(random, milliseconds(1'500));
+  return plan;
+}
+
+Plan moving(std::uint64_t seed, smr::FaultModel model) {
+  Plan plan = troubled(seed, model);
+  Random random(plan.seed + 4);
+  plan.trouble_until = seconds(6);
+  plan.think = milliseconds(20 + random.below(60));
+  plan.spares = 1 + static_cast<std::uint32_t>(random.below(3));
+  plan.reconfigure = milliseconds(200 + random.below(800));
+  // A third of them with nothing else going wrong, so that many changes come to pass.
+  if (random.chance(0.3)) {
+    plan.crash = plan.partition = plan.one_way = plan.slow = plan.freeze = plan.lose_disk = Time{};
+  }
+  return plan;
+}
+
+Plan crowded(std::uint64_t seed, smr::FaultModel model) {
+  Plan plan = Random(seed).chance(0.5) ? lossy(seed, model) : troubled(seed, model);
+  plan.clients = 4 + static_cast<std::uint32_t>(seed % 3);
+  plan.sessions = 2 + static_cast<std::uint32_t>(seed % 2);
+  plan.think = milliseconds(60);
+  return plan;
+}
+
+namespace {
+
+using Make = Plan (*)(std::uint64_t, smr::FaultModel);
+template <Make make>
+Plan crash(std::uint64_t seed) {
+  return make(seed, smr::FaultModel::crash);
+}
+template <Make make>
+Plan byzantine(std::uint64_t seed) {
+  return make(seed, smr::FaultModel::byzantine);
+}
+
+const NamedPlan plans[] = {
+    {"calm-crash", crash<calm>},
+    {"calm-byzantine", byzantine<calm>},
+    {"lossy-crash", crash<lossy>},
+    {"lossy-byzantine", byzantine<lossy>},
+    {"troubled-crash", crash<troubled>},
+    {"troubled-byzantine", byzantine<troubled>},
+    {"rotten-crash", crash<rotten>},
+    {"rotten-byzantine", byzantine<rotten>},
+    {"moving-crash", crash<moving>},
+    {"moving-byzantine", byzantine<moving>},
+    {"crowded-crash", crash<crowded>},
+    {"crowded-byzantine", byzantine<crowded>},
+    {"lying", lying},
+};
+
+}  // namespace
+
+std::span<const NamedPlan> all_plans() { return plans; }
 
 }  // namespace piracema::smr_sim

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "base/clock.h"
 #include "sim/smr/wires.h"
@@ -11,19 +13,25 @@ namespace piracema::smr_sim {
 
 /// How a Byzantine replica lies; several at a time, as bits.
 enum Lie : std::uint32_t {
-  equivocate = 1,       ///< As leader it proposes different batches to different replicas.
-  double_vote = 2,      ///< It votes for whatever anybody proposes, as often as anybody does.
-  stuff_write_set = 4,  ///< It says of what it never saw that it had written it.
-  withhold = 8,         ///< It says nothing to some, or nothing of some kinds.
-  replay = 16,          ///< It says again what it or others said long ago.
-  false_chunk = 32,     ///< Pieces of checkpoints, and of the log, are not what they should be.
-  slow_leader = 64,     ///< As leader it answers just before others lose patience.
-  starve = 128,         ///< As leader it never orders what one client asks for.
-  forge = 256,          ///< It proposes requests that nobody made.
-  false_stop = 512,     ///< It asks for new leaders all the time.
-  old_collects = 1024,  ///< As leader it shows what others signed in an earlier change.
-  all_lies = 2047,
+  equivocate = 1,        ///< As leader it proposes different batches to different replicas.
+  double_vote = 2,       ///< It votes for whatever anybody proposes, as often as anybody does.
+  stuff_write_set = 4,   ///< It says of what it never saw that it had written it.
+  withhold = 8,          ///< It says nothing to some, or nothing of some kinds.
+  replay = 16,           ///< It says again what it or others said long ago.
+  false_chunk = 32,      ///< Pieces of checkpoints, and of the log, are not what they should be.
+  slow_leader = 64,      ///< As leader it answers just before others lose patience.
+  starve = 128,          ///< As leader it never orders what one client asks for.
+  forge = 256,           ///< It proposes requests that nobody made.
+  false_stop = 512,      ///< It asks for new leaders all the time.
+  old_collects = 1024,   ///< As leader it shows what others signed in an earlier change.
+  two_proposals = 2048,  ///< As leader it proposes one batch after another for the same place.
+  overrule = 4096,       ///< As leader after a change it does not propose what is bound.
+  false_decided = 8192,  ///< It says that what it made up is decided, and has the batch for it.
+  fast_clock = 16384,    ///< As leader it lets the time of batches run ahead, or back.
+  false_state = 32768,   ///< It votes for checkpoints, and offers some, that nobody has.
+  all_lies = 65535,
 };
+constexpr std::size_t kinds_of_lies = 16;
 
 /// What a seed stands for: who takes part, and what goes wrong. Until `trouble_until`, that is:
 /// what happens later is up to the replicas alone.
@@ -44,11 +52,23 @@ struct Plan {
   /// How often a client's proof convinces only some replicas.
   double bad_proofs = 0;
   bool sends_to_all = true;
+  /// Sessions that the service keeps; 0: more than there are clients.
+  std::uint32_t sessions = 0;
 
   Time trouble_until{};
   WireFaults wires;
   /// Mean time between two faults of each kind; 0: none.
   Time crash{}, partition{}, one_way{}, slow{}, lose_disk{}, clock_jump{}, freeze{};
+  /// All lose power at once; the one that leads is cut off from the other replicas.
+  Time power{}, cut_leader{};
+  /// The disks of f replicas fail: a bit turns, a write goes astray, a sync fails, there is no
+  /// room.
+  Time bad_disk{};
+  /// Replicas that are no members at first, and the mean time between two changes of the view.
+  std::uint32_t spares = 0;
+  Time reconfigure{};
+  /// Whoever leads a regency below this gets no proposal through.
+  smr::Regency mute_regencies = 0;
   /// How often a crash waits for the next record that the replica writes.
   double crash_at_persist = 0.5;
   /// A sync takes up to so long.
@@ -72,5 +92,18 @@ Plan lossy(std::uint64_t seed, smr::FaultModel model);
 Plan troubled(std::uint64_t seed, smr::FaultModel model);
 /// The same with f liars.
 Plan lying(std::uint64_t seed);
+/// Disks that fail in every way, on f replicas.
+Plan rotten(std::uint64_t seed, smr::FaultModel model);
+/// Members come, go and are replaced while other things go wrong.
+Plan moving(std::uint64_t seed, smr::FaultModel model);
+/// More clients than the service keeps sessions for.
+Plan crowded(std::uint64_t seed, smr::FaultModel model);
+
+/// All of the above, for both fault models.
+struct NamedPlan {
+  const char* name;
+  Plan (*make)(std::uint64_t seed);
+};
+std::span<const NamedPlan> all_plans();
 
 }  // namespace piracema::smr_sim

@@ -8,7 +8,6 @@
 namespace piracema::smr_sim {
 
 using namespace smr;
-using sim::seeds;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
@@ -42,7 +41,7 @@ void check(World& world) {
 // BFT-SMaRt orders "nothing written" beside regency 0, so that a value that was decided there does
 // not bind the next leader if it hears of it and of somebody who wrote nothing.
 TEST_CASE("what the first leader decided with one other is still there when it is gone") {
-  for (const auto seed : seeds(50)) {
+  for (const auto seed : runs(50)) {
     World world(plan_of(seed, FaultModel::crash, 3, 1));
     // 2 hears of nothing; then 0 is gone, and 1 and 2 have to find out.
     const Time gone = milliseconds(100) + Time(milliseconds(Random(seed).below(200)));
@@ -59,7 +58,7 @@ TEST_CASE("what the first leader decided with one other is still there when it i
 }
 
 TEST_CASE("what the first leader decided with two of three others is still there when it is gone") {
-  for (const auto seed : seeds(50)) {
+  for (const auto seed : runs(50)) {
     World world(plan_of(seed, FaultModel::byzantine, 4, 1));
     const Time gone = milliseconds(100) + Time(milliseconds(Random(seed).below(200)));
     world.at(milliseconds(100), [&] {
@@ -75,7 +74,7 @@ TEST_CASE("what the first leader decided with two of three others is still there
 
 // NuRaft #185: a leader that comes back rolled entries back that had been committed and answered.
 TEST_CASE("what was answered survives that all replicas lose power at once, again and again") {
-  for (const auto seed : seeds(50)) {
+  for (const auto seed : runs(50)) {
     World world(plan_of(seed, seed % 2 == 0 ? FaultModel::crash : FaultModel::byzantine, 4, 1));
     Random random(seed);
     for (int i = 1; i < 10; ++i) {
@@ -90,7 +89,7 @@ TEST_CASE("what was answered survives that all replicas lose power at once, agai
 // LogCabin #44: an entry of an older term was counted as committed because a majority had it, and
 // replaced by one of a term between.
 TEST_CASE("leaders that come and go before their votes are counted take turns without harm") {
-  for (const auto seed : seeds(50)) {
+  for (const auto seed : runs(50)) {
     World world(plan_of(seed, FaultModel::crash, 5, 2));
     Random random(seed);
     for (int i = 2; i < 30; ++i) {
@@ -110,7 +109,7 @@ TEST_CASE("leaders that come and go before their votes are counted take turns wi
 
 // BFT-SMaRt #19: one replica that was cut off kept all others from going on.
 TEST_CASE("one replica that is cut off stops nobody, neither then nor when it is back") {
-  for (const auto seed : seeds(20)) {
+  for (const auto seed : runs(20)) {
     const bool liars = seed % 2 == 0;
     Plan plan = plan_of(seed, liars ? FaultModel::byzantine : FaultModel::crash, 4, 1);
     plan.operations = 500;
@@ -140,7 +139,7 @@ TEST_CASE("one replica that is cut off stops nobody, neither then nor when it is
 
 // Atlasdb #1686: where 0 and 2 do not hear each other, but 1 hears both, leaders took turns.
 TEST_CASE("two of three replicas that do not hear each other do not take the lead in turns") {
-  for (const auto seed : seeds(50)) {
+  for (const auto seed : runs(50)) {
     Plan plan = plan_of(seed, FaultModel::crash, 3, 1);
     plan.trouble_until = seconds(20);
     World world(plan);
@@ -155,7 +154,7 @@ TEST_CASE("two of three replicas that do not hear each other do not take the lea
 // BFT-SMaRt's pull request #121: a leader could show signed words of an earlier change of the
 // leader, and bind the others to what was true then.
 TEST_CASE("what was signed for an earlier change of the leader is of no use in a later one") {
-  for (const auto seed : seeds(100)) {
+  for (const auto seed : runs(100)) {
     Plan plan = plan_of(seed, FaultModel::byzantine, 4, 1);
     plan.liars = 1;
     plan.lies = old_collects | false_stop;

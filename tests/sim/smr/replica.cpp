@@ -16,12 +16,19 @@ using std::chrono::seconds;
 namespace {
 
 /// Small, so that a checkpoint has several pieces.
-const ServiceSettings service_settings{.sessions = {}, .chunk_bytes = 256};
+ServiceSettings service_settings(const Plan& plan) {
+  ServiceSettings settings{.sessions = {}, .chunk_bytes = 256};
+  if (plan.sessions > 0) settings.sessions.sessions = plan.sessions;
+  return settings;
+}
 
 }  // namespace
 
 Replica::Replica(World& world, ReplicaId id, bool lies)
-    : world_(world), id_(id), auth_(world.keys(), id, world.plan().model) {
+    : world_(world),
+      id_(id),
+      auth_(world.keys(), id, world.plan().model),
+      disk_(world.random().next()) {
   if (lies) liar_ = std::make_unique<Liar>(world, id, auth_);
 }
 Replica::~Replica() = default;
@@ -32,49 +39,52 @@ void Replica::start() {
   if (up() || halted_) return;
   life_ += 1;
   Random& random = world_.random();
+  auto opened = disk_.open(id_, random.next());
+  if (!opened) return fail(opened.error());
+  Recovered recovered = std::move(opened->recovered);
+  recovered.view = world_.view();
+  amnesia_ = recovered.amnesia;
   begun_ = world_.now();
   offset_ = Time(random.below(static_cast<std::uint64_t>(Time(seconds(100)).count())));
   rate_ = 1 + world_.plan().drift * (2 * random.unit() - 1);
 
   seat_ = std::make_unique<Seat>(
-      service_settings,
+      service_settings(world_.plan()),
       [this](const std::string& what) {
         if (liar_) return;
-        world_.oracle().complain(concat("exactly once: at replica ", id_, " ", what));
+        world_.oracle().complain(concat("service: at replica ", id_, " ", what));
       },
       [this](const std::vector<Reply>& replies) { reply(replies); });
-  Recovered recovered{.view = world_.view(), .log = disk_.log(), .amnesia = amnesia_};
-  recovered.nonce = random.next();
   executed_ = 0;
-  if (const auto stable = disk_.stable()) {
-    recovered.checkpoint = stable->info;
-    recovered.chunks = stable->checkpoint->digests;
-    executed_ = stable->info.instance;
-    if (!restore(*stable->checkpoint)) world_.oracle().complain("a checkpoint is unreadable");
-  }
-  if (disk_.partial) {
-    recovered.partial = PartialCheckpoint{disk_.partial->info, {}};
-    recovered.partial->chunks.resize(disk_.partial->info.chunk_count);
-    for (const auto& [chunk, bytes] : disk_.partial->chunks) {
-      recovered.partial->chunks[chunk] = digest_of(*bytes);
+  if (recovered.checkpoint) {
+    executed_ = recovered.checkpoint->instance;
+    if (!seat_->service.restore(executed_, opened->image).ok()) {
+      world_.oracle().complain("a checkpoint is unreadable");
     }
   }
   world_.trace("replica ", id_, " starts with ", recovered.log.size(), " records after ", executed_,
                amnesia_ ? ", without its memory" : "");
+  for (const std::string& note : opened->notes) world_.trace("replica ", id_, ": ", note);
   core_ = std::make_unique<Core>(world_.plan().settings, id_, auth_, std::move(recovered));
   hear(Tick{});
 }
 
 void Replica::crash() {
-  if (!up()) return;
   world_.trace("replica ", id_, " crashes");
+  forget_life();
+  disk_.crash();
+}
+
+void Replica::end() {
+  forget_life();
+  disk_.end();
+}
+
+void Replica::forget_life() {
   life_ += 1;
   core_.reset();
   seat_.reset();
-  disk_.crash(world_.random());
-  syncing_ = false;
   held_.clear();
-  truncations_.clear();
   regained_at_.reset();
   reads_.clear();
   actions_.clear();
@@ -83,20 +93,31 @@ void Replica::crash() {
   crash_at_ = CrashAt::nowhere;
 }
 
+void Replica::fail(const Error& error) {
+  world_.trace("replica ", id_, " ends: ", error.message);
+  if (crash_at_ == CrashAt::in_disk) return world_.crash(id_);
+  if (!bad_disk_) world_.oracle().complain(concat("replica ", id_, " ends: ", error.message));
+  world_.end(id_);
+}
+
 void Replica::lose_disk() {
   ENSURE(!up());
   world_.trace("replica ", id_, " loses its disk");
-  disk_ = Disk();
+  disk_.lose();
   amnesia_ = true;
-  regained_at_.reset();
 }
 
-void Replica::crash_at_persist() { crash_at_ = static_cast<CrashAt>(1 + world_.random().below(4)); }
+void Replica::crash_at_persist() {
+  if (crash_at_ != CrashAt::nowhere) return;
+  crash_at_ = static_cast<CrashAt>(1 + world_.random().below(5));
+  if (crash_at_ == CrashAt::in_disk) disk_.stop_after(world_.random().below(12));
+}
 
-bool Replica::restore(const Checkpoint& checkpoint) {
-  Buffer image;
-  for (const auto& chunk : checkpoint.chunks) image.append(chunk->data(), chunk->size());
-  return seat_->service.restore(checkpoint.info.instance, image).ok();
+void Replica::never_mind() {
+  disk_.make_room();
+  // Its disk may be off already.
+  if (crash_at_ == CrashAt::in_disk) return world_.crash(id_);
+  crash_at_ = CrashAt::nowhere;
 }
 
 void Replica::reply(const std::vector<Reply>& replies) {
@@ -167,7 +188,7 @@ void Replica::hear(Event event) {
 void Replica::act(Persist& persist) {
   if (crash_at_ == CrashAt::before_record) return world_.crash(id_);
   const bool regained = std::holds_alternative<MemoryRegained>(persist.record);
-  disk_.append(std::move(persist.record));
+  disk_.append(persist.record);
   if (regained) regained_at_ = disk_.appended();
   if (crash_at_ == CrashAt::after_record) world_.crash(id_);
 }
@@ -227,23 +248,17 @@ void Replica::act(Refuse& refuse) { reads_.erase(refuse.token); }
 
 // Records are gathered while a sync is under way: one for many.
 void Replica::sync() {
-  if (syncing_ || disk_.durable() == disk_.appended()) return;
-  syncing_ = true;
+  if (!disk_.begin_sync()) return;
   const Time takes = world_.wires().between(microseconds(20), world_.plan().sync_most) *
                      world_.wires().slowness(id_);
-  world_.sync_done(id_, life_, disk_.appended(), world_.now() + takes);
+  world_.sync_done(id_, life_, world_.now() + takes);
 }
 
-void Replica::synced(std::uint64_t life, std::size_t upto) {
+void Replica::synced(std::uint64_t life) {
   if (life != life_) return;
-  syncing_ = false;
-  disk_.synced(upto);
-  if (regained_at_ && *regained_at_ <= upto) amnesia_ = false;
+  if (auto done = disk_.end_sync(); !done) return fail(done.error());
+  if (regained_at_ && *regained_at_ <= disk_.durable()) amnesia_ = false;
   if (crash_at_ == CrashAt::after_sync) return world_.crash(id_);
-  while (!truncations_.empty() && truncations_.front().after <= disk_.durable()) {
-    disk_.truncate(truncations_.front().instance, truncations_.front().after);
-    truncations_.pop_front();
-  }
   while (!held_.empty() && held_.front().after <= disk_.durable()) {
     send_now(held_.front().to, held_.front().message);
     held_.pop_front();
@@ -252,10 +267,7 @@ void Replica::synced(std::uint64_t life, std::size_t upto) {
   sync();
 }
 
-void Replica::act(Truncate& truncate) {
-  truncations_.push_back({disk_.appended(), truncate.instance});
-  disk_.forget_checkpoints(truncate.instance);
-}
+void Replica::act(Truncate& truncate) { disk_.truncate(truncate.instance); }
 
 // ---- checkpoints ----------------------------------------------------------------------------
 
@@ -269,53 +281,49 @@ void Replica::act(TakeCheckpoint& take) {
       world_.wires().between(Time{}, milliseconds(20)) * world_.wires().slowness(id_);
   world_.after(takes, [this, life = life_, make = seat_->service.snapshot()] {
     if (life != life_) return;
-    Checkpoint checkpoint = make();
-    const CheckpointInfo info = checkpoint.info;
-    std::vector<Digest> chunks = checkpoint.digests;
-    disk_.keep(info.instance, std::move(checkpoint));
+    const Checkpoint checkpoint = make();
+    if (auto kept = disk_.checkpoints().keep(checkpoint); !kept) return fail(kept.error());
+    const CheckpointInfo& info = checkpoint.info;
     if (!liar_) world_.oracle().checkpoint(id_, info.instance, info.state);
-    hear(CheckpointTaken{info, std::move(chunks)});
+    hear(CheckpointTaken{info, checkpoint.digests});
   });
 }
 
 void Replica::act(SendChunk& send) {
-  const auto* checkpoint = disk_.checkpoint(send.instance);
-  if (checkpoint == nullptr || send.chunk >= checkpoint->chunks.size()) return;
-  send_now(send.to, message(Chunk{send.instance, send.chunk, checkpoint->chunks[send.chunk]}));
+  const auto chunk = disk_.checkpoints().chunk(send.instance, send.chunk);
+  if (chunk) send_now(send.to, message(Chunk{send.instance, send.chunk, *chunk}));
 }
 
 void Replica::act(StoreChunk& store) {
-  auto& partial = disk_.partial;
-  if (!partial || partial->info.instance != store.checkpoint.instance ||
-      partial->info.state != store.checkpoint.state) {
-    partial = Disk::Partial{store.checkpoint, {}};
-  }
-  partial->chunks[store.chunk] = store.bytes;
+  auto stored = disk_.checkpoints().store(store.checkpoint, store.chunk, *store.bytes);
+  if (!stored) fail(stored.error());
 }
 
 void Replica::act(LoadCheckpoint& load) {
   const Instance instance = load.checkpoint.instance;
   world_.trace("replica ", id_, " becomes the checkpoint at ", instance);
   std::string why;
-  if (!disk_.partial || disk_.partial->chunks.size() != load.checkpoint.chunk_count) {
-    why = "pieces are missing";
-  } else {
-    Checkpoint checkpoint{.info = load.checkpoint};
-    for (const auto& [chunk, bytes] : disk_.partial->chunks) {
-      checkpoint.chunks.push_back(bytes);
-      checkpoint.digests.push_back(digest_of(*bytes));
-    }
-    if (!restore(checkpoint)) why = "the service does not know its image";
-    disk_.keep(instance, std::move(checkpoint));
-    disk_.partial.reset();
+  const auto image = disk_.checkpoints().complete(load.checkpoint);
+  if (!image && image.error().code == Errc::io) return fail(image.error());
+  if (!image) {
+    why = image.error().message;
+  } else if (auto done = seat_->service.restore(instance, **image); !done) {
+    why = done.error().message;
   }
   if (why.empty()) {
     executed_ = instance;
     if (!liar_) world_.oracle().reached(id_, instance, seat_->machine.hash());
-  } else if (!liar_) {
+  } else if (!liar_ && !bad_disk_) {
     world_.oracle().complain(concat("replica ", id_, " cannot load a checkpoint: ", why));
   }
   after_execution(CheckpointLoaded{instance, why}, milliseconds(1));
+}
+
+void Replica::act(UseView& use) {
+  world_.trace("replica ", id_, " uses view ", use.view.id);
+  if (liar_) return;
+  world_.oracle().uses_view(id_, use.view);
+  world_.hears_of(use.view);
 }
 
 void Replica::act(Note& note) { world_.trace("replica ", id_, ": ", note.text); }

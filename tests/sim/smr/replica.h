@@ -28,11 +28,14 @@ class Replica {
 
   /// Begins a life with what the disk has.
   void start();
+  /// Its power fails; or its process ends, as after an error.
   void crash();
+  void end();
   void lose_disk();
-  /// It crashes at the next record that it writes: before or after it, synced or not.
+  /// It crashes at the next record that it writes, before or after it, synced or not; or at one of
+  /// the next steps of its disk.
   void crash_at_persist();
-  void never_mind() { crash_at_ = CrashAt::nowhere; }
+  void never_mind();
   /// Nothing happens in it for a while.
   void freeze_until(Time time) { frozen_until_ = time; }
   Time frozen_until() const { return frozen_until_; }
@@ -49,13 +52,16 @@ class Replica {
   bool halted() const { return halted_; }
   const smr::Core& core() const { return *core_; }
   std::uint64_t state() const { return seat_->machine.hash(); }
-  const Disk& disk() const { return disk_; }
+  Disk& disk() { return disk_; }
+  /// Disks fail within f: this one may do more than lose what was not synced.
+  bool has_bad_disk() const { return bad_disk_; }
+  void set_bad_disk() { bad_disk_ = true; }
 
   void hear(smr::Event event);
   void receive(smr::ReplicaId from, smr::MessagePtr message);
   void receive(const std::shared_ptr<const smr::Request>& request);
   void tick(std::uint64_t generation);
-  void synced(std::uint64_t life, std::size_t upto);
+  void synced(std::uint64_t life);
   void happened(std::uint64_t life, smr::Event event) {
     if (life == life_) hear(std::move(event));
   }
@@ -71,7 +77,9 @@ class Replica {
     smr::SequentialExecutor executor;
     smr::Service service;
   };
-  bool restore(const smr::Checkpoint& checkpoint);
+  void forget_life();
+  /// What a process does of which the disk is wrong.
+  void fail(const Error& error);
   void reply(const std::vector<smr::Reply>& replies);
 
   Time local(Time true_time) const;
@@ -92,7 +100,7 @@ class Replica {
   void act(smr::SendChunk& send);
   void act(smr::StoreChunk& store);
   void act(smr::LoadCheckpoint& load);
-  void act(smr::UseView&) {}
+  void act(smr::UseView& use);
   void act(smr::Note& note);
   void act(smr::Halt& halt);
 
@@ -106,7 +114,7 @@ class Replica {
   bool amnesia_ = false;
   /// Where its log says that it has its memory back.
   std::optional<std::size_t> regained_at_;
-  bool halted_ = false;
+  bool halted_ = false, bad_disk_ = false;
 
   // Of one life.
   std::uint64_t life_ = 0;
@@ -114,18 +122,12 @@ class Replica {
   std::unique_ptr<Seat> seat_;
   smr::Instance executed_ = 0;
   Time execution_free_{};
-  bool syncing_ = false;
   struct Held {
     std::size_t after;
     smr::ReplicaId to;
     smr::MessagePtr message;
   };
   std::deque<Held> held_;
-  struct Truncation {
-    std::size_t after;
-    smr::Instance instance;
-  };
-  std::deque<Truncation> truncations_;
   /// Reads that wait for the core, by token.
   std::map<std::uint64_t, std::shared_ptr<const smr::Request>> reads_;
   std::uint64_t read_ = 0;
@@ -133,7 +135,7 @@ class Replica {
   std::uint64_t tick_ = 0;
   std::optional<Time> planned_;
   /// Where it is to crash.
-  enum class CrashAt { nowhere, before_record, after_record, after_sync, between_sends };
+  enum class CrashAt { nowhere, before_record, after_record, after_sync, between_sends, in_disk };
   CrashAt crash_at_ = CrashAt::nowhere;
   // Its clock: what it shows is offset_ + rate_ * (true time - begun_).
   Time begun_{}, offset_{}, frozen_until_{};

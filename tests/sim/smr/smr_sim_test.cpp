@@ -5,7 +5,6 @@
 
 namespace piracema::smr_sim {
 
-using sim::seeds;
 using smr::FaultModel;
 
 namespace {
@@ -20,23 +19,43 @@ void check(const Plan& plan) {
 }  // namespace
 
 TEST_CASE("where nothing goes wrong every request is answered, once and in order") {
-  for (const auto seed : seeds(200)) {
+  for (const auto seed : runs(200)) {
     check(calm(seed, FaultModel::crash));
     check(calm(seed, FaultModel::byzantine));
   }
 }
 
 TEST_CASE("messages that are lost, late, doubled and out of order cost time alone") {
-  for (const auto seed : seeds(300)) {
+  for (const auto seed : runs(300)) {
     check(lossy(seed, FaultModel::crash));
     check(lossy(seed, FaultModel::byzantine));
   }
 }
 
 TEST_CASE("whatever happens to replicas, clocks, disks and wires, nothing is lost or done twice") {
-  for (const auto seed : seeds(150)) {
+  for (const auto seed : runs(150)) {
     check(troubled(seed, FaultModel::crash));
     check(troubled(seed, FaultModel::byzantine));
+  }
+}
+
+TEST_CASE("disks that rot, misplace, refuse and are full take nothing that was promised") {
+  for (const auto seed : runs(100)) {
+    check(rotten(seed, FaultModel::crash));
+    check(rotten(seed, FaultModel::byzantine));
+  }
+}
+
+TEST_CASE("members come, go and are replaced while all goes on") {
+  // Among liars one seed in about 60 still ends with a replica that does not find its view
+  // (docs/design/007): sim_smr_many_seeds runs those.
+  for (const auto seed : runs(100)) check(moving(seed, FaultModel::crash));
+}
+
+TEST_CASE("a client whose session had to go learns of it, and nothing is done twice") {
+  for (const auto seed : runs(20)) {
+    check(crowded(seed, FaultModel::crash));
+    check(crowded(seed, FaultModel::byzantine));
   }
 }
 
@@ -46,7 +65,7 @@ TEST_CASE("the same seed makes the same run of a whole cluster") {
     world.run();
     return std::tuple(world.now(), world.messages(), world.oracle().newest());
   };
-  for (const auto seed : seeds(10)) CHECK(run(seed) == run(seed));
+  for (const auto seed : runs(10)) CHECK(run(seed) == run(seed));
 }
 
 }  // namespace piracema::smr_sim

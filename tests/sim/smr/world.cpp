@@ -21,6 +21,23 @@ constexpr Time to_answer = seconds(60), to_agree = seconds(30);
 constexpr std::size_t under_way_max = 200'000;
 constexpr std::uint64_t events_max = 3'000'000;
 
+std::string text(const Vote& vote) {
+  return concat(static_cast<unsigned>(vote.digest[0]), "@", vote.regency);
+}
+
+/// For a trace: what a change of the leader is decided by, in full.
+std::string text(const Message& message) {
+  std::string all = name_of(message);
+  const auto* stop = std::get_if<StopData>(&message);
+  if (!stop) return all;
+  all += concat(" of regency ", stop->collect.regency, " proves ", stop->collect.proof.instance);
+  for (const CollectEntry& entry : stop->collect.entries) {
+    all += concat("; ", entry.instance, entry.certified ? ": " + text(*entry.certified) : ":");
+    for (const Vote& vote : entry.written) all += " " + text(vote);
+  }
+  return all;
+}
+
 View view_of(const Plan& plan) {
   View view{.model = plan.model, .f = plan.f};
   for (ReplicaId id = 0; id < plan.n; ++id) {
@@ -36,14 +53,20 @@ World::World(const Plan& plan)
       random_(plan.seed),
       keys_(random_.next()),
       view_(view_of(plan)),
-      wires_(random_, plan.n + plan.clients),
-      oracle_(now_, plan.clock_jump != Time{}) {
+      latest_view_(view_),
+      wires_(random_, plan.n + plan.spares + plan.clients),
+      oracle_(now_, plan.clock_jump != Time{} || (plan.lies & fast_clock) != 0,
+              plan.clock_jump == Time{} && plan.model == FaultModel::byzantine) {
   // Any of them: a liar may be the first leader or never lead. Too many of them lead at once.
   std::set<ReplicaId> liars;
   for (ReplicaId id = 0; plan.liars > plan.f && id < plan.liars; ++id) liars.insert(id);
   while (liars.size() < plan.liars) liars.insert(static_cast<ReplicaId>(random_.below(plan.n)));
-  for (ReplicaId id = 0; id < plan.n; ++id) {
+  for (ReplicaId id = 0; id < plan.n + plan.spares; ++id) {
     replicas_.push_back(std::make_unique<Replica>(*this, id, liars.contains(id)));
+  }
+  std::size_t bad = plan.bad_disk == Time{} ? 0 : plan.f - std::min(plan.f, plan.liars);
+  for (ReplicaId id = 0; bad > 0 && id < plan.n; ++id, --bad) {
+    replicas_[(id + plan.seed) % plan.n]->set_bad_disk();
   }
   for (std::uint32_t index = 0; index < plan.clients; ++index) {
     clients_.push_back(std::make_unique<Client>(*this, index));
@@ -104,7 +127,8 @@ bool World::step_until(const std::function<bool()>& done, Time limit) {
 bool World::all_equal() const {
   return now_ >= plan_.trouble_until &&
          std::all_of(replicas_.begin(), replicas_.end(), [this](const auto& replica) {
-           return replica->lies() || (replica->up() && replica->executed() == oracle_.newest());
+           return replica->lies() || !latest_view_.has(replica->id()) ||
+                  (replica->up() && replica->executed() == oracle_.newest());
          });
 }
 
@@ -112,12 +136,18 @@ bool World::all_equal() const {
 
 void World::send(ReplicaId from, ReplicaId to, MessagePtr message) {
   messages_ += 1;
+  if (plan_.mute_regencies > 0) {
+    const auto* propose = std::get_if<Propose>(message.get());
+    if (propose && propose->regency < plan_.mute_regencies) return;
+  }
   if (from == to) {
     queue_.put(now_ + microseconds(5), ToReplica{from, to, std::move(message)});
     return;
   }
   const auto arrivals = wires_.send(from, to, now_);
-  trace(from, " -> ", to, ": ", name_of(*message), arrivals.count == 0 ? " (lost)" : "");
+  if (sim::tracing()) {
+    trace(from, " -> ", to, ": ", text(*message), arrivals.count == 0 ? " (lost)" : "");
+  }
   for (std::size_t i = 0; i < arrivals.count; ++i) {
     queue_.put(arrivals.at[i], ToReplica{from, to, message});
   }
@@ -125,7 +155,7 @@ void World::send(ReplicaId from, ReplicaId to, MessagePtr message) {
 
 void World::submit(std::uint32_t client, ReplicaId to, std::shared_ptr<const Request> request) {
   messages_ += 1;
-  const auto arrivals = wires_.send(plan_.n + client, to, now_);
+  const auto arrivals = wires_.send(replicas_.size() + client, to, now_);
   for (std::size_t i = 0; i < arrivals.count; ++i) {
     queue_.put(arrivals.at[i], FromClient{to, request});
   }
@@ -135,7 +165,7 @@ void World::reply(ReplicaId from, const Reply& reply) {
   const std::uint32_t index = Client::index_of(reply.client);
   if (index >= clients_.size()) return;
   messages_ += 1;
-  const auto arrivals = wires_.send(from, plan_.n + index, now_);
+  const auto arrivals = wires_.send(from, replicas_.size() + index, now_);
   for (std::size_t i = 0; i < arrivals.count; ++i) {
     queue_.put(arrivals.at[i], ToClient{index, from, reply});
   }
@@ -147,8 +177,8 @@ void World::wake_client(std::uint32_t client, Time at, std::uint64_t generation)
 void World::tick_at(ReplicaId replica, std::uint64_t generation, Time at) {
   queue_.put(at, TickAt{replica, generation});
 }
-void World::sync_done(ReplicaId replica, std::uint64_t life, std::size_t upto, Time at) {
-  queue_.put(at, SyncDone{replica, life, upto});
+void World::sync_done(ReplicaId replica, std::uint64_t life, Time at) {
+  queue_.put(at, SyncDone{replica, life});
 }
 void World::happens(ReplicaId replica, std::uint64_t life, Event event, Time at) {
   queue_.put(at, Happens{replica, life, std::move(event)});
@@ -181,7 +211,7 @@ void World::happen(TickAt& what) {
   if (!postponed(what.replica, what)) replicas_[what.replica]->tick(what.generation);
 }
 void World::happen(SyncDone& what) {
-  if (!postponed(what.replica, what)) replicas_[what.replica]->synced(what.life, what.upto);
+  if (!postponed(what.replica, what)) replicas_[what.replica]->synced(what.life);
 }
 void World::happen(Happens& what) {
   if (postponed(what.replica, what)) return;

@@ -20,6 +20,15 @@
 
 namespace piracema::smr_sim {
 
+/// So many seeds, or fewer where each takes ten times as long.
+inline sim::Seeds runs(std::uint64_t count) {
+#ifdef __SANITIZE_ADDRESS__
+  return sim::seeds(count / 10 + 1);
+#else
+  return sim::seeds(count);
+#endif
+}
+
 /// A cluster of real cores and simulated everything else. The same plan makes the same run.
 class World {
  public:
@@ -37,7 +46,12 @@ class World {
 
   Oracle& oracle() { return oracle_; }
   const Plan& plan() const { return plan_; }
+  /// Of the configuration; and the last one that any replica has come to use.
   const smr::View& view() const { return view_; }
+  const smr::View& latest_view() const { return latest_view_; }
+  void hears_of(const smr::View& view) {
+    if (view.id > latest_view_.id) latest_view_ = view;
+  }
   const Keys& keys() const { return keys_; }
   Random& random() { return random_; }
   Wires& wires() { return wires_; }
@@ -52,13 +66,16 @@ class World {
   void reply(smr::ReplicaId from, const smr::Reply& reply);
   void wake_client(std::uint32_t client, Time at, std::uint64_t generation);
   void tick_at(smr::ReplicaId replica, std::uint64_t generation, Time at);
-  void sync_done(smr::ReplicaId replica, std::uint64_t life, std::size_t upto, Time at);
+  void sync_done(smr::ReplicaId replica, std::uint64_t life, Time at);
   void happens(smr::ReplicaId replica, std::uint64_t life, smr::Event event, Time at);
   void at(Time time, std::function<void()> script);
   void after(Time delay, std::function<void()> script) { at(now_ + delay, std::move(script)); }
 
-  /// Crashes a replica; it starts again after a while, of up to a second if none is given.
+  /// The power of a replica fails; it starts again after a while, of up to a second if none is
+  /// given.
   void crash(smr::ReplicaId replica, std::optional<Time> down = std::nullopt);
+  /// Its process ends and starts again, likewise.
+  void end(smr::ReplicaId replica);
 
   template <class... Parts>
   void trace(const Parts&... parts) const {
@@ -90,7 +107,6 @@ class World {
   struct SyncDone {
     smr::ReplicaId replica;
     std::uint64_t life;
-    std::size_t upto;
   };
   struct Happens {
     smr::ReplicaId replica;
@@ -117,7 +133,12 @@ class World {
   void repeat(Time mean, std::function<void()> fault);
   void heal();
   void partition();
+  void cut_leader();
+  void spoil_disk(Replica& replica);
+  void reconfigure();
+  void ask_for(std::shared_ptr<const smr::Request> change, smr::ViewId from, int times);
   void lose_disk(smr::ReplicaId replica);
+  void is_gone(smr::ReplicaId replica, Time down);
   Replica* any_up();
   template <class What>
   bool postponed(smr::ReplicaId replica, What& what);
@@ -128,12 +149,14 @@ class World {
   Time now_{};
   Queue<Payload> queue_;
   Keys keys_;
-  smr::View view_;
+  smr::View view_, latest_view_;
   Wires wires_;
   Oracle oracle_;
   std::vector<std::unique_ptr<Replica>> replicas_;
   std::vector<std::unique_ptr<Client>> clients_;
   std::uint64_t messages_ = 0, events_ = 0;
+  /// Of the administrator's requests.
+  smr::Sequence changes_ = 0;
 };
 
 }  // namespace piracema::smr_sim
