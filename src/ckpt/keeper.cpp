@@ -73,13 +73,14 @@ void Keeper::on(const Dumped& event) {
     not_before_ = now_ + retry_after;
     if (waiting_.empty()) act(Remark{"not saved: " + event.why});
   }
-  answer_all(event.ok, event.ok ? event.what : event.why);
+  answer(waiting_, event.ok, event.ok ? event.what : event.why);
 }
 
 void Keeper::dumped_to_stop(const Dumped& event) {
   state_ = State::running;
-  answer_all(event.ok, event.ok ? event.what : event.why);
+  answer(waiting_, event.ok, event.ok ? event.what : event.why);
   if (!event.ok) {
+    answer(next_, false, event.why);
     act(Remark{"not stopped, as it was not saved: " + event.why});
     stop_wanted_ = false;
     not_before_ = now_ + retry_after;
@@ -98,18 +99,13 @@ void Keeper::on(const CapsuleDied&) {
 }
 
 void Keeper::on(const SaveAsked& event) {
-  if (state_ == State::running) {
-    waiting_.push_back(event.caller);
-    return dump(false);
-  }
-  if (state_ == State::saving || state_ == State::stopping) return next_.push_back(event.caller);
+  // Whoever asks while the job is being launched may have seen it run already.
+  if (in_capsule()) return next_.push_back(event.caller);
   act(Answer{event.caller, false, "the job does not run now"});
 }
 
 void Keeper::on(const StopAsked& event) {
-  if (state_ == State::away || state_ == State::opening || state_ == State::launching) {
-    return act(Answer{event.caller, false, "the job does not run now"});
-  }
+  if (!in_capsule()) return act(Answer{event.caller, false, "the job does not run now"});
   stop_wanted_ = true;
   next_.push_back(event.caller);
   not_before_ = now_;
@@ -181,12 +177,13 @@ void Keeper::finish(End end, int status, std::string why) {
   act(Finish{end, status, std::move(why)});
 }
 
+void Keeper::answer(std::vector<Caller>& callers, bool ok, const std::string& text) {
+  for (const Caller caller : std::exchange(callers, {})) act(Answer{caller, ok, text});
+}
+
 void Keeper::answer_all(bool ok, const std::string& text) {
-  for (const Caller caller : std::exchange(waiting_, {})) act(Answer{caller, ok, text});
-  if (ok && state_ != State::over) return;
-  // Who asked to stop is not left without an answer when that fails.
-  if (state_ == State::saving) return;
-  for (const Caller caller : std::exchange(next_, {})) act(Answer{caller, ok, text});
+  answer(waiting_, ok, text);
+  answer(next_, ok, text);
 }
 
 std::optional<Time> Keeper::wake() const {

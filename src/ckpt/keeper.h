@@ -137,6 +137,7 @@ class Keeper {
   void look_at_the_clock();
   void hand_back(bool saved, std::string why);
   void finish(End end, int status, std::string why);
+  void answer(std::vector<Caller>& callers, bool ok, const std::string& text);
   void answer_all(bool ok, const std::string& text);
   void act(KeeperAction action) { actions_.push_back(std::move(action)); }
   std::optional<Time> stop_at() const;

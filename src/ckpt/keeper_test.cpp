@@ -63,6 +63,31 @@ TEST_CASE("whoever asks while an image is being made gets one that is made after
   CHECK(job.find<Answer>()->caller == 2);
 }
 
+TEST_CASE("whoever asks while the job is being launched is served when it runs") {
+  Keeper keeper({});
+  keeper.begin(Time{});
+  keeper.step(Time{}, CapsuleReady{true, {}});
+  CHECK(keeper.step(Time{}, StopAsked{4}).empty());
+  const auto actions = keeper.step(Time{}, Launched{true, false, {}});
+  REQUIRE(actions.size() == 1);
+  CHECK(std::get<Dump>(actions[0]).stop);
+}
+
+TEST_CASE("who asks to stop while an image is made that fails is answered when it has stopped") {
+  Running job;
+  job.tell(SaveAsked{1});
+  job.tell(StopAsked{2});
+  job.tell(Dumped{false, "no room", {}});
+  REQUIRE(job.find<Answer>() != nullptr);
+  CHECK(job.find<Answer>()->caller == 1);
+  job.tell(Tick{}, *job.keeper.wake());
+  REQUIRE(job.find<Dump>() != nullptr);
+  CHECK(job.find<Dump>()->stop);
+  job.tell(Dumped{true, {}, "image 1"});
+  CHECK(job.find<Answer>()->caller == 2);
+  CHECK(job.find<Answer>()->ok);
+}
+
 TEST_CASE("a stop that cannot be saved lets the job go on") {
   Running job;
   job.tell(StopAsked{1});
