@@ -1,0 +1,148 @@
+#!/usr/bin/env python3
+"""Runs MPICH's own tests of collectives, bare and preloaded: it may fail only where bare MPI does.
+
+    mpich_suite.py SOURCES MPI LIBRARY [--only REGEX] [--folders coll,errors/coll,comm,topo]
+
+SOURCES is test/mpi of MPICH's sources, which are not part of this project. Tests are compiled one by
+one, without its configure; what does not compile so (other MPI versions, generated types) is left
+out and counted.
+"""
+
+import argparse
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+from run_test import command
+
+WITHIN_S = 60
+CONFIG = """
+#define STDC_HEADERS 1
+#define HAVE_STDLIB_H 1
+#define HAVE_STRING_H 1
+#define HAVE_STDARG_H 1
+#define HAVE_UNISTD_H 1
+#define HAVE_SYS_TIME_H 1
+#define HAVE_LONG_DOUBLE 1
+#define HAVE_LONG_LONG 1
+#define HAVE_MPI_INIT_THREAD 1
+#define HAVE_MPI_WIN_CREATE 1
+#define THREAD_PACKAGE_NAME THREAD_PACKAGE_POSIX
+#define USE_STRICT_MPI 1
+"""
+
+
+# In place of what their build generates: runs the one function of a test.
+MAIN = """
+#include "mpitest.h"
+int run(const char *words);
+int main(int argc, char **argv) {
+    char all[4096] = "";
+    for (int i = 1; i < argc; i++) { strcat(all, argv[i]); strcat(all, " "); }
+    MTest_Init(&argc, &argv);
+    int errs = run(all);
+    MTest_Finalize(errs);
+    return MTestReturnValue(errs);
+}
+"""
+
+
+def compiler(arguments, work):
+    sources = arguments.sources
+    return [f"mpicc.{arguments.mpi}", "-w", "-DHAVE_CONFIG_H", f"-I{work}", f"-I{work}/below",
+            f"-I{sources}/include", f"-I{sources}/dtpools/include"]
+
+
+def build_library(arguments, work):
+    """What all tests share, as libmtest.a."""
+    (work / "below").mkdir()
+    (work / "mpitestconf.h").write_text(CONFIG)
+    (work / "dtpoolsconf.h").write_text(CONFIG)
+    (work / "mtest_mpix.h").write_text("")
+    (work / "main.c").write_text(MAIN)
+    util = arguments.sources / "util"
+    units = [util / f"{name}.c" for name in ["mtest", "mtest_common", "mtest_thread", "mtest_single"]]
+    for unit in [*units, work / "main.c", *(arguments.sources / "dtpools/src").glob("*.c")]:
+        # Without its types some tests are left out.
+        optional = "dtpools" in str(unit)
+        subprocess.run([*compiler(arguments, work), "-c", "-o", work / f"{unit.stem}.o", unit],
+                       check=not optional, capture_output=optional)
+    subprocess.run(["ar", "rcs", work / "libmtest.a", *work.glob("*.o")], check=True)
+
+
+def compiled(arguments, name, folder, work):
+    """The program of one test; None if it cannot be compiled here."""
+    program = work / name
+    if program.exists():
+        return program
+    done = subprocess.run(
+        [*compiler(arguments, work), "-o", program, arguments.sources / folder / f"{name}.c",
+         work / "libmtest.a", "-lm"],
+        capture_output=True, check=False,
+    )
+    return program if done.returncode == 0 else None
+
+
+def passes(arguments, ranks, words, variables):
+    line = command(arguments.mpi, ranks, variables, str(words[0])) + words[1:]
+    job = subprocess.Popen(line, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                           start_new_session=True)
+    try:
+        output, _ = job.communicate(timeout=WITHIN_S)
+    except subprocess.TimeoutExpired:
+        os.killpg(job.pid, 9)
+        job.communicate()
+        return False
+    return job.returncode == 0 and "No Errors" in output
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("sources", type=pathlib.Path)
+    parser.add_argument("mpi", choices=["openmpi", "mpich"])
+    parser.add_argument("library")
+    parser.add_argument("--only", default="")
+    parser.add_argument("--folders", default="coll,errors/coll,comm,topo")
+    parser.add_argument("--engine", default="tree")
+    arguments = parser.parse_args()
+    counts = {"lines": 0, "left out": 0, "pass both": 0, "fail both": 0, "fail bare only": 0}
+    worse = []
+    preload = {"LD_PRELOAD": arguments.library, "PIRACEMA_COLL_ENGINE": arguments.engine}
+    with tempfile.TemporaryDirectory() as name:
+        work = pathlib.Path(name)
+        build_library(arguments, work)
+        for folder in arguments.folders.split(","):
+            listed = next((arguments.sources / folder).glob("testlist*"))
+            for line in listed.read_text().splitlines():
+                words = line.split()
+                if len(words) < 2 or line.startswith("#") or not words[1].isdigit():
+                    continue
+                if "@" in words[0] or not re.search(arguments.only, words[0]):
+                    continue
+                if any(word.startswith(("strict=false", "mpiversion=4", "xfail")) for word in words):
+                    continue
+                counts["lines"] += 1
+                program = compiled(arguments, words[0], folder, work)
+                if program is None:
+                    counts["left out"] += 1
+                    continue
+                options = [word[4:] for word in words[2:] if word.startswith("arg=")]
+                ranks = int(words[1])
+                bare = passes(arguments, ranks, [program, *options], {})
+                ours = passes(arguments, ranks, [program, *options], preload)
+                outcome = {(True, True): "pass both", (False, False): "fail both",
+                           (False, True): "fail bare only"}.get((bare, ours))
+                if outcome:
+                    counts[outcome] += 1
+                else:
+                    worse.append(line)
+                print(f"{outcome or 'FAILS PRELOADED ONLY'}: {folder}: {line}", flush=True)
+    print(", ".join(f"{value} {name}" for name, value in counts.items()), f"{len(worse)} worse")
+    return 1 if worse else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
