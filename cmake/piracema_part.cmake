@@ -20,12 +20,13 @@ endif()
 
 set_property(GLOBAL PROPERTY piracema_parts "")
 
-# piracema_part(NAME SOURCES … DEPENDS … TESTS …): one room of the house.
+# piracema_part(NAME SOURCES … DEPENDS … TESTS … PURE_TESTS …): one room of the house.
 #
-# Makes the objects of the room, and a ctest for each file of TESTS. `DEPENDS` are the rooms that
+# Makes the objects of the room, and a ctest for each file of TESTS and of PURE_TESTS; the latter
+# have no threads, and are not built for the thread sanitizer. `DEPENDS` are the rooms that
 # it may name; tests/layers_test.py holds its #includes to the same list.
 function(piracema_part name)
-  cmake_parse_arguments(PART "" "" "SOURCES;DEPENDS;LIBRARIES;TESTS" ${ARGN})
+  cmake_parse_arguments(PART "" "" "SOURCES;DEPENDS;LIBRARIES;TESTS;PURE_TESTS" ${ARGN})
   set(target piracema_${name})
   add_library(${target} STATIC ${PART_SOURCES})
   target_include_directories(${target} PUBLIC
@@ -35,6 +36,9 @@ function(piracema_part name)
   endforeach()
   target_link_libraries(${target} PUBLIC ${PART_LIBRARIES} PRIVATE piracema_options)
   set_property(GLOBAL APPEND PROPERTY piracema_parts ${target})
+  if(NOT PIRACEMA_SANITIZE STREQUAL "thread")
+    list(APPEND PART_TESTS ${PART_PURE_TESTS})
+  endif()
   foreach(test ${PART_TESTS})
     get_filename_component(stem ${test} NAME_WE)
     piracema_test(${name}_${stem} SOURCES ${test} PARTS ${name})

@@ -30,7 +30,7 @@ MPI_ALLOWED = re.compile(r"src/net/mpi[^/]*|src/coll/.*|apps/[^/]+/mpi/.*")
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*(?:"([^"]+)"|<([^>]+)>)', re.MULTILINE)
 PART = re.compile(r"piracema_part\(\s*(\w+)([^)]*)\)")
-KEYWORDS = {"SOURCES", "DEPENDS", "LIBRARIES", "TESTS"}
+KEYWORDS = {"SOURCES", "DEPENDS", "LIBRARIES", "TESTS", "PURE_TESTS"}
 
 
 def room_of_header(name):
