@@ -11,7 +11,8 @@ from support import CkptTest, main, skip
 
 POINTS = int(os.environ.get("PIRACEMA_CKPT_POINTS", 2))
 AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-SIZE, STEPS, EVERY = 1000, 400, 4
+# Long enough for so many stops.
+SIZE, STEPS, EVERY = 1000, max(400, 40 * POINTS), 4
 HEAT = [SIZE, STEPS, EVERY]
 
 
