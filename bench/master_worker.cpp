@@ -1,6 +1,6 @@
-// A master and a worker in two processes over loopback TCP, beside the same written by hand with
-// plain sockets: as many tasks on the way as the window allows, each write as many as there is
-// room for (the workload `mw` of paper 004's Fig. 11).
+// A master and a worker in two processes, beside the same written by hand with plain sockets: as
+// many tasks on the way as the window allows, each write as many as there is room for (the workload
+// `mw` of paper 004's Fig. 11).
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/resource.h>
@@ -153,7 +153,7 @@ int main(int argc, char** argv) {
   CLI::App app("Gives tasks to workers and takes their results, beside plain sockets.");
   add_options(app, settings);
   app.add_option("--tasks", tasks, "Tasks a run")->check(CLI::Range(1, 1'000'000'000));
-  app.add_option("--window", window, "Tasks on the way, of the plain sockets' master")
+  app.add_option("--window", window, "Tasks on the way")
       ->check(CLI::Range(1, 65'536))
       ->capture_default_str();
   app.add_option("--workers", workers, "Workers of ours; the plain sockets have one")
@@ -163,12 +163,19 @@ int main(int argc, char** argv) {
   const std::string built =
       std::filesystem::read_symlink("/proc/self/exe").parent_path().parent_path();
   const std::vector<std::string> program{built + "/bench/master_worker_app",
-                                         std::to_string(workers), std::to_string(tasks)};
-  std::vector<std::string> processes{built + "/tools/piracema", "run", "--quiet", "-n", "2"};
-  processes.insert(processes.end(), program.begin(), program.end());
+                                         std::to_string(workers), std::to_string(tasks),
+                                         std::to_string(window)};
+  const auto in_processes = [&](const char* transport) {
+    std::vector<std::string> command{
+        built + "/tools/piracema", "run", "--quiet", "-n", "2", "--transport", transport};
+    command.insert(command.end(), program.begin(), program.end());
+    return command;
+  };
 
   std::vector<Comparison> comparisons;
-  for (const auto& [name, command] : {std::pair{"2 processes", processes}, {"threads", program}}) {
+  for (const auto& [name, command] : {std::pair{"2 processes, TCP", in_processes("tcp")},
+                                      {"2 processes, shared memory", in_processes("shm")},
+                                      {"threads", program}}) {
     const std::vector<std::string> own = command;
     auto comparison =
         compare(concat(tasks, " tasks of ", task_bytes, " bytes"),
@@ -184,7 +191,7 @@ int main(int argc, char** argv) {
            {std::pair{comparison->name_a, comparison->a}, {comparison->name_b, comparison->b}}) {
         std::vector<double> wall;
         for (const Sample& sample : samples) wall.push_back(sample.wall_s);
-        std::printf("  %-14s %8.1f k tasks/s\n", side.c_str(),
+        std::printf("  %-26s %8.1f k tasks/s\n", side.c_str(),
                     static_cast<double>(tasks) / 1e3 / summarize(wall).median);
       }
       std::printf("\n");

@@ -1,9 +1,11 @@
 // Master and worker (mw): tasks of 128 bytes go to a worker and come back with their number
-// inverted. Prints the seconds from the first task to the last result.
+// inverted; so many are on the way as the window allows. Prints the seconds from the first task to
+// the last result.
 //
-//     master_worker_app WORKERS TASKS
+//     master_worker_app WORKERS TASKS WINDOW
 #include <piracema/piracema.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstdio>
@@ -23,39 +25,35 @@ double seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-struct Make {
-  std::uint64_t tasks = 0, next = 0;
-
-  std::optional<Task> operator()() {
-    return next < tasks ? std::optional(Task{.number = next++}) : std::nullopt;
-  }
-  template <class Archive>
-  void serialize(Archive& archive) {
-    archive(next);
-  }
-};
-
-/// Gives tasks out and takes their results, whose numbers add up to what is known before.
+/// Gives tasks out, a window of them at first and one for each result, whose numbers add up to what
+/// is known before.
 struct Master {
+  std::uint64_t tasks = 0, window = 0;
   std::uint64_t out = 0, in = 0, sum = 0, wanted = 0;
   double start = 0;
 
-  void operator()(const Task& task, Emit<Task>& tasks, Emit<double>&) {
-    if (out++ == 0) start = seconds();
-    wanted += task.number;
-    tasks(task);
+  void operator()(const std::int64_t&, Emit<Task>& way_out, Emit<double>&) {
+    start = seconds();
+    while (out < std::min(window, tasks)) give(way_out);
   }
-  void back(const Task& task, Emit<Task>&, Emit<double>&) {
+  void back(const Task& task, Emit<Task>& way_out, Emit<double>&) {
     in += 1;
     sum += ~task.number;
+    if (out < tasks) give(way_out);
   }
   void finish(Emit<Task>&, Emit<double>& took) const {
-    if (in != out || sum != wanted) throw std::runtime_error("a result is missing or wrong");
+    if (in != tasks || sum != wanted) throw std::runtime_error("a result is missing or wrong");
     took(seconds() - start);
   }
   template <class Archive>
   void serialize(Archive& archive) {
     archive(out, in, sum, wanted, start);
+  }
+
+ private:
+  void give(Emit<Task>& way_out) {
+    wanted += out;
+    way_out(Task{.number = out++});
   }
 };
 
@@ -68,10 +66,12 @@ Task invert(const Task& task) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 3) return 2;
+  if (argc != 4) return 2;
   const auto workers = static_cast<std::uint32_t>(std::atoi(argv[1]));
   const auto tasks = static_cast<std::uint64_t>(std::atoll(argv[2]));
-  return run(pipeline(source("tasks", Make{tasks}),
-                      master_worker(node("master", Master{}), farm("work", workers, invert)),
-                      sink("seconds", [](const double& took) { std::printf("%.6f\n", took); })));
+  const auto window = static_cast<std::uint64_t>(std::atoll(argv[3]));
+  return run(
+      pipeline(source("begin", Sequence{1, 1}),
+               master_worker(node("master", Master{tasks, window}), farm("work", workers, invert)),
+               sink("seconds", [](const double& took) { std::printf("%.6f\n", took); })));
 }
