@@ -21,7 +21,7 @@ TEST_CASE("a greeting of another version or job is refused with what was wanted 
   auto version = read_greeting(to_frame({1, "whatever comes then", 3, 7}), token);
   REQUIRE_FALSE(version.ok());
   CHECK(version.error().code == Errc::refused);
-  CHECK(version.error().message == "handshake: want version 2 of the transport, found 1");
+  CHECK(version.error().message == "handshake: want version 3 of the transport, found 1");
 
   auto job = read_greeting(to_frame({transport_version, other, 3, 7}), token);
   REQUIRE_FALSE(job.ok());

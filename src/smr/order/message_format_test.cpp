@@ -176,7 +176,7 @@ TEST_CASE("a kind that no request has is refused") {
   Buffer bytes;
   encode(request_of(1, 2, "x"), bytes);
   REQUIRE(decode_request(bytes).ok());
-  bytes.data()[24] = std::byte{5};
+  bytes.data()[24] = static_cast<std::byte>(static_cast<int>(Kind::admit) + 1);
   CHECK_FALSE(decode_request(bytes).ok());
 }
 
