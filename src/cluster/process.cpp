@@ -208,7 +208,6 @@ std::optional<Exit> Process::reap() {
   const pid_t reaped = ::wait4(pid_, &status, 0, &usage);
   ENSURE(reaped == pid_);  // Nobody else waits for our children, and it has ended.
   pid_ = 0;
-  handle_.close();
   Exit exit = describe_exit(status);
   const auto time = [](const timeval& t) {
     return std::chrono::seconds(t.tv_sec) + std::chrono::microseconds(t.tv_usec);

@@ -59,8 +59,8 @@ class Process {
 
   pid_t pid() const { return pid_; }
 
-  /// Readable once the process has ended (a pidfd); -1 where the kernel has none, and SIGCHLD is
-  /// all there is.
+  /// Readable once the process has ended (a pidfd), and open as long as this object: whoever waits
+  /// for it has to be told first. -1 where the kernel has none, and SIGCHLD is all there is.
   int handle() const { return handle_.get(); }
 
   /// Also to what the process has started itself, unless that left its process group.
