@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <map>
@@ -135,35 +136,42 @@ Result<Done> make_input(const Options& options) {
   return Done{};
 }
 
+// All sides of one number of workers in one rotation: plain threads, twin, ours, ours with
+// snapshots.
+Result<std::vector<Comparison>> compare_with(const Options& options, unsigned workers) {
+  const std::string title = concat("bzip2, ", options.size, " of text, ", workers, " workers");
+  const Side limit =
+      function_side("plain threads, no output", [&] { compress_and_drop(options.in(), workers); });
+  const Side mpi = side("MPI twin", twin, options, workers);
+  const Side without = side("piracema", ours, options, workers);
+  const Side with = side("snapshot each second", ours_with_snapshots, options, workers);
+
+  // Each is compared with ours, which is the last but for our own snapshots.
+  std::vector<Side> sides{limit, mpi, without, with};
+  if (options.only_limit) sides = {limit, without};
+  if (options.only_snapshots) sides = {without, with};
+  const auto tracks = rotate(sides, options.settings);
+  if (!tracks) return tracks.error();
+  std::vector<Comparison> comparisons;
+  const auto is_ours = std::ranges::find(*tracks, without.name, &Track::name);
+  for (auto other = tracks->begin(); other != tracks->end(); ++other) {
+    if (other < is_ours) comparisons.push_back(compare(title, *other, *is_ours));
+    if (other > is_ours) comparisons.push_back(compare(title, *is_ours, *other));
+  }
+  return comparisons;
+}
+
 Result<std::vector<Comparison>> compare_all(const Options& options) {
   if (auto made = make_input(options); !made) return made.error();
   std::vector<Comparison> comparisons;
-  const auto add = [&](const std::string& title, const Side& a, const Side& b) -> Result<Done> {
-    auto comparison = compare(title, a, b, options.settings);
-    if (!comparison) return comparison.error();
-    if (!options.settings.json) {
-      std::printf("\n%s", to_text(*comparison).c_str());
-      std::fflush(stdout);
-    }
-    comparisons.push_back(std::move(*comparison));
-    return Done{};
-  };
   for (const unsigned workers : options.workers) {
-    const std::string title = concat("bzip2, ", options.size, " of text, ", workers, " workers");
-    const Side without = side("piracema", ours, options, workers);
-    if (!options.only_snapshots) {
-      const Side limit = function_side("plain threads, no output", [&options, workers] {
-        compress_and_drop(options.in(), workers);
-      });
-      if (auto added = add(title, limit, without); !added) return added.error();
+    const auto some = compare_with(options, workers);
+    if (!some) return some.error();
+    for (const Comparison& comparison : *some) {
+      if (!options.settings.json) std::printf("\n%s", to_text(comparison).c_str());
+      comparisons.push_back(comparison);
     }
-    if (options.only_limit) continue;
-    if (!options.only_snapshots) {
-      const Side mpi = side("MPI twin", twin, options, workers);
-      if (auto added = add(title, mpi, without); !added) return added.error();
-    }
-    const Side with = side("snapshot each second", ours_with_snapshots, options, workers);
-    if (auto added = add(title, without, with); !added) return added.error();
+    std::fflush(stdout);
   }
   return comparisons;
 }

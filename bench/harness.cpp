@@ -140,20 +140,33 @@ double Comparison::against_best() const {
   return summary_of(a, &Sample::wall_s).min / summary_of(b, &Sample::wall_s).median;
 }
 
+Result<std::vector<Track>> rotate(const std::vector<Side>& sides, const Settings& settings) {
+  if (auto checked = check_settings(settings); !checked) return checked.error();
+  std::vector<Track> tracks;
+  for (const Side& side : sides) tracks.push_back({.name = side.name, .samples = {}});
+  for (int round = 0; round < settings.warmups + settings.runs; ++round) {
+    for (std::size_t i = 0; i < sides.size(); ++i) {
+      const auto sample = run_once(sides[i]);
+      if (!sample) return sample.error();
+      if (round >= settings.warmups) tracks[i].samples.push_back(*sample);
+    }
+  }
+  return tracks;
+}
+
+Comparison compare(std::string title, const Track& a, const Track& b) {
+  return {.title = std::move(title),
+          .name_a = a.name,
+          .name_b = b.name,
+          .a = a.samples,
+          .b = b.samples};
+}
+
 Result<Comparison> compare(std::string title, const Side& a, const Side& b,
                            const Settings& settings) {
-  if (auto checked = check_settings(settings); !checked) return checked.error();
-  Comparison comparison{.title = std::move(title), .name_a = a.name, .name_b = b.name};
-  for (int i = 0; i < settings.warmups + settings.runs; ++i) {
-    const auto sample_a = run_once(a);
-    if (!sample_a) return sample_a.error();
-    const auto sample_b = run_once(b);
-    if (!sample_b) return sample_b.error();
-    if (i < settings.warmups) continue;
-    comparison.a.push_back(*sample_a);
-    comparison.b.push_back(*sample_b);
-  }
-  return comparison;
+  const auto tracks = rotate({a, b}, settings);
+  if (!tracks) return tracks.error();
+  return compare(std::move(title), tracks->front(), tracks->back());
 }
 
 std::string to_text(const Comparison& comparison) {

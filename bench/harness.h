@@ -1,21 +1,21 @@
 #pragma once
 
+#include <piracema/error.h>
+
 #include <CLI/App.hpp>
 #include <functional>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
-#include <piracema/error.h>
-
 #include "bench/command.h"
 #include "bench/machine.h"
 #include "bench/statistics.h"
 
-/// Compares two ways to do the same, honestly: both in one go, in turns, every run counted.
+/// Compares ways to do the same, honestly: all in one go, in turns, every run counted.
 namespace piracema::bench {
 
-/// One of the two.
+/// One of the ways.
 struct Side {
   std::string name;
   /// Does the work once and measures it.
@@ -55,8 +55,21 @@ struct Comparison {
   double against_best() const;
 };
 
-/// Runs both in turns. Errc::usage when `settings` make no sense or this build is not fit to be
-/// measured, else the first error of a side, with its name.
+/// What was measured of one side.
+struct Track {
+  std::string name;
+  std::vector<Sample> samples;
+};
+
+/// Runs all in turns: A, B, C, A, B, C, …, so that a machine which changes its speed does so to
+/// each of them. Errc::usage when `settings` make no sense or this build is not fit to be measured,
+/// else the first error of a side, with its name.
+Result<std::vector<Track>> rotate(const std::vector<Side>& sides, const Settings& settings);
+
+/// Two tracks of one rotation.
+Comparison compare(std::string title, const Track& a, const Track& b);
+
+/// A rotation of two.
 Result<Comparison> compare(std::string title, const Side& a, const Side& b,
                            const Settings& settings);
 

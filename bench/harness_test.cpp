@@ -1,3 +1,5 @@
+#include "bench/harness.h"
+
 #include <doctest/doctest.h>
 #include <unistd.h>
 
@@ -5,8 +7,6 @@
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
-
-#include "bench/harness.h"
 
 using namespace piracema;
 using namespace piracema::bench;
@@ -102,6 +102,16 @@ TEST_CASE("the sides take turns, and warm-ups do not count") {
   CHECK(wall_of(comparison->a) == std::vector<double>{3, 3, 3});
   CHECK(wall_of(comparison->b) == std::vector<double>{2, 2, 2});
   CHECK(comparison->ratio().median == 1.5);
+}
+
+TEST_CASE("more than two sides take turns as well, and any two of them can be compared") {
+  std::string trace;
+  const auto tracks = rotate({fake("a", 6, trace), fake("b", 3, trace), fake("c", 2, trace)},
+                             {.runs = 2, .warmups = 1});
+  REQUIRE(tracks);
+  CHECK(trace == "abcabcabc");
+  CHECK(compare("a and c", (*tracks)[0], (*tracks)[2]).ratio().median == 3);
+  CHECK(compare("b and c", (*tracks)[1], (*tracks)[2]).ratio().median == 1.5);
 }
 
 TEST_CASE("ratios are of neighbours, and the best of A meets the median of B") {
