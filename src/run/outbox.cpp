@@ -74,31 +74,6 @@ void Outbox::set_limits(std::uint32_t output) {
   }
 }
 
-void Outbox::begin_batch(const Batch& batch) {
-  if (!orders_ || plan_.starts_order) return;
-  emitted_ = 0;
-  order_ = batch.order;
-  inherits_positions_ = !batch.positions.empty();
-  for (std::uint32_t output = 0; output < outputs(); ++output) {
-    const Exit& exit = exits_[output];
-    const auto shared = std::count_if(exits_.begin(), exits_.end(),
-                                      [&](const Exit& other) { return other.order == exit.order; });
-    ways_[output].keeps_positions =
-        exit.order && (exit.splits || shared > 1 || inherits_positions_);
-  }
-}
-
-void Outbox::end_batch() {
-  if (orders_ && !plan_.starts_order) close_ordered();
-  pump();
-}
-
-void Outbox::begin_finish() {
-  if (!orders_ || plan_.starts_order) return;
-  order_ = {.origin = self_, .sequence = Order::no_sequence};
-  inherits_positions_ = false;
-}
-
 void Outbox::lane_full(std::size_t lane) {
   const std::uint32_t output = receivers_[lane].output;
   if (exits_[output].order) {
@@ -115,44 +90,6 @@ void Outbox::lane_full(std::size_t lane) {
   const Time start = port_.now();
   while (is_over(slack) && port_.wait()) pump();
   waited_ += port_.now() - start;
-}
-
-// The batch that is done gets the next number of its order, or keeps the one it came with.
-// Outputs that lead to different ends get it each.
-void Outbox::close_ordered() {
-  for (std::uint32_t output = 0; output < outputs(); ++output) {
-    if (!exits_[output].order) continue;
-    const auto same = [&](const Exit& other) { return other.order == exits_[output].order; };
-    const auto first = std::find_if(exits_.begin(), exits_.end(), same) - exits_.begin();
-    if (first == static_cast<std::ptrdiff_t>(output)) close_order(output);
-  }
-  if (plan_.starts_order) order_.sequence += 1;
-  emitted_ = 0;
-}
-
-// What took several lanes shares the batch's weight.
-void Outbox::close_order(std::uint32_t first_output) {
-  std::vector<std::size_t> filled;
-  for (std::size_t lane = 0; lane < lanes_.size(); ++lane) {
-    const bool same = exits_[receivers_[lane].output].order == exits_[first_output].order;
-    if (same && lanes_[lane].count != 0) filled.push_back(lane);
-  }
-  if (filled.empty()) filled.push_back(ways_[first_output].any_lane());
-  if (filled.size() == 1) {
-    const std::size_t lane = filled[0];
-    const std::uint32_t output = receivers_[lane].output;
-    const bool broadcast =
-        lane == ways_[output].any_lane() && ways_[output].delivery == Delivery::broadcast;
-    // Whole, and in its own order: places say nothing more.
-    if (!inherits_positions_ && !broadcast) lanes_[lane].positions.clear();
-  }
-  ENSURE(order_.share >= filled.size());
-  Order part = order_;
-  part.share = order_.share / filled.size();
-  for (std::size_t i = 0; i < filled.size(); ++i) {
-    if (i + 1 == filled.size()) part.share = order_.share - part.share * i;
-    close_lane(receivers_[filled[i]].output, filled[i], part);
-  }
 }
 
 void Outbox::close_lane(std::uint32_t output, std::size_t lane, const Order& order) {
@@ -262,16 +199,6 @@ void Outbox::on_credit(ReplicaId from, const Credit& credit) {
   set_limits(receiver.output);
 }
 
-void Outbox::on_release(ReplicaId from, std::uint64_t sequence) {
-  const auto end = released_.find(from);
-  if (end == released_.end()) return;
-  end->second = std::max(end->second, sequence);
-  released_by_all_ = sequence;
-  for (const auto& [replica, released] : released_) {
-    released_by_all_ = std::min(released_by_all_, released);
-  }
-}
-
 std::uint64_t Outbox::downstream_ns_per_item() const {
   std::uint64_t slowest = 0;
   for (const Exit& exit : exits_) slowest = std::max(slowest, exit.pace.ns_per_item());
@@ -299,78 +226,6 @@ bool Outbox::has_open_lane() const {
     if (is_open(output)) return true;
   }
   return false;
-}
-
-void Outbox::pump() {
-  for (std::uint32_t output = 0; output < outputs(); ++output) pump(output);
-}
-
-void Outbox::pump(std::uint32_t output) {
-  auto& waiting = exits_[output].waiting;
-  while (!waiting.empty() && send_front(output)) waiting.pop_front();
-}
-
-bool Outbox::send_front(std::uint32_t output) {
-  Waiting& front = exits_[output].waiting.front();
-  if (std::holds_alternative<Batch>(front.packet)) {
-    if (!send_batch(output, front)) return false;
-    exits_[output].waiting_batches -= 1;
-    return true;
-  }
-  for (const ReplicaId to : plan_.outputs[output].targets) port_.send(to, Packet(front.packet));
-  return true;
-}
-
-bool Outbox::send_batch(std::uint32_t output, Waiting& waiting) {
-  const Way& way = ways_[output];
-  std::size_t lane = waiting.lane;
-  if (lane == way.any_lane()) {
-    if (way.delivery == Delivery::broadcast) return send_to_all(output, waiting);
-    const auto free = least_busy(output);
-    if (!free) return false;
-    lane = *free;
-    exits_[output].turn = lane - way.first_lane + 1;
-  }
-  if (receivers_[lane].credits == 0) return false;
-  send_to(lane, std::move(std::get<Batch>(waiting.packet)));
-  return true;
-}
-
-// On demand (paper 000, section 4.1): only to a replica that has asked; of several the one that has
-// least to do, and in turn among equals; of two with the same to do the one in this process (paper
-// 004, section 3: local communications are privileged). How much each has asked for does not count: a fast one
-// asks for more in advance, and would get items that another one could begin at once.
-std::optional<std::size_t> Outbox::least_busy(std::uint32_t output) const {
-  const Way& way = ways_[output];
-  std::optional<std::size_t> least;
-  for (std::size_t i = 0; i < way.receivers; ++i) {
-    const std::size_t lane = way.first_lane + (exits_[output].turn + i) % way.receivers;
-    if (receivers_[lane].credits == 0) continue;
-    if (!least || receivers_[lane].load() < receivers_[*least].load()) least = lane;
-  }
-  return least;
-}
-
-bool Outbox::send_to_all(std::uint32_t output, Waiting& waiting) {
-  const Way& way = ways_[output];
-  for (std::size_t lane = way.first_lane; lane < way.any_lane(); ++lane) {
-    if (receivers_[lane].credits == 0) return false;
-  }
-  const Batch& batch = std::get<Batch>(waiting.packet);
-  const std::uint64_t share = batch.order.share / way.receivers;
-  for (std::size_t i = 0; i < way.receivers; ++i) {
-    Batch copy = batch;
-    const bool last = i + 1 == way.receivers;
-    copy.order.share = last ? batch.order.share - share * i : share;
-    send_to(way.first_lane + i, std::move(copy));
-  }
-  return true;
-}
-
-void Outbox::send_to(std::size_t lane, Batch batch) {
-  receivers_[lane].credits -= 1;
-  receivers_[lane].outstanding += 1;
-  port_.send(receivers_[lane].replica, std::move(batch));
 }
 
 bool Outbox::skip(Bytes item) {

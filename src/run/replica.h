@@ -4,15 +4,20 @@
 
 #include <atomic>
 #include <deque>
+#include <exception>
+#include <limits>
 #include <memory>
 #include <optional>
+#include <string>
+#include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
 #include "flow/plan.h"
-#include "run/aligner.h"
-#include "run/back_log.h"
+#include "run/barriers.h"
+#include "run/credit_book.h"
 #include "run/cycle_end.h"
+#include "run/inbox.h"
 #include "run/outbox.h"
 #include "run/port.h"
 #include "run/reorder.h"
@@ -72,37 +77,39 @@ class Replica {
   Next step();
 
  private:
-  struct Incoming {
-    std::size_t input;
-    Packet packet;
-  };
   enum class Stage : std::uint8_t { running, ended, cycle_ended };
+  static constexpr std::uint64_t no_item = std::numeric_limits<std::uint64_t>::max();
 
   template <class Call>
   bool guarded(const char* what, Call call);
   void fail(std::optional<std::uint64_t> item, std::string why);
+  void handle(Inbox::Incoming incoming);
+  void on_end(std::size_t input);
+  void finish();
 
-  Result<Done> restore(Bytes part);
-  void receive_back(std::size_t input, Packet packet);
-  bool is_blocked(std::size_t input) const;
+  // ---- the stream: replica_stream.cpp
   Next produce();
-  void handle(Incoming incoming);
+  void count_produced(std::int64_t begun);
   void take(std::size_t input, Batch batch);
   std::uint64_t process(const Batch& batch);
   void note_output();
   void release(ReplicaId origin, std::uint64_t sequence);
-  void give_credit(std::size_t input, std::uint64_t ns);
-  void on_end(std::size_t input);
-  void on_aligned(std::optional<SnapshotId> snapshot);
-  void snapshot(SnapshotId snapshot);
-  void save_complete();
-  void release_held();
-  void send_round(std::optional<Probe> probe);
-  void finish();
-  bool serve_requests();
-  void count_out();
+  void give_credit(std::size_t input, std::uint64_t took);
   std::uint64_t time_since(Time start);
   void linger(Time now);
+  void count_out();
+
+  // ---- its snapshots: replica_snapshots.cpp
+  bool serve_requests();
+  void snapshot(SnapshotId snapshot);
+  void save_complete();
+  Result<Done> restore(Bytes part);
+
+  // ---- the cycle that it is part of: replica_cycle.cpp
+  void receive_back(std::size_t input, Packet packet);
+  void note_back(std::size_t input, const Batch& batch);
+  Result<Done> restore_log(Bytes log);
+  void send_round(std::optional<Probe> probe);
 
   const ReplicaId self_;
   const flow::ReplicaPlan plan_;
@@ -115,25 +122,15 @@ class Replica {
   std::atomic<std::uint64_t>& at_work_;
 
   std::unique_ptr<Operator> operator_;
+  Inbox inbox_;
   Outbox outbox_;
-
-  std::deque<Incoming> inbox_;
-  /// What came by back edges. It goes first, so that a cycle does not fill up.
-  std::deque<Incoming> back_inbox_;
-  std::size_t back_bytes_ = 0;
-  std::vector<std::deque<Packet>> held_;
-  Aligner aligner_;
-  BackLog back_log_;
-  /// The number of each back edge among them, for `back_log_`.
-  std::vector<std::size_t> back_number_;
-  std::optional<CycleEnd> cycle_;
-  std::size_t open_inputs_;
+  CreditBook credits_;
   Reorder reorder_;
-  std::vector<std::uint32_t> granted_;
-  /// Batches done for which no credit went back yet.
-  std::vector<std::uint32_t> unsaid_;
-  std::vector<CreditPace> paces_;
-  std::uint64_t ns_per_item_ = 0;
+  Barriers barriers_;
+  std::optional<CycleEnd> cycle_;
+  /// What came by back edges and waits.
+  std::size_t back_bytes_ = 0;
+  std::size_t open_inputs_;
   std::unordered_map<ReplicaId, std::uint64_t> released_;
 
   std::deque<SnapshotId> triggers_;
@@ -149,5 +146,21 @@ class Replica {
   bool cycle_ended_ = false;
   bool failed_ = false;
 };
+
+// Nothing that a user throws leaves the replica; Interrupted passes through.
+template <class Call>
+bool Replica::guarded(const char* what, Call call) {
+  try {
+    call();
+    return true;
+  } catch (const std::exception& error) {
+    fail(std::nullopt, std::string(what) + ": " + error.what());
+  } catch (const Interrupted&) {
+    throw;
+  } catch (...) {
+    fail(std::nullopt, std::string(what) + ": it threw something that is no std::exception");
+  }
+  return false;
+}
 
 }  // namespace piracema::runtime

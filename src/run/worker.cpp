@@ -45,15 +45,15 @@ Worker::Worker(const Graph& graph, WorkerSettings settings, std::function<void(F
       plan_(flow::make_plan(graph.shape)),
       dead_letters_(settings_.dead_letters) {
   if (settings_.store != nullptr) {
-    writer_ = std::make_unique<SnapshotWriter>(
-        *settings_.store, [this](const SnapshotWriter::Job& job, Result<store::Part> part) {
-          if (part) {
-            say_(Saved{job.epoch, job.snapshot, job.replica, part->bytes, part->checksum,
-                       job.emitted});
-          } else {
-            say_(SaveFailed{job.epoch, job.snapshot, job.replica, part.error().message});
-          }
-        });
+    writer_ = std::make_unique<SnapshotWriter>(*settings_.store, [this](
+                                                                     const SnapshotWriter::Job& job,
+                                                                     Result<store::Part> part) {
+      if (part) {
+        say_(Saved{job.epoch, job.snapshot, job.replica, part->bytes, part->checksum, job.emitted});
+      } else {
+        say_(SaveFailed{job.epoch, job.snapshot, job.replica, part.error().message});
+      }
+    });
   }
 }
 
@@ -127,8 +127,7 @@ void Worker::make_replicas(const std::vector<Slot>& placement) {
     if (placement_[id] != settings_.slot) continue;
     std::atomic<std::uint64_t>* at_work =
         settings_.at_work == nullptr ? nullptr : settings_.at_work + id;
-    replicas_[id] =
-        std::make_unique<ReplicaThread>(id, plan_.replicas[id], graph_, *this, at_work);
+    replicas_[id] = std::make_unique<ReplicaThread>(id, plan_.replicas[id], graph_, *this, at_work);
     local_count_ += 1;
   }
 }
@@ -201,9 +200,8 @@ void Worker::begun(Epoch epoch, ReplicaId) {
 void Worker::on_connected(Slot peer, std::uint32_t incarnation) {
   {
     std::lock_guard lock(mutex_);
-    std::erase_if(to_connect_, [&](const Peer& p) {
-      return p.slot == peer && p.incarnation == incarnation;
-    });
+    std::erase_if(to_connect_,
+                  [&](const Peer& p) { return p.slot == peer && p.incarnation == incarnation; });
   }
   check_connected();
 }
@@ -226,84 +224,6 @@ void Worker::check_ready() {
   if (to_begin_ != 0 || !to_connect_.empty() || said_ready_ == epoch_.load()) return;
   said_ready_ = epoch_.load();
   say_(Ready{said_ready_});
-}
-
-// ---- packets --------------------------------------------------------------------------------
-
-ReplicaThread* Worker::local(ReplicaId replica) const {
-  return replica < replicas_.size() ? replicas_[replica].get() : nullptr;
-}
-
-void Worker::route(Epoch epoch, ReplicaId from, ReplicaId to, Packet packet) {
-  if (ReplicaThread* replica = local(to)) {
-    replica->deliver(epoch, from, std::move(packet));
-  } else {
-    transport_->send(placement_[to], to_frame(std::move(packet), epoch, from, to));
-  }
-}
-
-void Worker::on_frame(Slot from, wire::Frame frame) {
-  // What an older epoch sent is refused here. A newer one may be known to others first.
-  if (frame.epoch < epoch_.load()) return;
-  if (frame.epoch > epoch_.load()) {
-    std::lock_guard lock(mutex_);
-    if (frame.epoch > epoch_.load()) {
-      early_.emplace_back(from, std::move(frame));
-      return;
-    }
-  }
-  const wire::Frame header{frame.kind, frame.epoch, frame.from, frame.to, {}, {}};
-  auto packet = to_packet(std::move(frame));
-  if (!packet) {
-    log(Level::warning, concat("worker ", from, " sent what is no packet: ", packet.error().message));
-    return;
-  }
-  if (auto right = check(from, header, *packet); !right) {
-    log(Level::warning, concat("worker ", from, ": ", right.error().message));
-    return;
-  }
-  local(header.to)->deliver(header.epoch, header.from, *std::move(packet));
-}
-
-Result<Done> Worker::check(Slot from, const wire::Frame& frame, const Packet& packet) const {
-  const auto refuse = [&](const char* why) {
-    return Error{Errc::refused,
-                 concat("a packet from replica ", frame.from, " to ", frame.to, ": ", why)};
-  };
-  if (local(frame.to) == nullptr) return refuse("the receiver is not here");
-  if (frame.from >= placement_.size() || placement_[frame.from] != from) {
-    return refuse("the sender is not there");
-  }
-  const flow::ReplicaPlan& plan = plan_.replicas[frame.to];
-  const auto input = plan.input_from(frame.from);
-  const bool fits = std::holds_alternative<Credit>(packet)    ? plan.sends_to(frame.from)
-                    : std::holds_alternative<Release>(packet) ? plan.starts_order
-                    : std::holds_alternative<Probe>(packet)   ? input && plan.inputs[*input].in_cycle
-                                                              : input.has_value();
-  if (!fits) return refuse("there is no such channel");
-  return Done{};
-}
-
-void Worker::save(Epoch epoch, ReplicaId replica, SnapshotId snapshot, Buffer state) {
-  if (writer_) {
-    // Its own thread calls, so it has sent no more meanwhile.
-    const bool from_source = is_source(graph_.shape.nodes[plan_.replicas[replica].node].role);
-    const std::uint64_t sent = replicas_[replica]->counters().items_out.load(relaxed);
-    writer_->write({epoch, snapshot, replica, std::move(state), from_source ? sent : 0});
-  } else {
-    say_(SaveFailed{epoch, snapshot, replica, "there is no snapshot directory"});
-  }
-}
-
-// The last heartbeat may be old, and a job may be shorter than the time between two.
-void Worker::ended(Epoch epoch, ReplicaId replica) {
-  say_(heartbeat());
-  say_(Ended{epoch, replica});
-}
-
-void Worker::skipped(ReplicaId replica, std::uint64_t item, Bytes bytes) {
-  const flow::ReplicaPlan& plan = plan_.replicas[replica];
-  dead_letters_.add(graph_.shape.nodes[plan.node].name, plan.index, item, bytes);
 }
 
 }  // namespace piracema::runtime

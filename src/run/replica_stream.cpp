@@ -1,0 +1,142 @@
+// How items go through a replica.
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "run/replica.h"
+
+namespace piracema::runtime {
+
+namespace {
+
+constexpr auto relaxed = std::memory_order_relaxed;
+
+// A call of a source should last about so long: short enough to look at what else there is to
+// do, long enough for that to cost nothing.
+constexpr std::uint64_t produce_target_ns = 200'000;
+
+// An item waits at most about so long for company.
+constexpr Time linger_max = std::chrono::milliseconds(1);
+
+std::uint32_t ppm(double read) {
+  if (read < 0) return 1'000'001;  // It does not know.
+  return static_cast<std::uint32_t>(std::lround(std::min(read, 1.0) * 1e6));
+}
+
+}  // namespace
+
+Replica::Next Replica::produce() {
+  Produced produced = Produced::end;
+  const Time start = port_.now();
+  const std::int64_t asked = produce_items_;
+  outbox_.begin_produce(asked);
+  if (!guarded("the source", [&] { produced = operator_->produce(outbox_); })) return Next::wait;
+  const std::uint64_t took = time_since(start);
+  if (took < produce_target_ns / 2) {
+    produce_items_ = std::min<std::int64_t>(produce_items_ * 2, 1 << 20);
+  } else if (took > produce_target_ns * 2) {
+    produce_items_ = std::max<std::int64_t>(produce_items_ / 2, 1);
+  }
+  at_work_.store(no_item, relaxed);
+  counters_.busy_ns.fetch_add(took, relaxed);
+  count_produced(asked - outbox_.left_to_produce() - (produced == Produced::end));
+  counters_.read_ppm.store(ppm(operator_->progress()), relaxed);
+  if (produced == Produced::end) {
+    finish();
+    return Next::again;
+  }
+  // A source that is slower than its receivers should not keep an item back for company.
+  if (produced == Produced::nothing_yet || took >= produce_target_ns) outbox_.flush_if_asked();
+  linger(start);
+  count_out();
+  return produced == Produced::nothing_yet ? Next::poll : Next::again;
+}
+
+// Nothing leaves a whole program that could be counted: what it begins counts, but for the end.
+void Replica::count_produced(std::int64_t begun) {
+  if (node_.role != Role::whole) return;
+  consumed_ += static_cast<std::uint64_t>(std::max<std::int64_t>(begun, 0));
+  if (consumed_ != 0) note_output();
+}
+
+void Replica::take(std::size_t input, Batch batch) {
+  counters_.items_in.fetch_add(batch.count, relaxed);
+  counters_.bytes_in.fetch_add(batch.data.size(), relaxed);
+  const flow::InputPlan& from = plan_.inputs[input];
+  batch.input = from.input;
+  if (from.in_cycle && batch.count != 0) cycle_->on_items();
+  if (from.back) note_back(input, batch);
+  std::uint64_t took = 0;
+  const bool has_place = batch.order.sequence != Order::no_sequence;
+  if (!node_.ordered || !plan_.ordered_input || !has_place || from.back) {
+    took = process(batch);
+  } else {
+    const ReplicaId origin = batch.order.origin;
+    for (const Batch& next : reorder_.add(std::move(batch))) {
+      if (failed_) return;
+      took += process(next);
+      release(origin, next.order.sequence + 1);
+    }
+  }
+  if (!failed_ && !from.back) give_credit(input, took);
+}
+
+// Returns how long it took.
+std::uint64_t Replica::process(const Batch& batch) {
+  if (node_.role == Role::sink && batch.count != 0) note_output();
+  const Time start = port_.now();
+  outbox_.begin_batch(batch);
+  if (!guarded("process", [&] { operator_->process(batch, outbox_); })) return 0;
+  at_work_.store(no_item, relaxed);
+  outbox_.end_batch();
+  if (outbox_.emitted_after_end()) {
+    fail(std::nullopt, "'" + node_.name + "' emits into its cycle, which has ended");
+    return 0;
+  }
+  const std::uint64_t took = time_since(start);
+  linger(start);
+  credits_.worked(batch.count, took);
+  counters_.busy_ns.fetch_add(took, relaxed);
+  count_out();
+  return took;
+}
+
+void Replica::note_output() {
+  if (!std::exchange(had_output_, true)) port_.first_output();
+}
+
+// Told in steps: an origin that waits has a whole window on the way.
+void Replica::release(ReplicaId origin, std::uint64_t sequence) {
+  std::uint64_t& released = released_[origin];
+  if (sequence < released + 4) return;
+  released = sequence;
+  port_.send(origin, Release{sequence});
+}
+
+void Replica::give_credit(std::size_t input, std::uint64_t took) {
+  // Round a cycle what is said of later nodes would come back to whoever said it, and never be
+  // forgotten.
+  const std::uint64_t after = plan_.inputs[input].back ? 0 : outbox_.downstream_ns_per_item();
+  if (const auto credit = credits_.done(input, took, after)) {
+    port_.send(plan_.inputs[input].from, *credit);
+  }
+}
+
+// Time that the operator worked, without what it waited for room.
+std::uint64_t Replica::time_since(Time start) {
+  const Time waited = outbox_.take_waited();
+  return static_cast<std::uint64_t>(std::max(port_.now() - start - waited, Time{}).count());
+}
+
+void Replica::linger(Time now) {
+  if (now - flushed_ < linger_max) return;
+  flushed_ = now;
+  outbox_.flush_if_asked();
+}
+
+void Replica::count_out() {
+  counters_.items_out.store(outbox_.items_sent() + consumed_, relaxed);
+  counters_.bytes_out.store(outbox_.bytes_sent(), relaxed);
+}
+
+}  // namespace piracema::runtime
