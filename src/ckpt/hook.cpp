@@ -24,10 +24,13 @@ Result<Done> after_dump(const HookOrder& order) {
   if (auto saved = save_shared_memory(order.parts); !saved) return saved;
   auto record = record_job(static_cast<pid_t>(order.root), order.parts);
   if (!record) return record.error();
-  const std::string text = encode_record(*record);
-  const Bytes piece = as_bytes(text);
-  return store::replace_file(concat(order.parts, "/", std::string_view(ImageStore::record_name)),
-                             {&piece, 1});
+  // It is synced with all the other parts.
+  const std::string path = concat(order.parts, "/", std::string_view(ImageStore::record_name));
+  std::ofstream file(path);
+  file << encode_record(*record);
+  file.close();
+  if (!file) return Error{Errc::io, with_errno(path)};
+  return Done{};
 }
 
 Result<Done> commit(const HookOrder& order) {

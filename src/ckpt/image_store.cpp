@@ -26,13 +26,16 @@ ImageId image_of(std::string_view name) {
   return ImageStore::manifest_name(image) == concat(name, manifest_ending) ? image : 0;
 }
 
-Result<ImagePart> seal_part(store::Disk& disk, const std::string& name) {
-  auto file = disk.open(name);
-  if (!file) return file.error();
-  const auto checksum = checksum_of_part(**file);
-  if (!checksum) return checksum.error();
-  if (auto synced = (*file)->sync(); !synced) return synced.error();
-  return ImagePart{name, (*file)->bytes(), *checksum};
+Result<std::vector<ImagePart>> sum_up(store::Disk& disk, const std::vector<std::string>& names) {
+  std::vector<ImagePart> parts;
+  for (const std::string& name : names) {
+    auto file = disk.open(name);
+    if (!file) return file.error();
+    const auto checksum = checksum_of_part(**file);
+    if (!checksum) return checksum.error();
+    parts.push_back({name, (*file)->bytes(), *checksum});
+  }
+  return parts;
 }
 
 }  // namespace
@@ -105,12 +108,13 @@ Result<Manifest> ImageStore::commit(ImageId image, std::uint64_t job, std::uint6
   if (!disk) return disk.error();
   const auto names = (*disk)->list();
   if (!names) return names.error();
-  Manifest manifest{.image = image, .job = job, .created = created};
-  for (const std::string& name : *names) {
-    auto part = seal_part(**disk, name);
-    if (!part) return part.error();
-    manifest.parts.push_back(*std::move(part));
-  }
+  // What a disk does to bytes on their way there is not in the checksums: they are of the bytes
+  // that were to be written.
+  Result<std::vector<ImagePart>> parts = std::vector<ImagePart>();
+  const auto all_synced = (*disk)->sync_files(*names, [&] { parts = sum_up(**disk, *names); });
+  if (!all_synced) return all_synced.error();
+  if (!parts) return parts.error();
+  Manifest manifest{.image = image, .job = job, .created = created, .parts = *std::move(parts)};
   if (auto synced = (*disk)->sync_names(); !synced) return synced.error();
   const std::string text = encode_manifest(manifest);
   if (text.size() > document_bytes_max) {

@@ -134,7 +134,7 @@ TEST_CASE("whatever a crash leaves of a rotation, the last image that was comple
       places.manifest_disk().stop_after(places.random().below(9));
       const auto image = images.begin();
       if (image) {
-        if (places.random().chance(0.5)) places.disk(*image).stop_after(places.random().below(14));
+        if (places.random().chance(0.5)) places.disk(*image).stop_after(places.random().below(20));
         const bool whole = places.random().chance(0.9);
         if (places.write_parts(*image, 3, whole) && images.commit(*image, 1, 0)) promised = *image;
         (void)images.prune(1 + places.random().below(2));

@@ -124,8 +124,8 @@ Result<Done> JobDirectory::write(const JobFile& job) {
 
 Result<std::unique_ptr<store::Disk>> JobDirectory::parts(ImageId image) {
   const std::string path = parts_path(image);
+  // Its name is made durable with that of the manifest, which lies beside it.
   if (auto made = make_directory(path); !made) return made.error();
-  if (auto synced = store::sync_directory(path_ + "/images"); !synced) return synced.error();
   return std::unique_ptr<store::Disk>(std::make_unique<store::DirectoryDisk>(path, Fd()));
 }
 

@@ -26,6 +26,8 @@ class DirectoryDisk final : public Disk {
   Result<Done> replace(const std::string& name, std::span<const Bytes> pieces) override;
   Result<Done> remove(const std::string& name) override;
   Result<Done> sync_names() override;
+  Result<Done> sync_files(std::span<const std::string> names,
+                          const std::function<void()>& meanwhile) override;
 
   const std::string& path() const { return path_; }
 

@@ -4,6 +4,18 @@
 
 namespace piracema::store {
 
+Result<Done> Disk::sync_files(std::span<const std::string> names,
+                              const std::function<void()>& meanwhile) {
+  Result<Done> all = Done{};
+  for (const std::string& name : names) {
+    auto file = open(name);
+    Result<Done> synced = file ? (*file)->sync() : Result<Done>(file.error());
+    if (all && !synced) all = synced;
+  }
+  meanwhile();
+  return all;
+}
+
 Result<Buffer> read_whole(Disk& disk, const std::string& name, std::uint64_t bytes_max) {
   auto file = disk.open(name);
   if (!file) return file.error();

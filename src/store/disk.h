@@ -4,6 +4,7 @@
 #include <piracema/error.h>
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -57,6 +58,12 @@ class Disk {
   virtual Result<Done> remove(const std::string& name) = 0;
   /// Names made and removed so far survive a crash as they are. Errc::io.
   virtual Result<Done> sync_names() = 0;
+
+  /// All that was written to these files survives a crash; they are synced several at a time where
+  /// the disk can, and `meanwhile` is run by the caller's thread while that goes on. Nobody writes
+  /// to them. Errors as `open` and `DiskFile::sync`; `meanwhile` is run to its end all the same.
+  virtual Result<Done> sync_files(std::span<const std::string> names,
+                                  const std::function<void()>& meanwhile);
 };
 
 /// The whole file. Errors as `Disk::open`; Errc::corrupt if it is larger than `bytes_max`.
