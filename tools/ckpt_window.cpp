@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <cstdlib>
@@ -14,8 +15,10 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "ckpt/calendar.h"
+#include "ckpt/control.h"
+#include "ckpt/outlook.h"
 #include "ckpt/planner.h"
-#include "ckpt/store_state.h"
+#include "ckpt/store_record.h"
 
 namespace piracema::tools {
 
@@ -59,8 +62,8 @@ Result<std::vector<WindowRule>> read_windows(const std::string& path) {
 Result<double> parse_risk(const std::string& text) {
   char* end = nullptr;
   const double percent = std::strtod(text.c_str(), &end);
-  if (end != text.c_str() && *end == '\0' && percent >= 1 && percent <= 50) return percent / 100;
-  return Error{Errc::usage, concat("--risk: want 1 to 50 percent, found '", text, "'")};
+  if (end != text.c_str() && *end == '\0' && percent >= 0.1 && percent <= 50) return percent / 100;
+  return Error{Errc::usage, concat("--risk: want 0.1 to 50 percent, found '", text, "'")};
 }
 
 using FindWindow = std::function<std::optional<LentSpan>(Time)>;
@@ -109,6 +112,53 @@ Result<Done> apply_window(const WindowOptions& options, RunSettings& settings) {
   return Done{};
 }
 
+namespace {
+
+// The keeper's own if it runs, which sees the job and the store; else as the last image was.
+Result<Outlook> find_outlook(JobDirectory& directory) {
+  const auto told = ask_keeper(directory.socket_path(), "outlook");
+  if (told) return decode_outlook(*told);
+  Outlook outlook;
+  outlook.features.at = static_cast<double>(std::time(nullptr));
+  ImageStore images(directory);
+  if (const auto all = images.list(); all && !all->empty() && all->back().manifest) {
+    if (const auto record = images.record(*all->back().manifest)) {
+      outlook.features.bytes = static_cast<double>(record->resident_bytes);
+    }
+  }
+  const auto place = store_place(directory.path());
+  if (!place) return place.error();
+  const auto past = read_past_dumps(*place);
+  if (!past) return past.error();
+  const Predictor predictor = learn_from(*past);
+  outlook.forecast = predictor.forecast(outlook.features);
+  outlook.learnt = predictor.learnt();
+  return outlook;
+}
+
+void print_json(const Outlook& outlook, const Plan& plan) {
+  const DumpFeatures& known = outlook.features;
+  const DumpForecast& forecast = outlook.forecast;
+  nlohmann::ordered_json object{{"bytes", known.bytes},
+                                {"processes", known.processes},
+                                {"swapped_bytes", known.swapped_bytes},
+                                {"dirty_bytes", known.dirty_bytes},
+                                {"writers", known.writers},
+                                {"others_bytes", known.others_bytes},
+                                {"probe", known.probe},
+                                {"learnt", outlook.learnt},
+                                {"p50", forecast.p50},
+                                {"p95", forecast.p95},
+                                {"p99", forecast.p99},
+                                {"duration", plan.duration},
+                                {"start_in", plan.start_in},
+                                {"used", plan.used}};
+  for (const auto& factor : forecast.factors) object["factors"][factor.name] = factor.value;
+  std::printf("%s\n", object.dump().c_str());
+}
+
+}  // namespace
+
 int show_plan(const std::string& path, const WindowOptions& options, bool json) {
   const auto fail = [](const Error& error) {
     log(Level::error, error.message);
@@ -120,32 +170,21 @@ int show_plan(const std::string& path, const WindowOptions& options, bool json) 
   if (!directory) return fail(directory.error());
   const auto span = settings.window(now());
   if (!span) return fail({Errc::config, "no window follows"});
-
-  DumpFeatures features{.dirty_bytes = dirty_bytes()};
-  ImageStore images(**directory);
-  if (const auto all = images.list(); all && !all->empty() && all->back().manifest) {
-    if (const auto record = images.record(*all->back().manifest)) {
-      features.bytes = static_cast<double>(record->resident_bytes);
-    }
-  }
-  const Predictor predictor = read_predictor(**directory);
-  const DumpForecast forecast = predictor.forecast(features);
+  const auto outlook = find_outlook(**directory);
+  if (!outlook) return fail(outlook.error());
   const double left = std::chrono::duration<double>(span->closes - now()).count();
-  const Plan plan = plan_dump({.risk = settings.risk}, left, forecast);
-  if (!json) {
-    for (const std::string& line : explain(plan, features, forecast, predictor.learnt())) {
-      std::printf("%s\n", line.c_str());
-    }
+  // One that is open is taken as if it had been opened now.
+  const double length =
+      std::chrono::duration<double>(span->closes - std::max(span->opens, now())).count();
+  const Plan plan = plan_dump({.risk = settings.risk}, length, left, outlook->forecast);
+  if (json) {
+    print_json(*outlook, plan);
     return 0;
   }
-  nlohmann::ordered_json object{
-      {"bytes", features.bytes},     {"dirty_bytes", features.dirty_bytes},
-      {"writers", features.writers}, {"learnt", predictor.learnt()},
-      {"p50", forecast.p50},         {"p95", forecast.p95},
-      {"p99", forecast.p99},         {"duration", plan.duration},
-      {"start_in", plan.start_in}};
-  for (const auto& factor : forecast.factors) object["factors"][factor.name] = factor.value;
-  std::printf("%s\n", object.dump().c_str());
+  for (const std::string& line :
+       explain(plan, outlook->features, outlook->forecast, outlook->learnt)) {
+    std::printf("%s\n", line.c_str());
+  }
   return 0;
 }
 

@@ -66,9 +66,10 @@ struct Tally {
 };
 
 void measure(const char* name, StoreKind kind, std::uint64_t seeds, int dumps) {
-  std::vector<Tally> ways(6);
-  const char* const names[] = {"predictor p99", "predictor p95", "size only, worst ratio",
-                               "size only",     "size only x2",  "size only x3"};
+  std::vector<Tally> ways(7);
+  const char* const names[] = {
+      "plan for 300 s", "predictor p99", "predictor p95", "size only, worst ratio",
+      "size only",      "size only x2",  "size only x3"};
   for (std::size_t i = 0; i < ways.size(); ++i) ways[i].name = names[i];
   for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
     StoreTrace store(kind, seed);
@@ -79,8 +80,9 @@ void measure(const char* name, StoreKind kind, std::uint64_t seeds, int dumps) {
       const DumpForecast forecast = predictor.forecast(features);
       const double plain = size.predict(features.bytes);
       // The first four train all of them.
-      const double kept[] = {forecast.p99, forecast.p95, plain * size.worst(),
-                             plain,        plain * 2,    plain * 3};
+      const Plan plan = plan_dump({}, 300, 300, forecast);
+      const double kept[] = {plan.duration, forecast.p99, forecast.p95, plain * size.worst(),
+                             plain,         plain * 2,    plain * 3};
       for (std::size_t k = 0; i >= 4 && k < ways.size(); ++k) ways[k].note(kept[k], took);
       predictor.learn(features, took);
       size.learn(features.bytes, took);

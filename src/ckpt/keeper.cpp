@@ -130,6 +130,10 @@ void Keeper::on(const WindowOpened& event) {
   if (settings_.once) finish(End::failed, 0, why);
 }
 
+void Keeper::on(const LeaveAsked& event) {
+  if (in_capsule()) closes_ = closes_ ? std::min(*closes_, event.closes) : event.closes;
+}
+
 void Keeper::on(const Forecast& event) { forecast_ = event.duration; }
 
 void Keeper::dump(bool stop) {
@@ -167,7 +171,8 @@ void Keeper::hand_back(bool saved, std::string why) {
   closes_.reset();
   state_ = State::away;
   attempt_ = 0;
-  if (settings_.once || stop_wanted_) finish(End::stopped, 0, "the window has closed");
+  if (settings_.once || !settings_.windows || stop_wanted_)
+    finish(End::stopped, 0, "the window has closed");
 }
 
 void Keeper::finish(End end, int status, std::string why) {

@@ -47,13 +47,17 @@ struct Interrupted {};
 struct WindowOpened {
   Time closes{};
 };
+/// The machine has to be free by then, whatever was said before: its user has come back.
+struct LeaveAsked {
+  Time closes{};
+};
 /// As long may it take to stop the job with an image, at the quantile that was asked for.
 struct Forecast {
   Time duration{};
 };
 struct Tick {};
 using KeeperEvent = std::variant<CapsuleReady, Launched, JobEnded, Dumped, CapsuleDied, SaveAsked,
-                                 StopAsked, Interrupted, WindowOpened, Forecast, Tick>;
+                                 StopAsked, Interrupted, WindowOpened, LeaveAsked, Forecast, Tick>;
 
 // What is to be done.
 struct OpenCapsule {};
@@ -110,6 +114,7 @@ class Keeper {
   std::optional<Time> wake() const;
 
   bool running() const { return state_ == State::running; }
+  bool dumping() const { return state_ == State::saving || state_ == State::stopping; }
   bool over() const { return state_ == State::over; }
   /// A window is open or being left.
   bool in_capsule() const { return state_ != State::away && state_ != State::over; }
@@ -127,6 +132,7 @@ class Keeper {
   void on(const StopAsked& event);
   void on(const Interrupted& event);
   void on(const WindowOpened& event);
+  void on(const LeaveAsked& event);
   void on(const Forecast& event);
   void on(const Tick& event) { (void)event; }
 

@@ -8,15 +8,17 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <charconv>
+#include <ctime>
 #include <filesystem>
+#include <fstream>
 #include <utility>
 
 #include "base/log.h"
 #include "base/text.h"
 #include "ckpt/open_file_record.h"
-#include "ckpt/planner.h"
+#include "ckpt/outlook.h"
 #include "ckpt/process_tree.h"
-#include "ckpt/store_state.h"
 
 namespace piracema::ckpt {
 
@@ -24,6 +26,27 @@ namespace {
 
 /// Between two forecasts while a job runs: its memory grows, and the store has other users.
 constexpr Time forecast_interval = std::chrono::seconds(1);
+/// With less time left before the last dump the store is looked at more often.
+constexpr double soon_seconds = 30;
+constexpr std::int64_t leave_ms_max = 86'400'000;
+/// What is not remembered by then is forgotten.
+constexpr Time remember_limit = std::chrono::seconds(2);
+
+double seconds_between(Time from, Time to) {
+  return std::chrono::duration<double>(to - from).count();
+}
+
+// In the page cache, to be written (Dirty and Writeback of /proc/meminfo).
+double dirty_bytes() {
+  std::ifstream file("/proc/meminfo");
+  double sum = 0;
+  for (std::string line; std::getline(file, line);) {
+    if (line.starts_with("Dirty:") || line.starts_with("Writeback:")) {
+      sum += std::stod(line.substr(line.find(':') + 1)) * 1024;
+    }
+  }
+  return sum;
+}
 
 std::uint64_t size_of(const std::string& path) {
   struct stat status {};
@@ -65,6 +88,7 @@ Result<Done> KeeperLoop::watch_signals() {
 }
 
 Result<Done> KeeperLoop::begin() {
+  if (auto met = meet_store(); !met) return met;
   if (auto watched = watch_signals(); !watched) return watched;
   auto output = OutputTail::open(directory_->stdout_path(), size_of(directory_->stdout_path()),
                                  STDOUT_FILENO);
@@ -92,11 +116,40 @@ Result<Finish> KeeperLoop::run() {
     std::visit([this](const auto& a) { act(a); }, action);
   }
   set_timer();
-  predictor_ = read_predictor(*directory_);
   if (settings_.window) look_for_window();
   while (!finish_) poller_.run_once(std::chrono::milliseconds(-1));
   drain(true);
+  if (scout_) scout_->finish(remember_limit);
   return *finish_;
+}
+
+// Before there is a capsule: the scout is a fork of a process that has nothing yet.
+Result<Done> KeeperLoop::meet_store() {
+  const auto place = store_place(directory_->path());
+  if (!place) return place.error();
+  const auto past = read_past_dumps(*place);
+  if (past) {
+    predictor_ = learn_from(*past);
+  } else {
+    log(Level::warning, concat(past.error().message, "; nothing is known of this store"));
+  }
+  auto scout = StoreScout::start(*place);
+  if (!scout) return scout.error();
+  scout_ = *std::move(scout);
+  poller_.watch(scout_->handle(), EPOLLIN, [this](std::uint32_t) { hear_scout(); });
+  looked_ = now();
+  return Done{};
+}
+
+void KeeperLoop::hear_scout() {
+  const auto look = scout_->receive();
+  if (look) {
+    look_ = *look;
+    looked_ = now();
+  } else if (look.error().code == Errc::lost) {
+    poller_.forget(scout_->handle());
+    scout_.reset();
+  }
 }
 
 void KeeperLoop::tell(const KeeperEvent& event) {
@@ -129,15 +182,33 @@ void KeeperLoop::look_for_window() {
     poller_.at(span->opens, [this] { look_for_window(); });
     return;
   }
-  windows_done_ = span->closes;
+  windows_done_ = closes_ = span->closes;
+  opened_ = now();
   forecast();
   tell(WindowOpened{span->closes});
 }
 
 DumpFeatures KeeperLoop::features() const {
-  DumpFeatures features{.dirty_bytes = dirty_bytes()};
-  if (capsule_) features.bytes = static_cast<double>(resident_bytes(capsule_->pid()));
+  DumpFeatures features{.dirty_bytes = dirty_bytes(),
+                        .writers = 1.0 + look_.writers,
+                        .others_bytes = look_.bytes,
+                        .probe = look_.probe,
+                        .at = static_cast<double>(std::time(nullptr))};
+  // A store that has not answered for longer than it should is as slow as that at least.
+  const auto silent = std::chrono::duration<double>(now() - looked_ - 2 * look_interval).count();
+  if (scout_ && silent > 0) features.probe = std::max(features.probe, silent);
+  if (capsule_) {
+    const JobMemory memory = job_memory(capsule_->pid());
+    features.bytes = static_cast<double>(memory.resident);
+    features.swapped_bytes = static_cast<double>(memory.swapped);
+    features.processes = static_cast<double>(memory.processes);
+  }
   return features;
+}
+
+Outlook KeeperLoop::outlook() const {
+  const DumpFeatures known = features();
+  return {known, predictor_.forecast(known), predictor_.learnt()};
 }
 
 void KeeperLoop::forecast() {
@@ -146,17 +217,22 @@ void KeeperLoop::forecast() {
     forecast_timer_.reset();
     if (keeper_.in_capsule()) forecast();
   });
-  const double seconds = duration_at(predictor_.forecast(features()), settings_.risk);
-  tell(Forecast{std::chrono::duration_cast<Time>(std::chrono::duration<double>(seconds))});
+  const Outlook next = outlook();
+  const double left = seconds_between(now(), closes_);
+  const Plan plan =
+      plan_dump({.risk = settings_.risk}, seconds_between(opened_, closes_), left, next.forecast);
+  if (scout_ && settings_.window) {
+    scout_->announce(plan.start_in, left, next.features.bytes, plan.start_in < soon_seconds);
+  }
+  tell(Forecast{std::chrono::duration_cast<Time>(std::chrono::duration<double>(plan.duration))});
 }
 
 void KeeperLoop::learn(double seconds) {
   if (!dumping_ || seconds <= 0) return;
-  predictor_.learn(dumping_->first, seconds);
+  const PastDump dump{dumping_->first, seconds};
   dumping_.reset();
-  if (auto written = write_predictor(*directory_, predictor_); !written) {
-    log(Level::warning, written.error().message);
-  }
+  predictor_.learn(dump.features, dump.seconds);
+  if (scout_) scout_->remember(dump);
 }
 
 void KeeperLoop::act(const OpenCapsule&) {
@@ -315,7 +391,7 @@ void KeeperLoop::dumped(const Report& report) {
     dumping_.reset();
     return tell(Dumped{false, report.message, {}});
   }
-  const double total = static_cast<double>(report.dump_us) * 1e-6;
+  const double total = dumping_ ? seconds_between(dumping_->second, now()) : 0;
   learn(total);
   std::uint64_t bytes = 0;
   if (const auto all = store_.list(); all && !all->empty() && all->back().manifest) {
@@ -325,15 +401,34 @@ void KeeperLoop::dumped(const Report& report) {
                                   ", in ", human_seconds(total), ", frozen for ",
                                   human_seconds(static_cast<double>(report.frozen_us) * 1e-6));
   note("saved: " + what);
+  tell(Dumped{true, {}, what});
+  // Whoever waits is not kept waiting for it; and an image that is made already is not in its way.
+  if (keeper_.dumping()) return;
   if (auto pruned = store_.prune(settings_.keep); !pruned)
     log(Level::warning, pruned.error().message);
-  tell(Dumped{true, {}, what});
 }
 
 void KeeperLoop::asked(Caller caller, const std::string& word) {
   if (word == "save") return tell(SaveAsked{caller});
   if (word == "stop") return tell(StopAsked{caller});
-  door_->answer(caller, false, "want save or stop");
+  if (word.starts_with("leave ")) return asked_to_leave(caller, word.substr(6));
+  if (word == "outlook") return door_->answer(caller, true, encode_outlook(outlook()));
+  door_->answer(caller, false, "want save, stop, leave or outlook");
+}
+
+// In milliseconds from now.
+void KeeperLoop::asked_to_leave(Caller caller, const std::string& within) {
+  std::int64_t ms = 0;
+  const auto [end, error] = std::from_chars(within.data(), within.data() + within.size(), ms);
+  if (error != std::errc() || end != within.data() + within.size() || ms < 0 || ms > leave_ms_max) {
+    return door_->answer(caller, false, "want leave and milliseconds");
+  }
+  door_->answer(caller, true, {});
+  opened_ = now();
+  closes_ = closes_ == Time{} ? now() + std::chrono::milliseconds(ms)
+                              : std::min(closes_, now() + std::chrono::milliseconds(ms));
+  forecast();
+  tell(LeaveAsked{closes_});
 }
 
 void KeeperLoop::pass_on(OutputTail& tail, bool last) {

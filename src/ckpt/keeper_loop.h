@@ -13,8 +13,10 @@
 #include "ckpt/control.h"
 #include "ckpt/job_directory.h"
 #include "ckpt/keeper.h"
+#include "ckpt/outlook.h"
 #include "ckpt/output_tail.h"
-#include "ckpt/predictor.h"
+#include "ckpt/planner.h"
+#include "ckpt/store_scout.h"
 #include "net/poller.h"
 
 namespace piracema::ckpt {
@@ -68,11 +70,15 @@ class KeeperLoop {
   void hear(const Report& report);
   void dumped(const Report& report);
   void asked(Caller caller, const std::string& word);
+  void asked_to_leave(Caller caller, const std::string& within);
   /// Tells the keeper when a window opens.
   void look_for_window();
   /// Tells it how long a dump may take, now, and again while the job runs.
   void forecast();
   DumpFeatures features() const;
+  Outlook outlook() const;
+  Result<Done> meet_store();
+  void hear_scout();
   void learn(double seconds);
   /// Newest first, those whose manifest is of this job and good.
   Result<std::vector<Manifest>> images();
@@ -95,6 +101,12 @@ class KeeperLoop {
   Fd signals_;
   std::optional<net::Poller::Timer> timer_, forecast_timer_;
   Predictor predictor_;
+  std::optional<StoreScout> scout_;
+  /// The last look, and when it was.
+  StoreLook look_;
+  Time looked_{};
+  /// The window, if there is one.
+  Time opened_{}, closes_{};
   /// Of the dump under way, and when it began.
   std::optional<std::pair<DumpFeatures, Time>> dumping_;
   /// No window that closes by then is of interest any more.

@@ -156,6 +156,34 @@ TEST_CASE("a job is stopped as late as the forecast allows") {
   CHECK_FALSE(job.keeper.over());
 }
 
+TEST_CASE("a job whose machine is wanted back leaves in time, though it was promised for longer") {
+  Running job({.windows = true, .once = true, .reserve = milliseconds(500)});
+  job.tell(Forecast{seconds(3)});
+  job.tell(LeaveAsked{seconds(30)}, seconds(20));
+  CHECK(job.actions.empty());
+  CHECK(job.keeper.wake() == milliseconds(26'500));
+  // Later is not what was asked.
+  job.tell(LeaveAsked{seconds(90)}, seconds(21));
+  job.tell(Tick{}, milliseconds(26'500));
+  REQUIRE(job.find<Dump>() != nullptr);
+  CHECK(job.find<Dump>()->stop);
+  job.tell(Dumped{true, {}, "image 1"}, seconds(28));
+  REQUIRE(job.find<Finish>() != nullptr);
+  CHECK(job.find<Finish>()->end == End::stopped);
+}
+
+TEST_CASE(
+    "with less time left than a dump may take it is tried all the same, and given up in time") {
+  Running job;  // One that has no windows can be asked to leave as well.
+  job.tell(Forecast{seconds(20)});
+  job.tell(LeaveAsked{seconds(5)}, seconds(1));
+  REQUIRE(job.find<Dump>() != nullptr);
+  job.tell(Tick{}, *job.keeper.wake());
+  CHECK(job.find<KillCapsule>() != nullptr);
+  REQUIRE(job.find<Finish>() != nullptr);
+  CHECK(job.find<Finish>()->end == End::stopped);
+}
+
 TEST_CASE("a dump that is not done in time is given up and the machine handed back") {
   Running job({.windows = true, .reserve = milliseconds(500)});
   job.tell(Forecast{seconds(20)});

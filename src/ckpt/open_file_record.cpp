@@ -65,7 +65,7 @@ bool is_of_the_user(const OpenFile& file) {
 }  // namespace
 
 Result<Record> record_job(pid_t root, const std::string& parts) {
-  Record record{.root = static_cast<std::uint32_t>(root), .resident_bytes = resident_bytes(root)};
+  Record record{.root = static_cast<std::uint32_t>(root), .resident_bytes = job_memory(root).resident};
   const auto last = last_pid();
   if (!last) return last.error();
   record.last_pid = static_cast<std::uint32_t>(*last);

@@ -1,30 +1,42 @@
 #pragma once
 
-#include <piracema/bytes.h>
-#include <piracema/error.h>
-
 #include <array>
 #include <cstddef>
 #include <string>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 /// How long the next checkpoint takes: the question that paper 002 leaves open (sections 4 and 5).
 namespace piracema::ckpt {
 
-/// What is known before a dump. The paper's factors: the size of the job, how the store fares,
-/// and how many write to it (sections 4.2.1, 4.2.2, 4.3.1).
+/// What is known before a dump. The paper's factors: the size of the job, its share of the memory,
+/// how the store fares, and how many write to it (sections 4.2.1, 4.2.2, 4.3.1).
 struct DumpFeatures {
   /// Resident memory of the job.
   double bytes = 0;
+  /// Of the job, in swap: to be read before it can be saved.
+  double swapped_bytes = 0;
+  double processes = 1;
   /// In the page cache, to be written by the same device before or with it.
   double dirty_bytes = 0;
-  /// Hosts that write to the store at the same time, this one included.
-  double writers = 1;
+  /// Dumps to the same store at about the same time, this one included, and what the others bring.
+  double writers = 1, others_bytes = 0;
+  /// How long it took just now to write a quarter of a MiB to the store for good; 0: not known.
+  double probe = 0;
+  /// Seconds since 1970.
+  double at = 0;
+
+  auto fields() {
+    return std::tie(bytes, swapped_bytes, processes, dirty_bytes, writers, others_bytes, probe, at);
+  }
 };
 
 /// Times in seconds.
 struct DumpForecast {
   double p50 = 0, p95 = 0, p99 = 0;
+  /// Beyond p99 a dump takes longer than t with a probability that falls as t^(-1 / tail).
+  double tail = 0.3;
   /// What the median is made of: the time at a plain rate, and by what each factor multiplies it.
   struct Factor {
     std::string name;
@@ -37,9 +49,10 @@ struct DumpForecast {
 /// has held in about 95 % of the dumps before. Pure.
 ///
 /// The logarithm of the time is linear in features, by recursive least squares that forgets. Its
-/// errors of the past give the quantiles, at levels that are moved until they hold (adaptive
-/// conformal inference, Gibbs and Candès 2021): no shape of the distribution is assumed, and a
-/// store that changes is followed.
+/// errors of the past give the quantiles, those of dumps like the next one above all, at levels
+/// that are moved until they hold (adaptive conformal inference, Gibbs and Candès 2021): no shape
+/// of the distribution is assumed, and a store that changes is followed. Beyond what was seen the
+/// largest errors tell how the tail falls (Hill 1975).
 class Predictor {
  public:
   Predictor();
@@ -49,24 +62,35 @@ class Predictor {
   void learn(const DumpFeatures& features, double seconds);
   std::size_t learnt() const { return learnt_; }
 
-  /// All that was learnt, as text, and back. Errc::corrupt.
-  std::string encode() const;
-  static Result<Predictor> decode(const std::string& file, Bytes text);
-
  private:
-  static constexpr std::size_t inputs = 4;
+  static constexpr std::size_t inputs = 6;
   using Inputs = std::array<double, inputs>;
-  static Inputs inputs_of(const DumpFeatures& features);
+  /// Of a dump in the past: the logarithm of observed by predicted, and what was known.
+  struct PastError {
+    double error = 0;
+    Inputs x{};
+  };
+  /// Past errors in order, each with how much it counts for this dump.
+  struct Weighed {
+    std::vector<std::pair<double, double>> errors;
+    double weight = 0;
+    double quantile(double level) const;
+    double tail() const;
+  };
+
+  Inputs inputs_of(const DumpFeatures& features) const;
   double log_median(const Inputs& x) const;
-  double error_quantile(double level) const;
+  Weighed weigh(const Inputs& x) const;
 
   Inputs weights_{};
   std::array<Inputs, inputs> covariance_{};
-  /// Logarithms of observed by predicted, oldest first.
-  std::vector<double> errors_;
+  /// Oldest first.
+  std::vector<PastError> errors_;
   /// At which the quantiles of past errors are taken to hold 95 % and 99 %.
   double level95_ = 0.95, level99_ = 0.99;
   std::size_t learnt_ = 0;
+  /// Of the last dump: by how much it took longer than without looking at the one before, and when.
+  double recent_ = 0, recent_at_ = 0;
 };
 
 }  // namespace piracema::ckpt

@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include "base/random.h"
-#include "ckpt/planner.h"
 #include "ckpt/store_trace.h"
 
 namespace piracema::ckpt {
@@ -49,34 +48,35 @@ TEST_CASE("p95 holds in about 95 % of dumps, whatever the store does") {
   }
 }
 
-TEST_CASE("what was learnt comes back as it was, and other texts are refused") {
+TEST_CASE("a store that answers a probe slowly is expected to be slow, once that was learnt") {
   Predictor predictor;
-  StoreTrace store(StoreKind::contended, 5);
-  for (int i = 0; i < 40; ++i) {
-    const auto [features, seconds] = store.next();
-    predictor.learn(features, seconds);
+  Random random(3);
+  for (int i = 0; i < 80; ++i) {
+    const double bytes = 50e6 + random.unit() * 900e6, probe = random.chance(0.5) ? 0.01 : 0.3;
+    predictor.learn({.bytes = bytes, .probe = probe},
+                    (0.1 + bytes / 800e6) * (probe > 0.1 ? 5 : 1));
   }
-  const std::string text = predictor.encode();
-  const auto back = Predictor::decode("p", as_bytes(text));
-  REQUIRE(back.ok());
-  CHECK(back->forecast({.bytes = 1e9}).p99 ==
-        doctest::Approx(predictor.forecast({.bytes = 1e9}).p99));
-  CHECK(back->learnt() == 40);
-  CHECK_FALSE(Predictor::decode("p", as_bytes(text.substr(1))).ok());
-  CHECK_FALSE(Predictor::decode("p", as_bytes("{}")).ok());
+  const double calm = predictor.forecast({.bytes = 500e6, .probe = 0.01}).p50;
+  const double busy = predictor.forecast({.bytes = 500e6, .probe = 0.3}).p50;
+  CHECK(calm == doctest::Approx(0.725).epsilon(0.2));
+  CHECK(busy == doctest::Approx(3.6).epsilon(0.2));
 }
 
-TEST_CASE("the planner begins as late as the quantile allows") {
-  const DumpForecast forecast{2, 8, 16, {}};
-  CHECK(duration_at(forecast, 0.01) == doctest::Approx(16));
-  CHECK(duration_at(forecast, 0.05) == doctest::Approx(8));
-  CHECK(duration_at(forecast, 0.5) == doctest::Approx(2));
-  CHECK(duration_at(forecast, 0.02) > 8);
-  CHECK(duration_at(forecast, 0.02) < 16);
-  const Plan plan = plan_dump({.risk = 0.01, .reserve = 1}, 100, forecast);
-  CHECK(plan.start_in == doctest::Approx(83));
-  CHECK(plan.worth_opening);
-  CHECK_FALSE(plan_dump({.risk = 0.01, .reserve = 1}, 16.5, forecast).worth_opening);
+TEST_CASE("the last dump tells of the next one while it is fresh") {
+  Predictor predictor;
+  // An hour is slow, the next is not, by turns, and nothing else tells.
+  for (int i = 0; i < 200; ++i) {
+    predictor.learn({.bytes = 300e6, .at = 1e9 + 60.0 * i}, i / 20 % 2 == 0 ? 0.5 : 2.0);
+  }
+  const double last = 1e9 + 60.0 * 199;  // It was a slow one.
+  CHECK(predictor.forecast({.bytes = 300e6, .at = last + 10}).p50 > 1.4);
+  CHECK(predictor.forecast({.bytes = 300e6, .at = last + 4000}).p50 < 1.4);
+}
+
+TEST_CASE("memory that is in swap has to be read first") {
+  const Predictor predictor;
+  CHECK(predictor.forecast({.bytes = 1e9, .swapped_bytes = 1e9}).p50 >
+        2 * predictor.forecast({.bytes = 1e9}).p50);
 }
 
 }  // namespace piracema::ckpt

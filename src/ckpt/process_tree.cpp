@@ -151,9 +151,16 @@ std::vector<std::string> obstacles(pid_t root, const std::vector<pid_t>& exempt)
   return found;
 }
 
-std::uint64_t resident_bytes(pid_t root) {
-  std::uint64_t sum = 0;
-  for (const JobProcess& process : tree_of(all_processes(), root)) sum += process.resident;
+JobMemory job_memory(pid_t root) {
+  JobMemory sum;
+  for (const JobProcess& process : tree_of(all_processes(), root)) {
+    sum.resident += process.resident;
+    sum.processes += 1;
+    std::ifstream status(concat("/proc/", process.pid, "/status"));
+    for (std::string line; std::getline(status, line);) {
+      if (line.starts_with("VmSwap:")) sum.swapped += std::stoull(line.substr(7)) * 1024;
+    }
+  }
   return sum;
 }
 

@@ -42,6 +42,9 @@ std::vector<OpenFile> open_files(pid_t pid);
 std::vector<std::string> obstacles(pid_t root, const std::vector<pid_t>& exempt);
 
 /// Of all processes of the tree, in bytes; memory that they share is counted once for each.
-std::uint64_t resident_bytes(pid_t root);
+struct JobMemory {
+  std::uint64_t resident = 0, swapped = 0, processes = 0;
+};
+JobMemory job_memory(pid_t root);
 
 }  // namespace piracema::ckpt

@@ -17,12 +17,16 @@ class Window(CkptTest):
 
     def test_a_job_goes_on_from_window_to_window_by_the_same_words(self):
         wanted, _ = self.plain(*PROGRAM)
-        codes = []
-        while not codes or codes[-1] == 75:
-            job = self.window("--for", "4s")
-            codes.append(job.end())
-            self.assertLess(len(codes), 30, job.errors())
-        self.assertEqual(3, codes[-1], job.errors())
+        windows, seconds, code = 0, 4, 75
+        while code == 75:
+            job = self.window("--for", f"{seconds}s")
+            code = job.end()
+            windows += 1
+            self.assertLess(windows, 30, job.errors())
+            # A machine that is so busy that a dump may take longer: it lends itself for longer.
+            if "shorter than one checkpoint" in job.errors():
+                seconds, code = 2 * seconds, 75
+        self.assertEqual(3, code, job.errors())
         self.assertEqual(wanted, (self.dir / "stdout").read_text())
         again = self.window("--for", "4s")
         self.assertEqual(3, again.end())

@@ -1,0 +1,161 @@
+#!/usr/bin/env python3
+"""What a checkpoint costs, beside writing as many bytes plainly, in the same run and by turns.
+
+    bench/ckpt/speed.py BUILD_DIRECTORY [--runs 7] [--store DIR] [--json FILE]
+
+heat2d under mpirun with 2 ranks, of about 25 and 560 MB. `frozen` is how long the job stands still in
+`piracema ckpt save`, as criu tells it; `safe` how long until its image is complete on the disk;
+`restore` is from the start of `piracema ckpt resume` until the job runs, its image just written. The
+plain program writes what the image holds to one file, and syncs it. `overhead` is how much longer the
+job computes within a capsule that makes no image, from its first to its last line.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import re
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+UNITS = {"ms": 1e-3, "s": 1}
+MPIRUN = ["mpirun.openmpi", "--allow-run-as-root", "--oversubscribe", "-n", "2"]
+
+
+def seconds(text):
+    number, unit = re.fullmatch(r"([\d.]+) (ms|s)", text).groups()
+    return float(number) * UNITS[unit]
+
+
+def told(text):
+    """(safe, frozen) of what `save` answers."""
+    took, frozen = re.search(r"in ([\d.]+ \w+), frozen for ([\d.]+ \w+)", text).groups()
+    return seconds(took), seconds(frozen)
+
+
+def plain_write(image, to):
+    """Seconds to write what the image holds, and until it is on the disk."""
+    pieces = [path.read_bytes() for path in sorted(image.iterdir())]
+    begin = time.monotonic()
+    with open(to, "wb", buffering=0) as file:
+        for piece in pieces:
+            view = memoryview(piece)
+            while view:
+                view = view[file.write(view):]
+        written = time.monotonic() - begin
+        os.fsync(file.fileno())
+    synced = time.monotonic() - begin
+    to.unlink()
+    return written, synced
+
+
+class Bench:
+    def __init__(self, arguments, store):
+        self.piracema = arguments.build / "tools/piracema"
+        self.heat2d = arguments.build / "apps/heat2d/heat2d_mpi"
+        self.runs = arguments.runs
+        self.store = store
+
+    def ckpt(self, *words, **options):
+        return subprocess.Popen([self.piracema, "ckpt", *map(str, words)], text=True,
+                                stdout=subprocess.PIPE, **options)
+
+    def ask(self, word, where):
+        done = subprocess.run([self.piracema, "ckpt", word, "--dir", where], capture_output=True, text=True)
+        if done.returncode != 0:
+            sys.exit(f"{word}: {done.stderr}")
+        return done.stdout
+
+    def checkpoints(self, points):
+        where = self.store / "job"
+        # One line a step; its memory is in use from the first one on.
+        job = self.ckpt("run", "--quiet", "--dir", where, "--", *MPIRUN, self.heat2d, points, 10**8, 1)
+        job.stdout.readline()
+        row = {name: [] for name in ["frozen", "safe", "stop", "restore", "write", "write+fsync"]}
+        for number in range(self.runs + 1):
+            safe, frozen = told(self.ask("save", where))
+            newest = json.loads(subprocess.run([self.piracema, "ckpt", "list", "--json", "--dir", where],
+                                               capture_output=True, text=True, check=True).stdout)[-1]
+            written, synced = plain_write(where / f"images/{newest['image']:012d}", self.store / "plain")
+            begin = time.monotonic()
+            self.ask("stop", where)
+            job.communicate()
+            stopped = time.monotonic() - begin
+            begin = time.monotonic()
+            job = self.ckpt("resume", "--dir", where, stderr=subprocess.PIPE)
+            while "goes on from image" not in job.stderr.readline():
+                if job.poll() is not None:
+                    sys.exit("the job does not go on")
+            restored = time.monotonic() - begin
+            if number > 0:  # The first one warms up.
+                for name, value in zip(row, [frozen, safe, stopped, restored, written, synced]):
+                    row[name].append(value)
+        self.ask("stop", where)
+        job.communicate()
+        row["bytes"] = newest["bytes"]
+        shutil.rmtree(where)
+        return row
+
+    def computing(self, *command):
+        """Seconds from the first line to the last."""
+        job = subprocess.Popen([*map(str, command), *MPIRUN, self.heat2d, "1500", "400", "1"],
+                               stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        job.stdout.readline()
+        begin = time.monotonic()
+        job.stdout.read()
+        job.wait()
+        return time.monotonic() - begin
+
+    def overhead(self):
+        where = self.store / "job"
+        ratios = []
+        for _ in range(self.runs):
+            plain = self.computing()
+            inside = self.computing(self.piracema, "ckpt", "run", "--quiet", "--dir", where, "--")
+            shutil.rmtree(where)
+            ratios.append(inside / plain - 1)
+        return ratios
+
+
+def summary(values, unit=1, form="{:.3f}"):
+    return " ".join(form.format(v * unit) for v in [min(values), statistics.median(values), max(values)])
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("build", type=pathlib.Path)
+    parser.add_argument("--runs", type=int, default=7)
+    parser.add_argument("--points", default="700,6000", help="sizes of heat2d, comma-separated")
+    parser.add_argument("--store", type=pathlib.Path, default=pathlib.Path("/var/tmp"))
+    parser.add_argument("--without-overhead", action="store_true")
+    parser.add_argument("--json", type=pathlib.Path)
+    arguments = parser.parse_args()
+    arguments.build = arguments.build.resolve()
+    print(f"load {os.getloadavg()[0]:.1f} at the start, {os.cpu_count()} cores; "
+          f"seconds: min median max of {arguments.runs}")
+    rows = []
+    with tempfile.TemporaryDirectory(dir=arguments.store, prefix="piracema-speed-") as folder:
+        bench = Bench(arguments, pathlib.Path(folder))
+        for points in arguments.points.split(","):
+            row = bench.checkpoints(int(points))
+            rows.append(row)
+            print(f"\nheat2d {points}: image of {row['bytes'] / 1e6:.0f} MB")
+            for name in ["frozen", "write", "safe", "write+fsync", "stop", "restore"]:
+                print(f"  {name:12} {summary(row[name])}")
+            for name, plain in [("frozen", "write"), ("safe", "write+fsync")]:
+                ratios = [a / b for a, b in zip(row[name], row[plain])]
+                print(f"  {name} by {plain}: {summary(ratios, form='{:.2f}')}")
+        if not arguments.without_overhead:
+            row = bench.overhead()
+            rows.append({"overhead": row})
+            print(f"\noverhead in the capsule: {summary(row, 100, '{:.2f}')} %")
+    if arguments.json:
+        arguments.json.write_text(json.dumps(rows, indent=1))
+
+
+if __name__ == "__main__":
+    main()

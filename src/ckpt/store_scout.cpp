@@ -1,0 +1,270 @@
+#include "ckpt/store_scout.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cmath>
+#include <memory>
+#include <set>
+#include <vector>
+
+#include "base/text.h"
+#include "ckpt/document.h"
+#include "store/files.h"
+#include "wire/fields.h"
+
+namespace piracema::ckpt {
+
+namespace {
+
+constexpr const char* writer_format = "piracema writer";
+constexpr std::string_view writer_name = "writer-";
+constexpr std::size_t probe_bytes = std::size_t{256} << 10, message_bytes_max = 4096;
+constexpr Time look_soon = std::chrono::seconds(1);
+/// One that has not said so again for as long has gone.
+constexpr time_t stale_seconds = 30;
+constexpr int socket_number = 3;
+
+struct ScoutOrder {
+  bool is_dump = false;
+  PastDump dump;
+  /// Else what is meant: seconds since 1970.
+  double from = 0, to = 0, bytes = 0;
+  bool soon = false;
+  auto fields() { return std::tie(is_dump, dump, from, to, bytes, soon); }
+};
+
+double wall_clock() {
+  timespec time{};
+  ::clock_gettime(CLOCK_REALTIME, &time);
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
+std::string host_name() {
+  std::array<char, 256> name{};
+  ::gethostname(name.data(), name.size() - 1);
+  std::string plain(name.data());
+  std::replace_if(
+      plain.begin(), plain.end(),
+      [](char c) {
+        return !((c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'));
+      },
+      '-');
+  return plain;
+}
+
+/// The process itself.
+class Scout {
+ public:
+  Scout(Fd socket, const std::string& place)
+      : socket_(std::move(socket)),
+        place_(place),
+        name_(concat(writer_name, host_name(), ".", ::getpid())),
+        probe_path_(concat(place, "/probe-", host_name(), ".", ::getpid())),
+        probe_text_(probe_bytes, 'p') {}
+
+  void run();
+
+ private:
+  bool hear();
+  void look();
+  double probe() const;
+  void say_what_is_meant() const;
+  void look_at_others(StoreLook& look) const;
+  bool meets_us(const std::string& path) const;
+  void tell(StoreLook look) const;
+
+  Fd socket_;
+  const std::string place_, name_, probe_path_, probe_text_;
+  /// What is meant.
+  ScoutOrder plan_;
+  StoreLook last_;
+};
+
+// A dump allocates and writes a journal, too: so does this.
+double Scout::probe() const {
+  const Fd file(::open(probe_path_.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
+  const Time begin = now();
+  const auto bytes = static_cast<ssize_t>(probe_text_.size());
+  if (::pwrite(file.get(), probe_text_.data(), probe_text_.size(), 0) != bytes) return 0;
+  if (::fdatasync(file.get()) != 0) return 0;
+  return std::chrono::duration<double>(now() - begin).count();
+}
+
+void Scout::say_what_is_meant() const {
+  const std::string text =
+      seal(writer_format, {{"from", plan_.from}, {"to", plan_.to}, {"bytes", plan_.bytes}});
+  const Fd file(::open(concat(place_, "/", name_).c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+  // Whoever reads half of it takes it for nothing, this once.
+  if (::pwrite(file.get(), text.data(), text.size(), 0) == static_cast<ssize_t>(text.size())) {
+    (void)!::ftruncate(file.get(), static_cast<off_t>(text.size()));
+  }
+}
+
+bool Scout::meets_us(const std::string& path) const {
+  const auto text = store::read_file(path, message_bytes_max);
+  if (!text) return false;
+  bool meets = false;
+  const auto read = read_document(path, writer_format, *text, [&](const nlohmann::json& content) {
+    const auto from = member(content, "from").get<double>(),
+               to = member(content, "to").get<double>();
+    meets = from < plan_.to && plan_.from < to;
+  });
+  return read.ok() && meets;
+}
+
+void Scout::look_at_others(StoreLook& look) const {
+  const std::unique_ptr<DIR, int (*)(DIR*)> directory(::opendir(place_.c_str()), ::closedir);
+  if (!directory) return;
+  struct stat mine {
+  }, other{};
+  // By the clock of the store, whatever those of the hosts show.
+  if (::stat(concat(place_, "/", name_).c_str(), &mine) != 0) return;
+  std::set<std::string> hosts;
+  while (const dirent* entry = ::readdir(directory.get())) {
+    const std::string name = entry->d_name, path = concat(place_, "/", name);
+    if (!name.starts_with(writer_name) || name == name_) continue;
+    if (::stat(path.c_str(), &other) != 0) continue;
+    if (other.st_mtime + stale_seconds < mine.st_mtime) {
+      if (other.st_mtime + 100 * stale_seconds < mine.st_mtime) ::unlink(path.c_str());
+      continue;
+    }
+    if (!meets_us(path)) continue;
+    look.writers += 1;
+    hosts.insert(name.substr(writer_name.size(), name.rfind('.') - writer_name.size()));
+    const auto text = store::read_file(path, message_bytes_max);
+    if (!text) continue;
+    (void)read_document(path, writer_format, *text, [&](const nlohmann::json& content) {
+      const auto bytes = member(content, "bytes").get<double>();
+      if (std::isfinite(bytes) && bytes > 0) look.bytes += bytes;
+    });
+  }
+  look.hosts = static_cast<std::uint32_t>(hosts.size());
+}
+
+void Scout::look() {
+  StoreLook look{.remembered = last_.remembered};
+  if (plan_.to > 0) {
+    say_what_is_meant();
+    look_at_others(look);
+  }
+  look.probe = probe();
+  last_ = look;
+  tell(look);
+}
+
+void Scout::tell(StoreLook look) const {
+  const Buffer bytes = wire::encode(look);
+  (void)::send(socket_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+// False when the keeper has gone.
+bool Scout::hear() {
+  Buffer room;
+  room.resize(message_bytes_max);
+  const ssize_t bytes = ::recv(socket_.get(), room.data(), room.size(), MSG_DONTWAIT);
+  if (bytes < 0) return errno == EAGAIN || errno == EINTR;
+  if (bytes == 0) return false;
+  const auto order = wire::decode<ScoutOrder>(Bytes(room).first(static_cast<std::size_t>(bytes)));
+  if (!order) return false;
+  if (!order->is_dump) {
+    plan_ = *order;
+    return true;
+  }
+  // What cannot be remembered is forgotten.
+  (void)add_past_dump(place_, order->dump);
+  last_.remembered += 1;
+  tell(last_);
+  return true;
+}
+
+void Scout::run() {
+  Time next{};
+  for (;;) {
+    if (now() >= next) {
+      look();
+      next = now() + (plan_.soon ? look_soon : look_interval);
+    }
+    pollfd wait{socket_.get(), POLLIN, 0};
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(next - now()).count();
+    if (::poll(&wait, 1, static_cast<int>(std::max<std::int64_t>(0, left))) > 0 && !hear()) break;
+  }
+  ::unlink(concat(place_, "/", name_).c_str());
+  ::unlink(probe_path_.c_str());
+}
+
+}  // namespace
+
+Result<StoreScout> StoreScout::start(const std::string& place) {
+  int ends[2];
+  if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) {
+    return Error{Errc::io, with_errno("socketpair")};
+  }
+  Fd here(ends[0]), there(ends[1]);
+  const pid_t pid = ::fork();
+  if (pid < 0) return Error{Errc::io, with_errno("a new process")};
+  if (pid > 0) {
+    ::waitpid(pid, nullptr, 0);
+    return StoreScout(std::move(here));
+  }
+  // Nobody's child: whoever waits for its own does not wait for one that a store holds.
+  if (::fork() != 0) ::_exit(0);
+  ::setsid();
+  const int nothing = ::open("/dev/null", O_RDWR);
+  for (const int fd : {0, 1, 2}) ::dup2(nothing, fd);
+  const int high = ::fcntl(there.get(), F_DUPFD, 100);
+  ::dup2(high, socket_number);
+  // The lock of the job's directory above all.
+  ::syscall(SYS_close_range, static_cast<unsigned>(socket_number) + 1, ~0u, 0);
+  there.release();
+  here.release();
+  for (const int number : {SIGINT, SIGTERM, SIGHUP}) ::signal(number, SIG_IGN);
+  Scout(Fd(socket_number), place).run();
+  ::_exit(0);
+}
+
+Result<StoreLook> StoreScout::receive() {
+  Buffer room;
+  room.resize(message_bytes_max);
+  const ssize_t bytes = ::recv(socket_.get(), room.data(), room.size(), MSG_DONTWAIT);
+  if (bytes < 0 && (errno == EAGAIN || errno == EINTR))
+    return Error{Errc::not_found, "no look yet"};
+  if (bytes <= 0) return Error{Errc::lost, "the scout has ended"};
+  const auto look = wire::decode<StoreLook>(Bytes(room).first(static_cast<std::size_t>(bytes)));
+  if (look) remembered_ = look->remembered;
+  return look;
+}
+
+void StoreScout::announce(double from, double to, double bytes, bool soon) {
+  const double wall = wall_clock();
+  const Buffer order =
+      wire::encode(ScoutOrder{.from = wall + from, .to = wall + to, .bytes = bytes, .soon = soon});
+  (void)::send(socket_.get(), order.data(), order.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+void StoreScout::remember(const PastDump& dump) {
+  const Buffer order = wire::encode(ScoutOrder{.is_dump = true, .dump = dump});
+  const auto sent = ::send(socket_.get(), order.data(), order.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+  if (sent > 0) remember_ += 1;
+}
+
+void StoreScout::finish(Time limit) {
+  const Time end = now() + limit;
+  while (remembered_ < remember_ && now() < end) {
+    pollfd wait{socket_.get(), POLLIN, 0};
+    ::poll(&wait, 1, static_cast<int>((end - now()) / std::chrono::milliseconds(1)) + 1);
+    if (const auto look = receive(); !look && look.error().code == Errc::lost) return;
+  }
+}
+
+}  // namespace piracema::ckpt

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <piracema/error.h>
+#include <sys/types.h>
+
+#include <optional>
+#include <string>
+#include <tuple>
+
+#include "base/clock.h"
+#include "base/fd.h"
+#include "ckpt/store_record.h"
+
+namespace piracema::ckpt {
+
+/// How a store fares at the moment.
+struct StoreLook {
+  /// How long it took to write a quarter of a MiB for good, in seconds; 0 if it could not be.
+  double probe = 0;
+  /// Dumps that others intend to make when we do, on how many hosts, and what they bring.
+  std::uint32_t writers = 0, hosts = 0;
+  double bytes = 0;
+  /// Dumps of ours that are remembered by now.
+  std::uint32_t remembered = 0;
+  auto fields() { return std::tie(probe, writers, hosts, bytes, remembered); }
+};
+
+/// A process that looks at a store for its keeper, tells other keepers there of what we intend,
+/// and remembers dumps. When the store hangs it is this process that waits, and nobody else: a
+/// machine has to be handed back all the same.
+///
+/// Made by a process of one thread, used by that thread.
+class StoreScout {
+ public:
+  /// `place` is the store's (store_record.h). Errc::io.
+  static Result<StoreScout> start(const std::string& place);
+  StoreScout(StoreScout&&) = default;
+  StoreScout& operator=(StoreScout&&) = default;
+
+  /// Readable when there is something new, or it has died.
+  int handle() const { return socket_.get(); }
+  /// Errc::not_found if there is nothing new, Errc::lost if it has died.
+  Result<StoreLook> receive();
+
+  /// We mean to dump so many bytes, from then to then, in seconds from now on; `soon`: looks are
+  /// wanted more often. Never waits: what it cannot take is lost.
+  void announce(double from, double to, double bytes, bool soon);
+  void remember(const PastDump& dump);
+
+  /// Waits until all dumps are remembered, at most so long.
+  void finish(Time limit);
+
+ private:
+  explicit StoreScout(Fd socket) : socket_(std::move(socket)) {}
+
+  Fd socket_;
+  std::uint32_t remember_ = 0, remembered_ = 0;
+};
+
+/// Between two looks, usually.
+constexpr Time look_interval = std::chrono::seconds(5);
+
+}  // namespace piracema::ckpt
