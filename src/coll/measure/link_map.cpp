@@ -16,11 +16,18 @@ constexpr double latency_max = 1e6;
 }  // namespace
 
 LinkMap::LinkMap(Rank me, Rank size, std::uint64_t seed)
-    : me_(me), random_(seed), rows_(size), forecasters_(size), steady_(size) {
+    : me_(me),
+      random_(seed),
+      rows_(size),
+      forecasters_(size),
+      steady_(size),
+      transfers_(size),
+      steady_transfers_(size) {
   ENSURE(me < size && size <= link_map_ranks_max);
   for (Rank rank = 0; rank < size; ++rank) {
     rows_[rank].of = rank;
     rows_[rank].latency.assign(size, -1);
+    rows_[rank].megabyte.assign(size, -1);
   }
 }
 
@@ -39,16 +46,29 @@ void LinkMap::on_silence(Rank peer, Time so_far) {
   if (steady_[peer].follow(at_least)) publish(peer);
 }
 
+void LinkMap::on_transfer(Rank peer, double megabyte) {
+  transfers_[peer].add(megabyte);
+  if (!steady_transfers_[peer].follow(transfers_[peer].forecast())) return;
+  rows_[me_].megabyte[peer] = static_cast<float>(steady_transfers_[peer].value());
+  changed();
+}
+
 void LinkMap::publish(Rank peer) {
   rows_[me_].latency[peer] = static_cast<float>(steady_[peer].value());
+  changed();
+}
+
+void LinkMap::changed() {
   rows_[me_].version += 1;
   version_ += 1;
 }
 
 bool LinkMap::on_row(const Row& row) {
   if (row.of >= size() || row.latency.size() != size()) return false;
-  const auto is_latency = [](float value) { return value < latency_max; };  // False for NaN.
-  if (!std::all_of(row.latency.begin(), row.latency.end(), is_latency)) return false;
+  if (row.megabyte.size() != size()) return false;
+  const auto is_time = [](float value) { return value < latency_max; };  // False for NaN.
+  if (!std::all_of(row.latency.begin(), row.latency.end(), is_time)) return false;
+  if (!std::all_of(row.megabyte.begin(), row.megabyte.end(), is_time)) return false;
   for (const double part :
        {row.place.at[0], row.place.at[1], row.place.at[2], row.place.height, row.place.error}) {
     if (!(std::abs(part) < latency_max)) return false;
@@ -78,7 +98,10 @@ LinkTable LinkMap::table(std::size_t* measured) const {
         latency = std::max(there, back);
       }
       if (latency >= 0) known.push_back(latency);
-      table.set_both(a, b, {latency, 0});
+      // Each end has measured what came to it.
+      const double to_b = rows_[b].megabyte[a], to_a = rows_[a].megabyte[b];
+      table.at(a, b) = {latency, std::max(to_b >= 0 ? to_b : to_a, 0.0) / 1e6};
+      table.at(b, a) = {latency, std::max(to_a >= 0 ? to_a : to_b, 0.0) / 1e6};
     }
   }
   if (measured) *measured = known.size();
@@ -94,7 +117,7 @@ LinkTable LinkMap::table(std::size_t* measured) const {
       const Coordinate& there = rows_[a].place;
       const Coordinate& here = rows_[b].place;
       const bool placed = there.error < 0.5 && here.error < 0.5;
-      table.set_both(a, b, {placed ? distance(there, here) : usual, 0});
+      table.at(a, b).latency = table.at(b, a).latency = placed ? distance(there, here) : usual;
     }
   }
   return table;

@@ -13,13 +13,15 @@
 
 namespace piracema::coll {
 
-/// Latencies that one rank has measured and others may know: a part of a row of the map.
+/// What one rank has measured and others may know: a row of the map.
 struct Row {
   Rank of = 0;
   /// Grows with every change.
   std::uint32_t version = 0;
   /// Seconds to each rank; below 0 where it was not measured.
   std::vector<float> latency;
+  /// Seconds that a megabyte takes on its way from each rank; below 0 where none came.
+  std::vector<float> megabyte;
   Coordinate place;
 };
 
@@ -34,12 +36,15 @@ class LinkMap {
   void on_round_trip(Rank peer, Time took);
   /// A question has been without an answer for so long: the link takes half of that at least.
   void on_silence(Rank peer, Time so_far);
+  /// Large data has come from a rank, a megabyte in so many seconds.
+  void on_transfer(Rank peer, double megabyte);
   /// A row as its owner has it. Old ones are ignored. False if it makes no sense.
   bool on_row(const Row&);
   const Row& row(Rank of) const { return rows_[of]; }
 
   /// Both ends' values where they are known, their mean; else the distance of their places; else
-  /// the median of what is known. `measured` counts the pairs that were known.
+  /// the median of what is known. `measured` counts the pairs that were known. Bandwidth is that of
+  /// the other direction where it is not known for one, and 0 where for none.
   LinkTable table(std::size_t* measured = nullptr) const;
   /// Raised by every change of any row: whether a tree should be made anew.
   std::uint64_t version() const { return version_; }
@@ -49,12 +54,16 @@ class LinkMap {
 
  private:
   void publish(Rank peer);
+  void changed();
 
   Rank me_;
   Random random_;
   std::vector<Row> rows_;
   std::vector<Forecaster> forecasters_;
   std::vector<Steady> steady_;
+  /// The same of megabytes.
+  std::vector<Forecaster> transfers_;
+  std::vector<Steady> steady_transfers_;
   std::uint64_t version_ = 0;
 };
 constexpr Rank link_map_ranks_max = 1'024;

@@ -121,6 +121,19 @@ TEST_CASE("the map is the mean of both ends, and takes the newest of every row")
   CHECK(a.table().at(1, 2).latency > 0.1);
 }
 
+TEST_CASE("bandwidth is what came, and that of the other direction where nothing did") {
+  LinkMap a(0, 3, 1), b(1, 3, 2);
+  CHECK(a.table().at(0, 1).per_byte == 0);
+  b.on_transfer(0, 0.010);
+  CHECK(a.on_row(b.row(1)));
+  CHECK(a.table().at(0, 1).per_byte == doctest::Approx(10e-9));
+  CHECK(a.table().at(1, 0).per_byte == doctest::Approx(10e-9));
+  CHECK(a.table().at(0, 2).per_byte == 0);
+  a.on_transfer(1, 0.1);
+  CHECK(a.table().at(0, 1).per_byte == doctest::Approx(10e-9));
+  CHECK(a.table().at(1, 0).per_byte == doctest::Approx(100e-9));
+}
+
 TEST_CASE("a link that falls silent is known to be slow before it answers") {
   LinkMap map(0, 2, 1);
   map.on_round_trip(1, milliseconds(20));
@@ -133,12 +146,14 @@ TEST_CASE("a link that falls silent is known to be slow before it answers") {
 
 TEST_CASE("rows that make no sense are refused") {
   LinkMap map(0, 3, 1);
-  Row row{.of = 1, .version = 1, .latency = {0.1f, -1, 0.2f}};
+  Row row{.of = 1, .version = 1, .latency = {0.1f, -1, 0.2f}, .megabyte = {1, -1, -1}};
   CHECK(map.on_row(row));
   for (auto spoil : std::vector<void (*)(Row&)>{
            [](Row& r) { r.of = 3; }, [](Row& r) { r.latency.pop_back(); },
            [](Row& r) { r.latency[0] = std::numeric_limits<float>::quiet_NaN(); },
            [](Row& r) { r.latency[0] = std::numeric_limits<float>::infinity(); },
+           [](Row& r) { r.megabyte.pop_back(); },
+           [](Row& r) { r.megabyte[1] = std::numeric_limits<float>::infinity(); },
            [](Row& r) { r.place.height = std::numeric_limits<double>::quiet_NaN(); }}) {
     Row spoilt = row;
     spoilt.version = 2;

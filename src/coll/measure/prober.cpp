@@ -9,7 +9,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr std::uint32_t magic = 0x31425250;  // "PRB1"
+constexpr std::uint32_t magic = 0x32425250;  // "PRB2"
 constexpr Time each_peer_every = milliseconds(500);
 constexpr Time question_every_least = milliseconds(10);
 /// The first rounds, so that a program does not have to wait for its first tree.
@@ -68,14 +68,17 @@ std::vector<Packet> Prober::on_packet(Time now, std::span<const char> bytes) {
   if (fixed.magic != magic || fixed.token != token_) return {};
   if (fixed.from >= map_.size() || fixed.from == me_) return {};
   bytes = bytes.subspan(sizeof fixed);
-  const std::size_t row_bytes = sizeof(RowHead) + map_.size() * sizeof(float);
+  const std::size_t floats = map_.size() * sizeof(float);
+  const std::size_t row_bytes = sizeof(RowHead) + 2 * floats;
   if (bytes.size() != fixed.rows * row_bytes) return {};
   for (std::size_t i = 0; i < fixed.rows; ++i, bytes = bytes.subspan(row_bytes)) {
     RowHead head;
     std::memcpy(&head, bytes.data(), sizeof head);
-    Row row{.of = head.of, .version = head.version, .latency = {}, .place = {}};
+    Row row{.of = head.of, .version = head.version, .latency = {}, .megabyte = {}, .place = {}};
     row.latency.resize(map_.size());
-    std::memcpy(row.latency.data(), bytes.data() + sizeof head, map_.size() * sizeof(float));
+    row.megabyte.resize(map_.size());
+    std::memcpy(row.latency.data(), bytes.data() + sizeof head, floats);
+    std::memcpy(row.megabyte.data(), bytes.data() + sizeof head + floats, floats);
     row.place = {{head.place[0], head.place[1], head.place[2]}, head.place[3], head.place[4]};
     if (!map_.on_row(row)) return {};
   }
@@ -94,7 +97,8 @@ std::vector<Packet> Prober::on_packet(Time now, std::span<const char> bytes) {
 }
 
 std::string Prober::encode(bool is_answer, std::uint32_t number, Time asked) {
-  const std::size_t row_bytes = sizeof(RowHead) + map_.size() * sizeof(float);
+  const std::size_t floats = map_.size() * sizeof(float);
+  const std::size_t row_bytes = sizeof(RowHead) + 2 * floats;
   const std::size_t fit = (packet_bytes_max - sizeof(Fixed)) / row_bytes;
   const std::size_t rows = std::clamp<std::size_t>(fit, 1, map_.size());
   std::string out;
@@ -116,7 +120,8 @@ std::string Prober::encode(bool is_answer, std::uint32_t number, Time asked) {
     put(out, RowHead{row.of,
                      row.version,
                      {place.at[0], place.at[1], place.at[2], place.height, place.error}});
-    out.append(reinterpret_cast<const char*>(row.latency.data()), map_.size() * sizeof(float));
+    out.append(reinterpret_cast<const char*>(row.latency.data()), floats);
+    out.append(reinterpret_cast<const char*>(row.megabyte.data()), floats);
   }
   return out;
 }

@@ -31,6 +31,9 @@ class Prober {
   /// Bytes that may come from anybody. The answer, if one is due.
   std::vector<Packet> on_packet(Time now, std::span<const char> bytes);
 
+  /// Large data has come from a rank, a megabyte in so many seconds.
+  void on_transfer(Rank peer, double megabyte) { map_.on_transfer(peer, megabyte); }
+
   const LinkMap& map() const { return map_; }
   std::uint64_t packets_sent() const { return sent_; }
 

@@ -8,8 +8,8 @@ namespace piracema::coll {
 
 namespace {
 
-constexpr std::uint32_t magic = 0x314C4350;  // "PCL1"
-constexpr std::size_t fixed_bytes = 24;
+constexpr std::uint32_t magic = 0x324C4350;  // "PCL2"
+constexpr std::size_t fixed_bytes = 32;
 
 template <class N>
 void put(char*& at, N number) {
@@ -36,7 +36,8 @@ std::vector<char> encode(const Header& header, std::span<const Branch> branches)
   put(at, magic);
   put(at, header.operation);
   put(at, static_cast<std::uint32_t>(branches.size()));
-  put(at, static_cast<std::uint32_t>(header.data_follows));
+  put(at, header.segment_bytes);
+  put(at, header.data_bytes);
   put(at, std::uint64_t{header.payload.size()});
   static_assert(sizeof(Branch) == 8);
   if (!branches.empty()) std::memcpy(at, branches.data(), branches.size_bytes());
@@ -56,7 +57,8 @@ Result<Header> decode(std::span<const char> in, Rank size) {
   Header header;
   header.operation = get<std::uint32_t>(at);
   const auto count = get<std::uint32_t>(at);
-  header.data_follows = get<std::uint32_t>(at) != 0;
+  header.segment_bytes = get<std::uint32_t>(at);
+  header.data_bytes = get<std::uint64_t>(at);
   const auto payload = get<std::uint64_t>(at);
   const std::size_t rest = in.size() - fixed_bytes;
   if (count > rest / sizeof(Branch) || payload != rest - count * sizeof(Branch)) {

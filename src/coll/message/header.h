@@ -17,9 +17,14 @@ struct Header {
   std::uint32_t operation = 0;
   /// The receiver, and all that are below it, for it to pass on to.
   Branches branches;
-  /// Bytes of data that follow in the same message; else they come in the next one.
+  /// All of the data, as the root has it.
+  std::uint64_t data_bytes = 0;
+  /// Data that comes in the same message.
   std::string payload;
-  bool data_follows = false;
+  /// Else it follows in segments of so many bytes, the last one shorter; 0: it does not, `whole`:
+  /// in one message of the program's own type.
+  std::uint32_t segment_bytes = 0;
+  static constexpr std::uint32_t whole = ~std::uint32_t{0};
 };
 
 /// Appends the message for one child: `branches` and the payload are not copied on the way.

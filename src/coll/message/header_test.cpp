@@ -11,8 +11,9 @@ using namespace piracema::coll;
 TEST_CASE("a header arrives as it was sent, and its parts go on to the children") {
   Header header{.operation = 7,
                 .branches = to_branches(binomial_tree(9, 4)),
+                .data_bytes = 1'000,
                 .payload = std::string("a\0b", 3),
-                .data_follows = true};
+                .segment_bytes = 65};
   const auto bytes = encode(header);
   CHECK(bytes.size() <= encoded_bytes_max(9, 3));
   const auto back = decode(bytes, 9);
@@ -20,7 +21,8 @@ TEST_CASE("a header arrives as it was sent, and its parts go on to the children"
   CHECK(back->operation == 7);
   CHECK(back->branches == header.branches);
   CHECK(back->payload == header.payload);
-  CHECK(back->data_follows);
+  CHECK(back->data_bytes == 1'000);
+  CHECK(back->segment_bytes == 65);
   for (const auto child : children_of(back->branches)) {
     CHECK(decode(encode(*back, child), 9)->branches == Branches(child.begin(), child.end()));
   }

@@ -1,74 +1,148 @@
-// What goes down: the root puts the tree into the header, relays pass on what is below them.
-#include <utility>
+#include "coll/mpi/broadcast.h"
 
-#include "coll/message/header.h"
 #include "coll/mpi/collectives.h"
 #include "coll/mpi/mst_runner.h"
+#include "coll/trees/segments.h"
 
 namespace piracema::coll::mpi {
 
 namespace {
+/// More is one message of the program's own type: segments are counted, and packed, by int.
+constexpr std::uint64_t segmented_bytes_max = 1u << 30;
+}  // namespace
 
-struct Received {
-  Rank from = no_rank;
-  Header header;
-};
-
-Received receive_header(Group& group) {
-  auto arrived = group.exchange().receive_bytes(no_rank, tag(group.operation(), Kind::header));
-  auto header = decode(arrived.bytes, group.size());
-  if (!header || header->branches.front().rank != group.me()) throw MpiError{MPI_ERR_OTHER};
-  return {arrived.from, *std::move(header)};
+Broadcast::Broadcast(Group& group, std::uint32_t operation, Data data, Rank root)
+    : group_(group), operation_(operation), data_(data), is_root_(group.me() == root) {
+  if (is_root_) begin_at_root();
 }
 
-/// The children, each with what is to be said to it.
-std::vector<std::pair<Rank, Branches>> below(Group& group, const Received& received) {
-  std::vector<std::pair<Rank, Branches>> out;
-  if (group.world().settings().engine == Engine::mst) {
+bool Broadcast::step() {
+  if (ended_) return true;
+  if (!has_header_ && !take_header()) return false;
+  if (!take_segments()) {
+    pass_on();
+    return false;
+  }
+  if (!pass_on() || !headers_.test()) return false;
+  ended_ = true;
+  if (is_root_) return true;
+  if (const auto megabyte = transfer_.megabyte()) group_.on_transfer(from_, *megabyte);
+  if (segments_) {
+    segments_->finish();
+  } else {
+    group_.exchange().unpack(header_.payload, data_);
+    if (header_.payload.size() != bytes_of(data_)) throw MpiError{MPI_ERR_TRUNCATE};
+  }
+  return true;
+}
+
+void Broadcast::begin_at_root() {
+  const Exchange& exchange = group_.exchange();
+  const std::uint64_t bytes = bytes_of(data_);
+  header_.operation = operation_;
+  header_.data_bytes = bytes;
+  if (group_.world().settings().engine != Engine::mst) header_.branches = group_.tree(bytes);
+  if (bytes <= inline_bytes_max) {
+    const auto packed = exchange.pack(data_);
+    header_.payload.assign(packed.begin(), packed.end());
+  } else if (bytes <= segmented_bytes_max) {
+    header_.segment_bytes = static_cast<std::uint32_t>(segment_bytes_for(bytes));
+  } else {
+    header_.segment_bytes = Header::whole;
+  }
+  spread();
+}
+
+bool Broadcast::take_header() {
+  if (!early_) {
+    early_.emplace();
+    if (!group_.exchange().poll_bytes(no_rank, tag(operation_, Kind::header), *early_)) {
+      early_.reset();
+      return false;
+    }
+  }
+  if (early_->visible_at != Time{} && now() < early_->visible_at) return false;
+  auto header = decode(early_->bytes, group_.size());
+  if (!header || header->branches.front().rank != group_.me() || header->operation != operation_) {
+    throw MpiError{MPI_ERR_OTHER};
+  }
+  if (header->segment_bytes != Header::whole && header->data_bytes > segmented_bytes_max) {
+    throw MpiError{MPI_ERR_OTHER};
+  }
+  from_ = early_->from;
+  header_ = *std::move(header);
+  spread();
+  return true;
+}
+
+Broadcast::Children Broadcast::find_children() const {
+  Children out;
+  if (group_.world().settings().engine == Engine::mst) {
     // Every node knows its neighbours in the tree, and nothing else.
-    for (const Rank to : group.mst().neighbours()) {
-      if (to != received.from) out.emplace_back(to, Branches{{to, 0}});
+    for (const Rank to : group_.mst().neighbours()) {
+      if (to != from_) out.emplace_back(to, Branches{{to, 0}});
     }
     return out;
   }
-  for (const auto child : children_of(received.header.branches)) {
+  for (const auto child : children_of(header_.branches)) {
     out.emplace_back(child.front().rank, Branches(child.begin(), child.end()));
   }
   return out;
 }
 
-}  // namespace
+void Broadcast::spread() {
+  Exchange& exchange = group_.exchange();
+  has_header_ = true;
+  children_ = find_children();
+  for (const auto& [child, branches] : children_) {
+    exchange.send_bytes(child, tag(operation_, Kind::header), encode(header_, branches), headers_);
+  }
+  if (header_.segment_bytes == 0) return;
+  segments_.emplace(exchange, data_, header_.data_bytes, header_.segment_bytes, is_root_);
+  if (is_root_) {
+    here_ = segments_->count();
+    return;
+  }
+  for (std::size_t i = 0; i < segments_->count(); ++i) {
+    incoming_.emplace_back(exchange, from_, operation_, (*segments_)[i]);
+  }
+}
+
+bool Broadcast::take_segments() {
+  if (!segments_) return true;
+  while (here_ < segments_->count() && incoming_[here_].ready()) {
+    const Incoming& incoming = incoming_[here_];
+    transfer_.on_segment(Time(incoming.stamp().sent_at), incoming.came_at(),
+                         bytes_of((*segments_)[here_]));
+    here_ += 1;
+  }
+  return here_ == segments_->count();
+}
+
+// One child after the other: the first one can pass on soon, and nobody gets half of a link.
+bool Broadcast::pass_on() {
+  if (!segments_) return true;
+  while (child_ < children_.size()) {
+    for (; sent_ < here_; ++sent_) {
+      group_.exchange().send_data(children_[child_].first, operation_, (*segments_)[sent_],
+                                  outbox_);
+    }
+    if (sent_ < segments_->count()) return false;
+    if (!outbox_.test()) return false;
+    child_ += 1;
+    sent_ = 0;
+  }
+  return true;
+}
 
 void broadcast(Group& group, Data data, Rank root) {
-  Exchange& exchange = group.exchange();
   const Settings& settings = group.world().settings();
   if (settings.engine == Engine::mst && group.operation() % settings.adapt_every == 0) {
     group.mst().adapt();
   }
-  Received received;
-  Header& header = received.header;
-  const bool is_root = group.me() == root;
-  if (is_root) {
-    const std::uint64_t bytes = bytes_of(data);
-    header.operation = group.operation();
-    if (settings.engine != Engine::mst) header.branches = group.tree(bytes);
-    header.data_follows = bytes > inline_bytes_max;
-    if (!header.data_follows) {
-      const auto packed = exchange.pack(data);
-      header.payload.assign(packed.begin(), packed.end());
-    }
-  } else {
-    received = receive_header(group);
-    if (header.data_follows) exchange.receive_data(received.from, group.operation(), data);
-  }
-  Outbox outbox;
-  for (const auto& [child, branches] : below(group, received)) {
-    exchange.send_bytes(child, tag(group.operation(), Kind::header), encode(header, branches),
-                        outbox);
-    if (header.data_follows) exchange.send_data(child, group.operation(), data, outbox);
-  }
-  if (!is_root && !header.data_follows) exchange.unpack(header.payload, data);
-  outbox.wait();
+  Broadcast task(group, group.operation(), data, root);
+  Patience patience = group.exchange().patience();
+  while (!task.step()) patience.wait();
 }
 
 void barrier(Group& group) {

@@ -3,6 +3,7 @@
 #include <functional>
 
 #include "coll/mpi/group.h"
+#include "coll/mpi/world.h"
 
 /// The collectives along trees. Arguments are right as far as one rank can see. Errors of MPI are
 /// thrown. Each is one operation of its group (`Group::begin_operation` was called).
@@ -22,12 +23,12 @@ using Part = std::function<Data(Rank)>;
 /// part is in place. `part` is used at the root alone.
 void gather(Group&, Data mine, const Part& part, Rank root);
 void scatter(Group&, const Part& part, Data mine, Rank root);
-/// Every rank gets every part; small ones.
-void all_gather(Group&, Data mine, const Part& part);
+/// Every rank gets every part, along the edges of a tree in both directions.
+void all_gather(Group&, Data mine, const Part& part, bool large);
 
-/// Combines `count` elements of each rank at the root. `from` and `to` differ; `to` is used at the
-/// root alone. Commutative operators combine along the tree; others, and all with `fixed_order`, in
-/// the order of ranks.
+/// Combines `count` elements of each rank at the root. `to` is used at the root alone, or at every
+/// rank if all reduce, and may be `from` there. Commutative operators combine along the tree, many
+/// elements slice by slice; others, and all with `fixed_order`, in the order of ranks.
 struct Reduction {
   const void* from = nullptr;
   void* to = nullptr;

@@ -3,8 +3,8 @@
 #include <sched.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
-#include <limits>
 #include <utility>
 
 namespace piracema::coll::mpi {
@@ -26,10 +26,64 @@ void Outbox::wait() {
   kept_.clear();
 }
 
+bool Outbox::test() {
+  if (requests_.empty()) return true;
+  int all = 0;
+  must(PMPI_Testall(as_int(requests_.size()), requests_.data(), &all, MPI_STATUSES_IGNORE));
+  if (all == 0) return false;
+  requests_.clear();
+  kept_.clear();
+  return true;
+}
+
 std::uint64_t bytes_of(const Data& data) {
   MPI_Count size = 0;
   must(PMPI_Type_size_x(data.type, &size));
   return static_cast<std::uint64_t>(size) * static_cast<std::uint64_t>(data.count);
+}
+
+Incoming::Incoming(Exchange& exchange, Rank from, std::uint32_t operation, Data into,
+                   const Stamp& stamp)
+    : stamp_(stamp) {
+  must(PMPI_Irecv(into.buffer, into.count, into.type, static_cast<int>(from),
+                  tag(operation, Kind::data), exchange.comm(), &requests_[1]));
+}
+
+Incoming::Incoming(Exchange& exchange, Rank from, std::uint32_t operation, Data into)
+    : Incoming(exchange, from, operation, into, Stamp{}) {
+  must(PMPI_Irecv(&stamp_, sizeof stamp_, MPI_BYTE, static_cast<int>(from),
+                  tag(operation, Kind::stamp), exchange.comm(), &requests_[0]));
+}
+
+Incoming::~Incoming() {
+  // After an error alone.
+  for (MPI_Request& request : requests_) {
+    if (request == MPI_REQUEST_NULL) continue;
+    PMPI_Cancel(&request);
+    PMPI_Request_free(&request);
+  }
+}
+
+bool Incoming::ready() {
+  if (came_at_ == Time{}) {
+    for (MPI_Request& request : requests_) {
+      int there = 0;
+      must(PMPI_Test(&request, &there, MPI_STATUS_IGNORE));
+      if (there == 0) return false;
+    }
+    came_at_ = std::max(now(), Time(stamp_.visible_at));
+  }
+  return stamp_.visible_at == 0 || now() >= came_at_;
+}
+
+void Patience::wait() {
+  polls_ += 1;
+  if (emulating_) {
+    ::usleep(polls_ < 20 ? poll_every_us : 5 * poll_every_us);
+  } else if (polls_ > polls_before_yield) {
+    // With more ranks than cores, who is waited for may wait for this core.
+    ::sched_yield();
+  }
 }
 
 Exchange::Exchange(MPI_Comm comm, Emulator* emulator, std::vector<Rank> world_ranks)
@@ -76,43 +130,45 @@ bool Exchange::poll_bytes(Rank from, int tag, Arrived& arrived) {
 }
 
 Exchange::Arrived Exchange::receive_bytes(Rank from, int tag) {
-  if (emulator_) {
-    Arrived arrived;
-    for (unsigned polls = 0; !poll_bytes(from, tag, arrived); ++polls) {
-      ::usleep(polls < 20 ? poll_every_us : 5 * poll_every_us);
-    }
-    Emulator::sleep_until(arrived.visible_at);
-    return arrived;
-  }
   Arrived arrived;
-  for (int polls = 0; !poll_bytes(from, tag, arrived); ++polls) {
-    // With more ranks than cores, who is waited for may wait for this core.
-    if (polls > polls_before_yield) ::sched_yield();
-  }
+  Patience patience = this->patience();
+  while (!poll_bytes(from, tag, arrived)) patience.wait();
+  if (emulator_) Emulator::sleep_until(arrived.visible_at);
   return arrived;
 }
 
-void Exchange::send_data(Rank to, std::uint32_t operation, Data data, Outbox& outbox) {
+void Exchange::send_data(Rank to, std::uint32_t operation, Data data, Outbox& outbox, Rank of) {
+  Stamp stamp{.sent_at = now().count(), .of = of};
   if (emulator_) {
-    const std::int64_t stamp = emulator_->visible_at(world_ranks_[to], bytes_of(data)).count();
-    std::vector<char> message(stamp_bytes);
-    std::memcpy(message.data(), &stamp, stamp_bytes);
-    MPI_Request request;
-    must(PMPI_Isend(message.data(), as_int(stamp_bytes), MPI_BYTE, static_cast<int>(to),
-                    tag(operation, Kind::stamp), comm_, &request));
-    outbox.requests_.push_back(request);
-    outbox.kept_.push_back(std::move(message));
+    stamp.visible_at = emulator_->visible_at(world_ranks_[to], bytes_of(data)).count();
   }
+  std::vector<char> message(sizeof stamp);
+  std::memcpy(message.data(), &stamp, sizeof stamp);
   MPI_Request request;
+  must(PMPI_Isend(message.data(), as_int(sizeof stamp), MPI_BYTE, static_cast<int>(to),
+                  tag(operation, Kind::stamp), comm_, &request));
+  outbox.requests_.push_back(request);
+  outbox.kept_.push_back(std::move(message));
   must(PMPI_Isend(data.buffer, data.count, data.type, static_cast<int>(to),
                   tag(operation, Kind::data), comm_, &request));
   outbox.requests_.push_back(request);
 }
 
 void Exchange::receive_data(Rank from, std::uint32_t operation, Data data) {
-  if (emulator_) receive_bytes(from, tag(operation, Kind::stamp));
-  must(PMPI_Recv(data.buffer, data.count, data.type, static_cast<int>(from),
-                 tag(operation, Kind::data), comm_, MPI_STATUS_IGNORE));
+  Incoming incoming(*this, from, operation, data);
+  Patience patience = this->patience();
+  while (!incoming.ready()) patience.wait();
+}
+
+bool Exchange::poll_stamp(std::uint32_t operation, Rank& from, Stamp& stamp) {
+  MPI_Message message;
+  MPI_Status status;
+  int there = 0;
+  must(PMPI_Improbe(MPI_ANY_SOURCE, tag(operation, Kind::stamp), comm_, &there, &message, &status));
+  if (there == 0) return false;
+  from = static_cast<Rank>(status.MPI_SOURCE);
+  must(PMPI_Mrecv(&stamp, sizeof stamp, MPI_BYTE, &message, MPI_STATUS_IGNORE));
+  return true;
 }
 
 void Exchange::copy(Data from, Data to) {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <deque>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -9,9 +11,9 @@
 namespace piracema::coll::mpi {
 
 /// What a message is, in the low bits of its tag; above them the number of the operation.
-enum class Kind { header, data, stamp, plan, up, tree };
+enum class Kind { header, data, stamp, plan, up, tree, told };
 inline int tag(std::uint32_t operation, Kind kind) {
-  // MPI promises tags up to 32767. Nobody runs ahead of others by 4096 operations: windows.
+  // MPI promises tags up to 32767. Nobody runs ahead of others by 4096 operations: Group.
   return static_cast<int>((operation % 4'096) << 3) | static_cast<int>(kind);
 }
 
@@ -24,6 +26,8 @@ class Outbox {
   /// What is still under way after an error keeps its memory for good.
   ~Outbox();
   void wait();
+  /// True if nothing is under way any more.
+  bool test();
 
  private:
   friend class Exchange;
@@ -37,6 +41,51 @@ struct Data {
   int count = 0;
   MPI_Datatype type = MPI_DATATYPE_NULL;
 };
+/// Of `data`, all elements.
+std::uint64_t bytes_of(const Data&);
+
+/// What goes ahead of data.
+struct Stamp {
+  /// When an emulated link shows it, and when it was sent by the sender's clock; nanoseconds.
+  std::int64_t visible_at = 0, sent_at = 0;
+  /// Of whom it is, where that is not clear.
+  std::uint32_t of = 0, unused = 0;
+};
+
+class Exchange;
+
+/// Data that is awaited from one rank, into memory that outlives this. Errors of MPI are thrown.
+class Incoming {
+ public:
+  Incoming(Exchange&, Rank from, std::uint32_t operation, Data into);
+  /// One whose stamp has come already.
+  Incoming(Exchange&, Rank from, std::uint32_t operation, Data into, const Stamp&);
+  Incoming(const Incoming&) = delete;
+  Incoming& operator=(const Incoming&) = delete;
+  ~Incoming();
+  /// All of it is there, and visible.
+  bool ready();
+  const Stamp& stamp() const { return stamp_; }
+  /// When it was; by this machine's clock.
+  Time came_at() const { return came_at_; }
+
+ private:
+  MPI_Request requests_[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+  Stamp stamp_;
+  Time came_at_{};
+};
+
+/// What a rank does that has nothing to do but to wait: leaves the core to the others, the sooner
+/// the longer it has waited, and lets broadcasts that are under way go on.
+class Patience {
+ public:
+  explicit Patience(bool emulating) : emulating_(emulating) {}
+  void wait();
+
+ private:
+  bool emulating_;
+  int polls_ = 0;
+};
 
 /// Messages on one communicator of the library's own, with delays if links are emulated. MPI keeps
 /// those of two ranks with one tag in order.
@@ -48,6 +97,7 @@ class Exchange {
   Rank me() const { return me_; }
   Rank size() const { return static_cast<Rank>(world_ranks_.size()); }
   bool emulating() const { return emulator_ != nullptr; }
+  Patience patience() const { return Patience(emulating()); }
 
   struct Arrived {
     Rank from = 0;
@@ -60,9 +110,11 @@ class Exchange {
   /// What is there already, visible or not; false if there is nothing.
   bool poll_bytes(Rank from, int tag, Arrived&);
 
-  /// `data` stays the caller's, until the outbox has waited.
-  void send_data(Rank to, std::uint32_t operation, Data, Outbox&);
+  /// `data` stays the caller's, until the outbox has waited. It goes behind a stamp.
+  void send_data(Rank to, std::uint32_t operation, Data, Outbox&, Rank of = 0);
   void receive_data(Rank from, std::uint32_t operation, Data);
+  /// The stamp of data that comes from any rank; its data is received by an `Incoming`.
+  bool poll_stamp(std::uint32_t operation, Rank& from, Stamp&);
   /// From one place of this rank's memory to another.
   void copy(Data from, Data to);
 
@@ -78,8 +130,5 @@ class Exchange {
   std::vector<Rank> world_ranks_;
   Rank me_ = 0;
 };
-
-/// Of `data`, all elements.
-std::uint64_t bytes_of(const Data&);
 
 }  // namespace piracema::coll::mpi

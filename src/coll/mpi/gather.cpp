@@ -1,5 +1,6 @@
 // Gather, scatter and allgather: parts of all ranks, packed, along the tree.
 #include <algorithm>
+#include <list>
 
 #include "coll/message/header.h"
 #include "coll/mpi/collectives.h"
@@ -92,7 +93,8 @@ void scatter(Group& group, const Part& part, Data mine, Rank root) {
     for (const Piece& piece : pieces) {
       if (below[piece.of]) append(theirs, piece);
     }
-    const Header down{header.operation, {}, std::string(theirs.begin(), theirs.end()), false};
+    const Header down{.operation = header.operation,
+                      .payload = std::string(theirs.begin(), theirs.end())};
     exchange.send_bytes(child.front().rank, downwards, encode(down, child), outbox);
   }
   if (group.me() == root) {
@@ -113,18 +115,53 @@ void scatter(Group& group, const Part& part, Data mine, Rank root) {
   outbox.wait();
 }
 
-void all_gather(Group& group, Data mine, const Part& part) {
+// Every part goes over every edge of the tree once: whoever gets it from one neighbour passes it on
+// to the others. Nobody has all of the work, and far links carry nothing twice.
+void all_gather(Group& group, Data mine, const Part& part, bool large) {
   Exchange& exchange = group.exchange();
-  auto all = bring_up(group, {group.me(), false, exchange.pack(mine)}, 0);
-  // As long as the parts and their heads are; rank 0 alone knows before.
-  std::uint64_t length = all.size();
-  broadcast(group, {&length, 1, MPI_UINT64_T}, 0);
-  all.resize(length);
-  group.begin_operation();
-  broadcast(group, {all.data(), as_int(all.size()), MPI_BYTE}, 0);
-  for (const Piece& piece : must_read(all, group.size())) {
-    exchange.unpack(piece.bytes, part(piece.of));
+  const std::uint32_t operation = group.operation();
+  const Tree& tree = group.up(0, large);
+  std::vector<Rank> neighbours = tree.children[group.me()];
+  if (group.me() != 0) neighbours.push_back(tree.parent[group.me()]);
+  Outbox outbox;
+  const auto pass_on = [&](Rank of, Rank came_from) {
+    for (const Rank to : neighbours) {
+      if (to != came_from) exchange.send_data(to, operation, part(of), outbox, of);
+    }
+  };
+  struct OnItsWay {
+    Rank of, from;
+    std::unique_ptr<Incoming> incoming;
+  };
+  std::list<OnItsWay> parts;
+  std::vector<bool> seen(group.size(), false);
+  seen[group.me()] = true;
+  exchange.copy(mine, part(group.me()));
+  pass_on(group.me(), no_rank);
+  Patience patience = exchange.patience();
+  for (Rank here = 1; here < group.size();) {
+    Rank from = no_rank;
+    Stamp stamp;
+    while (exchange.poll_stamp(operation, from, stamp)) {
+      if (stamp.of >= group.size() || seen[stamp.of]) throw MpiError{MPI_ERR_OTHER};
+      seen[stamp.of] = true;
+      parts.push_back(
+          {stamp.of, from,
+           std::make_unique<Incoming>(exchange, from, operation, part(stamp.of), stamp)});
+    }
+    const Rank before = here;
+    for (auto at = parts.begin(); at != parts.end();) {
+      if (!at->incoming->ready()) {
+        ++at;
+        continue;
+      }
+      pass_on(at->of, at->from);
+      at = parts.erase(at);
+      here += 1;
+    }
+    if (here == before) patience.wait();
   }
+  outbox.wait();
 }
 
 }  // namespace piracema::coll::mpi

@@ -16,6 +16,15 @@ namespace {
 /// Stands for "never ours" as an attribute.
 char never;
 
+/// Tags have room for 4096 operations: rank 0 does not run further ahead of anybody, and nobody
+/// runs ahead of rank 0 by more than two windows.
+constexpr std::int32_t operations_ahead_max = 2'048;
+constexpr std::uint32_t nonblocking_in_a_row_max = 512;
+static_assert(operations_ahead_max + 2 * window_operations_max + nonblocking_in_a_row_max < 4'096);
+constexpr std::chrono::seconds drain_takes_most{5};
+
+double in_s(Time time) { return std::chrono::duration<double>(time).count(); }
+
 /// The ranks of the world that a communicator has; empty if it has others.
 std::vector<Rank> world_ranks(const World& world, MPI_Comm comm, int size) {
   MPI_Group group;
@@ -44,6 +53,13 @@ MPI_Comm copy(MPI_Comm comm) {
 }
 
 }  // namespace
+
+Group* Group::find(World& world, MPI_Comm comm) {
+  void* kept = nullptr;
+  int found = 0;
+  must(PMPI_Comm_get_attr(comm, world.keyval(), &kept, &found));
+  return found == 0 || kept == &never ? nullptr : static_cast<Group*>(kept);
+}
 
 Group* Group::of(World& world, MPI_Comm comm) {
   void* kept = nullptr;
@@ -87,32 +103,79 @@ Group::Group(World& world, MPI_Comm user, MPI_Comm own, std::vector<Rank> world_
       world_ranks_(std::move(world_ranks)),
       exchange_(own, world.emulator(), world_ranks_),
       me_(exchange_.me()),
-      plan_(first_plan(world.settings().engine, size())) {}
+      plan_(first_plan(world.settings().engine, size())) {
+  if (me_ != 0) return;
+  planner_.emplace(world.settings().engine, size());
+  heard_operation_.assign(size(), 0);
+}
 
 Group::~Group() = default;
 
-void Group::begin_operation() {
-  const auto window = window_beginning_with(operation_);
+Way Group::begin_operation(Call call, std::uint64_t bytes) {
+  nonblocking_in_a_row_ = 0;
   operation_ += 1;
-  if (!window || world_.settings().engine == Engine::mst) return;
-  window_ = *window;
-  if (window_ > 0) {
-    plan_ = me_ == 0 ? next_plan_ : receive_plan(window_);
-    up_.clear();
-  }
-  if (me_ == 0) send_next_plan(window_ + 1);
+  if (world_.settings().engine == Engine::mst) return way_ = Way::ours;
+  if (!began_ || in_window_ == plan_.length) begin_window();
+  in_window_ += 1;
+  call_class_ = class_of(call, bytes);
+  return way_ = plan_.way(call_class_, calls_[call_class_]++);
 }
 
-void Group::send_next_plan(std::uint32_t window) {
+void Group::end_operation(Time took) {
+  if (world_.settings().engine != Engine::mst) costs_.add(call_class_, way_, in_s(took));
+}
+
+std::optional<std::uint32_t> Group::begin_nonblocking(std::uint64_t bytes) {
+  if (world_.settings().engine == Engine::mst) return std::nullopt;
+  // Nobody tells how far others are behind; tags must not be used again too soon.
+  if (nonblocking_in_a_row_ == nonblocking_in_a_row_max) return std::nullopt;
+  if (!plan_.ours[class_of(Call::ibroadcast, bytes)]) return std::nullopt;
+  nonblocking_in_a_row_ += 1;
+  way_ = Way::ours;
+  return operation_++;
+}
+
+void Group::begin_window() {
+  if (began_) {
+    window_ += 1;
+    if (me_ != 0) {
+      under_way_.wait();
+      exchange_.send_bytes(0, tag(0, Kind::told), costs_.encode(window_, operation_), under_way_);
+      plan_ = receive_plan(window_);
+    } else {
+      const auto told = decode_told(costs_.encode(window_, operation_));
+      hear(*told, 0);
+      plan_ = next_plan_;
+    }
+    up_.clear();
+    costs_.clear();
+    calls_ = {};
+    in_window_ = 0;
+  }
+  began_ = true;
+  if (me_ != 0) return;
+  hear();
+  plan_next_window();
+}
+
+void Group::plan_next_window() {
   // Those of the window before have long arrived.
-  plans_under_way_.wait();
-  LinkTable known = links();
-  guess_bandwidth(known);
-  if (sites_.empty()) sites_.assign(size(), 0);
-  next_plan_ = make_plan(world_.settings().engine, known, sites_);
+  under_way_.wait();
+  const std::uint64_t version = world_.probes() ? world_.probes()->version() : 0;
+  if (version != planned_version_ && now() - planned_at_ >= 50 * planning_took_) {
+    const Time began = now();
+    LinkTable known = links();
+    guess_bandwidth(known);
+    if (sites_.empty()) sites_.assign(size(), 0);
+    planner_->on_links(known, sites_);
+    planned_version_ = version;
+    planned_at_ = now();
+    planning_took_ = planned_at_ - began;
+  }
+  next_plan_ = planner_->next(now());
   const auto bytes = encode(next_plan_);
   for (Rank to = 1; to < size(); ++to) {
-    exchange_.send_bytes(to, tag(window, Kind::plan), bytes, plans_under_way_);
+    exchange_.send_bytes(to, tag(window_ + 1, Kind::plan), bytes, under_way_);
   }
 }
 
@@ -123,13 +186,58 @@ Plan Group::receive_plan(std::uint32_t window) {
   return *std::move(plan);
 }
 
-void Group::drain() {
-  if (operation_ == 0 || world_.settings().engine == Engine::mst) return;
-  if (me_ == 0) {
-    plans_under_way_.wait();
-  } else {
-    receive_plan(window_ + 1);
+void Group::hear() {
+  while (hear_one()) {
   }
+  // Others may be a window ahead of this rank.
+  const auto far_behind = [&](std::uint32_t heard) {
+    return static_cast<std::int32_t>(operation_ - heard) > operations_ahead_max;
+  };
+  Patience patience = exchange_.patience();
+  while (std::any_of(heard_operation_.begin(), heard_operation_.end(), far_behind)) {
+    if (!hear_one()) patience.wait();
+  }
+}
+
+bool Group::hear_one() {
+  Exchange::Arrived arrived;
+  if (!exchange_.poll_bytes(no_rank, tag(0, Kind::told), arrived)) return false;
+  const auto told = decode_told(arrived.bytes);
+  if (!told) throw MpiError{MPI_ERR_OTHER};
+  hear(*told, arrived.from);
+  return true;
+}
+
+void Group::hear(const Told& told, Rank from) {
+  heard_operation_[from] = told.operation;
+  if (from != 0) heard_ += 1;
+  planner_->on_told(told);
+}
+
+void Group::drain() {
+  if (!began_) return;
+  const Time until = now() + drain_takes_most;
+  Patience patience = exchange_.patience();
+  // Everybody tells of each window that it has begun, but the first.
+  const auto all_heard = [&] { return heard_ >= std::uint64_t{window_} * (size() - 1); };
+  Exchange::Arrived plan;
+  bool through = false;
+  while (!through && now() < until) {
+    if (me_ == 0) {
+      while (hear_one()) {
+      }
+      through = all_heard() && under_way_.test();
+    } else {
+      const bool has_plan =
+          !plan.bytes.empty() || exchange_.poll_bytes(0, tag(window_ + 1, Kind::plan), plan);
+      through = has_plan && under_way_.test();
+    }
+    if (!through) patience.wait();
+  }
+}
+
+void Group::on_transfer(Rank from, double megabyte) {
+  if (world_.probes()) world_.probes()->on_transfer(world_ranks_[from], megabyte);
 }
 
 LinkTable Group::links() const {
@@ -143,6 +251,11 @@ LinkTable Group::links() const {
 }
 
 const Branches& Group::tree(std::uint64_t bytes) {
+  if (way_ == Way::theirs) {
+    // On emulated links the MPI library's own collective is one along a binomial tree.
+    if (binomial_.empty()) binomial_ = to_branches(binomial_tree(size(), me_));
+    return binomial_;
+  }
   Kept& kept = trees_[static_cast<int>(std::bit_width(bytes))];
   const std::uint64_t version = world_.probes() ? world_.probes()->version() : 0;
   // A tree that takes long to compute is not computed all the time: 2 % at most.
@@ -188,15 +301,16 @@ void Group::note(const Tree& tree, const LinkTable& links, std::uint64_t bytes) 
   world_.note_tree(line + "]},\n");
 }
 
-const Tree& Group::up(Rank root) {
-  const auto found = up_.find(root);
-  if (found != up_.end()) return found->second;
-  const Tree planned = to_tree(plan_.up);
+const Tree& Group::up(Rank root, bool large) {
+  const auto [found, is_new] = up_.try_emplace({root, large, way_});
+  if (!is_new) return found->second;
+  if (way_ == Way::theirs) return found->second = binomial_tree(size(), root);
+  const Tree planned = to_tree(large ? plan_.up_large : plan_.up);
   std::vector<std::pair<Rank, Rank>> edges;
   for (Rank rank = 0; rank < size(); ++rank) {
     if (rank != planned.root) edges.emplace_back(planned.parent[rank], rank);
   }
-  return up_.emplace(root, hang(size(), root, edges)).first->second;
+  return found->second = hang(size(), root, edges);
 }
 
 MstRunner& Group::mst() {

@@ -1,14 +1,17 @@
 #pragma once
 
+#include <array>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "coll/mpi/exchange.h"
 #include "coll/mpi/mpi_types.h"
 #include "coll/mpi/world.h"
-#include "coll/plan/plan.h"
+#include "coll/plan/planner.h"
 
 namespace piracema::coll::mpi {
 
@@ -32,27 +35,42 @@ class Group {
   World& world() { return world_; }
   MPI_Comm user() const { return user_; }
 
+  /// The group of a communicator that has one already; nobody waits for anybody.
+  static Group* find(World&, MPI_Comm);
+
   /// Every rank calls it for every operation, in the same order. Takes over the plan of a window
-  /// that begins.
-  void begin_operation();
+  /// that begins. Whose collective it is to be; all ranks get the same answer.
+  Way begin_operation(Call, std::uint64_t bytes);
+  /// The operation that was begun last has taken so long.
+  void end_operation(Time took);
   std::uint32_t operation() const { return operation_ - 1; }
-  const Plan& plan() const { return plan_; }
+  /// The same for one that must not wait for others: it goes as the window goes that was there
+  /// before. Its number, if it is ours.
+  std::optional<std::uint32_t> begin_nonblocking(std::uint64_t bytes);
 
   /// The tree for a message from this rank, as things are now.
   const Branches& tree(std::uint64_t bytes);
-  /// The plan's tree for values that come up, as it hangs from `root`.
-  const Tree& up(Rank root);
-  /// Links among the ranks of this group; nothing is known of bandwidth.
+  /// The plan's tree for values that come up, few bytes or many, as it hangs from `root`.
+  const Tree& up(Rank root, bool large = false);
+  /// Links among the ranks of this group.
   LinkTable links() const;
   MstRunner& mst();
+  /// Large data has come from a rank, a megabyte in so many seconds.
+  void on_transfer(Rank from, double megabyte);
 
-  /// Takes what was sent to this rank ahead of time, so that nothing is under way any more.
+  /// Takes what was sent to this rank ahead of time, so that nothing is under way any more. Ranks
+  /// that have not called the same operations are not waited for for long.
   void drain();
 
  private:
   Group(World&, MPI_Comm user, MPI_Comm own, std::vector<Rank> world_ranks);
-  void send_next_plan(std::uint32_t window);
+  void begin_window();
+  void plan_next_window();
   Plan receive_plan(std::uint32_t window);
+  /// Takes what others tell of their windows; waits for those who are far behind.
+  void hear();
+  void hear(const Told&, Rank from);
+  bool hear_one();
   void note(const Tree&, const LinkTable&, std::uint64_t bytes);
 
   struct Kept {
@@ -66,13 +84,27 @@ class Group {
   const std::vector<Rank> world_ranks_;
   Exchange exchange_;
   const Rank me_;
+  /// Numbers messages: of all operations. `in_window_` counts those that begin windows.
   std::uint32_t operation_ = 0;
-  std::uint32_t window_ = 0;
+  std::uint32_t window_ = 0, in_window_ = 0, nonblocking_in_a_row_ = 0;
+  bool began_ = false;
   Plan plan_, next_plan_;
-  Outbox plans_under_way_;
-  std::map<Rank, Tree> up_;
+  std::array<unsigned, call_classes> calls_{};
+  unsigned call_class_ = 0;
+  Way way_ = Way::theirs;
+  WindowCosts costs_;
+  /// Plans of rank 0, and what the others tell it.
+  Outbox under_way_;
+  /// At rank 0: who has come how far, and who has told of how many windows.
+  std::optional<Planner> planner_;
+  std::uint64_t planned_version_ = ~std::uint64_t{0};
+  Time planned_at_{}, planning_took_{};
+  std::vector<std::uint32_t> heard_operation_;
+  std::uint64_t heard_ = 0;
+  std::map<std::tuple<Rank, bool, Way>, Tree> up_;
   /// By the number of binary digits of the message's size.
   std::map<int, Kept> trees_;
+  Branches binomial_;
   std::vector<std::uint32_t> sites_;
   std::unique_ptr<MstRunner> mst_;
 };

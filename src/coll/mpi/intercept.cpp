@@ -10,21 +10,6 @@ namespace piracema::coll::mpi {
 
 namespace {
 
-/// The group if this operation is ours. `bytes` and all else that it depends on are the same at
-/// every rank.
-Group* ours(MPI_Comm comm, std::uint64_t bytes, bool with_mst = false) {
-  World* world = World::get();
-  if (world == nullptr || comm == MPI_COMM_NULL) return nullptr;
-  const bool mst = world->settings().engine == Engine::mst;
-  if (mst && !with_mst) return nullptr;
-  Group* group = Group::of(*world, comm);
-  if (group == nullptr) return nullptr;
-  group->begin_operation();
-  if (mst) return group;
-  const Plan& plan = group->plan();
-  return (bytes <= small_bytes_max ? plan.ours_small : plan.ours_large) ? group : nullptr;
-}
-
 /// Whether a root is one, and counts and types can be asked for their size.
 bool is_root_of(MPI_Comm comm, int root) {
   int size = 0, inter = 0;
@@ -34,7 +19,7 @@ bool is_root_of(MPI_Comm comm, int root) {
 }
 bool is_good(int count, MPI_Datatype type) { return count >= 0 && type != MPI_DATATYPE_NULL; }
 
-char* place(const void* buffer, int at, MPI_Datatype type) {
+char* place(const void* buffer, MPI_Aint at, MPI_Datatype type) {
   MPI_Aint low = 0, extent = 0;
   must(PMPI_Type_get_extent(type, &low, &extent));
   return static_cast<char*>(const_cast<void*>(buffer)) + at * extent;
@@ -54,9 +39,32 @@ int guarded(MPI_Comm comm, Work work) {
   }
 }
 
+/// Runs a collective the way that the plan says, and measures it. `bytes`, and all else that the
+/// way depends on, are the same at every rank.
+template <class Native, class Ours>
+int collective(MPI_Comm comm, Call call, std::uint64_t bytes, Native native, Ours ours) {
+  World* world = World::get();
+  if (world == nullptr || comm == MPI_COMM_NULL) return native();
+  // The paper's engine broadcasts, and leaves the rest alone.
+  if (world->settings().engine == Engine::mst && call != Call::broadcast) return native();
+  Group* group = Group::of(*world, comm);
+  if (group == nullptr) return native();
+  const Way way = group->begin_operation(call, bytes);
+  const Time began = now();
+  int code = MPI_SUCCESS;
+  // The MPI library's own knows nothing of emulated links: a binomial tree of ours stands for it.
+  if (way == Way::theirs && world->emulator() == nullptr) {
+    code = native();
+  } else {
+    ours(*group);
+  }
+  group->end_operation(now() - began);
+  return code;
+}
+
 Part equal_parts(const void* buffer, int count, MPI_Datatype type) {
   return [=](Rank rank) {
-    return Data{place(buffer, static_cast<int>(rank) * count, type), count, type};
+    return Data{place(buffer, static_cast<MPI_Aint>(rank) * count, type), count, type};
   };
 }
 Part various_parts(const void* buffer, const int* counts, const int* places, MPI_Datatype type) {
@@ -104,19 +112,16 @@ int MPI_Bcast(void* buffer, int count, MPI_Datatype type, int root, MPI_Comm com
   return guarded(comm, [&] {
     const Data data{buffer, count, type};
     const std::uint64_t bytes = bytes_of(data);
-    Group* group = bytes > 0 ? ours(comm, bytes, true) : nullptr;
-    if (group == nullptr) return native();
-    broadcast(*group, data, static_cast<Rank>(root));
-    return MPI_SUCCESS;
+    if (bytes == 0) return native();
+    return collective(comm, Call::broadcast, bytes, native,
+                      [&](Group& group) { broadcast(group, data, static_cast<Rank>(root)); });
   });
 }
 
 int MPI_Barrier(MPI_Comm comm) {
   return guarded(comm, [&] {
-    Group* group = ours(comm, 0);
-    if (group == nullptr) return PMPI_Barrier(comm);
-    barrier(*group);
-    return MPI_SUCCESS;
+    return collective(
+        comm, Call::barrier, 0, [&] { return PMPI_Barrier(comm); }, barrier);
   });
 }
 
@@ -126,12 +131,11 @@ int MPI_Reduce(const void* from, void* to, int count, MPI_Datatype type, MPI_Op 
   if (!is_root_of(comm, root) || !is_good(count, type) || op == MPI_OP_NULL) return native();
   return guarded(comm, [&] {
     const std::uint64_t bytes = bytes_of({nullptr, count, type});
-    if (bytes == 0 || bytes > small_bytes_max) return native();
-    Group* group = ours(comm, bytes);
-    if (group == nullptr) return native();
+    if (bytes == 0) return native();
     const void* mine = from == MPI_IN_PLACE ? to : from;
-    reduce(*group, {mine, to, count, type, op}, static_cast<Rank>(root));
-    return MPI_SUCCESS;
+    return collective(comm, Call::reduce, bytes, native, [&](Group& group) {
+      reduce(group, {mine, to, count, type, op}, static_cast<Rank>(root));
+    });
   });
 }
 
@@ -141,11 +145,10 @@ int MPI_Allreduce(const void* from, void* to, int count, MPI_Datatype type, MPI_
   if (!is_root_of(comm, 0) || !is_good(count, type) || op == MPI_OP_NULL) return native();
   return guarded(comm, [&] {
     const std::uint64_t bytes = bytes_of({nullptr, count, type});
-    if (bytes == 0 || bytes > small_bytes_max) return native();
-    Group* group = ours(comm, bytes);
-    if (group == nullptr) return native();
-    all_reduce(*group, {from == MPI_IN_PLACE ? to : from, to, count, type, op});
-    return MPI_SUCCESS;
+    if (bytes == 0) return native();
+    return collective(comm, Call::all_reduce, bytes, native, [&](Group& group) {
+      all_reduce(group, {from == MPI_IN_PLACE ? to : from, to, count, type, op});
+    });
   });
 }
 
@@ -156,11 +159,10 @@ int MPI_Gather(const void* from, int count, MPI_Datatype type, void* to, int to_
   };
   if (!is_root_of(comm, root)) return native();
   return guarded(comm, [&] {
-    Group* group = ours(comm, 0);
-    if (group == nullptr) return native();
-    gather(*group, in_place_or(from, count, type), equal_parts(to, to_count, to_type),
-           static_cast<Rank>(root));
-    return MPI_SUCCESS;
+    return collective(comm, Call::gather, 0, native, [&](Group& group) {
+      gather(group, in_place_or(from, count, type), equal_parts(to, to_count, to_type),
+             static_cast<Rank>(root));
+    });
   });
 }
 
@@ -171,11 +173,10 @@ int MPI_Gatherv(const void* from, int count, MPI_Datatype type, void* to, const 
   };
   if (!is_root_of(comm, root)) return native();
   return guarded(comm, [&] {
-    Group* group = ours(comm, 0);
-    if (group == nullptr) return native();
-    gather(*group, in_place_or(from, count, type), various_parts(to, to_counts, places, to_type),
-           static_cast<Rank>(root));
-    return MPI_SUCCESS;
+    return collective(comm, Call::gather, 0, native, [&](Group& group) {
+      gather(group, in_place_or(from, count, type), various_parts(to, to_counts, places, to_type),
+             static_cast<Rank>(root));
+    });
   });
 }
 
@@ -186,11 +187,10 @@ int MPI_Scatter(const void* from, int from_count, MPI_Datatype from_type, void* 
   };
   if (!is_root_of(comm, root)) return native();
   return guarded(comm, [&] {
-    Group* group = ours(comm, 0);
-    if (group == nullptr) return native();
-    scatter(*group, equal_parts(from, from_count, from_type), in_place_or(to, count, type),
-            static_cast<Rank>(root));
-    return MPI_SUCCESS;
+    return collective(comm, Call::scatter, 0, native, [&](Group& group) {
+      scatter(group, equal_parts(from, from_count, from_type), in_place_or(to, count, type),
+              static_cast<Rank>(root));
+    });
   });
 }
 
@@ -202,11 +202,10 @@ int MPI_Scatterv(const void* from, const int* from_counts, const int* places,
   };
   if (!is_root_of(comm, root)) return native();
   return guarded(comm, [&] {
-    Group* group = ours(comm, 0);
-    if (group == nullptr) return native();
-    scatter(*group, various_parts(from, from_counts, places, from_type),
-            in_place_or(to, count, type), static_cast<Rank>(root));
-    return MPI_SUCCESS;
+    return collective(comm, Call::scatter, 0, native, [&](Group& group) {
+      scatter(group, various_parts(from, from_counts, places, from_type),
+              in_place_or(to, count, type), static_cast<Rank>(root));
+    });
   });
 }
 
@@ -222,14 +221,13 @@ int MPI_Allgather(const void* from, int count, MPI_Datatype type, void* to, int 
     PMPI_Comm_rank(comm, &me);
     const std::uint64_t bytes =
         bytes_of({nullptr, to_count, to_type}) * static_cast<std::uint64_t>(size);
-    if (bytes == 0 || bytes > small_bytes_max) return native();
-    Group* group = ours(comm, bytes);
-    if (group == nullptr) return native();
+    if (bytes == 0) return native();
     const Part part = equal_parts(to, to_count, to_type);
     Data mine = in_place_or(from, count, type);
     if (from == MPI_IN_PLACE) mine = part(static_cast<Rank>(me));
-    all_gather(*group, mine, part);
-    return MPI_SUCCESS;
+    return collective(comm, Call::all_gather, bytes, native, [&](Group& group) {
+      all_gather(group, mine, part, bytes > small_bytes_max);
+    });
   });
 }
 
@@ -250,14 +248,13 @@ int MPI_Allgatherv(const void* from, int count, MPI_Datatype type, void* to, con
       if (to_counts[rank] < 0) return native();
       bytes += bytes_of({nullptr, to_counts[rank], to_type});
     }
-    if (bytes == 0 || bytes > small_bytes_max) return native();
-    Group* group = ours(comm, bytes);
-    if (group == nullptr) return native();
+    if (bytes == 0) return native();
     const Part part = various_parts(to, to_counts, places, to_type);
     Data mine = in_place_or(from, count, type);
     if (from == MPI_IN_PLACE) mine = part(static_cast<Rank>(me));
-    all_gather(*group, mine, part);
-    return MPI_SUCCESS;
+    return collective(comm, Call::all_gather, bytes, native, [&](Group& group) {
+      all_gather(group, mine, part, bytes > small_bytes_max);
+    });
   });
 }
 

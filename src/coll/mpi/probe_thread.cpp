@@ -57,6 +57,11 @@ ProbeThread::~ProbeThread() {
   thread_.join();
 }
 
+void ProbeThread::on_transfer(Rank from, double megabyte) {
+  const std::lock_guard lock(mutex_);
+  prober_.on_transfer(from, megabyte);
+}
+
 LinkTable ProbeThread::links(std::size_t* measured) const {
   const std::lock_guard lock(mutex_);
   return prober_.map().table(measured);

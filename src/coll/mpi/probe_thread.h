@@ -27,6 +27,8 @@ class ProbeThread {
               Emulator* emulator);
   ~ProbeThread();
 
+  /// Large data has come from a rank, a megabyte in so many seconds. Any thread.
+  void on_transfer(Rank from, double megabyte);
   /// Links as they are known now, and the version of what is known. Any thread.
   LinkTable links(std::size_t* measured = nullptr) const;
   std::uint64_t version() const;

@@ -1,31 +1,13 @@
-#include "coll/mpi/collectives.h"
+// Small reductions, and those in the order of ranks.
+#include "coll/mpi/reduce.h"
+
+#include "coll/mpi/slices.h"
 
 namespace piracema::coll::mpi {
 
 namespace {
 
-/// Room for elements of a type, which may begin before or behind their address.
-class Room {
- public:
-  Room(int count, MPI_Datatype type) : count_(count), type_(type) {
-    MPI_Count low = 0, extent = 0, true_low = 0, true_extent = 0;
-    must(PMPI_Type_get_extent_x(type, &low, &extent));
-    must(PMPI_Type_get_true_extent_x(type, &true_low, &true_extent));
-    const MPI_Count span =
-        true_extent + (count > 0 ? (count - 1) * (extent < 0 ? -extent : extent) : 0);
-    memory_.resize(static_cast<std::size_t>(span) + 1);
-    begin_ = memory_.data() - true_low;
-    if (extent < 0 && count > 0) begin_ -= (count - 1) * extent;
-  }
-  void* get() { return begin_; }
-  Data data() { return {begin_, count_, type_}; }
-
- private:
-  int count_;
-  MPI_Datatype type_;
-  std::vector<char> memory_;
-  char* begin_;
-};
+constexpr std::uint64_t in_order_bytes = 1'048'576;
 
 Data of(const Reduction& reduction, const void* buffer) {
   return {const_cast<void*>(buffer), reduction.count, reduction.type};
@@ -74,19 +56,42 @@ void reduce_in_order(Group& group, const Reduction& reduction, Rank root) {
   group.exchange().copy(sum.data(), of(reduction, reduction.to));
 }
 
+/// Of a large one only so much at a time is at the root from each rank.
+void reduce_large_in_order(Group& group, const Reduction& reduction, Rank root) {
+  const Slices from(of(reduction, reduction.from), in_order_bytes);
+  const Slices to(of(reduction, reduction.to), in_order_bytes);
+  for (std::size_t i = 0; i < from.count(); ++i) {
+    const Reduction part{from[i].buffer, to[i].buffer, from[i].count, reduction.type, reduction.op};
+    reduce_in_order(group, part, root);
+  }
+}
+
+bool along_tree(Group& group, const Reduction& reduction) {
+  int commutes = 0;
+  must(PMPI_Op_commutative(reduction.op, &commutes));
+  return commutes != 0 && !group.world().settings().fixed_order;
+}
+
+bool is_large(const Reduction& reduction) {
+  return bytes_of(of(reduction, nullptr)) > small_bytes_max;
+}
+
 }  // namespace
 
 void reduce(Group& group, const Reduction& reduction, Rank root) {
-  int commutes = 0;
-  must(PMPI_Op_commutative(reduction.op, &commutes));
-  if (commutes != 0 && !group.world().settings().fixed_order) {
-    reduce_along_tree(group, reduction, root);
+  const bool large = is_large(reduction);
+  if (along_tree(group, reduction)) {
+    (large ? reduce_in_segments : reduce_along_tree)(group, reduction, root);
   } else {
-    reduce_in_order(group, reduction, root);
+    (large ? reduce_large_in_order : reduce_in_order)(group, reduction, root);
   }
 }
 
 void all_reduce(Group& group, const Reduction& reduction) {
+  if (is_large(reduction) && along_tree(group, reduction)) {
+    all_reduce_in_segments(group, reduction);
+    return;
+  }
   reduce(group, reduction, 0);
   broadcast(group, {reduction.to, reduction.count, reduction.type}, 0);
 }

@@ -103,7 +103,11 @@ void World::begin() {
   if (static_cast<Rank>(size) > link_map_ranks_max) return;
   std::unique_ptr<World> world(
       new World(*std::move(settings), static_cast<Rank>(me), static_cast<Rank>(size)));
-  if (world->meet()) the_world.store(world.release(), std::memory_order_release);
+  if (!world->meet()) return;
+  World* begun = world.release();
+  the_world.store(begun, std::memory_order_release);
+  // Made here, where all wait for all anyway, it is there for nonblocking operations, too.
+  Group::of(*begun, MPI_COMM_WORLD);
 }
 
 bool World::meet() {

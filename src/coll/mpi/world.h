@@ -33,7 +33,7 @@ class World {
   MPI_Group group() const { return group_; }
   int keyval() const { return keyval_; }
   Emulator* emulator() const { return emulator_.get(); }
-  const ProbeThread* probes() const { return probes_.get(); }
+  ProbeThread* probes() const { return probes_.get(); }
 
   /// Groups that live; for the end.
   void add(Group*);

@@ -1,111 +1,108 @@
 #include "coll/plan/plan.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "base/text.h"
 #include "coll/trees/classic.h"
 #include "coll/trees/earliest_edge.h"
+#include "coll/trees/segments.h"
 
 namespace piracema::coll {
 
 namespace {
 
-bool forced(Engine engine) {
-  return engine == Engine::tree || engine == Engine::two_level || engine == Engine::binomial;
-}
+struct Head {
+  std::uint32_t length = 0, ours = 0, trial = 0, up = 0;
+};
+static_assert(call_classes <= 32 && sizeof(Head) == 16);
 
-/// No link takes three times as long as another.
-bool uniform(const LinkTable& links) {
-  double least = -1, most = 0;
-  for (Rank a = 0; a < links.size(); ++a) {
-    for (Rank b = 0; b < a; ++b) {
-      const double latency = links.at(a, b).latency;
-      least = least < 0 ? latency : std::min(least, latency);
-      most = std::max(most, latency);
-    }
-  }
-  return most <= 3 * least;
-}
+/// Half-way between near and far links, seconds.
+constexpr double near_latency = 0.2e-3;
 
-bool pays(const LinkTable& links, double bytes) {
-  // The library's own may know this network better than a binomial tree does.
-  if (uniform(links)) return false;
-  const TableCosts costs(links, send_overhead, bytes);
-  const double ours = completion(fast_tree(costs, 0), costs);
-  const double theirs = completion(binomial_tree(links.size(), 0), costs);
-  return theirs - ours > std::max(50e-6, theirs / 10);
+double median_or(std::vector<double>& values, double usual) {
+  if (values.empty()) return usual;
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
 }
 
 }  // namespace
 
+bool is_forced(Engine engine) {
+  return engine == Engine::tree || engine == Engine::two_level || engine == Engine::binomial;
+}
+
 std::vector<char> encode(const Plan& plan) {
-  std::vector<char> out(2 + plan.up.size() * sizeof(Branch));
-  out[0] = plan.ours_small;
-  out[1] = plan.ours_large;
-  if (!plan.up.empty()) std::memcpy(out.data() + 2, plan.up.data(), out.size() - 2);
+  const Head head{plan.length, static_cast<std::uint32_t>(plan.ours.to_ulong()),
+                  static_cast<std::uint32_t>(plan.trial.to_ulong()),
+                  static_cast<std::uint32_t>(plan.up.size())};
+  const std::size_t bytes = plan.up.size() * sizeof(Branch);
+  std::vector<char> out(sizeof head + bytes + plan.up_large.size() * sizeof(Branch));
+  std::memcpy(out.data(), &head, sizeof head);
+  std::memcpy(out.data() + sizeof head, plan.up.data(), bytes);
+  std::memcpy(out.data() + sizeof head + bytes, plan.up_large.data(),
+              plan.up_large.size() * sizeof(Branch));
   return out;
 }
 
 Result<Plan> decode_plan(std::span<const char> in, Rank size) {
-  if (in.size() != 2 + size * sizeof(Branch)) {
+  const std::size_t bytes = size * sizeof(Branch);
+  Head head;
+  if (in.size() != sizeof head + 2 * bytes) {
     return Error{Errc::corrupt, concat("plan: ", in.size(), " bytes for ", size, " ranks")};
   }
-  Plan plan{in[0] != 0, in[1] != 0, Branches(size)};
-  std::memcpy(plan.up.data(), in.data() + 2, in.size() - 2);
-  if (auto checked = check(plan.up, size); !checked) return checked.error();
+  std::memcpy(&head, in.data(), sizeof head);
+  if (head.length < 1 || head.length > window_operations_max || head.up != size) {
+    return Error{Errc::corrupt, concat("plan: a window of ", head.length, " operations")};
+  }
+  Plan plan{head.length, head.ours, head.trial, Branches(size), Branches(size)};
+  std::memcpy(plan.up.data(), in.data() + sizeof head, bytes);
+  std::memcpy(plan.up_large.data(), in.data() + sizeof head + bytes, bytes);
+  for (const Branches* up : {&plan.up, &plan.up_large}) {
+    if (auto checked = check(*up, size); !checked) return checked.error();
+  }
   return plan;
-}
-
-std::optional<std::uint32_t> window_beginning_with(std::uint32_t operation) {
-  if (operation >= 16) {
-    if (operation % 16 != 0) return std::nullopt;
-    return operation / 16 + 3;
-  }
-  switch (operation) {
-    case 0:
-      return 0;
-    case 2:
-      return 1;
-    case 4:
-      return 2;
-    case 8:
-      return 3;
-    default:
-      return std::nullopt;
-  }
 }
 
 Tree tree_for(Engine engine, const LinkTable& links, Rank root, double bytes,
               const std::vector<std::uint32_t>& site_of) {
   if (engine == Engine::binomial) return binomial_tree(links.size(), root);
   if (engine == Engine::two_level) return two_level_tree(site_of, root);
+  if (bytes > static_cast<double>(small_bytes_max)) {
+    return segment_tree(SegmentCosts(links, send_overhead, bytes), root);
+  }
   return fast_tree(TableCosts(links, send_overhead, bytes), root);
 }
 
 Plan make_plan(Engine engine, const LinkTable& links, const std::vector<std::uint32_t>& site_of) {
   Plan plan;
   plan.up = to_branches(tree_for(engine, links, 0, 0, site_of));
-  if (forced(engine)) {
-    plan.ours_small = plan.ours_large = true;
-  } else if (engine == Engine::automatic) {
-    plan.ours_small = pays(links, 0);
-    plan.ours_large = pays(links, 1e6);
-  }
+  plan.up_large = to_branches(tree_for(engine, links, 0, 1e6, site_of));
+  if (is_forced(engine)) plan.ours.set();
   return plan;
 }
 
 Plan first_plan(Engine engine, Rank size) {
   Plan plan;
-  plan.up = to_branches(binomial_tree(size, 0));
-  plan.ours_small = plan.ours_large = forced(engine);
+  plan.up = plan.up_large = to_branches(binomial_tree(size, 0));
+  if (is_forced(engine)) plan.ours.set();
   return plan;
 }
 
 void guess_bandwidth(LinkTable& links) {
+  std::vector<double> near, far;
+  for (Rank a = 0; a < links.size(); ++a) {
+    for (Rank b = 0; b < links.size(); ++b) {
+      const Link& link = links.at(a, b);
+      if (link.per_byte > 0) (link.latency < near_latency ? near : far).push_back(link.per_byte);
+    }
+  }
+  const double of_near = median_or(near, 1e-9), of_far = median_or(far, 1e-8);
   for (Rank a = 0; a < links.size(); ++a) {
     for (Rank b = 0; b < links.size(); ++b) {
       Link& link = links.at(a, b);
-      if (link.per_byte <= 0) link.per_byte = link.latency < 0.2e-3 ? 1e-9 : 1e-8;
+      if (link.per_byte <= 0) link.per_byte = link.latency < near_latency ? of_near : of_far;
     }
   }
 }

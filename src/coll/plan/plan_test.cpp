@@ -21,39 +21,42 @@ Result<Settings> settings(const std::map<std::string, std::string>& environment)
 
 }  // namespace
 
-TEST_CASE("uniform links leave the MPI library's own collectives alone") {
-  for (const double latency : {0.5e-6, 50e-6, 10e-3}) {
-    LinkTable links(16, {latency, 0});
-    guess_bandwidth(links);
-    const Plan plan = make_plan(Engine::automatic, links, {});
-    CHECK_FALSE(plan.ours_small);
-    CHECK_FALSE(plan.ours_large);
+TEST_CASE("an engine that is forced uses its trees for everything") {
+  const LinkTable links = testing::paper_links();
+  for (const Engine engine : {Engine::tree, Engine::two_level, Engine::binomial}) {
+    CHECK(make_plan(engine, links, testing::paper_sites()).ours.all());
+    CHECK(first_plan(engine, 24).ours.all());
   }
+  CHECK(make_plan(Engine::automatic, links, {}).ours.none());
 }
 
-TEST_CASE("links between sites are worth a tree") {
-  LinkTable links = testing::paper_links();
+TEST_CASE("a trial is the other way for a few calls") {
+  Plan plan;
+  plan.ours[3] = true;
+  plan.trial[3] = true;
+  CHECK(plan.way(3, 0) == Way::theirs);
+  CHECK(plan.way(3, trial_calls - 1) == Way::theirs);
+  CHECK(plan.way(3, trial_calls) == Way::ours);
+  CHECK(plan.way(4, 0) == Way::theirs);
+}
+
+TEST_CASE("bandwidth that was not measured is that of links as near or as far") {
+  LinkTable links(4, {1 * testing::ms, 0});
+  links.set_both(0, 1, {0.01 * testing::ms, 0});
+  LinkTable guessed = links;
+  guess_bandwidth(guessed);
+  CHECK(guessed.at(0, 1).per_byte == 1e-9);
+  CHECK(guessed.at(0, 2).per_byte == 1e-8);
+  links.set_both(0, 3, {1 * testing::ms, 5e-8});
   guess_bandwidth(links);
-  const Plan plan = make_plan(Engine::automatic, links, {});
-  CHECK(plan.ours_small);
-  CHECK(plan.ours_large);
-  CHECK(make_plan(Engine::binomial, links, {}).ours_small);
-  CHECK_FALSE(make_plan(Engine::native, links, {}).ours_small);
-}
-
-TEST_CASE("windows begin often at first") {
-  std::vector<std::uint32_t> begins;
-  for (std::uint32_t operation = 0; operation < 70; ++operation) {
-    if (const auto window = window_beginning_with(operation)) {
-      CHECK(*window == begins.size());
-      begins.push_back(operation);
-    }
-  }
-  CHECK(begins == std::vector<std::uint32_t>{0, 2, 4, 8, 16, 32, 48, 64});
+  CHECK(links.at(0, 1).per_byte == 1e-9);
+  CHECK(links.at(1, 2).per_byte == 5e-8);
 }
 
 TEST_CASE("a plan arrives as it was sent, and bytes that are none are refused") {
-  const Plan plan = make_plan(Engine::automatic, testing::paper_links(), {});
+  Plan plan = make_plan(Engine::automatic, testing::paper_links(), {});
+  plan.length = 100;
+  plan.ours[7] = plan.trial[31] = true;
   const auto bytes = encode(plan);
   REQUIRE(decode_plan(bytes, 24).ok());
   CHECK(*decode_plan(bytes, 24) == plan);

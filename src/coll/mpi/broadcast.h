@@ -1,0 +1,55 @@
+#pragma once
+
+#include <deque>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "coll/measure/transfer.h"
+#include "coll/message/header.h"
+#include "coll/mpi/segments.h"
+
+namespace piracema::coll::mpi {
+
+class Group;
+
+/// One broadcast at one rank, step by step: the root puts the tree into the header, relays pass on
+/// what is below them, large data segment by segment as it comes. Errors of MPI are thrown.
+class Broadcast {
+ public:
+  /// `data` stays the caller's until it is done.
+  Broadcast(Group&, std::uint32_t operation, Data data, Rank root);
+  /// Goes on as far as it can without waiting. True when this rank is through.
+  bool step();
+
+ private:
+  using Children = std::vector<std::pair<Rank, Branches>>;
+
+  void begin_at_root();
+  bool take_header();
+  Children find_children() const;
+  /// Tells the children, and posts what is to come.
+  void spread();
+  bool take_segments();
+  bool pass_on();
+
+  Group& group_;
+  const std::uint32_t operation_;
+  const Data data_;
+  const bool is_root_;
+  std::optional<Exchange::Arrived> early_;
+  Rank from_ = no_rank;
+  Header header_;
+  bool has_header_ = false;
+  Children children_;
+  std::optional<Segments> segments_;
+  std::deque<Incoming> incoming_;
+  std::size_t here_ = 0;
+  /// The child that gets segments, and how many it got.
+  std::size_t child_ = 0, sent_ = 0;
+  bool ended_ = false;
+  Outbox outbox_, headers_;
+  Transfer transfer_;
+};
+
+}  // namespace piracema::coll::mpi
