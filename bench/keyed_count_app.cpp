@@ -10,11 +10,11 @@
 #include <piracema/piracema.h>
 
 #include <array>
-#include <chrono>
-#include <cstdio>
 #include <cstdlib>
 #include <string_view>
 #include <vector>
+
+#include "bench/marks.h"
 
 using namespace piracema;
 
@@ -51,10 +51,6 @@ const std::vector<Payload>& pool() {
   return blocks;
 }
 
-double seconds() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
 Record record(std::uint64_t i) { return {splitmix(i), pool()[i % 1024]}; }
 
 Record map(const Record& in) {
@@ -71,8 +67,7 @@ struct Make {
   void start(const Context& context) {
     step = context.replicas;
     if (next == 0) next = context.replica;
-    if (context.replica == 0) std::printf("start %.9f\n", seconds());
-    std::fflush(stdout);
+    if (context.replica == 0) bench::mark_start();
   }
   std::optional<Record> operator()() {
     if (next >= records) return std::nullopt;
@@ -103,10 +98,7 @@ struct Drop {
   std::uint64_t items = 0;
 
   void operator()(const Count&) { items += 1; }
-  void finish() const {
-    std::printf("end %.9f items %llu\n", seconds(), static_cast<unsigned long long>(items));
-    std::fflush(stdout);
-  }
+  void finish() const { bench::mark_end(items); }
   template <class Archive>
   void serialize(Archive& archive) {
     archive(items);

@@ -1,24 +1,19 @@
 // How near a Connection comes to a bare socket over loopback: one sender, one receiver.
 
 #include <fcntl.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <sys/socket.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <atomic>
-#include <cstdio>
-#include <nlohmann/json.hpp>
 #include <thread>
 #include <vector>
 
 #include "base/ensure.h"
 #include "base/text.h"
-#include "bench/harness.h"
+#include "bench/report.h"
+#include "bench/sockets.h"
 #include "net/connection.h"
-#include "net/dial.h"
-#include "net/listener.h"
 #include "net/poller_thread.h"
 
 using namespace piracema;
@@ -27,34 +22,12 @@ using namespace piracema::net;
 
 namespace {
 
-std::pair<Fd, Fd> tcp_pair() {
-  Poller poller;
-  Fd accepted, dialled;
-  auto listener = Listener::open(poller, "127.0.0.1", 0,
-                                 [&](Fd socket, const Address&) { accepted = std::move(socket); });
-  ENSURE(listener.ok());
-  Dial dial(poller, *Address::parse((*listener)->address()), now() + std::chrono::seconds(5),
-            [&](Result<Fd> socket) {
-              ENSURE(socket.ok());
-              dialled = std::move(*socket);
-            });
-  while (!accepted || !dialled) poller.run_once(std::chrono::milliseconds(100));
-  return {std::move(accepted), std::move(dialled)};
-}
-
 // One blocking call a message, on each side.
 void bare_socket(std::size_t size, std::size_t count) {
   auto [near, far] = tcp_pair();
-  const int on = 1;
-  ::setsockopt(near.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-  for (const Fd* end : {&near, &far}) {
-    ENSURE(::fcntl(end->get(), F_SETFL, 0) == 0);
-  }
   std::thread sender([&, socket = near.get()] {
-    const std::vector<std::byte> message(size);
-    for (std::size_t i = 0; i < count; ++i) {
-      ENSURE(::send(socket, message.data(), size, 0) == static_cast<ssize_t>(size));
-    }
+    const std::vector<char> message(size);
+    for (std::size_t i = 0; i < count; ++i) send_all(socket, message.data(), size);
   });
   std::vector<std::byte> message(std::max<std::size_t>(size, 16'384));
   for (std::size_t left = size * count; left > 0;) {
@@ -68,6 +41,7 @@ void bare_socket(std::size_t size, std::size_t count) {
 // Frames with a body, at most 8 MB (and 4096 frames) on their way, as with credits.
 void connection(std::size_t size, std::size_t count) {
   auto [near, far] = tcp_pair();
+  for (const Fd* end : {&near, &far}) ENSURE(::fcntl(end->get(), F_SETFL, O_NONBLOCK) == 0);
   Poller sending, receiving;
   std::atomic<std::size_t> received = 0;
   const std::size_t window = std::clamp<std::size_t>(8'000'000 / size, 4, 4'096);
@@ -105,19 +79,13 @@ int main(int argc, char** argv) {
   add_options(app, settings);
   CLI11_PARSE(app, argc, argv);
 
-  std::vector<Comparison> comparisons;
+  Report report("bench_net_limit", settings);
   for (const std::size_t size : {64, 1'024, 16'384, 65'536, 262'144, 1'048'576, 4'194'304}) {
     const std::size_t count = std::clamp<std::size_t>(1'000'000'000 / size, 100, 500'000);
-    auto comparison =
-        compare(concat(count, " messages of ", size, " bytes"),
-                function_side("socket", [=] { bare_socket(size, count); }),
-                function_side("Connection", [=] { connection(size, count); }), settings);
-    if (!comparison) {
-      std::fprintf(stderr, "bench_net_limit: %s\n", comparison.error().message.c_str());
-      return comparison.error().code == Errc::usage ? 2 : 1;
-    }
-    if (!settings.json) std::printf("%s\n", to_text(*comparison).c_str());
-    comparisons.push_back(std::move(*comparison));
+    report.compare(concat(count, " messages of ", size, " bytes"),
+                   function_side("socket", [=] { bare_socket(size, count); }),
+                   function_side("Connection", [=] { connection(size, count); }),
+                   {.items = count, .unit = "messages", .bytes = size});
   }
-  if (settings.json) std::puts(to_json(this_machine(), comparisons).dump(2).c_str());
+  return report.finish();
 }

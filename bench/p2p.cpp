@@ -2,29 +2,21 @@
 // plain socket or a plain ring in memory that somebody wrote by hand: a length before each item,
 // many items a write, every item copied out and checked (the workload `p2p` of paper 004's figure
 // 9).
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <sched.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <atomic>
-#include <cstdio>
 #include <cstring>
-#include <filesystem>
-#include <nlohmann/json.hpp>
 #include <vector>
 
-#include "base/clock.h"
-#include "base/ensure.h"
-#include "base/fd.h"
 #include "base/text.h"
-#include "bench/harness.h"
+#include "bench/program.h"
+#include "bench/report.h"
+#include "bench/sockets.h"
 
 using namespace piracema;
 using namespace piracema::bench;
@@ -33,22 +25,7 @@ namespace {
 
 constexpr std::size_t items_a_write = 32;
 
-std::pair<Fd, Fd> tcp_pair() {
-  const Fd listener(::socket(AF_INET, SOCK_STREAM, 0));
-  sockaddr_in address{.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
-  socklen_t length = sizeof address;
-  auto* where = reinterpret_cast<sockaddr*>(&address);
-  ENSURE(::bind(listener.get(), where, length) == 0 && ::listen(listener.get(), 1) == 0);
-  ENSURE(::getsockname(listener.get(), where, &length) == 0);
-  Fd near(::socket(AF_INET, SOCK_STREAM, 0));
-  ENSURE(::connect(near.get(), where, length) == 0);
-  Fd far(::accept(listener.get(), nullptr, nullptr));
-  const int on = 1;
-  ENSURE(::setsockopt(near.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on) == 0);
-  return {std::move(near), std::move(far)};
-}
-
-void send_all(int socket, std::size_t bytes, std::size_t items) {
+void send_items(int socket, std::size_t bytes, std::size_t items) {
   const std::size_t one = sizeof bytes + bytes;
   std::vector<char> batch(one * items_a_write);
   for (std::size_t sent = 0; sent < items;) {
@@ -58,16 +35,12 @@ void send_all(int socket, std::size_t bytes, std::size_t items) {
       std::memcpy(item, &bytes, sizeof bytes);
       std::memcpy(item + sizeof bytes, &sent, sizeof sent);
     }
-    for (std::size_t out = 0; out < now * one;) {
-      const ssize_t count = ::send(socket, batch.data() + out, now * one - out, MSG_NOSIGNAL);
-      ENSURE(count > 0);
-      out += static_cast<std::size_t>(count);
-    }
+    send_all(socket, batch.data(), now * one);
   }
 }
 
 /// False if an item is not the next one.
-bool receive_all(int socket, std::size_t bytes, std::size_t items) {
+bool receive_items(int socket, std::size_t bytes, std::size_t items) {
   const std::size_t one = sizeof bytes + bytes;
   std::vector<char> room(std::max<std::size_t>(256 << 10, 2 * one));
   std::vector<char> item(bytes);
@@ -89,33 +62,11 @@ bool receive_all(int socket, std::size_t bytes, std::size_t items) {
   return true;
 }
 
-double cpu_seconds(int who) {
-  rusage used{};
-  ::getrusage(who, &used);
-  const auto seconds = [](const timeval& t) {
-    return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) / 1e6;
-  };
-  return seconds(used.ru_utime) + seconds(used.ru_stime);
-}
-
 Result<Sample> plain_socket(std::size_t bytes, std::size_t items) {
   const auto [near, far] = tcp_pair();
-  const double cpu_before = cpu_seconds(RUSAGE_SELF) + cpu_seconds(RUSAGE_CHILDREN);
-  const Time start = now();
-  const pid_t sender = ::fork();
-  if (sender < 0) return Error{Errc::io, with_errno("fork")};
-  if (sender == 0) {
-    send_all(near.get(), bytes, items);
-    ::_exit(0);
-  }
-  const bool right = receive_all(far.get(), bytes, items);
-  const Time took = now() - start;
-  ::waitpid(sender, nullptr, 0);
-  if (!right) return Error{Errc::failed, "an item was not the next one"};
-  return Sample{
-      .wall_s = std::chrono::duration<double>(took).count(),
-      .cpu_s = cpu_seconds(RUSAGE_SELF) + cpu_seconds(RUSAGE_CHILDREN) - cpu_before,
-  };
+  return two_processes(
+      [&near = near, bytes, items] { send_items(near.get(), bytes, items); },
+      [&far = far, bytes, items] { return receive_items(far.get(), bytes, items); });
 }
 
 /// A ring that two processes share, as plain as can be: they spin, and give way to each other.
@@ -151,71 +102,43 @@ struct PlainRing {
   }
 };
 
+void put_items(PlainRing& ring, std::size_t bytes, std::size_t items) {
+  const std::size_t one = sizeof bytes + bytes;
+  std::vector<char> batch(one * items_a_write);
+  for (std::size_t done = 0; done < items;) {
+    const std::size_t count = std::min(items_a_write, items - done);
+    for (std::size_t i = 0; i < count; ++i, ++done) {
+      std::memcpy(batch.data() + i * one, &bytes, sizeof bytes);
+      std::memcpy(batch.data() + i * one + sizeof bytes, &done, sizeof done);
+    }
+    ring.put(batch.data(), count * one);
+  }
+}
+
+/// False if an item is not the next one.
+bool take_items(PlainRing& ring, std::size_t bytes, std::size_t items) {
+  const std::size_t one = sizeof bytes + bytes;
+  std::vector<char> batch(one * items_a_write);
+  bool right = true;
+  for (std::size_t done = 0; done < items;) {
+    const std::size_t count = std::min(items_a_write, items - done);
+    ring.take(batch.data(), count * one);
+    for (std::size_t i = 0; i < count; ++i, ++done) {
+      right &= std::memcmp(batch.data() + i * one + sizeof bytes, &done, sizeof done) == 0;
+    }
+  }
+  return right;
+}
+
 Result<Sample> plain_memory(std::size_t bytes, std::size_t items) {
   void* memory =
       ::mmap(nullptr, sizeof(PlainRing), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) return Error{Errc::io, with_errno("memory to share")};
   auto* ring = new (memory) PlainRing;
-  const std::size_t one = sizeof bytes + bytes;
-  std::vector<char> batch(one * items_a_write);
-  const double cpu_before = cpu_seconds(RUSAGE_SELF) + cpu_seconds(RUSAGE_CHILDREN);
-  const Time start = now();
-  const pid_t sender = ::fork();
-  if (sender < 0) return Error{Errc::io, with_errno("fork")};
-  for (std::size_t done = 0; done < items;) {
-    const std::size_t count = std::min(items_a_write, items - done);
-    if (sender != 0) ring->take(batch.data(), count * one);
-    for (std::size_t i = 0; i < count; ++i, ++done) {
-      char* item = batch.data() + i * one;
-      if (sender == 0) {
-        std::memcpy(item, &bytes, sizeof bytes);
-        std::memcpy(item + sizeof bytes, &done, sizeof done);
-      } else if (std::memcmp(item + sizeof bytes, &done, sizeof done) != 0) {
-        return Error{Errc::failed, "an item was not the next one"};
-      }
-    }
-    if (sender == 0) ring->put(batch.data(), count * one);
-  }
-  if (sender == 0) ::_exit(0);
-  const Time took = now() - start;
-  ::waitpid(sender, nullptr, 0);
+  auto sample = two_processes([=] { put_items(*ring, bytes, items); },
+                              [=] { return take_items(*ring, bytes, items); });
   ::munmap(memory, sizeof(PlainRing));
-  return Sample{
-      .wall_s = std::chrono::duration<double>(took).count(),
-      .cpu_s = cpu_seconds(RUSAGE_SELF) + cpu_seconds(RUSAGE_CHILDREN) - cpu_before,
-  };
-}
-
-/// As the program says: from its first item to its last one, without its start.
-Result<Sample> piracema_run(const std::string& built, const std::string& transport,
-                            std::size_t bytes, std::size_t items) {
-  std::string output;
-  std::string last_words;
-  auto sample =
-      run_command({built + "/tools/piracema", "run", "--quiet", "--transport", transport, "-n", "2",
-                   built + "/bench/p2p_app", std::to_string(bytes), std::to_string(items)},
-                  {.output = &output, .last_words = &last_words});
-  if (!sample) return sample.error();
-  if (sample->exit_code != 0 || output.empty()) return Error{Errc::failed, last_words};
-  sample->wall_s = std::stod(output);
   return sample;
-}
-
-void print_rates(const Comparison& comparison, std::size_t bytes, std::size_t items) {
-  const auto print = [&](const std::string& name, const std::vector<Sample>& samples) {
-    std::vector<double> wall, cpu;
-    for (const Sample& sample : samples) {
-      wall.push_back(sample.wall_s);
-      cpu.push_back(sample.cpu_s);
-    }
-    const double millions = static_cast<double>(items) / 1e6;
-    const double seconds = summarize(wall).median;
-    std::printf("  %-14s %8.3f M items/s %8.0f MB/s %8.3f CPU s a million items\n", name.c_str(),
-                millions / seconds, millions * static_cast<double>(bytes) / seconds,
-                summarize(cpu).median / millions);
-  };
-  print(comparison.name_a, comparison.a);
-  print(comparison.name_b, comparison.b);
 }
 
 }  // namespace
@@ -237,31 +160,19 @@ int main(int argc, char** argv) {
       ->check(CLI::IsMember({"tcp", "shm"}))
       ->capture_default_str();
   CLI11_PARSE(app, argc, argv);
-  const std::string built =
-      std::filesystem::read_symlink("/proc/self/exe").parent_path().parent_path();
 
-  std::vector<Comparison> comparisons;
+  Report report("bench_p2p", settings);
   for (const std::size_t bytes : sizes) {
     const std::size_t items = std::clamp<std::size_t>(megabytes * 1'000'000 / bytes, 1, 20'000'000);
-    auto comparison = compare(
-        concat(items, " items of ", bytes, " bytes"),
-        {.name = transport == "tcp" ? "plain socket" : "plain ring",
-         .run =
-             [=] {
-               return transport == "tcp" ? plain_socket(bytes, items) : plain_memory(bytes, items);
-             }},
-        {.name = "piracema", .run = [=] { return piracema_run(built, transport, bytes, items); }},
-        settings);
-    if (!comparison) {
-      std::fprintf(stderr, "bench_p2p: %s\n", comparison.error().message.c_str());
-      return comparison.error().code == Errc::usage ? 2 : 1;
-    }
-    if (!settings.json) {
-      std::printf("%s", to_text(*comparison).c_str());
-      print_rates(*comparison, bytes, items);
-      std::printf("\n");
-    }
-    comparisons.push_back(std::move(*comparison));
+    const Side by_socket{.name = "plain socket", .run = [=] { return plain_socket(bytes, items); }};
+    const Side by_memory{.name = "plain ring", .run = [=] { return plain_memory(bytes, items); }};
+    const auto ours =
+        under_piracema({"--transport", transport, "-n", "2"},
+                       {built("bench/p2p_app"), std::to_string(bytes), std::to_string(items)});
+    report.compare(concat(items, " items of ", bytes, " bytes"),
+                   transport == "tcp" ? by_socket : by_memory,
+                   {.name = "piracema", .run = [=] { return run_timed(ours); }},
+                   {.items = items, .bytes = bytes});
   }
-  if (settings.json) std::puts(to_json(this_machine(), comparisons).dump(2).c_str());
+  return report.finish();
 }

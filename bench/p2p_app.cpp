@@ -1,7 +1,8 @@
 // Point to point: a source makes items of one size, a sink checks that all came, in order, whole.
 //
-//     p2p_app BYTES ITEMS
+//     p2p_app BYTES ITEMS [raw|cereal]
 //
+// Items are copied raw, or written and read by cereal as a number and a vector of the rest.
 // Prints the seconds from the first item made to the last one checked.
 #include <piracema/piracema.h>
 
@@ -10,6 +11,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <stdexcept>
+#include <string_view>
 #include <vector>
 
 using namespace piracema;
@@ -70,6 +72,36 @@ struct Check {
   }
 };
 
+struct ByCereal {
+  std::int64_t sequence = 0;
+  std::vector<char> rest;
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(sequence, rest);
+  }
+};
+
+/// The same items, of a size that is known when it runs.
+struct MakeByCereal {
+  std::size_t bytes = 8;
+  Make<Small<8>> make;
+
+  std::optional<ByCereal> operator()() {
+    const auto small = make();
+    if (!small) return std::nullopt;
+    return ByCereal{small->sequence, std::vector<char>(bytes - 8)};
+  }
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(make);
+  }
+};
+
+int go_by_cereal(std::size_t bytes, std::int64_t items) {
+  return run(pipeline(source("make", MakeByCereal{bytes, {items}}),
+                      sink("check", Check<ByCereal>{items})));
+}
+
 template <class Item>
 int go(std::int64_t items) {
   return run(pipeline(source("make", Make<Item>{items}), sink("check", Check<Item>{items})));
@@ -78,8 +110,11 @@ int go(std::int64_t items) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 3) return 2;
+  if (argc < 3 || argc > 4 || std::atoll(argv[1]) < 8) return 2;
   const std::int64_t items = std::atoll(argv[2]);
+  const std::string_view kind = argc == 4 ? argv[3] : "raw";
+  if (kind == "cereal") return go_by_cereal(static_cast<std::size_t>(std::atoll(argv[1])), items);
+  if (kind != "raw") return 2;
   switch (std::atoll(argv[1])) {
     case 8:
       return go<Small<8>>(items);

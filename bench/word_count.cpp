@@ -1,0 +1,51 @@
+// Word count (W) in one thread, in two, by word, and in two processes, each beside the same loop
+// written by hand: what one core of this machine allows.
+#include <CLI/CLI.hpp>
+#include <vector>
+
+#include "base/text.h"
+#include "bench/program.h"
+#include "bench/report.h"
+
+using namespace piracema;
+using namespace piracema::bench;
+
+int main(int argc, char** argv) {
+  bench::Settings settings;
+  std::size_t lines = 5'000'000;
+  CLI::App app("Counts words of lines, beside the same work in a loop written by hand.");
+  add_options(app, settings);
+  app.add_option("--lines", lines, "Lines a run, of 100 characters")
+      ->check(CLI::Range(1, 1'000'000'000))
+      ->capture_default_str();
+  CLI11_PARSE(app, argc, argv);
+  const std::string program = built("bench/word_count_app");
+  const auto threads = [&](const char* mode) {
+    return std::vector<std::string>{program, mode, std::to_string(lines)};
+  };
+  const auto processes = [&](const char* transport, const char* mode) {
+    return under_piracema({"-n", "2", "--transport", transport}, threads(mode));
+  };
+  const std::vector<std::pair<std::string, std::vector<std::string>>> ways{
+      {"fused, 1 thread", threads("fused")},
+      {"2 threads", threads("threads")},
+      {"by word, 4 threads", threads("keyed")},
+      {"2 processes", processes("shm", "threads")},
+      {"by word, 2 processes", processes("shm", "keyed")},
+      {"2 processes, TCP", processes("tcp", "threads")},
+      {"by word, 2 proc., TCP", processes("tcp", "keyed")}};
+
+  std::string printed;
+  const auto counted = run_command(threads("words"), {.output = &printed});
+  if (!counted || counted->exit_code != 0) return 1;
+  const std::size_t words = std::stoull(printed);
+  Report report("bench_word_count", settings);
+  for (const auto& [name, command] : ways) {
+    report.compare(
+        concat(lines, " lines of ", words, " words"),
+        {.name = "plain loop", .run = [&] { return run_marked(threads("plain"), words); }},
+        {.name = name, .run = [&, own = command] { return run_marked(own, words); }},
+        {.items = lines, .unit = "lines"});
+  }
+  return report.finish();
+}
