@@ -84,6 +84,11 @@ void CkptCommand::add_running(CLI::App& app) {
                  "Time between two images, such as 10m; default: only when asked");
   app.add_option("--keep", keep_, "Images to keep; default: 2")->check(CLI::Range(1, 1'000));
   app.add_option("--criu", criu_, "The criu to use, 4.2 or later; default: PIRACEMA_CRIU, PATH");
+  app.add_option("--hosts", hosts_,
+                 "Hosts that it runs on, such as a,b: the first one runs the\nprogram; "
+                 "default: this one, or those it was saved on");
+  app.add_option("--rsh", rsh_,
+                 "Command that reaches a host, such as ssh or srun -w;\ndefault: ssh");
   app.add_flag("--quiet", quiet_, "Only warnings and errors");
 }
 
@@ -159,6 +164,8 @@ int CkptCommand::start() {
   if (!directory) return fail(directory.error());
   auto job = new_job(**directory, std::move(program_));
   if (!job) return fail(job.error());
+  if (auto applied = apply_hosts(hosts_, rsh_, criu_, **directory, *job, *settings); !applied)
+    return fail(applied.error());
   return keep_job(*std::move(directory), *std::move(job), *std::move(settings));
 }
 
@@ -179,6 +186,8 @@ int CkptCommand::resume() {
   if (images->empty()) {
     return fail({Errc::config, concat(directory_, ": there is no image to go on from")});
   }
+  if (auto applied = apply_hosts(hosts_, rsh_, criu_, **directory, *job, *settings); !applied)
+    return fail(applied.error());
   return keep_job(*std::move(directory), *std::move(job), *std::move(settings));
 }
 
@@ -197,6 +206,8 @@ int CkptCommand::window() {
   if (is_new) job = new_job(**directory, program_);
   if (!job) return fail(job.error());
   if (job->ended) return *job->ended;
+  if (auto hosts = apply_hosts(hosts_, rsh_, criu_, **directory, *job, *settings); !hosts)
+    return fail(hosts.error());
   return keep_job(*std::move(directory), *std::move(job), *std::move(settings));
 }
 

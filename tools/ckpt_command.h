@@ -40,7 +40,7 @@ class CkptCommand {
   CLI::App *ckpt_ = nullptr, *run_ = nullptr, *resume_ = nullptr, *save_ = nullptr,
            *stop_ = nullptr, *list_ = nullptr, *verify_ = nullptr, *prune_ = nullptr,
            *doctor_ = nullptr, *window_ = nullptr, *plan_ = nullptr;
-  std::string directory_, criu_, every_;
+  std::string directory_, criu_, every_, hosts_, rsh_;
   std::vector<std::string> program_;
   WindowOptions windows_;
   std::uint32_t keep_ = 2;

@@ -3,20 +3,28 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <climits>
 #include <filesystem>
 #include <random>
+#include <sstream>
+#include <string_view>
 
 #include "arguments.h"
 #include "base/text.h"
 #include "ckpt/criu.h"
+#include "ckpt/door.h"
+#include "ckpt/host_agent.h"
 
 namespace piracema::tools {
 
 using namespace ckpt;
 
 namespace {
+
+// A byte of their capsules' addresses tells them apart.
+constexpr std::size_t hosts_max = 250;
 
 bool are_one_file(int a, int b) {
   struct stat first {
@@ -30,7 +38,54 @@ std::uint64_t draw() {
   return (std::uint64_t{device()} << 32) | device();
 }
 
+Result<std::vector<std::string>> parse_hosts(const std::string& text) {
+  std::vector<std::string> hosts;
+  std::istringstream words(text);
+  for (std::string one; std::getline(words, one, ',');) {
+    // It becomes a word of a remote shell's command, and must not be taken for an option of it.
+    if (one.empty() || one.front() == '-' || one.find_first_of(" \t'\"\\$`;&|<>()") != one.npos) {
+      return Error{Errc::usage, concat("--hosts: want names such as a,b; found '", text, "'")};
+    }
+    hosts.push_back(one);
+  }
+  if (hosts.empty() || hosts.size() > hosts_max) {
+    return Error{Errc::usage, concat("--hosts: want 1 to ", hosts_max, " names")};
+  }
+  return hosts;
+}
+
 }  // namespace
+
+std::optional<int> run_ckpt_part(int argc, char** argv) {
+  if (argc < 3 || std::string_view(argv[1]) != "ckpt") return std::nullopt;
+  const std::string_view part = argv[2];
+  if (part == "agent") return HostAgent(this_program()).run();
+  if (part == "door") return run_door();
+  if (part == "rsh") return run_rsh({argv + 3, argv + argc});
+  return std::nullopt;
+}
+
+Result<Done> apply_hosts(const std::string& hosts, const std::string& rsh, const std::string& criu,
+                         JobDirectory& directory, JobFile& job, RunSettings& settings) {
+  const auto images = ImageStore(directory).list();
+  if (!images) return images.error();
+  if (!hosts.empty()) {
+    auto named = parse_hosts(hosts);
+    if (!named) return named.error();
+    if (!images->empty() && named->size() != job.hosts.size()) {
+      return Error{Errc::usage,
+                   concat("--hosts: want as many as the job was saved on, which is ",
+                          std::max<std::size_t>(job.hosts.size(), 1), "; found ", named->size())};
+    }
+    job.hosts = *std::move(named);
+    if (auto written = directory.write(job); !written) return written;
+  }
+  if (job.hosts.empty()) return Done{};
+  settings.several = {.hosts = job.hosts, .rsh = rsh, .criu = criu};
+  // What a job was saved with is what it goes on with.
+  if (!images->empty()) return Done{};
+  return copy_job_program(directory, settings.program);
+}
 
 std::string this_program() {
   std::array<char, PATH_MAX> room;

@@ -3,6 +3,7 @@
 #include <piracema/error.h>
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,16 @@
 
 /// What `piracema ckpt run`, `resume` and `window` have in common.
 namespace piracema::tools {
+
+/// What this program is besides for jobs of several hosts: `ckpt agent`, `ckpt door` and `ckpt
+/// rsh`, which nobody calls by hand. The exit code; none if the words are others.
+std::optional<int> run_ckpt_part(int argc, char** argv);
+
+/// Puts the hosts of a job ("a,b"; empty: those that it had) into job and settings, and this
+/// program into its directory. Errc::usage, Errc::config, Errc::io.
+Result<Done> apply_hosts(const std::string& hosts, const std::string& rsh, const std::string& criu,
+                         ckpt::JobDirectory& directory, ckpt::JobFile& job,
+                         ckpt::RunSettings& settings);
 
 /// This program's file.
 std::string this_program();

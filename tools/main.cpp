@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "ckpt/hook.h"
 #include "ckpt_command.h"
+#include "ckpt_program.h"
 #include "coll_command.h"
 #include "graph_command.h"
 #include "kv_command.h"
@@ -64,8 +65,8 @@ class HelpText : public CLI::Formatter {
     if (name == "kv") words = "piracema kv demo|replica|keygen|put|get|... [OPTIONS] ...";
     if (name == "ckpt") words = "piracema ckpt run|save|stop|resume|list|... [OPTIONS] ...";
     if (app->get_parent() != nullptr && app->get_parent()->get_name() == "ckpt") {
-      words =
-          concat("piracema ckpt ", name, " [OPTIONS]", name == "run" || name == "window" ? " -- PROGRAM ARGS..." : "");
+      words = concat("piracema ckpt ", name, " [OPTIONS]",
+                     name == "run" || name == "window" ? " -- PROGRAM ARGS..." : "");
     }
     if (app->get_parent() != nullptr && app->get_parent()->get_name() == "kv") {
       words = concat("piracema kv ", name, " [OPTIONS] ",
@@ -292,6 +293,7 @@ int main(int argc, char** argv) {
   fill_standard_fds();
   // criu names a file to call, without words for it.
   if (argc == 1 && std::getenv(ckpt::hook_variable) != nullptr) return ckpt::run_hook();
+  if (const auto code = run_ckpt_part(argc, argv)) return *code;
   try {
     const int code = CommandLine().run(argc, argv);
     return check_output(code, argc > 1 && std::string_view(argv[1]) == "run");

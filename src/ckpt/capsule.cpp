@@ -12,7 +12,6 @@
 #include <utility>
 
 #include "base/text.h"
-#include "ckpt/netlink.h"
 #include "wire/fields.h"
 
 namespace piracema::ckpt {
@@ -29,20 +28,9 @@ constexpr idtype_t P_PIDFD = static_cast<idtype_t>(3);
 constexpr unsigned long namespaces =
     CLONE_NEWPID | CLONE_NEWNS | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS;
 
-// The capsule's end is c0, with its address; the other is in this namespace, on the bridge, or
-// inside too where nobody else is to be reached (an MPI refuses to run over loopback alone).
-Result<Done> join_bridge(const CapsuleSettings& settings, pid_t init) {
-  auto netlink = Netlink::open();
-  if (!netlink) return netlink.error();
-  if (auto made = netlink->add_veth(settings.outer_link, "c0", static_cast<std::uint32_t>(init));
-      !made)
-    return made;
-  if (auto joined = netlink->set_master(settings.outer_link, settings.bridge); !joined)
-    return joined;
-  return netlink->set_up(settings.outer_link, true);
-}
-
 }  // namespace
+
+std::string address_of(std::size_t host) { return concat("10.77.0.", host + 1); }
 
 Result<Capsule> Capsule::open(const CapsuleSettings& settings) {
   int ends[2];
@@ -63,24 +51,11 @@ Result<Capsule> Capsule::open(const CapsuleSettings& settings) {
   Capsule capsule(static_cast<pid_t>(pid), Fd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0))),
                   std::move(here));
   there.close();
-  Result<Done> joined = Done{};
-  if (!capsule.init_) {
-    joined = Error{Errc::io, with_errno("pidfd of a capsule")};
-  } else if (!settings.bridge.empty()) {
-    joined = join_bridge(settings, static_cast<pid_t>(pid));
-  }
-  if (!joined) {
-    ::kill(static_cast<pid_t>(pid), SIGKILL);
-    ::waitpid(static_cast<pid_t>(pid), nullptr, 0);
-    capsule.init_.close();
-    return joined.error();
-  }
-  // Its end of the link is there: it may go on.
-  const char go = 'g';
-  if (::send(capsule.socket_.get(), &go, 1, MSG_NOSIGNAL) != 1) {
-    return Error{Errc::io, with_errno("capsule")};
-  }
-  return capsule;
+  if (capsule.init_) return capsule;
+  const Error error{Errc::io, with_errno("pidfd of a capsule")};
+  ::kill(static_cast<pid_t>(pid), SIGKILL);
+  ::waitpid(static_cast<pid_t>(pid), nullptr, 0);
+  return error;
 }
 
 Result<Report> Capsule::receive() {

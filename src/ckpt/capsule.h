@@ -3,8 +3,8 @@
 #include <piracema/error.h>
 #include <sys/types.h>
 
-#include <optional>
 #include <string>
+#include <vector>
 
 #include "base/fd.h"
 #include "ckpt/capsule_messages.h"
@@ -19,10 +19,16 @@ struct CapsuleSettings {
   /// The capsule's own, on its link c0; nobody outside sees it.
   std::string address = "10.77.0.1";
   unsigned prefix_bits = 24;
-  /// If not empty: the bridge of this host that the other end of its link joins, so that capsules
-  /// of other hosts are reached; and the name of that end.
-  std::string bridge, outer_link;
+  /// Where the job has several hosts: a socket of open_overlay_socket, which stays the caller's,
+  /// by which c0 reaches the other capsules; their token; and the names of all, in the order of
+  /// their addresses, the first of which is that of `address_of(0)`. -1: c0 leads nowhere.
+  int network = -1;
+  OverlayToken token{};
+  std::vector<std::string> names;
 };
+
+/// Of the capsule on a job's host, from 0 on.
+std::string address_of(std::size_t host);
 
 /// A place for one job: process, mount, network, IPC and host-name namespaces of its own, a
 /// private /dev/shm and ptys. Its first process is ours. CRIU runs inside too, so that no

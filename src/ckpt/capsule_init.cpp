@@ -1,3 +1,5 @@
+#include "ckpt/capsule_init.h"
+
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -15,7 +17,6 @@
 
 #include "base/clock.h"
 #include "base/text.h"
-#include "ckpt/capsule.h"
 #include "ckpt/capsule_setup.h"
 #include "ckpt/criu_run.h"
 #include "ckpt/image_store.h"
@@ -27,72 +28,41 @@ namespace piracema::ckpt {
 
 namespace {
 
-constexpr int socket_number = 3;
+constexpr int socket_number = 3, network_number = 4;
 
-/// The first process of a capsule: starts the job, runs criu beside it, waits for all.
-class Init {
- public:
-  Init(Fd socket, const CapsuleSettings& settings)
-      : socket_(std::move(socket)), settings_(settings) {}
+}  // namespace
 
-  [[noreturn]] void run();
-
- private:
-  void report(Report report);
-  void handle(const Order& order);
-  void start(const Order& order);
-  void restore(const Order& order);
-  void dump(const Order& order);
-  void reap();
-  void job_ended(int status);
-  void helper_ended(bool ok);
-  void restored(bool ok);
-  void dumped(bool ok);
-  bool is_stopped_all_the_same() const;
-  Result<Done> check_before_dump() const;
-
-  Fd socket_;
-  const CapsuleSettings& settings_;
-  Fd signals_;
-  pid_t job_ = 0;
-  /// criu, or the hook that makes the image complete when criu is done.
-  pid_t helper_ = 0;
-  enum class Step { criu, commit } step_ = Step::criu;
-  /// The one that the helper works on.
-  Order order_;
-  Time began_{};
-  /// The job's end; noticed while criu runs, it may be criu's doing.
-  std::optional<int> ended_;
-};
-
-void Init::report(Report report) {
+void CapsuleInit::report(Report report) {
   const Buffer bytes = wire::encode(std::move(report));
   // A keeper that has gone takes us with it.
   (void)::send(socket_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
 }
 
-void Init::start(const Order& order) {
-  if (auto set = set_last_pid(pid_least); !set) {
-    return report({.kind = ReportKind::started, .message = set.error().message});
-  }
+void CapsuleInit::start(const Order& order) {
+  if (auto set = set_last_pid(pid_least); !set) return refuse(ReportKind::started, set.error());
   auto pid = start_job(order);
-  if (!pid) return report({.kind = ReportKind::started, .message = pid.error().message});
+  if (!pid) return refuse(ReportKind::started, pid.error());
   job_ = *pid;
   report({.kind = ReportKind::started, .ok = true});
 }
 
-void Init::restore(const Order& order) {
+void CapsuleInit::restore(const Order& order) {
   order_ = order;
   step_ = Step::criu;
-  if (auto put = put_shared_memory_back(order.parts); !put) {
-    return report({.kind = ReportKind::started, .message = put.error().message});
+  if (order_.root == 0) {
+    auto root = roll_back_part(order.parts);
+    if (!root) return refuse(ReportKind::started, root.error());
+    order_.root = *root;
   }
-  auto pid = start_beside(restore_command(settings_, order), order, 0);
-  if (!pid) return report({.kind = ReportKind::started, .message = pid.error().message});
+  if (auto put = put_shared_memory_back(order.parts); !put) {
+    return refuse(ReportKind::started, put.error());
+  }
+  auto pid = start_beside(restore_command(settings_, order_), order_, 0);
+  if (!pid) return refuse(ReportKind::started, pid.error());
   helper_ = *pid;
 }
 
-Result<Done> Init::check_before_dump() const {
+Result<Done> CapsuleInit::check_before_dump() const {
   if (job_ == 0 || ended_) return Error{Errc::failed, "the job has ended"};
   if (helper_ != 0) return Error{Errc::failed, "an image is being made already"};
   const auto found = obstacles(job_, {1});
@@ -100,40 +70,56 @@ Result<Done> Init::check_before_dump() const {
   return Done{};
 }
 
-void Init::dump(const Order& order) {
+void CapsuleInit::dump(const Order& order) {
+  waits_at_.reset();
+  given_up_ = agreed_ = false;
+  if (door_) door_->forget();
   if (auto right = check_before_dump(); !right) {
-    return report({.kind = ReportKind::dumped, .message = right.error().message});
+    if (overlay_) overlay_->pass();
+    return refuse(ReportKind::dumped, right.error());
   }
   order_ = order;
   step_ = Step::criu;
   began_ = now();
   auto pid = start_beside(dump_command(settings_, order, job_), order, job_);
-  if (!pid) return report({.kind = ReportKind::dumped, .message = pid.error().message});
-  helper_ = *pid;
+  if (pid) {
+    helper_ = *pid;
+  } else {
+    if (overlay_) overlay_->pass();
+    refuse(ReportKind::dumped, pid.error());
+  }
 }
 
-void Init::job_ended(int status) {
+void CapsuleInit::job_ended(int status) {
   ended_ = status;
   if (helper_ != 0 && step_ == Step::criu) return;
   report({.kind = ReportKind::ended, .status = static_cast<std::uint32_t>(status)});
 }
 
-void Init::helper_ended(bool ok) {
+bool CapsuleInit::start_commit() {
+  step_ = Step::commit;
+  auto pid = start_beside(commit_command(settings_), order_, job_);
+  if (pid) helper_ = *pid;
+  return pid.ok();
+}
+
+void CapsuleInit::helper_ended(bool ok) {
   helper_ = 0;
   if (order_.kind == OrderKind::restore) return restored(ok);
+  if (order_.several && step_ == Step::commit) {
+    return report(
+        {.kind = ReportKind::sealed, .ok = ok, .message = ok ? "" : why_failed(order_.log)});
+  }
+  if (order_.several) return part_dumped(ok);
+  // The job goes on already while its image is made safe.
   if (ok && !order_.stop && step_ == Step::criu && !ended_) {
-    // The job goes on already while its image is made safe.
-    step_ = Step::commit;
-    if (auto pid = start_beside(commit_command(settings_), order_, job_)) {
-      helper_ = *pid;
-      return;
-    }
+    if (start_commit()) return;
     ok = false;
   }
   dumped(ok);
 }
 
-void Init::restored(bool ok) {
+void CapsuleInit::restored(bool ok) {
   if (ok) job_ = static_cast<pid_t>(order_.root);
   report({.kind = ReportKind::started, .ok = ok, .message = ok ? "" : why_failed(order_.log)});
   if (ok && ended_) job_ended(*ended_);
@@ -141,14 +127,15 @@ void Init::restored(bool ok) {
 
 // criu kills what it has saved, and then may take it for a failure that somebody is dead. By then
 // the hook has made the image complete: the job was stopped, or is by the end of the capsule.
-bool Init::is_stopped_all_the_same() const {
+bool CapsuleInit::is_stopped_all_the_same() const {
   const bool ended_itself = ended_ && !(WIFSIGNALED(*ended_) && WTERMSIG(*ended_) == SIGKILL);
+  if (order_.several) return order_.stop && !ended_itself && agreed_;
   const std::string manifest =
       concat(order_.directory, "/images/", ImageStore::manifest_name(order_.image));
   return order_.stop && !ended_itself && ::access(manifest.c_str(), F_OK) == 0;
 }
 
-void Init::dumped(bool ok) {
+void CapsuleInit::dumped(bool ok) {
   ok = ok || is_stopped_all_the_same();
   const auto took = static_cast<std::uint64_t>((now() - began_) / std::chrono::microseconds(1));
   report({.kind = ReportKind::dumped,
@@ -165,7 +152,7 @@ void Init::dumped(bool ok) {
   }
 }
 
-void Init::reap() {
+void CapsuleInit::reap() {
   signalfd_siginfo ignored;
   while (::read(signals_.get(), &ignored, sizeof ignored) > 0) {
   }
@@ -185,7 +172,7 @@ void Init::reap() {
   }
 }
 
-void Init::handle(const Order& order) {
+void CapsuleInit::handle(const Order& order) {
   switch (order.kind) {
     case OrderKind::start:
       return start(order);
@@ -193,37 +180,70 @@ void Init::handle(const Order& order) {
       return restore(order);
     case OrderKind::dump:
       return dump(order);
+    case OrderKind::link:
+      return link(order);
+    case OrderKind::hold:
+      if (overlay_) overlay_->hold();
+      return report({.kind = ReportKind::held, .ok = true});
+    case OrderKind::pass:
+      if (overlay_) overlay_->pass();
+      return;
+    case OrderKind::proceed:
+      return proceed(order.ok);
   }
 }
 
-void Init::run() {
+bool CapsuleInit::set_up() {
   sigset_t child;
   ::sigemptyset(&child);
   ::sigaddset(&child, SIGCHLD);
   ::sigprocmask(SIG_BLOCK, &child, nullptr);
   signals_ = Fd(::signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK));
-  char go = 0;
-  if (!signals_ || ::recv(socket_.get(), &go, 1, 0) != 1) ::_exit(1);
-  const auto made = set_up_capsule(settings_);
-  report({.kind = ReportKind::ready, .ok = made.ok(), .message = made ? "" : made.error().message});
-  if (!made) ::_exit(1);
-  Buffer room;
-  room.resize(message_bytes_max);
-  for (;;) {
-    std::array<pollfd, 2> wait = {{{socket_.get(), POLLIN, 0}, {signals_.get(), POLLIN, 0}}};
-    if (::poll(wait.data(), wait.size(), -1) < 0 && errno != EINTR) ::_exit(1);
-    if (wait[1].revents != 0) reap();
-    if (wait[0].revents == 0) continue;
-    const ssize_t bytes = ::recv(socket_.get(), room.data(), room.size(), MSG_DONTWAIT);
-    if (bytes < 0 && (errno == EAGAIN || errno == EINTR)) continue;
-    if (bytes <= 0) ::_exit(0);
-    const auto order = wire::decode<Order>(Bytes(room).first(static_cast<std::size_t>(bytes)));
-    if (!order) ::_exit(1);
-    handle(*order);
+  if (!signals_) return false;
+  auto made = set_up_capsule(settings_);
+  if (made && *made) {
+    overlay_ = *std::move(made);
+    auto door = HookDoor::open();
+    if (door) {
+      door_ = *std::move(door);
+    } else {
+      made = door.error();
+    }
   }
+  report({.kind = ReportKind::ready, .ok = made.ok(), .message = made ? "" : made.error().message});
+  return made.ok();
 }
 
-}  // namespace
+void CapsuleInit::hear_keeper() {
+  Buffer room;
+  room.resize(message_bytes_max);
+  const ssize_t bytes = ::recv(socket_.get(), room.data(), room.size(), MSG_DONTWAIT);
+  if (bytes < 0 && (errno == EAGAIN || errno == EINTR)) return;
+  if (bytes <= 0) ::_exit(0);
+  const auto order = wire::decode<Order>(Bytes(room).first(static_cast<std::size_t>(bytes)));
+  if (!order) ::_exit(1);
+  handle(*order);
+}
+
+void CapsuleInit::run() {
+  if (!set_up()) ::_exit(1);
+  for (;;) {
+    std::array<pollfd, 5> wait = {{{socket_.get(), POLLIN, 0},
+                                   {signals_.get(), POLLIN, 0},
+                                   {door_ ? door_->watched() : -1, POLLIN, 0},
+                                   {overlay_ ? overlay_->device() : -1, POLLIN, 0},
+                                   {overlay_ ? overlay_->host() : -1, POLLIN, 0}}};
+    if (::poll(wait.data(), wait.size(), -1) < 0) {
+      if (errno != EINTR) ::_exit(1);
+      continue;
+    }
+    if (wait[3].revents != 0) overlay_->leave();
+    if (wait[4].revents != 0) overlay_->arrive();
+    if (wait[2].revents != 0) hear_hook();
+    if (wait[1].revents != 0) reap();
+    if (wait[0].revents != 0) hear_keeper();
+  }
+}
 
 void capsule_main(Fd socket, const CapsuleSettings& settings) {
   // Dies with the keeper; one that is dead already is noticed by its end of the socket.
@@ -234,12 +254,17 @@ void capsule_main(Fd socket, const CapsuleSettings& settings) {
     ::signal(number, SIG_IGN);
   }
   // Files of other mount namespaces have no name here; criu would refuse them.
-  Fd own(::fcntl(socket.get(), F_DUPFD_CLOEXEC, 100));
-  socket.close();
-  ::dup3(own.get(), socket_number, O_CLOEXEC);
-  own.release();
-  ::syscall(SYS_close_range, static_cast<unsigned>(socket_number) + 1, ~0u, 0);
-  Init(Fd(socket_number), settings).run();
+  const int own = ::fcntl(socket.release(), F_DUPFD_CLOEXEC, 100);
+  CapsuleSettings inside = settings;
+  unsigned kept = socket_number;
+  if (settings.network >= 0) {
+    const int network = ::fcntl(settings.network, F_DUPFD_CLOEXEC, 100);
+    inside.network = ::dup3(network, network_number, O_CLOEXEC);
+    kept = network_number;
+  }
+  ::dup3(own, socket_number, O_CLOEXEC);
+  ::syscall(SYS_close_range, kept + 1, ~0u, 0);
+  CapsuleInit(Fd(socket_number), inside).run();
 }
 
 }  // namespace piracema::ckpt

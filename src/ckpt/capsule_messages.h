@@ -5,31 +5,53 @@
 #include <tuple>
 #include <vector>
 
+#include "ckpt/overlay.h"
+
 /// What a keeper and the first process of its capsule say to each other: one message a packet of a
-/// SOCK_SEQPACKET pair. Both are of one build; there are no versions.
+/// SOCK_SEQPACKET pair; on another host an agent passes them on (host_messages.h). All are of one
+/// build; there are no versions.
 namespace piracema::ckpt {
 
-enum class OrderKind : std::uint8_t { start, restore, dump };
+enum class OrderKind : std::uint8_t {
+  start,
+  restore,
+  dump,
+  // Where the job has several hosts; host_group.h says when.
+  link,     ///< The other capsules: `peers`, `mtu`.
+  hold,     ///< No packet leaves or enters from now on; answered by `held`.
+  pass,     ///< Packets may travel.
+  proceed,  ///< To the dump that waits: the next step, or not `ok`: give up.
+};
 
 struct Order {
   OrderKind kind = OrderKind::start;
   /// start: the program and where it runs.
   std::vector<std::string> command;
   std::string working_directory;
+  /// start: "NAME=value", in place of the capsule's own environment; empty: that one.
+  std::vector<std::string> environment;
   /// start: where its output goes; both may be one file.
   std::string output, error;
   /// restore, dump: the directory of the image's parts, and the file that criu's log goes to.
   std::string parts, log;
-  /// restore: the first process of the job.
+  /// restore: the first process of the job. 0: the record of the parts says it, and files are
+  /// rolled back before.
   std::uint32_t root = 0;
   /// dump: the job ends with it; else it goes on.
   bool stop = false;
+  /// dump: one of several hosts; it waits for the others.
+  bool several = false;
+  /// proceed.
+  bool ok = false;
   /// dump: the directory of the job, the number of the image, and that of the job.
   std::string directory;
   std::uint64_t image = 0, job = 0;
+  /// link.
+  std::vector<OverlayPeer> peers;
+  std::uint32_t mtu = 0;
   auto fields() {
-    return std::tie(kind, command, working_directory, output, error, parts, log, root, stop,
-                    directory, image, job);
+    return std::tie(kind, command, working_directory, environment, output, error, parts, log, root,
+                    stop, several, ok, directory, image, job, peers, mtu);
   }
 };
 
@@ -38,6 +60,11 @@ enum class ReportKind : std::uint8_t {
   started,  ///< Likewise the job, be it new or restored.
   dumped,   ///< Likewise an image, complete and durable; if it was to stop, the job has.
   ended,    ///< The job has ended by itself: `status` as waitpid(2) has it.
+  // Of one of several hosts; `dumped` does not mean that anything is durable there.
+  held,      ///< The answer to `hold`.
+  frozen,    ///< Memory and sockets are saved; the job stands still and waits.
+  recorded,  ///< Files too; if it is to stop, durable.
+  sealed,    ///< After a dump that the job survives: the part of this host is durable, or not.
 };
 
 struct Report {

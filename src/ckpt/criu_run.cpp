@@ -13,6 +13,7 @@
 
 #include "base/fd.h"
 #include "base/text.h"
+#include "ckpt/capsule_setup.h"
 #include "ckpt/hook.h"
 
 namespace piracema::ckpt {
@@ -55,8 +56,9 @@ bool redirect(const std::string& output, const std::string& error) {
 
 // The reason of a child that could not become the program comes by the pipe.
 Result<pid_t> start(const std::vector<std::string>& command, const std::string& directory,
-                    const std::string& output, const std::string& error) {
-  const auto words = pointers(command);
+                    const std::string& output, const std::string& error,
+                    const std::vector<std::string>& variables = {}) {
+  const auto words = pointers(command), environment = pointers(variables);
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) return Error{Errc::io, with_errno("pipe")};
   Fd in(ends[0]), out(ends[1]);
@@ -66,6 +68,10 @@ Result<pid_t> start(const std::vector<std::string>& command, const std::string& 
     ::setsid();
     restore_signals();
     if ((directory.empty() || ::chdir(directory.c_str()) == 0) && redirect(output, error)) {
+      if (!variables.empty()) {
+        environ = const_cast<char**>(environment.data());
+        ::setenv("TMPDIR", capsule_temporary, 1);
+      }
       ::execvp(words[0], words.data());
     }
     const int reason = errno;
@@ -92,7 +98,8 @@ std::string read_text(const std::string& path) {
 }  // namespace
 
 Result<pid_t> start_job(const Order& order) {
-  return start(order.command, order.working_directory, order.output, order.error);
+  return start(order.command, order.working_directory, order.output, order.error,
+               order.environment);
 }
 
 std::vector<std::string> dump_command(const CapsuleSettings& settings, const Order& order,
@@ -133,6 +140,7 @@ Result<pid_t> start_beside(const std::vector<std::string>& command, const Order&
   ::unlink((place + "/hook").c_str());
   const HookOrder hook{.root = static_cast<std::uint32_t>(job),
                        .stop = order.stop,
+                       .several = order.several,
                        .parts = order.parts,
                        .directory = order.directory,
                        .image = order.image,

@@ -8,9 +8,11 @@
 #include "base/text.h"
 #include "ckpt/capsule_setup.h"
 #include "ckpt/document.h"
+#include "ckpt/hook_door.h"
 #include "ckpt/job_directory.h"
 #include "ckpt/open_file_record.h"
 #include "ckpt/process_tree.h"
+#include "store/directory_disk.h"
 #include "store/files.h"
 #include "store/hex.h"
 
@@ -34,6 +36,10 @@ Result<Done> after_dump(const HookOrder& order) {
 }
 
 Result<Done> commit(const HookOrder& order) {
+  if (order.several) {
+    store::DirectoryDisk parts(order.parts, Fd());
+    return ImageStore::seal_host(parts, order.image, order.job);
+  }
   auto directory = JobDirectory::look(order.directory);
   if (!directory) return directory.error();
   const auto done =
@@ -41,6 +47,18 @@ Result<Done> commit(const HookOrder& order) {
           .commit(order.image, order.job, static_cast<std::uint64_t>(std::time(nullptr)));
   if (!done) return done.error();
   return Done{};
+}
+
+// All stand still before anybody saves a file, for it may be written to by several; and all are
+// saved, for good if they are to be stopped, before anybody goes on.
+Result<Done> after_dump_with_others(const HookOrder& order) {
+  HookCall capsule;
+  if (auto agreed = capsule.wait(HookStep::frozen); !agreed) return agreed;
+  if (auto done = after_dump(order); !done) return done;
+  if (order.stop) {
+    if (auto done = commit(order); !done) return done;
+  }
+  return capsule.wait(HookStep::recorded);
 }
 
 Result<Done> before_resume(const HookOrder& order) {
@@ -56,6 +74,7 @@ Result<Done> act(const HookOrder& order, std::string_view action) {
   if (action.empty()) return commit(order);
   if (action == "pre-resume") return before_resume(order);
   if (action != "post-dump") return Done{};
+  if (order.several) return after_dump_with_others(order);
   if (auto done = after_dump(order); !done) return done;
   return order.stop ? commit(order) : Done{};
 }
@@ -65,6 +84,7 @@ Result<Done> act(const HookOrder& order, std::string_view action) {
 std::string encode_hook_order(const HookOrder& order) {
   return seal(order_format, {{"root", order.root},
                              {"stop", order.stop},
+                             {"several", order.several},
                              {"parts", escape(order.parts)},
                              {"directory", escape(order.directory)},
                              {"image", order.image},
@@ -78,6 +98,7 @@ Result<HookOrder> decode_hook_order(const std::string& text) {
       hook_variable, order_format, as_bytes(text), [&](const nlohmann::json& content) {
         order.root = static_cast<std::uint32_t>(number_in(content, "root", UINT32_MAX));
         order.stop = flag_in(content, "stop");
+        order.several = flag_in(content, "several");
         order.parts = unescape(text_in(content, "parts"));
         order.directory = unescape(text_in(content, "directory"));
         order.image = number_in(content, "image");

@@ -12,6 +12,8 @@ namespace piracema::ckpt {
 struct HookOrder {
   std::uint32_t root = 0;
   bool stop = false;
+  /// One of several hosts: waits for the others, and leaves the manifest to the keeper.
+  bool several = false;
   std::string parts, directory;
   std::uint64_t image = 0, job = 0;
   /// The file for what went wrong.
@@ -25,6 +27,8 @@ Result<HookOrder> decode_hook_order(const std::string& text);
 /// This program when the environment has `hook_variable`: its exit code. By criu's action:
 /// - post-dump: saves /dev/shm, and notes the files that the job has open; makes the image of a
 ///   job that is to stop complete.
+/// - likewise, of one of several hosts: in steps, each of which waits for the others (hook_door.h),
+///   and its parts are listed for the keeper.
 /// - pre-resume, after a restore: the numbers of new processes go on where they were.
 /// - none, after a dump that the job survives: makes the image complete.
 int run_hook();

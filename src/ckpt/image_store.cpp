@@ -38,6 +38,19 @@ Result<std::vector<ImagePart>> sum_up(store::Disk& disk, const std::vector<std::
   return parts;
 }
 
+Result<std::vector<ImagePart>> seal_parts(store::Disk& disk) {
+  const auto names = disk.list();
+  if (!names) return names.error();
+  // What a disk does to bytes on their way there is not in the checksums: they are of the bytes
+  // that were to be written.
+  Result<std::vector<ImagePart>> parts = std::vector<ImagePart>();
+  const auto all_synced = disk.sync_files(*names, [&] { parts = sum_up(disk, *names); });
+  if (!all_synced) return all_synced.error();
+  if (!parts) return parts.error();
+  if (auto synced = disk.sync_names(); !synced) return synced.error();
+  return parts;
+}
+
 }  // namespace
 
 Result<std::uint64_t> checksum_of_part(store::DiskFile& file) {
@@ -106,24 +119,52 @@ Result<ImageId> ImageStore::begin() {
 Result<Manifest> ImageStore::commit(ImageId image, std::uint64_t job, std::uint64_t created) {
   auto disk = places_.parts(image);
   if (!disk) return disk.error();
-  const auto names = (*disk)->list();
-  if (!names) return names.error();
-  // What a disk does to bytes on their way there is not in the checksums: they are of the bytes
-  // that were to be written.
-  Result<std::vector<ImagePart>> parts = std::vector<ImagePart>();
-  const auto all_synced = (*disk)->sync_files(*names, [&] { parts = sum_up(**disk, *names); });
-  if (!all_synced) return all_synced.error();
+  auto parts = seal_parts(**disk);
   if (!parts) return parts.error();
-  Manifest manifest{.image = image, .job = job, .created = created, .parts = *std::move(parts)};
+  return publish({.image = image, .job = job, .created = created, .parts = *std::move(parts)});
+}
+
+Result<Done> ImageStore::seal_host(store::Disk& disk, ImageId image, std::uint64_t job) {
+  auto parts = seal_parts(disk);
+  if (!parts) return parts.error();
+  const std::string text =
+      encode_manifest({.image = image, .job = job, .parts = *std::move(parts)});
+  const Bytes piece = as_bytes(text);
+  if (auto done = disk.replace(parts_name, {&piece, 1}); !done) return done;
+  return disk.sync_names();
+}
+
+Result<Manifest> ImageStore::commit_hosts(ImageId image, std::uint64_t job, std::uint64_t created,
+                                          std::size_t hosts) {
+  auto disk = places_.parts(image);
+  if (!disk) return disk.error();
+  Manifest manifest{.image = image, .job = job, .created = created};
+  for (std::size_t host = 1; host <= hosts; ++host) {
+    const std::string name = concat(host, "/", std::string_view(parts_name));
+    const auto text = store::read_whole(**disk, name, document_bytes_max);
+    if (!text) return text.error();
+    auto part = decode_manifest(name, *text, image);
+    if (!part) return part.error();
+    if (part->job != job) return Error{Errc::corrupt, name + ": it is another job's"};
+    for (ImagePart& one : part->parts) {
+      one.name = concat(host, "/", one.name);
+      manifest.parts.push_back(std::move(one));
+    }
+  }
   if (auto synced = (*disk)->sync_names(); !synced) return synced.error();
-  const std::string text = encode_manifest(manifest);
+  return publish(std::move(manifest));
+}
+
+Result<Manifest> ImageStore::publish(Manifest manifest) {
+  const std::string name = manifest_name(manifest.image), text = encode_manifest(manifest);
   if (text.size() > document_bytes_max) {
-    return Error{Errc::refused, concat("image ", image, ": more parts than a manifest may have")};
+    return Error{Errc::refused,
+                 concat("image ", manifest.image, ": more parts than a manifest may have")};
   }
   const Bytes piece = as_bytes(text);
-  if (auto done = places_.manifests().replace(manifest_name(image), {&piece, 1}); !done) {
+  if (auto done = places_.manifests().replace(name, {&piece, 1}); !done) {
     // It may be there or not: it must not be found later by surprise.
-    (void)places_.manifests().remove(manifest_name(image));
+    (void)places_.manifests().remove(name);
     return done.error();
   }
   return manifest;
@@ -168,11 +209,19 @@ Result<Done> ImageStore::verify(const Manifest& manifest) {
 }
 
 Result<Record> ImageStore::record(const Manifest& manifest) {
+  return read_record(manifest, record_name);
+}
+
+Result<Record> ImageStore::record_of_host(const Manifest& manifest, std::size_t host) {
+  return read_record(manifest, concat(host, "/", std::string_view(record_name)));
+}
+
+Result<Record> ImageStore::read_record(const Manifest& manifest, const std::string& name) {
   auto disk = places_.parts(manifest.image);
   if (!disk) return disk.error();
-  const auto text = store::read_whole(**disk, record_name, document_bytes_max);
+  const auto text = store::read_whole(**disk, name, document_bytes_max);
   if (!text) return text.error();
-  return decode_record(concat("image ", manifest.image, ": ", record_name), *text);
+  return decode_record(concat("image ", manifest.image, ": ", name), *text);
 }
 
 // The manifest first, for good: without it the rest is nothing.

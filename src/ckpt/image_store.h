@@ -40,6 +40,16 @@ class ImageStore {
   /// makes the image complete by its manifest. After an error it is not complete. Errc::io.
   Result<Manifest> commit(ImageId image, std::uint64_t job, std::uint64_t created);
 
+  /// Where several hosts save at once, each into a directory "K" of the image's place (K from 1
+  /// on): what is there is made durable and listed in its `parts_name`. Any host. Errc::io.
+  static Result<Done> seal_host(store::Disk& parts, ImageId image, std::uint64_t job);
+  /// `commit` when all hosts, 1 to `hosts`, have sealed: by their lists. Errc::corrupt for one that
+  /// is not of this image.
+  Result<Manifest> commit_hosts(ImageId image, std::uint64_t job, std::uint64_t created,
+                                std::size_t hosts);
+  /// Of a host's part.
+  Result<Record> record_of_host(const Manifest& manifest, std::size_t host);
+
   /// Complete images by number, oldest first: each as its manifest says, or what is wrong with
   /// that. Errc::io.
   struct Listed {
@@ -60,9 +70,12 @@ class ImageStore {
 
   static std::string manifest_name(ImageId image);
   static constexpr const char* record_name = "record.json";
+  static constexpr const char* parts_name = "parts.json";
 
  private:
   Result<std::vector<ImageId>> numbers();
+  Result<Manifest> publish(Manifest manifest);
+  Result<Record> read_record(const Manifest& manifest, const std::string& name);
   Result<Done> drop(ImageId image);
 
   ImagePlaces& places_;

@@ -100,6 +100,10 @@ Result<JobFile> JobDirectory::read() const {
     job.working_directory = unescape(text_in(content, "working_directory"));
     job.host_name = unescape(text_in(content, "host_name"));
     job.one_output = flag_in(content, "one_output");
+    if (content.contains("hosts")) {
+      for (const auto& host : content["hosts"])
+        job.hosts.push_back(unescape(host.get<std::string>()));
+    }
     if (content.contains("ended")) job.ended = static_cast<int>(number_in(content, "ended", 255));
   });
   if (!read) return read.error();
@@ -114,6 +118,7 @@ Result<Done> JobDirectory::write(const JobFile& job) {
                             {"working_directory", escape(job.working_directory)},
                             {"host_name", escape(job.host_name)},
                             {"one_output", job.one_output}};
+  for (const std::string& host : job.hosts) content["hosts"].push_back(escape(host));
   if (job.ended) content["ended"] = *job.ended;
   const std::string text = seal(job_format, content);
   const Bytes piece = as_bytes(text);

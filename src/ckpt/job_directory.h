@@ -23,6 +23,8 @@ struct JobFile {
   std::string host_name;
   /// Standard output and error went to one file when it began.
   bool one_output = false;
+  /// Where it ran last, if not on one host alone; how many there are stays.
+  std::vector<std::string> hosts;
   /// Its exit status, once it has ended.
   std::optional<int> ended;
 };

@@ -91,11 +91,12 @@ void Keeper::dumped_to_stop(const Dumped& event) {
   }
 }
 
-void Keeper::on(const CapsuleDied&) {
+void Keeper::on(const CapsuleDied& event) {
   if (!in_capsule()) return;
-  answer_all(false, "the job's capsule was killed");
-  finish(End::failed, 0,
-         "the job's capsule was killed by somebody; resume goes on from its last image");
+  const std::string why =
+      event.why.empty() ? "the job's capsule was killed by somebody" : event.why;
+  answer_all(false, why);
+  finish(End::failed, 0, why + "; resume goes on from its last image");
 }
 
 void Keeper::on(const SaveAsked& event) {

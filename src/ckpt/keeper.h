@@ -34,7 +34,10 @@ struct Dumped {
   bool ok = false;
   std::string why, what;
 };
-struct CapsuleDied {};
+struct CapsuleDied {
+  /// Empty: somebody has killed it.
+  std::string why;
+};
 struct SaveAsked {
   Caller caller = 0;
 };

@@ -203,6 +203,13 @@ DumpFeatures KeeperLoop::features() const {
     features.swapped_bytes = static_cast<double>(memory.swapped);
     features.processes = static_cast<double>(memory.processes);
   }
+  if (hosts_) {
+    const JobMemory memory = hosts_->memory();
+    features.bytes = static_cast<double>(memory.resident);
+    features.swapped_bytes = static_cast<double>(memory.swapped);
+    features.processes = static_cast<double>(memory.processes);
+    features.writers += static_cast<double>(settings_.several.hosts.size() - 1);
+  }
   return features;
 }
 
@@ -236,6 +243,17 @@ void KeeperLoop::learn(double seconds) {
 }
 
 void KeeperLoop::act(const OpenCapsule&) {
+  if (!settings_.several.hosts.empty()) {
+    auto hosts = Hosts::open(
+        poller_, *directory_, job_.id, settings_.several,
+        [this](const Report& report) { hear(report); },
+        [this](const std::string& why) { tell(CapsuleDied{why}); });
+    if (hosts) {
+      hosts_ = *std::move(hosts);
+      return;
+    }
+    return poller_.post([this, why = hosts.error().message] { tell(CapsuleReady{false, why}); });
+  }
   auto capsule = Capsule::open(
       {.criu = settings_.criu, .hook = settings_.program, .host_name = job_.host_name});
   if (!capsule) {
@@ -247,6 +265,10 @@ void KeeperLoop::act(const OpenCapsule&) {
 }
 
 void KeeperLoop::act(const KillCapsule&) {
+  if (hosts_) {
+    hosts_.reset();
+    drain();
+  }
   if (!capsule_) return;
   poller_.forget(capsule_->handle());
   capsule_->kill();
@@ -286,6 +308,24 @@ Result<Done> KeeperLoop::prepare_restore(const Manifest& manifest, Record& recor
   return Done{};
 }
 
+// Each host rolls back the files that its part had open; those of the output tell how much of it
+// was passed on.
+Result<Done> KeeperLoop::prepare_restore_on_hosts(const Manifest& manifest) {
+  if (auto verified = store_.verify(manifest); !verified) return verified;
+  const auto record = store_.record_of_host(manifest, 1);
+  if (!record) return record.error();
+  for (const FileRecord& file : record->files) {
+    if (file.path == directory_->stdout_path()) output_->cut_to(file.bytes);
+    if (error_ && file.path == directory_->stderr_path()) error_->cut_to(file.bytes);
+  }
+  return Done{};
+}
+
+Result<Done> KeeperLoop::send(Order order) {
+  if (hosts_) return hosts_->send(std::move(order));
+  return capsule_->send(std::move(order));
+}
+
 void KeeperLoop::act(const Launch& launch) {
   const auto images_ = images();
   const std::string log_path = directory_->log_path() + "/launch";
@@ -301,7 +341,7 @@ void KeeperLoop::act(const Launch& launch) {
   } else if (launch.attempt < images_->size()) {
     restoring_ = (*images_)[launch.attempt];
     Record record;
-    sent = prepare_restore(*restoring_, record);
+    sent = hosts_ ? prepare_restore_on_hosts(*restoring_) : prepare_restore(*restoring_, record);
     order.kind = OrderKind::restore;
     order.root = record.root;
     order.parts = directory_->parts_path(restoring_->image);
@@ -314,7 +354,7 @@ void KeeperLoop::act(const Launch& launch) {
     output_->cut_to(0);
     if (error_) error_->cut_to(0);
   }
-  if (sent) sent = capsule_->send(std::move(order));
+  if (sent) sent = send(std::move(order));
   if (!sent) {
     poller_.post(
         [this, why = sent.error().message, more = more_images_] { launched(false, more, why); });
@@ -327,13 +367,13 @@ void KeeperLoop::act(const Dump& dump) {
   Result<Done> sent = Done{};
   if (image) {
     image_ = *image;
-    sent = capsule_->send({.kind = OrderKind::dump,
-                           .parts = directory_->parts_path(image_),
-                           .log = concat(directory_->log_path(), "/save-", image_ % 8),
-                           .stop = dump.stop,
-                           .directory = directory_->path(),
-                           .image = image_,
-                           .job = job_.id});
+    sent = send({.kind = OrderKind::dump,
+                 .parts = directory_->parts_path(image_),
+                 .log = concat(directory_->log_path(), "/save-", image_ % 8),
+                 .stop = dump.stop,
+                 .directory = directory_->path(),
+                 .image = image_,
+                 .job = job_.id});
   } else {
     sent = image.error();
   }
@@ -383,6 +423,8 @@ void KeeperLoop::hear(const Report& report) {
       return dumped(report);
     case ReportKind::ended:
       return tell(JobEnded{static_cast<int>(report.status)});
+    default:
+      return;  // Of one of several hosts, which Hosts has heard.
   }
 }
 

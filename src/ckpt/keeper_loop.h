@@ -11,6 +11,7 @@
 
 #include "ckpt/capsule.h"
 #include "ckpt/control.h"
+#include "ckpt/hosts.h"
 #include "ckpt/job_directory.h"
 #include "ckpt/keeper.h"
 #include "ckpt/outlook.h"
@@ -30,6 +31,8 @@ struct RunSettings {
   std::string criu;
   /// This program's file.
   std::string program;
+  /// Where the job runs, if not here alone.
+  HostsSettings several;
   KeeperSettings keeper;
   /// The window that is open at that time or the next one; none: never again. Empty: always.
   std::function<std::optional<LentSpan>(Time)> window;
@@ -66,6 +69,7 @@ class KeeperLoop {
   void act(const Finish& finish);
   void act(const Remark& remark);
 
+  Result<Done> send(Order order);
   void hear_capsule();
   void hear(const Report& report);
   void dumped(const Report& report);
@@ -83,6 +87,7 @@ class KeeperLoop {
   /// Newest first, those whose manifest is of this job and good.
   Result<std::vector<Manifest>> images();
   Result<Done> prepare_restore(const Manifest& manifest, Record& record);
+  Result<Done> prepare_restore_on_hosts(const Manifest& manifest);
   void launched(bool ok, bool more, std::string why) { tell(Launched{ok, more, std::move(why)}); }
   /// Passes output on; when it is the last time, waits until it is taken.
   void drain(bool last = false);
@@ -95,7 +100,9 @@ class KeeperLoop {
   const RunSettings settings_;
   ImageStore store_;
   Keeper keeper_;
+  /// One of both while a window is open: the job runs here, or on several hosts.
   std::optional<Capsule> capsule_;
+  std::unique_ptr<Hosts> hosts_;
   std::optional<OutputTail> output_, error_;
   std::unique_ptr<ControlDoor> door_;
   Fd signals_;

@@ -24,16 +24,22 @@ const json& list_in(const json& object, const char* name) {
   return list;
 }
 
-// A flat name: it can lead nowhere but into the image's directory.
+// A flat name, after the number of a host where there are several: it can lead nowhere but into the
+// image's directory.
 std::string part_name(const json& object, const char* name) {
-  const std::string text = text_in(object, name);
+  const std::string whole = text_in(object, name);
+  std::string_view text = whole;
+  const std::size_t slash = text.find('/');
+  if (slash != text.npos && slash > 0 && slash <= 3 &&
+      text.find_first_not_of("0123456789") == slash)
+    text.remove_prefix(slash + 1);
   const bool plain =
       !text.empty() && text.size() <= 100 && text.front() != '.' &&
       std::all_of(text.begin(), text.end(), [](char c) {
         return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-' || c == '_' || c == '.';
       });
   if (!plain) throw WrongDocument(concat("want \"", name, "\" as the name of a part"));
-  return text;
+  return whole;
 }
 
 }  // namespace

@@ -84,8 +84,7 @@ Result<Done> Netlink::ask(Request& request, const std::string& what) {
   return Done{};
 }
 
-Result<Done> Netlink::add_veth(const std::string& name, const std::string& peer,
-                               std::uint32_t peer_pid) {
+Result<Done> Netlink::add_veth(const std::string& name, const std::string& peer) {
   Request request(RTM_NEWLINK, NLM_F_CREATE | NLM_F_EXCL);
   const ifinfomsg link{};
   request.append(&link, sizeof link);
@@ -96,7 +95,6 @@ Result<Done> Netlink::add_veth(const std::string& name, const std::string& peer,
   const std::size_t other = request.begin(VETH_INFO_PEER);
   request.append(&link, sizeof link);
   request.text(IFLA_IFNAME, peer);
-  if (peer_pid != 0) request.attribute(IFLA_NET_NS_PID, &peer_pid, sizeof peer_pid);
   request.end(other);
   request.end(data);
   request.end(info);
@@ -136,21 +134,12 @@ Result<Done> Netlink::set_up(const std::string& name, bool up) {
   return ask(request, concat("network link ", name, ": cannot switch it ", up ? "on" : "off"));
 }
 
-Result<Done> Netlink::set_master(const std::string& name, const std::string& bridge) {
+Result<Done> Netlink::set_mtu(const std::string& name, std::uint32_t mtu) {
   Request request(RTM_NEWLINK, 0);
   const ifinfomsg link = link_of(name);
-  const std::uint32_t master = ::if_nametoindex(bridge.c_str());
-  if (master == 0) return Error{Errc::config, concat("no bridge '", bridge, "' on this host")};
   request.append(&link, sizeof link);
-  request.attribute(IFLA_MASTER, &master, sizeof master);
-  return ask(request, concat("network link ", name, ": cannot join ", bridge));
-}
-
-Result<Done> Netlink::remove(const std::string& name) {
-  Request request(RTM_DELLINK, 0);
-  const ifinfomsg link = link_of(name);
-  request.append(&link, sizeof link);
-  return ask(request, concat("network link ", name, ": cannot remove it"));
+  request.attribute(IFLA_MTU, &mtu, sizeof mtu);
+  return ask(request, concat("network link ", name, ": cannot take packets of ", mtu, " bytes"));
 }
 
 Result<std::uint32_t> parse_ipv4(const std::string& text) {

@@ -17,15 +17,13 @@ class Netlink {
  public:
   static Result<Netlink> open();
 
-  /// Two ends of one cable. `peer_pid`: the second end lies in that process's namespace; 0: here.
-  Result<Done> add_veth(const std::string& name, const std::string& peer, std::uint32_t peer_pid);
+  /// Two ends of one cable.
+  Result<Done> add_veth(const std::string& name, const std::string& peer);
   /// `address` is IPv4, in the order of its text: 10.77.0.1 is {10, 77, 0, 1}.
   Result<Done> add_address(const std::string& name, std::uint32_t address, unsigned prefix_bits);
   Result<Done> set_up(const std::string& name, bool up);
-  /// Makes the link a port of the bridge.
-  Result<Done> set_master(const std::string& name, const std::string& bridge);
-  /// Its other end goes with it.
-  Result<Done> remove(const std::string& name);
+  /// The largest packet, in bytes.
+  Result<Done> set_mtu(const std::string& name, std::uint32_t mtu);
 
  private:
   explicit Netlink(Fd socket) : socket_(std::move(socket)) {}

@@ -13,7 +13,9 @@
 #include "base/text.h"
 #include "ckpt/capsule_setup.h"
 #include "ckpt/helper.h"
+#include "ckpt/image_store.h"
 #include "ckpt/process_tree.h"
+#include "store/files.h"
 
 namespace piracema::ckpt {
 
@@ -65,7 +67,8 @@ bool is_of_the_user(const OpenFile& file) {
 }  // namespace
 
 Result<Record> record_job(pid_t root, const std::string& parts) {
-  Record record{.root = static_cast<std::uint32_t>(root), .resident_bytes = job_memory(root).resident};
+  Record record{.root = static_cast<std::uint32_t>(root),
+                .resident_bytes = job_memory(root).resident};
   const auto last = last_pid();
   if (!last) return last.error();
   record.last_pid = static_cast<std::uint32_t>(*last);
@@ -115,6 +118,16 @@ Result<Done> roll_back(const Record& record, const std::string& parts) {
     }
   }
   return Done{};
+}
+
+Result<std::uint32_t> roll_back_part(const std::string& parts) {
+  const std::string path = concat(parts, "/", std::string_view(ImageStore::record_name));
+  const auto text = store::read_file(path, document_bytes_max);
+  if (!text) return text.error();
+  const auto record = decode_record(path, *text);
+  if (!record) return record.error();
+  if (auto done = roll_back(*record, parts); !done) return done.error();
+  return record->root;
 }
 
 namespace {

@@ -24,6 +24,10 @@ Result<Record> record_job(pid_t root, const std::string& parts);
 /// only read and has another size.
 Result<Done> roll_back(const Record& record, const std::string& parts);
 
+/// The same for the parts of one of several hosts, by the record among them: gives the number of
+/// the first process there. Errc::corrupt, too.
+Result<std::uint32_t> roll_back_part(const std::string& parts);
+
 /// Of the capsule in which the caller is, to and from the image's parts. Errc::io, or Errc::config
 /// without tar.
 Result<Done> save_shared_memory(const std::string& parts);

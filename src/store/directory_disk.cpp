@@ -120,7 +120,8 @@ Result<std::unique_ptr<DirectoryDisk>> DirectoryDisk::open(const std::string& pa
 }
 
 std::string DirectoryDisk::path_of(const std::string& name) const {
-  ENSURE(!name.empty() && name.front() != '.' && name.find('/') == std::string::npos);
+  ENSURE(!name.empty() && name.front() != '.' && name.front() != '/');
+  ENSURE(name.find("/.") == std::string::npos && name.find("//") == std::string::npos);
   return concat(path_, "/", name);
 }
 

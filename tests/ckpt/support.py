@@ -91,6 +91,12 @@ class CkptTest(unittest.TestCase):
             self.assertEqual(code, done.returncode, done.stdout + done.stderr)
         return done
 
+    def criu(self):
+        """The file of the criu that is used."""
+        found = json.loads(self.ckpt("doctor", "--json").stdout)
+        text = next(finding["text"] for finding in found if finding["what"] == "criu")
+        return text[text.index("(") + 1:-1]
+
     def images(self):
         return json.loads(self.ckpt("list", "--dir", self.dir, "--json").stdout)
 
