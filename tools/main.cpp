@@ -9,6 +9,7 @@
 
 #include "arguments.h"
 #include "base/log.h"
+#include "base/parse_bytes.h"
 #include "base/standard_fds.h"
 #include "base/text.h"
 #include "ckpt/hook.h"
@@ -190,6 +191,12 @@ void CommandLine::add_run() {
              "How processes of this host talk: shm, by shared memory, tcp,\n"
              "or auto, shared memory where it can be had; mpi: one mpirun\n"
              "starts all processes, and again after a loss; default: auto");
+  add_parsed(*run_app, "--threads", "N", job.threads, up_to(4096),
+             "Threads of each process for all its replicas;\n"
+             "default: one for each replica");
+  add_parsed(*run_app, "--cycle-bytes", "SIZE", job.cycle_bytes, parse_bytes,
+             "What may wait to be taken back into a cycle, such as\n"
+             "512MiB; more is an error; default: 1GiB");
   add_parsed(*run_app, "--mpirun", "COMMAND", job.mpirun, parse_words,
              "mpirun and its own options, for --transport mpi;\n"
              "default: mpirun");

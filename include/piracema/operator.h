@@ -51,7 +51,7 @@ constexpr std::uint64_t mix(std::uint64_t x) {
   return x ^ (x >> 31);
 }
 
-/// The items that a replica sends. Used by the replica's own thread alone.
+/// The items that a replica sends. Used by the thread alone that the replica works on.
 ///
 /// A node has one output or several, each with its set of receivers. Items collect in lanes: for
 /// each output one lane for each of its receivers and behind them one for items that any (or all)
@@ -200,7 +200,7 @@ enum class Produced { some, nothing_yet, end };
 ///
 /// The blocks in <piracema/blocks.h> make these from plain functions and structs; derive from it
 /// only for what they cannot say. Each replica has its own object, made anew at every start and
-/// every recovery, and used by one thread. What it throws ends the job by its restart budget.
+/// every recovery, and used by one thread at a time. What it throws ends the job by its restart budget.
 class Operator {
  public:
   virtual ~Operator() = default;

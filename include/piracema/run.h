@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <string>
 
 #include <piracema/graph.h>
@@ -17,6 +18,13 @@ struct RunOptions {
   /// thread to another, and the work of the two is then done one after the other. $PIRACEMA_FUSE,
   /// `all` or `none`, rules if it is set. What is combined shares a thread in any case.
   bool fuse = false;
+  /// Threads of a process for all replicas that it has, at least 1; 0: one for each replica. An
+  /// operator that waits for the world or for room does not keep the others from theirs; it is used
+  /// by one thread at a time, but not always by the same one. $PIRACEMA_THREADS rules if it is set.
+  std::uint32_t threads = 0;
+  /// How many bytes may wait at the head of a cycle to be taken back; more is an error. 0: 1 GiB.
+  /// $PIRACEMA_CYCLE_BYTES rules if it is set.
+  std::uint64_t cycle_bytes = 0;
   /// Go on from the newest snapshot instead of starting anew.
   bool resume = false;
 };
@@ -25,7 +33,7 @@ struct RunOptions {
 /// 3 the graph or the environment is wrong, 4 data is lost, 75 stopped with a snapshot. What went
 /// wrong has then been said on standard error.
 ///
-/// Started by itself the program is one process, a thread for each replica. Under `piracema run`
+/// Started by itself the program is one process. Under `piracema run`
 /// it is one of several, and runs the replicas that it is given. Call it once, from `main`.
 int run(const Graph& graph, const RunOptions& options = {});
 

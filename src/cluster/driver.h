@@ -26,6 +26,9 @@ struct JobOptions {
   /// How processes talk to each other: on this host "auto", "tcp" or "shm"; "mpi": one mpirun
   /// starts them all, and again when it has ended without being done.
   std::string transport = "auto";
+  /// As in RunOptions; 0: what the program wants.
+  std::uint32_t threads = 0;
+  std::uint64_t cycle_bytes = 0;
   /// Go on from the newest snapshot in it.
   bool resume = false;
   /// File for items that use up the restart budget; empty: they end the job.

@@ -31,6 +31,10 @@ int exit_code(Errc code) {
   }
 }
 
+std::string number_or_none(std::uint64_t number) {
+  return number == 0 ? "" : std::to_string(number);
+}
+
 // That it cannot be written is known before the first item that would have to go there.
 Result<Done> check_dead_letters(const std::string& path) {
   const Fd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK, 0644));
@@ -161,6 +165,8 @@ void DriverLoop::prepare_launch(const Doorway& doorway) {
                              concat("PIRACEMA_TRANSPORT=", options_.transport),
                              concat("PIRACEMA_HEARTBEAT_MS=",
                                     options_.settings.heartbeat_interval.count()),
+                             concat("PIRACEMA_THREADS=", number_or_none(options_.threads)),
+                             concat("PIRACEMA_CYCLE_BYTES=", number_or_none(options_.cycle_bytes)),
                              concat("PIRACEMA_LOG=", log_settings().json ? "json" : "text")},
              .output_to_error = options_.output_to_error};
   if (options_.transport == "mpi") launch_ = world_of(options_, std::move(launch_));

@@ -44,7 +44,9 @@ class Embedded {
     }
     if (auto valid = validate(settings_); !valid) return valid.error();
     coordinator_.emplace(settings_);
-    worker_.emplace(graph_, runtime::WorkerSettings{.store = beginning_.store.get()},
+    worker_.emplace(graph_, runtime::WorkerSettings{.store = beginning_.store.get(),
+                                            .threads = options_.threads,
+                                            .back_bytes_max = options_.cycle_bytes},
                     [this](runtime::FromWorker message) {
                       poller_.post([this, message = std::move(message)]() mutable {
                         tell(Said{0, 0, std::move(message)});

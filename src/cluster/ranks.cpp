@@ -159,6 +159,8 @@ int run_ranks(const Graph& graph, const RunOptions& options) {
   environment.slot = (*world)->rank();
   environment.snapshots = options.snapshots;
   environment.shared_memory = net::SharedMemory::never;
+  environment.threads = options.threads;
+  environment.cycle_bytes = options.cycle_bytes;
   return work(graph, environment, **world, std::move(coordinator));
 }
 

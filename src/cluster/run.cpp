@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "base/log.h"
+#include "base/parse_bytes.h"
 #include "base/standard_fds.h"
 #include "base/text.h"
 #include "cluster/embedded.h"
@@ -18,6 +19,8 @@
 namespace piracema {
 
 namespace {
+
+constexpr std::uint32_t threads_max = 4096;
 
 int refuse(const Error& error) {
   log(Level::error, error.message);
@@ -37,17 +40,38 @@ int write_to(const char* variable, std::string_view fd_text, const std::string& 
 
 bool is_set(const char* value) { return value != nullptr && *value != '\0'; }
 
-RunOptions with_environment(RunOptions options) {
-  const char* snapshots = std::getenv("PIRACEMA_SNAPSHOTS");
-  if (options.snapshots.empty() && snapshots != nullptr) options.snapshots = snapshots;
+std::string text_of(const char* variable) {
+  const char* value = std::getenv(variable);
+  return value == nullptr ? "" : value;
+}
+
+// What the environment says goes before what the program says, but for the snapshots.
+Result<RunOptions> with_environment(RunOptions options) {
+  if (options.snapshots.empty()) options.snapshots = text_of("PIRACEMA_SNAPSHOTS");
+  if (const std::string text = text_of("PIRACEMA_THREADS"); !text.empty()) {
+    const auto [end, wrong] =
+        std::from_chars(text.data(), text.data() + text.size(), options.threads);
+    if (wrong != std::errc{} || end != text.data() + text.size() || options.threads == 0) {
+      return Error{Errc::config,
+                   concat("PIRACEMA_THREADS: want a number from 1, found '", text, "'")};
+    }
+  }
+  if (options.threads > threads_max) {
+    return Error{Errc::config,
+                 concat("threads: want at most ", threads_max, ", found ", options.threads)};
+  }
+  if (const std::string text = text_of("PIRACEMA_CYCLE_BYTES"); !text.empty()) {
+    const auto bytes = parse_bytes(text);
+    if (!bytes) return Error{Errc::config, concat("PIRACEMA_CYCLE_BYTES: ", bytes.error().message)};
+    options.cycle_bytes = *bytes;
+  }
   return options;
 }
 
-// All processes of a job have to do the same, so that this may depend on nothing but the program and
-// what `piracema run` hands on to all of them.
+// All processes of a job have to do the same, so that this may depend on nothing but the program
+// and what `piracema run` hands on to all of them.
 Result<bool> wants_fusion(const RunOptions& options) {
-  const char* set = std::getenv("PIRACEMA_FUSE");
-  const std::string_view text = set == nullptr ? "" : set;
+  const std::string text = text_of("PIRACEMA_FUSE");
   if (text.empty()) return options.fuse;
   if (text == "all" || text == "none") return text == "all";
   return Error{Errc::config, concat("PIRACEMA_FUSE: want 'all' or 'none', found '", text, "'")};
@@ -55,7 +79,7 @@ Result<bool> wants_fusion(const RunOptions& options) {
 
 }  // namespace
 
-int run(const Graph& graph, const RunOptions& options) {
+int run(const Graph& graph, const RunOptions& wanted) {
   fill_standard_fds();
   if (auto valid = validate(graph.shape); !valid) return refuse(valid.error());
   const char* groups_fd = std::getenv("PIRACEMA_GROUPS_FD");
@@ -67,16 +91,22 @@ int run(const Graph& graph, const RunOptions& options) {
   if (is_set(graph_fd)) {
     return write_to("PIRACEMA_GRAPH_FD", graph_fd, runtime::encode_shape(graph.shape));
   }
-  const auto environment = cluster::worker_environment();
+  auto environment = cluster::worker_environment();
   if (!environment) return refuse(environment.error());
-  const auto all = wants_fusion(options);
+  const auto options = with_environment(wanted);
+  if (!options) return refuse(options.error());
+  const auto all = wants_fusion(*options);
   if (!all) return refuse(all.error());
   const auto fused = fuse(graph, *all);
   if (!fused) return refuse(fused.error());
+  if (*environment) {
+    (*environment)->threads = options->threads;
+    (*environment)->cycle_bytes = options->cycle_bytes;
+  }
   if (*environment && (*environment)->by_mpi) return cluster::run_rank(*fused, **environment);
   if (*environment) return cluster::run_worker(*fused, **environment);
-  if (cluster::is_one_of_many_ranks()) return cluster::run_ranks(*fused, with_environment(options));
-  return cluster::run_embedded(*fused, with_environment(options));
+  if (cluster::is_one_of_many_ranks()) return cluster::run_ranks(*fused, *options);
+  return cluster::run_embedded(*fused, *options);
 }
 
 }  // namespace piracema

@@ -43,6 +43,9 @@ struct WorkerEnvironment {
   std::uint32_t batch_items = 0;
   /// PIRACEMA_CORES: "0,2": cores that threads may use; none: all.
   std::vector<std::uint32_t> cores;
+  /// As in RunOptions.
+  std::uint32_t threads = 0;
+  std::uint64_t cycle_bytes = 0;
   /// PIRACEMA_LOG: "json" or "text".
   bool log_json = false;
   /// PIRACEMA_DEAD_LETTERS: a file; empty: none.

@@ -64,7 +64,10 @@ class WorkerProcess {
         runtime::WorkerSettings{.slot = environment_.slot,
                                 .store = store_.get(),
                                 .at_work = at_work_ ? &(*at_work_)[0] : nullptr,
-                                .dead_letters = environment_.dead_letters},
+                                .dead_letters = environment_.dead_letters,
+                                .threads = environment_.threads,
+                                .cores = environment_.cores,
+                                .back_bytes_max = environment_.cycle_bytes},
         [this](const runtime::FromWorker& message) { control_->send(to_frame(message)); });
     return open_transport();
   }

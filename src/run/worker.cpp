@@ -8,6 +8,8 @@
 #include "base/ensure.h"
 #include "base/log.h"
 #include "base/text.h"
+#include "run/own_threads.h"
+#include "run/thread_pool.h"
 
 namespace piracema::runtime {
 
@@ -71,17 +73,17 @@ Worker::~Worker() {
 void Worker::handle(const ToWorker& message) {
   const auto each = [this](const std::vector<ReplicaId>& ids, auto call) {
     for (const ReplicaId id : ids) {
-      if (ReplicaThread* replica = local(id)) call(*replica);
+      if (ReplicaActor* replica = local(id)) call(*replica);
     }
   };
   if (const auto* from = std::get_if<Deploy>(&message)) {
     deploy(*from);
   } else if (const auto* wanted = std::get_if<Trigger>(&message)) {
     each(wanted->replicas,
-         [&](ReplicaThread& replica) { replica.trigger(wanted->epoch, wanted->snapshot); });
+         [&](ReplicaActor& replica) { replica.trigger(wanted->epoch, wanted->snapshot); });
   } else if (const auto* taken = std::get_if<Commit>(&message)) {
     each(taken->replicas,
-         [&](ReplicaThread& replica) { replica.commit(taken->epoch, taken->snapshot); });
+         [&](ReplicaActor& replica) { replica.commit(taken->epoch, taken->snapshot); });
   }
 }
 
@@ -123,12 +125,28 @@ void Worker::make_replicas(const std::vector<Slot>& placement) {
   }
   placement_ = placement;
   replicas_.resize(plan_.replicas.size());
+  local_count_ =
+      static_cast<std::size_t>(std::count(placement.begin(), placement.end(), settings_.slot));
+  make_threads(local_count_);
   for (ReplicaId id = 0; id < replicas_.size(); ++id) {
     if (placement_[id] != settings_.slot) continue;
     std::atomic<std::uint64_t>* at_work =
         settings_.at_work == nullptr ? nullptr : settings_.at_work + id;
-    replicas_[id] = std::make_unique<ReplicaThread>(id, plan_.replicas[id], graph_, *this, at_work);
-    local_count_ += 1;
+    replicas_[id] =
+        std::make_unique<ReplicaActor>(id, plan_.replicas[id], graph_, *this, *threads_, at_work);
+  }
+}
+
+// Each thread has a core of its own where there are enough of them (paper 004, section 3:
+// threadMapping). Where not, the system knows better which of them are busy.
+void Worker::make_threads(std::size_t replicas) {
+  const std::size_t count = settings_.threads == 0 ? replicas : settings_.threads;
+  const bool enough = settings_.cores.size() >= count;
+  const auto cores = enough ? settings_.cores : std::vector<std::uint32_t>();
+  if (settings_.threads == 0) {
+    threads_ = std::make_unique<OwnThreads>(cores);
+  } else {
+    threads_ = std::make_unique<ThreadPool>(settings_.threads, cores);
   }
 }
 
@@ -149,6 +167,7 @@ std::function<Result<Beginning>()> Worker::beginning_of(const Deploy& message,
                                                         ReplicaId replica) const {
   Beginning beginning;
   beginning.context = context_of(replica, message);
+  if (settings_.back_bytes_max != 0) beginning.back_bytes_max = settings_.back_bytes_max;
   for (const Skip& skip : message.skips) {
     if (skip.node == plan_.replicas[replica].node) beginning.skips.insert(skip.item);
   }

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <piracema/graph.h>
+
 #include <atomic>
 #include <functional>
 #include <memory>
@@ -7,13 +9,11 @@
 #include <string>
 #include <vector>
 
-#include <piracema/graph.h>
-
 #include "flow/plan.h"
 #include "net/transport.h"
 #include "run/control.h"
 #include "run/dead_letters.h"
-#include "run/replica_thread.h"
+#include "run/replica_actor.h"
 #include "run/snapshot_writer.h"
 
 namespace piracema::runtime {
@@ -26,6 +26,12 @@ struct WorkerSettings {
   std::atomic<std::uint64_t>* at_work = nullptr;
   /// File for items that are passed by; empty: none.
   std::string dead_letters;
+  /// Threads for all replicas of the process; 0: one each.
+  std::uint32_t threads = 0;
+  /// Cores that the process keeps to; none: all.
+  std::vector<std::uint32_t> cores;
+  /// As in Beginning; 0: as there.
+  std::size_t back_bytes_max = 0;
 };
 
 /// All replicas of one process: does what the coordinator says, and carries packets.
@@ -51,11 +57,12 @@ class Worker final : public ReplicaOwner {
  private:
   void deploy(const Deploy& message);
   void make_replicas(const std::vector<Slot>& placement);
+  void make_threads(std::size_t replicas);
   std::function<Result<Beginning>()> beginning_of(const Deploy& message, ReplicaId replica) const;
   Context context_of(ReplicaId replica, const Deploy& message) const;
   void check_connected();
   void check_ready();
-  ReplicaThread* local(ReplicaId replica) const;
+  ReplicaActor* local(ReplicaId replica) const;
   Result<Done> check(Slot from, const wire::Frame& frame, const Packet& packet) const;
 
   void route(Epoch epoch, ReplicaId from, ReplicaId to, Packet packet) override;
@@ -82,7 +89,8 @@ class Worker final : public ReplicaOwner {
 
   /// Slot of each replica; it stays for the life of the process.
   std::vector<Slot> placement_;
-  std::vector<std::unique_ptr<ReplicaThread>> replicas_;
+  std::unique_ptr<Threads> threads_;
+  std::vector<std::unique_ptr<ReplicaActor>> replicas_;
   std::size_t local_count_ = 0;
   std::atomic<Epoch> epoch_{0};
 

@@ -8,12 +8,12 @@
 
 namespace piracema::runtime {
 
-ReplicaThread* Worker::local(ReplicaId replica) const {
+ReplicaActor* Worker::local(ReplicaId replica) const {
   return replica < replicas_.size() ? replicas_[replica].get() : nullptr;
 }
 
 void Worker::route(Epoch epoch, ReplicaId from, ReplicaId to, Packet packet) {
-  if (ReplicaThread* replica = local(to)) {
+  if (ReplicaActor* replica = local(to)) {
     replica->deliver(epoch, from, std::move(packet));
   } else {
     transport_->send(placement_[to], to_frame(std::move(packet), epoch, from, to));

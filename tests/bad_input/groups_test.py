@@ -91,6 +91,26 @@ class Groups(BadInput):
             self.assertIn(f"Cpus_allowed_list:\t{CORE}\n", (task / "status").read_text())
         job.kill()
 
+    def test_each_thread_of_a_replica_has_a_core_where_there_are_enough(self):
+        cores = sorted(os.sched_getaffinity(0))[:2]
+        if len(cores) < 2:
+            self.skipTest("this machine has one core")
+        groups = figure_5()
+        groups["groups"][0]["threadMapping"] = f"{cores[1]}"
+        groups["groups"][3]["threadMapping"] = f"{cores[1]},{cores[0]}"
+        self.write(groups)
+        job, workers = self.start_endless()
+
+        def allowed(slot):
+            return [next(line for line in (task / "status").read_text().splitlines()
+                         if line.startswith("Cpus_allowed_list")).split()[1]
+                    for task in pathlib.Path(f"/proc/{workers[slot]}/task").iterdir()]
+        # One replica: it keeps to the first core of the list, its process to both.
+        self.assertIn(f"{cores[1]}", allowed(3))
+        self.assertGreater(len(set(allowed(3))), 1)
+        self.assertEqual({f"{cores[1]}"}, set(allowed(0)))
+        job.kill()
+
     def test_the_failure_of_a_group_is_that_of_the_job(self):
         self.write(figure_5())
         for slot in [0, 2]:

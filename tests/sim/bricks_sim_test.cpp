@@ -102,7 +102,7 @@ struct Inner {
 
 /// A program of bricks; the seed chooses which, how many replicas, and how items travel.
 struct Program {
-  explicit Program(Number seed, bool with_cycles) {
+  explicit Program(Number seed, bool with_cycles) : threads(seed % 3) {
     Random random(seed);
     const auto some = [&] { return 1 + static_cast<std::uint32_t>(random.below(3)); };
     const auto count = source("count", Count{items}).replicas(sources);
@@ -205,7 +205,9 @@ struct Program {
   }
 
   MakeWorker workers() {
-    return [this](Slot slot, ProcessHost& host) { return make_stream_worker(graph, slot, host); };
+    return [this](Slot slot, ProcessHost& host) {
+      return make_stream_worker(graph, slot, host, threads);
+    };
   }
 
   void check_output() {
@@ -233,6 +235,8 @@ struct Program {
   }
 
   const Number items = 300;
+  /// Of each process, for all its replicas; 0: one each.
+  const std::size_t threads;
   std::uint32_t sources = 1;
   bool ordered = false;
   bool twice_sevens = false, two_sinks = false;

@@ -26,7 +26,7 @@ std::vector<std::uint64_t> expected(std::uint32_t sources, std::uint64_t items) 
 
 /// A stream with two farms; the seed chooses how many there are of each and how items travel.
 struct Stream {
-  explicit Stream(std::uint64_t seed) {
+  explicit Stream(std::uint64_t seed) : threads(seed % 3) {
     Random random(seed);
     sources = 1 + static_cast<std::uint32_t>(random.below(2));
     ordered = random.chance(0.5);
@@ -54,7 +54,9 @@ struct Stream {
   }
 
   MakeWorker workers() {
-    return [this](Slot slot, ProcessHost& host) { return make_stream_worker(graph, slot, host); };
+    return [this](Slot slot, ProcessHost& host) {
+      return make_stream_worker(graph, slot, host, threads);
+    };
   }
   /// Items that would come from the one that always fails.
   std::size_t lost_with_poison() const { return *outside.poison % 3; }
@@ -75,6 +77,8 @@ struct Stream {
   }
 
   const std::uint64_t items = 500;
+  /// Of each process, for all its replicas; 0: one each.
+  const std::size_t threads;
   std::uint32_t sources = 1;
   bool ordered = false;
   Outside outside;

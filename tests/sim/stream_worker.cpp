@@ -1,7 +1,7 @@
 #include "sim/stream_worker.h"
 
 #include <algorithm>
-#include <deque>
+#include <functional>
 #include <utility>
 #include <vector>
 
@@ -9,6 +9,7 @@
 #include "flow/plan.h"
 #include "run/packet.h"
 #include "run/replica.h"
+#include "run/run_queue.h"
 
 namespace piracema::sim {
 
@@ -30,9 +31,12 @@ class Owner {
   virtual ProcessHost& host() = 0;
   virtual void route(Epoch epoch, ReplicaId from, ReplicaId to, runtime::Packet packet) = 0;
   virtual void begun(Epoch epoch) = 0;
+  /// Has `turn` called when there is a thread for it; then `turn_over` follows.
+  virtual void want_turn(std::function<void()> turn) = 0;
+  virtual void turn_over() = 0;
 };
 
-/// What `runtime::ReplicaThread` is to a real one: its mailbox, and its steps one by one.
+/// What `runtime::ReplicaActor` is to a real one: its mailbox, and its steps one by one.
 class ReplicaActor final : public runtime::Port {
  public:
   ReplicaActor(ReplicaId self, const flow::ReplicaPlan& plan, const Graph& graph, Owner& owner)
@@ -114,10 +118,11 @@ class ReplicaActor final : public runtime::Port {
     // A source is what sets the pace of a test.
     const Time pause = plan_.inputs.empty() ? between(milliseconds(1), milliseconds(20))
                                             : between(microseconds(5), microseconds(300));
-    owner_.host().after(pause, [this] { step(); });
+    owner_.want_turn([this, pause] { owner_.host().after(pause, [this] { step(); }); });
   }
   void step() {
     awake_ = false;
+    owner_.turn_over();
     if (!replica_) return;
     switch (replica_->step()) {
       case runtime::Replica::Next::again:
@@ -179,8 +184,12 @@ class ReplicaActor final : public runtime::Port {
 
 class StreamWorker final : public SimWorker, public Owner {
  public:
-  StreamWorker(const Graph& graph, Slot slot, ProcessHost& host)
-      : graph_(graph), plan_(flow::make_plan(graph.shape)), slot_(slot), host_(host) {}
+  StreamWorker(const Graph& graph, Slot slot, ProcessHost& host, std::size_t threads)
+      : graph_(graph),
+        plan_(flow::make_plan(graph.shape)),
+        slot_(slot),
+        host_(host),
+        turns_(threads == 0 ? plan_.replicas.size() : threads) {}
 
   void handle(const runtime::ToWorker& message) override {
     if (const auto* deploy = std::get_if<runtime::Deploy>(&message)) {
@@ -225,6 +234,20 @@ class StreamWorker final : public SimWorker, public Owner {
     if (to_begin_ == 0) host_.say(runtime::Ready{epoch});
   }
 
+  // What `runtime::ThreadPool` does with its lock; a replica that is at its turn is an event that
+  // will come.
+  void want_turn(std::function<void()> turn) override {
+    turns_.put(std::move(turn));
+    give_turns();
+  }
+  void turn_over() override {
+    turns_.give_back();
+    give_turns();
+  }
+  void give_turns() {
+    while (auto turn = turns_.take()) (*turn)();
+  }
+
   void route(Epoch epoch, ReplicaId from, ReplicaId to, runtime::Packet packet) override {
     // What a replica still does for an epoch that its process has left is worth nothing.
     if (epoch != deploy_.epoch) return;
@@ -261,6 +284,7 @@ class StreamWorker final : public SimWorker, public Owner {
   const flow::Plan plan_;
   const Slot slot_;
   ProcessHost& host_;
+  runtime::RunQueue<std::function<void()>> turns_;
   runtime::Deploy deploy_;
   std::map<ReplicaId, std::unique_ptr<ReplicaActor>> replicas_;
   std::size_t to_begin_ = 0;
@@ -268,8 +292,9 @@ class StreamWorker final : public SimWorker, public Owner {
 
 }  // namespace
 
-std::unique_ptr<SimWorker> make_stream_worker(const Graph& graph, Slot slot, ProcessHost& host) {
-  return std::make_unique<StreamWorker>(graph, slot, host);
+std::unique_ptr<SimWorker> make_stream_worker(const Graph& graph, Slot slot, ProcessHost& host,
+                                              std::size_t threads) {
+  return std::make_unique<StreamWorker>(graph, slot, host, threads);
 }
 
 }  // namespace piracema::sim

@@ -1,8 +1,8 @@
 #pragma once
 
-#include <memory>
-
 #include <piracema/graph.h>
+
+#include <memory>
 
 #include "sim/cluster.h"
 
@@ -10,6 +10,8 @@ namespace piracema::sim {
 
 /// The worker of a real program: real replicas, whose threads are events and whose packets travel
 /// over the simulated network as the frames that they really are. `graph` outlives the worker.
-std::unique_ptr<SimWorker> make_stream_worker(const Graph& graph, Slot slot, ProcessHost& host);
+/// With `threads` so many replicas of the process work at a time, else all.
+std::unique_ptr<SimWorker> make_stream_worker(const Graph& graph, Slot slot, ProcessHost& host,
+                                              std::size_t threads = 0);
 
 }  // namespace piracema::sim

@@ -1,4 +1,4 @@
-#include "run/replica_thread.h"
+#include "run/replica_actor.h"
 
 #include <algorithm>
 #include <chrono>
@@ -13,56 +13,65 @@ constexpr Time poll_first = std::chrono::milliseconds(1);
 constexpr Time poll_longest = std::chrono::milliseconds(100);
 }  // namespace
 
-ReplicaThread::ReplicaThread(ReplicaId self, const flow::ReplicaPlan& plan, const Graph& graph,
-                             ReplicaOwner& owner, std::atomic<std::uint64_t>* at_work)
-    : self_(self), plan_(plan), graph_(graph), owner_(owner), at_work_(at_work) {
-  thread_ = std::thread([this] { loop(); });
+ReplicaActor::ReplicaActor(ReplicaId self, const flow::ReplicaPlan& plan, const Graph& graph,
+                           ReplicaOwner& owner, Threads& threads,
+                           std::atomic<std::uint64_t>* at_work)
+    : self_(self),
+      plan_(plan),
+      graph_(graph),
+      owner_(owner),
+      threads_(threads),
+      at_work_(at_work),
+      poll_(poll_first) {
+  threads_.start(*this);
 }
 
-ReplicaThread::~ReplicaThread() {
+ReplicaActor::~ReplicaActor() {
   quit();
   join();
 }
 
-void ReplicaThread::join() {
-  if (thread_.joinable()) thread_.join();
+void ReplicaActor::join() {
+  if (!std::exchange(joined_, true)) threads_.join(*this);
 }
 
-void ReplicaThread::begin(Epoch epoch, std::function<Result<Beginning>()> read_state) {
+void ReplicaActor::begin(Epoch epoch, std::function<Result<Beginning>()> read_state) {
   mailbox_.put(Begin{epoch, std::move(read_state)});
 }
 
-void ReplicaThread::loop() {
-  Time poll = poll_first;
-  while (true) {
-    read_mail();
-    if (quit_) return;
-    if (to_begin_) do_begin();
-    if (replica_ && !running_ && may_start_ == epoch_) do_start();
-    if (!running_) {
-      mailbox_.wait();
-      continue;
-    }
-    try {
-      switch (replica_->step()) {
-        case Replica::Next::again: poll = poll_first; break;
-        case Replica::Next::wait: mailbox_.wait(); break;
-        case Replica::Next::poll:
-          mailbox_.wait(poll);
-          poll = std::min(poll * 2, poll_longest);
-          break;
-      }
-    } catch (const Interrupted&) {
-      // The reason lies in `to_begin_` or `quit_`.
-    }
+Actor::Turn ReplicaActor::turn() {
+  read_mail();
+  if (quit_) return {Next::ended};
+  if (to_begin_) do_begin();
+  if (replica_ && !running_ && may_start_ == epoch_) do_start();
+  if (!running_) return {Next::rest};
+  try {
+    return step();
+  } catch (const Interrupted&) {
+    return {Next::again};  // The reason lies in `to_begin_` or `quit_`.
   }
 }
 
-void ReplicaThread::read_mail() {
+Actor::Turn ReplicaActor::step() {
+  switch (replica_->step()) {
+    case Replica::Next::again:
+      break;
+    case Replica::Next::wait:
+      return {Next::rest};
+    case Replica::Next::poll: {
+      const Time longest = std::exchange(poll_, std::min(poll_ * 2, poll_longest));
+      return {Next::rest, longest};
+    }
+  }
+  poll_ = poll_first;
+  return {Next::again};
+}
+
+void ReplicaActor::read_mail() {
   while (auto letter = mailbox_.take()) open(std::move(*letter));
 }
 
-void ReplicaThread::open(Letter letter) {
+void ReplicaActor::open(Letter letter) {
   if (std::holds_alternative<Quit>(letter)) {
     quit_ = true;
   } else if (auto* begin = std::get_if<Begin>(&letter)) {
@@ -85,7 +94,7 @@ void ReplicaThread::open(Letter letter) {
   }
 }
 
-void ReplicaThread::do_begin() {
+void ReplicaActor::do_begin() {
   const Begin begin = std::move(*to_begin_);
   to_begin_.reset();
   epoch_ = begin.epoch;
@@ -102,25 +111,25 @@ void ReplicaThread::do_begin() {
   owner_.begun(epoch_, self_);
 }
 
-void ReplicaThread::do_start() {
+void ReplicaActor::do_start() {
   running_ = true;
   replica_->start();
 }
 
-void ReplicaThread::send(ReplicaId to, Packet packet) {
+void ReplicaActor::send(ReplicaId to, Packet packet) {
   owner_.route(epoch_, self_, to, std::move(packet));
 }
 
-void ReplicaThread::save(SnapshotId snapshot, Buffer state) {
+void ReplicaActor::save(SnapshotId snapshot, Buffer state) {
   owner_.save(epoch_, self_, snapshot, std::move(state));
 }
 
-void ReplicaThread::failed(std::optional<std::uint64_t> item, std::string why) {
+void ReplicaActor::failed(std::optional<std::uint64_t> item, std::string why) {
   owner_.failed(epoch_, self_, item, std::move(why));
 }
 
-bool ReplicaThread::wait() {
-  mailbox_.wait();
+bool ReplicaActor::wait() {
+  threads_.wait(*this);
   read_mail();
   if (quit_ || to_begin_) throw Interrupted{};
   return true;

@@ -1,4 +1,4 @@
-#include "run/mailbox.h"
+#include "run/parker.h"
 
 #include <linux/futex.h>
 #include <sys/syscall.h>
@@ -24,9 +24,9 @@ void futex_wait(std::atomic<int>& word, int expected, std::optional<Time> longes
 }  // namespace
 
 void Parker::wake() {
-  if (state_.exchange(woken) == asleep) {
-    ::syscall(SYS_futex, &state_, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
-  }
+  const int before = state_.exchange(woken);
+  if (before == asleep) ::syscall(SYS_futex, &state_, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
+  if (before == parked) go_on_();
 }
 
 void Parker::sleep(std::optional<Time> longest) {
@@ -36,6 +36,21 @@ void Parker::sleep(std::optional<Time> longest) {
   }
   // Woken, timed out or a false alarm: the caller looks for itself.
   state_.store(idle);
+}
+
+bool Parker::park() {
+  int expected = idle;
+  if (state_.compare_exchange_strong(expected, parked)) return true;
+  resume();
+  return false;
+}
+
+// An exchange, so that what was there before the last `wake` is seen by who looks now.
+void Parker::resume() { state_.exchange(idle); }
+
+bool Parker::unpark() {
+  int expected = parked;
+  return state_.compare_exchange_strong(expected, woken);
 }
 
 }  // namespace piracema::runtime

@@ -2,9 +2,9 @@
 
 #include <functional>
 #include <memory>
-#include <thread>
 #include <variant>
 
+#include "run/actor.h"
 #include "run/mailbox.h"
 #include "run/replica.h"
 
@@ -26,22 +26,23 @@ class ReplicaOwner {
   virtual void skipped(ReplicaId replica, std::uint64_t item, Bytes bytes) = 0;
 };
 
-/// A replica on a thread of its own. Lives as long as its process keeps the replica; the
-/// `Replica` inside is made anew for every epoch.
-class ReplicaThread final : public Port {
+/// A replica and its letters. Lives as long as its process keeps the replica; the `Replica` inside
+/// is made anew for every epoch.
+class ReplicaActor final : public Actor, public Port {
  public:
-  ReplicaThread(ReplicaId self, const flow::ReplicaPlan& plan, const Graph& graph,
-                ReplicaOwner& owner, std::atomic<std::uint64_t>* at_work);
-  ~ReplicaThread() override;
+  /// Gets its turns from `threads`, from now on.
+  ReplicaActor(ReplicaId self, const flow::ReplicaPlan& plan, const Graph& graph,
+               ReplicaOwner& owner, Threads& threads, std::atomic<std::uint64_t>* at_work);
+  ~ReplicaActor() override;
 
-  /// Waits until the operator returns from what it is at, and ends the thread. Others may still
-  /// deliver afterwards: all replicas are joined before the first one is destroyed.
+  /// Waits until the operator returns from what it is at; there are no turns after that. Others may
+  /// still deliver afterwards: all replicas are joined before the first one is destroyed.
   void join();
 
   // ---- any thread; each returns at once
   void quit() { mailbox_.put(Quit{}); }
-  /// Drops all of older epochs and makes the operator anew. `read_state` is called on the thread
-  /// of the replica; `owner.begun` or `owner.failed` follows.
+  /// Drops all of older epochs and makes the operator anew. `read_state` is called in a
+  /// turn of the replica; `owner.begun` or `owner.failed` follows.
   void begin(Epoch epoch, std::function<Result<Beginning>()> read_state);
   /// The other processes can be reached: the replica may send.
   void start(Epoch epoch) { mailbox_.put(Go{epoch}); }
@@ -77,7 +78,8 @@ class ReplicaThread final : public Port {
   struct Quit {};
   using Letter = std::variant<Parcel, Begin, Go, TriggerLetter, CommitLetter, Quit>;
 
-  void loop();
+  Turn turn() override;
+  Turn step();
   void read_mail();
   void open(Letter letter);
   void do_begin();
@@ -92,7 +94,7 @@ class ReplicaThread final : public Port {
   void skipped(std::uint64_t item, Bytes bytes) override { owner_.skipped(self_, item, bytes); }
   bool wait() override;
   std::function<void()> waker() override {
-    return [this] { mailbox_.nudge(); };
+    return [this] { parker().wake(); };
   }
   Time now() override { return piracema::now(); }
 
@@ -100,9 +102,10 @@ class ReplicaThread final : public Port {
   const flow::ReplicaPlan plan_;
   const Graph& graph_;
   ReplicaOwner& owner_;
+  Threads& threads_;
   std::atomic<std::uint64_t>* at_work_;
 
-  Mailbox<Letter> mailbox_;
+  Mailbox<Letter> mailbox_{parker()};
   Counters counters_;
   Epoch epoch_ = 0;
   std::unique_ptr<Replica> replica_;
@@ -110,10 +113,12 @@ class ReplicaThread final : public Port {
   /// The newest epoch that may send.
   Epoch may_start_ = 0;
   bool running_ = false;
+  /// How long a source that has nothing is left alone.
+  Time poll_{};
   /// What others, who have begun already, sent to an epoch that this replica has yet to begin.
   std::vector<Parcel> early_;
   bool quit_ = false;
-  std::thread thread_;
+  bool joined_ = false;
 };
 
 }  // namespace piracema::runtime

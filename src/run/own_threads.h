@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <thread>
+#include <vector>
+
+#include "run/actor.h"
+
+namespace piracema::runtime {
+
+/// A thread for each actor.
+class OwnThreads final : public Threads {
+ public:
+  /// Each thread keeps to one of `cores`, in the order in which they start (paper 004, section 3:
+  /// threadMapping); none: they go where the system puts them.
+  explicit OwnThreads(std::vector<std::uint32_t> cores) : cores_(std::move(cores)) {}
+
+  void start(Actor& actor) override;
+  void join(Actor& actor) override;
+  void wait(Actor& actor) override { actor.parker().sleep(); }
+
+ private:
+  const std::vector<std::uint32_t> cores_;
+  std::map<Actor*, std::thread> threads_;
+  std::size_t started_ = 0;
+};
+
+/// Keeps the calling thread to one core. Quiet where that cannot be: it is about speed alone.
+void keep_to_core(std::uint32_t core);
+
+}  // namespace piracema::runtime
