@@ -78,14 +78,17 @@ Result<Done> apply_groups(const std::string& file, cluster::JobOptions& job) {
   if (!text) return text.error();
   const auto groups = cluster::parse_groups(file, *text);
   if (!groups) return groups.error();
+  // What is fused has lost the names that groups are made of.
+  ::setenv("PIRACEMA_FUSE", "none", 1);
   std::vector<GroupShape> made;
   const auto shape = ask_program(job.command, &made);
   if (!shape) return shape.error();
-  auto placement = cluster::place_groups(file, *groups, *shape, made);
+  // What the program has combined is one brick, by the names of its nodes.
+  const auto fused = fuse(*shape, false);
+  if (!fused) return fused.error();
+  auto placement = cluster::place_groups(file, *groups, *fused, made);
   if (!placement) return placement.error();
 
-  // What is fused has lost the names that groups are made of.
-  ::setenv("PIRACEMA_FUSE", "none", 1);
   job.settings.slots = static_cast<std::uint32_t>(groups->groups.size());
   job.settings.placement = *std::move(placement);
   job.transport = name_of(groups->protocol);

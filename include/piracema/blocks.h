@@ -4,6 +4,8 @@
 #include <piracema/detail/operators_of_blocks.h>
 #include <piracema/graph.h>
 
+#include <algorithm>
+#include <chrono>
 #include <concepts>
 #include <optional>
 #include <string>
@@ -18,7 +20,7 @@
 ///     return run(program);
 ///
 /// The code of a block is an object that can be called. Every replica has its own copy, made
-/// again from the one given here after a failure; it is used by one thread. Beside `operator()`
+/// again from the one given here after a failure; it is used by one thread at a time. Beside `operator()`
 /// it may have
 ///   - `start(const Context&)`: called before the first item, after a state was restored;
 ///   - `finish()`, in a node `finish(Emit<Out>&)`: called after the last item;
@@ -48,6 +50,14 @@ class BuildingBlock {
   }
   BuildingBlock replicas(std::uint32_t count) && {
     parts.graph.shape.nodes.front().replicas = count;
+    return std::move(*this);
+  }
+
+  /// About how long the code of this block, a single node, takes for an item. Neighbours of which
+  /// one costs less than to pass an item on are combined by themselves (`combine_cheap`).
+  BuildingBlock cost(std::chrono::nanoseconds each) && {
+    const auto ns = std::max<std::chrono::nanoseconds::rep>(each.count(), 1);
+    parts.graph.shape.nodes.back().cost_ns = static_cast<std::uint64_t>(ns);
     return std::move(*this);
   }
 

@@ -22,6 +22,9 @@ namespace {
 
 constexpr std::uint32_t threads_max = 4096;
 
+/// Which neighbours share a thread, beside those that are combined.
+enum class Fusion { none, cheap, all };
+
 int refuse(const Error& error) {
   log(Level::error, error.message);
   return 3;
@@ -70,18 +73,26 @@ Result<RunOptions> with_environment(RunOptions options) {
 
 // All processes of a job have to do the same, so that this may depend on nothing but the program
 // and what `piracema run` hands on to all of them.
-Result<bool> wants_fusion(const RunOptions& options) {
+Result<Fusion> fusion_of(const RunOptions& options) {
   const std::string text = text_of("PIRACEMA_FUSE");
-  if (text.empty()) return options.fuse;
-  if (text == "all" || text == "none") return text == "all";
-  return Error{Errc::config, concat("PIRACEMA_FUSE: want 'all' or 'none', found '", text, "'")};
+  if (text.empty()) return options.fuse ? Fusion::all : Fusion::cheap;
+  if (text == "all") return Fusion::all;
+  if (text == "cheap") return Fusion::cheap;
+  if (text == "none") return Fusion::none;
+  return Error{Errc::config,
+               concat("PIRACEMA_FUSE: want 'all', 'cheap' or 'none', found '", text, "'")};
 }
 
 }  // namespace
 
-int run(const Graph& graph, const RunOptions& wanted) {
+int run(const Graph& program, const RunOptions& wanted) {
   fill_standard_fds();
-  if (auto valid = validate(graph.shape); !valid) return refuse(valid.error());
+  if (auto valid = validate(program.shape); !valid) return refuse(valid.error());
+  const auto fusion = fusion_of(wanted);
+  if (!fusion) return refuse(fusion.error());
+  Graph graph = program;
+  // What is combined has lost the names that groups are made of.
+  if (*fusion == Fusion::cheap && graph.groups.empty()) combine_cheap(graph.shape);
   const char* groups_fd = std::getenv("PIRACEMA_GROUPS_FD");
   if (is_set(groups_fd)) {
     const std::string groups = runtime::encode_groups(graph.groups);
@@ -95,9 +106,7 @@ int run(const Graph& graph, const RunOptions& wanted) {
   if (!environment) return refuse(environment.error());
   const auto options = with_environment(wanted);
   if (!options) return refuse(options.error());
-  const auto all = wants_fusion(*options);
-  if (!all) return refuse(all.error());
-  const auto fused = fuse(graph, *all);
+  const auto fused = fuse(graph, *fusion == Fusion::all);
   if (!fused) return refuse(fused.error());
   if (*environment) {
     (*environment)->threads = options->threads;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "flow/cycles.h"
 #include "flow/fused_operator.h"
 
 namespace piracema {
@@ -12,6 +13,12 @@ namespace piracema {
 namespace {
 
 constexpr std::uint32_t none = ~std::uint32_t{0};
+
+// To pass an item on costs its sender and its receiver about so much each, when it is small and has
+// company: it is copied into a batch and read out of it. Two threads need the larger of their costs
+// and this for an item; one needs the sum of their costs. So one is not slower while the smaller
+// cost is not above this, however many cores are free.
+constexpr std::uint64_t hop_ns = 30;
 
 std::size_t edges_from(const GraphShape& shape, std::uint32_t node) {
   return static_cast<std::size_t>(std::count_if(shape.edges.begin(), shape.edges.end(),
@@ -109,6 +116,22 @@ GraphShape shape_of(const GraphShape& shape, const Chains& chains,
 }
 
 }  // namespace
+
+void combine_cheap(GraphShape& shape) {
+  // Of all that is combined with a node so far.
+  std::vector<std::uint64_t> cost(shape.nodes.size());
+  for (std::size_t i = 0; i < cost.size(); ++i) cost[i] = shape.nodes[i].cost_ns;
+  for (const std::uint32_t node : flow::in_flow_order(shape)) {
+    for (EdgeShape& edge : shape.edges) {
+      if (edge.from != node || obstacle(shape, edge)) continue;
+      const std::uint64_t before = cost[edge.from], after = cost[edge.to];
+      if (before == 0 || after == 0) continue;
+      if (!edge.combined && std::min(before, after) > hop_ns) continue;
+      edge.combined = true;
+      cost[edge.to] = before + after;
+    }
+  }
+}
 
 Result<GraphShape> fuse(const GraphShape& shape, bool all) {
   const auto chains = chains_of(shape, all);

@@ -114,6 +114,35 @@ TEST_CASE("workers of a farm that are pipelines are fused worker by worker") {
   CHECK(fused.nodes[1].replicas == 3);
 }
 
+TEST_CASE("neighbours are combined by themselves where the cheaper one costs less than the way") {
+  using std::chrono::nanoseconds;
+  const auto program = [](nanoseconds first, nanoseconds second, nanoseconds third) {
+    Graph graph =
+        pipeline(source("one", one), node("a", twice).cost(first), node("b", twice).cost(second),
+                 node("c", twice).cost(third), sink("drop", drop));
+    combine_cheap(graph.shape);
+    return names((*fuse(graph, false)).shape);
+  };
+  using Names = std::vector<std::string>;
+  using std::chrono::microseconds;
+  CHECK(program(nanoseconds(5), microseconds(2), microseconds(2)) ==
+        Names{"one", "a+b", "c", "drop"});
+  CHECK(program(microseconds(2), nanoseconds(5), microseconds(2)) ==
+        Names{"one", "a+b", "c", "drop"});
+  CHECK(program(microseconds(2), microseconds(2), nanoseconds(5)) ==
+        Names{"one", "a", "b+c", "drop"});
+  CHECK(program(nanoseconds(5), nanoseconds(5), nanoseconds(5)) == Names{"one", "a+b+c", "drop"});
+  CHECK(program(microseconds(2), microseconds(2), microseconds(2)).size() == 5);
+}
+
+TEST_CASE(
+    "neighbours of which one said no cost, or that are not one to one, are left as they are") {
+  Graph graph = pipeline(source("one", one), node("a", twice).cost(std::chrono::nanoseconds(5)),
+                         farm("b", 2, twice).cost(std::chrono::nanoseconds(5)), sink("drop", drop));
+  combine_cheap(graph.shape);
+  CHECK((*fuse(graph, false)).shape.nodes.size() == 4);
+}
+
 TEST_CASE("nodes that are not one to one are not fused, and not combined") {
   const Graph graph = pipeline(source("one", one), farm("twice", 2, twice), sink("drop", drop));
   CHECK((*fuse(graph.shape, true)).nodes.size() == 3);

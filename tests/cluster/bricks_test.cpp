@@ -92,5 +92,57 @@ TEST_CASE("neighbours that are fused on demand give the same, and a wrong wish i
   const store::ScratchDirectory scratch;
   Job job({BRICKS_APP, scratch.path() + "/out", "kind=shuffle", "items=5"}, {"PIRACEMA_FUSE=some"});
   CHECK(job.wait() == 3);
-  CHECK(is_in("PIRACEMA_FUSE: want 'all' or 'none', found 'some'", job.errors()));
+  CHECK(is_in("PIRACEMA_FUSE: want 'all', 'cheap' or 'none', found 'some'", job.errors()));
+}
+
+TEST_CASE("neighbours that cost little are fused by themselves, which the graph shows") {
+  const store::ScratchDirectory scratch;
+  const std::string out = scratch.path() + "/out";
+  const std::vector<std::string> program = {BRICKS_APP, out, "kind=cheap", "items=1000"};
+  const auto graph_with = [&](const std::string& fuse) {
+    std::vector<std::string> command = program;
+    command.insert(command.begin(), {PIRACEMA_COMMAND, "graph"});
+    Job job(command, {"PIRACEMA_FUSE=" + fuse});
+    CHECK(job.wait() == 0);
+    return job.output();
+  };
+  CHECK(is_in("\"a\" -> \"b\" [label=\"combined\"]", graph_with("")));
+  CHECK(is_in("\"a+b\" -> \"text+lines\"", graph_with("")));
+  CHECK(is_in("\"a\" -> \"b\" [label=\"on demand\"]", graph_with("none")));
+  Job job(piracema_run({"-n", "2"}, program));
+  REQUIRE(job.wait() == 0);
+  CHECK(numbers_in(out).size() == 1'000);
+  CHECK(are_all(numbers_in(out)));
+  CHECK(is_in("a+b", job.output()));
+}
+
+TEST_CASE("a program with combined nodes is spread over the groups of a file") {
+  const store::ScratchDirectory scratch;
+  const std::string out = scratch.path() + "/out", groups = scratch.path() + "/groups.json";
+  std::ofstream(groups) << R"({"groups": [{"name": "A", "endpoint": "localhost"},
+                                          {"name": "B", "endpoint": "localhost"}]})";
+  Job job(piracema_run({"--groups", groups}, {BRICKS_APP, out, "kind=shuffle", "items=1000"}));
+  REQUIRE(job.wait() == 0);
+  CHECK(numbers_in(out).size() == 1'000);
+  CHECK(are_all(numbers_in(out)));
+}
+
+TEST_CASE("what may wait in a cycle is bounded by as much as the user says") {
+  for (const bool processes : {false, true}) {
+    CAPTURE(processes);
+    const store::ScratchDirectory scratch;
+    const std::vector<std::string> program = {BRICKS_APP, scratch.path() + "/out", "kind=cycle",
+                                              "items=100"};
+    Job job(processes ? piracema_run({"-n", "2", "--cycle-bytes", "10B"}, program) : program,
+            {"PIRACEMA_CYCLE_BYTES=10"});
+    CHECK(job.wait() == 1);
+    const std::string said = job.errors() + job.output();
+    CHECK(is_in("the cycle of 'master': more than 10 B wait to be taken back", said));
+  }
+  const store::ScratchDirectory scratch;
+  Job job({BRICKS_APP, scratch.path() + "/out", "kind=cycle", "items=5"},
+          {"PIRACEMA_CYCLE_BYTES=much"});
+  CHECK(job.wait() == 3);
+  CHECK(
+      is_in("PIRACEMA_CYCLE_BYTES: want a size such as 64MB or 1GiB, found 'much'", job.errors()));
 }

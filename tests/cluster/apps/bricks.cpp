@@ -1,6 +1,6 @@
 // Programs of bricks: numbers go through them and come out once each, in any order.
 //
-//     bricks_app OUT kind=cycle|shuffle|branches|combined [items=N] [until=FILE] [pause_us=T]
+//     bricks_app OUT kind=cycle|shuffle|branches|combined|cheap [items=N] [until=FILE] [pause_us=T]
 //
 // The source waits `pause_us` before each number and ends after `items`, or once FILE exists. In a
 // cycle each number goes round as often as its last digit says.
@@ -83,6 +83,10 @@ int main(int argc, char** argv) {
   if (kind == "branches") {
     return run(pipeline(numbers, node("parity", Parity{}),
                         branches(farm("odd", 2, same), node("even", same)), end));
+  }
+  if (kind == "cheap") {
+    const std::chrono::nanoseconds little{5};
+    return run(pipeline(numbers, node("a", same).cost(little), node("b", same).cost(little), end));
   }
   return run(combine(numbers, node("same", same), end));
 }
