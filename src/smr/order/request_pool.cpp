@@ -22,6 +22,26 @@ bool RequestPool::Session::knows(Sequence sequence) const {
   return back < remembered && decided.test(static_cast<std::size_t>(back));
 }
 
+namespace {
+constexpr auto by_sequence = [](const auto& pending, Sequence sequence) {
+  return pending.sequence < sequence;
+};
+}  // namespace
+
+const RequestPool::Entries::iterator* RequestPool::Session::find(Sequence sequence) const {
+  const auto at = std::lower_bound(pending.begin(), pending.end(), sequence, by_sequence);
+  return at != pending.end() && at->sequence == sequence ? &at->entry : nullptr;
+}
+
+void RequestPool::Session::insert(Sequence sequence, Entries::iterator entry) {
+  const auto at = std::lower_bound(pending.begin(), pending.end(), sequence, by_sequence);
+  pending.insert(at, {sequence, entry});
+}
+
+void RequestPool::Session::remove(Sequence sequence) {
+  pending.erase(std::lower_bound(pending.begin(), pending.end(), sequence, by_sequence));
+}
+
 void RequestPool::Session::note(Sequence sequence) {
   if (sequence > highest) {
     const Sequence by = sequence - highest;
@@ -43,11 +63,9 @@ RequestPool::Added RequestPool::add(Request request, Time now, std::optional<std
   sessions_ += is_new;
   Session& session = at->second;
   if (session.knows(request.sequence)) return Added::known;
-  for (const auto& entry : session.pending) {
-    if (request_of(*entry).sequence == request.sequence) {
-      vouch(entry, voucher);
-      return Added::known;
-    }
+  if (const auto* waits = session.find(request.sequence)) {
+    vouch(*waits, voucher);
+    return Added::known;
   }
   const std::size_t bytes = encoded_bytes(request);
   if (client.count >= settings_.client_requests || size_ >= settings_.pool_requests ||
@@ -55,6 +73,7 @@ RequestPool::Added RequestPool::add(Request request, Time now, std::optional<std
     return Added::full;
   }
   const auto entry = fresh_.emplace(fresh_.end());
+  session.insert(request.sequence, entry);
   entry->request = std::move(request);
   entry->client = &client;
   entry->session = &session;
@@ -63,7 +82,6 @@ RequestPool::Added RequestPool::add(Request request, Time now, std::optional<std
   client.count += 1;
   size_ += 1;
   bytes_ += bytes;
-  session.pending.push_back(entry);
   vouch(entry, voucher);
   queue(entry);
   return Added::fresh;
@@ -74,13 +92,11 @@ bool RequestPool::holds(const Request& request) const {
   if (client == clients_.end()) return false;
   const auto session = client->second.sessions.find(request.session);
   if (session == client->second.sessions.end()) return false;
-  for (const auto& entry : session->second.pending) {
-    const Request& one = request_of(*entry);
-    if (one.sequence != request.sequence) continue;
-    return one.kind == request.kind && one.group == request.group &&
-           as_text(one.operation) == as_text(request.operation);
-  }
-  return false;
+  const auto* waits = session->second.find(request.sequence);
+  if (waits == nullptr) return false;
+  const Request& one = request_of(**waits);
+  return one.kind == request.kind && one.group == request.group &&
+         as_text(one.operation) == as_text(request.operation);
 }
 
 void RequestPool::decided(const std::vector<Request>& requests) {
@@ -92,11 +108,7 @@ void RequestPool::decided(const std::vector<Request>& requests) {
     sessions_ += is_new;
     Session& session = at->second;
     session.note(request.sequence);
-    for (const auto& entry : session.pending) {
-      if (request_of(*entry).sequence != request.sequence) continue;
-      erase(entry);
-      break;
-    }
+    if (const auto* waits = session.find(request.sequence)) erase(*waits);
   }
   if (sessions_ >= forget_at_) forget_idle_clients();
 }
@@ -104,9 +116,7 @@ void RequestPool::decided(const std::vector<Request>& requests) {
 void RequestPool::erase(Entries::iterator entry) {
   Client& client = *entry->client;
   unqueue(entry);
-  auto& pending = entry->session->pending;
-  *std::find(pending.begin(), pending.end(), entry) = pending.back();
-  pending.pop_back();
+  entry->session->remove(request_of(*entry).sequence);
   client.count -= 1;
   size_ -= 1;
   bytes_ -= entry->bytes;

@@ -85,7 +85,16 @@ class RequestPool {
     static constexpr std::size_t remembered = 1'024;
     Sequence highest = 0;
     std::bitset<remembered> decided;
-    std::vector<Entries::iterator> pending;
+    struct Pending {
+      Sequence sequence = 0;
+      Entries::iterator entry;
+    };
+    /// By ascending sequence: as a client sends them, and nearly as they are decided.
+    std::vector<Pending> pending;
+    /// Null if it does not wait here.
+    const Entries::iterator* find(Sequence sequence) const;
+    void insert(Sequence sequence, Entries::iterator entry);
+    void remove(Sequence sequence);
     bool knows(Sequence sequence) const;
     void note(Sequence sequence);
   };

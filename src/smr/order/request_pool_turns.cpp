@@ -54,12 +54,12 @@ void RequestPool::proposed(const BatchPtr& batch) {
     if (client == clients_.end()) continue;
     const auto session = client->second.sessions.find(request.session);
     if (session == client->second.sessions.end()) continue;
-    for (const auto& entry : session->second.pending) {
-      if (entry->batch || entry->request.sequence != request.sequence) continue;
-      unqueue(entry);
-      entry->batch = batch;
-      entry->index = i;
-    }
+    const auto* waits = session->second.find(request.sequence);
+    if (waits == nullptr || (*waits)->batch) continue;
+    const Entries::iterator entry = *waits;
+    unqueue(entry);
+    entry->batch = batch;
+    entry->index = i;
   }
 }
 
