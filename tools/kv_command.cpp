@@ -20,7 +20,8 @@ namespace {
 
 constexpr const char* exit_codes =
     "Exit codes:\n"
-    "  0 done   1 not done: not found, another version, no answer in time, the replica gave up\n"
+    "  0 done   1 not done: not found, another version, no answer in time, a client that was not\n"
+    "  admitted, the replica gave up\n"
     "  2 usage   3 configuration, a key file, a disk\n";
 
 int fail(const Error& error) {

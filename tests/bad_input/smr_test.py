@@ -186,12 +186,19 @@ class Smr(BadInput):
         self.ask("get a", "b")
         self.end_group()
 
-    def test_a_client_that_nobody_knows_gets_no_answer(self):
+    def test_a_client_that_nobody_knows_is_told_so(self):
         self.start_group()
         key = self.folder / "stranger.key"
-        self.assertEqual(0, self.run_to_end(PIRACEMA, "kv", "keygen", key).returncode)
+        made = self.run_to_end(PIRACEMA, "kv", "keygen", key)
+        self.assertEqual(0, made.returncode)
         self.check_refused(3, "is not that of client 1", PIRACEMA, "kv", "get", "--config",
                            self.config, "--key", key, "a")
+        # Its own file may name it as long as the replicas' do not.
+        public = made.stdout.strip()
+        own = self.folder / "own.toml"
+        own.write_text(self.config.read_text() + f"\n[client.9]\npublic_key = \"{public}\"\n")
+        self.check_refused(1, "client 9 is not known to replica", PIRACEMA, "kv", "get", "--config",
+                           own, "--key", key, "--client", "9", "--timeout", "60s", "a")
         self.end_group()
 
     def test_nobody_there_is_an_error_in_time(self):

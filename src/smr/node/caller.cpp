@@ -30,7 +30,10 @@ Caller::~Caller() {
 void Caller::dial() {
   dial_ = std::make_unique<net::Dial>(poller_, whom_.address, now() + dial_time,
                                       [this](Result<Fd> socket) {
-                                        if (!socket) return failed(socket.error());
+                                        if (!socket) {
+                                          refused_since_.reset();
+                                          return failed(socket.error());
+                                        }
                                         greet(*std::move(socket));
                                       });
 }
@@ -41,11 +44,17 @@ void Caller::greet(Fd socket) {
   events.known = [this](Link& link) {
     pause_ = first_pause;
     why_.clear();
+    refused_since_.reset();
     if (events_.known) events_.known(link);
   };
   events.lost = [this](Link& link, const Error& why) {
     const bool was_known = link.is_known();
     const auto gone = std::move(link_);
+    if (!link.is_refused()) {
+      refused_since_.reset();
+    } else if (!refused_since_) {
+      refused_since_ = now();
+    }
     failed(why);
     if (was_known && events_.lost) events_.lost(link, why);
   };

@@ -32,6 +32,9 @@ class Caller {
   Link* link() const { return link_ && link_->is_known() ? link_.get() : nullptr; }
   /// Why the last attempt failed; empty before that, and after one that did not.
   const std::string& why() const { return why_; }
+  /// Since when the peer says that it does not know us; nullopt once it does, or if it cannot be
+  /// reached.
+  std::optional<Time> refused_since() const { return refused_since_; }
 
  private:
   void dial();
@@ -50,6 +53,7 @@ class Caller {
   std::optional<net::Poller::Timer> next_;
   std::chrono::milliseconds pause_;
   std::string why_;
+  std::optional<Time> refused_since_;
 };
 
 }  // namespace piracema::smr

@@ -33,8 +33,8 @@ constexpr ClientId administrator_id = 0;
 class ClientEngine {
  public:
   /// Called once, on the poller's thread, never from within the call that asked. Errors: timeout
-  /// (it may have been executed), refused (not executed: too large, or the session is gone and
-  /// nobody knows; the message says which).
+  /// (it may have been executed), refused (not executed: too large, or this is no client of the
+  /// group; or the session is gone and nobody knows; the message says which).
   using Done = std::function<void(Result<Buffer>)>;
 
   struct Retry {
@@ -108,6 +108,9 @@ class ClientEngine {
   void send_to_all(std::uint8_t kind, Bytes first, Bytes second = {});
   void resend_all();
   void tick();
+  /// A quorum has said for a while that it does not know this client.
+  bool is_stranger() const;
+  void give_up_as_stranger();
   template <class Visit>
   void each_asked(Visit visit) {
     for (const auto& [number, asked] : sessionless_) visit(*asked);

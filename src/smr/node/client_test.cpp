@@ -58,8 +58,9 @@ struct Group {
                          [] { return std::vector<Buffer>(); }});
     member.port->set_standing({0, regency, leader});
     Door::Host host;
-    host.key_of = [](const PeerName& name) {
-      return name.id == 7 ? std::optional(key_of(7).public_key()) : std::nullopt;
+    host.key_of = [this](const PeerName& name) {
+      if (name.id != 7 && !(name.id == 8 && admits_8)) return std::optional<PublicKey>();
+      return std::optional(key_of(static_cast<std::uint8_t>(name.id)).public_key());
     };
     host.known = [&member](std::shared_ptr<Link> link) { member.port->take(std::move(link)); };
     host.received = [&member](Link& link, std::uint8_t kind, Bytes message) {
@@ -102,8 +103,9 @@ struct Group {
     }
   }
 
-  std::unique_ptr<ClientEngine> client(ClientEngine::Retry retry = {}) {
-    return std::make_unique<ClientEngine>(poller, flush_list, configuration, 7, key_of(7), retry);
+  std::unique_ptr<ClientEngine> client(ClientEngine::Retry retry = {}, ClientId id = 7) {
+    return std::make_unique<ClientEngine>(poller, flush_list, configuration, id,
+                                          key_of(static_cast<std::uint8_t>(id)), retry);
   }
 
   template <class Condition>
@@ -121,7 +123,7 @@ struct Group {
   FlushList flush_list;
   ReplicaId leader = 0;
   Regency regency = 0;
-  bool evicted = false;
+  bool evicted = false, admits_8 = false;
   std::vector<std::unique_ptr<Member>> members;
 };
 
@@ -252,6 +254,38 @@ TEST_CASE("a client learns that its session had to make room, and opens another 
   client->order(Kind::ordered, 0, words("b"), soon(), next.done());
   group.run_until([&] { return next.result.has_value(); });
   CHECK(next.text() == "b");
+}
+
+TEST_CASE(
+    "a client that was not admitted is told so long before its time is up, and may come later") {
+  for (const bool byzantine : {false, true}) {
+    Group group(byzantine);
+    const auto client = group.client({}, 8);
+    Outcome ordered, read, later;
+    client->order(Kind::ordered, 0, words("a"), soon(milliseconds(3'600'000)), ordered.done());
+    client->read(words("b"), soon(milliseconds(3'600'000)), read.done());
+    group.run_until([&] { return ordered.result && read.result; });
+    CHECK(ordered.result->error().code == Errc::refused);
+    CHECK(ordered.text().find("client 8 is not known to replica 0") != std::string::npos);
+    CHECK(ordered.text().find("it was not executed") != std::string::npos);
+    CHECK(read.result->error().code == Errc::refused);
+    group.admits_8 = true;
+    group.run_until([&] { return client->links() == group.members.size(); });
+    client->order(Kind::ordered, 0, words("c"), soon(), later.done());
+    group.run_until([&] { return later.result.has_value(); });
+    CHECK(later.text() == "c");
+  }
+}
+
+TEST_CASE("that replicas cannot be reached is no refusal") {
+  Group group(false);
+  group.kill(1);
+  group.kill(2);
+  const auto client = group.client({}, 8);
+  Outcome outcome;
+  client->order(Kind::ordered, 0, words("a"), soon(milliseconds(1'500)), outcome.done());
+  group.run_until([&] { return outcome.result.has_value(); });
+  CHECK(outcome.result->error().code == Errc::timeout);
 }
 
 TEST_CASE("an oversized operation is refused where it is asked for") {

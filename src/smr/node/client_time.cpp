@@ -6,7 +6,47 @@
 /// What a client asks for again, or gives up.
 namespace piracema::smr {
 
+namespace {
+// A replica that is behind may not know yet of a client that was admitted a moment ago.
+constexpr std::chrono::milliseconds until_believed{1'000};
+}  // namespace
+
+bool ClientEngine::is_stranger() const {
+  std::size_t refusing = 0;
+  for (const MemberInfo& member : view_.members) {
+    const auto found = callers_.find(member.id);
+    if (found == callers_.end()) continue;
+    const auto since = found->second->refused_since();
+    refusing += since && now() - *since >= until_believed ? 1 : 0;
+  }
+  return refusing >= view_.quorum();
+}
+
+// What waits for a session was never sent.
+void ClientEngine::give_up_as_stranger() {
+  const std::string why = concat("the replicas do not know this client (", trouble(), ")");
+  std::vector<std::pair<Done, std::string>> told;
+  for (AskedPtr& asked : waiting_) {
+    told.emplace_back(std::move(asked->done), concat(why, "; it was not executed"));
+  }
+  waiting_.clear();
+  for (auto& [token, asked] : reads_) told.emplace_back(std::move(asked->done), why);
+  reads_.clear();
+  each_asked([&](Asked& asked) {
+    // The session itself is asked for until there is one: somebody may admit this client.
+    if (asked.done && asked.request.kind != Kind::open) {
+      told.emplace_back(std::move(asked.done),
+                        concat(why, "; nobody knows whether it was executed"));
+      asked.done = nullptr;
+    }
+  });
+  for (const auto& [done, what] : told) {
+    if (done) done(Error{Errc::refused, what});
+  }
+}
+
 void ClientEngine::tick() {
+  if (is_stranger()) give_up_as_stranger();
   const Time time = now();
   std::vector<Done> late;
   const auto look = [&](Asked& asked) {

@@ -25,6 +25,10 @@ const unsigned char* raw(const std::byte* bytes) {
 
 constexpr std::size_t hello_bytes = 4 + 2 + 1 + 16 + 9 + 9 + fresh_bytes;
 constexpr std::size_t answer_bytes = 1 + fresh_bytes + signature_bytes;
+/// Only that, so that it cannot be taken for an answer; and less than a hello, so that strangers
+/// make nobody send more than they send.
+constexpr std::size_t refusal_bytes = signature_bytes;
+static_assert(refusal_bytes < hello_bytes);
 
 std::array<std::byte, 16> group_digest(const std::string& group) {
   return derive_key({}, "piracema smr group", as_bytes(group));
@@ -107,7 +111,10 @@ Result<bool> Handshake::take_hello(Bytes message, Buffer& answer) {
         concat(to_text(peer_), " wants ", to_text(wanted), ", this is ", to_text(self_.name)));
   }
   const auto key = key_of_(peer_);
-  if (!key) return refused(concat(to_text(peer_), " is not known here"));
+  if (!key) {
+    refuse_stranger(message, answer);
+    return refused(concat(to_text(peer_), " is not known here"));
+  }
   peer_key_ = *key;
 
   keys_.aes = self_.aes && message[6] != std::byte{0};
@@ -123,7 +130,23 @@ Result<bool> Handshake::take_hello(Bytes message, Buffer& answer) {
   return false;
 }
 
+// The hello has a fresh key, so this is of no use to anybody else, nor later.
+void Handshake::refuse_stranger(Bytes hello, Buffer& answer) {
+  transcript_ = Buffer(hello);
+  const Buffer signature = self_.key.sign(to_sign("refusal"));
+  answer.append(signature.data(), signature.size());
+}
+
+Error Handshake::refusal(Bytes message) {
+  if (!verify_signature(peer_key_, to_sign("refusal"), message)) {
+    return refused(concat("the signature is not that of ", to_text(peer_)));
+  }
+  is_refused_ = true;
+  return refused(concat(to_text(self_.name), " is not known to ", to_text(peer_)));
+}
+
 Result<bool> Handshake::take_answer(Bytes message, Buffer& answer) {
+  if (message.size() == refusal_bytes) return refusal(message);
   if (message.size() != answer_bytes) return corrupt("an answer of another size");
   transcript_.append(message.data(), 1 + fresh_bytes);
   if (!verify_signature(peer_key_, to_sign("answer"), message.subspan(1 + fresh_bytes))) {

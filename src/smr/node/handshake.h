@@ -45,6 +45,10 @@ struct LinkKeys {
 ///     acceptor -> answer: its fresh key, its signature under both messages
 ///     dialler  -> proof:  its signature under all of it
 ///
+/// or, if the dialler is none of its peers,
+///
+///     acceptor -> refusal: its signature under hello and that
+///
 /// (station-to-station; docs/formats/smr_wire.md). The fresh keys make what was recorded useless
 /// for another connection; the signatures show that nobody stands between.
 class Handshake {
@@ -61,8 +65,12 @@ class Handshake {
 
   /// Takes the peer's next message, appends ours, if any, to `answer`. True once the peer is
   /// known. Errc::corrupt for what no peer sends, Errc::refused for a stranger, another group or
-  /// version, a wrong signature; there is no going on after these.
+  /// version, a wrong signature; there is no going on after these, but `answer` is still to be
+  /// sent: a stranger is told so, in fewer bytes than his hello had, by whom he wanted.
   Result<bool> take(Bytes message, Buffer& answer);
+
+  /// The peer has signed that it does not know us: it is not somebody else who keeps us out.
+  bool is_refused() const { return is_refused_; }
 
   /// Once known.
   const PeerName& peer() const { return peer_; }
@@ -72,6 +80,8 @@ class Handshake {
   Result<bool> take_hello(Bytes message, Buffer& answer);
   Result<bool> take_answer(Bytes message, Buffer& answer);
   Result<bool> take_proof(Bytes message);
+  void refuse_stranger(Bytes hello, Buffer& answer);
+  Error refusal(Bytes message);
   Result<Done> agree(Bytes fresh_key, bool dialler);
   Buffer to_sign(std::string_view label) const;
 
@@ -80,6 +90,7 @@ class Handshake {
   PeerName peer_;
   PublicKey peer_key_{};
   enum class Wants { hello, answer, proof, nothing } wants_;
+  bool is_refused_ = false;
 
   std::array<std::byte, 32> fresh_secret_, fresh_public_;
   /// All that was said.

@@ -71,8 +71,37 @@ TEST_CASE("strangers, other groups and callers of somebody else are refused at o
     if (what == 2) pair.far.name.id = 2;
     Buffer answer;
     CHECK(pair.acceptor.take(pair.dialler.hello(), answer).error().code == Errc::refused);
-    CHECK(answer.empty());
+    CHECK(answer.empty() == (what != 0));
   }
+}
+
+TEST_CASE(
+    "a stranger is told so by whom he called and by nobody else, in fewer bytes than he sent") {
+  for (const bool somebody_else : {false, true}) {
+    Pair pair;
+    pair.near.name.id = 99;
+    if (somebody_else) pair.far.key = key_of(8);
+    Buffer refusal, none;
+    const Buffer hello = pair.dialler.hello();
+    CHECK_FALSE(pair.acceptor.take(hello, refusal).ok());
+    CHECK(refusal.size() < hello.size());
+    const auto heard = pair.dialler.take(refusal, none);
+    REQUIRE_FALSE(heard.ok());
+    CHECK(pair.dialler.is_refused() == !somebody_else);
+    CHECK((heard.error().message.find("client 99 is not known to replica 1") !=
+           std::string::npos) == !somebody_else);
+    CHECK(none.empty());
+  }
+}
+
+TEST_CASE("a refusal of one hello is none of another") {
+  Pair one, other;
+  one.near.name.id = other.near.name.id = 99;
+  Buffer refusal, none;
+  CHECK_FALSE(one.acceptor.take(one.dialler.hello(), refusal).ok());
+  static_cast<void>(other.dialler.hello());
+  CHECK_FALSE(other.dialler.take(refusal, none).ok());
+  CHECK_FALSE(other.dialler.is_refused());
 }
 
 TEST_CASE("a message with any bit changed, or cut short, ends the handshake") {

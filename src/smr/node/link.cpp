@@ -144,11 +144,11 @@ bool Link::take_record(Bytes record) {
 bool Link::take_greeting(Bytes payload) {
   Buffer answer;
   const auto done = handshake_.take(payload, answer);
+  if (!answer.empty()) put_plain(answer);
   if (!done) {
     fail(done.error());
     return false;
   }
-  if (!answer.empty()) put_plain(answer);
   if (*done) become_known();
   return open_;
 }

@@ -69,6 +69,8 @@ class Link : public std::enable_shared_from_this<Link> {
 
   bool is_known() const { return known_; }
   bool is_open() const { return open_; }
+  /// The peer has said that it does not know us.
+  bool is_refused() const { return handshake_.is_refused(); }
   /// Once known.
   const PeerName& peer() const { return handshake_.peer(); }
 
