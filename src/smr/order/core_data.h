@@ -42,6 +42,8 @@ struct CoreData {
   bool started = false, halted = false;
   /// What is replayed is in the log already.
   bool replaying = false;
+  /// Of the log that is replayed: up to here everything has to be known for it to count.
+  Instance builds_on = 0;
   /// False while this replica may have voted for what it no longer knows.
   bool voting = true;
   /// Not at or below this: it may have done so in a life that it forgot.

@@ -41,7 +41,8 @@ struct Core::Parts : CoreData {
 
   // ---- core_recovery.cpp: the log of a former life --------------------------------------------
   void recover();
-  bool replayable(Instance instance) const;
+  bool replayable(Instance instance);
+  void doubt_memory();
   void replay(ProposalTaken&);
   void replay(ProposalRepeated&);
   void replay(ValueCertified&);

@@ -1,3 +1,4 @@
+#include "base/text.h"
 #include "smr/order/core_parts.h"
 #include "smr/order/digest.h"
 
@@ -32,17 +33,37 @@ void Core::Parts::recover() {
   recovered.checkpoint = std::move(life.checkpoint);
   recovered.chunks = std::move(life.chunks);
   replaying = true;
+  // A proof is true wherever it lies in the log, and where the log was truncated it was written
+  // again behind younger records. It is needed first: without it a view that is over is not left,
+  // and the votes of the next one would be taken for those of the old one.
+  for (LogRecord& record : life.log) {
+    if (auto* kept = std::get_if<ProofKept>(&record)) replay(*kept);
+  }
   for (LogRecord& record : life.log) {
     std::visit([this](auto& one) { replay(one); }, record);
   }
   advance();
   replaying = false;
   recovered = {};
+  doubt_memory();
 }
 
-// A replica votes no further than this above what it has written down as decided.
-bool Core::Parts::replayable(Instance instance) const {
+// A replica votes no further than this above what it has written down as decided, or has as a
+// checkpoint.
+bool Core::Parts::replayable(Instance instance) {
+  if (instance > decided + view_delay) builds_on = std::max(builds_on, instance);
   return instance >= instances.first() && instance <= decided + view_delay;
+}
+
+// The log is whole, but what it goes on from is not: the checkpoint that it calls stable cannot be
+// read. Votes far above what is left, and the regencies of later views, have no place to be
+// remembered at, so they count as forgotten.
+void Core::Parts::doubt_memory() {
+  if (builds_on <= decided || !voting) return;
+  voting = false;
+  note(concat("its log builds on what is lost: it has voted at ", builds_on, " and knows of ",
+              decided, " decisions; it is silent until it has caught up"),
+       true);
 }
 
 void Core::Parts::replay(ProposalTaken& record) {
@@ -87,7 +108,7 @@ void Core::Parts::replay(InstanceDecided& record) {
 
 void Core::Parts::replay(ProofKept& record) {
   if (record.proof.instance <= proof.instance) return;
-  proof = std::move(record.proof);
+  proof = record.proof;
   milestones.proven(proof.instance);
   pass_view();
 }
@@ -97,6 +118,7 @@ void Core::Parts::replay(ViewSigned& record) { views.recover(record); }
 
 void Core::Parts::replay(CheckpointStable& record) {
   const auto& used = recovered.checkpoint;
+  builds_on = std::max(builds_on, record.proof.checkpoint.instance);
   if (!used || record.proof.checkpoint.instance != used->instance) return;
   checkpoints.adopt(std::move(record.proof), std::move(recovered.chunks));
 }

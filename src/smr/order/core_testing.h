@@ -91,7 +91,7 @@ class TestCluster {
     replica.instance = 0;
     for (const LogRecord& record : replica.log) {
       const auto* stable = std::get_if<CheckpointStable>(&record);
-      if (!stable) continue;
+      if (!stable || !replica.checkpoints.contains(stable->proof.checkpoint.instance)) continue;
       recovered.checkpoint = stable->proof.checkpoint;
       recovered.chunks = digests(replica.checkpoints.at(recovered.checkpoint->instance));
       restore(replica, recovered.checkpoint->instance);
