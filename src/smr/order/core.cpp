@@ -48,7 +48,7 @@ void Core::Parts::step(Time time, Event& event, std::vector<Action>& actions) {
 
 void Core::Parts::on(Received& event) {
   const auto index = index_of(event.from);
-  if (!own) transfer.hurry(now);  // Whoever speaks to this replica knows it for a member by now.
+  if (event.from != me) transfer.hurry(now);  // The way to others is there, perhaps once again.
   if (!index && !for_strangers(*event.message)) return;
   if (index) lost[*index] = false;
   const Sender from{event.from, index.value_or(view.n())};
@@ -111,6 +111,11 @@ void Core::Parts::watch_leader() {
   if (!synced) {
     if (now >= sync_by) demand("no SYNC in time");
     if (now >= stop_data_again) send_stop_data();
+  } else if (leads()) {
+    // Another one may have it all. This one goes on catching up meanwhile, and is asked again.
+    if (now >= ready_by && is_behind_as_leader()) {
+      demand(concat("this leader has decided ", decided, " and is to go on from ", next_instance));
+    }
   } else if (view.leader(regency()) != me &&
              now >= heard_leader + patient(settings.silence_timeout)) {
     demand(concat("nothing heard of leader ", view.leader(regency())));
@@ -160,6 +165,7 @@ std::optional<Time> Core::Parts::next_deadline() const {
   }
   if (look_again_at) by(*look_again_at);
   if (leads()) by(beat_at);
+  if (leads() && may_demand && is_behind_as_leader()) by(ready_by);
   if (leads() && !reads_asked.empty()) by(read_again);
   if (!content()) by(stop_again);
   if (stuck()) by(say_again_at);

@@ -107,6 +107,8 @@ struct CoreData {
 
   // Times.
   Time heard_leader{}, beat_at{}, sync_by{}, stop_again{}, stop_data_again{}, say_again_at{};
+  /// When a new leader has to have caught up with what is bound.
+  Time ready_by{};
   /// The last decision.
   Time progress_at{};
   Time say_again_every{};

@@ -116,6 +116,46 @@ TEST_CASE("a hole that nobody can fill is filled with nothing, so that the rest 
   }
 }
 
+TEST_CASE("a leader that is far behind catches up before it leads, and is of use then") {
+  for (FaultModel model : models) {
+    Settings settings;
+    settings.batch_requests = 1;
+    TestCluster cluster(model, members(model), settings);
+    cluster.lose = [](ReplicaId from, ReplicaId to, const Message&) {
+      return to == 1 || from == 1;
+    };
+    cluster.submit_some(1, 1, 200);
+    cluster.pass(milliseconds(20'000));
+    // It is the next leader, and without it there is no quorum.
+    cluster.lose = nullptr;
+    cluster.kill(0);
+    cluster.submit_some(1, 201, 210);
+    cluster.pass(milliseconds(2'000));
+    CHECK(cluster.agreed().size() == 210);
+  }
+}
+
+TEST_CASE("a leader that does not catch up gives the lead away") {
+  for (FaultModel model : models) {
+    Settings settings;
+    settings.batch_requests = 1;
+    TestCluster cluster(model, members(model) + (model == FaultModel::crash ? 2 : 3), settings);
+    cluster.lose = [](ReplicaId from, ReplicaId to, const Message&) {
+      return to == 1 || from == 1;
+    };
+    cluster.submit_some(1, 1, 200);
+    cluster.run();
+    cluster.lose = [](ReplicaId, ReplicaId, const Message& m) {
+      return is<LogSuffix>(m) || is<StateOffer>(m);
+    };
+    cluster.kill(0);
+    cluster.submit_some(1, 201, 210);
+    cluster.pass(milliseconds(2'000));
+    CHECK(cluster.core(2).leads());
+    CHECK(cluster.replicas[2].executed.size() == 210);
+  }
+}
+
 TEST_CASE("leaders that die one after the other are replaced while a quorum lives") {
   TestCluster cluster(FaultModel::byzantine, 7);
   cluster.submit_some(1, 1, 2);

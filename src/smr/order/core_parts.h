@@ -57,6 +57,8 @@ struct Core::Parts : CoreData {
 
   // ---- core_propose.cpp: what a leader does ---------------------------------------------------
   bool can_propose() const;
+  /// What comes next is too far above what this leader has decided.
+  bool is_behind_as_leader() const;
   void propose();
   /// Null if it is bound and not here yet.
   BatchPtr batch_for(Instance instance);

@@ -7,12 +7,19 @@ namespace piracema::smr {
 bool Core::Parts::can_propose() const {
   if (!started || !leads() || decided - executed >= settings.backlog) return false;
   if (next_instance > std::max(decided, base) + settings.window) return false;
+  if (is_behind_as_leader()) return false;
   if (byzantine() && next_instance > proof.instance + unproven_max) return false;
   if (views.next() && next_instance >= views.next_from()) return false;
   // Asked for in batch_for; the answer makes it possible.
   if (fetching == next_instance) return false;
   if (bound.contains(next_instance) || next_instance <= decided) return true;
   return pool.has_waiting() || next_instance <= fill_until;
+}
+
+// It would not remember its own proposal, and where f are down already nothing is decided without
+// its vote.
+bool Core::Parts::is_behind_as_leader() const {
+  return next_instance > horizon() && !SMR_MUTANT("leads_from_behind");
 }
 
 // Called when all that had arrived was looked at (next_deadline asks for it at once): a batch has

@@ -70,7 +70,11 @@ void Core::Parts::check_far_behind() {
   auto sorted = decided_by;
   std::sort(sorted.begin(), sorted.end(), std::greater<>());
   const Instance known = std::max(sorted[view.one_correct() - 1], proof.instance);
-  if (known > decided + kept_decided / 2 || (known > decided && say_again_count >= 3)) {
+  // Nobody says again what is proven for himself. What this replica waits for is in an offer.
+  const bool lacks_proof =
+      byzantine() && milestones.own() && milestones.own()->instance > proof.instance;
+  const bool in_vain = say_again_count >= 3 && (known > decided || lacks_proof);
+  if (known > decided + kept_decided / 2 || in_vain) {
     if (!transfer.active()) transfer.start(now, position(), 0, *out);
   }
 }

@@ -138,6 +138,29 @@ TEST_CASE("the leader is removed, and a replica takes another's place") {
   }
 }
 
+TEST_CASE("a replica that missed the proof of its view's end asks for it, and follows") {
+  TestCluster cluster(FaultModel::byzantine, 4, one_request_a_batch(1'000));
+  cluster.submit_some(1, 1, 20);
+  cluster.run();
+  // The others' words about it are lost, and for themselves they need not say them again.
+  cluster.lose = [](ReplicaId, ReplicaId to, const Message& m) {
+    return to == 1 && (std::holds_alternative<Milestone>(m) || std::holds_alternative<Sync>(m) ||
+                       std::holds_alternative<Propose>(m));
+  };
+  cluster.submit(change_of_view(1, {.from = 0, .remove = {3}, .add = {{4, "new", ""}}, .f = {}}));
+  cluster.pass(milliseconds(1'000));
+  cluster.lose = nullptr;
+  cluster.replicas.emplace_back();
+  REQUIRE(cluster.core(2).view().id == 1);
+  cluster.crash(3);
+  cluster.pass(milliseconds(5'000));
+  CHECK(cluster.core(1).view().id == 1);
+  // It is needed: the new one has yet to come.
+  cluster.submit_some(1, 21, 25);
+  cluster.pass(milliseconds(5'000));
+  CHECK(cluster.agreed().back() == "1.25");
+}
+
 TEST_CASE("a group in a later view goes on from its logs") {
   for (FaultModel model : models) {
     const std::uint32_t n = members(model);

@@ -33,6 +33,7 @@ std::optional<Binding> Core::Parts::check(const Sync& m) const {
 void Core::Parts::begin_regency(Binding binding) {
   synced = true;
   heard_leader = progress_at = now;
+  ready_by = now + patient(settings.sync_timeout);
   say_again_at = now + say_again_every;
   for (const auto& [instance, digest] : binding.values) {
     const Consensus* one = instances.find(instance);

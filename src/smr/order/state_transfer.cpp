@@ -47,7 +47,12 @@ bool StateTransfer::on_offer(Time now, ReplicaId from, const StateOffer& offer, 
     kept.proof = DecisionProof{};
   }
   offers_.insert_or_assign(from, std::move(kept));
-  if (offers_.size() >= at.views.others().size()) choose(now, at, out);
+  if (offers_.size() >= at.views.others().size()) {
+    choose(now, at, out);
+  } else if (offers_.size() >= at.views.view().one_correct()) {
+    // Some may be down, and the wait for them may have grown long while nobody could be reached.
+    answers_by_ = std::min(*answers_by_, now + 2 * resend_interval_);
+  }
   return true;
 }
 

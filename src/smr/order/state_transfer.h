@@ -44,7 +44,7 @@ class StateTransfer {
   };
   std::optional<Loaded> on_loaded(const CheckpointLoaded& loaded, std::vector<Action>& out);
 
-  /// Others can be reached again: if none of them has answered, ask soon.
+  /// Others can be reached, perhaps once again: if none of them has answered, ask soon.
   void hurry(Time now);
   void tick(Time now, const Position& at, std::vector<Action>& out);
   std::optional<Time> next_deadline() const;

@@ -330,6 +330,31 @@ TEST_CASE("when those who offered it have gone on, it asks for what they have no
   CHECK(laggard.decided == 950);
 }
 
+TEST_CASE(
+    "one that nobody could reach for long asks soon when it hears somebody, and of whoever is up") {
+  const Others others(FaultModel::crash, 0, 300, 0);
+  Laggard laggard(others);
+  std::vector<Action> out;
+  laggard.transfer.start(laggard.now, laggard.at(), 0, out);
+  while (laggard.now < std::chrono::seconds(30)) {
+    laggard.now = *laggard.transfer.next_deadline();
+    laggard.transfer.tick(laggard.now, laggard.at(), out);
+  }
+  // Somebody speaks; the other one stays down.
+  laggard.transfer.hurry(laggard.now);
+  const Time heard = laggard.now;
+  laggard.now = *laggard.transfer.next_deadline();
+  out.clear();
+  laggard.transfer.tick(laggard.now, laggard.at(), out);
+  REQUIRE(!sent<StateRequest>(out).empty());
+  laggard.hear(1, *others.answer(StateRequest{77, 0, 0}), out);
+  laggard.now = *laggard.transfer.next_deadline();
+  out.clear();
+  laggard.transfer.tick(laggard.now, laggard.at(), out);
+  CHECK(!sent<LogRequest>(out).empty());
+  CHECK(laggard.now - heard <= milliseconds(400));
+}
+
 TEST_CASE("answers to an earlier life are not taken for answers to this one") {
   const Others others(FaultModel::crash, 500, 500, 100);
   Laggard laggard(others);
