@@ -86,7 +86,8 @@ class Soak {
     const std::string much(1 << 20, 'x');
     while (file) file << much << std::flush;
     auto client =
-        smr::Client::open(group_->configuration(), {.id = 1, .key_file = group_->client_key()});
+        smr::Client::open(group_->configuration(),
+                          {.id = 1, .key_file = group_->client_key(), .timeout = seconds(30)});
     REQUIRE(client.ok());
     const auto put =
         smr::kv::encode(smr::kv::Put{.key = "large", .value = std::string(50'000, 'x')});
@@ -115,7 +116,7 @@ class Soak {
 
 seconds length() {
   const char* text = std::getenv("PIRACEMA_SOAK");
-  return seconds(text == nullptr ? 10 : std::strtoll(text, nullptr, 10));
+  return seconds(text == nullptr ? 4 : std::strtoll(text, nullptr, 10));
 }
 
 void live_through_everything(bool byzantine, seconds time) {
@@ -125,7 +126,7 @@ void live_through_everything(bool byzantine, seconds time) {
   Random random(byzantine ? 8 : 7);
   std::size_t rounds = 0;
   const auto end = std::chrono::steady_clock::now() + time;
-  while (std::chrono::steady_clock::now() < end || rounds < 8) {
+  while (std::chrono::steady_clock::now() < end || rounds < 6) {
     REQUIRE(crowd.wait_for(30));
     const auto leader = crowd.leader();
     const std::size_t victim = rounds % 2 == 0 && leader ? *leader : random.below(soak.size());

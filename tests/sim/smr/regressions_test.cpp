@@ -3,6 +3,7 @@
 
 #include "sim/seeds.h"
 #include "sim/smr/liar.h"
+#include "sim/smr/mutants.h"
 #include "sim/smr/world.h"
 
 namespace piracema::smr_sim {
@@ -135,6 +136,53 @@ TEST_CASE("one replica that is cut off stops nobody, neither then nor when it is
     });
     check(world);
   }
+}
+
+// Found by real processes: one replica was out of disk, the other of the two that were left had
+// just been cut off. It led, and voted for nothing that it proposed.
+namespace {
+
+bool goes_on_with_one_that_was_cut_off(std::uint64_t seed) {
+  const bool liars = seed % 2 == 0;
+  Plan plan = plan_of(seed, liars ? FaultModel::byzantine : FaultModel::crash, liars ? 4 : 3, 1);
+  plan.settings.window = 8;
+  plan.operations = 2'000;
+  plan.think = milliseconds(25);
+  plan.reads = plan.leases = 0;
+  plan.trouble_until = seconds(14);
+  World world(plan);
+  const ReplicaId alone = Random(seed).chance(0.5) ? 1 : 2;
+  world.at(milliseconds(200), [&world, &plan, alone] {
+    for (ReplicaId other = 0; other < plan.n; ++other) {
+      if (other != alone) cut(world, other, alone);
+    }
+  });
+  Instance before = 0;
+  world.at(seconds(10), [&world, &before] {
+    world.wires().heal();
+    world.crash(0, seconds(10));
+    before = world.oracle().newest();
+  });
+  world.at(seconds(13), [&world, &before] {
+    if (world.oracle().newest() < before + 20) world.oracle().complain("all stand still");
+  });
+  world.at(seconds(14) - milliseconds(1), [&world] { world.give_up_asking(); });
+  return world.run();
+}
+
+}  // namespace
+
+TEST_CASE("two of three go on, although one of them was cut off until the third one fell") {
+  for (const auto seed : runs(6)) CHECK(goes_on_with_one_that_was_cut_off(seed));
+}
+
+TEST_CASE("they would not if it led from behind") {
+  const Mutant on("leads_from_behind");
+  bool found = false;
+  for (std::uint64_t seed = 1; seed <= 8 && !found; ++seed) {
+    found = !goes_on_with_one_that_was_cut_off(seed);
+  }
+  CHECK(found);
 }
 
 // Atlasdb #1686: where 0 and 2 do not hear each other, but 1 hears both, leaders took turns.
