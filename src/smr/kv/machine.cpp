@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/ensure.h"
+#include "smr/mutant.h"
 #include "wire/checksum.h"
 
 namespace piracema::smr::kv {
@@ -115,7 +116,7 @@ const Shard::Slot* Machine::alive(const std::string& key, Moment at) const {
 Reply Machine::check(const std::string& key, const std::optional<Index>& expected,
                      const std::optional<Fence>& fence, Moment at) const {
   Reply reply{.index = at.index};
-  if (fence) {
+  if (fence && !SMR_MUTANT("fence_ignored")) {
     const Shard::Slot* guard = alive(fence->key, at);
     if (guard == nullptr || guard->created != fence->token) reply.status = Status::fenced;
   }
@@ -297,7 +298,7 @@ bool Machine::restore(Bytes image) {
   if (!in.finish()) return false;
   shards_ = std::move(shards);
   shared_.fill(false);
-  leases_ = std::move(leases);
+  if (!SMR_MUTANT("leases_not_restored")) leases_ = std::move(leases);
   index_ = index;
   time_ = time;
   return true;

@@ -1,5 +1,7 @@
 #include "sim/smr/client.h"
 
+#include "sim/smr/lock_errand.h"
+#include "sim/smr/map_errand.h"
 #include "sim/smr/world.h"
 #include "wire/fields.h"
 
@@ -21,7 +23,13 @@ Client::Client(World& world, std::uint32_t index)
       index_(index),
       id_(id_of(index)),
       total_(world.plan().operations),
-      random_(world.random().next()) {}
+      random_(world.random().next()),
+      errand_(make_errand()) {}
+
+std::unique_ptr<Errand> Client::make_errand() {
+  if (world_.plan().locks) return std::make_unique<LockErrand>(world_, id_, random_);
+  return std::make_unique<MapErrand>(world_, id_, random_);
+}
 
 void Client::timer(std::uint64_t generation) {
   if (generation != timer_) return;
@@ -64,14 +72,13 @@ void Client::open_session() {
 
 void Client::ask() {
   asked_ += 1;
-  const Op op = next_op();
-  if (op.kind >= Op::Kind::acquire) lease_open_ = true;
+  Errand::Wish wish = errand_->next(asked_);
   auto request = std::make_shared<Request>();
   request->client = id_;
   request->session = session_;
   request->sequence = asked_;
-  request->operation = encode(op);
-  if (op.kind == Op::Kind::get && random_.chance(world_.plan().reads)) {
+  request->operation = std::move(wish.operation);
+  if (wish.is_read && random_.chance(world_.plan().reads)) {
     request->session = first_read;
     prove(*request, false);
   } else {
@@ -79,7 +86,7 @@ void Client::ask() {
   }
   Open& open = open_[asked_];
   open.request = std::move(request);
-  open.operation = world_.oracle().called(id_, op);
+  open.ticket = wish.ticket;
   const auto think = static_cast<std::uint64_t>(world_.plan().think.count());
   next_at_ = world_.now() + Time(random_.below(2 * think + 1));
   send(open);
@@ -95,21 +102,6 @@ void Client::prove(Request& request, bool bad) {
     if (bad && random_.chance(0.5)) tag ^= 1;
     request.proof.append(&tag, sizeof tag);
   }
-}
-
-Op Client::next_op() {
-  const Plan& plan = world_.plan();
-  Op op{.key = 1 + random_.below(plan.keys), .client = id_, .number = asked_};
-  if (!lease_open_ && random_.chance(plan.leases)) {
-    const auto kind = static_cast<std::uint64_t>(Op::Kind::acquire) + random_.below(3);
-    op.kind = static_cast<Op::Kind>(kind);
-    op.value = 1'000'000 * (1 + random_.below(200));
-    return op;
-  }
-  op.kind = static_cast<Op::Kind>(random_.below(5));
-  op.value = random_.below(4);
-  if (random_.chance(0.7)) op.expected = random_.below(4);
-  return op;
 }
 
 // A better proof after two bad ones; a read again, or in the order if replicas do not agree on it.
@@ -146,19 +138,16 @@ void Client::reply(ReplicaId from, const Reply& reply) {
 
   if (reply.status == ReplyStatus::no_session && world_.plan().sessions > 0) {
     // Whether it was done before the session went nobody tells.
-    world_.oracle().abandoned(open.operation);
+    errand_->abandoned(open.ticket);
     if (session_ == reply.session) session_ = 0;
-    if (decode_op(open.request->operation)->kind >= Op::Kind::acquire) lease_open_ = false;
     open_.erase(found);
     return wake();
   }
   favourite_ = from;
-  const auto op = decode_op(open.request->operation);
-  const auto answer = reply.result ? decode_reply(*reply.result) : std::nullopt;
-  if (!answer) return world_.oracle().complain("a reply makes no sense");
-  if (op->kind >= Op::Kind::acquire) lease_open_ = false;
-  world_.oracle().answered(open.operation, *answer);
+  const auto result = reply.result;
+  const std::size_t ticket = open.ticket;
   open_.erase(found);
+  errand_->answered(ticket, result ? Bytes(*result) : Bytes());
   wake();
 }
 

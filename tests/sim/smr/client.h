@@ -8,7 +8,7 @@
 
 #include "base/clock.h"
 #include "base/random.h"
-#include "sim/smr/machine.h"
+#include "sim/smr/errand.h"
 #include "smr/request.h"
 #include "smr/service/reply.h"
 
@@ -28,6 +28,9 @@ class Client {
   void reply(smr::ReplicaId from, const smr::Reply& reply);
   /// Whether it is to be answered outside of the order.
   static bool is_read(const smr::Request& request) { return request.session >= first_read; }
+  /// What it has asked for is all that it will.
+  void give_up_asking() { total_ = asked_; }
+  std::size_t unanswered() const { return open_.size() + total_ - asked_; }
   bool done() const { return asked_ == total_ && open_.empty() && opening_.tries == 0; }
 
   /// Its number among all clients; those who forge have other identities.
@@ -41,11 +44,12 @@ class Client {
   static constexpr std::uint64_t first_read = std::uint64_t{1} << 40;
   struct Open {
     std::shared_ptr<const smr::Request> request;
-    std::size_t operation = 0;
+    std::size_t ticket = 0;
     Time again{};
     int tries = 0;
     std::map<smr::ReplicaId, std::uint64_t> heard;
   };
+  std::unique_ptr<Errand> make_errand();
   void open_session();
   void opened(smr::ReplicaId from, const smr::Reply& reply);
   /// Whether so many replicas have answered this that one of them is correct.
@@ -54,13 +58,13 @@ class Client {
   void send(Open& open);
   void begin_try(Open& open);
   void prove(smr::Request& request, bool bad);
-  Op next_op();
 
   World& world_;
   const std::uint32_t index_;
   const smr::ClientId id_;
-  const std::uint32_t total_;
+  std::uint32_t total_;
   Random random_;
+  const std::unique_ptr<Errand> errand_;
   std::uint32_t asked_ = 0;
   Time next_at_{};
   std::optional<Time> planned_;
@@ -69,8 +73,6 @@ class Client {
   /// 0 until one was opened.
   std::uint64_t session_ = 0;
   Open opening_;
-  /// One at a time for each client: a lease's holder knows what it does.
-  bool lease_open_ = false;
   /// Sessions that it has asked for.
   smr::Sequence opens_ = 0;
   std::size_t favourite_ = 0;

@@ -100,7 +100,20 @@ void World::is_gone(ReplicaId id, Time down) {
     happens(other->id(), other->life(), LinkLost{id},
             now_ + wires_.between(Time{}, milliseconds(3)));
   }
-  after(down, [this, id] { replicas_[id]->start(); });
+  after(down, [this, id] {
+    replicas_[id]->start();
+    if (plan_.relapse > 0 && now_ < plan_.trouble_until && random_.chance(plan_.relapse))
+      relapse(id);
+  });
+}
+
+// While it reads its log, asks for the state, fetches or becomes a checkpoint; or soon after.
+void World::relapse(ReplicaId id) {
+  if (!replicas_[id]->up()) return;
+  if (random_.chance(0.5)) return replicas_[id]->crash_at_persist();
+  after(wires_.between(Time{}, milliseconds(20)), [this, id, life = replicas_[id]->life()] {
+    if (replicas_[id]->up() && replicas_[id]->life() == life) crash(id);
+  });
 }
 
 // Whoever has lost its disk is as good as gone until it has its memory back; of those there are

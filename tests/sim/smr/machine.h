@@ -40,11 +40,18 @@ Buffer encode(const OpReply& reply);
 std::optional<Op> decode_op(Bytes bytes);
 std::optional<OpReply> decode_reply(Bytes bytes);
 
-/// A map with leases that knows which operations it has done, so that it notices one that comes
-/// twice. `hash` is of all of its state, and cheap.
-class Machine final : public smr::StateMachine {
+/// A service of a simulated replica.
+class SimMachine : public smr::StateMachine {
  public:
   using Complain = std::function<void(std::string)>;
+  /// Of all of its state; cheap.
+  virtual std::uint64_t hash() const = 0;
+};
+
+/// A map with leases that knows which operations it has done, so that it notices one that comes
+/// twice.
+class Machine final : public SimMachine {
+ public:
   explicit Machine(Complain complain) : complain_(std::move(complain)) {}
 
   Buffer apply(Bytes operation, const smr::Context& context) override;
@@ -53,9 +60,7 @@ class Machine final : public smr::StateMachine {
   Image snapshot() override;
   bool restore(Bytes image) override;
 
-  std::uint64_t hash() const { return hash_; }
-  /// Planted by a test: what it does differs from what others do.
-  void corrupt() { hash_ ^= values_[0] += 1; }
+  std::uint64_t hash() const override { return hash_; }
 
  private:
   struct Lease {

@@ -120,6 +120,7 @@ Plan rotten_crash(std::uint64_t seed) { return rotten(seed, FaultModel::crash); 
 Plan rotten_byzantine(std::uint64_t seed) { return rotten(seed, FaultModel::byzantine); }
 Plan moving_crash(std::uint64_t seed) { return moving(seed, FaultModel::crash); }
 Plan moving_byzantine(std::uint64_t seed) { return moving(seed, FaultModel::byzantine); }
+Plan locking_crash(std::uint64_t seed) { return locking(seed, FaultModel::crash); }
 Plan crowded_crash(std::uint64_t seed) { return crowded(seed, FaultModel::crash); }
 
 struct Planted {
@@ -130,7 +131,7 @@ struct Planted {
 };
 
 const Planted planted[] = {
-    {"decided_before_proposed", lossy_crash, 20},  {"never_say_again", lossy_crash, 20},
+    {"decided_before_proposed", lossy_crash, 20},  {"never_say_again", lossy_crash, 200},
     {"sessions_not_restored", troubled_crash, 20}, {"accept_quorum_short", lossy_crash, 200},
     {"nothing_is_regency_0", troubled_crash, 50},  {"bind_nothing", troubled_crash, 200},
     {"propose_over_bound", troubled_crash, 20},    {"sync_of_too_few", troubled_crash, 200},
@@ -142,7 +143,8 @@ const Planted planted[] = {
     {"believe_the_clock", running_ahead, 20},      {"unproven_suffix", liars_behind, 50},
     {"unproven_checkpoint", false_states, 400},    {"checkpoint_any_digest", false_states, 100},
     {"silent_eviction", crowded_crash, 100},       {"votes_without_memory", forgetful, 50},
-    {"sync_error_ignored", rotten_crash, 50},
+    {"sync_error_ignored", rotten_crash, 50},      {"fence_ignored", locking_crash, 50},
+    {"leases_not_restored", locking_crash, 50},
 };
 
 /// Not found yet, or not looked for long enough: the plans are not mean enough for them.

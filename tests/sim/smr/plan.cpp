@@ -122,6 +122,25 @@ Plan crowded(std::uint64_t seed, smr::FaultModel model) {
   return plan;
 }
 
+Plan locking(std::uint64_t seed, smr::FaultModel model) {
+  Plan plan = Random(seed).chance(0.3) ? lossy(seed, model) : troubled(seed, model);
+  Random random(plan.seed + 5);
+  plan.locks = true;
+  plan.outstanding = 1;
+  plan.operations = 80;
+  plan.think = milliseconds(random.below(20));
+  plan.relapse = 0.5;
+  if (random.chance(0.2)) plan.sessions = 2;
+  // Leases end early where clocks jump, and then only tokens are left to look at.
+  if (random.chance(0.7)) plan.clock_jump = Time{};
+  if (model == smr::FaultModel::byzantine && plan.lose_disk == Time{} && random.chance(0.3)) {
+    plan.liars = plan.f;
+    plan.lies = equivocate | withhold | false_chunk;
+    plan.crash = plan.partition = plan.one_way = plan.slow = plan.freeze = Time{};
+  }
+  return plan;
+}
+
 namespace {
 
 using Make = Plan (*)(std::uint64_t, smr::FaultModel);
@@ -147,6 +166,8 @@ const NamedPlan plans[] = {
     {"moving-byzantine", byzantine<moving>},
     {"crowded-crash", crash<crowded>},
     {"crowded-byzantine", byzantine<crowded>},
+    {"locking-crash", crash<locking>},
+    {"locking-byzantine", byzantine<locking>},
     {"lying", lying},
 };
 

@@ -52,6 +52,8 @@ struct Plan {
   /// How often a client's proof convinces only some replicas.
   double bad_proofs = 0;
   bool sends_to_all = true;
+  /// The service is the key-value map, and clients lock it (lock_errand.h).
+  bool locks = false;
   /// Sessions that the service keeps; 0: more than there are clients.
   std::uint32_t sessions = 0;
 
@@ -69,6 +71,8 @@ struct Plan {
   Time reconfigure{};
   /// Whoever leads a regency below this gets no proposal through.
   smr::Regency mute_regencies = 0;
+  /// How often who has just come back crashes again while it recovers.
+  double relapse = 0;
   /// How often a crash waits for the next record that the replica writes.
   double crash_at_persist = 0.5;
   /// A sync takes up to so long.
@@ -98,6 +102,8 @@ Plan rotten(std::uint64_t seed, smr::FaultModel model);
 Plan moving(std::uint64_t seed, smr::FaultModel model);
 /// More clients than the service keeps sessions for.
 Plan crowded(std::uint64_t seed, smr::FaultModel model);
+/// Clients lock the key-value map, while replicas crash, also as they recover.
+Plan locking(std::uint64_t seed, smr::FaultModel model);
 
 /// All of the above, for both fault models.
 struct NamedPlan {

@@ -1,6 +1,7 @@
 #include "sim/smr/replica.h"
 
 #include "base/ensure.h"
+#include "sim/smr/kv_service.h"
 #include "sim/smr/liar.h"
 #include "sim/smr/world.h"
 #include "smr/mutant.h"
@@ -48,13 +49,8 @@ void Replica::start() {
   offset_ = Time(random.below(static_cast<std::uint64_t>(Time(seconds(100)).count())));
   rate_ = 1 + world_.plan().drift * (2 * random.unit() - 1);
 
-  seat_ = std::make_unique<Seat>(
-      service_settings(world_.plan()),
-      [this](const std::string& what) {
-        if (liar_) return;
-        world_.oracle().complain(concat("service: at replica ", id_, " ", what));
-      },
-      [this](const std::vector<Reply>& replies) { reply(replies); });
+  seat_ = std::make_unique<Seat>(service_settings(world_.plan()), make_machine(),
+                                 [this](const std::vector<Reply>& replies) { reply(replies); });
   executed_ = 0;
   if (recovered.checkpoint) {
     executed_ = recovered.checkpoint->instance;
@@ -67,6 +63,15 @@ void Replica::start() {
   for (const std::string& note : opened->notes) world_.trace("replica ", id_, ": ", note);
   core_ = std::make_unique<Core>(world_.plan().settings, id_, auth_, std::move(recovered));
   hear(Tick{});
+}
+
+std::unique_ptr<SimMachine> Replica::make_machine() {
+  auto complain = [this](const std::string& what) {
+    if (liar_) return;
+    world_.oracle().complain(concat("service: at replica ", id_, " ", what));
+  };
+  if (world_.plan().locks) return std::make_unique<KvService>(std::move(complain));
+  return std::make_unique<Machine>(std::move(complain));
 }
 
 void Replica::crash() {
@@ -221,7 +226,7 @@ void Replica::act(Execute& execute) {
   executed_ = execute.instance;
   if (!liar_) oracle.decided(id_, execute.instance, *execute.batch);
   seat_->service.execute({&execute, 1});
-  if (!liar_) oracle.reached(id_, execute.instance, seat_->machine.hash());
+  if (!liar_) oracle.reached(id_, execute.instance, seat_->machine->hash());
   after_execution(Executed{execute.instance},
                   world_.wires().between(Time{}, world_.plan().execution_most));
 }
@@ -312,7 +317,7 @@ void Replica::act(LoadCheckpoint& load) {
   }
   if (why.empty()) {
     executed_ = instance;
-    if (!liar_) world_.oracle().reached(id_, instance, seat_->machine.hash());
+    if (!liar_) world_.oracle().reached(id_, instance, seat_->machine->hash());
   } else if (!liar_ && !bad_disk_) {
     world_.oracle().complain(concat("replica ", id_, " cannot load a checkpoint: ", why));
   }

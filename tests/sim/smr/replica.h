@@ -51,7 +51,7 @@ class Replica {
   Liar& liar() { return *liar_; }
   bool halted() const { return halted_; }
   const smr::Core& core() const { return *core_; }
-  std::uint64_t state() const { return seat_->machine.hash(); }
+  std::uint64_t state() const { return seat_->machine->hash(); }
   Disk& disk() { return disk_; }
   /// Disks fail within f: this one may do more than lose what was not synced.
   bool has_bad_disk() const { return bad_disk_; }
@@ -69,14 +69,16 @@ class Replica {
  private:
   /// Its service, of one life.
   struct Seat {
-    Seat(const smr::ServiceSettings& settings, Machine::Complain complain, smr::ReplySink replies)
-        : machine(std::move(complain)),
-          executor(machine),
-          service(settings, machine, executor, std::move(replies)) {}
-    Machine machine;
+    Seat(const smr::ServiceSettings& settings, std::unique_ptr<SimMachine> made,
+         smr::ReplySink replies)
+        : machine(std::move(made)),
+          executor(*machine),
+          service(settings, *machine, executor, std::move(replies)) {}
+    const std::unique_ptr<SimMachine> machine;
     smr::SequentialExecutor executor;
     smr::Service service;
   };
+  std::unique_ptr<SimMachine> make_machine();
   void forget_life();
   /// What a process does of which the disk is wrong.
   void fail(const Error& error);

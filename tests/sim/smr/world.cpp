@@ -56,7 +56,9 @@ World::World(const Plan& plan)
       latest_view_(view_),
       wires_(random_, plan.n + plan.spares + plan.clients),
       oracle_(now_, plan.clock_jump != Time{} || (plan.lies & fast_clock) != 0,
-              plan.clock_jump == Time{} && plan.model == FaultModel::byzantine) {
+              plan.clock_jump == Time{} && plan.model == FaultModel::byzantine),
+      locks_(now_, plan.clock_jump != Time{} || (plan.lies & fast_clock) != 0,
+             [this](const std::string& what) { oracle_.complain(what); }) {
   // Any of them: a liar may be the first leader or never lead. Too many of them lead at once.
   std::set<ReplicaId> liars;
   for (ReplicaId id = 0; plan.liars > plan.f && id < plan.liars; ++id) liars.insert(id);
@@ -92,13 +94,16 @@ bool World::run() {
                        [](const auto& client) { return client->done(); });
   };
   if (!step_until(answered, plan_.trouble_until + to_answer)) {
-    oracle_.complain(concat("progress: ", oracle_.unanswered(), " requests have no answer"));
+    std::size_t open = 0;
+    for (const auto& client : clients_) open += client->unanswered();
+    oracle_.complain(concat("progress: ", open, " requests have no answer"));
   } else if (!step_until([this] { return all_equal(); }, now_ + to_agree)) {
     std::string where = "progress: replicas are not equally far:";
     for (const auto& replica : replicas_) where += concat(" ", replica->executed());
     oracle_.complain(where);
   }
   oracle_.judge();
+  locks_.judge();
   return oracle_.complaints().empty();
 }
 
@@ -185,6 +190,10 @@ void World::happens(ReplicaId replica, std::uint64_t life, Event event, Time at)
 }
 void World::at(Time time, std::function<void()> script) {
   queue_.put(std::max(time, now_), Script(std::move(script)));
+}
+
+void World::give_up_asking() {
+  for (const auto& client : clients_) client->give_up_asking();
 }
 
 // ---- what happens ---------------------------------------------------------------------------

@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "sim/seeds.h"
 #include "sim/smr/client.h"
+#include "sim/smr/lock_oracle.h"
 #include "sim/smr/oracle.h"
 #include "sim/smr/plan.h"
 #include "sim/smr/queue.h"
@@ -45,6 +46,7 @@ class World {
   std::string complaints() const;
 
   Oracle& oracle() { return oracle_; }
+  LockOracle& locks() { return locks_; }
   const Plan& plan() const { return plan_; }
   /// Of the configuration; and the last one that any replica has come to use.
   const smr::View& view() const { return view_; }
@@ -70,6 +72,9 @@ class World {
   void happens(smr::ReplicaId replica, std::uint64_t life, smr::Event event, Time at);
   void at(Time time, std::function<void()> script);
   void after(Time delay, std::function<void()> script) { at(now_ + delay, std::move(script)); }
+
+  /// Clients ask for nothing new from now on.
+  void give_up_asking();
 
   /// The power of a replica fails; it starts again after a while, of up to a second if none is
   /// given.
@@ -139,6 +144,7 @@ class World {
   void ask_for(std::shared_ptr<const smr::Request> change, smr::ViewId from, int times);
   void lose_disk(smr::ReplicaId replica);
   void is_gone(smr::ReplicaId replica, Time down);
+  void relapse(smr::ReplicaId replica);
   Replica* any_up();
   template <class What>
   bool postponed(smr::ReplicaId replica, What& what);
@@ -152,6 +158,7 @@ class World {
   smr::View view_, latest_view_;
   Wires wires_;
   Oracle oracle_;
+  LockOracle locks_;
   std::vector<std::unique_ptr<Replica>> replicas_;
   std::vector<std::unique_ptr<Client>> clients_;
   std::uint64_t messages_ = 0, events_ = 0;
