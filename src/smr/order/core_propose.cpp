@@ -19,7 +19,7 @@ bool Core::Parts::can_propose() const {
 // It would not remember its own proposal, and where f are down already nothing is decided without
 // its vote.
 bool Core::Parts::is_behind_as_leader() const {
-  return next_instance > horizon() && !SMR_MUTANT("leads_from_behind");
+  return next_instance > decided + view_delay && !SMR_MUTANT("leads_from_behind");
 }
 
 // Called when all that had arrived was looked at (next_deadline asks for it at once): a batch has

@@ -138,6 +138,24 @@ TEST_CASE("the leader is removed, and a replica takes another's place") {
   }
 }
 
+TEST_CASE("a leader that waits for the end of its view to be proven is not behind, and stays") {
+  TestCluster cluster(FaultModel::byzantine, 4, one_request_a_batch(1'000));
+  cluster.submit_some(1, 1, 20);
+  cluster.run();
+  cluster.lose = [](ReplicaId, ReplicaId, const Message& m) {
+    return std::holds_alternative<Milestone>(m);
+  };
+  cluster.submit(change_of_view(1, {.from = 0, .remove = {3}, .add = {{4, "new", ""}}, .f = {}}));
+  cluster.pass(milliseconds(300));
+  CHECK(cluster.core(0).view().id == 0);
+  for (const std::string& note : cluster.replicas[0].notes) {
+    CHECK(note.find("asks for regency") == std::string::npos);
+  }
+  cluster.lose = nullptr;
+  cluster.pass(milliseconds(3'000));
+  CHECK(cluster.core(0).view().id == 1);
+}
+
 TEST_CASE("a replica that missed the proof of its view's end asks for it, and follows") {
   TestCluster cluster(FaultModel::byzantine, 4, one_request_a_batch(1'000));
   cluster.submit_some(1, 1, 20);
