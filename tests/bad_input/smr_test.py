@@ -194,7 +194,7 @@ class Smr(BadInput):
         self.check_refused(3, "is not that of client 1", PIRACEMA, "kv", "get", "--config",
                            self.config, "--key", key, "a")
         # Its own file may name it as long as the replicas' do not.
-        public = made.stdout.strip()
+        public = made.out.strip()
         own = self.folder / "own.toml"
         own.write_text(self.config.read_text() + f"\n[client.9]\npublic_key = \"{public}\"\n")
         self.check_refused(1, "client 9 is not known to replica", PIRACEMA, "kv", "get", "--config",
