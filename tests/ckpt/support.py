@@ -4,9 +4,11 @@ import json
 import os
 import pathlib
 import random
+import shutil
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 PIRACEMA = os.environ["PIRACEMA_COMMAND"]
@@ -63,12 +65,18 @@ class Job:
         self.process.stdout.close()
 
 
+def remove(path):
+    """What looks at the store for a keeper may write there until it hears of the keeper's end."""
+    end = time.monotonic() + PATIENCE
+    while path.exists() and time.monotonic() < end:
+        shutil.rmtree(path, ignore_errors=True)
+
+
 class CkptTest(unittest.TestCase):
     def setUp(self):
         # Not in /tmp: that may be memory, and the program's temporary files are elsewhere anyway.
-        folder = tempfile.TemporaryDirectory(dir="/var/tmp", prefix="piracema-ckpt-")
-        self.addCleanup(folder.cleanup)
-        self.path = pathlib.Path(folder.name)
+        self.path = pathlib.Path(tempfile.mkdtemp(dir="/var/tmp", prefix="piracema-ckpt-"))
+        self.addCleanup(remove, self.path)
         self.dir = self.path / "job"
 
     def start(self, *words, **environment):
