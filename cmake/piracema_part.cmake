@@ -18,6 +18,40 @@ if(PIRACEMA_SANITIZE)
   target_link_options(piracema_options INTERFACE -fsanitize=${PIRACEMA_SANITIZE})
 endif()
 
+# Headers of others that most files read, compiled once. It takes a third off a build from nothing;
+# ccache gains more without it (scripts/build chooses).
+option(PIRACEMA_PRECOMPILE "Compile the most used headers once" OFF)
+
+# piracema_precompile(TARGET): lets a room, or a program of tests, use what is compiled once.
+#
+# Libraries are compiled with -fPIC and programs with -fPIE, and the compiler holds that apart.
+function(piracema_precompile target)
+  if(NOT PIRACEMA_PRECOMPILE)
+    return()
+  endif()
+  set(headers <algorithm> <array> <atomic> <chrono> <deque> <filesystem> <functional> <map> <memory>
+    <mutex> <optional> <set> <span> <sstream> <string> <string_view> <thread> <utility> <variant>
+    <vector>)
+  set(empty ${PROJECT_BINARY_DIR}/precompiled.cpp)
+  get_target_property(kind ${target} TYPE)
+  if(kind STREQUAL "EXECUTABLE")
+    set(precompiled piracema_precompiled_program)
+    if(NOT TARGET ${precompiled})
+      add_executable(${precompiled} ${empty} $<TARGET_OBJECTS:piracema_test_main>)
+      target_precompile_headers(${precompiled} PRIVATE ${headers} <doctest/doctest.h>)
+    endif()
+  else()
+    set(precompiled piracema_precompiled_library)
+    if(NOT TARGET ${precompiled})
+      file(WRITE ${empty} "")
+      add_library(${precompiled} OBJECT ${empty})
+      target_precompile_headers(${precompiled} PRIVATE ${headers})
+    endif()
+  endif()
+  target_link_libraries(${precompiled} PRIVATE piracema_options)
+  target_precompile_headers(${target} REUSE_FROM ${precompiled})
+endfunction()
+
 set_property(GLOBAL PROPERTY piracema_parts "")
 
 # piracema_part(NAME SOURCES … DEPENDS … TESTS … PURE_TESTS …): one room of the house.
@@ -35,6 +69,7 @@ function(piracema_part name)
     target_link_libraries(${target} PUBLIC piracema_${room})
   endforeach()
   target_link_libraries(${target} PUBLIC ${PART_LIBRARIES} PRIVATE piracema_options)
+  piracema_precompile(${target})
   set_property(GLOBAL APPEND PROPERTY piracema_parts ${target})
   if(NOT PIRACEMA_SANITIZE STREQUAL "thread")
     list(APPEND PART_TESTS ${PART_PURE_TESTS})
@@ -63,6 +98,7 @@ function(piracema_test name)
     target_link_libraries(${name} PRIVATE piracema_${room})
   endforeach()
   target_link_libraries(${name} PRIVATE ${TEST_LIBRARIES} piracema_options)
+  piracema_precompile(${name})
   add_test(NAME ${name} COMMAND ${name})
   set_tests_properties(${name} PROPERTIES LABELS "${TEST_LABELS}" TIMEOUT ${TEST_TIMEOUT})
 endfunction()

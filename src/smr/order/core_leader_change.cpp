@@ -143,7 +143,7 @@ void Core::Parts::gather() {
   for (const auto& collect : collects) {
     if (collect) all.collects.push_back(*collect);
   }
-  if (!bind(view, all.collects)) {
+  if (!smr::bind(view, all.collects)) {
     if (all.collects.size() >= view.quorum()) {
       note(concat("collects of ", all.collects.size(), " replicas leave open what is bound"));
     }
