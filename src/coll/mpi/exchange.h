@@ -75,8 +75,7 @@ class Incoming {
   Time came_at_{};
 };
 
-/// What a rank does that has nothing to do but to wait: leaves the core to the others, the sooner
-/// the longer it has waited, and lets broadcasts that are under way go on.
+/// What a rank does that has nothing to do but to wait: after a while it leaves the core to others.
 class Patience {
  public:
   explicit Patience(bool emulating) : emulating_(emulating) {}

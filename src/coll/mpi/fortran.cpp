@@ -52,6 +52,12 @@ void mpi_bcast_(void* buffer, const Fint* count, const Fint* type, const Fint* r
                 const Fint* comm, Fint* e) {
   put(e, MPI_Bcast(in(buffer), *count, type_of(type), *root, comm_of(comm)));
 }
+void mpi_ibcast_(void* buffer, const Fint* count, const Fint* type, const Fint* root,
+                 const Fint* comm, Fint* request, Fint* e) {
+  MPI_Request begun = MPI_REQUEST_NULL;
+  put(e, MPI_Ibcast(in(buffer), *count, type_of(type), *root, comm_of(comm), &begun));
+  *request = PMPI_Request_c2f(begun);
+}
 void mpi_reduce_(void* from, void* to, const Fint* count, const Fint* type, const Fint* op,
                  const Fint* root, const Fint* comm, Fint* e) {
   put(e, MPI_Reduce(in(from), in(to), *count, type_of(type), op_of(op), *root, comm_of(comm)));
@@ -102,6 +108,7 @@ PIRACEMA_ALSO_F08(init_thread)
 PIRACEMA_ALSO_F08(finalize)
 PIRACEMA_ALSO_F08(barrier)
 PIRACEMA_ALSO_F08(bcast)
+PIRACEMA_ALSO_F08(ibcast)
 PIRACEMA_ALSO_F08(reduce)
 PIRACEMA_ALSO_F08(allreduce)
 PIRACEMA_ALSO_F08(gather)

@@ -86,6 +86,7 @@ int Group::destroy(Group* group) {
   World* world = World::get();
   if (world == nullptr) return MPI_SUCCESS;  // MPI_Finalize has seen to it.
   try {
+    if (world->progress()) world->progress()->wait_for(*group);
     group->drain();
     world->remove(group);
     MPI_Comm own = group->exchange_.comm();

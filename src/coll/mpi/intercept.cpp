@@ -1,5 +1,6 @@
 // The functions that the program calls in place of the MPI library's. Each hands over to that one
 // (PMPI_) what is not to be improved: wrong arguments, intercommunicators, what the plan says.
+#include <cstdlib>
 #include <new>
 
 #include "coll/mpi/collectives.h"
@@ -62,6 +63,12 @@ int collective(MPI_Comm comm, Call call, std::uint64_t bytes, Native native, Our
   return code;
 }
 
+/// What makes no sense is said when MPI is there to end the job.
+bool wants_threads() {
+  const auto settings = read_settings([](const char* name) { return std::getenv(name); });
+  return settings.ok() && settings->nonblocking;
+}
+
 Part equal_parts(const void* buffer, int count, MPI_Datatype type) {
   return [=](Rank rank) {
     return Data{place(buffer, static_cast<MPI_Aint>(rank) * count, type), count, type};
@@ -86,12 +93,15 @@ using namespace piracema::coll::mpi;
 extern "C" {
 
 int MPI_Init(int* argc, char*** argv) {
-  const int code = PMPI_Init(argc, argv);
+  int provided = 0;
+  const int code = wants_threads() ? PMPI_Init_thread(argc, argv, MPI_THREAD_MULTIPLE, &provided)
+                                   : PMPI_Init(argc, argv);
   if (code == MPI_SUCCESS) World::begin();
   return code;
 }
 
 int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
+  if (wants_threads()) required = MPI_THREAD_MULTIPLE;
   const int code = PMPI_Init_thread(argc, argv, required, provided);
   if (code == MPI_SUCCESS) World::begin();
   return code;
@@ -115,6 +125,25 @@ int MPI_Bcast(void* buffer, int count, MPI_Datatype type, int root, MPI_Comm com
     if (bytes == 0) return native();
     return collective(comm, Call::broadcast, bytes, native,
                       [&](Group& group) { broadcast(group, data, static_cast<Rank>(root)); });
+  });
+}
+
+int MPI_Ibcast(void* buffer, int count, MPI_Datatype type, int root, MPI_Comm comm,
+               MPI_Request* request) {
+  const auto native = [&] { return PMPI_Ibcast(buffer, count, type, root, comm, request); };
+  if (!is_root_of(comm, root) || !is_good(count, type) || request == nullptr) return native();
+  return guarded(comm, [&] {
+    World* world = World::get();
+    const Data data{buffer, count, type};
+    const std::uint64_t bytes = bytes_of(data);
+    if (world->progress() == nullptr || bytes == 0) return native();
+    // One that is not there yet would have to be made together with all others.
+    Group* group = Group::find(*world, comm);
+    if (group == nullptr) return native();
+    const auto operation = group->begin_nonblocking(bytes);
+    if (!operation) return native();
+    *request = world->progress()->start(*group, *operation, data, static_cast<Rank>(root));
+    return MPI_SUCCESS;
   });
 }
 

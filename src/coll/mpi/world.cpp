@@ -27,7 +27,7 @@ struct Hello {
   sockaddr_in address{};
   std::uint64_t token = 0;
   char host[96] = {};
-  bool has_socket = false;
+  bool has_socket = false, has_threads = false;
 };
 
 /// Settings that all have to share: those of rank 0.
@@ -124,6 +124,9 @@ bool World::meet() {
   hello.address.sin_addr.s_addr = own_address();
   auto socket = ProbeThread::open(hello.address);
   hello.has_socket = socket.ok();
+  int level = MPI_THREAD_SINGLE;
+  PMPI_Query_thread(&level);
+  hello.has_threads = level == MPI_THREAD_MULTIPLE;
   std::vector<Hello> all(size_);
   PMPI_Allgather(&hello, sizeof hello, MPI_BYTE, all.data(), sizeof hello, MPI_BYTE, own_);
   const bool one_host = std::all_of(all.begin(), all.end(), [&](const Hello& other) {
@@ -135,6 +138,10 @@ bool World::meet() {
   if (settings_.engine == Engine::automatic && ((one_host && !emulating) || !sockets)) {
     PMPI_Comm_free(&own_);
     return false;
+  }
+  if (settings_.engine != Engine::mst &&
+      std::all_of(all.begin(), all.end(), [](const Hello& other) { return other.has_threads; })) {
+    progress_ = std::make_unique<Progress>();
   }
   PMPI_Comm_group(MPI_COMM_WORLD, &group_);
   PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, delete_group, &keyval_, nullptr);
@@ -157,6 +164,7 @@ bool World::meet() {
 void World::end() {
   World* world = the_world.exchange(nullptr, std::memory_order_acq_rel);
   if (world == nullptr) return;
+  world->progress_.reset();
   world->report();
   for (Group* group : world->groups_) group->drain();
   world->probes_.reset();

@@ -9,6 +9,7 @@
 #include "coll/mpi/emulator.h"
 #include "coll/mpi/mpi_types.h"
 #include "coll/mpi/probe_thread.h"
+#include "coll/mpi/progress.h"
 #include "coll/plan/settings.h"
 
 namespace piracema::coll::mpi {
@@ -32,6 +33,8 @@ class World {
   Rank size() const { return size_; }
   MPI_Group group() const { return group_; }
   int keyval() const { return keyval_; }
+  /// nullptr where some rank has no MPI_THREAD_MULTIPLE: then nonblocking ones are not ours.
+  Progress* progress() const { return progress_.get(); }
   Emulator* emulator() const { return emulator_.get(); }
   ProbeThread* probes() const { return probes_.get(); }
 
@@ -58,6 +61,7 @@ class World {
   int keyval_ = MPI_KEYVAL_INVALID;
   std::unique_ptr<Emulator> emulator_;
   std::unique_ptr<ProbeThread> probes_;
+  std::unique_ptr<Progress> progress_;
   std::mutex mutex_;
   std::set<Group*> groups_;
   std::vector<std::string> trees_;

@@ -75,17 +75,20 @@ TEST_CASE("the environment is read, and what is wrong in it is named") {
   const auto good = settings({{"PIRACEMA_COLL_ENGINE", "mst"},
                               {"PIRACEMA_COLL_ADAPT_EVERY", "1"},
                               {"PIRACEMA_COLL_THRESHOLD", "70"},
-                              {"PIRACEMA_COLL_FIXED_ORDER", "1"}});
+                              {"PIRACEMA_COLL_FIXED_ORDER", "1"},
+                              {"PIRACEMA_COLL_NONBLOCKING", "1"}});
   REQUIRE(good.ok());
   CHECK(good->engine == Engine::mst);
   CHECK(good->threshold == doctest::Approx(0.7));
   CHECK(good->fixed_order);
+  CHECK(good->nonblocking);
   for (const auto& [name, value] : {std::pair{"ENGINE", "fast"},
                                     {"ADAPT_EVERY", "0"},
                                     {"ADAPT_EVERY", "x"},
                                     {"THRESHOLD", "-1"},
                                     {"THRESHOLD", "nan"},
-                                    {"FIXED_ORDER", "yes"}}) {
+                                    {"FIXED_ORDER", "yes"},
+                                    {"NONBLOCKING", "2"}}) {
     const std::string variable = std::string("PIRACEMA_COLL_") + name;
     const auto wrong = settings({{variable, value}});
     REQUIRE_FALSE(wrong.ok());

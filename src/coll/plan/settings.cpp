@@ -65,11 +65,13 @@ Result<Settings> read_settings(const std::function<const char*(const char*)>& va
     }
     settings.threshold = number / 100;
   }
-  if (const auto fixed = text("PIRACEMA_COLL_FIXED_ORDER"); !fixed.empty()) {
-    if (fixed != "0" && fixed != "1") {
-      return wrong("PIRACEMA_COLL_FIXED_ORDER", "0 or 1", fixed);
-    }
-    settings.fixed_order = fixed == "1";
+  for (const auto& [name, setting] :
+       {std::pair{"PIRACEMA_COLL_FIXED_ORDER", &settings.fixed_order},
+        std::pair{"PIRACEMA_COLL_NONBLOCKING", &settings.nonblocking}}) {
+    const auto value = text(name);
+    if (value.empty()) continue;
+    if (value != "0" && value != "1") return wrong(name, "0 or 1", value);
+    *setting = value == "1";
   }
   return settings;
 }

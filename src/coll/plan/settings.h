@@ -29,6 +29,9 @@ struct Settings {
   unsigned adapt_every = 4;
   /// Engine mst: links that changed by less than this part have not changed (0.1: 10 %).
   double threshold = 0.1;
+  /// Asks MPI for MPI_THREAD_MULTIPLE, whatever the program asks for: without it nonblocking
+  /// collectives are the MPI library's own.
+  bool nonblocking = false;
   /// Reductions combine in the order of ranks, whatever the tree: results are the same each time.
   bool fixed_order = false;
 };

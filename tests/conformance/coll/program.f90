@@ -3,19 +3,20 @@ program collectives
 #ifdef FIRST
   use mpi
   implicit none
-  integer :: world, whole, total
+  integer :: world, whole, total, request
 #else
   use mpi_f08
   implicit none
   type(MPI_Comm) :: world
   type(MPI_Datatype) :: whole
   type(MPI_Op) :: total
+  type(MPI_Request) :: request
 #endif
-  integer :: me, ranks, error, turn, wrong, i
+  integer :: me, ranks, error, turn, wrong, i, level
   integer :: values(5), summed(5), one(1)
   integer, allocatable :: all(:)
 
-  call MPI_Init(error)
+  call MPI_Init_thread(MPI_THREAD_MULTIPLE, level, error)
   world = MPI_COMM_WORLD
   whole = MPI_INTEGER
   total = MPI_SUM
@@ -38,6 +39,11 @@ program collectives
     if (me == 0) then
       if (any(all /= [(i * 7, i = 0, ranks - 1)])) wrong = wrong + 1
     end if
+    values = -1
+    if (me == mod(turn, ranks)) values = turn * 5
+    call MPI_Ibcast(values, 5, whole, mod(turn, ranks), world, request, error)
+    call MPI_Wait(request, MPI_STATUS_IGNORE, error)
+    if (any(values /= turn * 5)) wrong = wrong + 1
     call MPI_Barrier(world, error)
   end do
   one = wrong

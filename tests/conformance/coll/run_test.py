@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs the conformance program under one MPI, bare and with the library preloaded.
 
-    run_test.py MPI PROGRAM LIBRARY
+    run_test.py MPI PROGRAM MISUSE LIBRARY
 
 Exit code 77, with the reason, where this MPI is not installed.
 """
@@ -9,9 +9,11 @@ Exit code 77, with the reason, where this MPI is not installed.
 import os
 import pathlib
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
+import threading
 
 SKIPPED = 77
 # PIRACEMA_COLL_RANKS="2 3 4 5 6 7 8 9" for more. MPICH's ranks spin: on two cores three are many.
@@ -65,8 +67,33 @@ def run(mpi, ranks, variables, program):
         return "hangs", output
 
 
+def stop_for_a_while(mpi, variables, program):
+    """Exit code and output of a job one of whose ranks is stopped for a second."""
+    with tempfile.TemporaryDirectory() as folder:
+        pid_file = pathlib.Path(folder) / "pid"
+        variables = {**variables, "PIRACEMA_COLL_TEST_PID": str(pid_file)}
+
+        def stop():
+            while not pid_file.exists() and not over.wait(0.05):
+                pass
+            if over.is_set():
+                return
+            pid = int(pid_file.read_text())
+            os.kill(pid, signal.SIGSTOP)
+            over.wait(1)
+            os.kill(pid, signal.SIGCONT)
+
+        over = threading.Event()
+        stopper = threading.Thread(target=stop)
+        stopper.start()
+        outcome = run(mpi, 3, variables, program)
+        over.set()
+        stopper.join()
+        return outcome
+
+
 def main():
-    mpi, program, library = sys.argv[1:]
+    mpi, program, misuse, library = sys.argv[1:]
     launcher = "mpirun.openmpi" if mpi == "openmpi" else "mpiexec.mpich"
     if not shutil.which(launcher) or not pathlib.Path(library).exists():
         print(f"SKIPPED: {mpi} is not installed (scripts/setup --with-mpi)")
@@ -114,6 +141,18 @@ def main():
         good = code not in (0, "hangs")
         print(f"{mpi}, a rank that dies: {'the job ends' if good else f'{code}: {output}'}")
         failed += not good
+        # One that is stopped for a while is waited for.
+        code, output = stop_for_a_while(mpi, {**preload, "PIRACEMA_COLL_ENGINE": "tree"}, program)
+        good = code == 0 and " 0 wrong" in output
+        print(f"{mpi}, a rank that is stopped: {'right' if good else f'{code}: {output[-2000:]}'}")
+        failed += not good
+        # What MPI forbids has an end.
+        for what in ["counts", "more"]:
+            misused = {**preload, "PIRACEMA_COLL_ENGINE": "tree"}
+            code, output = run(mpi, 3, misused, [misuse, what])
+            good = code == 0 and output.count("as wanted") == 3
+            print(f"{mpi}, {what}: {'as wanted' if good else f'{code}: {output[-2000:]}'}")
+            failed += not good
         # Settings that make no sense end the job with a line that names them.
         wrong = {**preload, "PIRACEMA_COLL_ENGINE": "fastest"}
         code, output = run(mpi, 2, wrong, program)
