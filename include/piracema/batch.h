@@ -47,15 +47,10 @@ struct Batch {
   }
 
   void add_id(std::uint64_t id) {
-    if (count == 0) {
-      first_id = id;
-      ids.clear();
-    } else if (!ids.empty()) {
-      ids.push_back(id);
-    } else if (id != first_id + count) {
-      for (std::uint32_t i = 0; i < count; ++i) ids.push_back(first_id + i);
-      ids.push_back(id);
-    }
+    // By far most: kept so short that it is part of the caller's loop.
+    if (count != 0 && id == first_id + count && ids.empty()) [[likely]]
+      return;
+    add_other_id(id);
   }
 
   /// Appends an item. All items of one batch have one type.
@@ -75,6 +70,9 @@ struct Batch {
   }
 
  private:
+  /// The first one, or one that does not count upwards with the others.
+  void add_other_id(std::uint64_t id);
+
   void close_item(std::size_t at) {
     const std::size_t bytes = data.size() - at - sizeof(std::uint32_t);
     if (bytes > std::numeric_limits<std::uint32_t>::max()) {
