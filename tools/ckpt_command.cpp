@@ -133,6 +133,7 @@ CkptCommand::CkptCommand(CLI::App& app) {
       add("doctor", "Say what this machine lacks, and how to get it; exit code 1 then", footer);
   doctor_->add_option("--criu", criu_, "The criu to use");
   doctor_->add_flag("--json", json_, "As JSON");
+  daemon_ = std::make_unique<CkptDaemon>(*ckpt_);
 }
 
 int CkptCommand::take_program(int argc, char** argv) {
@@ -152,6 +153,7 @@ int CkptCommand::run() {
   if (list_->parsed()) return list();
   if (verify_->parsed()) return verify();
   if (prune_->parsed()) return prune();
+  if (const auto code = daemon_->run(program_)) return *code;
   return doctor();
 }
 

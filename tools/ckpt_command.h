@@ -4,9 +4,11 @@
 
 #include <CLI/App.hpp>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "ckpt_daemon.h"
 #include "ckpt_window.h"
 
 namespace piracema::tools {
@@ -40,6 +42,7 @@ class CkptCommand {
   CLI::App *ckpt_ = nullptr, *run_ = nullptr, *resume_ = nullptr, *save_ = nullptr,
            *stop_ = nullptr, *list_ = nullptr, *verify_ = nullptr, *prune_ = nullptr,
            *doctor_ = nullptr, *window_ = nullptr, *plan_ = nullptr;
+  std::unique_ptr<CkptDaemon> daemon_;
   std::string directory_, criu_, every_, hosts_, rsh_;
   std::vector<std::string> program_;
   WindowOptions windows_;

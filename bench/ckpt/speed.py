@@ -14,7 +14,6 @@ import argparse
 import json
 import os
 import pathlib
-import re
 import shutil
 import statistics
 import subprocess
@@ -22,19 +21,7 @@ import sys
 import tempfile
 import time
 
-UNITS = {"ms": 1e-3, "s": 1}
-MPIRUN = ["mpirun.openmpi", "--allow-run-as-root", "--oversubscribe", "-n", "2"]
-
-
-def seconds(text):
-    number, unit = re.fullmatch(r"([\d.]+) (ms|s)", text).groups()
-    return float(number) * UNITS[unit]
-
-
-def told(text):
-    """(safe, frozen) of what `save` answers."""
-    took, frozen = re.search(r"in ([\d.]+ \w+), frozen for ([\d.]+ \w+)", text).groups()
-    return seconds(took), seconds(frozen)
+from jobs import MPIRUN, Job, told, want_ckpt
 
 
 def plain_write(image, to):
@@ -55,54 +42,44 @@ def plain_write(image, to):
 
 class Bench:
     def __init__(self, arguments, store):
+        self.build = arguments.build
         self.piracema = arguments.build / "tools/piracema"
         self.heat2d = arguments.build / "apps/heat2d/heat2d_mpi"
         self.runs = arguments.runs
         self.store = store
 
-    def ckpt(self, *words, **options):
-        return subprocess.Popen([self.piracema, "ckpt", *map(str, words)], text=True,
-                                stdout=subprocess.PIPE, **options)
-
-    def ask(self, word, where):
-        done = subprocess.run([self.piracema, "ckpt", word, "--dir", where], capture_output=True, text=True)
-        if done.returncode != 0:
-            sys.exit(f"{word}: {done.stderr}")
-        return done.stdout
-
     def checkpoints(self, points):
         where = self.store / "job"
         # One line a step; its memory is in use from the first one on.
-        job = self.ckpt("run", "--quiet", "--dir", where, "--", *MPIRUN, self.heat2d, points, 10**8, 1)
-        job.stdout.readline()
+        job = Job(self.build, where, *MPIRUN, "2", self.heat2d, points, 10**8, 1)
+        job.read_lines(1)
         row = {name: [] for name in ["frozen", "safe", "stop", "restore", "write", "write+fsync"]}
         for number in range(self.runs + 1):
-            safe, frozen = told(self.ask("save", where))
-            newest = json.loads(subprocess.run([self.piracema, "ckpt", "list", "--json", "--dir", where],
-                                               capture_output=True, text=True, check=True).stdout)[-1]
-            written, synced = plain_write(where / f"images/{newest['image']:012d}", self.store / "plain")
+            safe, frozen = told(job.ask("save"))
+            row["bytes"], image = job.image()
+            written, synced = plain_write(image, self.store / "plain")
             begin = time.monotonic()
-            self.ask("stop", where)
-            job.communicate()
+            stopping = job.begin("stop")
+            job.end(75)
+            stopping.communicate()
             stopped = time.monotonic() - begin
             begin = time.monotonic()
-            job = self.ckpt("resume", "--dir", where, stderr=subprocess.PIPE)
-            while "goes on from image" not in job.stderr.readline():
-                if job.poll() is not None:
+            job = Job(self.build, where, word="resume")
+            while "goes on from image" not in job.process.stderr.readline():
+                if job.process.poll() is not None:
                     sys.exit("the job does not go on")
             restored = time.monotonic() - begin
             if number > 0:  # The first one warms up.
                 for name, value in zip(row, [frozen, safe, stopped, restored, written, synced]):
                     row[name].append(value)
-        self.ask("stop", where)
-        job.communicate()
-        row["bytes"] = newest["bytes"]
+        job.ask("stop")
+        job.end(75)
         shutil.rmtree(where)
         return row
 
     def computing(self, *command):
         """Seconds from the first line to the last."""
-        job = subprocess.Popen([*map(str, command), *MPIRUN, self.heat2d, "1500", "400", "1"],
+        job = subprocess.Popen([*map(str, command), *MPIRUN, "2", self.heat2d, "1500", "400", "1"],
                                stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         job.stdout.readline()
         begin = time.monotonic()
@@ -135,6 +112,7 @@ def main():
     parser.add_argument("--json", type=pathlib.Path)
     arguments = parser.parse_args()
     arguments.build = arguments.build.resolve()
+    want_ckpt(arguments.build)
     print(f"load {os.getloadavg()[0]:.1f} at the start, {os.cpu_count()} cores; "
           f"seconds: min median max of {arguments.runs}")
     rows = []

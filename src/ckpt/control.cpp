@@ -103,6 +103,13 @@ void ControlDoor::answer(std::uint64_t caller, bool ok, const std::string& text)
   drop(caller);
 }
 
+void tell_keeper(const std::string& path, const std::string& word) {
+  const Fd socket = new_socket(SOCK_NONBLOCK);
+  const ShortName name(path);
+  if (!socket || ::connect(socket.get(), name.get(), sizeof name.address) != 0) return;
+  (void)::send(socket.get(), word.data(), word.size(), MSG_NOSIGNAL);
+}
+
 Result<std::string> ask_keeper(const std::string& path, const std::string& word) {
   const Fd socket = new_socket(0);
   const ShortName name(path);

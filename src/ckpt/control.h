@@ -46,4 +46,7 @@ class ControlDoor {
 /// Errc::failed with his reason, Errc::lost if he dies meanwhile.
 Result<std::string> ask_keeper(const std::string& path, const std::string& word);
 
+/// Says it to the keeper, if one is there, and waits for nothing.
+void tell_keeper(const std::string& path, const std::string& word);
+
 }  // namespace piracema::ckpt

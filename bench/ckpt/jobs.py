@@ -1,0 +1,95 @@
+"""What the benchmarks of `piracema ckpt` share: jobs, what they are told, and a store that is slow."""
+
+import contextlib
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+UNITS = {"ms": 1e-3, "s": 1, "min": 60}
+MPIRUN = ["mpirun.openmpi", "--allow-run-as-root", "--oversubscribe", "-n"]
+
+
+def want_ckpt(build):
+    """Ends the program with a reason unless this machine can save and restart jobs."""
+    found = subprocess.run([build / "tools/piracema", "ckpt", "doctor", "--json"], capture_output=True,
+                           text=True, check=False)
+    missing = [one for one in json.loads(found.stdout) if one["needed"] and not one["ok"]]
+    if missing or os.geteuid() != 0:
+        print("SKIPPED:", missing[0]["text"] if missing else "want root, for namespaces and criu")
+        sys.exit(77)
+
+
+def seconds(text):
+    """Of "84 ms", "12.3 s", "3 min 20 s"."""
+    return sum(float(number) * UNITS[unit] for number, unit in re.findall(r"([\d.]+) (ms|s|min)", text))
+
+
+class Job:
+    """A program in a capsule. Its output is read where that is asked for."""
+
+    def __init__(self, build, where, *program, word="run", **options):
+        self.piracema = build / "tools/piracema"
+        self.where = where
+        words = ["--", *map(str, program)] if program else []
+        self.process = subprocess.Popen(
+            [self.piracema, "ckpt", word, "--dir", where, *words], text=True, stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE, **options)
+
+    def read_lines(self, count):
+        for _ in range(count):
+            if not self.process.stdout.readline():
+                sys.exit(self.process.stderr.read())
+
+    def ask(self, word, *options):
+        done = subprocess.run([self.piracema, "ckpt", word, "--dir", self.where, *options],
+                              capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            sys.exit(f"ckpt {word}: exit code {done.returncode}\n{done.stderr}")
+        return done.stdout
+
+    def begin(self, word):
+        """Asks, and leaves waiting to the caller."""
+        return subprocess.Popen([self.piracema, "ckpt", word, "--dir", self.where],
+                                stdout=subprocess.PIPE, text=True)
+
+    def end(self, code):
+        self.process.communicate()
+        if self.process.returncode != code:
+            sys.exit(f"want exit code {code} of the job, found {self.process.returncode}")
+
+    def image(self):
+        """(bytes, directory of the parts) of the newest one."""
+        newest = json.loads(self.ask("list", "--json"))[-1]
+        return newest["bytes"], self.where / f"images/{newest['image']:012d}"
+
+
+def told(text):
+    """(safe, frozen): seconds, of what `save` answers."""
+    took, frozen = re.search(r"in ([\d.]+ .+), frozen for ([\d.]+ .+)", text).groups()
+    return seconds(took), seconds(frozen)
+
+
+@contextlib.contextmanager
+def slow_store(megabytes_per_second, folder, gigabytes=8):
+    """A file system that is slow for all who write to it, by the kernel's own throttle."""
+    image = folder / "disk"
+    with open(image, "wb") as file:
+        file.truncate(gigabytes << 30)
+    place = folder / "slow"
+    place.mkdir()
+    subprocess.run(["mkfs.ext4", "-q", "-F", image], check=True)
+    loop = subprocess.run(["losetup", "--find", "--show", image], check=True, capture_output=True,
+                          text=True).stdout.strip()
+    throttle = pathlib.Path("/sys/fs/cgroup/blkio/blkio.throttle.write_bps_device")
+    number = pathlib.Path(f"/sys/block/{pathlib.Path(loop).name}/dev").read_text().strip()
+    try:
+        subprocess.run(["mount", loop, place], check=True)
+        throttle.write_text(f"{number} {int(megabytes_per_second * 1e6)}")
+        yield place
+    finally:
+        throttle.write_text(f"{number} 0")
+        subprocess.run(["umount", place], check=False)
+        subprocess.run(["losetup", "-d", loop], check=False)

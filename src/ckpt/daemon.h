@@ -1,0 +1,126 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/clock.h"
+
+/// What gives the jobs of a queue to a host while it is lent, and takes them away when its user
+/// comes back: the place of ComputeMode and OAR in paper 002, section 3. Pure: the driver tells
+/// what happens and when, and does what it is told. Nothing in here has to survive: the queue and
+/// the jobs' directories do, so a daemon that was killed begins again with what it finds there.
+namespace piracema::ckpt {
+
+// What happens. A job is known by the name of its entry in the queue.
+
+/// What the calendar says: lent until then, or not lent now.
+struct LentUntil {
+  std::optional<Time> closes;
+};
+/// Somebody sits at the machine, or has come to need it.
+struct UserSeen {
+  bool present = false;
+};
+/// Those that have not ended, first come first served.
+struct QueueSeen {
+  std::vector<std::string> jobs;
+};
+enum class Outcome : std::uint8_t {
+  ended,    ///< It has its result.
+  stopped,  ///< It can go on from an image, or from its beginning.
+  failed,   ///< It could not be begun, or another host has it.
+};
+/// Nothing of the job runs here any more.
+struct JobLeft {
+  std::string job;
+  Outcome outcome = Outcome::failed;
+};
+struct DaemonTick {};
+using DaemonEvent = std::variant<LentUntil, UserSeen, QueueSeen, JobLeft, DaemonTick>;
+
+// What is to be done.
+
+/// Goes on with it, or begins it; it leaves by itself before `closes`, if there is one.
+struct StartJob {
+  std::string job;
+  std::optional<Time> closes;
+};
+/// It is to be saved and gone by then.
+struct LeaveJob {
+  std::string job;
+  Time by{};
+};
+/// At once; the last image is what it goes on from. JobLeft follows all the same.
+struct KillJob {
+  std::string job;
+};
+using DaemonAction = std::variant<StartJob, LeaveJob, KillJob>;
+
+struct DaemonSettings {
+  /// Jobs at a time.
+  std::size_t slots = 1;
+  /// Within this a user who comes back has the machine for himself: it was promised.
+  Time grace = std::chrono::seconds(10);
+  /// Without a user for so long a machine is taken for idle, and for left by one who was there.
+  Time idle = std::chrono::minutes(10);
+  /// Idle machines are lent whatever the calendar says.
+  bool when_idle = false;
+  /// A job that another host has, or that could not be begun, is tried again after this, and
+  /// then after twice as long each time, at most an hour.
+  Time retry = std::chrono::seconds(15);
+};
+
+class Daemon {
+ public:
+  explicit Daemon(DaemonSettings settings) : settings_(settings) {}
+
+  std::vector<DaemonAction> step(Time now, const DaemonEvent& event);
+  /// When a tick is due; none: something else has to happen first.
+  std::optional<Time> wake() const;
+
+  /// Of this host, for jobs.
+  bool is_lent() const;
+  std::size_t running() const { return running_.size(); }
+
+ private:
+  struct Running {
+    /// Nothing of it may be there then.
+    std::optional<Time> gone_by;
+    bool leaving = false, killed = false;
+  };
+  struct Waiting {
+    Time not_before{};
+    int failures = 0;
+  };
+
+  void on(const LentUntil& event) { closes_ = event.closes; }
+  void on(const UserSeen& event);
+  void on(const QueueSeen& event);
+  void on(const JobLeft& event);
+  void on(const DaemonTick&) {}
+
+  void take_back();
+  void kill_late();
+  void start_jobs();
+  std::optional<Time> idle_at() const;
+  Time not_before(const std::string& job) const;
+
+  const DaemonSettings settings_;
+  Time now_{};
+  std::vector<DaemonAction> actions_;
+  std::optional<Time> closes_;
+  bool user_ = false;
+  /// Since when nobody is there; none if nobody ever was, as far as is known.
+  std::optional<Time> user_left_;
+  /// Since when anything is known of users at all.
+  std::optional<Time> watching_since_;
+  std::vector<std::string> queue_;
+  std::map<std::string, Running> running_;
+  std::map<std::string, Waiting> waiting_;
+};
+
+}  // namespace piracema::ckpt

@@ -1,0 +1,141 @@
+#!/usr/bin/env python3
+"""Jobs wait in a queue, run while a machine is lent, and survive whoever ends their daemon."""
+
+import json
+import os
+import signal
+import subprocess
+import time
+
+from support import COUNTER, PIRACEMA, CkptTest, main
+
+# About a second of work in steps of 10 ms.
+PROGRAM = [COUNTER, 100, 4, 4_000_000, 3]
+
+
+class Daemon(CkptTest):
+    def setUp(self):
+        super().setUp()
+        self.queue = self.path / "queue"
+        self.user = self.path / "user"
+        self.daemons = 0
+
+    def submit(self, *words):
+        return self.ckpt("submit", "--queue", self.queue, *words).stdout.strip()
+
+    def daemon(self, *options):
+        """A user is there while the file `user` is."""
+        self.daemons += 1
+        self.log = self.path / f"daemon-{self.daemons}"
+        with open(self.log, "w") as log:
+            daemon = subprocess.Popen(
+                [PIRACEMA, "ckpt", "daemon", "--queue", self.queue, "--idle", "1s", "--grace", "60s",
+                 "--presence", f"test -e {self.user}", *options], cwd=self.path, stdout=log, stderr=log)
+        self.addCleanup(daemon.wait)
+        self.addCleanup(daemon.kill)
+        return daemon
+
+    def wait_for(self, text, daemon):
+        while text not in self.log.read_text():
+            self.assertIsNone(daemon.poll(), self.log.read_text())
+            time.sleep(0.02)  # Nobody tells of a line in a file.
+
+    def jobs(self):
+        return json.loads(self.ckpt("queue", "--queue", self.queue, "--json").stdout)
+
+    def wait_for_lines(self, path, daemon):
+        while not path.exists() or path.read_text().count("\n") < 3:
+            self.assertIsNone(daemon.poll(), self.log.read_text())
+            time.sleep(0.02)
+
+    def test_jobs_leave_when_the_user_comes_back_and_survive_the_daemon(self):
+        wanted, _ = self.plain(*PROGRAM)
+        one, two = [self.submit("--dir", self.path / name, "--", *PROGRAM) for name in ["one", "two"]]
+        self.assertEqual(["queued", "queued"], [job["state"] for job in self.jobs()])
+        daemon = self.daemon()
+        self.wait_for_lines(self.path / "one/stdout", daemon)
+        self.user.touch()
+        # Gone with an image, or ended just before.
+        while "waits for the next window" not in self.log.read_text() and \
+                f"job {one} has ended" not in self.log.read_text():
+            self.assertIsNone(daemon.poll(), self.log.read_text())
+            time.sleep(0.02)
+        self.user.unlink()
+        self.wait_for(f"job {one} has ended with status 3", daemon)
+        self.wait_for_lines(self.path / "two/stdout", daemon)
+        # Its jobs hear of its death, and save themselves.
+        daemon.kill()
+        daemon.wait()
+        last = self.daemon("--until-empty")
+        self.assertEqual(0, last.wait(), self.log.read_text())
+        for name in ["one", "two"]:
+            self.assertEqual(wanted, (self.path / name / "stdout").read_text())
+        self.assertEqual([("ended", 3)] * 2, [(job["state"], job["status"]) for job in self.jobs()])
+        self.ckpt("queue", "--queue", self.queue, "--clear")
+        self.assertEqual([], self.jobs())
+        self.assertNotEqual(one, two)
+
+    def test_after_a_reboot_of_everything_a_job_goes_on_from_its_image(self):
+        wanted, _ = self.plain(*PROGRAM)
+        where = self.path / "job"
+        self.submit("--dir", where, "--", *PROGRAM)
+        daemon = self.daemon()
+        self.wait_for_lines(where / "stdout", daemon)
+        self.ckpt("save", "--dir", where)
+        # Daemon, keeper and job at once, as when the power goes: by the session of each.
+        daemon.send_signal(signal.SIGSTOP)
+        children = subprocess.run(["ps", "-o", "pid=", "--ppid", str(daemon.pid)], capture_output=True,
+                                  text=True).stdout.split()
+        for pid in children:
+            os.kill(int(pid), signal.SIGKILL)
+        daemon.kill()
+        daemon.wait()
+        last = self.daemon("--until-empty")
+        self.assertEqual(0, last.wait(), self.log.read_text())
+        self.assertEqual(wanted, (where / "stdout").read_text())
+
+    def test_a_stream_is_stopped_by_its_own_snapshot_and_resumed(self):
+        def lines(path):
+            return sorted(path.read_text().splitlines())
+
+        words = ["items=3000", "pause_us=300"]
+        app = os.environ["STREAM_APP"]
+        subprocess.run([PIRACEMA, "run", "-n", "2", app, self.path / "plain", *words], check=True,
+                       capture_output=True)
+        self.submit("--stream", "--", PIRACEMA, "run", "-n", 2, "--snapshots", self.path / "snapshots",
+                    "--every", "100ms", app, self.path / "out", *words)
+        daemon = self.daemon()
+        while not list(self.path.glob("snapshots/*/manifest.json")):
+            self.assertIsNone(daemon.poll(), self.log.read_text())
+            time.sleep(0.02)
+        self.user.touch()
+        while "waits for the next window" not in self.log.read_text() and \
+                "has ended" not in self.log.read_text():
+            time.sleep(0.02)
+        self.user.unlink()
+        self.wait_for("has ended with status 0", daemon)
+        self.assertEqual(lines(self.path / "plain"), lines(self.path / "out"))
+        daemon.terminate()
+        self.assertEqual(0, daemon.wait(), self.log.read_text())
+
+    def test_what_makes_no_sense_is_refused(self):
+        for code, says, words in [
+                (2, "want --windows, --idle", ["daemon", "--queue", self.queue]),
+                (2, "--idle", ["daemon", "--queue", self.queue, "--idle", "long"]),
+                (2, "--grace", ["daemon", "--queue", self.queue, "--idle", "1s", "--grace", "x"]),
+                (2, "want -- and the program", ["submit", "--queue", self.queue, "--dir", "d"]),
+                (2, "--dir and --stream", ["submit", "--queue", self.queue, "--", "true"]),
+                (3, "holds something else", ["queue", "--queue", self.path])]:
+            (self.path / "something").touch()
+            self.assertIn(says, self.ckpt(*words, code=code).stderr)
+        first = self.daemon()
+        while not list(self.queue.glob("host-*.lock")):
+            self.assertIsNone(first.poll(), self.log.read_text())
+            time.sleep(0.02)
+        second = self.daemon()
+        self.assertEqual(3, second.wait())
+        self.assertIn("for one daemon alone", self.log.read_text())
+
+
+if __name__ == "__main__":
+    main()
