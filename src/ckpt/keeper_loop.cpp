@@ -137,7 +137,6 @@ Result<Done> KeeperLoop::meet_store() {
   if (!scout) return scout.error();
   scout_ = *std::move(scout);
   poller_.watch(scout_->handle(), EPOLLIN, [this](std::uint32_t) { hear_scout(); });
-  looked_ = now();
   return Done{};
 }
 
@@ -145,7 +144,7 @@ void KeeperLoop::hear_scout() {
   const auto look = scout_->receive();
   if (look) {
     look_ = *look;
-    looked_ = now();
+    probing_since_ = look->probing ? std::optional(now()) : std::nullopt;
   } else if (look.error().code == Errc::lost) {
     poller_.forget(scout_->handle());
     scout_.reset();
@@ -194,9 +193,10 @@ DumpFeatures KeeperLoop::features() const {
                         .others_bytes = look_.bytes,
                         .probe = look_.probe,
                         .at = static_cast<double>(std::time(nullptr))};
-  // A store that has not answered for longer than it should is as slow as that at least.
-  const auto silent = std::chrono::duration<double>(now() - looked_ - 2 * look_interval).count();
-  if (scout_ && silent > 0) features.probe = std::max(features.probe, silent);
+  // A store that has not answered yet is as slow as that at least.
+  if (probing_since_) {
+    features.probe = std::max(features.probe, seconds_between(*probing_since_, now()));
+  }
   if (capsule_) {
     const JobMemory memory = job_memory(capsule_->pid());
     features.bytes = static_cast<double>(memory.resident);

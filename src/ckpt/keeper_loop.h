@@ -109,9 +109,9 @@ class KeeperLoop {
   std::optional<net::Poller::Timer> timer_, forecast_timer_;
   Predictor predictor_;
   std::optional<StoreScout> scout_;
-  /// The last look, and when it was.
+  /// The last look, and since when the next one waits for the store.
   StoreLook look_;
-  Time looked_{};
+  std::optional<Time> probing_since_;
   /// The window, if there is one.
   Time opened_{}, closes_{};
   /// Of the dump under way, and when it began.

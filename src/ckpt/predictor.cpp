@@ -13,6 +13,9 @@ namespace {
 // Before anything is learnt: a slow disk, so that the first window is not overrun.
 constexpr double first_rate = 150e6, swap_rate = 50e6, overhead_seconds = 0.13;
 constexpr double process_seconds = 0.01;
+// Of the inputs: what waits to be written before is waited for, in part, and a store whose probe takes
+// long is slow; how far, has to be learnt.
+constexpr std::array<double, 6> first_weights = {0, 0, 0.5, 0.3, 0.3, 0};
 constexpr double usual_probe = 0.01;
 // Of what was learnt n dumps ago this to the n counts: some fifty dumps matter.
 constexpr double memory = 0.98;
@@ -41,7 +44,7 @@ double normal_quantile(double p) { return -std::log(1 / p - 1) / 1.702; }
 
 }  // namespace
 
-Predictor::Predictor() {
+Predictor::Predictor() : weights_(first_weights) {
   for (std::size_t i = 0; i < inputs; ++i) covariance_[i][i] = i == 0 ? 1.0 : 0.25;
   for (std::size_t i = 0; i < first_errors; ++i) {
     errors_.push_back(

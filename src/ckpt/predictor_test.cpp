@@ -16,6 +16,14 @@ TEST_CASE("before anything is learnt the forecast is a careful one") {
   CHECK(forecast.p99 > 2 * forecast.p50);
 }
 
+TEST_CASE("a store that nothing is known of is taken for slow if it is busy or answers slowly") {
+  const Predictor predictor;
+  const double calm = predictor.forecast({.bytes = 100e6, .probe = 0.01}).p99;
+  CHECK(predictor.forecast({.bytes = 100e6, .dirty_bytes = 800e6, .probe = 0.01}).p99 > 2 * calm);
+  CHECK(predictor.forecast({.bytes = 100e6, .writers = 8, .probe = 0.01}).p99 > 1.5 * calm);
+  CHECK(predictor.forecast({.bytes = 100e6, .probe = 2}).p99 > 3 * calm);
+}
+
 TEST_CASE("a store's rate is learnt in a few dumps") {
   Predictor predictor;
   for (int i = 0; i < 15; ++i)

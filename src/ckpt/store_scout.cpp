@@ -158,7 +158,11 @@ void Scout::look() {
     say_what_is_meant();
     look_at_others(look);
   }
+  look.probe = last_.probe;
+  look.probing = true;
+  tell(look);
   look.probe = probe();
+  look.probing = false;
   last_ = look;
   tell(look);
 }

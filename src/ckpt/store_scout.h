@@ -17,12 +17,14 @@ namespace piracema::ckpt {
 struct StoreLook {
   /// How long it took to write a quarter of a MiB for good, in seconds; 0 if it could not be.
   double probe = 0;
+  /// The next one has begun: as long as nothing else is told, it lasts.
+  bool probing = false;
   /// Dumps that others intend to make when we do, on how many hosts, and what they bring.
   std::uint32_t writers = 0, hosts = 0;
   double bytes = 0;
   /// Dumps of ours that are remembered by now.
   std::uint32_t remembered = 0;
-  auto fields() { return std::tie(probe, writers, hosts, bytes, remembered); }
+  auto fields() { return std::tie(probe, probing, writers, hosts, bytes, remembered); }
 };
 
 /// A process that looks at a store for its keeper, tells other keepers there of what we intend,
