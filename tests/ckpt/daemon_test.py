@@ -76,9 +76,11 @@ class Daemon(CkptTest):
         self.assertNotEqual(one, two)
 
     def test_after_a_reboot_of_everything_a_job_goes_on_from_its_image(self):
-        wanted, _ = self.plain(*PROGRAM)
+        # Long enough to be there when the save is asked for.
+        program = [COUNTER, 400, *PROGRAM[2:]]
+        wanted, _ = self.plain(*program)
         where = self.path / "job"
-        self.submit("--dir", where, "--", *PROGRAM)
+        self.submit("--dir", where, "--", *program)
         daemon = self.daemon()
         self.wait_for_lines(where / "stdout", daemon)
         self.ckpt("save", "--dir", where)
@@ -105,7 +107,8 @@ class Daemon(CkptTest):
         self.submit("--stream", "--", PIRACEMA, "run", "-n", 2, "--snapshots", self.path / "snapshots",
                     "--every", "100ms", app, self.path / "out", *words)
         daemon = self.daemon()
-        while not list(self.path.glob("snapshots/*/manifest.json")):
+        while not list(self.path.glob("snapshots/*/manifest.json")) and \
+                "has ended" not in self.log.read_text():
             self.assertIsNone(daemon.poll(), self.log.read_text())
             time.sleep(0.02)
         self.user.touch()
