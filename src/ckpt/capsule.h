@@ -46,8 +46,9 @@ class Capsule {
 
   /// Readable when there is a report or the capsule has died.
   int handle() const { return socket_.get(); }
-  /// Its first process, as the host numbers it.
+  /// Its first process, as the host numbers it, and a pidfd of it.
   pid_t pid() const { return pid_; }
+  int process() const { return init_.get(); }
   /// The next report; Errc::not_found if there is none yet, Errc::lost when the capsule is dead.
   Result<Report> receive();
   Result<Done> send(Order order);

@@ -92,7 +92,8 @@ void Keeper::dumped_to_stop(const Dumped& event) {
 }
 
 void Keeper::on(const CapsuleDied& event) {
-  if (!in_capsule()) return;
+  // At the close it was the guard, if we were held up until then.
+  if (!in_capsule() || (closes_ && now_ >= *closes_ - settings_.reserve)) return;
   const std::string why =
       event.why.empty() ? "the job's capsule was killed by somebody" : event.why;
   answer_all(false, why);

@@ -133,6 +133,9 @@ Result<Done> KeeperLoop::meet_store() {
   } else {
     log(Level::warning, concat(past.error().message, "; nothing is known of this store"));
   }
+  auto guard = Guard::start();
+  if (!guard) return guard.error();
+  guard_ = *std::move(guard);
   auto scout = StoreScout::start(*place);
   if (!scout) return scout.error();
   scout_ = *std::move(scout);
@@ -261,6 +264,7 @@ void KeeperLoop::act(const OpenCapsule&) {
     return poller_.post([this, why = capsule.error().message] { tell(CapsuleReady{false, why}); });
   }
   capsule_ = *std::move(capsule);
+  set_guard();
   poller_.watch(capsule_->handle(), EPOLLIN, [this](std::uint32_t) { hear_capsule(); });
 }
 
@@ -271,6 +275,7 @@ void KeeperLoop::act(const KillCapsule&) {
   }
   if (!capsule_) return;
   poller_.forget(capsule_->handle());
+  if (guard_) guard_->forget();
   capsule_->kill();
   capsule_.reset();
   drain();
@@ -471,6 +476,12 @@ void KeeperLoop::asked_to_leave(Caller caller, const std::string& within) {
                               : std::min(closes_, now() + std::chrono::milliseconds(ms));
   forecast();
   tell(LeaveAsked{closes_});
+  set_guard();
+}
+
+// We kill it before: this is for the case that we cannot.
+void KeeperLoop::set_guard() {
+  if (guard_ && capsule_ && closes_ > now()) guard_->kill_at(capsule_->process(), closes_);
 }
 
 void KeeperLoop::pass_on(OutputTail& tail, bool last) {

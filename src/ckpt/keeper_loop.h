@@ -11,6 +11,7 @@
 
 #include "ckpt/capsule.h"
 #include "ckpt/control.h"
+#include "ckpt/guard.h"
 #include "ckpt/hosts.h"
 #include "ckpt/job_directory.h"
 #include "ckpt/keeper.h"
@@ -82,6 +83,7 @@ class KeeperLoop {
   DumpFeatures features() const;
   Outlook outlook() const;
   Result<Done> meet_store();
+  void set_guard();
   void hear_scout();
   void learn(double seconds);
   /// Newest first, those whose manifest is of this job and good.
@@ -109,6 +111,7 @@ class KeeperLoop {
   std::optional<net::Poller::Timer> timer_, forecast_timer_;
   Predictor predictor_;
   std::optional<StoreScout> scout_;
+  std::optional<Guard> guard_;
   /// The last look, and since when the next one waits for the store.
   StoreLook look_;
   std::optional<Time> probing_since_;

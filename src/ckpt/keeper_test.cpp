@@ -172,6 +172,14 @@ TEST_CASE("a job whose machine is wanted back leaves in time, though it was prom
   CHECK(job.find<Finish>()->end == End::stopped);
 }
 
+TEST_CASE("a keeper that was held up over the close finds the machine handed back, its job whole") {
+  Running job({.windows = true, .once = true});
+  job.tell(CapsuleDied{}, seconds(101));
+  REQUIRE(job.find<HandedBack>() != nullptr);
+  CHECK_FALSE(job.find<HandedBack>()->saved);
+  CHECK(job.find<Finish>()->end == End::stopped);
+}
+
 TEST_CASE(
     "with less time left than a dump may take it is tried all the same, and given up in time") {
   Running job;  // One that has no windows can be asked to leave as well.

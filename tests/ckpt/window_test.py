@@ -2,6 +2,7 @@
 """Machines are lent for a while: jobs leave in time, whatever happens, and go on in the next window."""
 
 import json
+import signal
 import subprocess
 import time
 
@@ -41,6 +42,17 @@ class Window(CkptTest):
         self.assertIn("not saved in time", job.errors())
         for words in subprocess.run(["ps", "-eo", "args="], capture_output=True, text=True).stdout.splitlines():
             self.assertNotIn(words.strip(), ["sleep 4242", "sleep 4243"])
+
+    def test_a_keeper_that_stands_still_does_not_keep_the_machine(self):
+        """As one does that waits for a store that does not answer."""
+        job = self.window("--for", "6s", program=["/bin/sh", "-c", "echo up; exec sleep 4244"])
+        job.read(1)
+        job.process.send_signal(signal.SIGSTOP)
+        while "sleep 4244" in subprocess.run(["ps", "-eo", "args="], capture_output=True, text=True).stdout:
+            time.sleep(0.1)
+        self.assertIsNone(job.process.poll())
+        job.process.send_signal(signal.SIGCONT)
+        self.assertEqual(75, job.end(), job.errors())
 
     def test_a_window_that_is_shorter_than_a_checkpoint_is_not_used(self):
         job = self.window("--for", "300ms")

@@ -1,0 +1,123 @@
+#include "ckpt/guard.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <optional>
+#include <utility>
+
+#include "base/text.h"
+
+namespace piracema::ckpt {
+
+namespace {
+
+#ifndef SYS_pidfd_send_signal
+#define SYS_pidfd_send_signal 424
+#endif
+
+constexpr int socket_number = 3;
+
+/// What is sent: a time, and with it the process, or no process.
+union Room {
+  cmsghdr header;
+  char bytes[CMSG_SPACE(sizeof(int))];
+};
+
+void send_order(int socket, Time when, int process) {
+  iovec text{&when, sizeof when};
+  Room room{};
+  msghdr message{};
+  message.msg_iov = &text;
+  message.msg_iovlen = 1;
+  if (process >= 0) {
+    message.msg_control = room.bytes;
+    message.msg_controllen = sizeof room.bytes;
+    cmsghdr* const header = CMSG_FIRSTHDR(&message);
+    header->cmsg_level = SOL_SOCKET;
+    header->cmsg_type = SCM_RIGHTS;
+    header->cmsg_len = CMSG_LEN(sizeof(int));
+    std::memcpy(CMSG_DATA(header), &process, sizeof process);
+  }
+  // It does nothing else than to receive these.
+  (void)::sendmsg(socket, &message, MSG_NOSIGNAL);
+}
+
+// False when who asked has ended.
+bool receive_order(int socket, Time& when, Fd& process) {
+  iovec text{&when, sizeof when};
+  Room room{};
+  msghdr message{};
+  message.msg_iov = &text;
+  message.msg_iovlen = 1;
+  message.msg_control = room.bytes;
+  message.msg_controllen = sizeof room.bytes;
+  const ssize_t bytes = ::recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
+  if (bytes < 0 && errno == EINTR) return true;
+  if (bytes != static_cast<ssize_t>(sizeof when)) return false;
+  process = Fd();
+  const cmsghdr* const header = CMSG_FIRSTHDR(&message);
+  if (header == nullptr || header->cmsg_type != SCM_RIGHTS) return true;
+  int fd = -1;
+  std::memcpy(&fd, CMSG_DATA(header), sizeof fd);
+  process = Fd(fd);
+  return true;
+}
+
+[[noreturn]] void stand_guard(int socket) {
+  Time when{};
+  Fd process;
+  for (;;) {
+    pollfd wait{socket, POLLIN, 0};
+    int left = -1;
+    if (process) {
+      const auto ms = std::chrono::ceil<std::chrono::milliseconds>(when - now()).count();
+      left = static_cast<int>(std::clamp<std::int64_t>(ms, 0, 3'600'000));
+    }
+    if (::poll(&wait, 1, left) > 0 && !receive_order(socket, when, process)) ::_exit(0);
+    if (process && now() >= when) {
+      (void)::syscall(SYS_pidfd_send_signal, process.get(), SIGKILL, nullptr, 0);
+      process = Fd();
+    }
+  }
+}
+
+}  // namespace
+
+Result<Guard> Guard::start() {
+  int ends[2];
+  if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) {
+    return Error{Errc::io, with_errno("socketpair")};
+  }
+  Fd here(ends[0]), there(ends[1]);
+  const pid_t pid = ::fork();
+  if (pid < 0) return Error{Errc::io, with_errno("a new process")};
+  if (pid > 0) {
+    ::waitpid(pid, nullptr, 0);
+    return Guard(std::move(here));
+  }
+  if (::fork() != 0) ::_exit(0);
+  ::setsid();
+  const int nothing = ::open("/dev/null", O_RDWR);
+  for (const int fd : {0, 1, 2}) ::dup2(nothing, fd);
+  const int high = ::fcntl(there.get(), F_DUPFD, 100);
+  ::dup2(high, socket_number);
+  // Not the lock of the job's directory.
+  ::syscall(SYS_close_range, static_cast<unsigned>(socket_number) + 1, ~0u, 0);
+  for (const int number : {SIGINT, SIGTERM, SIGHUP}) ::signal(number, SIG_IGN);
+  stand_guard(socket_number);
+}
+
+void Guard::kill_at(int process, Time when) { send_order(socket_.get(), when, process); }
+
+void Guard::forget() { send_order(socket_.get(), Time{}, -1); }
+
+}  // namespace piracema::ckpt
