@@ -228,7 +228,8 @@ def main():
     want_ckpt(arguments.build)
     arguments.out.mkdir(parents=True, exist_ok=True)
     print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}; remote: {arguments.slow:g} MB/s")
-    with tempfile.TemporaryDirectory(dir=arguments.store, prefix="piracema-figures-") as folder:
+    with tempfile.TemporaryDirectory(dir=arguments.store, prefix="piracema-figures-",
+                                     ignore_cleanup_errors=True) as folder:
         local = pathlib.Path(folder) / "local"
         local.mkdir()
         with slow_store(arguments.slow, pathlib.Path(folder), gigabytes=24) as remote:

@@ -91,5 +91,6 @@ def slow_store(megabytes_per_second, folder, gigabytes=8):
         yield place
     finally:
         throttle.write_text(f"{number} 0")
-        subprocess.run(["umount", place], check=False)
+        # Somebody may still look at it who has not heard that his job has ended.
+        subprocess.run(["umount", "--lazy", place], check=False)
         subprocess.run(["losetup", "-d", loop], check=False)

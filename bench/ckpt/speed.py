@@ -116,7 +116,8 @@ def main():
     print(f"load {os.getloadavg()[0]:.1f} at the start, {os.cpu_count()} cores; "
           f"seconds: min median max of {arguments.runs}")
     rows = []
-    with tempfile.TemporaryDirectory(dir=arguments.store, prefix="piracema-speed-") as folder:
+    with tempfile.TemporaryDirectory(dir=arguments.store, prefix="piracema-speed-",
+                                     ignore_cleanup_errors=True) as folder:
         bench = Bench(arguments, pathlib.Path(folder))
         for points in arguments.points.split(","):
             row = bench.checkpoints(int(points))

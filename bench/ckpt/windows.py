@@ -153,7 +153,8 @@ def main():
     arguments = parser.parse_args()
     arguments.build = arguments.build.resolve()
     want_ckpt(arguments.build)
-    with tempfile.TemporaryDirectory(dir=arguments.store, prefix="piracema-windows-") as folder, \
+    with tempfile.TemporaryDirectory(dir=arguments.store, prefix="piracema-windows-",
+                                     ignore_cleanup_errors=True) as folder, \
             contextlib.ExitStack() as stack:
         store = pathlib.Path(folder)
         if arguments.slow:

@@ -77,7 +77,7 @@ class Daemon(CkptTest):
 
     def test_after_a_reboot_of_everything_a_job_goes_on_from_its_image(self):
         # Long enough to be there when the save is asked for.
-        program = [COUNTER, 400, *PROGRAM[2:]]
+        program = [COUNTER, 150, *PROGRAM[2:]]
         wanted, _ = self.plain(*program)
         where = self.path / "job"
         self.submit("--dir", where, "--", *program)
