@@ -45,10 +45,11 @@ class Window(CkptTest):
 
     def test_a_keeper_that_stands_still_does_not_keep_the_machine(self):
         """As one does that waits for a store that does not answer."""
-        job = self.window("--for", "6s", program=["/bin/sh", "-c", "echo up; exec sleep 4244"])
+        job = self.window("--for", "8s", program=["/bin/sh", "-c", "echo up; exec sleep 4244"])
         job.read(1)
         job.process.send_signal(signal.SIGSTOP)
-        while "sleep 4244" in subprocess.run(["ps", "-eo", "args="], capture_output=True, text=True).stdout:
+        while any(words.strip() == "sleep 4244" for words in subprocess.run(
+                ["ps", "-eo", "args="], capture_output=True, text=True).stdout.splitlines()):
             time.sleep(0.1)
         self.assertIsNone(job.process.poll())
         job.process.send_signal(signal.SIGCONT)
