@@ -82,7 +82,11 @@ bool receive_order(int socket, Time& when, Fd& process) {
       const auto ms = std::chrono::ceil<std::chrono::milliseconds>(when - now()).count();
       left = static_cast<int>(std::clamp<std::int64_t>(ms, 0, 3'600'000));
     }
-    if (::poll(&wait, 1, left) > 0 && !receive_order(socket, when, process)) ::_exit(0);
+    if (::poll(&wait, 1, left) > 0) {
+      // All that was said comes first, be it late: the end of who asked, too.
+      if (!receive_order(socket, when, process)) ::_exit(0);
+      continue;
+    }
     if (process && now() >= when) {
       (void)::syscall(SYS_pidfd_send_signal, process.get(), SIGKILL, nullptr, 0);
       process = Fd();
