@@ -180,14 +180,14 @@ TEST_CASE(
 TEST_CASE("a pool makes no more threads than it has work for") {
   Company company(2);
   std::atomic<int> turns{0};
-  for (int i = 0; i < 50; ++i) {
+  for (int i = 0; i < 200; ++i) {
     company.add([&, left = 20]() mutable {
       turns += 1;
       return --left != 0 ? again : ended;
     });
   }
   company.run();
-  CHECK(turns == 50 * 20);
+  CHECK(turns == 200 * 20);
   // Two that work, one that looks on, and those made while one of them was held up by the system.
-  CHECK(static_cast<ThreadPool&>(*company.threads).thread_count() < 20);
+  CHECK(static_cast<ThreadPool&>(*company.threads).thread_count() < 100);
 }
