@@ -19,7 +19,7 @@ void MstRunner::adapt() {
   }
   agreement_.measured(costs);
   started_ = false;
-  for (const auto& [to, cost] : costs) send(to, {.offer = cost});
+  for (const auto& [to, cost] : costs) send(to, {.offer = cost, .heaviest = agreement_.heaviest()});
   begin_if_agreed();
   while (!started_ || !node_.idle()) {
     const auto arrived = next();
@@ -47,7 +47,7 @@ void MstRunner::handle(Rank from, const Letter& letter) {
     send(node_.on(from, letter.message));
     return;
   }
-  agreement_.on_offer(from, letter.offer);
+  agreement_.on_offer(from, letter.offer, letter.heaviest);
   begin_if_agreed();
 }
 

@@ -26,10 +26,10 @@ class MstRunner {
   std::uint64_t messages() const { return messages_; }
 
  private:
-  /// An offer of a cost, or a message of a node.
+  /// An offer of a cost, with the sender's heaviest one, or a message of a node.
   struct Letter {
     std::uint64_t number = 0;
-    double offer = -1;
+    double offer = -1, heaviest = 0;
     mst::Message message{};
   };
   struct Later {

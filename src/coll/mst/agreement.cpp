@@ -1,8 +1,20 @@
 #include "coll/mst/agreement.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace piracema::coll::mst {
+
+namespace {
+/// Of the heaviest link that both ends have: smaller changes are none.
+constexpr double least_part = 0.01;
+}  // namespace
+
+void Agreement::measured(std::vector<std::pair<Rank, double>> costs) {
+  mine_ = std::move(costs);
+  heaviest_ = 0;
+  for (const auto& [to, cost] : mine_) heaviest_ = std::max(heaviest_, cost);
+}
 
 std::optional<std::vector<std::pair<Rank, double>>> Agreement::agreed() {
   for (const auto& [to, cost] : mine_) {
@@ -11,10 +23,12 @@ std::optional<std::vector<std::pair<Rank, double>>> Agreement::agreed() {
   std::vector<std::pair<Rank, double>> agreed;
   for (const auto& [to, cost] : mine_) {
     auto& offers = offers_[to];
-    double mean = (cost + offers.front()) / 2;
+    double mean = (cost + offers.front().cost) / 2;
+    const double least = least_part * std::min(heaviest_, offers.front().heaviest);
     offers.erase(offers.begin());
     const auto last = last_.find(to);
-    if (last != last_.end() && std::abs(mean - last->second) < threshold_ * last->second) {
+    if (last != last_.end() &&
+        std::abs(mean - last->second) < std::max(threshold_ * last->second, least)) {
       mean = last->second;
     }
     last_[to] = mean;

@@ -142,14 +142,35 @@ TEST_CASE("a single node is a tree") {
   CHECK(world.searching + world.others == 0);
 }
 
+TEST_CASE("a near link that trembles is none the worse where far links are what takes the time") {
+  // Nodes 0 and 1 are near to each other; each has a link to node 2, too.
+  for (const double far : {1.0, 700.0}) {
+    Agreement a(0.1), b(0.1);
+    const auto near = [&](double cost) {
+      a.measured({{1, cost}, {2, far}});
+      b.measured({{0, cost}, {2, far}});
+      a.on_offer(1, cost, b.heaviest());
+      b.on_offer(0, cost, a.heaviest());
+      a.on_offer(2, far, 2 * far);
+      b.on_offer(2, far, 2 * far);
+      const double agreed = a.agreed()->front().second;
+      CHECK(b.agreed()->front().second == agreed);
+      return agreed;
+    };
+    CHECK(near(1) == 1);
+    CHECK(near(1.5) == (far > 1 ? 1 : 1.5));
+    CHECK(near(20) == 20);
+  }
+}
+
 TEST_CASE("the ends of a link agree on what it costs, and small changes are none") {
   Agreement a(0.1), b(0.1);
   const auto round = [&](double at_a, double at_b) {
     a.measured({{1, at_a}});
     b.measured({{0, at_b}});
     CHECK_FALSE(a.agreed());
-    a.on_offer(1, at_b);
-    b.on_offer(0, at_a);
+    a.on_offer(1, at_b, b.heaviest());
+    b.on_offer(0, at_a, a.heaviest());
     const auto agreed = a.agreed();
     REQUIRE(agreed);
     CHECK(agreed == std::vector{std::pair<Rank, double>{1, agreed->front().second}});
