@@ -89,6 +89,12 @@ void Checkpoints::on_vote(ReplicaId from, const CheckpointVote& vote, std::vecto
   settle(vote.instance, out);
 }
 
+// For whoever looks for the operation that is not the same everywhere.
+std::string Checkpoints::where_it_was_the_same() const {
+  if (!stable_) return "";
+  return concat("; it was the same after ", stable_->checkpoint.instance);
+}
+
 // Compares what members have said about one place with what this replica has.
 void Checkpoints::settle(Instance instance, std::vector<Action>& out) {
   const auto found = own_.find(instance);
@@ -105,8 +111,9 @@ void Checkpoints::settle(Instance instance, std::vector<Action>& out) {
       continue;
     }
     if (++others[vote->second.digest] >= view.quorum()) {
-      out.emplace_back(Halt{concat("the state of this replica (", me_, ") after instance ",
-                                   instance, " differs from that of a quorum of the others")});
+      out.emplace_back(
+          Halt{concat("the state of this replica (", me_, ") after instance ", instance,
+                      " differs from that of a quorum of the others", where_it_was_the_same())});
       return;
     }
   }

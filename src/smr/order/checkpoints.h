@@ -66,6 +66,7 @@ class Checkpoints {
 
   CheckpointVote make_vote(const CheckpointInfo& info) const;
   void send_vote(const CheckpointVote& vote, std::vector<Action>& out) const;
+  std::string where_it_was_the_same() const;
   void settle(Instance instance, std::vector<Action>& out);
 
   const ReplicaId me_;
