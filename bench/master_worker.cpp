@@ -104,12 +104,12 @@ int main(int argc, char** argv) {
   const std::vector<std::string> program{built("bench/master_worker_app"), std::to_string(workers),
                                          std::to_string(tasks), std::to_string(window)};
   const auto in_processes = [&](const char* transport) {
-    return under_piracema({"-n", "2", "--transport", transport}, program);
+    return under_piracema({"-n", std::to_string(workers + 3), "--transport", transport}, program);
   };
 
   Report report("bench_master_worker", settings);
-  for (const auto& [name, command] : {std::pair{"2 processes, TCP", in_processes("tcp")},
-                                      {"2 processes, shared memory", in_processes("shm")},
+  for (const auto& [name, command] : {std::pair{"processes, TCP", in_processes("tcp")},
+                                      {"processes, shared memory", in_processes("shm")},
                                       {"threads", program}}) {
     report.compare(concat(tasks, " tasks of ", task_bytes, " bytes"),
                    {.name = "plain sockets", .run = [&] { return plain_sockets(tasks, window); }},
