@@ -54,6 +54,17 @@ void Connection::send(wire::Frame frame) {
   if (queue_.push(new Outgoing(std::move(frame)))) write();
 }
 
+void Connection::send(std::vector<wire::Frame> frames) {
+  if (frames.empty() || write_error_.load(std::memory_order_relaxed) != 0) return;
+  Outgoing* const first = new Outgoing(std::move(frames[0]));
+  Outgoing* last = first;
+  for (std::size_t i = 1; i < frames.size(); ++i) {
+    Outgoing* const next = new Outgoing(std::move(frames[i]));
+    next->next = std::exchange(last, next);
+  }
+  if (queue_.push(last, first)) write();
+}
+
 // Called by the writer. The role is left with the queue once that is empty, or with the poller
 // while the socket is full.
 void Connection::write() {

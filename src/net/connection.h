@@ -48,6 +48,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   /// waits. Drops it when the connection has ended. Frames of one thread stay in order. Any
   /// thread.
   void send(wire::Frame frame);
+  /// The same for several, which are written together as far as the socket takes them.
+  void send(std::vector<wire::Frame> frames);
 
   /// The peer has said who he is: no deadline, and frames of any size, from the next one on,
   /// which goes to `events`.

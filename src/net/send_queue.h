@@ -37,12 +37,15 @@ class SendQueue {
   }
 
   /// Any thread. True: the caller has become the writer and has to call `take` until it is null.
-  bool push(Outgoing* frame) {
+  bool push(Outgoing* frame) { return push(frame, frame); }
+
+  /// The same for several frames, each of which has the one before it as its `next`.
+  bool push(Outgoing* last, Outgoing* first) {
     Outgoing* newest = newest_.load(std::memory_order_relaxed);
     do {
-      frame->next = newest;
-      // Acquire, for what the last writer left behind; release, for the frame.
-    } while (!newest_.compare_exchange_weak(newest, frame, std::memory_order_acq_rel,
+      first->next = newest;
+      // Acquire, for what the last writer left behind; release, for the frames.
+    } while (!newest_.compare_exchange_weak(newest, last, std::memory_order_acq_rel,
                                             std::memory_order_relaxed));
     return newest == nullptr;
   }

@@ -43,6 +43,28 @@ TEST_CASE("one thread writes at a time, and every frame is written, each thread'
   CHECK(written == threads_count * frames_count);
 }
 
+TEST_CASE("frames that are pushed together are taken together, in their order") {
+  SendQueue queue;
+  const auto frame = [](std::uint32_t number) {
+    wire::Frame made;
+    made.to = number;
+    return new Outgoing(std::move(made));
+  };
+  CHECK(queue.push(frame(0)));
+  Outgoing* const first = frame(1);
+  Outgoing* const last = frame(2);
+  last->next = first;
+  CHECK_FALSE(queue.push(last, first));
+
+  std::uint32_t next = 0;
+  for (Outgoing* out = queue.take(); out != nullptr;) {
+    const std::unique_ptr<Outgoing> owner(std::exchange(out, out->next));
+    CHECK(owner->frame.to == next++);
+  }
+  CHECK(next == 3);
+  CHECK(queue.take() == nullptr);
+}
+
 TEST_CASE("a value lives for those who read it while it is replaced") {
   struct Value {
     explicit Value(std::atomic<int>& count) : alive(count) { alive += 1; }

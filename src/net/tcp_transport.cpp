@@ -62,6 +62,12 @@ void TcpTransport::send(Slot to, wire::Frame frame) {
   peer->outlet.read([&](Connection& connection) { connection.send(std::move(frame)); });
 }
 
+void TcpTransport::send(Slot to, std::vector<wire::Frame> frames) {
+  Peer* const peer = to < slots_max ? peers_[to].load(std::memory_order_acquire) : nullptr;
+  if (peer == nullptr) return;
+  peer->outlet.read([&](Connection& connection) { connection.send(std::move(frames)); });
+}
+
 void TcpTransport::connect(Slot peer, std::uint32_t incarnation, std::string address) {
   poller_.post([=, this, alive = std::weak_ptr(alive_)] {
     if (!alive.expired()) want(peer, incarnation, address);

@@ -57,6 +57,7 @@ class TcpTransport : public Transport {
   std::string address() const override { return reception_->address(); }
   void connect(Slot peer, std::uint32_t incarnation, std::string address) override;
   void send(Slot to, wire::Frame frame) override;
+  void send(Slot to, std::vector<wire::Frame> frames) override;
 
  private:
   /// Another process of the job: unknown, wanted (called or waited for) or connected.

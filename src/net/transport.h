@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "base/ids.h"
 #include "wire/frame.h"
@@ -41,6 +43,11 @@ class Transport {
   /// Queues a frame, never blocks; drops it when the peer is not connected. What is queued is
   /// bounded by the credits of those who send. Any thread; frames of one thread stay in order.
   virtual void send(Slot to, wire::Frame frame) = 0;
+
+  /// The same for several at once, in their order: one write may do for all.
+  virtual void send(Slot to, std::vector<wire::Frame> frames) {
+    for (wire::Frame& frame : frames) send(to, std::move(frame));
+  }
 };
 
 }  // namespace piracema::net
