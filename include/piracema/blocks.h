@@ -91,6 +91,12 @@ class BuildingBlock {
     return std::move(*this);
   }
 
+  /// How items share a batch on their way to this block.
+  BuildingBlock batch(BatchLimits limits) && {
+    for (detail::Entry& entry : parts.entries) entry.batch = limits;
+    return std::move(*this);
+  }
+
   /// The whole program.
   operator const Graph&() const {
     static_assert(std::is_void_v<In> || detail::any_unknown<In>,

@@ -3,6 +3,7 @@
 #include <piracema/error.h>
 #include <piracema/operator.h>
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -39,6 +40,18 @@ struct NodeShape {
 };
 
 /// Items flow from one node to another.
+/// How items share a batch on their way. Nothing has to be set: batches adapt to the load.
+struct BatchLimits {
+  /// Items in each batch (paper 004, section 3: batchSize), at most 1,048,576; fewer only when no
+  /// more come in time. 0: about half a millisecond of a receiver's work.
+  std::uint32_t items = 0;
+  /// A batch leaves when it has this many bytes. 0: 256 KiB.
+  std::uint64_t bytes = 0;
+  /// An item waits about this long for others at most, if somebody has asked; less while its
+  /// receiver has nothing else to do. 0: a millisecond.
+  std::chrono::microseconds linger{0};
+};
+
 struct EdgeShape {
   std::uint32_t from = 0, to = 0;
   Delivery delivery = Delivery::on_demand;
@@ -57,6 +70,9 @@ struct EdgeShape {
   std::uint32_t parts = 1;
   /// The two nodes are combined: one thread does the work of both.
   bool combined = false;
+  /// A setting, like the number of processes: a job may go on with other ones. Of the edges of one
+  /// output the first one's count.
+  BatchLimits batch;
 };
 
 /// What a program looks like: a value without code, equal in all processes of a job.

@@ -118,7 +118,7 @@ class Output {
 
   /// True when a source should return: the next item would have to wait, or it is time to look
   /// at what else there is to do.
-  bool full() const { return budget_ <= 0; }
+  bool full() { return budget_ <= 0 && !refill(); }
 
  protected:
   /// One output of the node, as far as the way of an item is concerned.
@@ -143,6 +143,9 @@ class Output {
   /// Takes the batch of a lane that has reached its limit. May wait for room.
   virtual void lane_full(std::size_t lane) = 0;
 
+  /// Whether a source may go on although its items are used up, and so many more are there now.
+  virtual bool refill() { return false; }
+
   /// Whether the item that was begun is to be passed by; if so it has been noted.
   virtual bool skip(Bytes item) = 0;
 
@@ -154,7 +157,7 @@ class Output {
   std::uint32_t emitted_ = 0;
   /// There are items to pass by.
   bool skips_ = false;
-  /// Items that a source may begin before it returns.
+  /// Items that a source may begin before it is looked at again whether it should return.
   std::int64_t budget_ = 0;
   /// Where another process reads what this one was at work on when it died.
   std::atomic<std::uint64_t>* at_work_ = &nowhere_;

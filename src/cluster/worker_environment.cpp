@@ -51,6 +51,23 @@ Result<net::SharedMemory> shared_memory_of(const std::string& transport) {
                concat("PIRACEMA_TRANSPORT: want auto, shm, tcp or mpi, found '", transport, "'")};
 }
 
+Result<std::map<Slot, std::uint32_t>> limits_of(const char* name) {
+  std::map<Slot, std::uint32_t> all;
+  std::istringstream in(text_of(name));
+  for (std::string one; std::getline(in, one, ',');) {
+    Slot slot = 0;
+    std::uint32_t limit = 0;
+    const char* const last = one.data() + one.size();
+    const auto [colon, wrong] = std::from_chars(one.data(), last, slot);
+    const bool right = wrong == std::errc{} && colon != last && *colon == ':';
+    if (!right || std::from_chars(colon + 1, last, limit).ptr != last || limit == 0) {
+      return Error{Errc::config, concat(name, ": want SLOT:BATCHES, found '", one, "'")};
+    }
+    all[slot] = limit;
+  }
+  return all;
+}
+
 Result<std::map<Slot, net::SharedMemory>> peers_of(const std::string& text) {
   std::map<Slot, net::SharedMemory> all;
   std::istringstream in(text);
@@ -104,6 +121,9 @@ Result<std::optional<WorkerEnvironment>> worker_environment() {
   const auto batch_items = number_of<std::uint32_t>(own("PIRACEMA_BATCH").c_str(), 0);
   if (!batch_items) return batch_items.error();
   environment.batch_items = *batch_items;
+  auto on_the_way = limits_of(own("PIRACEMA_ON_THE_WAY").c_str());
+  if (!on_the_way) return on_the_way.error();
+  environment.on_the_way = *std::move(on_the_way);
   environment.listen = text_of(own("PIRACEMA_LISTEN").c_str());
   auto peers = peers_of(text_of(own("PIRACEMA_PEERS").c_str()));
   if (!peers) return peers.error();

@@ -41,6 +41,9 @@ struct WorkerEnvironment {
   std::string listen;
   /// PIRACEMA_BATCH: items in a batch; 0: as fits the load.
   std::uint32_t batch_items = 0;
+  /// PIRACEMA_ON_THE_WAY: "0:64,2:1": how many batches may be on their way over a channel from the
+  /// replicas of a process, this one included.
+  std::map<Slot, std::uint32_t> on_the_way;
   /// PIRACEMA_CORES: "0,2": cores that threads may use; none: all.
   std::vector<std::uint32_t> cores;
   /// As in RunOptions.

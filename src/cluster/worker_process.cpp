@@ -64,6 +64,7 @@ class WorkerProcess {
         runtime::WorkerSettings{.slot = environment_.slot,
                                 .store = store_.get(),
                                 .at_work = at_work_ ? &(*at_work_)[0] : nullptr,
+                                .on_the_way = environment_.on_the_way,
                                 .dead_letters = environment_.dead_letters,
                                 .threads = environment_.threads,
                                 .cores = environment_.cores,

@@ -13,6 +13,8 @@ namespace {
 
 constexpr std::uint32_t replicas_max = 10'000;
 constexpr std::uint32_t outputs_max = 1'000;
+constexpr std::uint32_t batch_items_max = 1 << 20;
+constexpr std::uint64_t batch_bytes_max = std::uint64_t{1} << 30;
 
 Error wrong(std::string message) { return {Errc::config, "graph: " + std::move(message)}; }
 
@@ -56,6 +58,15 @@ Result<Done> check_node(const NodeShape& node) {
 // Where an edge leads, and how (paper 004, section 2, third rule: blocks of several nodes are
 // connected one to one if they have the same number of nodes, else all to all).
 Result<Done> check_edge(const GraphShape& shape, const EdgeShape& edge) {
+  if (edge.batch.items > batch_items_max) {
+    return wrong(
+        concat("a batch: want at most ", batch_items_max, " items, found ", edge.batch.items));
+  }
+  if (edge.batch.bytes > batch_bytes_max) {
+    return wrong(
+        concat("a batch: want at most ", batch_bytes_max, " bytes, found ", edge.batch.bytes));
+  }
+  if (edge.batch.linger.count() < 0) return wrong("a batch: want a linger that is not below 0");
   if (edge.from >= shape.nodes.size() || edge.to >= shape.nodes.size()) {
     return wrong(concat("an edge from node ", edge.from, " to ", edge.to, ", of ",
                         shape.nodes.size(), " nodes"));

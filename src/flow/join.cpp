@@ -45,6 +45,7 @@ void connect(Graph& graph, const std::vector<OpenOutput>& from, const Entry& to,
                      .items_may_have_keys = open.chooses,
                      .output = open.output};
       edge.combined = combined;
+      edge.batch = to.batch;
       edge.back = back;
       if (back) edge.input = graph.shape.nodes[node].inputs - 1;
       const std::uint32_t replicas = graph.shape.nodes[open.node].replicas;

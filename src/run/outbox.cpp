@@ -8,6 +8,15 @@
 
 namespace piracema::runtime {
 
+namespace {
+// A source is asked for so many items before the clock is looked at: one that has been fast and
+// becomes slow keeps neither its items nor a barrier back for long.
+constexpr std::int64_t items_a_look = 256;
+
+// An item waits at most about so long for company, where nothing else is said.
+constexpr Time linger_max = std::chrono::milliseconds(1);
+}  // namespace
+
 Outbox::Outbox(ReplicaId self, const flow::ReplicaPlan& plan, const Graph& graph,
                std::unordered_set<std::uint64_t> skips,
                const std::unordered_set<ReplicaId>& neighbours, Port& port,
@@ -45,7 +54,9 @@ void Outbox::add_output(const flow::OutputPlan& plan, const Graph& graph,
     };
   }
   way.routed = way.delivery != Delivery::on_demand && way.delivery != Delivery::broadcast;
-  Exit exit{.order = plan.order, .in_cycle = plan.in_cycle};
+  Exit exit{.order = plan.order, .in_cycle = plan.in_cycle, .pace = BatchPace(edge.batch.items)};
+  exit.linger = edge.batch.linger.count() == 0 ? linger_max : Time(edge.batch.linger);
+  if (edge.batch.bytes != 0) way.bytes_limit = edge.batch.bytes;
   exit.splits = way.routed || edge.items_may_have_keys || way.delivery == Delivery::broadcast;
   // Two outputs that lead to one ordered node cut a batch like two lanes of one.
   const auto shared = std::count_if(plan_.outputs.begin(), plan_.outputs.end(),
@@ -74,6 +85,20 @@ void Outbox::set_limits(std::uint32_t output) {
   }
 }
 
+void Outbox::begin_produce(std::int64_t items, Time until) {
+  budget_ = std::min(items, items_a_look);
+  budget_later_ = items - budget_;
+  produce_until_ = until;
+}
+
+bool Outbox::refill() {
+  if (budget_later_ <= 0 || port_.now() >= produce_until_) return false;
+  const std::int64_t more = std::min(budget_later_, items_a_look);
+  budget_ += more;
+  budget_later_ -= more;
+  return true;
+}
+
 void Outbox::lane_full(std::size_t lane) {
   const std::uint32_t output = receivers_[lane].output;
   if (exits_[output].order) {
@@ -83,6 +108,7 @@ void Outbox::lane_full(std::size_t lane) {
   }
   pump();
   budget_ = 0;
+  budget_later_ = 0;
   // A source returns instead, so that it can be asked for a barrier meanwhile; one that does not
   // return waits here like the others.
   const std::uint64_t slack = plan_.inputs.empty() ? lanes_.size() : 0;
@@ -129,20 +155,48 @@ void Outbox::flush() {
   pump();
 }
 
-void Outbox::flush_if_asked() {
+void Outbox::flush_if_asked(std::optional<Time> now) {
   if (must_wait()) return;
   bool ordered = false;
   for (std::uint32_t output = 0; output < outputs(); ++output) {
-    if (!exits_[output].waiting.empty() || !is_open(output)) continue;
+    Exit& exit = exits_[output];
+    if (now && *now - exit.flushed < exit.linger) continue;
+    if (now) exit.flushed = *now;
+    if (!exit.waiting.empty() || !is_open(output)) continue;
     const Way& way = ways_[output];
     const auto first = receivers_.begin() + static_cast<std::ptrdiff_t>(way.first_lane);
     const bool asked = std::any_of(first, first + static_cast<std::ptrdiff_t>(way.receivers),
                                    [](const Receiver& r) { return r.credits != 0; });
     if (!asked) continue;
-    if (exits_[output].order) {
+    if (exit.order) {
       ordered = true;
     } else {
       close_output(output);
+    }
+  }
+  if (ordered) close_ordered();
+  pump();
+}
+
+// After Nagle (RFC 896), with a receiver's work in place of a round trip: an item waits for company
+// only while those who could take it are busy anyway.
+void Outbox::flush_to_idle() {
+  if (must_wait()) return;
+  bool ordered = false;
+  for (std::uint32_t output = 0; output < outputs(); ++output) {
+    if (!exits_[output].waiting.empty()) continue;
+    const Way& way = ways_[output];
+    bool some_idle = false;
+    for (std::size_t lane = way.first_lane; lane < way.any_lane(); ++lane) {
+      if (!receivers_[lane].is_idle()) continue;
+      some_idle = true;
+      if (lanes_[lane].count != 0 && !exits_[output].order) close_lane(output, lane, {});
+    }
+    if (!some_idle || !is_open(output)) continue;
+    if (exits_[output].order) {
+      ordered = true;
+    } else if (lanes_[way.any_lane()].count != 0) {
+      close_lane(output, way.any_lane(), {});
     }
   }
   if (ordered) close_ordered();
@@ -219,6 +273,17 @@ bool Outbox::is_open(std::uint32_t output) const {
     if (lanes_[lane].count != 0) return true;
   }
   return false;
+}
+
+bool Outbox::is_busy_in_cycle() const {
+  const auto in_cycle = [this](const Receiver& receiver) {
+    return receiver.outstanding != 0 && exits_[receiver.output].in_cycle;
+  };
+  for (std::uint32_t output = 0; output < outputs(); ++output) {
+    if (exits_[output].in_cycle && (!exits_[output].waiting.empty() || is_open(output)))
+      return true;
+  }
+  return std::any_of(receivers_.begin(), receivers_.end(), in_cycle);
 }
 
 bool Outbox::has_open_lane() const {

@@ -31,21 +31,26 @@ class Outbox final : public Output {
   void end_batch();
   /// What is emitted from now on comes from no batch, and has no place in an order.
   void begin_finish();
-  /// A source may begin `items` items before it returns.
-  void begin_produce(std::int64_t items) { budget_ = items; }
+  /// A source may begin `items` items, and go on until `until`, before it returns.
+  void begin_produce(std::int64_t items, Time until);
   /// How many of them are left, if no lane was full.
-  std::int64_t left_to_produce() const { return budget_; }
+  std::int64_t left_to_produce() const { return budget_ + budget_later_; }
 
   /// Closes the lanes that hold something, full or not.
   void flush();
-  /// The same for those that can leave at once: what cannot goes on collecting.
-  void flush_if_asked();
+  /// The same for those that can leave at once: what cannot goes on collecting. With a time, only
+  /// on outputs where that was not asked for as long as items may wait.
+  void flush_if_asked(std::optional<Time> now = std::nullopt);
+  /// The same for those whose receiver has nothing to do: what others may get goes on collecting.
+  void flush_to_idle();
   void barrier(SnapshotId snapshot);
   /// Nothing follows on any output, or on those that lead into the cycle of the replica.
   void end();
   void end_cycle();
   /// Round the cycle.
   void probe(const Probe& probe);
+  /// Something that was emitted into the cycle of the replica is not done yet by who got it.
+  bool is_busy_in_cycle() const;
   /// Something was emitted by an output that had ended.
   bool emitted_after_end() const { return emitted_after_end_; }
 
@@ -80,6 +85,9 @@ class Outbox final : public Output {
     /// A batch may go to several receivers, so that several wait at once.
     bool splits = false;
     BatchPace pace;
+    /// How long an item waits for company at most, and since when.
+    Time linger{};
+    Time flushed{};
     std::deque<Waiting> waiting;
     std::size_t waiting_batches = 0;
     std::size_t turn = 0;
@@ -94,6 +102,7 @@ class Outbox final : public Output {
     /// In the same process.
     bool near = false;
 
+    bool is_idle() const { return credits != 0 && outstanding == 0; }
     /// What counts when somebody is chosen: with as little to do, one that is near goes first.
     std::uint64_t load() const { return outstanding + (near ? 0 : 1); }
   };
@@ -101,6 +110,7 @@ class Outbox final : public Output {
   void add_output(const flow::OutputPlan& plan, const Graph& graph,
                   const std::unordered_set<ReplicaId>& neighbours);
   void lane_full(std::size_t lane) override;
+  bool refill() override;
   bool skip(Bytes item) override;
 
   /// More is on its way or waiting than allowed, and by more than `slack` batches.
@@ -131,6 +141,9 @@ class Outbox final : public Output {
   std::unordered_map<ReplicaId, std::size_t> lane_of_;
 
   Time waited_{};
+  /// What a source may begin beyond `budget_`, and until when.
+  std::int64_t budget_later_ = 0;
+  Time produce_until_{};
 
   const bool orders_;
   Order order_;

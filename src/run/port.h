@@ -1,11 +1,11 @@
 #pragma once
 
+#include <piracema/bytes.h>
+
 #include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
-
-#include <piracema/bytes.h>
 
 #include "base/clock.h"
 #include "base/ids.h"
@@ -22,7 +22,10 @@ class Port {
  public:
   virtual ~Port() = default;
 
+  /// A credit may wait for what is sent next, or for `flush`, to travel with it.
   virtual void send(ReplicaId to, Packet packet) = 0;
+  /// Nothing is sent for a while.
+  virtual void flush() {}
 
   /// Stores the state in the background; the coordinator hears of it.
   virtual void save(SnapshotId snapshot, Buffer state) = 0;

@@ -6,6 +6,19 @@
 
 namespace piracema::runtime {
 
+namespace {
+
+std::vector<std::uint32_t> most_on_the_way(const flow::ReplicaPlan& plan, const Beginning& limits) {
+  std::vector<std::uint32_t> most;
+  for (const flow::InputPlan& input : plan.inputs) {
+    const auto limit = limits.on_the_way.find(input.from);
+    most.push_back(limit == limits.on_the_way.end() ? CreditPace::batches_max : limit->second);
+  }
+  return most;
+}
+
+}  // namespace
+
 void Counters::clear() {
   for (auto* counter : {&items_in, &items_out, &bytes_in, &bytes_out, &busy_ns}) counter->store(0);
   read_ppm.store(0);
@@ -25,7 +38,7 @@ Replica::Replica(ReplicaId self, const flow::ReplicaPlan& plan, const Graph& gra
       at_work_(at_work != nullptr ? *at_work : own_at_work_),
       inbox_(plan),
       outbox_(self, plan, graph, beginning_.skips, beginning_.neighbours, port, &at_work_),
-      credits_(plan.inputs.size()),
+      credits_(most_on_the_way(plan, beginning_)),
       barriers_(plan),
       open_inputs_(plan.inputs.size()) {
   counters_.clear();
@@ -67,8 +80,8 @@ void Replica::start() {
     port_.ended();
     return;
   }
-  for (const flow::InputPlan& input : plan_.inputs) {
-    port_.send(input.from, Credit{CreditPace::batches_min, 0, 0});
+  for (std::size_t input = 0; input < plan_.inputs.size(); ++input) {
+    port_.send(plan_.inputs[input].from, credits_.first(input));
   }
   // Those in the cycle that had not heard of it in the snapshot hear of it again.
   if (cycle_ended_) outbox_.end_cycle();
@@ -93,8 +106,10 @@ Replica::Next Replica::step() {
   if (is_source(node_.role)) return produce();
   if (inbox_.empty()) {
     outbox_.flush_if_asked();
+    send_held_probe();
     return Next::wait;
   }
+  port_.flush();
   Inbox::Incoming incoming = inbox_.take();
   if (barriers_.is_blocked(incoming.input)) {
     inbox_.hold(std::move(incoming));

@@ -41,6 +41,9 @@ struct Beginning {
   std::unordered_set<std::uint64_t> skips;
   /// Replicas of the same process: what goes to them need not travel.
   std::unordered_set<ReplicaId> neighbours;
+  /// How many batches may be on their way from a replica; CreditPace::batches_max if nothing is
+  /// said.
+  std::unordered_map<ReplicaId, std::uint32_t> on_the_way;
   /// How much of what comes by back edges may wait. More is an error: nobody in a cycle waits for
   /// room, as all would wait for each other.
   std::size_t back_bytes_max = std::size_t{1} << 30;
@@ -96,7 +99,6 @@ class Replica {
   void release(ReplicaId origin, std::uint64_t sequence);
   void give_credit(std::size_t input, std::uint64_t took);
   std::uint64_t time_since(Time start);
-  void linger(Time now);
   void count_out();
 
   // ---- its snapshots: replica_snapshots.cpp
@@ -110,6 +112,7 @@ class Replica {
   void note_back(std::size_t input, const Batch& batch);
   Result<Done> restore_log(Bytes log);
   void send_round(std::optional<Probe> probe);
+  void send_held_probe();
 
   const ReplicaId self_;
   const flow::ReplicaPlan plan_;
@@ -128,6 +131,7 @@ class Replica {
   Reorder reorder_;
   Barriers barriers_;
   std::optional<CycleEnd> cycle_;
+  std::optional<Probe> held_probe_;
   /// What came by back edges and waits.
   std::size_t back_bytes_ = 0;
   std::size_t open_inputs_;
@@ -139,7 +143,6 @@ class Replica {
   std::int64_t produce_items_ = 1;
   /// Items that a node which is a whole program has made.
   std::uint64_t consumed_ = 0;
-  Time flushed_{};
   bool had_output_ = false;
   bool ended_ = false;
   /// A head: its outputs into the cycle have ended, and it waits for what is left to come back.

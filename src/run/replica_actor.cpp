@@ -57,8 +57,10 @@ Actor::Turn ReplicaActor::step() {
     case Replica::Next::again:
       break;
     case Replica::Next::wait:
+      flush();
       return {Next::rest};
     case Replica::Next::poll: {
+      flush();
       const Time longest = std::exchange(poll_, std::min(poll_ * 2, poll_longest));
       return {Next::rest, longest};
     }
@@ -98,6 +100,7 @@ void ReplicaActor::do_begin() {
   const Begin begin = std::move(*to_begin_);
   to_begin_.reset();
   epoch_ = begin.epoch;
+  credits_.clear();
   replica_.reset();
   auto beginning = begin.read_state();
   if (!beginning) {
@@ -114,10 +117,23 @@ void ReplicaActor::do_begin() {
 void ReplicaActor::do_start() {
   running_ = true;
   replica_->start();
+  flush();
 }
 
+// Results often follow a credit at once, and to the same process: one message in place of two.
 void ReplicaActor::send(ReplicaId to, Packet packet) {
-  owner_.route(epoch_, self_, to, std::move(packet));
+  if (std::holds_alternative<Credit>(packet)) {
+    credits_.push_back({to, std::move(packet)});
+  } else if (credits_.empty()) {
+    owner_.route(epoch_, self_, to, std::move(packet));
+  } else {
+    credits_.push_back({to, std::move(packet)});
+    flush();
+  }
+}
+
+void ReplicaActor::flush() {
+  if (!credits_.empty()) owner_.route(epoch_, self_, std::exchange(credits_, {}));
 }
 
 void ReplicaActor::save(SnapshotId snapshot, Buffer state) {
@@ -129,8 +145,10 @@ void ReplicaActor::failed(std::optional<std::uint64_t> item, std::string why) {
 }
 
 bool ReplicaActor::wait() {
+  flush();
   threads_.wait(*this);
   read_mail();
+  flush();  // The operator goes on, and may take its time.
   if (quit_ || to_begin_) throw Interrupted{};
   return true;
 }

@@ -10,12 +10,19 @@
 
 namespace piracema::runtime {
 
+struct Addressed {
+  ReplicaId to;
+  Packet packet;
+};
+
 /// What the replicas of a process tell those who run them. Called from the replicas' threads.
 class ReplicaOwner {
  public:
   virtual ~ReplicaOwner() = default;
   /// Brings a packet to a replica of this or another process.
   virtual void route(Epoch epoch, ReplicaId from, ReplicaId to, Packet packet) = 0;
+  /// The same for several, in their order: those to one process together.
+  virtual void route(Epoch epoch, ReplicaId from, std::vector<Addressed> packets) = 0;
   virtual void begun(Epoch epoch, ReplicaId replica) = 0;
   virtual void save(Epoch epoch, ReplicaId replica, SnapshotId snapshot, Buffer state) = 0;
   virtual void ended(Epoch epoch, ReplicaId replica) = 0;
@@ -86,6 +93,7 @@ class ReplicaActor final : public Actor, public Port {
   void do_start();
 
   void send(ReplicaId to, Packet packet) override;
+  void flush() override;
   void save(SnapshotId snapshot, Buffer state) override;
   void ended() override { owner_.ended(epoch_, self_); }
   void committed(SnapshotId snapshot) override { owner_.committed(epoch_, self_, snapshot); }
@@ -117,6 +125,8 @@ class ReplicaActor final : public Actor, public Port {
   Time poll_{};
   /// What others, who have begun already, sent to an epoch that this replica has yet to begin.
   std::vector<Parcel> early_;
+  /// Credits that wait for company.
+  std::vector<Addressed> credits_;
   bool quit_ = false;
   bool joined_ = false;
 };

@@ -52,10 +52,25 @@ Result<Done> Replica::restore_log(Bytes bytes) {
 
 void Replica::send_round(std::optional<Probe> probe) {
   if (cycle_ended_) return;
-  for (; probe; probe = cycle_->go_on()) outbox_.probe(*probe);
+  for (; probe; probe = cycle_->go_on()) {
+    if (held_probe_) outbox_.probe(*std::exchange(held_probe_, std::nullopt));
+    // After a round that met items the next one would meet them again, as often as they go round:
+    // it waits until all that was sent into the cycle is done.
+    if (plan_.is_head && probe->round > 1 && probe->quiet == 0) {
+      held_probe_ = probe;
+    } else {
+      outbox_.probe(*probe);
+    }
+  }
   if (!cycle_->is_empty()) return;
   cycle_ended_ = true;
+  held_probe_.reset();
   outbox_.end_cycle();
+}
+
+void Replica::send_held_probe() {
+  if (!held_probe_ || outbox_.is_busy_in_cycle()) return;
+  outbox_.probe(*std::exchange(held_probe_, std::nullopt));
 }
 
 }  // namespace piracema::runtime

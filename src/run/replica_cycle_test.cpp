@@ -44,11 +44,15 @@ class Recorder final : public Port {
     return all;
   }
   template <class P>
+  int count_sent(ReplicaId receiver) const {
+    int count = 0;
+    for (const auto& [to, packet] : sent)
+      count += to == receiver && std::holds_alternative<P>(packet);
+    return count;
+  }
+  template <class P>
   bool has_sent(ReplicaId receiver) const {
-    for (const auto& [to, packet] : sent) {
-      if (to == receiver && std::holds_alternative<P>(packet)) return true;
-    }
-    return false;
+    return count_sent<P>(receiver) > 0;
   }
 
   std::vector<std::pair<ReplicaId, Packet>> sent;
@@ -139,6 +143,25 @@ TEST_CASE("a cycle ends when a probe has met nothing, and the node after it at t
   f.run();
   CHECK(f.port.has_ended);
   CHECK(f.port.numbers_to(writer) == Numbers{13});
+}
+
+TEST_CASE("after a round that met items a head waits until what it sent is done") {
+  Fixture f;
+  const auto probes = [&f] { return f.port.count_sent<Probe>(worker); };
+  f.give(reader, {1, 2});
+  f.replica.receive(reader, EndOfStream{});
+  f.run();
+  CHECK(probes() == 1);
+  f.give(worker, {1, 2});
+  f.replica.receive(worker, Probe{1, 0});
+  f.run();
+  CHECK(probes() == 1);
+  f.replica.receive(worker, Credit{2, 0, 2});
+  f.run();
+  CHECK(probes() == 2);
+  f.replica.receive(worker, Probe{2, 0});
+  f.run();
+  CHECK(f.port.has_sent<EndOfStream>(worker));
 }
 
 TEST_CASE("who emits into a cycle that has ended is told so by name") {

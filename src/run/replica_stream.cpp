@@ -13,10 +13,7 @@ constexpr auto relaxed = std::memory_order_relaxed;
 
 // A call of a source should last about so long: short enough to look at what else there is to
 // do, long enough for that to cost nothing.
-constexpr std::uint64_t produce_target_ns = 200'000;
-
-// An item waits at most about so long for company.
-constexpr Time linger_max = std::chrono::milliseconds(1);
+constexpr std::uint64_t produce_target_ns = 100'000;
 
 std::uint32_t ppm(double read) {
   if (read < 0) return 1'000'001;  // It does not know.
@@ -29,12 +26,12 @@ Replica::Next Replica::produce() {
   Produced produced = Produced::end;
   const Time start = port_.now();
   const std::int64_t asked = produce_items_;
-  outbox_.begin_produce(asked);
+  outbox_.begin_produce(asked, start + Time(produce_target_ns));
   if (!guarded("the source", [&] { produced = operator_->produce(outbox_); })) return Next::wait;
   const std::uint64_t took = time_since(start);
   if (took < produce_target_ns / 2) {
     produce_items_ = std::min<std::int64_t>(produce_items_ * 2, 1 << 20);
-  } else if (took > produce_target_ns * 2) {
+  } else if (took > produce_target_ns) {
     produce_items_ = std::max<std::int64_t>(produce_items_ / 2, 1);
   }
   at_work_.store(no_item, relaxed);
@@ -46,8 +43,12 @@ Replica::Next Replica::produce() {
     return Next::again;
   }
   // A source that is slower than its receivers should not keep an item back for company.
-  if (produced == Produced::nothing_yet || took >= produce_target_ns) outbox_.flush_if_asked();
-  linger(start);
+  if (produced == Produced::nothing_yet) {
+    outbox_.flush_if_asked();
+  } else if (took >= produce_target_ns / 4) {
+    outbox_.flush_to_idle();
+  }
+  outbox_.flush_if_asked(start);
   count_out();
   return produced == Produced::nothing_yet ? Next::poll : Next::again;
 }
@@ -94,7 +95,7 @@ std::uint64_t Replica::process(const Batch& batch) {
     return 0;
   }
   const std::uint64_t took = time_since(start);
-  linger(start);
+  outbox_.flush_if_asked(start);
   credits_.worked(batch.count, took);
   counters_.busy_ns.fetch_add(took, relaxed);
   count_out();
@@ -117,21 +118,13 @@ void Replica::give_credit(std::size_t input, std::uint64_t took) {
   // Round a cycle what is said of later nodes would come back to whoever said it, and never be
   // forgotten.
   const std::uint64_t after = plan_.inputs[input].back ? 0 : outbox_.downstream_ns_per_item();
-  if (const auto credit = credits_.done(input, took, after)) {
-    port_.send(plan_.inputs[input].from, *credit);
-  }
+  port_.send(plan_.inputs[input].from, credits_.done(input, took, after));
 }
 
 // Time that the operator worked, without what it waited for room.
 std::uint64_t Replica::time_since(Time start) {
   const Time waited = outbox_.take_waited();
   return static_cast<std::uint64_t>(std::max(port_.now() - start - waited, Time{}).count());
-}
-
-void Replica::linger(Time now) {
-  if (now - flushed_ < linger_max) return;
-  flushed_ = now;
-  outbox_.flush_if_asked();
 }
 
 void Replica::count_out() {

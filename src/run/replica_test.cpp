@@ -139,6 +139,27 @@ TEST_CASE("a source sends no more than was asked for") {
   CHECK_FALSE(f.port.has_ended);
 }
 
+TEST_CASE("no more batches are asked for than a user allows on the way") {
+  Fixture f(2);
+  f.make(3, {.on_the_way = {{1, 1}, {2, 64}}});
+  const auto granted = [&f](ReplicaId from) {
+    std::uint32_t batches = 0;
+    for (const auto& [to, credit] : f.port.sent_of<Credit>())
+      batches += to == from ? credit.batches : 0;
+    return batches;
+  };
+  CHECK(granted(1) == 1);
+  CHECK(granted(2) == CreditPace::batches_min);
+  // It is never busy here: one that is not bounded would get more and more.
+  for (std::uint32_t done = 1; done <= 200; ++done) {
+    f.replica->receive(1, batch_of({1}));
+    f.replica->receive(2, batch_of({1}));
+    f.run();
+    CHECK(granted(1) == done + 1);
+  }
+  CHECK(granted(2) == 200 + 64);
+}
+
 TEST_CASE("a replica asks each sender for its first items when it starts") {
   Fixture f(1, 3);
   f.make(3);

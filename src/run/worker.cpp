@@ -172,7 +172,10 @@ std::function<Result<Beginning>()> Worker::beginning_of(const Deploy& message,
     if (skip.node == plan_.replicas[replica].node) beginning.skips.insert(skip.item);
   }
   for (ReplicaId other = 0; other < message.placement.size(); ++other) {
-    if (message.placement[other] == settings_.slot) beginning.neighbours.insert(other);
+    const Slot slot = message.placement[other];
+    if (slot == settings_.slot) beginning.neighbours.insert(other);
+    const auto limit = settings_.on_the_way.find(slot);
+    if (limit != settings_.on_the_way.end()) beginning.on_the_way[other] = limit->second;
   }
   return [beginning, restore = message.restore, replica,
           store = settings_.store]() -> Result<Beginning> {

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -24,6 +25,9 @@ struct WorkerSettings {
   store::SnapshotStore* store = nullptr;
   /// One place for each replica of the plan where others can see what it is at work on, or null.
   std::atomic<std::uint64_t>* at_work = nullptr;
+  /// How many batches may be on their way over a channel from the replicas of a process, this one
+  /// included; as CreditPace has it where nothing is said.
+  std::map<Slot, std::uint32_t> on_the_way;
   /// File for items that are passed by; empty: none.
   std::string dead_letters;
   /// Threads for all replicas of the process; 0: one each.
@@ -66,6 +70,7 @@ class Worker final : public ReplicaOwner {
   Result<Done> check(Slot from, const wire::Frame& frame, const Packet& packet) const;
 
   void route(Epoch epoch, ReplicaId from, ReplicaId to, Packet packet) override;
+  void route(Epoch epoch, ReplicaId from, std::vector<Addressed> packets) override;
   void begun(Epoch epoch, ReplicaId replica) override;
   void save(Epoch epoch, ReplicaId replica, SnapshotId snapshot, Buffer state) override;
   void ended(Epoch epoch, ReplicaId replica) override;

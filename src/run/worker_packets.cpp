@@ -20,6 +20,22 @@ void Worker::route(Epoch epoch, ReplicaId from, ReplicaId to, Packet packet) {
   }
 }
 
+void Worker::route(Epoch epoch, ReplicaId from, std::vector<Addressed> packets) {
+  for (auto next = packets.begin(); next != packets.end();) {
+    if (ReplicaActor* replica = local(next->to)) {
+      replica->deliver(epoch, from, std::move(next++->packet));
+      continue;
+    }
+    const Slot slot = placement_[next->to];
+    std::vector<wire::Frame> frames;
+    for (; next != packets.end() && local(next->to) == nullptr && placement_[next->to] == slot;
+         ++next) {
+      frames.push_back(to_frame(std::move(next->packet), epoch, from, next->to));
+    }
+    transport_->send(slot, std::move(frames));
+  }
+}
+
 void Worker::on_frame(Slot from, wire::Frame frame) {
   // What an older epoch sent is refused here. A newer one may be known to others first.
   if (frame.epoch < epoch_.load()) return;

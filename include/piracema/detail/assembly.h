@@ -20,6 +20,7 @@ struct Entry {
   Delivery delivery = Delivery::on_demand;
   Router router;
   bool one_to_one = false;
+  BatchLimits batch;
 };
 
 /// An output of a node that leads nowhere yet.

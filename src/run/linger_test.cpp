@@ -1,0 +1,163 @@
+// How long an item waits for others to share a batch with.
+#include <doctest/doctest.h>
+#include <piracema/blocks.h>
+#include <piracema/files.h>
+
+#include <memory>
+#include <vector>
+
+#include "run/replica.h"
+
+using namespace piracema;
+using namespace piracema::runtime;
+
+namespace {
+
+Time clock_time{};
+
+/// Keeps the sizes of the batches that are sent; time goes on as the source says.
+class Recorder final : public Port {
+ public:
+  void send(ReplicaId, Packet packet) override {
+    if (const auto* batch = std::get_if<Batch>(&packet)) sizes.push_back(batch->count);
+  }
+  void save(SnapshotId, Buffer) override {}
+  void ended() override {}
+  void committed(SnapshotId) override {}
+  void first_output() override {}
+  void failed(std::optional<std::uint64_t>, std::string) override {}
+  void skipped(std::uint64_t, Bytes) override {}
+  bool wait() override { return false; }
+  std::function<void()> waker() override {
+    return [] {};
+  }
+  Time now() override { return clock_time; }
+
+  std::vector<std::uint32_t> sizes;
+};
+
+/// A source whose items take so long each, and a sink that is fast and has said so.
+struct Fixture {
+  explicit Fixture(std::uint32_t sinks = 1, BatchLimits limits = {})
+      : graph(pipeline(source("numbers",
+                              [this] {
+                                clock_time += item_takes;
+                                made += 1;
+                                return std::optional<std::int64_t>(1);
+                              }),
+                       sink("drop", [](const std::int64_t&) {}).replicas(sinks).batch(limits))),
+        plan(flow::make_plan(graph.shape)),
+        replica(0, plan.replicas[0], graph, {}, port, counters, nullptr) {
+    clock_time = {};
+    replica.begin();
+    replica.start();
+    // Each time the batch doubles at most.
+    for (int i = 0; i < 20; ++i) credit(1, 0, 0);
+  }
+
+  void credit(ReplicaId from, std::uint32_t batches, std::uint32_t done) {
+    replica.receive(from, Credit{batches, 1, done});
+  }
+  std::vector<std::uint32_t> sent_by_step() {
+    port.sizes.clear();
+    replica.step();
+    return port.sizes;
+  }
+
+  Time item_takes = std::chrono::microseconds(100);
+  int made = 0;
+  Graph graph;
+  flow::Plan plan;
+  Recorder port;
+  Counters counters;
+  Replica replica;
+};
+
+using Sizes = std::vector<std::uint32_t>;
+
+}  // namespace
+
+TEST_CASE("an item that trickles leaves at once while its receiver has nothing to do") {
+  Fixture f;
+  f.credit(1, 4, 0);
+  CHECK(f.sent_by_step() == Sizes{1});
+  // Busy from here on: what comes meanwhile travels together.
+  CHECK(f.sent_by_step().empty());
+  CHECK(f.sent_by_step().empty());
+  f.credit(1, 1, 1);
+  CHECK(f.sent_by_step() == Sizes{3});
+}
+
+TEST_CASE("one of several receivers that has nothing to do is enough for an item to leave") {
+  Fixture f(2);
+  f.credit(1, 4, 0);
+  CHECK(f.sent_by_step() == Sizes{1});
+  CHECK(f.sent_by_step().empty());
+  f.credit(2, 1, 0);
+  CHECK(f.sent_by_step() == Sizes{2});
+}
+
+TEST_CASE("an item waits about a millisecond for company, if somebody has asked") {
+  Fixture f;
+  f.credit(1, 4, 0);
+  CHECK(f.sent_by_step() == Sizes{1});
+  Sizes sent;
+  for (int i = 0; i < 12 && sent.empty(); ++i) sent = f.sent_by_step();
+  REQUIRE(sent.size() == 1);
+  CHECK(sent[0] >= 8);
+  CHECK(sent[0] <= 11);
+}
+
+TEST_CASE("a source that becomes slow is not asked for as many items as when it was fast") {
+  Fixture f;
+  f.credit(1, 1'000, 0);
+  f.item_takes = std::chrono::nanoseconds(10);
+  for (int i = 0; i < 20; ++i) f.sent_by_step();
+  REQUIRE(f.made > 10'000);
+  f.item_takes = std::chrono::milliseconds(1);
+  const int before = f.made;
+  f.sent_by_step();
+  CHECK(f.made > before);
+  CHECK(f.made - before <= 256);
+}
+
+TEST_CASE("an edge may say how many items share a batch, and how many bytes") {
+  Fixture by_items(1, {.items = 7});
+  by_items.credit(1, 100, 0);
+  by_items.item_takes = Time{};
+  for (int i = 0; i < 20; ++i) {
+    for (const std::uint32_t size : by_items.sent_by_step()) CHECK(size == 7);
+  }
+  REQUIRE(by_items.made > 70);
+
+  Fixture by_bytes(1, {.bytes = 80});
+  by_bytes.credit(1, 100, 0);
+  by_bytes.item_takes = Time{};
+  for (int i = 0; i < 20; ++i) {
+    for (const std::uint32_t size : by_bytes.sent_by_step()) CHECK(size == 10);
+  }
+  REQUIRE(by_bytes.made > 70);
+}
+
+TEST_CASE("an edge may say how long an item waits for company") {
+  Fixture f(1, {.linger = std::chrono::microseconds(300)});
+  f.credit(1, 4, 0);
+  CHECK(f.sent_by_step() == Sizes{1});
+  Sizes sent;
+  for (int i = 0; i < 12 && sent.empty(); ++i) sent = f.sent_by_step();
+  REQUIRE(sent.size() == 1);
+  CHECK(sent[0] <= 3);
+}
+
+TEST_CASE("limits of a batch that make no sense are told") {
+  const auto why_not = [](BatchLimits limits) {
+    const Graph graph = pipeline(source("numbers", Sequence{1, 2}),
+                                 sink("drop", [](const std::int64_t&) {}).batch(limits));
+    const auto valid = validate(graph.shape);
+    return valid ? "" : valid.error().message;
+  };
+  CHECK(why_not({.items = 1 << 20, .bytes = 1 << 30}).empty());
+  CHECK(why_not({.items = (1 << 20) + 1}).find("found 1048577") != std::string::npos);
+  CHECK(why_not({.bytes = (std::uint64_t{1} << 30) + 1}).find("bytes") != std::string::npos);
+  CHECK(why_not({.linger = std::chrono::microseconds(-1)}).find("linger") != std::string::npos);
+}
