@@ -19,6 +19,7 @@
 #include "ckpt/job_directory.h"
 #include "ckpt/keeper_loop.h"
 #include "ckpt_program.h"
+#include "ckpt_slurm.h"
 
 namespace piracema::tools {
 
@@ -119,6 +120,17 @@ CkptCommand::CkptCommand(CLI::App& app) {
                 footer);
   add_running(*window_);
   add_windows(*window_);
+  sbatch_ = add("sbatch",
+                "Submit a job to Slurm that saves itself before its time is over or\n"
+                "it is preempted, and goes on later: [SBATCH OPTIONS] -- PROGRAM ARGS...",
+                footer);
+  add_running(*sbatch_);
+  sbatch_->add_option("--risk", windows_.risk, "As for window");
+  sbatch_->allow_extras();
+  slurm_ = add("slurm", "What sbatch has Slurm run", footer);
+  slurm_->group("");
+  add_running(*slurm_);
+  slurm_->add_option("--risk", windows_.risk, "As for window");
   plan_ = add("plan", "Say when the last checkpoint of a window is to begin, and why", footer);
   add_windows(*plan_);
   plan_->add_flag("--json", json_, "As JSON");
@@ -147,6 +159,8 @@ int CkptCommand::run() {
   if (run_->parsed()) return start();
   if (resume_->parsed()) return resume();
   if (window_->parsed()) return window();
+  if (sbatch_->parsed()) return submit_to_slurm();
+  if (slurm_->parsed()) return slurm();
   if (plan_->parsed()) return show_plan(directory_, windows_, json_);
   if (save_->parsed()) return ask("save");
   if (stop_->parsed()) return ask("stop");
@@ -193,24 +207,49 @@ int CkptCommand::resume() {
   return keep_job(*std::move(directory), *std::move(job), *std::move(settings));
 }
 
-// The same words begin a job and go on with it, after a reboot too.
 int CkptCommand::window() {
   auto settings = run_settings(criu_, every_, keep_, quiet_);
   if (!settings) return fail(settings.error());
   if (auto applied = apply_window(windows_, *settings); !applied) return fail(applied.error());
+  return go_on(*std::move(settings));
+}
+
+// The same words begin a job and go on with it, after a reboot too.
+int CkptCommand::go_on(RunSettings settings) {
   auto directory = JobDirectory::open(directory_);
   if (!directory) return fail(directory.error());
   auto job = (*directory)->read();
   const bool is_new = !job || (!program_.empty() && job->command != program_);
   if (is_new && program_.empty()) {
-    return fail({Errc::usage, "want -- and the program to run; see piracema ckpt window --help"});
+    return fail({Errc::usage, "want -- and the program to run; see piracema ckpt run --help"});
   }
   if (is_new) job = new_job(**directory, program_);
   if (!job) return fail(job.error());
   if (job->ended) return *job->ended;
-  if (auto hosts = apply_hosts(hosts_, rsh_, criu_, **directory, *job, *settings); !hosts)
+  if (auto hosts = apply_hosts(hosts_, rsh_, criu_, **directory, *job, settings); !hosts)
     return fail(hosts.error());
-  return keep_job(*std::move(directory), *std::move(job), *std::move(settings));
+  return keep_job(*std::move(directory), *std::move(job), std::move(settings));
+}
+
+int CkptCommand::submit_to_slurm() const {
+  if (program_.empty())
+    return fail({Errc::usage, "want -- and the program to run; see piracema ckpt sbatch --help"});
+  std::vector<std::string> own = {"--keep", std::to_string(keep_), "--risk", windows_.risk};
+  if (!every_.empty()) own.insert(own.end(), {"--every", every_});
+  if (!criu_.empty()) own.insert(own.end(), {"--criu", criu_});
+  return submit(directory_, sbatch_->remaining(), own, program_);
+}
+
+int CkptCommand::slurm() {
+  auto settings = run_settings(criu_, every_, keep_, quiet_);
+  if (!settings) return fail(settings.error());
+  const auto place = SlurmPlace::find();
+  if (!place) return fail(place.error());
+  place->apply(*settings);
+  if (auto risk = parse_risk(windows_.risk)) settings->risk = *risk;
+  hosts_ = place->hosts();
+  rsh_ = SlurmPlace::rsh();
+  return place->after(go_on(*std::move(settings)));
 }
 
 int CkptCommand::ask(const char* word) const {

@@ -37,11 +37,15 @@ class CkptCommand {
   int verify() const;
   int prune();
   int window();
+  int slurm();
+  int submit_to_slurm() const;
+  int go_on(ckpt::RunSettings settings);
   int doctor() const;
 
   CLI::App *ckpt_ = nullptr, *run_ = nullptr, *resume_ = nullptr, *save_ = nullptr,
            *stop_ = nullptr, *list_ = nullptr, *verify_ = nullptr, *prune_ = nullptr,
-           *doctor_ = nullptr, *window_ = nullptr, *plan_ = nullptr;
+           *doctor_ = nullptr, *window_ = nullptr, *sbatch_ = nullptr, *slurm_ = nullptr,
+           *plan_ = nullptr;
   std::unique_ptr<CkptDaemon> daemon_;
   std::string directory_, criu_, every_, hosts_, rsh_;
   std::vector<std::string> program_;

@@ -59,13 +59,6 @@ Result<std::vector<WindowRule>> read_windows(const std::string& path) {
   return parse_windows(path, text.str());
 }
 
-Result<double> parse_risk(const std::string& text) {
-  char* end = nullptr;
-  const double percent = std::strtod(text.c_str(), &end);
-  if (end != text.c_str() && *end == '\0' && percent >= 0.1 && percent <= 50) return percent / 100;
-  return Error{Errc::usage, concat("--risk: want 0.1 to 50 percent, found '", text, "'")};
-}
-
 using FindWindow = std::function<std::optional<LentSpan>(Time)>;
 
 // Open from now on, once.
@@ -97,6 +90,13 @@ Result<FindWindow> find_window(const WindowOptions& options) {
 }
 
 }  // namespace
+
+Result<double> parse_risk(const std::string& text) {
+  char* end = nullptr;
+  const double percent = std::strtod(text.c_str(), &end);
+  if (end != text.c_str() && *end == '\0' && percent >= 0.1 && percent <= 50) return percent / 100;
+  return Error{Errc::usage, concat("--risk: want 0.1 to 50 percent, found '", text, "'")};
+}
 
 Result<Done> apply_window(const WindowOptions& options, RunSettings& settings) {
   const int given = !options.until.empty() + !options.during.empty() + !options.file.empty();

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <string_view>
 
 #include "base/text.h"
 #include "wire/frame.h"
@@ -13,18 +14,21 @@ namespace piracema::ckpt {
 namespace {
 
 constexpr std::uint64_t head_bytes_max = std::uint64_t{1} << 20;
+// srun passes lines on, and keeps what is not ended by one.
+constexpr std::string_view line_end = "\n";
 constexpr int patience_ms = 30'000;
 
 }  // namespace
 
 FramePipe::FramePipe(int in, int out)
-    : in_(in), out_(out), reader_({.head_bytes = head_bytes_max, .body_bytes = 0}) {}
+    : in_(in), out_(out), reader_({.head_bytes = head_bytes_max, .body_bytes = line_end.size()}) {}
 
 Result<Done> FramePipe::send(std::uint8_t kind, Bytes head) {
-  wire::Frame frame{.kind = kind, .head = Buffer(head)};
+  wire::Frame frame{.kind = kind, .head = Buffer(head), .body = Buffer(as_bytes(line_end))};
   Buffer bytes;
   wire::write_header(frame, bytes.extend(wire::frame_header_bytes));
   bytes.append(head.data(), head.size());
+  bytes.append(frame.body.data(), frame.body.size());
   for (std::size_t at = 0; at < bytes.size();) {
     const ssize_t count = ::write(out_, bytes.data() + at, bytes.size() - at);
     if (count >= 0) {

@@ -53,6 +53,16 @@ Hosts::~Hosts() {
   for (const auto& line : lines_) line->end(by);
 }
 
+std::string Hosts::name_of(HostNumber host) const {
+  const std::string& text = settings_.hosts[host];
+  return text.substr(0, text.find('='));
+}
+
+std::string Hosts::address_among_hosts(HostNumber host) const {
+  const std::string& text = settings_.hosts[host];
+  return text.substr(text.find('=') + 1);
+}
+
 void Hosts::soon(std::function<void()> work) {
   poller_.post([here = std::weak_ptr<bool>(here_), work = std::move(work)] {
     if (!here.expired()) work();
@@ -210,7 +220,8 @@ void Hosts::act(const LinkHosts&) {
   for (HostNumber host = 0; host < lines_.size(); ++host) {
     HostLink link;
     for (HostNumber other = 0; other < lines_.size(); ++other) {
-      if (other != host) link.peers.push_back({other, name_of(other), lines_[other]->port()});
+      if (other != host)
+        link.peers.push_back({other, address_among_hosts(other), lines_[other]->port()});
     }
     lines_[host]->link(link);
   }

@@ -18,7 +18,8 @@
 namespace piracema::ckpt {
 
 struct HostsSettings {
-  /// As the user names them; the first one runs the job's command.
+  /// As the user names them; the first one runs the job's command. "NAME=ADDRESS" where others
+  /// reach it by another name.
   std::vector<std::string> hosts;
   /// The remote shell's words, before the host's name; empty: ssh.
   std::string rsh;
@@ -56,7 +57,8 @@ class Hosts {
   Result<Done> write_host_files() const;
   Result<Done> make_places(const Order& order) const;
   Order order_for(HostNumber host) const;
-  std::string name_of(HostNumber host) const { return settings_.hosts[host]; }
+  std::string name_of(HostNumber host) const;
+  std::string address_among_hosts(HostNumber host) const;
 
   /// Later, if this is there still: whoever is told may end it.
   void soon(std::function<void()> work);

@@ -118,7 +118,8 @@ void Keeper::on(const Interrupted&) {
   stop_wanted_ = true;
   not_before_ = now_;
   if (state_ == State::away) return finish(End::stopped, 0, "stopped between two windows");
-  if (interrupts_ > 1) return finish(End::interrupted, 0, "ended at once, without an image");
+  if (interrupts_ > 1 && !settings_.patient)
+    return finish(End::interrupted, 0, "ended at once, without an image");
 }
 
 void Keeper::on(const WindowOpened& event) {

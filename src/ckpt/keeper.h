@@ -102,6 +102,8 @@ struct KeeperSettings {
   /// Wait for a WindowOpened before anything runs, and go on with the next one after each; or
   /// finish after the first.
   bool windows = false, once = false;
+  /// A second Interrupted does not end the job at once: a scheduler repeats itself.
+  bool patient = false;
   /// So long before a window closes what is not done is given up: ending processes takes time too.
   Time reserve = std::chrono::milliseconds(300);
 };

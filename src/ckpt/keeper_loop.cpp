@@ -76,13 +76,16 @@ Result<Done> KeeperLoop::watch_signals() {
   sigset_t wanted;
   ::sigemptyset(&wanted);
   for (const int number : {SIGINT, SIGTERM, SIGHUP}) ::sigaddset(&wanted, number);
+  if (settings_.warned) ::sigaddset(&wanted, SIGUSR1);
   ::sigprocmask(SIG_BLOCK, &wanted, nullptr);
   ::signal(SIGPIPE, SIG_IGN);
   signals_ = Fd(::signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK));
   if (!signals_) return Error{Errc::io, with_errno("signals")};
   poller_.watch(signals_.get(), EPOLLIN, [this](std::uint32_t) {
     signalfd_siginfo signal;
-    while (::read(signals_.get(), &signal, sizeof signal) == sizeof signal) tell(Interrupted{});
+    while (::read(signals_.get(), &signal, sizeof signal) == sizeof signal) {
+      if (signal.ssi_signo != SIGUSR1 || settings_.warned()) tell(Interrupted{});
+    }
   });
   return Done{};
 }

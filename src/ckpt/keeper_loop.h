@@ -37,6 +37,8 @@ struct RunSettings {
   KeeperSettings keeper;
   /// The window that is open at that time or the next one; none: never again. Empty: always.
   std::function<std::optional<LentSpan>(Time)> window;
+  /// Called at SIGUSR1: whether to stop. Empty: the signal is not ours.
+  std::function<bool()> warned;
   /// How often a window may close before the job is saved in it.
   double risk = 0.01;
   /// Images to keep.
