@@ -67,7 +67,8 @@ class Mpi(CkptTest):
         if shutil.which("mpiexec.hydra") is None or "HEAT2D_MPICH_APP" not in os.environ:
             self.skipTest("no MPICH")
         command = ["mpiexec.hydra", "-n", "2", os.environ["HEAT2D_MPICH_APP"], *HEAT]
-        self.stop_and_resume(command, {"UCX_TLS": "self,tcp"}, max(1, POINTS // 4))
+        # With other devices than this MPICH 4.0 stands still in MPI_Finalize now and then, without us.
+        self.stop_and_resume(command, {"UCX_TLS": "self,tcp", "UCX_NET_DEVICES": "lo"}, max(1, POINTS // 4))
 
 
 if __name__ == "__main__":
