@@ -22,34 +22,20 @@ endif()
 # ccache gains more without it (scripts/build chooses).
 option(PIRACEMA_PRECOMPILE "Compile the most used headers once" OFF)
 
-# piracema_precompile(TARGET): lets a room, or a program of tests, use what is compiled once.
-#
-# Libraries are compiled with -fPIC and programs with -fPIE, and the compiler holds that apart.
+# piracema_precompile(TARGET): lets the objects of a room use what is compiled once.
 function(piracema_precompile target)
   if(NOT PIRACEMA_PRECOMPILE)
     return()
   endif()
-  set(headers <algorithm> <array> <atomic> <chrono> <deque> <filesystem> <functional> <map> <memory>
-    <mutex> <optional> <set> <span> <sstream> <string> <string_view> <thread> <utility> <variant>
-    <vector>)
-  set(empty ${PROJECT_BINARY_DIR}/precompiled.cpp)
-  get_target_property(kind ${target} TYPE)
-  if(kind STREQUAL "EXECUTABLE")
-    set(precompiled piracema_precompiled_program)
-    if(NOT TARGET ${precompiled})
-      add_executable(${precompiled} ${empty} $<TARGET_OBJECTS:piracema_test_main>)
-      target_precompile_headers(${precompiled} PRIVATE ${headers} <doctest/doctest.h>)
-    endif()
-  else()
-    set(precompiled piracema_precompiled_library)
-    if(NOT TARGET ${precompiled})
-      file(WRITE ${empty} "")
-      add_library(${precompiled} OBJECT ${empty})
-      target_precompile_headers(${precompiled} PRIVATE ${headers})
-    endif()
+  if(NOT TARGET piracema_precompiled)
+    file(WRITE ${PROJECT_BINARY_DIR}/precompiled.cpp "")
+    add_library(piracema_precompiled OBJECT ${PROJECT_BINARY_DIR}/precompiled.cpp)
+    target_link_libraries(piracema_precompiled PRIVATE piracema_options)
+    target_precompile_headers(piracema_precompiled PRIVATE
+      <algorithm> <array> <atomic> <chrono> <deque> <filesystem> <functional> <map> <memory> <mutex>
+      <optional> <set> <span> <sstream> <string> <string_view> <thread> <utility> <variant> <vector>)
   endif()
-  target_link_libraries(${precompiled} PRIVATE piracema_options)
-  target_precompile_headers(${target} REUSE_FROM ${precompiled})
+  target_precompile_headers(${target} REUSE_FROM piracema_precompiled)
 endfunction()
 
 set_property(GLOBAL PROPERTY piracema_parts "")
@@ -98,7 +84,6 @@ function(piracema_test name)
     target_link_libraries(${name} PRIVATE piracema_${room})
   endforeach()
   target_link_libraries(${name} PRIVATE ${TEST_LIBRARIES} piracema_options)
-  piracema_precompile(${name})
   add_test(NAME ${name} COMMAND ${name})
   set_tests_properties(${name} PROPERTIES LABELS "${TEST_LABELS}" TIMEOUT ${TEST_TIMEOUT})
 endfunction()
