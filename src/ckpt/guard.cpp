@@ -1,11 +1,9 @@
 #include "ckpt/guard.h"
 
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -14,7 +12,7 @@
 #include <optional>
 #include <utility>
 
-#include "base/text.h"
+#include "ckpt/bystander.h"
 
 namespace piracema::ckpt {
 
@@ -23,8 +21,6 @@ namespace {
 #ifndef SYS_pidfd_send_signal
 #define SYS_pidfd_send_signal 424
 #endif
-
-constexpr int socket_number = 3;
 
 /// What is sent: a time, and with it the process, or no process.
 union Room {
@@ -72,7 +68,7 @@ bool receive_order(int socket, Time& when, Fd& process) {
   return true;
 }
 
-[[noreturn]] void stand_guard(int socket) {
+void stand_guard(int socket) {
   Time when{};
   Fd process;
   for (;;) {
@@ -84,7 +80,7 @@ bool receive_order(int socket, Time& when, Fd& process) {
     }
     if (::poll(&wait, 1, left) > 0) {
       // All that was said comes first, be it late: the end of who asked, too.
-      if (!receive_order(socket, when, process)) ::_exit(0);
+      if (!receive_order(socket, when, process)) return;
       continue;
     }
     if (process && now() >= when) {
@@ -97,27 +93,9 @@ bool receive_order(int socket, Time& when, Fd& process) {
 }  // namespace
 
 Result<Guard> Guard::start() {
-  int ends[2];
-  if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) {
-    return Error{Errc::io, with_errno("socketpair")};
-  }
-  Fd here(ends[0]), there(ends[1]);
-  const pid_t pid = ::fork();
-  if (pid < 0) return Error{Errc::io, with_errno("a new process")};
-  if (pid > 0) {
-    ::waitpid(pid, nullptr, 0);
-    return Guard(std::move(here));
-  }
-  if (::fork() != 0) ::_exit(0);
-  ::setsid();
-  const int nothing = ::open("/dev/null", O_RDWR);
-  for (const int fd : {0, 1, 2}) ::dup2(nothing, fd);
-  const int high = ::fcntl(there.get(), F_DUPFD, 100);
-  ::dup2(high, socket_number);
-  // Not the lock of the job's directory.
-  ::syscall(SYS_close_range, static_cast<unsigned>(socket_number) + 1, ~0u, 0);
-  for (const int number : {SIGINT, SIGTERM, SIGHUP}) ::signal(number, SIG_IGN);
-  stand_guard(socket_number);
+  auto socket = start_bystander([](Fd there) { stand_guard(there.get()); });
+  if (!socket) return socket.error();
+  return Guard(*std::move(socket));
 }
 
 void Guard::kill_at(int process, Time when) { send_order(socket_.get(), when, process); }

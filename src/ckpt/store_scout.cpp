@@ -6,8 +6,6 @@
 #include <signal.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -19,6 +17,7 @@
 #include <vector>
 
 #include "base/text.h"
+#include "ckpt/bystander.h"
 #include "ckpt/document.h"
 #include "store/files.h"
 #include "wire/fields.h"
@@ -33,7 +32,6 @@ constexpr std::size_t probe_bytes = std::size_t{256} << 10, message_bytes_max = 
 constexpr Time look_soon = std::chrono::seconds(1);
 /// One that has not said so again for as long has gone.
 constexpr time_t stale_seconds = 30;
-constexpr int socket_number = 3;
 
 struct ScoutOrder {
   bool is_dump = false;
@@ -210,31 +208,9 @@ void Scout::run() {
 }  // namespace
 
 Result<StoreScout> StoreScout::start(const std::string& place) {
-  int ends[2];
-  if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) {
-    return Error{Errc::io, with_errno("socketpair")};
-  }
-  Fd here(ends[0]), there(ends[1]);
-  const pid_t pid = ::fork();
-  if (pid < 0) return Error{Errc::io, with_errno("a new process")};
-  if (pid > 0) {
-    ::waitpid(pid, nullptr, 0);
-    return StoreScout(std::move(here));
-  }
-  // Nobody's child: whoever waits for its own does not wait for one that a store holds.
-  if (::fork() != 0) ::_exit(0);
-  ::setsid();
-  const int nothing = ::open("/dev/null", O_RDWR);
-  for (const int fd : {0, 1, 2}) ::dup2(nothing, fd);
-  const int high = ::fcntl(there.get(), F_DUPFD, 100);
-  ::dup2(high, socket_number);
-  // The lock of the job's directory above all.
-  ::syscall(SYS_close_range, static_cast<unsigned>(socket_number) + 1, ~0u, 0);
-  there.release();
-  here.release();
-  for (const int number : {SIGINT, SIGTERM, SIGHUP}) ::signal(number, SIG_IGN);
-  Scout(Fd(socket_number), place).run();
-  ::_exit(0);
+  auto socket = start_bystander([&place](Fd there) { Scout(std::move(there), place).run(); });
+  if (!socket) return socket.error();
+  return StoreScout(*std::move(socket));
 }
 
 Result<StoreLook> StoreScout::receive() {
