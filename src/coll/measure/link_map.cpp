@@ -83,20 +83,18 @@ bool LinkMap::on_row(const Row& row) {
   return true;
 }
 
+double LinkMap::known_latency(Rank a, Rank b) const {
+  const double there = rows_[a].latency[b], back = rows_[b].latency[a];
+  // Of two that differ much one has noticed a change that the other has not, or is blind.
+  return there >= 0 && back >= 0 ? (there + back) / 2 : std::max(there, back);
+}
+
 LinkTable LinkMap::table(std::size_t* measured) const {
   LinkTable table(size());
   std::vector<double> known;
-  const auto value = [&](Rank from, Rank to) { return double{rows_[from].latency[to]}; };
   for (Rank a = 0; a < size(); ++a) {
     for (Rank b = 0; b < a; ++b) {
-      const double there = value(a, b), back = value(b, a);
-      double latency = -1;
-      if (there >= 0 && back >= 0) {
-        // Of two that differ much one has noticed a change that the other has not, or is blind.
-        latency = (there + back) / 2;
-      } else if (there >= 0 || back >= 0) {
-        latency = std::max(there, back);
-      }
+      const double latency = known_latency(a, b);
       if (latency >= 0) known.push_back(latency);
       // Each end has measured what came to it.
       const double to_b = rows_[b].megabyte[a], to_a = rows_[a].megabyte[b];

@@ -46,6 +46,8 @@ class LinkMap {
   /// the median of what is known. `measured` counts the pairs that were known. Bandwidth is that of
   /// the other direction where it is not known for one, and 0 where for none.
   LinkTable table(std::size_t* measured = nullptr) const;
+  /// The same for one pair; below 0 where `table` has to guess.
+  double known_latency(Rank a, Rank b) const;
   /// Raised by every change of any row: whether a tree should be made anew.
   std::uint64_t version() const { return version_; }
   const Forecaster& forecaster(Rank peer) const { return forecasters_[peer]; }

@@ -8,8 +8,8 @@ namespace piracema::coll {
 
 namespace {
 
-constexpr std::uint32_t magic = 0x324C4350;  // "PCL2"
-constexpr std::size_t fixed_bytes = 32;
+constexpr std::uint32_t magic = 0x334C4350;  // "PCL3"
+constexpr std::size_t fixed_bytes = 36;
 
 template <class N>
 void put(char*& at, N number) {
@@ -39,6 +39,7 @@ std::vector<char> encode(const Header& header, std::span<const Branch> branches)
   put(at, header.segment_bytes);
   put(at, header.data_bytes);
   put(at, std::uint64_t{header.payload.size()});
+  put(at, header.round);
   static_assert(sizeof(Branch) == 8);
   if (!branches.empty()) std::memcpy(at, branches.data(), branches.size_bytes());
   at += branches.size_bytes();
@@ -60,6 +61,7 @@ Result<Header> decode(std::span<const char> in, Rank size) {
   header.segment_bytes = get<std::uint32_t>(at);
   header.data_bytes = get<std::uint64_t>(at);
   const auto payload = get<std::uint64_t>(at);
+  header.round = get<std::uint32_t>(at);
   const std::size_t rest = in.size() - fixed_bytes;
   if (count > rest / sizeof(Branch) || payload != rest - count * sizeof(Branch)) {
     return Error{Errc::corrupt, concat("header: ", count, " ranks and ", payload,

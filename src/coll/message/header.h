@@ -25,6 +25,10 @@ struct Header {
   /// in one message of the program's own type.
   std::uint32_t segment_bytes = 0;
   static constexpr std::uint32_t whole = ~std::uint32_t{0};
+  /// The paper's engine: the round in whose tree it goes, of which the receiver knows its part.
+  /// `no_round`: along `branches`.
+  std::uint32_t round = no_round;
+  static constexpr std::uint32_t no_round = ~std::uint32_t{0};
 };
 
 /// Appends the message for one child: `branches` and the payload are not copied on the way.

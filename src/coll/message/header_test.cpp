@@ -13,7 +13,8 @@ TEST_CASE("a header arrives as it was sent, and its parts go on to the children"
                 .branches = to_branches(binomial_tree(9, 4)),
                 .data_bytes = 1'000,
                 .payload = std::string("a\0b", 3),
-                .segment_bytes = 65};
+                .segment_bytes = 65,
+                .round = 3};
   const auto bytes = encode(header);
   CHECK(bytes.size() <= encoded_bytes_max(9, 3));
   const auto back = decode(bytes, 9);
@@ -23,6 +24,7 @@ TEST_CASE("a header arrives as it was sent, and its parts go on to the children"
   CHECK(back->payload == header.payload);
   CHECK(back->data_bytes == 1'000);
   CHECK(back->segment_bytes == 65);
+  CHECK(back->round == 3);
   for (const auto child : children_of(back->branches)) {
     CHECK(decode(encode(*back, child), 9)->branches == Branches(child.begin(), child.end()));
   }

@@ -1,7 +1,9 @@
 #include "coll/mpi/broadcast.h"
 
+#include "base/ensure.h"
 #include "coll/mpi/collectives.h"
 #include "coll/mpi/mst_runner.h"
+#include "coll/trees/classic.h"
 #include "coll/trees/segments.h"
 
 namespace piracema::coll::mpi {
@@ -41,7 +43,7 @@ void Broadcast::begin_at_root() {
   const std::uint64_t bytes = bytes_of(data_);
   header_.operation = operation_;
   header_.data_bytes = bytes;
-  if (group_.world().settings().engine != Engine::mst) header_.branches = group_.tree(bytes);
+  choose_tree(bytes);
   if (bytes <= inline_bytes_max) {
     const auto packed = exchange.pack(data_);
     header_.payload.assign(packed.begin(), packed.end());
@@ -50,7 +52,19 @@ void Broadcast::begin_at_root() {
   } else {
     header_.segment_bytes = Header::whole;
   }
+  ENSURE(find_children());
   spread();
+}
+
+void Broadcast::choose_tree(std::uint64_t bytes) {
+  MstRunner* const mst = group_.mst();
+  if (group_.world().settings().engine != Engine::mst) {
+    header_.branches = group_.tree(bytes);
+  } else if (const auto round = mst ? mst->round() : std::nullopt) {
+    header_.round = *round;
+  } else {
+    header_.branches = to_branches(binomial_tree(group_.size(), group_.me()));
+  }
 }
 
 bool Broadcast::take_header() {
@@ -71,29 +85,33 @@ bool Broadcast::take_header() {
   }
   from_ = early_->from;
   header_ = *std::move(header);
+  if (!find_children()) return false;
   spread();
   return true;
 }
 
-Broadcast::Children Broadcast::find_children() const {
-  Children out;
-  if (group_.world().settings().engine == Engine::mst) {
-    // Every node knows its neighbours in the tree, and nothing else.
-    for (const Rank to : group_.mst().neighbours()) {
-      if (to != from_) out.emplace_back(to, Branches{{to, 0}});
+bool Broadcast::find_children() {
+  children_.clear();
+  if (header_.round == Header::no_round) {
+    for (const auto child : children_of(header_.branches)) {
+      children_.emplace_back(child.front().rank, Branches(child.begin(), child.end()));
     }
-    return out;
+    return true;
   }
-  for (const auto child : children_of(header_.branches)) {
-    out.emplace_back(child.front().rank, Branches(child.begin(), child.end()));
+  // Every node knows its neighbours in the tree, and nothing else.
+  MstRunner* const mst = group_.mst();
+  if (mst == nullptr) throw MpiError{MPI_ERR_OTHER};
+  const auto neighbours = mst->neighbours(header_.round);
+  if (!neighbours) return false;
+  for (const Rank to : *neighbours) {
+    if (to != from_) children_.emplace_back(to, Branches{{to, 0}});
   }
-  return out;
+  return true;
 }
 
 void Broadcast::spread() {
   Exchange& exchange = group_.exchange();
   has_header_ = true;
-  children_ = find_children();
   for (const auto& [child, branches] : children_) {
     exchange.send_bytes(child, tag(operation_, Kind::header), encode(header_, branches), headers_);
   }
@@ -136,10 +154,7 @@ bool Broadcast::pass_on() {
 }
 
 void broadcast(Group& group, Data data, Rank root) {
-  const Settings& settings = group.world().settings();
-  if (settings.engine == Engine::mst && group.operation() % settings.adapt_every == 0) {
-    group.mst().adapt();
-  }
+  if (group.mst()) group.mst()->on_broadcast();
   Broadcast task(group, group.operation(), data, root);
   Patience patience = group.exchange().patience();
   while (!task.step()) patience.wait();

@@ -26,8 +26,11 @@ class Broadcast {
   using Children = std::vector<std::pair<Rank, Branches>>;
 
   void begin_at_root();
+  /// The tree that it goes along, as the root has it now.
+  void choose_tree(std::uint64_t bytes);
   bool take_header();
-  Children find_children() const;
+  /// False as long as the tree that the header names is not there.
+  bool find_children();
   /// Tells the children, and posts what is to come.
   void spread();
   bool take_segments();

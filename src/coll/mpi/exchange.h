@@ -11,7 +11,7 @@
 namespace piracema::coll::mpi {
 
 /// What a message is, in the low bits of its tag; above them the number of the operation.
-enum class Kind { header, data, stamp, plan, up, tree, told };
+enum class Kind { header, data, stamp, plan, up, told };
 inline int tag(std::uint32_t operation, Kind kind) {
   // MPI promises tags up to 32767. Nobody runs ahead of others by 4096 operations: Group.
   return static_cast<int>((operation % 4'096) << 3) | static_cast<int>(kind);

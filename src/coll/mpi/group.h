@@ -54,7 +54,8 @@ class Group {
   const Tree& up(Rank root, bool large = false);
   /// Links among the ranks of this group.
   LinkTable links() const;
-  MstRunner& mst();
+  /// The paper's engine; nullptr with any other, and where links cannot be measured.
+  MstRunner* mst() { return mst_.get(); }
   /// Large data has come from a rank, a megabyte in so many seconds.
   void on_transfer(Rank from, double megabyte);
 

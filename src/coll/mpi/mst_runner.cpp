@@ -1,83 +1,133 @@
 #include "coll/mpi/mst_runner.h"
 
-#include <unistd.h>
-
-#include <cstring>
-
-#include "coll/mpi/group.h"
+#include <algorithm>
 
 namespace piracema::coll::mpi {
 
-MstRunner::MstRunner(Group& group)
-    : group_(group), node_(group.me()), agreement_(group.world().settings().threshold) {}
+namespace {
 
-void MstRunner::adapt() {
-  const LinkTable links = group_.links();
+/// The first tree is made when the own links were measured, or after so long.
+constexpr std::chrono::seconds measuring_takes_most{5};
+constexpr std::chrono::milliseconds look_again_after{20};
+
+Time to_time(double seconds) {
+  return std::chrono::duration_cast<Time>(std::chrono::duration<double>(seconds));
+}
+
+}  // namespace
+
+MstRunner::MstRunner(ProbeThread& probes, std::uint64_t number, Rank me,
+                     std::vector<Rank> world_ranks, double threshold, unsigned adapt_every)
+    : probes_(probes),
+      number_(number),
+      me_(me),
+      world_ranks_(std::move(world_ranks)),
+      adapt_every_(adapt_every),
+      adapter_(me, threshold) {
+  probes_.attach(number_, *this);
+}
+
+MstRunner::~MstRunner() { probes_.detach(number_); }
+
+void MstRunner::on_broadcast() {
+  {
+    const std::lock_guard lock(mutex_);
+    broadcasts_ += 1;
+    if (wanted_at_ != Time{}) return;
+    wanted_at_ = now();
+    adapter_.want();
+  }
+  probes_.wake();
+}
+
+std::optional<std::uint32_t> MstRunner::round() const {
+  const std::lock_guard lock(mutex_);
+  return adapter_.round();
+}
+
+std::optional<std::vector<Rank>> MstRunner::neighbours(std::uint32_t round) {
+  const std::lock_guard lock(mutex_);
+  if (!adapter_.knows(round)) return std::nullopt;
+  adapter_.forget_before(round);
+  return adapter_.neighbours(round);
+}
+
+std::uint64_t MstRunner::letters() const {
+  const std::lock_guard lock(mutex_);
+  return courier_.letters() + courier_.again();
+}
+
+void MstRunner::on_packet(Rank from, std::span<const char> bytes) {
+  const auto rank = std::find(world_ranks_.begin(), world_ranks_.end(), from);
+  if (rank == world_ranks_.end()) return;
+  const auto neighbour = static_cast<Rank>(rank - world_ranks_.begin());
+  const std::lock_guard lock(mutex_);
+  for (const std::string& bytes_of_letter : courier_.on_packet(neighbour, bytes)) {
+    if (const auto letter = mst::decode_letter(bytes_of_letter)) {
+      send(adapter_.on(neighbour, *letter));
+    }
+  }
+}
+
+std::vector<Packet> MstRunner::due(Time now, const LinkMap& map, const Detours& detours) {
+  const std::lock_guard lock(mutex_);
+  want_if_changed(map);
+  if (adapter_.may_begin() && has_measured(now, map)) {
+    broadcasts_ = 0;
+    send(adapter_.begin(costs(map)));
+  }
+  const auto round_trip = [&](Rank to) { return to_time(2 * detours.latency(world_ranks_[to])); };
+  std::vector<Packet> out;
+  for (auto& [to, bytes] : courier_.due(now, round_trip)) {
+    out.push_back({world_ranks_[to], std::move(bytes)});
+  }
+  return out;
+}
+
+Time MstRunner::next() const {
+  const std::lock_guard lock(mutex_);
+  if (!adapter_.may_begin()) return courier_.next();
+  return std::min(courier_.next(), now() + look_again_after);
+}
+
+std::vector<std::pair<Rank, double>> MstRunner::costs(const LinkMap& map) const {
   std::vector<std::pair<Rank, double>> costs;
-  for (Rank to = 0; to < group_.size(); ++to) {
-    if (to != group_.me()) costs.emplace_back(to, links.at(group_.me(), to).latency);
-  }
-  agreement_.measured(costs);
-  started_ = false;
-  for (const auto& [to, cost] : costs) send(to, {.offer = cost, .heaviest = agreement_.heaviest()});
-  begin_if_agreed();
-  while (!started_ || !node_.idle()) {
-    const auto arrived = next();
-    Letter letter;
-    if (arrived.bytes.size() != sizeof letter) throw MpiError{MPI_ERR_OTHER};
-    std::memcpy(&letter, arrived.bytes.data(), sizeof letter);
-    for (const Letter& ready : order_.on(arrived.from, letter.number, letter)) {
-      handle(arrived.from, ready);
+  std::optional<LinkTable> guessed;
+  const Rank here = world_ranks_[me_];
+  for (Rank to = 0; to < world_ranks_.size(); ++to) {
+    if (to == me_) continue;
+    double cost = map.known_latency(here, world_ranks_[to]);
+    if (cost < 0) {
+      if (!guessed) guessed = map.table();
+      cost = guessed->at(here, world_ranks_[to]).latency;
     }
+    costs.emplace_back(to, cost);
   }
-  outbox_.wait();
+  return costs;
 }
 
-// The others may have sent all their offers during the round before.
-void MstRunner::begin_if_agreed() {
-  if (started_) return;
-  if (const auto agreed = agreement_.agreed()) {
-    started_ = true;
-    send(node_.start(*agreed));
-  }
+// The paper looks before every broadcast, or every few (adap II), and runs a round each time. Here
+// links say themselves when they have changed, and a round begins if so many broadcasts have gone
+// since the last one, or none at all.
+void MstRunner::want_if_changed(const LinkMap& map) {
+  if (!adapter_.round() || map.version() == looked_at_version_) return;
+  if (broadcasts_ > 0 && broadcasts_ < adapt_every_) return;
+  if (!adapter_.is_between_rounds()) return;
+  looked_at_version_ = map.version();
+  if (adapter_.is_of_use(costs(map))) adapter_.want();
 }
 
-void MstRunner::handle(Rank from, const Letter& letter) {
-  if (letter.offer < 0) {
-    send(node_.on(from, letter.message));
-    return;
-  }
-  agreement_.on_offer(from, letter.offer, letter.heaviest);
-  begin_if_agreed();
+bool MstRunner::has_measured(Time now, const LinkMap& map) {
+  if (adapter_.round()) return true;
+  if (wanted_at_ == Time{}) wanted_at_ = now;
+  if (now - wanted_at_ > measuring_takes_most) return true;
+  const auto& own = map.row(world_ranks_[me_]).latency;
+  return std::all_of(world_ranks_.begin(), world_ranks_.end(),
+                     [&](Rank rank) { return rank == world_ranks_[me_] || own[rank] >= 0; });
 }
 
-// In the order in which links, emulated ones too, deliver.
-Exchange::Arrived MstRunner::next() {
-  Exchange& exchange = group_.exchange();
-  const int any = tag(0, Kind::tree);
-  if (!exchange.emulating()) return exchange.receive_bytes(no_rank, any);
-  while (true) {
-    Exchange::Arrived arrived;
-    while (exchange.poll_bytes(no_rank, any, arrived)) held_.push(std::move(arrived));
-    if (!held_.empty() && held_.top().visible_at <= now()) {
-      arrived = held_.top();
-      held_.pop();
-      return arrived;
-    }
-    ::usleep(100);
-  }
-}
-
-void MstRunner::send(Rank to, Letter letter) {
-  letter.number = order_.number_for(to);
-  char bytes[sizeof letter];
-  std::memcpy(bytes, &letter, sizeof letter);
-  group_.exchange().send_bytes(to, tag(0, Kind::tree), bytes, outbox_);
-  messages_ += 1;
-}
-
-void MstRunner::send(const mst::Sends& sends) {
-  for (const auto& [to, message] : sends) send(to, {.message = message});
+void MstRunner::send(const mst::Adapter::Letters& letters) {
+  for (const auto& [to, letter] : letters) courier_.send(to, mst::encode(letter));
 }
 
 }  // namespace piracema::coll::mpi

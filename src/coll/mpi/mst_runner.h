@@ -1,57 +1,61 @@
 #pragma once
 
-#include <queue>
-#include <span>
+#include <mutex>
+#include <optional>
 #include <vector>
 
-#include "coll/mpi/exchange.h"
-#include "coll/mst/agreement.h"
-#include "coll/mst/in_order.h"
-#include "coll/mst/node.h"
+#include "coll/mpi/probe_thread.h"
+#include "coll/mst/adapter.h"
+#include "coll/mst/courier.h"
 
 namespace piracema::coll::mpi {
 
-class Group;
-
-/// The paper's engine on one communicator: runs a `Node` over messages, inside of the broadcast,
-/// as the paper does: the program waits for the tree.
-class MstRunner {
+/// The paper's engine on one communicator: has an `Adapter` run on the thread that measures the
+/// links, so the program does not wait for the tree, as the paper's does. Before the first tree is
+/// there broadcasts go along a binomial one. The program's thread calls it, but for what a guest
+/// has.
+class MstRunner : public ProbeThread::Guest {
  public:
-  explicit MstRunner(Group&);
+  /// `number` is the same at all ranks of the communicator, and no other communicator's.
+  /// `adapt_every`: broadcasts between the beginnings of two rounds, at least.
+  MstRunner(ProbeThread&, std::uint64_t number, Rank me, std::vector<Rank> world_ranks,
+            double threshold, unsigned adapt_every);
+  ~MstRunner() override;
 
-  /// One round with the links as they are measured now; collective. The first one builds the tree.
-  void adapt();
-  std::vector<Rank> neighbours() const { return node_.tree_neighbours(); }
-  /// Messages that this rank has sent for trees.
-  std::uint64_t messages() const { return messages_; }
+  /// The program broadcasts. The first time the first tree is wanted.
+  void on_broadcast();
+  /// The last round that is over here.
+  std::optional<std::uint32_t> round() const;
+  /// The neighbours in a round's tree; nullopt as long as that is not over here. Trees of earlier
+  /// rounds are forgotten: roots do not go back.
+  std::optional<std::vector<Rank>> neighbours(std::uint32_t round);
+  /// Letters that this rank has sent for trees, and those that were sent once more.
+  std::uint64_t letters() const;
+
+  void on_packet(Rank from, std::span<const char> bytes) override;
+  std::vector<Packet> due(Time now, const LinkMap&, const Detours&) override;
+  Time next() const override;
 
  private:
-  /// An offer of a cost, with the sender's heaviest one, or a message of a node.
-  struct Letter {
-    std::uint64_t number = 0;
-    double offer = -1, heaviest = 0;
-    mst::Message message{};
-  };
-  struct Later {
-    bool operator()(const Exchange::Arrived& a, const Exchange::Arrived& b) const {
-      return a.visible_at > b.visible_at;
-    }
-  };
+  std::vector<std::pair<Rank, double>> costs(const LinkMap&) const;
+  void want_if_changed(const LinkMap&);
+  bool has_measured(Time now, const LinkMap&);
+  void send(const mst::Adapter::Letters&);
 
-  Exchange::Arrived next();
-  void begin_if_agreed();
-  void handle(Rank from, const Letter&);
-  void send(Rank to, Letter);
-  void send(const mst::Sends&);
-
-  Group& group_;
-  mst::Node node_;
-  mst::Agreement agreement_;
-  mst::InOrder<Letter> order_;
-  bool started_ = false;
-  std::uint64_t messages_ = 0;
-  Outbox outbox_;
-  std::priority_queue<Exchange::Arrived, std::vector<Exchange::Arrived>, Later> held_;
+  ProbeThread& probes_;
+  const std::uint64_t number_;
+  const Rank me_;
+  const std::vector<Rank> world_ranks_;
+  const unsigned adapt_every_;
+  mutable std::mutex mutex_;
+  mst::Adapter adapter_;
+  mst::Courier courier_;
+  /// When the first tree was wanted; 0: not yet.
+  Time wanted_at_{};
+  /// Since the last round began.
+  unsigned broadcasts_ = 0;
+  /// Up to which version links have not changed enough.
+  std::uint64_t looked_at_version_ = 0;
 };
 
 }  // namespace piracema::coll::mpi

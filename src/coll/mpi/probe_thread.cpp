@@ -39,10 +39,13 @@ Result<Fd> ProbeThread::open(sockaddr_in& address) {
 ProbeThread::ProbeThread(Fd socket, Rank me, std::vector<sockaddr_in> peers, std::uint64_t token,
                          Emulator* emulator)
     : socket_(std::move(socket)),
-      stop_(::eventfd(0, EFD_CLOEXEC)),
+      wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
+      me_(me),
       peers_(std::move(peers)),
       emulator_(emulator),
-      prober_(me, static_cast<Rank>(peers_.size()), token, token ^ me) {
+      prober_(me, static_cast<Rank>(peers_.size()), token, token ^ me),
+      post_(me, static_cast<Rank>(peers_.size()), token),
+      detours_(static_cast<Rank>(peers_.size())) {
   // The program's signals are for its own threads.
   sigset_t all, before;
   sigfillset(&all);
@@ -52,9 +55,25 @@ ProbeThread::ProbeThread(Fd socket, Rank me, std::vector<sockaddr_in> peers, std
 }
 
 ProbeThread::~ProbeThread() {
-  const std::uint64_t one = 1;
-  [[maybe_unused]] const auto written = ::write(stop_.get(), &one, sizeof one);
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  wake();
   thread_.join();
+}
+
+void ProbeThread::attach(std::uint64_t number, Guest& guest) {
+  const std::lock_guard lock(mutex_);
+  guests_[number] = &guest;
+}
+void ProbeThread::detach(std::uint64_t number) {
+  const std::lock_guard lock(mutex_);
+  guests_.erase(number);
+}
+void ProbeThread::wake() {
+  const std::uint64_t one = 1;
+  [[maybe_unused]] const auto written = ::write(wake_.get(), &one, sizeof one);
 }
 
 void ProbeThread::on_transfer(Rank from, double megabyte) {
@@ -81,26 +100,39 @@ Forecaster ProbeThread::forecaster(Rank peer) const {
 
 void ProbeThread::run() {
   while (true) {
-    Time next;
-    {
-      const std::lock_guard lock(mutex_);
-      send(prober_.tick(now()));
-      while (!held_.empty() && held_.top().visible_at <= now()) {
-        const std::string bytes = held_.top().bytes;
-        held_.pop();
-        send(prober_.on_packet(now(), bytes));
-      }
-      next = prober_.next();
-      if (!held_.empty()) next = std::min(next, held_.top().visible_at);
-    }
-    const Time wait = std::max(next - now(), Time{});
+    const Time next = step();
+    if (next == Time::min()) return;
+    // An hour is as good as never.
+    const Time wait = std::clamp(next - now(), Time{}, Time{std::chrono::hours(1)});
     const timespec timeout{static_cast<time_t>(wait.count() / 1'000'000'000),
                            static_cast<long>(wait.count() % 1'000'000'000)};
-    pollfd ready[2]{{socket_.get(), POLLIN, 0}, {stop_.get(), POLLIN, 0}};
+    pollfd ready[2]{{socket_.get(), POLLIN, 0}, {wake_.get(), POLLIN, 0}};
     if (::ppoll(ready, 2, &timeout, nullptr) <= 0) continue;
-    if (ready[1].revents != 0) return;
+    std::uint64_t woken = 0;
+    [[maybe_unused]] const auto read = ::read(wake_.get(), &woken, sizeof woken);
     receive();
   }
+}
+
+Time ProbeThread::step() {
+  const std::lock_guard lock(mutex_);
+  if (stopping_) return Time::min();
+  send(prober_.tick(now()));
+  while (!held_.empty() && held_.top().visible_at <= now()) {
+    const std::string bytes = held_.top().bytes;
+    held_.pop();
+    on_datagram(bytes);
+  }
+  Time next = prober_.next();
+  if (!guests_.empty()) find_detours();
+  for (const auto& [number, guest] : guests_) {
+    for (const auto& [to, bytes] : guest->due(now(), prober_.map(), detours_)) {
+      send({{detours_.first(to), post_.wrap(to, number, bytes)}});
+    }
+    next = std::min(next, guest->next());
+  }
+  if (!held_.empty()) next = std::min(next, held_.top().visible_at);
+  return next;
 }
 
 void ProbeThread::receive() {
@@ -116,9 +148,32 @@ void ProbeThread::receive() {
     if (emulator_ && Time(stamp) > now()) {
       held_.push({Time(stamp), std::string(bytes.begin(), bytes.end())});
     } else {
-      send(prober_.on_packet(now(), bytes));
+      on_datagram(bytes);
     }
   }
+}
+
+// From a prober, or somebody's post, which may be for another rank.
+void ProbeThread::on_datagram(std::span<const char> bytes) {
+  auto letter = post_.open(bytes);
+  if (!letter) {
+    send(prober_.on_packet(now(), bytes));
+  } else if (letter->to != me_) {
+    if (auto on = post_.pass_on(bytes)) send({{detours_.first(letter->to), *std::move(on)}});
+  } else if (const auto guest = guests_.find(letter->guest); guest != guests_.end()) {
+    guest->second->on_packet(letter->from, letter->bytes);
+  }
+}
+
+// At most 2 % of the time is spent on it.
+void ProbeThread::find_detours() {
+  const std::uint64_t version = prober_.map().version();
+  const Time began = now();
+  if (version == detours_version_ || began - detours_at_ < 50 * detours_took_) return;
+  detours_ = Detours(prober_.map().table(), me_);
+  detours_version_ = version;
+  detours_at_ = now();
+  detours_took_ = detours_at_ - began;
 }
 
 void ProbeThread::send(const std::vector<Packet>& packets) {

@@ -18,8 +18,10 @@ std::string ms(double seconds) {
 }  // namespace
 
 Result<Done> write_report(const Settings& settings, Rank size, const ProbeThread* probes,
-                          const std::string& trees) {
+                          const Totals& totals, const std::string& trees) {
   std::string out = concat("{\"engine\": \"", name_of(settings.engine), "\", \"ranks\": ", size);
+  out += concat(",\n\"probes\": ", totals.probes, ", \"rounds\": ", totals.rounds,
+                ", \"letters\": ", totals.letters);
   if (probes) {
     std::size_t measured = 0;
     const LinkTable links = probes->links(&measured);

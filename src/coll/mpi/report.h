@@ -7,9 +7,17 @@
 
 namespace piracema::coll::mpi {
 
+/// What all ranks together have sent, apart from the program's collectives.
+struct Totals {
+  /// To measure links.
+  std::uint64_t probes = 0;
+  /// Engine mst, all communicators: rounds of adaptation at rank 0, and messages for them.
+  std::uint64_t rounds = 0, letters = 0;
+};
+
 /// Writes what is known when the program ends, as one JSON object: docs/formats/coll.md. `trees`
 /// holds a line for each tree that came into use. `probes` may be null.
-Result<Done> write_report(const Settings&, Rank size, const ProbeThread* probes,
+Result<Done> write_report(const Settings&, Rank size, const ProbeThread* probes, const Totals&,
                           const std::string& trees);
 
 }  // namespace piracema::coll::mpi

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <set>
@@ -10,6 +11,7 @@
 #include "coll/mpi/mpi_types.h"
 #include "coll/mpi/probe_thread.h"
 #include "coll/mpi/progress.h"
+#include "coll/mpi/report.h"
 #include "coll/plan/settings.h"
 
 namespace piracema::coll::mpi {
@@ -38,6 +40,8 @@ class World {
   Emulator* emulator() const { return emulator_.get(); }
   ProbeThread* probes() const { return probes_.get(); }
 
+  /// Another number each time.
+  std::uint32_t count_group() { return groups_made_++; }
   /// Groups that live; for the end.
   void add(Group*);
   void remove(Group*);
@@ -52,6 +56,8 @@ class World {
   /// False if there is nothing to be won by this library in this job.
   bool meet();
   void report();
+  /// Collective; at rank 0 of all.
+  Totals count_all();
 
   const Settings settings_;
   const Rank me_, size_;
@@ -62,6 +68,7 @@ class World {
   std::unique_ptr<Emulator> emulator_;
   std::unique_ptr<ProbeThread> probes_;
   std::unique_ptr<Progress> progress_;
+  std::atomic<std::uint32_t> groups_made_{0};
   std::mutex mutex_;
   std::set<Group*> groups_;
   std::vector<std::string> trees_;

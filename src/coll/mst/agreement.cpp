@@ -16,6 +16,22 @@ void Agreement::measured(std::vector<std::pair<Rank, double>> costs) {
   for (const auto& [to, cost] : mine_) heaviest_ = std::max(heaviest_, cost);
 }
 
+bool Agreement::is_change(double before, double after, double heaviest) const {
+  return std::abs(after - before) >= std::max(threshold_ * before, least_part * heaviest);
+}
+
+bool Agreement::differ(const std::vector<std::pair<Rank, double>>& costs) const {
+  return std::any_of(costs.begin(), costs.end(), [&](const auto& each) {
+    const auto last = last_.find(each.first);
+    return last == last_.end() || is_change(last->second, each.second, heaviest_);
+  });
+}
+
+bool Agreement::has_offer() const {
+  return std::any_of(offers_.begin(), offers_.end(),
+                     [](const auto& each) { return !each.second.empty(); });
+}
+
 std::optional<std::vector<std::pair<Rank, double>>> Agreement::agreed() {
   for (const auto& [to, cost] : mine_) {
     if (offers_[to].empty()) return std::nullopt;
@@ -24,13 +40,10 @@ std::optional<std::vector<std::pair<Rank, double>>> Agreement::agreed() {
   for (const auto& [to, cost] : mine_) {
     auto& offers = offers_[to];
     double mean = (cost + offers.front().cost) / 2;
-    const double least = least_part * std::min(heaviest_, offers.front().heaviest);
+    const double heaviest = std::min(heaviest_, offers.front().heaviest);
     offers.erase(offers.begin());
     const auto last = last_.find(to);
-    if (last != last_.end() &&
-        std::abs(mean - last->second) < std::max(threshold_ * last->second, least)) {
-      mean = last->second;
-    }
+    if (last != last_.end() && !is_change(last->second, mean, heaviest)) mean = last->second;
     last_[to] = mean;
     agreed.emplace_back(to, mean);
   }

@@ -29,6 +29,10 @@ class Agreement {
   void on_offer(Rank from, double cost, double heaviest) {
     offers_[from].push_back({cost, heaviest});
   }
+  /// Whether some cost is none of the last round's any more, if the other end sees it so.
+  bool differ(const std::vector<std::pair<Rank, double>>& costs) const;
+  /// Some neighbour is about to begin the next round.
+  bool has_offer() const;
 
   /// The costs, once all offers are there; each round once. The ends of a link get the same.
   std::optional<std::vector<std::pair<Rank, double>>> agreed();
@@ -37,6 +41,8 @@ class Agreement {
   struct Offer {
     double cost, heaviest;
   };
+
+  bool is_change(double before, double after, double heaviest) const;
 
   double threshold_;
   double heaviest_ = 0;

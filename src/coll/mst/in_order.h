@@ -29,6 +29,11 @@ class InOrder {
     }
     return ready;
   }
+  /// All below have been given on.
+  std::uint64_t next_from(Rank from) const {
+    const auto arrivals = arrivals_.find(from);
+    return arrivals == arrivals_.end() ? 0 : arrivals->second.next;
+  }
   auto operator<=>(const InOrder&) const = default;
 
  private:

@@ -1,0 +1,66 @@
+#include "emulated.h"
+
+#include <cstdio>
+#include <fstream>
+
+#include "coll/mpi/mpi_types.h"
+
+namespace piracema::bench {
+
+int my_rank() {
+  int me = 0;
+  PMPI_Comm_rank(MPI_COMM_WORLD, &me);
+  return me;
+}
+
+void write_links(const std::string& path, const coll::LinkTable& links) {
+  if (my_rank() == 0) {
+    std::ofstream file(path + ".new");
+    for (coll::Rank a = 0; a < links.size(); ++a) {
+      for (coll::Rank b = 0; b < a; ++b) {
+        char line[64];
+        std::snprintf(line, sizeof line, "%u %u %.6fms\n", a, b, links.at(a, b).latency * 1e3);
+        file << line;
+      }
+    }
+    file.close();
+    std::rename((path + ".new").c_str(), path.c_str());
+  }
+  PMPI_Barrier(MPI_COMM_WORLD);
+}
+
+double seconds_of(int root, const std::function<void()>& work) {
+  PMPI_Barrier(MPI_COMM_WORLD);
+  std::int64_t began = now().count();
+  work();
+  std::int64_t ended = now().count(), last = 0;
+  PMPI_Bcast(&began, 1, MPI_INT64_T, root, MPI_COMM_WORLD);
+  PMPI_Allreduce(&ended, &last, 1, MPI_INT64_T, MPI_MAX, MPI_COMM_WORLD);
+  return in_s(Time(last - began));
+}
+
+double broadcasts(int root, int count) {
+  return seconds_of(root, [&] {
+    char message[24] = {};
+    for (int i = 0; i < count; ++i) {
+      MPI_Bcast(message, sizeof message, MPI_CHAR, root, MPI_COMM_WORLD);
+    }
+  });
+}
+
+std::vector<double> repeat_broadcasts(int root, int count, int repeats) {
+  std::vector<double> out;
+  for (int i = 0; i < repeats; ++i) out.push_back(broadcasts(root, count));
+  return out;
+}
+
+void print(const char* name, const std::vector<double>& values, const char* end) {
+  if (my_rank() != 0) return;
+  std::printf("\"%s\": [", name);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    std::printf("%s%.6f", i == 0 ? "" : ", ", values[i]);
+  }
+  std::printf("]%s\n", end);
+}
+
+}  // namespace piracema::bench

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "coll/trees/costs.h"
+
+/// What the benchmarks of collectives on emulated links share. All ranks of MPI_COMM_WORLD call
+/// each of these; MPI has been initialized.
+namespace piracema::bench {
+
+int my_rank();
+inline double in_s(Time time) { return std::chrono::duration<double>(time).count(); }
+
+/// Rank 0 replaces the emulator's file in one step; then all go on.
+void write_links(const std::string& path, const coll::LinkTable&);
+
+/// From the beginning at `root` until the last rank is through. All ranks share one clock.
+double seconds_of(int root, const std::function<void()>& work);
+
+/// So many broadcasts of 24 bytes, the paper's, one after the other.
+double broadcasts(int root, int count);
+/// The same again and again.
+std::vector<double> repeat_broadcasts(int root, int count, int repeats);
+
+/// A member of a JSON object, printed by rank 0.
+void print(const char* name, const std::vector<double>& values, const char* end = ",");
+
+}  // namespace piracema::bench

@@ -1,0 +1,90 @@
+// The trees of a group, as its links are now.
+#include <bit>
+#include <cstdio>
+
+#include "base/text.h"
+#include "coll/mpi/group.h"
+#include "coll/mpi/mst_runner.h"
+#include "coll/trees/classic.h"
+#include "coll/trees/sites.h"
+
+namespace piracema::coll::mpi {
+
+void Group::on_transfer(Rank from, double megabyte) {
+  if (world_.probes()) world_.probes()->on_transfer(world_ranks_[from], megabyte);
+}
+
+LinkTable Group::links() const {
+  LinkTable part(size());
+  if (!world_.probes()) return part;
+  const LinkTable all = world_.probes()->links();
+  for (Rank a = 0; a < size(); ++a) {
+    for (Rank b = 0; b < size(); ++b) part.at(a, b) = all.at(world_ranks_[a], world_ranks_[b]);
+  }
+  return part;
+}
+
+const Branches& Group::tree(std::uint64_t bytes) {
+  if (way_ == Way::theirs) {
+    // On emulated links the MPI library's own collective is one along a binomial tree.
+    if (binomial_.empty()) binomial_ = to_branches(binomial_tree(size(), me_));
+    return binomial_;
+  }
+  Kept& kept = trees_[static_cast<int>(std::bit_width(bytes))];
+  const std::uint64_t version = world_.probes() ? world_.probes()->version() : 0;
+  // A tree that takes long to compute is not computed all the time: 2 % at most.
+  const bool old = kept.version != version && now() - kept.made_at >= 50 * kept.took;
+  if (!kept.branches.empty() && !old) return kept.branches;
+  const Time began = now();
+  LinkTable known = links();
+  guess_bandwidth(known);
+  if (world_.settings().engine == Engine::two_level && sites_.empty()) {
+    std::size_t measured = 0;
+    if (world_.probes()) world_.probes()->links(&measured);
+    const std::size_t all = std::size_t{world_.size()} * (world_.size() - 1) / 2;
+    const TableCosts costs(known, 0, 0);
+    const auto sites = find_sites(costs);
+    // As MagPIe is told them: once and for all, when all links are known.
+    if (measured == all) sites_ = sites;
+    kept.branches = to_branches(two_level_tree(sites, me_));
+    if (measured < all) return kept.branches;
+  }
+  const Tree tree =
+      tree_for(world_.settings().engine, known, me_, static_cast<double>(bytes), sites_);
+  auto branches = to_branches(tree);
+  if (branches != kept.branches) note(tree, known, bytes);
+  kept = {version, now(), now() - began, std::move(branches)};
+  return kept.branches;
+}
+
+void Group::note(const Tree& tree, const LinkTable& links, std::uint64_t bytes) {
+  if (world_.settings().report.empty() || size() != world_.size()) return;
+  const TableCosts costs(links, send_overhead, static_cast<double>(bytes));
+  const double took = completion(tree, costs);
+  const double binomial = completion(binomial_tree(size(), me_), costs);
+  char times[96];
+  std::snprintf(times, sizeof times, "\"expected_ms\": %.3f, \"binomial_ms\": %.3f", took * 1e3,
+                binomial * 1e3);
+  std::string line =
+      concat(" {\"at_s\": ", std::chrono::duration<double>(now() - world_.begun()).count(),
+             ", \"root\": ", me_, ", \"bytes\": ", bytes, ", ", times, ", \"parents\": [");
+  for (Rank rank = 0; rank < size(); ++rank) {
+    const Rank parent = tree.parent[rank];
+    line += concat(rank == 0 ? "" : ", ", parent == no_rank ? "-1" : std::to_string(parent));
+  }
+  world_.note_tree(line + "]},\n");
+}
+
+const Tree& Group::up(Rank root, bool large) {
+  const auto [found, is_new] = up_.try_emplace({root, large, way_});
+  if (!is_new) return found->second;
+  if (way_ == Way::theirs) return found->second = binomial_tree(size(), root);
+  const Tree planned = to_tree(large ? plan_.up_large : plan_.up);
+  std::vector<std::pair<Rank, Rank>> edges;
+  for (Rank rank = 0; rank < size(); ++rank) {
+    if (rank != planned.root) edges.emplace_back(planned.parent[rank], rank);
+  }
+  return found->second = hang(size(), root, edges);
+}
+
+}  // namespace piracema::coll::mpi

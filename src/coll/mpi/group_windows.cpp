@@ -1,0 +1,147 @@
+// Windows of operations: their plans, what they have cost, and who is how far.
+#include <algorithm>
+
+#include "coll/mpi/group.h"
+#include "coll/mpi/mst_runner.h"
+
+namespace piracema::coll::mpi {
+
+namespace {
+
+/// Tags have room for 4096 operations: rank 0 does not run further ahead of anybody, and nobody
+/// runs ahead of rank 0 by more than two windows.
+constexpr std::int32_t operations_ahead_max = 2'048;
+constexpr std::uint32_t nonblocking_in_a_row_max = 512;
+static_assert(operations_ahead_max + 2 * window_operations_max + nonblocking_in_a_row_max < 4'096);
+constexpr std::chrono::seconds drain_takes_most{5};
+
+double in_s(Time time) { return std::chrono::duration<double>(time).count(); }
+
+}  // namespace
+
+Way Group::begin_operation(Call call, std::uint64_t bytes) {
+  nonblocking_in_a_row_ = 0;
+  operation_ += 1;
+  if (world_.settings().engine == Engine::mst) return way_ = Way::ours;
+  if (!began_ || in_window_ == plan_.length) begin_window();
+  in_window_ += 1;
+  call_class_ = class_of(call, bytes);
+  return way_ = plan_.way(call_class_, calls_[call_class_]++);
+}
+
+void Group::end_operation(Time took) {
+  if (world_.settings().engine != Engine::mst) costs_.add(call_class_, way_, in_s(took));
+}
+
+std::optional<std::uint32_t> Group::begin_nonblocking(std::uint64_t bytes) {
+  if (world_.settings().engine == Engine::mst) return std::nullopt;
+  // Nobody tells how far others are behind; tags must not be used again too soon.
+  if (nonblocking_in_a_row_ == nonblocking_in_a_row_max) return std::nullopt;
+  if (!plan_.ours[class_of(Call::ibroadcast, bytes)]) return std::nullopt;
+  nonblocking_in_a_row_ += 1;
+  way_ = Way::ours;
+  return operation_++;
+}
+
+void Group::begin_window() {
+  if (began_) {
+    window_ += 1;
+    if (me_ != 0) {
+      under_way_.wait();
+      exchange_.send_bytes(0, tag(0, Kind::told), costs_.encode(window_, operation_), under_way_);
+      plan_ = receive_plan(window_);
+    } else {
+      const auto told = decode_told(costs_.encode(window_, operation_));
+      hear(*told, 0);
+      plan_ = next_plan_;
+    }
+    up_.clear();
+    costs_.clear();
+    calls_ = {};
+    in_window_ = 0;
+  }
+  began_ = true;
+  if (me_ != 0) return;
+  hear();
+  plan_next_window();
+}
+
+void Group::plan_next_window() {
+  // Those of the window before have long arrived.
+  under_way_.wait();
+  const std::uint64_t version = world_.probes() ? world_.probes()->version() : 0;
+  if (version != planned_version_ && now() - planned_at_ >= 50 * planning_took_) {
+    const Time began = now();
+    LinkTable known = links();
+    guess_bandwidth(known);
+    if (sites_.empty()) sites_.assign(size(), 0);
+    planner_->on_links(known, sites_);
+    planned_version_ = version;
+    planned_at_ = now();
+    planning_took_ = planned_at_ - began;
+  }
+  next_plan_ = planner_->next(now());
+  const auto bytes = encode(next_plan_);
+  for (Rank to = 1; to < size(); ++to) {
+    exchange_.send_bytes(to, tag(window_ + 1, Kind::plan), bytes, under_way_);
+  }
+}
+
+Plan Group::receive_plan(std::uint32_t window) {
+  const auto arrived = exchange_.receive_bytes(0, tag(window, Kind::plan));
+  auto plan = decode_plan(arrived.bytes, size());
+  if (!plan) throw MpiError{MPI_ERR_OTHER};
+  return *std::move(plan);
+}
+
+void Group::hear() {
+  while (hear_one()) {
+  }
+  // Others may be a window ahead of this rank.
+  const auto far_behind = [&](std::uint32_t heard) {
+    return static_cast<std::int32_t>(operation_ - heard) > operations_ahead_max;
+  };
+  Patience patience = exchange_.patience();
+  while (std::any_of(heard_operation_.begin(), heard_operation_.end(), far_behind)) {
+    if (!hear_one()) patience.wait();
+  }
+}
+
+bool Group::hear_one() {
+  Exchange::Arrived arrived;
+  if (!exchange_.poll_bytes(no_rank, tag(0, Kind::told), arrived)) return false;
+  const auto told = decode_told(arrived.bytes);
+  if (!told) throw MpiError{MPI_ERR_OTHER};
+  hear(*told, arrived.from);
+  return true;
+}
+
+void Group::hear(const Told& told, Rank from) {
+  heard_operation_[from] = told.operation;
+  if (from != 0) heard_ += 1;
+  planner_->on_told(told);
+}
+
+void Group::drain() {
+  if (!began_) return;
+  const Time until = now() + drain_takes_most;
+  Patience patience = exchange_.patience();
+  // Everybody tells of each window that it has begun, but the first.
+  const auto all_heard = [&] { return heard_ >= std::uint64_t{window_} * (size() - 1); };
+  Exchange::Arrived plan;
+  bool through = false;
+  while (!through && now() < until) {
+    if (me_ == 0) {
+      while (hear_one()) {
+      }
+      through = all_heard() && under_way_.test();
+    } else {
+      const bool has_plan =
+          !plan.bytes.empty() || exchange_.poll_bytes(0, tag(window_ + 1, Kind::plan), plan);
+      through = has_plan && under_way_.test();
+    }
+    if (!through) patience.wait();
+  }
+}
+
+}  // namespace piracema::coll::mpi

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <new>
+
+#include "coll/mpi/collectives.h"
+#include "coll/mpi/mpi_types.h"
+#include "coll/mpi/world.h"
+
+/// What the functions share that the program calls in place of the MPI library's. Each hands over
+/// to that one (PMPI_) what is not to be improved: wrong arguments, intercommunicators, what the
+/// plan says.
+namespace piracema::coll::mpi {
+
+/// Whether a root is one, and counts and types can be asked for their size.
+inline bool is_root_of(MPI_Comm comm, int root) {
+  int size = 0, inter = 0;
+  if (comm == MPI_COMM_NULL || World::get() == nullptr) return false;
+  if (PMPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS || inter != 0) return false;
+  return PMPI_Comm_size(comm, &size) == MPI_SUCCESS && root >= 0 && root < size;
+}
+inline bool is_good(int count, MPI_Datatype type) {
+  return count >= 0 && type != MPI_DATATYPE_NULL;
+}
+
+/// Errors go to the error handler of the program's communicator.
+template <class Work>
+int guarded(MPI_Comm comm, Work work) {
+  try {
+    return work();
+  } catch (const MpiError& error) {
+    PMPI_Comm_call_errhandler(comm, error.code);
+    return error.code;
+  } catch (const std::bad_alloc&) {
+    PMPI_Comm_call_errhandler(comm, MPI_ERR_NO_MEM);
+    return MPI_ERR_NO_MEM;
+  }
+}
+
+/// Runs a collective the way that the plan says, and measures it. `bytes`, and all else that the
+/// way depends on, are the same at every rank.
+template <class Native, class Ours>
+int collective(MPI_Comm comm, Call call, std::uint64_t bytes, Native native, Ours ours) {
+  World* world = World::get();
+  if (world == nullptr || comm == MPI_COMM_NULL) return native();
+  // The paper's engine broadcasts, and leaves the rest alone.
+  if (world->settings().engine == Engine::mst && call != Call::broadcast) return native();
+  Group* group = Group::of(*world, comm);
+  if (group == nullptr) return native();
+  const Way way = group->begin_operation(call, bytes);
+  const Time began = now();
+  int code = MPI_SUCCESS;
+  // The MPI library's own knows nothing of emulated links: a binomial tree of ours stands for it.
+  if (way == Way::theirs && world->emulator() == nullptr) {
+    code = native();
+  } else {
+    ours(*group);
+  }
+  group->end_operation(now() - began);
+  return code;
+}
+
+}  // namespace piracema::coll::mpi
