@@ -1,5 +1,7 @@
 #include "arguments.h"
 
+#include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <optional>
@@ -58,6 +60,22 @@ Result<std::chrono::milliseconds> parse_duration(const std::string& text) {
 Result<std::string> parse_transport(const std::string& text) {
   if (text == "auto" || text == "tcp" || text == "shm" || text == "mpi") return text;
   return Error{Errc::usage, concat("want auto, tcp, shm or mpi, found '", text, "'")};
+}
+
+Result<std::vector<std::string>> parse_names(const std::string& text) {
+  std::istringstream in(text + ",");
+  std::vector<std::string> names;
+  for (std::string name; std::getline(in, name, ',');) {
+    const bool plain = std::all_of(name.begin(), name.end(), [](unsigned char c) {
+      return std::isalnum(c) != 0 ||
+             std::string_view("._-:@").find(static_cast<char>(c)) != std::string_view::npos;
+    });
+    if (name.empty() || name.starts_with('-') || !plain) {
+      return Error{Errc::usage, concat("want names with commas between them, found '", text, "'")};
+    }
+    names.push_back(name);
+  }
+  return names;
 }
 
 Result<std::vector<std::string>> parse_words(const std::string& text) {

@@ -1,5 +1,6 @@
 #include "groups.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
@@ -8,6 +9,7 @@
 
 #include "base/text.h"
 #include "cluster/groups_file.h"
+#include "cluster/hosts.h"
 #include "graph_command.h"
 
 namespace piracema::tools {
@@ -47,16 +49,15 @@ const char* name_of(Protocol protocol) {
   return "auto";
 }
 
-/// Numeric, as the transport wants it. The file's reader has let in hosts that are this one only:
-/// they are reached by its loopback interface.
-std::string address_of(const GroupSettings& group) {
-  const bool numeric = group.host.starts_with("127.") || group.host.starts_with("[");
-  return concat(numeric ? group.host : "127.0.0.1", ":", group.port);
+std::string listen_at(const std::string& address, std::uint16_t port) {
+  const bool v6 = address.find(':') != std::string::npos;
+  return concat("PIRACEMA_LISTEN=", v6 ? "[" : "", address, v6 ? "]:" : ":", port);
 }
 
-std::vector<std::string> environment_of(const GroupsFile& groups, std::size_t slot) {
+std::vector<std::string> environment_of(const GroupsFile& groups, std::size_t slot,
+                                        const cluster::HostOptions& host) {
   const GroupSettings& group = groups.groups[slot];
-  std::vector<std::string> all{concat("PIRACEMA_LISTEN=", address_of(group))};
+  std::vector<std::string> all{listen_at(host.address, group.port)};
   if (group.batch_items) all.push_back(concat("PIRACEMA_BATCH=", *group.batch_items));
   std::string cores, peers;
   for (const std::uint32_t core : group.cores) cores += concat(cores.empty() ? "" : ",", core);
@@ -69,6 +70,38 @@ std::vector<std::string> environment_of(const GroupsFile& groups, std::size_t sl
   }
   if (!peers.empty()) all.push_back(concat("PIRACEMA_PEERS=", peers));
   return all;
+}
+
+Result<Done> find_hosts_of(const std::string& file, const GroupsFile& groups,
+                           cluster::JobOptions& job) {
+  std::vector<cluster::HostName> wanted;
+  for (const GroupSettings& group : groups.groups) {
+    wanted.push_back({group.host, concat(file, ":", cluster::to_text(group.endpoint_place))});
+  }
+  auto hosts = cluster::find_hosts(wanted, job.host_of_slot);
+  if (!hosts) return hosts.error();
+  job.hosts = *std::move(hosts);
+  const auto elsewhere = [&](std::size_t slot) { return !job.hosts[job.host_of_slot[slot]].here; };
+  for (std::size_t a = 0; a < groups.groups.size(); ++a) {
+    const auto at = [&](cluster::Place place) {
+      return concat(file, ":", cluster::to_text(place));
+    };
+    if (elsewhere(a) && groups.protocol == Protocol::mpi) {
+      return Error{Errc::config, concat(at(groups.groups[a].endpoint_place),
+                                        ": want this host with \"protocol\": \"MPI\", found '",
+                                        groups.groups[a].host, "': --mpirun names others")};
+    }
+    for (std::size_t b = 0; b < a; ++b) {
+      if (job.host_of_slot[a] == job.host_of_slot[b] || !(elsewhere(a) || elsewhere(b))) continue;
+      if (groups.between(a, b) != Protocol::shm) continue;
+      return Error{Errc::config,
+                   concat(at(groups.groups[a].endpoint_place),
+                          ": want one host for groups that "
+                          "talk by shm, found '",
+                          groups.groups[b].host, "' and '", groups.groups[a].host, "'")};
+    }
+  }
+  return Done{};
 }
 
 }  // namespace
@@ -92,8 +125,32 @@ Result<Done> apply_groups(const std::string& file, cluster::JobOptions& job) {
   job.settings.slots = static_cast<std::uint32_t>(groups->groups.size());
   job.settings.placement = *std::move(placement);
   job.transport = name_of(groups->protocol);
+  if (auto found = find_hosts_of(file, *groups, job); !found) return found;
   for (std::size_t slot = 0; slot < groups->groups.size(); ++slot) {
-    job.environments.push_back(environment_of(*groups, slot));
+    const cluster::HostOptions& host = job.hosts[job.host_of_slot[slot]];
+    job.environments.push_back(environment_of(*groups, slot, host));
+    if (!host.here) continue;
+    if (auto right = cluster::check_cores(file, groups->groups[slot]); !right) return right;
+  }
+  return Done{};
+}
+
+Result<Done> apply_hosts(const std::vector<std::string>& names, cluster::JobOptions& job) {
+  std::vector<cluster::HostName> wanted;
+  for (const std::string& name : names) wanted.push_back({name, "--hosts"});
+  std::vector<std::size_t> numbers;
+  auto hosts = cluster::find_hosts(wanted, numbers);
+  if (!hosts) return hosts.error();
+  job.hosts = *std::move(hosts);
+  const bool elsewhere = std::any_of(job.hosts.begin(), job.hosts.end(),
+                                     [](const cluster::HostOptions& host) { return !host.here; });
+  if (elsewhere && (job.transport == "mpi" || (job.transport == "shm" && job.hosts.size() > 1))) {
+    return Error{Errc::config,
+                 concat("--hosts: want --transport auto or tcp, found ", job.transport)};
+  }
+  for (std::size_t slot = 0; slot < job.settings.slots; ++slot) {
+    job.host_of_slot.push_back(numbers[slot % numbers.size()]);
+    job.environments.push_back({listen_at(job.hosts[job.host_of_slot.back()].address, 0)});
   }
   return Done{};
 }

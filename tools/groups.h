@@ -3,6 +3,7 @@
 #include <piracema/error.h>
 
 #include <string>
+#include <vector>
 
 #include "cluster/driver.h"
 
@@ -12,5 +13,9 @@ namespace piracema::tools {
 /// where the program's groups want them. Asks the program, `job.command`, for its groups.
 /// Errc::config for everything that is wrong with file or groups; nothing has begun then.
 Result<Done> apply_groups(const std::string& file, cluster::JobOptions& job);
+
+/// Has the workers of a job (`job.settings.slots`) run on these hosts, in turns. Errc::config for a
+/// host that is not known, or a transport that does not reach from host to host.
+Result<Done> apply_hosts(const std::vector<std::string>& names, cluster::JobOptions& job);
 
 }  // namespace piracema::tools

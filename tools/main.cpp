@@ -15,6 +15,7 @@
 #include "ckpt/hook.h"
 #include "ckpt_command.h"
 #include "ckpt_program.h"
+#include "cluster/agent.h"
 #include "coll_command.h"
 #include "graph_command.h"
 #include "kv_command.h"
@@ -150,7 +151,8 @@ CommandLine::CommandLine() {
 }
 
 void CommandLine::add_run() {
-  run_app = app.add_subcommand("run", "Run a program as several processes on this machine");
+  run_app =
+      app.add_subcommand("run", "Run a program as several processes, here or on several hosts");
   run_app->prefix_command();
   run_app->footer(std::string(run_footer) + exit_codes);
 
@@ -165,6 +167,11 @@ void CommandLine::add_run() {
   add_parsed(*run_app, "--groups", "FILE", command.groups, parse_path,
              "File that says where each group of the program runs and\n"
              "how they talk; instead of -n");
+  add_parsed(*run_app, "--hosts", "A,B", command.hosts, parse_names,
+             "Hosts to run the workers on, in turns");
+  add_parsed(*run_app, "--rsh", "COMMAND", job.rsh, parse_words,
+             "Remote shell and its options, for other hosts, such as\n"
+             "\"srun -N1 -n1 -w\"; default: ssh, asking for nothing");
   add_parsed(*run_app, "--snapshots", "DIR", job.snapshots, parse_path,
              "Directory for snapshots, made if it is missing; without it\n"
              "the loss of a process ends the job");
@@ -260,6 +267,9 @@ int CommandLine::dispatch() {
     return fail(
         usage("--groups says how many processes there are, and -n as well: want one of them"));
   }
+  if (!command.groups.empty() && !command.hosts.empty()) {
+    return fail(usage("--groups says where processes run, and --hosts as well: want one of them"));
+  }
   command.job.settings.heartbeat_timeout = 5 * command.job.settings.heartbeat_interval;
   return run_command(std::move(command));
 }
@@ -298,6 +308,9 @@ int check_output(int code, bool is_job) {
 
 int main(int argc, char** argv) {
   fill_standard_fds();
+  if (argc > 1 && std::string_view(argv[1]) == "agent") {
+    return cluster::run_agent(argc - 1, argv + 1);
+  }
   // criu names a file to call, without words for it.
   if (argc == 1 && std::getenv(ckpt::hook_variable) != nullptr) return ckpt::run_hook();
   if (const auto code = run_ckpt_part(argc, argv)) return *code;

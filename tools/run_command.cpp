@@ -1,5 +1,6 @@
 #include "run_command.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <fstream>
 #include <memory>
@@ -51,6 +52,18 @@ int run_command(RunCommand command) {
     if (auto applied = apply_groups(command.groups, command.job); !applied) {
       return refuse(applied.error());
     }
+  }
+  if (!command.hosts.empty()) {
+    if (auto applied = apply_hosts(command.hosts, command.job); !applied) {
+      return refuse(applied.error());
+    }
+  }
+  const bool elsewhere = std::any_of(command.job.hosts.begin(), command.job.hosts.end(),
+                                     [](const cluster::HostOptions& host) { return !host.here; });
+  if (elsewhere) {
+    auto rsh = cluster::find_program(command.job.rsh.front());
+    if (!rsh) return refuse(rsh.error());
+    command.job.rsh.front() = *rsh;
   }
   if (command.job.transport == "mpi") {
     auto mpirun = cluster::find_program(command.job.mpirun.front());

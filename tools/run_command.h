@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "cluster/driver.h"
 
@@ -12,6 +13,8 @@ struct RunCommand {
   cluster::JobOptions job;
   /// File that says where the groups of the program run; empty: -n processes share the work.
   std::string groups;
+  /// Hosts that the workers are spread over; none: this one.
+  std::vector<std::string> hosts;
   /// File for the statistics as JSON; empty: none.
   std::string stats;
   /// Warnings and errors only.

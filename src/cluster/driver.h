@@ -11,7 +11,19 @@
 
 namespace piracema::cluster {
 
-/// A job of several processes on this machine.
+/// A machine that processes of a job run on.
+struct HostOptions {
+  /// As the remote shell knows it.
+  std::string name;
+  /// Numeric: where the other hosts reach it.
+  std::string address;
+  /// It is this one.
+  bool here = false;
+  /// Where the user has named it: "groups.json:3:17", "--hosts".
+  std::string named_at;
+};
+
+/// A job of several processes, on this machine or on several.
 struct JobOptions {
   /// The program, as `find_program` gives it, and its arguments.
   std::vector<std::string> command;
@@ -19,6 +31,12 @@ struct JobOptions {
   std::vector<std::string> mpirun = {"mpirun"};
   /// For each slot: variables that its processes get beside those of all.
   std::vector<std::vector<std::string>> environments;
+  /// Hosts of the job; none: all of it runs here.
+  std::vector<HostOptions> hosts;
+  /// For each slot its host, as long as that can be reached; else it is started on another one.
+  std::vector<std::size_t> host_of_slot;
+  /// The remote shell and its options; the host and a command follow.
+  std::vector<std::string> rsh = {"ssh", "-o", "BatchMode=yes", "-o", "ConnectTimeout=5"};
   /// `snapshots`, `resume`, `found` and `dead_letters` follow from the fields below.
   JobSettings settings;
   /// Directory of snapshots; empty: none are taken.

@@ -23,15 +23,14 @@ void DriverLoop::act(const Spawn& spawn) {
 }
 
 void DriverLoop::start(Crew::Id id) {
+  if (start_elsewhere(id)) return;
   tally_.report.processes_started += 1;
   Launch launch = launch_;
-  if (id.first < options_.environments.size()) {
-    for (const std::string& variable : options_.environments[id.first]) {
-      std::erase_if(launch.environment, [&](const std::string& other) {
-        return other.starts_with(variable.substr(0, variable.find('=') + 1));
-      });
-      launch.environment.push_back(variable);
-    }
+  for (const std::string& variable : environment_here(id.first)) {
+    std::erase_if(launch.environment, [&](const std::string& other) {
+      return other.starts_with(variable.substr(0, variable.find('=') + 1));
+    });
+    launch.environment.push_back(variable);
   }
   auto started = crew_.start(id, std::move(launch));
   if (started) return;
@@ -57,7 +56,9 @@ void DriverLoop::never_ran(Crew::Id id, std::string why) {
 
 void DriverLoop::act(const Kill& kill) {
   const Crew::Id id{kill.slot, kill.incarnation};
-  if (std::erase(waiting_, id) != 0) never_ran(id, "it was never started");
+  if (std::erase(waiting_, id) + std::erase(without_host_, id) != 0) {
+    never_ran(id, "it was never started");
+  }
   if (!options_.cannot_end_processes) crew_.kill(id);
 }
 

@@ -2,7 +2,9 @@
 
 #include <signal.h>
 
+#include <algorithm>
 #include <chrono>
+#include <utility>
 
 #include "base/ensure.h"
 #include "base/text.h"
@@ -65,6 +67,74 @@ Result<Done> Crew::start_world(const std::vector<Id>& ids, Launch launch) {
   return Done{};
 }
 
+void Crew::start_remote(Id id, std::size_t host) {
+  const auto [place, added] = members_.try_emplace(id);
+  ENSURE(added);
+  place->second.host = host;
+  place->second.heard_at = now();
+}
+
+void Crew::ended_remotely(Id id, const Exit& exit,
+                          std::vector<std::pair<ReplicaId, std::uint64_t>> at_work) {
+  const auto found = members_.find(id);
+  // An agent may name any process; and one that is lost may speak again.
+  if (found == members_.end() || !found->second.host || found->second.exit) return;
+  found->second.exit = exit;
+  found->second.was_at_work = std::move(at_work);
+  settle(id);
+}
+
+// Those that have joined are told as lost, and not as gone: they may live, and are fenced. One that
+// has not is expected no longer, so that it does not matter whether it lives.
+void Crew::host_lost(std::size_t host, const std::string& why) {
+  std::vector<Id> there;
+  for (const auto& [id, member] : members_) {
+    if (member.host == host) there.push_back(id);
+  }
+  for (const Id& id : there) {
+    Member& member = members_.at(id);
+    if (!member.joined && !member.exit) {
+      member.exit = Exit{.from_outside = true, .how = why};
+    }
+    if (member.exit) {
+      tell_exit(id);
+      continue;
+    }
+    const auto node = members_.extract(id);
+    if (node.mapped().timer) poller_.cancel(*node.mapped().timer);
+    if (node.mapped().line) node.mapped().line->close();
+    if (!node.mapped().loss_told) events_.connection_lost(id);
+  }
+}
+
+void Crew::give_up_starters(std::size_t host, const std::string& why) {
+  std::vector<Id> there;
+  for (const auto& [id, member] : members_) {
+    if (member.host == host && !member.joined) there.push_back(id);
+  }
+  for (const Id& id : there) {
+    Member& member = members_.at(id);
+    kill(id, member);  // It is told when the host is heard again.
+    if (!member.exit) member.exit = Exit{.from_outside = true, .how = why};
+    tell_exit(id);
+  }
+}
+
+void Crew::conditions(std::size_t host, const std::vector<Condition>& now) {
+  for (auto& [id, member] : members_) {
+    if (member.host == host) member.condition = {};
+  }
+  for (const Condition& condition : now) {
+    const auto found = members_.find({condition.slot, condition.incarnation});
+    if (found != members_.end() && found->second.host == host) found->second.condition = condition;
+  }
+}
+
+std::size_t Crew::count_on(std::size_t host) const {
+  return static_cast<std::size_t>(std::count_if(
+      members_.begin(), members_.end(), [&](const auto& one) { return one.second.host == host; }));
+}
+
 void Crew::watch(const std::shared_ptr<Process>& process) {
   if (process->handle() < 0) return;
   poller_.watch(process->handle(), EPOLLIN, [this, process](std::uint32_t) { reap(process); });
@@ -72,11 +142,19 @@ void Crew::watch(const std::shared_ptr<Process>& process) {
 
 void Crew::kill(Id id) {
   const auto found = members_.find(id);
-  if (found == members_.end() || !found->second.process) return;
+  if (found == members_.end() || !is_ours(found->second)) return;
   if (found->second.in_world) {
     kill_world(found->second.process);
   } else {
-    found->second.process->signal(SIGKILL);
+    kill(id, found->second);
+  }
+}
+
+void Crew::kill(Id id, const Member& member) {
+  if (member.host) {
+    events_.kill_remote(*member.host, id);
+  } else if (member.process) {
+    member.process->signal(SIGKILL);
   }
 }
 
@@ -96,7 +174,7 @@ void Crew::kill_world(const std::shared_ptr<Process>& process) {
 
 void Crew::kill_all() {
   for (const auto& [id, member] : members_) {
-    if (member.process && !member.in_world) member.process->signal(SIGKILL);
+    if (!member.in_world) kill(id, member);
   }
   for (const auto& [id, member] : members_) {
     if (!member.in_world) continue;
@@ -107,7 +185,7 @@ void Crew::kill_all() {
 
 void Crew::let_go() {
   std::erase_if(members_, [this](auto& member) {
-    if (member.second.process) return false;
+    if (is_ours(member.second)) return false;
     if (member.second.timer) poller_.cancel(*member.second.timer);
     if (member.second.line) member.second.line->close();
     return true;
@@ -130,16 +208,25 @@ std::vector<Crew::Id> Crew::held_up(Time now, Time silent) const {
   for (const auto& [id, member] : members_) {
     const Time since = now - member.heard_at;
     if (!member.joined || member.exit || since < silent || since >= 3 * silent) continue;
-    if (!member.process || member.in_world) continue;  // It is not the process that would beat.
-    if (member.process->is_held_up()) all.push_back(id);
+    if (is_held_up(member)) all.push_back(id);
   }
   return all;
+}
+
+bool Crew::is_held_up(const Member& member) const {
+  if (member.host) return member.condition.held_up;
+  if (!member.process || member.in_world) return false;  // It is not the process that would beat.
+  return member.process->is_held_up();
+}
+
+bool Crew::is_stopped(const Member& member) const {
+  return member.host ? member.condition.stopped : member.process && member.process->is_stopped();
 }
 
 void Crew::kill_stopped_starters(Time now, Time silent) {
   for (const auto& [id, member] : members_) {
     if (member.joined || member.exit || now - member.heard_at < silent) continue;
-    if (member.process && member.process->is_stopped()) member.process->signal(SIGKILL);
+    if (is_stopped(member)) kill(id, member);
   }
 }
 
@@ -221,15 +308,13 @@ void Crew::tell_exit(Id id) {
   const Member& member = node.mapped();
   if (member.timer) poller_.cancel(*member.timer);
   if (member.line) member.line->close();
-  events_.exited(
-      Exited{.slot = id.first,
-             .incarnation = id.second,
-             .clean = member.exit->clean,
-             .from_outside = member.exit->from_outside,
-             .by = member.exit->how,
-             .at_work = member.at_work ? member.at_work->busy()
-                                       : std::vector<std::pair<ReplicaId, std::uint64_t>>{}},
-      *member.exit);
+  events_.exited(Exited{.slot = id.first,
+                        .incarnation = id.second,
+                        .clean = member.exit->clean,
+                        .from_outside = member.exit->from_outside,
+                        .by = member.exit->how,
+                        .at_work = member.at_work ? member.at_work->busy() : member.was_at_work},
+                 *member.exit);
 }
 
 }  // namespace piracema::cluster

@@ -12,6 +12,7 @@
 
 #include "base/clock.h"
 #include "base/ids.h"
+#include "cluster/agent_messages.h"
 #include "cluster/at_work.h"
 #include "cluster/coordinator_events.h"
 #include "cluster/process.h"
@@ -21,8 +22,8 @@
 
 namespace piracema::cluster {
 
-/// The processes of a job with their connections. Tells how each of them ends. Belongs to the
-/// poller's thread.
+/// The processes of a job, here and on other hosts, with their connections. Tells how each of them
+/// ends. Belongs to the poller's thread.
 class Crew {
  public:
   /// Which process: its slot, and how many had the slot before.
@@ -33,6 +34,8 @@ class Crew {
     std::function<void(const Exited&, const Exit&)> exited;
     /// The connection ended but the process did not.
     std::function<void(Id)> connection_lost;
+    /// A process on another host is to be killed. May be empty: there are none.
+    std::function<void(std::size_t host, Id)> kill_remote;
   };
 
   Crew(net::Poller& poller, Events events) : poller_(poller), events_(std::move(events)) {}
@@ -42,6 +45,19 @@ class Crew {
   Result<Done> start(Id id, Launch launch);
   /// Starts one process, mpirun, that starts all of these; they end together.
   Result<Done> start_world(const std::vector<Id>& ids, Launch launch);
+  /// One that an agent on another host starts.
+  void start_remote(Id id, std::size_t host);
+  /// What that agent says of it: it has ended, and was at work on these items; or it was never
+  /// started (`Exit::how` says why).
+  void ended_remotely(Id id, const Exit& exit,
+                      std::vector<std::pair<ReplicaId, std::uint64_t>> at_work);
+  /// Those on that host that have not joined are told as ended, and expected no longer.
+  void give_up_starters(std::size_t host, const std::string& why);
+  /// Nothing more will be heard of the host. Processes there may live.
+  void host_lost(std::size_t host, const std::string& why);
+  /// Which of those on that host are held up or stopped, as its agent has just said.
+  void conditions(std::size_t host, const std::vector<Condition>& now);
+  std::size_t count_on(std::size_t host) const;
   /// One that somebody else starts.
   void expect(Id id) { members_.try_emplace(id); }
   /// SIGKILL. Does nothing if it is gone. One of a world takes the others with it.
@@ -80,6 +96,10 @@ class Crew {
     /// Null for one that somebody else started; of several that end together, the same one.
     std::shared_ptr<Process> process;
     std::optional<AtWork> at_work;
+    /// Where an agent has started it.
+    std::optional<std::size_t> host;
+    std::vector<std::pair<ReplicaId, std::uint64_t>> was_at_work;
+    Condition condition;
     bool in_world = false;
     std::shared_ptr<net::Connection> line;
     bool joined = false;
@@ -97,6 +117,10 @@ class Crew {
   void settle(Id id);
   void time_is_up(Id id);
   void tell_exit(Id id);
+  bool is_ours(const Member& member) const { return member.process || member.host; }
+  bool is_held_up(const Member& member) const;
+  bool is_stopped(const Member& member) const;
+  void kill(Id id, const Member& member);
 
   net::Poller& poller_;
   Events events_;

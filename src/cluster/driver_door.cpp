@@ -1,13 +1,9 @@
 #include "cluster/driver_door.h"
 
-#include <sys/random.h>
-
-#include <array>
 #include <utility>
 
 #include "base/log.h"
 #include "base/text.h"
-#include "net/handshake.h"
 
 namespace piracema::cluster {
 
@@ -18,24 +14,23 @@ constexpr std::uint64_t refusals_told_max = 20;
 constexpr net::FrameLimits hello_limits{.head_bytes = std::uint64_t{4} << 20, .body_bytes = 0};
 }  // namespace
 
-Result<std::unique_ptr<Door>> Door::open(net::Poller& poller, std::string token, Expected expected,
-                                         OnJoined on_joined) {
-  std::unique_ptr<Door> door(
-      new Door(poller, std::move(token), std::move(expected), std::move(on_joined)));
-  auto listener = net::Listener::open(poller, "127.0.0.1", 0,
-                                      [self = door.get()](Fd socket, const net::Address& peer) {
-                                        self->accept(std::move(socket), peer.text());
-                                      });
-  if (!listener) return listener.error();
-  door->listener_ = *std::move(listener);
+Result<std::unique_ptr<Door>> Door::open(net::Poller& poller, std::string token, Events events) {
+  std::unique_ptr<Door> door(new Door(poller, std::move(token), std::move(events)));
+  if (auto listens = door->listen("127.0.0.1"); !listens) return listens.error();
   return door;
 }
 
-Door::Door(net::Poller& poller, std::string token, Expected expected, OnJoined on_joined)
-    : poller_(poller),
-      token_(std::move(token)),
-      expected_(std::move(expected)),
-      on_joined_(std::move(on_joined)) {}
+Result<std::string> Door::listen(const std::string& host) {
+  auto listener = net::Listener::open(
+      poller_, host, 0,
+      [this](Fd socket, const net::Address& peer) { accept(std::move(socket), peer.text()); });
+  if (!listener) return listener.error();
+  listeners_.push_back(*std::move(listener));
+  return listeners_.back()->address();
+}
+
+Door::Door(net::Poller& poller, std::string token, Events events)
+    : poller_(poller), token_(std::move(token)), events_(std::move(events)) {}
 
 Door::~Door() {
   for (auto& [number, stranger] : strangers_) stranger.line->close();
@@ -43,43 +38,65 @@ Door::~Door() {
 
 void Door::accept(Fd socket, const std::string& peer) {
   const std::uint64_t number = stranger_count_++;
-  auto line =
-      net::Connection::open(poller_, std::move(socket),
-                            {.received = [this, number](wire::Frame frame) { hear(number, frame); },
-                             .lost = [this, number](Error why) { refuse(number, why.message); }},
-                            net::Connection::stranger_timeout, hello_limits);
-  strangers_.emplace(number, Stranger{peer, std::move(line)});
+  auto line = net::Connection::open(
+      poller_, std::move(socket),
+      {.received = [this, number](const wire::Frame& frame) { hear(number, frame); },
+       .lost = [this, number](const Error& why) { refuse(number, why.message); }});
+  strangers_.emplace(number,
+                     Stranger{peer, std::move(line),
+                              net::Handshake(token_, net::Purpose::control, net::draw_nonce())});
 }
 
-void Door::hear(std::uint64_t stranger, const wire::Frame& frame) {
-  const auto hello = read_hello(frame);
-  if (!hello) {
-    refuse(stranger, hello.error().message);
-    return;
+void Door::hear(std::uint64_t number, const wire::Frame& frame) {
+  Stranger& stranger = strangers_.at(number);
+  const bool says_hello = stranger.wants == Stranger::Wants::hello;
+  const auto taken = says_hello ? let_in(stranger, frame) : take(stranger, frame);
+  if (!taken) {
+    refuse(number, taken.error().message);
+  } else if (says_hello) {
+    strangers_.erase(number);
   }
-  const Line line = strangers_.at(stranger).line;
-  if (auto expected = expected_(*hello); !expected) {
-    // It is one of ours, or knows the secret at least: it may know why it has to go.
-    line->send(
-        runtime::to_frame(runtime::ToWorker(runtime::Shutdown{3, expected.error().message})));
-    refuse(stranger, expected.error().message);
-    return;
-  }
-  strangers_.erase(stranger);
-  line->trust(on_joined_(*hello, line));
 }
 
-Result<runtime::Hello> Door::read_hello(const wire::Frame& frame) const {
+Result<Done> Door::take(Stranger& stranger, const wire::Frame& frame) {
+  if (stranger.wants == Stranger::Wants::call) {
+    if (auto call = stranger.handshake.take_call(frame); !call) return call.error();
+    stranger.wants = Stranger::Wants::proof;
+    stranger.line->send(stranger.handshake.answer({}));
+    return Done{};
+  }
+  if (auto proven = stranger.handshake.take_proof(frame); !proven) return proven;
+  stranger.wants = Stranger::Wants::hello;
+  stranger.line->allow(hello_limits);
+  return Done{};
+}
+
+Result<Done> Door::let_in(Stranger& stranger, const wire::Frame& frame) {
+  auto events = welcome(stranger.line, frame);
+  if (!events) return events.error();
+  stranger.line->trust(*std::move(events));
+  return Done{};
+}
+
+Result<net::Connection::Events> Door::welcome(Line line, const wire::Frame& frame) const {
+  if (auto agent = from_agent(frame); agent && events_.agent) {
+    if (const auto* hello = std::get_if<AgentHello>(&*agent)) {
+      return events_.agent(*hello, std::move(line));
+    }
+  }
   auto message = runtime::from_worker(frame);
   if (!message) return message.error();
-  auto* hello = std::get_if<runtime::Hello>(&*message);
+  const auto* hello = std::get_if<runtime::Hello>(&*message);
   if (hello == nullptr) {
     return Error{Errc::refused, concat("want a Hello first, found a frame of kind ", frame.kind)};
   }
-  if (!net::same_secret(hello->token, token_)) {
-    return Error{Errc::refused, "its token is not that of this job"};
+  if (auto expected = events_.expected(*hello); !expected) {
+    // It is one of ours: it may know why it has to go.
+    line->send(
+        runtime::to_frame(runtime::ToWorker(runtime::Shutdown{3, expected.error().message})));
+    return expected.error();
   }
-  return std::move(*hello);
+  return events_.joined(*hello, std::move(line));
 }
 
 void Door::refuse(std::uint64_t stranger, const std::string& why) {
@@ -92,19 +109,6 @@ void Door::refuse(std::uint64_t stranger, const std::string& why) {
       concat(
           "refused a connection from ", node.mapped().peer, ": ", why,
           refused_count_ == refusals_told_max ? "; further ones are refused without a word" : ""));
-}
-
-Result<std::string> Door::make_token() {
-  std::array<unsigned char, 16> bytes{};
-  if (::getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) {
-    return Error{Errc::io, with_errno("random bytes for the job's token")};
-  }
-  std::string token;
-  for (const unsigned char byte : bytes) {
-    token += "0123456789abcdef"[byte >> 4];
-    token += "0123456789abcdef"[byte & 15];
-  }
-  return token;
 }
 
 }  // namespace piracema::cluster

@@ -6,52 +6,62 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
+#include "cluster/agent_messages.h"
 #include "net/connection.h"
+#include "net/handshake.h"
 #include "net/listener.h"
 #include "net/poller.h"
 #include "run/control.h"
 
 namespace piracema::cluster {
 
-/// Where the processes of a job reach their coordinator. Lets in who says a right Hello; all
-/// others are refused with a line in the log. Belongs to the poller's thread.
+/// Where the processes of a job reach their coordinator, and its agents on other hosts. Lets in who
+/// shows that he has the key of the job and says a right Hello; all others are refused with a line
+/// in the log. Belongs to the poller's thread.
 class Door {
  public:
   using Line = std::shared_ptr<net::Connection>;
-  /// Whether this Hello is of a process that is expected; the error says what was.
-  using Expected = std::function<Result<Done>(const runtime::Hello&)>;
-  /// What follows on a connection that was let in. Not called from within `OnJoined`.
-  using OnJoined = std::function<net::Connection::Events(const runtime::Hello&, Line)>;
+  struct Events {
+    /// Whether this is a process that is expected; the error says what was.
+    std::function<Result<Done>(const runtime::Hello&)> expected;
+    /// What follows on a connection that was let in. Not called from within.
+    std::function<net::Connection::Events(const runtime::Hello&, Line)> joined;
+    /// The same of an agent, or why it is not wanted; may be empty: none is.
+    std::function<Result<net::Connection::Events>(const AgentHello&, Line)> agent;
+  };
 
   /// Listens on the loopback interface.
-  static Result<std::unique_ptr<Door>> open(net::Poller& poller, std::string token,
-                                            Expected expected, OnJoined on_joined);
+  static Result<std::unique_ptr<Door>> open(net::Poller& poller, std::string token, Events events);
   ~Door();
 
-  std::string address() const { return listener_->address(); }
-
-  /// 32 hexadecimal digits nobody can guess.
-  static Result<std::string> make_token();
+  /// On the loopback interface.
+  std::string address() const { return listeners_.front()->address(); }
+  /// Listens at this numeric address of the machine as well, for other hosts; where.
+  Result<std::string> listen(const std::string& host);
 
  private:
-  Door(net::Poller& poller, std::string token, Expected expected, OnJoined on_joined);
-
-  void accept(Fd socket, const std::string& peer);
-  void hear(std::uint64_t stranger, const wire::Frame& frame);
-  Result<runtime::Hello> read_hello(const wire::Frame& frame) const;
-  void refuse(std::uint64_t stranger, const std::string& why);
+  Door(net::Poller& poller, std::string token, Events events);
 
   struct Stranger {
     std::string peer;
     Line line;
+    net::Handshake handshake;
+    enum class Wants { call, proof, hello } wants = Wants::call;
   };
+
+  void accept(Fd socket, const std::string& peer);
+  void hear(std::uint64_t stranger, const wire::Frame& frame);
+  Result<Done> take(Stranger& stranger, const wire::Frame& frame);
+  Result<Done> let_in(Stranger& stranger, const wire::Frame& frame);
+  Result<net::Connection::Events> welcome(Line line, const wire::Frame& frame) const;
+  void refuse(std::uint64_t stranger, const std::string& why);
 
   net::Poller& poller_;
   const std::string token_;
-  const Expected expected_;
-  const OnJoined on_joined_;
-  std::unique_ptr<net::Listener> listener_;
+  const Events events_;
+  std::vector<std::unique_ptr<net::Listener>> listeners_;
   std::map<std::uint64_t, Stranger> strangers_;
   std::uint64_t stranger_count_ = 0;
   std::uint64_t refused_count_ = 0;

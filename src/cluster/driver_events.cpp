@@ -32,11 +32,6 @@ Result<ReplicaId> find_replica(const Job& job, const KillOrder& order) {
 }  // namespace
 
 Result<Done> DriverLoop::expected(const runtime::Hello& hello) {
-  if (hello.version != runtime::protocol_version) {
-    return Error{Errc::refused,
-                 concat("want version ", runtime::protocol_version, " of the protocol, found ",
-                        hello.version, ": build the program against the Piracema that runs it")};
-  }
   if (!crew_.expects({hello.slot, hello.incarnation})) {
     return Error{Errc::refused, concat("nobody is expected as incarnation ", hello.incarnation,
                                        " of worker ", hello.slot)};
@@ -135,7 +130,10 @@ void DriverLoop::exited(const Exited& event, const Exit& exit) {
 }
 
 void DriverLoop::signalled(int number) {
-  if (number == SIGCHLD) return crew_.reap_all();
+  if (number == SIGCHLD) {
+    if (hosts_) hosts_->reap_all();
+    return crew_.reap_all();
+  }
   if (stop_signal_ != 0 || !anybody_joined_) {
     return finish(128 + number, "ended at once by a signal");
   }

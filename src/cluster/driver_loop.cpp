@@ -80,12 +80,17 @@ DriverLoop::DriverLoop(const JobOptions& options, JobObserver& observer,
              .connection_lost =
                  [this](Crew::Id id) {
                    tell(ConnectionLost{id.first, id.second});
+                 },
+             .kill_remote =
+                 [this](std::size_t host, Crew::Id id) {
+                   if (hosts_) hosts_->end(host, EndProcess{id.first, id.second});
                  }}) {}
 
 JobReport DriverLoop::run() {
   if (auto prepared = prepare(); !prepared) {
     finish(prepared.error());
   } else {
+    wait_for_hosts();
     tell(Tick{});
   }
   while (!finish_) turn();
@@ -141,15 +146,22 @@ Result<Done> DriverLoop::begin_with_snapshots(JobSettings& settings) {
 }
 
 Result<Done> DriverLoop::open_door() {
-  auto token = Door::make_token();
-  if (!token) return token.error();
-  auto door = Door::open(
-      poller_, *token, [this](const runtime::Hello& hello) { return expected(hello); },
-      [this](const runtime::Hello& hello, Door::Line line) { return joined(hello, line); });
+  const std::string token = net::draw_token();
+  auto door =
+      Door::open(poller_, token,
+                 {.expected = [this](const runtime::Hello& hello) { return expected(hello); },
+                  .joined = [this](const runtime::Hello& hello,
+                                   Door::Line line) { return joined(hello, line); },
+                  .agent = [this](const AgentHello& hello,
+                                  Door::Line line) -> Result<net::Connection::Events> {
+                    if (hosts_) return hosts_->joined(hello, std::move(line));
+                    return Error{Errc::refused, "there are no agents in this job"};
+                  }});
   if (!door) return door.error();
   door_ = *std::move(door);
-  const Doorway doorway{door_->address(), *token};
+  const Doorway doorway{door_->address(), token};
   prepare_launch(doorway);
+  if (auto called = call_hosts(doorway); !called) return called;
   if (!options_.settings.workers_come) return Done{};
   for (Slot slot = 0; slot < options_.settings.slots; ++slot) crew_.expect({slot, 0});
   if (at_door_) at_door_(doorway);
@@ -208,6 +220,7 @@ void DriverLoop::look() {
   if (anybody_joined_) {
     crew_.kill_stopped_starters(*frozen_, options_.settings.heartbeat_timeout);
   }
+  look_at_hosts();
   if (planned_) observer_.progressed(since_start(), tally_.report);
 }
 
@@ -240,6 +253,7 @@ void DriverLoop::finish(const Error& error) { finish(exit_code(error.code), erro
 void DriverLoop::wait_for_all() {
   crew_.let_go();
   crew_.kill_all();
+  leave_hosts();
   while (crew_.size() != 0) poller_.run_once(look_every);
 }
 

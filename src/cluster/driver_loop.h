@@ -11,6 +11,7 @@
 #include "cluster/driver.h"
 #include "cluster/driver_crew.h"
 #include "cluster/driver_door.h"
+#include "cluster/driver_hosts.h"
 #include "cluster/driver_signals.h"
 #include "cluster/driver_snapshots.h"
 #include "cluster/driver_store_thread.h"
@@ -59,6 +60,19 @@ class DriverLoop {
   void start_world_when_complete();
   void never_ran(Crew::Id id, std::string why);
 
+  // ---- driver_elsewhere.cpp: other hosts ----------------------------------------------------
+  Result<Done> call_hosts(const Doorway& doorway);
+  void wait_for_hosts();
+  Setup setup_for(const std::string& coordinator) const;
+  std::optional<std::size_t> choose_host(Crew::Id id) const;
+  std::vector<std::string> environment_on(std::size_t host, Slot slot) const;
+  std::vector<std::string> environment_here(Slot slot) const;
+  bool start_elsewhere(Crew::Id id);
+  void start_those_without_host();
+  void heard_from(std::size_t host, const FromAgent& message);
+  void look_at_hosts();
+  void leave_hosts();
+
   // ---- driver_events.cpp: what happens ------------------------------------------------------
   Result<Done> expected(const runtime::Hello&);
   net::Connection::Events joined(const runtime::Hello&, Door::Line);
@@ -82,11 +96,16 @@ class DriverLoop {
   Beginning beginning_;
   std::unique_ptr<Coordinator> coordinator_;
   std::unique_ptr<Door> door_;
+  /// Null when all of the job runs here.
+  std::unique_ptr<Hosts> hosts_;
   std::unique_ptr<StoreThread> store_thread_;
   Launch launch_;
 
   /// Processes that wait for the first one to join; in a world, for all the others to be wanted.
   std::vector<Crew::Id> waiting_;
+  /// Processes for which no host can be reached, and since when.
+  std::vector<Crew::Id> without_host_;
+  Time without_host_since_{};
   bool anybody_joined_ = false;
   bool planned_ = false;
   /// Messages of workers that nobody could read.

@@ -1,7 +1,6 @@
 #include "cluster/groups_file.h"
 
 #include <sched.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
@@ -129,6 +128,7 @@ class Reader {
         count(member.value, batch_items_max);
       } else if (member.name == "threadMapping") {
         group.cores = cores(member.value);
+        group.cores_place = member.value.place;
       } else if (member.name == "protocol") {
         group.protocol = protocol(member.value);
       } else {
@@ -162,27 +162,17 @@ class Reader {
       return std::isalnum(c) != 0 || c == '.' || c == '-' || c == '_' || c == ':' || c == '[' ||
              c == ']';
     });
-    if (group.host.empty() || !plain) {
+    // A remote shell would take one that begins with '-' for an option.
+    if (group.host.empty() || !plain || group.host.starts_with('-')) {
       fail(value.place, "HOST or HOST:PORT", concat("'", where, "'"));
-    } else if (!is_here(group.host)) {
-      fail(value.place, "a host that is this one (others are not reached yet)",
-           concat("'", group.host, "'"));
     }
-  }
-
-  static bool is_here(const std::string& host) {
-    char own[256] = "";
-    ::gethostname(own, sizeof own - 1);
-    return host == "localhost" || host == own || host.starts_with("127.") || host == "[::1]";
+    group.endpoint_place = value.place;
   }
 
   // "0,2,4": as the paper has it, a string.
   std::vector<std::uint32_t> cores(const JsonValue& value) {
     const std::string list = text(value);
     std::vector<std::uint32_t> all;
-    cpu_set_t ours;
-    CPU_ZERO(&ours);
-    ::sched_getaffinity(0, sizeof ours, &ours);
     for (const char* at = list.data(); at <= list.data() + list.size();) {
       std::uint32_t core = 0;
       const auto [end, wrong] = std::from_chars(at, list.data() + list.size(), core);
@@ -191,10 +181,7 @@ class Reader {
         fail(value.place, "numbers of cores with commas", concat("'", list, "'"));
         return all;
       }
-      if (core >= CPU_SETSIZE || !CPU_ISSET(core, &ours)) {
-        fail(value.place, "cores that this process may use", concat(core));
-        return all;
-      }
+      if (core >= CPU_SETSIZE) fail(value.place, "numbers of cores", concat(core));
       all.push_back(core);
       at = last ? list.data() + list.size() + 1 : end + 1;
     }
@@ -278,6 +265,18 @@ Result<GroupsFile> parse_groups(const std::string& file, const std::string& text
   const auto parsed = parse_json(text);
   if (!parsed) return Error{Errc::config, concat(file, ":", parsed.error().message)};
   return Reader(file).run(*parsed);
+}
+
+Result<Done> check_cores(const std::string& file, const GroupSettings& group) {
+  cpu_set_t ours;
+  CPU_ZERO(&ours);
+  ::sched_getaffinity(0, sizeof ours, &ours);
+  for (const std::uint32_t core : group.cores) {
+    if (core < CPU_SETSIZE && CPU_ISSET(core, &ours)) continue;
+    return Error{Errc::config, concat(file, ":", to_text(group.cores_place),
+                                      ": want cores that this process may use, found ", core)};
+  }
+  return Done{};
 }
 
 Result<std::vector<Slot>> place_groups(const std::string& file, const GroupsFile& groups,

@@ -20,14 +20,16 @@ enum class Protocol { automatic, tcp, shm, mpi };
 struct GroupSettings {
   std::string name;
   Place place;
-  /// Where it runs: a name or address of this host, and the port that it listens on, or 0 for any.
+  /// Where it runs: a host's name or address, and the port that it listens on, or 0 for any.
   std::string host;
+  Place endpoint_place;
   std::uint16_t port = 0;
   std::optional<Protocol> protocol;
   /// Items in a batch that leaves the group; adapted to the load if nothing is said.
   std::optional<std::uint32_t> batch_items;
   /// Cores that its threads may use; all if nothing is said.
   std::vector<std::uint32_t> cores;
+  Place cores_place;
 };
 
 /// Two groups that talk by another protocol than theirs.
@@ -49,6 +51,9 @@ struct GroupsFile {
 /// `text` is that of `file`. Errc::config, "FILE:LINE:COLUMN: want …, found …", for everything that
 /// is not as docs/formats/groups.md has it.
 Result<GroupsFile> parse_groups(const std::string& file, const std::string& text);
+
+/// Of a group that runs on this host: that this process may use its cores. Errc::config, as above.
+Result<Done> check_cores(const std::string& file, const GroupSettings& group);
 
 /// The place of every replica: the number of its group in the file. Errc::config if the groups of
 /// the program break a rule, or are not those of the file. A program without groups is spread over

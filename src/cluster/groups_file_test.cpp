@@ -111,20 +111,22 @@ TEST_CASE("whatever a file should not say is told with line and column") {
   CHECK(with("\"internalMessageOTF\": null").find("found null") != std::string::npos);
   CHECK(with("\"threadMapping\": [0]").find("want a string, found an array") != std::string::npos);
   CHECK(with("\"threadMapping\": \"x\"").find("numbers of cores") != std::string::npos);
-  CHECK(with("\"threadMapping\": \"99999\"").find("may use") != std::string::npos);
+  CHECK(with("\"threadMapping\": \"99999\"").find("numbers of cores, found 99999") !=
+        std::string::npos);
   CHECK(with("\"name\": \"B\"") == "g.json:2:40: want each name once, found 'name' again");
 }
 
-TEST_CASE("an endpoint is this host, with a port or without") {
+TEST_CASE("an endpoint is a host, with a port or without") {
   const auto endpoint = [](const std::string& where) {
     return parse_groups("g.json", R"({"groups": [{"name": "A", "endpoint": ")" + where + R"("}]})");
   };
   REQUIRE(endpoint("127.0.0.1:4711").ok());
   CHECK(endpoint("127.0.0.1:4711")->groups[0].port == 4711);
   CHECK(endpoint("localhost").ok());
+  CHECK(endpoint("node7:80")->groups[0].host == "node7");
   CHECK(endpoint("[::1]:80")->groups[0].host == "[::1]");
   for (const char* wrong : {"localhost:", "localhost:0", "localhost:99999", "localhost:x", ":80",
-                            "local host", "node7:80", "node7"}) {
+                            "local host", "-oProxyCommand", "a;b"}) {
     CHECK_FALSE(endpoint(wrong).ok());
   }
 }

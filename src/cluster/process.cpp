@@ -60,8 +60,9 @@ struct Prepared {
   std::vector<char*> environment;
   const std::vector<int>& inherited;
   bool output_to_error;
+  int output;
   pid_t parent;
-  int nothing;
+  int input;
   int failure;
 };
 
@@ -88,7 +89,8 @@ void restore_signals() {
   if (::getppid() != prepared.parent) ::_exit(127);
   ::setpgid(0, 0);
   restore_signals();
-  ::dup2(prepared.nothing, STDIN_FILENO);
+  ::dup2(prepared.input, STDIN_FILENO);
+  if (prepared.output >= 0) ::dup2(prepared.output, STDOUT_FILENO);
   if (prepared.output_to_error) ::dup2(STDERR_FILENO, STDOUT_FILENO);
   for (const int fd : prepared.inherited) ::fcntl(fd, F_SETFD, 0);
   ::execve(prepared.file, prepared.arguments.data(), prepared.environment.data());
@@ -145,8 +147,9 @@ Result<Process> Process::start(const Launch& launch) {
                           .environment = environment_with(launch.environment),
                           .inherited = launch.inherited,
                           .output_to_error = launch.output_to_error,
+                          .output = launch.output,
                           .parent = ::getpid(),
-                          .nothing = nothing.get(),
+                          .input = launch.input >= 0 ? launch.input : nothing.get(),
                           .failure = failure_out.get()};
   const pid_t pid = ::fork();
   if (pid < 0) return Error{Errc::io, with_errno("a new process")};

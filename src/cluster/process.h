@@ -24,6 +24,8 @@ struct Launch {
   std::vector<int> inherited;
   /// What it writes to standard output goes to standard error.
   bool output_to_error = false;
+  /// Descriptors that become its standard input and output; -1: nothing, and ours.
+  int input = -1, output = -1;
 };
 
 /// How a process ended, and what it had used.
@@ -41,7 +43,7 @@ struct Exit {
 };
 
 /// A process that we started. It does not outlive us: it dies with the thread that started it
-/// (PR_SET_PDEATHSIG), and with this object. Standard input is empty. It has a process group of
+/// (PR_SET_PDEATHSIG), and with this object. It has a process group of
 /// its own, so that Ctrl-C on a terminal reaches us alone and we can end the job in order.
 class Process {
  public:

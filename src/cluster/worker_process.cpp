@@ -9,10 +9,10 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "cluster/at_work.h"
+#include "cluster/coordinator_call.h"
 #include "cluster/patience.h"
 #include "net/address.h"
 #include "net/connection.h"
-#include "net/dial.h"
 #include "net/poller.h"
 #include "net/tcp_transport.h"
 #include "run/pace.h"
@@ -23,7 +23,6 @@ namespace piracema::cluster {
 
 namespace {
 
-constexpr std::chrono::seconds dial_timeout{5};
 // Operators have so long to return: from the end of a job that is done, or was stopped.
 constexpr std::chrono::seconds leave_timeout{5}, stop_timeout{1};
 
@@ -114,21 +113,18 @@ class WorkerProcess {
   }
 
   void dial() {
-    auto address = net::Address::parse(environment_.coordinator);
-    if (!address) return fail(address.error());
-    dial_ = std::make_unique<net::Dial>(poller_, *address, now() + dial_timeout,
-                                        [this](Result<Fd> socket) { dialled(std::move(socket)); });
+    call_ = std::make_unique<CoordinatorCall>(
+        poller_, environment_.coordinator, environment_.token,
+        [this](Result<std::shared_ptr<net::Connection>> line) { called(std::move(line)); });
   }
 
-  void dialled(Result<Fd> socket) {
-    if (!socket) return fail(socket.error());
-    net::Connection::Events events{.received = [this](wire::Frame frame) { received(frame); },
-                                   .lost = [this](const Error& why) { lost(why); }};
-    control_ = net::Connection::open(poller_, *std::move(socket), events);
-    control_->trust(events);
+  void called(Result<std::shared_ptr<net::Connection>> line) {
+    if (!line) return fail(line.error());
+    control_ = *std::move(line);
+    control_->trust({.received = [this](wire::Frame frame) { received(frame); },
+                     .lost = [this](const Error& why) { lost(why); }});
     control_->send(to_frame(
-        runtime::FromWorker(runtime::Hello{.token = environment_.token,
-                                           .slot = environment_.slot,
+        runtime::FromWorker(runtime::Hello{.slot = environment_.slot,
                                            .incarnation = environment_.incarnation,
                                            .pid = static_cast<std::uint64_t>(::getpid()),
                                            .address = transport_->address(),
@@ -178,7 +174,7 @@ class WorkerProcess {
   net::Poller poller_;
   std::unique_ptr<store::SnapshotStore> store_;
   std::optional<AtWork> at_work_;
-  std::unique_ptr<net::Dial> dial_;
+  std::unique_ptr<CoordinatorCall> call_;
   std::shared_ptr<net::Connection> control_;
   std::unique_ptr<net::TcpTransport> transport_;
   // Last, so that it goes first: its threads use all the others.

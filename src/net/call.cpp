@@ -9,9 +9,10 @@ namespace {
 constexpr std::chrono::milliseconds retry_interval{20};
 }  // namespace
 
-Call::Call(Poller& poller, Greeting mine, Whom whom, SharedMemory shared_memory, MpiWorld* mpi,
-           Time deadline, OnDone on_done)
+Call::Call(Poller& poller, std::string token, Greeting mine, Whom whom, SharedMemory shared_memory,
+           MpiWorld* mpi, Time deadline, OnDone on_done)
     : poller_(poller),
+      token_(std::move(token)),
       mine_(std::move(mine)),
       whom_(std::move(whom)),
       shared_memory_(shared_memory),
@@ -56,15 +57,20 @@ void Call::dial(const Address& address, bool offer) {
   });
 }
 
-// The greeting goes first, with the descriptors; who finds them right answers by the socket, and
-// all that follows goes by the rings.
+wire::Frame Call::begin() {
+  handshake_.emplace(token_, Purpose::frames, draw_nonce());
+  return handshake_->call(to_bytes(mine_));
+}
+
+// The call goes first, with the descriptors; who finds them right answers by the socket, and all
+// that follows the proof goes by the rings.
 Result<Done> Call::offer(const Fd& socket) {
   auto rings = Rings::create();
   if (!rings) return rings.error();
-  const wire::Frame greeting = to_frame(mine_);
+  const wire::Frame call = begin();
   Buffer bytes;
-  wire::write_header(greeting, bytes.extend(wire::frame_header_bytes));
-  bytes.append(greeting.head.data(), greeting.head.size());
+  wire::write_header(call, bytes.extend(wire::frame_header_bytes));
+  bytes.append(call.head.data(), call.head.size());
   const auto descriptors = (*rings)->descriptors();
   if (auto sent = send_with_descriptors(socket.get(), bytes, descriptors); !sent) return sent;
   rings_ = std::move(*rings);
@@ -84,12 +90,13 @@ void Call::greet(Fd socket) {
     mine_.mpi_rank = mpi_->rank();
     mine_.mpi_tag = mpi_channel_->tag();
   }
-  connection_->send(to_frame(mine_));
+  connection_->send(begin());
 }
 
 void Call::answered(const wire::Frame& frame) {
   auto right = check(frame);
   if (right) {
+    connection_->send(handshake_->proof());
     if (auto chosen = choose_channel(*right); !chosen) right = chosen.error();
   }
   if (right) {
@@ -111,8 +118,10 @@ Result<Done> Call::choose_channel(const Greeting& theirs) {
   return connection_->use(std::move(mpi_channel_));
 }
 
-Result<Greeting> Call::check(const wire::Frame& frame) const {
-  auto greeting = read_greeting(frame, mine_.token);
+Result<Greeting> Call::check(const wire::Frame& frame) {
+  auto about = handshake_->take_answer(frame);
+  if (!about) return about.error();
+  auto greeting = read_greeting(*about);
   if (!greeting) return greeting.error();
   if (greeting->slot != whom_.slot || greeting->incarnation != whom_.incarnation) {
     return Error{Errc::refused,

@@ -40,9 +40,9 @@ class Call {
   using OnDone = std::function<void(Result<std::shared_ptr<Connection>>)>;
 
   /// Calls `on_done` once and later, never from within. It may destroy the Call.
-  /// `mpi` may be null; it is used for peers of the same world.
-  Call(Poller& poller, Greeting mine, Whom whom, SharedMemory shared_memory, MpiWorld* mpi,
-       Time deadline, OnDone on_done);
+  /// `token` is the key of the job. `mpi` may be null; it is used for peers of the same world.
+  Call(Poller& poller, std::string token, Greeting mine, Whom whom, SharedMemory shared_memory,
+       MpiWorld* mpi, Time deadline, OnDone on_done);
   /// Hangs up, without a call.
   ~Call();
   Call(const Call&) = delete;
@@ -52,14 +52,16 @@ class Call {
   void dial();
   void dial(const Address& address, bool offer);
   void greet(Fd socket);
+  wire::Frame begin();
   Result<Done> offer(const Fd& socket);
   void answered(const wire::Frame& frame);
-  Result<Greeting> check(const wire::Frame& frame) const;
+  Result<Greeting> check(const wire::Frame& frame);
   Result<Done> choose_channel(const Greeting& theirs);
   void failed(Error why);
   void finish(Result<std::shared_ptr<Connection>> result);
 
   Poller& poller_;
+  const std::string token_;
   Greeting mine_;
   const Whom whom_;
   const SharedMemory shared_memory_;
@@ -68,6 +70,8 @@ class Call {
   OnDone on_done_;
 
   Addresses addresses_;
+  /// Of the connection that is being made.
+  std::optional<Handshake> handshake_;
   /// What is offered on the connection that is being made.
   std::unique_ptr<Rings> rings_;
   std::unique_ptr<MpiChannel> mpi_channel_;

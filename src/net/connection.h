@@ -51,6 +51,9 @@ class Connection : public std::enable_shared_from_this<Connection> {
   /// The same for several, which are written together as far as the socket takes them.
   void send(std::vector<wire::Frame> frames);
 
+  /// The stranger has said a part of who he is: what he may send from the next frame on.
+  void allow(const FrameLimits& limits) { reader_.set_limits(limits); }
+
   /// The peer has said who he is: no deadline, and frames of any size, from the next one on,
   /// which goes to `events`.
   void trust(Events events);

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <piracema/bytes.h>
 #include <piracema/error.h>
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -12,34 +14,79 @@
 
 namespace piracema::net {
 
-/// Of what processes say to each other through a transport; docs/formats/frame.md.
-constexpr std::uint32_t transport_version = 3;
-constexpr std::uint8_t handshake_kind = 255;
+/// Kinds of the three frames of a handshake; docs/formats/frame.md.
+constexpr std::uint8_t call_kind = 255, answer_kind = 254, proof_kind = 253;
 
-/// The first frame on a connection, in both directions: who speaks, and that it is of this job.
+/// What a connection is for; each has a version of what is said on it.
+enum class Purpose : std::uint8_t {
+  frames = 1,   ///< Between two processes of a job.
+  control = 2,  ///< Between a process of a job, or an agent, and the coordinator.
+};
+constexpr std::uint32_t transport_version = 4;
+constexpr std::uint32_t control_version = 4;
+std::uint32_t version_of(Purpose purpose);
+
+using Nonce = std::array<std::byte, 32>;
+using Proof = std::array<std::byte, 32>;
+/// 32 bytes that were never drawn before. Ends the process if the machine has no random numbers.
+Nonce draw_nonce();
+
+/// How two that share the key of a job show each other that they do, without saying it; pure.
+///
+///     caller -> called: version, purpose, number of the job, nonce, what it says of itself
+///     called -> caller: nonce, what it says of itself, HMAC of all this
+///     caller -> called: HMAC of all this, with another label
+///
+/// (ISO/IEC 9798-4, three passes: both nonces and both sides' words are in both proofs, so none can
+/// be used again, for another connection, or be sent back to who made it.) It shows who begins a
+/// connection; what follows is neither encrypted nor signed.
+class Handshake {
+ public:
+  /// `token`: the key of the job (`is_token`). `nonce` comes from `draw_nonce`.
+  Handshake(std::string_view token, Purpose purpose, const Nonce& nonce);
+
+  // ---- the side that calls, in this order
+  wire::Frame call(const Buffer& about);
+  /// What the other side says of itself; it has the key.
+  Result<Buffer> take_answer(const wire::Frame& frame);
+  wire::Frame proof() const;
+
+  // ---- the side that is called, in this order
+  /// What the caller says of itself, which is not proven yet.
+  Result<Buffer> take_call(const wire::Frame& frame);
+  wire::Frame answer(const Buffer& about);
+  Result<Done> take_proof(const wire::Frame& frame) const;
+
+  // Errc::corrupt for a frame that does not belong here, Errc::refused for another version, purpose
+  // or job; there is no going on after these.
+
+ private:
+  Proof prove(std::string_view label) const;
+
+  const std::string token_;
+  const Purpose purpose_;
+  const Nonce nonce_;
+  /// All that was said before the proofs.
+  Buffer transcript_;
+};
+
+/// What two processes of a job say of themselves in a handshake for frames.
 struct Greeting {
-  std::uint32_t version = transport_version;
-  /// 32 hexadecimal digits that only the processes of the job know.
-  std::string token;
   Slot slot = 0;
   std::uint32_t incarnation = 0;
   /// Where frames are to go by MPI, if both are of the same world: its number, 0 for none, and the
   /// speaker's rank and tag there.
   std::uint64_t mpi_world = 0;
   std::uint32_t mpi_rank = 0, mpi_tag = 0;
-  auto fields() {
-    return std::tie(version, token, slot, incarnation, mpi_world, mpi_rank, mpi_tag);
-  }
+  auto fields() { return std::tie(slot, incarnation, mpi_world, mpi_rank, mpi_tag); }
 };
+Buffer to_bytes(const Greeting& greeting);
+/// Errc::corrupt.
+Result<Greeting> read_greeting(const Buffer& about);
 
-wire::Frame to_frame(const Greeting& greeting);
-
-/// Errc::corrupt for a frame that is no greeting, Errc::refused for another version or job.
-Result<Greeting> read_greeting(const wire::Frame& frame, std::string_view token);
-
+/// 32 hexadecimal digits.
 bool is_token(std::string_view text);
-
-/// Compares secrets in a time that tells nothing of where they differ.
-bool same_secret(std::string_view a, std::string_view b);
+/// One that nobody can guess.
+std::string draw_token();
 
 }  // namespace piracema::net

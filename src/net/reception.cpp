@@ -2,6 +2,8 @@
 
 #include <sys/random.h>
 
+#include <utility>
+
 #include "base/log.h"
 #include "base/text.h"
 #include "net/descriptors.h"
@@ -63,20 +65,40 @@ void Reception::accept(Fd socket, const Address& from) {
                        {.received = [this, id](const wire::Frame& frame) { read(id, frame); },
                         .lost = [this, id](const Error& why) { refuse(id, why); }},
                        timeout_);
-  strangers_.emplace(id, Stranger{std::move(connection), from.host()});
+  strangers_.emplace(id, Stranger{std::move(connection), from.host(),
+                                  Handshake(token_, Purpose::frames, draw_nonce())});
 }
 
 void Reception::read(std::uint64_t id, const wire::Frame& frame) {
-  auto greeting = check(frame);
-  if (!greeting) return refuse(id, greeting.error());
-  events_.greeted(*greeting, std::move(strangers_.extract(id).mapped().connection));
+  Stranger& stranger = strangers_.at(id);
+  const bool proves = stranger.greeting.has_value();
+  const auto taken = proves ? take_proof(stranger, frame) : take_call(stranger, frame);
+  if (!taken) return refuse(id, taken.error());
+  if (!proves) return;
+  const Stranger peer = std::move(strangers_.extract(id).mapped());
+  events_.greeted(*peer.greeting, peer.connection);
 }
 
-Result<Greeting> Reception::check(const wire::Frame& frame) const {
-  auto greeting = read_greeting(frame, token_);
-  if (!greeting) return greeting;
+Result<Done> Reception::take_call(Stranger& stranger, const wire::Frame& frame) const {
+  const auto about = stranger.handshake.take_call(frame);
+  if (!about) return about.error();
+  const auto greeting = read_greeting(*about);
+  if (!greeting) return greeting.error();
   if (auto wanted = events_.check(*greeting); !wanted) return wanted.error();
-  return greeting;
+  auto answer = events_.answer(*greeting, *stranger.connection);
+  if (!answer) return answer.error();
+  stranger.greeting = *greeting;
+  stranger.channel = std::move(answer->channel);
+  stranger.connection->send(stranger.handshake.answer(to_bytes(answer->ours)));
+  return Done{};
+}
+
+// Between call and proof another one of the same slot may have come.
+Result<Done> Reception::take_proof(Stranger& stranger, const wire::Frame& frame) const {
+  if (auto proven = stranger.handshake.take_proof(frame); !proven) return proven;
+  if (auto wanted = events_.check(*stranger.greeting); !wanted) return wanted;
+  if (stranger.channel == nullptr) return Done{};
+  return stranger.connection->use(std::move(stranger.channel));
 }
 
 void Reception::refuse(std::uint64_t id, const Error& why) {

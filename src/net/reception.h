@@ -7,8 +7,10 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 
+#include "net/byte_channel.h"
 #include "net/connection.h"
 #include "net/handshake.h"
 #include "net/listener.h"
@@ -20,10 +22,19 @@ namespace piracema::net {
 /// off with a warning. Belongs to the poller's thread.
 class Reception {
  public:
+  struct Answer {
+    Greeting ours;
+    /// May be null.
+    std::unique_ptr<ByteChannel> channel;
+  };
   struct Events {
-    /// Says why the one who greets is not wanted, if so; his token and version are right.
+    /// Says why the one who calls is not wanted, if so. His version is right; that he has the key
+    /// is not proven yet.
     std::function<Result<Done>(const Greeting& greeting)> check;
-    /// He has been checked; he waits for an answer, and to be trusted.
+    /// He has been checked: what we say of ourselves, and how his frames are to come if not by the
+    /// socket.
+    std::function<Result<Answer>(const Greeting& greeting, Connection& connection)> answer;
+    /// He has the key, and has been checked again; he waits to be trusted.
     std::function<void(const Greeting& greeting, std::shared_ptr<Connection> connection)> greeted;
   };
 
@@ -43,13 +54,18 @@ class Reception {
   struct Stranger {
     std::shared_ptr<Connection> connection;
     std::string host;
+    Handshake handshake;
+    /// Once he has called, and was answered.
+    std::optional<Greeting> greeting = {};
+    std::unique_ptr<ByteChannel> channel = {};
   };
 
   Reception(Poller& poller, std::string token, std::chrono::milliseconds timeout, Events events);
 
   void accept(Fd socket, const Address& from);
   void read(std::uint64_t id, const wire::Frame& frame);
-  Result<Greeting> check(const wire::Frame& frame) const;
+  Result<Done> take_call(Stranger& stranger, const wire::Frame& frame) const;
+  Result<Done> take_proof(Stranger& stranger, const wire::Frame& frame) const;
   void refuse(std::uint64_t id, const Error& why);
 
   Poller& poller_;

@@ -31,9 +31,12 @@ Result<std::unique_ptr<TcpTransport>> TcpTransport::open(Poller& poller, TcpSett
       poller, self->settings_.host, self->settings_.port, self->settings_.token,
       self->settings_.handshake_timeout,
       {.check = [raw = self.get()](const Greeting& greeting) { return raw->check(greeting); },
+       .answer = [raw = self.get()](
+                     const Greeting& greeting,
+                     Connection& connection) { return raw->answer(greeting, connection); },
        .greeted =
            [raw = self.get()](const Greeting& greeting, std::shared_ptr<Connection> connection) {
-             raw->greeted(greeting, std::move(connection));
+             raw->adopt(raw->peer(greeting.slot), greeting.incarnation, std::move(connection));
            }});
   if (!reception) return reception.error();
   self->reception_ = std::move(*reception);
@@ -104,7 +107,7 @@ void TcpTransport::call(Peer& peer, const std::string& address) {
   const SharedMemory shared_memory = special ? other->second : settings_.shared_memory;
   MpiWorld* const mpi = special ? nullptr : settings_.mpi;
   const Call::Whom whom{peer.slot, peer.incarnation, address};
-  peer.call = std::make_unique<Call>(poller_, greeting(), whom, shared_memory, mpi,
+  peer.call = std::make_unique<Call>(poller_, settings_.token, greeting(), whom, shared_memory, mpi,
                                      now() + settings_.connect_timeout,
                                      [this, &peer](Result<std::shared_ptr<Connection>> answer) {
                                        if (answer) {
@@ -181,40 +184,29 @@ Result<Done> TcpTransport::check(const Greeting& found) const {
   return Done{};
 }
 
-void TcpTransport::greeted(const Greeting& found, std::shared_ptr<Connection> connection) {
-  if (auto answered = answer(found, *connection); !answered) {
-    log(Level::warning, concat("refused a connection from this host: ", answered.error().message));
-    return connection->close();
-  }
-  adopt(peer(found.slot), found.incarnation, std::move(connection));
-}
-
-// Says who we are, and goes over to the way that the frames will take.
-Result<Done> TcpTransport::answer(const Greeting& theirs, Connection& connection) {
+// Says who we are, and the way that the frames will take.
+Result<Reception::Answer> TcpTransport::answer(const Greeting& theirs, Connection& connection) {
+  Reception::Answer answer{greeting(), nullptr};
   if (connection.is_local()) {
     auto rings = Rings::open(connection.take_descriptors());
     if (!rings) return rings.error();
-    connection.send(to_frame(greeting()));
-    return connection.use(std::move(*rings));
+    answer.channel = std::move(*rings);
+    return answer;
   }
-  Greeting ours = greeting();
   const bool by_mpi = settings_.mpi != nullptr && theirs.mpi_world == settings_.mpi->id() &&
                       theirs.mpi_rank < settings_.mpi->size() && theirs.mpi_tag != 0;
-  if (!by_mpi) {
-    connection.send(to_frame(ours));
-    return Done{};
-  }
+  if (!by_mpi) return answer;
   auto channel = settings_.mpi->open_channel();
-  ours.mpi_world = theirs.mpi_world;
-  ours.mpi_rank = settings_.mpi->rank();
-  ours.mpi_tag = channel->tag();
+  answer.ours.mpi_world = theirs.mpi_world;
+  answer.ours.mpi_rank = settings_.mpi->rank();
+  answer.ours.mpi_tag = channel->tag();
   channel->join(theirs.mpi_rank, theirs.mpi_tag);
-  connection.send(to_frame(ours));
-  return connection.use(std::move(channel));
+  answer.channel = std::move(channel);
+  return answer;
 }
 
 Greeting TcpTransport::greeting() const {
-  return {transport_version, settings_.token, settings_.me, settings_.incarnation};
+  return {.slot = settings_.me, .incarnation = settings_.incarnation};
 }
 
 TcpTransport::Peer& TcpTransport::peer(Slot slot) {

@@ -21,7 +21,8 @@ struct TcpSettings {
   /// This process.
   Slot me = 0;
   std::uint32_t incarnation = 0;
-  /// 32 hexadecimal digits that all processes of the job know, and nobody else.
+  /// The key of the job: 32 hexadecimal digits that its processes know, and nobody else. It is
+  /// never sent.
   std::string token;
   /// Where to listen: a numeric address, and a port, or 0 for any.
   std::string host = "127.0.0.1";
@@ -84,11 +85,9 @@ class TcpTransport : public Transport {
   void clear(Peer& peer);
 
   Result<Done> check(const Greeting& greeting) const;
-  void greeted(const Greeting& greeting, std::shared_ptr<Connection> connection);
-
   Greeting greeting() const;
   bool uses_local_sockets() const;
-  Result<Done> answer(const Greeting& theirs, Connection& connection);
+  Result<Reception::Answer> answer(const Greeting& theirs, Connection& connection);
   Peer& peer(Slot slot);
 
   Poller& poller_;

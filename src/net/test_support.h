@@ -50,6 +50,20 @@ inline std::string bytes_of(const wire::Frame& frame) {
   return bytes;
 }
 
+/// The next frame on a socket that waits; the test fails if there is none.
+inline wire::Frame hear_frame(int socket) {
+  std::byte header[wire::frame_header_bytes];
+  REQUIRE(::recv(socket, header, sizeof header, MSG_WAITALL) == sizeof header);
+  const auto read = wire::read_header(header);
+  REQUIRE(read.ok());
+  wire::Frame frame;
+  frame.kind = read->kind;
+  frame.head.resize(read->head_bytes);
+  REQUIRE(::recv(socket, frame.head.data(), frame.head.size(), MSG_WAITALL) ==
+          static_cast<ssize_t>(frame.head.size()));
+  return frame;
+}
+
 inline bool same(const wire::Frame& a, const wire::Frame& b) {
   return a.kind == b.kind && a.epoch == b.epoch && a.from == b.from && a.to == b.to &&
          as_text(a.head) == as_text(b.head) && as_text(a.body) == as_text(b.body);

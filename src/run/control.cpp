@@ -4,34 +4,11 @@
 
 #include "base/text.h"
 #include "wire/fields.h"
+#include "wire/messages.h"
 
 namespace piracema::runtime {
 
 namespace {
-
-// Kinds of control frames are the positions in the variants: the order there is the protocol.
-template <class Variant>
-wire::Frame frame_of(const Variant& message) {
-  wire::Frame frame;
-  frame.kind = static_cast<std::uint8_t>(message.index());
-  frame.head = std::visit([](const auto& m) { return wire::encode(m); }, message);
-  return frame;
-}
-
-template <class Variant, std::size_t I = 0>
-Result<Variant> message_of(const wire::Frame& frame) {
-  if constexpr (I == std::variant_size_v<Variant>) {
-    return Error{Errc::corrupt, concat("control frame: kind ", frame.kind, " is unknown")};
-  } else {
-    if (frame.kind != I) return message_of<Variant, I + 1>(frame);
-    auto message = wire::decode<std::variant_alternative_t<I, Variant>>(frame.head);
-    if (!message) {
-      return Error{Errc::corrupt,
-                   concat("control frame of kind ", I, ": ", message.error().message)};
-    }
-    return Variant(std::in_place_index<I>, *std::move(message));
-  }
-}
 
 struct NodeFields : NodeShape {
   auto fields() {
@@ -59,11 +36,15 @@ struct ShapeFields {
 
 }  // namespace
 
-wire::Frame to_frame(const FromWorker& message) { return frame_of(message); }
-wire::Frame to_frame(const ToWorker& message) { return frame_of(message); }
+wire::Frame to_frame(const FromWorker& message) { return wire::message_to_frame(message); }
+wire::Frame to_frame(const ToWorker& message) { return wire::message_to_frame(message); }
 
-Result<FromWorker> from_worker(const wire::Frame& frame) { return message_of<FromWorker>(frame); }
-Result<ToWorker> to_worker(const wire::Frame& frame) { return message_of<ToWorker>(frame); }
+Result<FromWorker> from_worker(const wire::Frame& frame) {
+  return wire::message_from_frame<FromWorker>(frame, "control frame");
+}
+Result<ToWorker> to_worker(const wire::Frame& frame) {
+  return wire::message_from_frame<ToWorker>(frame, "control frame");
+}
 
 std::string encode_groups(const std::vector<GroupShape>& groups) {
   GroupsFields all;

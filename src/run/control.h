@@ -15,14 +15,11 @@
 /// What a coordinator and the processes of its job say to each other.
 namespace piracema::runtime {
 
-constexpr std::uint32_t protocol_version = 3;
-
 // ---- a worker to its coordinator -----------------------------------------------------------
 
-/// The first message. A coordinator refuses another version, token or graph.
+/// The first message, after a handshake (net/handshake.h) that has shown that the worker is of this
+/// job and version. A coordinator refuses another graph.
 struct Hello {
-  std::uint32_t version = protocol_version;
-  std::string token;
   Slot slot = 0;
   /// How many processes had this slot before; tells a late one from its successor.
   std::uint32_t incarnation = 0;
@@ -31,7 +28,7 @@ struct Hello {
   std::string address;
   /// `encode_shape` of the program's graph.
   std::string graph;
-  auto fields() { return std::tie(version, token, slot, incarnation, pid, address, graph); }
+  auto fields() { return std::tie(slot, incarnation, pid, address, graph); }
 };
 
 /// All replicas of the process are restored and its peers connected.

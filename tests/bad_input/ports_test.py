@@ -8,8 +8,8 @@ import unittest
 
 from support import *
 
-SAYINGS = ["noise", "http", "half a frame", "old frame", "wrong token", "old hello", "heartbeat",
-           "other job", "old greeting"]
+SAYINGS = ["noise", "http", "half a frame", "old frame", "hello", "heartbeat", "other job's worker",
+           "old worker", "other job's peer", "old peer"]
 
 
 def ports_of(pid):

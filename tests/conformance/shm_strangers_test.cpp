@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "base/random.h"
 #include "net/address.h"
@@ -33,17 +34,21 @@ class Neighbour {
     REQUIRE(::connect(socket_.get(), addresses->local->data(), addresses->local->size()) == 0);
   }
 
-  /// Greets as slot 1, incarnation 5, with these descriptors.
-  void greet(std::span<const int> descriptors, const std::string& token = test_token) {
-    const std::string bytes = bytes_of(to_frame(Greeting{transport_version, token, 1, 5}));
+  /// Calls as slot 1, incarnation 5, with these descriptors.
+  void call(std::span<const int> descriptors, const std::string& token = test_token) {
+    handshake_.emplace(token, Purpose::frames, draw_nonce());
+    const std::string bytes = bytes_of(handshake_->call(to_bytes({.slot = 1, .incarnation = 5})));
+    if (descriptors.empty()) return say(bytes);
     REQUIRE(send_with_descriptors(socket_.get(), as_bytes(bytes), descriptors).ok());
   }
-  /// Greets with rings of its own, and is taken for a peer.
+  /// Calls with rings of its own, and is taken for a peer.
   void join(Process& process) {
     auto made = Rings::create();
     REQUIRE(made.ok());
     rings_ = std::move(*made);
-    greet(rings_->descriptors());
+    call(rings_->descriptors());
+    REQUIRE(handshake_->take_answer(hear_frame(socket_.get())).ok());
+    say(bytes_of(handshake_->proof()));
     REQUIRE(process.wait_for_told(1));
     CHECK(process.told()[0] == connected(1, 5));
   }
@@ -69,6 +74,7 @@ class Neighbour {
 
  private:
   Fd socket_;
+  std::optional<Handshake> handshake_;
   std::unique_ptr<Rings> rings_;
 };
 
@@ -88,7 +94,7 @@ constexpr off_t written_at = 256, read_of_other_at = 512 + 128;
 
 }  // namespace
 
-TEST_CASE("who greets on the local socket without rings, or with others, is cut off") {
+TEST_CASE("who calls on the local socket without rings, or with others, is cut off") {
   Shm world;
   Process a(world, 0, 0);
   const auto rings = Rings::create();
@@ -96,13 +102,13 @@ TEST_CASE("who greets on the local socket without rings, or with others, is cut 
   const auto right = (*rings)->descriptors();
 
   Neighbour none(a), two(a), swapped(a), other_job(a), noise(a);
-  none.say(bytes_of(to_frame(Greeting{transport_version, test_token, 1, 5})));
+  none.call({});
   CHECK(none.is_cut_off());
-  two.greet(std::span(right).first(2));
+  two.call(std::span(right).first(2));
   CHECK(two.is_cut_off());
-  swapped.greet(std::array{right[1], right[0], right[2]});
+  swapped.call(std::array{right[1], right[0], right[2]});
   CHECK(swapped.is_cut_off());
-  other_job.greet(right, wrong_token);
+  other_job.call(right, wrong_token);
   CHECK(other_job.is_cut_off());
   Random random(7);
   std::string bytes(500, ' ');

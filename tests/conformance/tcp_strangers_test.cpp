@@ -8,6 +8,7 @@
 #include "base/random.h"
 #include "net/address.h"
 #include "net/handshake.h"
+#include "net/test_support.h"
 #include "process.h"
 #include "wire/checksum.h"
 
@@ -33,6 +34,16 @@ class Stranger {
   }
   void close() { socket_.close(); }
 
+  /// Does all that a peer does; what the other side says of itself.
+  Greeting join(const Greeting& greeting) {
+    Handshake handshake(test_token, Purpose::frames, draw_nonce());
+    say(bytes_of(handshake.call(to_bytes(greeting))));
+    const auto about = handshake.take_answer(hear_frame(socket_.get()));
+    REQUIRE(about.ok());
+    say(bytes_of(handshake.proof()));
+    return *read_greeting(*about);
+  }
+
   /// Everything until the other side hangs up; "still there" if it does not.
   std::string hear() {
     std::string heard;
@@ -50,13 +61,12 @@ class Stranger {
   Fd socket_;
 };
 
-std::string bytes_of(const wire::Frame& frame) {
-  std::byte header[wire::frame_header_bytes];
-  wire::write_header(frame, header);
-  return std::string(as_text(header)) + std::string(as_text(frame.head));
-}
+Greeting greeting(std::uint32_t incarnation = 5) { return {.slot = 1, .incarnation = incarnation}; }
 
-Greeting greeting() { return {transport_version, test_token, 1, 5}; }
+/// The first thing that a peer says.
+std::string call_of(const Greeting& greeting, const std::string& token = test_token) {
+  return bytes_of(Handshake(token, Purpose::frames, draw_nonce()).call(to_bytes(greeting)));
+}
 
 /// `a` still does what it is for.
 void check_serves(Tcp& world, Process& a) {
@@ -106,24 +116,27 @@ TEST_CASE("who says anything but a greeting is cut off without an answer") {
     CHECK(stranger.hear().empty());
   }
   SUBCASE("another version of the transport") {
-    Greeting wrong = greeting();
-    wrong.version = 99;
+    wire::Frame wrong = Handshake(test_token, Purpose::frames, draw_nonce()).call({});
+    wrong.head.data()[0] = std::byte{99};
     Stranger stranger(a);
-    stranger.say(bytes_of(to_frame(wrong)));
+    stranger.say(bytes_of(wrong));
     CHECK(stranger.hear().empty());
   }
   SUBCASE("another version of the frames") {
-    std::string old = bytes_of(to_frame(greeting()));
+    std::string old = call_of(greeting());
     old[2] = 99;
     Stranger stranger(a);
     stranger.say(old);
     CHECK(stranger.hear().empty());
   }
-  SUBCASE("another job's token") {
-    Greeting wrong = greeting();
-    wrong.token.back() = '0';
+  SUBCASE("another job") {
     Stranger stranger(a);
-    stranger.say(bytes_of(to_frame(wrong)));
+    stranger.say(call_of(greeting(), std::string(32, '0')));
+    CHECK(stranger.hear().empty());
+  }
+  SUBCASE("a call for something else than frames") {
+    Stranger stranger(a);
+    stranger.say(bytes_of(Handshake(test_token, Purpose::control, draw_nonce()).call({})));
     CHECK(stranger.hear().empty());
   }
   SUBCASE("a slot that does not call this one, or is none") {
@@ -131,13 +144,13 @@ TEST_CASE("who says anything but a greeting is cut off without an answer") {
       Greeting wrong = greeting();
       wrong.slot = slot;
       Stranger stranger(a);
-      stranger.say(bytes_of(to_frame(wrong)));
+      stranger.say(call_of(wrong));
       CHECK(stranger.hear().empty());
     }
   }
   SUBCASE("half a frame, and then the end") {
     Stranger stranger(a);
-    stranger.say(bytes_of(to_frame(greeting())).substr(0, 50));
+    stranger.say(call_of(greeting()).substr(0, 50));
     stranger.close();
   }
   CHECK(a.told().empty());
@@ -150,32 +163,46 @@ TEST_CASE("who says half a greeting, or nothing, is cut off in time") {
   Process a(world, 0, 0);
   world.handshake_timeout = milliseconds(5'000);
   Stranger half(a), silent(a);
-  half.say(bytes_of(to_frame(greeting())).substr(0, 50));
+  half.say(call_of(greeting()).substr(0, 50));
   CHECK(half.hear().empty());
   CHECK(silent.hear().empty());
   CHECK(a.told().empty());
 }
 
-TEST_CASE("a greeting is answered, and one of an older incarnation is not") {
+TEST_CASE("who calls and has no proof of the key is cut off, and nobody hears of him") {
+  Tcp world;
+  Process a(world, 0, 0);
+  Stranger impostor(a);
+  impostor.say(call_of(greeting()));  // Heard on another connection, perhaps.
+  wire::Frame proof;
+  proof.kind = proof_kind;
+  proof.head.resize(sizeof(Proof));
+  std::fill_n(proof.head.data(), sizeof(Proof), std::byte{7});
+  impostor.say(bytes_of(proof) + bytes_of(frame_of(1, "head")));
+  impostor.hear();
+  CHECK(a.told().empty());
+  CHECK(a.frames().empty());
+  check_serves(world, a);
+}
+
+TEST_CASE("a peer is answered, and one of an older incarnation is not") {
   Tcp world;
   Process a(world, 0, 6);
   Stranger right(a);
-  right.say(bytes_of(to_frame(greeting())));
+  const Greeting heard = right.join(greeting());
+  CHECK(heard.slot == 0);
+  CHECK(heard.incarnation == 6);
   REQUIRE(a.wait_for_told(1));
   CHECK(a.told()[0] == connected(1, 5));
 
-  Greeting older = greeting();
-  older.incarnation = 4;
   Stranger late(a);
-  late.say(bytes_of(to_frame(older)));
+  late.say(call_of(greeting(4)));
   CHECK(late.hear().empty());
 
-  Greeting newer = greeting();
-  newer.incarnation = 6;
   Stranger next(a);
-  next.say(bytes_of(to_frame(newer)));
+  next.join(greeting(6));
   REQUIRE(a.wait_for_told(3));
-  CHECK(right.hear() == bytes_of(to_frame({transport_version, test_token, 0, 6})));
+  CHECK(right.hear().empty());
   CHECK(a.told()[1] == lost(1, 5));
   CHECK(a.told()[2] == connected(1, 6));
 }
@@ -184,7 +211,8 @@ TEST_CASE("a peer that turns to nonsense after its greeting is lost, and says wh
   Tcp world;
   Process a(world, 0, 0);
   Stranger peer(a);
-  peer.say(bytes_of(to_frame(greeting())) + std::string(40, '?'));
+  peer.join(greeting());
+  peer.say(std::string(40, '?'));
   REQUIRE(a.wait_for_told(2));
   CHECK(a.told()[1] == lost(1, 5));
   CHECK(a.told()[1].why->code == Errc::corrupt);

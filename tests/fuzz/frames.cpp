@@ -18,6 +18,7 @@
 #include "base/clock.h"
 #include "base/random.h"
 #include "base/text.h"
+#include "cluster/agent_messages.h"
 #include "net/frame_reader.h"
 #include "net/handshake.h"
 #include "run/control.h"
@@ -30,14 +31,27 @@ namespace {
 constexpr std::uint64_t streams_in_a_test = 20'000;
 const std::string token(32, 'a');
 
+const net::Nonce nonce{};
+
+/// All three frames of two who know each other then.
+std::vector<wire::Frame> handshake() {
+  net::Handshake caller(token, net::Purpose::frames, nonce);
+  net::Handshake called(token, net::Purpose::frames, nonce);
+  const wire::Frame call = caller.call(net::to_bytes({.slot = 3}));
+  static_cast<void>(called.take_call(call).ok());
+  const wire::Frame answer = called.answer(net::to_bytes({.slot = 2}));
+  static_cast<void>(caller.take_answer(answer).ok());
+  return {call, answer, caller.proof()};
+}
+
 /// What peers say to each other, one of each kind at least.
 std::vector<wire::Frame> corpus() {
   using namespace runtime;
   const GraphShape shape{{{.name = "a", .role = Role::source}, {.name = "b", .role = Role::sink}},
                          {{.from = 0, .to = 1}}};
-  std::vector<wire::Frame> all{net::to_frame(net::Greeting{.token = token, .slot = 3})};
+  std::vector<wire::Frame> all = handshake();
   for (const FromWorker& message : std::vector<FromWorker>{
-           Hello{.token = token, .address = "127.0.0.1:1", .graph = encode_shape(shape)}, Ready{1},
+           Hello{.address = "127.0.0.1:1", .graph = encode_shape(shape)}, Ready{1},
            Saved{.epoch = 1, .snapshot = 2, .bytes = 300}, SaveFailed{1, 2, 3, "full"}, Ended{1, 2},
            OperatorFailed{1, 2, 77, "why"}, Committed{1, 2, 3}, FirstOutput{1, 2},
            Heartbeat{.epoch = 1, .progress = {{.replica = 1, .items_in = 5}}}}) {
@@ -46,6 +60,18 @@ std::vector<wire::Frame> corpus() {
   for (const ToWorker& message : std::vector<ToWorker>{
            Deploy{.epoch = 1, .placement = {0, 1}, .peers = {{0, 0, "127.0.0.1:1"}}},
            Trigger{1, 2, {0}}, Commit{1, 2, {1}}, Shutdown{1, "why"}}) {
+    all.push_back(to_frame(message));
+  }
+  for (const cluster::FromAgent& message : std::vector<cluster::FromAgent>{
+           cluster::AgentHello{1, 2}, cluster::NotStarted{1, 0, "why"},
+           cluster::Ended{.slot = 1, .status = 3, .how = "how", .at_work = {{1, 77}}},
+           cluster::Output{"text"}, cluster::AgentPulse{{{1, 0, true, false}}}}) {
+    all.push_back(to_frame(message));
+  }
+  for (const cluster::ToAgent& message : std::vector<cluster::ToAgent>{
+           cluster::Setup{.command = {"app", "in"}, .environment = {"A=b"}},
+           cluster::StartProcess{1, 0, {"A=b"}}, cluster::EndProcess{1, 0}, cluster::Pulse{},
+           cluster::Leave{}}) {
     all.push_back(to_frame(message));
   }
   Batch batch;
@@ -112,7 +138,14 @@ void lie(wire::Frame& frame, std::string& bytes, Random& random) {
 
 // All that might be done with a frame; what is refused is an Error, and that is all.
 void read_as_everything(const wire::Frame& frame) {
-  static_cast<void>(net::read_greeting(frame, token).ok());
+  net::Handshake side(token, net::Purpose::frames, nonce);
+  if (const auto about = side.take_call(frame); about.ok()) {
+    static_cast<void>(net::read_greeting(*about).ok());
+  }
+  static_cast<void>(side.take_answer(frame).ok());
+  static_cast<void>(side.take_proof(frame).ok());
+  static_cast<void>(cluster::from_agent(frame).ok());
+  static_cast<void>(cluster::to_agent(frame).ok());
   if (auto message = runtime::from_worker(frame); message.ok()) {
     if (const auto* hello = std::get_if<runtime::Hello>(&*message)) {
       static_cast<void>(runtime::decode_shape(hello->graph).ok());

@@ -10,6 +10,7 @@
 #include "base/fd.h"
 #include "cluster/worker_environment.h"
 #include "net/address.h"
+#include "net/handshake.h"
 #include "run/control.h"
 
 using namespace piracema;
@@ -21,6 +22,19 @@ void say(const Fd& socket, const wire::Frame& frame) {
   wire::write_header(frame, reinterpret_cast<std::byte*>(bytes.data()));
   bytes += as_text(frame.head);
   [[maybe_unused]] const ssize_t sent = ::send(socket.get(), bytes.data(), bytes.size(), 0);
+}
+
+wire::Frame hear(const Fd& socket) {
+  wire::Frame frame;
+  std::byte header[wire::frame_header_bytes];
+  if (::recv(socket.get(), header, sizeof header, MSG_WAITALL) != sizeof header) return frame;
+  const auto read = wire::read_header(header);
+  if (!read) return frame;
+  frame.kind = read->kind;
+  frame.head.resize(read->head_bytes);
+  [[maybe_unused]] const ssize_t count =
+      ::recv(socket.get(), frame.head.data(), frame.head.size(), MSG_WAITALL);
+  return frame;
 }
 
 }  // namespace
@@ -37,9 +51,12 @@ int main() {
     std::perror("connect");
     return 2;
   }
+  net::Handshake handshake(me.token, net::Purpose::control, net::draw_nonce());
+  say(socket, handshake.call({}));
+  if (!handshake.take_answer(hear(socket))) return 2;
+  say(socket, handshake.proof());
   say(socket, runtime::to_frame(runtime::FromWorker(
-                  runtime::Hello{.token = me.token,
-                                 .slot = me.slot,
+                  runtime::Hello{.slot = me.slot,
                                  .incarnation = me.incarnation,
                                  .address = "127.0.0.1:1",
                                  .graph = runtime::encode_shape(graph.shape)})));

@@ -26,29 +26,33 @@ std::string bytes_of(const wire::Frame& frame) {
   return bytes + std::string(as_text(frame.head)) + std::string(as_text(frame.body));
 }
 
-std::string hello(std::uint32_t version, std::string token) {
-  return bytes_of(runtime::to_frame(
-      runtime::FromWorker(runtime::Hello{.version = version, .token = std::move(token)})));
+std::string call(net::Purpose purpose) {
+  net::Handshake handshake(std::string(32, '7'), purpose, net::draw_nonce());
+  return bytes_of(handshake.call(net::to_bytes({.slot = 3})));
 }
 
-std::string greeting(std::uint32_t version, std::string token) {
-  return bytes_of(
-      net::to_frame(net::Greeting{.version = version, .token = std::move(token), .slot = 3}));
+std::string old_call(net::Purpose purpose) {
+  net::Handshake handshake(std::string(32, '7'), purpose, net::draw_nonce());
+  wire::Frame frame = handshake.call({});
+  frame.head.data()[0] = std::byte{1};  // The version comes first.
+  return bytes_of(frame);
 }
 
 std::string words(const std::string& what) {
-  const std::string wrong_token(32, '7');
   if (what == "http") return "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n";
-  if (what == "wrong token") return hello(runtime::protocol_version, wrong_token);
-  if (what == "old hello") return hello(0, wrong_token);
-  if (what == "other job") return greeting(net::transport_version, wrong_token);
-  if (what == "old greeting") return greeting(0, wrong_token);
+  if (what == "other job's worker") return call(net::Purpose::control);
+  if (what == "old worker") return old_call(net::Purpose::control);
+  if (what == "other job's peer") return call(net::Purpose::frames);
+  if (what == "old peer") return old_call(net::Purpose::frames);
+  if (what == "hello") {
+    return bytes_of(runtime::to_frame(runtime::FromWorker(runtime::Hello{})));
+  }
   if (what == "heartbeat") {
     return bytes_of(runtime::to_frame(runtime::FromWorker(runtime::Heartbeat{})));
   }
-  if (what == "half a frame") return hello(runtime::protocol_version, wrong_token).substr(0, 50);
+  if (what == "half a frame") return call(net::Purpose::frames).substr(0, 50);
   if (what == "old frame") {
-    std::string frame = hello(runtime::protocol_version, wrong_token);
+    std::string frame = call(net::Purpose::control);
     frame[2] = 0;  // The version of the header.
     return frame;
   }

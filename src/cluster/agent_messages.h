@@ -1,0 +1,123 @@
+#pragma once
+
+#include <piracema/error.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <variant>
+#include <vector>
+
+#include "base/ids.h"
+#include "wire/frame.h"
+
+/// What a coordinator and its agents on other hosts say to each other, once a handshake has shown
+/// that both are of the job.
+namespace piracema::cluster {
+
+// ---- an agent to its coordinator -----------------------------------------------------------
+
+/// The first message: which host it is on, by its number in the job, and how many agents were
+/// there before.
+struct AgentHello {
+  std::uint32_t host = 0;
+  std::uint32_t attempt = 0;
+  auto fields() { return std::tie(host, attempt); }
+};
+/// The program could not be started.
+struct NotStarted {
+  Slot slot = 0;
+  std::uint32_t incarnation = 0;
+  std::string why;
+  auto fields() { return std::tie(slot, incarnation, why); }
+};
+struct BusyReplica {
+  ReplicaId replica = 0;
+  std::uint64_t item = 0;
+  auto fields() { return std::tie(replica, item); }
+};
+/// A process is gone for certain; its fields are those of `Exit` and `Exited`.
+struct Ended {
+  Slot slot = 0;
+  std::uint32_t incarnation = 0;
+  bool clean = false;
+  bool from_outside = false;
+  std::optional<std::uint32_t> status;
+  std::string how;
+  std::uint64_t cpu_ns = 0, peak_bytes = 0;
+  std::vector<BusyReplica> at_work;
+  auto fields() {
+    return std::tie(slot, incarnation, clean, from_outside, status, how, cpu_ns, peak_bytes,
+                    at_work);
+  }
+};
+/// What its processes wrote to standard output.
+struct Output {
+  std::string text;
+  auto fields() { return std::tie(text); }
+};
+/// Which of its processes are held up (Process::is_held_up) or stopped now.
+struct Condition {
+  Slot slot = 0;
+  std::uint32_t incarnation = 0;
+  bool held_up = false, stopped = false;
+  auto fields() { return std::tie(slot, incarnation, held_up, stopped); }
+};
+/// Sent every heartbeat interval: its absence tells that the host cannot be reached.
+struct AgentPulse {
+  std::vector<Condition> conditions;
+  auto fields() { return std::tie(conditions); }
+};
+using FromAgent = std::variant<AgentHello, NotStarted, Ended, Output, AgentPulse>;
+
+// ---- the coordinator to an agent -----------------------------------------------------------
+
+/// Once, first: what it will start.
+struct Setup {
+  /// The program and its arguments.
+  std::vector<std::string> command;
+  /// "NAME=value", for all processes.
+  std::vector<std::string> environment;
+  bool output_to_error = false;
+  std::uint32_t heartbeat_ms = 250;
+  /// An agent that hears nothing for longer ends its processes and itself: the host of the
+  /// coordinator is gone, for whose end the connection would wait long.
+  std::uint32_t patience_ms = 30'000;
+  auto fields() {
+    return std::tie(command, environment, output_to_error, heartbeat_ms, patience_ms);
+  }
+};
+/// Start a process. NotStarted or, some time, Ended follows.
+struct StartProcess {
+  Slot slot = 0;
+  std::uint32_t incarnation = 0;
+  /// Put over those of all.
+  std::vector<std::string> environment;
+  auto fields() { return std::tie(slot, incarnation, environment); }
+};
+/// SIGKILL, if it is still there.
+struct EndProcess {
+  Slot slot = 0;
+  std::uint32_t incarnation = 0;
+  auto fields() { return std::tie(slot, incarnation); }
+};
+/// Sent every heartbeat interval.
+struct Pulse {
+  /// Bytes of Output that were taken from this agent.
+  std::uint64_t output_taken = 0;
+  auto fields() { return std::tie(output_taken); }
+};
+/// The job is over: end all processes, then yourself.
+struct Leave {
+  auto fields() { return std::tie(); }
+};
+using ToAgent = std::variant<Setup, StartProcess, EndProcess, Pulse, Leave>;
+
+wire::Frame to_frame(const FromAgent&);
+wire::Frame to_frame(const ToAgent&);
+/// Errc::corrupt.
+Result<FromAgent> from_agent(const wire::Frame&);
+Result<ToAgent> to_agent(const wire::Frame&);
+
+}  // namespace piracema::cluster
