@@ -89,9 +89,13 @@ Result<GraphShape> ask_program(const std::vector<std::string>& command,
   if (!answer->empty() && groups != nullptr) {
     auto told = read_answer(groups_in.get(), deadline, command.front());
     if (!told) return told.error();
-    auto decoded = runtime::decode_groups(*told);
-    if (!decoded) return decoded.error();
-    *groups = *std::move(decoded);
+    auto cut = runtime::decode_cut(*told);
+    if (!cut) return cut.error();
+    *groups = std::move(cut->groups);
+    auto shape = runtime::decode_shape(*answer);
+    if (!shape) return shape;
+    if (auto set = runtime::set_costs(*shape, cut->costs); !set) return set.error();
+    return shape;
   }
   if (!answer->empty()) return runtime::decode_shape(*answer);
   // It may be about to end, or have become a daemon.

@@ -167,6 +167,9 @@ void CommandLine::add_run() {
   add_parsed(*run_app, "--groups", "FILE", command.groups, parse_path,
              "File that says where each group of the program runs and\n"
              "how they talk; instead of -n");
+  add_parsed(*run_app, "--costs", "FILE", command.costs, parse_path,
+             "Statistics of an earlier run (--stats): replicas are spread\n"
+             "by how long they were busy there");
   add_parsed(*run_app, "--hosts", "A,B", command.hosts, parse_names,
              "Hosts to run the workers on, in turns");
   add_parsed(*run_app, "--rsh", "COMMAND", job.rsh, parse_words,

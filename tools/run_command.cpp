@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "cluster/process.h"
+#include "costs.h"
 #include "display.h"
 #include "groups.h"
 #include "json_display.h"
@@ -48,6 +49,11 @@ int run_command(RunCommand command) {
   auto program = cluster::find_program(command.job.command.front());
   if (!program) return refuse(program.error());
   command.job.command.front() = *program;
+  if (!command.costs.empty()) {
+    auto busy = read_costs(command.costs);
+    if (!busy) return refuse(busy.error());
+    command.job.settings.busy = *std::move(busy);
+  }
   if (!command.groups.empty()) {
     if (auto applied = apply_groups(command.groups, command.job); !applied) {
       return refuse(applied.error());

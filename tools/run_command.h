@@ -13,6 +13,8 @@ struct RunCommand {
   cluster::JobOptions job;
   /// File that says where the groups of the program run; empty: -n processes share the work.
   std::string groups;
+  /// File with the statistics of an earlier run, by which replicas are spread; empty: none.
+  std::string costs;
   /// Hosts that the workers are spread over; none: this one.
   std::vector<std::string> hosts;
   /// File for the statistics as JSON; empty: none.

@@ -75,7 +75,7 @@ void Coordinator::on(const Joined& joined) {
     return;
   }
   if (!job_) {
-    auto job = Job::make(joined.graph, settings_.slots, settings_.placement);
+    auto job = Job::make(joined.graph, joined.costs, settings_);
     if (!job) return fail(3, job.error().message);
     job_ = *std::move(job);
   } else if (job_->graph != joined.graph) {

@@ -18,6 +18,8 @@ struct Joined {
   std::uint32_t incarnation = 0;
   std::string address;
   std::string graph;
+  /// Of its nodes; none: nobody said.
+  std::vector<std::uint64_t> costs = {};
 };
 struct Said {
   Slot slot = 0;

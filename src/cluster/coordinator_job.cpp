@@ -3,23 +3,41 @@
 #include <utility>
 
 #include "base/text.h"
+#include "flow/placement.h"
 #include "run/control.h"
 
 namespace piracema::cluster {
 
-Result<Job> Job::make(const std::string& graph, std::uint32_t slots,
-                      const std::vector<Slot>& placement) {
+namespace {
+
+Result<std::vector<Slot>> place(const Job& job, const JobSettings& settings) {
+  if (!settings.placement.empty()) return settings.placement;
+  if (settings.busy.empty()) return flow::place(job.shape, job.plan, settings.slots);
+  const auto work = flow::measured_work(job.shape, settings.busy);
+  if (!work) return work.error();
+  return flow::place(job.shape, job.plan, settings.slots, *work);
+}
+
+}  // namespace
+
+Result<Job> Job::make(const std::string& graph, const std::vector<std::uint64_t>& costs,
+                      const JobSettings& settings) {
   auto shape = runtime::decode_shape(graph);
   if (!shape) return shape.error();
   Job job;
   job.graph = graph;
   job.shape = *std::move(shape);
+  if (!costs.empty()) {
+    if (auto set = runtime::set_costs(job.shape, costs); !set) return set.error();
+  }
   job.plan = flow::make_plan(job.shape);
-  job.placement = placement.empty() ? flow::place(job.shape, job.plan, slots) : placement;
+  auto placement = place(job, settings);
+  if (!placement) return placement.error();
+  job.placement = *std::move(placement);
   if (job.placement.size() != job.plan.replicas.size()) {
     return Error{Errc::config, concat("the program has ", job.plan.replicas.size(),
                                       " replicas now; when it was asked for its groups it had ",
-                                      placement.size())};
+                                      job.placement.size())};
   }
   return job;
 }

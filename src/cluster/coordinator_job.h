@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/ids.h"
+#include "cluster/coordinator_settings.h"
 #include "flow/plan.h"
 
 namespace piracema::cluster {
@@ -20,10 +21,10 @@ struct Job {
   flow::Plan plan;
   std::vector<Slot> placement;
 
-  /// Errc::corrupt or Errc::config for what is no graph, or not the one that `placement` is for; an
-  /// empty one spreads the replicas.
-  static Result<Job> make(const std::string& graph, std::uint32_t slots,
-                          const std::vector<Slot>& placement = {});
+  /// Errc::corrupt or Errc::config for what is no graph, or not the one that the settings'
+  /// placement is for, or their times of an earlier run.
+  static Result<Job> make(const std::string& graph, const std::vector<std::uint64_t>& costs,
+                          const JobSettings& settings);
 
   std::size_t replicas() const { return plan.replicas.size(); }
   Role role(ReplicaId replica) const { return shape.nodes[plan.replicas[replica].node].role; }

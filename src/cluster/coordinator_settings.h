@@ -4,7 +4,9 @@
 
 #include <chrono>
 #include <cstdint>
+#include <map>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "base/ids.h"
@@ -42,8 +44,12 @@ struct JobSettings {
   std::uint32_t fruitless_recoveries_max = 100;
   /// Items that use up the restart budget are skipped and written to a file, and the job goes on.
   bool dead_letters = false;
-  /// Slot of every replica of the plan, where the user has said it; none: spread evenly.
+  /// Slot of every replica of the plan, where the user has said it; none: by how much they have to
+  /// do (flow/placement.h).
   std::vector<Slot> placement;
+  /// How long the replicas of each node were busy in an earlier run, in seconds; none: what the
+  /// program says of its nodes counts.
+  std::map<std::string, double> busy;
   /// The snapshot to begin with.
   std::optional<SnapshotId> resume;
   /// Snapshots in the store when the job begins. Those up to `resume` are dropped in their turn,

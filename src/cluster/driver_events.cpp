@@ -44,7 +44,7 @@ net::Connection::Events DriverLoop::joined(const runtime::Hello& hello, Door::Li
   crew_.join(id, std::move(line));
   crew_.heard(id, time());
   if (!std::exchange(anybody_joined_, true)) first_joined(hello);
-  tell(Joined{id.first, id.second, hello.address, hello.graph});
+  tell(Joined{id.first, id.second, hello.address, hello.graph, hello.costs});
   if (const auto& job = coordinator_->job(); job && !planned_) plan(*job);
   return {.received = [this, id](wire::Frame frame) { heard(id, frame); },
           .lost = [this, id](const Error&) { crew_.line_lost(id); }};

@@ -15,7 +15,7 @@ Job make_job() {
                  {.name = "work", .replicas = 2},
                  {.name = "out", .role = Role::sink}};
   shape.edges = {{.from = 0, .to = 1}, {.from = 1, .to = 2}};
-  return *Job::make(runtime::encode_shape(shape), 1);
+  return *Job::make(runtime::encode_shape(shape), {}, {});
 }
 
 runtime::Heartbeat source_at(Epoch epoch, std::uint64_t items, std::uint32_t read_ppm) {

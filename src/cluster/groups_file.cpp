@@ -10,6 +10,7 @@
 
 #include "base/text.h"
 #include "flow/groups.h"
+#include "flow/placement.h"
 #include "flow/plan.h"
 #include "net/address.h"
 
@@ -123,9 +124,10 @@ class Reader {
         endpoint(member.value, group);
       } else if (member.name == "batchSize") {
         group.batch_items = count(member.value, batch_items_max);
-      } else if (member.name == "messageOTF" || member.name == "internalMessageOTF") {
-        // The bound is there without it: credits adapt to what a receiver gets done.
-        count(member.value, batch_items_max);
+      } else if (member.name == "messageOTF") {
+        group.on_the_way = count(member.value, batch_items_max);
+      } else if (member.name == "internalMessageOTF") {
+        group.on_the_way_inside = count(member.value, batch_items_max);
       } else if (member.name == "threadMapping") {
         group.cores = cores(member.value);
         group.cores_place = member.value.place;
@@ -191,21 +193,26 @@ class Reader {
   PairSettings pair(const JsonValue& value) {
     PairSettings pair;
     pair.place = value.place;
-    bool has_protocol = false;
     for (const auto& member : object(value)) {
       if (member.name == "from") {
         pair.from = text(member.value);
       } else if (member.name == "to") {
         pair.to = text(member.value);
       } else if (member.name == "protocol") {
-        has_protocol = true;
         pair.protocol = protocol(member.value);
+      } else if (member.name == "batchSize") {
+        pair.batch_items = count(member.value, batch_items_max);
+      } else if (member.name == "messageOTF") {
+        pair.on_the_way = count(member.value, batch_items_max);
       } else {
-        unknown(member, "from, to or protocol");
+        unknown(member, "from, to, protocol, batchSize or messageOTF");
       }
     }
-    if (pair.from.empty() || pair.to.empty() || !has_protocol) {
-      fail(value.place, "\"from\", \"to\" and \"protocol\" in an edge", "less");
+    if (pair.from.empty() || pair.to.empty()) {
+      fail(value.place, "\"from\" and \"to\" in an edge", "less");
+    }
+    if (!pair.protocol && !pair.batch_items && !pair.on_the_way) {
+      fail(value.place, "\"protocol\", \"batchSize\" or \"messageOTF\" in an edge", "none");
     }
     return pair;
   }
@@ -227,6 +234,19 @@ class Reader {
         }
       }
       if (pair.from == pair.to) fail(pair.place, "two groups in an edge", "one");
+      check_only_one(all, pair);
+    }
+  }
+
+  // Of two edges that say the same of the same groups one would be for nothing.
+  void check_only_one(const GroupsFile& all, const PairSettings& pair) {
+    for (const PairSettings* other = all.edges.data(); other != &pair; ++other) {
+      const bool forth = other->from == pair.from && other->to == pair.to;
+      const bool back = other->from == pair.to && other->to == pair.from;
+      if (forth || (back && other->protocol && pair.protocol)) {
+        fail(pair.place, "one edge for two groups",
+             concat("'", pair.from, "' to '", pair.to, "' again"));
+      }
     }
   }
 
@@ -255,10 +275,28 @@ Protocol GroupsFile::between(std::size_t a, std::size_t b) const {
   for (const PairSettings& pair : edges) {
     const bool forth = pair.from == groups[a].name && pair.to == groups[b].name;
     const bool back = pair.from == groups[b].name && pair.to == groups[a].name;
-    if (forth || back) return pair.protocol;
+    if ((forth || back) && pair.protocol) return *pair.protocol;
   }
   if (groups[a].protocol) return *groups[a].protocol;
   return groups[b].protocol.value_or(protocol);
+}
+
+const PairSettings* GroupsFile::edge(std::size_t from, std::size_t to) const {
+  const auto found = std::find_if(edges.begin(), edges.end(), [&](const PairSettings& pair) {
+    return pair.from == groups[from].name && pair.to == groups[to].name;
+  });
+  return found == edges.end() ? nullptr : &*found;
+}
+
+std::optional<std::uint32_t> GroupsFile::on_the_way(std::size_t from, std::size_t to) const {
+  if (from == to) return groups[from].on_the_way_inside;
+  const PairSettings* const own = edge(from, to);
+  return own != nullptr && own->on_the_way ? own->on_the_way : groups[from].on_the_way;
+}
+
+std::optional<std::uint32_t> GroupsFile::batch_items(std::size_t from, std::size_t to) const {
+  const PairSettings* const own = edge(from, to);
+  return own != nullptr ? own->batch_items : std::nullopt;
 }
 
 Result<GroupsFile> parse_groups(const std::string& file, const std::string& text) {
@@ -280,11 +318,16 @@ Result<Done> check_cores(const std::string& file, const GroupSettings& group) {
 }
 
 Result<std::vector<Slot>> place_groups(const std::string& file, const GroupsFile& groups,
-                                       const GraphShape& shape,
-                                       const std::vector<GroupShape>& made) {
+                                       const GraphShape& shape, const std::vector<GroupShape>& made,
+                                       const std::map<std::string, double>& busy) {
   const flow::Plan plan = flow::make_plan(shape);
   const auto slots = static_cast<std::uint32_t>(groups.groups.size());
-  if (made.empty()) return flow::place(shape, plan, slots);
+  if (made.empty() && busy.empty()) return flow::place(shape, plan, slots);
+  if (made.empty()) {
+    const auto work = flow::measured_work(shape, busy);
+    if (!work) return work.error();
+    return flow::place(shape, plan, slots, *work);
+  }
   auto checked = flow::check_groups(shape, plan, made);
   if (!checked) return checked.error();
 

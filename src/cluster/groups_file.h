@@ -4,6 +4,7 @@
 #include <piracema/graph.h>
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -27,16 +28,22 @@ struct GroupSettings {
   std::optional<Protocol> protocol;
   /// Items in a batch that leaves the group; adapted to the load if nothing is said.
   std::optional<std::uint32_t> batch_items;
+  /// Batches on their way over a channel to another group, and over one within; adapted if nothing
+  /// is said.
+  std::optional<std::uint32_t> on_the_way, on_the_way_inside;
   /// Cores that its threads may use; all if nothing is said.
   std::vector<std::uint32_t> cores;
   Place cores_place;
 };
 
-/// Two groups that talk by another protocol than theirs.
+/// Between two groups something else holds than what they say of themselves.
 struct PairSettings {
   std::string from, to;
   Place place;
-  Protocol protocol = Protocol::automatic;
+  /// Either way.
+  std::optional<Protocol> protocol;
+  /// From the one to the other, as in GroupSettings.
+  std::optional<std::uint32_t> batch_items, on_the_way;
 };
 
 struct GroupsFile {
@@ -46,6 +53,13 @@ struct GroupsFile {
 
   /// How these two talk: as their pair says, else as one of them, else as all.
   Protocol between(std::size_t a, std::size_t b) const;
+  /// Batches on their way over a channel between these, or within one, if somebody has said.
+  std::optional<std::uint32_t> on_the_way(std::size_t from, std::size_t to) const;
+  /// Items in a batch, if their edge has said.
+  std::optional<std::uint32_t> batch_items(std::size_t from, std::size_t to) const;
+
+ private:
+  const PairSettings* edge(std::size_t from, std::size_t to) const;
 };
 
 /// `text` is that of `file`. Errc::config, "FILE:LINE:COLUMN: want …, found …", for everything that
@@ -57,9 +71,9 @@ Result<Done> check_cores(const std::string& file, const GroupSettings& group);
 
 /// The place of every replica: the number of its group in the file. Errc::config if the groups of
 /// the program break a rule, or are not those of the file. A program without groups is spread over
-/// those of the file, by itself.
+/// those of the file, by itself: by how long its nodes were `busy` (JobSettings), if that is known.
 Result<std::vector<Slot>> place_groups(const std::string& file, const GroupsFile& groups,
-                                       const GraphShape& shape,
-                                       const std::vector<GroupShape>& made);
+                                       const GraphShape& shape, const std::vector<GroupShape>& made,
+                                       const std::map<std::string, double>& busy = {});
 
 }  // namespace piracema::cluster

@@ -83,6 +83,8 @@ TEST_CASE("the file of the paper's figure 5 is read as printed") {
   CHECK(file->protocol == Protocol::mpi);
   REQUIRE(file->groups.size() == 4);
   CHECK(file->groups[0].batch_items == 10);
+  CHECK(file->groups[0].on_the_way == 64);
+  CHECK_FALSE(file->groups[0].on_the_way_inside.has_value());
   CHECK(file->groups[1].cores == std::vector<std::uint32_t>{own_core()});
   CHECK(file->groups[2].name == "G3");
   CHECK_FALSE(file->groups[3].batch_items.has_value());
@@ -146,9 +148,41 @@ TEST_CASE("groups may talk by different protocols on different parts of a graph"
         std::string::npos);
   CHECK(why_not(edge + R"({"from": "A", "to": "A", "protocol": "tcp"}]})").find("found one") !=
         std::string::npos);
-  CHECK(why_not(edge + R"({"from": "A", "to": "B"}]})").find("found less") != std::string::npos);
+  CHECK(why_not(edge + R"({"from": "A", "protocol": "tcp"}]})").find("found less") !=
+        std::string::npos);
+  CHECK(why_not(edge + R"({"from": "A", "to": "B"}]})") ==
+        "g.json:2:52: want \"protocol\", \"batchSize\" or \"messageOTF\" in an edge, found none");
   CHECK(why_not(edge + R"({"from": "A", "to": "B", "protocol": "mpi"}]})").find("whole file") !=
         std::string::npos);
+}
+
+TEST_CASE("an edge may have its own sizes, one way") {
+  const auto file = parse_groups("g.json", R"({"groups": [
+    {"name": "A", "endpoint": "localhost", "batchSize": 10, "messageOTF": 4, "internalMessageOTF": 9},
+    {"name": "B", "endpoint": "localhost"}, {"name": "C", "endpoint": "localhost"}],
+    "edges": [{"from": "A", "to": "B", "batchSize": 20},
+              {"from": "B", "to": "A", "messageOTF": 2, "protocol": "tcp"}]})");
+  REQUIRE_MESSAGE(file.ok(), file.error().message);
+  CHECK(file->batch_items(0, 1) == 20);
+  CHECK_FALSE(file->batch_items(0, 2).has_value());  // As its group has it.
+  CHECK_FALSE(file->batch_items(1, 0).has_value());
+  CHECK(file->on_the_way(1, 0) == 2);
+  CHECK(file->on_the_way(0, 1) == 4);
+  CHECK(file->on_the_way(0, 0) == 9);
+  CHECK_FALSE(file->on_the_way(1, 2).has_value());
+  CHECK(file->between(0, 1) == Protocol::tcp);
+
+  const std::string edges = two_groups.substr(0, two_groups.size() - 1) + ",\n\"edges\": [";
+  const std::string one = R"({"from": "A", "to": "B", "batchSize": 3}, )";
+  CHECK(why_not(edges + R"({"from": "A", "to": "B", "batchSize": 0}]})") ==
+        "g.json:3:49: want a whole number from 1 to 1048576, found 0");
+  CHECK(why_not(edges + R"({"from": "A", "to": "B", "messageOTF": -1}]})") ==
+        "g.json:3:50: want a whole number from 1 to 1048576, found -1");
+  CHECK(why_not(edges + R"({"from": "A", "to": "B", "batch": 1}]})") ==
+        "g.json:3:36: want from, to, protocol, batchSize or messageOTF, found 'batch'");
+  CHECK(why_not(edges + one + R"({"from": "A", "to": "B", "messageOTF": 3}]})") ==
+        "g.json:3:53: want one edge for two groups, found 'A' to 'B' again");
+  CHECK(why_not(edges + one + R"({"from": "B", "to": "A", "messageOTF": 3}]})").empty());
 }
 
 TEST_CASE("groups of a program and of a file have to be the same") {
@@ -175,6 +209,20 @@ TEST_CASE("a program without groups is spread over those of the file") {
   REQUIRE(placement.ok());
   CHECK(std::count(placement->begin(), placement->end(), Slot{0}) == 3);
   CHECK(std::count(placement->begin(), placement->end(), Slot{1}) == 3);
+}
+
+TEST_CASE(
+    "such a program is spread by what its nodes had to do in an earlier run, if that is known") {
+  const Graph program = three_stages();
+  const auto groups = parse_groups("g.json", two_groups);
+  REQUIRE(groups.ok());
+  // The source has as much to do as all workers together.
+  const auto placement = place_groups("g.json", *groups, program.shape, {},
+                                      {{"read", 8.0}, {"work", 8.0}, {"write", 0.0}});
+  REQUIRE(placement.ok());
+  for (std::size_t worker = 1; worker <= 4; ++worker)
+    CHECK((*placement)[worker] != (*placement)[0]);
+  CHECK_FALSE(place_groups("g.json", *groups, program.shape, {}, {{"read", 8.0}}).ok());
 }
 
 TEST_CASE("whatever is done to a file, it is read or refused with a place") {

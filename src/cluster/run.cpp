@@ -95,7 +95,7 @@ int run(const Graph& program, const RunOptions& wanted) {
   if (*fusion == Fusion::cheap && graph.groups.empty()) combine_cheap(graph.shape);
   const char* groups_fd = std::getenv("PIRACEMA_GROUPS_FD");
   if (is_set(groups_fd)) {
-    const std::string groups = runtime::encode_groups(graph.groups);
+    const std::string groups = runtime::encode_cut({graph.groups, runtime::costs_of(graph.shape)});
     if (const int code = write_to("PIRACEMA_GROUPS_FD", groups_fd, groups); code != 0) return code;
   }
   const char* graph_fd = std::getenv("PIRACEMA_GRAPH_FD");

@@ -77,23 +77,6 @@ void count_heads(const GraphShape& shape, const Cycles& cycles, Plan& plan) {
   }
 }
 
-constexpr std::uint32_t nowhere = ~std::uint32_t{0};
-
-/// How many channels a replica has to those that are in each slot already.
-std::vector<std::uint32_t> links_to_slots(const Plan& plan, std::uint32_t replica,
-                                          const std::vector<std::uint32_t>& placement,
-                                          std::uint32_t slots) {
-  std::vector<std::uint32_t> links(slots);
-  const auto count = [&](std::uint32_t other) {
-    if (placement[other] != nowhere) links[placement[other]] += 1;
-  };
-  for (const InputPlan& input : plan.replicas[replica].inputs) count(input.from);
-  for (const OutputPlan& output : plan.replicas[replica].outputs) {
-    for (const std::uint32_t target : output.targets) count(target);
-  }
-  return links;
-}
-
 bool has(const std::vector<std::uint32_t>& list, std::uint32_t value) {
   return std::find(list.begin(), list.end(), value) != list.end();
 }
@@ -164,31 +147,6 @@ Plan make_plan(const GraphShape& shape) {
   std::uint32_t number = 0;
   for (const Stretch& stretch : stretches(shape)) mark_order(shape, plan, stretch, number++);
   return plan;
-}
-
-std::vector<std::uint32_t> place(const GraphShape& shape, const Plan& plan, std::uint32_t slots) {
-  ENSURE(slots >= 1);
-  // Farms first, as they carry the work; each replica goes to where least is, and of several such
-  // processes to the one where most of those are that it is connected to (paper 004, section 6:
-  // groups by themselves, with few channels between them).
-  std::vector<std::uint32_t> order(plan.replicas.size());
-  for (std::uint32_t i = 0; i < order.size(); ++i) order[i] = i;
-  std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
-    return shape.nodes[plan.replicas[a].node].replicas >
-           shape.nodes[plan.replicas[b].node].replicas;
-  });
-  std::vector<std::uint32_t> placement(plan.replicas.size(), nowhere);
-  std::vector<std::uint32_t> load(slots);
-  for (const std::uint32_t replica : order) {
-    const auto links = links_to_slots(plan, replica, placement, slots);
-    std::uint32_t best = 0;
-    for (std::uint32_t slot = 1; slot < slots; ++slot) {
-      if (std::pair(load[slot], links[best]) < std::pair(load[best], links[slot])) best = slot;
-    }
-    placement[replica] = best;
-    load[best] += 1;
-  }
-  return placement;
 }
 
 std::string replica_name(const GraphShape& shape, const ReplicaPlan& replica) {

@@ -72,10 +72,6 @@ struct Plan {
 /// `shape` is valid.
 Plan make_plan(const GraphShape& shape);
 
-/// Which process each replica runs in, spread so that the replicas of a farm come to lie on as
-/// many processes as there are. `slots` is at least 1.
-std::vector<std::uint32_t> place(const GraphShape& shape, const Plan& plan, std::uint32_t slots);
-
 /// "compress/2", or "reader" for a node with one replica.
 std::string replica_name(const GraphShape& shape, const ReplicaPlan& replica);
 

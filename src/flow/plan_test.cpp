@@ -131,35 +131,6 @@ TEST_CASE("a replica with a back edge is the head of its cycle") {
   CHECK_FALSE(plan.replicas[2].outputs[0].in_cycle);
 }
 
-TEST_CASE("the replicas of a farm come to lie on different processes") {
-  const GraphShape shape = pipeline_of({1, 4, 1});
-  const auto placement = flow::place(shape, make_plan(shape), 4);
-  Ids farm(placement.begin() + 1, placement.begin() + 5);
-  std::sort(farm.begin(), farm.end());
-  CHECK(farm == Ids{0, 1, 2, 3});
-}
-
-TEST_CASE("of processes with as little to do a replica goes to where its neighbours are") {
-  // Three workers that are pipelines of two, on two processes more than would come out even.
-  GraphShape shape = pipeline_of({1, 3, 3, 1});
-  shape.edges[1].parts = 3;
-  const auto plan = make_plan(shape);
-  const auto placement = flow::place(shape, plan, 5);
-  std::vector<std::uint32_t> load(5);
-  for (const std::uint32_t slot : placement) load[slot] += 1;
-  CHECK(*std::max_element(load.begin(), load.end()) == 2);
-  std::size_t near = 0;
-  for (std::uint32_t i = 0; i < 3; ++i) near += placement[1 + i] == placement[4 + i];
-  CHECK(near == 1);  // Two of the second node went to processes that had nothing.
-  CHECK(placement[7] == placement[4 + 0]);
-}
-
-TEST_CASE("all replicas find a place when processes are few, and when they are many") {
-  const GraphShape shape = pipeline_of({1, 3, 1});
-  CHECK(flow::place(shape, make_plan(shape), 1) == Ids{0, 0, 0, 0, 0});
-  for (const std::uint32_t slot : flow::place(shape, make_plan(shape), 9)) CHECK(slot < 9);
-}
-
 TEST_CASE("a replica is named by its node, and its number where there are several") {
   const GraphShape shape = pipeline_of({1, 3, 1});
   const auto plan = make_plan(shape);

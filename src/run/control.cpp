@@ -24,9 +24,10 @@ struct EdgeFields : EdgeShape {
 struct GroupFields : GroupShape {
   auto fields() { return std::tie(name, parent, members); }
 };
-struct GroupsFields {
+struct CutFields {
   std::vector<GroupFields> groups;
-  auto fields() { return std::tie(groups); }
+  std::vector<std::uint64_t> costs;
+  auto fields() { return std::tie(groups, costs); }
 };
 struct ShapeFields {
   std::vector<NodeFields> nodes;
@@ -46,16 +47,31 @@ Result<ToWorker> to_worker(const wire::Frame& frame) {
   return wire::message_from_frame<ToWorker>(frame, "control frame");
 }
 
-std::string encode_groups(const std::vector<GroupShape>& groups) {
-  GroupsFields all;
-  for (const GroupShape& group : groups) all.groups.push_back({group});
+std::vector<std::uint64_t> costs_of(const GraphShape& shape) {
+  std::vector<std::uint64_t> costs;
+  for (const NodeShape& node : shape.nodes) costs.push_back(node.cost_ns);
+  return costs;
+}
+
+Result<Done> set_costs(GraphShape& shape, const std::vector<std::uint64_t>& costs) {
+  if (costs.size() != shape.nodes.size()) {
+    return Error{Errc::corrupt, concat("graph: want costs of ", shape.nodes.size(),
+                                       " nodes, found ", costs.size())};
+  }
+  for (std::size_t i = 0; i < costs.size(); ++i) shape.nodes[i].cost_ns = costs[i];
+  return Done{};
+}
+
+std::string encode_cut(const Cut& cut) {
+  CutFields all{.groups = {}, .costs = cut.costs};
+  for (const GroupShape& group : cut.groups) all.groups.push_back({group});
   return std::string(as_text(wire::encode(all)));
 }
 
-Result<std::vector<GroupShape>> decode_groups(const std::string& text) {
-  auto all = wire::decode<GroupsFields>(as_bytes(text));
+Result<Cut> decode_cut(const std::string& text) {
+  auto all = wire::decode<CutFields>(as_bytes(text));
   if (!all) return Error{Errc::corrupt, concat("groups: ", all.error().message)};
-  return std::vector<GroupShape>(all->groups.begin(), all->groups.end());
+  return Cut{{all->groups.begin(), all->groups.end()}, std::move(all->costs)};
 }
 
 std::string encode_shape(const GraphShape& shape) {

@@ -28,7 +28,9 @@ struct Hello {
   std::string address;
   /// `encode_shape` of the program's graph.
   std::string graph;
-  auto fields() { return std::tie(slot, incarnation, pid, address, graph); }
+  /// `costs_of` it.
+  std::vector<std::uint64_t> costs;
+  auto fields() { return std::tie(slot, incarnation, pid, address, graph, costs); }
 };
 
 /// All replicas of the process are restored and its peers connected.
@@ -177,8 +179,17 @@ wire::Frame to_frame(const ToWorker&);
 Result<FromWorker> from_worker(const wire::Frame&);
 Result<ToWorker> to_worker(const wire::Frame&);
 
-std::string encode_groups(const std::vector<GroupShape>&);
-Result<std::vector<GroupShape>> decode_groups(const std::string&);
+/// What a program says of how it may be cut, beside its shape.
+struct Cut {
+  std::vector<GroupShape> groups;
+  /// NodeShape::cost_ns of all nodes.
+  std::vector<std::uint64_t> costs;
+};
+std::vector<std::uint64_t> costs_of(const GraphShape&);
+/// Costs of another number of nodes are Errc::corrupt.
+Result<Done> set_costs(GraphShape&, const std::vector<std::uint64_t>& costs);
+std::string encode_cut(const Cut&);
+Result<Cut> decode_cut(const std::string&);
 
 std::string encode_shape(const GraphShape&);
 Result<GraphShape> decode_shape(const std::string&);

@@ -4,6 +4,7 @@
 #include <piracema/files.h>
 
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "run/replica.h"
@@ -38,7 +39,7 @@ class Recorder final : public Port {
 
 /// A source whose items take so long each, and a sink that is fast and has said so.
 struct Fixture {
-  explicit Fixture(std::uint32_t sinks = 1, BatchLimits limits = {})
+  explicit Fixture(std::uint32_t sinks = 1, BatchLimits limits = {}, Beginning beginning = {})
       : graph(pipeline(source("numbers",
                               [this] {
                                 clock_time += item_takes;
@@ -47,7 +48,7 @@ struct Fixture {
                               }),
                        sink("drop", [](const std::int64_t&) {}).replicas(sinks).batch(limits))),
         plan(flow::make_plan(graph.shape)),
-        replica(0, plan.replicas[0], graph, {}, port, counters, nullptr) {
+        replica(0, plan.replicas[0], graph, std::move(beginning), port, counters, nullptr) {
     clock_time = {};
     replica.begin();
     replica.start();
@@ -137,6 +138,22 @@ TEST_CASE("an edge may say how many items share a batch, and how many bytes") {
     for (const std::uint32_t size : by_bytes.sent_by_step()) CHECK(size == 10);
   }
   REQUIRE(by_bytes.made > 70);
+}
+
+TEST_CASE(
+    "the file of groups may say how many items share a batch to a group, whatever its edge has") {
+  Beginning beginning;
+  beginning.batches = {{1, 7}, {2, 5}};
+  Fixture one(1, {.items = 9}, beginning), two(2, {}, beginning);
+  for (Fixture* f : {&one, &two}) {
+    f->credit(1, 100, 0);
+    f->item_takes = Time{};
+    // A batch that any of two may get has the lesser size.
+    for (int i = 0; i < 20; ++i) {
+      for (const std::uint32_t size : f->sent_by_step()) CHECK(size == (f == &one ? 7 : 5));
+    }
+    REQUIRE(f->made > 70);
+  }
 }
 
 TEST_CASE("an edge may say how long an item waits for company") {

@@ -15,21 +15,31 @@ constexpr std::int64_t items_a_look = 256;
 
 // An item waits at most about so long for company, where nothing else is said.
 constexpr Time linger_max = std::chrono::milliseconds(1);
+
+std::uint32_t batch_items(const flow::OutputPlan& plan, const EdgeShape& edge,
+                          const Surroundings& surroundings) {
+  std::uint32_t items = 0;
+  for (const ReplicaId target : plan.targets) {
+    const auto said = surroundings.batches.find(target);
+    if (said != surroundings.batches.end() && (items == 0 || said->second < items)) {
+      items = said->second;
+    }
+  }
+  return items != 0 ? items : edge.batch.items;
+}
 }  // namespace
 
 Outbox::Outbox(ReplicaId self, const flow::ReplicaPlan& plan, const Graph& graph,
-               std::unordered_set<std::uint64_t> skips,
-               const std::unordered_set<ReplicaId>& neighbours, Port& port,
-               std::atomic<std::uint64_t>* at_work)
+               const Surroundings& surroundings, Port& port, std::atomic<std::uint64_t>* at_work)
     : self_(self),
       plan_(plan),
       port_(port),
-      to_skip_(std::move(skips)),
+      to_skip_(surroundings.skips),
       orders_(plan.ordered_output()) {
   skips_ = !to_skip_.empty();
   if (at_work != nullptr) at_work_ = at_work;
   order_.origin = self;
-  for (const flow::OutputPlan& output : plan_.outputs) add_output(output, graph, neighbours);
+  for (const flow::OutputPlan& output : plan_.outputs) add_output(output, graph, surroundings);
   for (const ReplicaId end : plan_.order_ends) released_[end] = 0;
   // Somewhere for what a sink emits, against all rules.
   if (ways_.empty()) {
@@ -41,7 +51,7 @@ Outbox::Outbox(ReplicaId self, const flow::ReplicaPlan& plan, const Graph& graph
 }
 
 void Outbox::add_output(const flow::OutputPlan& plan, const Graph& graph,
-                        const std::unordered_set<ReplicaId>& neighbours) {
+                        const Surroundings& surroundings) {
   const EdgeShape& edge = graph.shape.edges[plan.edge];
   Way way;
   way.first_lane = lanes_.size();
@@ -54,7 +64,9 @@ void Outbox::add_output(const flow::OutputPlan& plan, const Graph& graph,
     };
   }
   way.routed = way.delivery != Delivery::on_demand && way.delivery != Delivery::broadcast;
-  Exit exit{.order = plan.order, .in_cycle = plan.in_cycle, .pace = BatchPace(edge.batch.items)};
+  Exit exit{.order = plan.order,
+            .in_cycle = plan.in_cycle,
+            .pace = BatchPace(batch_items(plan, edge, surroundings))};
   exit.linger = edge.batch.linger.count() == 0 ? linger_max : Time(edge.batch.linger);
   if (edge.batch.bytes != 0) way.bytes_limit = edge.batch.bytes;
   exit.splits = way.routed || edge.items_may_have_keys || way.delivery == Delivery::broadcast;
@@ -66,7 +78,7 @@ void Outbox::add_output(const flow::OutputPlan& plan, const Graph& graph,
   for (const ReplicaId target : plan.targets) {
     lane_of_[target] = receivers_.size();
     receivers_.push_back(
-        {.replica = target, .output = output, .near = neighbours.contains(target)});
+        {.replica = target, .output = output, .near = surroundings.neighbours.contains(target)});
   }
   receivers_.push_back({.output = output});
   lanes_.resize(receivers_.size());

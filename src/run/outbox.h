@@ -14,6 +14,17 @@
 
 namespace piracema::runtime {
 
+/// What a replica that sends is told of where others are, and of how to send.
+struct Surroundings {
+  /// Identifiers of items to pass by.
+  std::unordered_set<std::uint64_t> skips;
+  /// Replicas of the same process: what goes to them need not travel.
+  std::unordered_set<ReplicaId> neighbours;
+  /// Items in a batch to a replica, whatever its edge has. An output whose batches may go to
+  /// several of these has the least.
+  std::unordered_map<ReplicaId, std::uint32_t> batches;
+};
+
 /// The sending side of a replica: lanes that items collect in, batches that wait for a credit,
 /// and the choice of who gets them. Barriers and the end of the stream keep their place between
 /// the batches of each output.
@@ -21,8 +32,7 @@ class Outbox final : public Output {
  public:
   /// Deliveries and routers are those of the graph's edges.
   Outbox(ReplicaId self, const flow::ReplicaPlan& plan, const Graph& graph,
-         std::unordered_set<std::uint64_t> skips, const std::unordered_set<ReplicaId>& neighbours,
-         Port& port, std::atomic<std::uint64_t>* at_work);
+         const Surroundings& surroundings, Port& port, std::atomic<std::uint64_t>* at_work);
 
   // ---- the operator's calls lie between these
   /// What is emitted until `end_batch` comes from `batch`.
@@ -108,7 +118,7 @@ class Outbox final : public Output {
   };
 
   void add_output(const flow::OutputPlan& plan, const Graph& graph,
-                  const std::unordered_set<ReplicaId>& neighbours);
+                  const Surroundings& surroundings);
   void lane_full(std::size_t lane) override;
   bool refill() override;
   bool skip(Bytes item) override;

@@ -37,7 +37,7 @@ Replica::Replica(ReplicaId self, const flow::ReplicaPlan& plan, const Graph& gra
       own_at_work_(no_item),
       at_work_(at_work != nullptr ? *at_work : own_at_work_),
       inbox_(plan),
-      outbox_(self, plan, graph, beginning_.skips, beginning_.neighbours, port, &at_work_),
+      outbox_(self, plan, graph, beginning_, port, &at_work_),
       credits_(most_on_the_way(plan, beginning_)),
       barriers_(plan),
       open_inputs_(plan.inputs.size()) {

@@ -32,15 +32,11 @@ struct Counters {
 };
 
 /// What a replica begins with.
-struct Beginning {
+struct Beginning : Surroundings {
   Context context;
   /// The state in `snapshot`; none at the beginning of the stream.
   std::optional<Buffer> state;
   SnapshotId snapshot = 0;
-  /// Identifiers of items to pass by.
-  std::unordered_set<std::uint64_t> skips;
-  /// Replicas of the same process: what goes to them need not travel.
-  std::unordered_set<ReplicaId> neighbours;
   /// How many batches may be on their way from a replica; CreditPace::batches_max if nothing is
   /// said.
   std::unordered_map<ReplicaId, std::uint32_t> on_the_way;

@@ -176,6 +176,8 @@ std::function<Result<Beginning>()> Worker::beginning_of(const Deploy& message,
     if (slot == settings_.slot) beginning.neighbours.insert(other);
     const auto limit = settings_.on_the_way.find(slot);
     if (limit != settings_.on_the_way.end()) beginning.on_the_way[other] = limit->second;
+    const auto batch = settings_.batches.find(slot);
+    if (batch != settings_.batches.end()) beginning.batches[other] = batch->second;
   }
   return [beginning, restore = message.restore, replica,
           store = settings_.store]() -> Result<Beginning> {

@@ -28,6 +28,8 @@ struct WorkerSettings {
   /// How many batches may be on their way over a channel from the replicas of a process, this one
   /// included; as CreditPace has it where nothing is said.
   std::map<Slot, std::uint32_t> on_the_way;
+  /// Items in a batch to the replicas of a process; as the edge has it where nothing is said.
+  std::map<Slot, std::uint32_t> batches;
   /// File for items that are passed by; empty: none.
   std::string dead_letters;
   /// Threads for all replicas of the process; 0: one each.

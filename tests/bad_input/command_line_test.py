@@ -25,6 +25,8 @@ class CommandLine(BadInput):
                 (["--snapshots", ""], "want a name, found an empty one"),
                 (["--stats", ""], "want a name"), (["--dead-letters", ""], "want a name"),
                 (["--config", ""], "want a name"), (["--fast"], "unknown option '--fast'"),
+                (["--hosts", "a,,b"], "want names with commas"), (["--hosts", "-x"], "want names with"),
+                (["--rsh", " "], "want"), (["--costs", ""], "want a name"),
                 (["--quiet", "--json"], "excludes"), (["--resume=perhaps"], "--resume")]:
             with self.subTest(options):
                 self.check_refused(2, says, PIRACEMA, "run", *options, LINES, "in", "out")

@@ -69,8 +69,35 @@ class Groups(BadInput):
         run = self.check_runs("none", ITEMS)
         self.assertIn("process 2: ", run.err)
 
+    def test_a_program_without_groups_is_spread_by_what_took_time_in_another_run(self):
+        nodes = [{"name": "Sc", "busy": 8}, {"name": "L", "busy": 0}, {"name": "R", "busy": 0},
+                 {"name": "Sk", "busy": 8}]
+        (self.folder / "stats").write_text(json.dumps({"nodes": nodes}))
+        self.write({"groups": [group("A"), group("B")]})
+        run = self.check_runs("none", ITEMS, options=["--costs", "stats"])
+        self.assertRegex(run.err, "process [01]: Sc(, [LR]/.)*\n")
+        self.assertRegex(run.err, "process [01]: ([LR]/., )*Sk\n")
+        for text, says in [("", "something else"), ("[]", "something else"),
+                           ('{"nodes": [{"name": "Sc"}]}', "a node without name or time"),
+                           ('{"nodes": [{"name": "Sc", "busy": -1}]}', "a time below 0"),
+                           ('{"nodes": []}', "no node that had anything to do"),
+                           ('{"nodes": [{"name": "Sc", "busy": 1}]}', "node 'L' had to do")]:
+            with self.subTest(text):
+                (self.folder / "stats").write_text(text)
+                self.check_refused(3, says, *self.command("none", options=["--costs", "stats"]))
+
     def test_a_batch_of_one_is_as_right_as_any(self):
         self.write({"groups": [group(f"G{i}", batchSize=1) for i in range(1, 5)]})
+        self.check_runs("right", ITEMS)
+
+    def test_one_message_on_its_way_is_as_right_as_any_number(self):
+        self.write({"groups": [group(f"G{i}", batchSize=3, messageOTF=1, internalMessageOTF=1)
+                               for i in range(1, 5)]})
+        self.check_runs("right", ITEMS)
+
+    def test_an_edge_may_have_sizes_of_its_own(self):
+        self.write(figure_5(edges=[{"from": "G1", "to": "G2", "batchSize": 1, "messageOTF": 1},
+                                   {"from": "G3", "to": "G4", "batchSize": 500}]))
         self.check_runs("right", ITEMS)
 
     def test_parts_of_a_graph_use_different_protocols(self):

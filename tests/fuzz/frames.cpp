@@ -51,9 +51,9 @@ std::vector<wire::Frame> corpus() {
                          {{.from = 0, .to = 1}}};
   std::vector<wire::Frame> all = handshake();
   for (const FromWorker& message : std::vector<FromWorker>{
-           Hello{.address = "127.0.0.1:1", .graph = encode_shape(shape)}, Ready{1},
-           Saved{.epoch = 1, .snapshot = 2, .bytes = 300}, SaveFailed{1, 2, 3, "full"}, Ended{1, 2},
-           OperatorFailed{1, 2, 77, "why"}, Committed{1, 2, 3}, FirstOutput{1, 2},
+           Hello{.address = "127.0.0.1:1", .graph = encode_shape(shape), .costs = {1, 0, 2}},
+           Ready{1}, Saved{.epoch = 1, .snapshot = 2, .bytes = 300}, SaveFailed{1, 2, 3, "full"},
+           Ended{1, 2}, OperatorFailed{1, 2, 77, "why"}, Committed{1, 2, 3}, FirstOutput{1, 2},
            Heartbeat{.epoch = 1, .progress = {{.replica = 1, .items_in = 5}}}}) {
     all.push_back(to_frame(message));
   }
@@ -63,7 +63,7 @@ std::vector<wire::Frame> corpus() {
     all.push_back(to_frame(message));
   }
   for (const cluster::FromAgent& message : std::vector<cluster::FromAgent>{
-           cluster::AgentHello{1, 2}, cluster::NotStarted{1, 0, "why"},
+           cluster::AgentHello{1, 2}, cluster::AgentReady{"not"}, cluster::NotStarted{1, 0, "why"},
            cluster::Ended{.slot = 1, .status = 3, .how = "how", .at_work = {{1, 77}}},
            cluster::Output{"text"}, cluster::AgentPulse{{{1, 0, true, false}}}}) {
     all.push_back(to_frame(message));
@@ -154,7 +154,7 @@ void read_as_everything(const wire::Frame& frame) {
   static_cast<void>(runtime::to_worker(frame).ok());
   static_cast<void>(runtime::to_packet(frame).ok());
   static_cast<void>(runtime::decode_shape(std::string(as_text(frame.head))).ok());
-  static_cast<void>(runtime::decode_groups(std::string(as_text(frame.head))).ok());
+  static_cast<void>(runtime::decode_cut(std::string(as_text(frame.head))).ok());
 }
 
 bool same(const wire::Frame& a, const wire::Frame& b) {

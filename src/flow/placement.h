@@ -1,0 +1,37 @@
+#pragma once
+
+#include <piracema/graph.h>
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "flow/plan.h"
+
+namespace piracema::flow {
+
+/// How much each replica of a node has to do, in any unit, by the numbers of nodes.
+using Work = std::vector<double>;
+
+/// By what the program has said of its nodes (`cost_ns`): each item passes each node once, and the
+/// replicas of a node share them. A node that said nothing counts as the average of those that did;
+/// if none did, all replicas count alike.
+Work declared_work(const GraphShape& shape);
+
+/// By how long all replicas of a node were busy in an earlier run, in seconds and by its name.
+/// Errc::config for a node that was not in it.
+Result<Work> measured_work(const GraphShape& shape, const std::map<std::string, double>& busy);
+
+/// Which process each replica runs in: as much to do in each as can be, and then as few items from
+/// one to another as can be (paper 004, section 6, leaves groups by themselves to the future). So
+/// replicas of a farm come to lie on as many processes as there are. The same for equal arguments.
+/// `slots` is at least 1.
+std::vector<std::uint32_t> place(const GraphShape& shape, const Plan& plan, std::uint32_t slots,
+                                 const Work& work);
+inline std::vector<std::uint32_t> place(const GraphShape& shape, const Plan& plan,
+                                        std::uint32_t slots) {
+  return place(shape, plan, slots, declared_work(shape));
+}
+
+}  // namespace piracema::flow

@@ -1,0 +1,151 @@
+#include "flow/placement.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <vector>
+
+#include "base/random.h"
+
+using namespace piracema;
+using flow::make_plan;
+
+namespace {
+
+using Ids = std::vector<std::uint32_t>;
+
+// A pipeline with so many replicas in each node, and what its nodes cost.
+GraphShape pipeline_of(const Ids& replicas, const std::vector<std::uint64_t>& costs = {}) {
+  GraphShape shape;
+  for (std::uint32_t i = 0; i < replicas.size(); ++i) {
+    const Role role = i == 0 ? Role::source : i + 1 == replicas.size() ? Role::sink : Role::middle;
+    shape.nodes.push_back({.name = "n" + std::to_string(i), .role = role, .replicas = replicas[i]});
+    if (!costs.empty()) shape.nodes.back().cost_ns = costs[i];
+    if (i > 0) shape.edges.push_back({.from = i - 1, .to = i});
+  }
+  return shape;
+}
+
+std::vector<double> loads(const GraphShape& shape, const Ids& placement, std::uint32_t slots) {
+  const auto work = flow::declared_work(shape);
+  const auto plan = make_plan(shape);
+  std::vector<double> load(slots);
+  for (std::size_t i = 0; i < placement.size(); ++i) {
+    load[placement[i]] += work[plan.replicas[i].node];
+  }
+  return load;
+}
+
+std::size_t remote_channels(const GraphShape& shape, const Ids& placement) {
+  const auto plan = make_plan(shape);
+  std::size_t count = 0;
+  for (std::size_t from = 0; from < placement.size(); ++from) {
+    for (const auto& output : plan.replicas[from].outputs) {
+      for (const auto to : output.targets) count += placement[from] != placement[to];
+    }
+  }
+  return count;
+}
+
+}  // namespace
+
+TEST_CASE("the replicas of a farm come to lie on different processes") {
+  const GraphShape shape = pipeline_of({1, 4, 1});
+  const auto placement = flow::place(shape, make_plan(shape), 4);
+  Ids farm(placement.begin() + 1, placement.begin() + 5);
+  std::sort(farm.begin(), farm.end());
+  CHECK(farm == Ids{0, 1, 2, 3});
+}
+
+TEST_CASE("replicas that are balanced anyhow lie where their neighbours are") {
+  // Three workers that are pipelines of two, on two processes more than would come out even.
+  GraphShape shape = pipeline_of({1, 3, 3, 1});
+  shape.edges[1].parts = 3;
+  const auto plan = make_plan(shape);
+  const auto placement = flow::place(shape, plan, 5);
+  std::vector<std::uint32_t> load(5);
+  for (const std::uint32_t slot : placement) load[slot] += 1;
+  CHECK(*std::max_element(load.begin(), load.end()) == 2);
+  std::size_t near = 0;
+  for (std::uint32_t i = 0; i < 3; ++i) near += placement[1 + i] == placement[4 + i];
+  CHECK(near == 1);  // Two of the second node went to processes that had nothing.
+  CHECK(placement[7] == placement[4 + 0]);
+}
+
+TEST_CASE("all replicas find a place when processes are few, and when they are many") {
+  const GraphShape shape = pipeline_of({1, 3, 1});
+  CHECK(flow::place(shape, make_plan(shape), 1) == Ids{0, 0, 0, 0, 0});
+  for (const std::uint32_t slot : flow::place(shape, make_plan(shape), 9)) CHECK(slot < 9);
+}
+
+TEST_CASE("a pipeline is cut where that leaves as much to do on both sides") {
+  // 90 in all: the heavy one is a half of it.
+  const GraphShape shape = pipeline_of({1, 1, 1, 1, 1}, {10, 15, 20, 40, 5});
+  const Ids placement = flow::place(shape, make_plan(shape), 2);
+  CHECK(placement ==
+        Ids{placement[0], placement[0], placement[0], 1 - placement[0], 1 - placement[0]});
+  CHECK(remote_channels(shape, placement) == 1);
+}
+
+TEST_CASE("equal stages are cut into runs, not into every second one") {
+  const GraphShape shape = pipeline_of({1, 1, 1, 1, 1, 1, 1, 1});
+  const Ids placement = flow::place(shape, make_plan(shape), 2);
+  CHECK(remote_channels(shape, placement) == 1);
+  CHECK(std::count(placement.begin(), placement.end(), 0u) == 4);
+}
+
+TEST_CASE("what costs next to nothing lies with those it talks to, and counts for nothing") {
+  // A farm of four heavy workers, on four processes: each has one; source and sink are guests.
+  const GraphShape shape = pipeline_of({1, 4, 1}, {10, 400'000, 10});
+  const Ids placement = flow::place(shape, make_plan(shape), 4);
+  Ids farm(placement.begin() + 1, placement.begin() + 5);
+  std::sort(farm.begin(), farm.end());
+  CHECK(farm == Ids{0, 1, 2, 3});
+  CHECK(remote_channels(shape, placement) == 6);
+}
+
+TEST_CASE("who said nothing of its costs counts as the average of the others") {
+  const auto work = flow::declared_work(pipeline_of({1, 2, 1}, {30, 240, 0}));
+  CHECK(work == flow::Work{30, 120, 90});
+  CHECK(flow::declared_work(pipeline_of({1, 2, 1})) == flow::Work{1, 1, 1});
+}
+
+TEST_CASE("times of an earlier run are shared by the replicas, and wanted of every node") {
+  const GraphShape shape = pipeline_of({1, 4, 1});
+  CHECK(*flow::measured_work(shape, {{"n0", 1.0}, {"n1", 8.0}, {"n2", 0.0}, {"else", 3.0}}) ==
+        flow::Work{1, 2, 0});
+  CHECK(flow::measured_work(shape, {{"n0", 1.0}, {"n2", 0.0}}).error().message.find("'n1'") !=
+        std::string::npos);
+  // All of the work in one replica: the others keep out of its process, and together.
+  const Ids placement = flow::place(shape, make_plan(shape), 2, {5, 0, 0});
+  CHECK(
+      std::all_of(placement.begin(), placement.end(), [](std::uint32_t slot) { return slot < 2; }));
+}
+
+TEST_CASE("whatever the graph and its costs are, no process has much more than it must") {
+  for (std::uint64_t seed = 1; seed <= 300; ++seed) {
+    CAPTURE(seed);
+    Random random(seed);
+    Ids replicas;
+    std::vector<std::uint64_t> costs;
+    for (std::uint64_t i = 0, nodes = 2 + random.below(5); i < nodes; ++i) {
+      replicas.push_back(1 + static_cast<std::uint32_t>(random.below(6)));
+      costs.push_back(random.below(3) == 0 ? 0 : 1 + random.below(10'000));
+    }
+    const GraphShape shape = pipeline_of(replicas, costs);
+    const std::uint32_t slots = 1 + static_cast<std::uint32_t>(random.below(8));
+    const auto plan = make_plan(shape);
+    const Ids placement = flow::place(shape, plan, slots);
+    CHECK(placement == flow::place(shape, plan, slots));
+    const auto load = loads(shape, placement, slots);
+    const auto work = flow::declared_work(shape);
+    double all = 0;
+    for (const double part : load) all += part;
+    // Who goes to where least is finds no more than the average there (Graham 1969), and nothing is
+    // below the average or the heaviest replica.
+    const double least = std::max(all / slots, *std::max_element(work.begin(), work.end()));
+    CHECK(*std::max_element(load.begin(), load.end()) <= 2 * least);
+  }
+}
