@@ -59,9 +59,18 @@ std::vector<std::string> environment_of(const GroupsFile& groups, std::size_t sl
   const GroupSettings& group = groups.groups[slot];
   std::vector<std::string> all{listen_at(host.address, group.port)};
   if (group.batch_items) all.push_back(concat("PIRACEMA_BATCH=", *group.batch_items));
-  std::string cores, peers;
+  std::string cores, peers, limits, batches;
   for (const std::uint32_t core : group.cores) cores += concat(cores.empty() ? "" : ",", core);
   if (!cores.empty()) all.push_back(concat("PIRACEMA_CORES=", cores));
+  // The sender's group says how much may be on its way; those who receive see to it.
+  for (std::size_t other = 0; other < groups.groups.size(); ++other) {
+    const auto limit = groups.on_the_way(other, slot);
+    if (limit) limits += concat(limits.empty() ? "" : ",", other, ":", *limit);
+    const auto batch = groups.batch_items(slot, other);
+    if (batch) batches += concat(batches.empty() ? "" : ",", other, ":", *batch);
+  }
+  if (!limits.empty()) all.push_back(concat("PIRACEMA_ON_THE_WAY=", limits));
+  if (!batches.empty()) all.push_back(concat("PIRACEMA_BATCHES=", batches));
   for (std::size_t other = 0; other < groups.groups.size(); ++other) {
     if (other == slot) continue;
     const Protocol protocol = groups.between(slot, other);
@@ -119,7 +128,7 @@ Result<Done> apply_groups(const std::string& file, cluster::JobOptions& job) {
   // What the program has combined is one brick, by the names of its nodes.
   const auto fused = fuse(*shape, false);
   if (!fused) return fused.error();
-  auto placement = cluster::place_groups(file, *groups, *fused, made);
+  auto placement = cluster::place_groups(file, *groups, *fused, made, job.settings.busy);
   if (!placement) return placement.error();
 
   job.settings.slots = static_cast<std::uint32_t>(groups->groups.size());
@@ -144,14 +153,22 @@ Result<Done> apply_hosts(const std::vector<std::string>& names, cluster::JobOpti
   job.hosts = *std::move(hosts);
   const bool elsewhere = std::any_of(job.hosts.begin(), job.hosts.end(),
                                      [](const cluster::HostOptions& host) { return !host.here; });
-  if (elsewhere && (job.transport == "mpi" || (job.transport == "shm" && job.hosts.size() > 1))) {
-    return Error{Errc::config,
-                 concat("--hosts: want --transport auto or tcp, found ", job.transport)};
+  if (elsewhere && job.transport == "shm" && job.hosts.size() > 1) {
+    return Error{Errc::config, "--hosts: want --transport auto, tcp or mpi, found shm"};
   }
   for (std::size_t slot = 0; slot < job.settings.slots; ++slot) {
     job.host_of_slot.push_back(numbers[slot % numbers.size()]);
-    job.environments.push_back({listen_at(job.hosts[job.host_of_slot.back()].address, 0)});
+    // Where a rank of MPI runs is known to mpirun.
+    job.environments.push_back({job.transport == "mpi"
+                                    ? "PIRACEMA_LISTEN=facing"
+                                    : listen_at(job.hosts[job.host_of_slot.back()].address, 0)});
   }
+  if (!elsewhere || job.transport != "mpi") return Done{};
+  const auto other = std::find_if(job.hosts.begin(), job.hosts.end(),
+                                  [](const cluster::HostOptions& host) { return !host.here; });
+  auto facing = cluster::address_facing(other->address);
+  if (!facing) return facing.error();
+  job.listen = *std::move(facing);
   return Done{};
 }
 

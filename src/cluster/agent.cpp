@@ -23,6 +23,7 @@
 #include "cluster/agent_messages.h"
 #include "cluster/at_work.h"
 #include "cluster/coordinator_call.h"
+#include "cluster/directory_mark.h"
 #include "cluster/process.h"
 #include "cluster/staging.h"
 #include "net/connection.h"
@@ -155,6 +156,12 @@ class Agent {
     setup_ = setup;
     setup_.heartbeat_ms = std::max<std::uint32_t>(setup.heartbeat_ms, 1);
     if (!setup_.command.empty()) setup_.command.front() = task_.program;
+    AgentReady ready;
+    if (!setup_.mark.empty()) {
+      const auto seen = look_for_mark(setup_.mark, std::to_string(task_.host));
+      if (!seen) ready.why_not = seen.error().message;
+    }
+    say(ready);
   }
 
   void act(const StartProcess& what) {
@@ -175,10 +182,10 @@ class Agent {
                   .environment = setup_.environment,
                   .inherited = {at_work->fd()},
                   .output = output_out_.get()};
-    for (const std::string& variable : what.environment) put(launch.environment, variable);
-    put(launch.environment, concat("PIRACEMA_SLOT=", what.slot));
-    put(launch.environment, concat("PIRACEMA_INCARNATION=", what.incarnation));
-    put(launch.environment, concat("PIRACEMA_AT_WORK_FD=", at_work->fd()));
+    for (const std::string& variable : what.environment) set_variable(launch.environment, variable);
+    set_variable(launch.environment, concat("PIRACEMA_SLOT=", what.slot));
+    set_variable(launch.environment, concat("PIRACEMA_INCARNATION=", what.incarnation));
+    set_variable(launch.environment, concat("PIRACEMA_AT_WORK_FD=", at_work->fd()));
     auto process = Process::start(launch);
     if (!process) return process.error();
     auto owned = std::make_unique<Process>(*std::move(process));
@@ -187,13 +194,6 @@ class Agent {
     }
     children_.emplace(id, Child{std::move(owned), *std::move(at_work)});
     return Done{};
-  }
-
-  // The last value of a variable counts.
-  static void put(std::vector<std::string>& environment, const std::string& variable) {
-    const std::string name = variable.substr(0, variable.find('=') + 1);
-    std::erase_if(environment, [&](const std::string& one) { return one.starts_with(name); });
-    environment.push_back(variable);
   }
 
   void act(const EndProcess& what) {

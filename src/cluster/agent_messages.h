@@ -25,6 +25,11 @@ struct AgentHello {
   std::uint32_t attempt = 0;
   auto fields() { return std::tie(host, attempt); }
 };
+/// After Setup: processes may be started here; or why not.
+struct AgentReady {
+  std::string why_not;
+  auto fields() { return std::tie(why_not); }
+};
 /// The program could not be started.
 struct NotStarted {
   Slot slot = 0;
@@ -69,7 +74,7 @@ struct AgentPulse {
   std::vector<Condition> conditions;
   auto fields() { return std::tie(conditions); }
 };
-using FromAgent = std::variant<AgentHello, NotStarted, Ended, Output, AgentPulse>;
+using FromAgent = std::variant<AgentHello, AgentReady, NotStarted, Ended, Output, AgentPulse>;
 
 // ---- the coordinator to an agent -----------------------------------------------------------
 
@@ -79,14 +84,13 @@ struct Setup {
   std::vector<std::string> command;
   /// "NAME=value", for all processes.
   std::vector<std::string> environment;
-  bool output_to_error = false;
+  /// Path of a file that the host has to see (DirectoryMark); empty: none.
+  std::string mark;
   std::uint32_t heartbeat_ms = 250;
   /// An agent that hears nothing for longer ends its processes and itself: the host of the
   /// coordinator is gone, for whose end the connection would wait long.
   std::uint32_t patience_ms = 30'000;
-  auto fields() {
-    return std::tie(command, environment, output_to_error, heartbeat_ms, patience_ms);
-  }
+  auto fields() { return std::tie(command, environment, mark, heartbeat_ms, patience_ms); }
 };
 /// Start a process. NotStarted or, some time, Ended follows.
 struct StartProcess {

@@ -35,6 +35,9 @@ struct JobOptions {
   std::vector<HostOptions> hosts;
   /// For each slot its host, as long as that can be reached; else it is started on another one.
   std::vector<std::size_t> host_of_slot;
+  /// Numeric address of this machine where processes on other hosts come, beside loopback; empty:
+  /// none do, or agents bring them. What mpirun starts on other hosts comes by itself.
+  std::string listen;
   /// The remote shell and its options; the host and a command follow.
   std::vector<std::string> rsh = {"ssh", "-o", "BatchMode=yes", "-o", "ConnectTimeout=5"};
   /// `snapshots`, `resume`, `found` and `dead_letters` follow from the fields below.
@@ -84,6 +87,8 @@ JobReport run_job(const JobOptions& options, JobObserver& observer);
 /// What processes that somebody else starts are to be told.
 struct Doorway {
   std::string address, token;
+  /// What workers on other hosts have to see (DirectoryMark); empty: nothing.
+  std::string mark;
 };
 
 /// As `run_job`, for processes that come by themselves (`settings.workers_come`). `at_door` is

@@ -27,24 +27,12 @@ void DriverLoop::start(Crew::Id id) {
   tally_.report.processes_started += 1;
   Launch launch = launch_;
   for (const std::string& variable : environment_here(id.first)) {
-    std::erase_if(launch.environment, [&](const std::string& other) {
-      return other.starts_with(variable.substr(0, variable.find('=') + 1));
-    });
-    launch.environment.push_back(variable);
+    set_variable(launch.environment, variable);
   }
   auto started = crew_.start(id, std::move(launch));
   if (started) return;
   if (!anybody_joined_) return finish(started.error());
   never_ran(id, started.error().message);
-}
-
-// One mpirun is one unit of failure: the next one begins when all of the last one are gone.
-void DriverLoop::start_world_when_complete() {
-  if (waiting_.size() != options_.settings.slots || crew_.size() != 0) return;
-  auto ids = std::exchange(waiting_, {});
-  std::sort(ids.begin(), ids.end());
-  tally_.report.processes_started += options_.settings.slots;
-  if (auto started = crew_.start_world(ids, launch_); !started) finish(started.error());
 }
 
 // Told later, as an event of its own: the coordinator is in the middle of a step.

@@ -19,12 +19,6 @@ constexpr std::chrono::seconds host_timeout{60};
 // How long processes on other hosts may take to be gone, and their agents with them.
 constexpr std::chrono::seconds leave_timeout{3};
 
-void put(std::vector<std::string>& environment, const std::string& variable) {
-  const std::string name = variable.substr(0, variable.find('=') + 1);
-  std::erase_if(environment, [&](const std::string& one) { return one.starts_with(name); });
-  environment.push_back(variable);
-}
-
 // There is one file of that name, or none: what another host makes of it is up to its disks.
 std::string absolute(const std::string& path) {
   return path.empty() ? path : std::filesystem::absolute(path).string();
@@ -40,7 +34,9 @@ std::string with_port(const std::string& address, int port) {
 Result<Done> DriverLoop::call_hosts(const Doorway& doorway) {
   const bool elsewhere = std::any_of(options_.hosts.begin(), options_.hosts.end(),
                                      [](const HostOptions& host) { return !host.here; });
-  if (!elsewhere) return Done{};
+  // What mpirun starts on other hosts needs no agents.
+  if (!elsewhere || options_.transport == "mpi") return Done{};
+  if (auto left = leave_mark(); !left) return left;
   hosts_ = std::make_unique<Hosts>(
       poller_, options_, doorway.token, *door_,
       [this](const std::string& coordinator) { return setup_for(coordinator); },
@@ -51,6 +47,14 @@ Result<Done> DriverLoop::call_hosts(const Doorway& doorway) {
           .said = [this](std::size_t host,
                          const FromAgent& message) { heard_from(host, message); }});
   return hosts_->call_all();
+}
+
+Result<Done> DriverLoop::leave_mark() {
+  if (options_.snapshots.empty()) return Done{};
+  auto mark = DirectoryMark::leave(absolute(options_.snapshots));
+  if (!mark) return mark.error();
+  mark_ = *std::move(mark);
+  return Done{};
 }
 
 // All of them before the first process: a job whose hosts cannot be reached does not begin.
@@ -66,17 +70,18 @@ Setup DriverLoop::setup_for(const std::string& coordinator) const {
   Setup setup{
       .command = options_.command,
       .environment = {},
-      .output_to_error = options_.output_to_error,
+      .mark = mark_ ? mark_->path() : "",
       .heartbeat_ms = static_cast<std::uint32_t>(options_.settings.heartbeat_interval.count())};
   for (char** variable = environ; *variable != nullptr; ++variable) {
     if (std::string_view(*variable).starts_with("PIRACEMA_")) {
       setup.environment.push_back(*variable);
     }
   }
-  for (const std::string& variable : launch_.environment) put(setup.environment, variable);
-  put(setup.environment, concat("PIRACEMA_COORDINATOR=", coordinator));
-  put(setup.environment, concat("PIRACEMA_SNAPSHOTS=", absolute(options_.snapshots)));
-  put(setup.environment, concat("PIRACEMA_DEAD_LETTERS=", absolute(options_.dead_letters)));
+  for (const std::string& variable : launch_.environment) set_variable(setup.environment, variable);
+  set_variable(setup.environment, concat("PIRACEMA_COORDINATOR=", coordinator));
+  set_variable(setup.environment, concat("PIRACEMA_SNAPSHOTS=", absolute(options_.snapshots)));
+  set_variable(setup.environment,
+               concat("PIRACEMA_DEAD_LETTERS=", absolute(options_.dead_letters)));
   return setup;
 }
 
@@ -98,8 +103,8 @@ std::vector<std::string> DriverLoop::environment_on(std::size_t host, Slot slot)
   std::vector<std::string> environment;
   if (slot < options_.environments.size()) environment = options_.environments[slot];
   if (host == options_.host_of_slot[slot]) return environment;
-  put(environment, concat("PIRACEMA_LISTEN=", with_port(options_.hosts[host].address, 0)));
-  put(environment, "PIRACEMA_CORES=");
+  set_variable(environment, concat("PIRACEMA_LISTEN=", with_port(options_.hosts[host].address, 0)));
+  set_variable(environment, "PIRACEMA_CORES=");
   return environment;
 }
 

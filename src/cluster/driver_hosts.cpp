@@ -12,7 +12,7 @@ namespace piracema::cluster {
 
 namespace {
 
-// An agent that was told where its coordinator is calls it at once.
+// An agent that was told where its coordinator is calls it at once, and is ready at once.
 constexpr std::chrono::seconds calls_within{10};
 // An agent whose remote shell has ended tells how its processes end, and leaves.
 constexpr std::chrono::seconds leaves_within{1};
@@ -102,17 +102,11 @@ Result<net::Connection::Events> Hosts::joined(const AgentHello& hello, Door::Lin
   }
   const std::size_t number = hello.host;
   Host& host = hosts_[number];
-  if (host.timer) poller_.cancel(*std::exchange(host.timer, std::nullopt));
+  set_timer(host, calls_within, [this, number] { lose(number, "its agent does not get ready"); });
   host.line = std::move(line);
-  host.up = true;
   host.heard_at = now();
-  host.pause = {};
   host.output_taken = 0;
   send(number, ToAgent(setup_for_(host.coordinator)));
-  if (std::exchange(host.was_up, true)) {
-    log(Level::info, concat("host ", options_.hosts[number].name, " is back"));
-  }
-  poller_.post([this, number] { events_.up(number); });
   return net::Connection::Events{
       .received = [this, number](const wire::Frame& frame) { hear(number, frame); },
       .lost = [this, number](const Error& why) { lose(number, why.message); }};
@@ -123,11 +117,28 @@ void Hosts::hear(std::size_t number, const wire::Frame& frame) {
   if (!message) return lose(number, message.error().message);
   Host& host = hosts_[number];
   host.heard_at = now();
-  if (const auto* output = std::get_if<Output>(&*message)) {
+  if (const auto* agent = std::get_if<AgentReady>(&*message)) {
+    ready(number, agent->why_not);
+  } else if (const auto* output = std::get_if<Output>(&*message)) {
     take_output(host, *output);
   } else {
     events_.said(number, *message);
   }
+}
+
+// Where the snapshots' directory is another one now, the host is of no more use than one that is
+// away; it may be mounted again.
+void Hosts::ready(std::size_t number, const std::string& why_not) {
+  Host& host = hosts_[number];
+  if (host.up) return;
+  if (!why_not.empty()) return lose(number, why_not);
+  if (host.timer) poller_.cancel(*std::exchange(host.timer, std::nullopt));
+  host.up = true;
+  host.pause = {};
+  if (std::exchange(host.was_up, true)) {
+    log(Level::info, concat("host ", options_.hosts[number].name, " is back"));
+  }
+  events_.up(number);
 }
 
 // As if they wrote to it themselves.
@@ -160,7 +171,7 @@ void Hosts::lose(std::size_t number, const std::string& why) {
   drop_call(host);
   if (!host.was_up) {
     return events_.unreachable({Errc::config, concat(options.named_at, ": host '", options.name,
-                                                     "' cannot be reached: ", why)});
+                                                     "' cannot be used: ", why)});
   }
   log(had_agent ? Level::warning : Level::debug, concat("host ", options.name, " was lost: ", why));
   call_later(number);

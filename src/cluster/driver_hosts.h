@@ -82,6 +82,7 @@ class Hosts {
   void agent_told(std::size_t number);
   void call_ended(std::size_t number, const std::string& how);
   void hear(std::size_t number, const wire::Frame& frame);
+  void ready(std::size_t number, const std::string& why_not);
   void take_output(Host& host, const Output& output);
   void lose(std::size_t number, const std::string& why);
   void drop_call(Host& host);

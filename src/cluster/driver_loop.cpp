@@ -4,8 +4,6 @@
 #include <sys/resource.h>
 
 #include <algorithm>
-#include <cstdlib>
-#include <cstring>
 #include <utility>
 
 #include "base/fd.h"
@@ -40,31 +38,6 @@ Result<Done> check_dead_letters(const std::string& path) {
   const Fd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK, 0644));
   if (file) return Done{};
   return Error{Errc::config, with_errno(concat("dead letters '", path, "'"))};
-}
-
-// One command for all processes. Open MPI is told not to look for networks that a host of its own
-// does not need (it takes a second), and that we know who we are and how many cores there are;
-// what the user has set stays.
-Launch world_of(const JobOptions& options, Launch launch) {
-  for (std::size_t slot = 0; slot < options.environments.size(); ++slot) {
-    for (const std::string& variable : options.environments[slot]) {
-      const std::size_t end = variable.find('=');
-      launch.environment.push_back(
-          concat(variable.substr(0, end), "_", slot, variable.substr(end)));
-    }
-  }
-  std::vector<std::string> command = options.mpirun;
-  command.push_back("-n");
-  command.push_back(std::to_string(options.settings.slots));
-  command.insert(command.end(), launch.command.begin(), launch.command.end());
-  launch.command = std::move(command);
-  for (const char* setting : {"OMPI_MCA_pml=ob1", "OMPI_MCA_rmaps_base_oversubscribe=1",
-                              "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1",
-                              "PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe"}) {
-    const std::string name(setting, std::strchr(setting, '='));
-    if (std::getenv(name.c_str()) == nullptr) launch.environment.push_back(setting);
-  }
-  return launch;
 }
 
 }  // namespace
@@ -159,7 +132,14 @@ Result<Done> DriverLoop::open_door() {
                   }});
   if (!door) return door.error();
   door_ = *std::move(door);
-  const Doorway doorway{door_->address(), token};
+  Doorway doorway{door_->address(), token, ""};
+  if (!options_.listen.empty()) {
+    auto listens = door_->listen(options_.listen);
+    if (!listens) return listens.error();
+    doorway.address = *std::move(listens);
+    if (auto left = leave_mark(); !left) return left;
+    if (mark_) doorway.mark = mark_->path();
+  }
   prepare_launch(doorway);
   if (auto called = call_hosts(doorway); !called) return called;
   if (!options_.settings.workers_come) return Done{};
@@ -181,7 +161,7 @@ void DriverLoop::prepare_launch(const Doorway& doorway) {
                              concat("PIRACEMA_CYCLE_BYTES=", number_or_none(options_.cycle_bytes)),
                              concat("PIRACEMA_LOG=", log_settings().json ? "json" : "text")},
              .output_to_error = options_.output_to_error};
-  if (options_.transport == "mpi") launch_ = world_of(options_, std::move(launch_));
+  if (options_.transport == "mpi") prepare_world(doorway);
 }
 
 void DriverLoop::turn() {

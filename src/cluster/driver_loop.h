@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "cluster/coordinator.h"
+#include "cluster/directory_mark.h"
 #include "cluster/driver.h"
 #include "cluster/driver_crew.h"
 #include "cluster/driver_door.h"
@@ -16,6 +17,7 @@
 #include "cluster/driver_snapshots.h"
 #include "cluster/driver_store_thread.h"
 #include "cluster/driver_tally.h"
+#include "cluster/world_directory.h"
 #include "net/poller.h"
 
 namespace piracema::cluster {
@@ -57,11 +59,16 @@ class DriverLoop {
   void act(const Tell&);
   void act(const Finish&);
   void start(Crew::Id id);
-  void start_world_when_complete();
   void never_ran(Crew::Id id, std::string why);
+
+  // ---- driver_world.cpp: mpirun
+  void prepare_world(const Doorway& doorway);
+  void clear_world();
+  void start_world_when_complete();
 
   // ---- driver_elsewhere.cpp: other hosts ----------------------------------------------------
   Result<Done> call_hosts(const Doorway& doorway);
+  Result<Done> leave_mark();
   void wait_for_hosts();
   Setup setup_for(const std::string& coordinator) const;
   std::optional<std::size_t> choose_host(Crew::Id id) const;
@@ -98,7 +105,11 @@ class DriverLoop {
   std::unique_ptr<Door> door_;
   /// Null when all of the job runs here.
   std::unique_ptr<Hosts> hosts_;
+  /// In the directory of snapshots, if other hosts have to see it.
+  std::unique_ptr<DirectoryMark> mark_;
   std::unique_ptr<StoreThread> store_thread_;
+  /// Only with a world on this host, and memory to share.
+  std::unique_ptr<WorldDirectory> world_directory_;
   Launch launch_;
 
   /// Processes that wait for the first one to join; in a world, for all the others to be wanted.

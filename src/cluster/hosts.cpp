@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <future>
 #include <memory>
 #include <optional>
@@ -62,18 +63,25 @@ bool is_loopback(const std::string& address) {
   return address.starts_with("127.") || address == "::1";
 }
 
-bool is_ours(const std::string& address) {
-  if (is_loopback(address)) return true;
+/// All of this machine, those of IPv4 first.
+std::vector<std::string> own_addresses() {
+  std::vector<std::string> found;
   ifaddrs* all = nullptr;
-  if (::getifaddrs(&all) != 0) return false;
+  if (::getifaddrs(&all) != 0) return found;
   const std::unique_ptr<ifaddrs, void (*)(ifaddrs*)> freed(all, ::freeifaddrs);
-  for (const ifaddrs* one = all; one != nullptr; one = one->ifa_next) {
-    const int family = one->ifa_addr == nullptr ? AF_UNSPEC : one->ifa_addr->sa_family;
-    if (family != AF_INET && family != AF_INET6) continue;
+  for (const int family : {AF_INET, AF_INET6}) {
     const socklen_t size = family == AF_INET ? sizeof(sockaddr_in) : sizeof(sockaddr_in6);
-    if (numeric(one->ifa_addr, size) == address) return true;
+    for (const ifaddrs* one = all; one != nullptr; one = one->ifa_next) {
+      if (one->ifa_addr == nullptr || one->ifa_addr->sa_family != family) continue;
+      found.push_back(numeric(one->ifa_addr, size));
+    }
   }
-  return false;
+  return found;
+}
+
+bool is_ours(const std::string& address) {
+  const auto own = own_addresses();
+  return is_loopback(address) || std::find(own.begin(), own.end(), address) != own.end();
 }
 
 bool is_own_name(const std::string& name) {
@@ -118,6 +126,17 @@ Result<std::vector<HostOptions>> find_hosts(const std::vector<HostName>& names,
     host.address = *std::move(facing);
   }
   return hosts;
+}
+
+Result<std::string> own_address() {
+  if (const char* given = std::getenv("PIRACEMA_ADDRESS"); given != nullptr && *given != '\0') {
+    return std::string(given);
+  }
+  for (const std::string& address : own_addresses()) {
+    // Those of a link alone ("fe80:") mean nothing to others.
+    if (!is_loopback(address) && !address.starts_with("fe80:")) return address;
+  }
+  return Error{Errc::config, "want an address that other hosts reach, found loopback's alone"};
 }
 
 // Connecting a datagram socket sends nothing; it asks for the route.

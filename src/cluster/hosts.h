@@ -22,6 +22,10 @@ struct HostName {
 Result<std::vector<HostOptions>> find_hosts(const std::vector<HostName>& names,
                                             std::vector<std::size_t>& numbers);
 
+/// An address of this machine that other hosts may know: $PIRACEMA_ADDRESS, else the first that is
+/// not loopback's. Errc::config without one.
+Result<std::string> own_address();
+
 /// The address of this machine that packets to `address`, which is numeric, come from. Errc::io
 /// without a way there.
 Result<std::string> address_facing(const std::string& address);

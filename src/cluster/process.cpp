@@ -132,6 +132,12 @@ std::string why_not(const std::string& path) {
 
 }  // namespace
 
+void set_variable(std::vector<std::string>& environment, const std::string& variable) {
+  const std::string name = variable.substr(0, variable.find('=') + 1);
+  std::erase_if(environment, [&](const std::string& one) { return one.starts_with(name); });
+  environment.push_back(variable);
+}
+
 Result<Process> Process::start(const Launch& launch) {
   ENSURE(!launch.command.empty());
   keep_exit_statuses();

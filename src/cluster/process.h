@@ -28,6 +28,9 @@ struct Launch {
   int input = -1, output = -1;
 };
 
+/// Puts "NAME=value" into a list of such, in place of what the name had there.
+void set_variable(std::vector<std::string>& environment, const std::string& variable);
+
 /// How a process ended, and what it had used.
 struct Exit {
   /// Status 0.

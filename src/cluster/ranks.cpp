@@ -9,7 +9,9 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <initializer_list>
 #include <optional>
+#include <sstream>
 #include <string>
 #include <utility>
 
@@ -17,6 +19,7 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "cluster/driver.h"
+#include "cluster/hosts.h"
 #include "cluster/worker_process.h"
 #include "net/mpi_world.h"
 
@@ -29,11 +32,22 @@ int refuse(const Error& error) {
   return error.code == Errc::config ? 3 : 1;
 }
 
-std::uint32_t ranks_in_environment() {
-  for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"}) {
+std::uint32_t number_in_environment(std::initializer_list<const char*> names,
+                                    std::uint32_t otherwise) {
+  for (const char* name : names) {
     if (const char* text = std::getenv(name)) return static_cast<std::uint32_t>(std::atoi(text));
   }
-  return 1;
+  return otherwise;
+}
+
+std::uint32_t ranks_in_environment() {
+  return number_in_environment({"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"}, 1);
+}
+
+// Before MPI has begun; if mpirun does not say, there is one host.
+bool are_on_several_hosts() {
+  const std::uint32_t all = ranks_in_environment();
+  return number_in_environment({"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"}, all) < all;
 }
 
 /// Says what goes wrong, and nothing else: what a program prints is its user's.
@@ -73,7 +87,7 @@ class Coordinating {
     wait();
   }
 
-  /// "address token"; empty when it could not begin, and has said why.
+  /// "address token mark"; empty when it could not begin, and has said why.
   std::string doorway() {
     std::string text;
     char byte = 0;
@@ -110,9 +124,17 @@ class Coordinating {
     job.settings.snapshot_interval = options.snapshot_interval;
     job.settings.can_spawn = false;
     job.settings.workers_come = true;
+    if (are_on_several_hosts()) {
+      auto address = own_address();
+      if (!address) {
+        log(Level::error, address.error().message);
+        ::_exit(3);
+      }
+      job.listen = *std::move(address);
+    }
     Quiet observer;
     const JobReport report = run_job(job, observer, [say](const Doorway& doorway) {
-      const std::string text = concat(doorway.address, " ", doorway.token);
+      const std::string text = concat(doorway.address, " ", doorway.token, " ", doorway.mark);
       [[maybe_unused]] const ssize_t count = ::write(say, text.data(), text.size());
       ::close(say);
     });
@@ -151,11 +173,13 @@ int run_ranks(const Graph& graph, const RunOptions& options) {
   auto world = net::MpiWorld::begin();
   if (!world) return refuse(world.error());
   const std::string doorway = (*world)->broadcast(coordinator ? coordinator->doorway() : "");
-  const std::size_t space = doorway.find(' ');
-  if (space == std::string::npos) return coordinator ? coordinator->wait() : 3;
+  std::istringstream words(doorway);
   WorkerEnvironment environment;
-  environment.coordinator = doorway.substr(0, space);
-  environment.token = doorway.substr(space + 1);
+  if (!(words >> environment.coordinator >> environment.token)) {
+    return coordinator ? coordinator->wait() : 3;
+  }
+  std::getline(words >> std::ws, environment.mark);
+  if (are_on_several_hosts()) environment.listen = "facing";
   environment.slot = (*world)->rank();
   environment.snapshots = options.snapshots;
   environment.shared_memory = net::SharedMemory::never;

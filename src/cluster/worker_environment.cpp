@@ -61,7 +61,7 @@ Result<std::map<Slot, std::uint32_t>> limits_of(const char* name) {
     const auto [colon, wrong] = std::from_chars(one.data(), last, slot);
     const bool right = wrong == std::errc{} && colon != last && *colon == ':';
     if (!right || std::from_chars(colon + 1, last, limit).ptr != last || limit == 0) {
-      return Error{Errc::config, concat(name, ": want SLOT:BATCHES, found '", one, "'")};
+      return Error{Errc::config, concat(name, ": want SLOT:COUNT, found '", one, "'")};
     }
     all[slot] = limit;
   }
@@ -93,6 +93,7 @@ Result<std::optional<WorkerEnvironment>> worker_environment() {
   if (environment.coordinator.empty()) return std::optional<WorkerEnvironment>{};
   environment.token = text_of("PIRACEMA_TOKEN");
   environment.snapshots = text_of("PIRACEMA_SNAPSHOTS");
+  environment.mark = text_of("PIRACEMA_MARK");
   environment.dead_letters = text_of("PIRACEMA_DEAD_LETTERS");
   environment.log_json = text_of("PIRACEMA_LOG") == "json";
   const auto slot = number_of<Slot>("PIRACEMA_SLOT", 0);
@@ -124,6 +125,9 @@ Result<std::optional<WorkerEnvironment>> worker_environment() {
   auto on_the_way = limits_of(own("PIRACEMA_ON_THE_WAY").c_str());
   if (!on_the_way) return on_the_way.error();
   environment.on_the_way = *std::move(on_the_way);
+  auto batches = limits_of(own("PIRACEMA_BATCHES").c_str());
+  if (!batches) return batches.error();
+  environment.batches = *std::move(batches);
   environment.listen = text_of(own("PIRACEMA_LISTEN").c_str());
   auto peers = peers_of(text_of(own("PIRACEMA_PEERS").c_str()));
   if (!peers) return peers.error();

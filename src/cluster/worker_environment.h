@@ -25,6 +25,8 @@ struct WorkerEnvironment {
   std::string token;
   /// PIRACEMA_SNAPSHOTS: a directory; empty: no snapshots.
   std::string snapshots;
+  /// PIRACEMA_MARK: a file that this host has to see (DirectoryMark); empty: none.
+  std::string mark;
   /// PIRACEMA_HEARTBEAT_MS.
   std::chrono::milliseconds heartbeat{250};
   /// PIRACEMA_AT_WORK_FD: shared memory, see AtWork; -1: none.
@@ -37,10 +39,13 @@ struct WorkerEnvironment {
   std::vector<std::uint32_t> incarnations;
   /// PIRACEMA_PEERS: "1:tcp,3:shm": how to talk to single peers, beside the transport.
   std::map<Slot, net::SharedMemory> peers;
-  /// PIRACEMA_LISTEN: "127.0.0.1:4711", where peers come; any port of loopback if it is empty.
+  /// PIRACEMA_LISTEN: "127.0.0.1:4711", where peers come; "facing": any port of the address from
+  /// which the coordinator is reached; any port of loopback if it is empty.
   std::string listen;
   /// PIRACEMA_BATCH: items in a batch; 0: as fits the load.
   std::uint32_t batch_items = 0;
+  /// PIRACEMA_BATCHES: "2:32,3:1": the same of batches to the replicas of a process.
+  std::map<Slot, std::uint32_t> batches;
   /// PIRACEMA_ON_THE_WAY: "0:64,2:1": how many batches may be on their way over a channel from the
   /// replicas of a process, this one included.
   std::map<Slot, std::uint32_t> on_the_way;

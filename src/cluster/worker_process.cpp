@@ -10,6 +10,8 @@
 #include "base/text.h"
 #include "cluster/at_work.h"
 #include "cluster/coordinator_call.h"
+#include "cluster/directory_mark.h"
+#include "cluster/hosts.h"
 #include "cluster/patience.h"
 #include "net/address.h"
 #include "net/connection.h"
@@ -48,6 +50,10 @@ class WorkerProcess {
   Result<Done> open() {
     if (auto kept = keep_to_cores(); !kept) return kept;
     runtime::BatchPace::fix(environment_.batch_items);
+    if (!environment_.mark.empty()) {
+      const auto seen = look_for_mark(environment_.mark, concat("worker-", environment_.slot));
+      if (!seen) return seen.error();
+    }
     if (!environment_.snapshots.empty()) {
       auto store = store::open_directory_store(environment_.snapshots, false);
       if (!store) return store.error();
@@ -64,6 +70,7 @@ class WorkerProcess {
                                 .store = store_.get(),
                                 .at_work = at_work_ ? &(*at_work_)[0] : nullptr,
                                 .on_the_way = environment_.on_the_way,
+                                .batches = environment_.batches,
                                 .dead_letters = environment_.dead_letters,
                                 .threads = environment_.threads,
                                 .cores = environment_.cores,
@@ -91,7 +98,13 @@ class WorkerProcess {
                               .shared_memory = environment_.shared_memory,
                               .peers = environment_.peers,
                               .mpi = mpi_};
-    if (!environment_.listen.empty()) {
+    if (environment_.listen == "facing") {
+      auto coordinator = net::Address::parse(environment_.coordinator);
+      if (!coordinator) return coordinator.error();
+      auto own = address_facing(coordinator->host());
+      if (!own) return own.error();
+      settings.host = *std::move(own);
+    } else if (!environment_.listen.empty()) {
       auto where = net::Address::parse(environment_.listen);
       if (!where) return where.error();
       settings.host = where->host();
@@ -123,12 +136,13 @@ class WorkerProcess {
     control_ = *std::move(line);
     control_->trust({.received = [this](wire::Frame frame) { received(frame); },
                      .lost = [this](const Error& why) { lost(why); }});
-    control_->send(to_frame(
-        runtime::FromWorker(runtime::Hello{.slot = environment_.slot,
-                                           .incarnation = environment_.incarnation,
-                                           .pid = static_cast<std::uint64_t>(::getpid()),
-                                           .address = transport_->address(),
-                                           .graph = runtime::encode_shape(graph_.shape)})));
+    control_->send(
+        to_frame(runtime::FromWorker(runtime::Hello{.slot = environment_.slot,
+                                                    .incarnation = environment_.incarnation,
+                                                    .pid = static_cast<std::uint64_t>(::getpid()),
+                                                    .address = transport_->address(),
+                                                    .graph = runtime::encode_shape(graph_.shape),
+                                                    .costs = runtime::costs_of(graph_.shape)})));
     beat();
   }
 

@@ -113,12 +113,15 @@ class Mpi(unittest.TestCase):
                 self.assertIsNone(job.poll(), "the job ended before its rank was killed")
                 time.sleep(0.01)  # Looks again; what is waited for is the snapshot.
                 ranks = ranks_of(job.pid)
+            if FAMILY == "openmpi":  # Its ranks have their shared memory where it will be removed.
+                self.assertIn("vader_segment", " ".join(map(str, worlds()[0].iterdir())))
             os.kill(ranks[-1], signal.SIGKILL)
         out, err = job.communicate(timeout=SECONDS_MAX)
         # mpirun.mpich complains on standard output.
         self.assertEqual((0, 1), (job.returncode, out.count("sum")), err)
         self.assertTrue(out.endswith(sum_of_squares(20_000)), out)
         self.assertGreaterEqual(len(json.loads(stats.read_text())["recoveries"]), 1)
+        self.assertEqual([], worlds())  # Nor of the two that were killed.
 
     def test_a_world_that_dies_without_snapshots_is_a_failure(self):
         for command in [self.job("-n", 3, app=[SUMS, 1_000_000, 200]),
@@ -158,6 +161,11 @@ class Mpi(unittest.TestCase):
         run = self.run_to_end(*self.mpirun(2, SUMS, 10), PIRACEMA_PLUGINS=str(self.folder))
         self.assertNotEqual(0, run.returncode)
         self.assertIn(f"want the plug-in libpiracema_mpi_{FAMILY}.so", run.err)
+
+
+def worlds():
+    """Where ranks of a world that piracema run has started share memory."""
+    return list(pathlib.Path("/dev/shm").glob("piracema-world-*"))
 
 
 def newest(snapshots):

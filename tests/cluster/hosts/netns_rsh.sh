@@ -1,5 +1,6 @@
 #!/bin/sh
 # A remote shell to hosts that are network namespaces: netns_rsh.sh HOST COMMAND...
+# The words of the command are put together and read by a shell there, as ssh does.
 # $PIRACEMA_TEST_HOSTS/HOST holds the number of a process that lives there. As with ssh, what runs
 # there does not die with this process, but finds its standard input ended.
 host=$1
@@ -9,4 +10,4 @@ pid=$(cat "$PIRACEMA_TEST_HOSTS/$host" 2>/dev/null) || {
   exit 255
 }
 export TMPDIR="$PIRACEMA_TEST_HOSTS/tmp-$host"
-exec setsid --wait nsenter --target "$pid" --net --mount --uts "$@"
+exec setsid --wait nsenter --target "$pid" --net --mount --uts sh -c "$*"
