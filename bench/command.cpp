@@ -84,7 +84,9 @@ Result<Sample> run_command(const std::vector<std::string>& command, const Comman
   const Fd out(::memfd_create("output", MFD_CLOEXEC));
   const Fd err(::memfd_create("errors", MFD_CLOEXEC));
   int ends[2];
-  if (!in || !out || !err || ::pipe2(ends, O_CLOEXEC) != 0) {
+  // Several processes may write: without this one could write over what another one has.
+  const auto append = [](const Fd& to) { return ::fcntl(to.get(), F_SETFL, O_APPEND) == 0; };
+  if (!in || !out || !err || !append(out) || !append(err) || ::pipe2(ends, O_CLOEXEC) != 0) {
     return Error{Errc::io, with_errno(concat("'", command[0], "' cannot be started"))};
   }
   const Fd failed_read(ends[0]);
