@@ -9,9 +9,10 @@
 namespace piracema::runtime {
 
 namespace {
-// A source is asked for so many items before the clock is looked at: one that has been fast and
-// becomes slow keeps neither its items nor a barrier back for long.
-constexpr std::int64_t items_a_look = 256;
+// The clock is looked at after the first item of a source and after each eighth more, but not
+// seldomer than after so many: one that has been fast and becomes slow, be it in the middle of a
+// call, keeps neither its items nor a barrier back for long.
+constexpr std::int64_t items_a_look_max = 256;
 
 // An item waits at most about so long for company, where nothing else is said.
 constexpr Time linger_max = std::chrono::milliseconds(1);
@@ -98,14 +99,17 @@ void Outbox::set_limits(std::uint32_t output) {
 }
 
 void Outbox::begin_produce(std::int64_t items, Time until) {
-  budget_ = std::min(items, items_a_look);
+  budget_ = std::min<std::int64_t>(items, 1);
   budget_later_ = items - budget_;
+  looked_after_ = budget_;
   produce_until_ = until;
 }
 
 bool Outbox::refill() {
   if (budget_later_ <= 0 || port_.now() >= produce_until_) return false;
-  const std::int64_t more = std::min(budget_later_, items_a_look);
+  const std::int64_t look = std::clamp<std::int64_t>(looked_after_ / 8, 1, items_a_look_max);
+  const std::int64_t more = std::min(budget_later_, look);
+  looked_after_ += more;
   budget_ += more;
   budget_later_ -= more;
   return true;

@@ -154,6 +154,8 @@ class Outbox final : public Output {
   /// What a source may begin beyond `budget_`, and until when.
   std::int64_t budget_later_ = 0;
   Time produce_until_{};
+  /// Items of this call after which the clock is looked at next.
+  std::int64_t looked_after_ = 0;
 
   const bool orders_;
   Order order_;

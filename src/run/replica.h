@@ -88,6 +88,7 @@ class Replica {
 
   // ---- the stream: replica_stream.cpp
   Next produce();
+  void flush_produced();
   void count_produced(std::int64_t begun);
   void take(std::size_t input, Batch batch);
   std::uint64_t process(const Batch& batch);
@@ -137,6 +138,10 @@ class Replica {
   std::deque<SnapshotId> commits_;
   SnapshotId last_saved_ = 0;
   std::int64_t produce_items_ = 1;
+  /// Whether what a source's last call made is to leave before more has come: to whoever has asked,
+  /// or only to those who have nothing to do.
+  enum class Haste : std::uint8_t { none, some, great };
+  Haste haste_ = Haste::none;
   /// Items that a node which is a whole program has made.
   std::uint64_t consumed_ = 0;
   bool had_output_ = false;

@@ -11,6 +11,9 @@ namespace {
 
 constexpr auto relaxed = std::memory_order_relaxed;
 
+// An item that takes longer to make than a message costs may have one for itself.
+constexpr std::uint64_t message_ns = 10'000;
+
 // A call of a source should last about so long: short enough to look at what else there is to
 // do, long enough for that to cost nothing.
 constexpr std::uint64_t produce_target_ns = 100'000;
@@ -24,6 +27,8 @@ std::uint32_t ppm(double read) {
 
 Replica::Next Replica::produce() {
   Produced produced = Produced::end;
+  // The last call's items need not wait for this one, if somebody has asked meanwhile.
+  flush_produced();
   const Time start = port_.now();
   const std::int64_t asked = produce_items_;
   outbox_.begin_produce(asked, start + Time(produce_target_ns));
@@ -36,21 +41,30 @@ Replica::Next Replica::produce() {
   }
   at_work_.store(no_item, relaxed);
   counters_.busy_ns.fetch_add(took, relaxed);
-  count_produced(asked - outbox_.left_to_produce() - (produced == Produced::end));
+  const std::int64_t begun = asked - outbox_.left_to_produce() - (produced == Produced::end);
+  count_produced(begun);
   counters_.read_ppm.store(ppm(operator_->progress()), relaxed);
   if (produced == Produced::end) {
     finish();
     return Next::again;
   }
-  // A source that is slower than its receivers should not keep an item back for company.
   if (produced == Produced::nothing_yet) {
-    outbox_.flush_if_asked();
-  } else if (took >= produce_target_ns / 4) {
-    outbox_.flush_to_idle();
+    haste_ = Haste::great;
+  } else if (took < produce_target_ns / 4) {
+    haste_ = Haste::none;
+  } else {
+    haste_ = took >= static_cast<std::uint64_t>(begun) * message_ns ? Haste::great : Haste::some;
   }
+  flush_produced();
   outbox_.flush_if_asked(start);
   count_out();
   return produced == Produced::nothing_yet ? Next::poll : Next::again;
+}
+
+// A source that is slower than its receivers should not keep an item back for company.
+void Replica::flush_produced() {
+  if (haste_ == Haste::great) outbox_.flush_if_asked();
+  if (haste_ == Haste::some) outbox_.flush_to_idle();
 }
 
 // Nothing leaves a whole program that could be counted: what it begins counts, but for the end.
