@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include "base/ensure.h"
 
@@ -14,13 +15,6 @@ namespace {
 
 // So much is copied before the other side may begin with it: both copy at the same time.
 constexpr std::size_t piece_bytes = std::size_t{32} << 10;
-constexpr unsigned patience_min = 4, patience_max = 512;
-
-void rest() {
-#if defined(__x86_64__) || defined(__i386__)
-  __builtin_ia32_pause();
-#endif
-}
 
 }  // namespace
 
@@ -112,6 +106,7 @@ ssize_t RingReader::read(const iovec* parts, std::size_t count) {
     errno = EPROTO;
     return -1;
   }
+  if (there != 0 && std::exchange(asleep_, false)) patience_.slept();
   std::size_t left = there;
   for (std::size_t i = 0; i < count && left > 0; ++i) {
     auto* to = static_cast<std::byte*>(parts[i].iov_base);
@@ -145,19 +140,8 @@ void RingReader::free_room() {
   if (head_.writer_waits.exchange(0) != 0) writer_.ring();
 }
 
-bool RingReader::is_worth_waiting() {
-  for (unsigned i = 0; i < patience_; ++i) {
-    if (!is_empty()) {
-      patience_ = std::min(patience_ * 2, patience_max);
-      return true;
-    }
-    rest();
-  }
-  patience_ = std::max(patience_ / 2, patience_min);
-  return false;
-}
-
 bool RingReader::sleep() {
+  asleep_ = true;
   head_.reader_sleeps.store(1, std::memory_order_relaxed);
   std::atomic_thread_fence(std::memory_order_seq_cst);
   return is_empty();

@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <span>
 
+#include "base/patience.h"
+
 namespace piracema::net {
 
 /// The two counters of a ring in memory that two processes share, each with a flag for the side
@@ -70,9 +72,10 @@ class RingReader {
   /// with errno EAGAIN when the ring is empty, EPROTO for a counter that makes no sense.
   ssize_t read(const iovec* parts, std::size_t count);
 
-  /// Something is there, or comes within a short while: a few microseconds when that has paid
-  /// off lately, hardly any when it has not.
-  bool is_worth_waiting();
+  /// Something is there, or comes within the short while that it is worth to stay awake for.
+  bool is_worth_waiting() {
+    return patience_.until([this] { return !is_empty(); });
+  }
 
   /// Asks to be told of the next bytes; false if some are there already.
   bool sleep();
@@ -88,7 +91,8 @@ class RingReader {
   const std::span<const std::byte> room_;
   const Bell writer_;
   std::uint64_t read_ = 0;
-  unsigned patience_ = 16;
+  Patience patience_;
+  bool asleep_ = false;
 };
 
 }  // namespace piracema::net

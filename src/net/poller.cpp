@@ -111,8 +111,18 @@ void Poller::run_timers() {
 
 void Poller::run_once(std::chrono::milliseconds timeout) {
   ENSURE(runner_.exchange(std::this_thread::get_id()) == std::thread::id());
-  const int ready =
-      epoll_wait(epoll_.get(), batch_.data(), static_cast<int>(batch_.size()), wait_ms(timeout));
+  int ready = 0;
+  const auto wait = [&](int ms) {
+    ready = epoll_wait(epoll_.get(), batch_.data(), static_cast<int>(batch_.size()), ms);
+    return ready != 0;
+  };
+  const int longest = wait_ms(timeout);
+  if (longest == 0) {
+    wait(0);
+  } else if (!patience_.until([&] { return wait(0); })) {
+    wait(longest);
+    patience_.slept();
+  }
   batch_size_ = static_cast<std::size_t>(std::max(ready, 0));
   for (std::size_t i = 0; i < batch_size_; ++i) {
     if (batch_[i].data.fd == forgotten) continue;

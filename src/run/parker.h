@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/clock.h"
+#include "base/patience.h"
 
 namespace piracema::runtime {
 
@@ -21,7 +22,7 @@ class Parker {
 
   // ---- the thread that has the actor
   /// Returns at once if it was woken since the last call, else sleeps until it is, or until
-  /// `longest` has passed.
+  /// `longest` has passed. Looks again for some microseconds first, where that has paid off lately.
   void sleep(std::optional<Time> longest = std::nullopt);
   /// False if it was woken since the last call. Else the thread has to leave it alone from here on:
   /// the next `wake` hands it to another one, perhaps already.
@@ -36,8 +37,10 @@ class Parker {
 
  private:
   enum : int { idle, woken, asleep, parked };
+
   std::atomic<int> state_{idle};
   std::function<void()> go_on_;
+  Patience patience_;
 };
 
 }  // namespace piracema::runtime
