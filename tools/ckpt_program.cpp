@@ -81,10 +81,10 @@ Result<Done> apply_hosts(const std::string& hosts, const std::string& rsh, const
     if (auto written = directory.write(job); !written) return written;
   }
   if (job.hosts.empty()) return Done{};
-  settings.several = {.hosts = job.hosts, .rsh = rsh, .criu = criu};
+  settings.place.several = {.hosts = job.hosts, .rsh = rsh, .criu = criu};
   // What a job was saved with is what it goes on with.
   if (!images->empty()) return Done{};
-  return copy_job_program(directory, settings.program);
+  return copy_job_program(directory, settings.place.program);
 }
 
 std::string this_program() {
@@ -95,7 +95,7 @@ std::string this_program() {
 
 Result<RunSettings> run_settings(const std::string& criu, const std::string& every,
                                  std::uint32_t keep, bool quiet) {
-  RunSettings settings{.program = this_program(), .keep = keep, .quiet = quiet};
+  RunSettings settings{.place = {.program = this_program()}, .keep = keep, .quiet = quiet};
   if (!every.empty()) {
     const auto time = parse_duration(every);
     if (!time) return Error{Errc::usage, "--every: " + time.error().message};
@@ -106,7 +106,7 @@ Result<RunSettings> run_settings(const std::string& criu, const std::string& eve
   }
   auto found = find_criu(criu);
   if (!found) return found.error();
-  settings.criu = found->path;
+  settings.place.criu = found->path;
   return settings;
 }
 

@@ -59,16 +59,14 @@ Result<std::vector<WindowRule>> read_windows(const std::string& path) {
   return parse_windows(path, text.str());
 }
 
-using FindWindow = std::function<std::optional<LentSpan>(Time)>;
-
 // Open from now on, once.
-FindWindow until(Time closes) {
+WindowAt until(Time closes) {
   return [closes](Time at) {
     return at < closes ? std::optional(LentSpan{Time{}, closes}) : std::nullopt;
   };
 }
 
-Result<FindWindow> find_window(const WindowOptions& options) {
+Result<WindowAt> find_window(const WindowOptions& options) {
   if (!options.during.empty()) {
     const auto duration = parse_duration(options.during);
     if (!duration) return Error{Errc::usage, "--for: " + duration.error().message};
@@ -81,7 +79,7 @@ Result<FindWindow> find_window(const WindowOptions& options) {
   }
   auto rules = read_windows(options.file);
   if (!rules) return rules.error();
-  return FindWindow([rules = *rules, name = host()](Time at) -> std::optional<LentSpan> {
+  return WindowAt([rules = *rules, name = host()](Time at) -> std::optional<LentSpan> {
     const auto ahead = std::chrono::ceil<std::chrono::seconds>(at - now()).count();
     const auto window = next_window(rules, wall_at(std::time(nullptr) + ahead), name);
     if (!window) return std::nullopt;

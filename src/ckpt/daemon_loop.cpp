@@ -4,7 +4,6 @@
 #include <signal.h>
 #include <sys/epoll.h>
 #include <sys/prctl.h>
-#include <sys/signalfd.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -98,18 +97,13 @@ DaemonLoop::DaemonLoop(QueueDirectory queue, DaemonRunSettings settings)
       presence_(settings_.presence) {}
 
 Result<Done> DaemonLoop::watch_signals() {
-  sigset_t wanted;
-  ::sigemptyset(&wanted);
-  for (const int number : {SIGINT, SIGTERM, SIGHUP}) ::sigaddset(&wanted, number);
-  ::sigprocmask(SIG_BLOCK, &wanted, nullptr);
-  signals_ = Fd(::signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK));
-  if (!signals_) return Error{Errc::io, with_errno("signals")};
-  poller_.watch(signals_.get(), EPOLLIN, [this](std::uint32_t) {
-    signalfd_siginfo signal;
-    while (::read(signals_.get(), &signal, sizeof signal) == sizeof signal) is_finishing_ = true;
+  auto signals = SignalWatch::open(poller_, {SIGINT, SIGTERM, SIGHUP}, [this](int) {
+    is_finishing_ = true;
     // Whoever ends the daemon wants his machine.
-    if (is_finishing_) tell(UserSeen{true});
+    tell(UserSeen{true});
   });
+  if (!signals) return signals.error();
+  signals_ = *std::move(signals);
   return Done{};
 }
 

@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "base/fd.h"
 #include "ckpt/daemon.h"
 #include "ckpt/queue_directory.h"
+#include "ckpt/signal_watch.h"
 #include "ckpt/user_presence.h"
 #include "net/poller.h"
 
@@ -71,7 +73,8 @@ class DaemonLoop {
   const QueueDirectory queue_;
   const DaemonRunSettings settings_;
   Daemon daemon_;
-  Fd lock_, signals_;
+  Fd lock_;
+  std::unique_ptr<SignalWatch> signals_;
   std::map<std::string, Running> running_;
   UserPresence presence_;
   /// The site's command, while it runs.

@@ -1,0 +1,115 @@
+#include "ckpt/store_watch.h"
+
+#include <sys/epoll.h>
+
+#include <algorithm>
+#include <ctime>
+#include <fstream>
+
+#include "base/log.h"
+#include "base/text.h"
+
+namespace piracema::ckpt {
+
+namespace {
+
+/// With less time left before the last dump the store is looked at more often.
+constexpr double soon_seconds = 30;
+/// What is not remembered by then is forgotten.
+constexpr Time remember_limit = std::chrono::seconds(2);
+/// One that was given up would have taken longer than it had.
+constexpr double given_up_factor = 1.5;
+
+double seconds_since(Time begin) { return std::chrono::duration<double>(now() - begin).count(); }
+
+// In the page cache, to be written (Dirty and Writeback of /proc/meminfo).
+double dirty_bytes() {
+  std::ifstream file("/proc/meminfo");
+  double sum = 0;
+  for (std::string line; std::getline(file, line);) {
+    if (line.starts_with("Dirty:") || line.starts_with("Writeback:")) {
+      sum += std::stod(line.substr(line.find(':') + 1)) * 1024;
+    }
+  }
+  return sum;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<StoreWatch>> StoreWatch::start(net::Poller& poller,
+                                                      const std::string& job_directory,
+                                                      std::size_t hosts) {
+  const auto place = store_place(job_directory);
+  if (!place) return place.error();
+  const auto past = read_past_dumps(*place);
+  if (!past) {
+    log(Level::warning, concat(past.error().message, "; nothing is known of this store"));
+  }
+  auto scout = StoreScout::start(*place);
+  if (!scout) return scout.error();
+  return std::unique_ptr<StoreWatch>(
+      new StoreWatch(poller, hosts, past ? learn_from(*past) : Predictor(), *std::move(scout)));
+}
+
+StoreWatch::StoreWatch(net::Poller& poller, std::size_t hosts, Predictor predictor,
+                       StoreScout scout)
+    : poller_(poller), hosts_(hosts), predictor_(std::move(predictor)), scout_(std::move(scout)) {
+  poller_.watch(scout_->handle(), EPOLLIN, [this](std::uint32_t) { hear_scout(); });
+}
+
+StoreWatch::~StoreWatch() {
+  if (!scout_) return;
+  poller_.forget(scout_->handle());
+  scout_->finish(remember_limit);
+}
+
+void StoreWatch::hear_scout() {
+  const auto look = scout_->receive();
+  if (look) {
+    look_ = *look;
+    probing_since_ = look->probing ? std::optional(now()) : std::nullopt;
+  } else if (look.error().code == Errc::lost) {
+    poller_.forget(scout_->handle());
+    scout_.reset();
+  }
+}
+
+DumpFeatures StoreWatch::features(const JobMemory& job) const {
+  DumpFeatures known{.bytes = static_cast<double>(job.resident),
+                     .swapped_bytes = static_cast<double>(job.swapped),
+                     .processes = static_cast<double>(std::max<std::uint64_t>(1, job.processes)),
+                     .dirty_bytes = dirty_bytes(),
+                     .writers = static_cast<double>(look_.writers + hosts_),
+                     .others_bytes = look_.bytes,
+                     .probe = look_.probe,
+                     .at = static_cast<double>(std::time(nullptr))};
+  // A store that has not answered yet is as slow as that at least.
+  if (probing_since_) known.probe = std::max(known.probe, seconds_since(*probing_since_));
+  return known;
+}
+
+Outlook StoreWatch::outlook(const JobMemory& job) const {
+  const DumpFeatures known = features(job);
+  return {known, predictor_.forecast(known), predictor_.learnt()};
+}
+
+void StoreWatch::announce(const Plan& plan, double left, const DumpFeatures& features) {
+  if (scout_) {
+    scout_->announce(plan.start_in, left, features.bytes, plan.start_in < soon_seconds);
+  }
+}
+
+void StoreWatch::begin_dump(const JobMemory& job) { dump_ = {features(job), now()}; }
+
+double StoreWatch::dump_time() const { return dump_ ? seconds_since(dump_->second) : 0; }
+
+void StoreWatch::end_dump(bool given_up) {
+  const double seconds = dump_time() * (given_up ? given_up_factor : 1);
+  if (seconds <= 0) return;
+  const PastDump dump{dump_->first, seconds};
+  dump_.reset();
+  predictor_.learn(dump.features, dump.seconds);
+  if (scout_) scout_->remember(dump);
+}
+
+}  // namespace piracema::ckpt

@@ -1,0 +1,64 @@
+#pragma once
+
+#include <piracema/error.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "base/clock.h"
+#include "ckpt/outlook.h"
+#include "ckpt/planner.h"
+#include "ckpt/process_tree.h"
+#include "ckpt/store_scout.h"
+#include "net/poller.h"
+
+namespace piracema::ckpt {
+
+/// What is known of the store that a job is saved to, now and from all dumps before: how long the
+/// next one takes. Belongs to the poller's thread, and never waits for the store, but to begin and
+/// to end.
+class StoreWatch {
+ public:
+  /// Made by a process of one thread that has nothing yet: its scout is a fork. `hosts` save
+  /// together. Errc::io.
+  static Result<std::unique_ptr<StoreWatch>> start(net::Poller& poller,
+                                                   const std::string& job_directory,
+                                                   std::size_t hosts);
+  /// Forgets dumps that are not remembered within two seconds.
+  ~StoreWatch();
+
+  Outlook outlook(const JobMemory& job) const;
+  /// Others that save to this store are told when we mean to, in a window that closes in `left`
+  /// seconds.
+  void announce(const Plan& plan, double left, const DumpFeatures& features);
+
+  /// A dump begins.
+  void begin_dump(const JobMemory& job);
+  /// It is over; seconds since it began, 0 if none had.
+  double dump_time() const;
+  /// It took so long, or as long as it was given and half as much again: this is learnt and
+  /// remembered.
+  void end_dump(bool given_up = false);
+  /// It came to nothing, which says nothing of its time.
+  void forget_dump() { dump_.reset(); }
+
+ private:
+  StoreWatch(net::Poller& poller, std::size_t hosts, Predictor predictor, StoreScout scout);
+  void hear_scout();
+  DumpFeatures features(const JobMemory& job) const;
+
+  net::Poller& poller_;
+  const std::size_t hosts_;
+  Predictor predictor_;
+  /// None once it has died: then nothing is told or remembered.
+  std::optional<StoreScout> scout_;
+  /// The last look, and since when the next one waits for the store.
+  StoreLook look_;
+  std::optional<Time> probing_since_;
+  /// Of the dump under way, and when it began.
+  std::optional<std::pair<DumpFeatures, Time>> dump_;
+};
+
+}  // namespace piracema::ckpt
