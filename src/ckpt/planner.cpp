@@ -10,7 +10,7 @@ namespace piracema::ckpt {
 
 namespace {
 
-constexpr double risk_least = 0.001;
+constexpr double risk_least = 0.0005;
 
 std::string two_digits(double value) {
   char text[32];

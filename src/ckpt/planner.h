@@ -9,10 +9,10 @@
 namespace piracema::ckpt {
 
 struct PlannerSettings {
-  /// How often a window may close before the image is complete, from 0.001 to 0.5.
+  /// How often a window may close before the image is complete, from 0.0005 to 0.5.
   double risk = 0.01;
   /// Less is risked while that costs no more than this share of the window: a miss costs all of it.
-  double share = 0.05;
+  double share = 0.08;
   /// Before the close, for ending processes, in seconds.
   double reserve = 0.3;
 };

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <utility>
 
 #include "base/ensure.h"
 
@@ -13,24 +12,30 @@ namespace {
 // Before anything is learnt: a slow disk, so that the first window is not overrun.
 constexpr double first_rate = 150e6, swap_rate = 50e6, overhead_seconds = 0.13;
 constexpr double process_seconds = 0.01;
-// Of the inputs: what waits to be written before is waited for, in part, and a store whose probe takes
-// long is slow; how far, has to be learnt.
-constexpr std::array<double, 6> first_weights = {0, 0, 0.5, 0.3, 0.3, 0};
+// So much is written in the time that a dump takes which has nothing to write.
+constexpr double overhead_bytes = 20e6;
+// What waits to be written before is waited for, in part, and a store whose probe takes long is
+// slow; how far, has to be learnt.
+constexpr Regression::Before before = {.weights = {0, 0, 0.5, 0.3, 0.2},
+                                       .certainty = {1, 4, 4, 4, 4}};
 constexpr double usual_probe = 0.01;
+// A dump unlike all others is at most so much less certain, in variances.
+constexpr double doubt_most = 2;
 // Of what was learnt n dumps ago this to the n counts: some fifty dumps matter.
 constexpr double memory = 0.98;
-constexpr std::size_t errors_max = 200;
+constexpr std::size_t dumps_max = 120;
 // How far a level is moved by a quantile that did not hold.
 constexpr double step = 0.02;
-// What is taken for the errors before there are any: a factor of 2 either way is usual.
-constexpr double first_spread = 0.5;
-constexpr std::size_t first_errors = 12;
+// The first dumps say little of levels.
+constexpr std::size_t levels_after = 10;
+// Beyond p99 stalls are to be expected that nobody has seen yet.
+constexpr double tail_least = 0.4, tail_most = 0.8;
 // How a store was a quarter of an hour ago says little.
 constexpr double recent_seconds = 300;
-// How far apart dumps may be in each input to be alike; those that are not count a little as well.
-constexpr double alike[] = {1e9, 0.7, 0.5, 0.4, 0.7, 0.5};
-constexpr double unlike_weight = 0.15;
-constexpr std::size_t tail_errors_least = 4;
+// One dump that took a hundred times as long as usual is to be expected, and no new store.
+constexpr double error_most = 2;
+// As if so much had been seen of dumps that have nothing to do with each other.
+constexpr double unrelated = 0.4;
 
 // At a plain rate, alone.
 double plain_seconds(const DumpFeatures& features) {
@@ -39,145 +44,103 @@ double plain_seconds(const DumpFeatures& features) {
          std::max(0.0, features.swapped_bytes) / swap_rate;
 }
 
-// Of the normal distribution, near enough (Bowling et al. 2009).
-double normal_quantile(double p) { return -std::log(1 / p - 1) / 1.702; }
-
-}  // namespace
-
-Predictor::Predictor() : weights_(first_weights) {
-  for (std::size_t i = 0; i < inputs; ++i) covariance_[i][i] = i == 0 ? 1.0 : 0.25;
-  for (std::size_t i = 0; i < first_errors; ++i) {
-    errors_.push_back(
-        {first_spread * normal_quantile((static_cast<double>(i) + 0.5) / first_errors), {}});
-  }
-}
-
-Predictor::Inputs Predictor::inputs_of(const DumpFeatures& features) const {
+Inputs inputs_of(const DumpFeatures& features) {
   const double bytes = std::max(features.bytes, 1e6);
   const double load = std::max(0.0, features.dirty_bytes) + std::max(0.0, features.others_bytes);
   const double probe =
       features.probe > 0 ? std::log(std::clamp(features.probe, 1e-3, 60.0) / usual_probe) : 0;
-  const double age = std::max(0.0, features.at - recent_at_);
-  return {1.0,
-          std::log(bytes / 1e8),
-          std::log1p(load / bytes),
-          std::log(std::max(1.0, features.writers)),
-          probe,
-          recent_ * std::exp(-age / recent_seconds)};
+  return {1.0, std::log(bytes / 1e8), std::log1p(load / (bytes + overhead_bytes)),
+          std::log(std::max(1.0, features.writers)), probe};
 }
 
-double Predictor::log_median(const Inputs& x) const {
-  double sum = 0;
-  for (std::size_t i = 0; i < inputs; ++i) sum += weights_[i] * x[i];
-  return sum;
+double freshness(double from, double to) {
+  return std::exp(-std::max(0.0, to - from) / recent_seconds);
 }
 
-Predictor::Weighed Predictor::weigh(const Inputs& x) const {
-  Weighed all;
-  for (const PastError& past : errors_) {
-    double apart = 0;
-    for (std::size_t i = 1; i < inputs; ++i) {
-      apart += std::pow((x[i] - past.x[i]) / alike[i], 2);
-    }
-    const double weight = unlike_weight + std::exp(-apart / 2);
-    all.errors.emplace_back(past.error, weight);
-    all.weight += weight;
-  }
-  std::sort(all.errors.begin(), all.errors.end());
-  return all;
-}
+double bounded(double error) { return std::clamp(error, -error_most, error_most); }
 
-double Predictor::Weighed::quantile(double level) const {
-  // The dump to come counts as one of them, and may take longer than all.
-  const double place = level * (weight + 1);
-  double below = 0, previous = errors.front().first;
-  for (const auto& [error, w] : errors) {
-    if (below + w >= place) return previous + (error - previous) * std::max(0.0, place - below) / w;
-    below += w;
-    previous = error;
-  }
-  const double spread = errors.back().first - errors[errors.size() / 2].first;
-  return errors.back().first + std::min(1.0, place - weight) * std::max(0.1, 0.5 * spread);
-}
+}  // namespace
 
-// The mean of what the largest errors, logarithms all of them, have beyond the tenth part of them.
-double Predictor::Weighed::tail() const {
-  const std::size_t count = std::max(tail_errors_least, errors.size() / 10);
-  const double from = errors[errors.size() - std::min(count + 1, errors.size())].first;
-  double sum = 0, of = 0;
-  for (std::size_t i = errors.size() - std::min(count, errors.size()); i < errors.size(); ++i) {
-    sum += errors[i].second * (errors[i].first - from);
-    of += errors[i].second;
-  }
-  return std::clamp(sum / of, 0.1, 0.6);
+Predictor::Predictor() : line_(before) {}
+
+double Predictor::log_median(const Inputs& x, double at) const {
+  const double last = times_.empty() ? 0 : last_error_ * freshness(times_.back(), at);
+  return line_.predict(x) + persistence_ * last + spread_.scale(x) * spread_.quantile(0.5);
 }
 
 DumpForecast Predictor::forecast(const DumpFeatures& features) const {
   const Inputs x = inputs_of(features);
-  const double plain = plain_seconds(features);
-  const double scale = plain * std::exp(log_median(x));
-  const Weighed errors = weigh(x);
+  const double plain = plain_seconds(features), median = log_median(x, features.at);
+  // Where few dumps were like this one the line itself is not sure.
+  const double scale = spread_.scale(x) * std::sqrt(1 + std::min(doubt_most, line_.doubt(x)));
+  const double middle = spread_.quantile(0.5);
+  const auto at_level = [&](double level) {
+    return plain * std::exp(median + scale * std::max(0.0, spread_.quantile(level) - middle));
+  };
   DumpForecast forecast;
-  forecast.p50 = scale * std::exp(errors.quantile(0.5));
-  forecast.p95 = std::max(forecast.p50, scale * std::exp(errors.quantile(level95_)));
-  forecast.p99 = std::max(forecast.p95, scale * std::exp(errors.quantile(level99_)));
-  forecast.tail = errors.tail();
+  forecast.p50 = plain * std::exp(median);
+  forecast.p95 = at_level(level95_);
+  forecast.p99 = std::max(forecast.p95, at_level(level99_));
+  forecast.tail = std::clamp(scale * spread_.tail(), tail_least, tail_most);
+  const Inputs& weights = line_.weights();
   forecast.factors = {{"plain write, seconds", plain},
-                      {"this store", std::exp(weights_[0])},
-                      {"size", std::exp(weights_[1] * x[1])},
-                      {"what else is to be written", std::exp(weights_[2] * x[2])},
-                      {"writers", std::exp(weights_[3] * x[3])},
-                      {"probe of the store", std::exp(weights_[4] * x[4])},
-                      {"the last dump", std::exp(weights_[5] * x[5])}};
+                      {"this store", std::exp(weights[0])},
+                      {"size", std::exp(weights[1] * x[1])},
+                      {"what else is to be written", std::exp(weights[2] * x[2])},
+                      {"writers", std::exp(weights[3] * x[3])},
+                      {"probe of the store", std::exp(weights[4] * x[4])},
+                      {"the last dump", std::exp(median - line_.predict(x))}};
   return forecast;
 }
 
 void Predictor::learn(const DumpFeatures& features, double seconds) {
   ENSURE(seconds > 0);
-  const DumpForecast said = forecast(features);
-  const auto move = [](double& level, double aim, bool held) {
-    level = std::clamp(level + step * (held ? aim - 1 : aim), 0.5, 1.02);
-  };
-  if (learnt_ >= 5) {
+  if (learnt_ >= levels_after) {
+    const DumpForecast said = forecast(features);
+    const auto move = [](double& level, double aim, bool held) {
+      level = std::clamp(level + step * (held ? aim - 1 : aim), 0.5, 0.999);
+    };
     move(level95_, 0.95, seconds <= said.p95);
     move(level99_, 0.99, seconds <= said.p99);
   }
-  const Inputs x = inputs_of(features);
-  const double error = std::log(seconds / plain_seconds(features)) - log_median(x);
-  errors_.push_back({error, x});
-  if (errors_.size() > errors_max || learnt_ < first_errors) errors_.erase(errors_.begin());
+  seen_.push_back({inputs_of(features), std::log(seconds / plain_seconds(features))});
+  times_.push_back(features.at);
+  if (seen_.size() > dumps_max) {
+    seen_.erase(seen_.begin());
+    times_.erase(times_.begin());
+  }
   learnt_ += 1;
-  recent_ = std::clamp(error + weights_[inputs - 1] * x[inputs - 1], -2.0, 2.0);
-  recent_at_ = features.at;
+  fit();
+}
 
-  // Recursive least squares with forgetting. One dump that took a hundred times as long as usual
-  // is an error to be expected, not a new store.
-  Inputs gain{};
-  double denominator = memory;
-  for (std::size_t i = 0; i < inputs; ++i) {
-    for (std::size_t j = 0; j < inputs; ++j) gain[i] += covariance_[i][j] * x[j];
-    denominator += gain[i] * x[i];
+// From the start each time: what the model of today would have said of every dump of the past.
+void Predictor::fit() {
+  std::vector<Observation> tamed = seen_;
+  for (Observation& one : tamed) {
+    const double said = line_.predict(one.x);
+    one.y = said + bounded(one.y - said);
   }
-  const double bounded = std::clamp(error, -2.0, 2.0);
-  std::array<Inputs, inputs> next{};
-  for (std::size_t i = 0; i < inputs; ++i) {
-    weights_[i] += gain[i] / denominator * bounded;
-    for (std::size_t j = 0; j < inputs; ++j) {
-      // What is never seen to vary must not become less certain without bound.
-      next[i][j] = (covariance_[i][j] - gain[i] * gain[j] / denominator) / memory;
-    }
+  line_ = Regression(before, tamed, memory);
+  std::vector<Spread::Error> errors;
+  double weight = std::pow(memory, static_cast<double>(seen_.size()) - 1);
+  for (const Observation& one : seen_) {
+    // Without this one the error would have been larger by as much as it counts itself.
+    const double own = std::min(0.9, weight * line_.doubt(one.x));
+    errors.push_back({one.x, (one.y - line_.predict(one.x)) / std::sqrt(1 - own)});
+    weight /= memory;
   }
-  for (std::size_t i = 0; i < inputs; ++i) {
-    const double most = i == 0 ? 1.0 : 0.25;
-    if (next[i][i] > most) {
-      const double shrink = std::sqrt(most / next[i][i]);
-      for (std::size_t j = 0; j < inputs; ++j) {
-        next[i][j] *= shrink;
-        next[j][i] *= shrink;
-      }
-    }
+  // What one dump took longer than it should have the next one does in part, if it follows soon.
+  std::vector<double> before_it(errors.size(), 0);
+  double together = 0, squares = unrelated;
+  for (std::size_t i = 1; i < errors.size(); ++i) {
+    before_it[i] = bounded(errors[i - 1].error) * freshness(times_[i - 1], times_[i]);
+    together += before_it[i] * bounded(errors[i].error);
+    squares += before_it[i] * before_it[i];
   }
-  covariance_ = next;
+  persistence_ = std::clamp(together / squares, 0.0, 0.9);
+  last_error_ = bounded(errors.back().error);
+  for (std::size_t i = 0; i < errors.size(); ++i) errors[i].error -= persistence_ * before_it[i];
+  spread_ = Spread(errors, memory);
 }
 
 }  // namespace piracema::ckpt

@@ -1,11 +1,12 @@
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <string>
 #include <tuple>
-#include <utility>
 #include <vector>
+
+#include "ckpt/regression.h"
+#include "ckpt/spread.h"
 
 /// How long the next checkpoint takes: the question that paper 002 leaves open (sections 4 and 5).
 namespace piracema::ckpt {
@@ -48,11 +49,10 @@ struct DumpForecast {
 /// Learns from each dump how the store behaves, and how wrong it was itself: what it says of p95
 /// has held in about 95 % of the dumps before. Pure.
 ///
-/// The logarithm of the time is linear in features, by recursive least squares that forgets. Its
-/// errors of the past give the quantiles, those of dumps like the next one above all, at levels
-/// that are moved until they hold (adaptive conformal inference, Gibbs and Candès 2021): no shape
-/// of the distribution is assumed, and a store that changes is followed. Beyond what was seen the
-/// largest errors tell how the tail falls (Hill 1975).
+/// The logarithm of the time is linear in features (Regression), by the dumps of the past of which
+/// the newest count most. What it would have said of each of them without having seen it gives the
+/// errors, and these the quantiles (Spread), at levels that are moved until they hold (adaptive
+/// conformal inference, Gibbs and Candès 2021): a store that changes is followed.
 class Predictor {
  public:
   Predictor();
@@ -63,34 +63,20 @@ class Predictor {
   std::size_t learnt() const { return learnt_; }
 
  private:
-  static constexpr std::size_t inputs = 6;
-  using Inputs = std::array<double, inputs>;
-  /// Of a dump in the past: the logarithm of observed by predicted, and what was known.
-  struct PastError {
-    double error = 0;
-    Inputs x{};
-  };
-  /// Past errors in order, each with how much it counts for this dump.
-  struct Weighed {
-    std::vector<std::pair<double, double>> errors;
-    double weight = 0;
-    double quantile(double level) const;
-    double tail() const;
-  };
+  /// The logarithm of the median's ratio to the plain time.
+  double log_median(const Inputs& x, double at) const;
+  void fit();
 
-  Inputs inputs_of(const DumpFeatures& features) const;
-  double log_median(const Inputs& x) const;
-  Weighed weigh(const Inputs& x) const;
-
-  Inputs weights_{};
-  std::array<Inputs, inputs> covariance_{};
-  /// Oldest first.
-  std::vector<PastError> errors_;
-  /// At which the quantiles of past errors are taken to hold 95 % and 99 %.
-  double level95_ = 0.95, level99_ = 0.99;
+  /// Oldest first, and when each was.
+  std::vector<Observation> seen_;
+  std::vector<double> times_;
+  Regression line_;
+  Spread spread_;
+  /// How much of a dump's error the next one has as well, and the error of the last.
+  double persistence_ = 0, last_error_ = 0;
+  /// At which quantiles are taken to hold 95 % and 99 %.
+  double level95_ = 0.95, level99_ = 0.995;
   std::size_t learnt_ = 0;
-  /// Of the last dump: by how much it took longer than without looking at the one before, and when.
-  double recent_ = 0, recent_at_ = 0;
 };
 
 }  // namespace piracema::ckpt
