@@ -5,9 +5,9 @@ import json
 import os
 import signal
 import subprocess
-import time
 
 from support import COUNTER, PIRACEMA, CkptTest, main
+from watch import Watch
 
 # About a second of work in steps of 10 ms.
 PROGRAM = [COUNTER, 100, 4, 4_000_000, 3]
@@ -35,18 +35,20 @@ class Daemon(CkptTest):
         self.addCleanup(daemon.kill)
         return daemon
 
-    def wait_for(self, text, daemon):
-        while text not in self.log.read_text():
-            self.assertIsNone(daemon.poll(), self.log.read_text())
-            time.sleep(0.02)  # Nobody tells of a line in a file.
+    def until(self, condition, daemon):
+        """It is asked again whenever a file changes."""
+        with Watch(self.path) as watch:
+            watch.until(condition, daemon, self.log.read_text)
+
+    def wait_for(self, daemon, *texts):
+        """One of them, in what it has logged."""
+        self.until(lambda: any(text in self.log.read_text() for text in texts), daemon)
 
     def jobs(self):
         return json.loads(self.ckpt("queue", "--queue", self.queue, "--json").stdout)
 
     def wait_for_lines(self, path, daemon):
-        while not path.exists() or path.read_text().count("\n") < 3:
-            self.assertIsNone(daemon.poll(), self.log.read_text())
-            time.sleep(0.02)
+        self.until(lambda: path.exists() and path.read_text().count("\n") >= 3, daemon)
 
     def test_jobs_leave_when_the_user_comes_back_and_survive_the_daemon(self):
         wanted, _ = self.plain(*PROGRAM)
@@ -56,12 +58,9 @@ class Daemon(CkptTest):
         self.wait_for_lines(self.path / "one/stdout", daemon)
         self.user.touch()
         # Gone with an image, or ended just before.
-        while "waits for the next window" not in self.log.read_text() and \
-                f"job {one} has ended" not in self.log.read_text():
-            self.assertIsNone(daemon.poll(), self.log.read_text())
-            time.sleep(0.02)
+        self.wait_for(daemon, "waits for the next window", f"job {one} has ended")
         self.user.unlink()
-        self.wait_for(f"job {one} has ended with status 3", daemon)
+        self.wait_for(daemon, f"job {one} has ended with status 3")
         self.wait_for_lines(self.path / "two/stdout", daemon)
         # Its jobs hear of its death, and save themselves.
         daemon.kill()
@@ -107,16 +106,12 @@ class Daemon(CkptTest):
         self.submit("--stream", "--", PIRACEMA, "run", "-n", 2, "--snapshots", self.path / "snapshots",
                     "--every", "100ms", app, self.path / "out", *words)
         daemon = self.daemon()
-        while not list(self.path.glob("snapshots/*/manifest.json")) and \
-                "has ended" not in self.log.read_text():
-            self.assertIsNone(daemon.poll(), self.log.read_text())
-            time.sleep(0.02)
+        self.until(lambda: list(self.path.glob("snapshots/*/manifest.json"))
+                   or "has ended" in self.log.read_text(), daemon)
         self.user.touch()
-        while "waits for the next window" not in self.log.read_text() and \
-                "has ended" not in self.log.read_text():
-            time.sleep(0.02)
+        self.wait_for(daemon, "waits for the next window", "has ended")
         self.user.unlink()
-        self.wait_for("has ended with status 0", daemon)
+        self.wait_for(daemon, "has ended with status 0")
         self.assertEqual(lines(self.path / "plain"), lines(self.path / "out"))
         daemon.terminate()
         self.assertEqual(0, daemon.wait(), self.log.read_text())
@@ -132,9 +127,7 @@ class Daemon(CkptTest):
             (self.path / "something").touch()
             self.assertIn(says, self.ckpt(*words, code=code).stderr)
         first = self.daemon()
-        while not list(self.queue.glob("host-*.lock")):
-            self.assertIsNone(first.poll(), self.log.read_text())
-            time.sleep(0.02)
+        self.until(lambda: list(self.queue.glob("host-*.lock")), first)
         second = self.daemon()
         self.assertEqual(3, second.wait())
         self.assertIn("for one daemon alone", self.log.read_text())

@@ -11,6 +11,8 @@ import tempfile
 import time
 import unittest
 
+from watch import Watch
+
 PIRACEMA = os.environ["PIRACEMA_COMMAND"]
 COUNTER = os.environ["COUNTER_APP"]
 SKIPPED = 77
@@ -36,7 +38,7 @@ class Job:
     """A `piracema ckpt run` or `resume` that runs; its standard output is read line by line."""
 
     def __init__(self, *words, cwd, **environment):
-        self.log = tempfile.TemporaryFile("w+")
+        self.log = tempfile.NamedTemporaryFile("w+", dir=cwd, prefix="log-")
         self.process = subprocess.Popen(
             [PIRACEMA, "ckpt", *map(str, words)], cwd=cwd, env={**os.environ, **environment},
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=self.log, text=True)
@@ -56,8 +58,12 @@ class Job:
         return self.process.wait(PATIENCE)
 
     def errors(self):
-        self.log.seek(0)
-        return self.log.read()
+        return pathlib.Path(self.log.name).read_text()
+
+    def wait_for(self, text):
+        """Until it has said so on its standard error."""
+        with Watch(self.log.name) as watch:
+            watch.until(lambda: text in self.errors(), self.process, self.errors)
 
     def kill(self):
         self.process.kill()

@@ -7,6 +7,7 @@ import subprocess
 import time
 
 from support import COUNTER, CkptTest, main
+from watch import wait_for_end
 
 # About two seconds of work in steps of 10 ms.
 PROGRAM = [COUNTER, 200, 4, 4_000_000, 3]
@@ -23,10 +24,12 @@ class Window(CkptTest):
             job = self.window("--for", f"{seconds}s")
             code = job.end()
             windows += 1
-            self.assertLess(windows, 30, job.errors())
-            # A machine that is so busy that a dump may take longer: it lends itself for longer.
+            # A machine that is so busy that a dump may take longer: it lends itself for longer. And the
+            # third window is one that the job ends in.
             if "shorter than one checkpoint" in job.errors():
-                seconds, code = 2 * seconds, 75
+                seconds, code, windows = 2 * seconds, 75, windows - 1
+            elif windows == 2:
+                seconds = 3600
         self.assertEqual(3, code, job.errors())
         self.assertEqual(wanted, (self.dir / "stdout").read_text())
         again = self.window("--for", "4s")
@@ -45,12 +48,15 @@ class Window(CkptTest):
 
     def test_a_keeper_that_stands_still_does_not_keep_the_machine(self):
         """As one does that waits for a store that does not answer."""
-        job = self.window("--for", "8s", program=["/bin/sh", "-c", "echo up; exec sleep 4244"])
+        script = "echo up; exec sleep 4245"
+        job = self.window("--for", "8s", program=["/bin/sh", "-c", script])
         job.read(1)
+        # The shell becomes the sleep: the same process, and it is the job's.
+        sleeper = next(int(line.split()[0]) for line in subprocess.run(
+            ["ps", "-eo", "pid=,args="], capture_output=True, text=True).stdout.splitlines()
+            if line.split(maxsplit=1)[1].strip() in ["sleep 4245", f"/bin/sh -c {script}"])
         job.process.send_signal(signal.SIGSTOP)
-        while any(words.strip() == "sleep 4244" for words in subprocess.run(
-                ["ps", "-eo", "args="], capture_output=True, text=True).stdout.splitlines()):
-            time.sleep(0.1)
+        wait_for_end(sleeper)
         self.assertIsNone(job.process.poll())
         job.process.send_signal(signal.SIGCONT)
         self.assertEqual(75, job.end(), job.errors())
@@ -67,8 +73,7 @@ class Window(CkptTest):
         windows = self.path / "windows"
         windows.write_text(f"# another day\n{other} 10:00 11:00\n")
         job = self.window("--windows", windows)
-        while "waits for its window" not in job.errors():
-            self.assertIsNone(job.process.poll(), job.errors())
+        job.wait_for("waits for its window")
         job.process.terminate()
         self.assertEqual(75, job.end(), job.errors())
         windows.write_text("daily 00:00 24:00\n")
