@@ -30,10 +30,12 @@ def seconds(text):
 class Job:
     """A program in a capsule. Its output is read where that is asked for."""
 
-    def __init__(self, build, where, *program, word="run", **options):
+    def __init__(self, build, where, *program, word="run", window=None, **options):
         self.piracema = build / "tools/piracema"
         self.where = where
         words = ["--", *map(str, program)] if program else []
+        if window:
+            words = ["--for", window, *words]
         self.process = subprocess.Popen(
             [self.piracema, "ckpt", word, "--dir", where, *words], text=True, stdout=subprocess.PIPE,
             stderr=subprocess.PIPE, **options)
@@ -49,6 +51,12 @@ class Job:
         if done.returncode != 0:
             sys.exit(f"ckpt {word}: exit code {done.returncode}\n{done.stderr}")
         return done.stdout
+
+    def try_to_ask(self, word, *options):
+        """Nothing if it cannot answer yet, or any more."""
+        done = subprocess.run([self.piracema, "ckpt", word, "--dir", self.where, *options],
+                              capture_output=True, text=True, check=False)
+        return done.stdout if done.returncode == 0 else None
 
     def begin(self, word):
         """Asks, and leaves waiting to the caller."""
