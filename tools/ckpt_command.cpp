@@ -13,6 +13,7 @@
 #include "arguments.h"
 #include "base/log.h"
 #include "base/text.h"
+#include "ckpt/compression.h"
 #include "ckpt/control.h"
 #include "ckpt/criu.h"
 #include "ckpt/doctor.h"
@@ -90,6 +91,8 @@ void CkptCommand::add_running(CLI::App& app) {
                  "default: this one, or those it was saved on");
   app.add_option("--rsh", rsh_,
                  "Command that reaches a host, such as ssh or srun -w;\ndefault: ssh");
+  app.add_flag("--compress", compress_,
+               "Images take less room, and longer on a fast disk;\nwants zstd");
   app.add_flag("--quiet", quiet_, "Only warnings and errors");
 }
 
@@ -171,10 +174,18 @@ int CkptCommand::run() {
   return doctor();
 }
 
+Result<RunSettings> CkptCommand::settings() const {
+  auto settings = run_settings(criu_, every_, keep_, quiet_);
+  if (!settings || !compress_) return settings;
+  if (auto found = find_zstd(); !found) return found.error();
+  settings->compress = true;
+  return settings;
+}
+
 int CkptCommand::start() {
   if (program_.empty())
     return fail({Errc::usage, "want -- and the program to run; see piracema ckpt run --help"});
-  auto settings = run_settings(criu_, every_, keep_, quiet_);
+  auto settings = this->settings();
   if (!settings) return fail(settings.error());
   auto directory = JobDirectory::open(directory_);
   if (!directory) return fail(directory.error());
@@ -186,7 +197,7 @@ int CkptCommand::start() {
 }
 
 int CkptCommand::resume() {
-  auto settings = run_settings(criu_, every_, keep_, quiet_);
+  auto settings = this->settings();
   if (!settings) return fail(settings.error());
   if (auto there = JobDirectory::look(directory_); !there) return fail(there.error());
   auto directory = JobDirectory::open(directory_);
@@ -208,7 +219,7 @@ int CkptCommand::resume() {
 }
 
 int CkptCommand::window() {
-  auto settings = run_settings(criu_, every_, keep_, quiet_);
+  auto settings = this->settings();
   if (!settings) return fail(settings.error());
   if (auto applied = apply_window(windows_, *settings); !applied) return fail(applied.error());
   return go_on(*std::move(settings));
@@ -237,11 +248,12 @@ int CkptCommand::submit_to_slurm() const {
   std::vector<std::string> own = {"--keep", std::to_string(keep_), "--risk", windows_.risk};
   if (!every_.empty()) own.insert(own.end(), {"--every", every_});
   if (!criu_.empty()) own.insert(own.end(), {"--criu", criu_});
+  if (compress_) own.emplace_back("--compress");
   return submit(directory_, sbatch_->remaining(), own, program_);
 }
 
 int CkptCommand::slurm() {
-  auto settings = run_settings(criu_, every_, keep_, quiet_);
+  auto settings = this->settings();
   if (!settings) return fail(settings.error());
   const auto place = SlurmPlace::find();
   if (!place) return fail(place.error());

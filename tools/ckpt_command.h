@@ -40,6 +40,7 @@ class CkptCommand {
   int slurm();
   int submit_to_slurm() const;
   int go_on(ckpt::RunSettings settings);
+  Result<ckpt::RunSettings> settings() const;
   int doctor() const;
 
   CLI::App *ckpt_ = nullptr, *run_ = nullptr, *resume_ = nullptr, *save_ = nullptr,
@@ -51,7 +52,7 @@ class CkptCommand {
   std::vector<std::string> program_;
   WindowOptions windows_;
   std::uint32_t keep_ = 2;
-  bool quiet_ = false, json_ = false;
+  bool quiet_ = false, json_ = false, compress_ = false;
 };
 
 }  // namespace piracema::tools

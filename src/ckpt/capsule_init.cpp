@@ -18,6 +18,7 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "ckpt/capsule_setup.h"
+#include "ckpt/compression.h"
 #include "ckpt/criu_run.h"
 #include "ckpt/image_store.h"
 #include "ckpt/open_file_record.h"
@@ -54,8 +55,10 @@ void CapsuleInit::restore(const Order& order) {
     if (!root) return refuse(ReportKind::started, root.error());
     order_.root = *root;
   }
-  if (auto put = put_shared_memory_back(order.parts); !put) {
-    return refuse(ReportKind::started, put.error());
+  for (const auto& put_back : {put_shared_memory_back, expand_pages}) {
+    if (auto done = put_back(order.parts); !done) {
+      return refuse(ReportKind::started, done.error());
+    }
   }
   auto pid = start_beside(restore_command(settings_, order_), order_, 0);
   if (!pid) return refuse(ReportKind::started, pid.error());
@@ -120,6 +123,7 @@ void CapsuleInit::helper_ended(bool ok) {
 }
 
 void CapsuleInit::restored(bool ok) {
+  drop_expanded_pages(order_.parts);
   if (ok) job_ = static_cast<pid_t>(order_.root);
   report({.kind = ReportKind::started, .ok = ok, .message = ok ? "" : why_failed(order_.log)});
   if (ok && ended_) job_ended(*ended_);

@@ -41,6 +41,8 @@ struct Order {
   bool stop = false;
   /// dump: one of several hosts; it waits for the others.
   bool several = false;
+  /// dump: the image's memory is compressed.
+  bool compress = false;
   /// proceed.
   bool ok = false;
   /// dump: the directory of the job, the number of the image, and that of the job.
@@ -51,7 +53,7 @@ struct Order {
   std::uint32_t mtu = 0;
   auto fields() {
     return std::tie(kind, command, working_directory, environment, output, error, parts, log, root,
-                    stop, several, ok, directory, image, job, peers, mtu);
+                    stop, several, compress, ok, directory, image, job, peers, mtu);
   }
 };
 

@@ -141,6 +141,7 @@ Result<pid_t> start_beside(const std::vector<std::string>& command, const Order&
   const HookOrder hook{.root = static_cast<std::uint32_t>(job),
                        .stop = order.stop,
                        .several = order.several,
+                       .compress = order.compress,
                        .parts = order.parts,
                        .directory = order.directory,
                        .image = order.image,

@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "ckpt/capsule.h"
+#include "ckpt/compression.h"
 #include "ckpt/criu.h"
 #include "ckpt/helper.h"
 
@@ -64,6 +65,14 @@ Finding tar() {
           .text = ok ? end->output.substr(0, end->output.find('\n')) : "want GNU tar"};
 }
 
+Finding zstd() {
+  const auto found = find_zstd();
+  return {.what = "zstd",
+          .ok = found.ok(),
+          .needed = false,
+          .text = found ? "images can be compressed" : found.error().message};
+}
+
 // Which MPI there is, and what it may talk with inside of a capsule.
 Finding mpi() {
   Finding finding{.what = "MPI", .needed = false};
@@ -93,6 +102,7 @@ std::vector<Finding> examine(const std::string& criu, const std::string& program
   if (found && all[1].ok) all.push_back(criu_check(*found));
   if (all[1].ok) all.push_back(capsule(program));
   all.push_back(tar());
+  all.push_back(zstd());
   all.push_back(mpi());
   return all;
 }

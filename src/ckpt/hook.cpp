@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "ckpt/capsule_setup.h"
+#include "ckpt/compression.h"
 #include "ckpt/document.h"
 #include "ckpt/hook_door.h"
 #include "ckpt/job_directory.h"
@@ -36,6 +37,9 @@ Result<Done> after_dump(const HookOrder& order) {
 }
 
 Result<Done> commit(const HookOrder& order) {
+  if (order.compress) {
+    if (auto done = compress_pages(order.parts); !done) return done;
+  }
   if (order.several) {
     store::DirectoryDisk parts(order.parts, Fd());
     return ImageStore::seal_host(parts, order.image, order.job);
@@ -85,6 +89,7 @@ std::string encode_hook_order(const HookOrder& order) {
   return seal(order_format, {{"root", order.root},
                              {"stop", order.stop},
                              {"several", order.several},
+                             {"compress", order.compress},
                              {"parts", escape(order.parts)},
                              {"directory", escape(order.directory)},
                              {"image", order.image},
@@ -99,6 +104,7 @@ Result<HookOrder> decode_hook_order(const std::string& text) {
         order.root = static_cast<std::uint32_t>(number_in(content, "root", UINT32_MAX));
         order.stop = flag_in(content, "stop");
         order.several = flag_in(content, "several");
+        order.compress = flag_in(content, "compress");
         order.parts = unescape(text_in(content, "parts"));
         order.directory = unescape(text_in(content, "directory"));
         order.image = number_in(content, "image");

@@ -14,6 +14,8 @@ struct HookOrder {
   bool stop = false;
   /// One of several hosts: waits for the others, and leaves the manifest to the keeper.
   bool several = false;
+  /// The image's memory, before it is made complete.
+  bool compress = false;
   std::string parts, directory;
   std::uint64_t image = 0, job = 0;
   /// The file for what went wrong.

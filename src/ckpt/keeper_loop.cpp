@@ -59,7 +59,7 @@ Result<Done> KeeperLoop::begin() {
   if (!output) return output.error();
   output_ = *std::move(output);
   restart_.emplace(*directory_, job_, images_, *output_, place_->is_several());
-  saving_.emplace(*directory_, job_, images_, *store_, settings_.keep);
+  saving_.emplace(*directory_, job_, images_, *store_, settings_.keep, settings_.compress);
   auto door =
       ControlDoor::open(poller_, directory_->socket_path(),
                         [this](Caller caller, const std::string& word) { asked(caller, word); });

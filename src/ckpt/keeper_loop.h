@@ -32,6 +32,8 @@ struct RunSettings {
   double risk = 0.01;
   /// Images to keep.
   std::size_t keep = 2;
+  /// Their memory is compressed.
+  bool compress = false;
   /// Only warnings and errors.
   bool quiet = false;
 };

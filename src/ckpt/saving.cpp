@@ -21,6 +21,7 @@ Result<Order> Saving::begin(bool stop, const JobMemory& job) {
                .parts = directory_.parts_path(image_),
                .log = concat(directory_.log_path(), "/save-", image_ % logs_kept),
                .stop = stop,
+               .compress = compress_,
                .directory = directory_.path(),
                .image = image_,
                .job = job_.id};

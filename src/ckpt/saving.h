@@ -13,10 +13,15 @@ namespace piracema::ckpt {
 /// How a job is saved, one image at a time, and what is learnt of it.
 class Saving {
  public:
-  /// Images beyond the newest `keep` go.
+  /// Images beyond the newest `keep` go; their memory is compressed if that is wanted.
   Saving(const JobDirectory& directory, const JobFile& job, ImageStore& images, StoreWatch& store,
-         std::size_t keep)
-      : directory_(directory), job_(job), images_(images), store_(store), keep_(keep) {}
+         std::size_t keep, bool compress)
+      : directory_(directory),
+        job_(job),
+        images_(images),
+        store_(store),
+        keep_(keep),
+        compress_(compress) {}
 
   /// The order that saves it, with a place for the image; `job` is the memory that it has.
   /// Errc::io.
@@ -37,6 +42,7 @@ class Saving {
   ImageStore& images_;
   StoreWatch& store_;
   const std::size_t keep_;
+  const bool compress_;
   ImageId image_ = 0;
 };
 
