@@ -32,8 +32,12 @@ Result<std::string> Door::listen(const std::string& host) {
 Door::Door(net::Poller& poller, std::string token, Events events)
     : poller_(poller), token_(std::move(token)), events_(std::move(events)) {}
 
-Door::~Door() {
+Door::~Door() { shut(); }
+
+void Door::shut() {
+  listeners_.clear();
   for (auto& [number, stranger] : strangers_) stranger.line->close();
+  strangers_.clear();
 }
 
 void Door::accept(Fd socket, const std::string& peer) {

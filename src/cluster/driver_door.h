@@ -40,6 +40,8 @@ class Door {
   std::string address() const { return listeners_.front()->address(); }
   /// Listens at this numeric address of the machine as well, for other hosts; where.
   Result<std::string> listen(const std::string& host);
+  /// The job is over: nobody comes in any more, and who is at the door has not done anything wrong.
+  void shut();
 
  private:
   Door(net::Poller& poller, std::string token, Events events);

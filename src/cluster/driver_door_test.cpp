@@ -183,3 +183,14 @@ TEST_CASE("who says anything else is refused") {
   }
   CHECK_FALSE(house.joined.has_value());
 }
+
+TEST_CASE("a door that is shut lets nobody in, and leaves who stands there") {
+  House house;
+  const Fd socket = house.knock();
+  house.poller.run_once(std::chrono::milliseconds(20));
+  const auto address = net::Address::parse(house.door->address());
+  house.door->shut();
+  CHECK(house.wait_for_end(socket) == "");
+  const Fd late(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  CHECK(::connect(late.get(), address->data(), address->size()) != 0);
+}

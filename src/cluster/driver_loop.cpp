@@ -231,6 +231,7 @@ void DriverLoop::finish(int code, std::string why) {
 void DriverLoop::finish(const Error& error) { finish(exit_code(error.code), error.message); }
 
 void DriverLoop::wait_for_all() {
+  if (door_) door_->shut();
   crew_.let_go();
   crew_.kill_all();
   leave_hosts();

@@ -102,11 +102,11 @@ class Mpi(unittest.TestCase):
         run = self.run_to_end(*self.job("-n", 4, app=[SUMS, 20_000]))
         self.assertEqual((0, sum_of_squares(20_000)), (run.returncode, run.out), run.err)
 
-    def test_a_world_that_dies_is_started_again_from_the_last_snapshot(self):
+    def test_a_world_with_a_dead_or_sleeping_rank_is_started_again_from_the_last_snapshot(self):
         stats = self.folder / "stats"
         job = self.start(*self.job("-n", 3, "--snapshots", "snapshots", "--every", "50ms",
                                    "--stats", stats, app=[SUMS, 20_000, 200]))
-        for _ in range(2):
+        for fault in [signal.SIGKILL, signal.SIGSTOP]:
             before = newest(self.folder / "snapshots")
             ranks = []
             while (newest(self.folder / "snapshots") <= before or len(ranks) < 3):
@@ -115,7 +115,7 @@ class Mpi(unittest.TestCase):
                 ranks = ranks_of(job.pid)
             if FAMILY == "openmpi":  # Its ranks have their shared memory where it will be removed.
                 self.assertIn("vader_segment", " ".join(map(str, worlds()[0].iterdir())))
-            os.kill(ranks[-1], signal.SIGKILL)
+            os.kill(ranks[-1], fault)
         out, err = job.communicate(timeout=SECONDS_MAX)
         # mpirun.mpich complains on standard output.
         self.assertEqual((0, 1), (job.returncode, out.count("sum")), err)
