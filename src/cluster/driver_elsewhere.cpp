@@ -102,7 +102,10 @@ std::optional<std::size_t> DriverLoop::choose_host(Crew::Id id) const {
 std::vector<std::string> DriverLoop::environment_on(std::size_t host, Slot slot) const {
   std::vector<std::string> environment;
   if (slot < options_.environments.size()) environment = options_.environments[slot];
-  if (host == options_.host_of_slot[slot]) return environment;
+  if (host == options_.host_of_slot[slot]) {
+    environment.push_back(place_on_host(slot));
+    return environment;
+  }
   set_variable(environment, concat("PIRACEMA_LISTEN=", with_port(options_.hosts[host].address, 0)));
   set_variable(environment, "PIRACEMA_CORES=");
   return environment;
@@ -117,8 +120,24 @@ std::vector<std::string> DriverLoop::environment_here(Slot slot) const {
       }
     }
   }
-  return slot < options_.environments.size() ? options_.environments[slot]
-                                             : std::vector<std::string>{};
+  std::vector<std::string> environment;
+  if (slot < options_.environments.size()) environment = options_.environments[slot];
+  environment.push_back(place_on_host(slot));
+  return environment;
+}
+
+/// Which of the processes of its host it is, and how many they are, as long as all hosts live.
+std::string DriverLoop::place_on_host(Slot slot) const {
+  const auto host_of = [this](Slot one) {
+    return options_.host_of_slot.empty() ? std::size_t{0} : options_.host_of_slot[one];
+  };
+  std::size_t before = 0, all = 0;
+  for (Slot other = 0; other < options_.settings.slots; ++other) {
+    if (host_of(other) != host_of(slot)) continue;
+    all += 1;
+    before += other < slot ? 1 : 0;
+  }
+  return concat("PIRACEMA_PLACE=", before, "/", all);
 }
 
 /// False when the process is to be started here.

@@ -74,6 +74,7 @@ class DriverLoop {
   std::optional<std::size_t> choose_host(Crew::Id id) const;
   std::vector<std::string> environment_on(std::size_t host, Slot slot) const;
   std::vector<std::string> environment_here(Slot slot) const;
+  std::string place_on_host(Slot slot) const;
   bool start_elsewhere(Crew::Id id);
   void start_those_without_host();
   void heard_from(std::size_t host, const FromAgent& message);

@@ -119,6 +119,15 @@ Result<std::optional<WorkerEnvironment>> worker_environment() {
   auto cores = numbers_of(own("PIRACEMA_CORES").c_str());
   if (!cores) return cores.error();
   environment.cores = *std::move(cores);
+  if (const std::string text = text_of("PIRACEMA_PLACE"); !text.empty()) {
+    std::istringstream in(text);
+    char slash = 0;
+    if (!(in >> environment.place >> slash >> environment.places) || slash != '/' ||
+        environment.place >= environment.places) {
+      return Error{Errc::config, concat("PIRACEMA_PLACE: want INDEX/COUNT, found '", text, "'")};
+    }
+  }
+  environment.topology = text_of("PIRACEMA_TOPOLOGY");
   const auto batch_items = number_of<std::uint32_t>(own("PIRACEMA_BATCH").c_str(), 0);
   if (!batch_items) return batch_items.error();
   environment.batch_items = *batch_items;

@@ -49,7 +49,12 @@ struct WorkerEnvironment {
   /// PIRACEMA_ON_THE_WAY: "0:64,2:1": how many batches may be on their way over a channel from the
   /// replicas of a process, this one included.
   std::map<Slot, std::uint32_t> on_the_way;
-  /// PIRACEMA_CORES: "0,2": cores that threads may use; none: all.
+  /// PIRACEMA_PLACE: "1/4": which of the processes of this host it is, the first one being 0, and
+  /// of how many; 0 of 0: nobody said. PIRACEMA_TOPOLOGY: where the kernel tells of memory nodes,
+  /// or "none" if they do not matter.
+  std::size_t place = 0, places = 0;
+  std::string topology;
+  /// PIRACEMA_CORES: "0,2": cores that threads may use; none: those that are near each other.
   std::vector<std::uint32_t> cores;
   /// As in RunOptions.
   std::uint32_t threads = 0;

@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "base/log.h"
 #include "base/text.h"
@@ -12,6 +13,7 @@
 #include "cluster/coordinator_call.h"
 #include "cluster/directory_mark.h"
 #include "cluster/hosts.h"
+#include "cluster/memory_nodes.h"
 #include "cluster/patience.h"
 #include "net/address.h"
 #include "net/connection.h"
@@ -81,14 +83,23 @@ class WorkerProcess {
 
   // Before there are other threads, which inherit it (paper 004, section 3: threadMapping).
   Result<Done> keep_to_cores() const {
-    if (environment_.cores.empty()) return Done{};
+    const auto wanted = environment_.cores.empty() ? near_cores() : environment_.cores;
+    if (wanted.empty()) return Done{};
     cpu_set_t cores;
     CPU_ZERO(&cores);
-    for (const std::uint32_t core : environment_.cores) {
+    for (const std::uint32_t core : wanted) {
       if (core < CPU_SETSIZE) CPU_SET(core, &cores);
     }
     if (::sched_setaffinity(0, sizeof cores, &cores) == 0) return Done{};
     return Error{Errc::config, with_errno("PIRACEMA_CORES")};
+  }
+
+  // Of a machine with several memory nodes: what a process writes lies where its threads read it.
+  std::vector<std::uint32_t> near_cores() const {
+    if (environment_.places == 0 || environment_.topology == "none") return {};
+    const auto nodes =
+        environment_.topology.empty() ? memory_nodes() : memory_nodes(environment_.topology);
+    return cores_of_process(nodes, environment_.place, environment_.places);
   }
 
   Result<Done> open_transport() {

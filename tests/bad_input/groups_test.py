@@ -40,9 +40,9 @@ class Groups(BadInput):
         self.assertEqual((0, SUM), (run.returncode, run.out), run.err)
         return run
 
-    def start_endless(self):
+    def start_endless(self, **environment):
         """A job that runs; its processes by their slots."""
-        job = self.start(*self.command("right", "0", options=["--json"]))
+        job = self.start(*self.command("right", "0", options=["--json"]), environment=environment)
         for line in job.stdout:
             if json.loads(line)["event"] == "running":
                 break
@@ -136,6 +136,22 @@ class Groups(BadInput):
         self.assertIn(f"{cores[1]}", allowed(3))
         self.assertGreater(len(set(allowed(3))), 1)
         self.assertEqual({f"{cores[1]}"}, set(allowed(0)))
+        job.kill()
+
+    def test_processes_share_out_the_memory_nodes_of_a_machine(self):
+        cores = sorted(os.sched_getaffinity(0))[:2]
+        if len(cores) < 2:
+            self.skipTest("this machine has one core")
+        for node, core in enumerate(cores):
+            (self.folder / f"nodes/node{node}").mkdir(parents=True)
+            (self.folder / f"nodes/node{node}/cpulist").write_text(f"{core}\n")
+        groups = figure_5()
+        del groups["groups"][1]["threadMapping"]
+        groups["groups"][3]["threadMapping"] = f"{cores[0]},{cores[1]}"
+        self.write(groups)
+        job, workers = self.start_endless(PIRACEMA_TOPOLOGY=str(self.folder / "nodes"))
+        wanted = [{cores[0]}, {cores[0]}, {cores[1]}, set(cores)]  # The last one has said it itself.
+        self.assertEqual(wanted, [os.sched_getaffinity(workers[slot]) for slot in range(4)])
         job.kill()
 
     def test_the_failure_of_a_group_is_that_of_the_job(self):
