@@ -2,11 +2,11 @@
 """Figs. 3 to 6 of paper 003, execution alone: measures, prints the paper's values beside ours, and
 draws them.
 
-    bench/smr/figures.py build/release/bench/bench_smr_parallel [--full] [--minutes 20] [--out DIR]
+    bench/smr/figures.py build/release/bench/bench_smr_parallel [--full | --quick] [--minutes 20] [--out DIR]
     bench/smr/figures.py --from figures.json [--out DIR]
 
 Without --full the ends of each curve and its middle, which takes a few minutes; with it all points of
-the paper. A run that is ended goes on where it was when it is started again.
+the paper. --quick is to see that it works: ends alone, each measured once and for a moment. A run that is ended goes on where it was when it is started again.
 
 The paper has three replicas on machines with 8 hardware threads and 100 clients on a fourth; here
 one replica executes operations that are ordered already, 100 at a time, on the cores that there
@@ -47,39 +47,48 @@ PAPER = [
      dict(service="tuples-first", size=100_000, conflict_percent=100, best=True)),
 ]
 
+# What is measured, and each point how often and for how long.
+EXTENTS = {
+    "quick": dict(shares=[0, 100], threads=[2], sizes=[10_000], runs=1, seconds=0.01),
+    "reduced": dict(shares=[0, 100, 25], threads=[2, 8], sizes=[10_000, 1_000_000], runs=3,
+                    seconds=0.05),
+    "full": dict(shares=[0, 100, 25, 50, 10, 5, 15, 20, 75], threads=[2, 8, 1, 4, 6],
+                 sizes=[10_000, 1_000_000], runs=5, seconds=0.15),
+}
 
-def points(full):
+
+def points(extent):
     """What is measured, each once: (service, size, conflicting share, threads). Ends first, so that a
     run that is cut short has the shape."""
-    shares = [0, 100, 25, 50, 10, 5, 15, 20, 75] if full else [0, 100, 25]
-    threads = [2, 8, 1, 4, 6] if full else [2, 8]
+    shares, threads = EXTENTS[extent]["shares"], EXTENTS[extent]["threads"]
     all_points = []
     for service in ["list", "tuples-ts1", "tuples-ts2", "tuples-first"]:
         all_points += [(service, 100_000, share, count) for share in [0, 100] for count in threads]
     for service in ["list", "tuples-ts1"]:
         all_points += [(service, 100_000, share, 2) for share in shares]
     all_points += [("list", size, share, count)
-                   for size in [10_000, 1_000_000] for share in [0, 100] for count in [2, 8]]
+                   for size in EXTENTS[extent]["sizes"] for share in [0, 100]
+                   for count in threads[:2]]
     return list(dict.fromkeys(all_points))
 
 
-def measure_one(program, full, point):
+def measure_one(program, extent, point):
     service, size, share, threads = point
-    command = [program, "--json", "--service", service, "--runs", "5" if full else "3",
-               "--seconds", "0.15" if full else "0.05", "--size", str(size),
+    command = [program, "--json", "--service", service, "--runs", str(EXTENTS[extent]["runs"]),
+               "--seconds", str(EXTENTS[extent]["seconds"]), "--size", str(size),
                "--conflicts", str(share), "--threads", str(threads)]
     return json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
 
 
-def measure(program, full, minutes, out):
+def measure(program, extent, minutes, out):
     """One document with all rows. What `out` has from a run that was cut short is not done again."""
     out.mkdir(parents=True, exist_ok=True)
     kept = out / "points.json"
     done = json.loads(kept.read_text()) if kept.exists() else {}
-    wanted = points(full)
+    wanted = points(extent)
     begin, measured, left_out = time.monotonic(), 0, 0
     for number, point in enumerate(wanted):
-        name = " ".join(str(word) for word in [*point, "full" if full else "reduced"])
+        name = " ".join(str(word) for word in [*point, extent])
         if name in done:
             continue
         took = time.monotonic() - begin
@@ -90,7 +99,7 @@ def measure(program, full, minutes, out):
         service, size, share, threads = point
         print(f"{number + 1} of {len(wanted)}: {service}, {size}, {share} % conflicts, "
               f"{threads} threads{rest}", file=sys.stderr, flush=True)
-        done[name] = measure_one(program, full, point)
+        done[name] = measure_one(program, extent, point)
         kept.write_text(json.dumps(done))
         measured += 1
     if left_out:
@@ -167,7 +176,11 @@ def draw(document, out):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("program", nargs="?", help="bench_smr_parallel")
-    parser.add_argument("--full", action="store_true", help="every point of the paper's figures")
+    extent = parser.add_mutually_exclusive_group()
+    extent.add_argument("--full", action="store_const", const="full", dest="extent",
+                        default="reduced", help="every point of the paper's figures")
+    extent.add_argument("--quick", action="store_const", const="quick", dest="extent",
+                        help="a few points, a moment each: to see that it works")
     parser.add_argument("--minutes", type=float, default=20, help="to measure at most; default: 20")
     parser.add_argument("--from", dest="source", type=pathlib.Path, help="measured before")
     parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path("figures"))
@@ -177,7 +190,7 @@ def main():
     if arguments.source:
         document = json.loads(arguments.source.read_text())
     else:
-        document = measure(arguments.program, arguments.full, arguments.minutes, arguments.out)
+        document = measure(arguments.program, arguments.extent, arguments.minutes, arguments.out)
     print_table(document)
     draw(document, arguments.out)
 

@@ -162,6 +162,9 @@ class Smr(BadInput):
         said = replicas[1].stderr.read()
         self.assertIn("the state of this replica (1) after instance ", said)
         self.assertIn("differs from that of a quorum of the others", said)
+        # The reply was the right one; what the operation left behind was not.
+        self.assertRegex(said, r"the first that ended otherwise is operation 0 of instance \d+: "
+                               r"client 1, session \d+, sequence \d+, \d+ bytes: .*poison")
         put("after")
         for i in (0, 2):
             self.assertIsNone(replicas[i].poll())

@@ -27,6 +27,11 @@ struct Context {
   /// to the next. The only time that an operation may know.
   std::uint64_t time = 0;
   std::uint64_t client = 0;
+  /// If not null an operation may put a digest there of what it has left behind: the parts of the
+  /// state that it wrote, as they are now. Should replicas ever differ, they name the first
+  /// operation whose reply or whose digest is not the same; without digests that may be a later
+  /// one, whose reply shows what an earlier one did. Costs nobody anything else.
+  std::uint64_t* left_behind = nullptr;
 };
 
 /// A service that is replicated (paper 003, Algorithm 1). Replicas that apply the same operations

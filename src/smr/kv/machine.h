@@ -40,6 +40,8 @@ class Machine final : public StateMachine {
   struct Moment {
     Index index = 0;
     std::uint64_t time = 0;
+    /// Context::left_behind; null for what is not ordered.
+    std::uint64_t* left_behind = nullptr;
   };
 
   Reply execute(const Put& o, Moment at);
@@ -52,6 +54,9 @@ class Machine final : public StateMachine {
   Reply execute(const List& o, Moment at) const;
   Reply execute(const Watch& o, Moment at) const;
 
+  static Entry entry_of(const std::string& key, const Shard::Slot& slot, bool with_value) {
+    return {key, with_value ? *slot.value : std::string(), slot.created, slot.changed, slot.lease};
+  }
   /// The entry, unless its lease has ended.
   const Shard::Slot* alive(const std::string& key, Moment at) const;
   /// Why a change may not be made; ok if it may.
@@ -60,6 +65,8 @@ class Machine final : public StateMachine {
   /// Removes up to `count` entries; how many.
   std::size_t remove_entries_of(Index lease, std::size_t count, Index index);
   void note(Moment at);
+  /// Says what an entry is now.
+  void leave(const std::string& key, Moment at) const;
   const Shard& shard(std::size_t number) const { return *shards_[number]; }
   /// To be changed: a copy, if an image may still be written of it.
   Shard& writable(std::size_t number);

@@ -1,7 +1,6 @@
 #include <piracema/smr/configuration.h>
 
 #include <algorithm>
-#include <charconv>
 #include <functional>
 #include <limits>
 #include <map>
@@ -10,6 +9,7 @@
 #include "base/text.h"
 #include "smr/node/configuration_check.h"
 #include "smr/node/settings_file.h"
+#include "smr/node/settings_values.h"
 #include "store/files.h"
 
 namespace piracema::smr {
@@ -21,42 +21,6 @@ using std::chrono::milliseconds;
 constexpr std::uint64_t file_bytes_max = 1 << 20;
 
 Error wrong(std::string message) { return {Errc::config, std::move(message)}; }
-
-template <class N>
-Result<Done> read_number(const std::string& text, N least, N most, N& to) {
-  N number{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size() || number < least || number > most) {
-    return wrong(concat("want a number from ", least, " to ", most, ", found '", text, "'"));
-  }
-  to = number;
-  return Done{};
-}
-
-Result<Done> read_flag(const std::string& text, bool& to) {
-  if (text != "true" && text != "false") {
-    return wrong(concat("want true or false, found '", text, "'"));
-  }
-  to = text == "true";
-  return Done{};
-}
-
-Result<Done> read_time(const std::string& text, milliseconds least, milliseconds& to) {
-  static const std::pair<const char*, std::int64_t> units[] = {
-      {"ms", 1}, {"s", 1'000}, {"m", 60'000}, {"h", 3'600'000}};
-  std::int64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  for (const auto& [unit, factor] : units) {
-    if (error != std::errc() || end != text.data() + text.size() - std::string(unit).size() ||
-        !text.ends_with(unit) || number <= 0 || number > 3'600'000 / factor) {
-      continue;
-    }
-    to = milliseconds(number * factor);
-    if (to >= least) return Done{};
-  }
-  return wrong(
-      concat("want a time from ", least.count(), "ms to 1h such as \"250ms\", found '", text, "'"));
-}
 
 /// Takes a file in, setting by setting.
 class Reading {

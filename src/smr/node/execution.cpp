@@ -68,6 +68,19 @@ void Execution::query(Buffer operation, std::function<void(Buffer)> done) {
   });
 }
 
+void Execution::tell_trail(TrailRequest asked, std::function<void(Trail)> told) {
+  const bool here = thread_ == nullptr;
+  post([this, here, asked, told = std::move(told)](Service& service) {
+    Trail trail = service.trail(asked);
+    if (here) return told(std::move(trail));
+    tell([told, trail = std::move(trail)] { told(trail); });
+  });
+}
+
+void Execution::stable(Instance instance) {
+  post([instance](Service& service) { service.stable(instance); });
+}
+
 void Execution::answer_again(Request request, std::function<void(Request)> fresh) {
   const bool here = thread_ == nullptr;
   post([this, here, request = std::move(request), fresh = std::move(fresh)](Service& service) {

@@ -38,6 +38,10 @@ class Execution {
   void query(Buffer operation, std::function<void(Buffer)> done);
   /// Answers again what was executed before; calls `fresh` if that is not so.
   void answer_again(Request request, std::function<void(Request)> fresh);
+  /// For replicas whose states differ; after all that was handed over before.
+  void tell_trail(TrailRequest asked, std::function<void(Trail)> told);
+  /// A checkpoint is stable there.
+  void stable(Instance instance);
   /// The state after all that was handed over before, made into bytes by another thread.
   void take_checkpoint(std::function<void(Checkpoint)> taken);
   /// The service becomes this, in place of what it was.

@@ -102,6 +102,7 @@ class ReplicaNode {
   void act(SendChunk&);
   void act(StoreChunk&);
   void act(LoadCheckpoint&);
+  void act(TellTrail&);
   void act(UseView&);
   void act(Note&);
   void act(Halt&);

@@ -123,6 +123,7 @@ void ReplicaNode::act(TakeCheckpoint&) {
 
 void ReplicaNode::act(Truncate& truncate) {
   const Instance instance = truncate.instance;
+  execution_->stable(instance);
   if (!log_) return shelf_.forget_before(instance);
   const LogIndex::Truncation truncation = storage_->index().truncate(instance);
   for (const LogRecord& record : truncation.again) {

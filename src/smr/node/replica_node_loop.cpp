@@ -140,6 +140,11 @@ void ReplicaNode::act(ReadNow& read) {
   });
 }
 
+void ReplicaNode::act(TellTrail& tell) {
+  execution_->tell_trail(
+      tell.asked, [this, to = tell.to](Trail trail) { send_now(to, message(std::move(trail))); });
+}
+
 void ReplicaNode::act(Refuse& refuse) {
   reads_.erase(refuse.token);
   clients_->read_reply(refuse.token, false, {});

@@ -65,6 +65,11 @@ struct StoreChunk {
 struct LoadCheckpoint {
   CheckpointInfo checkpoint;
 };
+/// Send what the service knows of its operations (Service::trail) to a replica, itself included.
+struct TellTrail {
+  ReplicaId to = 0;
+  TrailRequest asked;
+};
 /// From now on these are the members; links to others end, once what was sent has left.
 struct UseView {
   View view;
@@ -74,12 +79,12 @@ struct Note {
   bool warning = false;
   std::string text;
 };
-/// This replica cannot go on: its state differs, its log is not what it wrote. The process ends.
+/// This replica cannot go on: its state differs, others decided something else. The process ends.
 struct Halt {
   std::string why;
 };
 
 using Action = std::variant<Persist, Send, Execute, ReadNow, Refuse, TakeCheckpoint, Truncate,
-                            SendChunk, StoreChunk, LoadCheckpoint, UseView, Note, Halt>;
+                            SendChunk, StoreChunk, LoadCheckpoint, TellTrail, UseView, Note, Halt>;
 
 }  // namespace piracema::smr

@@ -1,10 +1,12 @@
 #include "smr/order/checkpoints.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "base/ensure.h"
 #include "base/text.h"
 #include "smr/mutant.h"
+#include "smr/order/settings.h"
 
 namespace piracema::smr {
 
@@ -17,7 +19,21 @@ bool Checkpoints::due(Instance instance, std::size_t batch_bytes) {
   if (instance < last_due_ + interval_ && bytes_since_ < checkpoint_bytes) return false;
   last_due_ = instance;
   bytes_since_ = 0;
+  unstable_.push_back(instance);
   return true;
+}
+
+void Checkpoints::restart_after(Instance instance) {
+  last_due_ = instance;
+  bytes_since_ = 0;
+  unstable_.clear();
+}
+
+Instance Checkpoints::horizon() const {
+  if (unstable_.size() < unstable_checkpoints_max || SMR_MUTANT("no_high_water_mark")) {
+    return std::numeric_limits<Instance>::max();
+  }
+  return unstable_[unstable_checkpoints_max - 1] + view_delay;
 }
 
 void Checkpoints::begin(Place place, std::vector<Action>& out) {
@@ -89,46 +105,65 @@ void Checkpoints::on_vote(ReplicaId from, const CheckpointVote& vote, std::vecto
   settle(vote.instance, out);
 }
 
-// For whoever looks for the operation that is not the same everywhere.
-std::string Checkpoints::where_it_was_the_same() const {
-  if (!stable_) return "";
-  return concat("; it was the same after ", stable_->checkpoint.instance);
+std::vector<ReplicaId> Checkpoints::others_at(Instance instance) const {
+  const Own& own = own_.at(instance);
+  std::vector<ReplicaId> others;
+  for (const auto& [member, votes] : votes_) {
+    const auto vote = votes.find(instance);
+    if (vote == votes.end() || !own.info.view.has(member)) continue;
+    if (vote->second.digest != own.vote.digest) others.push_back(member);
+  }
+  return others;
 }
 
 // Compares what members have said about one place with what this replica has.
 void Checkpoints::settle(Instance instance, std::vector<Action>& out) {
   const auto found = own_.find(instance);
-  if (found == own_.end()) return;
+  if (found == own_.end() || parted_) return;
   const Own& own = found->second;
   const View& view = own.info.view;
   CheckpointProof proof{own.info, {}};
-  std::map<Digest, std::size_t> others;
+  std::map<Digest, std::size_t> states;
+  std::size_t voted = 0, most = 0;
   for (const auto& [member, votes] : votes_) {
     const auto vote = votes.find(instance);
     if (vote == votes.end() || !view.has(member)) continue;
+    voted += 1;
+    most = std::max(most, ++states[vote->second.digest]);
     if (vote->second.digest == own.vote.digest || SMR_MUTANT("checkpoint_any_digest")) {
       proof.signatures.push_back({member, vote->second.signature});
-      continue;
-    }
-    if (++others[vote->second.digest] >= view.quorum()) {
-      out.emplace_back(
-          Halt{concat("the state of this replica (", me_, ") after instance ", instance,
-                      " differs from that of a quorum of the others", where_it_was_the_same())});
-      return;
     }
   }
   const std::size_t wanted = view.quorum() - (SMR_MUTANT("checkpoint_small_quorum") ? 1 : 0);
-  if (proof.signatures.size() < wanted) return;
-  for (const auto& [member, votes] : votes_) {
-    const auto vote = votes.find(instance);
-    if (vote != votes.end() && view.has(member) && vote->second.digest != own.vote.digest) {
-      out.emplace_back(Note{true, concat("the state of replica ", member, " after instance ",
-                                         instance, " differs from that of a quorum")});
+  const auto others = others_at(instance);
+  if (proof.signatures.size() < wanted) {
+    const bool others_agree = most >= view.quorum();
+    if (others_agree || most + view.n() - voted < view.quorum()) {
+      parted_ = Parted{stable_ ? stable_->checkpoint.instance : 0, instance, others_agree, others};
     }
+    return;
+  }
+  for (const ReplicaId other : others) {
+    out.emplace_back(Note{true, concat("the state of replica ", other, " after instance ", instance,
+                                       " differs from that of a quorum")});
   }
   if (model_ == FaultModel::crash) proof.signatures.clear();
+  make_stable(std::move(proof), out);
+}
+
+void Checkpoints::prove(ReplicaId from, const CheckpointProof& proof, std::vector<Action>& out) {
+  const Instance instance = proof.checkpoint.instance;
+  if (!could_prove(instance) || parted_) return;
+  const Digest& mine = own_.at(instance).vote.digest;
+  if (mine == digest_of(proof.checkpoint)) return make_stable(proof, out);
+  parted_ = Parted{stable_ ? stable_->checkpoint.instance : 0, instance, true, {from}};
+}
+
+void Checkpoints::make_stable(CheckpointProof proof, std::vector<Action>& out) {
+  const Instance instance = proof.checkpoint.instance;
   stable_ = proof;
-  own_.erase(own_.begin(), found);
+  own_.erase(own_.begin(), own_.lower_bound(instance));
+  while (!unstable_.empty() && unstable_.front() <= instance) unstable_.pop_front();
   for (auto& [member, votes] : votes_) votes.erase(votes.begin(), votes.lower_bound(instance));
   if (own_.size() == 1) resend_at_.reset();
   out.emplace_back(Persist{CheckpointStable{std::move(proof)}});
@@ -155,9 +190,8 @@ void Checkpoints::adopt(CheckpointProof proof, std::vector<Digest> chunks) {
   own.vote = make_vote(own.info);
   own_.emplace(instance, std::move(own));
   for (auto& [member, votes] : votes_) votes.erase(votes.begin(), votes.upper_bound(instance));
+  while (!unstable_.empty() && unstable_.front() <= instance) unstable_.pop_front();
   stable_ = std::move(proof);
-  last_due_ = instance;
-  bytes_since_ = 0;
   if (own_.size() == 1) resend_at_.reset();
 }
 

@@ -1,5 +1,8 @@
 #include "smr/order/checkpoints.h"
 
+#include <limits>
+
+#include "smr/order/settings.h"
 #include "smr/order/state_testing.h"
 
 namespace piracema::smr {
@@ -102,18 +105,64 @@ TEST_CASE("neither a forged vote nor a second one of the same member counts") {
         "the state of replica 2 after instance 10 differs from that of a quorum");
 }
 
-TEST_CASE("a replica whose state differs from that of a quorum says so and halts") {
+TEST_CASE("a replica whose state differs from that of a quorum has parted from it") {
   One one(FaultModel::byzantine);
   one.take(10, "mine");
   one.vote(1, 10, "theirs");
   one.vote(2, 10, "theirs");
-  CHECK(all_of<Halt>(one.out).empty());
+  CHECK_FALSE(one.checkpoints.parted());
   one.vote(3, 10, "theirs");
-  REQUIRE(all_of<Halt>(one.out).size() == 1);
-  CHECK(all_of<Halt>(one.out)[0].why ==
-        "the state of this replica (0) after instance 10 differs from that of a quorum of the "
-        "others");
+  REQUIRE(one.checkpoints.parted());
+  CHECK(one.checkpoints.parted()->same_after == 0);
+  CHECK(one.checkpoints.parted()->differs_after == 10);
+  CHECK(one.checkpoints.parted()->others_agree);
+  CHECK(one.checkpoints.parted()->others == std::vector<ReplicaId>{1, 2, 3});
   CHECK_FALSE(one.checkpoints.stable());
+}
+
+TEST_CASE("replicas have parted when no state can have a quorum any more") {
+  One one(FaultModel::byzantine);
+  one.take(10, "a");
+  one.vote(1, 10, "a");
+  one.vote(2, 10, "b");
+  CHECK_FALSE(one.checkpoints.parted());
+  one.vote(3, 10, "b");
+  REQUIRE(one.checkpoints.parted());
+  CHECK_FALSE(one.checkpoints.parted()->others_agree);
+  CHECK(one.checkpoints.parted()->others == std::vector<ReplicaId>{2, 3});
+}
+
+TEST_CASE("somebody's stable checkpoint is stable here too, if it is the same") {
+  for (const char* state : {"state", "another one"}) {
+    One one(FaultModel::byzantine);
+    one.take(10, "state");
+    CheckpointInfo info = one.info(10, state);
+    info.history = some_digest("history");
+    info.time = 7;
+    info.view = one.view;
+    one.out.clear();
+    one.checkpoints.prove(2, signed_checkpoint(info, {1, 2, 3}), one.out);
+    const bool same = std::string_view(state) == "state";
+    CHECK(one.stable_at(10) == same);
+    CHECK(all_of<Truncate>(one.out).size() == (same ? 1 : 0));
+    CHECK(one.checkpoints.parted().has_value() == !same);
+  }
+}
+
+TEST_CASE("with four checkpoints that are not stable there is an end to what may be ordered") {
+  One one(FaultModel::crash);
+  constexpr Instance no_end = std::numeric_limits<Instance>::max();
+  for (Instance i = 1; i <= 40; ++i) {
+    CHECK(one.checkpoints.horizon() == no_end);
+    if (one.checkpoints.due(i, 0)) one.take(i, "state");
+  }
+  CHECK(one.checkpoints.horizon() == 40 + view_delay);
+  for (Instance i = 41; i <= 60; ++i) static_cast<void>(one.checkpoints.due(i, 0));
+  CHECK(one.checkpoints.horizon() == 40 + view_delay);
+  one.vote(1, 10, "state");
+  CHECK(one.checkpoints.horizon() == 50 + view_delay);
+  one.vote(1, 40, "state");
+  CHECK(one.checkpoints.horizon() == no_end);
 }
 
 TEST_CASE("a vote is said again until the checkpoint is stable, and answered by who has it") {
@@ -171,6 +220,7 @@ TEST_CASE("after a transfer the checkpoint that was fetched is the stable one") 
   CheckpointInfo fetched = one.info(30, "state");
   fetched.view = one.view;
   one.checkpoints.adopt(signed_checkpoint(fetched, {1, 2, 3}), {some_digest("c")});
+  one.checkpoints.restart_after(30);
   CHECK(one.stable_at(30));
   CHECK(one.checkpoints.manifest(30)->at(0) == some_digest("c"));
   // The one that was under way comes too late.

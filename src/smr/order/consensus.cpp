@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/ensure.h"
+#include "smr/mutant.h"
 
 namespace piracema::smr {
 
@@ -61,6 +62,7 @@ Consensus& Instances::at(Instance instance, std::size_t members) {
 }
 
 void Instances::drop_until(Instance instance) {
+  if (SMR_MUTANT("keep_all_instances")) return;
   while (!list_.empty() && first_ <= instance) {
     list_.pop_front();
     first_ += 1;

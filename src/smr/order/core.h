@@ -39,6 +39,17 @@ struct Recovered {
   std::optional<PartialCheckpoint> partial;
 };
 
+/// What a core keeps in memory, as counts.
+struct Footprint {
+  /// Places where anybody has said something; all but a few are decided. At most 2 * unproven_max
+  /// (settings.h), with crash faults kept_decided + view_delay.
+  std::size_t instances = 0;
+  /// Decided since the last stable checkpoint, for replicas that are behind. At most
+  /// unstable_checkpoints_max intervals and view_delay (checkpoints.h).
+  std::size_t batches = 0;
+  std::size_t requests = 0;
+};
+
 /// Orders requests among replicas of which some fail (paper 003, section 2.1.1); both fault
 /// models. docs/design/006 tells how.
 ///
@@ -81,6 +92,7 @@ class Core {
   /// Digest over all decided batches in their order: equal on all replicas that are as far.
   Digest history() const;
   std::size_t waiting_requests() const;
+  Footprint footprint() const;
   /// All views after the configuration's, each signed by a quorum of the one before: for clients.
   std::vector<SignedView> signed_views() const;
 

@@ -13,6 +13,7 @@
 #include "smr/order/consensus.h"
 #include "smr/order/core.h"
 #include "smr/order/decided_log.h"
+#include "smr/order/divergence.h"
 #include "smr/order/milestones.h"
 #include "smr/order/reconfiguration.h"
 #include "smr/order/regencies.h"
@@ -72,6 +73,8 @@ struct CoreData {
   Checkpoints checkpoints;
   Reconfiguration views;
   StateTransfer transfer;
+  /// Set once this replica's state is not that of others: it does nothing else any more.
+  std::optional<Divergence> divergence;
   Amnesia amnesia;
   Time ask_again{};
   /// The service is becoming a checkpoint: nothing is handed out.
@@ -142,7 +145,10 @@ struct CoreData {
   std::optional<std::size_t> index_of(ReplicaId id) const;
   /// No instance above it is heard of: bounds memory, and keeps to members that are known.
   Instance horizon() const {
-    const Instance reach = std::min(decided, executed + settings.backlog) + view_delay;
+    Instance reach = std::min(decided, executed + settings.backlog) + view_delay;
+    reach = std::min(reach, checkpoints.horizon());
+    // What is decided is kept until it is proven, for changes of the leader.
+    if (byzantine()) reach = std::min(reach, proof.instance + 2 * unproven_max);
     return views.next() ? std::min(reach, views.next_from() - 1) : reach;
   }
   /// How long to wait: doubles with every change of the leader that brought no decision.

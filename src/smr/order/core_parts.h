@@ -18,13 +18,10 @@ struct Sender {
   std::size_t index = 0;
 };
 
-/// Instances that stay in memory after they were decided, for replicas that missed a message.
-constexpr Instance kept_decided = 64;
-
 struct Core::Parts : CoreData {
   using CoreData::CoreData;
 
-  // ---- core.cpp: what comes in, and time ------------------------------------------------------
+  // ---- core.cpp: what comes in ----------------------------------------------------------------
   void step(Time now, Event& event, std::vector<Action>& out);
   void on(Received&);
   void on(Submitted&);
@@ -33,6 +30,8 @@ struct Core::Parts : CoreData {
   void on(CheckpointTaken&);
   void on(CheckpointLoaded&);
   void on(LinkLost&);
+
+  // ---- core_time.cpp: what happens because time has passed -------------------------------------
   void on(Tick&);
   std::optional<Time> next_deadline() const;
   void start();
@@ -129,19 +128,21 @@ struct Core::Parts : CoreData {
   void use_proof(DecisionProof proof);
   bool proves(const DecisionProof& proof) const;
 
-  // ---- core_state.cpp: checkpoints, state transfer, a lost disk -------------------------------
+  // ---- core_checkpoints.cpp: checkpoints, and what others want ---------------------------------
   void handle(Sender from, const CheckpointVote&);
   void handle(Sender from, const StateRequest&);
-  void handle(Sender from, const StateOffer&);
   void handle(Sender from, const ManifestRequest&);
-  void handle(Sender from, const Manifest&);
   void handle(Sender from, const ChunkRequest&);
-  void handle(Sender from, const Chunk&);
   void handle(Sender from, const LogRequest&);
-  void handle(Sender from, const LogSuffix&);
   void forget_checkpointed();
   /// The highest instance at which this replica has voted.
   Instance voted();
+
+  // ---- core_state.cpp: catching up, a lost disk -------------------------------------------------
+  void handle(Sender from, const StateOffer&);
+  void handle(Sender from, const Manifest&);
+  void handle(Sender from, const Chunk&);
+  void handle(Sender from, const LogSuffix&);
   void check_far_behind();
   /// The service is now what `checkpoint` says; the order goes on behind it.
   void jump_to(const CheckpointInfo& checkpoint);
@@ -153,6 +154,13 @@ struct Core::Parts : CoreData {
   void tick_state();
   std::optional<Time> state_deadline() const;
   Position position() const { return {views, decided, history}; }
+
+  // ---- core_divergence.cpp: replicas whose states differ ---------------------------------------
+  void handle(Sender from, const TrailRequest&);
+  void handle(Sender from, const Trail&);
+  void part_if_different();
+  void search(Event& event);
+  std::string describe(const Divergence::Place& place) const;
 
   // ---- core_views.cpp: reconfiguration --------------------------------------------------------
   void handle(Sender from, const ViewVote&);

@@ -7,7 +7,7 @@ namespace piracema::smr {
 bool Core::Parts::can_propose() const {
   if (!started || !leads() || decided - executed >= settings.backlog) return false;
   if (next_instance > std::max(decided, base) + settings.window) return false;
-  if (is_behind_as_leader()) return false;
+  if (is_behind_as_leader() || next_instance > checkpoints.horizon()) return false;
   if (byzantine() && next_instance > proof.instance + unproven_max) return false;
   if (views.next() && next_instance >= views.next_from()) return false;
   // Asked for in batch_for; the answer makes it possible.

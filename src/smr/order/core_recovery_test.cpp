@@ -1,22 +1,11 @@
 #include <algorithm>
 
 #include "smr/order/core_testing.h"
-#include "smr/order/reconfiguration.h"
 
 using namespace piracema;
 using namespace piracema::smr;
 
 namespace {
-
-constexpr FaultModel models[] = {FaultModel::crash, FaultModel::byzantine};
-std::uint32_t members(FaultModel model) { return model == FaultModel::crash ? 3 : 4; }
-
-Settings one_request_a_batch(Instance checkpoint_interval) {
-  Settings settings;
-  settings.batch_requests = 1;
-  settings.checkpoint_interval = checkpoint_interval;
-  return settings;
-}
 
 bool is_vote(const Message& m) {
   return std::holds_alternative<Accept>(m) || std::holds_alternative<Write>(m) ||
@@ -27,8 +16,8 @@ bool is_vote(const Message& m) {
 
 TEST_CASE("a replica whose checkpoint cannot be read is silent until it has caught up") {
   // Its log begins behind the checkpoint: what it voted for there cannot be remembered.
-  for (FaultModel model : models) {
-    TestCluster cluster(model, members(model), one_request_a_batch(100));
+  for (FaultModel model : both_models) {
+    TestCluster cluster(model, members_of(model), one_request_a_batch(100));
     cluster.submit_some(1, 1, 450);
     cluster.run();
     cluster.crash(1);
@@ -51,8 +40,8 @@ TEST_CASE("a replica whose checkpoint cannot be read is silent until it has caug
 }
 
 TEST_CASE("a replica that finds everything again votes at once") {
-  for (FaultModel model : models) {
-    TestCluster cluster(model, members(model), one_request_a_batch(100));
+  for (FaultModel model : both_models) {
+    TestCluster cluster(model, members_of(model), one_request_a_batch(100));
     cluster.submit_some(1, 1, 450);
     cluster.run();
     cluster.crash(1);
@@ -72,10 +61,7 @@ TEST_CASE("a proof that was written again behind votes of the next view is known
   TestCluster cluster(FaultModel::byzantine, 5, one_request_a_batch(1'000));
   cluster.submit_some(1, 1, 20);
   cluster.run();
-  Request change = operation(99, 1, "");
-  change.kind = Kind::reconfigure;
-  change.operation = encode(ViewChange{.from = 0, .remove = {4}, .add = {}, .f = {}});
-  cluster.submit(change);
+  cluster.submit(change_of_view(1, {.from = 0, .remove = {4}, .add = {}, .f = {}}));
   cluster.pass(milliseconds(1'000));
   REQUIRE(cluster.core(1).view().id == 1);
   cluster.kill(0);

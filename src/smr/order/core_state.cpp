@@ -1,67 +1,8 @@
 #include "smr/order/core_parts.h"
-#include "smr/order/digest.h"
+#include "smr/order/proofs.h"
 
-/// Checkpoints and state transfer, plugged in: what they are told, and what becomes of the order.
+/// State transfer, plugged in: what it is told, and what becomes of the order.
 namespace piracema::smr {
-
-// ---- checkpoints ---------------------------------------------------------------------------
-
-void Core::Parts::on(CheckpointTaken& event) {
-  checkpoints.taken(now, event.checkpoint, std::move(event.chunks), *out);
-  forget_checkpointed();
-}
-
-void Core::Parts::handle(Sender from, const CheckpointVote& m) {
-  checkpoints.on_vote(from.id, m, *out);
-  forget_checkpointed();
-}
-
-// Whoever needs what is older gets the checkpoint.
-void Core::Parts::forget_checkpointed() {
-  if (const auto& stable = checkpoints.stable()) {
-    decided_log.truncate(std::min(decided, stable->checkpoint.instance));
-  }
-}
-
-void Core::Parts::handle(Sender from, const ManifestRequest& m) {
-  if (const auto* chunks = checkpoints.manifest(m.instance)) {
-    send(from.id, Manifest{m.instance, *chunks});
-  }
-}
-
-void Core::Parts::handle(Sender from, const ChunkRequest& m) {
-  if (checkpoints.manifest(m.instance)) act(SendChunk{from.id, m.instance, m.chunk});
-}
-
-// ---- what others want ----------------------------------------------------------------------
-
-void Core::Parts::handle(Sender from, const StateRequest& m) {
-  if (from.id == me) return;
-  if (m.silent_until > decided) {
-    fill_until = std::max(fill_until, std::min(m.silent_until, decided + view_delay));
-  }
-  if (!voting) return;
-  // First whose word counts, then the word.
-  for (const SignedView& one : views.since(0)) send(from.id, one);
-  StateOffer offer{m.nonce, view.id, std::max(regencies.wanted(), stop_said), decided, voted()};
-  offer.log_from = decided_log.first();
-  offer.proof = proof;
-  offer.checkpoint = checkpoints.stable();
-  send(from.id, std::move(offer), true);
-}
-
-Instance Core::Parts::voted() {
-  for (Instance i = instances.end(); i-- > decided + 1;) {
-    if (instances.find(i)->taken) return i;
-  }
-  return decided;
-}
-
-void Core::Parts::handle(Sender from, const LogRequest& m) {
-  LogSuffix suffix = decided_log.suffix(m);
-  suffix.proof = proof;
-  send(from.id, std::move(suffix));
-}
 
 // ---- catching up ---------------------------------------------------------------------------
 
@@ -83,6 +24,11 @@ void Core::Parts::handle(Sender from, const StateOffer& m) {
   if (!transfer.on_offer(now, from.id, m, position(), *out)) return;
   // It may be all that keeps this replica from the next view.
   if (byzantine() && m.proof.instance > proof.instance && proves(m.proof)) use_proof(m.proof);
+  if (m.checkpoint && checkpoints.could_prove(m.checkpoint->checkpoint.instance) &&
+      views.trusts(m.checkpoint->checkpoint.view) && proven(*m.checkpoint, auth)) {
+    checkpoints.prove(from.id, *m.checkpoint, *out);
+    forget_checkpointed();
+  }
   if (voting) return;
   amnesia.on_offer(from.id, m, view);
   regain_memory();
@@ -114,8 +60,9 @@ void Core::Parts::handle(Sender from, const LogSuffix& m) {
   auto batches = transfer.on_suffix(from.id, m, position(), *out);
   if (byzantine() && m.proof.instance > proof.instance && proves(m.proof)) use_proof(m.proof);
   for (std::size_t i = 0; i < batches.size(); ++i) {
-    // The rest is asked for again when the service has come after.
+    // The rest is asked for again when the service has come after, and a checkpoint is stable.
     if (halted || decided >= executed + settings.backlog || loading || at_boundary()) break;
+    if (decided >= checkpoints.horizon()) break;
     // One of them may have been all that others, decided long ago, were waiting for.
     if (m.from + i == decided + 1) learn(std::move(batches[i]));
   }
@@ -164,6 +111,7 @@ void Core::Parts::jump_to(const CheckpointInfo& checkpoint) {
   clock_bound.decided(now, clock_time);
   instances.drop_until(decided);
   decided_log.restart_after(decided);
+  checkpoints.restart_after(decided);
   next_instance = std::max(next_instance, decided + 1);
   views.jump(checkpoint, *out);
   use_view();

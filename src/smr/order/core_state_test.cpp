@@ -1,33 +1,11 @@
 #include "smr/order/core_testing.h"
-#include "smr/order/reconfiguration.h"
 
 using namespace piracema;
 using namespace piracema::smr;
 
-namespace {
-
-constexpr FaultModel models[] = {FaultModel::crash, FaultModel::byzantine};
-std::uint32_t members(FaultModel model) { return model == FaultModel::crash ? 3 : 4; }
-
-Settings one_request_a_batch(Instance checkpoint_interval = 4'096) {
-  Settings settings;
-  settings.batch_requests = 1;
-  settings.checkpoint_interval = checkpoint_interval;
-  return settings;
-}
-
-Request change_of_view(Sequence sequence, ViewChange change) {
-  Request request = operation(99, sequence, "");
-  request.kind = Kind::reconfigure;
-  request.operation = encode(std::move(change));
-  return request;
-}
-
-}  // namespace
-
 TEST_CASE("a replica that missed more than others repeat fetches the log") {
-  for (FaultModel model : models) {
-    TestCluster cluster(model, members(model), one_request_a_batch());
+  for (FaultModel model : both_models) {
+    TestCluster cluster(model, members_of(model), one_request_a_batch());
     cluster.lose = [](ReplicaId from, ReplicaId to, const Message&) {
       return to == 2 || from == 2;
     };
@@ -42,8 +20,8 @@ TEST_CASE("a replica that missed more than others repeat fetches the log") {
 }
 
 TEST_CASE("a replica that missed what a checkpoint has replaced fetches the checkpoint") {
-  for (FaultModel model : models) {
-    TestCluster cluster(model, members(model), one_request_a_batch(100));
+  for (FaultModel model : both_models) {
+    TestCluster cluster(model, members_of(model), one_request_a_batch(100));
     cluster.lose = [](ReplicaId from, ReplicaId to, const Message&) {
       return to == 2 || from == 2;
     };
@@ -59,13 +37,13 @@ TEST_CASE("a replica that missed what a checkpoint has replaced fetches the chec
 }
 
 TEST_CASE("a log is truncated at a checkpoint, and recovery begins there") {
-  for (FaultModel model : models) {
-    TestCluster cluster(model, members(model), one_request_a_batch(100));
+  for (FaultModel model : both_models) {
+    TestCluster cluster(model, members_of(model), one_request_a_batch(100));
     cluster.submit_some(1, 1, 450);
     cluster.run();
     CHECK(cluster.replicas[1].log.size() < 400);
-    for (ReplicaId id = 0; id < members(model); ++id) cluster.crash(id);
-    for (ReplicaId id = 0; id < members(model); ++id) cluster.start(id);
+    for (ReplicaId id = 0; id < members_of(model); ++id) cluster.crash(id);
+    for (ReplicaId id = 0; id < members_of(model); ++id) cluster.start(id);
     cluster.submit_some(1, 451, 460);
     cluster.pass(milliseconds(3'000));
     CHECK(cluster.agreed().size() == 460);
@@ -73,8 +51,8 @@ TEST_CASE("a log is truncated at a checkpoint, and recovery begins there") {
 }
 
 TEST_CASE("a replica that lost its disk stays silent until it has what it may have voted for") {
-  for (FaultModel model : models) {
-    TestCluster cluster(model, members(model), one_request_a_batch(100));
+  for (FaultModel model : both_models) {
+    TestCluster cluster(model, members_of(model), one_request_a_batch(100));
     cluster.submit_some(1, 1, 150);
     cluster.run();
     cluster.lose_disk(1);
@@ -96,8 +74,8 @@ TEST_CASE("a replica that lost its disk stays silent until it has what it may ha
 }
 
 TEST_CASE("a replica is added while requests are ordered, catches up and counts") {
-  for (FaultModel model : models) {
-    const std::uint32_t n = members(model);
+  for (FaultModel model : both_models) {
+    const std::uint32_t n = members_of(model);
     TestCluster cluster(model, n, one_request_a_batch(100));
     cluster.submit_some(1, 1, 250);
     cluster.run();
@@ -119,8 +97,8 @@ TEST_CASE("a replica is added while requests are ordered, catches up and counts"
 }
 
 TEST_CASE("the leader is removed, and a replica takes another's place") {
-  for (FaultModel model : models) {
-    const std::uint32_t n = members(model);
+  for (FaultModel model : both_models) {
+    const std::uint32_t n = members_of(model);
     TestCluster cluster(model, n, one_request_a_batch(100));
     cluster.submit_some(1, 1, 20);
     cluster.run();
@@ -180,8 +158,8 @@ TEST_CASE("a replica that missed the proof of its view's end asks for it, and fo
 }
 
 TEST_CASE("a group in a later view goes on from its logs") {
-  for (FaultModel model : models) {
-    const std::uint32_t n = members(model);
+  for (FaultModel model : both_models) {
+    const std::uint32_t n = members_of(model);
     TestCluster cluster(model, n, one_request_a_batch(1'000));
     cluster.submit_some(1, 1, 20);
     cluster.run();

@@ -13,6 +13,7 @@
 #include "smr/order/batch.h"
 #include "smr/order/core.h"
 #include "smr/order/digest.h"
+#include "smr/order/reconfiguration.h"
 #include "smr/service/checkpoint.h"
 
 /// What the tests of the core share: replicas, and messages between them that arrive at once and
@@ -46,6 +47,24 @@ class TestAuthenticator : public Authenticator {
 inline Request operation(ClientId client, Sequence sequence, std::string_view text,
                          std::string_view proof = {}) {
   return {client, 1, sequence, Kind::ordered, 0, Buffer(as_bytes(text)), Buffer(as_bytes(proof))};
+}
+
+constexpr FaultModel both_models[] = {FaultModel::crash, FaultModel::byzantine};
+/// As few as bear one fault.
+inline std::uint32_t members_of(FaultModel model) { return model == FaultModel::crash ? 3 : 4; }
+
+inline Settings one_request_a_batch(Instance checkpoint_interval = 4'096) {
+  Settings settings;
+  settings.batch_requests = 1;
+  settings.checkpoint_interval = checkpoint_interval;
+  return settings;
+}
+
+inline Request change_of_view(Sequence sequence, ViewChange change) {
+  Request request = operation(99, sequence, "");
+  request.kind = Kind::reconfigure;
+  request.operation = encode(std::move(change));
+  return request;
 }
 
 inline View test_view(FaultModel model, std::uint32_t n) {

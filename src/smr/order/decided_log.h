@@ -12,7 +12,8 @@ constexpr std::size_t suffix_bytes_max = std::size_t{4} << 20;
 constexpr std::size_t suffix_digests_max = 32'768;
 
 /// The decided batches since the last stable checkpoint, for replicas that are behind. Checkpoints
-/// bound it: one is due after checkpoint_bytes at the latest. Pure.
+/// bound it: one is due after checkpoint_bytes at the latest, and few may be due and not stable
+/// (Checkpoints::horizon). Pure.
 class DecidedLog {
  public:
   /// In order, without gaps.
@@ -26,6 +27,10 @@ class DecidedLog {
   Instance first() const { return first_; }
   Instance end() const { return first_ + batches_.size(); }
 
+  /// Null if it is not there.
+  BatchPtr find(Instance instance) const {
+    return instance < first_ || instance >= end() ? nullptr : batches_[instance - first_];
+  }
   /// What was asked for, as far as it is there and fits; without the proof. Empty lists if not.
   LogSuffix suffix(const LogRequest& request) const;
 

@@ -37,7 +37,9 @@ constexpr const char* names[] = {"PROPOSE",
                                  "LOG-REQUEST",
                                  "LOG-SUFFIX",
                                  "VIEW-VOTE",
-                                 "SIGNED-VIEW"};
+                                 "SIGNED-VIEW",
+                                 "TRAIL-REQUEST",
+                                 "TRAIL"};
 static_assert(std::size(names) == std::variant_size_v<Message>);
 
 // ---- what has no fields() ----------------------------------------------------------------------
@@ -110,6 +112,10 @@ void read(LogSuffix& m, RecordReader& in) {
     m.batches.push_back(std::move(*batch));
   }
   in.fields(m.proof);
+}
+void read(Trail& m, RecordReader& in) {
+  in.fields(m);
+  if (m.digests.size() > trail_digests_max) in.fail("a trail");
 }
 template <class M>
 void read(M& m, RecordReader& in) {

@@ -67,7 +67,9 @@ std::vector<Message> one_of_each() {
                            LogRequest{5, true},
                            LogSuffix{5, {some_batch()->digest}, {some_batch()}, some_proof()},
                            ViewVote{some_view(), Buffer(as_bytes("s"))},
-                           SignedView{some_view(), {{1, Buffer(as_bytes("s"))}}}};
+                           SignedView{some_view(), {{1, Buffer(as_bytes("s"))}}},
+                           TrailRequest{8, 40, true},
+                           Trail{8, true, {1, 2, 3}}};
   REQUIRE(all.size() == std::variant_size_v<Message>);
   return all;
 }

@@ -22,6 +22,9 @@ constexpr Instance milestone_interval = 32;
 /// leader has to carry.
 constexpr Instance unproven_max = 4 * milestone_interval;
 
+/// Instances that stay in memory after they were decided, for replicas that missed a message.
+constexpr Instance kept_decided = 64;
+
 /// How a replica orders requests. The same on all of them but for the times.
 struct Settings {
   /// Instances that a leader has open at once; at most view_delay.

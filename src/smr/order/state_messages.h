@@ -119,6 +119,27 @@ struct LogSuffix {
   DecisionProof proof;
 };
 
+// ---- replicas whose states differ ----------------------------------------------------------
+
+/// Of one Trail: more instances than may be ordered without a checkpoint, unless they are set to be
+/// very far apart.
+constexpr std::size_t trail_digests_max = 65'536;
+
+/// What have your operations answered and left behind? A number for each instance from `first` to
+/// `last`, or for each operation of `first`.
+struct TrailRequest {
+  Instance first = 0, last = 0;
+  bool operations = false;
+  auto fields() { return std::tie(first, last, operations); }
+};
+/// From `first` on: what the sender still knows. No proof of anything.
+struct Trail {
+  Instance first = 0;
+  bool operations = false;
+  std::vector<std::uint64_t> digests;
+  auto fields() { return std::tie(first, operations, digests); }
+};
+
 // ---- views ---------------------------------------------------------------------------------
 
 /// The sender's signature under the next view, for clients and laggards of the old one.

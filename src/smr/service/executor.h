@@ -7,6 +7,8 @@
 #include <functional>
 #include <span>
 
+#include "wire/checksum.h"
+
 namespace piracema::smr {
 
 /// One operation at its place in the order, and its reply once it was executed.
@@ -19,7 +21,19 @@ struct Task {
   /// The client named a group.
   bool grouped = false;
   Buffer reply;
+  /// A digest of the reply and of what the operation says to have left behind; never 0.
+  std::uint32_t imprint = 0;
 };
+
+/// Applies one operation: its reply, and its imprint.
+inline void apply(StateMachine& machine, Task& task) {
+  std::uint64_t left_behind = 0;
+  task.context.left_behind = &left_behind;
+  task.reply = machine.apply(task.operation, task.context);
+  task.context.left_behind = nullptr;
+  const std::uint64_t both = wire::checksum(task.reply) + left_behind * 0x9E3779B97F4A7C15u;
+  task.imprint = static_cast<std::uint32_t>(both >> 32) | 1;
+}
 
 /// Applies operations that have an order to a state machine: replies and state are those of doing
 /// one after the other, however many threads it uses for it. One thread calls it.

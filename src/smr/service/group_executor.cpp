@@ -165,7 +165,7 @@ void GroupExecutor::meet(unsigned number, Meeting& meeting, std::span<Task> task
 
 void GroupExecutor::execute(Worker& worker, Task& task, const Done& done) {
   const Time start = now();
-  task.reply = machine_.apply(task.operation, task.context);
+  apply(machine_, task);
   worker.busy += now() - start;
   worker.finished.push_back(&task);
   if (worker.finished.size() >= thrift_.flush_count()) flush(worker, done);

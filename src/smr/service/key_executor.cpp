@@ -69,7 +69,7 @@ void KeyExecutor::execute_chain(Worker& worker, std::uint32_t task, std::span<Ta
   Time start = now();
   while (task != ConflictGraph::none) {
     Task& current = tasks[task];
-    current.reply = machine_.apply(current.operation, current.context);
+    apply(machine_, current);
     worker.finished.push_back(&current);
     task = release_successors(task);
     if (worker.finished.size() >= at_once) {

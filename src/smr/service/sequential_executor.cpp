@@ -9,7 +9,7 @@ void SequentialExecutor::run(std::span<Task> tasks, const Done& done, Thrift& th
   Time outside{0};
   finished_.clear();
   for (Task& task : tasks) {
-    task.reply = machine_.apply(task.operation, task.context);
+    apply(machine_, task);
     finished_.push_back(&task);
     if (finished_.size() < at_once && &task != &tasks.back()) continue;
     const Time before = now();

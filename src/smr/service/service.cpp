@@ -4,20 +4,10 @@
 #include <utility>
 
 #include "base/ensure.h"
-#include "base/text.h"
 #include "smr/mutant.h"
 #include "wire/fields.h"
-#include "wire/reader.h"
-#include "wire/writer.h"
 
 namespace piracema::smr {
-
-namespace {
-
-constexpr std::uint32_t image_magic = 0x53524D53;  // "SMRS"
-constexpr std::uint32_t image_version = 2;
-
-}  // namespace
 
 Service::Service(const ServiceSettings& settings, StateMachine& machine, Executor& executor,
                  ReplySink replies, AdmissionSink admissions)
@@ -40,6 +30,7 @@ void Service::execute(std::span<const Execute> batches) {
     const Batch& batch = *decided.batch;
     // A new leader's clock may be behind that of the one before.
     time_ = SMR_MUTANT("clock_goes_back") ? batch.time : std::max(time_, batch.time);
+    trail_.add(batch.requests.size());
     Context context{.instance = decided.instance, .index = 0, .time = time_, .client = 0};
     for (const Request& request : batch.requests) {
       context.client = request.client;
@@ -49,6 +40,7 @@ void Service::execute(std::span<const Execute> batches) {
   }
   if (!answers_.empty()) replies_(std::exchange(answers_, {}));
   executor_.run(tasks_, [this](std::span<Task* const> finished) { finish(finished); });
+  for (const Task& task : tasks_) trail_.note(task);
   settle();
 }
 
@@ -174,51 +166,6 @@ void Service::settle() {
     if (session == nullptr) continue;
     session->end(request.sequence, std::move(origin.result));
   }
-}
-
-std::function<Checkpoint()> Service::snapshot() {
-  return [write_sessions = sessions_.snapshot(), write_admissions = admissions_.snapshot(),
-          write_machine = machine_.snapshot(), instance = executed_, time = time_,
-          chunk_bytes = settings_.chunk_bytes] {
-    Buffer image;
-    wire::Writer out(image);
-    out.number(image_magic);
-    out.number(image_version);
-    out.number(instance);
-    out.number(time);
-    write_sessions(out);
-    write_admissions(out);
-    out.bytes(write_machine());
-    return make_checkpoint(instance, time, image, chunk_bytes);
-  };
-}
-
-Result<Done> Service::restore(Instance instance, Bytes image) {
-  const auto refuse = [instance](const auto&... why) {
-    return Error{Errc::corrupt, concat("checkpoint at ", instance, ": ", why...)};
-  };
-  wire::Reader in(image);
-  if (in.number<std::uint32_t>() != image_magic) return refuse("want a service's image");
-  if (const auto version = in.number<std::uint32_t>(); version != image_version) {
-    return refuse("want version ", image_version, ", found ", version);
-  }
-  if (const auto found = in.number<Instance>(); found != instance) {
-    return refuse("found the image of ", found);
-  }
-  const auto time = in.number<std::uint64_t>();
-  Sessions sessions(settings_.sessions);
-  sessions.read(in);
-  Admissions admissions;
-  admissions.read(in);
-  const Bytes machine = in.bytes();
-  if (auto finished = in.finish(); !finished) return refuse(finished.error().message);
-  if (!machine_.restore(machine)) return refuse("the state machine does not know its image");
-  if (!SMR_MUTANT("sessions_not_restored")) sessions_ = std::move(sessions);
-  admissions_ = std::move(admissions);
-  if (tell_admissions_) tell_admissions_(admissions_.all());
-  executed_ = instance;
-  time_ = time;
-  return Done{};
 }
 
 }  // namespace piracema::smr

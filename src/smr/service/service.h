@@ -14,6 +14,7 @@
 #include "smr/service/executor.h"
 #include "smr/service/reply.h"
 #include "smr/service/sessions.h"
+#include "smr/service/trail_keeper.h"
 
 namespace piracema::smr {
 
@@ -54,6 +55,11 @@ class Service {
   /// Executed up to here.
   Instance executed() const { return executed_; }
 
+  /// For replicas whose states differ.
+  Trail trail(const TrailRequest& asked) const { return trail_.part(asked); }
+  /// A checkpoint is stable there.
+  void stable(Instance instance) { trail_.stable(instance); }
+
   /// An operation out of the order, on what is executed.
   Buffer query(Bytes operation) const { return machine_.query(operation); }
 
@@ -90,6 +96,7 @@ class Service {
   const AdmissionSink tell_admissions_;
   Sessions sessions_;
   Admissions admissions_;
+  TrailKeeper trail_;
   Instance executed_ = 0;
   /// The leader's clock, as operations have seen it: never goes back.
   std::uint64_t time_ = 0;

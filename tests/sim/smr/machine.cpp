@@ -72,6 +72,7 @@ Buffer Machine::apply(Bytes operation, const smr::Context& context) {
   } else {
     values_.erase(op->key);
   }
+  if (context.left_behind != nullptr) *context.left_behind = after ? 1 + *after : 0;
   return encode(OpReply{before, done, context.time});
 }
 

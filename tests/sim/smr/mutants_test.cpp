@@ -117,10 +117,21 @@ Plan running_ahead(std::uint64_t seed) {
   return plan;
 }
 Plan rotten_crash(std::uint64_t seed) { return rotten(seed, FaultModel::crash); }
+/// One disk of three fails again and again, and all lose power.
+Plan refusing(std::uint64_t seed) {
+  Plan plan = rotten(seed, FaultModel::crash);
+  plan.n = 3;
+  plan.f = 1;
+  plan.bad_disk = std::chrono::milliseconds(60);
+  plan.power = std::chrono::milliseconds(300);
+  return plan;
+}
 Plan rotten_byzantine(std::uint64_t seed) { return rotten(seed, FaultModel::byzantine); }
 Plan moving_crash(std::uint64_t seed) { return moving(seed, FaultModel::crash); }
 Plan moving_byzantine(std::uint64_t seed) { return moving(seed, FaultModel::byzantine); }
 Plan locking_crash(std::uint64_t seed) { return locking(seed, FaultModel::crash); }
+Plan hoarding_crash(std::uint64_t seed) { return hoarding(seed, FaultModel::crash); }
+Plan hoarding_byzantine(std::uint64_t seed) { return hoarding(seed, FaultModel::byzantine); }
 Plan crowded_crash(std::uint64_t seed) { return crowded(seed, FaultModel::crash); }
 
 struct Planted {
@@ -131,20 +142,35 @@ struct Planted {
 };
 
 const Planted planted[] = {
-    {"decided_before_proposed", lossy_crash, 20},  {"never_say_again", lossy_crash, 200},
-    {"sessions_not_restored", troubled_crash, 20}, {"accept_quorum_short", lossy_crash, 200},
-    {"nothing_is_regency_0", troubled_crash, 50},  {"bind_nothing", troubled_crash, 200},
-    {"propose_over_bound", troubled_crash, 20},    {"sync_of_too_few", troubled_crash, 200},
-    {"write_quorum_short", splitting, 50},         {"bind_without_writers", stuffing, 20},
-    {"unsigned_collects", stuffing, 50},           {"unchecked_chunk", liars_behind, 50},
-    {"clock_goes_back", running_ahead, 50},        {"send_before_sync", powerless, 20},
-    {"accept_before_log", powerless, 50},          {"forget_regency", leaderless, 400},
-    {"vote_over_bound", overruling, 200},          {"believe_one", telling, 20},
-    {"believe_the_clock", running_ahead, 20},      {"unproven_suffix", liars_behind, 50},
-    {"unproven_checkpoint", false_states, 400},    {"checkpoint_any_digest", false_states, 100},
-    {"silent_eviction", crowded_crash, 100},       {"votes_without_memory", forgetful, 50},
-    {"sync_error_ignored", rotten_crash, 50},      {"fence_ignored", locking_crash, 50},
+    {"decided_before_proposed", lossy_crash, 20},
+    {"never_say_again", lossy_crash, 200},
+    {"sessions_not_restored", troubled_crash, 20},
+    {"accept_quorum_short", lossy_crash, 200},
+    {"nothing_is_regency_0", troubled_crash, 50},
+    {"bind_nothing", troubled_crash, 200},
+    {"propose_over_bound", troubled_crash, 20},
+    {"sync_of_too_few", troubled_crash, 200},
+    {"write_quorum_short", splitting, 50},
+    {"bind_without_writers", stuffing, 20},
+    {"unsigned_collects", stuffing, 50},
+    {"unchecked_chunk", liars_behind, 50},
+    {"clock_goes_back", running_ahead, 50},
+    {"send_before_sync", powerless, 20},
+    {"accept_before_log", powerless, 50},
+    {"forget_regency", leaderless, 400},
+    {"vote_over_bound", overruling, 200},
+    {"believe_one", telling, 20},
+    {"believe_the_clock", running_ahead, 20},
+    {"unproven_suffix", liars_behind, 50},
+    {"unproven_checkpoint", false_states, 400},
+    {"checkpoint_any_digest", false_states, 100},
+    {"silent_eviction", crowded_crash, 100},
+    {"votes_without_memory", forgetful, 50},
+    {"sync_error_ignored", refusing, 100},
+    {"fence_ignored", locking_crash, 50},
     {"leases_not_restored", locking_crash, 50},
+    {"no_high_water_mark", hoarding_crash, 50},
+    {"keep_all_instances", hoarding_byzantine, 20},
 };
 
 /// Not found yet, or not looked for long enough: the plans are not mean enough for them.

@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "linearizability/checker.h"
 #include "sim/smr/sim_keys.h"
+#include "smr/order/digest.h"
 
 namespace piracema::smr_sim {
 
@@ -34,6 +35,10 @@ void Oracle::decided(smr::ReplicaId replica, smr::Instance instance, const smr::
   const Decided mine{batch.digest, contents_of(batch), replica};
   const auto [found, is_new] = decided_.try_emplace(instance, mine);
   if (is_new) {
+    if (instance == histories_.size() + 1) {
+      const smr::Digest before = histories_.empty() ? smr::Digest{} : histories_.back();
+      histories_.push_back(smr::digest_of(before, batch.digest));
+    }
     // A tenth is allowed, clocks are wrong by less than half of that, and there is a credit, which
     // those have anew who restart.
     const Time most = now_ + now_ / 6 + std::chrono::seconds(3);
@@ -63,6 +68,14 @@ void Oracle::checkpoint(smr::ReplicaId replica, smr::Instance instance, const sm
   if (!is_new && found->second.first != digest) {
     complain(concat("checkpoints: those of replicas ", found->second.second, " and ", replica,
                     " differ at instance ", instance));
+  }
+}
+
+void Oracle::proven(smr::ReplicaId replica, smr::Instance instance, const smr::Digest& history) {
+  if (instance == 0) return;
+  if (instance > histories_.size() || histories_[instance - 1] != history) {
+    complain(concat("proofs: replica ", replica, " believes a proof of instance ", instance,
+                    " that is not true"));
   }
 }
 

@@ -36,6 +36,10 @@ class Oracle {
   /// The same for what a checkpoint is.
   void checkpoint(smr::ReplicaId replica, smr::Instance instance, const smr::Digest& digest);
 
+  /// A replica holds it for proven that this is the history up to `instance`: then some correct one
+  /// has decided all of that, and it is everybody's.
+  void proven(smr::ReplicaId replica, smr::Instance instance, const smr::Digest& history);
+
   /// Identifies an operation of a client to `answered`.
   std::size_t called(std::uint64_t client, const Op& op);
   void answered(std::size_t operation, const OpReply& reply);
@@ -79,6 +83,8 @@ class Oracle {
   const bool clocks_jump_, bounded_clock_;
   std::vector<std::string> complaints_;
   std::map<smr::Instance, Decided> decided_;
+  /// Of what is decided, from the first instance on.
+  std::vector<smr::Digest> histories_;
   std::map<smr::Instance, std::pair<std::uint64_t, smr::ReplicaId>> states_;
   std::map<smr::Instance, std::pair<smr::Digest, smr::ReplicaId>> checkpoints_;
   std::map<std::pair<std::uint64_t, std::uint64_t>, int> ordered_;

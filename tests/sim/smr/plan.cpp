@@ -141,6 +141,23 @@ Plan locking(std::uint64_t seed, smr::FaultModel model) {
   return plan;
 }
 
+Plan hoarding(std::uint64_t seed, smr::FaultModel model) {
+  Plan plan = Random(seed).chance(0.5) ? calm(seed, model) : troubled(seed, model);
+  Random random(plan.seed + 6);
+  plan.trouble_until = seconds(4);
+  plan.checkpoint_most = milliseconds(300 + random.below(1'700));
+  plan.slow = Time{};  // A hundred times that is no checkpoint at all.
+  plan.settings.checkpoint_interval = smr::view_delay;
+  plan.settings.batch_requests = 1;
+  plan.settings.window = 8;
+  plan.clients = 4;
+  plan.outstanding = 4;
+  plan.operations = 150;
+  plan.think = Time{};
+  plan.reads = plan.leases = 0;
+  return plan;
+}
+
 namespace {
 
 using Make = Plan (*)(std::uint64_t, smr::FaultModel);
@@ -168,6 +185,8 @@ const NamedPlan plans[] = {
     {"crowded-byzantine", byzantine<crowded>},
     {"locking-crash", crash<locking>},
     {"locking-byzantine", byzantine<locking>},
+    {"hoarding-crash", crash<hoarding>},
+    {"hoarding-byzantine", byzantine<hoarding>},
     {"lying", lying},
 };
 

@@ -79,6 +79,8 @@ struct Plan {
   Time sync_most = std::chrono::microseconds(300);
   /// Clocks run up to so much too fast or too slow.
   double drift = 0;
+  /// Making a checkpoint takes up to so long.
+  Time checkpoint_most = std::chrono::milliseconds(20);
   /// Executing a batch takes up to so long.
   Time execution_most = std::chrono::microseconds(100);
 
@@ -104,6 +106,9 @@ Plan moving(std::uint64_t seed, smr::FaultModel model);
 Plan crowded(std::uint64_t seed, smr::FaultModel model);
 /// Clients lock the key-value map, while replicas crash, also as they recover.
 Plan locking(std::uint64_t seed, smr::FaultModel model);
+
+/// Checkpoints take long, and much is ordered meanwhile.
+Plan hoarding(std::uint64_t seed, smr::FaultModel model);
 
 /// All of the above, for both fault models.
 struct NamedPlan {

@@ -1,6 +1,7 @@
 #include "sim/smr/replica.h"
 
 #include "base/ensure.h"
+#include "sim/smr/astray.h"
 #include "sim/smr/kv_service.h"
 #include "sim/smr/liar.h"
 #include "sim/smr/world.h"
@@ -67,11 +68,20 @@ void Replica::start() {
 
 std::unique_ptr<SimMachine> Replica::make_machine() {
   auto complain = [this](const std::string& what) {
-    if (liar_) return;
+    if (!is_correct()) return;
     world_.oracle().complain(concat("service: at replica ", id_, " ", what));
   };
-  if (world_.plan().locks) return std::make_unique<KvService>(std::move(complain));
-  return std::make_unique<Machine>(std::move(complain));
+  std::unique_ptr<SimMachine> machine;
+  if (world_.plan().locks) {
+    machine = std::make_unique<KvService>(std::move(complain));
+  } else {
+    machine = std::make_unique<Machine>(std::move(complain));
+  }
+  if (astray_at_ == 0) return machine;
+  return std::make_unique<AstrayMachine>(std::move(machine), astray_at_,
+                                         [this](Instance instance, std::uint32_t index) {
+                                           went_astray_ = Divergence::Place{instance, index};
+                                         });
 }
 
 void Replica::crash() {
@@ -190,65 +200,6 @@ void Replica::hear(Event event) {
   plan_tick();
 }
 
-void Replica::act(Persist& persist) {
-  if (crash_at_ == CrashAt::before_record) return world_.crash(id_);
-  const bool regained = std::holds_alternative<MemoryRegained>(persist.record);
-  disk_.append(persist.record);
-  if (regained) regained_at_ = disk_.appended();
-  if (crash_at_ == CrashAt::after_record) world_.crash(id_);
-}
-
-void Replica::act(Send& send) {
-  if (send.after_log && disk_.durable() < disk_.appended() && !SMR_MUTANT("send_before_sync")) {
-    held_.push_back({disk_.appended(), send.to, std::move(send.message)});
-  } else {
-    send_now(send.to, send.message);
-  }
-}
-
-void Replica::send_now(ReplicaId to, const MessagePtr& message) {
-  if (liar_) {
-    liar_->send(to, message);
-  } else {
-    world_.send(id_, to, message);
-  }
-}
-
-void Replica::act(Execute& execute) {
-  Oracle& oracle = world_.oracle();
-  world_.trace("replica ", id_, " executes ", execute.instance, ": ",
-               static_cast<unsigned>(execute.batch->digest[0]), " with ",
-               execute.batch->requests.size(), " requests");
-  if (execute.instance != executed_ + 1 && !liar_) {
-    oracle.complain(
-        concat("order: replica ", id_, " is to execute ", execute.instance, " after ", executed_));
-  }
-  executed_ = execute.instance;
-  if (!liar_) oracle.decided(id_, execute.instance, *execute.batch);
-  seat_->service.execute({&execute, 1});
-  if (!liar_) oracle.reached(id_, execute.instance, seat_->machine->hash());
-  after_execution(Executed{execute.instance},
-                  world_.wires().between(Time{}, world_.plan().execution_most));
-}
-
-// One thread executes: what it is given later is done later.
-void Replica::after_execution(Event event, Time cost) {
-  cost *= world_.wires().slowness(id_);
-  execution_free_ = std::max(execution_free_, world_.now()) + cost;
-  world_.happens(id_, life_, std::move(event), execution_free_);
-}
-
-void Replica::act(ReadNow& read) {
-  const auto asked = reads_.find(read.token);
-  if (asked == reads_.end()) return;
-  const Request& request = *asked->second;
-  auto result = std::make_shared<const Buffer>(seat_->service.query(request.operation));
-  reply({{request.client, request.session, request.sequence, ReplyStatus::done, result}});
-  reads_.erase(asked);
-}
-
-void Replica::act(Refuse& refuse) { reads_.erase(refuse.token); }
-
 // ---- the disk -------------------------------------------------------------------------------
 
 // Records are gathered while a sync is under way: one for many.
@@ -270,74 +221,6 @@ void Replica::synced(std::uint64_t life) {
     if (crash_at_ == CrashAt::between_sends) return world_.crash(id_);
   }
   sync();
-}
-
-void Replica::act(Truncate& truncate) { disk_.truncate(truncate.instance); }
-
-// ---- checkpoints ----------------------------------------------------------------------------
-
-// The bytes are made later, as by another thread, while execution goes on.
-void Replica::act(TakeCheckpoint& take) {
-  if (take.instance != executed_ && !liar_) {
-    world_.oracle().complain(
-        concat("order: a checkpoint at ", take.instance, " is asked for at ", executed_));
-  }
-  const Time takes =
-      world_.wires().between(Time{}, milliseconds(20)) * world_.wires().slowness(id_);
-  world_.after(takes, [this, life = life_, make = seat_->service.snapshot()] {
-    if (life != life_) return;
-    const Checkpoint checkpoint = make();
-    if (auto kept = disk_.checkpoints().keep(checkpoint); !kept) return fail(kept.error());
-    const CheckpointInfo& info = checkpoint.info;
-    if (!liar_) world_.oracle().checkpoint(id_, info.instance, info.state);
-    hear(CheckpointTaken{info, checkpoint.digests});
-  });
-}
-
-void Replica::act(SendChunk& send) {
-  const auto chunk = disk_.checkpoints().chunk(send.instance, send.chunk);
-  if (chunk) send_now(send.to, message(Chunk{send.instance, send.chunk, *chunk}));
-}
-
-void Replica::act(StoreChunk& store) {
-  auto stored = disk_.checkpoints().store(store.checkpoint, store.chunk, *store.bytes);
-  if (!stored) fail(stored.error());
-}
-
-void Replica::act(LoadCheckpoint& load) {
-  const Instance instance = load.checkpoint.instance;
-  world_.trace("replica ", id_, " becomes the checkpoint at ", instance);
-  std::string why;
-  const auto image = disk_.checkpoints().complete(load.checkpoint);
-  if (!image && image.error().code == Errc::io) return fail(image.error());
-  if (!image) {
-    why = image.error().message;
-  } else if (auto done = seat_->service.restore(instance, **image); !done) {
-    why = done.error().message;
-  }
-  if (why.empty()) {
-    executed_ = instance;
-    if (!liar_) world_.oracle().reached(id_, instance, seat_->machine->hash());
-  } else if (!liar_ && !bad_disk_) {
-    world_.oracle().complain(concat("replica ", id_, " cannot load a checkpoint: ", why));
-  }
-  after_execution(CheckpointLoaded{instance, why}, milliseconds(1));
-}
-
-void Replica::act(UseView& use) {
-  world_.trace("replica ", id_, " uses view ", use.view.id);
-  if (liar_) return;
-  world_.oracle().uses_view(id_, use.view);
-  world_.hears_of(use.view);
-}
-
-void Replica::act(Note& note) { world_.trace("replica ", id_, ": ", note.text); }
-
-void Replica::act(Halt& halt) {
-  world_.trace("replica ", id_, " gives up: ", halt.why);
-  if (!liar_) world_.oracle().complain(concat("replica ", id_, " gives up: ", halt.why));
-  halted_ = true;
-  crash();
 }
 
 }  // namespace piracema::smr_sim

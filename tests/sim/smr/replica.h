@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "base/clock.h"
@@ -12,6 +13,7 @@
 #include "sim/smr/machine.h"
 #include "sim/smr/sim_keys.h"
 #include "smr/order/core.h"
+#include "smr/order/divergence.h"
 #include "smr/service/sequential_executor.h"
 #include "smr/service/service.h"
 
@@ -48,6 +50,14 @@ class Replica {
   smr::ReplicaId id() const { return id_; }
   smr::Instance executed() const { return executed_; }
   bool lies() const { return liar_ != nullptr; }
+  /// Its machine makes a mistake, once, at this operation of all that it does: what its state is
+  /// then is nobody's promise, and it is to end.
+  void go_astray_at(std::uint64_t operation) { astray_at_ = operation; }
+  bool is_correct() const { return !lies() && astray_at_ == 0; }
+  /// Where that was, once it was.
+  const std::optional<smr::Divergence::Place>& went_astray() const { return went_astray_; }
+  /// Why it gave up.
+  const std::string& why() const { return why_; }
   Liar& liar() { return *liar_; }
   bool halted() const { return halted_; }
   const smr::Core& core() const { return *core_; }
@@ -102,6 +112,7 @@ class Replica {
   void act(smr::SendChunk& send);
   void act(smr::StoreChunk& store);
   void act(smr::LoadCheckpoint& load);
+  void act(smr::TellTrail& tell);
   void act(smr::UseView& use);
   void act(smr::Note& note);
   void act(smr::Halt& halt);
@@ -117,6 +128,9 @@ class Replica {
   /// Where its log says that it has its memory back.
   std::optional<std::size_t> regained_at_;
   bool halted_ = false, bad_disk_ = false;
+  std::uint64_t astray_at_ = 0;
+  std::optional<smr::Divergence::Place> went_astray_;
+  std::string why_;
 
   // Of one life.
   std::uint64_t life_ = 0;

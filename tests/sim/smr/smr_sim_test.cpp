@@ -74,6 +74,13 @@ TEST_CASE("a lock of the key-value map is one client's at a time, and its tokens
   CHECK((acquired > 0 || sim::tracing()));
 }
 
+TEST_CASE("what is kept until a checkpoint is stable is bounded, however long that takes") {
+  for (const auto seed : runs(30)) {
+    check(hoarding(seed, FaultModel::crash));
+    check(hoarding(seed, FaultModel::byzantine));
+  }
+}
+
 TEST_CASE("the same seed makes the same run of a whole cluster") {
   const auto run = [](std::uint64_t seed) {
     World world(troubled(seed, FaultModel::byzantine));

@@ -4,6 +4,8 @@
 #include <cstdio>
 #include <set>
 
+#include "smr/order/checkpoints.h"
+
 namespace piracema::smr_sim {
 
 using namespace smr;
@@ -121,6 +123,7 @@ bool World::step_until(const std::function<bool()>& done, Time limit) {
       oracle_.complain(concat("bounds: ", events_, " events, ", queue_.size(), " under way"));
       return false;
     }
+    if (events_ % 64 == 0) look_at_memory(*replicas_[events_ / 64 % replicas_.size()]);
     now_ = queue_.next();
     Payload payload = queue_.pop();
     std::visit([this](auto& what) { happen(what); }, payload);
@@ -128,11 +131,27 @@ bool World::step_until(const std::function<bool()>& done, Time limit) {
   return true;
 }
 
+// However far behind it is, and whatever others do (Footprint).
+void World::look_at_memory(const Replica& replica) {
+  if (!replica.up() || !replica.is_correct()) return;
+  const Footprint has = replica.core().footprint();
+  const bool liars = plan_.model == FaultModel::byzantine;
+  const std::size_t instances = liars ? 2 * unproven_max : kept_decided + view_delay;
+  const std::size_t batches =
+      unstable_checkpoints_max * plan_.settings.checkpoint_interval + view_delay;
+  const std::size_t requests = std::size_t{plan_.clients + 1} * plan_.settings.client_requests;
+  if (has.instances > instances || has.batches > batches || has.requests > requests) {
+    oracle_.complain(concat("memory: replica ", replica.id(), " has ", has.instances,
+                            " instances (of ", instances, "), ", has.batches, " batches (", batches,
+                            "), ", has.requests, " requests (", requests, ")"));
+  }
+}
+
 // After the trouble: so that whoever fell behind has come up again.
 bool World::all_equal() const {
   return now_ >= plan_.trouble_until &&
          std::all_of(replicas_.begin(), replicas_.end(), [this](const auto& replica) {
-           return replica->lies() || !latest_view_.has(replica->id()) ||
+           return !replica->is_correct() || !latest_view_.has(replica->id()) ||
                   (replica->up() && replica->executed() == oracle_.newest());
          });
 }

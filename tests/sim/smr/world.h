@@ -133,6 +133,7 @@ class World {
 
   bool step_until(const std::function<bool()>& done, Time limit);
   bool all_equal() const;
+  void look_at_memory(const Replica& replica);
   void plan_faults();
   void let_liars_act();
   void repeat(Time mean, std::function<void()> fault);

@@ -1,0 +1,96 @@
+#include "smr/kv/machine.h"
+#include "smr/mutant.h"
+
+/// Operations that change something.
+namespace piracema::smr::kv {
+
+Reply Machine::check(const std::string& key, const std::optional<Index>& expected,
+                     const std::optional<Fence>& fence, Moment at) const {
+  Reply reply{.index = at.index};
+  if (fence && !SMR_MUTANT("fence_ignored")) {
+    const Shard::Slot* guard = alive(fence->key, at);
+    if (guard == nullptr || guard->created != fence->token) reply.status = Status::fenced;
+  }
+  const Shard::Slot* slot = alive(key, at);
+  const Index version = slot == nullptr ? 0 : slot->changed;
+  if (reply.status == Status::ok && expected && *expected != version) {
+    reply.status = Status::conflict;
+    if (slot != nullptr) reply.entries.push_back(entry_of(key, *slot, true));
+  }
+  return reply;
+}
+
+Reply Machine::execute(const Put& o, Moment at) {
+  Reply reply = check(o.key, o.expected, o.fence, at);
+  if (reply.status != Status::ok) return reply;
+  if (o.lease != 0 && !leases_.alive(o.lease, at.time)) {
+    reply.status = Status::no_lease;
+    return reply;
+  }
+  const std::size_t number = shard_of(o.key);
+  const Shard::Slot* before = alive(o.key, at);
+  const Index created = before == nullptr ? at.index : before->created;
+  Shard& mine = writable(number);
+  // Watches learn that the old one is gone before they see the new one.
+  if (before == nullptr && mine.find(o.key) != nullptr) {
+    mine.remove(o.key, Change::expired, at.index);
+  }
+  mine.put(o.key, {std::make_shared<const std::string>(o.value), created, at.index, o.lease});
+  leave(o.key, at);
+  reply.entries.push_back(entry_of(o.key, *mine.find(o.key), false));
+  return reply;
+}
+
+Reply Machine::execute(const Remove& o, Moment at) {
+  Reply reply = check(o.key, o.expected, o.fence, at);
+  if (reply.status != Status::ok) return reply;
+  const Shard::Slot* slot = alive(o.key, at);
+  if (slot == nullptr) {
+    reply.status = Status::not_found;
+    return reply;
+  }
+  reply.entries.push_back(entry_of(o.key, *slot, false));
+  writable(shard_of(o.key)).remove(o.key, Change::removed, at.index);
+  leave(o.key, at);
+  return reply;
+}
+
+Reply Machine::execute(const Grant& o, Moment at) {
+  if (!leases_.grant(at.index, o.ttl, at.time)) return {.status = Status::full, .index = at.index};
+  return {.index = at.index, .lease = at.index};
+}
+
+Reply Machine::execute(const KeepAlive& o, Moment at) {
+  const bool kept = leases_.keep_alive(o.lease, at.time);
+  return {.status = kept ? Status::ok : Status::no_lease, .index = at.index};
+}
+
+Reply Machine::execute(const Revoke& o, Moment at) {
+  if (!leases_.end(o.lease)) return {.status = Status::no_lease, .index = at.index};
+  const bool more = remove_entries_of(o.lease, expired_max, at.index) == expired_max;
+  if (!more) leases_.forget(o.lease);
+  return {.index = at.index, .more = more};
+}
+
+Reply Machine::execute(const Expire&, Moment at) {
+  std::size_t left = expired_max;
+  for (const Index lease : leases_.ended(at.time)) {
+    left -= remove_entries_of(lease, left, at.index);
+    if (left == 0) return {.index = at.index, .more = true};
+    leases_.forget(lease);
+  }
+  return {.index = at.index};
+}
+
+std::size_t Machine::remove_entries_of(Index lease, std::size_t count, Index index) {
+  std::size_t removed = 0;
+  for (std::size_t i = 0; i < shard_count && removed < count; ++i) {
+    for (const std::string& key : shard(i).keys_of(lease, count - removed)) {
+      writable(i).remove(key, Change::expired, index);
+      removed += 1;
+    }
+  }
+  return removed;
+}
+
+}  // namespace piracema::smr::kv

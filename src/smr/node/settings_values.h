@@ -1,0 +1,31 @@
+#pragma once
+
+#include <piracema/error.h>
+
+#include <charconv>
+#include <chrono>
+#include <string>
+
+#include "base/text.h"
+
+/// Values of settings (settings_file.h), each from its text; Errc::config says what is wanted.
+namespace piracema::smr {
+
+template <class N>
+Result<Done> read_number(const std::string& text, N least, N most, N& to) {
+  N number{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size() || number < least || number > most) {
+    return Error{Errc::config,
+                 concat("want a number from ", least, " to ", most, ", found '", text, "'")};
+  }
+  to = number;
+  return Done{};
+}
+
+Result<Done> read_flag(const std::string& text, bool& to);
+/// As "250ms"; with ms, s, m or h, from `least` to an hour.
+Result<Done> read_time(const std::string& text, std::chrono::milliseconds least,
+                       std::chrono::milliseconds& to);
+
+}  // namespace piracema::smr

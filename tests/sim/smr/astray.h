@@ -1,0 +1,45 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <utility>
+
+#include "sim/smr/machine.h"
+
+namespace piracema::smr_sim {
+
+/// A machine with a mistake in it: of all operations it does one, and that one alone, otherwise.
+/// The replies stay as they are; only the state is another one, and says so.
+class AstrayMachine final : public SimMachine {
+ public:
+  using Told = std::function<void(smr::Instance, std::uint32_t index)>;
+
+  /// From the `at`th operation on, of those that this machine is given, it waits for one that it
+  /// can get wrong.
+  AstrayMachine(std::unique_ptr<SimMachine> right, std::uint64_t at, Told told)
+      : right_(std::move(right)), at_(at), told_(std::move(told)) {}
+
+  Buffer apply(Bytes operation, const smr::Context& context) override {
+    auto op = decode_op(operation);
+    const bool wrong = ++done_ >= at_ && !was_wrong_ && op && op->kind == Op::Kind::put;
+    if (!wrong) return right_->apply(operation, context);
+    was_wrong_ = true;
+    told_(context.instance, context.index);
+    op->value += 1'000'000'000 + at_;  // Nobody else's mistake is the same.
+    return right_->apply(encode(*op), context);
+  }
+  Buffer query(Bytes operation) const override { return right_->query(operation); }
+  smr::Keys keys(Bytes operation) const override { return right_->keys(operation); }
+  Image snapshot() override { return right_->snapshot(); }
+  bool restore(Bytes image) override { return right_->restore(image); }
+  std::uint64_t hash() const override { return right_->hash(); }
+
+ private:
+  const std::unique_ptr<SimMachine> right_;
+  const std::uint64_t at_;
+  const Told told_;
+  std::uint64_t done_ = 0;
+  bool was_wrong_ = false;
+};
+
+}  // namespace piracema::smr_sim
