@@ -1,4 +1,4 @@
-// Farms with next to nothing to do for an item, trivial and primes of apps/, beside their twins
+// Farms with next to nothing to do for an item, trivial and primes of apps/farm, beside their twins
 // written by hand with MPI: one item a message, and in batches of 1,000.
 #include <unistd.h>
 
@@ -31,16 +31,16 @@ std::vector<std::string> twin(const Options& options, const std::string& app, in
   std::istringstream words(options.mpirun);
   std::vector<std::string> command;
   for (std::string word; words >> word;) command.push_back(word);
-  for (const std::string& word : {std::string("-n"), std::to_string(workers + 2),
-                                  built(concat("apps/", app, "/", app, "_mpi")),
-                                  std::to_string(options.numbers), std::string(batch)}) {
+  for (const std::string& word :
+       {std::string("-n"), std::to_string(workers + 2), built(concat("apps/farm/", app, "_mpi")),
+        std::to_string(options.numbers), std::string(batch)}) {
     command.push_back(word);
   }
   return command;
 }
 
 void compare_app(const Options& options, const std::string& app, int workers, Report& report) {
-  const std::vector<std::string> program{built(concat("apps/", app, "/", app, "_app")),
+  const std::vector<std::string> program{built(concat("apps/farm/", app, "_app")),
                                          std::to_string(options.numbers), std::to_string(workers)};
   const auto side = [&](const char* name, std::vector<std::string> command) {
     return Side{.name = name, .run = [command = std::move(command), items = options.numbers] {
@@ -82,7 +82,7 @@ int main(int argc, char** argv) {
   app.add_flag("--unbatched", options.unbatched, "Beside one item a message too; much slower");
   app.add_option("--mpirun", options.mpirun, "How MPI programs are started")->capture_default_str();
   CLI11_PARSE(app, argc, argv);
-  if (!std::filesystem::exists(built("apps/trivial/trivial_mpi"))) {
+  if (!std::filesystem::exists(built("apps/farm/trivial_mpi"))) {
     std::fprintf(stderr, "bench_farms: there is no MPI, so the twins were not built\n");
     return 77;
   }

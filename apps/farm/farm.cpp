@@ -1,6 +1,7 @@
-// Counts prime numbers (paper 000, section 5): a farm whose items take a fraction of a microsecond.
+// A farm of very small items, whose work is that of work.h: primes counts prime numbers (paper 000,
+// section 5), trivial is busy for a microsecond.
 //
-//     primes_app NUMBERS WORKERS
+//     primes_app|trivial_app NUMBERS WORKERS
 //
 // Prints when the first number was given out and the last result was there, by the steady clock,
 // how many results there were, and their sum.
