@@ -2,6 +2,7 @@
 
 #include <cstdio>
 #include <fstream>
+#include <thread>
 
 #include "coll/mpi/mpi_types.h"
 
@@ -29,8 +30,13 @@ void write_links(const std::string& path, const coll::LinkTable& links) {
   PMPI_Barrier(MPI_COMM_WORLD);
 }
 
-double seconds_of(int root, const std::function<void()>& work) {
+double seconds_of(int root, const std::function<void()>& work, Time after) {
   PMPI_Barrier(MPI_COMM_WORLD);
+  if (after > Time{}) {
+    std::int64_t here = now().count(), all = 0;
+    PMPI_Allreduce(&here, &all, 1, MPI_INT64_T, MPI_MAX, MPI_COMM_WORLD);
+    std::this_thread::sleep_until(std::chrono::steady_clock::time_point(Time(all) + after));
+  }
   std::int64_t began = now().count();
   work();
   std::int64_t ended = now().count(), last = 0;
@@ -39,18 +45,19 @@ double seconds_of(int root, const std::function<void()>& work) {
   return in_s(Time(last - began));
 }
 
-double broadcasts(int root, int count) {
-  return seconds_of(root, [&] {
+double broadcasts(int root, int count, Time after) {
+  const auto work = [&] {
     char message[24] = {};
     for (int i = 0; i < count; ++i) {
       MPI_Bcast(message, sizeof message, MPI_CHAR, root, MPI_COMM_WORLD);
     }
-  });
+  };
+  return seconds_of(root, work, after);
 }
 
-std::vector<double> repeat_broadcasts(int root, int count, int repeats) {
+std::vector<double> repeat_broadcasts(int root, int count, int repeats, Time after) {
   std::vector<double> out;
-  for (int i = 0; i < repeats; ++i) out.push_back(broadcasts(root, count));
+  for (int i = 0; i < repeats; ++i) out.push_back(broadcasts(root, count, after));
   return out;
 }
 

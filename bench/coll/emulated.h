@@ -17,13 +17,14 @@ inline double in_s(Time time) { return std::chrono::duration<double>(time).count
 /// Rank 0 replaces the emulator's file in one step; then all go on.
 void write_links(const std::string& path, const coll::LinkTable&);
 
-/// From the beginning at `root` until the last rank is through. All ranks share one clock.
-double seconds_of(int root, const std::function<void()>& work);
+/// From the beginning at `root` until the last rank is through. All ranks share one clock, and
+/// begin together `after` a barrier: as long as that takes to let everybody go.
+double seconds_of(int root, const std::function<void()>& work, Time after = {});
 
 /// So many broadcasts of 24 bytes, the paper's, one after the other.
-double broadcasts(int root, int count);
+double broadcasts(int root, int count, Time after = {});
 /// The same again and again.
-std::vector<double> repeat_broadcasts(int root, int count, int repeats);
+std::vector<double> repeat_broadcasts(int root, int count, int repeats, Time after = {});
 
 /// A member of a JSON object, printed by rank 0.
 void print(const char* name, const std::vector<double>& values, const char* end = ",");

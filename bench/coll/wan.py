@@ -18,9 +18,12 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import threading
 
 SKIPPED = 77
-WITHIN_S = 120
+WITHIN_S = 180
+# What the program prints last.
+LAST = '"end"'
 
 
 def ip(*words, check=True):
@@ -73,21 +76,41 @@ class Wan:
         command += ["--host", ",".join(self.addresses), "-n", str(len(self.addresses))]
         settings = {"plm_rsh_agent": self.rsh, "btl": "tcp,self", "pml": "ob1",
                     "btl_tcp_if_include": "wan0", "oob_tcp_if_include": "wan0",
-                    "plm_rsh_no_tree_spawn": "1"}
+                    "plm_rsh_no_tree_spawn": "1", "mpi_yield_when_idle": "1"}
         for name, value in settings.items():
             command += ["--mca", name, value]
         for name, value in variables.items():
             command += ["-x", f"{name}={value}"]
         command = [*map(str, command), *map(str, [program, *words])]
-        return subprocess.run(command, capture_output=True, text=True, check=True, timeout=WITHIN_S).stdout
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as job:
+            watch = threading.Timer(WITHIN_S, self.kill)
+            watch.start()
+            lines = []
+            for line in job.stdout:
+                lines.append(line)
+                if line.startswith(LAST):
+                    break
+            watch.cancel()
+            # Open MPI's launcher often stays when all ranks have ended, if links are slow.
+            self.kill()
+        if not lines or not lines[-1].startswith(LAST):
+            sys.exit(f"the program did not end within {WITHIN_S} s:\n{''.join(lines)}")
+        return "".join(lines)
 
-    def close(self):
+    def kill(self):
+        """All that runs on the hosts."""
         for name in self.names:
             for pid in ip("netns", "pids", name, check=False).stdout.split():
+                # The router was started outside, but its sockets are in here.
+                if self.router and int(pid) == self.router.pid:
+                    continue
                 try:
                     os.kill(int(pid), 9)
                 except ProcessLookupError:
                     pass
+
+    def close(self):
+        self.kill()
         if self.router:
             self.router.kill()
             self.router.wait()

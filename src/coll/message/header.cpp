@@ -9,7 +9,7 @@ namespace piracema::coll {
 namespace {
 
 constexpr std::uint32_t magic = 0x334C4350;  // "PCL3"
-constexpr std::size_t fixed_bytes = 36;
+constexpr std::size_t fixed_bytes = 40;
 
 template <class N>
 void put(char*& at, N number) {
@@ -27,11 +27,13 @@ N get(const char*& at) {
 }  // namespace
 
 std::size_t encoded_bytes_max(Rank size, std::size_t payload) {
-  return fixed_bytes + std::size_t{size} * sizeof(Branch) + payload;
+  return fixed_bytes + 3 * std::size_t{size} * sizeof(Branch) + payload;
 }
 
 std::vector<char> encode(const Header& header, std::span<const Branch> branches) {
-  std::vector<char> out(fixed_bytes + branches.size_bytes() + header.payload.size());
+  const bool tells = header.up_version != 0;
+  const std::size_t told = tells ? (header.up.size() + header.up_large.size()) * sizeof(Branch) : 0;
+  std::vector<char> out(fixed_bytes + branches.size_bytes() + told + header.payload.size());
   char* at = out.data();
   put(at, magic);
   put(at, header.operation);
@@ -40,9 +42,15 @@ std::vector<char> encode(const Header& header, std::span<const Branch> branches)
   put(at, header.data_bytes);
   put(at, std::uint64_t{header.payload.size()});
   put(at, header.round);
+  put(at, header.up_version);
   static_assert(sizeof(Branch) == 8);
   if (!branches.empty()) std::memcpy(at, branches.data(), branches.size_bytes());
   at += branches.size_bytes();
+  for (const Branches* up : {&header.up, &header.up_large}) {
+    if (!tells || up->empty()) continue;
+    std::memcpy(at, up->data(), up->size() * sizeof(Branch));
+    at += up->size() * sizeof(Branch);
+  }
   if (!header.payload.empty()) std::memcpy(at, header.payload.data(), header.payload.size());
   return out;
 }
@@ -62,16 +70,24 @@ Result<Header> decode(std::span<const char> in, Rank size) {
   header.data_bytes = get<std::uint64_t>(at);
   const auto payload = get<std::uint64_t>(at);
   header.round = get<std::uint32_t>(at);
+  header.up_version = get<std::uint32_t>(at);
   const std::size_t rest = in.size() - fixed_bytes;
-  if (count > rest / sizeof(Branch) || payload != rest - count * sizeof(Branch)) {
+  const std::size_t up = header.up_version == 0 ? 0 : size;
+  if (count == 0 || count > size || rest < (count + 2 * up) * sizeof(Branch) ||
+      payload != rest - (count + 2 * up) * sizeof(Branch)) {
     return Error{Errc::corrupt, concat("header: ", count, " ranks and ", payload,
                                        " bytes of data do not fit ", in.size(), " bytes")};
   }
-  header.branches.resize(count);
-  if (count > 0) std::memcpy(header.branches.data(), at, count * sizeof(Branch));
-  at += count * sizeof(Branch);
+  for (const auto& [branches, ranks] : {std::pair{&header.branches, std::size_t{count}},
+                                        {&header.up, up},
+                                        {&header.up_large, up}}) {
+    branches->resize(ranks);
+    if (ranks == 0) continue;
+    std::memcpy(branches->data(), at, ranks * sizeof(Branch));
+    at += ranks * sizeof(Branch);
+    if (auto checked = check(*branches, size); !checked) return checked.error();
+  }
   header.payload.assign(at, payload);
-  if (auto checked = check(header.branches, size); !checked) return checked.error();
   return header;
 }
 

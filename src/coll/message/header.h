@@ -25,6 +25,10 @@ struct Header {
   /// in one message of the program's own type.
   std::uint32_t segment_bytes = 0;
   static constexpr std::uint32_t whole = ~std::uint32_t{0};
+  /// Trees for what comes up from the next operation on, and their version; 0: those that are
+  /// known.
+  std::uint32_t up_version = 0;
+  Branches up, up_large;
   /// The paper's engine: the round in whose tree it goes, of which the receiver knows its part.
   /// `no_round`: along `branches`.
   std::uint32_t round = no_round;

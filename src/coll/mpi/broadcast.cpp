@@ -13,9 +13,9 @@ namespace {
 constexpr std::uint64_t segmented_bytes_max = 1u << 30;
 }  // namespace
 
-Broadcast::Broadcast(Group& group, std::uint32_t operation, Data data, Rank root)
+Broadcast::Broadcast(Group& group, std::uint32_t operation, Data data, Rank root, bool tells_trees)
     : group_(group), operation_(operation), data_(data), is_root_(group.me() == root) {
-  if (is_root_) begin_at_root();
+  if (is_root_) begin_at_root(tells_trees);
 }
 
 bool Broadcast::step() {
@@ -38,12 +38,13 @@ bool Broadcast::step() {
   return true;
 }
 
-void Broadcast::begin_at_root() {
+void Broadcast::begin_at_root(bool tells_trees) {
   const Exchange& exchange = group_.exchange();
   const std::uint64_t bytes = bytes_of(data_);
   header_.operation = operation_;
   header_.data_bytes = bytes;
   choose_tree(bytes);
+  if (tells_trees) group_.tell_trees(header_);
   if (bytes <= inline_bytes_max) {
     const auto packed = exchange.pack(data_);
     header_.payload.assign(packed.begin(), packed.end());
@@ -155,9 +156,10 @@ bool Broadcast::pass_on() {
 
 void broadcast(Group& group, Data data, Rank root) {
   if (group.mst()) group.mst()->on_broadcast();
-  Broadcast task(group, group.operation(), data, root);
+  Broadcast task(group, group.operation(), data, root, true);
   Patience patience = group.exchange().patience();
   while (!task.step()) patience.wait();
+  group.take_trees(task.header());
 }
 
 void barrier(Group& group) {

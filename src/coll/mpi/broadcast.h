@@ -17,15 +17,18 @@ class Group;
 /// what is below them, large data segment by segment as it comes. Errors of MPI are thrown.
 class Broadcast {
  public:
-  /// `data` stays the caller's until it is done.
-  Broadcast(Group&, std::uint32_t operation, Data data, Rank root);
+  /// `data` stays the caller's until it is done. With `tells_trees` rank 0 sends trees along that
+  /// are to be used from the next operation on: all ranks are through with this one before.
+  Broadcast(Group&, std::uint32_t operation, Data data, Rank root, bool tells_trees = false);
   /// Goes on as far as it can without waiting. True when this rank is through.
   bool step();
+  /// What has come, or was sent.
+  const Header& header() const { return header_; }
 
  private:
   using Children = std::vector<std::pair<Rank, Branches>>;
 
-  void begin_at_root();
+  void begin_at_root(bool tells_trees);
   /// The tree that it goes along, as the root has it now.
   void choose_tree(std::uint64_t bytes);
   bool take_header();

@@ -8,6 +8,7 @@
 #include <tuple>
 #include <vector>
 
+#include "coll/message/header.h"
 #include "coll/mpi/exchange.h"
 #include "coll/mpi/mpi_types.h"
 #include "coll/mpi/world.h"
@@ -52,6 +53,10 @@ class Group {
   const Branches& tree(std::uint64_t bytes);
   /// The plan's tree for values that come up, few bytes or many, as it hangs from `root`.
   const Tree& up(Rank root, bool large = false);
+  /// At rank 0: puts other trees than those in use into what goes down from it to all.
+  void tell_trees(Header&);
+  /// Uses them from the next operation on. All ranks get the same.
+  void take_trees(const Header&);
   /// Links among the ranks of this group.
   LinkTable links() const;
   /// The paper's engine; nullptr with any other, and where links cannot be measured.
@@ -67,6 +72,8 @@ class Group {
   Group(World&, MPI_Comm user, MPI_Comm own, std::vector<Rank> world_ranks);
   void begin_window();
   void plan_next_window();
+  /// At rank 0, if they have changed: has the planner know the links.
+  void look_at_links();
   Plan receive_plan(std::uint32_t window);
   /// Takes what others tell of their windows; waits for those who are far behind.
   void hear();

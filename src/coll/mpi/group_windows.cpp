@@ -45,6 +45,7 @@ std::optional<std::uint32_t> Group::begin_nonblocking(std::uint64_t bytes) {
 
 void Group::begin_window() {
   if (began_) {
+    Plan before = std::move(plan_);
     window_ += 1;
     if (me_ != 0) {
       under_way_.wait();
@@ -54,6 +55,12 @@ void Group::begin_window() {
       const auto told = decode_told(costs_.encode(window_, operation_));
       hear(*told, 0);
       plan_ = next_plan_;
+    }
+    if (before.version > plan_.version) {
+      // Trees that came since it was made.
+      plan_.up = std::move(before.up);
+      plan_.up_large = std::move(before.up_large);
+      plan_.version = before.version;
     }
     up_.clear();
     costs_.clear();
@@ -69,6 +76,15 @@ void Group::begin_window() {
 void Group::plan_next_window() {
   // Those of the window before have long arrived.
   under_way_.wait();
+  look_at_links();
+  next_plan_ = planner_->next(now());
+  const auto bytes = encode(next_plan_);
+  for (Rank to = 1; to < size(); ++to) {
+    exchange_.send_bytes(to, tag(window_ + 1, Kind::plan), bytes, under_way_);
+  }
+}
+
+void Group::look_at_links() {
   const std::uint64_t version = world_.probes() ? world_.probes()->version() : 0;
   if (version != planned_version_ && now() - planned_at_ >= 50 * planning_took_) {
     const Time began = now();
@@ -80,11 +96,24 @@ void Group::plan_next_window() {
     planned_at_ = now();
     planning_took_ = planned_at_ - began;
   }
-  next_plan_ = planner_->next(now());
-  const auto bytes = encode(next_plan_);
-  for (Rank to = 1; to < size(); ++to) {
-    exchange_.send_bytes(to, tag(window_ + 1, Kind::plan), bytes, under_way_);
-  }
+}
+
+void Group::tell_trees(Header& header) {
+  if (me_ != 0 || world_.settings().engine == Engine::mst) return;
+  look_at_links();
+  const Plan& trees = planner_->trees();
+  if (trees.version <= plan_.version) return;
+  header.up_version = trees.version;
+  header.up = trees.up;
+  header.up_large = trees.up_large;
+}
+
+void Group::take_trees(const Header& header) {
+  if (header.up_version <= plan_.version) return;
+  plan_.version = header.up_version;
+  plan_.up = header.up;
+  plan_.up_large = header.up_large;
+  up_.clear();
 }
 
 Plan Group::receive_plan(std::uint32_t window) {

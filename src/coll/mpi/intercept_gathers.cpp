@@ -21,6 +21,19 @@ Part various_parts(const void* buffer, const int* counts, const int* places, MPI
   return [=](Rank rank) { return Data{place(buffer, places[rank], type), counts[rank], type}; };
 }
 
+/// At the root, whose part is in both of its buffers.
+void refuse_alias_at([[maybe_unused]] MPI_Comm comm, [[maybe_unused]] int root,
+                     [[maybe_unused]] const void* own, [[maybe_unused]] int count,
+                     [[maybe_unused]] const Part& part) {
+#ifdef MPICH_VERSION
+  int me = 0;
+  must(PMPI_Comm_rank(comm, &me));
+  if (me == root && own != MPI_IN_PLACE) {
+    refuse_alias(own, part(static_cast<Rank>(me)).buffer, count);
+  }
+#endif
+}
+
 Data in_place_or(const void* buffer, int count, MPI_Datatype type) {
   if (buffer == MPI_IN_PLACE) return {};
   return {const_cast<void*>(buffer), count, type};
@@ -37,9 +50,10 @@ int MPI_Gather(const void* from, int count, MPI_Datatype type, void* to, int to_
   };
   if (!is_root_of(comm, root)) return native();
   return guarded(comm, [&] {
+    const Part part = equal_parts(to, to_count, to_type);
+    refuse_alias_at(comm, root, from, count, part);
     return collective(comm, Call::gather, 0, native, [&](Group& group) {
-      gather(group, in_place_or(from, count, type), equal_parts(to, to_count, to_type),
-             static_cast<Rank>(root));
+      gather(group, in_place_or(from, count, type), part, static_cast<Rank>(root));
     });
   });
 }
@@ -51,9 +65,10 @@ int MPI_Gatherv(const void* from, int count, MPI_Datatype type, void* to, const 
   };
   if (!is_root_of(comm, root)) return native();
   return guarded(comm, [&] {
+    const Part part = various_parts(to, to_counts, places, to_type);
+    refuse_alias_at(comm, root, from, count, part);
     return collective(comm, Call::gather, 0, native, [&](Group& group) {
-      gather(group, in_place_or(from, count, type), various_parts(to, to_counts, places, to_type),
-             static_cast<Rank>(root));
+      gather(group, in_place_or(from, count, type), part, static_cast<Rank>(root));
     });
   });
 }
@@ -65,9 +80,10 @@ int MPI_Scatter(const void* from, int from_count, MPI_Datatype from_type, void* 
   };
   if (!is_root_of(comm, root)) return native();
   return guarded(comm, [&] {
+    const Part part = equal_parts(from, from_count, from_type);
+    refuse_alias_at(comm, root, to, count, part);
     return collective(comm, Call::scatter, 0, native, [&](Group& group) {
-      scatter(group, equal_parts(from, from_count, from_type), in_place_or(to, count, type),
-              static_cast<Rank>(root));
+      scatter(group, part, in_place_or(to, count, type), static_cast<Rank>(root));
     });
   });
 }
@@ -80,9 +96,10 @@ int MPI_Scatterv(const void* from, const int* from_counts, const int* places,
   };
   if (!is_root_of(comm, root)) return native();
   return guarded(comm, [&] {
+    const Part part = various_parts(from, from_counts, places, from_type);
+    refuse_alias_at(comm, root, to, count, part);
     return collective(comm, Call::scatter, 0, native, [&](Group& group) {
-      scatter(group, various_parts(from, from_counts, places, from_type),
-              in_place_or(to, count, type), static_cast<Rank>(root));
+      scatter(group, part, in_place_or(to, count, type), static_cast<Rank>(root));
     });
   });
 }
@@ -103,6 +120,7 @@ int MPI_Allgather(const void* from, int count, MPI_Datatype type, void* to, int 
     const Part part = equal_parts(to, to_count, to_type);
     Data mine = in_place_or(from, count, type);
     if (from == MPI_IN_PLACE) mine = part(static_cast<Rank>(me));
+    refuse_alias_at(comm, me, from, count, part);
     return collective(comm, Call::all_gather, bytes, native, [&](Group& group) {
       all_gather(group, mine, part, bytes > small_bytes_max);
     });
@@ -130,6 +148,7 @@ int MPI_Allgatherv(const void* from, int count, MPI_Datatype type, void* to, con
     const Part part = various_parts(to, to_counts, places, to_type);
     Data mine = in_place_or(from, count, type);
     if (from == MPI_IN_PLACE) mine = part(static_cast<Rank>(me));
+    refuse_alias_at(comm, me, from, count, part);
     return collective(comm, Call::all_gather, bytes, native, [&](Group& group) {
       all_gather(group, mine, part, bytes > small_bytes_max);
     });

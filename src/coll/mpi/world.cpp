@@ -69,6 +69,7 @@ void World::end() {
   if (world->settings_.engine == Engine::mst) PMPI_Barrier(world->own_);
   world->probes_.reset();
   PMPI_Comm_free(&world->own_);
+  PMPI_Comm_free(&world->alone_);
   PMPI_Group_free(&world->group_);
   // Groups are still attached to communicators that the program has not freed: they stay.
 }

@@ -34,6 +34,8 @@ class World {
   Rank me() const { return me_; }
   Rank size() const { return size_; }
   MPI_Group group() const { return group_; }
+  /// This rank alone; errors are returned. To ask the MPI library what it would say.
+  MPI_Comm alone() const { return alone_; }
   int keyval() const { return keyval_; }
   /// nullptr where some rank has no MPI_THREAD_MULTIPLE: then nonblocking ones are not ours.
   Progress* progress() const { return progress_.get(); }
@@ -63,6 +65,7 @@ class World {
   const Rank me_, size_;
   const Time begun_;
   MPI_Comm own_ = MPI_COMM_NULL;
+  MPI_Comm alone_ = MPI_COMM_NULL;
   MPI_Group group_ = MPI_GROUP_NULL;
   int keyval_ = MPI_KEYVAL_INVALID;
   std::unique_ptr<Emulator> emulator_;

@@ -94,6 +94,8 @@ bool World::meet() {
     progress_ = std::make_unique<Progress>();
   }
   PMPI_Comm_group(MPI_COMM_WORLD, &group_);
+  PMPI_Comm_dup(MPI_COMM_SELF, &alone_);
+  PMPI_Comm_set_errhandler(alone_, MPI_ERRORS_RETURN);
   PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, delete_group, &keyval_, nullptr);
   if (emulating) emulator_ = std::make_unique<Emulator>(settings_.emulate, me_, size_);
   if (sockets && settings_.engine != Engine::binomial) {

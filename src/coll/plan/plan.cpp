@@ -13,9 +13,9 @@ namespace piracema::coll {
 namespace {
 
 struct Head {
-  std::uint32_t length = 0, ours = 0, trial = 0, up = 0;
+  std::uint32_t length = 0, ours = 0, trial = 0, up = 0, version = 0;
 };
-static_assert(call_classes <= 32 && sizeof(Head) == 16);
+static_assert(call_classes <= 32 && sizeof(Head) == 20);
 
 /// Half-way between near and far links, seconds.
 constexpr double near_latency = 0.2e-3;
@@ -36,7 +36,7 @@ bool is_forced(Engine engine) {
 std::vector<char> encode(const Plan& plan) {
   const Head head{plan.length, static_cast<std::uint32_t>(plan.ours.to_ulong()),
                   static_cast<std::uint32_t>(plan.trial.to_ulong()),
-                  static_cast<std::uint32_t>(plan.up.size())};
+                  static_cast<std::uint32_t>(plan.up.size()), plan.version};
   const std::size_t bytes = plan.up.size() * sizeof(Branch);
   std::vector<char> out(sizeof head + bytes + plan.up_large.size() * sizeof(Branch));
   std::memcpy(out.data(), &head, sizeof head);
@@ -56,7 +56,7 @@ Result<Plan> decode_plan(std::span<const char> in, Rank size) {
   if (head.length < 1 || head.length > window_operations_max || head.up != size) {
     return Error{Errc::corrupt, concat("plan: a window of ", head.length, " operations")};
   }
-  Plan plan{head.length, head.ours, head.trial, Branches(size), Branches(size)};
+  Plan plan{head.length, head.ours, head.trial, Branches(size), Branches(size), head.version};
   std::memcpy(plan.up.data(), in.data() + sizeof head, bytes);
   std::memcpy(plan.up_large.data(), in.data() + sizeof head + bytes, bytes);
   for (const Branches* up : {&plan.up, &plan.up_large}) {

@@ -15,7 +15,7 @@ namespace piracema::coll {
 /// What all ranks of a communicator do in a window of operations. Broadcasts carry their tree with
 /// them; but that a tree is used at all, and the tree by which values come up, all have to know
 /// before. Rank 0 makes the plan of the next window and sends it when this one begins, so nobody
-/// waits for it.
+/// waits for it. Other trees it sends earlier where it can: with what goes down from it to all.
 struct Plan {
   /// Operations in the window, `window_operations_max` at most.
   std::uint32_t length = 2;
@@ -24,6 +24,8 @@ struct Plan {
   std::bitset<call_classes> ours, trial;
   /// Values come up along the edges of these trees, to whatever root: few bytes, and segments.
   Branches up, up_large;
+  /// Of these trees: grows when they become others.
+  std::uint32_t version = 0;
   bool operator==(const Plan&) const = default;
 
   Way way(unsigned call_class, unsigned calls_before) const {

@@ -56,6 +56,7 @@ TEST_CASE("bandwidth that was not measured is that of links as near or as far") 
 TEST_CASE("a plan arrives as it was sent, and bytes that are none are refused") {
   Plan plan = make_plan(Engine::automatic, testing::paper_links(), {});
   plan.length = 100;
+  plan.version = 7;
   plan.ours[7] = plan.trial[31] = true;
   const auto bytes = encode(plan);
   REQUIRE(decode_plan(bytes, 24).ok());

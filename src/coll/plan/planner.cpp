@@ -47,7 +47,10 @@ Planner::Planner(Engine engine, Rank size)
     : engine_(engine), plan_(first_plan(engine, size)), costs_(size) {}
 
 void Planner::on_links(const LinkTable& links, const std::vector<std::uint32_t>& site_of) {
-  plan_ = make_plan(engine_, links, site_of);
+  Plan made = make_plan(engine_, links, site_of);
+  const bool same = made.up == plan_.up && made.up_large == plan_.up_large;
+  made.version = plan_.version + (same ? 0 : 1);
+  plan_ = std::move(made);
   if (is_forced(engine_)) return;
   for (unsigned size = 0; size < call_sizes; ++size) {
     const Expected expected = expected_of(links, typical_bytes[size]);

@@ -29,6 +29,8 @@ class Planner {
   /// as long as `window_takes`, within bounds, so that plans cost next to nothing.
   Plan next(Time now);
 
+  /// The trees for what comes up, by the links as they were told last, and their version.
+  const Plan& trees() const { return plan_; }
   const Choice& choice(unsigned call_class) const { return choices_[call_class]; }
 
  private:

@@ -92,3 +92,17 @@ TEST_CASE("windows are short at first, and then as long as plans cost nothing") 
   }
   CHECK(length == 16);
 }
+
+TEST_CASE("trees for what comes up have another version when they are others") {
+  Planner planner(Engine::tree, 24);
+  CHECK(planner.trees().version == 0);
+  const LinkTable links = guessed(testing::paper_links());
+  planner.on_links(links, {});
+  const std::uint32_t first = planner.trees().version;
+  CHECK(first > 0);
+  planner.on_links(links, {});
+  CHECK(planner.trees().version == first);
+  planner.on_links(guessed(testing::paper_links_after_changes()), {});
+  CHECK(planner.trees().version > first);
+  CHECK(planner.next(Time{}).version == planner.trees().version);
+}

@@ -23,20 +23,25 @@ std::vector<double> distances(const Costs& costs, Rank root) {
 }
 
 // The relaxation: any sender reaches rank v in busy + enters[v], where enters[v] is the least
-// latency of all links to v and busy the least of all links. The k-th rank to get the message gets
-// it no earlier than reached[k]: the rank that is entered k-th easiest, from the sender that is
-// free first, but not before the k-th shortest distance. All these exchanges only make it earlier.
+// latency of all links to v, the easiest first, and busy the least of all links. The k-th rank to
+// get the message gets it no earlier than reached[k], for three reasons: the k-th shortest
+// distance; the one before it; and k sends, of which the j-th ends at ends[j] at best. Their
+// receivers are no easier to enter than the k easiest, and whoever pairs ends with receivers delays
+// the last one least if the hardest to enter is sent to first.
 std::vector<double> reached_at_earliest(const std::vector<double>& enters,
                                         const std::vector<double>& distance, double busy) {
   std::priority_queue<double, std::vector<double>, std::greater<>> free;
-  std::vector<double> reached{0};
+  std::vector<double> reached{0}, ends;
   free.push(0);
   for (std::size_t k = 0; k < enters.size(); ++k) {
-    const double sent = free.top() + busy;
+    // Who is reached later than this is no sender for it.
+    ends.push_back(free.top() + busy);
     free.pop();
-    free.push(sent);
-    reached.push_back(std::max({sent + enters[k], distance[k], reached.back()}));
-    free.push(reached.back());
+    free.push(ends.back());
+    double last = std::max(distance[k], reached.back());
+    for (std::size_t j = 0; j <= k; ++j) last = std::max(last, ends[j] + enters[k - j]);
+    reached.push_back(last);
+    free.push(last);
   }
   return reached;
 }
