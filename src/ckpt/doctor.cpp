@@ -84,8 +84,9 @@ Finding mpi() {
   }
   finding.text = end->output.substr(0, end->output.find('\n'));
   const bool hydra = end->output.find("HYDRA") != std::string::npos;
-  finding.text += hydra ? "; with UCX set UCX_TLS=tcp,self (or posix,self)"
-                        : "; shared memory and TCP can be saved, InfiniBand cannot";
+  finding.text +=
+      hydra ? "; with UCX set UCX_TLS=tcp,self and UCX_NET_DEVICES=lo, or UCX_TLS=posix,self"
+            : "; shared memory and TCP can be saved, InfiniBand cannot";
   return finding;
 }
 

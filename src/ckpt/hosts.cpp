@@ -204,6 +204,8 @@ Order Hosts::order_for(HostNumber host) const {
     order.environment.push_back(concat(std::string_view(name), bin, "hosts.openmpi"));
   }
   order.environment.push_back(concat("HYDRA_HOST_FILE=", bin, "hosts.mpich"));
+  // With the loopback beside it MPICH 4.0 over UCX waits in MPI_Finalize for ever now and then.
+  order.environment.emplace_back("UCX_NET_DEVICES=c0");
   return order;
 }
 
