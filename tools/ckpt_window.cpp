@@ -144,6 +144,7 @@ void print_json(const Outlook& outlook, const Plan& plan) {
                                 {"writers", known.writers},
                                 {"others_bytes", known.others_bytes},
                                 {"probe", known.probe},
+                                {"busy", known.busy},
                                 {"learnt", outlook.learnt},
                                 {"p50", forecast.p50},
                                 {"p95", forecast.p95},

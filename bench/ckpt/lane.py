@@ -107,7 +107,7 @@ class Lane:
         return row
 
     def forecast_of(self, plan):
-        known = ["bytes", "p50", "p95", "p99", "probe", "dirty_bytes", "learnt", "factors"]
+        known = ["bytes", "p50", "p95", "p99", "probe", "busy", "dirty_bytes", "learnt", "factors"]
         return {name: plan[name] for name in known}
 
     def end_only(self, where, program):

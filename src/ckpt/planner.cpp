@@ -53,7 +53,9 @@ std::vector<std::string> explain(const Plan& plan, const DumpFeatures& features,
       concat("to be written beside it ", human_bytes(features.dirty_bytes + features.others_bytes),
              ", writers ", std::lround(features.writers),
              features.probe > 0 ? concat(", probe of the store ", human_seconds(features.probe))
-                                : std::string()),
+                                : std::string(),
+             features.busy > 1 ? concat(", ", two_digits(features.busy), " processes for each core")
+                               : std::string()),
       concat("learnt from ", learnt, learnt == 1 ? " dump" : " dumps", " to this store"),
       concat("a dump takes p50 ", human_seconds(forecast.p50), ", p95 ",
              human_seconds(forecast.p95), ", p99 ", human_seconds(forecast.p99))};

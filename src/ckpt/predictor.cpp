@@ -15,9 +15,9 @@ constexpr double process_seconds = 0.01;
 // So much is written in the time that a dump takes which has nothing to write.
 constexpr double overhead_bytes = 20e6;
 // What waits to be written before is waited for, in part, and a store whose probe takes long is
-// slow; how far, has to be learnt.
-constexpr Regression::Before before = {.weights = {0, 0, 0.5, 0.3, 0.2},
-                                       .certainty = {1, 4, 4, 4, 4}};
+// slow, as is one on a host that has other things to do; how far, has to be learnt.
+constexpr Regression::Before before = {.weights = {0, 0, 0.5, 0.3, 0.2, 0.7},
+                                       .certainty = {1, 4, 4, 4, 4, 4}};
 constexpr double usual_probe = 0.01;
 // A dump unlike all others is at most so much less certain, in variances.
 constexpr double doubt_most = 2;
@@ -49,8 +49,12 @@ Inputs inputs_of(const DumpFeatures& features) {
   const double load = std::max(0.0, features.dirty_bytes) + std::max(0.0, features.others_bytes);
   const double probe =
       features.probe > 0 ? std::log(std::clamp(features.probe, 1e-3, 60.0) / usual_probe) : 0;
-  return {1.0, std::log(bytes / 1e8), std::log1p(load / (bytes + overhead_bytes)),
-          std::log(std::max(1.0, features.writers)), probe};
+  return {1.0,
+          std::log(bytes / 1e8),
+          std::log1p(load / (bytes + overhead_bytes)),
+          std::log(std::max(1.0, features.writers)),
+          probe,
+          std::log(std::max(1.0, features.busy))};
 }
 
 double freshness(double from, double to) {
@@ -89,6 +93,7 @@ DumpForecast Predictor::forecast(const DumpFeatures& features) const {
                       {"what else is to be written", std::exp(weights[2] * x[2])},
                       {"writers", std::exp(weights[3] * x[3])},
                       {"probe of the store", std::exp(weights[4] * x[4])},
+                      {"others on this host", std::exp(weights[5] * x[5])},
                       {"the last dump", std::exp(median - line_.predict(x))}};
   return forecast;
 }

@@ -25,11 +25,14 @@ struct DumpFeatures {
   double writers = 1, others_bytes = 0;
   /// How long it took just now to write a quarter of a MiB to the store for good; 0: not known.
   double probe = 0;
+  /// Processes that want a core, for each core of this host; a dump is one of them.
+  double busy = 0;
   /// Seconds since 1970.
   double at = 0;
 
   auto fields() {
-    return std::tie(bytes, swapped_bytes, processes, dirty_bytes, writers, others_bytes, probe, at);
+    return std::tie(bytes, swapped_bytes, processes, dirty_bytes, writers, others_bytes, probe,
+                    busy, at);
   }
 };
 

@@ -21,7 +21,8 @@ TEST_CASE("a store that nothing is known of is taken for slow if it is busy or a
   const double calm = predictor.forecast({.bytes = 100e6, .probe = 0.01}).p99;
   CHECK(predictor.forecast({.bytes = 100e6, .dirty_bytes = 800e6, .probe = 0.01}).p99 > 2 * calm);
   CHECK(predictor.forecast({.bytes = 100e6, .writers = 8, .probe = 0.01}).p99 > 1.5 * calm);
-  CHECK(predictor.forecast({.bytes = 100e6, .probe = 2}).p99 > 3 * calm);
+  CHECK(predictor.forecast({.bytes = 100e6, .probe = 2}).p99 > 2 * calm);
+  CHECK(predictor.forecast({.bytes = 100e6, .probe = 0.01, .busy = 10}).p99 > 3 * calm);
 }
 
 TEST_CASE("a store's rate is learnt in a few dumps") {

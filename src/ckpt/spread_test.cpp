@@ -44,14 +44,14 @@ TEST_CASE("what is uncertain only at times is so only then") {
   std::vector<Spread::Error> past;
   for (int i = 0; i < 200; ++i) {
     const bool busy = random.chance(0.3);
-    past.push_back({{1, 0, busy ? 2.0 : 0.0, 0, 0}, (busy ? 0.8 : 0.1) * normal(random)});
+    past.push_back({{1, 0, busy ? 2.0 : 0.0, 0, 0, 0}, (busy ? 0.8 : 0.1) * normal(random)});
   }
   const Spread spread(past, 0.99);
-  const double calm = spread.scale({1, 0, 0, 0, 0}), busy = spread.scale({1, 0, 2, 0, 0});
+  const double calm = spread.scale({1, 0, 0, 0, 0, 0}), busy = spread.scale({1, 0, 2, 0, 0, 0});
   CHECK(calm == doctest::Approx(0.1).epsilon(0.5));
   CHECK(busy > 4 * calm);
   // One that is like none of them has what is usual.
-  const double usual = spread.scale({1, 0, 0, 9, 9});
+  const double usual = spread.scale({1, 0, 0, 9, 9, 0});
   CHECK(usual > calm);
   CHECK(usual < busy);
 }

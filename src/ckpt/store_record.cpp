@@ -21,7 +21,7 @@ namespace {
 
 constexpr const char* format = "piracema store";
 constexpr const char* directory_name = "/.piracema-store";
-constexpr std::size_t numbers = 9;
+constexpr std::size_t numbers = 10;
 
 std::string path_in(const std::string& place) { return place + "/store.json"; }
 
@@ -47,7 +47,7 @@ nlohmann::json to_json(PastDump dump) {
 }
 
 PastDump past_dump(const nlohmann::json& list) {
-  if (!list.is_array() || list.size() != numbers) throw WrongDocument("want dumps of 9 numbers");
+  if (!list.is_array() || list.size() != numbers) throw WrongDocument("want dumps of 10 numbers");
   std::size_t at = 0;
   const auto next = [&] {
     const double value = list[at++].get<double>();

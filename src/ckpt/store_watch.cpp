@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <ctime>
 #include <fstream>
+#include <thread>
 
 #include "base/log.h"
 #include "base/text.h"
@@ -32,6 +33,13 @@ double dirty_bytes() {
     }
   }
   return sum;
+}
+
+// Processes that want a core (the load of the last minute), for each core.
+double busy() {
+  double load = 0;
+  std::ifstream("/proc/loadavg") >> load;
+  return load / static_cast<double>(std::max(1U, std::thread::hardware_concurrency()));
 }
 
 }  // namespace
@@ -82,6 +90,7 @@ DumpFeatures StoreWatch::features(const JobMemory& job) const {
                      .writers = static_cast<double>(look_.writers + hosts_),
                      .others_bytes = look_.bytes,
                      .probe = look_.probe,
+                     .busy = busy(),
                      .at = static_cast<double>(std::time(nullptr))};
   // A store that has not answered yet is as slow as that at least.
   if (probing_since_) known.probe = std::max(known.probe, seconds_since(*probing_since_));
