@@ -50,7 +50,7 @@ PAPER = [
 # What is measured, and each point how often and for how long.
 EXTENTS = {
     "quick": dict(shares=[0, 100], threads=[2], sizes=[10_000], runs=1, seconds=0.01),
-    "reduced": dict(shares=[0, 100, 25], threads=[2, 8], sizes=[10_000, 1_000_000], runs=3,
+    "reduced": dict(shares=[0, 100, 25, 50], threads=[2, 8], sizes=[10_000, 1_000_000], runs=3,
                     seconds=0.05),
     "full": dict(shares=[0, 100, 25, 50, 10, 5, 15, 20, 75], threads=[2, 8, 1, 4, 6],
                  sizes=[10_000, 1_000_000], runs=5, seconds=0.15),
