@@ -51,7 +51,8 @@ TEST_CASE("a job that is stopped again and again loses nothing") {
   const Stream stream;
   {
     Job job(stream.run(long_job));
-    job.wait_for("first_item_out");
+    // An item may come out before all have begun; stopped so early there is nothing to keep.
+    job.wait_for("running");
     job.signal(SIGINT);
     REQUIRE(job.wait() == 75);
   }
