@@ -106,7 +106,7 @@ ssize_t RingReader::read(const iovec* parts, std::size_t count) {
     errno = EPROTO;
     return -1;
   }
-  if (there != 0 && std::exchange(asleep_, false)) patience_.slept();
+  if (there != 0 && std::exchange(asleep_, false)) spin_.slept();
   std::size_t left = there;
   for (std::size_t i = 0; i < count && left > 0; ++i) {
     auto* to = static_cast<std::byte*>(parts[i].iov_base);

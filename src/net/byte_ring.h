@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <span>
 
-#include "base/patience.h"
+#include "base/adaptive_spin.h"
 
 namespace piracema::net {
 
@@ -74,7 +74,7 @@ class RingReader {
 
   /// Something is there, or comes within the short while that it is worth to stay awake for.
   bool is_worth_waiting() {
-    return patience_.until([this] { return !is_empty(); });
+    return spin_.until([this] { return !is_empty(); });
   }
 
   /// Asks to be told of the next bytes; false if some are there already.
@@ -91,7 +91,7 @@ class RingReader {
   const std::span<const std::byte> room_;
   const Bell writer_;
   std::uint64_t read_ = 0;
-  Patience patience_;
+  AdaptiveSpin spin_;
   bool asleep_ = false;
 };
 

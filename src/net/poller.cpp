@@ -119,9 +119,9 @@ void Poller::run_once(std::chrono::milliseconds timeout) {
   const int longest = wait_ms(timeout);
   if (longest == 0) {
     wait(0);
-  } else if (!patience_.until([&] { return wait(0); })) {
+  } else if (!spin_.until([&] { return wait(0); })) {
     wait(longest);
-    patience_.slept();
+    spin_.slept();
   }
   batch_size_ = static_cast<std::size_t>(std::max(ready, 0));
   for (std::size_t i = 0; i < batch_size_; ++i) {

@@ -14,9 +14,9 @@
 #include <utility>
 #include <vector>
 
+#include "base/adaptive_spin.h"
 #include "base/clock.h"
 #include "base/fd.h"
-#include "base/patience.h"
 
 namespace piracema::net {
 
@@ -76,7 +76,7 @@ class Poller {
   /// What the last wait reported; `forget` takes out what it makes obsolete.
   std::array<epoll_event, 64> batch_{};
   std::size_t batch_size_ = 0;
-  Patience patience_;
+  AdaptiveSpin spin_;
 
   std::map<Timer, std::function<void()>> timers_;
   std::uint64_t timer_count_ = 0;

@@ -32,9 +32,9 @@ void Parker::wake() {
 void Parker::sleep(std::optional<Time> longest) {
   int expected = idle;
   const auto is_woken = [this] { return state_.load(std::memory_order_relaxed) == woken; };
-  if (!patience_.until(is_woken) && state_.compare_exchange_strong(expected, asleep)) {
+  if (!spin_.until(is_woken) && state_.compare_exchange_strong(expected, asleep)) {
     futex_wait(state_, asleep, longest);
-    patience_.slept();
+    spin_.slept();
   }
   // Woken, timed out or a false alarm: the caller looks for itself.
   resume();

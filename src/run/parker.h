@@ -5,8 +5,8 @@
 #include <optional>
 #include <utility>
 
+#include "base/adaptive_spin.h"
 #include "base/clock.h"
-#include "base/patience.h"
 
 namespace piracema::runtime {
 
@@ -40,7 +40,7 @@ class Parker {
 
   std::atomic<int> state_{idle};
   std::function<void()> go_on_;
-  Patience patience_;
+  AdaptiveSpin spin_;
 };
 
 }  // namespace piracema::runtime

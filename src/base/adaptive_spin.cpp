@@ -1,4 +1,4 @@
-#include "base/patience.h"
+#include "base/adaptive_spin.h"
 
 #include <sched.h>
 
@@ -22,29 +22,31 @@ constexpr Time way_most = milliseconds(1000);
 
 }  // namespace
 
-bool Patience::begin() {
-  since_ = at_ = now();
-  return usual_ <= usual_most && since_ >= not_before_;
+void AdaptiveSpin::yield() { ::sched_yield(); }
+
+void AdaptiveSpin::begin() {
+  since_ = at_ = until_ = clock_();
+  if (usual_ <= usual_most && since_ >= not_before_) until_ += looks_for_least + 4 * usual_;
 }
 
-bool Patience::look_again() {
-  if (at_ >= since_ + looks_for_least + 4 * usual_) return false;
-  ::sched_yield();
-  const Time before = std::exchange(at_, now());
-  if (at_ - before <= somebody_else) return true;
-  give_way();
-  return false;
+bool AdaptiveSpin::look_again() {
+  if (at_ >= until_) return false;
+  yield_();
+  const Time before = std::exchange(at_, clock_());
+  if (at_ - before > somebody_else) give_way();
+  return true;
 }
 
 // Longer and longer, while it is always the same.
-void Patience::give_way() {
+void AdaptiveSpin::give_way() {
   const bool again = at_ < not_before_ + 2 * way_;
   way_ = again ? std::min(2 * way_, way_most) : way_least;
   not_before_ = at_ + way_;
+  until_ = at_;
 }
 
-void Patience::slept() {
-  usual_ = (3 * usual_ + std::min(now() - since_, Time(milliseconds(1)))) / 4;
+void AdaptiveSpin::slept() {
+  usual_ = (3 * usual_ + std::min(clock_() - since_, Time(milliseconds(1)))) / 4;
 }
 
 }  // namespace piracema

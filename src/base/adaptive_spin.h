@@ -6,20 +6,23 @@
 
 namespace piracema {
 
-/// How long to look again before going to sleep. A sleep and a wake cost the two threads up to some
+/// Looks again before a thread goes to sleep. A sleep and a wake cost the two threads up to some
 /// fifty microseconds, on a virtual machine above all; so what comes within about that time is
 /// waited for awake, if it usually does come then. The core is yielded between two looks. Who
 /// usually waits longer, or has found that the core is wanted by others, does not look again. Used
 /// by one thread.
-class Patience {
+class AdaptiveSpin {
  public:
+  AdaptiveSpin() : AdaptiveSpin(now, yield) {}
+  /// By another clock, and another way to leave the core to others.
+  AdaptiveSpin(Time (*clock)(), void (*yield)()) : clock_(clock), yield_(yield) {}
+
   /// Whether `come` was true within that time. If not, and after a sleep: `slept`.
   template <class Come>
   bool until(Come come) {
-    bool may_look = begin();
+    begin();
     while (!come()) {
-      if (!may_look) return false;
-      may_look = look_again();
+      if (!look_again()) return false;
     }
     slept();
     return true;
@@ -29,12 +32,15 @@ class Patience {
   void slept();
 
  private:
-  /// Whether one look is not all.
-  bool begin();
+  static void yield();
+  void begin();
+  /// Not before it has yielded; false if there was time enough.
   bool look_again();
   void give_way();
 
-  Time since_{}, at_{}, usual_ = std::chrono::milliseconds(1);
+  Time (*clock_)();
+  void (*yield_)();
+  Time since_{}, at_{}, until_{}, usual_ = std::chrono::milliseconds(1);
   Time not_before_{}, way_{};
 };
 
