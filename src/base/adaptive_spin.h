@@ -15,7 +15,7 @@ class AdaptiveSpin {
  public:
   AdaptiveSpin() : AdaptiveSpin(now, yield) {}
   /// By another clock, and another way to leave the core to others.
-  AdaptiveSpin(Time (*clock)(), void (*yield)()) : clock_(clock), yield_(yield) {}
+  AdaptiveSpin(Time (*clock)(), void (*leave)()) : clock_(clock), yield_(leave) {}
 
   /// Whether `come` was true within that time. If not, and after a sleep: `slept`.
   template <class Come>
