@@ -14,29 +14,53 @@ def nice_step(span):
     return next(power * factor for factor in [1, 2, 5, 10] if power * factor >= rough)
 
 
-def panel(at, title, x_label, lines):
-    """One chart at x = `at`; `lines` are (label, [(x, low, middle, high)])."""
+def even_marks(most):
+    step = nice_step(most)
+    return [i * step for i in range(math.ceil(most / step) + 1)]
+
+
+def decades(values):
+    """Powers of ten around what is greater than 0."""
+    positive = [value for value in values if value > 0] or [1]
+    first, last = math.floor(math.log10(min(positive))), math.ceil(math.log10(max(positive)))
+    return [10.0 ** power for power in range(first, max(last, first + 1) + 1)]
+
+
+def place(value, marks, log):
+    """Between the first mark, 0, and the last, 1."""
+    first, last = marks[0], marks[-1]
+    if log:
+        return math.log10(max(value, first) / first) / math.log10(last / first)
+    return (value - first) / (last - first)
+
+
+def panel(at, title, x_label, lines, names=None, log_y=False):
+    """One chart at x = `at`; `lines` are (label, [(x, low, middle, high)]). With `names` x is a
+    number of one of them."""
     points = [point for _, line in lines for point in line]
     x_max = max([x for x, *_ in points], default=1) or 1
-    y_max = max([high for *_, high in points], default=1) or 1
-    step, x_step = nice_step(y_max), nice_step(x_max)
-    y_max = step * math.ceil(y_max / step)
+    x_step = nice_step(x_max)
+    x_marks = {i * x_step: f"{i * x_step:g}" for i in range(int(x_max / x_step) + 1)}
+    if names:
+        x_max, x_marks = max(len(names) - 1, 1), dict(enumerate(names))
+    ys = [y for _, *spread in points for y in spread]
+    y_marks = decades(ys) if log_y else even_marks(max(ys, default=1) or 1)
 
     def sx(x):
         return at + LEFT + x / x_max * PLOT_WIDTH
 
     def sy(y):
-        return TOP + PLOT_HEIGHT - y / y_max * PLOT_HEIGHT
+        return TOP + PLOT_HEIGHT - place(y, y_marks, log_y) * PLOT_HEIGHT
 
+    bottom = TOP + PLOT_HEIGHT
     out = [f'<text x="{at + LEFT}" y="{TOP - 10}">{escape(title)}</text>']
-    for i in range(round(y_max / step) + 1):
-        y = sy(i * step)
+    for mark in y_marks:
+        y = sy(mark)
         out.append(f'<line x1="{sx(0)}" y1="{y:.1f}" x2="{sx(x_max)}" y2="{y:.1f}" stroke="#ddd"/>')
-        out.append(f'<text x="{sx(0) - 6}" y="{y + 4:.1f}" text-anchor="end">{i * step:g}</text>')
-    for i in range(int(x_max / x_step) + 1):
-        out.append(f'<text x="{sx(i * x_step):.1f}" y="{sy(0) + 18}" text-anchor="middle">'
-                   f'{i * x_step:g}</text>')
-    out.append(f'<text x="{sx(x_max / 2):.1f}" y="{sy(0) + 36}" text-anchor="middle">'
+        out.append(f'<text x="{sx(0) - 6}" y="{y + 4:.1f}" text-anchor="end">{mark:g}</text>')
+    for x, name in x_marks.items():
+        out.append(f'<text x="{sx(x):.1f}" y="{bottom + 18}" text-anchor="middle">{escape(name)}</text>')
+    out.append(f'<text x="{sx(x_max / 2):.1f}" y="{bottom + 36}" text-anchor="middle">'
                f'{escape(x_label)}</text>')
     for number, (label, line) in enumerate(lines):
         color = COLORS[number % len(COLORS)]
@@ -52,8 +76,10 @@ def panel(at, title, x_label, lines):
 
 
 def write(path, title, panels):
-    """`panels` are (title, x label, lines), side by side."""
-    body = "\n".join(panel(WIDTH * i, *one) for i, one in enumerate(panels))
+    """`panels` are (title, x label, lines), or the same and a dictionary of `panel`'s options, side
+    by side."""
+    body = "\n".join(panel(WIDTH * i, *one[:3], **(one[3] if len(one) > 3 else {}))
+                     for i, one in enumerate(panels))
     path.write_text(f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH * len(panels)}" '
                     f'height="{HEIGHT}" font-family="sans-serif" font-size="12">\n'
                     f'<rect width="100%" height="100%" fill="white"/>\n'

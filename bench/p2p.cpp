@@ -10,6 +10,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <atomic>
+#include <cstdio>
 #include <cstring>
 #include <vector>
 
@@ -141,10 +142,29 @@ Result<Sample> plain_memory(std::size_t bytes, std::size_t items) {
   return sample;
 }
 
+std::size_t items_of(std::size_t bytes, std::size_t megabytes) {
+  return std::clamp<std::size_t>(megabytes * 1'000'000 / bytes, 1, 20'000'000);
+}
+
+// One run each, a line of MB/s each.
+int print_plain_sockets(const std::vector<std::size_t>& sizes, std::size_t megabytes) {
+  for (const std::size_t bytes : sizes) {
+    const std::size_t items = items_of(bytes, megabytes);
+    const auto sample = plain_socket(bytes, items);
+    if (!sample) {
+      std::fprintf(stderr, "bench_p2p: %s\n", sample.error().message.c_str());
+      return 1;
+    }
+    std::printf("%.3f\n", static_cast<double>(items * bytes) / sample->wall_s / 1e6);
+  }
+  return 0;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   bench::Settings settings;
+  bool only_plain = false;
   std::vector<std::size_t> sizes{8, 64, 512, 4'096, 65'536, 1'048'576};
   std::size_t megabytes = 2'000;
   std::string transport = "tcp";
@@ -159,11 +179,14 @@ int main(int argc, char** argv) {
   app.add_option("--transport", transport, "tcp, beside a plain socket; shm, beside a plain ring")
       ->check(CLI::IsMember({"tcp", "shm"}))
       ->capture_default_str();
+  app.add_flag("--only-plain", only_plain,
+               "Print the MB/s of the plain socket alone, one run a size");
   CLI11_PARSE(app, argc, argv);
+  if (only_plain) return print_plain_sockets(sizes, megabytes);
 
   Report report("bench_p2p", settings);
   for (const std::size_t bytes : sizes) {
-    const std::size_t items = std::clamp<std::size_t>(megabytes * 1'000'000 / bytes, 1, 20'000'000);
+    const std::size_t items = items_of(bytes, megabytes);
     const Side by_socket{.name = "plain socket", .run = [=] { return plain_socket(bytes, items); }};
     const Side by_memory{.name = "plain ring", .run = [=] { return plain_memory(bytes, items); }};
     const auto ours =

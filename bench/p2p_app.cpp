@@ -124,8 +124,12 @@ int main(int argc, char** argv) {
       return go<Small<512>>(items);
     case 4096:
       return go<Small<4096>>(items);
+    case 8192:
+      return go<Small<8192>>(items);
     case 65536:
       return go<Small<65536>>(items);
+    case 262144:
+      return go<Small<262144>>(items);
     case 1048576:
       return go<Small<1048576>>(items);
     default:

@@ -1,9 +1,13 @@
 #!/usr/bin/env python3
-"""Figs. 9 to 11 of paper 004: measures, prints the paper's values beside ours, and draws them.
+"""Figs. 9 to 11 of paper 004: measures, prints the paper's values beside ours, and draws both.
 
-    bench/streams/figures.py sizes|protocols|serialization|alltoall|grain|words
-        [--build build/release] [--runs 5] [--quick] [--out DIR]
-    bench/streams/figures.py all --quick
+    bench/streams/figures.py sizes|protocols|serialization|alltoall|grain|words|all
+        [--build build/release] [--runs 5] [--minutes 10 | --quick] [--out figures]
+
+--minutes are for each figure: as many of the runs are made, but one of each, as there is time for. So
+long they take with all five runs, on two cores that do nothing else: sizes 4, protocols 3,
+serialization 2, alltoall 2, grain 2, words 4. --quick is to see that all works: few points, each once
+and for a moment, less than a minute in all.
 
 The paper has 16 nodes with 20 cores each and 1 Gbit/s between them; here all groups are processes of
 one host. So curves are to be compared by their shape, and shares by their size.
@@ -11,202 +15,260 @@ one host. So curves are to be compared by their shape, and shares by their size.
 
 import argparse
 import json
+import os
 import pathlib
 import shutil
-import statistics
-import subprocess
 import sys
-import tempfile
+import time
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[1])]
 import chart  # noqa: E402
+import paper  # noqa: E402
+from measure import Bench, spread  # noqa: E402
 
-SIZES = [8, 64, 512, 4096, 65536, 1048576]
 BATCHES = [1, 8, 32, None]  # None: as many as fit the load.
 
 
-class Bench:
-    def __init__(self, arguments):
-        self.build = arguments.build.resolve()
-        self.runs = 2 if arguments.quick else arguments.runs
+class Figure:
+    """One of the figures: measures its points in turns, and draws what was found."""
+
+    def __init__(self, name, arguments, points):
+        self.name = name
         self.quick = arguments.quick
+        self.seconds = 0.2 if self.quick else 1  # That a run is to take, about.
         self.out = arguments.out
+        self.bench = Bench(arguments.build.resolve(), 1 if self.quick else arguments.runs,
+                           arguments.minutes, points)
         self.measured = {}
 
-    def run(self, options, program, *words):
-        """What a program prints under `piracema run`, as numbers."""
-        command = [self.build / "tools/piracema", "run", "--quiet", *options,
-                   self.build / "bench" / program, *words]
-        done = subprocess.run([str(word) for word in command], stdout=subprocess.PIPE,
-                              stderr=subprocess.PIPE, timeout=600)
-        if done.returncode != 0:
-            raise SystemExit(f"{program} {words}: {done.stderr.decode()}")
-        return [float(word) for word in done.stdout.split()]
+    def point(self, x, sides, unit="MB/s"):
+        """Name of a side -> its values, which are kept and printed."""
+        values = self.bench.in_turns(sides)
+        self.measured[str(x)] = values
+        print(f"{x!s:>9}  " + "   ".join(f"{name} {show(found)}" for name, found in values.items())
+              + f"  {unit}", flush=True)
+        return values
 
-    def in_groups(self, names, program, *words, protocol="auto", **settings):
-        """The same with a file of groups, which all have these settings."""
-        groups = [{"name": name, "endpoint": "localhost", **settings} for name in names]
-        with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
-            json.dump({"protocol": protocol, "groups": groups}, file)
-            file.flush()
-            return self.run(["--groups", file.name], program, *words)
-
-    def repeat(self, call):
-        """(lowest, median, highest) of several calls."""
-        values = [call() for _ in range(self.runs)]
-        return min(values), statistics.median(values), max(values)
-
-    def finish(self, name, title, panels):
+    def draw(self, title, panels):
         self.out.mkdir(parents=True, exist_ok=True)
-        (self.out / f"{name}.json").write_text(json.dumps(self.measured))
-        chart.write(self.out / f"{name}.svg", title, panels)
-        print(f"drew {self.out / name}.svg")
+        path = self.out / f"{self.name}.svg"
+        path.with_suffix(".json").write_text(json.dumps(self.measured, indent=1))
+        chart.write(path, title, panels)
+        print(f"drew {path}\n", flush=True)
 
 
-def items_of(size, quick):
-    """So many that a run takes a moment: batches of one are a thousand times as slow as others."""
-    return max(50, min(40_000 if quick else 200_000, (200_000_000 if quick else 1_000_000_000) // size))
+def show(values):
+    low, middle, high = spread(values)
+    return f"{middle:.4g}" + (f" [{low:.4g}-{high:.4g}]" if len(values) > 1 else "")
 
 
-def throughput(bench, size, batch, kind="raw", protocol="tcp"):
-    """MB/s from one group to another."""
-    items = items_of(size, bench.quick) * (20 if batch is None and size < 4096 else 1)
-    settings = {} if batch is None else {"batchSize": batch}
-
-    def once():
-        took = bench.in_groups(["A", "B"], "p2p_app", size, items, kind, protocol=protocol, **settings)[0]
-        return size * items / took / 1e6
-
-    low, middle, high = bench.repeat(once)
-    bench.measured[f"{protocol} {kind} {size} B batch {batch}"] = [low, middle, high]
-    print(f"{protocol:4} {kind:6} {size:8} B  batch {batch or 'auto':>4}  "
-          f"{middle:9.1f} MB/s [{low:.1f}-{high:.1f}]  {middle / size * 1e3:10.1f} k items/s", flush=True)
-    return low, middle, high
+def lines_of(points, per=None):
+    """The lines of a chart: points are what `Figure.point` gave, by their places; with `per` a
+    percentage of what that side had in the same turn."""
+    return [(name, [(i, *spread(values[name] if per is None else
+                                [100 * v / w for v, w in zip(values[name], values[per])]))
+                    for i, values in enumerate(points)])
+            for name in points[0]]
 
 
-def by_size(values):
-    """Points of a line; sizes are told by their place."""
-    return [(i, *value) for i, value in enumerate(values)]
+def flat(label, points):
+    """A line of the paper's: (place, value)."""
+    return (label, [(x, y, y, y) for x, y in points])
 
 
-LABEL = "item: " + ", ".join(f"{i} = {size} B" for i, size in enumerate(SIZES))
+def text_of(size):
+    return f"{size >> 20} Mi" if size >> 20 else f"{size >> 10} Ki" if size >> 10 else str(size)
 
 
-def sizes(bench):
-    """Fig. 9, top left."""
-    print("paper: 8 to 32 messages a batch reach the most there is; above 512 B batches hardly matter")
-    lines = [(f"batch {batch or 'auto'}", by_size([throughput(bench, size, batch) for size in SIZES]))
-             for batch in BATCHES]
-    bench.finish("figure9_sizes", "Fig. 9: sizes and batches, TCP", [("MB/s", LABEL, lines)])
+def p2p(figure, size, batch, kind="raw", protocol="tcp", **settings):
+    """A side: MB/s from one group to another. A first short run says how many items take a moment."""
+    if batch is not None:
+        settings["batchSize"] = batch
+
+    def seconds(items):
+        return figure.bench.in_groups(["A", "B"], "p2p_app", size, items, kind, protocol=protocol,
+                                      **settings)[0]
+
+    items = []
+
+    def run():
+        if not items:
+            few = max(100, min(5_000 * (batch or 64), 10_000_000 // size))
+            items.append(int(max(few, min(20e6, figure.seconds * few / seconds(few)))))
+        return size * items[0] / seconds(items[0]) / 1e6
+
+    return run
 
 
-def protocols(bench):
-    """Fig. 9, bottom left."""
-    print("paper: no appreciable difference between TCP and MPI over TCP")
-    names = ["tcp", "shm"] + (["mpi"] if shutil.which("mpirun") else [])
-    lines = [(name, by_size([throughput(bench, size, None, protocol=name) for size in SIZES]))
-             for name in names]
-    bench.finish("figure9_protocols", "Fig. 9: protocols", [("MB/s", LABEL, lines)])
+def plain(figure, size):
+    """A side: the same from a plain socket to another, 32 items a write."""
+    return lambda: figure.bench.plain_socket(size, 200 if figure.quick else 1_000)
 
 
-def serialization(bench):
-    """Fig. 9, top right: no batches, as there."""
-    print("paper: cereal and raw are alike below 8 KB, raw is faster above")
-    lines = [(kind, by_size([throughput(bench, size, 1, kind=kind) for size in SIZES]))
-             for kind in ["raw", "cereal"]]
-    bench.finish("figure9_serialization", "Fig. 9: serialization, batches of 1", [("MB/s", LABEL, lines)])
+def sizes(arguments):
+    """Fig. 9, top left: sizes of items and batches over TCP"""
+    all_sizes = [8, 512, 65536] if arguments.quick else [8, 64, 512, 4096, 65536, 1048576]
+    figure = Figure("figure9_sizes", arguments, len(all_sizes))
+    print(f"paper: {paper.SIZES}")
+    points = [figure.point(size, {"plain socket": plain(figure, size),
+                                  **{f"batch {b or 'by itself'}": p2p(figure, size, b) for b in BATCHES}})
+              for size in all_sizes]
+    names = [text_of(size) for size in all_sizes]
+    reached = flat("paper, batches of 8 to 32", [(i, 100) for i in range(len(names))])
+    figure.draw(sizes.__doc__, [
+        ("MB/s", "bytes of an item", lines_of(points), {"names": names, "log_y": True}),
+        ("percent of the plain socket", "bytes of an item",
+         [*lines_of(points, "plain socket"), reached], {"names": names})])
 
 
-def alltoall(bench):
-    """Fig. 9, bottom right."""
-    print("paper: grows with the left workers, to 93 % of what the network can do")
-    right, megabytes = (4, 500) if bench.quick else (16, 4000)
-    points = []
-    for left in [1, 2, 4] if bench.quick else [1, 2, 4, 8, 16]:
-        names = [f"G{i}" for i in range(1 + left + right)]
-
-        def once():
-            return megabytes / bench.in_groups(names, "paper_app", "alltoall", left, right, megabytes,
-                                               protocol="tcp")[0]
-
-        low, middle, high = bench.repeat(once)
-        bench.measured[f"{left} left, {right} right"] = [low, middle, high]
-        print(f"{left:3} left, {right} right: {middle:8.0f} MB/s [{low:.0f}-{high:.0f}]", flush=True)
-        points.append((left, low, middle, high))
-    bench.finish("figure9_alltoall", "Fig. 9: all to all, TCP",
-                 [("MB/s together", "left workers", [(f"{right} right workers", points)])])
-
-
-# Grain in ms -> tasks of 100,000 that stay in the master's group, and in which time (Fig. 10).
-PAPER_LOCAL = {0.1: (89_011, 0.464), 0.5: (36_048, 0.915), 1: (20_339, 1.02), 2: (10_680, 1.075),
-               5: (6_239, 1.583)}
+def protocols(arguments):
+    """Fig. 9, bottom left: protocols"""
+    all_sizes = [8, 512, 65536] if arguments.quick else [8, 64, 512, 4096, 65536, 1048576]
+    figure = Figure("figure9_protocols", arguments, len(all_sizes))
+    print(f"paper: {paper.PROTOCOLS}")
+    has_mpi = (shutil.which("mpirun.openmpi") is not None
+               and (figure.bench.build / "plugins/libpiracema_mpi_openmpi.so").exists())
+    if not has_mpi:
+        print("MPI is left out: there is no Open MPI, or no plug-in for it (scripts/setup --with-mpi)")
+    kinds = {"TCP": "tcp", **({"MPI over TCP": "mpi"} if has_mpi else {}), "shared memory": "shm"}
+    points = [figure.point(size, {name: p2p(figure, size, None, protocol=kind)
+                                  for name, kind in kinds.items()}) for size in all_sizes]
+    names = [text_of(size) for size in all_sizes]
+    figure.draw(protocols.__doc__, [
+        ("MB/s", "bytes of an item", lines_of(points), {"names": names, "log_y": True}),
+        ("percent of TCP", "bytes of an item",
+         [*lines_of(points, "TCP"),
+          flat("paper, MPI over TCP", [(i, 100) for i in range(len(names))])], {"names": names})])
 
 
-def grain(bench):
-    """Fig. 10: 16 groups there, 4 here; batches of 32, one message on its way, as there."""
-    groups, workers, tasks = 4, 4, 2_000 if bench.quick else 10_000
-    ours, paper = [], []
-    for ms, (paper_local, paper_s) in PAPER_LOCAL.items():
-        local_percent, seconds = [], []
-        for _ in range(bench.runs):
-            took, local, *_ = bench.in_groups([f"G{i}" for i in range(groups)], "paper_app", "grain", groups,
-                                              workers, tasks, int(ms * 1000), protocol="tcp")
-            local_percent.append(100 * local / tasks)
-            seconds.append(took)
-        low, middle, high = min(local_percent), statistics.median(local_percent), max(local_percent)
-        ideal = tasks * ms / 1e3 / (groups * workers)
-        bench.measured[f"{ms} ms"] = {"local_percent": local_percent, "seconds": seconds, "ideal_s": ideal}
-        print(f"{ms:4} ms: {middle:5.1f} % [{low:.1f}-{high:.1f}] in the master's group, even would be "
-              f"{100 / groups:.1f} (paper: {paper_local / 1000:.1f}, even 6.3); "
-              f"{ideal / statistics.median(seconds) * 100:.0f} % of ideal "
-              f"(paper: {100_000 * ms / 1e3 / 320 / paper_s * 100:.0f})", flush=True)
-        ours.append((ms, low, middle, high))
-        paper.append((ms, *[paper_local / 1000] * 3))
-    bench.finish("figure10_grain", "Fig. 10: master and workers",
-                 [("percent of tasks done locally", "grain in ms", [("ours", ours), ("paper", paper)])])
+def serialization(arguments):
+    """Fig. 9, top right: serialization, batches of 1, groups on cores of their own"""
+    all_sizes = ([512, 8192, 65536] if arguments.quick else
+                 [64, 512, 4096, 8192, 65536, 262144, 1048576])
+    figure = Figure("figure9_serialization", arguments, len(all_sizes))
+    print(f"paper: {paper.SERIALIZATION}")
+    cores = sorted(os.sched_getaffinity(0))
+    halves = [cores[:len(cores) // 2], cores[len(cores) // 2:]]
+    mapping = {} if len(cores) < 2 else {
+        "threadMapping": [",".join(map(str, half)) for half in halves]}
+    points = [figure.point(size, {kind: p2p(figure, size, 1, kind=kind, **mapping)
+                                  for kind in ["cereal", "raw"]}) for size in all_sizes]
+    names = [text_of(size) for size in all_sizes]
+    alike = [(i, 100) for i, size in enumerate(all_sizes) if size <= 8192]
+    figure.draw(serialization.__doc__, [
+        ("MB/s", "bytes of an item", lines_of(points), {"names": names, "log_y": True}),
+        ("percent of cereal", "bytes of an item",
+         [*lines_of(points, "cereal"), flat("paper, below 8 KB", alike)], {"names": names})])
 
 
-def words(bench):
-    """Fig. 11: each source gives a sixteenth of what one counter's group was measured to take."""
-    print("paper: 120 k lines/s unbounded; linear in the sources up to 97 k, 84 % of the most at 16")
-    lines = 20_000 if bench.quick else 200_000
-    took = bench.in_groups(["G0", "G1"], "paper_app", "words", 1, 0, lines)[0]
-    most = lines / took
-    rate = int(most / 16)
-    print(f"ours: {most / 1e3:.0f} k lines/s unbounded, so {rate} a second from each source")
-    points = []
-    for sources in [1, 4, 8] if bench.quick else [1, 2, 4, 8, 12, 16]:
+def alltoall(arguments):
+    """Fig. 9, bottom right: all to all, TCP"""
+    right, megabytes = (4, 200) if arguments.quick else (16, 2_000)
+    lefts = [1, 4] if arguments.quick else [1, 2, 4, 8, 16]
+    figure = Figure("figure9_alltoall", arguments, len(lefts))
+    print(f"paper: grows with the left workers to {paper.ALL_TO_ALL_MB_S} MB/s, "
+          f"{paper.ALL_TO_ALL_PERCENT} % of what the network can do, with {paper.ALL_TO_ALL_LEFT}")
+
+    def together(left):
+        def run():
+            names = [f"G{i}" for i in range(1 + left + right)]
+            took, *_ = figure.bench.in_groups(names, "paper_app", "alltoall", left, right, megabytes)
+            return megabytes / took
+        return run
+
+    points = [figure.point(left, {"plain socket": plain(figure, 65536), "together": together(left)})
+              for left in lefts]
+    names = [str(left) for left in lefts]
+    most = [(i, paper.ALL_TO_ALL_PERCENT) for i, left in enumerate(lefts) if left == paper.ALL_TO_ALL_LEFT]
+    x_label = f"left workers; {right} right ones"
+    figure.draw(alltoall.__doc__, [
+        ("MB/s", x_label, lines_of(points), {"names": names}),
+        ("percent of one plain socket", x_label,
+         [*lines_of(points, "plain socket"), flat("paper, of its network", most)], {"names": names})])
+
+
+def grain(arguments):
+    """Fig. 10: master and workers by grain"""
+    groups, workers = 4, 4
+    grains = [0.1, 1] if arguments.quick else list(paper.GRAINS)
+    figure = Figure("figure10_grain", arguments, len(grains))
+    print(f"paper: {paper.NODES} groups of 20 workers; here {groups} of {workers}, which sleep")
+    local, linear = [], []
+    for ms in grains:
+        tasks = int((1_000 if arguments.quick else 16_000) / ms)
+
+        def run():
+            took, *done = figure.bench.in_groups(
+                [f"G{i}" for i in range(groups)], "paper_app", "grain", groups, workers, tasks,
+                int(ms * 1000), batchSize=32, messageOTF=1)
+            return 100 * done[0] / tasks, 100 * tasks * ms / 1e3 / (groups * workers) / took
+
+        values = figure.bench.in_turns({"ours": run})["ours"]
+        figure.measured[str(ms)] = values
+        local.append([one for one, _ in values])
+        linear.append([one for _, one in values])
+        print(f"{ms:4} ms: {show(local[-1])} % of the tasks in the master's group, even is "
+              f"{100 / groups:.0f} (paper {paper.local_percent(ms):.1f}, even {100 / paper.NODES:.0f}); "
+              f"{show(linear[-1])} % of all workers' speed (paper {paper.percent_of_linear(ms):.0f})",
+              flush=True)
+    names = [str(ms) for ms in grains]
+    panels = []
+    for title, ours, theirs in [
+            ("percent of tasks in the master's group", local, paper.local_percent),
+            ("percent of all workers' speed", linear, paper.percent_of_linear)]:
+        panels.append((title, "grain in ms",
+                       [("ours", [(i, *spread(one)) for i, one in enumerate(ours)]),
+                        flat("paper", [(i, theirs(ms)) for i, ms in enumerate(grains)])],
+                       {"names": names}))
+    figure.draw(grain.__doc__, panels)
+
+
+def words(arguments):
+    """Fig. 11: word count by sources"""
+    counts = [1, 4, 16] if arguments.quick else [1, 2, 4, 8, 12, 13, 14, 16]
+    seconds = 0.5 if arguments.quick else 4
+    figure = Figure("figure11_words", arguments, 1 + len(counts))
+
+    def rate_of(sources, rate, lines):
         names = [f"G{i}" for i in range(sources + 1)]
+        took, *_ = figure.bench.in_groups(names, "paper_app", "words", sources, rate, lines)
+        return sources * lines / took / 1e3
 
-        def once():
-            each = rate * (1 if bench.quick else 5)
-            return sources * each / bench.in_groups(names, "paper_app", "words", sources, rate, each)[0]
+    print(f"paper: {paper.WORDS_MOST} k lines/s unbounded; linear in the sources to "
+          f"{paper.WORDS[13]} k with 13, {paper.WORDS[16]} k with 16")
+    unbounded = figure.point("unbounded", {"one source": lambda: rate_of(1, 0, int(300_000 * seconds))},
+                             "k lines/s")
+    most = spread(unbounded["one source"])[1]
+    each = int(most * 1e3 / 16)  # Lines a second, as the paper chose them.
+    points = [figure.point(count, {"ours": lambda: rate_of(count, each, int(each * seconds))}, "k lines/s")
+              for count in counts]
+    ours = [(count, *(100 * v / most for v in spread(point["ours"])))
+            for count, point in zip(counts, points)]
+    given = flat("given", [(count, 100 * count / 16) for count in counts])
+    figure.draw(words.__doc__, [
+        (f"percent of one unbounded source ({most:.0f} k lines/s here)", "sources",
+         [("ours", ours), flat("paper", [(x, 100 * y / paper.WORDS_MOST) for x, y in paper.WORDS.items()]),
+          given])])
 
-        low, middle, high = bench.repeat(once)
-        bench.measured[f"{sources} sources"] = [low, middle, high]
-        print(f"{sources:3} sources: {middle / 1e3:8.1f} k lines/s, {100 * middle / (rate * sources):.0f} % "
-              f"of what they give", flush=True)
-        points.append((sources, low / 1e3, middle / 1e3, high / 1e3))
-    ideal = [(x, *[x * rate / 1e3] * 3) for x, *_ in points]
-    bench.finish("figure11_words", "Fig. 11: word count",
-                 [("thousand lines a second", "sources", [("ours", points), ("given", ideal)])])
 
-
-FIGURES = {"sizes": sizes, "protocols": protocols, "serialization": serialization, "alltoall": alltoall,
-           "grain": grain, "words": words}
+FIGURES = {one.__name__: one for one in [sizes, protocols, serialization, alltoall, grain, words]}
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("figure", choices=[*FIGURES, "all"])
     parser.add_argument("--build", type=pathlib.Path, default=pathlib.Path("build/release"))
-    parser.add_argument("--runs", type=int, default=5)
-    parser.add_argument("--quick", action="store_true", help="few points and short runs, for a first look")
+    parser.add_argument("--runs", type=int, default=5, help="of each point at most; default: 5")
+    parser.add_argument("--minutes", type=float, default=10, help="for each figure; default: 10")
+    parser.add_argument("--quick", action="store_true", help="few points, once each, for a moment")
     parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path("figures"))
     arguments = parser.parse_args()
     for name, figure in FIGURES.items():
         if arguments.figure in [name, "all"]:
-            figure(Bench(arguments))
+            begin = time.monotonic()
+            print(figure.__doc__)
+            figure(arguments)
+            print(f"{name} took {time.monotonic() - begin:.0f} s\n", flush=True)
 
 
 if __name__ == "__main__":
