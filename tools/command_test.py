@@ -7,11 +7,11 @@
 import json
 import os
 import pathlib
+import select
 import signal
 import subprocess
 import sys
 import tempfile
-import time
 import unittest
 
 PIRACEMA, APP = sys.argv[1:3]
@@ -127,21 +127,14 @@ class Command(unittest.TestCase):
             if json.loads(line)["event"] == "running":
                 break
         children = pathlib.Path(f"/proc/{process.pid}/task/{process.pid}/children")
-        workers = [int(pid) for pid in children.read_text().split()]
+        workers = [os.pidfd_open(int(pid)) for pid in children.read_text().split()]
         self.assertEqual(3, len(workers))
         process.kill()
         process.communicate(timeout=100)
-
-        def alive(pid):
-            try:
-                return pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")")[1].split()[0] != "Z"
-            except OSError:
-                return False
-
-        until = time.monotonic() + 1
-        while any(map(alive, workers)) and time.monotonic() < until:
-            time.sleep(0.01)
-        self.assertEqual([], [pid for pid in workers if alive(pid)])
+        for worker in workers:
+            ended, _, _ = select.select([worker], [], [], 100)
+            self.assertEqual([worker], ended)
+            os.close(worker)
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 
 import json
 import pathlib
+import signal
 import socket
 import unittest
 
@@ -27,10 +28,11 @@ def ports_of(pid):
 
 
 class Ports(BadInput):
-    def start_job(self, lines):
-        """Takes a millisecond a line."""
-        self.lines(lines)
-        self.job_process = self.start(PIRACEMA, "run", "-n", "2", "--json", LINES, "in", "out", "2")
+    def start_job(self):
+        """Goes on for longer than anybody is waited for."""
+        self.lines(10_000)
+        self.job_process = self.start(PIRACEMA, "run", "-n", "2", "--json", "--snapshots", "s", LINES,
+                                      "in", "out", "4")
         for line in self.job_process.stdout:
             if json.loads(line)["event"] == "running":
                 break
@@ -40,20 +42,24 @@ class Ports(BadInput):
         self.assertEqual(3, len(self.ports))
 
     def finish(self):
-        """The job is done as if nobody had called; what it said on standard error."""
+        """The job is done as if nobody had called: stopped, and then taken to its end without pauses.
+        What it said on standard error until it was stopped."""
+        self.assertIsNone(self.job_process.poll())  # Else it was not there to be disturbed.
+        self.job_process.send_signal(signal.SIGINT)
         _, err = self.job_process.communicate(timeout=SECONDS_MAX)
-        self.assertEqual(0, self.job_process.returncode, err)
+        self.assertEqual(75, self.job_process.returncode, err)
+        run = self.run_to_end(*self.job("--snapshots", "s", "--resume"))
+        self.assertEqual(0, run.returncode, run.err)
         self.check_output()
         return err.splitlines()
 
     def test_whoever_says_something_wrong_is_refused_with_a_line(self):
-        self.start_job(8_000)  # Half a frame is waited for, 5 s at most.
+        self.start_job()
         callers = [(port, words, self.start(STRANGER, port, words))
                    for port in self.ports for words in SAYINGS]
         for port, words, caller in callers:
             caller.communicate(timeout=SECONDS_MAX)
             self.assertEqual(0, caller.returncode, f"'{words}' on {port} was not hung up on")
-        self.assertIsNone(self.job_process.poll())  # Else it was not there to be disturbed.
         said = self.finish()
         self.assertGreaterEqual(len(said), len(SAYINGS))
         for line in said:
@@ -61,7 +67,7 @@ class Ports(BadInput):
             self.assertIn("refused a connection from 127.0.0.1", line)
 
     def test_whoever_says_nothing_or_leaves_at_once_does_not_matter(self):
-        self.start_job(500)
+        self.start_job()
         silent = [socket.create_connection(("127.0.0.1", port)) for port in self.ports]
         for port in self.ports:
             for _ in range(50):

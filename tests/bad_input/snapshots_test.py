@@ -7,12 +7,16 @@ import unittest
 
 from support import *
 
+# Lines for two replicas that take 4 ms each: nobody waits for the last one.
+LONG = 10_000
+
 
 class Snapshots(BadInput):
     def stopped_job(self):
-        """A job that was stopped with snapshots in "s"."""
+        """A job that was stopped with snapshots in "s", long before it would have ended."""
+        self.lines(LONG)
         process = self.start(PIRACEMA, "run", "-n", "2", "--json", "--snapshots", "s", "--every",
-                             "20ms", LINES, "in", "out", "2")
+                             "20ms", LINES, "in", "out", "4")
         for line in process.stdout:
             if json.loads(line)["event"] == "snapshot":
                 break
@@ -27,7 +31,8 @@ class Snapshots(BadInput):
         return {path: path.read_bytes() for path in (self.folder / "s").glob("*/*")}
 
     def resume(self, *app):
-        return self.job("--snapshots", "s", "--resume", app=app or (LINES, "in", "out", "2"))
+        """Goes on with it, without pauses."""
+        return self.job("--snapshots", "s", "--resume", app=app or (LINES, "in", "out"))
 
     def test_a_directory_that_is_none_of_snapshots_is_not_taken_over(self):
         (self.folder / "mine").mkdir()
@@ -82,7 +87,7 @@ class Snapshots(BadInput):
         self.check_refused(1, "input 'in' cannot be opened", *self.resume())
         self.assertEqual(before, self.content())
 
-        self.lines(500)
+        self.lines(LONG)
         run = self.run_to_end(*self.resume())
         self.assertEqual(0, run.returncode, run.err)
         self.check_output()
@@ -112,8 +117,9 @@ class Snapshots(BadInput):
         self.check_output()
 
     def test_two_jobs_do_not_share_a_directory(self):
+        self.lines(LONG)
         first = self.start(PIRACEMA, "run", "-n", "2", "--json", "--snapshots", "s", LINES, "in",
-                           "out", "2")
+                           "out", "4")
         for line in first.stdout:
             if json.loads(line)["event"] == "running":
                 break
@@ -122,8 +128,12 @@ class Snapshots(BadInput):
         self.check_refused(3, says, *self.job("--snapshots", "s", app=other))
         self.check_refused(3, says, *self.job("--snapshots", "s", "--resume", app=other))
         self.check_refused(3, says, *other, environment={"PIRACEMA_SNAPSHOTS": "s"})
+        self.assertIsNone(first.poll())  # Else it was not in use.
+        first.send_signal(signal.SIGINT)
         _, err = first.communicate(timeout=SECONDS_MAX)
-        self.assertEqual(0, first.returncode, err)
+        self.assertEqual(75, first.returncode, err)
+        run = self.run_to_end(*self.resume())
+        self.assertEqual(0, run.returncode, run.err)
         self.check_output()
         self.assertFalse((self.folder / "other").exists())
 
