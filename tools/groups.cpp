@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/text.h"
-#include "cluster/groups_file.h"
+#include "cluster/groups_place.h"
 #include "cluster/hosts.h"
 #include "graph_command.h"
 

@@ -12,10 +12,6 @@
 namespace piracema::cluster {
 
 namespace {
-// A process that dies closes its connection and ends within microseconds of each other; the one
-// is told with the other, unless it does not follow (a process that closed its connection only,
-// or left a child that holds it).
-constexpr std::chrono::milliseconds both_within{20};
 // mpirun takes a second to end its ranks.
 constexpr std::chrono::seconds world_ends_within{3};
 }  // namespace
@@ -65,79 +61,6 @@ Result<Done> Crew::start_world(const std::vector<Id>& ids, Launch launch) {
   }
   watch(shared);
   return Done{};
-}
-
-void Crew::start_remote(Id id, std::size_t host) {
-  const auto [place, added] = members_.try_emplace(id);
-  ENSURE(added);
-  place->second.host = host;
-  place->second.heard_at = now();
-}
-
-void Crew::ended_remotely(Id id, const Exit& exit,
-                          std::vector<std::pair<ReplicaId, std::uint64_t>> at_work) {
-  const auto found = members_.find(id);
-  // An agent may name any process; and one that is lost may speak again.
-  if (found == members_.end() || !found->second.host || found->second.exit) return;
-  found->second.exit = exit;
-  found->second.was_at_work = std::move(at_work);
-  settle(id);
-}
-
-// Those that have joined are told as lost, and not as gone: they may live, and are fenced. One that
-// has not is expected no longer, so that it does not matter whether it lives.
-void Crew::host_lost(std::size_t host, const std::string& why) {
-  std::vector<Id> there;
-  for (const auto& [id, member] : members_) {
-    if (member.host == host) there.push_back(id);
-  }
-  for (const Id& id : there) {
-    Member& member = members_.at(id);
-    if (!member.joined && !member.exit) {
-      member.exit = Exit{.from_outside = true, .how = why};
-    }
-    if (member.exit) {
-      tell_exit(id);
-      continue;
-    }
-    const auto node = members_.extract(id);
-    if (node.mapped().timer) poller_.cancel(*node.mapped().timer);
-    if (node.mapped().line) node.mapped().line->close();
-    if (!node.mapped().loss_told) events_.connection_lost(id);
-  }
-}
-
-void Crew::give_up_starters(std::size_t host, const std::string& why) {
-  std::vector<Id> there;
-  for (const auto& [id, member] : members_) {
-    if (member.host == host && !member.joined) there.push_back(id);
-  }
-  for (const Id& id : there) {
-    Member& member = members_.at(id);
-    kill(id, member);  // It is told when the host is heard again.
-    if (!member.exit) member.exit = Exit{.from_outside = true, .how = why};
-    tell_exit(id);
-  }
-}
-
-void Crew::conditions(std::size_t host, const std::vector<Condition>& now) {
-  for (auto& [id, member] : members_) {
-    if (member.host == host) member.condition = {};
-  }
-  for (const Condition& condition : now) {
-    const auto found = members_.find({condition.slot, condition.incarnation});
-    if (found != members_.end() && found->second.host == host) found->second.condition = condition;
-  }
-}
-
-std::size_t Crew::count_on(std::size_t host) const {
-  return static_cast<std::size_t>(std::count_if(
-      members_.begin(), members_.end(), [&](const auto& one) { return one.second.host == host; }));
-}
-
-void Crew::watch(const std::shared_ptr<Process>& process) {
-  if (process->handle() < 0) return;
-  poller_.watch(process->handle(), EPOLLIN, [this, process](std::uint32_t) { reap(process); });
 }
 
 void Crew::kill(Id id) {
@@ -241,80 +164,12 @@ void Crew::join(Id id, std::shared_ptr<net::Connection> line) {
   member.joined = true;
 }
 
-void Crew::line_lost(Id id) {
-  const auto found = members_.find(id);
-  if (found == members_.end()) return;
-  found->second.line_lost = true;
-  found->second.line.reset();
-  settle(id);
-}
-
-void Crew::reap_all() {
-  std::vector<std::shared_ptr<Process>> all;
-  for (const auto& [id, member] : members_) {
-    if (member.process && !member.exit) all.push_back(member.process);
-  }
-  for (const auto& process : all) reap(process);
-}
-
 std::optional<Crew::Id> Crew::newest(Slot slot) const {
   std::optional<Id> newest;
   for (const auto& [id, member] : members_) {
     if (id.first == slot) newest = id;
   }
   return newest;
-}
-
-void Crew::reap(const std::shared_ptr<Process>& process) {
-  const int handle = process->handle();
-  if (process->pid() == 0) return;
-  const auto exit = process->reap();
-  if (!exit) return;
-  if (handle >= 0) poller_.forget(handle);
-  std::vector<Id> ended;
-  for (auto& [id, member] : members_) {
-    if (member.process != process) continue;
-    member.exit = exit;
-    // What the process used is told once.
-    if (!ended.empty()) member.exit->cpu = {};
-    ended.push_back(id);
-  }
-  for (const Id& id : ended) settle(id);
-}
-
-void Crew::settle(Id id) {
-  Member& member = members_.at(id);
-  const bool nothing_follows = !member.line || member.line_lost;
-  if (member.exit && nothing_follows) {
-    tell_exit(id);
-  } else if (!member.timer && !member.loss_told) {
-    member.timer = poller_.at(now() + both_within, [this, id] { time_is_up(id); });
-  }
-}
-
-void Crew::time_is_up(Id id) {
-  Member& member = members_.at(id);
-  member.timer.reset();
-  if (member.exit) {
-    tell_exit(id);
-  } else {
-    member.loss_told = true;
-    events_.connection_lost(id);
-  }
-}
-
-void Crew::tell_exit(Id id) {
-  const auto node = members_.extract(id);
-  const Member& member = node.mapped();
-  if (member.timer) poller_.cancel(*member.timer);
-  if (member.line) member.line->close();
-  events_.exited(Exited{.slot = id.first,
-                        .incarnation = id.second,
-                        .clean = member.exit->clean,
-                        .from_outside = member.exit->from_outside,
-                        .by = member.exit->how,
-                        .at_work = member.at_work ? member.at_work->busy() : member.was_at_work},
-                 *member.exit);
 }
 
 }  // namespace piracema::cluster
