@@ -23,7 +23,7 @@ Launch shell(std::string script) { return {.command = {"/bin/sh", "-c", std::mov
 // Waits as the driver does: the handle is readable when the process has ended.
 Exit wait_for(Process& process) {
   pollfd ended{.fd = process.handle(), .events = POLLIN, .revents = 0};
-  REQUIRE(::poll(&ended, 1, 10'000) == 1);
+  REQUIRE(::poll(&ended, 1, 100'000) == 1);
   auto exit = process.reap();
   REQUIRE(exit.has_value());
   return *exit;
@@ -137,7 +137,7 @@ TEST_CASE("a process dies with the one that started it") {
 
   // The pipe ends when the last process that holds it is gone.
   pollfd ended{.fd = in.get(), .events = 0, .revents = 0};
-  CHECK(::poll(&ended, 1, 5'000) == 1);
+  CHECK(::poll(&ended, 1, 100'000) == 1);
 }
 
 TEST_CASE("a program that cannot be run is told with the reason") {

@@ -114,6 +114,6 @@ TEST_CASE("a loop without anything to do ends when another thread stops it") {
   });
   CHECK(ran.get_future().get() == thread.get_id());
   poller.stop();
-  CHECK(ended.get_future().wait_for(std::chrono::seconds(10)) == std::future_status::ready);
+  CHECK(ended.get_future().wait_for(std::chrono::seconds(100)) == std::future_status::ready);
   thread.join();
 }

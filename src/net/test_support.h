@@ -14,10 +14,10 @@
 /// What the tests of this room share.
 namespace piracema::net {
 
-/// Runs the poller until something is so; false if it is not within ten seconds.
+/// Runs the poller until something is so; false if it is not within 100 seconds.
 template <class Condition>
 [[nodiscard]] bool run_until(Poller& poller, Condition&& condition) {
-  const Time deadline = now() + std::chrono::seconds(10);
+  const Time deadline = now() + std::chrono::seconds(100);
   while (!condition()) {
     if (now() > deadline) return false;
     poller.run_once(std::chrono::milliseconds(100));

@@ -16,7 +16,7 @@ BRICKS = os.environ["BRICKS_APP"]
 KINDS = ["cycle", "shuffle", "branches", "combined"]
 TRANSPORTS = ["shm", "tcp"]
 STILL_SECONDS = 10
-SECONDS_MAX = 120
+SECONDS_MAX = 300
 CLEAN = {name: value for name, value in os.environ.items() if not name.startswith("PIRACEMA_")}
 
 

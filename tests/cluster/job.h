@@ -21,7 +21,7 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 /// A failure of the test, never the expected way: nothing that is waited for takes so long.
-constexpr seconds patience{60};
+constexpr seconds patience{200};
 
 /// `piracema run --json OPTIONS…`; what follows is the program and its arguments.
 std::vector<std::string> piracema_run(std::vector<std::string> options,

@@ -18,7 +18,7 @@ def main():
     *command, file = sys.argv[1:]
     want = re.match(r"// error: (.*)\n", pathlib.Path(file).read_text())
     run = subprocess.run(
-        [*command, "-fsyntax-only", file], capture_output=True, text=True, timeout=60,
+        [*command, "-fsyntax-only", file], capture_output=True, text=True, timeout=500,
         env={**os.environ, "LC_ALL": "C"})
     errors = [line for line in run.stderr.splitlines() if re.search(r"\berror: ", line)]
     if want is None and run.returncode == 0:

@@ -112,12 +112,12 @@ class Process {
     transport_->connect(peer.slot_, peer.incarnation_, peer.transport_->address());
   }
 
-  /// Waits until something is so; false if it is not within 20 seconds. It may ask `told` and
+  /// Waits until something is so; false if it is not within 100 seconds. It may ask `told` and
   /// `frames` only.
   template <class Condition>
   [[nodiscard]] bool wait_until(Condition condition) {
     std::unique_lock lock(mutex_);
-    return changed_.wait_for(lock, std::chrono::seconds(20), condition);
+    return changed_.wait_for(lock, std::chrono::seconds(100), condition);
   }
   [[nodiscard]] bool wait_for_told(std::size_t count) {
     return wait_until([&] { return told_.size() >= count; });

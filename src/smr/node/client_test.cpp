@@ -110,7 +110,7 @@ struct Group {
 
   template <class Condition>
   void run_until(Condition condition) {
-    const Time deadline = now() + std::chrono::seconds(20);
+    const Time deadline = now() + std::chrono::seconds(100);
     while (!condition()) {
       REQUIRE(now() < deadline);
       poller.run_once(milliseconds(50));
@@ -139,7 +139,7 @@ struct Outcome {
   }
 };
 
-Time soon(milliseconds time = milliseconds(10'000)) { return now() + time; }
+Time soon(milliseconds time = milliseconds(100'000)) { return now() + time; }
 Buffer words(std::string_view text) { return Buffer(as_bytes(text)); }
 
 }  // namespace

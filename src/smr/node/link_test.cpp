@@ -57,7 +57,7 @@ struct Fixture {
 
   template <class Condition>
   void run_until(Condition condition) {
-    const Time deadline = now() + std::chrono::seconds(20);
+    const Time deadline = now() + std::chrono::seconds(100);
     while (!condition()) {
       REQUIRE(now() < deadline);
       poller.run_once(std::chrono::milliseconds(50));

@@ -62,7 +62,7 @@ class Crowd {
   bool wait_for(std::uint64_t more) {
     std::unique_lock lock(mutex_);
     const std::uint64_t wanted = answered_ + more;
-    return progress_.wait_for(lock, seconds(60), [&] { return answered_ >= wanted; });
+    return progress_.wait_for(lock, seconds(200), [&] { return answered_ >= wanted; });
   }
   std::uint64_t answered() {
     const std::lock_guard lock(mutex_);
