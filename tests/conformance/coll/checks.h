@@ -17,6 +17,8 @@ extern long checks, wrong;
 /// What is being done, for the first few results that are wrong.
 extern std::string doing;
 
+/// From now on SIGUSR2 has this rank print where it stands.
+void answer_who_asks();
 void check(bool right, const char* what);
 /// Bytes that tell who made them.
 std::vector<unsigned char> bytes_of(int rank, std::size_t count);

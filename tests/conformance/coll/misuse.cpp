@@ -49,6 +49,7 @@ void more_than_others() {
 }  // namespace
 
 int main(int argc, char** argv) {
+  answer_who_asks();
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &me);
   MPI_Comm_size(MPI_COMM_WORLD, &size);

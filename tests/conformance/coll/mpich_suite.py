@@ -16,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 
-from run_test import command
+from job import command
 
 WITHIN_S = 60
 CONFIG = """

@@ -28,6 +28,7 @@ void all_of_it(MPI_Comm comm) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  answer_who_asks();
   only = argc > 1 ? argv[1] : "";
   int level;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
@@ -57,6 +58,7 @@ int main(int argc, char** argv) {
     all_of_it(turned);
     MPI_Comm_free(&turned);
   }
+  doing = "the end";
   long sums[2] = {checks, wrong}, all[2];
   PMPI_Reduce(sums, all, 2, MPI_LONG, MPI_SUM, 0, MPI_COMM_WORLD);
   MPI_Comm_rank(MPI_COMM_WORLD, &me);
