@@ -30,9 +30,11 @@ cmake --build "$work/with-cmake" >>"$work/log" || { cat "$work/log"; exit 1; }
 check CMake "$work/with-cmake/ten_lines"
 
 package=$(dirname "$(find "$prefix" -name piracema.pc)")
-flags=$(PKG_CONFIG_PATH=$package pkg-config --cflags --libs piracema)
-# shellcheck disable=SC2086  # Flags are words.
-"$cxx" -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror "$here/ten_lines.cpp" $flags -o "$work/ten_lines"
+# Words for a shell: a blank in the name of a directory is quoted.
+eval "flags=($(PKG_CONFIG_PATH=$package pkg-config --cflags --libs piracema))"
+# shellcheck disable=SC2154
+"$cxx" -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror "$here/ten_lines.cpp" "${flags[@]}" \
+  -o "$work/ten_lines"
 check pkg-config "$work/ten_lines"
 
 # The command runs what was built against its library.
