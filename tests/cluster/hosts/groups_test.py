@@ -54,7 +54,7 @@ class Groups(OnHosts):
                  "groups.json:1:81: want a host that is known, found 'no-such-host.invalid': "),
                 (["localhost", "h1", "h2", "h1"], ["--rsh", "no-such-shell"], 3,
                  "'no-such-shell' cannot be run"),
-                (["localhost", "h1", "h2", "h1"], ["--rsh", "false"], 3,
+                (["localhost", "h1", "localhost", "h1"], ["--rsh", "false"], 3,
                  "groups.json:1:81: host 'h1' cannot be used: '")]:
             with self.subTest(says):
                 self.write(*endpoints)
