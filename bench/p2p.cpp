@@ -2,6 +2,8 @@
 // plain socket or a plain ring in memory that somebody wrote by hand: a length before each item,
 // many items a write, every item copied out and checked (the workload `p2p` of paper 004's figure
 // 9).
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sched.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -63,8 +65,18 @@ bool receive_items(int socket, std::size_t bytes, std::size_t items) {
   return true;
 }
 
-Result<Sample> plain_socket(std::size_t bytes, std::size_t items) {
+// Without a name the system's choice, as whoever writes such a thing by hand leaves it.
+// `congestion`: "reno", which our own connections within a host have, does not pace with timers as
+// "bbr" does.
+Result<Sample> plain_socket(std::size_t bytes, std::size_t items, const std::string& congestion) {
   const auto [near, far] = tcp_pair();
+  for (const Fd* end : {&near, &far}) {
+    if (congestion.empty()) break;
+    if (::setsockopt(end->get(), IPPROTO_TCP, TCP_CONGESTION, congestion.data(),
+                     static_cast<socklen_t>(congestion.size())) != 0) {
+      return Error{Errc::usage, with_errno(concat("--congestion ", congestion))};
+    }
+  }
   return two_processes(
       [&near = near, bytes, items] { send_items(near.get(), bytes, items); },
       [&far = far, bytes, items] { return receive_items(far.get(), bytes, items); });
@@ -147,10 +159,11 @@ std::size_t items_of(std::size_t bytes, std::size_t megabytes) {
 }
 
 // One run each, a line of MB/s each.
-int print_plain_sockets(const std::vector<std::size_t>& sizes, std::size_t megabytes) {
+int print_plain_sockets(const std::vector<std::size_t>& sizes, std::size_t megabytes,
+                        const std::string& congestion) {
   for (const std::size_t bytes : sizes) {
     const std::size_t items = items_of(bytes, megabytes);
-    const auto sample = plain_socket(bytes, items);
+    const auto sample = plain_socket(bytes, items, congestion);
     if (!sample) {
       std::fprintf(stderr, "bench_p2p: %s\n", sample.error().message.c_str());
       return 1;
@@ -167,7 +180,7 @@ int main(int argc, char** argv) {
   bool only_plain = false;
   std::vector<std::size_t> sizes{8, 64, 512, 4'096, 65'536, 1'048'576};
   std::size_t megabytes = 2'000;
-  std::string transport = "tcp";
+  std::string transport = "tcp", congestion;
   CLI::App app("Sends items from one process to another, beside a plain socket written by hand.");
   add_options(app, settings);
   app.add_option("--sizes", sizes, "Bytes of an item: 8, 64, 512, 4096, 65536, 1048576")
@@ -179,15 +192,17 @@ int main(int argc, char** argv) {
   app.add_option("--transport", transport, "tcp, beside a plain socket; shm, beside a plain ring")
       ->check(CLI::IsMember({"tcp", "shm"}))
       ->capture_default_str();
+  app.add_option("--congestion", congestion, "Of the plain socket (tcp(7)); default: the system's");
   app.add_flag("--only-plain", only_plain,
                "Print the MB/s of the plain socket alone, one run a size");
   CLI11_PARSE(app, argc, argv);
-  if (only_plain) return print_plain_sockets(sizes, megabytes);
+  if (only_plain) return print_plain_sockets(sizes, megabytes, congestion);
 
   Report report("bench_p2p", settings);
   for (const std::size_t bytes : sizes) {
     const std::size_t items = items_of(bytes, megabytes);
-    const Side by_socket{.name = "plain socket", .run = [=] { return plain_socket(bytes, items); }};
+    const Side by_socket{.name = "plain socket",
+                         .run = [=] { return plain_socket(bytes, items, congestion); }};
     const Side by_memory{.name = "plain ring", .run = [=] { return plain_memory(bytes, items); }};
     const auto ours =
         under_piracema({"--transport", transport, "-n", "2"},

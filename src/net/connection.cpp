@@ -1,13 +1,12 @@
 #include "net/connection.h"
 
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <sys/socket.h>
 
 #include <cerrno>
 
 #include "base/text.h"
 #include "net/descriptors.h"
+#include "net/tcp_options.h"
 
 namespace piracema::net {
 
@@ -28,8 +27,7 @@ bool is_local_socket(int socket) {
 std::shared_ptr<Connection> Connection::open(Poller& poller, Fd socket, Events events,
                                              std::chrono::milliseconds timeout,
                                              FrameLimits limits) {
-  const int on = 1;
-  ::setsockopt(socket.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+  set_tcp_options(socket.get());
   const std::shared_ptr<Connection> self(
       new Connection(poller, std::move(socket), std::move(events)));
   self->reader_.set_limits(limits);

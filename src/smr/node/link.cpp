@@ -1,10 +1,9 @@
 #include "smr/node/link.h"
 
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <sys/socket.h>
 
 #include "base/text.h"
+#include "net/tcp_options.h"
 
 namespace piracema::smr {
 
@@ -20,8 +19,7 @@ void FlushList::flush() {
 std::shared_ptr<Link> Link::open(net::Poller& poller, FlushList& flush_list, Fd socket,
                                  Handshake handshake, bool dialled, Events events,
                                  const Limits& limits) {
-  const int on = 1;
-  ::setsockopt(socket.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+  net::set_tcp_options(socket.get());
   const std::shared_ptr<Link> self(new Link(poller, flush_list, std::move(socket),
                                             std::move(handshake), std::move(events), limits));
   self->wanted_ = EPOLLIN;
