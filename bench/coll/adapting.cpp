@@ -52,14 +52,7 @@ void model(const char* name, const Tree& before, const LinkTable& after, Rank fr
 }  // namespace
 
 int main(int argc, char** argv) {
-  MPI_Init(&argc, &argv);
-  int size = 0;
-  MPI_Comm_size(MPI_COMM_WORLD, &size);
-  if (argc != 4 || size != 24) {
-    if (my_rank() == 0) std::fprintf(stderr, "want LINKS SETTLE_S OPERATIONS and 24 ranks\n");
-    MPI_Finalize();
-    return 2;
-  }
+  if (!begin(argc, argv, "LINKS SETTLE_S OPERATIONS", 24)) return 2;
   // Sites of the paper, ten times as near.
   LinkTable before = testing::paper_links();
   for (Rank a = 0; a < 24; ++a) {

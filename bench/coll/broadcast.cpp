@@ -89,14 +89,7 @@ void one_by_one(const Run& run) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  MPI_Init(&argc, &argv);
-  int size = 0;
-  MPI_Comm_size(MPI_COMM_WORLD, &size);
-  if (argc != 4 || size != 24) {
-    if (my_rank() == 0) std::fprintf(stderr, "want LINKS REPEATS SETTLE_S and 24 ranks\n");
-    MPI_Finalize();
-    return 2;
-  }
+  if (!begin(argc, argv, "LINKS REPEATS SETTLE_S", 24)) return 2;
   const Run run{argv[1], std::max(1, std::atoi(argv[2])),
                 std::chrono::duration<double>(std::atof(argv[3]))};
   const int few = std::max(1, run.repeats / 2);

@@ -22,14 +22,9 @@ using namespace piracema::bench;
 using namespace piracema::coll;
 
 int main(int argc, char** argv) {
-  MPI_Init(&argc, &argv);
+  if (!begin(argc, argv, "LINKS SEED SETTLE_S", 0)) return 2;
   int size = 0;
   MPI_Comm_size(MPI_COMM_WORLD, &size);
-  if (argc != 4) {
-    if (my_rank() == 0) std::fprintf(stderr, "want LINKS SEED SETTLE_S\n");
-    MPI_Finalize();
-    return 2;
-  }
   Changing net(static_cast<std::uint64_t>(std::atoll(argv[2])), static_cast<Rank>(size));
   const auto settle = std::chrono::duration<double>(std::atof(argv[3]));
   // As the library does: sites are what the links say at first.

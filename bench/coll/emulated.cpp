@@ -1,7 +1,9 @@
 #include "emulated.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <fstream>
+#include <string_view>
 #include <thread>
 
 #include "coll/mpi/mpi_types.h"
@@ -12,6 +14,22 @@ int my_rank() {
   int me = 0;
   PMPI_Comm_rank(MPI_COMM_WORLD, &me);
   return me;
+}
+
+bool begin(int& argc, char**& argv, const char* usage, int ranks) {
+  MPI_Init(&argc, &argv);
+  int size = 0;
+  PMPI_Comm_size(MPI_COMM_WORLD, &size);
+  const std::string_view words(usage);
+  const auto wanted = 2 + std::count(words.begin(), words.end(), ' ');
+  if (argc == wanted && (ranks == 0 || size == ranks)) return true;
+  if (my_rank() == 0) {
+    std::fprintf(stderr, "want %s", usage);
+    if (ranks != 0) std::fprintf(stderr, " and %d ranks", ranks);
+    std::fprintf(stderr, "\n");
+  }
+  MPI_Finalize();
+  return false;
 }
 
 void write_links(const std::string& path, const coll::LinkTable& links) {

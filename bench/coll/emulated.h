@@ -8,11 +8,15 @@
 #include "coll/trees/costs.h"
 
 /// What the benchmarks of collectives on emulated links share. All ranks of MPI_COMM_WORLD call
-/// each of these; MPI has been initialized.
+/// each of these, `begin` first.
 namespace piracema::bench {
 
 int my_rank();
 inline double in_s(Time time) { return std::chrono::duration<double>(time).count(); }
+
+/// MPI_Init. False, and MPI has ended, unless there are as many words as `usage` names, and so many
+/// ranks (0: any): rank 0 says what is wanted.
+bool begin(int& argc, char**& argv, const char* usage, int ranks);
 
 /// Rank 0 replaces the emulator's file in one step; then all go on.
 void write_links(const std::string& path, const coll::LinkTable&);

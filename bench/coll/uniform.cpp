@@ -6,7 +6,8 @@
 //   bench_coll_uniform [PAIRS]
 //
 // Prints one JSON object: for each call microseconds by the MPI library, by ours, the median of the
-// differences of neighbours, and the mean of all differences, which has the library's trials in it.
+// differences of neighbours, and the mean of all differences, which has the library's trials in it,
+// and whatever took the core away; and how many of either side's took twice the median and more.
 // bench/coll/uniform.py runs it.
 #include <algorithm>
 #include <cstdio>
@@ -41,6 +42,12 @@ double median(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
+/// How many took twice as long as the middle one, and more.
+long long_ones(const std::vector<double>& values) {
+  return std::count_if(values.begin(), values.end(),
+                       [limit = 2 * median(values)](double value) { return value > limit; });
+}
+
 void compare(const char* name, int bytes, int pairs, const Work& native, const Work& ours,
              const char* end = ",") {
   double quick = batch(20, native);
@@ -61,8 +68,8 @@ void compare(const char* name, int bytes, int pairs, const Work& native, const W
   if (me != 0) return;
   const double mean =
       std::accumulate(differences.begin(), differences.end(), 0.0) / static_cast<double>(pairs);
-  std::printf("\"%s %d\": [%.3f, %.3f, %.3f, %.3f]%s\n", name, bytes, median(one), median(other),
-              median(differences), mean, end);
+  std::printf("\"%s %d\": [%.3f, %.3f, %.3f, %.3f, %ld, %ld]%s\n", name, bytes, median(one),
+              median(other), median(differences), mean, long_ones(one), long_ones(other), end);
 }
 
 }  // namespace

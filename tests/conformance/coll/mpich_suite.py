@@ -1,24 +1,24 @@
 #!/usr/bin/env python3
 """Runs MPICH's own tests of collectives, bare and preloaded: it may fail only where bare MPI does.
 
-    mpich_suite.py SOURCES MPI LIBRARY [--only REGEX] [--folders coll,errors/coll,comm,topo]
+    mpich_suite.py SOURCES MPI LIBRARY [--only REGEX] [--folders coll,errors/coll,comm,topo] [--log FILE]
 
 SOURCES is test/mpi of MPICH's sources, which are not part of this project. Tests are compiled one by
 one, without its configure; what does not compile so (other MPI versions, generated types) is left
-out and counted.
+out and counted. With --log a later call goes on where an earlier one was ended.
 """
 
 import argparse
-import os
 import pathlib
 import re
 import subprocess
 import sys
 import tempfile
 
-from job import command
+import job
 
-WITHIN_S = 60
+# As their own runtests has it, where a line has no timeLimit.
+WITHIN_S = 180
 CONFIG = """
 #define STDC_HEADERS 1
 #define HAVE_STDLIB_H 1
@@ -34,6 +34,8 @@ CONFIG = """
 #define USE_STRICT_MPI 1
 """
 
+
+WORSE = "FAILS PRELOADED ONLY"
 
 # In place of what their build generates: runs the one function of a test.
 MAIN = """
@@ -86,17 +88,39 @@ def compiled(arguments, name, folder, work):
     return program if done.returncode == 0 else None
 
 
-def passes(arguments, ranks, words, variables):
-    line = command(arguments.mpi, ranks, variables, str(words[0])) + words[1:]
-    job = subprocess.Popen(line, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                           start_new_session=True)
-    try:
-        output, _ = job.communicate(timeout=WITHIN_S)
-    except subprocess.TimeoutExpired:
-        os.killpg(job.pid, 9)
-        job.communicate()
-        return False
-    return job.returncode == 0 and "No Errors" in output
+def passes(arguments, ranks, words, variables, within):
+    outcome = job.run(arguments.mpi, ranks, variables, list(map(str, words)), within)
+    return outcome.code == 0 and "No Errors" in outcome.output
+
+
+def lines_of(arguments):
+    """Folder and words of each line that is to be run."""
+    for folder in arguments.folders.split(","):
+        lists = [arguments.sources / folder / name for name in ["testlist.in", "testlist"]]
+        listed = next(one for one in lists if one.exists())
+        for line in listed.read_text().splitlines():
+            words = line.split()
+            if len(words) < 2 or line.startswith("#") or not words[1].isdigit():
+                continue
+            if "@" in words[0] or not re.search(arguments.only, words[0]):
+                continue
+            if any(word.startswith(("strict=false", "mpiversion=4", "xfail")) for word in words):
+                continue
+            yield folder, words
+
+
+def outcome_of(arguments, folder, words, work):
+    program = compiled(arguments, words[0], folder, work)
+    if program is None:
+        return "left out"
+    options = [word[4:] for word in words[2:] if word.startswith("arg=")]
+    limits = [int(word[10:]) for word in words if word.startswith("timeLimit=")]
+    within = max([WITHIN_S, *limits])
+    preload = {"LD_PRELOAD": arguments.library, "PIRACEMA_COLL_ENGINE": arguments.engine}
+    bare = passes(arguments, int(words[1]), [program, *options], {}, within)
+    ours = passes(arguments, int(words[1]), [program, *options], preload, within)
+    return {(True, True): "pass both", (False, False): "fail both",
+            (False, True): "fail bare only"}.get((bare, ours), WORSE)
 
 
 def main():
@@ -107,41 +131,29 @@ def main():
     parser.add_argument("--only", default="")
     parser.add_argument("--folders", default="coll,errors/coll,comm,topo")
     parser.add_argument("--engine", default="tree")
+    parser.add_argument("--log", type=pathlib.Path, help="outcomes are added to it; what is there is not run")
     arguments = parser.parse_args()
-    counts = {"lines": 0, "left out": 0, "pass both": 0, "fail both": 0, "fail bare only": 0}
-    worse = []
-    preload = {"LD_PRELOAD": arguments.library, "PIRACEMA_COLL_ENGINE": arguments.engine}
+    known = {}
+    if arguments.log and arguments.log.exists():
+        for line in arguments.log.read_text().splitlines():
+            outcome, _, test = line.partition(": ")
+            known[test] = outcome
+    outcomes = []
     with tempfile.TemporaryDirectory() as name:
         work = pathlib.Path(name)
         build_library(arguments, work)
-        for folder in arguments.folders.split(","):
-            listed = next((arguments.sources / folder).glob("testlist*"))
-            for line in listed.read_text().splitlines():
-                words = line.split()
-                if len(words) < 2 or line.startswith("#") or not words[1].isdigit():
-                    continue
-                if "@" in words[0] or not re.search(arguments.only, words[0]):
-                    continue
-                if any(word.startswith(("strict=false", "mpiversion=4", "xfail")) for word in words):
-                    continue
-                counts["lines"] += 1
-                program = compiled(arguments, words[0], folder, work)
-                if program is None:
-                    counts["left out"] += 1
-                    continue
-                options = [word[4:] for word in words[2:] if word.startswith("arg=")]
-                ranks = int(words[1])
-                bare = passes(arguments, ranks, [program, *options], {})
-                ours = passes(arguments, ranks, [program, *options], preload)
-                outcome = {(True, True): "pass both", (False, False): "fail both",
-                           (False, True): "fail bare only"}.get((bare, ours))
-                if outcome:
-                    counts[outcome] += 1
-                else:
-                    worse.append(line)
-                print(f"{outcome or 'FAILS PRELOADED ONLY'}: {folder}: {line}", flush=True)
-    print(", ".join(f"{value} {name}" for name, value in counts.items()), f"{len(worse)} worse")
-    return 1 if worse else 0
+        for folder, words in lines_of(arguments):
+            test = f"{folder}: {' '.join(words)}"
+            outcome = known.get(test)
+            if outcome is None:
+                outcome = outcome_of(arguments, folder, words, work)
+                print(f"{outcome}: {test}", flush=True)
+                if arguments.log:
+                    with arguments.log.open("a") as log:
+                        log.write(f"{outcome}: {test}\n")
+            outcomes.append(outcome)
+    print(f"{len(outcomes)} lines:", ", ".join(f"{outcomes.count(one)} {one}" for one in sorted(set(outcomes))))
+    return 1 if WORSE in outcomes else 0
 
 
 if __name__ == "__main__":
