@@ -233,7 +233,8 @@ TEST_CASE("operations beyond the limits are refused and change nothing") {
 
 TEST_CASE("whatever bytes come as operation, image or reply, they are taken or refused") {
   Random random(5);
-  Machine machine, other;  // The one takes operations, the other one refuses images and stays empty.
+  // One takes operations, the other one refuses images and stays empty.
+  Machine machine, other;
   const Buffer right = machine.snapshot()();
   const Buffer samples[] = {encode(Put{"a", "1", 3, 4, Fence{"b", 5}}), encode(Watch{"a", true, 7}),
                             encode(Grant{second}), encode(Expire{})};
