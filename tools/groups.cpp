@@ -54,10 +54,13 @@ std::string listen_at(const std::string& address, std::uint16_t port) {
   return concat("PIRACEMA_LISTEN=", v6 ? "[" : "", address, v6 ? "]:" : ":", port);
 }
 
+// Where a rank of MPI runs is known to mpirun: it finds out how the others reach it.
+constexpr const char* listen_facing = "PIRACEMA_LISTEN=facing";
+
 std::vector<std::string> environment_of(const GroupsFile& groups, std::size_t slot,
-                                        const cluster::HostOptions& host) {
+                                        const std::string& listen) {
   const GroupSettings& group = groups.groups[slot];
-  std::vector<std::string> all{listen_at(host.address, group.port)};
+  std::vector<std::string> all{listen};
   if (group.batch_items) all.push_back(concat("PIRACEMA_BATCH=", *group.batch_items));
   std::string cores, peers, limits, batches;
   for (const std::uint32_t core : group.cores) cores += concat(cores.empty() ? "" : ",", core);
@@ -95,11 +98,6 @@ Result<Done> find_hosts_of(const std::string& file, const GroupsFile& groups,
     const auto at = [&](cluster::Place place) {
       return concat(file, ":", cluster::to_text(place));
     };
-    if (elsewhere(a) && groups.protocol == Protocol::mpi) {
-      return Error{Errc::config, concat(at(groups.groups[a].endpoint_place),
-                                        ": want this host with \"protocol\": \"MPI\", found '",
-                                        groups.groups[a].host, "': --mpirun names others")};
-    }
     for (std::size_t b = 0; b < a; ++b) {
       if (job.host_of_slot[a] == job.host_of_slot[b] || !(elsewhere(a) || elsewhere(b))) continue;
       if (groups.between(a, b) != Protocol::shm) continue;
@@ -111,6 +109,18 @@ Result<Done> find_hosts_of(const std::string& file, const GroupsFile& groups,
     }
   }
   return Done{};
+}
+
+bool is_elsewhere(const cluster::HostOptions& host) { return !host.here; }
+
+// The coordinator of ranks on other hosts listens where these reach it.
+Result<bool> listen_to_ranks_elsewhere(cluster::JobOptions& job) {
+  const auto other = std::find_if(job.hosts.begin(), job.hosts.end(), is_elsewhere);
+  if (job.transport != "mpi" || other == job.hosts.end()) return false;
+  auto facing = cluster::address_facing(other->address);
+  if (!facing) return facing.error();
+  job.listen = *std::move(facing);
+  return true;
 }
 
 }  // namespace
@@ -135,9 +145,13 @@ Result<Done> apply_groups(const std::string& file, cluster::JobOptions& job) {
   job.settings.placement = *std::move(placement);
   job.transport = name_of(groups->protocol);
   if (auto found = find_hosts_of(file, *groups, job); !found) return found;
+  const auto by_mpi_elsewhere = listen_to_ranks_elsewhere(job);
+  if (!by_mpi_elsewhere) return by_mpi_elsewhere.error();
   for (std::size_t slot = 0; slot < groups->groups.size(); ++slot) {
     const cluster::HostOptions& host = job.hosts[job.host_of_slot[slot]];
-    job.environments.push_back(environment_of(*groups, slot, host));
+    job.environments.push_back(environment_of(
+        *groups, slot,
+        *by_mpi_elsewhere ? listen_facing : listen_at(host.address, groups->groups[slot].port)));
     if (!host.here) continue;
     if (auto right = cluster::check_cores(file, groups->groups[slot]); !right) return right;
   }
@@ -151,24 +165,17 @@ Result<Done> apply_hosts(const std::vector<std::string>& names, cluster::JobOpti
   auto hosts = cluster::find_hosts(wanted, numbers);
   if (!hosts) return hosts.error();
   job.hosts = *std::move(hosts);
-  const bool elsewhere = std::any_of(job.hosts.begin(), job.hosts.end(),
-                                     [](const cluster::HostOptions& host) { return !host.here; });
+  const bool elsewhere = std::any_of(job.hosts.begin(), job.hosts.end(), is_elsewhere);
   if (elsewhere && job.transport == "shm" && job.hosts.size() > 1) {
     return Error{Errc::config, "--hosts: want --transport auto, tcp or mpi, found shm"};
   }
   for (std::size_t slot = 0; slot < job.settings.slots; ++slot) {
     job.host_of_slot.push_back(numbers[slot % numbers.size()]);
-    // Where a rank of MPI runs is known to mpirun.
     job.environments.push_back({job.transport == "mpi"
-                                    ? "PIRACEMA_LISTEN=facing"
+                                    ? listen_facing
                                     : listen_at(job.hosts[job.host_of_slot.back()].address, 0)});
   }
-  if (!elsewhere || job.transport != "mpi") return Done{};
-  const auto other = std::find_if(job.hosts.begin(), job.hosts.end(),
-                                  [](const cluster::HostOptions& host) { return !host.here; });
-  auto facing = cluster::address_facing(other->address);
-  if (!facing) return facing.error();
-  job.listen = *std::move(facing);
+  if (auto listening = listen_to_ranks_elsewhere(job); !listening) return listening.error();
   return Done{};
 }
 

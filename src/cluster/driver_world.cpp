@@ -44,14 +44,10 @@ Launch world_of(const JobOptions& options, Launch launch) {
   return launch;
 }
 
-// One line for each rank, which Open MPI and MPICH both read. Where each rank runs is up to them.
+// One line for each rank, in their order: Open MPI and MPICH both read that.
 std::string hosts_of_ranks(const JobOptions& options) {
   std::string text;
-  for (std::size_t host = 0; host < options.hosts.size(); ++host) {
-    for (const std::size_t other : options.host_of_slot) {
-      if (other == host) text += options.hosts[host].name + "\n";
-    }
-  }
+  for (const std::size_t host : options.host_of_slot) text += options.hosts[host].name + "\n";
   return text;
 }
 
@@ -93,10 +89,16 @@ void DriverLoop::prepare_world(const Doorway& doorway) {
        {"OMPI_MCA_orte_default_hostfile=", "PRTE_MCA_prte_default_hostfile=", "HYDRA_HOST_FILE="}) {
     suggest(launch_, concat(name, world_directory_->path(), "/hosts"));
   }
+  // Open MPI would gather the ranks of a host.
+  suggest(launch_, "OMPI_MCA_rmaps_base_mapping_policy=seq");
   std::string rsh;
   for (const std::string& word : options_.rsh) rsh += concat(rsh.empty() ? "" : " ", word);
   suggest(launch_, concat("OMPI_MCA_plm_rsh_agent=", rsh));
-  if (options_.rsh.size() == 1) suggest(launch_, concat("HYDRA_LAUNCHER_EXEC=", rsh));
+  // Hydra takes a command without words of its own; to one for ssh it would add a word.
+  if (options_.rsh.size() == 1) {
+    suggest(launch_, "HYDRA_LAUNCHER=rsh");
+    suggest(launch_, concat("HYDRA_LAUNCHER_EXEC=", rsh));
+  }
   suggest(launch_, concat("OMPI_MCA_mca_base_env_list=", names_of_ours(launch_)));
 }
 

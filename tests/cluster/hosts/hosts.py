@@ -4,11 +4,11 @@ kernel that lets everybody make namespaces; says so and skips where it may not."
 import json
 import os
 import pathlib
+import select
 import signal
 import subprocess
 import sys
 import tempfile
-import time
 import unittest
 
 PIRACEMA = os.environ["PIRACEMA_COMMAND"]
@@ -62,6 +62,18 @@ def is_zombie(pid):
         return pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] == "Z"
     except OSError:
         return True
+
+
+def ends_within(seconds, pid):
+    """Of any process, not only of a child."""
+    try:
+        handle = os.pidfd_open(pid)
+    except ProcessLookupError:
+        return True
+    try:
+        return bool(select.select([handle], [], [], seconds)[0])
+    finally:
+        os.close(handle)
 
 
 class OnHosts(unittest.TestCase):
@@ -158,11 +170,12 @@ class OnHosts(unittest.TestCase):
                 return self.events[-1]
         self.fail(f"no event '{name}' came: {self.said()}")
 
-    def wait_until(self, so, what):
-        until = time.monotonic() + SECONDS_MAX
-        while not so():
-            self.assertLess(time.monotonic(), until, f"{what}: {self.said()}")
-            time.sleep(0.02)  # Between two looks at what others do.
+    def wait_for_ends(self, find, what):
+        """Of all processes that `find` lists, then or later."""
+        while left := find():
+            for pid in left:
+                if not ends_within(SECONDS_MAX, pid):
+                    self.fail(f"{what}: {left}: {self.said()}")
 
     def finish(self, code=0):
         """Goes on to the end; nothing of the job is left on any host then."""
@@ -181,7 +194,7 @@ class OnHosts(unittest.TestCase):
         self.assertEqual((self.folder / "wanted").read_bytes(), (self.folder / "out").read_bytes())
 
     def check_nothing_left(self, hosts=("h1", "h2", "h3")):
-        self.wait_until(lambda: not self.of_job(), f"processes are left: {self.of_job()}")
+        self.wait_for_ends(self.of_job, "processes are left")
         for host in hosts:
             self.assertEqual([], os.listdir(self.folder / f"tmp-{host}"))
 

@@ -63,14 +63,14 @@ class Ssh(OnHosts):
         self.wait_for("running")
         self.finish()
         self.check_output()
-        self.wait_until(lambda: not self.of_job(), "processes are left")
+        self.wait_for_ends(self.of_job, "processes are left")
 
     def test_nothing_is_left_when_the_coordinator_of_a_job_by_ssh_is_killed(self):
         self.start_stream("--rsh", self.shell, "--hosts", "h1,h2", "-n", "2")
         self.wait_for("snapshot")
         self.job.kill()
         self.job.wait()
-        self.wait_until(lambda: not self.of_job(), "processes are left")
+        self.wait_for_ends(self.of_job, "processes are left")
 
     def test_a_host_without_sshd_is_named(self):
         self.start_stream("--rsh", self.shell, "--hosts", "h1,h3", "-n", "2")
