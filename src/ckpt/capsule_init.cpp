@@ -20,9 +20,8 @@
 #include "ckpt/capsule_setup.h"
 #include "ckpt/compression.h"
 #include "ckpt/criu_run.h"
-#include "ckpt/image_store.h"
+#include "ckpt/loopback.h"
 #include "ckpt/open_file_record.h"
-#include "ckpt/process_tree.h"
 #include "wire/fields.h"
 
 namespace piracema::ckpt {
@@ -65,50 +64,17 @@ void CapsuleInit::restore(const Order& order) {
   helper_ = *pid;
 }
 
-Result<Done> CapsuleInit::check_before_dump() const {
-  if (job_ == 0 || ended_) return Error{Errc::failed, "the job has ended"};
-  if (helper_ != 0) return Error{Errc::failed, "an image is being made already"};
-  const auto found = obstacles(job_, {1});
-  if (!found.empty()) return Error{Errc::failed, concat("cannot be saved: ", found.front())};
-  return Done{};
-}
-
-void CapsuleInit::dump(const Order& order) {
-  waits_at_.reset();
-  given_up_ = agreed_ = false;
-  if (door_) door_->forget();
-  if (auto right = check_before_dump(); !right) {
-    if (overlay_) overlay_->pass();
-    return refuse(ReportKind::dumped, right.error());
-  }
-  order_ = order;
-  step_ = Step::criu;
-  began_ = now();
-  auto pid = start_beside(dump_command(settings_, order, job_), order, job_);
-  if (pid) {
-    helper_ = *pid;
-  } else {
-    if (overlay_) overlay_->pass();
-    refuse(ReportKind::dumped, pid.error());
-  }
-}
-
 void CapsuleInit::job_ended(int status) {
   ended_ = status;
   if (helper_ != 0 && step_ == Step::criu) return;
   report({.kind = ReportKind::ended, .status = static_cast<std::uint32_t>(status)});
 }
 
-bool CapsuleInit::start_commit() {
-  step_ = Step::commit;
-  auto pid = start_beside(commit_command(settings_), order_, job_);
-  if (pid) helper_ = *pid;
-  return pid.ok();
-}
-
 void CapsuleInit::helper_ended(bool ok) {
   helper_ = 0;
   if (order_.kind == OrderKind::restore) return restored(ok);
+  // Where criu or the hook could not go on, nobody else does.
+  if (step_ == Step::criu && !(ok && order_.stop)) (void)release_loopback();
   if (order_.several && step_ == Step::commit) {
     return report(
         {.kind = ReportKind::sealed, .ok = ok, .message = ok ? "" : why_failed(order_.log)});
@@ -127,33 +93,6 @@ void CapsuleInit::restored(bool ok) {
   if (ok) job_ = static_cast<pid_t>(order_.root);
   report({.kind = ReportKind::started, .ok = ok, .message = ok ? "" : why_failed(order_.log)});
   if (ok && ended_) job_ended(*ended_);
-}
-
-// criu kills what it has saved, and then may take it for a failure that somebody is dead. By then
-// the hook has made the image complete: the job was stopped, or is by the end of the capsule.
-bool CapsuleInit::is_stopped_all_the_same() const {
-  const bool ended_itself = ended_ && !(WIFSIGNALED(*ended_) && WTERMSIG(*ended_) == SIGKILL);
-  if (order_.several) return order_.stop && !ended_itself && agreed_;
-  const std::string manifest =
-      concat(order_.directory, "/images/", ImageStore::manifest_name(order_.image));
-  return order_.stop && !ended_itself && ::access(manifest.c_str(), F_OK) == 0;
-}
-
-void CapsuleInit::dumped(bool ok) {
-  ok = ok || is_stopped_all_the_same();
-  const auto took = static_cast<std::uint64_t>((now() - began_) / std::chrono::microseconds(1));
-  report({.kind = ReportKind::dumped,
-          .ok = ok,
-          .message = ok ? "" : why_failed(order_.log),
-          .frozen_us = frozen_time(order_.log),
-          .dump_us = took});
-  if (ok && order_.stop) {
-    // What criu has killed after it was saved has not ended.
-    job_ = 0;
-    ended_.reset();
-  } else if (ended_ && step_ == Step::criu) {
-    job_ended(*ended_);
-  }
 }
 
 void CapsuleInit::reap() {

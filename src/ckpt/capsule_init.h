@@ -35,6 +35,8 @@ class CapsuleInit {
   void restored(bool ok);
   void dumped(bool ok);
   bool is_stopped_all_the_same() const;
+  bool may_pass(const std::string& why) const;
+  void refuse_dump(const std::string& why);
   Result<Done> check_before_dump() const;
   bool start_commit();
 

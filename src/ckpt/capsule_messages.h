@@ -73,10 +73,12 @@ struct Report {
   ReportKind kind = ReportKind::ready;
   bool ok = false;
   std::string message;
+  /// dumped: what was in the way passes, in milliseconds as a rule.
+  bool passing = false;
   std::uint32_t status = 0;
   /// dumped: how long the job stood still, and how long all took, in microseconds.
   std::uint64_t frozen_us = 0, dump_us = 0;
-  auto fields() { return std::tie(kind, ok, message, status, frozen_us, dump_us); }
+  auto fields() { return std::tie(kind, ok, message, passing, status, frozen_us, dump_us); }
 };
 
 constexpr std::size_t message_bytes_max = 128 << 10;

@@ -9,6 +9,7 @@
 #include <fstream>
 
 #include "base/text.h"
+#include "ckpt/loopback.h"
 #include "ckpt/netlink.h"
 
 namespace piracema::ckpt {
@@ -87,7 +88,10 @@ Result<Done> set_up_network(const CapsuleSettings& settings) {
   }
   if (auto done = netlink->add_address("c0", *address, settings.prefix_bits); !done) return done;
   if (auto done = netlink->set_up("c0", true); !done) return done;
-  return netlink->set_up("lo", true);
+  if (auto done = netlink->set_up("lo", true); !done) return done;
+  // Whether it can be held is better known now than when the job is to be saved.
+  if (auto done = hold_loopback(); !done) return done;
+  return release_loopback();
 }
 
 }  // namespace

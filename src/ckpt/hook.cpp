@@ -11,8 +11,10 @@
 #include "ckpt/document.h"
 #include "ckpt/hook_door.h"
 #include "ckpt/job_directory.h"
+#include "ckpt/loopback.h"
 #include "ckpt/open_file_record.h"
 #include "ckpt/process_tree.h"
+#include "ckpt/under_way.h"
 #include "store/directory_disk.h"
 #include "store/files.h"
 #include "store/hex.h"
@@ -24,6 +26,9 @@ namespace {
 constexpr const char* order_format = "piracema hook order";
 
 Result<Done> after_dump(const HookOrder& order) {
+  if (const auto found = connections_under_way(); !found.empty()) {
+    return Error{Errc::failed, concat(std::string_view(cannot_now), found.front())};
+  }
   if (auto saved = save_shared_memory(order.parts); !saved) return saved;
   auto record = record_job(static_cast<pid_t>(order.root), order.parts);
   if (!record) return record.error();
@@ -76,11 +81,14 @@ Result<Done> before_resume(const HookOrder& order) {
 
 Result<Done> act(const HookOrder& order, std::string_view action) {
   if (action.empty()) return commit(order);
+  if (action == "pre-dump" || action == "pre-restore") return hold_loopback();
+  if (action == "post-restore") return release_loopback();
   if (action == "pre-resume") return before_resume(order);
   if (action != "post-dump") return Done{};
-  if (order.several) return after_dump_with_others(order);
-  if (auto done = after_dump(order); !done) return done;
-  return order.stop ? commit(order) : Done{};
+  const auto saved = order.several ? after_dump_with_others(order) : after_dump(order);
+  if (!saved) return saved;
+  if (!order.stop) return release_loopback();
+  return order.several ? Done{} : commit(order);
 }
 
 }  // namespace

@@ -45,6 +45,7 @@ std::vector<GroupAction> HostGroup::dump(bool stop) {
   stop_ = stop;
   published_ = false;
   why_.clear();
+  passing_ = false;
   for (Part& part : parts_) part = {};
   enter(Phase::holding);
   for (HostNumber host = 0; host < parts_.size(); ++host) act(HoldHost{host});
@@ -140,7 +141,10 @@ void HostGroup::on(const HostDumped& event) {
   part.dumped_well = event.ok;
   // The image is complete by then: that criu stumbles over its dead is no matter.
   if (!event.ok && !published_) {
-    if (why_.empty()) why_ = event.why;
+    if (why_.empty()) {
+      why_ = event.why;
+      passing_ = event.passing;
+    }
     if (phase_ == Phase::freezing || phase_ == Phase::recording) return give_up(event.why);
   }
   look_whether_done();
@@ -170,7 +174,7 @@ void HostGroup::look_whether_done() {
 
 void HostGroup::finish_dump(bool ok) {
   enter(ok && stop_ ? Phase::over : Phase::running);
-  act(GroupDumped{ok, ok ? "" : why_});
+  act(GroupDumped{ok, ok ? "" : why_, !ok && passing_});
 }
 
 void HostGroup::on(const HostEnded& event) {

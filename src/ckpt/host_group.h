@@ -51,6 +51,8 @@ struct HostDumped {
   HostNumber host = 0;
   bool ok = false;
   std::string why;
+  /// What was in the way passes.
+  bool passing = false;
 };
 /// After a dump that the job survives: the host's part of the image is durable.
 struct HostSealed {
@@ -112,6 +114,8 @@ struct GroupStarted {
 struct GroupDumped {
   bool ok = false;
   std::string why;
+  /// What was in the way passes.
+  bool passing = false;
 };
 struct GroupEnded {
   int status = 0;
@@ -188,6 +192,7 @@ class HostGroup {
   bool stop_ = false, published_ = false;
   /// Why the image is given up; the first reason.
   std::string why_;
+  bool passing_ = false;
   std::vector<GroupAction> actions_;
 };
 

@@ -121,7 +121,7 @@ void Hosts::heard(HostNumber host, const Report& report) {
       return tell(HostRecorded{host});
     case ReportKind::dumped:
       went_on_ = now();
-      return tell(HostDumped{host, report.ok, why});
+      return tell(HostDumped{host, report.ok, why, report.passing});
     case ReportKind::sealed:
       return tell(HostSealed{host, report.ok, why});
     case ReportKind::ended:
@@ -267,6 +267,7 @@ void Hosts::act(const GroupDumped& action) {
   on_report_({.kind = ReportKind::dumped,
               .ok = action.ok,
               .message = action.why,
+              .passing = action.passing,
               .frozen_us = microseconds(went_on_),
               .dump_us = microseconds(now())});
 }

@@ -9,8 +9,14 @@ namespace piracema::ckpt {
 
 namespace {
 
-// A dump that failed for a reason of the moment (a process that was being born) may do now.
+// Nobody was told why the last dump failed, but it may do now.
 constexpr Time retry_after = std::chrono::milliseconds(500);
+
+// What passes (a connection that is being opened, a process that is being born) does so at once as
+// a rule: a job is stood still for it often at first, then less, and not for ever.
+constexpr Time pause_least = std::chrono::milliseconds(10);
+constexpr Time pause_most = std::chrono::milliseconds(200);
+constexpr Time passing_for = std::chrono::seconds(2);
 
 }  // namespace
 
@@ -47,6 +53,7 @@ void Keeper::on(const Launched& event) {
     state_ = State::running;
     attempt_ = 0;
     saved_at_ = not_before_ = now_;
+    trying_since_.reset();
     return;
   }
   if (!event.more) return finish(attempt_ == 0 ? End::failed : End::lost, 0, event.why);
@@ -64,9 +71,25 @@ void Keeper::on(const JobEnded& event) {
   finish(End::job_ended, event.status, {});
 }
 
+bool Keeper::try_again() {
+  if (!trying_since_) {
+    trying_since_ = now_;
+    pause_ = pause_least;
+  }
+  if (now_ >= *trying_since_ + passing_for) return false;
+  state_ = State::running;
+  not_before_ = now_ + pause_;
+  pause_ = std::min(2 * pause_, pause_most);
+  next_.insert(next_.begin(), waiting_.begin(), waiting_.end());
+  waiting_.clear();
+  return true;
+}
+
 void Keeper::on(const Dumped& event) {
+  if (!dumping()) return;
+  if (!event.ok && event.passing && try_again()) return;
+  trying_since_.reset();
   if (state_ == State::stopping) return dumped_to_stop(event);
-  if (state_ != State::saving) return;
   state_ = State::running;
   saved_at_ = now_;
   if (!event.ok) {

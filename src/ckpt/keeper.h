@@ -33,6 +33,8 @@ struct JobEnded {
 struct Dumped {
   bool ok = false;
   std::string why, what;
+  /// What was in the way passes, most likely in milliseconds.
+  bool passing = false;
 };
 struct CapsuleDied {
   /// Empty: somebody has killed it.
@@ -143,6 +145,8 @@ class Keeper {
 
   void open();
   void dump(bool stop);
+  /// Soon, unless that has been tried for long enough.
+  bool try_again();
   void dumped_to_stop(const Dumped& event);
   /// What is due by the clock, and what waited for the last dump to end.
   void look_at_the_clock();
@@ -162,6 +166,9 @@ class Keeper {
   std::optional<Time> closes_;
   /// A dump that failed is not tried again before.
   Time not_before_{};
+  /// Since when dumps have failed for what passes, and how long to wait for that next.
+  std::optional<Time> trying_since_;
+  Time pause_{};
   int interrupts_ = 0;
   bool stop_wanted_ = false;
   /// Those who wait for the dump under way, and for the next one.

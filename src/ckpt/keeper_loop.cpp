@@ -184,7 +184,7 @@ void KeeperLoop::hear(const Report& report) {
 void KeeperLoop::dumped(const Report& report) {
   if (!report.ok) {
     saving_->fail();
-    return tell(Dumped{false, report.message, {}});
+    return tell(Dumped{false, report.message, {}, report.passing});
   }
   const std::string what = saving_->end(report);
   note("saved: " + what);

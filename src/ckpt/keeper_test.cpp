@@ -100,6 +100,65 @@ TEST_CASE("a stop that cannot be saved lets the job go on") {
   CHECK(job.keeper.running());
 }
 
+TEST_CASE(
+    "a stop for which something is in the way that passes is tried again, and then answered") {
+  Running job;
+  job.tell(StopAsked{1});
+  job.tell(Dumped{false, "a connection is being opened", {}, true});
+  CHECK(job.actions.empty());
+  REQUIRE(job.keeper.wake());
+  CHECK(*job.keeper.wake() < milliseconds(50));
+  job.tell(Tick{}, *job.keeper.wake());
+  REQUIRE(job.find<Dump>() != nullptr);
+  CHECK(job.find<Dump>()->stop);
+  job.tell(Dumped{true, {}, "image 2"});
+  CHECK(job.find<Answer>()->ok);
+  CHECK(job.find<Finish>()->end == End::stopped);
+}
+
+TEST_CASE("what should pass and does not is named in the end, and the job goes on") {
+  Running job;
+  job.tell(SaveAsked{1});
+  int tries = 0;
+  while (job.find<Answer>() == nullptr) {
+    job.tell(Dumped{false, "a connection is being opened", {}, true}, job.time + milliseconds(5));
+    tries += 1;
+    if (job.find<Answer>() == nullptr) {
+      CHECK_FALSE(job.keeper.dumping());
+      job.tell(Tick{}, *job.keeper.wake());
+      REQUIRE(job.find<Dump>() != nullptr);
+    }
+  }
+  CHECK_FALSE(job.find<Answer>()->ok);
+  CHECK(job.find<Answer>()->text == "a connection is being opened");
+  CHECK(job.keeper.running());
+  CHECK(job.time > seconds(1));
+  CHECK(job.time < seconds(3));
+  CHECK(tries < 20);
+  // The next one has all of the patience again.
+  job.tell(SaveAsked{2});
+  job.tell(Dumped{false, "a connection is being opened", {}, true});
+  CHECK(job.find<Answer>() == nullptr);
+}
+
+TEST_CASE("a periodic image that something passing is in the way of is not left out") {
+  Running job({.every = seconds(10)});
+  job.tell(Tick{}, seconds(10));
+  job.tell(Dumped{false, "a connection is being opened", {}, true});
+  CHECK(job.actions.empty());
+  CHECK(*job.keeper.wake() < seconds(11));
+}
+
+TEST_CASE("the window counts for more than what passes") {
+  Running job({.windows = true, .reserve = milliseconds(500)});
+  job.tell(Tick{}, milliseconds(99'490));
+  job.tell(LeaveAsked{seconds(100)}, milliseconds(99'495));
+  job.tell(StopAsked{1});
+  job.tell(Dumped{false, "a connection is being opened", {}, true}, milliseconds(99'499));
+  job.tell(Tick{}, milliseconds(99'500));
+  CHECK(job.find<KillCapsule>() != nullptr);
+}
+
 TEST_CASE("a job that ends while it is to be stopped has ended") {
   Running job;
   job.tell(StopAsked{1});

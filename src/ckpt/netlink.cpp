@@ -9,56 +9,11 @@
 
 #include <array>
 #include <cerrno>
-#include <cstring>
-#include <string_view>
 
-#include "base/ensure.h"
 #include "base/text.h"
+#include "ckpt/netlink_message.h"
 
 namespace piracema::ckpt {
-
-/// One message with its attributes, which may be nested.
-class Netlink::Request {
- public:
-  Request(std::uint16_t type, unsigned flags) {
-    header().nlmsg_len = NLMSG_HDRLEN;
-    header().nlmsg_type = type;
-    header().nlmsg_flags = static_cast<std::uint16_t>(NLM_F_REQUEST | NLM_F_ACK | flags);
-  }
-
-  nlmsghdr& header() { return *reinterpret_cast<nlmsghdr*>(room_.data()); }
-
-  void append(const void* from, std::size_t bytes) {
-    const std::size_t at = NLMSG_ALIGN(header().nlmsg_len);
-    ENSURE(at + bytes <= room_.size());  // The names in it are shorter than IFNAMSIZ.
-    if (bytes != 0) std::memcpy(room_.data() + at, from, bytes);
-    header().nlmsg_len = static_cast<std::uint32_t>(at + bytes);
-  }
-  void attribute(std::uint16_t type, const void* value, std::size_t bytes) {
-    const rtattr head{static_cast<std::uint16_t>(RTA_LENGTH(bytes)), type};
-    append(&head, sizeof head);
-    append(value, bytes);
-  }
-  void text(std::uint16_t type, std::string_view value) {
-    std::array<char, IFNAMSIZ> name{};
-    ENSURE(value.size() < name.size());
-    std::memcpy(name.data(), value.data(), value.size());
-    attribute(type, name.data(), value.size() + 1);
-  }
-  /// What is put in until `end` belongs to it.
-  std::size_t begin(std::uint16_t type) {
-    const std::size_t at = NLMSG_ALIGN(header().nlmsg_len);
-    attribute(type, nullptr, 0);
-    return at;
-  }
-  void end(std::size_t at) {
-    const auto bytes = static_cast<std::uint16_t>(header().nlmsg_len - at);
-    reinterpret_cast<rtattr*>(room_.data() + at)->rta_len = bytes;
-  }
-
- private:
-  alignas(nlmsghdr) std::array<std::byte, 512> room_{};
-};
 
 Result<Netlink> Netlink::open() {
   Fd socket(::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE));
@@ -66,7 +21,7 @@ Result<Netlink> Netlink::open() {
   return Netlink(std::move(socket));
 }
 
-Result<Done> Netlink::ask(Request& request, const std::string& what) {
+Result<Done> Netlink::ask(NetlinkMessage& request, const std::string& what) {
   request.header().nlmsg_seq = ++count_;
   sockaddr_nl kernel{};
   kernel.nl_family = AF_NETLINK;
@@ -85,7 +40,7 @@ Result<Done> Netlink::ask(Request& request, const std::string& what) {
 }
 
 Result<Done> Netlink::add_veth(const std::string& name, const std::string& peer) {
-  Request request(RTM_NEWLINK, NLM_F_CREATE | NLM_F_EXCL);
+  NetlinkMessage request(RTM_NEWLINK, NLM_F_CREATE | NLM_F_EXCL);
   const ifinfomsg link{};
   request.append(&link, sizeof link);
   request.text(IFLA_IFNAME, name);
@@ -103,7 +58,7 @@ Result<Done> Netlink::add_veth(const std::string& name, const std::string& peer)
 
 Result<Done> Netlink::add_address(const std::string& name, std::uint32_t address,
                                   unsigned prefix_bits) {
-  Request request(RTM_NEWADDR, NLM_F_CREATE | NLM_F_EXCL);
+  NetlinkMessage request(RTM_NEWADDR, NLM_F_CREATE | NLM_F_EXCL);
   ifaddrmsg message{};
   message.ifa_family = AF_INET;
   message.ifa_prefixlen = static_cast<std::uint8_t>(prefix_bits);
@@ -126,7 +81,7 @@ ifinfomsg link_of(const std::string& name) {
 }  // namespace
 
 Result<Done> Netlink::set_up(const std::string& name, bool up) {
-  Request request(RTM_NEWLINK, 0);
+  NetlinkMessage request(RTM_NEWLINK, 0);
   ifinfomsg link = link_of(name);
   link.ifi_flags = up ? static_cast<unsigned>(IFF_UP) : 0u;
   link.ifi_change = IFF_UP;
@@ -135,7 +90,7 @@ Result<Done> Netlink::set_up(const std::string& name, bool up) {
 }
 
 Result<Done> Netlink::set_mtu(const std::string& name, std::uint32_t mtu) {
-  Request request(RTM_NEWLINK, 0);
+  NetlinkMessage request(RTM_NEWLINK, 0);
   const ifinfomsg link = link_of(name);
   request.append(&link, sizeof link);
   request.attribute(IFLA_MTU, &mtu, sizeof mtu);

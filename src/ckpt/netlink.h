@@ -12,6 +12,8 @@
 /// names the link.
 namespace piracema::ckpt {
 
+class NetlinkMessage;
+
 /// A connection to the kernel's side of the network namespace in which it was opened.
 class Netlink {
  public:
@@ -27,8 +29,7 @@ class Netlink {
 
  private:
   explicit Netlink(Fd socket) : socket_(std::move(socket)) {}
-  class Request;
-  Result<Done> ask(Request& request, const std::string& what);
+  Result<Done> ask(NetlinkMessage& request, const std::string& what);
 
   Fd socket_;
   std::uint32_t count_ = 0;

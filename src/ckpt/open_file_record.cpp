@@ -59,8 +59,9 @@ bool may_be_overwritten(const OpenFile& file) {
   return file.writable && !file.append && (file.readable || file.position < file.bytes);
 }
 
+// What the kernel has to say of a process is not there before the process is: criu opens it again.
 bool is_of_the_user(const OpenFile& file) {
-  return file.regular && file.links > 0 && file.target.starts_with('/') &&
+  return file.regular && !file.of_kernel && file.links > 0 && file.target.starts_with('/') &&
          !file.target.starts_with("/dev/shm/");
 }
 

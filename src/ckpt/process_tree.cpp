@@ -2,7 +2,9 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -74,6 +76,14 @@ bool cannot_be_saved(const OpenFile& file) {
   return false;
 }
 
+bool is_of_kernel(const std::string& name) {
+  struct statfs system {};
+  if (::statfs(name.c_str(), &system) != 0) return false;
+  static const std::set<long> kinds = {PROC_SUPER_MAGIC,    SYSFS_MAGIC,   CGROUP_SUPER_MAGIC,
+                                       CGROUP2_SUPER_MAGIC, DEBUGFS_MAGIC, TRACEFS_MAGIC};
+  return kinds.contains(static_cast<long>(system.f_type));
+}
+
 }  // namespace
 
 std::vector<JobProcess> all_processes() {
@@ -113,6 +123,7 @@ std::vector<OpenFile> open_files(pid_t pid) {
     struct stat status {};
     if (::stat(name.c_str(), &status) != 0) return;
     file.regular = S_ISREG(status.st_mode);
+    file.of_kernel = is_of_kernel(name);
     file.links = status.st_nlink;
     file.bytes = static_cast<std::uint64_t>(status.st_size);
     std::ifstream info(concat(place, "/fdinfo/", fd));

@@ -32,6 +32,8 @@ struct OpenFile {
   /// As /proc tells it: "/var/tmp/out", "socket:[123]", "/tmp/x (deleted)".
   std::string target;
   bool regular = false, readable = false, writable = false, append = false;
+  /// Of /proc, /sys and the like: not a file but what the kernel has to say.
+  bool of_kernel = false;
   /// Of a regular file: links to it (0: deleted), size, and where the descriptor is in it.
   std::uint64_t links = 0, bytes = 0, position = 0;
 };
