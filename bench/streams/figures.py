@@ -100,9 +100,9 @@ def p2p(figure, size, batch, kind="raw", protocol="tcp", **settings):
     return run
 
 
-def plain(figure, size):
+def plain(figure, size, congestion=None):
     """A side: the same from a plain socket to another, 32 items a write."""
-    return lambda: figure.bench.plain_socket(size, 200 if figure.quick else 1_000)
+    return lambda: figure.bench.plain_socket(size, 200 if figure.quick else 1_000, congestion)
 
 
 def sizes(arguments):
@@ -111,6 +111,7 @@ def sizes(arguments):
     figure = Figure("figure9_sizes", arguments, len(all_sizes))
     print(f"paper: {paper.SIZES}")
     points = [figure.point(size, {"plain socket": plain(figure, size),
+                                  "the same by Reno": plain(figure, size, "reno"),
                                   **{f"batch {b or 'by itself'}": p2p(figure, size, b) for b in BATCHES}})
               for size in all_sizes]
     names = [text_of(size) for size in all_sizes]

@@ -50,10 +50,11 @@ class Bench:
             file.flush()
             return self.run(["--groups", file.name, *options], program, *words)
 
-    def plain_socket(self, size, megabytes):
-        """MB/s of 32 items a write, as netcat's in the paper: what there is to reach."""
-        return float(self.call("bench/bench_p2p", "--only-plain", "--sizes", size, "--megabytes",
-                               megabytes))
+    def plain_socket(self, size, megabytes, congestion=None):
+        """MB/s of 32 items a write, as netcat's in the paper: what there is to reach. `congestion` as
+        tcp(7) has it, in place of the system's choice."""
+        return float(self.call("bench/bench_p2p", "--only-plain", "--sizes", size, "--megabytes", megabytes,
+                               *(["--congestion", congestion] if congestion else [])))
 
     def in_turns(self, sides):
         """One point: name -> what its calls gave, all sides in turns, each at least once."""
