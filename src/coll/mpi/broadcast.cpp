@@ -3,7 +3,6 @@
 #include "base/ensure.h"
 #include "coll/mpi/collectives.h"
 #include "coll/mpi/mst_runner.h"
-#include "coll/trees/classic.h"
 #include "coll/trees/segments.h"
 
 namespace piracema::coll::mpi {
@@ -64,7 +63,8 @@ void Broadcast::choose_tree(std::uint64_t bytes) {
   } else if (const auto round = mst ? mst->round() : std::nullopt) {
     header_.round = *round;
   } else {
-    header_.branches = to_branches(binomial_tree(group_.size(), group_.me()));
+    // Its first tree takes all ranks many round trips; the root's own view of one takes none.
+    header_.branches = group_.tree(bytes);
   }
 }
 

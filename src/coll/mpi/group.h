@@ -49,7 +49,8 @@ class Group {
   /// before. Its number, if it is ours.
   std::optional<std::uint32_t> begin_nonblocking(std::uint64_t bytes);
 
-  /// The tree for a message from this rank, as things are now.
+  /// The tree for a message from this rank, as things are now. With the paper's engine a minimum
+  /// spanning tree as well, of what this rank knows of the links.
   const Branches& tree(std::uint64_t bytes);
   /// The plan's tree for values that come up, few bytes or many, as it hangs from `root`.
   const Tree& up(Rank root, bool large = false);
@@ -79,6 +80,7 @@ class Group {
   void hear();
   void hear(const Told&, Rank from);
   bool hear_one();
+  bool all_measured() const;
   void note(const Tree&, const LinkTable&, std::uint64_t bytes);
 
   struct Kept {

@@ -24,6 +24,12 @@ LinkTable Group::links() const {
   return part;
 }
 
+bool Group::all_measured() const {
+  std::size_t measured = 0;
+  if (world_.probes()) world_.probes()->links(&measured);
+  return measured == std::size_t{world_.size()} * (world_.size() - 1) / 2;
+}
+
 const Branches& Group::tree(std::uint64_t bytes) {
   if (way_ == Way::theirs) {
     // On emulated links the MPI library's own collective is one along a binomial tree.
@@ -38,19 +44,19 @@ const Branches& Group::tree(std::uint64_t bytes) {
   const Time began = now();
   LinkTable known = links();
   guess_bandwidth(known);
-  if (world_.settings().engine == Engine::two_level && sites_.empty()) {
-    std::size_t measured = 0;
-    if (world_.probes()) world_.probes()->links(&measured);
-    const std::size_t all = std::size_t{world_.size()} * (world_.size() - 1) / 2;
-    const TableCosts costs(known, 0, 0);
-    const auto sites = find_sites(costs);
+  const Engine engine = world_.settings().engine;
+  if (engine == Engine::two_level && sites_.empty()) {
+    const auto sites = find_sites(TableCosts(known, 0, 0));
     // As MagPIe is told them: once and for all, when all links are known.
-    if (measured == all) sites_ = sites;
+    if (all_measured()) sites_ = sites;
     kept.branches = to_branches(two_level_tree(sites, me_));
-    if (measured < all) return kept.branches;
+    if (sites_.empty()) return kept.branches;
   }
-  const Tree tree =
-      tree_for(world_.settings().engine, known, me_, static_cast<double>(bytes), sites_);
+  if (engine == Engine::mst && !all_measured()) {
+    kept.branches = to_branches(binomial_tree(size(), me_));
+    return kept.branches;
+  }
+  const Tree tree = tree_for(engine, known, me_, static_cast<double>(bytes), sites_);
   auto branches = to_branches(tree);
   if (branches != kept.branches) note(tree, known, bytes);
   kept = {version, now(), now() - began, std::move(branches)};

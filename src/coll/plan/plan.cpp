@@ -69,6 +69,7 @@ Tree tree_for(Engine engine, const LinkTable& links, Rank root, double bytes,
               const std::vector<std::uint32_t>& site_of) {
   if (engine == Engine::binomial) return binomial_tree(links.size(), root);
   if (engine == Engine::two_level) return two_level_tree(site_of, root);
+  if (engine == Engine::mst) return minimum_spanning_tree(TableCosts(links, 0, 0), root);
   if (bytes > static_cast<double>(small_bytes_max)) {
     return segment_tree(SegmentCosts(links, send_overhead, bytes), root);
   }

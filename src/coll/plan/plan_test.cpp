@@ -5,6 +5,7 @@
 #include <map>
 
 #include "base/random.h"
+#include "coll/trees/classic.h"
 #include "coll/trees/testing.h"
 
 using namespace piracema;
@@ -95,4 +96,13 @@ TEST_CASE("the environment is read, and what is wrong in it is named") {
     REQUIRE_FALSE(wrong.ok());
     CHECK(wrong.error().message.find(variable) == 0);
   }
+}
+
+TEST_CASE(
+    "until the paper's engine has its first tree, the root's own is a minimum spanning tree") {
+  const LinkTable links = testing::paper_links();
+  const Tree tree = tree_for(Engine::mst, links, 12, 24, {});
+  CHECK(tree == minimum_spanning_tree(TableCosts(links, 0, 0), 12));
+  const TableCosts costs(links, send_overhead, 24);
+  CHECK(completion(tree, costs) < 0.8 * completion(binomial_tree(24, 12), costs));
 }
