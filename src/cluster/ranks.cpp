@@ -148,14 +148,16 @@ class Coordinating {
 };
 
 // A rank that ends without leaving the world takes the world with it, which is what is wanted when
-// something has gone wrong; nobody knows then what MPI is still at.
+// something has gone wrong; nobody knows then what MPI is still at. MPICH's mpirun has to be told
+// when nobody else is to end: it leaves ranks on other hosts alone.
 int work(const Graph& graph, const WorkerEnvironment& environment, net::MpiWorld& world,
          std::optional<Coordinating> coordinator = {}) {
-  const int code = run_worker(graph, environment, &world);
+  const auto [code, of_itself] = run_worker(graph, environment, &world);
   if (code == 0) world.end();
   const int job_code = coordinator ? coordinator->wait() : code;
   if (code == 0) return job_code;
   std::fflush(nullptr);
+  if (of_itself && !coordinator) world.abort(code);
   ::_exit(job_code != 0 ? job_code : code);
 }
 

@@ -113,7 +113,7 @@ int run(const Graph& program, const RunOptions& wanted) {
     (*environment)->cycle_bytes = options->cycle_bytes;
   }
   if (*environment && (*environment)->by_mpi) return cluster::run_rank(*fused, **environment);
-  if (*environment) return cluster::run_worker(*fused, **environment);
+  if (*environment) return cluster::run_worker(*fused, **environment).code;
   if (cluster::is_one_of_many_ranks()) return cluster::run_ranks(*fused, *options);
   return cluster::run_embedded(*fused, *options);
 }

@@ -211,13 +211,13 @@ class WorkerProcess {
 
 }  // namespace
 
-int run_worker(const Graph& graph, const WorkerEnvironment& environment, net::MpiWorld* mpi) {
+WorkerEnd run_worker(const Graph& graph, const WorkerEnvironment& environment, net::MpiWorld* mpi) {
   set_log({.json = environment.log_json, .who = concat("worker ", environment.slot)});
   WorkerProcess process(graph, environment, mpi);
   const auto code = process.run();
-  if (code) return *code;
+  if (code) return {.code = *code};
   log(Level::error, code.error().message);
-  return code.error().code == Errc::config ? 3 : 1;
+  return {.code = code.error().code == Errc::config ? 3 : 1, .of_itself = true};
 }
 
 }  // namespace piracema::cluster

@@ -72,8 +72,10 @@ static void end(void) {
   if (begun_by_us) MPI_Finalize();
 }
 
+static void end_all(int code) { MPI_Abort(MPI_COMM_WORLD, code); }
+
 const struct PiracemaMpi* piracema_mpi(void) {
-  static const struct PiracemaMpi all = {PIRACEMA_MPI_VERSION, begin, broadcast, start_send,
-                                         is_sent,              probe, receive,   end};
+  static const struct PiracemaMpi all = {
+      PIRACEMA_MPI_VERSION, begin, broadcast, start_send, is_sent, probe, receive, end, end_all};
   return &all;
 }

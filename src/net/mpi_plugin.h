@@ -6,7 +6,7 @@
 #ifndef PIRACEMA_NET_MPI_PLUGIN_H
 #define PIRACEMA_NET_MPI_PLUGIN_H
 
-#define PIRACEMA_MPI_VERSION 1
+#define PIRACEMA_MPI_VERSION 2
 #define PIRACEMA_MPI_SYMBOL "piracema_mpi"
 
 #ifdef __cplusplus
@@ -28,6 +28,8 @@ struct PiracemaMpi {
   void (*receive)(void* bytes, int count, int from, int tag);
   /* Collective. */
   void (*end)(void);
+  /* Ends all ranks. */
+  void (*abort)(int code);
 };
 
 const struct PiracemaMpi* piracema_mpi(void);

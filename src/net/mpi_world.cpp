@@ -143,7 +143,7 @@ MpiWorld::MpiWorld(void* library, const PiracemaMpi* mpi)
 }
 
 // The library stays: MPI cannot be taken out of a process.
-MpiWorld::~MpiWorld() { stop(); }
+MpiWorld::~MpiWorld() { stop(leave_within); }
 
 std::string MpiWorld::broadcast(std::string text) {
   ENSURE(!thread_.joinable());
@@ -166,12 +166,18 @@ std::unique_ptr<MpiChannel> MpiWorld::open_channel() {
 }
 
 void MpiWorld::end() {
-  stop();
+  stop(leave_within);
   mpi_->end();
 }
 
-void MpiWorld::stop() {
-  stop_by_ = now() + leave_within;
+void MpiWorld::abort(int code) {
+  stop(Time{});
+  mpi_->abort(code);
+  ::_exit(code);
+}
+
+void MpiWorld::stop(Time patience) {
+  stop_by_ = now() + patience;
   stopping_ = true;
   Bell(wake_.get()).ring();
   if (thread_.joinable()) thread_.join();

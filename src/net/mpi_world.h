@@ -65,13 +65,17 @@ class MpiWorld {
   /// seconds at most, and leaves the world. Collective.
   void end();
 
+  /// Ends all ranks, on all hosts. What is under way is lost.
+  [[noreturn]] void abort(int code);
+
  private:
   MpiWorld(void* library, const PiracemaMpi* mpi);
 
   void loop();
   bool turn();
   bool receive();
-  void stop();
+  /// Waits that long for what is still to be sent.
+  void stop(Time patience);
 
   void* library_;
   const PiracemaMpi* mpi_;
