@@ -1,9 +1,10 @@
+#include "coll/trees/quality.h"
+
 #include <doctest/doctest.h>
 
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <cstdlib>
 #include <string>
 
 #include "coll/trees/classic.h"
@@ -15,48 +16,12 @@
 
 using namespace piracema;
 using namespace piracema::coll;
+using testing::measure;
 using testing::ms;
+using testing::Ratios;
 using testing::Wan;
 
 namespace {
-
-/// How many times the bound a tree takes, over some networks.
-struct Ratios {
-  void add(double ratio) { all.push_back(ratio); }
-  double median() {
-    std::sort(all.begin(), all.end());
-    return all[all.size() / 2];
-  }
-  double most() const { return *std::max_element(all.begin(), all.end()); }
-  std::vector<double> all;
-};
-
-struct Quality {
-  Ratios fast, mst, two_level, binomial;
-};
-
-Quality measure(Wan::Kind kind, Rank size, Rank sites, double busy, int instances) {
-  Quality quality;
-  for (int i = 1; i <= instances; ++i) {
-    const Wan wan(kind, size, sites, busy, static_cast<std::uint64_t>(i));
-    const double bound = lower_bound(wan, 0);
-    const auto of = [&](const Tree& tree) {
-      REQUIRE(to_branches(tree).size() == size);
-      const double ratio = completion(tree, wan) / bound;
-      REQUIRE(ratio > 1 - 1e-9);
-      return ratio;
-    };
-    quality.fast.add(of(fast_tree(wan, 0)));
-    quality.mst.add(of(minimum_spanning_tree(wan, 0)));
-    quality.two_level.add(of(two_level_tree(wan.site_of(), 0)));
-    quality.binomial.add(of(binomial_tree(size, 0)));
-  }
-  std::printf(
-      "n %5u, busy %4.2f ms: fast %.3f (most %.3f)  mst %.2f  two-level %.2f  binomial %.2f\n",
-      size, busy / ms, quality.fast.median(), quality.fast.most(), quality.mst.median(),
-      quality.two_level.median(), quality.binomial.median());
-  return quality;
-}
 
 /// The same links, on which `bytes` bytes are put in the time that the network is busy with a
 /// message.
@@ -70,8 +35,6 @@ LinkTable links_of(const Wan& wan, double bytes) {
   }
   return links;
 }
-
-bool large_ones() { return std::getenv("PIRACEMA_LARGE_TREES") != nullptr; }
 
 }  // namespace
 
@@ -134,11 +97,6 @@ TEST_CASE("as they are sent, in segments, large messages complete within 1.35 of
       CHECK(ratios.most() <= 1.35);
     }
   }
-}
-
-TEST_CASE("ten thousand ranks, with PIRACEMA_LARGE_TREES" * doctest::skip(!large_ones())) {
-  CHECK(measure(Wan::Kind::geographic, 10'000, 100, 0.05 * ms, 1).fast.most() <= 1.05);
-  CHECK(measure(Wan::Kind::flat, 10'000, 1, 0.05 * ms, 1).fast.most() <= 1.10);
 }
 
 // One broadcast from rank 12.
