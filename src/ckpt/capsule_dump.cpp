@@ -64,20 +64,25 @@ bool CapsuleInit::start_commit() {
   return pid.ok();
 }
 
+// criu ends nobody but by SIGKILL.
+bool CapsuleInit::ended_itself() const {
+  return ended_ && !(WIFSIGNALED(*ended_) && WTERMSIG(*ended_) == SIGKILL);
+}
+
 // criu kills what it has saved, and then may take it for a failure that somebody is dead. By then
 // the hook has made the image complete: the job was stopped, or is by the end of the capsule.
 bool CapsuleInit::is_stopped_all_the_same() const {
-  const bool ended_itself = ended_ && !(WIFSIGNALED(*ended_) && WTERMSIG(*ended_) == SIGKILL);
-  if (order_.several) return order_.stop && !ended_itself && agreed_;
+  if (order_.several) return order_.stop && !ended_itself() && agreed_;
   const std::string manifest =
       concat(order_.directory, "/images/", ImageStore::manifest_name(order_.image));
-  return order_.stop && !ended_itself && ::access(manifest.c_str(), F_OK) == 0;
+  return order_.stop && !ended_itself() && ::access(manifest.c_str(), F_OK) == 0;
 }
 
 void CapsuleInit::dumped(bool ok) {
   ok = ok || is_stopped_all_the_same();
   const auto took = static_cast<std::uint64_t>((now() - began_) / std::chrono::microseconds(1));
-  const std::string why = ok ? "" : why_failed(order_.log);
+  const bool too_late = step_ == Step::criu && ended_itself();
+  const std::string why = ok ? "" : too_late ? "the job has ended" : why_failed(order_.log);
   report({.kind = ReportKind::dumped,
           .ok = ok,
           .message = why,

@@ -34,6 +34,7 @@ class CapsuleInit {
   void helper_ended(bool ok);
   void restored(bool ok);
   void dumped(bool ok);
+  bool ended_itself() const;
   bool is_stopped_all_the_same() const;
   bool may_pass(const std::string& why) const;
   void refuse_dump(const std::string& why);

@@ -26,7 +26,7 @@ bool read(const std::string& text, Line& line) {
                      &line.port, &line.state, &line.to_send, &line.to_read, &line.inode) == 5;
 }
 
-std::string first_bytes_of(const char* path) {
+std::string text_of(const char* path) {
   std::ifstream file(path);
   std::ostringstream text;
   text << file.rdbuf();
@@ -56,8 +56,8 @@ std::vector<std::string> connections_under_way(std::string_view table) {
 }
 
 std::vector<std::string> connections_under_way() {
-  std::vector<std::string> found = connections_under_way(first_bytes_of("/proc/net/tcp"));
-  for (std::string& one : connections_under_way(first_bytes_of("/proc/net/tcp6"))) {
+  std::vector<std::string> found = connections_under_way(text_of("/proc/net/tcp"));
+  for (std::string& one : connections_under_way(text_of("/proc/net/tcp6"))) {
     found.push_back(std::move(one));
   }
   return found;
