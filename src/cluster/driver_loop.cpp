@@ -14,7 +14,7 @@ namespace piracema::cluster {
 
 namespace {
 
-constexpr std::chrono::milliseconds look_every{100};
+constexpr std::chrono::milliseconds look_every{250};
 
 int exit_code(Errc code) {
   switch (code) {

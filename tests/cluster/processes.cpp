@@ -29,10 +29,22 @@ std::optional<std::string> variable(const std::string& environment, const std::s
   return std::string(all.c_str() + at + name.size() + 2);
 }
 
-std::uint64_t status_bytes(const std::string& status, const std::string& field) {
+std::uint64_t status_number(const std::string& status, const std::string& field) {
   const std::size_t at = status.find("\n" + field + ":");
   if (at == std::string::npos) return 0;
-  return std::strtoull(status.c_str() + at + field.size() + 2, nullptr, 10) * 1'024;
+  return std::strtoull(status.c_str() + at + field.size() + 2, nullptr, 10);
+}
+
+std::uint64_t status_bytes(const std::string& status, const std::string& field) {
+  return status_number(status, field) * 1'024;
+}
+
+template <class Visit>
+void each_task(pid_t pid, Visit visit) {
+  for (const auto& task :
+       std::filesystem::directory_iterator("/proc/" + std::to_string(pid) + "/task")) {
+    visit(task.path());
+  }
 }
 
 template <class Visit>
@@ -69,10 +81,17 @@ std::vector<pid_t> processes_of(const std::string& mark) {
 
 std::chrono::nanoseconds cpu_time(pid_t pid) {
   std::chrono::nanoseconds sum{};
-  const std::string tasks = "/proc/" + std::to_string(pid) + "/task";
-  for (const auto& task : std::filesystem::directory_iterator(tasks)) {
-    sum += std::chrono::nanoseconds(std::atoll(contents(task.path() / "schedstat").c_str()));
-  }
+  each_task(pid, [&](const std::filesystem::path& task) {
+    sum += std::chrono::nanoseconds(std::atoll(contents(task / "schedstat").c_str()));
+  });
+  return sum;
+}
+
+std::uint64_t wakings(pid_t pid) {
+  std::uint64_t sum = 0;
+  each_task(pid, [&](const std::filesystem::path& task) {
+    sum += status_number(contents(task / "status"), "voluntary_ctxt_switches");
+  });
   return sum;
 }
 

@@ -29,6 +29,9 @@ std::vector<pid_t> processes_of(const std::string& mark);
 /// CPU time of all threads.
 std::chrono::nanoseconds cpu_time(pid_t pid);
 
+/// How often its threads have slept and been woken.
+std::uint64_t wakings(pid_t pid);
+
 /// Memory that is in use now and belongs to nobody else (RssAnon), and all of it (VmRSS).
 struct Memory {
   std::uint64_t own_bytes = 0, resident_bytes = 0;
