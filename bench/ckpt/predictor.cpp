@@ -3,6 +3,10 @@
 // fixed margins. On made-up stores, from seeds; each line is the same on every machine.
 //
 //   bench_ckpt_predictor [SEEDS [DUMPS]]
+//   bench_ckpt_predictor --replay DIRECTORY
+//
+// The second: what they would have said of the dumps to a store that are recorded in its
+// .piracema-store (or in any directory's store.json), each from those before it.
 //
 // A deadline is missed when a dump takes longer than was kept free for it; what was kept free and
 // not needed is the slack, in multiples of what the dump took.
@@ -11,16 +15,20 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <functional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "ckpt/planner.h"
+#include "ckpt/store_record.h"
 #include "ckpt/store_trace.h"
 
 namespace {
 
 using namespace piracema::ckpt;
+
+constexpr double window_seconds = 300, kept_share = 0.1;
 
 /// t = a + b * bytes by least squares, and the worst ratio of observed by predicted.
 class SizeOnly {
@@ -48,52 +56,92 @@ class SizeOnly {
 /// What a way of foretelling has cost.
 struct Tally {
   std::string name;
-  std::size_t dumps = 0, missed = 0;
+  std::size_t dumps = 0, missed = 0, most_used = 0;
   std::vector<double> slack;
 
   void note(double kept, double took) {
     dumps += 1;
     if (took > kept) missed += 1;
+    if (kept <= kept_share * window_seconds) most_used += 1;
     slack.push_back(std::max(0.0, kept / took - 1));
   }
   void print(const char* store) {
     std::nth_element(slack.begin(), slack.begin() + static_cast<std::ptrdiff_t>(slack.size() / 2),
                      slack.end());
-    std::printf("%-10s %-22s missed %6.2f %%   median slack %5.2f\n", store, name.c_str(),
-                100.0 * static_cast<double>(missed) / static_cast<double>(dumps),
-                slack[slack.size() / 2]);
+    const auto percent = [&](std::size_t count) {
+      return 100.0 * static_cast<double>(count) / static_cast<double>(dumps);
+    };
+    std::printf("%-10s %-22s missed %6.2f %%   median slack %5.2f   90 %% used in %6.2f %%\n",
+                store, name.c_str(), percent(missed), slack[slack.size() / 2], percent(most_used));
   }
 };
 
-void measure(const char* name, StoreKind kind, std::uint64_t seeds, int dumps) {
-  std::vector<Tally> ways(7);
-  const char* const names[] = {
-      "plan for 300 s", "predictor p99", "predictor p95", "size only, worst ratio",
-      "size only",      "size only x2",  "size only x3"};
-  for (std::size_t i = 0; i < ways.size(); ++i) ways[i].name = names[i];
+/// All ways beside each other, on the dumps of one store after the other.
+class Contest {
+ public:
+  explicit Contest(std::string name) : name_(std::move(name)) {}
+
+  void begin_store() {
+    predictor_ = Predictor();
+    size_ = SizeOnly();
+    dumps_ = 0;
+  }
+  void next(const DumpFeatures& features, double took) {
+    const DumpForecast forecast = predictor_.forecast(features);
+    const double plain = size_.predict(features.bytes);
+    const Plan plan = plan_dump({}, window_seconds, window_seconds, forecast);
+    const double kept[] = {plan.duration, forecast.p99, forecast.p95, plain * size_.worst(),
+                           plain,         plain * 2,    plain * 3};
+    // The first four train all of them.
+    for (std::size_t k = 0; dumps_ >= 4 && k < ways_.size(); ++k) ways_[k].note(kept[k], took);
+    dumps_ += 1;
+    predictor_.learn(features, took);
+    size_.learn(features.bytes, took);
+  }
+  void print() {
+    for (Tally& way : ways_) way.print(name_.c_str());
+  }
+
+ private:
+  std::string name_;
+  std::vector<Tally> ways_ = {
+      {"plan for 300 s"}, {"predictor p99"}, {"predictor p95"}, {"size only, worst ratio"},
+      {"size only"},      {"size only x2"},  {"size only x3"}};
+  Predictor predictor_;
+  SizeOnly size_;
+  std::size_t dumps_ = 0;
+};
+
+void make_up(const char* name, StoreKind kind, std::uint64_t seeds, int dumps) {
+  Contest contest(name);
   for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
+    contest.begin_store();
     StoreTrace store(kind, seed);
-    Predictor predictor;
-    SizeOnly size;
     for (int i = 0; i < dumps; ++i) {
       const auto [features, took] = store.next();
-      const DumpForecast forecast = predictor.forecast(features);
-      const double plain = size.predict(features.bytes);
-      // The first four train all of them.
-      const Plan plan = plan_dump({}, 300, 300, forecast);
-      const double kept[] = {plan.duration, forecast.p99, forecast.p95, plain * size.worst(),
-                             plain,         plain * 2,    plain * 3};
-      for (std::size_t k = 0; i >= 4 && k < ways.size(); ++k) ways[k].note(kept[k], took);
-      predictor.learn(features, took);
-      size.learn(features.bytes, took);
+      contest.next(features, took);
     }
   }
-  for (Tally& way : ways) way.print(name);
+  contest.print();
+}
+
+int replay(const std::string& place) {
+  const auto dumps = read_past_dumps(place);
+  if (!dumps) {
+    std::fprintf(stderr, "%s\n", dumps.error().message.c_str());
+    return 1;
+  }
+  Contest contest("recorded");
+  contest.begin_store();
+  for (const PastDump& dump : *dumps) contest.next(dump.features, dump.seconds);
+  contest.print();
+  return 0;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
+  if (argc == 3 && std::string_view(argv[1]) == "--replay") return replay(argv[2]);
   const long seeds = argc > 1 ? std::atol(argv[1]) : 20,
              dumps = argc > 2 ? std::atol(argv[2]) : 200;
   if (seeds < 1 || dumps < 10 || dumps > 1'000'000) {
@@ -101,7 +149,7 @@ int main(int argc, char** argv) {
     return 2;
   }
   const auto measured = [&](const char* name, StoreKind kind) {
-    measure(name, kind, static_cast<std::uint64_t>(seeds), static_cast<int>(dumps));
+    make_up(name, kind, static_cast<std::uint64_t>(seeds), static_cast<int>(dumps));
   };
   measured("calm", StoreKind::calm);
   measured("contended", StoreKind::contended);

@@ -57,6 +57,8 @@ struct Partner {
 int main(int argc, char** argv) {
   if (argc < 5) return 2;
   const long steps = std::atol(argv[1]), work = std::atol(argv[3]);
+  // Before there is memory: a child's copy of it would be in the image as well.
+  Partner partner;
   std::vector<std::uint64_t> memory(static_cast<std::size_t>(std::atol(argv[2])) * (1 << 20) / 8 +
                                     1);
   std::FILE* const file = argc > 5 ? std::fopen(argv[5], "a") : nullptr;
@@ -64,7 +66,6 @@ int main(int argc, char** argv) {
   auto* const shared = static_cast<std::uint64_t*>(
       ::mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
   for (std::size_t i = 0; i < memory.size(); ++i) memory[i] = i * 0x9E3779B97F4A7C15u;
-  Partner partner;
   std::uint64_t x = 1;
   for (long step = 1; step <= steps; ++step) {
     x = mix(x, work);
