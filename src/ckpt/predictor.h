@@ -19,7 +19,7 @@ struct DumpFeatures {
   /// Of the job, in swap: to be read before it can be saved.
   double swapped_bytes = 0;
   double processes = 1;
-  /// In the page cache, to be written by the same device before or with it.
+  /// In the page cache, to be written by the same device before or with it (StoreDevice).
   double dirty_bytes = 0;
   /// Dumps to the same store at about the same time, this one included, and what the others bring.
   double writers = 1, others_bytes = 0;

@@ -23,18 +23,6 @@ constexpr double given_up_factor = 1.5;
 
 double seconds_since(Time begin) { return std::chrono::duration<double>(now() - begin).count(); }
 
-// In the page cache, to be written (Dirty and Writeback of /proc/meminfo).
-double dirty_bytes() {
-  std::ifstream file("/proc/meminfo");
-  double sum = 0;
-  for (std::string line; std::getline(file, line);) {
-    if (line.starts_with("Dirty:") || line.starts_with("Writeback:")) {
-      sum += std::stod(line.substr(line.find(':') + 1)) * 1024;
-    }
-  }
-  return sum;
-}
-
 // Processes that want a core (the load of the last minute), for each core.
 double busy() {
   double load = 0;
@@ -55,13 +43,18 @@ Result<std::unique_ptr<StoreWatch>> StoreWatch::start(net::Poller& poller,
   }
   auto scout = StoreScout::start(*place);
   if (!scout) return scout.error();
-  return std::unique_ptr<StoreWatch>(
-      new StoreWatch(poller, hosts, past ? learn_from(*past) : Predictor(), *std::move(scout)));
+  return std::unique_ptr<StoreWatch>(new StoreWatch(poller, hosts,
+                                                    past ? learn_from(*past) : Predictor(),
+                                                    StoreDevice(*place), *std::move(scout)));
 }
 
 StoreWatch::StoreWatch(net::Poller& poller, std::size_t hosts, Predictor predictor,
-                       StoreScout scout)
-    : poller_(poller), hosts_(hosts), predictor_(std::move(predictor)), scout_(std::move(scout)) {
+                       StoreDevice device, StoreScout scout)
+    : poller_(poller),
+      hosts_(hosts),
+      predictor_(std::move(predictor)),
+      device_(std::move(device)),
+      scout_(std::move(scout)) {
   poller_.watch(scout_->handle(), EPOLLIN, [this](std::uint32_t) { hear_scout(); });
 }
 
@@ -86,7 +79,7 @@ DumpFeatures StoreWatch::features(const JobMemory& job) const {
   DumpFeatures known{.bytes = static_cast<double>(job.resident),
                      .swapped_bytes = static_cast<double>(job.swapped),
                      .processes = static_cast<double>(std::max<std::uint64_t>(1, job.processes)),
-                     .dirty_bytes = dirty_bytes(),
+                     .dirty_bytes = device_.dirty_bytes(),
                      .writers = static_cast<double>(look_.writers + hosts_),
                      .others_bytes = look_.bytes,
                      .probe = look_.probe,

@@ -11,6 +11,7 @@
 #include "ckpt/outlook.h"
 #include "ckpt/planner.h"
 #include "ckpt/process_tree.h"
+#include "ckpt/store_device.h"
 #include "ckpt/store_scout.h"
 #include "net/poller.h"
 
@@ -45,13 +46,15 @@ class StoreWatch {
   void forget_dump() { dump_.reset(); }
 
  private:
-  StoreWatch(net::Poller& poller, std::size_t hosts, Predictor predictor, StoreScout scout);
+  StoreWatch(net::Poller& poller, std::size_t hosts, Predictor predictor, StoreDevice device,
+             StoreScout scout);
   void hear_scout();
   DumpFeatures features(const JobMemory& job) const;
 
   net::Poller& poller_;
   const std::size_t hosts_;
   Predictor predictor_;
+  StoreDevice device_;
   /// None once it has died: then nothing is told or remembered.
   std::optional<StoreScout> scout_;
   /// The last look, and since when the next one waits for the store.
