@@ -40,37 +40,39 @@ class BusyMachine {
 
 }  // namespace
 
-TEST_CASE("a worker that is stopped is replaced within 1.5 s, wherever it is in the stream") {
+// How soon is said by what is told of it, and held to in virtual time (coordinator_losses_test).
+TEST_CASE("a worker that is stopped is replaced for its silence, wherever it is in the stream") {
   const Stream stream;
-  Job job(stream.run({"items=20000", "pause_us=200"}));
+  Job job(stream.run(stream.endless(200)));
   for (const int slot : {0, 3}) {
     CAPTURE(slot);
     job.wait_for("snapshot");
     ::kill(job.worker(slot).pid, SIGSTOP);
-    const Time stopped = now();
     const Event lost = job.wait_for("lost");
-    const Time noticed = now();
     CHECK(lost["worker"] == slot);
-    CHECK(is_in("no heartbeat", lost["how"]));
-    // The bound, and what a busy machine may add.
-    CHECK(noticed - stopped < std::chrono::milliseconds(1'500 + 300));
+    CHECK(lost["how"] == "no heartbeat for 1250 ms");
     job.wait_for("first_item_out");
   }
+  stream.let_end();
   CHECK(job.wait() == 0);
-  CHECK(stream.is_right(20'000));
+  CHECK(stream.is_right());
 }
 
-TEST_CASE("a worker that is stopped before it has joined is replaced as soon") {
+TEST_CASE("a worker that is stopped before it has joined is not waited for until it should have") {
   const Stream stream;
-  Job job(stream.run({"items=9000", "pause_us=200", "stop-at-start"}));
+  auto options = stream.endless(200);
+  options.push_back("stop-at-start");
+  Job job(stream.run(options));
   job.wait_for("snapshot");
   ::kill(job.worker(1).pid, SIGKILL);
   job.wait_for("lost");
-  const Time begun = now();
-  job.wait_for("lost");
-  CHECK(now() - begun < std::chrono::milliseconds(1'500 + 300));
+  const Event lost = job.wait_for("lost");
+  CHECK(lost["worker"] == 1);
+  // Else it is "it did not join within 30000 ms".
+  CHECK(is_in("SIGKILL", lost["how"]));
+  stream.let_end();
   CHECK(job.wait() == 0);
-  CHECK(stream.is_right(9'000));
+  CHECK(stream.is_right());
 }
 
 TEST_CASE("a busy machine raises no false alarm") {
@@ -82,9 +84,10 @@ TEST_CASE("a busy machine raises no false alarm") {
   CHECK(stream.is_right(12'000));
 }
 
-TEST_CASE("a worker that is stopped for less than a second goes on as if nothing had been") {
+TEST_CASE("a worker that is stopped for less than the timeout goes on as if nothing had been") {
   const Stream stream;
-  Job job(stream.run({"items=8000", "pause_us=200"}));
+  // The timeout is 50 s, and several heartbeats are missed: the test may be late by much.
+  Job job(stream.run(stream.endless(200), {"--heartbeat", "10s"}));
   job.wait_for("snapshot");
   const pid_t pid = job.worker(1).pid;
   ::kill(pid, SIGSTOP);
@@ -92,20 +95,25 @@ TEST_CASE("a worker that is stopped for less than a second goes on as if nothing
   const Time until = now() + std::chrono::milliseconds(600);
   while (now() < until) job.next_event(std::chrono::ceil<milliseconds>(until - now()));
   ::kill(pid, SIGCONT);
+  stream.let_end();
   CHECK(job.wait() == 0);
   CHECK(job.events("lost").empty());
-  CHECK(stream.is_right(8'000));
+  CHECK(stream.is_right());
 }
 
 TEST_CASE("a coordinator that was stopped itself takes nobody for lost") {
   const Stream stream;
-  Job job(stream.run({"items=20000", "pause_us=200"}));
+  Job job(stream.run(stream.endless(200)));
   job.wait_for("snapshot");
   job.signal(SIGSTOP);
   // Longer than any worker may be silent.
   ::poll(nullptr, 0, 2'000);
   job.signal(SIGCONT);
+  // By the second one all have been heard again.
+  job.wait_for("snapshot");
+  job.wait_for("snapshot");
+  stream.let_end();
   CHECK(job.wait() == 0);
   CHECK(job.events("lost").empty());
-  CHECK(stream.is_right(20'000));
+  CHECK(stream.is_right());
 }

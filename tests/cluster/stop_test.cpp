@@ -10,18 +10,20 @@ using namespace piracema::testing;
 
 namespace {
 
-const std::vector<std::string> long_job = {"items=9000", "pause_us=300"};
-
-void check_resumed(const Stream& stream, std::size_t items) {
-  Job job(stream.run(long_job, {"--resume"}));
+void check_resumed(const Stream& stream) {
+  Job job(stream.run(stream.endless(), {"--resume"}));
+  job.wait_for("first_item_out");
+  stream.let_end();
   CHECK(job.wait() == 0);
-  CHECK(stream.is_right(items));
-  CHECK(job.summary()["items"] < items);  // Some were done before.
+  CHECK(stream.is_right());
+  CHECK(job.summary()["items"] > 0);
+  // Some were done before.
+  CHECK(job.summary()["items"] < lines_of(contents(stream.out)).size());
 }
 
-/// Whether all of these have ended within the time.
-bool all_end(const std::vector<Fd>& processes, milliseconds within) {
-  const Time until = now() + within;
+/// Whether all of these end.
+bool all_end(const std::vector<Fd>& processes) {
+  const Time until = now() + patience;
   for (const Fd& process : processes) {
     const auto left = std::chrono::ceil<milliseconds>(std::max(until - now(), Time{}));
     pollfd ended{.fd = process.get(), .events = POLLIN, .revents = 0};
@@ -36,33 +38,33 @@ TEST_CASE("Ctrl-C and SIGTERM stop a job with a snapshot, and it goes on from th
   for (const int signal : {SIGINT, SIGTERM}) {
     CAPTURE(signal);
     const Stream stream;
-    Job job(stream.run(long_job));
+    Job job(stream.run(stream.endless()));
     job.wait_for("snapshot");
     job.signal(signal);
     CHECK(job.wait() == 75);
     CHECK(job.processes().empty());
     CHECK_FALSE(exists(stream.out));
     CHECK(exists(stream.out + ".partial"));
-    check_resumed(stream, 9'000);
+    check_resumed(stream);
   }
 }
 
 TEST_CASE("a job that is stopped again and again loses nothing") {
   const Stream stream;
   {
-    Job job(stream.run(long_job));
+    Job job(stream.run(stream.endless()));
     // An item may come out before all have begun; stopped so early there is nothing to keep.
     job.wait_for("running");
     job.signal(SIGINT);
     REQUIRE(job.wait() == 75);
   }
   for (int i = 0; i < 4; ++i) {
-    Job job(stream.run(long_job, {"--resume"}));
+    Job job(stream.run(stream.endless(), {"--resume"}));
     job.wait_for(i % 2 == 0 ? "snapshot" : "running");
     job.signal(SIGTERM);
     CHECK(job.wait() == 75);
   }
-  check_resumed(stream, 9'000);
+  check_resumed(stream);
 }
 
 TEST_CASE("a second signal ends a job at once, with the code of that signal") {
@@ -76,21 +78,20 @@ TEST_CASE("a second signal ends a job at once, with the code of that signal") {
     const Stream stream;
     // An operator that does not return: no barrier gets past it.
     Job job(stream.run({"items=9000", "pause_us=300", "fault=stick", "at=500"}));
-    job.wait_for("snapshot");
     job.go_on_until([&] { return exists(stream.out + ".fault"); });
     job.signal(one.first);
     job.wait_for("stopping");
-    const Time asked = now();
     job.signal(one.second);
+    // Nobody waits for the last snapshot, which does not come.
     CHECK(job.wait() == one.code);
-    CHECK(now() - asked < std::chrono::seconds(sanitized ? 5 : 1));
+    CHECK(job.events("snapshot_failed").empty());
     CHECK(job.processes().empty());
   }
 }
 
 TEST_CASE("a signal before anything has run ends the job") {
   const Stream stream;
-  Job job(stream.run(long_job));
+  Job job(stream.run(stream.endless()));
   job.signal(SIGTERM);
   // The signal may come before the command has asked to be told of it.
   const int code = job.wait();
@@ -98,28 +99,29 @@ TEST_CASE("a signal before anything has run ends the job") {
   CHECK(job.processes().empty());
 }
 
-TEST_CASE("workers end within a second of their coordinator's death, and the job goes on later") {
+TEST_CASE("workers end with their coordinator, and the job goes on later") {
   const Stream stream;
-  Job job(stream.run(long_job));
+  // Nobody would miss a heartbeat before the test has lost its patience.
+  Job job(stream.run(stream.endless(), {"--heartbeat", "60s"}));
   job.wait_for("snapshot");
   std::vector<Fd> workers;
   for (const Worker& worker : job.workers()) workers.push_back(pidfd_of(worker.pid));
   REQUIRE(workers.size() == 4);
   job.signal(SIGKILL);
-  CHECK(all_end(workers, std::chrono::seconds(1)));
+  CHECK(all_end(workers));
   CHECK(job.wait() == 128 + SIGKILL);
   CHECK(job.processes().empty());
-  check_resumed(stream, 9'000);
+  check_resumed(stream);
 }
 
 TEST_CASE("a stop while a worker is being replaced loses nothing") {
   const Stream stream;
-  Job job(stream.run(long_job));
+  Job job(stream.run(stream.endless()));
   job.wait_for("snapshot");
   ::kill(job.worker(2).pid, SIGKILL);
   job.wait_for("lost");
   job.signal(SIGINT);
   CHECK(job.wait() == 75);
   CHECK(job.processes().empty());
-  check_resumed(stream, 9'000);
+  check_resumed(stream);
 }

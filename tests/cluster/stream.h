@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -16,7 +17,16 @@ struct Stream {
   std::string out = path("out");
   std::string snapshots = path("snapshots");
 
+  std::string enough = path("enough");
+
   std::string path(const std::string& name) const { return scratch.path() + "/" + name; }
+
+  /// Options of a source that sends an item each `pause_us` until `let_end` is called: what a test
+  /// does to the job comes before its end on any machine.
+  std::vector<std::string> endless(int pause_us = 300) const {
+    return {"until=" + enough, "pause_us=" + std::to_string(pause_us)};
+  }
+  void let_end() const { std::ofstream(enough) << ""; }
 
   /// The program with these of its options.
   std::vector<std::string> program(std::vector<std::string> options) const {
