@@ -57,7 +57,7 @@ TEST_CASE("on demand a replica that is twice as fast gets twice as many items") 
   alone_and_as_processes([](bool processes) {
     const Shares shares = deliver("on_demand", processes);
     check_complete(shares);
-    // A busy machine stretches a pause; turn by turn it would be 150 each.
+    // A few wait for each of them; turn by turn it would be 150 each.
     CHECK(shares.at(0).size() > 180);
     CHECK(shares.at(0).size() < 220);
   });

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 #include <signal.h>
 
+#include <fstream>
 #include <map>
 #include <set>
 #include <sstream>
@@ -28,12 +29,21 @@ Line parse(const std::string& text) {
   return line;
 }
 
-/// Runs apps/operators.cpp and kills one worker after another; what each sink has written.
-std::vector<std::vector<Line>> run_and_kill(std::vector<std::string> options, int sinks) {
+/// What came of a run.
+struct Outcome {
+  /// How many messages each source has emitted, by its own word.
+  std::vector<int> emitted;
+  /// What each sink has written.
+  std::vector<std::vector<Line>> sinks;
+};
+
+/// Runs apps/operators.cpp and kills one worker after another.
+Outcome run_and_kill(std::vector<std::string> options, int sources, int sinks) {
   constexpr int kills = 5;
   const store::ScratchDirectory scratch;
-  const std::string out = scratch.path() + "/out";
-  options.insert(options.begin(), {OPERATORS_APP, out, "items=1500", "pause_us=500"});
+  const std::string out = scratch.path() + "/out", enough = scratch.path() + "/enough";
+  options.insert(options.begin(),
+                 {OPERATORS_APP, out, "items=1000000", "until=" + enough, "pause_us=500"});
   Job job(piracema_run({"-n", "4", "--snapshots", scratch.path() + "/snapshots", "--every", "50ms"},
                        options));
   Random random(4711);
@@ -42,34 +52,34 @@ std::vector<std::vector<Line>> run_and_kill(std::vector<std::string> options, in
     ::kill(job.worker(static_cast<int>(random.below(4))).pid, SIGKILL);
     job.wait_for("first_item_out");
   }
+  job.wait_for("snapshot");
+  std::ofstream(enough) << "";
   CHECK(job.wait() == 0);
   CHECK(job.summary()["recoveries"].size() >= kills);
 
-  std::vector<std::vector<Line>> all;
+  Outcome outcome;
+  for (int source = 0; source < sources; ++source) {
+    outcome.emitted.push_back(std::stoi(contents(concat(out, ".source.", source))));
+    CHECK(outcome.emitted.back() > 0);
+  }
   for (int sink = 0; sink < sinks; ++sink) {
-    all.emplace_back();
-    for (const std::string& line : lines_of(contents(out + "." + std::to_string(sink)))) {
-      all.back().push_back(parse(line));
+    outcome.sinks.emplace_back();
+    for (const std::string& line : lines_of(contents(concat(out, ".", sink)))) {
+      outcome.sinks.back().push_back(parse(line));
     }
   }
-  return all;
+  return outcome;
 }
 
-/// The identifiers that `sources` sources give to 1,500 messages each.
-std::vector<std::int64_t> all_ids(int sources) {
-  std::vector<std::int64_t> ids;
-  for (int source = 0; source < sources; ++source) {
-    for (int i = 0; i < 1'500; ++i) ids.push_back(source * 1'000'000 + i);
-  }
-  return ids;
-}
-
-/// Each of them came to one of these sinks, once.
-void check_exactly_once(const std::vector<std::vector<Line>>& sinks,
-                        const std::vector<std::int64_t>& wanted) {
+/// Each message came to one of the sinks, once.
+void check_exactly_once(const Outcome& outcome) {
   std::map<std::int64_t, int> times;
-  for (const std::int64_t id : wanted) times[id] = 0;
-  for (const auto& sink : sinks) {
+  for (std::size_t source = 0; source < outcome.emitted.size(); ++source) {
+    for (int i = 0; i < outcome.emitted[source]; ++i) {
+      times[static_cast<std::int64_t>(source) * 1'000'000 + i] = 0;
+    }
+  }
+  for (const auto& sink : outcome.sinks) {
     for (const Line& line : sink) times[line.id] += 1;
   }
   std::string wrong;
@@ -82,26 +92,25 @@ void check_exactly_once(const std::vector<std::vector<Line>>& sinks,
 }  // namespace
 
 TEST_CASE("a source that stores its position and then emits is exactly-once") {
-  check_exactly_once(run_and_kill({}, 1), all_ids(1));
+  check_exactly_once(run_and_kill({}, 1, 1));
 }
 
 TEST_CASE("a source that emits and then stores its position is exactly-once") {
-  check_exactly_once(run_and_kill({"emit-first"}, 1), all_ids(1));
+  check_exactly_once(run_and_kill({"emit-first"}, 1, 1));
 }
 
 TEST_CASE("sources and sinks may have replicas, and each message comes to one sink") {
   // In turn, so that each of them has something to do to the end.
   const std::vector<std::string> options = {"sources=2", "sinks=2", "round-robin"};
-  check_exactly_once(run_and_kill(options, 2), all_ids(2));
-  check_exactly_once(run_and_kill({"emit-first", options[0], options[1], options[2]}, 2),
-                     all_ids(2));
+  check_exactly_once(run_and_kill(options, 2, 2));
+  check_exactly_once(run_and_kill({"emit-first", options[0], options[1], options[2]}, 2, 2));
 }
 
 TEST_CASE("messages with one affinity key take one way, failures or not") {
-  const auto sinks = run_and_kill({"affinity", "sinks=2"}, 2);
-  check_exactly_once(sinks, all_ids(1));
+  const Outcome outcome = run_and_kill({"affinity", "sinks=2"}, 1, 2);
+  check_exactly_once(outcome);
   std::map<std::int64_t, std::set<std::string>> ways;
-  for (const auto& sink : sinks) {
+  for (const auto& sink : outcome.sinks) {
     for (const Line& line : sink) ways[line.value % 10].insert(line.way);
   }
   REQUIRE(ways.size() == 10);
@@ -115,13 +124,13 @@ TEST_CASE("messages with one affinity key take one way, failures or not") {
 }
 
 TEST_CASE("a broadcast reaches every sink once") {
-  const auto sinks = run_and_kill({"broadcast", "sinks=2"}, 2);
-  check_exactly_once({sinks[0]}, all_ids(1));
-  check_exactly_once({sinks[1]}, all_ids(1));
+  const Outcome outcome = run_and_kill({"broadcast", "sinks=2"}, 1, 2);
+  for (const auto& sink : outcome.sinks) check_exactly_once({outcome.emitted, {sink}});
 }
 
 TEST_CASE("a vector of operators is one behind the other") {
-  const auto sinks = run_and_kill({"vector=3"}, 1);
-  check_exactly_once(sinks, all_ids(1));
-  for (const Line& line : sinks[0]) CHECK(line.way.size() == std::string("0,0,0,0,0").size());
+  const Outcome outcome = run_and_kill({"vector=3"}, 1, 1);
+  check_exactly_once(outcome);
+  for (const Line& line : outcome.sinks[0])
+    CHECK(line.way.size() == std::string("0,0,0,0,0").size());
 }

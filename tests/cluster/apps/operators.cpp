@@ -1,16 +1,18 @@
 // The operator interface with state in the keyStore, in a source, and in a sink that writes what
 // it knows where its state says.
 //
-//     operators_app OUT [items=N] [emit-first] [sources=N] [sinks=N] [affinity] [broadcast]
-//                   [round-robin] [vector=N] [pause_us=T] [wait=FIFO]
+//     operators_app OUT [items=N] [until=FILE] [emit-first] [sources=N] [sinks=N] [affinity]
+//                   [broadcast] [round-robin] [vector=N] [pause_us=T] [wait=FIFO]
 //
-// Each source emits `items` messages; before its end it waits until somebody opens FIFO. Every
-// sink writes OUT.REPLICA: "ID VALUE RANK,RANK…", with the ranks of the operators on the way.
+// Each source emits `items` messages, or until FILE exists, and writes their number to
+// OUT.source.REPLICA; before its end it waits until somebody opens FIFO. Every sink writes
+// OUT.REPLICA: "ID VALUE RANK,RANK…", with the ranks of the operators on the way.
 #include <fcntl.h>
 #include <piracema/operators.h>
 #include <unistd.h>
 
 #include <chrono>
+#include <fstream>
 #include <memory>
 #include <string>
 #include <thread>
@@ -39,19 +41,24 @@ class Source : public ISourceOperator {
   void onProduce() override {
     const int replica = utility::getNode().replica;
     const auto items = options_.number("items", 1'000);
-    for (auto next = begin(); next < items; ++next) {
+    auto next = begin();
+    for (; next < items && !is_enough(); ++next) {
       std::this_thread::sleep_for(std::chrono::microseconds(options_.number("pause_us", 0)));
       const auto id = static_cast<std::uint64_t>(replica * 1'000'000 + next);
       if (!options_.has("emit-first")) keyStore::store("next", next + 1);
       send(id, {next, here()});
       if (options_.has("emit-first")) keyStore::store("next", next + 1);
     }
+    std::ofstream(options_.out() + ".source." + std::to_string(replica)) << next;
     if (options_.has("wait")) ::close(::open(options_.text("wait").c_str(), O_RDONLY | O_CLOEXEC));
   }
 
  private:
   std::int64_t begin() const {
     return keyStore::contains("next") ? keyStore::retrieve<std::int64_t>("next") : 0;
+  }
+  bool is_enough() const {
+    return options_.has("until") && ::access(options_.text("until").c_str(), F_OK) == 0;
   }
   void send(std::uint64_t id, const Event& event) {
     if (options_.has("affinity")) {
