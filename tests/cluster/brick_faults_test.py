@@ -1,12 +1,18 @@
 #!/usr/bin/env python3
-"""Each brick over each transport of one host, while a process of it is killed, and while one stands
-still for ten seconds and wakes again: every item comes out once. All jobs run at the same time."""
+"""Each brick over each transport of one host, while a process of it is killed, while one stands still
+for ten seconds and wakes again, and while strangers say anything on its ports: every item comes out once.
+All jobs run at the same time. With MPI_FAMILY, openmpi or mpich, the transport is that MPI."""
 
 import json
 import os
 import pathlib
+import random
+import select
+import shutil
 import signal
+import socket
 import subprocess
+import sys
 import tempfile
 import time
 import unittest
@@ -14,10 +20,30 @@ import unittest
 PIRACEMA = os.environ["PIRACEMA_COMMAND"]
 BRICKS = os.environ["BRICKS_APP"]
 KINDS = ["cycle", "shuffle", "branches", "combined"]
-TRANSPORTS = ["shm", "tcp"]
+FAMILY = os.environ.get("MPI_FAMILY")
+TRANSPORTS = ["mpi"] if FAMILY else ["shm", "tcp"]
 STILL_SECONDS = 10
 SECONDS_MAX = 300
-CLEAN = {name: value for name, value in os.environ.items() if not name.startswith("PIRACEMA_")}
+CLEAN = {name: value for name, value in os.environ.items()
+         if not name.startswith(("PIRACEMA_", "OMPI_", "PMI"))}
+MPIRUN = {"openmpi": "mpirun.openmpi --oversubscribe --allow-run-as-root --bind-to none --mca pml ob1 "
+                     "--mca btl vader,self",
+          "mpich": "mpirun.mpich -bind-to none -genv UCX_TLS posix,self"}
+RANDOM = random.Random(4)
+
+
+def ports_of(pid):
+    """The TCP ports of IPv4 that a process listens on."""
+    inodes = set()
+    for link in pathlib.Path(f"/proc/{pid}/fd").iterdir():
+        try:
+            inodes.add(str(link.readlink()))
+        except OSError:
+            pass  # Closed meanwhile.
+    rows = [row.split() for row in pathlib.Path("/proc/net/tcp").read_text().splitlines()[1:]]
+    listening = "0A"
+    return [int(row[1].split(":")[1], 16) for row in rows
+            if row[3] == listening and f"socket:[{row[9]}]" in inodes]
 
 
 class Job:
@@ -27,8 +53,9 @@ class Job:
         self.folder.mkdir()
         self.errors = open(self.folder / "errors", "w+")
         test.addCleanup(self.errors.close)
+        mpirun = ["--mpirun", MPIRUN[FAMILY]] if FAMILY else []
         self.process = subprocess.Popen(
-            [PIRACEMA, "run", "--json", "-n", "3", "--transport", transport, "--snapshots",
+            [PIRACEMA, "run", "--json", "-n", "3", "--transport", transport, *mpirun, "--snapshots",
              "snapshots", "--every", "200ms", BRICKS, "out", f"kind={kind}", "until=enough",
              "pause_us=1000"], cwd=self.folder, env=CLEAN, stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE, stderr=self.errors, text=True)
@@ -44,10 +71,23 @@ class Job:
         self.test.fail(f"{self.name}: no event '{name}' came: {self.errors.read()}")
 
     def workers(self):
-        pid = self.process.pid
-        return sorted(map(int, pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()))
+        """The processes of the program below that of the job."""
+        found, under = [], [self.process.pid]
+        for pid in under:
+            try:
+                for thread in pathlib.Path(f"/proc/{pid}/task").iterdir():
+                    under += map(int, (thread / "children").read_text().split())
+                if pathlib.Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")[0] == BRICKS.encode():
+                    found.append(pid)
+            except OSError:
+                pass  # Gone meanwhile.
+        return sorted(found)
 
-    def check_end(self):
+    def ports(self):
+        """Those of ours; what mpirun listens on is its own affair."""
+        return [port for pid in [self.process.pid, *self.workers()] for port in ports_of(pid)]
+
+    def check_end(self, recoveries=1):
         (self.folder / "enough").touch()
         out, _ = self.process.communicate(timeout=SECONDS_MAX)
         self.errors.seek(0)
@@ -56,7 +96,7 @@ class Job:
         numbers = sorted(map(int, (self.folder / "out").read_text().split()))
         self.test.assertEqual(list(range(1, len(numbers) + 1)), numbers, self.name)
         self.test.assertGreater(len(numbers), 0, self.name)
-        self.test.assertGreaterEqual(len(summary["recoveries"]), 1, self.name)
+        self.test.assertGreaterEqual(len(summary["recoveries"]), recoveries, self.name)
 
 
 class BrickFaults(unittest.TestCase):
@@ -73,6 +113,7 @@ class BrickFaults(unittest.TestCase):
         hit = []
         for i, job in enumerate(self.jobs):
             workers = job.workers()
+            self.assertEqual(3, len(workers), job.name)
             hit.append(workers[i % len(workers)])
             os.kill(hit[-1], number)
         return hit
@@ -102,6 +143,33 @@ class BrickFaults(unittest.TestCase):
             job.wait_for("snapshot")
             job.check_end()
 
+    def test_strangers_on_every_port_do_no_harm(self):
+        silent = []
+        for job in self.jobs:
+            ports = job.ports()
+            self.assertGreaterEqual(len(ports), 1, job.name)
+            for port in ports:
+                for size in [0, 1, 20, 5_000, 200_000]:
+                    stranger = socket.create_connection(("127.0.0.1", port))
+                    self.addCleanup(stranger.close)
+                    try:
+                        stranger.sendall(RANDOM.randbytes(size))
+                    except OSError:
+                        pass  # Hung up on in the middle.
+                    silent.append(stranger)
+        for job in self.jobs:
+            job.wait_for("snapshot")
+        # All are hung up on, also those that have said nothing: in time, which the test does not know.
+        for stranger in silent:
+            self.assertTrue(select.select([stranger], [], [], SECONDS_MAX)[0])
+        for job in self.jobs:
+            job.wait_for("snapshot")
+            job.check_end(recoveries=0)
+
 
 if __name__ == "__main__":
+    if FAMILY and (shutil.which(f"mpirun.{FAMILY}") is None or not pathlib.Path(
+            os.environ["PLUGINS"], f"libpiracema_mpi_{FAMILY}.so").exists()):
+        print(f"SKIPPED: there is no mpirun.{FAMILY}, or no plug-in for it: scripts/setup --with-mpi")
+        sys.exit(77)
     unittest.main()

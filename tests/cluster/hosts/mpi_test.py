@@ -51,7 +51,7 @@ class Mpi:
 
     def start_by_mpi(self, *options):
         self.start_stream("--transport", "mpi", "--mpirun", " ".join([self.mpirun, *self.FLAGS]),
-                          "--hosts", "h1,h2", "-n", "4", *options, items=ITEMS)
+                          "--hosts", "h1,h2", "-n", "4", *options)
 
     def test_a_world_on_two_hosts_that_dies_is_started_again_from_its_snapshot(self):
         self.start_by_mpi()
