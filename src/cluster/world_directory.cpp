@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 
 #include <filesystem>
 #include <utility>
@@ -15,6 +16,8 @@ namespace piracema::cluster {
 namespace {
 
 constexpr std::string_view name_begins = "piracema-world-";
+// So many others that start at the very moment are not met in a row.
+constexpr int tries_max = 1'000;
 
 // The lock is the kernel's, and ends with the process that has it.
 Fd lock(const std::string& directory) {
@@ -42,16 +45,30 @@ void remove_those_of_the_dead(const std::string& parent) {
   }
 }
 
+bool is_at(const Fd& fd, const std::string& path) {
+  struct stat held, found;
+  return ::fstat(fd.get(), &held) == 0 && ::stat(path.c_str(), &found) == 0 &&
+         held.st_ino == found.st_ino && held.st_dev == found.st_dev;
+}
+
 }  // namespace
 
 Result<std::unique_ptr<WorldDirectory>> WorldDirectory::make(const std::string& parent) {
   remove_those_of_the_dead(parent);
-  std::string path = concat(parent, "/", name_begins, "XXXXXX");
-  if (::mkdtemp(path.data()) == nullptr) return Error{Errc::io, with_errno(concat("'", path, "'"))};
-  // Until now another job may have taken it for one of the dead.
-  Fd held = lock(path);
-  if (!held) return Error{Errc::io, with_errno(concat("locking '", path, "'"))};
-  return std::unique_ptr<WorldDirectory>(new WorldDirectory(std::move(path), std::move(held)));
+  std::string path;
+  for (int tries = 0; tries < tries_max; ++tries) {
+    path = concat(parent, "/", name_begins, "XXXXXX");
+    if (::mkdtemp(path.data()) == nullptr) {
+      return Error{Errc::io, with_errno(concat("'", path, "'"))};
+    }
+    // Until it is locked another job that starts may take it for one of the dead, and what is
+    // locked may be gone. Once it is, and is there, nobody else touches it.
+    Fd held = lock(path);
+    if (held && is_at(held, path)) {
+      return std::unique_ptr<WorldDirectory>(new WorldDirectory(std::move(path), std::move(held)));
+    }
+  }
+  return Error{Errc::io, with_errno(concat("locking '", path, "'"))};
 }
 
 WorldDirectory::~WorldDirectory() {

@@ -2,8 +2,11 @@
 
 #include <doctest/doctest.h>
 
+#include <atomic>
 #include <filesystem>
 #include <fstream>
+#include <thread>
+#include <vector>
 
 #include "store/testing.h"
 
@@ -36,6 +39,22 @@ TEST_CASE("the directory of somebody who was killed goes with the next, that of 
   CHECK(fs::exists(shared.path() + "/of-others"));
   CHECK(fs::exists((*one)->path()));
   CHECK(fs::exists((*two)->path()));
+}
+
+TEST_CASE("of those who start at the same moment each keeps its own") {
+  const store::ScratchDirectory shared;
+  std::atomic<int> gone = 0;
+  std::vector<std::thread> others;
+  for (int i = 0; i < 4; ++i) {
+    others.emplace_back([&] {
+      for (int j = 0; j < 200; ++j) {
+        const auto world = WorldDirectory::make(shared.path());
+        if (!world.ok() || !fs::is_directory((*world)->path())) gone += 1;
+      }
+    });
+  }
+  for (std::thread& other : others) other.join();
+  CHECK(gone == 0);
 }
 
 TEST_CASE("without memory that has names there is no directory") {
