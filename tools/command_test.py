@@ -34,7 +34,7 @@ class Command(unittest.TestCase):
 
     def run_it(self, *arguments, **environment):
         process = self.start(*arguments, **environment)
-        process.out, process.err = process.communicate(timeout=100)
+        process.out, process.err = process.communicate(timeout=300)
         return process
 
     def check_refused(self, code, says, *arguments, **environment):
@@ -108,12 +108,12 @@ class Command(unittest.TestCase):
 
     def test_ctrl_c_stops_with_a_snapshot_and_resume_goes_on(self):
         options = ["-n", "3", "--json", "--snapshots", "s", "--every", "20ms"]
-        process = self.start("run", *options, *self.app())
+        process = self.start("run", *options, *self.app("slow"))
         for line in process.stdout:
             if json.loads(line)["event"] == "snapshot":
                 break
         process.send_signal(signal.SIGINT)
-        _, err = process.communicate(timeout=100)
+        _, err = process.communicate(timeout=300)
         self.assertEqual(75, process.returncode, err)
 
         self.check_refused(3, "--resume", "run", "--snapshots", "s", *self.app())
@@ -130,9 +130,9 @@ class Command(unittest.TestCase):
         workers = [os.pidfd_open(int(pid)) for pid in children.read_text().split()]
         self.assertEqual(3, len(workers))
         process.kill()
-        process.communicate(timeout=100)
+        process.communicate(timeout=300)
         for worker in workers:
-            ended, _, _ = select.select([worker], [], [], 100)
+            ended, _, _ = select.select([worker], [], [], 300)
             self.assertEqual([worker], ended)
             os.close(worker)
 

@@ -1,9 +1,10 @@
 // The program that driver_test.cpp runs: counts, takes its time, and writes what came out.
 //
-//     driver_test_app OUT ITEMS [freeze|throw]
+//     driver_test_app OUT ITEMS [freeze|throw|slow]
 //
-// With `freeze` a process stops itself at an item in the middle, once: OUT.frozen tells that it
-// has. With `throw` an operator fails at that item every time.
+// `slow` takes 3 ms for an item and not a fifth of one: what is done to the job comes before its
+// end. With `freeze` a process stops itself at an item in the middle, once: OUT.frozen tells that
+// it has. With `throw` an operator fails at that item every time.
 #include <fcntl.h>
 #include <piracema/piracema.h>
 #include <signal.h>
@@ -22,7 +23,7 @@ int main(int argc, char** argv) {
   const std::int64_t items = std::atoll(argv[2]);
   const std::string how = argc > 3 ? argv[3] : "";
   const auto work = [=](const std::int64_t& n) {
-    std::this_thread::sleep_for(std::chrono::microseconds(200));
+    std::this_thread::sleep_for(std::chrono::microseconds(how == "slow" ? 3'000 : 200));
     if (n == items / 2 && how == "throw") throw std::runtime_error("no half measures");
     if (n == items / 2 && how == "freeze" &&
         ::open((out + ".frozen").c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600) >= 0) {

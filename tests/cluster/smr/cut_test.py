@@ -12,7 +12,7 @@ import time
 import unittest
 
 PIRACEMA = os.environ["PIRACEMA_COMMAND"]
-SECONDS_MAX = 120
+SECONDS_MAX = 300
 
 
 def sh(*words):

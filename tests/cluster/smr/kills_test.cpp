@@ -119,9 +119,9 @@ TEST_CASE("a replica whose disk is full ends and says so, the others go on, and 
       bool counts = false;
       for (int i = 0; i < 20 && !counts; ++i) {
         REQUIRE(group->kill(1).ok());
-        auto brief =
-            smr::Client::open(group->configuration(),
-                              {.id = 1, .key_file = group->client_key(), .timeout = seconds(3)});
+        auto brief = smr::Client::open(
+            group->configuration(),
+            {.id = 1, .key_file = group->client_key(), .timeout = seconds(3 + i)});
         REQUIRE(brief.ok());
         counts = (*brief)->invoke_ordered(smr::kv::encode(smr::kv::Get{"k"})).ok();
         REQUIRE(group->start(1).ok());
