@@ -27,7 +27,8 @@ class Several(CkptTest):
 
     def elsewhere(self, *program):
         """The program, as mpirun starts its own: on the second host, by the job's remote shell."""
-        return ["/bin/sh", "-c", f"{self.dir}/bin/rsh -x host-2 {' '.join(map(str, program))}"]
+        words = ["env", f"COUNTER_HOLD={self.hold}", *program]
+        return ["/bin/sh", "-c", f"{self.dir}/bin/rsh -x host-2 {' '.join(map(str, words))}"]
 
     def wanted(self):
         out, code = self.plain(*PROGRAM)

@@ -1,5 +1,6 @@
 """What the tests of `piracema ckpt` share. They want root and a criu, say so and skip where not."""
 
+import contextlib
 import json
 import os
 import pathlib
@@ -37,7 +38,8 @@ def want_ckpt():
 class Job:
     """A `piracema ckpt run` or `resume` that runs; its standard output is read line by line."""
 
-    def __init__(self, *words, cwd, **environment):
+    def __init__(self, *words, cwd, hold, **environment):
+        self.hold = hold
         self.log = tempfile.NamedTemporaryFile("w+", dir=cwd, prefix="log-")
         self.process = subprocess.Popen(
             [PIRACEMA, "ckpt", *map(str, words)], cwd=cwd, env={**os.environ, **environment},
@@ -52,10 +54,12 @@ class Job:
                 raise AssertionError(f"ended after {len(self.lines)} lines: {self.errors()}")
             self.lines.append(line)
 
-    def end(self):
-        """Its exit code, when all is read."""
-        self.lines += self.process.stdout.readlines()
-        return self.process.wait(PATIENCE)
+    def end(self, let=True):
+        """Its exit code, when all is read. A counter that holds before its last line is let go on,
+        unless something else is to end it."""
+        with open(os.open(self.hold, os.O_RDWR), "r+b", buffering=0) if let else contextlib.nullcontext():
+            self.lines += self.process.stdout.readlines()
+            return self.process.wait(PATIENCE)
 
     def errors(self):
         return pathlib.Path(self.log.name).read_text()
@@ -84,15 +88,19 @@ class CkptTest(unittest.TestCase):
         self.path = pathlib.Path(tempfile.mkdtemp(dir="/var/tmp", prefix="piracema-ckpt-"))
         self.addCleanup(remove, self.path)
         self.dir = self.path / "job"
+        self.hold = self.path / "hold"
+        os.mkfifo(self.hold)
 
     def start(self, *words, **environment):
-        job = Job(*words, cwd=self.path, **environment)
+        job = Job(*words, cwd=self.path, hold=self.hold, **environment)
         self.addCleanup(job.log.close)
         self.addCleanup(job.kill)
         return job
 
     def run_job(self, *program, options=(), **environment):
-        return self.start("run", "--dir", self.dir, *options, "--", *program, **environment)
+        """One of a counter does not end before it is waited for."""
+        return self.start("run", "--dir", self.dir, *options, "--", *program,
+                          **{"COUNTER_HOLD": str(self.hold), **environment})
 
     def resume(self, *options, **environment):
         return self.start("resume", "--dir", self.dir, *options, **environment)

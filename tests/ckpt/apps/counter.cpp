@@ -4,12 +4,15 @@
 //   counter STEPS MEGABYTES WORK EXIT_STATUS [FILE]
 //
 // Each step is WORK rounds of mixing; it writes a line to standard output, and to FILE, which is
-// appended to; every tenth to standard error.
+// appended to; every tenth to standard error. Before its last line it waits until the FIFO
+// $COUNTER_HOLD has a writer, if it is told of one: what a test does to it comes before its end.
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -52,6 +55,16 @@ struct Partner {
   pid_t child = 0;
 };
 
+void wait_until_let_go() {
+  const char* const fifo = std::getenv("COUNTER_HOLD");
+  if (fifo == nullptr || *fifo == '\0') return;
+  int fd = -1;
+  while ((fd = ::open(fifo, O_RDONLY | O_CLOEXEC)) < 0) {
+    if (errno != EINTR) std::abort();
+  }
+  ::close(fd);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -83,6 +96,7 @@ int main(int argc, char** argv) {
       std::fflush(file);
     }
   }
+  wait_until_let_go();
   partner.end();
   std::printf("end %016llx %ld\n", static_cast<unsigned long long>(*shared), std::ftell(deleted));
   return std::atoi(argv[4]);
