@@ -13,9 +13,9 @@ STRANGER = os.environ["STRANGER_APP"]
 GARBLER = os.environ["GARBLER_APP"]
 SMR_LIAR = os.environ["SMR_LIAR"]
 
-# Nothing may hang, whatever it is given. What works is done in a hundredth of this, unless the machine
+# Nothing may hang, whatever it is given. What works is done in a three-hundredth of this, unless the machine
 # has much else to do.
-SECONDS_MAX = 100
+SECONDS_MAX = 300
 
 CLEAN = {name: value for name, value in os.environ.items() if not name.startswith("PIRACEMA_")}
 

@@ -224,7 +224,7 @@ TEST_CASE("who is called has to be the one that was wanted") {
   other_job.token.back() = '0';
   Process another_job(other_job, 0, 0);
   Process another_incarnation(world, 0, 3);
-  Process caller(world, 1, 0, {}, milliseconds(500));
+  Process caller(world, 1, 0, {}, milliseconds(2'000));
 
   caller.transport().connect(0, 1, another_job.transport().address());
   REQUIRE(caller.wait_for_told(1));

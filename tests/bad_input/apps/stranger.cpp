@@ -2,7 +2,7 @@
 //
 //     stranger PORT WHAT
 //
-// Says WHAT and stays until the other end closes or, at the latest, for 20 s. Exit code 1 if the
+// Says WHAT and stays until the other end closes or, at the latest, for 200 s. Exit code 1 if the
 // other end did not close.
 #include <poll.h>
 #include <sys/socket.h>
@@ -79,7 +79,7 @@ int main(int argc, char** argv) {
   [[maybe_unused]] const ssize_t sent = ::send(socket.get(), all.data(), all.size(), MSG_NOSIGNAL);
   char some[512];
   pollfd ready{.fd = socket.get(), .events = POLLIN, .revents = 0};
-  while (::poll(&ready, 1, 20'000) > 0) {
+  while (::poll(&ready, 1, 200'000) > 0) {
     if (::recv(socket.get(), some, sizeof some, 0) <= 0) return 0;
   }
   return 1;

@@ -29,7 +29,7 @@ class Mpi:
     def setUp(self):
         super().setUp()
         # What a rank of Open MPI that is killed leaves on another host is not ours to find.
-        self.addCleanup(lambda: [path.unlink() for path in
+        self.addCleanup(lambda: [path.unlink(missing_ok=True) for path in
                                  pathlib.Path("/dev/shm").glob("vader_segment.h[12].*")])
 
     def ranks(self):

@@ -18,7 +18,7 @@ failed = 0
 
 def run(*words):
     done = subprocess.run(
-        [piracema, "coll", *map(str, words)], capture_output=True, text=True, timeout=240, check=False
+        [piracema, "coll", *map(str, words)], capture_output=True, text=True, timeout=280, check=False
     )
     return done.returncode, done.stdout + done.stderr
 
