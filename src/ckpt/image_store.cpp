@@ -1,8 +1,10 @@
 #include "ckpt/image_store.h"
 
 #include <algorithm>
+#include <atomic>
 #include <charconv>
 #include <cstdio>
+#include <thread>
 
 #include "base/ensure.h"
 #include "base/text.h"
@@ -49,6 +51,21 @@ Result<std::vector<ImagePart>> seal_parts(store::Disk& disk) {
   if (!parts) return parts.error();
   if (auto synced = disk.sync_names(); !synced) return synced.error();
   return parts;
+}
+
+Result<Done> verify_part(store::Disk& disk, ImageId image, const ImagePart& part) {
+  const auto wrong = [&](const auto&... what) {
+    return Error{Errc::corrupt, concat("image ", image, ": ", what...)};
+  };
+  auto file = disk.open(part.name);
+  if (!file) return wrong(file.error().message);
+  if ((*file)->bytes() != part.bytes) {
+    return wrong(part.name, ": want ", part.bytes, " bytes, found ", (*file)->bytes());
+  }
+  const auto checksum = checksum_of_part(**file);
+  if (!checksum) return checksum.error();
+  if (*checksum != part.checksum) return wrong(part.name, ": the checksum differs");
+  return Done{};
 }
 
 }  // namespace
@@ -186,24 +203,23 @@ Result<std::vector<ImageStore::Listed>> ImageStore::list() {
   return all;
 }
 
+// The largest parts are of processes of one program, and so of one size: a thread each is enough.
 Result<Done> ImageStore::verify(const Manifest& manifest) {
   auto disk = places_.parts(manifest.image);
   if (!disk) return disk.error();
-  for (const ImagePart& part : manifest.parts) {
-    auto file = (*disk)->open(part.name);
-    if (!file) {
-      return Error{Errc::corrupt, concat("image ", manifest.image, ": ", file.error().message)};
+  std::vector<Result<Done>> done(manifest.parts.size(), Done{});
+  std::atomic<std::size_t> next = 0;
+  const auto work = [&] {
+    for (std::size_t i; (i = next++) < done.size();) {
+      done[i] = verify_part(**disk, manifest.image, manifest.parts[i]);
     }
-    if ((*file)->bytes() != part.bytes) {
-      return Error{Errc::corrupt, concat("image ", manifest.image, ": ", part.name, ": want ",
-                                         part.bytes, " bytes, found ", (*file)->bytes())};
-    }
-    const auto checksum = checksum_of_part(**file);
-    if (!checksum) return checksum.error();
-    if (*checksum != part.checksum) {
-      return Error{Errc::corrupt,
-                   concat("image ", manifest.image, ": ", part.name, ": the checksum differs")};
-    }
+  };
+  std::vector<std::thread> others;
+  while (others.size() + 1 < places_.readers()) others.emplace_back(work);
+  work();
+  for (std::thread& other : others) other.join();
+  for (Result<Done>& one : done) {
+    if (!one) return std::move(one);
   }
   return Done{};
 }

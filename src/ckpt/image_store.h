@@ -23,6 +23,8 @@ class ImagePlaces {
   virtual Result<std::vector<ImageId>> with_parts() = 0;
   /// The parts and their place are gone; no error if there are none. Errc::io.
   virtual Result<Done> remove_parts(ImageId image) = 0;
+  /// How many threads may read from a place for parts at once, each a file of its own.
+  virtual std::size_t readers() const { return 1; }
 };
 
 /// The images of one job. One that is complete stays so until it is dropped, and the newest good

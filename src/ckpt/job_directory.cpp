@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <thread>
 
 #include "base/text.h"
 #include "ckpt/document.h"
@@ -150,6 +151,10 @@ Result<Done> JobDirectory::remove_parts(ImageId image) {
   std::filesystem::remove_all(parts_path(image), why);
   if (why) return Error{Errc::io, concat(parts_path(image), ": cannot remove: ", why.message())};
   return Done{};
+}
+
+std::size_t JobDirectory::readers() const {
+  return std::clamp(std::thread::hardware_concurrency(), 1U, 8U);
 }
 
 }  // namespace piracema::ckpt

@@ -55,6 +55,8 @@ class JobDirectory final : public ImagePlaces {
   Result<std::unique_ptr<store::Disk>> parts(ImageId image) override;
   Result<std::vector<ImageId>> with_parts() override;
   Result<Done> remove_parts(ImageId image) override;
+  /// As many as there are cores, up to 8.
+  std::size_t readers() const override;
 
  private:
   JobDirectory(std::string path, Fd lock);
