@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <random>
 
 #include "arguments.h"
@@ -16,9 +15,11 @@
 #include "ckpt/compression.h"
 #include "ckpt/control.h"
 #include "ckpt/criu.h"
-#include "ckpt/doctor.h"
 #include "ckpt/job_directory.h"
 #include "ckpt/keeper_loop.h"
+#include "ckpt_doctor.h"
+#include "ckpt_failure.h"
+#include "ckpt_images.h"
 #include "ckpt_program.h"
 #include "ckpt_slurm.h"
 
@@ -32,21 +33,6 @@ constexpr const char* exit_codes =
     "Exit codes:\n"
     "  those of the program; 2 usage   3 configuration   4 no image is left to go on from\n"
     "  75 stopped with an image: go on with resume   130 ended by a second Ctrl-C\n";
-
-int fail(const Error& error) {
-  log(Level::error, error.message);
-  switch (error.code) {
-    case Errc::usage:
-      return 2;
-    case Errc::lost:
-      return 4;
-    case Errc::failed:
-    case Errc::corrupt:
-      return 1;
-    default:
-      return 3;
-  }
-}
 
 int end_of(const Finish& finish, const std::string& directory) {
   switch (finish.end) {
@@ -167,11 +153,11 @@ int CkptCommand::run() {
   if (plan_->parsed()) return show_plan(directory_, windows_, json_);
   if (save_->parsed()) return ask("save");
   if (stop_->parsed()) return ask("stop");
-  if (list_->parsed()) return list();
-  if (verify_->parsed()) return verify();
-  if (prune_->parsed()) return prune();
+  if (list_->parsed()) return list_images(directory_, json_);
+  if (verify_->parsed()) return verify_images(directory_);
+  if (prune_->parsed()) return prune_images(directory_, keep_);
   if (const auto code = daemon_->run(program_)) return *code;
-  return doctor();
+  return show_doctor(criu_, json_);
 }
 
 Result<RunSettings> CkptCommand::settings() const {
@@ -271,78 +257,6 @@ int CkptCommand::ask(const char* word) const {
   if (!answer) return fail({Errc::failed, answer.error().message});
   std::printf("%s\n", answer->c_str());
   return 0;
-}
-
-int CkptCommand::list() const {
-  const auto directory = JobDirectory::look(directory_);
-  if (!directory) return fail(directory.error());
-  const auto all = ImageStore(**directory).list();
-  if (!all) return fail(all.error());
-  nlohmann::ordered_json lines = nlohmann::ordered_json::array();
-  for (const auto& one : *all) {
-    nlohmann::ordered_json line{{"image", one.image}, {"complete", one.manifest.ok()}};
-    if (one.manifest) {
-      line["bytes"] = one.manifest->bytes();
-      line["created"] = one.manifest->created;
-    } else {
-      line["why"] = one.manifest.error().message;
-    }
-    lines.push_back(line);
-    if (json_) continue;
-    std::printf("image %llu  %s\n", static_cast<unsigned long long>(one.image),
-                one.manifest ? human_bytes(static_cast<double>(one.manifest->bytes())).c_str()
-                             : concat("damaged: ", one.manifest.error().message).c_str());
-  }
-  if (json_) std::printf("%s\n", lines.dump().c_str());
-  return 0;
-}
-
-int CkptCommand::verify() const {
-  const auto directory = JobDirectory::look(directory_);
-  if (!directory) return fail(directory.error());
-  ImageStore store(**directory);
-  const auto all = store.list();
-  if (!all) return fail(all.error());
-  int code = 0;
-  for (const auto& one : *all) {
-    const Result<Done> right =
-        one.manifest ? store.verify(*one.manifest) : Result<Done>(one.manifest.error());
-    std::printf("image %llu  %s\n", static_cast<unsigned long long>(one.image),
-                right ? "intact" : concat("damaged: ", right.error().message).c_str());
-    if (!right) code = 1;
-  }
-  return code;
-}
-
-int CkptCommand::prune() {
-  auto there = JobDirectory::look(directory_);
-  if (!there) return fail(there.error());
-  auto directory = JobDirectory::open(directory_);
-  if (!directory) return fail(directory.error());
-  auto pruned = ImageStore(**directory).prune(keep_);
-  return pruned ? 0 : fail(pruned.error());
-}
-
-int CkptCommand::doctor() const {
-  const auto all = examine(criu_, this_program());
-  nlohmann::ordered_json lines = nlohmann::ordered_json::array();
-  bool ok = true;
-  for (const Finding& one : all) {
-    ok = ok && (one.ok || !one.needed);
-    lines.push_back(
-        {{"what", one.what}, {"ok", one.ok}, {"needed", one.needed}, {"text", one.text}});
-    if (!json_) {
-      std::printf("%-8s %-11s %s\n",
-                  one.ok       ? "ok"
-                  : one.needed ? "MISSING"
-                               : "-",
-                  one.what.c_str(), one.text.c_str());
-    }
-  }
-  if (json_)
-    std::printf("%s\n",
-                lines.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
-  return ok ? 0 : 1;
 }
 
 int keep_job(std::unique_ptr<JobDirectory> directory, JobFile job, RunSettings settings) {

@@ -33,15 +33,11 @@ class CkptCommand {
   int start();
   int resume();
   int ask(const char* word) const;
-  int list() const;
-  int verify() const;
-  int prune();
   int window();
   int slurm();
   int submit_to_slurm() const;
   int go_on(ckpt::RunSettings settings);
   Result<ckpt::RunSettings> settings() const;
-  int doctor() const;
 
   CLI::App *ckpt_ = nullptr, *run_ = nullptr, *resume_ = nullptr, *save_ = nullptr,
            *stop_ = nullptr, *list_ = nullptr, *verify_ = nullptr, *prune_ = nullptr,
