@@ -5,6 +5,8 @@ import pathlib
 import shutil
 import subprocess
 
+from watch import wait_for_end
+
 NETWORK = "10.88.0"
 
 
@@ -58,6 +60,12 @@ class Hosts:
 
     def pids(self, host):
         return [int(pid) for pid in ip("netns", "pids", f"{self.prefix}{host}").stdout.split()]
+
+    def wait_for_end(self, *hosts):
+        """Until no process is left on them."""
+        while left := [pid for host in hosts for pid in self.pids(host)]:
+            for pid in left:
+                wait_for_end(pid)
 
     def kill(self, host):
         for pid in self.pids(host):

@@ -13,6 +13,7 @@ AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 STEPS, STATUS = 60, 3
 # Bytes, rounds of work a step: about 10 ms.
 PROGRAM = [COUNTER, STEPS, 4, 4_000_000, STATUS]
+ENDLESS = [COUNTER, 10**9, 1, 4_000_000, 0]
 HEAT = [600, 400, 4]
 
 
@@ -43,7 +44,7 @@ class Several(CkptTest):
         job.read(5)
         self.ckpt("stop", "--dir", self.dir)
         self.assertEqual(75, job.end(), job.errors())
-        self.assertEqual([], self.hosts.pids(1) + self.hosts.pids(2))
+        self.hosts.wait_for_end(1, 2)
         self.ckpt("verify", "--dir", self.dir)
         second = self.resume(*self.on(4, 3))
         self.assertEqual(STATUS, second.end(), second.errors())
@@ -56,9 +57,9 @@ class Several(CkptTest):
         refused = self.run_job("true", options=("--hosts", "a,b", "--rsh", "false"))
         self.assertEqual(3, refused.end(), refused.errors())
         self.assertIn("it cannot be reached: the remote shell ended with status 1", refused.errors())
-        job = self.run_job(*self.elsewhere("sleep", "100"), options=self.on(1, 2))
-        while self.ckpt("stop", "--dir", self.dir, code=None).returncode != 0:
-            self.assertIsNone(job.process.poll(), job.errors())
+        job = self.run_job(*self.elsewhere(*ENDLESS), options=self.on(1, 2))
+        job.read(1)
+        self.ckpt("stop", "--dir", self.dir)
         self.assertEqual(75, job.end(), job.errors())
         refused = self.resume(*self.on(1))
         self.assertEqual(2, refused.end(), refused.errors())
@@ -77,7 +78,7 @@ class Several(CkptTest):
             self.assertEqual(3, job.end(), job.errors())
             self.assertIn(f"{hosts.NETWORK}.2: its agent has gone", job.errors())
             asking.communicate()
-        self.assertEqual([], self.hosts.pids(1))
+        self.hosts.wait_for_end(1)
         second = self.resume(*self.on(1, 3))
         self.assertEqual(STATUS, second.end(), second.errors())
         self.assertEqual(wanted, (self.dir / "stdout").read_text())
@@ -102,15 +103,14 @@ class Several(CkptTest):
         self.assertEqual(wanted, "".join(job.lines))
 
     def test_nothing_stays_anywhere_when_the_keeper_is_killed(self):
-        job = self.run_job(*self.elsewhere("sleep", "4244"), options=self.on(1, 2))
-        while self.ckpt("save", "--dir", self.dir, code=None).returncode != 0:
-            self.assertIsNone(job.process.poll(), job.errors())
+        job = self.run_job(*self.elsewhere(*ENDLESS), options=self.on(1, 2))
+        job.read(1)
+        self.ckpt("save", "--dir", self.dir)
         job.process.kill()
-        while self.hosts.pids(1) + self.hosts.pids(2):
-            pass
+        self.hosts.wait_for_end(1, 2)
         second = self.resume(*self.on(2, 1))
-        while self.ckpt("save", "--dir", self.dir, code=None).returncode != 0:
-            self.assertIsNone(second.process.poll(), second.errors())
+        second.read(1)
+        self.ckpt("save", "--dir", self.dir)
         second.process.send_signal(signal.SIGINT)
         self.assertEqual(75, second.end(), second.errors())
 
