@@ -11,6 +11,7 @@
 #include "arguments.h"
 #include "base/log.h"
 #include "base/text.h"
+#include "ckpt/compression.h"
 #include "ckpt/control.h"
 #include "ckpt/criu.h"
 #include "ckpt/daemon_loop.h"
@@ -80,6 +81,8 @@ CkptDaemon::CkptDaemon(CLI::App& ckpt) {
   submit_->add_flag(
       "--stream", stream_,
       "It is piracema run --snapshots DIR ...,\nwhich is stopped and resumed without images");
+  submit_->add_flag("--compress", compress_,
+                    "Images take less room, and longer on a fast disk, on\nhosts that have zstd");
   list_ = add("queue", "List the jobs of a queue");
   list_->add_flag("--clear", clear_, "Forget those that have ended");
   list_->add_flag("--json", json_, "As JSON");
@@ -121,6 +124,7 @@ int CkptDaemon::serve() {
   }
   // What every job will want.
   if (auto usable = run_settings({}, {}, 2, false); !usable) return fail(usable.error());
+  settings.can_compress = find_zstd().ok();
   auto queue = QueueDirectory::open(queue_);
   if (!queue) return fail(queue.error());
   const auto done = DaemonLoop(*std::move(queue), std::move(settings)).run();
@@ -138,7 +142,8 @@ int CkptDaemon::submit(const std::vector<std::string>& program) {
   if (!queue) return fail(queue.error());
   QueuedJob job{.command = program,
                 .working_directory = std::filesystem::current_path().string(),
-                .stream = stream_};
+                .stream = stream_,
+                .compress = compress_};
   for (char** one = environ; *one != nullptr; ++one) job.environment.emplace_back(*one);
   if (!stream_) job.directory = std::filesystem::absolute(directory_).lexically_normal().string();
   const auto name = queue->submit(job);

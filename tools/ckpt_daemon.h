@@ -29,7 +29,7 @@ class CkptDaemon {
   WindowOptions windows_;
   std::uint32_t slots_ = 1;
   double load_ = 0.5;
-  bool stream_ = false, until_empty_ = false, clear_ = false, json_ = false;
+  bool stream_ = false, compress_ = false, until_empty_ = false, clear_ = false, json_ = false;
 };
 
 }  // namespace piracema::tools

@@ -213,8 +213,9 @@ Result<DaemonLoop::Running> DaemonLoop::start(const std::string& name, const Sta
              "--dir",
              job->directory,
              "--for",
-             start.closes ? concat(std::max<std::int64_t>(left, 1), "ms") : std::string(no_close),
-             "--"};
+             start.closes ? concat(std::max<std::int64_t>(left, 1), "ms") : std::string(no_close)};
+    if (job->compress && settings_.can_compress) words.emplace_back("--compress");
+    words.emplace_back("--");
     words.insert(words.end(), job->command.begin(), job->command.end());
   }
   const pid_t parent = ::getpid(), pid = ::fork();

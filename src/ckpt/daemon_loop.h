@@ -34,6 +34,8 @@ struct DaemonRunSettings {
   std::string presence_command;
   /// Ends when the queue has nothing left to do.
   bool until_empty = false;
+  /// This host has zstd.
+  bool can_compress = false;
 };
 
 /// Runs the jobs of a queue on this host while it is lent: does what a Daemon says. The process has

@@ -45,7 +45,8 @@ Result<Done> KeeperLoop::begin() {
   if (!place) return place.error();
   place_ = *std::move(place);
   auto store = StoreWatch::start(poller_, directory_->path(),
-                                 std::max<std::size_t>(1, settings_.place.several.hosts.size()));
+                                 std::max<std::size_t>(1, settings_.place.several.hosts.size()),
+                                 settings_.compress);
   if (!store) return store.error();
   store_ = *std::move(store);
   std::vector<int> numbers = {SIGINT, SIGTERM, SIGHUP};

@@ -16,8 +16,8 @@ constexpr double process_seconds = 0.01;
 constexpr double overhead_bytes = 20e6;
 // What waits to be written before is waited for, in part, and a store whose probe takes long is
 // slow, as is one on a host that has other things to do; how far, has to be learnt.
-constexpr Regression::Before before = {.weights = {0, 0, 0.5, 0.3, 0.2, 0.7},
-                                       .certainty = {1, 4, 4, 4, 4, 4}};
+constexpr Regression::Before before = {.weights = {0, 0, 0.5, 0.3, 0.2, 0.7, 0},
+                                       .certainty = {1, 4, 4, 4, 4, 4, 1}};
 constexpr double usual_probe = 0.01;
 // A dump unlike all others is at most so much less certain, in variances.
 constexpr double doubt_most = 2;
@@ -54,7 +54,8 @@ Inputs inputs_of(const DumpFeatures& features) {
           std::log1p(load / (bytes + overhead_bytes)),
           std::log(std::max(1.0, features.writers)),
           probe,
-          std::log(std::max(1.0, features.busy))};
+          std::log(std::max(1.0, features.busy)),
+          features.compressed};
 }
 
 double freshness(double from, double to) {
@@ -94,6 +95,7 @@ DumpForecast Predictor::forecast(const DumpFeatures& features) const {
                       {"writers", std::exp(weights[3] * x[3])},
                       {"probe of the store", std::exp(weights[4] * x[4])},
                       {"others on this host", std::exp(weights[5] * x[5])},
+                      {"compression", std::exp(weights[6] * x[6])},
                       {"the last dump", std::exp(median - line_.predict(x))}};
   return forecast;
 }

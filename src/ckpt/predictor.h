@@ -29,10 +29,12 @@ struct DumpFeatures {
   double busy = 0;
   /// Seconds since 1970.
   double at = 0;
+  /// 1 if its pages are compressed, which takes time and leaves less to be written; else 0.
+  double compressed = 0;
 
   auto fields() {
     return std::tie(bytes, swapped_bytes, processes, dirty_bytes, writers, others_bytes, probe,
-                    busy, at);
+                    busy, at, compressed);
   }
 };
 

@@ -71,6 +71,23 @@ TEST_CASE("a store that answers a probe slowly is expected to be slow, once that
   CHECK(busy == doctest::Approx(3.6).epsilon(0.2));
 }
 
+TEST_CASE("dumps that are compressed and dumps that are not are told apart on one store") {
+  Predictor predictor;
+  Random random(4);
+  const auto some = [&](bool compressed) {
+    return DumpFeatures{.bytes = 50e6 + random.unit() * 900e6,
+                        .compressed = compressed ? 1.0 : 0.0};
+  };
+  for (int i = 0; i < 80; ++i) {
+    const DumpFeatures known = some(random.chance(0.5));
+    predictor.learn(known, (0.1 + known.bytes / 100e6) * (known.compressed > 0 ? 0.4 : 1));
+  }
+  const double plain = predictor.forecast({.bytes = 500e6}).p50;
+  const double compressed = predictor.forecast({.bytes = 500e6, .compressed = 1}).p50;
+  CHECK(plain == doctest::Approx(5.1).epsilon(0.2));
+  CHECK(compressed == doctest::Approx(2.04).epsilon(0.2));
+}
+
 TEST_CASE("the last dump tells of the next one while it is fresh") {
   Predictor predictor;
   // An hour is slow, the next is not, by turns, and nothing else tells.

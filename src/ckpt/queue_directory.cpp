@@ -46,7 +46,8 @@ std::string encode(const QueuedJob& job) {
                             {"environment", escaped(job.environment)},
                             {"working_directory", escape(job.working_directory)},
                             {"directory", escape(job.directory)},
-                            {"stream", job.stream}};
+                            {"stream", job.stream},
+                            {"compress", job.compress}};
   if (job.ended) content["ended"] = *job.ended;
   return seal(format, content);
 }
@@ -124,6 +125,8 @@ Result<QueuedJob> QueueDirectory::read(const std::string& name) const {
     job.working_directory = unescape(text_in(content, "working_directory"));
     job.directory = unescape(text_in(content, "directory"));
     job.stream = flag_in(content, "stream");
+    // Older ones have no such word.
+    job.compress = content.contains("compress") && flag_in(content, "compress");
     if (content.contains("ended")) job.ended = static_cast<int>(number_in(content, "ended", 255));
     if (job.command.empty()) throw WrongDocument("want a command, found none");
   });

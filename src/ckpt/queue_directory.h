@@ -21,6 +21,8 @@ struct QueuedJob {
   /// `piracema run --snapshots DIR …`: it saves itself on SIGTERM and ends with 75, and goes on
   /// when `--resume` is among its words.
   bool stream = false;
+  /// Its images take less room, on hosts that have zstd.
+  bool compress = false;
   /// Its exit status.
   std::optional<int> ended;
 };

@@ -14,7 +14,8 @@ QueuedJob some_job(const std::string& name) {
   return {.command = {"echo", name, "two words\n%"},
           .environment = {"A=1", "B=\xff"},
           .working_directory = "/var/tmp",
-          .directory = "/var/tmp/" + name};
+          .directory = "/var/tmp/" + name,
+          .compress = name == "b"};
 }
 
 }  // namespace
@@ -33,6 +34,8 @@ TEST_CASE("jobs are listed in the order of their submission, and come back as th
   CHECK(read->command == some_job("b").command);
   CHECK(read->environment == some_job("b").environment);
   CHECK_FALSE(read->ended);
+  CHECK(read->compress);
+  CHECK_FALSE(queue->read(*a)->compress);
   read->ended = 7;
   REQUIRE(queue->write(*b, *read));
   CHECK(queue->read(*b)->ended == 7);

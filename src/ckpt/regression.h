@@ -7,7 +7,7 @@
 /// A line through what was seen, of which the newest counts most. Pure.
 namespace piracema::ckpt {
 
-constexpr std::size_t inputs = 6;
+constexpr std::size_t inputs = 7;
 using Inputs = std::array<double, inputs>;
 
 struct Observation {

@@ -15,7 +15,7 @@ constexpr double first_share = 0.5;
 // The scale of all errors counts as so many that were made at the very place.
 constexpr double usual_weight = 3;
 // How far apart two places may be in each input to be alike.
-constexpr Inputs alike = {1e9, 1.0, 0.5, 0.5, 0.8, 0.5};
+constexpr Inputs alike = {1e9, 1.0, 0.5, 0.5, 0.8, 0.5, 0.5};
 constexpr double tail_level = 0.9;
 // Of the normal distribution beyond 0.9, in scales (its mean distance is 0.8 deviations).
 constexpr double first_tail = 0.6, first_tail_weight = 1;

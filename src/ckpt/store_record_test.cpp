@@ -6,6 +6,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "ckpt/document.h"
 #include "ckpt/outlook.h"
 #include "ckpt/store_trace.h"
 #include "store/testing.h"
@@ -63,6 +64,19 @@ TEST_CASE("dumps are remembered, the newest of them, and teach the same again") 
   CHECK(learn_from(*read).forecast({.bytes = 1e9}).p99 ==
         doctest::Approx(learn_from(all).forecast({.bytes = 1e9}).p99));
   CHECK(learn_from(*read).learnt() == 40);
+}
+
+TEST_CASE("a dump that was remembered before there was compression was not compressed") {
+  const store::ScratchDirectory scratch;
+  const std::string path = scratch.path() + "/store.json";
+  write_text(path,
+             seal("piracema store", {{"dumps", {{5e8, 0, 2, 1e6, 1, 0, 0.01, 1, 1e9, 2.5}}}}));
+  const auto read = read_past_dumps(scratch.path());
+  REQUIRE(read.ok());
+  REQUIRE(read->size() == 1);
+  CHECK(read->front().seconds == 2.5);
+  CHECK(read->front().features.at == 1e9);
+  CHECK(read->front().features.compressed == 0);
 }
 
 TEST_CASE("a file that is torn or foreign teaches nothing, and one of another version is kept") {

@@ -34,7 +34,7 @@ double busy() {
 
 Result<std::unique_ptr<StoreWatch>> StoreWatch::start(net::Poller& poller,
                                                       const std::string& job_directory,
-                                                      std::size_t hosts) {
+                                                      std::size_t hosts, bool compressed) {
   const auto place = store_place(job_directory);
   if (!place) return place.error();
   const auto past = read_past_dumps(*place);
@@ -43,15 +43,16 @@ Result<std::unique_ptr<StoreWatch>> StoreWatch::start(net::Poller& poller,
   }
   auto scout = StoreScout::start(*place);
   if (!scout) return scout.error();
-  return std::unique_ptr<StoreWatch>(new StoreWatch(poller, hosts,
+  return std::unique_ptr<StoreWatch>(new StoreWatch(poller, hosts, compressed,
                                                     past ? learn_from(*past) : Predictor(),
                                                     StoreDevice(*place), *std::move(scout)));
 }
 
-StoreWatch::StoreWatch(net::Poller& poller, std::size_t hosts, Predictor predictor,
+StoreWatch::StoreWatch(net::Poller& poller, std::size_t hosts, bool compressed, Predictor predictor,
                        StoreDevice device, StoreScout scout)
     : poller_(poller),
       hosts_(hosts),
+      compressed_(compressed),
       predictor_(std::move(predictor)),
       device_(std::move(device)),
       scout_(std::move(scout)) {
@@ -84,7 +85,8 @@ DumpFeatures StoreWatch::features(const JobMemory& job) const {
                      .others_bytes = look_.bytes,
                      .probe = look_.probe,
                      .busy = busy(),
-                     .at = static_cast<double>(std::time(nullptr))};
+                     .at = static_cast<double>(std::time(nullptr)),
+                     .compressed = compressed_ ? 1.0 : 0.0};
   // A store that has not answered yet is as slow as that at least.
   if (probing_since_) known.probe = std::max(known.probe, seconds_since(*probing_since_));
   return known;

@@ -23,10 +23,10 @@ namespace piracema::ckpt {
 class StoreWatch {
  public:
   /// Made by a process of one thread that has nothing yet: its scout is a fork. `hosts` save
-  /// together. Errc::io.
+  /// together, and their images are `compressed` or not. Errc::io.
   static Result<std::unique_ptr<StoreWatch>> start(net::Poller& poller,
                                                    const std::string& job_directory,
-                                                   std::size_t hosts);
+                                                   std::size_t hosts, bool compressed);
   /// Forgets dumps that are not remembered within two seconds.
   ~StoreWatch();
 
@@ -46,13 +46,14 @@ class StoreWatch {
   void forget_dump() { dump_.reset(); }
 
  private:
-  StoreWatch(net::Poller& poller, std::size_t hosts, Predictor predictor, StoreDevice device,
-             StoreScout scout);
+  StoreWatch(net::Poller& poller, std::size_t hosts, bool compressed, Predictor predictor,
+             StoreDevice device, StoreScout scout);
   void hear_scout();
   DumpFeatures features(const JobMemory& job) const;
 
   net::Poller& poller_;
   const std::size_t hosts_;
+  const bool compressed_;
   Predictor predictor_;
   StoreDevice device_;
   /// None once it has died: then nothing is told or remembered.
