@@ -186,6 +186,7 @@ TEST_CASE("a program that is none of ours is run once, and refused") {
   run.options.settings.join_timeout = milliseconds(200);
   report = run();
   CHECK(report.code == 3);
+  INFO(report.why);
   CHECK(report.why.find("has not joined within 200 ms") != std::string::npos);
 }
 

@@ -84,8 +84,9 @@ class Job:
         return sorted(found)
 
     def ports(self):
-        """Those of ours; what mpirun listens on is its own affair."""
-        return [port for pid in [self.process.pid, *self.workers()] for port in ports_of(pid)]
+        """Those of ours; what an MPI listens on, in mpirun and in ranks, is its own affair."""
+        pids = [self.process.pid] if FAMILY else [self.process.pid, *self.workers()]
+        return [port for pid in pids for port in ports_of(pid)]
 
     def check_end(self, recoveries=1):
         (self.folder / "enough").touch()
