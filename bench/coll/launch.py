@@ -27,6 +27,13 @@ def library(build):
     return build / "src/coll/mpi/openmpi/libpiracema_coll.so"
 
 
+def preloads(build):
+    """Behind it, for more ranks than cores, what has ranks that wait sleep 50 us at a time, and leave
+    the machine to the others."""
+    patient = build / "tests/conformance/coll/libcoll_patient.so"
+    return [library(build), *([patient] if patient.exists() else [])]
+
+
 def run(build, program, engine, ranks, words, variables=None):
     """What the program prints, one JSON object. Its first word is the file of links, an empty one;
     `engine` is one of the library's, or a variant."""
@@ -34,7 +41,7 @@ def run(build, program, engine, ranks, words, variables=None):
         links = pathlib.Path(folder) / "links"
         links.write_text("")
         name, more = VARIANTS.get(engine, (engine, {}))
-        variables = {"LD_PRELOAD": library(build), "PIRACEMA_COLL_ENGINE": name,
+        variables = {"LD_PRELOAD": ":".join(map(str, preloads(build))), "PIRACEMA_COLL_ENGINE": name,
                      "PIRACEMA_COLL_EMULATE": links, **more, **(variables or {})}
         command = [*mpirun(ranks, variables), build / "bench" / program, links, *map(str, words)]
         done = subprocess.run(command, capture_output=True, text=True, check=False)

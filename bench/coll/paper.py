@@ -138,7 +138,8 @@ def main():
     parser.add_argument("--settle-mst", type=float, default=20,
                         help="the same for the distributed tree, whose rounds take that long")
     parser.add_argument("--engines", default="binomial,two-level,mst static,mst,mst 70 %,tree")
-    parser.add_argument("--json", type=pathlib.Path)
+    parser.add_argument("--json", type=pathlib.Path,
+                        help="what was measured; engines that are there already are not run again")
     parser.add_argument("--from", dest="source", type=pathlib.Path, help="measured before")
     parser.add_argument("--out", type=pathlib.Path, help="folder for pictures")
     arguments = parser.parse_args()
@@ -149,13 +150,16 @@ def main():
         parser.error("want the build directory, or --from")
     print(f"load {os.getloadavg()[0]:.1f} at the start, {os.cpu_count()} cores")
     results = {}
-    for engine in arguments.engines.split(","):
+    if arguments.json and arguments.json.exists():
+        results = json.loads(arguments.json.read_text())
+    for number, engine in enumerate(arguments.engines.split(",")):
         settle = arguments.settle_mst if engine.startswith("mst") else arguments.settle
         # On their trees each broadcast after the changes takes ten seconds.
         repeats = arguments.repeats if engine == "tree" else max(1, arguments.repeats // 2)
-        results[engine] = run(arguments.build.resolve(), "bench_coll_broadcast", engine, 24,
-                              [repeats, settle])
-        if len(results) == 1:
+        if engine not in results:
+            results[engine] = run(arguments.build.resolve(), "bench_coll_broadcast", engine, 24,
+                                  [repeats, settle])
+        if number == 0:
             print_model(results[engine])
         print_line(engine, results[engine])
         if arguments.json:

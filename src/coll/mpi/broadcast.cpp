@@ -156,6 +156,7 @@ bool Broadcast::pass_on() {
 
 void broadcast(Group& group, Data data, Rank root) {
   if (group.mst()) group.mst()->on_broadcast();
+  if (group.me() == root) group.exchange().begin_as_root();
   Broadcast task(group, group.operation(), data, root, true);
   Patience patience = group.exchange().patience();
   while (!task.step()) patience.wait();

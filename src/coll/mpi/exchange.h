@@ -11,7 +11,7 @@
 namespace piracema::coll::mpi {
 
 /// What a message is, in the low bits of its tag; above them the number of the operation.
-enum class Kind { header, data, stamp, plan, up, told };
+enum class Kind { header, data, stamp, plan, up, told, ended, strayed };
 inline int tag(std::uint32_t operation, Kind kind) {
   // MPI promises tags up to 32767. Nobody runs ahead of others by 4096 operations: Group.
   return static_cast<int>((operation % 4'096) << 3) | static_cast<int>(kind);
@@ -75,15 +75,17 @@ class Incoming {
   Time came_at_{};
 };
 
-/// What a rank does that has nothing to do but to wait: after a while it leaves the core to others.
+/// What a rank does that has nothing to do but to wait: after a while it leaves the core to others,
+/// and every second it looks whether it waits in vain (`Exchange::expect_no_strays`).
 class Patience {
  public:
-  explicit Patience(bool emulating) : emulating_(emulating) {}
+  explicit Patience(const Exchange& exchange) : exchange_(exchange) {}
   void wait();
 
  private:
-  bool emulating_;
+  const Exchange& exchange_;
   int polls_ = 0;
+  Time look_at_{};
 };
 
 /// Messages on one communicator of the library's own, with delays if links are emulated. MPI keeps
@@ -96,7 +98,17 @@ class Exchange {
   Rank me() const { return me_; }
   Rank size() const { return static_cast<Rank>(world_ranks_.size()); }
   bool emulating() const { return emulator_ != nullptr; }
-  Patience patience() const { return Patience(emulating()); }
+  Patience patience() const { return Patience(*this); }
+
+  /// From here on this operation is under way, and those before it are over at this rank. After one
+  /// that failed, and one that another thread may still be at, what belongs to it may lie about.
+  void begin_operation(std::uint32_t operation, bool tidy);
+  /// The operation is a broadcast from this rank.
+  void begin_as_root() { is_root_ = true; }
+  /// A message for an operation that is over here was sent by somebody who calls the program's
+  /// operations in another order, which MPI forbids: a line about it, and MPI_ERR_OTHER, where all
+  /// would wait forever. All others hear of it in the same way, within a second. Costs some 50 us.
+  void expect_no_strays() const;
 
   struct Arrived {
     Rank from = 0;
@@ -123,11 +135,15 @@ class Exchange {
 
  private:
   Arrived take(MPI_Message, const MPI_Status&);
+  void tell_of_strays() const;
 
   MPI_Comm comm_;
   Emulator* emulator_;
   std::vector<Rank> world_ranks_;
   Rank me_ = 0;
+  /// Operations from `tidy_from_` to `operation_` have left nothing behind.
+  std::uint32_t operation_ = 0, tidy_from_ = 0;
+  bool is_root_ = false;
 };
 
 }  // namespace piracema::coll::mpi

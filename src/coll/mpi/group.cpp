@@ -71,7 +71,7 @@ int Group::destroy(Group* group) {
   if (world == nullptr) return MPI_SUCCESS;  // MPI_Finalize has seen to it.
   try {
     if (world->progress()) world->progress()->wait_for(*group);
-    group->drain();
+    group->drain(now() + drain_takes_most, false);
     world->remove(group);
     MPI_Comm own = group->exchange_.comm();
     // Somebody who still waits for a tree gets it from those who have it.
@@ -97,6 +97,7 @@ Group::Group(World& world, MPI_Comm user, MPI_Comm own, std::vector<Rank> world_
     mst_ = std::make_unique<MstRunner>(*world.probes(), number, me_, world_ranks_,
                                        world.settings().threshold, world.settings().adapt_every);
   }
+  left_.assign(size(), false);
   if (me_ != 0) return;
   planner_.emplace(world.settings().engine, size());
   heard_operation_.assign(size(), 0);

@@ -65,9 +65,13 @@ class Group {
   /// Large data has come from a rank, a megabyte in so many seconds.
   void on_transfer(Rank from, double megabyte);
 
-  /// Takes what was sent to this rank ahead of time, so that nothing is under way any more. Ranks
-  /// that have not called the same operations are not waited for for long.
-  void drain();
+  /// Tells the others that this rank calls no more operations, so that they do not wait for it.
+  void leave();
+  /// Takes what was sent to this rank ahead of time, so that nothing is under way any more; at the
+  /// end, behind `leave`, also who has left. Ranks that have not called the same operations are
+  /// waited for until then, and no longer.
+  void drain(Time until, bool at_the_end);
+  static constexpr std::chrono::seconds drain_takes_most{5};
 
  private:
   Group(World&, MPI_Comm user, MPI_Comm own, std::vector<Rank> world_ranks);
@@ -75,11 +79,15 @@ class Group {
   void plan_next_window();
   /// At rank 0, if they have changed: has the planner know the links.
   void look_at_links();
-  Plan receive_plan(std::uint32_t window);
+  /// None if rank 0 has left.
+  std::optional<Plan> receive_plan(std::uint32_t window);
   /// Takes what others tell of their windows; waits for those who are far behind.
   void hear();
   void hear(const Told&, Rank from);
   bool hear_one();
+  /// Rank 0 knows it of all, the others of rank 0.
+  bool has_left(Rank);
+  bool all_have_left();
   bool all_measured() const;
   void note(const Tree&, const LinkTable&, std::uint64_t bytes);
 
@@ -98,6 +106,8 @@ class Group {
   std::uint32_t operation_ = 0;
   std::uint32_t window_ = 0, in_window_ = 0, nonblocking_in_a_row_ = 0;
   bool began_ = false;
+  /// The operation before is over, and has not failed.
+  bool ended_ = true;
   Plan plan_, next_plan_;
   std::array<unsigned, call_classes> calls_{};
   unsigned call_class_ = 0;
@@ -110,6 +120,7 @@ class Group {
   std::uint64_t planned_version_ = ~std::uint64_t{0};
   Time planned_at_{}, planning_took_{};
   std::vector<std::uint32_t> heard_operation_;
+  std::vector<bool> left_;
   std::uint64_t heard_ = 0;
   std::map<std::tuple<Rank, bool, Way>, Tree> up_;
   /// By the number of binary digits of the message's size.

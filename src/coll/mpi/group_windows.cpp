@@ -13,13 +13,14 @@ namespace {
 constexpr std::int32_t operations_ahead_max = 2'048;
 constexpr std::uint32_t nonblocking_in_a_row_max = 512;
 static_assert(operations_ahead_max + 2 * window_operations_max + nonblocking_in_a_row_max < 4'096);
-constexpr std::chrono::seconds drain_takes_most{5};
 
 double in_s(Time time) { return std::chrono::duration<double>(time).count(); }
 
 }  // namespace
 
 Way Group::begin_operation(Call call, std::uint64_t bytes) {
+  exchange_.begin_operation(operation_, nonblocking_in_a_row_ == 0 && ended_);
+  ended_ = false;
   nonblocking_in_a_row_ = 0;
   operation_ += 1;
   if (world_.settings().engine == Engine::mst) return way_ = Way::ours;
@@ -30,6 +31,7 @@ Way Group::begin_operation(Call call, std::uint64_t bytes) {
 }
 
 void Group::end_operation(Time took) {
+  ended_ = true;
   if (world_.settings().engine != Engine::mst) costs_.add(call_class_, way_, in_s(took));
 }
 
@@ -50,7 +52,7 @@ void Group::begin_window() {
     if (me_ != 0) {
       under_way_.wait();
       exchange_.send_bytes(0, tag(0, Kind::told), costs_.encode(window_, operation_), under_way_);
-      plan_ = receive_plan(window_);
+      plan_ = receive_plan(window_).value_or(before);
     } else {
       const auto told = decode_told(costs_.encode(window_, operation_));
       hear(*told, 0);
@@ -116,8 +118,16 @@ void Group::take_trees(const Header& header) {
   up_.clear();
 }
 
-Plan Group::receive_plan(std::uint32_t window) {
-  const auto arrived = exchange_.receive_bytes(0, tag(window, Kind::plan));
+std::optional<Plan> Group::receive_plan(std::uint32_t window) {
+  Exchange::Arrived arrived;
+  Patience patience = exchange_.patience();
+  // What rank 0 has sent before it left is there first.
+  for (bool left = false; !exchange_.poll_bytes(0, tag(window, Kind::plan), arrived);) {
+    if (left) return std::nullopt;
+    left = has_left(0);
+    if (!left) patience.wait();
+  }
+  if (arrived.visible_at != Time{}) Emulator::sleep_until(arrived.visible_at);
   auto plan = decode_plan(arrived.bytes, size());
   if (!plan) throw MpiError{MPI_ERR_OTHER};
   return *std::move(plan);
@@ -127,13 +137,38 @@ void Group::hear() {
   while (hear_one()) {
   }
   // Others may be a window ahead of this rank.
-  const auto far_behind = [&](std::uint32_t heard) {
-    return static_cast<std::int32_t>(operation_ - heard) > operations_ahead_max;
+  const auto far_behind = [&](Rank rank) {
+    return static_cast<std::int32_t>(operation_ - heard_operation_[rank]) > operations_ahead_max;
   };
   Patience patience = exchange_.patience();
-  while (std::any_of(heard_operation_.begin(), heard_operation_.end(), far_behind)) {
-    if (!hear_one()) patience.wait();
+  for (Rank rank = 1; rank < size(); ++rank) {
+    // Whoever has left will not catch up; that is the program's mistake, and no reason to wait.
+    while (far_behind(rank) && !has_left(rank)) {
+      if (!hear_one()) patience.wait();
+    }
   }
+}
+
+void Group::leave() {
+  const auto tell = [&](Rank to) { exchange_.send_bytes(to, tag(0, Kind::ended), {}, under_way_); };
+  if (me_ != 0) {
+    tell(0);
+    return;
+  }
+  for (Rank rank = 1; rank < size(); ++rank) tell(rank);
+}
+
+bool Group::has_left(Rank rank) {
+  Exchange::Arrived arrived;
+  if (!left_[rank]) left_[rank] = exchange_.poll_bytes(rank, tag(0, Kind::ended), arrived);
+  return left_[rank];
+}
+
+bool Group::all_have_left() {
+  if (me_ != 0) return has_left(0);
+  bool all = true;
+  for (Rank rank = 1; rank < size(); ++rank) all = has_left(rank) && all;
+  return all;
 }
 
 bool Group::hear_one() {
@@ -151,16 +186,19 @@ void Group::hear(const Told& told, Rank from) {
   planner_->on_told(told);
 }
 
-void Group::drain() {
-  if (!began_) return;
-  const Time until = now() + drain_takes_most;
+void Group::drain(Time until, bool at_the_end) {
+  if (!began_ && !at_the_end) return;
+  // What strays now harms nobody.
+  exchange_.begin_operation(operation_, false);
   Patience patience = exchange_.patience();
   // Everybody tells of each window that it has begun, but the first.
   const auto all_heard = [&] { return heard_ >= std::uint64_t{window_} * (size() - 1); };
   Exchange::Arrived plan;
   bool through = false;
   while (!through && now() < until) {
-    if (me_ == 0) {
+    if (!began_) {
+      through = under_way_.test();
+    } else if (me_ == 0) {
       while (hear_one()) {
       }
       through = all_heard() && under_way_.test();
@@ -169,6 +207,7 @@ void Group::drain() {
           !plan.bytes.empty() || exchange_.poll_bytes(0, tag(window_ + 1, Kind::plan), plan);
       through = has_plan && under_way_.test();
     }
+    if (at_the_end) through = all_have_left() && through;
     if (!through) patience.wait();
   }
 }

@@ -19,6 +19,7 @@ bool wants_threads() {
 extern "C" {
 
 int MPI_Init(int* argc, char*** argv) {
+  World::expect_own_mpi();
   int provided = 0;
   const int code = wants_threads() ? PMPI_Init_thread(argc, argv, MPI_THREAD_MULTIPLE, &provided)
                                    : PMPI_Init(argc, argv);
@@ -27,6 +28,7 @@ int MPI_Init(int* argc, char*** argv) {
 }
 
 int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
+  World::expect_own_mpi();
   if (wants_threads()) required = MPI_THREAD_MULTIPLE;
   const int code = PMPI_Init_thread(argc, argv, required, provided);
   if (code == MPI_SUCCESS) World::begin();

@@ -1,8 +1,10 @@
 #include "coll/mpi/world.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
+#include <string_view>
 
 #include "coll/mpi/group.h"
 #include "coll/mpi/mst_runner.h"
@@ -27,6 +29,28 @@ struct Shared {
 void give_up(const std::string& why) {
   std::fprintf(stderr, "piracema: error: %s\n", why.c_str());
   PMPI_Abort(MPI_COMM_WORLD, 3);
+  std::_Exit(3);
+}
+
+void World::expect_own_mpi() {
+  char text[MPI_MAX_LIBRARY_VERSION_STRING] = {};
+  int length = 0;
+  PMPI_Get_library_version(text, &length);
+  const std::string_view version(text);
+  const bool open_mpi = version.find("Open MPI") != version.npos;
+#ifdef OPEN_MPI
+  constexpr bool wants_open_mpi = true;
+#else
+  // MPICH has many names; all have its ABI.
+  constexpr bool wants_open_mpi = false;
+#endif
+  if (open_mpi == wants_open_mpi) return;
+  std::fprintf(
+      stderr,
+      "piracema: error: this libpiracema_coll.so is for %s, and the program's MPI is %.*s; "
+      "preload the other one\n",
+      wants_open_mpi ? "Open MPI" : "MPICH",
+      static_cast<int>(std::min(version.size(), version.find_first_of(",\n"))), version.data());
   std::_Exit(3);
 }
 
@@ -63,8 +87,10 @@ void World::end() {
   World* world = the_world.exchange(nullptr, std::memory_order_acq_rel);
   if (world == nullptr) return;
   world->progress_.reset();
+  for (Group* group : world->groups_) group->leave();
   world->report();
-  for (Group* group : world->groups_) group->drain();
+  const Time until = now() + Group::drain_takes_most;
+  for (Group* group : world->groups_) group->drain(until, true);
   // Somebody who still waits for a tree gets it from those who have it.
   if (world->settings_.engine == Engine::mst) PMPI_Barrier(world->own_);
   world->probes_.reset();

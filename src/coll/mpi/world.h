@@ -24,6 +24,9 @@ class World {
   /// nullptr when every collective is the MPI library's own: before MPI_Init, with a single rank,
   /// with engine native, on one host, and from MPI_Finalize on.
   static World* get();
+  /// Before it: the program's MPI has to be the one that this library was built for, since nothing
+  /// that has another binary interface can be told apart later. Ends the process with code 3.
+  static void expect_own_mpi();
   /// Right after the MPI library's own initialization; collective. Settings that are wrong end the
   /// job with code 3.
   static void begin();

@@ -2,6 +2,7 @@
 """Runs MPICH's own tests of collectives, bare and preloaded: it may fail only where bare MPI does.
 
     mpich_suite.py SOURCES MPI LIBRARY [--only REGEX] [--folders coll,errors/coll,comm,topo] [--log FILE]
+                   [--patient LIBRARY]
 
 SOURCES is test/mpi of MPICH's sources, which are not part of this project. Tests are compiled one by
 one, without its configure; what does not compile so (other MPI versions, generated types) is left
@@ -135,7 +136,9 @@ def main():
     parser.add_argument("--folders", default="coll,errors/coll,comm,topo")
     parser.add_argument("--engine", default="tree")
     parser.add_argument("--log", type=pathlib.Path, help="outcomes are added to it; what is there is not run")
+    parser.add_argument("--patient", default="", help="libcoll_patient.so: ranks sleep while they wait")
     arguments = parser.parse_args()
+    job.patient = arguments.patient
     known = {}
     if arguments.log and arguments.log.exists():
         for line in arguments.log.read_text().splitlines():
