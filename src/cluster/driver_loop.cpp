@@ -205,7 +205,7 @@ void DriverLoop::look() {
 }
 
 void DriverLoop::give_up_joining() {
-  const std::chrono::duration<double> waited = join_by_ - start_;
+  const std::chrono::duration<double> waited = options_.settings.join_timeout;
   finish(3, concat("'", options_.command.front(), "' has not joined within ",
                    human_seconds(waited.count()), ": is it a Piracema program?"));
 }
