@@ -199,9 +199,7 @@ class Figures:
                     job.process.communicate()
                     begin = time.monotonic()
                     job = Job(self.build, where, word="resume")
-                    while "goes on from image" not in job.process.stderr.readline():
-                        if job.process.poll() is not None:
-                            sys.exit("the job does not go on")
+                    job.wait_until_it_goes_on()
                     took.append(time.monotonic() - begin)
                 total, _ = job.image()
                 job.ask("stop")

@@ -30,15 +30,21 @@ def seconds(text):
 class Job:
     """A program in a capsule. Its output is read where that is asked for."""
 
-    def __init__(self, build, where, *program, word="run", window=None, **options):
+    def __init__(self, build, where, *program, word="run", window=None, more=(), **options):
         self.piracema = build / "tools/piracema"
         self.where = where
-        words = ["--", *map(str, program)] if program else []
+        words = [*more, *(["--", *map(str, program)] if program else [])]
         if window:
             words = ["--for", window, *words]
         self.process = subprocess.Popen(
             [self.piracema, "ckpt", word, "--dir", where, *words], text=True, stdout=subprocess.PIPE,
             stderr=subprocess.PIPE, **options)
+
+    def wait_until_it_goes_on(self):
+        """From an image."""
+        while "goes on from image" not in self.process.stderr.readline():
+            if self.process.poll() is not None:
+                sys.exit("the job does not go on")
 
     def read_lines(self, count):
         for _ in range(count):

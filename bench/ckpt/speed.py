@@ -6,11 +6,13 @@
 heat2d under mpirun with 2 ranks, of about 25 and 560 MB. `frozen` is how long the job stands still in
 `piracema ckpt save`, as criu tells it; `safe` how long until its image is complete on the disk;
 `restore` is from the start of `piracema ckpt resume` until the job runs, its image just written. The
-plain program writes what the image holds to one file, and syncs it. `overhead` is how much longer the
-job computes within a capsule that makes no image, from its first to its last line.
+plain program writes what the image holds to one file, and syncs it. On several hosts, which are network
+namespaces, `frozen` is from the cut of the network until it is healed, when all run again. `overhead` is
+how much longer the job computes within a capsule that makes no image, from its first to its last line.
 """
 
 import argparse
+import contextlib
 import json
 import os
 import pathlib
@@ -21,7 +23,9 @@ import sys
 import tempfile
 import time
 
-from jobs import MPIRUN, Job, told, want_ckpt
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tests/ckpt"))
+import hosts  # noqa: E402
+from jobs import MPIRUN, Job, told, want_ckpt  # noqa: E402
 
 
 def plain_write(image, to):
@@ -65,15 +69,38 @@ class Bench:
             stopped = time.monotonic() - begin
             begin = time.monotonic()
             job = Job(self.build, where, word="resume")
-            while "goes on from image" not in job.process.stderr.readline():
-                if job.process.poll() is not None:
-                    sys.exit("the job does not go on")
+            job.wait_until_it_goes_on()
             restored = time.monotonic() - begin
             if number > 0:  # The first one warms up.
                 for name, value in zip(row, [frozen, safe, stopped, restored, written, synced]):
                     row[name].append(value)
         job.ask("stop")
         job.end(75)
+        shutil.rmtree(where)
+        return row
+
+    def several(self):
+        """4 ranks on 2 hosts, saved, and moved to 2 others."""
+        where = self.store / "job"
+        row = {name: [] for name in ["frozen", "safe", "stop", "restore"]}
+        with contextlib.closing(hosts.Hosts(4, self.store)) as machines:
+            def on(*numbers):
+                return ["--hosts", machines.names(*numbers), "--rsh", machines.rsh]
+            job = Job(self.build, where, *MPIRUN, "4", "--map-by", "node", self.heat2d, 1500, 10**8, 1,
+                      more=on(1, 2))
+            job.read_lines(2)
+            for number in range(self.runs):
+                safe, frozen = told(job.ask("save"))
+                begin = time.monotonic()
+                job.ask("stop")
+                job.end(75)
+                stopped = time.monotonic()
+                job = Job(self.build, where, word="resume", more=on(*((3, 4), (1, 2))[number % 2]))
+                job.wait_until_it_goes_on()
+                for name, value in zip(row, [frozen, safe, stopped - begin, time.monotonic() - stopped]):
+                    row[name].append(value)
+            job.ask("stop")
+            job.end(75)
         shutil.rmtree(where)
         return row
 
@@ -109,6 +136,7 @@ def main():
     parser.add_argument("--points", default="700,6000", help="sizes of heat2d, comma-separated")
     parser.add_argument("--store", type=pathlib.Path, default=pathlib.Path("/var/tmp"))
     parser.add_argument("--without-overhead", action="store_true")
+    parser.add_argument("--without-hosts", action="store_true")
     parser.add_argument("--json", type=pathlib.Path)
     arguments = parser.parse_args()
     arguments.build = arguments.build.resolve()
@@ -128,6 +156,15 @@ def main():
             for name, plain in [("frozen", "write"), ("safe", "write+fsync")]:
                 ratios = [a / b for a, b in zip(row[name], row[plain])]
                 print(f"  {name} by {plain}: {summary(ratios, form='{:.2f}')}")
+        why = hosts.can_be_made()
+        if why or arguments.without_hosts:
+            print(f"\nseveral hosts: SKIPPED: {why or 'as asked'}")
+        else:
+            row = bench.several()
+            rows.append({"several hosts": row})
+            print("\nheat2d 1500, 4 ranks on 2 hosts, saved, stopped and resumed on 2 others")
+            for name in row:
+                print(f"  {name:12} {summary(row[name])}")
         if not arguments.without_overhead:
             row = bench.overhead()
             rows.append({"overhead": row})
