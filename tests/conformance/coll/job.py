@@ -16,17 +16,28 @@ patient = ""
 OPEN_MPI = ["--allow-run-as-root", "--oversubscribe", "--mca", "pml", "ob1", "--mca", "btl", "vader,self"]
 
 
+def tool(mpi, name):
+    """mpirun, mpiexec or mpicc of this MPI: Debian's, or what is in bin of the prefix that
+    PIRACEMA_OPENMPI or PIRACEMA_MPICH names."""
+    prefix = os.environ.get(f"PIRACEMA_{mpi.upper()}")
+    return f"{prefix}/bin/{name}" if prefix else f"{name}.{mpi}"
+
+
+def launcher(mpi):
+    return tool(mpi, "mpirun" if mpi == "openmpi" else "mpiexec")
+
+
 def command(mpi, ranks, variables, program):
     """How so many ranks of a program are started with these variables."""
     if patient:
         before = variables.get("LD_PRELOAD")
         variables = {**variables, "LD_PRELOAD": f"{before}:{patient}" if before else patient}
     if mpi == "openmpi":
-        words = ["mpirun.openmpi", *OPEN_MPI, "-n", str(ranks)]
+        words = [launcher(mpi), *OPEN_MPI, "-n", str(ranks)]
         for name, value in variables.items():
             words += ["-x", f"{name}={value}"]
     else:
-        words = ["mpiexec.mpich", "-n", str(ranks)]
+        words = [launcher(mpi), "-n", str(ranks)]
         for name, value in {**MPICH, **variables}.items():
             words += ["-genv", name, value]
     return [*words, *([program] if isinstance(program, str) else program)]

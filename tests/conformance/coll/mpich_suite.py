@@ -55,7 +55,7 @@ int main(int argc, char **argv) {
 
 def compiler(arguments, work):
     sources = arguments.sources
-    return [f"mpicc.{arguments.mpi}", "-w", "-DHAVE_CONFIG_H", f"-I{work}", f"-I{work}/below",
+    return [job.tool(arguments.mpi, "mpicc"), "-w", "-DHAVE_CONFIG_H", f"-I{work}", f"-I{work}/below",
             f"-I{sources}/include", f"-I{sources}/dtpools/include"]
 
 

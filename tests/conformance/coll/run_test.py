@@ -223,8 +223,7 @@ def main():
     parser.add_argument("--patient", default="", help="libcoll_patient.so: ranks sleep while they wait")
     parser.add_argument("--only", default="")
     arguments = parser.parse_args()
-    launcher = "mpirun.openmpi" if arguments.mpi == "openmpi" else "mpiexec.mpich"
-    if not shutil.which(launcher) or not pathlib.Path(arguments.library).exists():
+    if not shutil.which(job.launcher(arguments.mpi)) or not pathlib.Path(arguments.library).exists():
         print(f"SKIPPED: {arguments.mpi} is not installed (scripts/setup --with-mpi)")
         return SKIPPED
     job.patient = arguments.patient
