@@ -6,6 +6,7 @@ import os
 import random
 import re
 import socket
+import time
 import unittest
 
 from support import *
@@ -26,6 +27,9 @@ class Smr(BadInput):
         self.ask("put a b", "ok ")
         self.config = self.place / "group.toml"
         self.ports = [int(port) for port in re.findall(r'127\.0\.0\.1:(\d+)', self.config.read_text())]
+        # Two of three answer clients; the third may be starting yet.
+        for port in self.ports:
+            self.wait_for_port(port)
 
     def ask(self, line, wanted):
         """The answer to a line; lines about leaders and replicas are passed by."""
@@ -36,6 +40,16 @@ class Smr(BadInput):
                 self.assertTrue(said.startswith(wanted), said)
                 return said
         self.fail("the group has ended: " + self.demo.stderr.read())
+
+    def wait_for_port(self, port):
+        until = time.monotonic() + SECONDS_MAX
+        while True:
+            try:
+                return socket.create_connection(("127.0.0.1", port)).close()
+            except ConnectionRefusedError:
+                if time.monotonic() > until:
+                    raise
+                time.sleep(0.01)  # Nothing but the port tells when somebody listens to it.
 
     def end_group(self):
         _, err = self.demo.communicate("quit\n", timeout=SECONDS_MAX)
