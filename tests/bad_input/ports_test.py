@@ -5,26 +5,16 @@ import json
 import pathlib
 import signal
 import socket
+import sys
 import unittest
 
 from support import *
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from listening import ports_of  # noqa: E402
+
 SAYINGS = ["noise", "http", "half a frame", "old frame", "hello", "heartbeat", "other job's worker",
            "old worker", "other job's peer", "old peer"]
-
-
-def ports_of(pid):
-    """The TCP ports that a process listens on."""
-    inodes = set()
-    for link in pathlib.Path(f"/proc/{pid}/fd").iterdir():
-        try:
-            inodes.add(str(link.readlink()))
-        except OSError:
-            pass  # Closed meanwhile.
-    rows = [row.split() for row in pathlib.Path("/proc/net/tcp").read_text().splitlines()[1:]]
-    listening = "0A"
-    return [int(row[1].split(":")[1], 16) for row in rows
-            if row[3] == listening and f"socket:[{row[9]}]" in inodes]
 
 
 class Ports(BadInput):

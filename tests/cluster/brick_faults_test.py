@@ -17,6 +17,9 @@ import tempfile
 import time
 import unittest
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from listening import ports_of  # noqa: E402
+
 PIRACEMA = os.environ["PIRACEMA_COMMAND"]
 BRICKS = os.environ["BRICKS_APP"]
 KINDS = ["cycle", "shuffle", "branches", "combined"]
@@ -30,20 +33,6 @@ MPIRUN = {"openmpi": "mpirun.openmpi --oversubscribe --allow-run-as-root --bind-
                      "--mca btl vader,self",
           "mpich": "mpirun.mpich -bind-to none -genv UCX_TLS posix,self"}
 RANDOM = random.Random(4)
-
-
-def ports_of(pid):
-    """The TCP ports of IPv4 that a process listens on."""
-    inodes = set()
-    for link in pathlib.Path(f"/proc/{pid}/fd").iterdir():
-        try:
-            inodes.add(str(link.readlink()))
-        except OSError:
-            pass  # Closed meanwhile.
-    rows = [row.split() for row in pathlib.Path("/proc/net/tcp").read_text().splitlines()[1:]]
-    listening = "0A"
-    return [int(row[1].split(":")[1], 16) for row in rows
-            if row[3] == listening and f"socket:[{row[9]}]" in inodes]
 
 
 class Job:
