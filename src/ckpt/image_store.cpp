@@ -214,10 +214,12 @@ Result<Done> ImageStore::verify(const Manifest& manifest) {
       done[i] = verify_part(**disk, manifest.image, manifest.parts[i]);
     }
   };
-  std::vector<std::thread> others;
-  while (others.size() + 1 < places_.readers()) others.emplace_back(work);
-  work();
-  for (std::thread& other : others) other.join();
+  {
+    const std::size_t readers = std::min(places_.readers(), done.size());
+    std::vector<std::jthread> others;
+    while (others.size() + 1 < readers) others.emplace_back(work);
+    work();
+  }
   for (Result<Done>& one : done) {
     if (!one) return std::move(one);
   }

@@ -4,7 +4,9 @@
 #include <stdlib.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include <cerrno>
 #include <filesystem>
 #include <utility>
 #include <vector>
@@ -67,8 +69,13 @@ Result<std::unique_ptr<WorldDirectory>> WorldDirectory::make(const std::string& 
     if (held && is_at(held, path)) {
       return std::unique_ptr<WorldDirectory>(new WorldDirectory(std::move(path), std::move(held)));
     }
+    if (held || errno == EWOULDBLOCK || errno == ENOENT) continue;
+    const Error error{Errc::io, with_errno(concat("locking '", path, "'"))};
+    ::rmdir(path.c_str());
+    return error;
   }
-  return Error{Errc::io, with_errno(concat("locking '", path, "'"))};
+  return Error{Errc::io, concat("'", path, "': taken away by other jobs that start, as were ",
+                                tries_max - 1, " before it")};
 }
 
 WorldDirectory::~WorldDirectory() {
