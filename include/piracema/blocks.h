@@ -20,8 +20,8 @@
 ///     return run(program);
 ///
 /// The code of a block is an object that can be called. Every replica has its own copy, made
-/// again from the one given here after a failure; it is used by one thread at a time. Beside `operator()`
-/// it may have
+/// again from the one given here after a failure; it is used by one thread at a time. Beside
+/// `operator()` it may have
 ///   - `start(const Context&)`: called before the first item, after a state was restored;
 ///   - `finish()`, in a node `finish(Emit<Out>&)`: called after the last item;
 ///   - `serialize(Archive&)` as cereal has it: its state, saved in snapshots. A source may have
@@ -63,6 +63,9 @@ class BuildingBlock {
 
   // How items reach the replicas of this block; on demand if nothing is said.
   BuildingBlock round_robin() && { return std::move(*this).by(Delivery::round_robin, {}); }
+  BuildingBlock strict_round_robin() && {
+    return std::move(*this).by(Delivery::strict_round_robin, {});
+  }
   BuildingBlock broadcast() && { return std::move(*this).by(Delivery::broadcast, {}); }
   /// Each gets an equal slice of the item, which is a vector.
   BuildingBlock scatter() && {

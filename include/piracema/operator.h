@@ -14,12 +14,13 @@ namespace piracema {
 
 /// Which replica of the next node gets an item.
 enum class Delivery : std::uint8_t {
-  on_demand,    ///< The one that has asked for work; it asks before it is idle.
-  round_robin,  ///< Each in turn.
-  broadcast,    ///< All of them.
-  by_key,       ///< The same one for equal keys.
-  custom,       ///< The one that a function of the user names.
-  scatter,      ///< Each gets an equal slice of the item, which is a vector.
+  on_demand,           ///< The one that has asked for work; it asks before it is idle.
+  round_robin,         ///< Each in turn; where some are of the sender's process, those first.
+  broadcast,           ///< All of them.
+  by_key,              ///< The same one for equal keys.
+  custom,              ///< The one that a function of the user names.
+  scatter,             ///< Each gets an equal slice of the item, which is a vector.
+  strict_round_robin,  ///< Each in turn, wherever it is: of n, each gets every n-th item.
 };
 
 /// Where an operator runs.
@@ -203,7 +204,8 @@ enum class Produced { some, nothing_yet, end };
 ///
 /// The blocks in <piracema/blocks.h> make these from plain functions and structs; derive from it
 /// only for what they cannot say. Each replica has its own object, made anew at every start and
-/// every recovery, and used by one thread at a time. What it throws ends the job by its restart budget.
+/// every recovery, and used by one thread at a time. What it throws ends the job by its restart
+/// budget.
 class Operator {
  public:
   virtual ~Operator() = default;

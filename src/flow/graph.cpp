@@ -74,7 +74,8 @@ Result<Done> check_edge(const GraphShape& shape, const EdgeShape& edge) {
   const NodeShape& from = shape.nodes[edge.from];
   const NodeShape& to = shape.nodes[edge.to];
   const std::string names = concat("the edge from '", from.name, "' to '", to.name, "'");
-  if (static_cast<std::uint8_t>(edge.delivery) > static_cast<std::uint8_t>(Delivery::scatter)) {
+  if (static_cast<std::uint8_t>(edge.delivery) >
+      static_cast<std::uint8_t>(Delivery::strict_round_robin)) {
     return wrong(names + " has an unknown delivery");
   }
   if (edge.output >= from.outputs) {

@@ -34,6 +34,8 @@ const char* name_of(Delivery delivery) {
       return "on demand";
     case Delivery::round_robin:
       return "round robin";
+    case Delivery::strict_round_robin:
+      return "strict round robin";
     case Delivery::broadcast:
       return "broadcast";
     case Delivery::by_key:

@@ -23,6 +23,22 @@ std::uint32_t batch_items(const flow::OutputPlan& plan, const EdgeShape& edge,
   }
   return items != 0 ? items : edge.batch.items;
 }
+
+bool is_round_robin(Delivery delivery) {
+  return delivery == Delivery::round_robin || delivery == Delivery::strict_round_robin;
+}
+
+// And some are not.
+bool some_are_near(const flow::OutputPlan& plan, const Surroundings& surroundings) {
+  const auto near = std::count_if(plan.targets.begin(), plan.targets.end(), [&](ReplicaId to) {
+    return surroundings.neighbours.contains(to);
+  });
+  return near != 0 && near != std::ssize(plan.targets);
+}
+
+Router turn_of_each(std::size_t receivers) {
+  return [next = std::uint64_t{0}, receivers](const void*) mutable { return next++ % receivers; };
+}
 }  // namespace
 
 Outbox::Outbox(ReplicaId self, const flow::ReplicaPlan& plan, const Graph& graph,
@@ -54,12 +70,12 @@ void Outbox::add_output(const flow::OutputPlan& plan, const Graph& graph,
   way.receivers = plan.targets.size();
   way.delivery = edge.delivery;
   way.router = graph.routers[plan.edge];
-  if (way.delivery == Delivery::round_robin) {
-    way.router = [next = std::uint64_t{0}, replicas = way.receivers](const void*) mutable {
-      return next++ % replicas;
-    };
-  }
-  way.routed = way.delivery != Delivery::on_demand && way.delivery != Delivery::broadcast;
+  // By round robin, unless it is strict, some go first if they alone are near: see `next_in_turn`.
+  const bool some_first =
+      way.delivery == Delivery::round_robin && some_are_near(plan, surroundings);
+  if (is_round_robin(way.delivery) && !some_first) way.router = turn_of_each(way.receivers);
+  way.routed =
+      way.delivery != Delivery::on_demand && way.delivery != Delivery::broadcast && !some_first;
   Exit exit{.order = plan.order,
             .in_cycle = plan.in_cycle,
             .pace = BatchPace(batch_items(plan, edge, surroundings))};

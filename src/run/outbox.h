@@ -100,7 +100,9 @@ class Outbox final : public Output {
     Time flushed{};
     std::deque<Waiting> waiting;
     std::size_t waiting_batches = 0;
+    /// Whose turn it is; by round robin those of the same process have a turn of their own.
     std::size_t turn = 0;
+    std::size_t near_turn = 0;
   };
   /// One receiver, by the number of its lane. The lanes for any receiver have none.
   struct Receiver {
@@ -137,6 +139,7 @@ class Outbox final : public Output {
   bool send_batch(std::uint32_t output, Waiting& waiting);
   bool send_to_all(std::uint32_t output, Waiting& waiting);
   std::optional<std::size_t> least_busy(std::uint32_t output) const;
+  std::optional<std::size_t> next_in_turn(std::uint32_t output) const;
   void send_to(std::size_t lane, Batch batch);
   void set_limits(std::uint32_t output);
   std::uint32_t outputs() const { return static_cast<std::uint32_t>(exits_.size()); }

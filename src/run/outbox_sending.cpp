@@ -31,10 +31,12 @@ bool Outbox::send_batch(std::uint32_t output, Waiting& waiting) {
   std::size_t lane = waiting.lane;
   if (lane == way.any_lane()) {
     if (way.delivery == Delivery::broadcast) return send_to_all(output, waiting);
-    const auto free = least_busy(output);
+    const auto free =
+        way.delivery == Delivery::round_robin ? next_in_turn(output) : least_busy(output);
     if (!free) return false;
     lane = *free;
-    exits_[output].turn = lane - way.first_lane + 1;
+    const bool near = way.delivery == Delivery::round_robin && receivers_[lane].near;
+    (near ? exits_[output].near_turn : exits_[output].turn) = lane - way.first_lane + 1;
   }
   if (receivers_[lane].credits == 0) return false;
   send_to(lane, std::move(std::get<Batch>(waiting.packet)));
@@ -54,6 +56,20 @@ std::optional<std::size_t> Outbox::least_busy(std::uint32_t output) const {
     if (!least || receivers_[lane].load() < receivers_[*least].load()) least = lane;
   }
   return least;
+}
+
+// Round robin between processes (paper 004, section 3, privileges local communications for it as
+// well as on demand): those of this process in turn while they have asked, else the others in turn.
+std::optional<std::size_t> Outbox::next_in_turn(std::uint32_t output) const {
+  const Way& way = ways_[output];
+  for (const bool near : {true, false}) {
+    const std::size_t turn = near ? exits_[output].near_turn : exits_[output].turn;
+    for (std::size_t i = 0; i < way.receivers; ++i) {
+      const std::size_t lane = way.first_lane + (turn + i) % way.receivers;
+      if (receivers_[lane].near == near && receivers_[lane].credits != 0) return lane;
+    }
+  }
+  return std::nullopt;
 }
 
 bool Outbox::send_to_all(std::uint32_t output, Waiting& waiting) {

@@ -83,6 +83,64 @@ TEST_CASE("of two that have as little to do the one of the same process gets the
   }
 }
 
+TEST_CASE(
+    "round robin goes to the same process while that asks for more, and then in turn elsewhere") {
+  Graph graph = pipeline(source("numbers", Counting{0, 1'000}),
+                         farm("twice", 4, twice).round_robin(), sink("total", Total{}));
+  const flow::Plan plan = flow::make_plan(graph.shape);
+  Recorder port;
+  Counters counters;
+  Beginning beginning;
+  beginning.neighbours = {2, 4};  // Of the replicas 1 to 4.
+  Replica source(0, plan.replicas[0], graph, std::move(beginning), port, counters, nullptr);
+  source.begin();
+  source.start();
+  const auto receivers_after = [&](std::vector<std::pair<ReplicaId, Credit>> credits) {
+    port.sent.clear();
+    for (const auto& [from, credit] : credits) source.receive(from, credit);
+    while (source.step() == Replica::Next::again) {
+    }
+    std::vector<ReplicaId> receivers;
+    for (const auto& [to, batch] : port.sent_of<Batch>()) receivers.push_back(to);
+    return receivers;
+  };
+  using Turns = std::vector<ReplicaId>;
+  const auto credits = [](std::uint32_t batches) { return Credit{batches, 1'000'000, batches}; };
+
+  CHECK(receivers_after({{1, credits(2)}, {2, credits(2)}, {3, credits(2)}, {4, credits(2)}}) ==
+        Turns{2, 4, 2, 4, 1, 3, 1, 3});
+  // On demand 1 would be next: it has less to do than 2, which has not said to have done anything.
+  CHECK(receivers_after({{1, credits(2)}, {2, Credit{1, 1'000'000, 0}}}) == Turns{2, 1, 1});
+  CHECK(receivers_after({{3, credits(1)}}) == Turns{3});
+  CHECK(receivers_after({{2, credits(1)}, {4, credits(1)}}) == Turns{4, 2});
+}
+
+TEST_CASE("strict round robin is the turn of each, wherever it is") {
+  for (const std::vector<ReplicaId>& near : {std::vector<ReplicaId>{}, {2}, {1, 2, 3}}) {
+    Graph graph = pipeline(source("numbers", Counting{0, 6}),
+                           farm("twice", 3, twice).strict_round_robin(), sink("total", Total{}));
+    const flow::Plan plan = flow::make_plan(graph.shape);
+    Recorder port;
+    Counters counters;
+    Beginning beginning;
+    beginning.neighbours = {near.begin(), near.end()};
+    Replica source(0, plan.replicas[0], graph, std::move(beginning), port, counters, nullptr);
+    source.begin();
+    source.start();
+    for (const ReplicaId to : {1u, 2u, 3u}) source.receive(to, Credit{16, 1'000'000, 0});
+    while (source.step() == Replica::Next::again) {
+    }
+    std::vector<ReplicaId> receiver_of(6);
+    for (const auto& [to, batch] : port.sent_of<Batch>()) {
+      BatchReader items(batch);
+      for (std::uint32_t i = 0; i < batch.count; ++i) {
+        receiver_of[static_cast<std::size_t>(Codec<std::int64_t>::decode(items.next()))] = to;
+      }
+    }
+    CHECK(receiver_of == std::vector<ReplicaId>{1, 2, 3, 1, 2, 3});
+  }
+}
+
 TEST_CASE("work goes to the replica that asks for it") {
   Fixture f(2);
   Replica& source = f.make(0);

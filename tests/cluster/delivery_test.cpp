@@ -1,6 +1,8 @@
 // Who gets which item.
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <fstream>
 #include <map>
 #include <set>
 #include <sstream>
@@ -35,12 +37,31 @@ Shares deliver(const std::string& how, bool processes) {
   return shares_of(contents(out));
 }
 
+/// The lines of a sender with a worker in its own process and one in another.
+std::vector<std::string> take_turns(const std::string& how) {
+  const store::ScratchDirectory scratch;
+  const std::string file = scratch.path() + "/groups.json", out = scratch.path() + "/out";
+  std::ofstream(file) << R"({"groups": [{"name": "near", "endpoint": "localhost"},
+                                        {"name": "far", "endpoint": "localhost"}]})";
+  Job job({PIRACEMA_COMMAND, "run", "--quiet", "--groups", file, TURNS_APP, out, "how=" + how});
+  CHECK(job.wait() == 0);
+  return lines_of(contents(out));
+}
+
 /// Every item came to one of them.
 void check_complete(const Shares& shares) {
   std::multiset<int> all;
   for (const auto& [replica, items] : shares) all.insert(items.begin(), items.end());
   CHECK(all.size() == 300);
   CHECK(std::set<int>(all.begin(), all.end()).size() == 300);
+}
+
+void check_every_third(const Shares& shares) {
+  check_complete(shares);
+  for (const auto& [replica, items] : shares) {
+    CHECK(items.size() == 100);
+    for (const int item : items) CHECK((item - 1) % 3 == replica);
+  }
 }
 
 template <class Test>
@@ -63,15 +84,30 @@ TEST_CASE("on demand a replica that is twice as fast gets twice as many items") 
   });
 }
 
-TEST_CASE("round robin gives each replica every third item") {
-  alone_and_as_processes([](bool processes) {
-    const Shares shares = deliver("round_robin", processes);
-    check_complete(shares);
-    for (const auto& [replica, items] : shares) {
-      CHECK(items.size() == 100);
-      for (const int item : items) CHECK((item - 1) % 3 == replica);
-    }
-  });
+TEST_CASE("strict round robin gives each replica every third item") {
+  alone_and_as_processes(
+      [](bool processes) { check_every_third(deliver("strict_round_robin", processes)); });
+}
+
+TEST_CASE("round robin gives each replica every third item if all are in one process") {
+  check_every_third(deliver("round_robin", false));
+  check_complete(deliver("round_robin", true));
+}
+
+TEST_CASE("round robin keeps to its own process while that asks for more") {
+  const std::vector<std::string> lines = take_turns("one_at_a_time");
+  const auto is_near = [](const std::string& line) { return line.starts_with("0 "); };
+  // The other one may have been the first to ask for anything.
+  const auto first = std::find_if(lines.begin(), lines.end(), is_near);
+  CHECK(std::count_if(first, lines.end(), is_near) == 100);
+  CHECK(lines.end() - first == 100);
+}
+
+TEST_CASE("round robin has another process do what its own has no time for") {
+  std::map<char, int> done;
+  for (const std::string& line : take_turns("near_waits")) done[line[0]] += 1;
+  CHECK(done['0'] >= 1);
+  CHECK(done['1'] >= 100);
 }
 
 TEST_CASE("by key, equal keys meet in one replica, in the order in which they were sent") {

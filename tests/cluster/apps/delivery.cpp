@@ -1,6 +1,8 @@
 // Tells which replica gets which item.
 //
-//     delivery_app OUT how=on_demand|round_robin|by_key|custom|broadcast [items=N]
+//     delivery_app OUT how=HOW [items=N]
+//
+// HOW: on_demand, round_robin, strict_round_robin, by_key, custom or broadcast.
 //
 // Writes "REPLICA ITEM" lines. On demand there are two replicas, one of which takes 10 ms for an
 // item, the other 20 ms; else there are three.
@@ -79,6 +81,7 @@ auto work_for(const std::string& how, const std::string& out) {
   if (how == "on_demand") return farm("work", 2, Work{.slow = out});
   auto work = farm("work", 3, Work{});
   if (how == "round_robin") return std::move(work).round_robin();
+  if (how == "strict_round_robin") return std::move(work).strict_round_robin();
   if (how == "by_key") return std::move(work).by_key([](const std::int64_t& n) { return n % 10; });
   if (how == "custom")
     return std::move(work).route([](const std::int64_t& n) { return n / 7 % 3; });
