@@ -19,17 +19,11 @@ std::string after(const char* what, const std::optional<Time>& from,
   return concat(what, " after ", human_seconds(seconds(*to - *from)));
 }
 
-void print_recovery(const RecoveryReport& recovery) {
-  std::string causes;
-  for (const std::string& cause : recovery.causes) {
-    causes += (causes.empty() ? "" : "; ") + cause;
-  }
-  log(Level::info,
-      concat("recovery: ", causes, "; ",
-             after("running again", recovery.noticed_at, recovery.running_at), ", ",
-             after("first new item out", recovery.noticed_at, recovery.first_out_at), ", ",
-             recovery.redone, " items redone from ",
-             recovery.restore ? concat("snapshot ", *recovery.restore) : "the beginning"));
+// How far it came: the next failure may have come before all ran again.
+std::string progress_of(const RecoveryReport& recovery, bool is_last) {
+  if (!recovery.running_at && !is_last) return "overtaken by the next one";
+  return concat(after("running again", recovery.noticed_at, recovery.running_at), ", ",
+                after("first new item out", recovery.noticed_at, recovery.first_out_at));
 }
 
 void print_kill(const KillReport& kill) {
@@ -45,6 +39,16 @@ void print_kill(const KillReport& kill) {
 }
 
 }  // namespace
+
+std::string recovery_text(const RecoveryReport& recovery, bool is_last) {
+  std::string causes;
+  for (const std::string& cause : recovery.causes) {
+    causes += (causes.empty() ? "" : "; ") + cause;
+  }
+  return concat("recovery: ", causes, "; ", progress_of(recovery, is_last), ", ", recovery.redone,
+                " items redone from ",
+                recovery.restore ? concat("snapshot ", *recovery.restore) : "the beginning");
+}
 
 void print_summary(const JobReport& report) {
   const double time = seconds(report.took);
@@ -63,7 +67,9 @@ void print_summary(const JobReport& report) {
                human_seconds(taken > 0 ? seconds(snapshots.took) / taken : 0), " each, ",
                snapshots.failed, " failed"));
   }
-  for (const RecoveryReport& recovery : report.recoveries) print_recovery(recovery);
+  for (const RecoveryReport& recovery : report.recoveries) {
+    log(Level::info, recovery_text(recovery, &recovery == &report.recoveries.back()));
+  }
   for (const KillReport& kill : report.kills) print_kill(kill);
 }
 
