@@ -45,11 +45,8 @@ class Ports(BadInput):
 
     def test_whoever_says_something_wrong_is_refused_with_a_line(self):
         self.start_job()
-        callers = [(port, words, self.start(STRANGER, port, words))
-                   for port in self.ports for words in SAYINGS]
-        for port, words, caller in callers:
-            caller.communicate(timeout=SECONDS_MAX)
-            self.assertEqual(0, caller.returncode, f"'{words}' on {port} was not hung up on")
+        caller = self.run_to_end(STRANGER, ",".join(map(str, self.ports)), *SAYINGS)
+        self.assertEqual(0, caller.returncode, caller.err)
         said = self.finish()
         self.assertGreaterEqual(len(said), len(SAYINGS))
         for line in said:

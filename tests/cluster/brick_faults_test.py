@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Each brick over each transport of one host, while a process of it is killed, while one stands still
-for ten seconds and wakes again, and while strangers say anything on its ports: every item comes out once.
+for ten seconds and wakes again, and while strangers say anything on its ports, or what a peer of another job
+or version says: every item comes out once. Where a port is taken the job is refused before it starts.
 All jobs run at the same time. With MPI_FAMILY, openmpi or mpich, the transport is that MPI."""
 
 import json
@@ -22,6 +23,7 @@ from listening import ports_of  # noqa: E402
 
 PIRACEMA = os.environ["PIRACEMA_COMMAND"]
 BRICKS = os.environ["BRICKS_APP"]
+STRANGER = os.environ["STRANGER_APP"]
 KINDS = ["cycle", "shuffle", "branches", "combined"]
 FAMILY = os.environ.get("MPI_FAMILY")
 TRANSPORTS = ["mpi"] if FAMILY else ["shm", "tcp"]
@@ -33,6 +35,8 @@ MPIRUN = {"openmpi": "mpirun.openmpi --oversubscribe --allow-run-as-root --bind-
                      "--mca btl vader,self",
           "mpich": "mpirun.mpich -bind-to none -genv UCX_TLS posix,self"}
 RANDOM = random.Random(4)
+# Of what a stranger can say, what is nearly right.
+SAYINGS = ["half a frame", "old frame", "other job's worker", "old worker", "other job's peer", "old peer"]
 
 
 class Job:
@@ -134,9 +138,11 @@ class BrickFaults(unittest.TestCase):
             job.check_end()
 
     def test_strangers_on_every_port_do_no_harm(self):
-        silent = []
+        silent, callers = [], []
         for job in self.jobs:
             ports = job.ports()
+            callers.append(subprocess.Popen([STRANGER, ",".join(map(str, ports)), *SAYINGS]))
+            self.addCleanup(callers[-1].kill)
             self.assertGreaterEqual(len(ports), 1, job.name)
             for port in ports:
                 for size in [0, 1, 20, 5_000, 200_000]:
@@ -152,9 +158,39 @@ class BrickFaults(unittest.TestCase):
         # All are hung up on, also those that have said nothing: in time, which the test does not know.
         for stranger in silent:
             self.assertTrue(select.select([stranger], [], [], SECONDS_MAX)[0])
+        for caller in callers:
+            self.assertEqual(0, caller.wait(timeout=SECONDS_MAX))
         for job in self.jobs:
             job.wait_for("snapshot")
             job.check_end(recoveries=0)
+
+
+class TakenPorts(unittest.TestCase):
+    def test_where_a_port_is_taken_no_brick_starts(self):
+        with tempfile.TemporaryDirectory() as folder, socket.create_server(("127.0.0.1", 0)) as taken:
+            where = f"localhost:{taken.getsockname()[1]}"
+            for protocol in TRANSPORTS:
+                groups = [{"name": "A", "endpoint": "localhost"}, {"name": "B", "endpoint": where}]
+                pathlib.Path(folder, "groups.json").write_text(
+                    json.dumps({"protocol": protocol, "groups": groups}))
+                for kind in KINDS:
+                    with self.subTest(f"{kind} by {protocol}"):
+                        self.check_refused(folder, kind)
+
+    def check_refused(self, folder, kind):
+        mpirun = ["--mpirun", MPIRUN[FAMILY]] if FAMILY else []
+        run = subprocess.run(
+            [PIRACEMA, "run", "--groups", "groups.json", *mpirun, BRICKS, "out", f"kind={kind}", "items=10"],
+            cwd=folder, env=CLEAN, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+            timeout=SECONDS_MAX)
+        if not FAMILY:
+            self.assertEqual(3, run.returncode, run.stderr)
+            self.assertIn("Address already in use", run.stderr)
+            return
+        # mpirun ends the whole world with the first rank that fails, at times before that was heard: the
+        # job may see the loss of another one first, and its last words may be lost.
+        self.assertIn(run.returncode, [3, 4], run.stderr)
+        self.assertRegex(run.stderr, "Address already in use|left without joining")
 
 
 if __name__ == "__main__":

@@ -1,15 +1,18 @@
-// Somebody who calls the port of a job and has no business there.
+// Somebody who calls the ports of a job and has no business there.
 //
-//     stranger PORT WHAT
+//     stranger PORT,PORT… WHAT…
 //
-// Says WHAT and stays until the other end closes or, at the latest, for 200 s. Exit code 1 if the
-// other end did not close.
+// Says each WHAT to each port, all on lines of their own, and stays until the other ends have
+// closed or, at the latest, for 200 s. Exit code 1 if one did not close.
 #include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <cstdio>
+#include <sstream>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "base/fd.h"
 #include "net/address.h"
@@ -64,23 +67,48 @@ std::string words(const std::string& what) {
   return noise;
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
-  if (argc != 3) return 2;
-  const auto address = net::Address::parse("127.0.0.1:" + std::string(argv[1]));
-  const Fd socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+/// Somebody on the line; nothing if nobody is there.
+Fd call_port(const std::string& port, const std::string& what) {
+  const auto address = net::Address::parse("127.0.0.1:" + port);
+  Fd socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   if (!address || ::connect(socket.get(), address->data(), address->size()) != 0) {
     std::perror("connect");
-    return 2;
+    return Fd();
   }
-  const std::string all = words(argv[2]);
+  const std::string all = words(what);
   // Whether it is taken is not ours to say: the other end may have closed in the middle.
   [[maybe_unused]] const ssize_t sent = ::send(socket.get(), all.data(), all.size(), MSG_NOSIGNAL);
+  return socket;
+}
+
+bool is_hung_up_on(const Fd& socket) {
   char some[512];
   pollfd ready{.fd = socket.get(), .events = POLLIN, .revents = 0};
   while (::poll(&ready, 1, 200'000) > 0) {
-    if (::recv(socket.get(), some, sizeof some, 0) <= 0) return 0;
+    if (::recv(socket.get(), some, sizeof some, 0) <= 0) return true;
   }
-  return 1;
+  return false;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc < 3) return 2;
+  struct Call {
+    std::string port, what;
+    Fd socket;
+  };
+  std::vector<Call> calls;
+  std::istringstream ports(argv[1]);
+  for (std::string port; std::getline(ports, port, ',');) {
+    for (int i = 2; i < argc; ++i) {
+      calls.push_back({port, argv[i], call_port(port, argv[i])});
+      if (!calls.back().socket) return 2;
+    }
+  }
+  for (const Call& call : calls) {
+    if (is_hung_up_on(call.socket)) continue;
+    std::fprintf(stderr, "'%s' on %s was not hung up on\n", call.what.c_str(), call.port.c_str());
+    return 1;
+  }
 }
