@@ -3,10 +3,8 @@
 
 #include <doctest/doctest.h>
 
-#include <memory>
-#include <queue>
-
 #include "coll/measure/delays.h"
+#include "coll/measure/testing.h"
 #include "coll/trees/earliest_edge.h"
 #include "coll/trees/testing.h"
 
@@ -16,36 +14,8 @@ using std::chrono::milliseconds;
 
 namespace {
 
-struct Job {
-  Job(Rank size, LinkTable the_links, std::uint64_t seed)
-      : links(std::move(the_links)), random(seed) {
-    for (Rank rank = 0; rank < size; ++rank) probers.emplace_back(rank, size, 42, rank);
-  }
-
-  void send(Rank from, std::vector<Packet> packets) {
-    for (Packet& packet : packets) {
-      if (random.chance(loss)) continue;
-      const double latency = links.at(from, packet.to).latency * (1 + 0.02 * random.unit()) + 50e-6;
-      const auto delay = std::chrono::duration_cast<Time>(std::chrono::duration<double>(latency));
-      air.push({now + delay, ++count, packet.to, std::move(packet.bytes)});
-    }
-  }
-  void run_until(Time end) {
-    while (true) {
-      Time next = end;
-      for (const Prober& prober : probers) next = std::min(next, prober.next());
-      if (!air.empty()) next = std::min(next, air.top().at);
-      if (next >= end) break;
-      now = std::max(now, next);
-      for (Rank rank = 0; rank < probers.size(); ++rank) send(rank, probers[rank].tick(now));
-      while (!air.empty() && air.top().at <= now) {
-        const Flying packet = air.top();
-        air.pop();
-        send(packet.to, probers[packet.to].on_packet(now, packet.bytes));
-      }
-    }
-    now = end;
-  }
+struct Job : coll::testing::ProbedLinks {
+  using ProbedLinks::ProbedLinks;
   /// How long a broadcast takes on the tree that its root would make now, by the bound of the
   /// truth.
   double ratio(Rank root) const {
@@ -54,29 +24,12 @@ struct Job {
     return completion(fast_tree(by_known, root), by_truth) /
            completion(fast_tree(by_truth, root), by_truth);
   }
-
-  struct Flying {
-    Time at;
-    std::uint64_t number;
-    Rank to;
-    std::string bytes;
-    bool operator<(const Flying& other) const {
-      return std::pair(at, number) > std::pair(other.at, other.number);
-    }
-  };
-  LinkTable links;
-  Random random;
-  double loss = 0;
-  Time now{};
-  std::uint64_t count = 0;
-  std::vector<Prober> probers;
-  std::priority_queue<Flying> air;
 };
 
 }  // namespace
 
 TEST_CASE("soon after the start every rank can make a good tree") {
-  Job job(24, coll::testing::paper_links(), 1);
+  Job job(coll::testing::paper_links(), 1);
   job.run_until(milliseconds(3'000));
   for (Rank root = 0; root < 24; ++root) CHECK(job.ratio(root) <= 1.05);
 }
@@ -85,7 +38,7 @@ TEST_CASE("two seconds after the paper's changes the tree is good again") {
   const LinkTable before = coll::testing::paper_links_before_changes();
   const LinkTable after = coll::testing::paper_links_after_changes();
   for (const double loss : {0.0, 0.1}) {
-    Job job(24, before, 2);
+    Job job(before, 2);
     job.run_until(milliseconds(10'000));
     CHECK(job.ratio(12) <= 1.05);
     job.links = after;
@@ -97,7 +50,7 @@ TEST_CASE("two seconds after the paper's changes the tree is good again") {
 }
 
 TEST_CASE("a rank asks no more than a hundred times in a second") {
-  Job job(24, coll::testing::paper_links(), 3);
+  Job job(coll::testing::paper_links(), 3);
   job.run_until(milliseconds(2'000));
   const std::uint64_t before = job.probers[3].packets_sent();
   job.run_until(milliseconds(12'000));

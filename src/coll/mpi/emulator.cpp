@@ -22,10 +22,6 @@ Result<LinkTable> read_delays(const std::string& path, Rank size) {
   return parse_delays(text.str(), size);
 }
 
-Time to_time(double seconds) {
-  return std::chrono::duration_cast<Time>(std::chrono::duration<double>(seconds));
-}
-
 }  // namespace
 
 Result<Done> Emulator::check(const std::string& path, Rank size) {

@@ -11,6 +11,10 @@
 
 namespace piracema::coll::mpi {
 
+inline Time to_time(double seconds) {
+  return std::chrono::duration_cast<Time>(std::chrono::duration<double>(seconds));
+}
+
 /// Slow links on one machine, for tests and measurements: a message carries the time at which it
 /// may be seen, of the one clock that all ranks share, and its receiver sleeps until then. So
 /// latencies overlap as they do on links. The file of delays may change while the job runs.

@@ -91,11 +91,13 @@ Group::Group(World& world, MPI_Comm user, MPI_Comm own, std::vector<Rank> world_
       exchange_(own, world.emulator(), world_ranks_),
       me_(exchange_.me()),
       plan_(first_plan(world.settings().engine, size())) {
+  std::uint64_t number = std::uint64_t{world.me()} << 32 | world.count_group();
+  if (world.probes() != nullptr) must(PMPI_Bcast(&number, 1, MPI_UINT64_T, 0, own));
   if (world.settings().engine == Engine::mst && world.probes() != nullptr) {
-    std::uint64_t number = std::uint64_t{world.me()} << 32 | world.count_group();
-    must(PMPI_Bcast(&number, 1, MPI_UINT64_T, 0, own));
     mst_ = std::make_unique<MstRunner>(*world.probes(), number, me_, world_ranks_,
                                        world.settings().threshold, world.settings().adapt_every);
+  } else {
+    plans_ = std::make_unique<Plans>(exchange_, world.probes(), number, world_ranks_);
   }
   left_.assign(size(), false);
   if (me_ != 0) return;

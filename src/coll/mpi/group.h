@@ -11,6 +11,7 @@
 #include "coll/message/header.h"
 #include "coll/mpi/exchange.h"
 #include "coll/mpi/mpi_types.h"
+#include "coll/mpi/plans.h"
 #include "coll/mpi/world.h"
 #include "coll/plan/planner.h"
 
@@ -113,7 +114,8 @@ class Group {
   unsigned call_class_ = 0;
   Way way_ = Way::theirs;
   WindowCosts costs_;
-  /// Plans of rank 0, and what the others tell it.
+  std::unique_ptr<Plans> plans_;
+  /// What others tell rank 0, and who leaves.
   Outbox under_way_;
   /// At rank 0: who has come how far, and who has told of how many windows.
   std::optional<Planner> planner_;

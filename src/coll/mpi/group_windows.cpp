@@ -76,14 +76,9 @@ void Group::begin_window() {
 }
 
 void Group::plan_next_window() {
-  // Those of the window before have long arrived.
-  under_way_.wait();
   look_at_links();
   next_plan_ = planner_->next(now());
-  const auto bytes = encode(next_plan_);
-  for (Rank to = 1; to < size(); ++to) {
-    exchange_.send_bytes(to, tag(window_ + 1, Kind::plan), bytes, under_way_);
-  }
+  plans_->send(window_ + 1, next_plan_);
 }
 
 void Group::look_at_links() {
@@ -119,18 +114,14 @@ void Group::take_trees(const Header& header) {
 }
 
 std::optional<Plan> Group::receive_plan(std::uint32_t window) {
-  Exchange::Arrived arrived;
   Patience patience = exchange_.patience();
   // What rank 0 has sent before it left is there first.
-  for (bool left = false; !exchange_.poll_bytes(0, tag(window, Kind::plan), arrived);) {
-    if (left) return std::nullopt;
-    left = has_left(0);
-    if (!left) patience.wait();
+  for (bool left = false;;) {
+    if (auto plan = plans_->take(window)) return plan;
+    if (left && !plans_->came(window)) return std::nullopt;
+    left = left || has_left(0);
+    patience.wait();
   }
-  if (arrived.visible_at != Time{}) Emulator::sleep_until(arrived.visible_at);
-  auto plan = decode_plan(arrived.bytes, size());
-  if (!plan) throw MpiError{MPI_ERR_OTHER};
-  return *std::move(plan);
 }
 
 void Group::hear() {
@@ -182,7 +173,11 @@ bool Group::hear_one() {
 
 void Group::hear(const Told& told, Rank from) {
   heard_operation_[from] = told.operation;
-  if (from != 0) heard_ += 1;
+  if (from != 0) {
+    heard_ += 1;
+    // It asks for the plan of the window that it tells of.
+    plans_->on_has(from, std::max(told.window, 1u) - 1);
+  }
   planner_->on_told(told);
 }
 
@@ -193,7 +188,6 @@ void Group::drain(Time until, bool at_the_end) {
   Patience patience = exchange_.patience();
   // Everybody tells of each window that it has begun, but the first.
   const auto all_heard = [&] { return heard_ >= std::uint64_t{window_} * (size() - 1); };
-  Exchange::Arrived plan;
   bool through = false;
   while (!through && now() < until) {
     if (!began_) {
@@ -201,11 +195,9 @@ void Group::drain(Time until, bool at_the_end) {
     } else if (me_ == 0) {
       while (hear_one()) {
       }
-      through = all_heard() && under_way_.test();
+      through = all_heard() && plans_->all_sent() && under_way_.test();
     } else {
-      const bool has_plan =
-          !plan.bytes.empty() || exchange_.poll_bytes(0, tag(window_ + 1, Kind::plan), plan);
-      through = has_plan && under_way_.test();
+      through = plans_->all_came_up_to(window_ + 1) && under_way_.test();
     }
     if (at_the_end) through = all_have_left() && through;
     if (!through) patience.wait();

@@ -10,10 +10,6 @@ namespace {
 constexpr std::chrono::seconds measuring_takes_most{5};
 constexpr std::chrono::milliseconds look_again_after{20};
 
-Time to_time(double seconds) {
-  return std::chrono::duration_cast<Time>(std::chrono::duration<double>(seconds));
-}
-
 }  // namespace
 
 MstRunner::MstRunner(ProbeThread& probes, std::uint64_t number, Rank me,
@@ -58,13 +54,12 @@ std::uint64_t MstRunner::letters() const {
 }
 
 void MstRunner::on_packet(Rank from, std::span<const char> bytes) {
-  const auto rank = std::find(world_ranks_.begin(), world_ranks_.end(), from);
-  if (rank == world_ranks_.end()) return;
-  const auto neighbour = static_cast<Rank>(rank - world_ranks_.begin());
+  const auto neighbour = rank_among(world_ranks_, from);
+  if (!neighbour) return;
   const std::lock_guard lock(mutex_);
-  for (const std::string& bytes_of_letter : courier_.on_packet(neighbour, bytes)) {
+  for (const std::string& bytes_of_letter : courier_.on_packet(*neighbour, bytes)) {
     if (const auto letter = mst::decode_letter(bytes_of_letter)) {
-      send(adapter_.on(neighbour, *letter));
+      send(adapter_.on(*neighbour, *letter));
     }
   }
 }

@@ -4,9 +4,9 @@
 #include <optional>
 #include <vector>
 
+#include "coll/message/courier.h"
 #include "coll/mpi/probe_thread.h"
 #include "coll/mst/adapter.h"
-#include "coll/mst/courier.h"
 
 namespace piracema::coll::mpi {
 
@@ -49,7 +49,7 @@ class MstRunner : public ProbeThread::Guest {
   const unsigned adapt_every_;
   mutable std::mutex mutex_;
   mst::Adapter adapter_;
-  mst::Courier courier_;
+  Courier courier_;
   /// When the first tree was wanted; 0: not yet.
   Time wanted_at_{};
   /// Since the last round began.

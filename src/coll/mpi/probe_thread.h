@@ -2,8 +2,10 @@
 
 #include <netinet/in.h>
 
+#include <algorithm>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <queue>
 #include <span>
 #include <string>
@@ -89,5 +91,13 @@ class ProbeThread {
   std::priority_queue<Held> held_;
   std::thread thread_;
 };
+
+/// The place of a rank of the world among those of a communicator, for guests; nullopt if it has
+/// none.
+inline std::optional<Rank> rank_among(const std::vector<Rank>& world_ranks, Rank of_world) {
+  const auto found = std::find(world_ranks.begin(), world_ranks.end(), of_world);
+  if (found == world_ranks.end()) return std::nullopt;
+  return static_cast<Rank>(found - world_ranks.begin());
+}
 
 }  // namespace piracema::coll::mpi

@@ -5,8 +5,8 @@
 #include <cstdlib>
 #include <string>
 
+#include "coll/message/in_order.h"
 #include "coll/mst/agreement.h"
-#include "coll/mst/in_order.h"
 #include "coll/mst/testing.h"
 
 using namespace piracema;

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "coll/mst/in_order.h"
+#include "coll/message/in_order.h"
 
-namespace piracema::coll::mst {
+namespace piracema::coll {
 
 /// Letters to neighbours, each once and in the order in which they were sent, over a network that
 /// loses packets, doubles them and mixes them up: they are numbered, and sent again until the other
@@ -58,4 +58,4 @@ class Courier {
   std::uint64_t letters_ = 0, again_ = 0;
 };
 
-}  // namespace piracema::coll::mst
+}  // namespace piracema::coll

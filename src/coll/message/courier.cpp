@@ -1,9 +1,9 @@
-#include "coll/mst/courier.h"
+#include "coll/message/courier.h"
 
 #include <algorithm>
 #include <cstring>
 
-namespace piracema::coll::mst {
+namespace piracema::coll {
 
 namespace {
 
@@ -73,4 +73,4 @@ std::string Courier::packet(Rank to, const Open* open) {
   return bytes;
 }
 
-}  // namespace piracema::coll::mst
+}  // namespace piracema::coll

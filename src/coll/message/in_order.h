@@ -7,7 +7,7 @@
 
 #include "coll/trees/costs.h"
 
-namespace piracema::coll::mst {
+namespace piracema::coll {
 
 /// Gives what comes from each neighbour on in the order in which it was sent, each once, whatever
 /// the network did to the order: nine of ten runs of GHS never end without it.
@@ -46,4 +46,4 @@ class InOrder {
   std::map<Rank, Arrivals> arrivals_;
 };
 
-}  // namespace piracema::coll::mst
+}  // namespace piracema::coll
