@@ -16,7 +16,6 @@
 #include "ckpt/process_tree.h"
 #include "ckpt/under_way.h"
 #include "store/directory_disk.h"
-#include "store/files.h"
 #include "store/hex.h"
 
 namespace piracema::ckpt {
@@ -42,6 +41,9 @@ Result<Done> after_dump(const HookOrder& order) {
 }
 
 Result<Done> commit(const HookOrder& order) {
+  const auto record = read_record_of(order.parts);
+  if (!record) return record.error();
+  if (auto done = sync_files_of(*record); !done) return done;
   if (order.compress) {
     if (auto done = compress_pages(order.parts); !done) return done;
   }
@@ -71,10 +73,7 @@ Result<Done> after_dump_with_others(const HookOrder& order) {
 }
 
 Result<Done> before_resume(const HookOrder& order) {
-  const std::string path = concat(order.parts, "/", std::string_view(ImageStore::record_name));
-  const auto text = store::read_file(path, document_bytes_max);
-  if (!text) return text.error();
-  const auto record = decode_record(path, *text);
+  const auto record = read_record_of(order.parts);
   if (!record) return record.error();
   return set_last_pid(static_cast<int>(record->last_pid));
 }

@@ -42,6 +42,12 @@ std::string part_name(const json& object, const char* name) {
   return whole;
 }
 
+std::string path_in(const json& entry) {
+  std::string path = unescape(text_in(entry, "path"));
+  if (!path.starts_with('/')) throw WrongDocument("want \"path\" from the root on");
+  return path;
+}
+
 }  // namespace
 
 std::uint64_t Manifest::bytes() const {
@@ -90,10 +96,17 @@ std::string encode_record(const Record& record) {
     if (!file.copy.empty()) entry["copy"] = file.copy;
     files.push_back(std::move(entry));
   }
+  json programs = json::array();
+  for (const ProgramRecord& program : record.programs) {
+    programs.push_back({{"path", escape(program.path)},
+                        {"bytes", program.bytes},
+                        {"build", store::to_hex(program.build)}});
+  }
   return seal(record_format, {{"root", record.root},
                               {"last_pid", record.last_pid},
                               {"resident_bytes", record.resident_bytes},
-                              {"files", std::move(files)}});
+                              {"files", std::move(files)},
+                              {"programs", std::move(programs)}});
 }
 
 Result<Record> decode_record(const std::string& file, Bytes text) {
@@ -104,13 +117,15 @@ Result<Record> decode_record(const std::string& file, Bytes text) {
     record.resident_bytes = number_in(content, "resident_bytes", bytes_max);
     if (record.root < 2) throw WrongDocument("want \"root\" above 1");
     for (const json& entry : list_in(content, "files")) {
-      FileRecord one{unescape(text_in(entry, "path")),
-                     number_in(entry, "bytes", bytes_max),
-                     flag_in(entry, "writable"),
-                     {}};
+      FileRecord one{
+          path_in(entry), number_in(entry, "bytes", bytes_max), flag_in(entry, "writable"), {}};
       if (entry.contains("copy")) one.copy = part_name(entry, "copy");
-      if (!one.path.starts_with('/')) throw WrongDocument("want \"path\" from the root on");
       record.files.push_back(std::move(one));
+    }
+    if (!content.contains("programs")) return;
+    for (const json& entry : list_in(content, "programs")) {
+      record.programs.push_back(
+          {path_in(entry), number_in(entry, "bytes", bytes_max), hex_in(entry, "build")});
     }
   });
   if (!read) return read.error();

@@ -43,6 +43,14 @@ struct FileRecord {
   std::string copy;
 };
 
+/// A file whose code the job had mapped: its executable, or a library.
+struct ProgramRecord {
+  std::string path;
+  std::uint64_t bytes = 0;
+  /// The checksum of its first 4 KiB, its build ID among them.
+  std::uint64_t build = 0;
+};
+
 /// What was noted while the job was frozen.
 struct Record {
   /// The first process of the job.
@@ -51,6 +59,8 @@ struct Record {
   std::uint32_t last_pid = 0;
   std::uint64_t resident_bytes = 0;
   std::vector<FileRecord> files;
+  /// Empty in an image that was made before these were noted.
+  std::vector<ProgramRecord> programs;
 };
 
 std::string encode_manifest(const Manifest&);

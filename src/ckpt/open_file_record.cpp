@@ -6,7 +6,9 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <filesystem>
 #include <map>
+#include <set>
 #include <vector>
 
 #include "base/fd.h"
@@ -14,6 +16,7 @@
 #include "ckpt/capsule_setup.h"
 #include "ckpt/helper.h"
 #include "ckpt/image_store.h"
+#include "ckpt/mapped_program.h"
 #include "ckpt/process_tree.h"
 #include "store/files.h"
 
@@ -74,7 +77,9 @@ Result<Record> record_job(pid_t root, const std::string& parts) {
   if (!last) return last.error();
   record.last_pid = static_cast<std::uint32_t>(*last);
   std::map<std::string, FileRecord> by_path;
+  std::vector<pid_t> processes;
   for (const JobProcess& process : tree_of(all_processes(), root)) {
+    processes.push_back(process.pid);
     for (const OpenFile& file : open_files(process.pid)) {
       if (!is_of_the_user(file)) continue;
       FileRecord& one = by_path[file.target];
@@ -93,10 +98,30 @@ Result<Record> record_job(pid_t root, const std::string& parts) {
     }
   }
   for (auto& [path, file] : by_path) record.files.push_back(std::move(file));
+  auto programs = mapped_programs(processes);
+  if (!programs) return programs.error();
+  record.programs = *std::move(programs);
   return record;
 }
 
+Result<Done> sync_files_of(const Record& record) {
+  std::set<std::string> directories;
+  for (const FileRecord& file : record.files) {
+    if (!file.writable || !file.copy.empty()) continue;
+    const Fd fd(::open(file.path.c_str(), O_RDONLY | O_CLOEXEC));
+    // Somebody has removed it since, and a restart will say so.
+    if (!fd && errno == ENOENT) continue;
+    if (!fd || ::fsync(fd.get()) != 0) return io_error(file.path, "cannot sync");
+    directories.insert(std::filesystem::path(file.path).parent_path());
+  }
+  for (const std::string& directory : directories) {
+    if (auto synced = store::sync_directory(directory); !synced) return synced;
+  }
+  return Done{};
+}
+
 Result<Done> roll_back(const Record& record, const std::string& parts) {
+  if (auto same = check_programs(record.programs); !same) return same;
   for (const FileRecord& file : record.files) {
     struct stat status {};
     if (::stat(file.path.c_str(), &status) != 0) {
@@ -121,11 +146,15 @@ Result<Done> roll_back(const Record& record, const std::string& parts) {
   return Done{};
 }
 
-Result<std::uint32_t> roll_back_part(const std::string& parts) {
+Result<Record> read_record_of(const std::string& parts) {
   const std::string path = concat(parts, "/", std::string_view(ImageStore::record_name));
   const auto text = store::read_file(path, document_bytes_max);
   if (!text) return text.error();
-  const auto record = decode_record(path, *text);
+  return decode_record(path, *text);
+}
+
+Result<std::uint32_t> roll_back_part(const std::string& parts) {
+  const auto record = read_record_of(parts);
   if (!record) return record.error();
   if (auto done = roll_back(*record, parts); !done) return done.error();
   return record->root;

@@ -64,10 +64,10 @@ class Job:
     def errors(self):
         return pathlib.Path(self.log.name).read_text()
 
-    def wait_for(self, text):
-        """Until it has said so on its standard error."""
+    def wait_for(self, *texts):
+        """Until it has said one of them on its standard error."""
         with Watch(self.log.name) as watch:
-            watch.until(lambda: text in self.errors(), self.process, self.errors)
+            watch.until(lambda: any(text in self.errors() for text in texts), self.process, self.errors)
 
     def kill(self):
         self.process.kill()
