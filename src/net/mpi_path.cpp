@@ -44,7 +44,6 @@ bool MpiPath::turn() {
 bool MpiPath::send_some() {
   bool any = false;
   while (!sending_.empty() && mpi_.is_sent(sending_.front().handle) != 0) {
-    spare_.push_back(std::move(sending_.front().bytes));
     sending_.pop_front();
     any = true;
   }
@@ -58,14 +57,9 @@ bool MpiPath::send_some() {
   const int rank = static_cast<int>(other >> 32), other_tag = static_cast<int>(other & 0xFFFFFFFF);
   while (!ended_ && sending_.size() < messages_max) {
     Message message;
-    if (!spare_.empty()) {
-      message.bytes = std::move(spare_.back());
-      spare_.pop_back();
-    }
     message.bytes.resize(message_bytes);
     const iovec part{message.bytes.data(), message.bytes.size()};
     const ssize_t count = out_reader_.read(&part, 1);
-    if (count <= 0) spare_.push_back(std::move(message.bytes));
     if (count <= 0 && !closed) break;
     ended_ = count <= 0;
     any = true;
@@ -76,11 +70,11 @@ bool MpiPath::send_some() {
   return any;
 }
 
-void MpiPath::received(Bytes message) {
+void MpiPath::received(Buffer message) {
   if (message.empty()) {
     end_came_ = true;
   } else if (!closed_.load(std::memory_order_relaxed)) {
-    waiting_.emplace_back(message.begin(), message.end());
+    waiting_.push_back(std::move(message));
   }
   pass_on();
 }
@@ -88,7 +82,7 @@ void MpiPath::received(Bytes message) {
 bool MpiPath::pass_on() {
   bool any = false;
   while (!waiting_.empty()) {
-    std::vector<std::byte>& oldest = waiting_.front();
+    Buffer& oldest = waiting_.front();
     const iovec part{oldest.data() + passed_on_, oldest.size() - passed_on_};
     const ssize_t count = in_writer_.write(&part, 1);
     if (count < 0 && in_writer_.wait_for_room()) break;

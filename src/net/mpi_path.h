@@ -21,7 +21,7 @@ class MpiPath {
  public:
   static constexpr std::size_t ring_bytes = std::size_t{512} << 10;
   /// A message at most, and how many of them may be under way.
-  static constexpr std::size_t message_bytes = std::size_t{64} << 10;
+  static constexpr std::size_t message_bytes = std::size_t{256} << 10;
   static constexpr std::size_t messages_max = 4;
 
   /// `world` rings when the thread of MPI has something to do. Throws std::system_error when the
@@ -41,7 +41,7 @@ class MpiPath {
   // ---- the side of MPI
   /// Sends what is to be sent, and passes on what has come; true if there was any.
   bool turn();
-  void received(Bytes message);
+  void received(Buffer message);
   /// Nothing is sent any more, and nothing comes: both have closed it, or it was never joined.
   bool is_done() const { return ended_ && sending_.empty() && (other_ == 0 || end_came_); }
   /// Asks for the world's bell when there is something to send; false if there is already.
@@ -49,7 +49,7 @@ class MpiPath {
 
  private:
   struct Message {
-    std::vector<std::byte> bytes;
+    Buffer bytes;
     void* handle = nullptr;
   };
 
@@ -70,10 +70,9 @@ class MpiPath {
 
   // Of the thread of MPI.
   std::deque<Message> sending_;
-  std::vector<std::vector<std::byte>> spare_;
   bool ended_ = false;
   /// What the ring has no room for yet: as much as the senders have credit for.
-  std::deque<std::vector<std::byte>> waiting_;
+  std::deque<Buffer> waiting_;
   std::size_t passed_on_ = 0;
   bool end_came_ = false;
 };

@@ -227,11 +227,13 @@ bool MpiWorld::turn() {
 bool MpiWorld::receive() {
   int from = 0, tag = 0, count = 0;
   if (mpi_->probe(&from, &tag, &count) == 0) return false;
-  message_.resize(static_cast<std::size_t>(count));
-  mpi_->receive(message_.data(), count, from, tag);
-  for (const auto& path : busy_) {
-    if (path->tag == static_cast<std::uint32_t>(tag)) path->received(message_);
-  }
+  Buffer message;
+  message.resize(static_cast<std::size_t>(count));
+  mpi_->receive(message.data(), count, from, tag);
+  const auto path = std::find_if(busy_.begin(), busy_.end(), [tag](const auto& one) {
+    return one->tag == static_cast<std::uint32_t>(tag);
+  });
+  if (path != busy_.end()) (*path)->received(std::move(message));
   return true;
 }
 

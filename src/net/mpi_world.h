@@ -95,7 +95,6 @@ class MpiWorld {
   /// The thread's own copy.
   std::vector<std::shared_ptr<MpiPath>> busy_;
   bool worked_ = false;
-  Buffer message_;
 };
 
 }  // namespace piracema::net
