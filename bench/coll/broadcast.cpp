@@ -51,19 +51,20 @@ std::vector<double> model(const LinkTable& links) {
 }
 
 /// Broadcasts from the moment of the changes on, one after the other, until they are as fast as
-/// they can be.
+/// they can be, or for twice the time that an engine is given to settle.
 void adapt(const Run& run, const LinkTable& after) {
   write_links(run.path, after);
   const Time changed = now();
   const double bound = model(after).back();
   std::vector<double> adapting;
+  const double most = std::max(3.0, 2 * run.settle.count());
   double since = 0;
   do {
     PMPI_Barrier(MPI_COMM_WORLD);
     since = in_s(now() - changed);
     PMPI_Bcast(&since, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
     adapting.push_back(broadcasts(root, 1));
-  } while (adapting.back() > 1.1 * bound && since < 3 && adapting.size() < 50);
+  } while (adapting.back() > 1.1 * bound && since < most);
   print("adapting_s", adapting);
   print("change_to_first_fast_s", {adapting.back() <= 1.1 * bound ? since : -1});
 }

@@ -92,7 +92,7 @@ def print_line(engine, result):
     cells = [result[key] for key in ["table1_1_s", "table1_16_s", "after_1_s", "after_16_s"]]
     change = result["change_to_first_fast_s"][0]
     print(f"{engine:12}" + "".join(f"{ms(cell):>18}" for cell in cells)
-          + f"{'not in 3 s' if change < 0 else f'{change:.2f}':>19}"
+          + f"{'never' if change < 0 else f'{change:.2f}':>19}"
           + f"{sum(result['one_by_one_4_s']):>25.2f}"
           + f"{PAPER_16.get(engine, ''):>15} {PAPER_20.get(engine, '')}", flush=True)
     if engine in COLUMNS:

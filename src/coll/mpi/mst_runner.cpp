@@ -9,6 +9,9 @@ namespace {
 /// The first tree is made when the own links were measured, or after so long.
 constexpr std::chrono::seconds measuring_takes_most{5};
 constexpr std::chrono::milliseconds look_again_after{20};
+/// Links that change together are noticed one after the other; a round takes far longer than this,
+/// and what is noticed while it lasts has to wait for the next one.
+constexpr std::chrono::milliseconds changes_come_within{1'500};
 
 }  // namespace
 
@@ -66,7 +69,7 @@ void MstRunner::on_packet(Rank from, std::span<const char> bytes) {
 
 std::vector<Packet> MstRunner::due(Time now, const LinkMap& map, const Detours& detours) {
   const std::lock_guard lock(mutex_);
-  want_if_changed(map);
+  want_if_changed(now, map);
   if (adapter_.may_begin() && has_measured(now, map)) {
     broadcasts_ = 0;
     send(adapter_.begin(costs(map)));
@@ -104,12 +107,20 @@ std::vector<std::pair<Rank, double>> MstRunner::costs(const LinkMap& map) const 
 // The paper looks before every broadcast, or every few (adap II), and runs a round each time. Here
 // links say themselves when they have changed, and a round begins if so many broadcasts have gone
 // since the last one, or none at all.
-void MstRunner::want_if_changed(const LinkMap& map) {
-  if (!adapter_.round() || map.version() == looked_at_version_) return;
+void MstRunner::want_if_changed(Time now, const LinkMap& map) {
+  if (!adapter_.round() || !adapter_.is_between_rounds()) return;
   if (broadcasts_ > 0 && broadcasts_ < adapt_every_) return;
-  if (!adapter_.is_between_rounds()) return;
-  looked_at_version_ = map.version();
-  if (adapter_.is_of_use(costs(map))) adapter_.want();
+  if (map.version() != looked_at_version_) {
+    looked_at_version_ = map.version();
+    if (!adapter_.is_of_use(costs(map))) {
+      of_use_since_ = Time{};
+    } else if (of_use_since_ == Time{}) {
+      of_use_since_ = now;
+    }
+  }
+  if (of_use_since_ == Time{} || now - of_use_since_ < changes_come_within) return;
+  of_use_since_ = Time{};
+  adapter_.want();
 }
 
 bool MstRunner::has_measured(Time now, const LinkMap& map) {

@@ -38,7 +38,7 @@ class MstRunner : public ProbeThread::Guest {
 
  private:
   std::vector<std::pair<Rank, double>> costs(const LinkMap&) const;
-  void want_if_changed(const LinkMap&);
+  void want_if_changed(Time now, const LinkMap&);
   bool has_measured(Time now, const LinkMap&);
   void send(const mst::Adapter::Letters&);
 
@@ -54,6 +54,8 @@ class MstRunner : public ProbeThread::Guest {
   Time wanted_at_{};
   /// Since the last round began.
   unsigned broadcasts_ = 0;
+  /// Since when a round would be of use; 0: it would not.
+  Time of_use_since_{};
   /// Up to which version links have not changed enough.
   std::uint64_t looked_at_version_ = 0;
 };

@@ -37,9 +37,10 @@ class Adapter {
   bool is_between_rounds() const { return !agreeing_ && node_.idle(); }
   /// A round is wanted: as soon as the one before is over.
   void want() { wanted_ = true; }
-  /// Whether it would be of use: some cost has changed since the last one, and none is under way.
+  /// Whether it would be of use: costs have changed since the last one so that the tree may become
+  /// another one, and none is under way.
   bool is_of_use(const std::vector<std::pair<Rank, double>>& costs) const {
-    return is_between_rounds() && agreement_.differ(costs);
+    return is_between_rounds() && agreement_.may_change_tree(costs, node_.tree_neighbours());
   }
   /// Whether one may begin: it is wanted here, or some neighbour has begun it.
   bool may_begin() const { return is_between_rounds() && (wanted_ || agreement_.has_offer()); }

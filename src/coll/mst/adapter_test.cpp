@@ -119,9 +119,21 @@ TEST_CASE("a round begins when it is wanted, and there is no tree before its end
   CHECK_FALSE(net.adapters[4].knows(1));
   CHECK_FALSE(net.adapters[4].may_begin());
   CHECK_FALSE(net.adapters[4].is_of_use(net.graph.around(4)));
-  auto changed = net.graph.around(4);
-  changed.front().second += 5'000;
-  CHECK(net.adapters[4].is_of_use(changed));
+}
+
+TEST_CASE("a round is of use where a link of the tree gets worse, or another one better") {
+  Graph triangle{.size = 3, .cost = {{{0, 1}, 10}, {{1, 2}, 20}, {{0, 2}, 30}}};
+  Net net(6, triangle, 0);
+  net.adapters[0].want();
+  net.run_to(0);
+  const auto of_use = [&](double to_1, double to_2) {
+    return net.adapters[0].is_of_use({{1, to_1}, {2, to_2}});
+  };
+  CHECK_FALSE(of_use(10, 30));
+  CHECK(of_use(15, 30));
+  CHECK_FALSE(of_use(5, 30));
+  CHECK(of_use(10, 25));
+  CHECK_FALSE(of_use(10, 9'000));
 }
 
 TEST_CASE("trees that nobody asks for are forgotten, and equal ones are kept once") {

@@ -20,10 +20,14 @@ bool Agreement::is_change(double before, double after, double heaviest) const {
   return std::abs(after - before) >= std::max(threshold_ * before, least_part * heaviest);
 }
 
-bool Agreement::differ(const std::vector<std::pair<Rank, double>>& costs) const {
+bool Agreement::may_change_tree(const std::vector<std::pair<Rank, double>>& costs,
+                                const std::vector<Rank>& in_tree) const {
   return std::any_of(costs.begin(), costs.end(), [&](const auto& each) {
-    const auto last = last_.find(each.first);
-    return last == last_.end() || is_change(last->second, each.second, heaviest_);
+    const auto [to, cost] = each;
+    const auto last = last_.find(to);
+    if (last == last_.end()) return true;
+    const bool belongs = std::find(in_tree.begin(), in_tree.end(), to) != in_tree.end();
+    return (cost > last->second) == belongs && is_change(last->second, cost, heaviest_);
   });
 }
 

@@ -29,8 +29,11 @@ class Agreement {
   void on_offer(Rank from, double cost, double heaviest) {
     offers_[from].push_back({cost, heaviest});
   }
-  /// Whether some cost is none of the last round's any more, if the other end sees it so.
-  bool differ(const std::vector<std::pair<Rank, double>>& costs) const;
+  /// Whether costs have changed so that the tree may become another one, if their other ends see it
+  /// so: a neighbour in the tree got farther, or one that is not in it nearer. Nothing else can
+  /// make a minimum spanning tree a different one.
+  bool may_change_tree(const std::vector<std::pair<Rank, double>>& costs,
+                       const std::vector<Rank>& in_tree) const;
   /// Some neighbour is about to begin the next round.
   bool has_offer() const;
 
