@@ -3,80 +3,23 @@
 #include <algorithm>
 #include <cstdio>
 #include <fstream>
-#include <nlohmann/json.hpp>
 
 #include "base/log.h"
 #include "base/text.h"
 #include "coll/trees/sites.h"
-#include "coll/trees/tree.h"
+#include "coll_report_file.h"
 
 namespace piracema::tools {
 
 namespace {
 
 using namespace coll;
-using nlohmann::json;
 
-struct UsedTree {
-  double at_s = 0, expected_ms = 0, binomial_ms = 0;
-  std::uint64_t bytes = 0;
-  Tree tree;
-};
-
-struct Report {
-  std::string engine;
-  Rank ranks = 0;
-  LinkTable links{0};
-  std::vector<UsedTree> trees;
-};
-
-/// Throws what the parser throws, and std::out_of_range, for what is no report.
-Report read(const json& from) {
-  Report report;
-  report.engine = from.at("engine");
-  report.ranks = from.at("ranks");
-  if (report.ranks < 2 || report.ranks > 1'024) throw std::out_of_range("ranks");
-  report.links = LinkTable(report.ranks);
-  if (from.contains("latency_ms")) {
-    const json& rows = from["latency_ms"];
-    for (Rank a = 0; a < report.ranks; ++a) {
-      for (Rank b = 0; b < report.ranks; ++b) {
-        report.links.at(a, b).latency = rows.at(a).at(b).get<double>() / 1e3;
-      }
-    }
-  }
-  for (const json& line : from.at("trees")) {
-    UsedTree used{
-        line.at("at_s"), line.at("expected_ms"), line.at("binomial_ms"), line.at("bytes"), {}};
-    const Rank root = line.at("root");
-    const auto parents = line.at("parents").get<std::vector<int>>();
-    if (parents.size() != report.ranks || root >= report.ranks) throw std::out_of_range("parents");
-    std::vector<std::pair<Rank, Rank>> edges;
-    for (Rank rank = 0; rank < report.ranks; ++rank) {
-      if (rank == root) continue;
-      if (parents[rank] < 0 || static_cast<Rank>(parents[rank]) >= report.ranks) {
-        throw std::out_of_range("parents");
-      }
-      edges.emplace_back(static_cast<Rank>(parents[rank]), rank);
-    }
-    // A circle would not hang from the root.
-    for (Rank rank = 0; rank < report.ranks; ++rank) {
-      Rank steps = 0;
-      for (Rank at = rank; at != root; at = static_cast<Rank>(parents[at])) {
-        if (++steps > report.ranks) throw std::out_of_range("parents");
-      }
-    }
-    used.tree = hang(report.ranks, root, edges);
-    report.trees.push_back(std::move(used));
-  }
-  return report;
-}
-
-std::vector<std::uint32_t> sites_of(const Report& report) {
+std::vector<std::uint32_t> sites_of(const CollReport& report) {
   return find_sites(TableCosts(report.links, 0, 0));
 }
 
-void print_sites(const Report& report) {
+void print_sites(const CollReport& report) {
   const auto sites = sites_of(report);
   const std::uint32_t count = *std::max_element(sites.begin(), sites.end()) + 1;
   std::printf("%u sites, learnt from the links:\n", count);
@@ -106,6 +49,36 @@ void print_sites(const Report& report) {
   std::printf("\n");
 }
 
+void print_forecasts(const CollReport& report) {
+  if (report.forecasts.empty()) return;
+  std::printf("\nlinks of rank 0, as they are expected to be:\n");
+  for (const Forecast& one : report.forecasts) {
+    std::printf("  to %u: %.2f ms (usually off by %.2f ms; by %s)\n", one.to, one.forecast_ms,
+                one.error_ms, one.by.c_str());
+  }
+}
+
+/// Whatever was tried both ways says what was gained; else the trees below say what is expected.
+void print_calls(const CollReport& report) {
+  if (report.calls.empty()) return;
+  std::printf("\ncalls, at the slowest rank:\n");
+  for (const Calls& one : report.calls) {
+    const auto a_call = [](double ms, std::uint64_t calls) {
+      return ms / static_cast<double>(std::max<std::uint64_t>(calls, 1));
+    };
+    const double ours = a_call(one.ours_ms, one.ours), native = a_call(one.native_ms, one.native);
+    std::string size = concat("up to ", one.bytes_max, " bytes");
+    if (one.bytes_max == ~std::uint64_t{0}) size = "more bytes";
+    std::printf("  %s, %s: %llu ours of %.3f ms, %llu native of %.3f ms", one.call.c_str(),
+                size.c_str(), static_cast<unsigned long long>(one.ours), ours,
+                static_cast<unsigned long long>(one.native), native);
+    if (one.ours > 0 && one.native > 0) {
+      std::printf(": %.1f ms gained", (native - ours) * static_cast<double>(one.ours));
+    }
+    std::printf("\n");
+  }
+}
+
 void print_tree(const Tree& tree, const LinkTable& links, Rank rank, const std::string& before) {
   const auto& children = tree.children[rank];
   for (std::size_t i = 0; i < children.size(); ++i) {
@@ -116,9 +89,11 @@ void print_tree(const Tree& tree, const LinkTable& links, Rank rank, const std::
   }
 }
 
-void print_text(const Report& report) {
+void print_text(const CollReport& report) {
   std::printf("engine %s, %u ranks\n", report.engine.c_str(), report.ranks);
   print_sites(report);
+  print_forecasts(report);
+  print_calls(report);
   std::printf("\n%zu trees came into use:\n", report.trees.size());
   const std::size_t shown = 20;
   if (report.trees.size() > shown) std::printf("  (the last %zu)\n", shown);
@@ -135,7 +110,7 @@ void print_text(const Report& report) {
   print_tree(report.trees.back().tree, report.links, report.trees.back().tree.root, "");
 }
 
-void print_dot(const Report& report) {
+void print_dot(const CollReport& report) {
   std::printf("digraph tree {\n  node [shape=circle];\n");
   const auto sites = sites_of(report);
   for (std::uint32_t site = 0; site <= *std::max_element(sites.begin(), sites.end()); ++site) {
@@ -170,7 +145,7 @@ int coll_report(const std::vector<std::string>& arguments) {
     return 3;
   }
   try {
-    const Report report = read(json::parse(file));
+    const CollReport report = read_coll_report(file);
     dot ? print_dot(report) : print_text(report);
   } catch (const std::exception& error) {
     log(Level::error, concat(arguments.back(), " is no report: ", error.what()));

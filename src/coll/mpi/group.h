@@ -61,6 +61,8 @@ class Group {
   void take_trees(const Header&);
   /// Links among the ranks of this group.
   LinkTable links() const;
+  /// At rank 0: what calls have taken; nullptr elsewhere.
+  const WindowCosts* spent() const { return planner_ ? &planner_->spent() : nullptr; }
   /// The paper's engine; nullptr with any other, and where links cannot be measured.
   MstRunner* mst() { return mst_.get(); }
   /// Large data has come from a rank, a megabyte in so many seconds.

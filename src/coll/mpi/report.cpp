@@ -15,6 +15,21 @@ std::string ms(double seconds) {
   return text;
 }
 
+std::string calls_of(const WindowCosts& calls) {
+  std::string out;
+  for (unsigned call_class = 0; call_class < call_classes; ++call_class) {
+    const Cost& ours = calls.total(call_class, Way::ours);
+    const Cost& native = calls.total(call_class, Way::theirs);
+    if (ours.calls + native.calls == 0) continue;
+    const std::uint64_t bytes = class_bytes_max[call_class % call_sizes];
+    out += concat(out.empty() ? "\n" : ",\n", " {\"call\": \"", call_names[call_class / call_sizes],
+                  "\", \"bytes_max\": ", bytes, ", \"ours\": ", ours.calls,
+                  ", \"ours_ms\": ", ms(ours.seconds), ", \"native\": ", native.calls,
+                  ", \"native_ms\": ", ms(native.seconds), "}");
+  }
+  return out;
+}
+
 }  // namespace
 
 Result<Done> write_report(const Settings& settings, Rank size, const ProbeThread* probes,
@@ -22,6 +37,7 @@ Result<Done> write_report(const Settings& settings, Rank size, const ProbeThread
   std::string out = concat("{\"engine\": \"", name_of(settings.engine), "\", \"ranks\": ", size);
   out += concat(",\n\"probes\": ", totals.probes, ", \"rounds\": ", totals.rounds,
                 ", \"letters\": ", totals.letters);
+  out += concat(",\n\"calls\": [", calls_of(totals.calls), "]");
   if (probes) {
     std::size_t measured = 0;
     const LinkTable links = probes->links(&measured);

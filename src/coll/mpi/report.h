@@ -4,6 +4,7 @@
 
 #include "coll/mpi/probe_thread.h"
 #include "coll/plan/settings.h"
+#include "coll/plan/window_costs.h"
 
 namespace piracema::coll::mpi {
 
@@ -11,6 +12,8 @@ namespace piracema::coll::mpi {
 struct Totals {
   /// To measure links.
   std::uint64_t probes = 0;
+  /// What calls have taken on communicators of all ranks.
+  WindowCosts calls;
   /// Engine mst, all communicators: rounds of adaptation at rank 0, and messages for them.
   std::uint64_t rounds = 0, letters = 0;
 };

@@ -10,6 +10,7 @@ Totals World::count_all() {
   std::uint64_t mine[2] = {probes_ ? probes_->packets_sent() : 0, 0}, all[2] = {};
   Totals totals;
   for (Group* group : groups_) {
+    if (group->spent() != nullptr && group->size() == size_) totals.calls.add(*group->spent());
     const MstRunner* mst = group->mst();
     if (mst == nullptr) continue;
     mine[1] += mst->letters();

@@ -16,6 +16,8 @@ enum class Call : std::uint8_t {
   ibroadcast,
 };
 constexpr unsigned call_kinds = 8;
+constexpr const char* call_names[call_kinds] = {"broadcast", "reduce",  "allreduce", "allgather",
+                                                "gather",    "scatter", "barrier",   "ibroadcast"};
 
 /// Whose collective runs.
 enum class Way : std::uint8_t { theirs, ours };

@@ -63,7 +63,13 @@ void Planner::on_links(const LinkTable& links, const std::vector<std::uint32_t>&
 void Planner::on_told(const Told& told) {
   const auto costs = costs_.on_told(told);
   if (!costs) return;
-  for (const auto& [call_class, ways] : *costs) choices_[call_class].on_window(ways[1], ways[0]);
+  for (const auto& [call_class, ways] : *costs) {
+    choices_[call_class].on_window(ways[1], ways[0]);
+    for (const Way way : {Way::theirs, Way::ours}) {
+      const auto& cost = ways[static_cast<std::size_t>(way)];
+      if (cost) spent_.add(call_class, way, cost->seconds * cost->calls, cost->calls);
+    }
+  }
 }
 
 Plan Planner::next(Time now) {

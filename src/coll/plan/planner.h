@@ -31,6 +31,8 @@ class Planner {
 
   /// The trees for what comes up, by the links as they were told last, and their version.
   const Plan& trees() const { return plan_; }
+  /// What calls of windows that are over have taken at the rank that was slowest in each.
+  const WindowCosts& spent() const { return spent_; }
   const Choice& choice(unsigned call_class) const { return choices_[call_class]; }
 
  private:
@@ -42,6 +44,7 @@ class Planner {
   Plan plan_;
   std::array<Choice, call_classes> choices_;
   CostsOfAll costs_;
+  WindowCosts spent_;
   /// When each of the two windows before began, and how many operations they have.
   Time began_{};
   std::uint32_t length_ = 0, next_length_ = 2;

@@ -27,6 +27,15 @@ void put(std::vector<char>& out, const T& value) {
 
 }  // namespace
 
+void WindowCosts::add(const WindowCosts& others) {
+  for (unsigned call_class = 0; call_class < call_classes; ++call_class) {
+    for (const Way way : {Way::theirs, Way::ours}) {
+      const Cost& cost = others.total(call_class, way);
+      add(call_class, way, cost.seconds, cost.calls);
+    }
+  }
+}
+
 std::vector<char> WindowCosts::encode(std::uint32_t window, std::uint32_t operation) const {
   std::vector<char> out;
   put(out, Head{window, operation});

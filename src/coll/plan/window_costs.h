@@ -13,14 +13,16 @@
 
 namespace piracema::coll {
 
-/// What one rank's calls have taken in one window, by class and way. Fixed memory.
+/// What calls have taken, by class and way: one rank's in one window, or all. Fixed memory.
 class WindowCosts {
  public:
-  void add(unsigned call_class, Way way, double seconds) {
+  /// `seconds` of so many calls together.
+  void add(unsigned call_class, Way way, double seconds, std::uint32_t calls = 1) {
     Cost& cost = costs_[call_class][static_cast<std::size_t>(way)];
-    cost.calls += 1;
+    cost.calls += calls;
     cost.seconds += seconds;
   }
+  void add(const WindowCosts& others);
   void clear() { costs_ = {}; }
   /// Seconds of all calls together here, unlike elsewhere.
   const Cost& total(unsigned call_class, Way way) const {

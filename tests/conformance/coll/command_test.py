@@ -47,6 +47,13 @@ with tempfile.TemporaryDirectory() as name:
         file = folder / f"{number}.json"
         file.write_text(json.dumps({**good, "trees": [{**tree, "parents": parents}]}))
         expect(code, "site 1: ranks 2" if code == 0 else "is no report", "report", file)
+    both = {"call": "broadcast", "bytes_max": 1024, "ours": 100, "ours_ms": 50, "native": 4, "native_ms": 8}
+    link = {"to": 2, "forecast_ms": 9, "error_ms": 0.5, "by": "median"}
+    file = folder / "calls.json"
+    file.write_text(json.dumps({**good, "trees": [], "calls": [both], "forecasts_of_rank_0": [link]}))
+    expect(0, "broadcast, up to 1024 bytes: 100 ours of 0.500 ms, 4 native of 2.000 ms: 150.0 ms gained",
+           "report", file)
+    expect(0, "to 2: 9.00 ms (usually off by 0.50 ms; by median)", "report", file)
     for number, text in enumerate(["", "{", "[]", '{"engine": 1}', '{"engine": "a", "ranks": -1}']):
         file = folder / f"bad{number}.json"
         file.write_text(text)
@@ -62,6 +69,8 @@ with tempfile.TemporaryDirectory() as name:
     report = folder / "job.json"
     expect(0, " 0 wrong", "--engine", "tree", "--emulate", links, "--report", report, "--", *job)
     expect(0, "trees came into use", "report", report)
+    expect(0, "broadcast, up to 1024 bytes", "report", report)
+    expect(0, "links of rank 0", "report", report)
     expect(0, "digraph tree", "report", "--dot", report)
 
 sys.exit(1 if failed else 0)
