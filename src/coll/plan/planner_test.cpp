@@ -70,6 +70,19 @@ TEST_CASE("what all ranks measure overrules the model") {
   CHECK(planner.choice(small).way() == Way::theirs);
 }
 
+TEST_CASE("what calls have taken is summed up by way, at the slowest rank of each window") {
+  constexpr unsigned small = class_of(Call::broadcast, 64);
+  Planner planner(Engine::automatic, 2);
+  for (std::uint32_t window = 1; window <= 3; ++window) {
+    planner.on_told({window, 0, {{small, Way::ours, {10, 1e-3}}}});
+    CHECK(planner.spent().total(small, Way::ours).calls == 10 * (window - 1));
+    planner.on_told({window, 0, {{small, Way::ours, {10, 2e-3}}}});
+  }
+  CHECK(planner.spent().total(small, Way::ours).calls == 30);
+  CHECK(planner.spent().total(small, Way::ours).seconds == doctest::Approx(0.06));
+  CHECK(planner.spent().total(small, Way::theirs).calls == 0);
+}
+
 TEST_CASE("windows are short at first, and then as long as plans cost nothing") {
   Planner planner(Engine::tree, 4);
   Time now{};
