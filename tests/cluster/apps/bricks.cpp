@@ -1,9 +1,12 @@
 // Programs of bricks: numbers go through them and come out once each, in any order.
 //
-//     bricks_app OUT kind=cycle|shuffle|branches|combined|cheap [items=N] [until=FILE] [pause_us=T]
+//     bricks_app OUT kind=KIND [items=N] [until=FILE] [pause_us=T]
 //
-// The source waits `pause_us` before each number and ends after `items`, or once FILE exists. In a
-// cycle each number goes round as often as its last digit says.
+// KIND: shuffle, branches, combined, cheap; with feedback from workers to their emitter (cycle),
+// from a collector to it (collector), from the last stage of a pipeline to the first (wrap) and
+// from the right set of an all-to-all to the left one (right_to_left). The source waits `pause_us`
+// before each number and ends after `items`, or once FILE exists. In a cycle each number goes round
+// as often as its last digit says.
 #include <piracema/piracema.h>
 #include <unistd.h>
 
@@ -53,6 +56,17 @@ struct Master {
 
 Task work(const Task& task) { return {task.value, task.rounds == 0 ? 0 : task.rounds - 1}; }
 
+/// Where a loop of two ends begins and ends.
+struct First {
+  void operator()(const Number& n, Emit<Task>& on) const { on({n, n % 10}); }
+  void back(const Task& task, Emit<Task>& on) const { on(task); }
+};
+struct Last {
+  void operator()(const Task& task, Emit<Number>& done, Emit<Task>& again) const {
+    task.rounds > 0 ? again({task.value, task.rounds - 1}) : done(task.value);
+  }
+};
+
 struct Parity {
   void operator()(const Number& n, Emit<Number>& odd, Emit<Number>& even) const {
     n % 2 == 1 ? odd(n) : even(n);
@@ -73,6 +87,19 @@ int main(int argc, char** argv) {
   if (kind == "cycle") {
     return run(
         pipeline(numbers, master_worker(node("master", Master{}), farm("work", 3, work)), end));
+  }
+  if (kind == "collector") {
+    const auto pass = farm("pass", 3, [](const Task& task) { return task; });
+    return run(pipeline(
+        numbers, loop(pipeline(node("emitter", First{}), pass, node("collector", Last{}))), end));
+  }
+  if (kind == "wrap") {
+    return run(
+        pipeline(numbers, loop(pipeline(node("first", First{}), node("last", Last{}))), end));
+  }
+  if (kind == "right_to_left") {
+    return run(pipeline(numbers,
+                        loop(all_to_all(farm("left", 2, First{}), farm("right", 3, Last{}))), end));
   }
   if (kind == "shuffle") {
     return run(pipeline(numbers,
