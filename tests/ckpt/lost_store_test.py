@@ -2,24 +2,41 @@
 """The store goes away while a job is saved to it: it fails at once (as one that is pulled out), or it answers
 nobody (as one whose link is down)."""
 
+import contextlib
 import fcntl
 import os
 import pathlib
 import shutil
 import subprocess
 import sys
-import threading
 
-from support import COUNTER, PATIENCE, PIRACEMA, CkptTest, main, skip
-from watch import Watch, wait_for_end
+from support import COUNTER, CkptTest, main, skip
+from watch import wait_for_end
 
 STATUS = 7
-# Both have more than is written in no time.
-COUNTING = [COUNTER, 50, 100, 4_000_000, STATUS]
-HOLDING = [sys.executable, "-c", "import signal; held = b'x' * (100 << 20); print('up', flush=True); signal.pause()"]
+COUNTING = [COUNTER, 50, 4, 4_000_000, STATUS]
+HOLDING = [sys.executable, "-c", "import signal; held = b'x' * (4 << 20); print('up', flush=True); signal.pause()"]
 # ioctl(2) of file systems: ext4 shuts down without writing what it has; all stand still, and go on.
 SHUTDOWN, SHUTDOWN_AT_ONCE = 0x8004587D, b"\2\0\0\0"
 FREEZE, THAW = 0xC0045877, 0xC0045878
+# criu calls the hook that it is given by this one, once its images are written and the job stands still.
+CRIU = """#!/bin/sh
+if [ "$1" = dump ]; then
+  for word do
+    shift
+    [ "$last" = --action-script ] && {{ export HOOK="$word"; word={hook}; }}
+    set -- "$@" "$word"
+    last=$word
+  done
+fi
+exec {criu} "$@"
+"""
+HOOK = """#!/bin/sh
+if [ "$CRTOOLS_SCRIPT_ACTION" = post-dump ] && rm {flag} 2>/dev/null; then
+  {python} -c "import fcntl, os; fcntl.ioctl(os.open('{store}', os.O_RDONLY), {request}, {argument})"
+fi
+exec "$HOOK"
+"""
 
 
 class Store:
@@ -34,12 +51,6 @@ class Store:
         if subprocess.run(["mount", "-o", "loop", self.image, self.place], check=False).returncode != 0:
             skip("no file system can be mounted here by a loop device")
         self.handle = os.open(self.place, os.O_RDONLY)
-
-    def pull_out(self):
-        fcntl.ioctl(self.handle, SHUTDOWN, SHUTDOWN_AT_ONCE)
-
-    def hang(self):
-        fcntl.ioctl(self.handle, FREEZE, 0)
 
     def answer(self):
         try:
@@ -63,13 +74,17 @@ class Store:
 
 
 def descendants(pid):
-    for child in pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
-        yield int(child)
-        yield from descendants(int(child))
+    """Those that are there; one may end meanwhile."""
+    with contextlib.suppress(FileNotFoundError):
+        for child in pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
+            yield int(child)
+            yield from descendants(int(child))
 
 
 def words_of(pid):
-    return pathlib.Path(f"/proc/{pid}/cmdline").read_bytes().decode().split("\0")
+    with contextlib.suppress(FileNotFoundError):
+        return pathlib.Path(f"/proc/{pid}/cmdline").read_bytes().decode().split("\0")
+    return [""]
 
 
 class LostStore(CkptTest):
@@ -81,29 +96,28 @@ class LostStore(CkptTest):
         self.addCleanup(self.store.drop)
         self.dir = self.store.place / "job"
 
-    def when_memory_is_written(self, act, image, job):
-        """In the middle of a dump: the image's memory is being written, and is larger than what may be
-        written in no time."""
-        def watch_and_act():
-            parts = self.dir / f"images/{image:012d}"
-            with Watch(self.dir / "images") as watch:
-                watch.until(lambda: any(parts.glob("pages-*.img")), job.process, job.errors)
-            act()
-        thread = threading.Thread(target=watch_and_act)
-        thread.start()
-        self.addCleanup(thread.join, PATIENCE)
-        return thread
+    def criu_that_loses_it(self, request, argument):
+        """Gives options. The store is lost in the middle of the next dump each time that the flag is set."""
+        self.flag = self.path / "flag"
+        hook, criu = self.path / "hook", self.path / "criu"
+        hook.write_text(HOOK.format(flag=self.flag, python=sys.executable, store=self.store.place, request=request,
+                                    argument=argument))
+        criu.write_text(CRIU.format(hook=hook, criu=self.criu()))
+        for script in [hook, criu]:
+            script.chmod(0o755)
+        return "--criu", criu
 
     def test_one_that_is_pulled_out_costs_the_image_and_the_job_goes_on_from_the_one_before(self):
         wanted, _ = self.plain(*COUNTING)
+        options = self.criu_that_loses_it(SHUTDOWN, SHUTDOWN_AT_ONCE)
         for word in ["save", "stop"]:
-            job = self.run_job(*COUNTING)
+            job = self.run_job(*COUNTING, options=options)
             job.read(5)
             self.ckpt("save", "--dir", self.dir)
-            pulled = self.when_memory_is_written(self.store.pull_out, 2, job)
+            self.flag.touch()
             refused = self.ckpt(word, "--dir", self.dir, code=None)
-            pulled.join()
             self.assertNotEqual(0, refused.returncode, refused.stdout)
+            self.assertFalse(self.flag.exists())
             job.kill()
             self.store.come_back()
             self.assertEqual([1], [image["image"] for image in self.images()])
@@ -112,10 +126,10 @@ class LostStore(CkptTest):
             self.assertEqual(wanted, (self.dir / "stdout").read_text())
             shutil.rmtree(self.dir)
 
-    def window_that_is_used(self):
+    def window_that_is_used(self, *options):
         """One that a busy machine, on which a dump may take longer, does not find too short."""
         for seconds in [4, 8, 16, 32, 64, 128]:
-            window = self.start("window", "--for", f"{seconds}s", "--dir", self.dir, "--", *HOLDING)
+            window = self.start("window", "--for", f"{seconds}s", *options, "--dir", self.dir, "--", *HOLDING)
             window.wait_for("goes on from image", "shorter than one checkpoint")
             if "goes on from image" in window.errors():
                 return window
@@ -123,21 +137,22 @@ class LostStore(CkptTest):
         self.fail(window.errors())
 
     def test_one_that_hangs_does_not_keep_the_machine_beyond_the_window(self):
+        options = self.criu_that_loses_it(FREEZE, 0)
         job = self.run_job(*HOLDING)
         job.read(1)
         self.ckpt("stop", "--dir", self.dir)
         self.assertEqual(75, job.end(let=False), job.errors())
-        window = self.window_that_is_used()
-        holding = next(pid for pid in descendants(window.process.pid) if words_of(pid)[0] == HOLDING[0])
-        hung = self.when_memory_is_written(self.store.hang, 2, window)
-        with subprocess.Popen([PIRACEMA, "ckpt", "save", "--dir", self.dir], stdout=subprocess.DEVNULL,
-                              stderr=subprocess.DEVNULL):
-            hung.join()
-            # The keeper is caught by the store as well, and the guard is what ends the job.
-            wait_for_end(holding)
-            self.store.answer()
-            self.assertEqual(75, window.end(let=False), window.errors())
+        self.flag.touch()
+        window = self.window_that_is_used(*options)
+        # It stays until the window closes, as its last dump hangs; by now that may have been.
+        for pid in descendants(window.process.pid):
+            if words_of(pid)[0] == HOLDING[0]:
+                wait_for_end(pid)
+        # The keeper is caught by the store as well: it was its guard that ended the job.
+        self.store.answer()
+        self.assertEqual(75, window.end(let=False), window.errors())
         self.assertEqual([1], [image["image"] for image in self.images()])
+        self.assertFalse(self.flag.exists())
         self.resume().wait_for("goes on from image 1")
 
 
