@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
 """Unmodified MPI jobs are stopped at random moments and go on; the result is the same to the bit.
 
-    PIRACEMA_CKPT_POINTS=50 …    so many stops a job; 2 by default"""
+    PIRACEMA_CKPT_POINTS=50 …    so many stops a job; 2 by default
+
+All of the paper's programs, 50 stops each: with PIRACEMA_CKPT_POINTS=50, ctest -R ckpt_mpi_test."""
 
 import os
 import shutil
 import subprocess
+import time
 
 from support import CkptTest, main, skip
 
@@ -17,31 +20,59 @@ HEAT = [SIZE, STEPS, EVERY]
 
 
 class Mpi(CkptTest):
-    def stop_and_resume(self, command, environment, points=POINTS, plainly=None, ends=True):
-        """Between two stops the job is let write a number of lines that is drawn. `plainly`: the
-        environment of the run without us. Without `ends` it is enough that all was written."""
+    def stop_and_resume(self, command, environment, points=POINTS, plainly=None, ends=True, lines=STEPS // EVERY):
+        """Between two stops the job is let write a number of lines that is drawn, of `lines` in all. `plainly`:
+        the environment of the run without us. Without `ends` it is enough that all was written."""
         wanted, code = self.plain(*command, **(plainly or environment))
         self.assertEqual(0, code)
         draw = self.random()
-        lines, stops = [], 0
+        said, stops = [], 0
         job = self.run_job(*command, **environment)
         while stops < points:
-            job.read(draw.randrange(1, max(2, STEPS // EVERY // (points + 1))))
+            job.read(draw.randrange(1, max(2, lines // (points + 1))))
             self.ckpt("stop", "--dir", self.dir)
             self.assertEqual(75, job.end(), job.errors())
             stops += 1
-            lines += job.lines
+            said += job.lines
             job = self.resume(**environment)
         if ends:
             self.assertEqual(0, job.end(), job.errors())
         else:
-            job.read(len(wanted.splitlines()) - len(lines) - len(job.lines))
-        self.assertEqual(wanted, "".join(lines + job.lines))
+            job.read(len(wanted.splitlines()) - len(said) - len(job.lines))
+        self.assertEqual(wanted, "".join(said + job.lines))
 
-    def open_mpi(self, *options):
+    def stop(self, job):
+        """Its exit code. mpirun may be still making its ranks, and the job may end before."""
+        while self.ckpt("stop", "--dir", self.dir, code=None).returncode != 0 and job.process.poll() is None:
+            pass
+        return job.end()
+
+    def stop_at_moments(self, command, environment):
+        """A program that says nothing until its end is stopped at moments that are drawn, from when it runs:
+        its work is in proportion to the stops, its time without us measured."""
+        begin = time.monotonic()
+        wanted, _ = self.plain(*command, **environment)
+        usual = time.monotonic() - begin
+        draw = self.random()
+        job = self.run_job(*command, **environment)
+        for stops in range(POINTS + 1):
+            try:
+                job.process.wait(draw.random() * 2 * usual / (POINTS + 1))
+            except subprocess.TimeoutExpired:
+                pass
+            if self.stop(job) == 0:
+                break
+            self.assertEqual(75, job.process.returncode, job.errors())
+            job = self.resume(**environment)
+        else:
+            self.assertEqual(0, job.end(), job.errors())
+        print(f"stopped {stops} times")
+        self.assertEqual(wanted, (self.dir / "stdout").read_text())
+
+    def open_mpi(self, *options, program=None):
         if shutil.which("mpirun.openmpi") is None or "HEAT2D_APP" not in os.environ:
             skip("no Open MPI; scripts/setup --with-mpi installs one")
-        return ["mpirun.openmpi", "--oversubscribe", *options, os.environ["HEAT2D_APP"], *HEAT]
+        return ["mpirun.openmpi", "--oversubscribe", *options, *(program or [os.environ["HEAT2D_APP"], *HEAT])]
 
     def test_open_mpi_over_shared_memory(self):
         self.stop_and_resume(self.open_mpi("-n", "2"), AS_ROOT)
@@ -49,14 +80,21 @@ class Mpi(CkptTest):
     def test_open_mpi_over_tcp(self):
         self.stop_and_resume(self.open_mpi("-n", "3", "--mca", "btl", "tcp,self"), AS_ROOT, max(1, POINTS // 4))
 
+    def test_elastic_waves(self):
+        self.stop_and_resume(self.open_mpi("-n", "2", program=[
+            os.environ["ELASTIC3D_APP"], 64, max(200, 20 * POINTS), EVERY]), AS_ROOT,
+            lines=max(200, 20 * POINTS) // EVERY)
+
+    def test_mandelbrot(self):
+        self.stop_at_moments(self.open_mpi("-n", "3", program=[
+            os.environ["MANDELBROT_APP"], 800, max(6000, 3000 * POINTS)]), AS_ROOT)
+
     def test_a_job_that_was_stopped_while_it_started_goes_on(self):
         """Right after the start there is nothing to wait for: mpirun is still making its ranks."""
         command = self.open_mpi("-n", "2")
         wanted, _ = self.plain(*command, **AS_ROOT)
         job = self.run_job(*command, **AS_ROOT)
-        while self.ckpt("stop", "--dir", self.dir, code=None).returncode != 0:
-            self.assertIsNone(job.process.poll(), job.errors())
-        self.assertEqual(75, job.end(), job.errors())
+        self.assertEqual(75, self.stop(job), job.errors())
         second = self.resume(**AS_ROOT)
         self.assertEqual(0, second.end(), second.errors())
         self.assertEqual(wanted, "".join(job.lines + second.lines))
