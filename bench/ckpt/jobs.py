@@ -5,6 +5,7 @@ import json
 import os
 import pathlib
 import re
+import select
 import subprocess
 import sys
 
@@ -84,6 +85,14 @@ def told(text):
     """(safe, frozen): seconds, of what `save` answers."""
     took, frozen = re.search(r"in ([\d.]+ .+), frozen for ([\d.]+ .+)", text).groups()
     return seconds(took), seconds(frozen)
+
+
+def wait_until_gone(pid):
+    """Of any process."""
+    with contextlib.suppress(ProcessLookupError):
+        handle = os.pidfd_open(pid)
+        select.select([handle], [], [])
+        os.close(handle)
 
 
 @contextlib.contextmanager

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 
+from gluster import gluster_store
 from jobs import Job, slow_store
 
 LEARNING = 4  # Dumps before a regression says anything.
@@ -67,7 +68,8 @@ class Lane:
     @contextlib.contextmanager
     def open(self):
         with contextlib.ExitStack() as stack:
-            self.store = stack.enter_context(slow_store(self.rate, self.folder)) if self.rate else self.folder
+            made = {"slow": slow_store, "gluster": gluster_store}.get(self.name.partition(":")[0])
+            self.store = stack.enter_context(made(self.rate, self.folder)) if made else self.folder
             memory = self.store / ".piracema-store/store.json"
             memory.parent.mkdir(mode=0o700)
             if self.kept.exists() and self.rows:

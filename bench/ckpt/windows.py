@@ -11,7 +11,7 @@ missed if the job is not saved, and the machine free, by the close. With --whole
 
 A lane is a store, and windows on it follow each other; lanes run at the same time. `local` is the disk,
 `slow:N` a file system of its own on a loop device that takes N megabytes a second from all who write to
-it. In some windows, a few in a row, one program more or --writers of them write to the store and sync.
+it, `gluster:N` a GlusterFS of two bricks over a link of as many. In some windows, a few in a row, one program more or --writers of them write to the store and sync.
 
 Rows are added to --results, a line of JSON each. With a file that has rows it goes on where it was, with
 what the stores were known by: so 200 windows may be run in several sittings. --windows 0 prints the table.
@@ -31,6 +31,7 @@ import sys
 import tempfile
 import threading
 
+import gluster
 from jobs import want_ckpt
 from lane import LEARNING, Lane
 
@@ -158,6 +159,9 @@ def main():
     arguments = parser.parse_args()
     arguments.build = arguments.build.resolve()
     want_ckpt(arguments.build)
+    if "gluster" in arguments.lanes and gluster.why_not():
+        print("SKIPPED:", gluster.why_not())
+        sys.exit(77)
     with contextlib.ExitStack() as stack:
         folder = pathlib.Path(stack.enter_context(tempfile.TemporaryDirectory(
             dir=arguments.store, prefix="piracema-windows-", ignore_cleanup_errors=True)))
