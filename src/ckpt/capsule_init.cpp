@@ -1,12 +1,9 @@
 #include "ckpt/capsule_init.h"
 
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -25,12 +22,6 @@
 #include "wire/fields.h"
 
 namespace piracema::ckpt {
-
-namespace {
-
-constexpr int socket_number = 3, network_number = 4;
-
-}  // namespace
 
 void CapsuleInit::report(Report report) {
   const Buffer bytes = wire::encode(std::move(report));
@@ -186,28 +177,6 @@ void CapsuleInit::run() {
     if (wait[1].revents != 0) reap();
     if (wait[0].revents != 0) hear_keeper();
   }
-}
-
-void capsule_main(Fd socket, const CapsuleSettings& settings) {
-  // Dies with the keeper; one that is dead already is noticed by its end of the socket.
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  ::setsid();
-  // Ctrl-C, SIGTERM and the like are the keeper's.
-  for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2}) {
-    ::signal(number, SIG_IGN);
-  }
-  // Files of other mount namespaces have no name here; criu would refuse them.
-  const int own = ::fcntl(socket.release(), F_DUPFD_CLOEXEC, 100);
-  CapsuleSettings inside = settings;
-  unsigned kept = socket_number;
-  if (settings.network >= 0) {
-    const int network = ::fcntl(settings.network, F_DUPFD_CLOEXEC, 100);
-    inside.network = ::dup3(network, network_number, O_CLOEXEC);
-    kept = network_number;
-  }
-  ::dup3(own, socket_number, O_CLOEXEC);
-  ::syscall(SYS_close_range, kept + 1, ~0u, 0);
-  CapsuleInit(Fd(socket_number), inside).run();
 }
 
 }  // namespace piracema::ckpt

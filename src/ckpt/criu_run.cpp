@@ -14,18 +14,12 @@
 #include "base/fd.h"
 #include "base/text.h"
 #include "ckpt/capsule_setup.h"
+#include "ckpt/helper.h"
 #include "ckpt/hook.h"
 
 namespace piracema::ckpt {
 
 namespace {
-
-std::vector<char*> pointers(const std::vector<std::string>& texts) {
-  std::vector<char*> all;
-  for (const std::string& text : texts) all.push_back(const_cast<char*>(text.c_str()));
-  all.push_back(nullptr);
-  return all;
-}
 
 void restore_signals() {
   for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGPIPE}) {

@@ -1,16 +1,10 @@
 #include "ckpt/daemon_loop.h"
 
-#include <fcntl.h>
 #include <signal.h>
 #include <sys/epoll.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <filesystem>
 #include <fstream>
 #include <utility>
 
@@ -18,70 +12,13 @@
 #include "base/text.h"
 #include "ckpt/control.h"
 #include "ckpt/job_directory.h"
+#include "ckpt/queued_program.h"
 
 namespace piracema::ckpt {
 
 namespace {
 
 constexpr Time look_every = std::chrono::seconds(1);
-/// A site's command that takes longer says that somebody is there: the careful answer.
-constexpr Time presence_limit = std::chrono::seconds(10);
-/// Of a window without an end.
-constexpr const char* no_close = "720h";
-constexpr int saved_code = 75;
-
-Fd handle_of(pid_t pid) { return Fd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0))); }
-
-std::vector<char*> pointers(const std::vector<std::string>& texts) {
-  std::vector<char*> all;
-  for (const std::string& text : texts) all.push_back(const_cast<char*>(text.c_str()));
-  all.push_back(nullptr);
-  return all;
-}
-
-// In the child: as if started by hand by whoever submitted it, but ended with this daemon.
-[[noreturn]] void become(const std::vector<std::string>& words, const QueuedJob& job,
-                         const std::string& output, const std::string& log_path, pid_t parent) {
-  ::setsid();
-  ::prctl(PR_SET_PDEATHSIG, SIGTERM);
-  if (::getppid() != parent) ::_exit(saved_code);
-  for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) ::signal(number, SIG_DFL);
-  sigset_t none;
-  ::sigemptyset(&none);
-  ::sigprocmask(SIG_SETMASK, &none, nullptr);
-  const int in = ::open("/dev/null", O_RDONLY);
-  const int out = ::open(output.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
-  const int err = ::open(log_path.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
-  ::dup2(in, STDIN_FILENO);
-  ::dup2(out, STDOUT_FILENO);
-  ::dup2(err, STDERR_FILENO);
-  ::syscall(SYS_close_range, 3u, ~0u, 0);
-  const auto words_of = pointers(words), environment = pointers(job.environment);
-  if (::chdir(job.working_directory.c_str()) == 0) {
-    ::execvpe(words_of[0], words_of.data(), environment.data());
-  }
-  dprintf(STDERR_FILENO, "%s\n", with_errno(concat("'", words[0], "' cannot be run")).c_str());
-  ::_exit(127);
-}
-
-// Whether the directory after `--snapshots` has a complete one (docs/formats/snapshot.md).
-bool has_snapshot(const QueuedJob& job) {
-  const auto option = std::find(job.command.begin(), job.command.end(), "--snapshots");
-  if (option == job.command.end() || option + 1 == job.command.end()) return false;
-  std::error_code ignored;
-  const auto path = std::filesystem::path(job.working_directory) / *(option + 1);
-  for (const auto& entry : std::filesystem::directory_iterator(path, ignored)) {
-    if (std::filesystem::exists(entry.path() / "manifest.json", ignored)) return true;
-  }
-  return false;
-}
-
-// `piracema run APP` becomes `piracema run --resume APP` once there is something to go on from.
-std::vector<std::string> stream_words(const QueuedJob& job) {
-  std::vector<std::string> words = job.command;
-  if (words.size() >= 2 && has_snapshot(job)) words.insert(words.begin() + 2, "--resume");
-  return words;
-}
 
 void kill_children_of(pid_t pid) {
   std::ifstream file(concat("/proc/", pid, "/task/", pid, "/children"));
@@ -94,7 +31,12 @@ DaemonLoop::DaemonLoop(QueueDirectory queue, DaemonRunSettings settings)
     : queue_(std::move(queue)),
       settings_(std::move(settings)),
       daemon_(settings_.daemon),
-      presence_(settings_.presence) {}
+      presence_(settings_.presence) {
+  if (settings_.presence_command.empty()) return;
+  site_presence_.emplace(poller_, settings_.presence_command, [this](bool seen) {
+    if (!is_finishing_) tell(UserSeen{seen});
+  });
+}
 
 Result<Done> DaemonLoop::watch_signals() {
   auto signals = SignalWatch::open(poller_, {SIGINT, SIGTERM, SIGHUP}, [this](int) {
@@ -163,65 +105,25 @@ void DaemonLoop::look_at_queue() {
 }
 
 void DaemonLoop::look_at_user() {
-  if (!settings_.presence_command.empty()) {
-    if (presence_pid_ != 0) {
-      if (now() - presence_since_ > presence_limit) tell(UserSeen{true});
-      return;
-    }
-    presence_since_ = now();
-    presence_pid_ = ::fork();
-    if (presence_pid_ == 0) {
-      const QueuedJob plain{.environment = {"PATH=/usr/local/bin:/usr/bin:/bin"},
-                            .working_directory = "/"};
-      become({"/bin/sh", "-c", settings_.presence_command}, plain, "/dev/null", "/dev/null",
-             ::getppid());
-    }
-    presence_handle_ = handle_of(presence_pid_);
-    poller_.watch(presence_handle_.get(), EPOLLIN, [this](std::uint32_t) { hear_presence(); });
-    return;
-  }
+  if (site_presence_) return site_presence_->look();
   if (!settings_.watch_user) return;
   std::vector<pid_t> ours;
-  for (const auto& [name, one] : running_) ours.push_back(one.pid);
+  for (const auto& [name, one] : running_) ours.push_back(one.process.pid);
   tell(UserSeen{presence_.step(now(), look_at_machine(ours))});
-}
-
-void DaemonLoop::hear_presence() {
-  int status = 0;
-  if (::waitpid(presence_pid_, &status, WNOHANG) != presence_pid_) return;
-  poller_.forget(presence_handle_.get());
-  presence_handle_.close();
-  presence_pid_ = 0;
-  if (!is_finishing_) tell(UserSeen{WIFEXITED(status) && WEXITSTATUS(status) == 0});
 }
 
 Result<DaemonLoop::Running> DaemonLoop::start(const std::string& name, const StartJob& start) {
   auto job = queue_.read(name);
   if (!job) return job.error();
-  std::vector<std::string> words;
-  std::string output = "/dev/null";
-  if (job->stream) {
-    words = stream_words(*job);
-    output = queue_.log_path(name);
-  } else {
-    const auto left =
-        start.closes ? (*start.closes - now()) / std::chrono::milliseconds(1) : std::int64_t{0};
-    words = {settings_.program,
-             "ckpt",
-             "window",
-             "--quiet",
-             "--dir",
-             job->directory,
-             "--for",
-             start.closes ? concat(std::max<std::int64_t>(left, 1), "ms") : std::string(no_close)};
-    if (job->compress && settings_.can_compress) words.emplace_back("--compress");
-    words.emplace_back("--");
-    words.insert(words.end(), job->command.begin(), job->command.end());
-  }
-  const pid_t parent = ::getpid(), pid = ::fork();
-  if (pid < 0) return Error{Errc::io, with_errno("a new process")};
-  if (pid == 0) become(words, *job, output, queue_.log_path(name), parent);
-  return Running{pid, handle_of(pid), *std::move(job)};
+  std::optional<Time> left;
+  if (start.closes) left = *start.closes - now();
+  const std::string log = queue_.log_path(name);
+  auto process =
+      start_own_process(job->stream ? stream_program(*job, log)
+                                    : keeper_program(*job, settings_.program, left,
+                                                     job->compress && settings_.can_compress, log));
+  if (!process) return process.error();
+  return Running{*std::move(process), *std::move(job)};
 }
 
 void DaemonLoop::act(const StartJob& one) {
@@ -231,7 +133,7 @@ void DaemonLoop::act(const StartJob& one) {
     return poller_.post([this, name = one.job] { tell(JobLeft{name, Outcome::failed}); });
   }
   log(Level::info, concat("job ", one.job, " runs"));
-  const int handle = started->handle.get();
+  const int handle = started->process.handle.get();
   running_.emplace(one.job, *std::move(started));
   poller_.watch(handle, EPOLLIN, [this, name = one.job](std::uint32_t) { left(name); });
 }
@@ -241,7 +143,7 @@ void DaemonLoop::act(const LeaveJob& leave) {
   if (found == running_.end()) return;
   log(Level::info, concat("job ", leave.job, " has to leave"));
   if (found->second.job.stream) {
-    ::kill(found->second.pid, SIGTERM);
+    ::kill(found->second.process.pid, SIGTERM);
   } else {
     const auto within = (leave.by - now()) / std::chrono::milliseconds(1);
     tell_keeper(found->second.job.directory + "/control",
@@ -254,17 +156,17 @@ void DaemonLoop::act(const KillJob& kill) {
   const auto found = running_.find(kill.job);
   if (found == running_.end()) return;
   log(Level::warning, concat("job ", kill.job, " is killed: it has not left in time"));
-  kill_children_of(found->second.pid);
-  ::kill(found->second.pid, SIGKILL);
+  kill_children_of(found->second.process.pid);
+  ::kill(found->second.process.pid, SIGKILL);
 }
 
 void DaemonLoop::left(const std::string& name) {
   const auto found = running_.find(name);
   if (found == running_.end()) return;
   int status = 0;
-  if (::waitpid(found->second.pid, &status, WNOHANG) != found->second.pid) return;
+  if (::waitpid(found->second.process.pid, &status, WNOHANG) != found->second.process.pid) return;
   const Running gone = std::move(found->second);
-  poller_.forget(gone.handle.get());
+  poller_.forget(gone.process.handle.get());
   running_.erase(found);
 
   const int code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);

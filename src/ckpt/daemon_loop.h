@@ -1,7 +1,6 @@
 #pragma once
 
 #include <piracema/error.h>
-#include <sys/types.h>
 
 #include <functional>
 #include <map>
@@ -12,6 +11,8 @@
 
 #include "base/fd.h"
 #include "ckpt/daemon.h"
+#include "ckpt/own_process.h"
+#include "ckpt/presence_command.h"
 #include "ckpt/queue_directory.h"
 #include "ckpt/signal_watch.h"
 #include "ckpt/user_presence.h"
@@ -50,8 +51,7 @@ class DaemonLoop {
 
  private:
   struct Running {
-    pid_t pid = 0;
-    Fd handle;
+    OwnProcess process;
     QueuedJob job;
   };
 
@@ -62,7 +62,6 @@ class DaemonLoop {
   void look();
   void look_at_queue();
   void look_at_user();
-  void hear_presence();
   bool is_over() const;
 
   void act(const StartJob& start);
@@ -79,10 +78,8 @@ class DaemonLoop {
   std::unique_ptr<SignalWatch> signals_;
   std::map<std::string, Running> running_;
   UserPresence presence_;
-  /// The site's command, while it runs.
-  pid_t presence_pid_ = 0;
-  Fd presence_handle_;
-  Time presence_since_{};
+  /// In place of that, where the site has a command.
+  std::optional<PresenceCommand> site_presence_;
   std::optional<net::Poller::Timer> timer_;
   std::size_t jobs_left_ = 0;
   bool is_finishing_ = false, has_looked_ = false;

@@ -41,9 +41,7 @@ Result<HelperEnd> run_helper(const std::vector<std::string>& command) {
   ::posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
   ::posix_spawn_file_actions_adddup2(&actions, to.get(), STDOUT_FILENO);
   ::posix_spawn_file_actions_adddup2(&actions, to.get(), STDERR_FILENO);
-  std::vector<char*> words;
-  for (const std::string& word : command) words.push_back(const_cast<char*>(word.c_str()));
-  words.push_back(nullptr);
+  const auto words = pointers(command);
   pid_t pid = 0;
   const int failed = ::posix_spawnp(&pid, words[0], &actions, nullptr, words.data(), environ);
   ::posix_spawn_file_actions_destroy(&actions);
@@ -59,6 +57,13 @@ Result<HelperEnd> run_helper(const std::vector<std::string>& command) {
   }
   end.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   return end;
+}
+
+std::vector<char*> pointers(const std::vector<std::string>& texts) {
+  std::vector<char*> all;
+  for (const std::string& text : texts) all.push_back(const_cast<char*>(text.c_str()));
+  all.push_back(nullptr);
+  return all;
 }
 
 std::string last_line(const std::string& text) {

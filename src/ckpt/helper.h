@@ -20,6 +20,9 @@ struct HelperEnd {
 /// same time by "any child".
 Result<HelperEnd> run_helper(const std::vector<std::string>& command);
 
+/// What exec(3) takes, with a null behind; as long as the texts are there.
+std::vector<char*> pointers(const std::vector<std::string>& texts);
+
 /// The last line of `text` that has a word in it, for an error of one line.
 std::string last_line(const std::string& text);
 

@@ -87,8 +87,4 @@ class ImageStore {
 std::vector<ImageId> images_to_drop(const std::vector<std::pair<ImageId, bool>>& good_by_image,
                                     std::size_t keep);
 
-/// Of a part: that of the checksums (XXH3, little endian) of its pieces of 4 MiB. Errc::io,
-/// Errc::corrupt.
-Result<std::uint64_t> checksum_of_part(store::DiskFile& file);
-
 }  // namespace piracema::ckpt
