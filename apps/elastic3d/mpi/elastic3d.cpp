@@ -14,9 +14,10 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <vector>
+
+#include "../../heat2d/mpi/steps.h"
 
 namespace {
 
@@ -175,55 +176,48 @@ double energy(const Block& block) {
   return all;
 }
 
-// The sum of a mix of place and bits: the order of the ranks does not matter.
+// Of the cells of this rank.
 std::uint64_t hash(const Block& block) {
-  std::uint64_t mine = 0, all = 0;
+  std::uint64_t mine = 0;
   for_cells(block, [&](long i, long j, long k, std::size_t c) {
     const auto place = static_cast<std::uint64_t>(
         ((block.x.first + i) * block.n + block.y.first + j) * block.depth + k);
     for (std::size_t f = 0; f < field_count; ++f) {
       std::uint32_t bits = 0;
       std::memcpy(&bits, &block.fields[f][c], sizeof bits);
-      std::uint64_t x = bits ^ (0x9E3779B97F4A7C15u * (place * field_count + f + 1));
-      x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9u;
-      mine += x ^ (x >> 27);
+      mine += mixed(bits, place * field_count + f);
     }
   });
-  MPI_Allreduce(&mine, &all, 1, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
-  return all;
+  return mine;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
-  int rank = 0, ranks = 1;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  int ranks = 1;
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  const long n = argc > 1 ? std::atol(argv[1]) : 0, steps = argc > 2 ? std::atol(argv[2]) : 0;
-  const long every = argc > 3 ? std::atol(argv[3]) : 0;
   std::array<int, 2> grid{};
   MPI_Dims_create(ranks, 2, grid.data());
-  if (n < std::max(8, grid[0]) || n > 2'000 || steps < 1 || every < 0) {
-    if (rank == 0) std::fprintf(stderr, "elastic3d: want N STEPS [REPORT_EVERY]\n");
+  const Steps steps("elastic3d", "", argc, argv, std::max(8, grid[0]), 2'000);
+  if (!steps.ok) {
     MPI_Finalize();
     return 2;
   }
-  Block block(n, rank, grid);
-  for (long step = 1; step <= steps; ++step) {
+  Block block(steps.n, steps.rank, grid);
+  for (long step = 1; step <= steps.count; ++step) {
     exchange(block, first_stress, field_count);
     update_velocities(block);
     shake(block, step);
     exchange(block, vx, first_stress);
     update_stresses(block);
-    if (every == 0 || step % every != 0) continue;
+    if (!steps.is_reported(step)) continue;
     const double largest = energy(block);
-    if (rank != 0) continue;
+    if (steps.rank != 0) continue;
     std::printf("step %ld fastest %.17g\n", step, std::sqrt(largest));
     std::fflush(stdout);
   }
-  const std::uint64_t result = hash(block);
-  if (rank == 0) std::printf("hash %016llx\n", static_cast<unsigned long long>(result));
+  print_hash(hash(block), steps.rank);
   MPI_Finalize();
   return 0;
 }

@@ -12,9 +12,10 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <vector>
+
+#include "steps.h"
 
 namespace {
 
@@ -80,41 +81,33 @@ double step(Plate& plate) {
   return largest;
 }
 
-// The sum of a mix of place and bits: the order of the ranks does not matter.
+// Of the cells of this rank.
 std::uint64_t hash(Plate& plate) {
   std::uint64_t mine = 0;
   for (long i = 0; i < plate.rows * plate.n; ++i) {
     std::uint64_t bits = 0;
     std::memcpy(&bits, plate.row(1) + i, sizeof bits);
-    std::uint64_t x =
-        bits ^ (0x9E3779B97F4A7C15u * static_cast<std::uint64_t>(plate.first * plate.n + i + 1));
-    x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9u;
-    mine += x ^ (x >> 27);
+    mine += mixed(bits, static_cast<std::uint64_t>(plate.first * plate.n + i));
   }
-  std::uint64_t all = 0;
-  MPI_Allreduce(&mine, &all, 1, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
-  return all;
+  return mine;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
-  int rank = 0, ranks = 1;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  int ranks = 1;
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  const long n = argc > 1 ? std::atol(argv[1]) : 0, steps = argc > 2 ? std::atol(argv[2]) : 0;
-  const long every = argc > 3 ? std::atol(argv[3]) : 0;
-  if (n < ranks || n > 100'000 || steps < 1 || every < 0) {
-    if (rank == 0) std::fprintf(stderr, "heat2d: want N STEPS [REPORT_EVERY [FILE]]\n");
+  const Steps steps("heat2d", " [FILE]", argc, argv, ranks, 100'000);
+  if (!steps.ok) {
     MPI_Finalize();
     return 2;
   }
-  std::FILE* const file = rank == 0 && argc > 4 ? std::fopen(argv[4], "w") : nullptr;
-  Plate plate(n, rank, ranks);
-  for (long i = 1; i <= steps; ++i) {
+  std::FILE* const file = steps.rank == 0 && argc > 4 ? std::fopen(argv[4], "w") : nullptr;
+  Plate plate(steps.n, steps.rank, steps.ranks);
+  for (long i = 1; i <= steps.count; ++i) {
     const double change = step(plate);
-    if (rank != 0 || every == 0 || i % every != 0) continue;
+    if (steps.rank != 0 || !steps.is_reported(i)) continue;
     std::printf("step %ld change %.17g\n", i, change);
     std::fflush(stdout);
     if (file != nullptr) {
@@ -122,8 +115,7 @@ int main(int argc, char** argv) {
       std::fflush(file);
     }
   }
-  const std::uint64_t result = hash(plate);
-  if (rank == 0) std::printf("hash %016llx\n", static_cast<unsigned long long>(result));
+  print_hash(hash(plate), steps.rank);
   if (file != nullptr) std::fclose(file);
   MPI_Finalize();
   return 0;
