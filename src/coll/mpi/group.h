@@ -92,6 +92,9 @@ class Group {
   bool has_left(Rank);
   bool all_have_left();
   bool all_measured() const;
+  /// For two levels: which site each rank is at, by the links as they were when all were known
+  /// first; empty with other engines.
+  std::vector<std::uint32_t> sites(const LinkTable& known);
   void note(const Tree&, const LinkTable&, std::uint64_t bytes);
 
   struct Kept {

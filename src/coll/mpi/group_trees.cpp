@@ -30,6 +30,14 @@ bool Group::all_measured() const {
   return measured == std::size_t{world_.size()} * (world_.size() - 1) / 2;
 }
 
+// As MagPIe is told them: once and for all, when all links are known.
+std::vector<std::uint32_t> Group::sites(const LinkTable& known) {
+  if (world_.settings().engine != Engine::two_level || !sites_.empty()) return sites_;
+  auto found = find_sites(TableCosts(known, 0, 0));
+  if (all_measured()) sites_ = found;
+  return found;
+}
+
 const Branches& Group::tree(std::uint64_t bytes) {
   if (way_ == Way::theirs) {
     // On emulated links the MPI library's own collective is one along a binomial tree.
@@ -45,12 +53,10 @@ const Branches& Group::tree(std::uint64_t bytes) {
   LinkTable known = links();
   guess_bandwidth(known);
   const Engine engine = world_.settings().engine;
+  const auto found = sites(known);
   if (engine == Engine::two_level && sites_.empty()) {
-    const auto sites = find_sites(TableCosts(known, 0, 0));
-    // As MagPIe is told them: once and for all, when all links are known.
-    if (all_measured()) sites_ = sites;
-    kept.branches = to_branches(two_level_tree(sites, me_));
-    if (sites_.empty()) return kept.branches;
+    kept.branches = to_branches(two_level_tree(found, me_));
+    return kept.branches;
   }
   if (engine == Engine::mst && !all_measured()) {
     kept.branches = to_branches(binomial_tree(size(), me_));

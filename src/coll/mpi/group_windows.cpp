@@ -87,8 +87,7 @@ void Group::look_at_links() {
     const Time began = now();
     LinkTable known = links();
     guess_bandwidth(known);
-    if (sites_.empty()) sites_.assign(size(), 0);
-    planner_->on_links(known, sites_);
+    planner_->on_links(known, sites(known));
     planned_version_ = version;
     planned_at_ = now();
     planning_took_ = planned_at_ - began;

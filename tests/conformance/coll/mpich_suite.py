@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs MPICH's own tests of collectives, bare and preloaded: it may fail only where bare MPI does.
 
-    mpich_suite.py SOURCES MPI LIBRARY [--only REGEX] [--folders coll,errors/coll,comm,topo] [--log FILE]
+    mpich_suite.py SOURCES MPI LIBRARY [--only REGEX] [--folders coll,errors/coll,comm,datatype,topo] [--log FILE]
                    [--patient LIBRARY]
 
 SOURCES is test/mpi of MPICH's sources, which are not part of this project. Tests are compiled one by
@@ -133,7 +133,7 @@ def main():
     parser.add_argument("mpi", choices=["openmpi", "mpich"])
     parser.add_argument("library")
     parser.add_argument("--only", default="")
-    parser.add_argument("--folders", default="coll,errors/coll,comm,topo")
+    parser.add_argument("--folders", default="coll,errors/coll,comm,datatype,topo")
     parser.add_argument("--engine", default="tree")
     parser.add_argument("--log", type=pathlib.Path, help="outcomes are added to it; what is there is not run")
     parser.add_argument("--patient", default="", help="libcoll_patient.so: ranks sleep while they wait")
