@@ -19,6 +19,7 @@
 #include "net/connection.h"
 #include "net/poller.h"
 #include "net/tcp_transport.h"
+#include "run/lead.h"
 #include "run/pace.h"
 #include "run/worker.h"
 #include "store/directory_store.h"
@@ -39,7 +40,7 @@ class WorkerProcess {
   Result<int> run() {
     if (auto opened = open(); !opened) return opened.error();
     dial();
-    poller_.run();
+    lead_.run();
     if (failed_) return *failed_;
     // When the job was stopped a source may wait for the world; what it says no longer matters.
     const int code = static_cast<int>(ending_.code);
@@ -76,7 +77,8 @@ class WorkerProcess {
                                 .dead_letters = environment_.dead_letters,
                                 .threads = environment_.threads,
                                 .cores = environment_.cores,
-                                .back_bytes_max = environment_.cycle_bytes},
+                                .back_bytes_max = environment_.cycle_bytes,
+                                .lead = &lead_},
         [this](const runtime::FromWorker& message) { control_->send(to_frame(message)); });
     return open_transport();
   }
@@ -170,7 +172,7 @@ class WorkerProcess {
       // The counters as they are at the end.
       control_->send(to_frame(runtime::FromWorker(worker_->heartbeat())));
       if (!ending_.why.empty()) leave_at_once();
-      poller_.stop();
+      lead_.stop();
     } else {
       worker_->handle(*message);
     }
@@ -190,13 +192,14 @@ class WorkerProcess {
 
   void fail(Error why) {
     failed_ = std::move(why);
-    poller_.stop();
+    lead_.stop();
   }
 
   const Graph& graph_;
   const WorkerEnvironment& environment_;
   net::MpiWorld* const mpi_;
   net::Poller poller_;
+  runtime::Lead lead_{poller_};
   std::unique_ptr<store::SnapshotStore> store_;
   std::optional<AtWork> at_work_;
   std::unique_ptr<CoordinatorCall> call_;

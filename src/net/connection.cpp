@@ -178,7 +178,7 @@ void Connection::rung() {
   do {
     if (!read_channel(channel_bytes_at_once)) return;
     if (++turns == reads_at_once) return channel_->ring_again();
-  } while (channel_->is_worth_waiting() || !channel_->sleep());
+  } while ((!poller_.is_returning() && channel_->is_worth_waiting()) || !channel_->sleep());
   if (over_by_) finish_when_over();
 }
 

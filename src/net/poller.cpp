@@ -111,6 +111,7 @@ void Poller::run_timers() {
 
 void Poller::run_once(std::chrono::milliseconds timeout) {
   ENSURE(runner_.exchange(std::this_thread::get_id()) == std::thread::id());
+  returning_ = false;
   int ready = 0;
   const auto wait = [&](int ms) {
     ready = epoll_wait(epoll_.get(), batch_.data(), static_cast<int>(batch_.size()), ms);
@@ -132,6 +133,14 @@ void Poller::run_once(std::chrono::milliseconds timeout) {
   batch_size_ = 0;
   run_timers();
   runner_ = std::thread::id();
+}
+
+void Poller::wake() {
+  if (runner_ == std::this_thread::get_id()) {
+    returning_ = true;
+  } else {
+    eventfd_write(wake_.get(), 1);
+  }
 }
 
 void Poller::run() {

@@ -56,6 +56,12 @@ class Poller {
   /// Waits until something is ready, at most `timeout` (negative: for ever), and calls back.
   void run_once(std::chrono::milliseconds timeout);
 
+  /// Makes `run_once` return once it has called back for what is ready. Any thread; costs nothing
+  /// on the poller's own.
+  void wake();
+  /// For callbacks, that thread: they should not wait for what may come soon.
+  bool is_returning() const { return returning_; }
+
   /// Goes on until `stop`, which any thread may call, also before.
   void run();
   void stop();
@@ -70,6 +76,7 @@ class Poller {
   Fd wake_;
   std::atomic<std::thread::id> runner_;
   std::atomic<bool> stopped_ = false;
+  bool returning_ = false;
 
   /// By descriptor. Shared with the loop, so that a callback outlives its own `forget`.
   std::vector<std::shared_ptr<OnReady>> watched_;

@@ -8,26 +8,32 @@
 
 namespace piracema::runtime {
 
-namespace {
-
-void live(Actor& actor) {
-  while (true) {
-    const Actor::Turn turn = actor.turn();
-    if (turn.next == Actor::Next::ended) return;
-    if (turn.next == Actor::Next::rest) actor.parker().sleep(turn.longest);
-  }
-}
-
-}  // namespace
-
 void OwnThreads::start(Actor& actor) {
   std::optional<std::uint32_t> core;
   if (!cores_.empty()) core = cores_[started_ % cores_.size()];
   started_ += 1;
-  threads_[&actor] = std::thread([&actor, core] {
+  if (lead_ != nullptr) lead_->invite(actor.parker());
+  threads_[&actor] = std::thread([this, &actor, core] {
     if (core) keep_to_core(*core);
     live(actor);
   });
+}
+
+void OwnThreads::live(Actor& actor) {
+  while (true) {
+    const Actor::Turn turn = actor.turn();
+    if (turn.next == Actor::Next::ended) return;
+    if (turn.next == Actor::Next::rest) {
+      rest(actor, turn.longest);
+    } else if (lead_ != nullptr) {
+      lead_->visit();
+    }
+  }
+}
+
+void OwnThreads::rest(Actor& actor, std::optional<Time> longest) {
+  if (lead_ != nullptr && lead_->wait(longest)) return;
+  actor.parker().sleep(longest);
 }
 
 void OwnThreads::join(Actor& actor) {

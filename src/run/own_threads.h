@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "run/actor.h"
+#include "run/lead.h"
 
 namespace piracema::runtime {
 
@@ -14,14 +15,20 @@ class OwnThreads final : public Threads {
  public:
   /// Each thread keeps to one of `cores`, in the order in which they start (paper 004, section 3:
   /// threadMapping); none: they go where the system puts them.
-  explicit OwnThreads(std::vector<std::uint32_t> cores) : cores_(std::move(cores)) {}
+  /// With a `lead` there is one actor, which waits in it where it may.
+  explicit OwnThreads(std::vector<std::uint32_t> cores, Lead* lead = nullptr)
+      : cores_(std::move(cores)), lead_(lead) {}
 
   void start(Actor& actor) override;
   void join(Actor& actor) override;
-  void wait(Actor& actor) override { actor.parker().sleep(); }
+  void wait(Actor& actor) override { rest(actor, std::nullopt); }
 
  private:
+  void live(Actor& actor);
+  void rest(Actor& actor, std::optional<Time> longest);
+
   const std::vector<std::uint32_t> cores_;
+  Lead* const lead_;
   std::map<Actor*, std::thread> threads_;
   std::size_t started_ = 0;
 };

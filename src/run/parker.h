@@ -34,6 +34,7 @@ class Parker {
   bool unpark();
 
   bool is_woken() const { return state_.load() == woken; }
+  bool is_asleep() const { return state_.load() == asleep; }
 
  private:
   enum : int { idle, woken, asleep, parked };

@@ -144,7 +144,7 @@ void Worker::make_threads(std::size_t replicas) {
   const bool enough = settings_.cores.size() >= count;
   const auto cores = enough ? settings_.cores : std::vector<std::uint32_t>();
   if (settings_.threads == 0) {
-    threads_ = std::make_unique<OwnThreads>(cores);
+    threads_ = std::make_unique<OwnThreads>(cores, replicas == 1 ? settings_.lead : nullptr);
   } else {
     threads_ = std::make_unique<ThreadPool>(settings_.threads, cores);
   }

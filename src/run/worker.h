@@ -14,6 +14,7 @@
 #include "net/transport.h"
 #include "run/control.h"
 #include "run/dead_letters.h"
+#include "run/lead.h"
 #include "run/replica_actor.h"
 #include "run/snapshot_writer.h"
 
@@ -38,6 +39,8 @@ struct WorkerSettings {
   std::vector<std::uint32_t> cores;
   /// As in Beginning; 0: as there.
   std::size_t back_bytes_max = 0;
+  /// What the only replica of a process may run while it has nothing to do, or null.
+  Lead* lead = nullptr;
 };
 
 /// All replicas of one process: does what the coordinator says, and carries packets.

@@ -139,6 +139,9 @@ class Faults(OnHosts):
         self.wait_for("running")
         self.assertEqual(2, len(os.listdir(next((self.folder / "tmp-h1").iterdir()))))
         self.assertEqual(0, len(os.listdir(next((self.folder / "tmp-h3").iterdir()))))
+        # By the second one something has come through.
+        self.wait_for("snapshot")
+        self.wait_for("snapshot")
         self.finish()
         self.check_output()
         self.check_nothing_left()
