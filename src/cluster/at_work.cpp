@@ -61,13 +61,22 @@ AtWork::~AtWork() {
 
 std::atomic<std::uint64_t>& AtWork::operator[](ReplicaId replica) {
   ENSURE(replica < replicas_max);  // No valid graph has more.
-  return words_[replica];
+  return word(replica);
+}
+
+// Each replica stores for every item: those of one process, which mostly follow each other, lie on
+// cache lines of their own, or they would take the line from each other each time.
+std::atomic<std::uint64_t>& AtWork::word(ReplicaId replica) const {
+  constexpr std::size_t words_in_line = 64 / sizeof(std::uint64_t);
+  constexpr std::size_t lines = replicas_max / words_in_line;
+  static_assert(lines * words_in_line == replicas_max);
+  return words_[replica % lines * words_in_line + replica / lines];
 }
 
 std::vector<std::pair<ReplicaId, std::uint64_t>> AtWork::busy() const {
   std::vector<std::pair<ReplicaId, std::uint64_t>> all;
   for (std::uint32_t replica = 0; replica < replicas_max; ++replica) {
-    const std::uint64_t item = words_[replica].load(std::memory_order_relaxed);
+    const std::uint64_t item = word(replica).load(std::memory_order_relaxed);
     if (item != none) all.emplace_back(replica, item);
   }
   return all;

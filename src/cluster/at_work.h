@@ -50,6 +50,7 @@ class AtWork {
 
  private:
   AtWork(Fd fd, std::atomic<std::uint64_t>* words) : fd_(std::move(fd)), words_(words) {}
+  std::atomic<std::uint64_t>& word(ReplicaId replica) const;
 
   Fd fd_;
   std::atomic<std::uint64_t>* words_ = nullptr;

@@ -32,6 +32,22 @@ TEST_CASE("what a process was at work on can be read after its death") {
   CHECK(mine->busy() == Busy{{0, 0}, {7, 4'711}});
 }
 
+TEST_CASE("replicas of one process do not share a cache line, and each has a word of its own") {
+  auto mine = AtWork::create();
+  REQUIRE(mine.ok());
+  const auto at = [&](ReplicaId replica) {
+    return reinterpret_cast<std::uintptr_t>(&(*mine)[replica]);
+  };
+  CHECK(at(0) / 64 != at(1) / 64);
+  CHECK(at(1) / 64 != at(2) / 64);
+  for (ReplicaId replica = 0; replica < AtWork::replicas_max; ++replica) {
+    (*mine)[replica].store(replica);
+  }
+  const Busy busy = mine->busy();
+  REQUIRE(busy.size() == AtWork::replicas_max);
+  for (const auto& [replica, item] : busy) CHECK(item == replica);
+}
+
 TEST_CASE("a worker cannot take the memory away from its coordinator") {
   auto mine = AtWork::create();
   REQUIRE(mine.ok());

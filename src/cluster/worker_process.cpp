@@ -3,6 +3,8 @@
 #include <sched.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <functional>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -71,7 +73,7 @@ class WorkerProcess {
         graph_,
         runtime::WorkerSettings{.slot = environment_.slot,
                                 .store = store_.get(),
-                                .at_work = at_work_ ? &(*at_work_)[0] : nullptr,
+                                .at_work = place_of_work(),
                                 .on_the_way = environment_.on_the_way,
                                 .batches = environment_.batches,
                                 .dead_letters = environment_.dead_letters,
@@ -81,6 +83,12 @@ class WorkerProcess {
                                 .lead = &lead_},
         [this](const runtime::FromWorker& message) { control_->send(to_frame(message)); });
     return open_transport();
+  }
+
+  std::function<std::atomic<std::uint64_t>&(ReplicaId)> place_of_work() {
+    if (!at_work_) return nullptr;
+    return
+        [this](ReplicaId replica) -> std::atomic<std::uint64_t>& { return (*at_work_)[replica]; };
   }
 
   // Before there are other threads, which inherit it (paper 004, section 3: threadMapping).

@@ -130,8 +130,7 @@ void Worker::make_replicas(const std::vector<Slot>& placement) {
   make_threads(local_count_);
   for (ReplicaId id = 0; id < replicas_.size(); ++id) {
     if (placement_[id] != settings_.slot) continue;
-    std::atomic<std::uint64_t>* at_work =
-        settings_.at_work == nullptr ? nullptr : settings_.at_work + id;
+    std::atomic<std::uint64_t>* at_work = settings_.at_work ? &settings_.at_work(id) : nullptr;
     replicas_[id] =
         std::make_unique<ReplicaActor>(id, plan_.replicas[id], graph_, *this, *threads_, at_work);
   }

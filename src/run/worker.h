@@ -24,8 +24,8 @@ struct WorkerSettings {
   Slot slot = 0;
   /// Null: no snapshots.
   store::SnapshotStore* store = nullptr;
-  /// One place for each replica of the plan where others can see what it is at work on, or null.
-  std::atomic<std::uint64_t>* at_work = nullptr;
+  /// A place for each replica of the plan where others can see what it is at work on; or null.
+  std::function<std::atomic<std::uint64_t>&(ReplicaId)> at_work;
   /// How many batches may be on their way over a channel from the replicas of a process, this one
   /// included; as CreditPace has it where nothing is said.
   std::map<Slot, std::uint32_t> on_the_way;
