@@ -1,17 +1,19 @@
 // Point to point: a source makes items of one size, a sink checks that all came, in order, whole.
 //
-//     p2p_app BYTES ITEMS [raw|cereal]
+//     p2p_app BYTES ITEMS [raw|cereal|handed]
 //
-// Items are copied raw, or written and read by cereal as a number and a vector of the rest.
-// Prints the seconds from the first item made to the last one checked.
+// Items are copied raw, or written and read by cereal as a number and a vector of the rest, or
+// their memory is handed over. Prints the seconds from the first item made to the last one checked.
 #include <piracema/piracema.h>
 
 #include <array>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <stdexcept>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 using namespace piracema;
@@ -32,6 +34,16 @@ template <>
 struct Small<8> {
   std::int64_t sequence;
 };
+
+template <class Item>
+std::int64_t sequence_of(const Item& item) {
+  return item.sequence;
+}
+std::int64_t sequence_of(const Buffer& item) {
+  std::int64_t sequence = 0;
+  std::memcpy(&sequence, item.data(), sizeof sequence);
+  return sequence;
+}
 
 /// Says when the first item was made: it is the only one whose sequence is negative.
 template <class Item>
@@ -57,9 +69,10 @@ struct Check {
   std::int64_t items = 0, got = 0, start = 0;
 
   void operator()(const Item& item) {
+    const std::int64_t sequence = sequence_of(item);
     if (got == 0)
-      start = -item.sequence;
-    else if (item.sequence != got)
+      start = -sequence;
+    else if (sequence != got)
       throw std::runtime_error("not the next item");
     if (++got == items) {
       std::printf("%.6f\n", static_cast<double>(nanoseconds() - start) / 1e9);
@@ -97,14 +110,32 @@ struct MakeByCereal {
   }
 };
 
-int go_by_cereal(std::size_t bytes, std::int64_t items) {
-  return run(pipeline(source("make", MakeByCereal{bytes, {items}}),
-                      sink("check", Check<ByCereal>{items})));
+struct MakeHanded {
+  std::size_t bytes = 8;
+  Make<Small<8>> make;
+
+  std::optional<Buffer> operator()() {
+    const auto small = make();
+    if (!small) return std::nullopt;
+    std::optional<Buffer> item(std::in_place);
+    item->resize(bytes);
+    std::memcpy(item->data(), &small->sequence, sizeof small->sequence);
+    return item;
+  }
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(make);
+  }
+};
+
+template <class Item, class Source>
+int go_from(Source make, std::int64_t items) {
+  return run(pipeline(source("make", std::move(make)), sink("check", Check<Item>{items})));
 }
 
 template <class Item>
 int go(std::int64_t items) {
-  return run(pipeline(source("make", Make<Item>{items}), sink("check", Check<Item>{items})));
+  return go_from<Item>(Make<Item>{items}, items);
 }
 
 }  // namespace
@@ -113,9 +144,11 @@ int main(int argc, char** argv) {
   if (argc < 3 || argc > 4 || std::atoll(argv[1]) < 8) return 2;
   const std::int64_t items = std::atoll(argv[2]);
   const std::string_view kind = argc == 4 ? argv[3] : "raw";
-  if (kind == "cereal") return go_by_cereal(static_cast<std::size_t>(std::atoll(argv[1])), items);
+  const auto bytes = static_cast<std::size_t>(std::atoll(argv[1]));
+  if (kind == "cereal") return go_from<ByCereal>(MakeByCereal{bytes, {items}}, items);
+  if (kind == "handed") return go_from<Buffer>(MakeHanded{bytes, {items}}, items);
   if (kind != "raw") return 2;
-  switch (std::atoll(argv[1])) {
+  switch (bytes) {
     case 8:
       return go<Small<8>>(items);
     case 64:

@@ -153,7 +153,7 @@ def serialization(arguments):
     mapping = {} if len(cores) < 2 else {
         "threadMapping": [",".join(map(str, half)) for half in halves]}
     points = [figure.point(size, {kind: p2p(figure, size, 1, kind=kind, **mapping)
-                                  for kind in ["cereal", "raw"]}) for size in all_sizes]
+                                  for kind in ["cereal", "raw", "handed"]}) for size in all_sizes]
     names = [text_of(size) for size in all_sizes]
     alike = [(i, 100) for i, size in enumerate(all_sizes) if size <= 8192]
     figure.draw(serialization.__doc__, [

@@ -26,8 +26,9 @@ struct Order {
 
 /// Items on their way from one replica to another: the unit that is queued, sent and credited.
 ///
-/// Items of a fixed size lie one behind the other; others have their length, a uint32, before
-/// them. Identifiers are not stored while they count upwards by one.
+/// Items of one size lie one behind the other; others have their length, a uint32, before them.
+/// So an item that was handed over is all the bytes of its batch. Identifiers are not stored while
+/// they count upwards by one.
 struct Batch {
   std::uint32_t count = 0;
   /// Size of every item, or 0 where each has its own length.
@@ -61,6 +62,7 @@ struct Batch {
       item_bytes = Codec<T>::fixed_bytes;
       Codec<T>::encode(item, data);
     } else {
+      if constexpr (HandedOver<T>) say_lengths();
       const std::size_t at = data.size();
       data.extend(sizeof(std::uint32_t));
       Codec<T>::encode(item, data);
@@ -69,16 +71,26 @@ struct Batch {
     count += 1;
   }
 
+  /// Appends an item of a type that is handed over, by its bytes. The first one of a batch keeps
+  /// its memory if it is no less than `handed_over_bytes_min`; others are copied.
+  void add_handed(std::uint64_t id, Buffer bytes);
+
  private:
   /// The first one, or one that does not count upwards with the others.
   void add_other_id(std::uint64_t id);
 
-  void close_item(std::size_t at) {
-    const std::size_t bytes = data.size() - at - sizeof(std::uint32_t);
+  /// Puts a length before each item, where one was handed over and others come behind it.
+  void say_lengths();
+
+  static std::uint32_t length_of(std::size_t bytes) {
     if (bytes > std::numeric_limits<std::uint32_t>::max()) {
       throw DecodeError("an item of " + std::to_string(bytes) + " bytes is above the limit, 4 GiB");
     }
-    const auto length = static_cast<std::uint32_t>(bytes);
+    return static_cast<std::uint32_t>(bytes);
+  }
+
+  void close_item(std::size_t at) {
+    const std::uint32_t length = length_of(data.size() - at - sizeof length);
     std::memcpy(data.data() + at, &length, sizeof length);
   }
 };

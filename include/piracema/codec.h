@@ -6,6 +6,7 @@
 #include <cereal/types/string.hpp>
 #include <cereal/types/utility.hpp>
 #include <cereal/types/vector.hpp>
+#include <concepts>
 #include <istream>
 #include <ostream>
 #include <stdexcept>
@@ -32,11 +33,34 @@ class DecodeError : public std::runtime_error {
 ///     static void encode(const T&, Buffer& out);       // appends
 ///     static T decode(Bytes in);                       // all of `in`; throws DecodeError
 ///
+/// A T that differs in size and whose bytes lie in a Buffer may be handed over instead of copied
+/// (paper 004, section 3: a pair of functions that passes the memory on). Beside the others, and
+/// with the same bytes as those:
+///
+///     static Buffer hand_over(T value);
+///     static T take_over(Buffer bytes);                // throws DecodeError
+///
 /// Both ends are the same program on machines of the same byte order.
 template <class T>
 struct Codec;
 
+/// Its memory goes from who emits it to who takes it: a T of `handed_over_bytes_min` or more that
+/// is given away (`emit(std::move(t))`, or returned by a node) is a batch by itself, whose bytes
+/// are the T's own.
+template <class T>
+concept HandedOver = Codec<T>::fixed_bytes == 0 && requires(T value, Buffer bytes) {
+  { Codec<T>::hand_over(std::move(value)) } -> std::same_as<Buffer>;
+  { Codec<T>::take_over(std::move(bytes)) } -> std::same_as<T>;
+};
+
+/// Smaller ones are copied into batches: there a message of its own costs more than the copy.
+constexpr std::size_t handed_over_bytes_min = std::size_t{16} << 10;
+
 namespace detail {
+
+/// An argument of that type may be handed over: no reference to what somebody keeps.
+template <class T>
+concept GivenAway = !std::is_reference_v<T> && !std::is_const_v<T> && HandedOver<T>;
 
 template <class T>
 concept RawCopied = std::is_trivially_copyable_v<T> && !std::is_pointer_v<T>;
@@ -94,6 +118,15 @@ struct Codec<std::string> {
     out.append(value.data(), value.size());
   }
   static std::string decode(Bytes in) { return std::string(as_text(in)); }
+};
+
+template <>
+struct Codec<Buffer> {
+  static constexpr std::size_t fixed_bytes = 0;
+  static void encode(const Buffer& value, Buffer& out) { out.append(value.data(), value.size()); }
+  static Buffer decode(Bytes in) { return Buffer(in); }
+  static Buffer hand_over(Buffer value) { return value; }
+  static Buffer take_over(Buffer bytes) { return bytes; }
 };
 
 template <detail::RawCopied E>

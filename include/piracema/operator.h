@@ -6,8 +6,10 @@
 #include <cstdint>
 #include <functional>
 #include <iterator>
+#include <limits>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace piracema {
@@ -79,39 +81,41 @@ class Output {
   /// Of the item that was begun last.
   std::uint64_t id() const { return id_; }
 
-  /// Sends an item the way that the edge says.
+  /// Sends an item the way that the edge says. Of one that is given away, by an rvalue, the memory
+  /// goes with it if its type is `HandedOver`; so in all of these.
   template <class T>
-  void emit(const T& item) {
-    emit_on(0, item);
+  void emit(T&& item) {
+    emit_on(0, std::forward<T>(item));
   }
 
   /// The same by one of several outputs, counted from 0.
   template <class T>
-  void emit_on(std::uint32_t output, const T& item) {
+  void emit_on(std::uint32_t output, T&& item) {
     const Way& way = ways_[output];
     if (!way.routed) [[likely]] {
-      add(way, way.any_lane(), item);
+      add(way, way.any_lane(), std::forward<T>(item));
     } else if (way.delivery == Delivery::scatter) {
       scatter(way, item);
     } else {
-      add(way, way.first_lane + route(way, &item), item);
+      const std::size_t receiver = route(way, &item);
+      add(way, way.first_lane + receiver, std::forward<T>(item));
     }
   }
 
   /// Sends an item to the replica for `key`, whatever the edge says.
   template <class T>
-  void emit_to_key(std::uint64_t key, const T& item) {
+  void emit_to_key(std::uint64_t key, T&& item) {
     const Way& way = ways_[0];
-    add(way, way.first_lane + mix(key) % way.receivers, item);
+    add(way, way.first_lane + mix(key) % way.receivers, std::forward<T>(item));
   }
 
   /// Sends an item to one receiver, whatever the edge says. Throws std::out_of_range when there is
   /// none of that number.
   template <class T>
-  void emit_to(std::uint32_t output, std::uint64_t receiver, const T& item) {
+  void emit_to(std::uint32_t output, std::uint64_t receiver, T&& item) {
     const Way& way = ways_[output];
     if (receiver >= way.receivers) no_receiver(receiver, way.receivers);
-    add(way, way.first_lane + receiver, item);
+    add(way, way.first_lane + receiver, std::forward<T>(item));
   }
 
   /// How many receivers an output has.
@@ -133,6 +137,9 @@ class Output {
     std::uint32_t items_limit = 1;
     std::size_t bytes_limit = std::size_t{256} << 10;
     Router router;
+
+    /// Where a lane is not to be closed before its time: in an order, and where there is nobody.
+    static constexpr std::size_t no_limit = std::numeric_limits<std::size_t>::max();
 
     std::size_t any_lane() const { return first_lane + receivers; }
   };
@@ -165,14 +172,24 @@ class Output {
 
  private:
   template <class T>
-  void add(const Way& way, std::size_t to, const T& item) {
-    Batch& batch = lanes_[to];
-    batch.add(id_, item);
+  void add(const Way& way, std::size_t to, T&& item) {
+    if constexpr (detail::GivenAway<T>) {
+      add_handed(way, to, Codec<T>::hand_over(std::move(item)));
+    } else {
+      lanes_[to].add(id_, item);
+      if (is_full_with_it(way, lanes_[to])) [[unlikely]]
+        lane_full(to);
+    }
+  }
+
+  /// An item of a type that is handed over: a large one has a batch for itself, where that may be.
+  void add_handed(const Way& way, std::size_t to, Buffer bytes);
+
+  /// Notes the place of the item that `batch` got last.
+  bool is_full_with_it(const Way& way, Batch& batch) {
     if (way.keeps_positions)
       batch.positions.push_back(inherits_positions_ ? position_ : emitted_++);
-    if (batch.count >= way.items_limit || batch.data.size() >= way.bytes_limit) [[unlikely]] {
-      lane_full(to);
-    }
+    return batch.count >= way.items_limit || batch.data.size() >= way.bytes_limit;
   }
 
   // Slices as equal as they can be, the first ones longer; a receiver may get an empty one.
@@ -213,8 +230,9 @@ class Operator {
   /// Called once, after `load` and before the first item.
   virtual void open(const Context&) {}
 
-  /// A node or sink: takes all items of a batch, in order.
-  virtual void process(const Batch&, Output&) {}
+  /// A node or sink: takes all items of a batch, in order. It may keep the memory of `data`; the
+  /// rest stays as it is.
+  virtual void process(Batch&, Output&) {}
 
   /// A source: emits until `output.full()`, or less. Should return within 100 ms: a snapshot, a
   /// recovery and Ctrl-C wait for it. After `nothing_yet` it is called again when it has called

@@ -26,7 +26,7 @@ void FusedOperator::open(const Context& context) {
   }
 }
 
-void FusedOperator::process(const Batch& batch, Output& output) {
+void FusedOperator::process(Batch& batch, Output& output) {
   parts_.front()->process(batch, output);
 }
 

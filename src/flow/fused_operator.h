@@ -22,7 +22,7 @@ class FusedOperator final : public Operator {
   explicit FusedOperator(const std::vector<Part>& parts);
 
   void open(const Context& context) override;
-  void process(const Batch& batch, Output& output) override;
+  void process(Batch& batch, Output& output) override;
   Produced produce(Output& output) override;
   void finish(Output& output) override;
   void save(Buffer& out) override;

@@ -79,7 +79,8 @@ TEST_CASE("combined nodes are one, which does what both do, and others stay as t
   const auto both = fused.code[1]();
   both->open({.node = "twice+sum"});
   Kept output(1);
-  both->process(batch_of({1, 2, 3}), output);
+  Batch three = batch_of({1, 2, 3});
+  both->process(three, output);
   both->finish(output);
   CHECK(output.items() == std::vector<std::int64_t>{2, 6, 12, -12});
 }
@@ -88,11 +89,12 @@ TEST_CASE("fused nodes save and load the state of each") {
   const Graph fused = middle_fused();
   Kept before(1), after(1);
   const auto first = fused.code[1](), second = fused.code[1]();
-  first->process(batch_of({5}), before);
+  Batch five = batch_of({5}), one_more = batch_of({1});
+  first->process(five, before);
   Buffer state;
   first->save(state);
   second->load(state);
-  second->process(batch_of({1}), after);
+  second->process(one_more, after);
   CHECK(after.items() == std::vector<std::int64_t>{12});
 }
 

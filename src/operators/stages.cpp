@@ -22,7 +22,7 @@ class Receiver final : public Operator {
 
   void open(const Context& context) override { context_ = context; }
 
-  void process(const Batch& batch, Output& output) override {
+  void process(Batch& batch, Output& output) override {
     const Place place(context_);
     const KeyStore::Use use(store_);
     BatchReader items(batch);

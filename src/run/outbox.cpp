@@ -58,7 +58,7 @@ Outbox::Outbox(ReplicaId self, const flow::ReplicaPlan& plan, const Graph& graph
     ways_.emplace_back();
     lanes_.emplace_back();
     ways_[0].items_limit = std::numeric_limits<std::uint32_t>::max();
-    ways_[0].bytes_limit = std::numeric_limits<std::size_t>::max();
+    ways_[0].bytes_limit = Way::no_limit;
   }
 }
 
@@ -103,7 +103,7 @@ void Outbox::add_output(const flow::OutputPlan& plan, const Graph& graph,
 void Outbox::set_limits(std::uint32_t output) {
   if (exits_[output].order && !plan_.starts_order) {
     ways_[output].items_limit = std::numeric_limits<std::uint32_t>::max();
-    ways_[output].bytes_limit = std::numeric_limits<std::size_t>::max();
+    ways_[output].bytes_limit = Way::no_limit;
   } else {
     ways_[output].items_limit = exits_[output].pace.items();
   }

@@ -54,8 +54,11 @@ void Outbox::close_lane(std::uint32_t output, std::size_t lane, const Order& ord
   batch.order = order;
   items_sent_ += batch.count;
   bytes_sent_ += batch.data.size();
-  // The next batch of the lane will be about as large.
-  lanes_[lane].data.reserve(std::min(batch.data.size(), std::size_t{1} << 20));
+  // The next batch of the lane will be about as large. A single item of a known size takes its
+  // memory at once, or brings it.
+  if (batch.count != 1 || batch.item_bytes == 0) {
+    lanes_[lane].data.reserve(std::min(batch.data.size(), std::size_t{1} << 20));
+  }
   Exit& exit = exits_[output];
   if (exit.ended) {
     emitted_after_end_ = true;

@@ -1,6 +1,7 @@
 #include "run/reorder.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "base/ensure.h"
@@ -26,6 +27,17 @@ void add_raw(Batch& batch, const Item& item, std::uint32_t item_bytes) {
   batch.count += 1;
 }
 
+// Of all items; 0 where they differ, as those do that were handed over.
+std::uint32_t common_size(const std::vector<Batch>& parts) {
+  std::optional<std::uint32_t> size;
+  for (const Batch& part : parts) {
+    if (part.count == 0) continue;
+    if (size && *size != part.item_bytes) return 0;
+    size = part.item_bytes;
+  }
+  return size.value_or(0);
+}
+
 }  // namespace
 
 Batch merge(std::vector<Batch> parts) {
@@ -43,8 +55,7 @@ Batch merge(std::vector<Batch> parts) {
   Batch merged;
   merged.order = parts.front().order;
   merged.order.share = Order::whole;
-  std::uint32_t item_bytes = 0;
-  for (const Batch& part : parts) item_bytes = std::max(item_bytes, part.item_bytes);
+  const std::uint32_t item_bytes = common_size(parts);
   for (const Item& item : items) add_raw(merged, item, item_bytes);
   return merged;
 }

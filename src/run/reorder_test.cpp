@@ -56,6 +56,17 @@ TEST_CASE("origins are ordered each by itself") {
   CHECK(text(reorder.add(part(0, Order::whole, {"q"}, {}, 8))) == "q ");
 }
 
+TEST_CASE("a batch of which one part was handed over is put together again") {
+  const std::string large(handed_over_bytes_min, 'x');
+  for (const std::string& other : {std::string("b"), large, large + "y"}) {
+    Reorder reorder;
+    Batch handed = part(0, Order::whole / 2, {}, {1});
+    handed.add_handed(100, Buffer(as_bytes(large)));
+    CHECK(reorder.add(std::move(handed)).empty());
+    CHECK(text(reorder.add(part(0, Order::whole / 2, {other}, {0}))) == other + " " + large + " ");
+  }
+}
+
 TEST_CASE("identifiers survive a merge") {
   Batch a = part(0, Order::whole / 2, {"x"}, {1});
   Batch b = part(0, Order::whole / 2, {"y"}, {0});

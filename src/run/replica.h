@@ -91,7 +91,7 @@ class Replica {
   void flush_produced();
   void count_produced(std::int64_t begun);
   void take(std::size_t input, Batch batch);
-  std::uint64_t process(const Batch& batch);
+  std::uint64_t process(Batch& batch);
   void note_output();
   void release(ReplicaId origin, std::uint64_t sequence);
   void give_credit(std::size_t input, std::uint64_t took);

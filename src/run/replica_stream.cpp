@@ -87,7 +87,7 @@ void Replica::take(std::size_t input, Batch batch) {
     took = process(batch);
   } else {
     const ReplicaId origin = batch.order.origin;
-    for (const Batch& next : reorder_.add(std::move(batch))) {
+    for (Batch& next : reorder_.add(std::move(batch))) {
       if (failed_) return;
       took += process(next);
       release(origin, next.order.sequence + 1);
@@ -97,7 +97,7 @@ void Replica::take(std::size_t input, Batch batch) {
 }
 
 // Returns how long it took.
-std::uint64_t Replica::process(const Batch& batch) {
+std::uint64_t Replica::process(Batch& batch) {
   if (node_.role == Role::sink && batch.count != 0) note_output();
   const Time start = port_.now();
   outbox_.begin_batch(batch);

@@ -7,6 +7,7 @@
 #include <optional>
 #include <tuple>
 #include <type_traits>
+#include <utility>
 
 namespace piracema {
 
@@ -18,6 +19,8 @@ class Takes {
   virtual ~Takes() = default;
   /// What comes of it goes to `output`.
   virtual void take(const T& item, Output& output) = 0;
+  /// The same with one that is given away.
+  virtual void take_own(T&& item, Output& output) { take(item, output); }
 };
 }  // namespace detail
 
@@ -34,6 +37,14 @@ class Emit {
       next_->take(item, *output_);
     } else {
       output_->emit_on(number_, item);
+    }
+  }
+  /// One that is given away goes with its memory, if its type is handed over.
+  void operator()(T&& item) const {
+    if (next_ != nullptr) {
+      next_->take_own(std::move(item), *output_);
+    } else {
+      output_->emit_on(number_, std::move(item));
     }
   }
 
@@ -53,6 +64,9 @@ class EmitTo : public Emit<T> {
   /// Throws std::out_of_range when there is none of that number.
   void to(std::uint64_t receiver, const T& item) const {
     this->output_->emit_to(this->number_, receiver, item);
+  }
+  void to(std::uint64_t receiver, T&& item) const {
+    this->output_->emit_to(this->number_, receiver, std::move(item));
   }
   std::uint64_t receivers() const { return this->output_->receivers(this->number_); }
 };

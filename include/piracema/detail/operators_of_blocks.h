@@ -34,9 +34,18 @@ Router number_router(Route route) {
   };
 }
 
-/// Calls `use` with the item in `bytes`: without a copy where it lies there as it would in memory.
+/// The item in `bytes`, which lie in `batch`: with their memory where it may be handed over.
+template <class In>
+In item_of(Batch& batch, Bytes bytes) {
+  if constexpr (HandedOver<In>) {
+    if (bytes.size() == batch.data.size()) return Codec<In>::take_over(std::move(batch.data));
+  }
+  return Codec<In>::decode(bytes);
+}
+
+/// Calls `use` with the item: without a copy where it lies in `bytes` as it would in memory.
 template <class In, class Use>
-void with_item(Bytes bytes, const Use& use) {
+void with_item(Batch& batch, Bytes bytes, const Use& use) {
   if constexpr (requires { Codec<In>::as_in_memory; }) {
     if (bytes.size() != sizeof(In)) wrong_size(sizeof(In), bytes.size());
     // What was copied into a Buffer as bytes is an object there (C++20, [intro.object]/10).
@@ -44,7 +53,7 @@ void with_item(Bytes bytes, const Use& use) {
       return use(*std::launder(reinterpret_cast<const In*>(bytes.data())));
     }
   }
-  use(Codec<In>::decode(bytes));
+  use(item_of<In>(batch, bytes));
 }
 
 /// What all blocks have in common: their code, and its hooks as far as it has them.
@@ -102,11 +111,11 @@ class BlockSource final : public BlockOperator<F> {
     const Emit<Out> emit(output, 0, next_);
     do {
       output.begin_item(first_id_ + emitted_);
-      const std::optional<Out> item = code_();
+      std::optional<Out> item = code_();
       if (!item) return Produced::end;
       // Counted first: `emit` may not return, and the count is then of no more use.
       emitted_ += 1;
-      emit(*item);
+      emit(std::move(*item));
     } while (!output.full());
     return Produced::some;
   }
@@ -174,8 +183,12 @@ class BlockNode final : public BlockOperator<F>, public Takes<In> {
     Emits emits = emits_of(output);
     one(item, emits);
   }
+  void take_own(In&& item, Output& output) override {
+    Emits emits = emits_of(output);
+    one(std::move(item), emits);
+  }
 
-  void process(const Batch& batch, Output& output) override {
+  void process(Batch& batch, Output& output) override {
     Emits emits = emits_of(output);
     BatchReader items(batch);
     for (std::uint32_t i = 0; i < batch.count; ++i) {
@@ -183,13 +196,18 @@ class BlockNode final : public BlockOperator<F>, public Takes<In> {
       if (!output.begin_item(batch, i, item)) continue;
       if constexpr (TakesBack<F>) {
         if (batch.input == 1) {
-          with_item<typename BackOf<F>::type>(item, [&](const auto& value) {
-            std::apply([&](auto&... emit) { this->code_.back(value, emit...); }, emits);
+          with_item<typename BackOf<F>::type>(batch, item, [&](auto&& value) {
+            std::apply(
+                [&](auto&... emit) {
+                  this->code_.back(std::forward<decltype(value)>(value), emit...);
+                },
+                emits);
           });
           continue;
         }
       }
-      with_item<In>(item, [&](const In& value) { one(value, emits); });
+      with_item<In>(batch, item,
+                    [&](auto&& value) { one(std::forward<decltype(value)>(value), emits); });
     }
   }
 
@@ -221,13 +239,14 @@ class BlockNode final : public BlockOperator<F>, public Takes<In> {
     }
   }
 
-  void one(const In& item, Emits& emits) {
+  template <class Item>
+  void one(Item&& item, Emits& emits) {
     if constexpr (NodeTypes<F>::emits) {
-      std::apply([&](auto&... emit) { this->code_(item, emit...); }, emits);
+      std::apply([&](auto&... emit) { this->code_(std::forward<Item>(item), emit...); }, emits);
     } else if constexpr (NodeTypes<F>::may_drop) {
-      if (const auto result = code_(item)) std::get<0>(emits)(*result);
+      if (auto result = code_(std::forward<Item>(item))) std::get<0>(emits)(*std::move(result));
     } else {
-      std::get<0>(emits)(code_(item));
+      std::get<0>(emits)(code_(std::forward<Item>(item)));
     }
   }
 
@@ -248,16 +267,18 @@ class BlockSink final : public BlockOperator<F>, public Takes<In> {
       code_(In(item));
     }
   }
+  void take_own(In&& item, Output&) override { code_(std::move(item)); }
 
-  void process(const Batch& batch, Output& output) override {
+  void process(Batch& batch, Output& output) override {
     BatchReader items(batch);
     for (std::uint32_t i = 0; i < batch.count; ++i) {
       const Bytes item = items.next();
       if (!output.begin_item(batch, i, item)) continue;
       if constexpr (std::is_invocable_v<F&, const In&>) {
-        with_item<In>(item, [&](auto&& value) { code_(std::forward<decltype(value)>(value)); });
+        with_item<In>(batch, item,
+                      [&](auto&& value) { code_(std::forward<decltype(value)>(value)); });
       } else {
-        code_(Codec<In>::decode(item));
+        code_(item_of<In>(batch, item));
       }
     }
   }
