@@ -177,8 +177,9 @@ void Connection::rung() {
   int turns = 0;
   do {
     if (!read_channel(channel_bytes_at_once)) return;
-    if (++turns == reads_at_once) return channel_->ring_again();
-  } while ((!poller_.is_returning() && channel_->is_worth_waiting()) || !channel_->sleep());
+    // Others have their turn first; until then the writer need not ring for what it adds.
+    if (++turns == reads_at_once || poller_.is_returning()) return channel_->ring_again();
+  } while (channel_->is_worth_waiting() || !channel_->sleep());
   if (over_by_) finish_when_over();
 }
 
