@@ -31,6 +31,13 @@ struct Process {
   void rest() {
     if (!lead.wait(std::nullopt)) guest.sleep();
   }
+  /// The guest's thread: until it has seen itself to what came.
+  void lead_once() {
+    while (caller.load() != std::this_thread::get_id()) {
+      come();
+      rest();
+    }
+  }
 };
 
 }  // namespace
@@ -39,10 +46,7 @@ TEST_CASE("a guest that comes back soon fetches what comes for it itself") {
   Process process;
   process.lead.invite(process.guest);
   std::thread guest([&] {
-    while (process.caller.load() != std::this_thread::get_id()) {
-      process.come();
-      process.rest();
-    }
+    process.lead_once();
     process.lead.stop();
   });
   process.lead.run();
@@ -54,10 +58,7 @@ TEST_CASE("who is away for long does not keep what comes for others") {
   process.lead.invite(process.guest);
   std::atomic<std::thread::id> caller;
   std::thread guest([&] {
-    while (process.caller.load() != std::this_thread::get_id()) {
-      process.come();
-      process.rest();
-    }
+    process.lead_once();
     // It has had the lead, and works until something that comes for another one has been seen to.
     process.poller.post([&] {
       caller = std::this_thread::get_id();
@@ -112,10 +113,7 @@ TEST_CASE("a wait with an end has one") {
   Process process;
   process.lead.invite(process.guest);
   std::thread guest([&] {
-    while (process.caller.load() != std::this_thread::get_id()) {
-      process.come();
-      process.rest();
-    }
+    process.lead_once();
     // Nobody wakes it any more.
     for (int rests = 0; rests < 20; ++rests) process.lead.wait(std::chrono::milliseconds(1));
     process.lead.stop();
