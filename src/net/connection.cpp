@@ -176,28 +176,33 @@ void Connection::rung() {
   if (blocked_.exchange(false, std::memory_order_acquire)) write();
   int turns = 0;
   do {
-    if (!read_channel(channel_bytes_at_once)) return;
+    const auto bytes = read_channel(channel_bytes_at_once);
+    if (!bytes) return;
     // Others have their turn first; until then the writer need not ring for what it adds.
-    if (++turns == reads_at_once || poller_.is_returning()) return channel_->ring_again();
-  } while (channel_->is_worth_waiting() || !channel_->sleep());
+    if (++turns == reads_at_once || (poller_.is_returning() && *bytes != 0)) {
+      return channel_->ring_again();
+    }
+  } while ((!poller_.is_returning() && channel_->is_worth_waiting()) || !channel_->sleep());
   if (over_by_) finish_when_over();
 }
 
-// Reads until the channel is empty, or so much was read; false when the connection has ended.
-bool Connection::read_channel(std::size_t bytes_max) {
-  for (std::size_t bytes = 0; bytes < bytes_max && open_;) {
+// Reads until the channel is empty, or so much was read: how much, unless the connection has ended.
+std::optional<std::size_t> Connection::read_channel(std::size_t bytes_max) {
+  std::size_t bytes = 0;
+  while (bytes < bytes_max && open_) {
     const auto room = reader_.room();
     const ssize_t count = channel_->read(room.data(), room.size());
-    if (count < 0 && errno == EAGAIN) return true;
+    if (count < 0 && errno == EAGAIN) return bytes;
     if (count < 0) {
       fail({Errc::corrupt, "the peer has broken the rules of its channel"});
-      return false;
+      return std::nullopt;
     }
     reader_.filled(static_cast<std::size_t>(count));
     bytes += static_cast<std::size_t>(count);
     deliver();
   }
-  return open_;
+  if (!open_) return std::nullopt;
+  return bytes;
 }
 
 void Connection::deliver() {

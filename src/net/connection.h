@@ -77,7 +77,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   ssize_t read_socket(std::span<iovec> room);
   void deliver();
   void rung();
-  bool read_channel(std::size_t bytes_max);
+  std::optional<std::size_t> read_channel(std::size_t bytes_max);
   void ended();
   void finish_when_over();
   void write();

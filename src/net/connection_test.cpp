@@ -1,8 +1,11 @@
 #include "net/connection.h"
 
 #include <doctest/doctest.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -27,7 +30,60 @@ void put(const Fd& socket, std::string_view bytes) {
   REQUIRE(::write(socket.get(), bytes.data(), bytes.size()) == static_cast<ssize_t>(bytes.size()));
 }
 
+/// Nothing ever comes by it; notes whether its reader waited for something, and whether it sleeps.
+class EmptyChannel final : public ByteChannel {
+ public:
+  struct Notes {
+    int waits = 0, sleeps = 0;
+  };
+  explicit EmptyChannel(Notes& notes) : notes_(notes) {}
+
+  ssize_t write(const iovec*, std::size_t) override { return nothing(); }
+  ssize_t read(const iovec*, std::size_t) override { return nothing(); }
+  bool wait_for_room() override { return true; }
+  bool sleep() override {
+    notes_.sleeps += 1;
+    return true;
+  }
+  bool is_worth_waiting() override {
+    notes_.waits += 1;
+    return false;
+  }
+  std::size_t capacity() const override { return 0; }
+  bool is_over() const override { return false; }
+  int bell() const override { return bell_.get(); }
+  void quiet_bell() override {
+    eventfd_t times = 0;
+    eventfd_read(bell_.get(), &times);
+  }
+  void ring_again() override { eventfd_write(bell_.get(), 1); }
+
+ private:
+  static ssize_t nothing() {
+    errno = EAGAIN;
+    return -1;
+  }
+  Notes& notes_;
+  Fd bell_{::eventfd(1, EFD_NONBLOCK | EFD_CLOEXEC)};
+};
+
 }  // namespace
+
+TEST_CASE("who only looks in at the poller does not wait for what may come by a channel") {
+  const auto notes_of = [](milliseconds timeout) {
+    Poller poller;
+    auto [near, far] = stream_pair();
+    Seen seen;
+    const auto connection = Connection::open(poller, std::move(near), seen.events());
+    EmptyChannel::Notes notes;
+    REQUIRE(connection->use(std::make_unique<EmptyChannel>(notes)));
+    poller.run_once(timeout);
+    CHECK(notes.sleeps == 1);
+    return notes;
+  };
+  CHECK(notes_of(milliseconds(0)).waits == 0);
+  CHECK(notes_of(milliseconds(1000)).waits == 1);
+}
 
 TEST_CASE("what is sent is received, small and larger than any socket buffer, in order") {
   Poller poller;

@@ -111,7 +111,7 @@ void Poller::run_timers() {
 
 void Poller::run_once(std::chrono::milliseconds timeout) {
   ENSURE(runner_.exchange(std::this_thread::get_id()) == std::thread::id());
-  returning_ = false;
+  returning_ = timeout.count() == 0;
   int ready = 0;
   const auto wait = [&](int ms) {
     ready = epoll_wait(epoll_.get(), batch_.data(), static_cast<int>(batch_.size()), ms);

@@ -59,7 +59,8 @@ class Poller {
   /// Makes `run_once` return once it has called back for what is ready. Any thread; costs nothing
   /// on the poller's own.
   void wake();
-  /// For callbacks, that thread: they should not wait for what may come soon.
+  /// For callbacks, that thread: they should not wait for what may come soon, as `run_once` was
+  /// told not to wait, or woken.
   bool is_returning() const { return returning_; }
 
   /// Goes on until `stop`, which any thread may call, also before.
