@@ -13,7 +13,7 @@ namespace {
 using std::chrono::microseconds;
 using std::chrono::milliseconds;
 
-constexpr Time usual_most = microseconds(100);
+constexpr Time usual_most = microseconds(50);
 constexpr Time looks_for_least = microseconds(10);
 // Longer than a wake and a short turn of one of ours takes: a slice of somebody who has work.
 constexpr Time somebody_else = microseconds(400);
