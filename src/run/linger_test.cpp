@@ -158,6 +158,17 @@ TEST_CASE("a source that was late and has caught up does not keep its next items
   CHECK(f.made - before <= 40 + 5);
 }
 
+TEST_CASE("a source that has two items at a time keeps none of them back for its next two") {
+  Fixture f;
+  f.credit(1, 1'000, 0);
+  f.item_takes = std::chrono::microseconds(200);
+  for (int pair = 0; pair < 20; ++pair) {
+    CHECK(f.sent_by_step() == Sizes{1});
+    f.late_items = 1;
+    CHECK(f.sent_by_step() == Sizes{1});
+  }
+}
+
 TEST_CASE("an edge may say how many items share a batch, and how many bytes") {
   Fixture by_items(1, {.items = 7});
   by_items.credit(1, 100, 0);

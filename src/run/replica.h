@@ -21,6 +21,7 @@
 #include "run/outbox.h"
 #include "run/port.h"
 #include "run/reorder.h"
+#include "run/source_pace.h"
 
 namespace piracema::runtime {
 
@@ -137,11 +138,7 @@ class Replica {
   std::deque<SnapshotId> triggers_;
   std::deque<SnapshotId> commits_;
   SnapshotId last_saved_ = 0;
-  std::int64_t produce_items_ = 1;
-  /// Whether what a source's last call made is to leave before more has come: to whoever has asked,
-  /// or only to those who have nothing to do.
-  enum class Haste : std::uint8_t { none, some, great };
-  Haste haste_ = Haste::none;
+  SourcePace source_;
   /// Items that a node which is a whole program has made.
   std::uint64_t consumed_ = 0;
   bool had_output_ = false;

@@ -11,13 +11,6 @@ namespace {
 
 constexpr auto relaxed = std::memory_order_relaxed;
 
-// An item that takes longer to make than a message costs may have one for itself.
-constexpr std::uint64_t message_ns = 10'000;
-
-// A call of a source should last about so long: short enough to look at what else there is to
-// do, long enough for that to cost nothing.
-constexpr std::uint64_t produce_target_ns = 100'000;
-
 std::uint32_t ppm(double read) {
   if (read < 0) return 1'000'001;  // It does not know.
   return static_cast<std::uint32_t>(std::lround(std::min(read, 1.0) * 1e6));
@@ -30,15 +23,10 @@ Replica::Next Replica::produce() {
   // The last call's items need not wait for this one, if somebody has asked meanwhile.
   flush_produced();
   const Time start = port_.now();
-  const std::int64_t asked = produce_items_;
-  outbox_.begin_produce(asked, start + Time(produce_target_ns));
+  const std::int64_t asked = source_.items();
+  outbox_.begin_produce(asked, start + Time(SourcePace::call_ns));
   if (!guarded("the source", [&] { produced = operator_->produce(outbox_); })) return Next::wait;
   const std::uint64_t took = time_since(start);
-  if (took < produce_target_ns / 2) {
-    produce_items_ = std::min<std::int64_t>(produce_items_ * 2, 1 << 20);
-  } else if (took > produce_target_ns) {
-    produce_items_ = std::max<std::int64_t>(produce_items_ / 2, 1);
-  }
   at_work_.store(no_item, relaxed);
   counters_.busy_ns.fetch_add(took, relaxed);
   const std::int64_t begun = asked - outbox_.left_to_produce() - (produced == Produced::end);
@@ -48,13 +36,8 @@ Replica::Next Replica::produce() {
     finish();
     return Next::again;
   }
-  if (produced == Produced::nothing_yet) {
-    haste_ = Haste::great;
-  } else if (took < produce_target_ns / 4) {
-    haste_ = Haste::none;
-  } else {
-    haste_ = took >= static_cast<std::uint64_t>(begun) * message_ns ? Haste::great : Haste::some;
-  }
+  source_.made(begun, took);
+  if (produced == Produced::nothing_yet) source_.found_nothing();
   flush_produced();
   outbox_.flush_if_asked(start);
   count_out();
@@ -63,8 +46,8 @@ Replica::Next Replica::produce() {
 
 // A source that is slower than its receivers should not keep an item back for company.
 void Replica::flush_produced() {
-  if (haste_ == Haste::great) outbox_.flush_if_asked();
-  if (haste_ == Haste::some) outbox_.flush_to_idle();
+  if (source_.haste() == SourcePace::Haste::great) outbox_.flush_if_asked();
+  if (source_.haste() == SourcePace::Haste::some) outbox_.flush_to_idle();
 }
 
 // Nothing leaves a whole program that could be counted: what it begins counts, but for the end.
