@@ -1,37 +1,25 @@
 #include "ckpt/store_scout.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <signal.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cmath>
-#include <memory>
-#include <set>
-#include <vector>
 
 #include "base/text.h"
 #include "ckpt/bystander.h"
-#include "ckpt/document.h"
-#include "store/files.h"
+#include "ckpt/meant_dumps.h"
 #include "wire/fields.h"
 
 namespace piracema::ckpt {
 
 namespace {
 
-constexpr const char* writer_format = "piracema writer";
-constexpr std::string_view writer_name = "writer-";
 constexpr std::size_t probe_bytes = std::size_t{256} << 10, message_bytes_max = 4096;
 constexpr Time look_soon = std::chrono::seconds(1);
-/// One that has not said so again for as long has gone.
-constexpr time_t stale_seconds = 30;
 
 struct ScoutOrder {
   bool is_dump = false;
@@ -67,7 +55,7 @@ class Scout {
   Scout(Fd socket, const std::string& place)
       : socket_(std::move(socket)),
         place_(place),
-        name_(concat(writer_name, host_name(), ".", ::getpid())),
+        meant_(place, host_name()),
         probe_path_(concat(place, "/probe-", host_name(), ".", ::getpid())),
         probe_text_(probe_bytes, 'p') {}
 
@@ -77,13 +65,12 @@ class Scout {
   bool hear();
   void look();
   double probe() const;
-  void say_what_is_meant() const;
-  void look_at_others(StoreLook& look) const;
-  bool meets_us(const std::string& path) const;
   void tell(StoreLook look) const;
 
   Fd socket_;
-  const std::string place_, name_, probe_path_, probe_text_;
+  const std::string place_;
+  MeantDumps meant_;
+  const std::string probe_path_, probe_text_;
   /// What is meant.
   ScoutOrder plan_;
   StoreLook last_;
@@ -99,62 +86,14 @@ double Scout::probe() const {
   return std::chrono::duration<double>(now() - begin).count();
 }
 
-void Scout::say_what_is_meant() const {
-  const std::string text =
-      seal(writer_format, {{"from", plan_.from}, {"to", plan_.to}, {"bytes", plan_.bytes}});
-  const Fd file(::open(concat(place_, "/", name_).c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
-  // Whoever reads half of it takes it for nothing, this once.
-  if (::pwrite(file.get(), text.data(), text.size(), 0) == static_cast<ssize_t>(text.size())) {
-    (void)!::ftruncate(file.get(), static_cast<off_t>(text.size()));
-  }
-}
-
-bool Scout::meets_us(const std::string& path) const {
-  const auto text = store::read_file(path, message_bytes_max);
-  if (!text) return false;
-  bool meets = false;
-  const auto read = read_document(path, writer_format, *text, [&](const nlohmann::json& content) {
-    const auto from = member(content, "from").get<double>(),
-               to = member(content, "to").get<double>();
-    meets = from < plan_.to && plan_.from < to;
-  });
-  return read.ok() && meets;
-}
-
-void Scout::look_at_others(StoreLook& look) const {
-  const std::unique_ptr<DIR, int (*)(DIR*)> directory(::opendir(place_.c_str()), ::closedir);
-  if (!directory) return;
-  struct stat mine {
-  }, other{};
-  // By the clock of the store, whatever those of the hosts show.
-  if (::stat(concat(place_, "/", name_).c_str(), &mine) != 0) return;
-  std::set<std::string> hosts;
-  while (const dirent* entry = ::readdir(directory.get())) {
-    const std::string name = entry->d_name, path = concat(place_, "/", name);
-    if (!name.starts_with(writer_name) || name == name_) continue;
-    if (::stat(path.c_str(), &other) != 0) continue;
-    if (other.st_mtime + stale_seconds < mine.st_mtime) {
-      if (other.st_mtime + 100 * stale_seconds < mine.st_mtime) ::unlink(path.c_str());
-      continue;
-    }
-    if (!meets_us(path)) continue;
-    look.writers += 1;
-    hosts.insert(name.substr(writer_name.size(), name.rfind('.') - writer_name.size()));
-    const auto text = store::read_file(path, message_bytes_max);
-    if (!text) continue;
-    (void)read_document(path, writer_format, *text, [&](const nlohmann::json& content) {
-      const auto bytes = member(content, "bytes").get<double>();
-      if (std::isfinite(bytes) && bytes > 0) look.bytes += bytes;
-    });
-  }
-  look.hosts = static_cast<std::uint32_t>(hosts.size());
-}
-
 void Scout::look() {
   StoreLook look{.remembered = last_.remembered};
   if (plan_.to > 0) {
-    say_what_is_meant();
-    look_at_others(look);
+    meant_.say(plan_.from, plan_.to, plan_.bytes);
+    const auto others = meant_.others();
+    look.writers = others.writers;
+    look.hosts = others.hosts;
+    look.bytes = others.bytes;
   }
   look.probe = last_.probe;
   look.probing = true;
@@ -201,7 +140,7 @@ void Scout::run() {
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(next - now()).count();
     if (::poll(&wait, 1, static_cast<int>(std::max<std::int64_t>(0, left))) > 0 && !hear()) break;
   }
-  ::unlink(concat(place_, "/", name_).c_str());
+  meant_.take_back();
   ::unlink(probe_path_.c_str());
 }
 
