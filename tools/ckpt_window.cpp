@@ -146,6 +146,7 @@ void print_json(const Outlook& outlook, const Plan& plan) {
                                 {"probe", known.probe},
                                 {"busy", known.busy},
                                 {"learnt", outlook.learnt},
+                                {"sampling", outlook.sampling},
                                 {"p50", forecast.p50},
                                 {"p95", forecast.p95},
                                 {"p99", forecast.p99},

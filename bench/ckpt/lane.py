@@ -13,6 +13,7 @@ import time
 from gluster import gluster_store
 from jobs import Job, slow_store
 
+SAMPLED = 64e6  # Smaller jobs are not sampled for (src/ckpt/sampling.h).
 LEARNING = 4  # Dumps before a regression says anything.
 WRITER = """
 import os, sys
@@ -115,10 +116,13 @@ class Lane:
     def end_only(self, where, program):
         """The window's first part, in which the job would only run, is left out."""
         length = self.arguments.length
-        job = Job(self.arguments.build, where, *program)
+        opened = time.monotonic()
+        job = Job(self.arguments.build, where, *program, word="window", window=f"{length}s")
         # Its memory is filled by then.
         job.read_lines(self.arguments.steps)
-        plan = json.loads(job.ask("plan", "--for", f"{length}s", "--json"))
+        plan, has_left = self.plan_after_samples(job)
+        if has_left:
+            return self.end_of_window(job, opened, plan)
         begin = time.monotonic()
         stopped = job.begin("stop")
         job.end(75)
@@ -128,6 +132,21 @@ class Lane:
         kept = length - plan["used"] * length if plan["used"] > 0 else plan["duration"]
         return {**self.forecast_of(plan), "took": took, "kept": kept, "missed": took > kept,
                 "used": max(0, 1 - kept / length)}
+
+    def plan_after_samples(self, job):
+        """What is known when the last dump has to begin, and whether the job has not waited for it."""
+        filled, plan = time.monotonic(), None
+        while True:
+            asked = job.try_to_ask("plan", "--for", f"{self.arguments.length}s", "--json")
+            if not asked and plan:
+                return plan, True
+            plan = json.loads(asked) if asked else plan
+            # A keeper that has seen the memory as it is says whether there will be samples.
+            known = plan and not plan["sampling"] and (
+                plan["bytes"] < SAMPLED or time.monotonic() > filled + 1.5)
+            if known:
+                return plan, False
+            time.sleep(0.2)
 
     def whole(self, where, program):
         """A window that is lived through from its begin to its end."""
@@ -144,6 +163,11 @@ class Lane:
             if plan and left < plan["duration"] + 1.5:
                 break
             time.sleep(min(1, max(0.05, left - plan["duration"] - 1.4)) if plan else 0.1)
+        return self.end_of_window(job, opened, plan)
+
+    def end_of_window(self, job, opened, plan):
+        """That the keeper begins by itself."""
+        length = self.arguments.length
         for line in job.process.stderr:
             if "saved: image" in line:
                 saved = True

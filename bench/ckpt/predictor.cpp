@@ -8,6 +8,8 @@
 // The second: what they would have said of the dumps to a store that are recorded in its
 // .piracema-store (or in any directory's store.json), each from those before it.
 //
+// "sampled": where a plan keeps too much of a window samples are written first (Sampling).
+//
 // A deadline is missed when a dump takes longer than was kept free for it; what was kept free and
 // not needed is the slack, in multiples of what the dump took.
 #include "ckpt/predictor.h"
@@ -21,6 +23,7 @@
 #include <vector>
 
 #include "ckpt/planner.h"
+#include "ckpt/sampling.h"
 #include "ckpt/store_record.h"
 #include "ckpt/store_trace.h"
 
@@ -71,7 +74,7 @@ struct Tally {
     const auto percent = [&](std::size_t count) {
       return 100.0 * static_cast<double>(count) / static_cast<double>(dumps);
     };
-    std::printf("%-10s %-22s missed %6.2f %%   median slack %5.2f   90 %% used in %6.2f %%\n",
+    std::printf("%-19s %-22s missed %6.2f %%   median slack %5.2f   90 %% used in %6.2f %%\n",
                 store, name.c_str(), percent(missed), slack[slack.size() / 2], percent(most_used));
   }
 };
@@ -98,6 +101,19 @@ class Contest {
     predictor_.learn(features, took);
     size_.learn(features.bytes, took);
   }
+  /// As many as a window has for this dump.
+  void sample_for(const DumpFeatures& features, StoreTrace& store) {
+    const SamplingSettings most;
+    for (std::size_t i = 0; i < most.most; ++i) {
+      const Plan plan =
+          plan_dump({}, window_seconds, window_seconds, predictor_.forecast(features));
+      if (plan.used >= 1 - kept_share) return;
+      const auto [known, took] =
+          store.sample(std::min(most.bytes_most, most.share * features.bytes));
+      predictor_.learn(known, took);
+    }
+  }
+  void learn_sample(const DumpFeatures& features, double took) { predictor_.learn(features, took); }
   void print() {
     for (Tally& way : ways_) way.print(name_.c_str());
   }
@@ -112,13 +128,14 @@ class Contest {
   std::size_t dumps_ = 0;
 };
 
-void make_up(const char* name, StoreKind kind, std::uint64_t seeds, int dumps) {
+void make_up(const char* name, StoreKind kind, std::uint64_t seeds, int dumps, bool samples) {
   Contest contest(name);
   for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
     contest.begin_store();
     StoreTrace store(kind, seed);
     for (int i = 0; i < dumps; ++i) {
       const auto [features, took] = store.next();
+      if (samples) contest.sample_for(features, store);
       contest.next(features, took);
     }
   }
@@ -133,7 +150,13 @@ int replay(const std::string& place) {
   }
   Contest contest("recorded");
   contest.begin_store();
-  for (const PastDump& dump : *dumps) contest.next(dump.features, dump.seconds);
+  for (const PastDump& one : *dumps) {
+    if (one.features.sample > 0) {
+      contest.learn_sample(one.features, one.seconds);
+    } else {
+      contest.next(one.features, one.seconds);
+    }
+  }
   contest.print();
   return 0;
 }
@@ -149,7 +172,11 @@ int main(int argc, char** argv) {
     return 2;
   }
   const auto measured = [&](const char* name, StoreKind kind) {
-    make_up(name, kind, static_cast<std::uint64_t>(seeds), static_cast<int>(dumps));
+    for (const bool samples : {false, true}) {
+      const std::string way = std::string(name) + (samples ? ", sampled" : "");
+      make_up(way.c_str(), kind, static_cast<std::uint64_t>(seeds), static_cast<int>(dumps),
+              samples);
+    }
   };
   measured("calm", StoreKind::calm);
   measured("contended", StoreKind::contended);

@@ -72,6 +72,13 @@ def report(rows):
             some = [row for row in rows if row["lane"] == lane and bool(row["writers"]) == busy]
             if some:
                 print_ways(f"{lane}, {name}", some)
+    # A store that is not known yet, and dumps that nothing could make short enough, are counted apart.
+    possible = [row for row in rows if row["took"] <= (1 - AIM) * row["length"]]
+    for name, some in [("unknown", [row for row in possible if row["learnt"] < 4 * LEARNING]),
+                       ("known", [row for row in possible if row["learnt"] >= 4 * LEARNING])]:
+        used = sum(kept_by(row, "plan") <= (1 - AIM) * row["length"] for row in some)
+        print(f"\n{name} store: {part(used, len(some))} windows used to 90 %", end="")
+    print()
     # Before that a store is not known.
     known = [row for row in rows if row["learnt"] >= 4 * LEARNING]
     if known:

@@ -22,6 +22,7 @@ std::string encode_outlook(const Outlook& outlook) {
   const DumpForecast& forecast = outlook.forecast;
   return seal(format, {{"known", std::move(known)},
                        {"learnt", outlook.learnt},
+                       {"sampling", outlook.sampling},
                        {"quantiles", {forecast.p50, forecast.p95, forecast.p99, forecast.tail}},
                        {"factors", std::move(factors)}});
 }
@@ -35,6 +36,7 @@ Result<Outlook> decode_outlook(const std::string& text) {
         std::apply([&](auto&... number) { ((number = known.at(at++).get<double>()), ...); },
                    outlook.features.fields());
         outlook.learnt = number_in(content, "learnt");
+        outlook.sampling = member(content, "sampling").get<bool>();
         const auto& quantiles = member(content, "quantiles");
         DumpForecast& forecast = outlook.forecast;
         forecast.p50 = quantiles.at(0).get<double>();

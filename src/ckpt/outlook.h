@@ -15,6 +15,8 @@ struct Outlook {
   DumpForecast forecast;
   /// Dumps to this store that it was learnt from.
   std::size_t learnt = 0;
+  /// Samples are still written to learn more.
+  bool sampling = false;
 };
 
 /// One line of JSON, at most 4000 bytes.

@@ -31,10 +31,12 @@ struct DumpFeatures {
   double at = 0;
   /// 1 if its pages are compressed, which takes time and leaves less to be written; else 0.
   double compressed = 0;
+  /// 1 if it is no dump but a sample: `bytes` written and synced while the job runs on; else 0.
+  double sample = 0;
 
   auto fields() {
     return std::tie(bytes, swapped_bytes, processes, dirty_bytes, writers, others_bytes, probe,
-                    busy, at, compressed);
+                    busy, at, compressed, sample);
   }
 };
 
@@ -63,8 +65,9 @@ class Predictor {
   Predictor();
 
   DumpForecast forecast(const DumpFeatures& features) const;
-  /// A dump took `seconds`, more than 0.
+  /// A dump, or a sample, took `seconds`, more than 0.
   void learn(const DumpFeatures& features, double seconds);
+  /// So many dumps.
   std::size_t learnt() const { return learnt_; }
 
  private:
@@ -77,8 +80,8 @@ class Predictor {
   std::vector<double> times_;
   Regression line_;
   Spread spread_;
-  /// How much of a dump's error the next one has as well, and the error of the last.
-  double persistence_ = 0, last_error_ = 0;
+  /// How much of a dump's error the next one has as well, and the error of the last and its time.
+  double persistence_ = 0, last_error_ = 0, last_at_ = 0;
   /// At which quantiles are taken to hold 95 % and 99 %.
   double level95_ = 0.95, level99_ = 0.995;
   std::size_t learnt_ = 0;

@@ -48,9 +48,10 @@ Regression::Regression(const Before& before, const std::vector<Observation>& see
   double weight = 1;
   for (auto one = seen.rbegin(); one != seen.rend(); ++one, weight *= memory) {
     const double unexplained = one->y - product(before.weights, one->x);
+    const double counts = weight * one->counts;
     for (std::size_t i = 0; i < inputs; ++i) {
-      beyond[i] += weight * one->x[i] * unexplained;
-      for (std::size_t j = 0; j < inputs; ++j) squares[i][j] += weight * one->x[i] * one->x[j];
+      beyond[i] += counts * one->x[i] * unexplained;
+      for (std::size_t j = 0; j < inputs; ++j) squares[i][j] += counts * one->x[i] * one->x[j];
     }
   }
   inverse_ = inverse_of(squares);

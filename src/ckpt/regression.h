@@ -7,12 +7,14 @@
 /// A line through what was seen, of which the newest counts most. Pure.
 namespace piracema::ckpt {
 
-constexpr std::size_t inputs = 7;
+constexpr std::size_t inputs = 8;
 using Inputs = std::array<double, inputs>;
 
 struct Observation {
   Inputs x{};
   double y = 0;
+  /// As so many.
+  double counts = 1;
 };
 
 /// y = weights * x by least squares. Weights are drawn to those of before, the more so the surer

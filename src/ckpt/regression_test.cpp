@@ -8,7 +8,7 @@ namespace piracema::ckpt {
 
 namespace {
 
-const Regression::Before before{.weights = {0, 0, 0.5}, .certainty = {0.2, 1, 1, 1, 1, 1, 1}};
+const Regression::Before before{.weights = {0, 0, 0.5}, .certainty = {0.2, 1, 1, 1, 1, 1, 1, 1}};
 
 }  // namespace
 

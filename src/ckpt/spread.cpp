@@ -15,7 +15,7 @@ constexpr double first_share = 0.5;
 // The scale of all errors counts as so many that were made at the very place.
 constexpr double usual_weight = 3;
 // How far apart two places may be in each input to be alike.
-constexpr Inputs alike = {1e9, 1.0, 0.5, 0.5, 0.8, 0.5, 0.5};
+constexpr Inputs alike = {1e9, 1.0, 0.5, 0.5, 0.8, 0.5, 0.5, 1.0};
 constexpr double tail_level = 0.9;
 // Of the normal distribution beyond 0.9, in scales (its mean distance is 0.8 deviations).
 constexpr double first_tail = 0.6, first_tail_weight = 1;
@@ -42,9 +42,9 @@ Spread::Spread(const std::vector<Error>& past, double memory) : past_(past) {
   weights_.resize(past_.size());
   double weight = 1, sum = first_weight * first_scale, of = first_weight;
   for (std::size_t i = past_.size(); i-- > 0; weight *= memory) {
-    weights_[i] = weight;
-    sum += weight * std::abs(past_[i].error);
-    of += weight;
+    weights_[i] = weight * past_[i].counts;
+    sum += weights_[i] * std::abs(past_[i].error);
+    of += weights_[i];
   }
   usual_ = sum / of;
   for (std::size_t i = 0; i < past_.size(); ++i) {

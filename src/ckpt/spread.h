@@ -18,6 +18,8 @@ class Spread {
   struct Error {
     Inputs x{};
     double error = 0;
+    /// As so many.
+    double counts = 1;
   };
 
   /// What is taken for errors before there are any: those of a normal distribution.

@@ -21,8 +21,9 @@ namespace {
 
 constexpr const char* format = "piracema store";
 constexpr const char* directory_name = "/.piracema-store";
-// The older ones had no place for compression, which came before the time that a dump took.
-constexpr std::size_t numbers = 11, numbers_of_old = 10;
+// The older ones had no place for compression and for samples, which are told in this order before
+// the time that a dump took.
+constexpr std::size_t numbers = 12, numbers_of_old = 10;
 
 std::string path_in(const std::string& place) { return place + "/store.json"; }
 
@@ -48,8 +49,10 @@ nlohmann::json to_json(PastDump dump) {
 }
 
 PastDump past_dump(nlohmann::json list) {
-  if (list.is_array() && list.size() == numbers_of_old) list.insert(list.end() - 1, 0.0);
-  if (!list.is_array() || list.size() != numbers) throw WrongDocument("want dumps of 11 numbers");
+  while (list.is_array() && list.size() >= numbers_of_old && list.size() < numbers) {
+    list.insert(list.end() - 1, 0.0);
+  }
+  if (!list.is_array() || list.size() != numbers) throw WrongDocument("want dumps of 12 numbers");
   std::size_t at = 0;
   const auto next = [&] {
     const double value = list[at++].get<double>();

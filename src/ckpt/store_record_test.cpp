@@ -66,17 +66,21 @@ TEST_CASE("dumps are remembered, the newest of them, and teach the same again") 
   CHECK(learn_from(*read).learnt() == 40);
 }
 
-TEST_CASE("a dump that was remembered before there was compression was not compressed") {
+TEST_CASE("what was remembered before there was compression, or samples, had neither") {
   const store::ScratchDirectory scratch;
   const std::string path = scratch.path() + "/store.json";
-  write_text(path,
-             seal("piracema store", {{"dumps", {{5e8, 0, 2, 1e6, 1, 0, 0.01, 1, 1e9, 2.5}}}}));
+  write_text(path, seal("piracema store", {{"dumps",
+                                            {{5e8, 0, 2, 1e6, 1, 0, 0.01, 1, 1e9, 2.5},
+                                             {6e8, 0, 2, 1e6, 1, 0, 0.01, 1, 1e9, 1, 3.5}}}}));
   const auto read = read_past_dumps(scratch.path());
   REQUIRE(read.ok());
-  REQUIRE(read->size() == 1);
+  REQUIRE(read->size() == 2);
   CHECK(read->front().seconds == 2.5);
   CHECK(read->front().features.at == 1e9);
   CHECK(read->front().features.compressed == 0);
+  CHECK(read->back().seconds == 3.5);
+  CHECK(read->back().features.compressed == 1);
+  for (const PastDump& one : *read) CHECK(one.features.sample == 0);
 }
 
 TEST_CASE("a file that is torn or foreign teaches nothing, and one of another version is kept") {

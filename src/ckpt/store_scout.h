@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <tuple>
+#include <vector>
 
 #include "base/clock.h"
 #include "base/fd.h"
@@ -24,7 +25,16 @@ struct StoreLook {
   double bytes = 0;
   /// Dumps of ours that are remembered by now.
   std::uint32_t remembered = 0;
-  auto fields() { return std::tie(probe, probing, writers, hosts, bytes, remembered); }
+  /// Samples that were asked for and have come to an end, and whether the last one was refused, for
+  /// want of room or of a right.
+  std::uint32_t samples = 0;
+  bool sample_refused = false;
+  /// What the store has shown meanwhile, to us or to others there: samples and dumps; told once.
+  std::vector<PastDump> news;
+  auto fields() {
+    return std::tie(probe, probing, writers, hosts, bytes, remembered, samples, sample_refused,
+                    news);
+  }
 };
 
 /// A process that looks at a store for its keeper, tells other keepers there of what we intend,
@@ -48,6 +58,11 @@ class StoreScout {
   /// wanted more often. Never waits: what it cannot take is lost.
   void announce(double from, double to, double bytes, bool soon);
   void remember(const PastDump& dump);
+  /// Writes a sample of features.bytes (store_sample.h), unless others have written one that we
+  /// have not heard of; nothing else is looked at meanwhile. Answered by `samples`.
+  void sample(const DumpFeatures& features);
+  /// So many of them have not come to an end.
+  std::uint32_t sampling() const { return asked_samples_ - samples_; }
 
   /// Waits until all dumps are remembered, at most so long.
   void finish(Time limit);
@@ -56,7 +71,7 @@ class StoreScout {
   explicit StoreScout(Fd socket) : socket_(std::move(socket)) {}
 
   Fd socket_;
-  std::uint32_t remember_ = 0, remembered_ = 0;
+  std::uint32_t remember_ = 0, remembered_ = 0, asked_samples_ = 0, samples_ = 0;
 };
 
 /// Between two looks, usually.

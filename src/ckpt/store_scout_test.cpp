@@ -77,6 +77,44 @@ TEST_CASE("scouts tell each other of dumps that are meant at the same time, and 
   wait_until_gone(scratch.path());
 }
 
+TEST_CASE(
+    "a sample is written once for all who save to a store, and leaves nothing but what it took") {
+  const store::ScratchDirectory scratch;
+  auto a = StoreScout::start(scratch.path()), b = StoreScout::start(scratch.path());
+  REQUIRE(a.ok());
+  REQUIRE(b.ok());
+  // Both have read the record by then, which is empty.
+  for (StoreScout* one : {&*a, &*b}) wait_for(*one, [](const StoreLook& l) { return l.probe > 0; });
+  const DumpFeatures known{.bytes = 3e6, .at = 1e9, .sample = 1};
+  for (StoreScout* one : {&*a, &*b}) {
+    one->sample(known);
+    CHECK(one->sampling() == 1);
+    const auto look = wait_for(*one, [](const StoreLook& l) { return l.samples == 1; });
+    CHECK(one->sampling() == 0);
+    CHECK_FALSE(look.sample_refused);
+    REQUIRE(look.news.size() == 1);
+    CHECK(look.news.front().features.sample == 1);
+    CHECK(look.news.front().features.bytes == 3e6);
+    CHECK(look.news.front().seconds > 0);
+  }
+  const auto past = read_past_dumps(scratch.path());
+  REQUIRE(past.ok());
+  CHECK(past->size() == 1);
+  CHECK(learn_from(*past).learnt() == 0);
+  for (const auto& entry : std::filesystem::directory_iterator(scratch.path())) {
+    const std::string name = entry.path().filename();
+    CHECK((!name.starts_with("sample-") || name == "sample-lock"));
+  }
+  // The next one is a new one, and what others have saved meanwhile is heard of with it.
+  b->remember({{.bytes = 1e8, .at = 2e9}, 2.5});
+  b->finish(std::chrono::minutes(1));
+  a->sample(known);
+  const auto look = wait_for(*a, [](const StoreLook& l) { return l.samples == 2; });
+  REQUIRE(look.news.size() == 2);
+  CHECK(look.news.front().seconds == 2.5);
+  CHECK(look.news.back().features.sample == 1);
+}
+
 TEST_CASE("a scout goes with its keeper and leaves nothing but what it has remembered") {
   const store::ScratchDirectory scratch;
   {

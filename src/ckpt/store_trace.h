@@ -24,9 +24,19 @@ class StoreTrace {
     if (random_.chance(0.1)) busy_ = !busy_;
     DumpFeatures features;
     features.bytes = 20e6 + random_.unit() * 1180e6;
+    features.writers = kind_ == StoreKind::shared ? static_cast<double>(1 + random_.below(8)) : 1;
+    return finish(features);
+  }
+
+  /// A sample, of the store as it is after the last dump.
+  std::pair<DumpFeatures, double> sample(double bytes) {
+    return finish({.bytes = bytes, .sample = 1});
+  }
+
+ private:
+  std::pair<DumpFeatures, double> finish(DumpFeatures features) {
     const bool writes = busy_ && kind_ == StoreKind::contended;
     features.dirty_bytes = (writes ? 400e6 : 20e6) * random_.unit();
-    features.writers = kind_ == StoreKind::shared ? static_cast<double>(1 + random_.below(8)) : 1;
     double rate = kind_ == StoreKind::shared ? 110e6 : 800e6;
     if (kind_ == StoreKind::changing && count_ > 150) rate /= 4;
     // The knee: a server that many write to at once does worse than share (section 4.3.1).
@@ -38,7 +48,6 @@ class StoreTrace {
     return {features, plain * noise + stall};
   }
 
- private:
   double normal() {
     double sum = -6;
     for (int i = 0; i < 12; ++i) sum += random_.unit();

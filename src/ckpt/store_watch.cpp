@@ -18,6 +18,8 @@ namespace {
 constexpr double soon_seconds = 30;
 /// What is not remembered by then is forgotten.
 constexpr Time remember_limit = std::chrono::seconds(2);
+/// A sample may take as long, and says nothing of how the store fares until it has ended.
+constexpr double sample_seconds = 10;
 /// One that was given up would have taken longer than it had.
 constexpr double given_up_factor = 1.5;
 
@@ -70,6 +72,8 @@ void StoreWatch::hear_scout() {
   if (look) {
     look_ = *look;
     probing_since_ = look->probing ? std::optional(now()) : std::nullopt;
+    if (scout_->sampling() == 0) sampling_since_.reset();
+    for (const PastDump& one : look->news) predictor_.learn(one.features, one.seconds);
   } else if (look.error().code == Errc::lost) {
     poller_.forget(scout_->handle());
     scout_.reset();
@@ -89,18 +93,42 @@ DumpFeatures StoreWatch::features(const JobMemory& job) const {
                      .compressed = compressed_ ? 1.0 : 0.0};
   // A store that has not answered yet is as slow as that at least.
   if (probing_since_) known.probe = std::max(known.probe, seconds_since(*probing_since_));
+  // A sample is more than a probe.
+  if (sampling_since_) {
+    known.probe = std::max(known.probe, seconds_since(*sampling_since_) - sample_seconds);
+  }
   return known;
 }
 
 Outlook StoreWatch::outlook(const JobMemory& job) const {
   const DumpFeatures known = features(job);
-  return {known, predictor_.forecast(known), predictor_.learnt()};
+  return {known, predictor_.forecast(known), predictor_.learnt(), sampling_.wanted()};
 }
 
-void StoreWatch::announce(const Plan& plan, double left, const DumpFeatures& features) {
-  if (scout_) {
-    scout_->announce(plan.start_in, left, features.bytes, plan.start_in < soon_seconds);
-  }
+void StoreWatch::announce(const Plan& plan, Time closes, double length,
+                          const DumpFeatures& features) {
+  if (!scout_) return;
+  scout_->announce(plan.start_in, -seconds_since(closes), features.bytes,
+                   plan.start_in < soon_seconds);
+  // A sample beside a dump of ours would slow it down, and tell of the two of us.
+  if (dump_) return;
+  const auto bytes = sampling_.step({.time = now(),
+                                     .closes = closes,
+                                     .length = length,
+                                     .plan = plan,
+                                     .job_bytes = features.bytes,
+                                     .waiting_bytes = features.dirty_bytes,
+                                     .learnt = predictor_.learnt(),
+                                     .under_way = scout_->sampling() > 0,
+                                     .refused = look_.sample_refused});
+  if (!bytes) return;
+  scout_->sample({.bytes = *bytes,
+                  .dirty_bytes = features.dirty_bytes,
+                  .probe = look_.probe,
+                  .busy = features.busy,
+                  .at = features.at,
+                  .sample = 1});
+  sampling_since_ = now();
 }
 
 void StoreWatch::begin_dump(const JobMemory& job) { dump_ = {features(job), now()}; }

@@ -11,6 +11,7 @@
 #include "ckpt/outlook.h"
 #include "ckpt/planner.h"
 #include "ckpt/process_tree.h"
+#include "ckpt/sampling.h"
 #include "ckpt/store_device.h"
 #include "ckpt/store_scout.h"
 #include "net/poller.h"
@@ -31,9 +32,9 @@ class StoreWatch {
   ~StoreWatch();
 
   Outlook outlook(const JobMemory& job) const;
-  /// Others that save to this store are told when we mean to, in a window that closes in `left`
-  /// seconds.
-  void announce(const Plan& plan, double left, const DumpFeatures& features);
+  /// Others that save to this store are told when we mean to, in a window of `length` seconds.
+  /// While too little is known for this plan samples are written.
+  void announce(const Plan& plan, Time closes, double length, const DumpFeatures& features);
 
   /// A dump begins.
   void begin_dump(const JobMemory& job);
@@ -61,6 +62,8 @@ class StoreWatch {
   /// The last look, and since when the next one waits for the store.
   StoreLook look_;
   std::optional<Time> probing_since_;
+  Sampling sampling_;
+  std::optional<Time> sampling_since_;
   /// Of the dump under way, and when it began.
   std::optional<std::pair<DumpFeatures, Time>> dump_;
 };

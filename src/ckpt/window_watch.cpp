@@ -60,9 +60,9 @@ void WindowWatch::forecast() {
   });
   const Outlook next = store_.outlook(place_.memory());
   const double left = seconds_between(now(), closes_);
-  const Plan plan =
-      plan_dump({.risk = risk_}, seconds_between(opened_, closes_), left, next.forecast);
-  if (window_) store_.announce(plan, left, next.features);
+  const double length = seconds_between(opened_, closes_);
+  const Plan plan = plan_dump({.risk = risk_}, length, left, next.forecast);
+  if (window_) store_.announce(plan, closes_, length, next.features);
   calls_.forecast(std::chrono::duration_cast<Time>(std::chrono::duration<double>(plan.duration)));
 }
 
