@@ -18,7 +18,8 @@
 #include "ckpt/compression.h"
 #include "ckpt/criu_run.h"
 #include "ckpt/loopback.h"
-#include "ckpt/open_file_record.h"
+#include "ckpt/roll_back.h"
+#include "ckpt/shared_memory.h"
 #include "wire/fields.h"
 
 namespace piracema::ckpt {

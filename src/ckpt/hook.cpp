@@ -14,6 +14,7 @@
 #include "ckpt/loopback.h"
 #include "ckpt/open_file_record.h"
 #include "ckpt/process_tree.h"
+#include "ckpt/shared_memory.h"
 #include "ckpt/under_way.h"
 #include "store/directory_disk.h"
 #include "store/hex.h"

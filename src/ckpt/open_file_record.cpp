@@ -1,10 +1,8 @@
 #include "ckpt/open_file_record.h"
 
 #include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <filesystem>
 #include <map>
@@ -14,7 +12,7 @@
 #include "base/fd.h"
 #include "base/text.h"
 #include "ckpt/capsule_setup.h"
-#include "ckpt/helper.h"
+#include "ckpt/file_copy.h"
 #include "ckpt/image_store.h"
 #include "ckpt/mapped_program.h"
 #include "ckpt/process_tree.h"
@@ -26,34 +24,6 @@ namespace {
 
 Error io_error(const std::string& path, std::string_view what) {
   return {Errc::io, with_errno(concat(path, ": ", what))};
-}
-
-// Sparse where the source is: what is not data is left out.
-Result<Done> copy_file(const std::string& from, const std::string& to, int flags) {
-  const Fd in(::open(from.c_str(), O_RDONLY | O_CLOEXEC));
-  const Fd out(::open(to.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | flags, 0600));
-  struct stat status {};
-  if (!in || ::fstat(in.get(), &status) != 0) return io_error(from, "cannot read");
-  if (!out || ::ftruncate(out.get(), 0) != 0 || ::ftruncate(out.get(), status.st_size) != 0) {
-    return io_error(to, "cannot write");
-  }
-  std::vector<char> room(std::size_t{1} << 20);
-  for (off_t at = 0; at < status.st_size;) {
-    const off_t data = ::lseek(in.get(), at, SEEK_DATA);
-    if (data < 0) break;
-    off_t end = ::lseek(in.get(), data, SEEK_HOLE);
-    if (end < 0) end = status.st_size;
-    for (at = data; at < end;) {
-      const auto want = std::min(room.size(), static_cast<std::size_t>(end - at));
-      const ssize_t count = ::pread(in.get(), room.data(), want, at);
-      if (count <= 0) return io_error(from, "cannot read");
-      if (::pwrite(out.get(), room.data(), static_cast<std::size_t>(count), at) != count) {
-        return io_error(to, "cannot write");
-      }
-      at += count;
-    }
-  }
-  return Done{};
 }
 
 // What is only appended to is as it was once it is cut; anything else may be overwritten later. A
@@ -120,69 +90,11 @@ Result<Done> sync_files_of(const Record& record) {
   return Done{};
 }
 
-Result<Done> roll_back(const Record& record, const std::string& parts) {
-  if (auto same = check_programs(record.programs); !same) return same;
-  for (const FileRecord& file : record.files) {
-    struct stat status {};
-    if (::stat(file.path.c_str(), &status) != 0) {
-      if (!file.copy.empty() && errno == ENOENT) continue;
-      return Error{Errc::failed, with_errno(concat(file.path, ": the job had it open"))};
-    }
-    const auto bytes = static_cast<std::uint64_t>(status.st_size);
-    if (!S_ISREG(status.st_mode) ||
-        (file.copy.empty() && (bytes < file.bytes || (!file.writable && bytes != file.bytes)))) {
-      return Error{Errc::failed, concat(file.path, ": the job had it open with ", file.bytes,
-                                        " bytes, now it has ", bytes, ": another file?")};
-    }
-  }
-  for (const FileRecord& file : record.files) {
-    if (!file.copy.empty()) {
-      if (auto done = copy_file(concat(parts, "/", file.copy), file.path, 0); !done) return done;
-    } else if (file.writable &&
-               ::truncate(file.path.c_str(), static_cast<off_t>(file.bytes)) != 0) {
-      return io_error(file.path, "cannot cut");
-    }
-  }
-  return Done{};
-}
-
 Result<Record> read_record_of(const std::string& parts) {
   const std::string path = concat(parts, "/", std::string_view(ImageStore::record_name));
   const auto text = store::read_file(path, document_bytes_max);
   if (!text) return text.error();
   return decode_record(path, *text);
-}
-
-Result<std::uint32_t> roll_back_part(const std::string& parts) {
-  const auto record = read_record_of(parts);
-  if (!record) return record.error();
-  if (auto done = roll_back(*record, parts); !done) return done.error();
-  return record->root;
-}
-
-namespace {
-
-Result<Done> run_tar(const std::vector<std::string>& words) {
-  const auto end = run_helper(words);
-  if (!end) return end.error();
-  if (end->status != 0) return Error{Errc::io, concat("/dev/shm: ", last_line(end->output))};
-  return Done{};
-}
-
-std::string archive_in(const std::string& parts) {
-  return concat(parts, "/", std::string_view(shared_memory_part));
-}
-
-}  // namespace
-
-// -S: what nobody has written takes no room.
-Result<Done> save_shared_memory(const std::string& parts) {
-  return run_tar({"tar", "-S", "--numeric-owner", "-C", "/dev/shm", "-cf", archive_in(parts), "."});
-}
-
-Result<Done> put_shared_memory_back(const std::string& parts) {
-  return run_tar(
-      {"tar", "-S", "--numeric-owner", "-p", "-C", "/dev/shm", "-xf", archive_in(parts)});
 }
 
 }  // namespace piracema::ckpt

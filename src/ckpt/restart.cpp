@@ -6,7 +6,7 @@
 
 #include "base/log.h"
 #include "base/text.h"
-#include "ckpt/open_file_record.h"
+#include "ckpt/roll_back.h"
 
 namespace piracema::ckpt {
 

@@ -1,0 +1,48 @@
+#include "ckpt/roll_back.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "base/text.h"
+#include "ckpt/file_copy.h"
+#include "ckpt/mapped_program.h"
+#include "ckpt/open_file_record.h"
+
+namespace piracema::ckpt {
+
+Result<Done> roll_back(const Record& record, const std::string& parts) {
+  if (auto same = check_programs(record.programs); !same) return same;
+  for (const FileRecord& file : record.files) {
+    struct stat status {};
+    if (::stat(file.path.c_str(), &status) != 0) {
+      if (!file.copy.empty() && errno == ENOENT) continue;
+      return Error{Errc::failed, with_errno(concat(file.path, ": the job had it open"))};
+    }
+    const auto bytes = static_cast<std::uint64_t>(status.st_size);
+    if (!S_ISREG(status.st_mode) ||
+        (file.copy.empty() && (bytes < file.bytes || (!file.writable && bytes != file.bytes)))) {
+      return Error{Errc::failed, concat(file.path, ": the job had it open with ", file.bytes,
+                                        " bytes, now it has ", bytes, ": another file?")};
+    }
+  }
+  for (const FileRecord& file : record.files) {
+    if (!file.copy.empty()) {
+      if (auto done = copy_file(concat(parts, "/", file.copy), file.path, 0); !done) return done;
+    } else if (file.writable &&
+               ::truncate(file.path.c_str(), static_cast<off_t>(file.bytes)) != 0) {
+      return Error{Errc::io, with_errno(concat(file.path, ": cannot cut"))};
+    }
+  }
+  return Done{};
+}
+
+Result<std::uint32_t> roll_back_part(const std::string& parts) {
+  const auto record = read_record_of(parts);
+  if (!record) return record.error();
+  if (auto done = roll_back(*record, parts); !done) return done.error();
+  return record->root;
+}
+
+}  // namespace piracema::ckpt
