@@ -45,9 +45,7 @@ void CapsuleInit::refuse_dump(const std::string& why) {
 }
 
 void CapsuleInit::dump(const Order& order) {
-  waits_at_.reset();
-  given_up_ = agreed_ = false;
-  if (door_) door_->forget();
+  forget_hook();
   if (auto right = check_before_dump(); !right) return refuse_dump(right.error().message);
   order_ = order;
   step_ = Step::criu;

@@ -39,6 +39,7 @@ void CapsuleInit::start(const Order& order) {
 }
 
 void CapsuleInit::restore(const Order& order) {
+  forget_hook();
   order_ = order;
   step_ = Step::criu;
   if (order_.root == 0) {
@@ -136,7 +137,7 @@ bool CapsuleInit::set_up() {
   signals_ = Fd(::signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK));
   if (!signals_) return false;
   auto made = set_up_capsule(settings_);
-  if (made && *made) {
+  if (made) {
     overlay_ = *std::move(made);
     auto door = HookDoor::open();
     if (door) {

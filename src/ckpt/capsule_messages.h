@@ -20,7 +20,8 @@ enum class OrderKind : std::uint8_t {
   link,     ///< The other capsules: `peers`, `mtu`.
   hold,     ///< No packet leaves or enters from now on; answered by `held`.
   pass,     ///< Packets may travel.
-  proceed,  ///< To the dump that waits: the next step, or not `ok`: give up.
+  proceed,  ///< To the dump that waits: the next step, or not `ok`: give up. To a restart whose
+            ///< image was `unchecked`, at any moment of it: its memory is right.
 };
 
 struct Order {
@@ -37,6 +38,9 @@ struct Order {
   /// restore: the first process of the job. 0: the record of the parts says it, and files are
   /// rolled back before.
   std::uint32_t root = 0;
+  /// restore: the image's memory is checked while criu reads it; the job does not run before
+  /// `proceed`.
+  bool unchecked = false;
   /// dump: the job ends with it; else it goes on.
   bool stop = false;
   /// dump: one of several hosts; it waits for the others.
@@ -53,7 +57,7 @@ struct Order {
   std::uint32_t mtu = 0;
   auto fields() {
     return std::tie(kind, command, working_directory, environment, output, error, parts, log, root,
-                    stop, several, compress, ok, directory, image, job, peers, mtu);
+                    unchecked, stop, several, compress, ok, directory, image, job, peers, mtu);
   }
 };
 

@@ -15,23 +15,6 @@ void CapsuleInit::link(const Order& order) {
   if (netlink) (void)netlink->set_mtu("c0", order.mtu);
 }
 
-void CapsuleInit::proceed(bool ok) {
-  given_up_ = given_up_ || !ok;
-  if (!waits_at_) return;
-  agreed_ = ok && *waits_at_ == HookStep::recorded;
-  waits_at_.reset();
-  door_->answer(ok);
-}
-
-void CapsuleInit::hear_hook() {
-  const auto step = door_->hear();
-  if (!step) return;
-  if (given_up_) return door_->answer(false);
-  waits_at_ = step;
-  report(
-      {.kind = *step == HookStep::frozen ? ReportKind::frozen : ReportKind::recorded, .ok = true});
-}
-
 // Nothing that the job does from here on is in the image, so packets may travel again.
 void CapsuleInit::part_dumped(bool ok) {
   ok = ok || is_stopped_all_the_same();

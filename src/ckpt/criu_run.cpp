@@ -136,6 +136,7 @@ Result<pid_t> start_beside(const std::vector<std::string>& command, const Order&
                        .stop = order.stop,
                        .several = order.several,
                        .compress = order.compress,
+                       .unchecked = order.unchecked,
                        .parts = order.parts,
                        .directory = order.directory,
                        .image = order.image,

@@ -73,6 +73,14 @@ Result<Done> after_dump_with_others(const HookOrder& order) {
   return capsule.wait(HookStep::recorded);
 }
 
+// Memory is filled, and nothing of the job has run: what is wrong with the image is not too late.
+Result<Done> after_restore(const HookOrder& order) {
+  if (order.unchecked) {
+    if (auto right = HookCall().wait(HookStep::filled); !right) return right;
+  }
+  return release_loopback();
+}
+
 Result<Done> before_resume(const HookOrder& order) {
   const auto record = read_record_of(order.parts);
   if (!record) return record.error();
@@ -82,7 +90,7 @@ Result<Done> before_resume(const HookOrder& order) {
 Result<Done> act(const HookOrder& order, std::string_view action) {
   if (action.empty()) return commit(order);
   if (action == "pre-dump" || action == "pre-restore") return hold_loopback();
-  if (action == "post-restore") return release_loopback();
+  if (action == "post-restore") return after_restore(order);
   if (action == "pre-resume") return before_resume(order);
   if (action != "post-dump") return Done{};
   const auto saved = order.several ? after_dump_with_others(order) : after_dump(order);
@@ -98,6 +106,7 @@ std::string encode_hook_order(const HookOrder& order) {
                              {"stop", order.stop},
                              {"several", order.several},
                              {"compress", order.compress},
+                             {"unchecked", order.unchecked},
                              {"parts", escape(order.parts)},
                              {"directory", escape(order.directory)},
                              {"image", order.image},
@@ -113,6 +122,7 @@ Result<HookOrder> decode_hook_order(const std::string& text) {
         order.stop = flag_in(content, "stop");
         order.several = flag_in(content, "several");
         order.compress = flag_in(content, "compress");
+        order.unchecked = flag_in(content, "unchecked");
         order.parts = unescape(text_in(content, "parts"));
         order.directory = unescape(text_in(content, "directory"));
         order.image = number_in(content, "image");

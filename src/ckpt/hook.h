@@ -16,6 +16,8 @@ struct HookOrder {
   bool several = false;
   /// The image's memory, before it is made complete.
   bool compress = false;
+  /// Of a restart: the image's memory is checked while criu reads it.
+  bool unchecked = false;
   std::string parts, directory;
   std::uint64_t image = 0, job = 0;
   /// The file for what went wrong.
@@ -35,7 +37,8 @@ Result<HookOrder> decode_hook_order(const std::string& text);
 ///   job that is to stop complete, and lets the loopback of one that goes on go.
 /// - likewise, of one of several hosts: in steps, each of which waits for the others (hook_door.h),
 ///   and its parts are listed for the keeper.
-/// - post-restore: lets the loopback go, as all connections have both of their ends.
+/// - post-restore: waits until all of the image has been checked (criu kills what it has made if
+///   not), then lets the loopback go, as all connections have both of their ends.
 /// - pre-resume, after a restore: the numbers of new processes go on where they were.
 /// - none, after a dump that the job survives: makes the image complete.
 int run_hook();

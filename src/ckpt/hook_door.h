@@ -7,12 +7,13 @@
 #include "base/fd.h"
 
 /// Where a job has several hosts, the hook of a dump (hook.h) waits, its part of the job frozen,
-/// until all are as far. It asks the first process of its capsule.
+/// until all are as far; and that of a restart does, before the job runs, until its image is known
+/// to be good. It asks the first process of its capsule.
 namespace piracema::ckpt {
 
-enum class HookStep : char { frozen = 'f', recorded = 'r' };
+enum class HookStep : char { frozen = 'f', recorded = 'r', filled = 'm' };
 
-/// The capsule's end. For one dump at a time.
+/// The capsule's end. For one dump or restart at a time.
 class HookDoor {
  public:
   static Result<HookDoor> open();
@@ -23,7 +24,7 @@ class HookDoor {
   std::optional<HookStep> hear();
   /// To the hook that waits: go on, or give up.
   void answer(bool ok);
-  /// The dump is over.
+  /// The dump or the restart is over.
   void forget() { hook_.close(); }
 
  private:
@@ -32,7 +33,8 @@ class HookDoor {
   Fd listener_, hook_;
 };
 
-/// The hook's end. It keeps the connection until it ends. Errc::failed if the image is given up.
+/// The hook's end. It keeps the connection until it ends. Errc::failed if what is
+/// under way is given up.
 class HookCall {
  public:
   Result<Done> wait(HookStep step);

@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "base/text.h"
+#include "store/hex.h"
 #include "wire/checksum.h"
 #include "wire/writer.h"
 
@@ -37,7 +38,10 @@ Result<Done> verify_part(store::Disk& disk, ImageId image, const ImagePart& part
   }
   const auto checksum = checksum_of_part(**file);
   if (!checksum) return checksum.error();
-  if (*checksum != part.checksum) return wrong(part.name, ": the checksum differs");
+  if (*checksum != part.checksum) {
+    return wrong(part.name, ": the checksum differs: want ", store::to_hex(part.checksum),
+                 ", found ", store::to_hex(*checksum));
+  }
   return Done{};
 }
 
@@ -65,6 +69,14 @@ Result<std::vector<ImagePart>> seal_parts(store::Disk& disk) {
   if (!parts) return parts.error();
   if (auto synced = disk.sync_names(); !synced) return synced.error();
   return parts;
+}
+
+Manifest only_parts(const Manifest& manifest, bool memory) {
+  Manifest some = manifest;
+  std::erase_if(some.parts, [&](const ImagePart& part) {
+    return (part.name.starts_with("pages-") && part.name.ends_with(".img")) != memory;
+  });
+  return some;
 }
 
 // The largest parts are of processes of one program, and so of one size: a thread each is enough.

@@ -59,7 +59,7 @@ Result<Done> KeeperLoop::begin() {
   auto output = JobOutput::open(poller_, *directory_, job_.one_output);
   if (!output) return output.error();
   output_ = *std::move(output);
-  restart_.emplace(*directory_, job_, images_, *output_, place_->is_several());
+  restart_.emplace(*directory_, job_, images_, *output_, *place_);
   saving_.emplace(*directory_, job_, images_, *store_, settings_.keep, settings_.compress);
   auto door =
       ControlDoor::open(poller_, directory_->socket_path(),
@@ -137,10 +137,9 @@ void KeeperLoop::act(const KillCapsule&) {
 }
 
 void KeeperLoop::act(const Launch& launch) {
-  auto order = restart_->prepare(launch.attempt);
-  const Result<Done> sent = order ? place_->send(*std::move(order)) : Result<Done>(order.error());
-  if (sent) return;
-  poller_.post([this, more = restart_->has_more(), why = sent.error().message] {
+  const auto launched = restart_->launch(launch.attempt);
+  if (launched) return;
+  poller_.post([this, more = restart_->has_more(), why = launched.error().message] {
     tell(Launched{false, more, why});
   });
 }

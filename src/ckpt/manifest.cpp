@@ -48,6 +48,12 @@ std::string path_in(const json& entry) {
   return path;
 }
 
+// A list that older images do not have.
+const json& list_if_any(const json& object, const char* name) {
+  static const json none = json::array();
+  return object.contains(name) ? list_in(object, name) : none;
+}
+
 }  // namespace
 
 std::uint64_t Manifest::bytes() const {
@@ -96,6 +102,8 @@ std::string encode_record(const Record& record) {
     if (!file.copy.empty()) entry["copy"] = file.copy;
     files.push_back(std::move(entry));
   }
+  json deleted = json::array();
+  for (const std::string& path : record.deleted) deleted.push_back({{"path", escape(path)}});
   json programs = json::array();
   for (const ProgramRecord& program : record.programs) {
     programs.push_back({{"path", escape(program.path)},
@@ -106,6 +114,7 @@ std::string encode_record(const Record& record) {
                               {"last_pid", record.last_pid},
                               {"resident_bytes", record.resident_bytes},
                               {"files", std::move(files)},
+                              {"deleted", std::move(deleted)},
                               {"programs", std::move(programs)}});
 }
 
@@ -122,8 +131,10 @@ Result<Record> decode_record(const std::string& file, Bytes text) {
       if (entry.contains("copy")) one.copy = part_name(entry, "copy");
       record.files.push_back(std::move(one));
     }
-    if (!content.contains("programs")) return;
-    for (const json& entry : list_in(content, "programs")) {
+    for (const json& entry : list_if_any(content, "deleted")) {
+      record.deleted.push_back(path_in(entry));
+    }
+    for (const json& entry : list_if_any(content, "programs")) {
       record.programs.push_back(
           {path_in(entry), number_in(entry, "bytes", bytes_max), hex_in(entry, "build")});
     }

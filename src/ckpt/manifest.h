@@ -59,6 +59,9 @@ struct Record {
   std::uint32_t last_pid = 0;
   std::uint64_t resident_bytes = 0;
   std::vector<FileRecord> files;
+  /// Where files lay that it had open and that were deleted; none in an older image. criu makes
+  /// them there again for the time of a restart, which may be cut short.
+  std::vector<std::string> deleted;
   /// Empty in an image that was made before these were noted.
   std::vector<ProgramRecord> programs;
 };

@@ -60,12 +60,14 @@ TEST_CASE("a name that leads out of the image is refused") {
 TEST_CASE("a record keeps names of files that are any bytes") {
   Record record{.root = 1001, .last_pid = 1017, .resident_bytes = 1 << 20};
   record.files = {{"/tmp/a b%\xFF\n\"", 12, true, {}}, {"/x", 3, false, "copy-1"}};
+  record.deleted = {"/tmp/#12 \xFE"};
   record.programs = {{"/usr/bin/app\n", 4096, 0xFEDCBA9876543210u}};
   const std::string text = encode_record(record);
   const auto back = decode_record("r", as_bytes(text));
   REQUIRE(back.ok());
   CHECK(back->files[0].path == record.files[0].path);
   CHECK(back->files[1].copy == "copy-1");
+  CHECK(back->deleted == record.deleted);
   CHECK(back->last_pid == 1017);
   REQUIRE(back->programs.size() == 1);
   CHECK(back->programs[0].path == record.programs[0].path);

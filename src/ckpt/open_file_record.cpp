@@ -38,6 +38,14 @@ bool is_of_the_user(const OpenFile& file) {
          !file.target.starts_with("/dev/shm/");
 }
 
+constexpr std::string_view deleted_ending = " (deleted)";
+
+// A capsule's own /dev/shm is new with each restart.
+bool is_deleted(const OpenFile& file) {
+  return file.regular && file.links == 0 && file.target.starts_with('/') &&
+         file.target.ends_with(deleted_ending) && !file.target.starts_with("/dev/shm/");
+}
+
 }  // namespace
 
 Result<Record> record_job(pid_t root, const std::string& parts) {
@@ -51,6 +59,9 @@ Result<Record> record_job(pid_t root, const std::string& parts) {
   for (const JobProcess& process : tree_of(all_processes(), root)) {
     processes.push_back(process.pid);
     for (const OpenFile& file : open_files(process.pid)) {
+      if (is_deleted(file)) {
+        record.deleted.push_back(file.target.substr(0, file.target.size() - deleted_ending.size()));
+      }
       if (!is_of_the_user(file)) continue;
       FileRecord& one = by_path[file.target];
       one.path = file.target;

@@ -6,6 +6,7 @@
 
 #include "base/log.h"
 #include "base/text.h"
+#include "ckpt/image_parts.h"
 #include "ckpt/roll_back.h"
 
 namespace piracema::ckpt {
@@ -31,8 +32,26 @@ Result<std::vector<Manifest>> Restart::images() {
   return good;
 }
 
+Result<Done> Restart::launch(std::size_t attempt) {
+  auto order = prepare(attempt);
+  if (!order) return order.error();
+  if (auto sent = place_.send(*std::move(order)); !sent) return sent;
+  if (!unchecked_) return Done{};
+  // The processes that criu makes meanwhile wait (hook.h), so nothing has run if it is damaged.
+  // criu is not asked to take them back: it reads for ever from memory that was cut.
+  if (auto verified = store_.verify(*unchecked_); !verified) {
+    place_.kill();
+    if (const auto record = store_.record(*unchecked_)) (void)remove_names_for_a_while(*record);
+    return verified;
+  }
+  // A place that has died meanwhile says so itself: the image is none the worse.
+  (void)place_.send({.kind = OrderKind::proceed, .ok = true});
+  return Done{};
+}
+
 Result<Order> Restart::prepare(std::size_t attempt) {
   image_.reset();
+  unchecked_.reset();
   has_more_ = false;
   const auto all = images();
   if (!all) return all.error();
@@ -61,15 +80,25 @@ Result<Order> Restart::from_image(Order order, const Manifest& manifest) {
   image_ = manifest.image;
   order.kind = OrderKind::restore;
   order.parts = directory_.parts_path(manifest.image);
-  if (auto verified = store_.verify(manifest); !verified) return verified.error();
-  const auto ready = several_ ? cut_output_of_hosts(manifest) : roll_back_here(manifest, order);
+  // What says how processes are made is not given to criu before it is known to be right.
+  if (auto verified = store_.verify(only_parts(manifest, false)); !verified)
+    return verified.error();
+  const auto ready =
+      place_.is_several() ? cut_output_of_hosts(manifest) : roll_back_here(manifest, order);
   if (!ready) return ready.error();
+  order.unchecked = unchecked_.has_value();
   return order;
 }
 
 Result<Done> Restart::roll_back_here(const Manifest& manifest, Order& order) {
   const auto record = store_.record(manifest);
   if (!record) return record.error();
+  Manifest memory = only_parts(manifest, true);
+  if (is_rolled_back(*record)) {
+    unchecked_ = std::move(memory);
+  } else if (auto verified = store_.verify(memory); !verified) {
+    return verified;
+  }
   if (auto back = roll_back(*record, order.parts); !back) return back;
   order.root = record->root;
   output_.cut();

@@ -3,7 +3,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <filesystem>
 
 #include "base/text.h"
 #include "ckpt/file_copy.h"
@@ -11,6 +13,22 @@
 #include "ckpt/open_file_record.h"
 
 namespace piracema::ckpt {
+
+Result<Done> remove_names_for_a_while(const Record& record) {
+  for (const std::string& path : record.deleted) {
+    const std::filesystem::path place = std::filesystem::path(path).parent_path();
+    const std::string begin = concat(std::filesystem::path(path).filename().string(), ".cr.");
+    std::error_code why;
+    for (const auto& entry : std::filesystem::directory_iterator(place, why)) {
+      const std::string name = entry.path().filename().string();
+      if (!name.starts_with(begin) || !name.ends_with(".ghost")) continue;
+      if (::unlink(entry.path().c_str()) != 0 && errno != ENOENT) {
+        return Error{Errc::io, with_errno(concat(entry.path().string(), ": cannot remove"))};
+      }
+    }
+  }
+  return Done{};
+}
 
 Result<Done> roll_back(const Record& record, const std::string& parts) {
   if (auto same = check_programs(record.programs); !same) return same;
@@ -35,7 +53,15 @@ Result<Done> roll_back(const Record& record, const std::string& parts) {
       return Error{Errc::io, with_errno(concat(file.path, ": cannot cut"))};
     }
   }
-  return Done{};
+  return remove_names_for_a_while(record);
+}
+
+bool is_rolled_back(const Record& record) {
+  return std::all_of(record.files.begin(), record.files.end(), [](const FileRecord& file) {
+    struct stat status {};
+    return file.copy.empty() && ::stat(file.path.c_str(), &status) == 0 &&
+           static_cast<std::uint64_t>(status.st_size) == file.bytes;
+  });
 }
 
 Result<std::uint32_t> roll_back_part(const std::string& parts) {

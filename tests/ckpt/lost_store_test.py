@@ -2,16 +2,14 @@
 """The store goes away while a job is saved to it: it fails at once (as one that is pulled out), or it answers
 nobody (as one whose link is down)."""
 
-import contextlib
 import fcntl
 import os
-import pathlib
 import shutil
 import subprocess
 import sys
 
 from support import COUNTER, CkptTest, main, skip
-from watch import wait_for_end
+from watch import descendants, wait_for_end, words_of
 
 STATUS = 7
 COUNTING = [COUNTER, 50, 4, 4_000_000, STATUS]
@@ -19,23 +17,10 @@ HOLDING = [sys.executable, "-c", "import signal; held = b'x' * (4 << 20); print(
 # ioctl(2) of file systems: ext4 shuts down without writing what it has; all stand still, and go on.
 SHUTDOWN, SHUTDOWN_AT_ONCE = 0x8004587D, b"\2\0\0\0"
 FREEZE, THAW = 0xC0045877, 0xC0045878
-# criu calls the hook that it is given by this one, once its images are written and the job stands still.
-CRIU = """#!/bin/sh
-if [ "$1" = dump ]; then
-  for word do
-    shift
-    [ "$last" = --action-script ] && {{ export HOOK="$word"; word={hook}; }}
-    set -- "$@" "$word"
-    last=$word
-  done
-fi
-exec {criu} "$@"
-"""
-HOOK = """#!/bin/sh
-if [ "$CRTOOLS_SCRIPT_ACTION" = post-dump ] && rm {flag} 2>/dev/null; then
+# Once the images are written and the job stands still.
+HOOK = """if [ "$CRTOOLS_SCRIPT_ACTION" = post-dump ] && rm {flag} 2>/dev/null; then
   {python} -c "import fcntl, os; fcntl.ioctl(os.open('{store}', os.O_RDONLY), {request}, {argument})"
 fi
-exec "$HOOK"
 """
 
 
@@ -73,20 +58,6 @@ class Store:
         subprocess.run(["umount", "--lazy", self.place], check=False)
 
 
-def descendants(pid):
-    """Those that are there; one may end meanwhile."""
-    with contextlib.suppress(FileNotFoundError):
-        for child in pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
-            yield int(child)
-            yield from descendants(int(child))
-
-
-def words_of(pid):
-    with contextlib.suppress(FileNotFoundError):
-        return pathlib.Path(f"/proc/{pid}/cmdline").read_bytes().decode().split("\0")
-    return [""]
-
-
 class LostStore(CkptTest):
     def setUp(self):
         super().setUp()
@@ -99,13 +70,8 @@ class LostStore(CkptTest):
     def criu_that_loses_it(self, request, argument):
         """Gives options. The store is lost in the middle of the next dump each time that the flag is set."""
         self.flag = self.path / "flag"
-        hook, criu = self.path / "hook", self.path / "criu"
-        hook.write_text(HOOK.format(flag=self.flag, python=sys.executable, store=self.store.place, request=request,
-                                    argument=argument))
-        criu.write_text(CRIU.format(hook=hook, criu=self.criu()))
-        for script in [hook, criu]:
-            script.chmod(0o755)
-        return "--criu", criu
+        return self.criu_that_does(HOOK.format(flag=self.flag, python=sys.executable, store=self.store.place,
+                                               request=request, argument=argument))
 
     def test_one_that_is_pulled_out_costs_the_image_and_the_job_goes_on_from_the_one_before(self):
         wanted, _ = self.plain(*COUNTING)

@@ -35,6 +35,18 @@ def want_ckpt():
             skip(f"{finding['what']}: {finding['text']}")
 
 
+# criu calls the hook that it is given by another one.
+CRIU = """#!/bin/sh
+for word do
+  shift
+  [ "$last" = --action-script ] && {{ export HOOK="$word"; word={hook}; }}
+  set -- "$@" "$word"
+  last=$word
+done
+exec {criu} "$@"
+"""
+
+
 class Job:
     """A `piracema ckpt run` or `resume` that runs; its standard output is read line by line."""
 
@@ -118,6 +130,15 @@ class CkptTest(unittest.TestCase):
         found = json.loads(self.ckpt("doctor", "--json").stdout)
         text = next(finding["text"] for finding in found if finding["what"] == "criu")
         return text[text.index("(") + 1:-1]
+
+    def criu_that_does(self, script):
+        """Options for one that runs these lines of sh before each hook; the action is in the environment."""
+        hook, criu = self.path / "hook", self.path / "criu"
+        hook.write_text(f'#!/bin/sh\n{script}\nexec "$HOOK"\n')
+        criu.write_text(CRIU.format(hook=hook, criu=self.criu()))
+        for file in [hook, criu]:
+            file.chmod(0o755)
+        return "--criu", criu
 
     def images(self):
         return json.loads(self.ckpt("list", "--dir", self.dir, "--json").stdout)

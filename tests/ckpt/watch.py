@@ -1,5 +1,6 @@
 """Waiting for what files say: the kernel tells of changes (inotify), and of the ends of processes."""
 
+import contextlib
 import ctypes
 import os
 import pathlib
@@ -56,6 +57,20 @@ class Watch:
                     raise AssertionError(explain())
         finally:
             os.close(end)
+
+
+def descendants(pid):
+    """Those that are there; one may end meanwhile."""
+    with contextlib.suppress(FileNotFoundError):
+        for child in pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
+            yield int(child)
+            yield from descendants(int(child))
+
+
+def words_of(pid):
+    with contextlib.suppress(FileNotFoundError):
+        return pathlib.Path(f"/proc/{pid}/cmdline").read_bytes().decode().split("\0")
+    return [""]
 
 
 def wait_for_end(pid):
