@@ -1,5 +1,5 @@
 // Keyed count (K) in one thread, in two, by key, and in two processes, each beside the same loop
-// written by hand: what one core of this machine allows.
+// written by hand: what one core of this machine allows. That loop in two threads is one of them.
 #include <CLI/CLI.hpp>
 #include <vector>
 
@@ -28,6 +28,7 @@ int main(int argc, char** argv) {
     return under_piracema({"-n", "2", "--transport", transport}, threads(mode));
   };
   const std::vector<std::pair<std::string, std::vector<std::string>>> ways{
+      {"plain loop, 2 threads", threads("plain_threads")},
       {"fused, 1 thread", threads("fused")},
       {"2 threads", threads("threads")},
       {"by key, 4 threads", threads("keyed")},

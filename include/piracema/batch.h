@@ -3,8 +3,10 @@
 #include <piracema/bytes.h>
 #include <piracema/codec.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <new>
 #include <vector>
 
 namespace piracema {
@@ -23,6 +25,15 @@ struct Order {
   std::uint64_t sequence = 0;
   std::uint64_t share = whole;
 };
+
+/// Its bytes in a batch are those it has in memory, so that a T may be made there: what copies it
+/// would else read what has just been written in other pieces, and wait until all that was written
+/// before has reached memory that another core has just read.
+template <class T>
+concept MadeInPlace = requires {
+  Codec<T>::as_in_memory;
+}
+&&alignof(T) <= alignof(std::max_align_t);
 
 /// Items on their way from one replica to another: the unit that is queued, sent and credited.
 ///
@@ -68,6 +79,21 @@ struct Batch {
       Codec<T>::encode(item, data);
       close_item(at);
     }
+    count += 1;
+  }
+
+  /// Appends the item that `make()` returns, which is made where it is to lie. The same as `add` if
+  /// it throws: nothing is appended.
+  template <MadeInPlace T, class Make>
+  void add_made(std::uint64_t id, const Make& make) {
+    data.reserve(data.size() + sizeof(T));
+    std::byte* const room = data.data() + data.size();
+    if constexpr (sizeof(T) >= 64) detail::write_soon(room);
+    // Items of one size and type lie one behind the other from where memory of any type may begin.
+    new (room) T(make());
+    add_id(id);
+    item_bytes = sizeof(T);
+    data.resize(data.size() + sizeof(T));
     count += 1;
   }
 

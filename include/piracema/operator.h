@@ -102,6 +102,23 @@ class Output {
     }
   }
 
+  /// Sends the item that `make()` returns by one of several outputs, counted from 0. It is made
+  /// where it is to lie if nothing else has to look at it.
+  template <class T, class Make>
+  void emit_made(std::uint32_t output, const Make& make) {
+    const Way& way = ways_[output];
+    if constexpr (MadeInPlace<T>) {
+      if (!way.routed) [[likely]] {
+        Batch& batch = lanes_[way.any_lane()];
+        batch.template add_made<T>(id_, make);
+        if (is_full_with_it(way, batch)) [[unlikely]]
+          lane_full(way.any_lane());
+        return;
+      }
+    }
+    emit_on(output, make());
+  }
+
   /// Sends an item to the replica for `key`, whatever the edge says.
   template <class T>
   void emit_to_key(std::uint64_t key, T&& item) {

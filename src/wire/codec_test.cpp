@@ -4,7 +4,9 @@
 #include <cereal/types/map.hpp>
 #include <doctest/doctest.h>
 
+#include <array>
 #include <map>
+#include <stdexcept>
 #include <string>
 
 using namespace piracema;
@@ -85,6 +87,40 @@ TEST_CASE("identifiers that count upwards take no room") {
   CHECK(batch.ids.empty());
   CHECK(batch.id(92) == 99);
   CHECK(batch.data.size() == 93 * sizeof(double));
+}
+
+TEST_CASE("an item that is made in its batch lies there like one that was added") {
+  using Words = std::array<std::uint64_t, 9>;
+  const auto words = [](std::uint64_t from) {
+    Words all{};
+    for (std::uint64_t& word : all) word = from++;
+    return all;
+  };
+  Batch added, made;
+  // Enough of them for the memory to grow and move.
+  for (std::uint64_t id = 5; id < 1'000; ++id) {
+    added.add(id, words(id));
+    made.add_made<Words>(id, [&] { return words(id); });
+  }
+  CHECK(made.count == added.count);
+  CHECK(made.item_bytes == added.item_bytes);
+  CHECK(made.first_id == added.first_id);
+  CHECK(made.ids.empty());
+  CHECK(as_text(made.data) == as_text(added.data));
+}
+
+TEST_CASE("what throws while it is made leaves nothing in its batch") {
+  Batch batch;
+  const auto throws = []() -> double { throw std::runtime_error("no"); };
+  CHECK_THROWS_AS(batch.add_made<double>(9, throws), std::runtime_error);
+  CHECK(batch.count == 0);
+  CHECK(batch.data.empty());
+  batch.add_made<double>(1, [] { return 0.5; });
+  CHECK_THROWS_AS(batch.add_made<double>(7, throws), std::runtime_error);
+  batch.add_made<double>(2, [] { return 1.5; });
+  CHECK(batch.count == 2);
+  CHECK(batch.data.size() == 2 * sizeof(double));
+  CHECK(batch.id(1) == 2);
 }
 
 TEST_CASE("a batch whose lengths lie is not read past its end") {

@@ -47,6 +47,15 @@ class Emit {
       output_->emit_on(number_, std::move(item));
     }
   }
+  /// The item that `make()` returns.
+  template <class Make>
+  void made(const Make& make) const {
+    if (next_ != nullptr) {
+      next_->take_own(make(), *output_);
+    } else {
+      output_->template emit_made<T>(number_, make);
+    }
+  }
 
  protected:
   Output* output_;

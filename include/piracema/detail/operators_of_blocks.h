@@ -246,7 +246,7 @@ class BlockNode final : public BlockOperator<F>, public Takes<In> {
     } else if constexpr (NodeTypes<F>::may_drop) {
       if (auto result = code_(std::forward<Item>(item))) std::get<0>(emits)(*std::move(result));
     } else {
-      std::get<0>(emits)(code_(std::forward<Item>(item)));
+      std::get<0>(emits).made([&] { return code_(std::forward<Item>(item)); });
     }
   }
 
