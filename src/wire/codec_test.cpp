@@ -1,10 +1,9 @@
+#include <doctest/doctest.h>
 #include <piracema/batch.h>
 #include <piracema/codec.h>
 
-#include <cereal/types/map.hpp>
-#include <doctest/doctest.h>
-
 #include <array>
+#include <cereal/types/map.hpp>
 #include <map>
 #include <stdexcept>
 #include <string>
