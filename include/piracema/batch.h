@@ -5,8 +5,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <limits>
+#include <memory>
 #include <new>
+#include <optional>
+#include <type_traits>
 #include <vector>
 
 namespace piracema {
@@ -25,6 +29,21 @@ struct Order {
   std::uint64_t sequence = 0;
   std::uint64_t share = whole;
 };
+
+namespace detail {
+/// Calls `use` with what `make()` returns, a T or perhaps one; false if there is none.
+template <class T, class Make, class Use>
+bool with_made(const Make& make, const Use& use) {
+  if constexpr (std::is_same_v<std::invoke_result_t<const Make&>, std::optional<T>>) {
+    std::optional<T> item = make();
+    if (!item) return false;
+    use(*std::move(item));
+  } else {
+    use(make());
+  }
+  return true;
+}
+}  // namespace detail
 
 /// Its bytes in a batch are those it has in memory, so that a T may be made there: what copies it
 /// would else read what has just been written in other pieces, and wait until all that was written
@@ -82,19 +101,26 @@ struct Batch {
     count += 1;
   }
 
-  /// Appends the item that `make()` returns, which is made where it is to lie. The same as `add` if
-  /// it throws: nothing is appended.
+  /// Appends what `make()` returns, a T or perhaps one (std::optional<T>): it is made where it is
+  /// to lie. False if there is none; then, and if it throws, nothing is appended.
   template <MadeInPlace T, class Make>
-  void add_made(std::uint64_t id, const Make& make) {
-    data.reserve(data.size() + sizeof(T));
+  bool add_made(std::uint64_t id, const Make& make) {
+    using Made = std::invoke_result_t<const Make&>;
+    data.reserve(data.size() + sizeof(Made));
+    // Items of one size and type lie one behind the other from where memory of any type may begin.
     std::byte* const room = data.data() + data.size();
     if constexpr (sizeof(T) >= 64) detail::write_soon(room);
-    // Items of one size and type lie one behind the other from where memory of any type may begin.
-    new (room) T(make());
+    Made* const made = new (room) Made(make());
+    if constexpr (!std::is_same_v<Made, T>) {
+      if (!*made) return false;
+      // By far all libraries have it at the beginning of the optional, and this is no copy.
+      std::memmove(room, std::addressof(**made), sizeof(T));
+    }
     add_id(id);
     item_bytes = sizeof(T);
     data.resize(data.size() + sizeof(T));
     count += 1;
+    return true;
   }
 
   /// Appends an item of a type that is handed over, by its bytes. The first one of a batch keeps

@@ -102,21 +102,22 @@ class Output {
     }
   }
 
-  /// Sends the item that `make()` returns by one of several outputs, counted from 0. It is made
-  /// where it is to lie if nothing else has to look at it.
+  /// Sends what `make()` returns, a T or perhaps one (std::optional<T>), by one of several outputs,
+  /// counted from 0; false if there is none. It is made where it is to lie, if nothing else has to
+  /// look at it.
   template <class T, class Make>
-  void emit_made(std::uint32_t output, const Make& make) {
+  bool emit_made(std::uint32_t output, const Make& make) {
     const Way& way = ways_[output];
     if constexpr (MadeInPlace<T>) {
       if (!way.routed) [[likely]] {
         Batch& batch = lanes_[way.any_lane()];
-        batch.template add_made<T>(id_, make);
+        if (!batch.template add_made<T>(id_, make)) return false;
         if (is_full_with_it(way, batch)) [[unlikely]]
           lane_full(way.any_lane());
-        return;
+        return true;
       }
     }
-    emit_on(output, make());
+    return detail::with_made<T>(make, [&](T&& item) { emit_on(output, std::move(item)); });
   }
 
   /// Sends an item to the replica for `key`, whatever the edge says.

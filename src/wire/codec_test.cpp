@@ -5,6 +5,7 @@
 #include <array>
 #include <cereal/types/map.hpp>
 #include <map>
+#include <optional>
 #include <stdexcept>
 #include <string>
 
@@ -106,6 +107,21 @@ TEST_CASE("an item that is made in its batch lies there like one that was added"
   CHECK(made.first_id == added.first_id);
   CHECK(made.ids.empty());
   CHECK(as_text(made.data) == as_text(added.data));
+}
+
+TEST_CASE("what may not be there is made in its batch as well, or leaves it as it was") {
+  Batch batch;
+  for (std::uint64_t id = 0; id < 100; ++id) {
+    const bool there = batch.add_made<std::uint64_t>(
+        id, [&] { return id % 3 == 0 ? std::optional<std::uint64_t>(id * id) : std::nullopt; });
+    CHECK(there == (id % 3 == 0));
+  }
+  REQUIRE(batch.count == 34);
+  BatchReader items(batch);
+  for (std::uint32_t i = 0; i < batch.count; ++i) {
+    CHECK(batch.id(i) == 3 * i);
+    CHECK(Codec<std::uint64_t>::decode(items.next()) == 9 * i * i);
+  }
 }
 
 TEST_CASE("what throws while it is made leaves nothing in its batch") {

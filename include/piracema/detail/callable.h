@@ -47,14 +47,12 @@ class Emit {
       output_->emit_on(number_, std::move(item));
     }
   }
-  /// The item that `make()` returns.
+  /// What `make()` returns, a T or perhaps one; false if there is none.
   template <class Make>
-  void made(const Make& make) const {
-    if (next_ != nullptr) {
-      next_->take_own(make(), *output_);
-    } else {
-      output_->template emit_made<T>(number_, make);
-    }
+  bool made(const Make& make) const {
+    if (next_ == nullptr) return output_->template emit_made<T>(number_, make);
+    return detail::with_made<T>(make,
+                                [&](T&& item) { next_->take_own(std::move(item), *output_); });
   }
 
  protected:

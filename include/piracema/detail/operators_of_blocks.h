@@ -111,11 +111,8 @@ class BlockSource final : public BlockOperator<F> {
     const Emit<Out> emit(output, 0, next_);
     do {
       output.begin_item(first_id_ + emitted_);
-      std::optional<Out> item = code_();
-      if (!item) return Produced::end;
-      // Counted first: `emit` may not return, and the count is then of no more use.
+      if (!emit.made([this] { return this->code_(); })) return Produced::end;
       emitted_ += 1;
-      emit(std::move(*item));
     } while (!output.full());
     return Produced::some;
   }
@@ -243,8 +240,6 @@ class BlockNode final : public BlockOperator<F>, public Takes<In> {
   void one(Item&& item, Emits& emits) {
     if constexpr (NodeTypes<F>::emits) {
       std::apply([&](auto&... emit) { this->code_(std::forward<Item>(item), emit...); }, emits);
-    } else if constexpr (NodeTypes<F>::may_drop) {
-      if (auto result = code_(std::forward<Item>(item))) std::get<0>(emits)(*std::move(result));
     } else {
       std::get<0>(emits).made([&] { return code_(std::forward<Item>(item)); });
     }
