@@ -13,14 +13,24 @@ UNITS = {"ms": 1e-3, "s": 1, "min": 60}
 MPIRUN = ["mpirun.openmpi", "--allow-run-as-root", "--oversubscribe", "-n"]
 
 
-def want_ckpt(build):
-    """Ends the program with a reason unless this machine can save and restart jobs."""
+def doctor(build):
     found = subprocess.run([build / "tools/piracema", "ckpt", "doctor", "--json"], capture_output=True,
                            text=True, check=False)
-    missing = [one for one in json.loads(found.stdout) if one["needed"] and not one["ok"]]
+    return json.loads(found.stdout)
+
+
+def want_ckpt(build):
+    """Ends the program with a reason unless this machine can save and restart jobs."""
+    missing = [one for one in doctor(build) if one["needed"] and not one["ok"]]
     if missing or os.geteuid() != 0:
         print("SKIPPED:", missing[0]["text"] if missing else "want root, for namespaces and criu")
         sys.exit(77)
+
+
+def criu_of(build):
+    """The file of the criu that is used."""
+    text = next(one["text"] for one in doctor(build) if one["what"] == "criu")
+    return text[text.index("(") + 1:-1]
 
 
 def seconds(text):
