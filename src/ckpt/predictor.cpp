@@ -14,10 +14,10 @@ constexpr double first_rate = 150e6, swap_rate = 50e6, overhead_seconds = 0.13;
 constexpr double process_seconds = 0.01, sample_seconds = 0.02;
 // So much is written in the time that a dump takes which has nothing to write.
 constexpr double overhead_bytes = 20e6;
-// What waits to be written before is waited for, nearly all of it, and a store whose probe takes
+// What waits to be written before is waited for, in part, and a store whose probe takes
 // long is slow, as is one on a host that has other things to do; how far, has to be learnt. These
 // are what the stores came to whose dumps were recorded (docs/design/013).
-constexpr Regression::Before before = {.weights = {0, -0.05, 0.9, 0.3, 0.1, 0.4, 0, 0},
+constexpr Regression::Before before = {.weights = {0, -0.05, 0.5, 0.3, 0.1, 0.4, 0, 0},
                                        .certainty = {0.5, 20, 4, 4, 10, 6, 1, 15}};
 // Those of one window are alike, and none is a dump. One that is small beside what others have
 // written tells of their turns and not of the store: it may find it idle between two of them.
