@@ -43,7 +43,7 @@ struct NodeShape {
 /// How items share a batch on their way. Nothing has to be set: batches adapt to the load.
 struct BatchLimits {
   /// Items in each batch (paper 004, section 3: batchSize), at most 1,048,576; fewer only when no
-  /// more come in time. 0: about two milliseconds of a receiver's work.
+  /// more come in time. 0: about four milliseconds of a receiver's work.
   std::uint32_t items = 0;
   /// A batch leaves when it has this many bytes. 0: 256 KiB.
   std::uint64_t bytes = 0;

@@ -5,14 +5,14 @@
 
 namespace piracema::runtime {
 
-/// How many items a sender puts into one batch: as many as keep a receiver busy for about two
+/// How many items a sender puts into one batch: as many as keep a receiver busy for about four
 /// milliseconds. Long items travel alone, so that the work stays divisible; short ones share
 /// the cost of a message, which is mostly the threads that it wakes: 0.1 ms in all on a virtual
 /// machine. Begins with one item and at most doubles each time it hears of a receiver, so that a
 /// guess is never far off. A batch that somebody could begin with does not wait to be full.
 class BatchPace {
  public:
-  static constexpr std::uint64_t target_ns = 2'000'000;
+  static constexpr std::uint64_t target_ns = 4'000'000;
   static constexpr std::uint32_t items_max = 1 << 20;
 
   /// All senders of this process put so many into every batch from here on (paper 004, section 3:
