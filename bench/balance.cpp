@@ -11,8 +11,8 @@
 #include <sstream>
 #include <vector>
 
-#include "bench/program.h"
-#include "bench/report.h"
+#include "bench/common/program.h"
+#include "bench/common/report.h"
 
 using namespace piracema;
 using namespace piracema::bench;

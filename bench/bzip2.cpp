@@ -15,8 +15,8 @@
 
 #include "base/text.h"
 #include "bench/bzip2_limit.h"
-#include "bench/harness.h"
-#include "bench/text_corpus.h"
+#include "bench/common/harness.h"
+#include "bench/common/text_corpus.h"
 
 using namespace piracema;
 using namespace piracema::bench;

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "base/text.h"
-#include "bench/program.h"
-#include "bench/report.h"
+#include "bench/common/program.h"
+#include "bench/common/report.h"
 
 using namespace piracema;
 using namespace piracema::bench;

@@ -19,7 +19,7 @@
 #include <thread>
 #include <vector>
 
-#include "bench/marks.h"
+#include "bench/common/marks.h"
 
 using namespace piracema;
 

@@ -13,10 +13,10 @@
 #include <vector>
 
 #include "base/text.h"
-#include "bench/latencies.h"
-#include "bench/program.h"
-#include "bench/report.h"
-#include "bench/sockets.h"
+#include "bench/common/latencies.h"
+#include "bench/common/program.h"
+#include "bench/common/report.h"
+#include "bench/common/sockets.h"
 
 using namespace piracema;
 using namespace piracema::bench;

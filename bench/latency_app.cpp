@@ -9,7 +9,7 @@
 #include <cstdlib>
 #include <thread>
 
-#include "bench/latencies.h"
+#include "bench/common/latencies.h"
 
 using namespace piracema;
 

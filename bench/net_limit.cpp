@@ -11,10 +11,10 @@
 
 #include "base/ensure.h"
 #include "base/text.h"
-#include "bench/report.h"
-#include "bench/sockets.h"
-#include "net/connection.h"
-#include "net/poller_thread.h"
+#include "bench/common/report.h"
+#include "bench/common/sockets.h"
+#include "loop/poller_thread.h"
+#include "net/socket/connection.h"
 
 using namespace piracema;
 using namespace piracema::bench;

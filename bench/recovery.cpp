@@ -13,9 +13,9 @@
 
 #include "base/random.h"
 #include "base/text.h"
-#include "bench/command.h"
-#include "bench/machine.h"
-#include "bench/statistics.h"
+#include "bench/common/command.h"
+#include "bench/common/machine.h"
+#include "bench/common/statistics.h"
 
 using namespace piracema;
 using namespace piracema::bench;
@@ -49,9 +49,17 @@ Result<Done> kill_once(const Options& options, const std::string& order, Figures
   const fs::path directory = options.directory;
   const fs::path stats = directory / "stats.json";
   fs::remove_all(directory / "snapshots");
-  std::vector<std::string> command{options.piracema, "run",    "--quiet",     "-n",
-                                   options.processes, "--snapshots", directory / "snapshots",
-                                   "--kill",          order,    "--stats",     stats};
+  std::vector<std::string> command{options.piracema,
+                                   "run",
+                                   "--quiet",
+                                   "-n",
+                                   options.processes,
+                                   "--snapshots",
+                                   directory / "snapshots",
+                                   "--kill",
+                                   order,
+                                   "--stats",
+                                   stats};
   command.insert(command.end(), options.command.begin(), options.command.end());
   std::string last_words;
   const auto sample = run_command(command, {.last_words = &last_words});
@@ -73,8 +81,8 @@ Result<Figures> measure(const Options& options) {
   Figures figures;
   Random random(options.seed);
   for (int i = 0; i < options.kills; ++i) {
-    const std::string& replica = options.replicas[static_cast<std::size_t>(i) %
-                                                  options.replicas.size()];
+    const std::string& replica =
+        options.replicas[static_cast<std::size_t>(i) % options.replicas.size()];
     const auto percent = 20 + random.below(60);
     if (auto killed = kill_once(options, concat(replica, "@", percent), figures); !killed) {
       return killed.error();
@@ -88,8 +96,8 @@ nlohmann::json to_json(const Summary& summary) {
 }
 
 void print(const char* what, const Summary& summary) {
-  std::printf("%-28s median %7.1f ms   min %7.1f   max %7.1f\n", what, summary.median,
-              summary.min, summary.max);
+  std::printf("%-28s median %7.1f ms   min %7.1f   max %7.1f\n", what, summary.median, summary.min,
+              summary.max);
 }
 
 }  // namespace
@@ -102,8 +110,7 @@ int main(int argc, char** argv) {
       ->capture_default_str()
       ->check(CLI::Range(1, 10'000));
   app.add_option("--seed", options.seed, "Decides the moments")->capture_default_str();
-  app.add_option("-n,--processes", options.processes, "For piracema run -n")
-      ->capture_default_str();
+  app.add_option("-n,--processes", options.processes, "For piracema run -n")->capture_default_str();
   app.add_option("--replicas", options.replicas, "Whom to kill, in turn")->delimiter(',');
   app.add_option("--directory", options.directory, "Where outputs and snapshots go")
       ->capture_default_str();

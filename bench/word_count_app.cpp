@@ -16,8 +16,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "bench/marks.h"
-#include "bench/word_pool.h"
+#include "bench/common/marks.h"
+#include "bench/common/word_pool.h"
 
 /// Not copied out of the batch that it came in: a slice of it, as long as the call lasts.
 struct Word {

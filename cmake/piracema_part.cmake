@@ -40,13 +40,14 @@ endfunction()
 
 set_property(GLOBAL PROPERTY piracema_parts "")
 
-# piracema_part(NAME SOURCES … DEPENDS … TESTS … PURE_TESTS …): one room of the house.
+# piracema_part(NAME FOLDERS … SOURCES … DEPENDS … TESTS … PURE_TESTS …): one room of the house.
 #
 # Makes the objects of the room, and a ctest for each file of TESTS and of PURE_TESTS; the latter
 # have no threads, and are not built for the thread sanitizer. `DEPENDS` are the rooms that
-# it may name; tests/layers_test.py holds its #includes to the same list.
+# it may name, `FOLDERS` its folders in their order: each names only those before it.
+# tests/layers_test.py holds the #includes to both lists.
 function(piracema_part name)
-  cmake_parse_arguments(PART "" "" "SOURCES;DEPENDS;LIBRARIES;TESTS;PURE_TESTS" ${ARGN})
+  cmake_parse_arguments(PART "" "" "FOLDERS;SOURCES;DEPENDS;LIBRARIES;TESTS;PURE_TESTS" ${ARGN})
   set(target piracema_${name})
   add_library(${target} STATIC ${PART_SOURCES})
   target_include_directories(${target} PUBLIC
@@ -61,7 +62,8 @@ function(piracema_part name)
     list(APPEND PART_TESTS ${PART_PURE_TESTS})
   endif()
   foreach(test ${PART_TESTS})
-    get_filename_component(stem ${test} NAME_WE)
+    string(REGEX REPLACE "\\.cpp$" "" stem ${test})
+    string(REPLACE "/" "_" stem ${stem})
     piracema_test(${name}_${stem} SOURCES ${test} PARTS ${name})
   endforeach()
 endfunction()

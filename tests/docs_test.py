@@ -130,7 +130,7 @@ class Rules(unittest.TestCase):
 
         self.assertEqual([], found_in("`src/run/` [this](LICENSE) `tests/docs_test.py`"))
         self.assertEqual(2, len(found_in("`src/nowhere.cpp` [that](NOTHING.md#part)")))
-        test = '`src/run/aligner_test.cpp`: "{}"'
+        test = '`src/run/barrier/aligner_test.cpp`: "{}"'
         self.assertEqual([], found_in(test.format("the next barrier is aligned like the first")))
         self.assertEqual(1, len(found_in(test.format("pigs fly"))))
         self.assertEqual(1, len(list(wrong_classes(ROOT, "`Aligner` `Replica::Next` `Pigs`"))))

@@ -1,9 +1,12 @@
 #!/usr/bin/env python3
 """Holds every #include to the layers of the house.
 
-A room is a folder of src/; the rooms that it may name are the DEPENDS of its piracema_part, and
-theirs. Public headers belong to rooms by the table below. Programs of users (apps/, examples/)
-see public headers alone, and MPI stays behind the transport and in the hand-written twins.
+A room is a folder of src/ with a piracema_part; the rooms that it may name are the DEPENDS of that
+part, and theirs. FOLDERS lists the folders of a room in their order: a file names its own folder and
+those before it; files of the room that are in no folder come last, or where a dot stands. Tests are held to rooms, not to
+folders: they may use what stands beside them. Public headers belong to rooms by the table below.
+Programs of users (apps/, examples/) see public headers alone, and MPI stays behind the transport,
+in the preloaded library and in the hand-written twins.
 """
 
 import pathlib
@@ -18,7 +21,8 @@ PUBLIC = {
     "base": ["bytes", "error"],
     "wire": ["batch", "codec"],
     "smr": ["smr"],
-    "flow": ["blocks", "detail", "files", "graph", "groups", "operator"],
+    "flow": ["blocks", "detail", "graph", "groups", "operator", "sequence"],
+    "connect": ["detail/file_share", "detail/output_file", "detail/own_fd", "files"],
     "cluster": ["detail/operator_stages", "operators", "piracema", "run"],
 }
 ROOM_OF_HEADER = {header: room for room, headers in PUBLIC.items() for header in headers}
@@ -26,11 +30,13 @@ ROOM_OF_HEADER = {header: room for room, headers in PUBLIC.items() for header in
 # What the folders outside of src/ may name.
 TOOLS = ["cluster", "smr", "coll", "ckpt"]
 USERS = ["apps", "examples"]
-MPI_ALLOWED = re.compile(r"src/net/mpi[^/]*|src/coll/.*|apps/[^/]+/mpi/.*")
+MPI_ALLOWED = re.compile(r"src/net/socket/mpi[^/]*|src/coll/mpi/.*|apps/[^/]+/mpi/.*")
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*(?:"([^"]+)"|<([^>]+)>)', re.MULTILINE)
 PART = re.compile(r"piracema_part\(\s*(\w+)([^)]*)\)")
-KEYWORDS = {"SOURCES", "DEPENDS", "LIBRARIES", "TESTS", "PURE_TESTS"}
+KEYWORDS = {"FOLDERS", "SOURCES", "DEPENDS", "LIBRARIES", "TESTS", "PURE_TESTS"}
+# Tests and what they share.
+TEST_FILE = re.compile(r"(.*_)?(test|testing|fixture|test_app|test_support)\.(h|cpp)")
 
 
 def room_of_header(name):
@@ -39,19 +45,48 @@ def room_of_header(name):
     return ROOM_OF_HEADER.get(stem) or ROOM_OF_HEADER.get(stem.split("/")[0])
 
 
+class Room:
+    """A piracema_part: the rooms that it names itself, and its folders from the lowest on."""
+
+    def __init__(self, depends=(), folders=()):
+        self.depends, self.folders = list(depends), list(folders)
+
+    def floor(self, path):
+        """The place in the order of a file of this room, given below the room's folder."""
+        folder = path.rpartition("/")[0]
+        while folder and folder not in self.folders:
+            folder = folder.rpartition("/")[0]
+        folder = folder or "."
+        return self.folders.index(folder) if folder in self.folders else len(self.folders)
+
+
 def declared_rooms(root):
-    """Room -> the rooms that it names itself, as its CMakeLists.txt says."""
-    rooms = {}
-    for file in sorted(root.glob("src/*/CMakeLists.txt")):
+    """Folder below src/ -> its Room, as its CMakeLists.txt says."""
+    rooms, folder_of = {}, {}
+    for file in sorted(root.glob("src/**/CMakeLists.txt")):
         text = re.sub(r"#.*", "", file.read_text())
         for name, arguments in PART.findall(text):
-            section, rooms[name] = None, []
+            folder = file.parent.relative_to(root / "src").as_posix()
+            section, room = None, Room()
             for word in arguments.split():
                 if word in KEYWORDS:
                     section = word
                 elif section == "DEPENDS":
-                    rooms[name].append(word)
+                    room.depends.append(word)
+                elif section == "FOLDERS":
+                    room.folders.append(word)
+            rooms[folder], folder_of[name] = room, folder
+    for room in rooms.values():
+        room.depends = [folder_of[name] for name in room.depends]
     return rooms
+
+
+def room_of(rooms, path):
+    """The room of a file, given below src/; None without one."""
+    folder = path.rpartition("/")[0]
+    while folder and folder not in rooms:
+        folder = folder.rpartition("/")[0]
+    return folder or None
 
 
 def below(rooms, room, path=()):
@@ -59,7 +94,7 @@ def below(rooms, room, path=()):
     if room in path:
         raise ValueError("the rooms depend in a circle: " + " -> ".join([*path, room]))
     found = {room}
-    for other in rooms.get(room, []):
+    for other in rooms[room].depends if room in rooms else []:
         found |= below(rooms, other, (*path, room))
     return found
 
@@ -68,12 +103,24 @@ def allowed_rooms(rooms, file):
     """What a source file may name; `file` is relative to the root."""
     top = file.parts[0]
     if top == "src":
-        return below(rooms, file.parts[1])
+        return below(rooms, room_of(rooms, "/".join(file.parts[1:])) or "base")
     if top == "include":
         return below(rooms, room_of_header("/".join(file.parts[2:])) or "base")
     if top == "tools":
         return set().union(*(below(rooms, room) for room in TOOLS))
     return set(rooms) | set(PUBLIC)
+
+
+def check_floor(rooms, file, name):
+    """What is wrong with a file of a room that names another one of it; None if nothing is."""
+    own = "/".join(file.parts[1:])
+    room = room_of(rooms, own)
+    if file.parts[0] != "src" or room != room_of(rooms, name) or TEST_FILE.fullmatch(file.name):
+        return None
+    here, there = (rooms[room].floor(path[len(room) + 1 :]) for path in [own, name])
+    if there > here:
+        return f"{name}: is above this file in the order of the folders of '{room}'"
+    return None
 
 
 def check_include(rooms, file, quoted, angled):
@@ -89,8 +136,8 @@ def check_include(rooms, file, quoted, angled):
         room = room_of_header(name.removeprefix("piracema/"))
         if room is None:
             return f"<{name}>: no such public header in the table of tests/layers_test.py"
-    elif quoted and name.split("/")[0] in rooms and "/" in name:
-        room = name.split("/")[0]
+    elif quoted and room_of(rooms, name):
+        room = room_of(rooms, name)
         if file.parts[0] in ["include", *USERS]:
             return f'"{name}": a header of ours that users do not have'
     elif quoted and file.parts[0] in ["src", "include"]:
@@ -99,7 +146,7 @@ def check_include(rooms, file, quoted, angled):
         return None
     if room not in allowed_rooms(rooms, file):
         return f"{name}: belongs to '{room}', which is not among the DEPENDS of this part"
-    return None
+    return check_floor(rooms, file, name) if quoted else None
 
 
 def violations(root):
@@ -137,7 +184,8 @@ class Rules(unittest.TestCase):
             self.write(root / "src/base/CMakeLists.txt", "piracema_part(base SOURCES a.cpp)")
             self.write(
                 root / "src/wire/CMakeLists.txt",
-                "piracema_part(wire  # A comment (with brackets)\n SOURCES b.cpp\n DEPENDS base)",
+                "piracema_part(wire  # A comment (with brackets)\n FOLDERS low high\n SOURCES b.cpp\n"
+                " DEPENDS base)",
             )
             self.write(root / name, text)
             return violations(root)
@@ -156,6 +204,16 @@ class Rules(unittest.TestCase):
         self.assertIn("src/base/a.cpp:2: wire/b.h: belongs to 'wire'", found[0])
         self.assertEqual(1, len(self.found_in("src/base/a.h", "#include <piracema/codec.h>")))
 
+    def test_a_folder_may_not_name_one_that_comes_after_it(self):
+        self.assertEqual([], self.found_in("src/wire/high/b.cpp", '#include "wire/low/b.h"'))
+        self.assertEqual([], self.found_in("src/wire/b.cpp", '#include "wire/high/b.h"'))
+        self.assertEqual(1, len(self.found_in("src/wire/low/b.cpp", '#include "wire/high/b.h"')))
+        self.assertEqual(1, len(self.found_in("src/wire/high/b.h", '#include "wire/b.h"')))
+
+    def test_a_test_may_use_what_stands_beside_it(self):
+        self.assertEqual([], self.found_in("src/wire/low/b_test.cpp", '#include "wire/high/b.h"'))
+        self.assertEqual(1, len(self.found_in("src/base/a_test.cpp", '#include "wire/b.h"')))
+
     def test_a_header_of_no_room_is_refused(self):
         self.assertEqual(1, len(self.found_in("src/base/a.cpp", '#include "a.h"')))
         self.assertEqual(1, len(self.found_in("src/base/a.cpp", "#include <piracema/new.h>")))
@@ -169,11 +227,11 @@ class Rules(unittest.TestCase):
     def test_mpi_stays_where_it_belongs(self):
         self.assertEqual(1, len(self.found_in("src/wire/b.cpp", "#include <mpi.h>")))
         self.assertEqual([], self.found_in("apps/x/mpi/x.cpp", "#include <mpi.h>"))
-        self.assertEqual([], self.found_in("src/net/mpi_transport.cpp", "#include <mpi.h>"))
+        self.assertEqual([], self.found_in("src/net/socket/mpi_world.cpp", "#include <mpi.h>"))
 
     def test_rooms_in_a_circle_are_refused(self):
         with self.assertRaises(ValueError):
-            below({"a": ["b"], "b": ["a"]}, "a")
+            below({"a": Room(["b"]), "b": Room(["a"])}, "a")
 
 
 if __name__ == "__main__":

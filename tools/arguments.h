@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "cluster/driver_report.h"
+#include "cluster/driver/report.h"
 
 namespace piracema::tools {
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The piracema command as a user meets it: exit codes, one-line errors, files, signals.
 
-    command_test.py PIRACEMA APP    APP is src/cluster/driver_test_app.cpp
+    command_test.py PIRACEMA APP    APP is src/cluster/driver/test_app.cpp
 """
 
 import json

@@ -7,22 +7,22 @@
 #include <string_view>
 #include <vector>
 
-#include "arguments.h"
 #include "base/log.h"
 #include "base/parse_bytes.h"
 #include "base/standard_fds.h"
 #include "base/text.h"
-#include "ckpt/hook.h"
-#include "ckpt_command.h"
-#include "ckpt_program.h"
-#include "cluster/agent.h"
-#include "coll_command.h"
-#include "graph_command.h"
-#include "kv_command.h"
-#include "report_json.h"
-#include "run_command.h"
-#include "settings.h"
-#include "snapshots.h"
+#include "ckpt/capsule/hook.h"
+#include "host/agent.h"
+#include "tools/arguments.h"
+#include "tools/ckpt/command.h"
+#include "tools/ckpt/program.h"
+#include "tools/coll/command.h"
+#include "tools/kv/command.h"
+#include "tools/run/command.h"
+#include "tools/run/graph_command.h"
+#include "tools/run/report_json.h"
+#include "tools/run/settings.h"
+#include "tools/run/snapshots.h"
 
 namespace {
 

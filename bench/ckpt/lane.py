@@ -13,7 +13,7 @@ import time
 from gluster import gluster_store
 from jobs import Job, slow_store
 
-SAMPLED = 64e6  # Smaller jobs are not sampled for (src/ckpt/sampling.h).
+SAMPLED = 64e6  # Smaller jobs are not sampled for (src/forecast/store/sampling.h).
 LEARNING = 4  # Dumps before a regression says anything.
 WRITER = """
 import os, sys

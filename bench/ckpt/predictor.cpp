@@ -12,7 +12,7 @@
 //
 // A deadline is missed when a dump takes longer than was kept free for it; what was kept free and
 // not needed is the slack, in multiples of what the dump took.
-#include "ckpt/predictor.h"
+#include "forecast/dump/predictor.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -22,10 +22,10 @@
 #include <utility>
 #include <vector>
 
-#include "ckpt/planner.h"
-#include "ckpt/sampling.h"
-#include "ckpt/store_record.h"
-#include "ckpt/store_trace.h"
+#include "forecast/dump/planner.h"
+#include "forecast/store/sampling.h"
+#include "forecast/store/store_record.h"
+#include "forecast/store/store_trace.h"
 
 namespace {
 

@@ -13,11 +13,11 @@
 #include <thread>
 #include <vector>
 
-#include "coll/mpi/mpi_types.h"
-#include "coll/trees/classic.h"
-#include "coll/trees/earliest_edge.h"
-#include "coll/trees/testing.h"
+#include "coll/mpi/exchange/mpi_types.h"
 #include "emulated.h"
+#include "topology/trees/classic.h"
+#include "topology/trees/earliest_edge.h"
+#include "topology/trees/testing.h"
 
 using namespace piracema;
 using namespace piracema::bench;

@@ -15,12 +15,12 @@
 #include <thread>
 #include <vector>
 
-#include "coll/mpi/mpi_types.h"
-#include "coll/trees/classic.h"
-#include "coll/trees/earliest_edge.h"
-#include "coll/trees/lower_bound.h"
-#include "coll/trees/testing.h"
+#include "coll/mpi/exchange/mpi_types.h"
 #include "emulated.h"
+#include "topology/trees/classic.h"
+#include "topology/trees/earliest_edge.h"
+#include "topology/trees/lower_bound.h"
+#include "topology/trees/testing.h"
 
 namespace {
 

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "changing.h"
-#include "coll/trees/classic.h"
-#include "coll/trees/earliest_edge.h"
-#include "coll/trees/lower_bound.h"
+#include "topology/trees/classic.h"
+#include "topology/trees/earliest_edge.h"
+#include "topology/trees/lower_bound.h"
 
 using namespace piracema;
 using namespace piracema::bench;

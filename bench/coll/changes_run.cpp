@@ -11,11 +11,11 @@
 #include <vector>
 
 #include "changing.h"
-#include "coll/mpi/mpi_types.h"
-#include "coll/trees/classic.h"
-#include "coll/trees/earliest_edge.h"
-#include "coll/trees/sites.h"
+#include "coll/mpi/exchange/mpi_types.h"
 #include "emulated.h"
+#include "topology/trees/classic.h"
+#include "topology/trees/earliest_edge.h"
+#include "topology/trees/sites.h"
 
 using namespace piracema;
 using namespace piracema::bench;

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "coll/trees/testing.h"
+#include "topology/trees/testing.h"
 
 namespace piracema::bench {
 

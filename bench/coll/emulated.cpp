@@ -6,7 +6,7 @@
 #include <string_view>
 #include <thread>
 
-#include "coll/mpi/mpi_types.h"
+#include "coll/mpi/exchange/mpi_types.h"
 
 namespace piracema::bench {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "coll/trees/costs.h"
+#include "topology/trees/costs.h"
 
 /// What the benchmarks of collectives on emulated links share. All ranks of MPI_COMM_WORLD call
 /// each of these, `begin` first.

@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "coll/measure/detours.h"
-#include "coll/mst/adapter.h"
-#include "coll/trees/classic.h"
-#include "coll/trees/testing.h"
+#include "topology/measure/detours.h"
+#include "topology/mst/adapter.h"
+#include "topology/trees/classic.h"
+#include "topology/trees/testing.h"
 
 using namespace piracema;
 using namespace piracema::coll;

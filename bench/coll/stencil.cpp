@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "coll/mpi/mpi_types.h"
+#include "coll/mpi/exchange/mpi_types.h"
 
 namespace {
 

@@ -16,7 +16,7 @@
 #include <numeric>
 #include <vector>
 
-#include "coll/mpi/mpi_types.h"
+#include "coll/mpi/exchange/mpi_types.h"
 
 namespace {
 

@@ -28,7 +28,7 @@
 
 #include "base/clock.h"
 #include "base/fd.h"
-#include "coll/measure/delays.h"
+#include "topology/measure/delays.h"
 
 namespace {
 

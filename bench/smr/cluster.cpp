@@ -14,7 +14,7 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "bench/smr/probe.h"
-#include "smr/node/replica_node.h"
+#include "smr/replica/replica_node.h"
 
 namespace piracema::bench {
 

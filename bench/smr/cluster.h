@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "smr/node/keys.h"
+#include "smr/link/keys.h"
 
 namespace piracema::bench {
 

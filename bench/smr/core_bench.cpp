@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/ensure.h"
-#include "smr/order/core.h"
+#include "smr/order/core/core.h"
 
 using namespace piracema;
 using namespace piracema::smr;

@@ -17,9 +17,9 @@
 #include "base/clock.h"
 #include "base/ensure.h"
 #include "base/fd.h"
-#include "store/directory_disk.h"
-#include "store/log_file.h"
-#include "store/memory_disk.h"
+#include "store/disk/directory_disk.h"
+#include "store/disk/memory_disk.h"
+#include "store/log/log_file.h"
 
 using namespace piracema;
 using namespace piracema::store;

@@ -11,12 +11,12 @@
 
 #include "base/clock.h"
 #include "base/ensure.h"
-#include "bench/machine.h"
+#include "bench/common/machine.h"
+#include "bench/common/statistics.h"
 #include "bench/smr/workload.h"
-#include "bench/statistics.h"
-#include "smr/service/group_executor.h"
-#include "smr/service/key_executor.h"
-#include "smr/service/sequential_executor.h"
+#include "smr/service/executor/group_executor.h"
+#include "smr/service/executor/key_executor.h"
+#include "smr/service/executor/sequential_executor.h"
 
 using namespace piracema;
 using namespace piracema::bench;

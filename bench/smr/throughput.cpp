@@ -12,11 +12,11 @@
 
 #include "base/log.h"
 #include "base/text.h"
-#include "bench/machine.h"
+#include "bench/common/machine.h"
+#include "bench/common/statistics.h"
 #include "bench/smr/cluster.h"
 #include "bench/smr/probe.h"
-#include "bench/statistics.h"
-#include "smr/node/client_engine.h"
+#include "smr/client/client_engine.h"
 
 using namespace piracema;
 using namespace piracema::bench;

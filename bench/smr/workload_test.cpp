@@ -5,9 +5,9 @@
 #include "base/random.h"
 #include "examples/smr/linked_list.h"
 #include "examples/smr/tuple_space.h"
-#include "smr/service/group_executor.h"
-#include "smr/service/key_executor.h"
-#include "smr/service/sequential_executor.h"
+#include "smr/service/executor/group_executor.h"
+#include "smr/service/executor/key_executor.h"
+#include "smr/service/executor/sequential_executor.h"
 
 using namespace piracema;
 using namespace piracema::bench;

@@ -18,7 +18,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "bench/word_pool.h"
+#include "bench/common/word_pool.h"
 
 using namespace piracema;
 

@@ -6,3 +6,4 @@
 #include <piracema/files.h>
 #include <piracema/groups.h>
 #include <piracema/run.h>
+#include <piracema/sequence.h>

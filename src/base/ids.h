@@ -8,6 +8,8 @@ namespace piracema {
 using ReplicaId = std::uint32_t;
 /// Number of a process of the job, from 0.
 using Slot = std::uint32_t;
+/// Slots of a job at most.
+constexpr Slot slots_max = 4096;
 /// Raised by every recovery; fences everything that is older. From 1.
 using Epoch = std::uint32_t;
 /// Number of a snapshot, growing over the life of a job, resumed ones included. From 1.

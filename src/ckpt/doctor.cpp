@@ -5,10 +5,10 @@
 #include <unistd.h>
 
 #include "base/text.h"
-#include "ckpt/capsule.h"
-#include "ckpt/compression.h"
-#include "ckpt/criu.h"
-#include "ckpt/helper.h"
+#include "ckpt/capsule/capsule.h"
+#include "ckpt/capsule/criu.h"
+#include "ckpt/image/compression.h"
+#include "os/helper.h"
 
 namespace piracema::ckpt {
 

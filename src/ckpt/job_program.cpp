@@ -6,7 +6,7 @@
 #include <cerrno>
 
 #include "base/text.h"
-#include "ckpt/hosts.h"
+#include "ckpt/hosts/hosts.h"
 
 namespace piracema::ckpt {
 

@@ -9,13 +9,13 @@
 
 #include "base/log.h"
 #include "base/text.h"
-#include "cluster/coordinator.h"
-#include "cluster/driver_signals.h"
-#include "cluster/driver_snapshots.h"
-#include "cluster/driver_store_thread.h"
-#include "cluster/patience.h"
-#include "net/poller.h"
-#include "run/worker.h"
+#include "cluster/driver/signals.h"
+#include "cluster/driver/snapshots.h"
+#include "cluster/driver/store_thread.h"
+#include "control/coordinator.h"
+#include "loop/poller.h"
+#include "os/patience.h"
+#include "run/worker/worker.h"
 
 namespace piracema::cluster {
 
@@ -44,7 +44,8 @@ class Embedded {
     }
     if (auto valid = validate(settings_); !valid) return valid.error();
     coordinator_.emplace(settings_);
-    worker_.emplace(graph_, runtime::WorkerSettings{.store = beginning_.store.get(),
+    worker_.emplace(graph_,
+                    runtime::WorkerSettings{.store = beginning_.store.get(),
                                             .threads = options_.threads,
                                             .back_bytes_max = options_.cycle_bytes},
                     [this](runtime::FromWorker message) {

@@ -18,10 +18,10 @@
 #include "base/fd.h"
 #include "base/log.h"
 #include "base/text.h"
-#include "cluster/driver.h"
-#include "cluster/hosts.h"
+#include "cluster/driver/driver.h"
 #include "cluster/worker_process.h"
-#include "net/mpi_world.h"
+#include "host/host_names.h"
+#include "net/socket/mpi_world.h"
 
 namespace piracema::cluster {
 

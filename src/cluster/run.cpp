@@ -14,7 +14,7 @@
 #include "cluster/ranks.h"
 #include "cluster/worker_environment.h"
 #include "cluster/worker_process.h"
-#include "run/control.h"
+#include "control/messages/control.h"
 
 namespace piracema {
 

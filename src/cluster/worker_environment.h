@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/ids.h"
-#include "net/call.h"
+#include "net/session/call.h"
 
 namespace piracema::cluster {
 

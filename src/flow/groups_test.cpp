@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 #include <piracema/blocks.h>
-#include <piracema/files.h>
+#include <piracema/sequence.h>
 #include <piracema/groups.h>
 
 #include <string>

@@ -6,14 +6,14 @@
 #include <string>
 #include <vector>
 
+#include "base/testing.h"
 #include "cluster/job.h"
-#include "store/testing.h"
 
 /// Jobs of apps/stream.cpp, and what they should have written.
 namespace piracema::testing {
 
 struct Stream {
-  store::ScratchDirectory scratch;
+  testing::ScratchDirectory scratch;
   std::string out = path("out");
   std::string snapshots = path("snapshots");
 

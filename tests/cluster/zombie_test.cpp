@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "base/text.h"
-#include "cluster/driver.h"
+#include "cluster/driver/driver.h"
 #include "stream.h"
 
 using namespace piracema;

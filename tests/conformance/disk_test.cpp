@@ -1,4 +1,4 @@
-#include "store/disk.h"
+#include "store/disk/disk.h"
 
 #include <doctest/doctest.h>
 #include <sys/resource.h>
@@ -6,14 +6,16 @@
 #include <array>
 #include <csignal>
 
+#include "base/testing.h"
 #include "base/text.h"
-#include "store/directory_disk.h"
-#include "store/memory_disk.h"
-#include "store/testing.h"
+#include "store/disk/directory_disk.h"
+#include "store/disk/memory_disk.h"
 
 // What every disk has to do.
 
 namespace piracema::store {
+
+using namespace testing;
 
 namespace {
 

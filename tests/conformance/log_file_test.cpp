@@ -1,17 +1,19 @@
-#include "store/log_file.h"
+#include "store/log/log_file.h"
 
 #include <doctest/doctest.h>
 
 #include "base/random.h"
+#include "base/testing.h"
 #include "base/text.h"
-#include "store/directory_disk.h"
-#include "store/memory_disk.h"
-#include "store/testing.h"
+#include "store/disk/directory_disk.h"
+#include "store/disk/memory_disk.h"
 
 // What the log keeps, on a directory and on a disk in memory, and what it says of one that is
 // damaged.
 
 namespace piracema::store {
+
+using namespace testing;
 
 namespace {
 

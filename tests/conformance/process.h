@@ -11,9 +11,9 @@
 #include <string>
 #include <vector>
 
-#include "net/in_process.h"
-#include "net/poller_thread.h"
-#include "net/tcp_transport.h"
+#include "loop/poller_thread.h"
+#include "net/transport/in_process.h"
+#include "net/transport/tcp_transport.h"
 
 /// What the conformance tests run on: transports of each kind, and processes that use them.
 namespace piracema::net {

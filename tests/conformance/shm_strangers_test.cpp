@@ -8,11 +8,11 @@
 #include <optional>
 
 #include "base/random.h"
-#include "net/address.h"
-#include "net/descriptors.h"
-#include "net/handshake.h"
-#include "net/rings.h"
-#include "net/test_support.h"
+#include "loop/test_support.h"
+#include "net/rings/rings.h"
+#include "net/session/handshake.h"
+#include "net/socket/address.h"
+#include "net/socket/descriptors.h"
 #include "process.h"
 
 using namespace piracema;

@@ -7,13 +7,15 @@
 #include <string>
 #include <vector>
 
+#include "base/testing.h"
 #include "base/text.h"
-#include "store/directory_store.h"
-#include "store/memory_store.h"
-#include "store/testing.h"
+#include "store/snapshot/directory_store.h"
+#include "store/snapshot/memory_store.h"
 
 /// Stores with snapshots whose contents are known, for the suites in this folder.
 namespace piracema::store {
+
+using namespace testing;
 
 struct InMemory {
   MemoryStore store;

@@ -6,9 +6,9 @@
 #include <algorithm>
 
 #include "base/random.h"
-#include "net/address.h"
-#include "net/handshake.h"
-#include "net/test_support.h"
+#include "loop/test_support.h"
+#include "net/session/handshake.h"
+#include "net/socket/address.h"
 #include "process.h"
 #include "wire/checksum.h"
 

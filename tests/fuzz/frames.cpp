@@ -18,11 +18,11 @@
 #include "base/clock.h"
 #include "base/random.h"
 #include "base/text.h"
-#include "cluster/agent_messages.h"
-#include "net/frame_reader.h"
-#include "net/handshake.h"
-#include "run/control.h"
-#include "run/packet.h"
+#include "control/messages/control.h"
+#include "host/agent_messages.h"
+#include "net/session/handshake.h"
+#include "net/socket/frame_reader.h"
+#include "run/packet/packet.h"
 
 using namespace piracema;
 

@@ -7,9 +7,9 @@
 #include <cereal/types/map.hpp>
 #include <map>
 
+#include "base/testing.h"
 #include "base/text.h"
 #include "cluster/job.h"
-#include "store/testing.h"
 
 using namespace piracema;
 using namespace piracema::testing;
@@ -54,7 +54,7 @@ TEST_CASE("Codes 1 to 4 run unchanged as four processes") {
 TEST_CASE("every function of Table 1 works, in one process and in several") {
   for (const bool processes : {false, true}) {
     CAPTURE(processes);
-    const store::ScratchDirectory scratch;
+    const testing::ScratchDirectory scratch;
     const std::string out = scratch.path() + "/out";
     Job job(processes ? piracema_run({"-n", "3"}, {TABLE1_APP, out})
                       : std::vector<std::string>{TABLE1_APP, out});
@@ -87,7 +87,7 @@ TEST_CASE("serialization takes what cereal takes, and says so when bytes are som
 // Section 5.3, first experiment.
 TEST_CASE("a failure after 90 of 100 messages costs fewer of them the shorter the interval is") {
   const auto taken_by_operator_2 = [](const std::string& every) {
-    const store::ScratchDirectory scratch;
+    const testing::ScratchDirectory scratch;
     const std::string out = scratch.path() + "/out";
     Job job(
         piracema_run({"-n", "4", "--snapshots", scratch.path() + "/snapshots", "--every", every},

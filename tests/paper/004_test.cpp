@@ -4,9 +4,9 @@
 #include <filesystem>
 #include <fstream>
 
+#include "base/testing.h"
 #include "base/text.h"
 #include "cluster/job.h"
-#include "store/testing.h"
 
 using namespace piracema;
 using namespace piracema::testing;
@@ -27,7 +27,7 @@ struct Cut {
 const std::vector<Cut> cuts{{"vertical", 2}, {"horizontal", 6}, {"inter-set", 4}, {"oblique", 4}};
 
 /// The file of Fig. 5, with these settings in each group.
-std::string groups_file(const store::ScratchDirectory& scratch, const Cut& cut,
+std::string groups_file(const testing::ScratchDirectory& scratch, const Cut& cut,
                         const std::string& protocol, const std::string& settings) {
   std::string text = concat("{\"protocol\": \"", protocol, "\", \"groups\": [");
   for (int i = 1; i <= cut.groups; ++i) {
@@ -41,7 +41,7 @@ std::string groups_file(const store::ScratchDirectory& scratch, const Cut& cut,
 
 std::string output_of_cut(const Cut& cut, const std::string& protocol,
                           const std::string& settings = "") {
-  const store::ScratchDirectory scratch;
+  const testing::ScratchDirectory scratch;
   const std::string file = groups_file(scratch, cut, protocol, settings);
   return output_of({PIRACEMA_COMMAND, "run", "--quiet", "--groups", file, CUTS_APP, cut.how});
 }
@@ -49,7 +49,7 @@ std::string output_of_cut(const Cut& cut, const std::string& protocol,
 }  // namespace
 
 TEST_CASE("section 2, Fig. 2: both versions of the program find the same") {
-  const store::ScratchDirectory scratch;
+  const testing::ScratchDirectory scratch;
   std::vector<std::string> directories;
   std::string wanted;
   for (const std::string name : {"a", "b"}) {

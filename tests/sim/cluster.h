@@ -9,11 +9,11 @@
 #include <utility>
 #include <vector>
 
-#include "cluster/coordinator.h"
-#include "run/control.h"
+#include "control/coordinator.h"
+#include "control/messages/control.h"
 #include "sim/network.h"
 #include "sim/scheduler.h"
-#include "store/memory_store.h"
+#include "store/snapshot/memory_store.h"
 
 namespace piracema::sim {
 

@@ -6,7 +6,7 @@
 
 #include "base/text.h"
 #include "flow/plan.h"
-#include "run/aligner.h"
+#include "run/barrier/aligner.h"
 
 namespace piracema::sim {
 

@@ -7,9 +7,9 @@
 
 #include "base/ensure.h"
 #include "flow/plan.h"
-#include "run/packet.h"
-#include "run/replica.h"
-#include "run/run_queue.h"
+#include "run/packet/packet.h"
+#include "run/replica/replica.h"
+#include "run/threads/run_queue.h"
 
 namespace piracema::sim {
 

@@ -2,8 +2,8 @@
 
 #include "base/ensure.h"
 #include "coll/mpi/collectives.h"
-#include "coll/mpi/mst_runner.h"
-#include "coll/trees/segments.h"
+#include "coll/mpi/probe/mst_runner.h"
+#include "topology/trees/segments.h"
 
 namespace piracema::coll::mpi {
 

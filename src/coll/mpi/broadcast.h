@@ -5,9 +5,9 @@
 #include <utility>
 #include <vector>
 
-#include "coll/measure/transfer.h"
-#include "coll/message/header.h"
-#include "coll/mpi/segments.h"
+#include "coll/mpi/exchange/segments.h"
+#include "topology/measure/transfer.h"
+#include "topology/message/header.h"
 
 namespace piracema::coll::mpi {
 

@@ -5,7 +5,7 @@
 
 #include <initializer_list>
 
-#include "coll/mpi/mpi_types.h"
+#include "coll/mpi/exchange/mpi_types.h"
 
 namespace {
 

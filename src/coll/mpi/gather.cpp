@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <list>
 
-#include "coll/message/header.h"
 #include "coll/mpi/collectives.h"
-#include "coll/mpi/pieces.h"
+#include "coll/mpi/exchange/pieces.h"
+#include "topology/message/header.h"
 
 namespace piracema::coll::mpi {
 

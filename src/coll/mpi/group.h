@@ -8,12 +8,12 @@
 #include <tuple>
 #include <vector>
 
-#include "coll/message/header.h"
-#include "coll/mpi/exchange.h"
-#include "coll/mpi/mpi_types.h"
+#include "coll/mpi/exchange/exchange.h"
+#include "coll/mpi/exchange/mpi_types.h"
 #include "coll/mpi/plans.h"
 #include "coll/mpi/world.h"
 #include "coll/plan/planner.h"
+#include "topology/message/header.h"
 
 namespace piracema::coll::mpi {
 

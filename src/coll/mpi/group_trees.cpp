@@ -4,9 +4,9 @@
 
 #include "base/text.h"
 #include "coll/mpi/group.h"
-#include "coll/mpi/mst_runner.h"
-#include "coll/trees/classic.h"
-#include "coll/trees/sites.h"
+#include "coll/mpi/probe/mst_runner.h"
+#include "topology/trees/classic.h"
+#include "topology/trees/sites.h"
 
 namespace piracema::coll::mpi {
 

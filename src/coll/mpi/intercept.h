@@ -3,7 +3,7 @@
 #include <new>
 
 #include "coll/mpi/collectives.h"
-#include "coll/mpi/mpi_types.h"
+#include "coll/mpi/exchange/mpi_types.h"
 #include "coll/mpi/world.h"
 
 /// What the functions share that the program calls in place of the MPI library's. Each hands over

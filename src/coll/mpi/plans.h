@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "coll/mpi/exchange.h"
-#include "coll/mpi/probe_thread.h"
+#include "coll/mpi/exchange/exchange.h"
+#include "coll/mpi/probe/probe_thread.h"
 #include "coll/plan/plan.h"
 #include "coll/plan/plan_mail.h"
 

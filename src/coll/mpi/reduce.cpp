@@ -1,7 +1,7 @@
 // Small reductions, and those in the order of ranks.
 #include "coll/mpi/reduce.h"
 
-#include "coll/mpi/slices.h"
+#include "coll/mpi/exchange/slices.h"
 
 namespace piracema::coll::mpi {
 

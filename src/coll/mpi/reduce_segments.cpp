@@ -5,9 +5,9 @@
 #include <functional>
 #include <optional>
 
+#include "coll/mpi/exchange/slices.h"
 #include "coll/mpi/reduce.h"
-#include "coll/mpi/slices.h"
-#include "coll/trees/segments.h"
+#include "topology/trees/segments.h"
 
 namespace piracema::coll::mpi {
 

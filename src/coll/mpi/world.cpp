@@ -7,8 +7,8 @@
 #include <string_view>
 
 #include "coll/mpi/group.h"
-#include "coll/mpi/mst_runner.h"
-#include "coll/mpi/report.h"
+#include "coll/mpi/probe/mst_runner.h"
+#include "coll/mpi/probe/report.h"
 
 namespace piracema::coll::mpi {
 

@@ -7,11 +7,11 @@
 #include <string>
 #include <vector>
 
-#include "coll/mpi/emulator.h"
-#include "coll/mpi/mpi_types.h"
-#include "coll/mpi/probe_thread.h"
+#include "coll/mpi/exchange/mpi_types.h"
+#include "coll/mpi/probe/emulator.h"
+#include "coll/mpi/probe/probe_thread.h"
+#include "coll/mpi/probe/report.h"
 #include "coll/mpi/progress.h"
-#include "coll/mpi/report.h"
 #include "coll/plan/settings.h"
 
 namespace piracema::coll::mpi {

@@ -2,7 +2,7 @@
 #include <cstdio>
 
 #include "coll/mpi/group.h"
-#include "coll/mpi/mst_runner.h"
+#include "coll/mpi/probe/mst_runner.h"
 
 namespace piracema::coll::mpi {
 

@@ -4,9 +4,9 @@
 #include <cstring>
 
 #include "base/text.h"
-#include "coll/trees/classic.h"
-#include "coll/trees/earliest_edge.h"
-#include "coll/trees/segments.h"
+#include "topology/trees/classic.h"
+#include "topology/trees/earliest_edge.h"
+#include "topology/trees/segments.h"
 
 namespace piracema::coll {
 

@@ -8,7 +8,7 @@
 
 #include "coll/plan/call.h"
 #include "coll/plan/settings.h"
-#include "coll/trees/tree.h"
+#include "topology/trees/tree.h"
 
 namespace piracema::coll {
 

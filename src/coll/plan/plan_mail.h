@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "coll/message/courier.h"
+#include "topology/message/courier.h"
 
 namespace piracema::coll {
 

@@ -5,12 +5,12 @@
 
 #include <set>
 
-#include "coll/measure/detours.h"
-#include "coll/measure/post.h"
-#include "coll/measure/testing.h"
-#include "coll/trees/earliest_edge.h"
-#include "coll/trees/lower_bound.h"
-#include "coll/trees/testing.h"
+#include "topology/measure/detours.h"
+#include "topology/measure/post.h"
+#include "topology/measure/testing.h"
+#include "topology/trees/earliest_edge.h"
+#include "topology/trees/lower_bound.h"
+#include "topology/trees/testing.h"
 
 using namespace piracema;
 using namespace piracema::coll;

@@ -5,8 +5,8 @@
 #include <map>
 
 #include "base/random.h"
-#include "coll/trees/classic.h"
-#include "coll/trees/testing.h"
+#include "topology/trees/classic.h"
+#include "topology/trees/testing.h"
 
 using namespace piracema;
 using namespace piracema::coll;

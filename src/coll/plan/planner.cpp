@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "coll/trees/classic.h"
-#include "coll/trees/segments.h"
+#include "topology/trees/classic.h"
+#include "topology/trees/segments.h"
 
 namespace piracema::coll {
 

@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-#include "coll/trees/testing.h"
+#include "topology/trees/testing.h"
 
 using namespace piracema;
 using namespace piracema::coll;

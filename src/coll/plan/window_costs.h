@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "coll/plan/choice.h"
-#include "coll/trees/costs.h"
+#include "topology/trees/costs.h"
 
 namespace piracema::coll {
 

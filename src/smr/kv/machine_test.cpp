@@ -7,7 +7,7 @@
 
 #include "base/random.h"
 #include "base/text.h"
-#include "smr/service/key_executor.h"
+#include "smr/service/executor/key_executor.h"
 
 using namespace piracema;
 using namespace piracema::smr;

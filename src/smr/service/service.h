@@ -8,10 +8,10 @@
 #include <span>
 #include <vector>
 
-#include "smr/order/actions.h"
+#include "smr/order/messages/actions.h"
+#include "smr/order/transfer/checkpoint.h"
 #include "smr/service/admissions.h"
-#include "smr/service/checkpoint.h"
-#include "smr/service/executor.h"
+#include "smr/service/executor/executor.h"
 #include "smr/service/reply.h"
 #include "smr/service/sessions.h"
 #include "smr/service/trail_keeper.h"

@@ -8,9 +8,9 @@
 
 #include "base/random.h"
 #include "base/text.h"
-#include "smr/service/cells_machine.h"
-#include "smr/service/key_executor.h"
-#include "smr/service/sequential_executor.h"
+#include "smr/service/executor/cells_machine.h"
+#include "smr/service/executor/key_executor.h"
+#include "smr/service/executor/sequential_executor.h"
 #include "wire/fields.h"
 
 using namespace piracema;

@@ -4,8 +4,8 @@
 
 #include <future>
 
-#include "smr/service/cells_machine.h"
-#include "smr/service/sequential_executor.h"
+#include "smr/service/executor/cells_machine.h"
+#include "smr/service/executor/sequential_executor.h"
 
 using namespace piracema;
 using namespace piracema::smr;

@@ -4,8 +4,8 @@
 #include <deque>
 #include <vector>
 
-#include "smr/order/messages.h"
-#include "smr/service/executor.h"
+#include "smr/order/messages/messages.h"
+#include "smr/service/executor/executor.h"
 
 namespace piracema::smr {
 

@@ -9,9 +9,9 @@
 
 #include "base/fd.h"
 #include "cluster/worker_environment.h"
-#include "net/address.h"
-#include "net/handshake.h"
-#include "run/control.h"
+#include "control/messages/control.h"
+#include "net/session/handshake.h"
+#include "net/socket/address.h"
 
 using namespace piracema;
 

@@ -15,9 +15,9 @@
 #include <vector>
 
 #include "base/fd.h"
-#include "net/address.h"
-#include "net/handshake.h"
-#include "run/control.h"
+#include "control/messages/control.h"
+#include "net/session/handshake.h"
+#include "net/socket/address.h"
 
 using namespace piracema;
 

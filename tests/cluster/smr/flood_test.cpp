@@ -8,10 +8,10 @@
 #include <fstream>
 
 #include "cluster/smr/crowd.h"
-#include "smr/node/caller.h"
-#include "smr/node/client_engine.h"
-#include "smr/node/client_wire.h"
-#include "smr/order/batch.h"
+#include "smr/client/client_engine.h"
+#include "smr/link/caller.h"
+#include "smr/link/client_wire.h"
+#include "smr/order/messages/batch.h"
 
 using namespace piracema;
 using namespace piracema::testing;

@@ -12,8 +12,8 @@
 #include "base/log.h"
 #include "base/random.h"
 #include "base/text.h"
-#include "smr/node/replica_node.h"
-#include "smr/order/batch.h"
+#include "smr/order/messages/batch.h"
+#include "smr/replica/replica_node.h"
 
 using namespace piracema;
 using namespace piracema::smr;

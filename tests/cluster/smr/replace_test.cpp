@@ -5,7 +5,7 @@
 #include <piracema/smr/administrator.h>
 
 #include "cluster/smr/crowd.h"
-#include "smr/node/keys.h"
+#include "smr/link/keys.h"
 
 using namespace piracema;
 using namespace piracema::testing;

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "ckpt/daemon.h"
+#include "ckpt/queue/daemon.h"
 #include "sim/scheduler.h"
 
 namespace piracema::sim {

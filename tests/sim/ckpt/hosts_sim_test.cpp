@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "ckpt/host_group.h"
+#include "ckpt/hosts/host_group.h"
 #include "sim/network.h"
 #include "sim/scheduler.h"
 

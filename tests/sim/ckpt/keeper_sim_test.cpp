@@ -3,7 +3,7 @@
 #include <map>
 #include <optional>
 
-#include "ckpt/keeper.h"
+#include "ckpt/keeper/keeper.h"
 #include "sim/scheduler.h"
 
 namespace piracema::sim {

@@ -1,6 +1,6 @@
 // Who takes part, while the system runs (paper 003, section 2.1).
 #include "sim/smr/world.h"
-#include "smr/order/reconfiguration.h"
+#include "smr/order/views/reconfiguration.h"
 
 namespace piracema::smr_sim {
 

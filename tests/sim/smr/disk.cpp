@@ -62,7 +62,7 @@ Result<Done> Disk::end_sync() {
   return carry_out_truncations();
 }
 
-// As smr/node/replica_node_disk.cpp does it.
+// As smr/replica/replica_node_disk.cpp does it.
 void Disk::truncate(Instance instance) {
   const LogIndex::Truncation truncation = storage_->index().truncate(instance);
   if (!SMR_MUTANT("truncate_kinds")) {

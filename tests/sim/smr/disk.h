@@ -6,13 +6,13 @@
 #include <optional>
 
 #include "base/random.h"
-#include "smr/node/storage.h"
-#include "store/memory_disk.h"
+#include "smr/storage/storage.h"
+#include "store/disk/memory_disk.h"
 
 namespace piracema::smr_sim {
 
 /// What a replica keeps through a crash: its real storage, on a disk in memory that does what disks
-/// do. In place of the threads that a process has for it (smr/node/log_writer.h): one sync at a
+/// do. In place of the threads that a process has for it (smr/storage/log_writer.h): one sync at a
 /// time, and what comes meanwhile waits for the next one.
 ///
 /// An error is what it is to a process: it ends, and another one begins.

@@ -1,7 +1,7 @@
 #include "sim/smr/liar.h"
 
 #include "sim/smr/world.h"
-#include "smr/order/batch.h"
+#include "smr/order/messages/batch.h"
 
 namespace piracema::smr_sim {
 

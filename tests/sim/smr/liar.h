@@ -10,8 +10,8 @@
 
 #include "base/random.h"
 #include "sim/smr/plan.h"
-#include "smr/order/messages.h"
-#include "smr/service/checkpoint.h"
+#include "smr/order/messages/messages.h"
+#include "smr/order/transfer/checkpoint.h"
 #include "smr/service/reply.h"
 
 namespace piracema::smr_sim {

@@ -1,8 +1,8 @@
 // What a liar says of the log and of checkpoints.
 #include "sim/smr/liar.h"
 #include "sim/smr/world.h"
-#include "smr/order/batch.h"
-#include "smr/order/digest.h"
+#include "smr/order/messages/batch.h"
+#include "smr/order/messages/digest.h"
 
 namespace piracema::smr_sim {
 

@@ -3,7 +3,7 @@
 #include "base/text.h"
 #include "linearizability/checker.h"
 #include "sim/smr/sim_keys.h"
-#include "smr/order/digest.h"
+#include "smr/order/messages/digest.h"
 
 namespace piracema::smr_sim {
 

@@ -21,7 +21,8 @@ class Oracle {
   /// `clocks_jump`: nobody can promise then that a lease is not over too early, and a token is all
   /// that keeps its former holder out.
   ///
-  /// `bounded_clock`: no leader may let the time of batches run ahead (smr/order/clock_bound.h).
+  /// `bounded_clock`: no leader may let the time of batches run ahead
+  /// (smr/order/agreement/clock_bound.h).
   Oracle(const Time& now, bool clocks_jump, bool bounded_clock)
       : now_(now), clocks_jump_(clocks_jump), bounded_clock_(bounded_clock) {}
 

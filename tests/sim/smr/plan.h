@@ -6,7 +6,7 @@
 
 #include "base/clock.h"
 #include "sim/smr/wires.h"
-#include "smr/order/settings.h"
+#include "smr/order/messages/settings.h"
 #include "smr/view.h"
 
 namespace piracema::smr_sim {

@@ -12,9 +12,9 @@
 #include "sim/smr/disk.h"
 #include "sim/smr/machine.h"
 #include "sim/smr/sim_keys.h"
-#include "smr/order/core.h"
-#include "smr/order/divergence.h"
-#include "smr/service/sequential_executor.h"
+#include "smr/order/agreement/divergence.h"
+#include "smr/order/core/core.h"
+#include "smr/service/executor/sequential_executor.h"
 #include "smr/service/service.h"
 
 namespace piracema::smr_sim {

@@ -3,7 +3,7 @@
 #include "sim/smr/replica.h"
 #include "sim/smr/world.h"
 #include "smr/mutant.h"
-#include "smr/order/digest.h"
+#include "smr/order/messages/digest.h"
 
 namespace piracema::smr_sim {
 

@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <set>
 
-#include "smr/order/checkpoints.h"
+#include "smr/order/transfer/checkpoints.h"
 
 namespace piracema::smr_sim {
 

@@ -1,0 +1,184 @@
+#include "ckpt/capsule/capsule_init.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "base/clock.h"
+#include "base/text.h"
+#include "ckpt/capsule/capsule_setup.h"
+#include "ckpt/capsule/criu_run.h"
+#include "ckpt/capsule/roll_back.h"
+#include "ckpt/capsule/shared_memory.h"
+#include "ckpt/image/compression.h"
+#include "ckpt/network/loopback.h"
+#include "wire/fields.h"
+
+namespace piracema::ckpt {
+
+void CapsuleInit::report(Report report) {
+  const Buffer bytes = wire::encode(std::move(report));
+  // A keeper that has gone takes us with it.
+  (void)::send(socket_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
+}
+
+void CapsuleInit::start(const Order& order) {
+  if (auto set = set_last_pid(pid_least); !set) return refuse(ReportKind::started, set.error());
+  auto pid = start_job(order);
+  if (!pid) return refuse(ReportKind::started, pid.error());
+  job_ = *pid;
+  report({.kind = ReportKind::started, .ok = true});
+}
+
+void CapsuleInit::restore(const Order& order) {
+  forget_hook();
+  order_ = order;
+  step_ = Step::criu;
+  if (order_.root == 0) {
+    auto root = roll_back_part(order.parts);
+    if (!root) return refuse(ReportKind::started, root.error());
+    order_.root = *root;
+  }
+  for (const auto& put_back : {put_shared_memory_back, expand_pages}) {
+    if (auto done = put_back(order.parts); !done) {
+      return refuse(ReportKind::started, done.error());
+    }
+  }
+  auto pid = start_beside(restore_command(settings_, order_), order_, 0);
+  if (!pid) return refuse(ReportKind::started, pid.error());
+  helper_ = *pid;
+}
+
+void CapsuleInit::job_ended(int status) {
+  ended_ = status;
+  if (helper_ != 0 && step_ == Step::criu) return;
+  report({.kind = ReportKind::ended, .status = static_cast<std::uint32_t>(status)});
+}
+
+void CapsuleInit::helper_ended(bool ok) {
+  helper_ = 0;
+  if (order_.kind == OrderKind::restore) return restored(ok);
+  // Where criu or the hook could not go on, nobody else does.
+  if (step_ == Step::criu && !(ok && order_.stop)) (void)release_loopback();
+  if (order_.several && step_ == Step::commit) {
+    return report(
+        {.kind = ReportKind::sealed, .ok = ok, .message = ok ? "" : why_failed(order_.log)});
+  }
+  if (order_.several) return part_dumped(ok);
+  // The job goes on already while its image is made safe.
+  if (ok && !order_.stop && step_ == Step::criu && !ended_) {
+    if (start_commit()) return;
+    ok = false;
+  }
+  dumped(ok);
+}
+
+void CapsuleInit::restored(bool ok) {
+  drop_expanded_pages(order_.parts);
+  if (ok) job_ = static_cast<pid_t>(order_.root);
+  report({.kind = ReportKind::started, .ok = ok, .message = ok ? "" : why_failed(order_.log)});
+  if (ok && ended_) job_ended(*ended_);
+}
+
+void CapsuleInit::reap() {
+  signalfd_siginfo ignored;
+  while (::read(signals_.get(), &ignored, sizeof ignored) > 0) {
+  }
+  for (;;) {
+    int status = 0;
+    const pid_t pid = ::waitpid(-1, &status, WNOHANG);
+    if (pid <= 0) return;
+    const bool restoring = helper_ != 0 && order_.kind == OrderKind::restore;
+    if (pid == helper_) {
+      // The job's end may be there to be noticed as well, and was before.
+      int job_status = 0;
+      if (job_ != 0 && ::waitpid(job_, &job_status, WNOHANG) == job_) job_ended(job_status);
+      helper_ended(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    } else if (pid == job_ || (restoring && pid == static_cast<pid_t>(order_.root))) {
+      job_ended(status);
+    }
+  }
+}
+
+void CapsuleInit::handle(const Order& order) {
+  switch (order.kind) {
+    case OrderKind::start:
+      return start(order);
+    case OrderKind::restore:
+      return restore(order);
+    case OrderKind::dump:
+      return dump(order);
+    case OrderKind::link:
+      return link(order);
+    case OrderKind::hold:
+      if (overlay_) overlay_->hold();
+      return report({.kind = ReportKind::held, .ok = true});
+    case OrderKind::pass:
+      if (overlay_) overlay_->pass();
+      return;
+    case OrderKind::proceed:
+      return proceed(order.ok);
+  }
+}
+
+bool CapsuleInit::set_up() {
+  sigset_t child;
+  ::sigemptyset(&child);
+  ::sigaddset(&child, SIGCHLD);
+  ::sigprocmask(SIG_BLOCK, &child, nullptr);
+  signals_ = Fd(::signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK));
+  if (!signals_) return false;
+  auto made = set_up_capsule(settings_);
+  if (made) {
+    overlay_ = *std::move(made);
+    auto door = HookDoor::open();
+    if (door) {
+      door_ = *std::move(door);
+    } else {
+      made = door.error();
+    }
+  }
+  report({.kind = ReportKind::ready, .ok = made.ok(), .message = made ? "" : made.error().message});
+  return made.ok();
+}
+
+void CapsuleInit::hear_keeper() {
+  Buffer room;
+  room.resize(message_bytes_max);
+  const ssize_t bytes = ::recv(socket_.get(), room.data(), room.size(), MSG_DONTWAIT);
+  if (bytes < 0 && (errno == EAGAIN || errno == EINTR)) return;
+  if (bytes <= 0) ::_exit(0);
+  const auto order = wire::decode<Order>(Bytes(room).first(static_cast<std::size_t>(bytes)));
+  if (!order) ::_exit(1);
+  handle(*order);
+}
+
+void CapsuleInit::run() {
+  if (!set_up()) ::_exit(1);
+  for (;;) {
+    std::array<pollfd, 5> wait = {{{socket_.get(), POLLIN, 0},
+                                   {signals_.get(), POLLIN, 0},
+                                   {door_ ? door_->watched() : -1, POLLIN, 0},
+                                   {overlay_ ? overlay_->device() : -1, POLLIN, 0},
+                                   {overlay_ ? overlay_->host() : -1, POLLIN, 0}}};
+    if (::poll(wait.data(), wait.size(), -1) < 0) {
+      if (errno != EINTR) ::_exit(1);
+      continue;
+    }
+    if (wait[3].revents != 0) overlay_->leave();
+    if (wait[4].revents != 0) overlay_->arrive();
+    if (wait[2].revents != 0) hear_hook();
+    if (wait[1].revents != 0) reap();
+    if (wait[0].revents != 0) hear_keeper();
+  }
+}
+
+}  // namespace piracema::ckpt

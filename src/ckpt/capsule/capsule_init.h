@@ -1,0 +1,71 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <optional>
+
+#include "base/clock.h"
+#include "ckpt/capsule/capsule.h"
+#include "ckpt/capsule/hook_door.h"
+#include "ckpt/network/overlay.h"
+
+namespace piracema::ckpt {
+
+/// The first process of a capsule: starts the job, runs criu beside it, waits for all. Where the
+/// job has several hosts, it is also its capsule's network.
+class CapsuleInit {
+ public:
+  CapsuleInit(Fd socket, const CapsuleSettings& settings)
+      : socket_(std::move(socket)), settings_(settings) {}
+
+  [[noreturn]] void run();
+
+ private:
+  void report(Report report);
+  void refuse(ReportKind kind, const Error& why) { report({.kind = kind, .message = why.message}); }
+  bool set_up();
+  void hear_keeper();
+  void handle(const Order& order);
+  void start(const Order& order);
+  void restore(const Order& order);
+  void dump(const Order& order);
+  void reap();
+  void job_ended(int status);
+  void helper_ended(bool ok);
+  void restored(bool ok);
+  void dumped(bool ok);
+  bool ended_itself() const;
+  bool is_stopped_all_the_same() const;
+  bool may_pass(const std::string& why) const;
+  void refuse_dump(const std::string& why);
+  Result<Done> check_before_dump() const;
+  bool start_commit();
+
+  void forget_hook();
+  void proceed(bool ok);
+  void hear_hook();
+
+  // Several hosts.
+  void link(const Order& order);
+  void part_dumped(bool ok);
+
+  Fd socket_;
+  const CapsuleSettings& settings_;
+  Fd signals_;
+  std::optional<Overlay> overlay_;
+  std::optional<HookDoor> door_;
+  pid_t job_ = 0;
+  /// criu, or the hook that makes the image complete when criu is done.
+  pid_t helper_ = 0;
+  enum class Step { criu, commit } step_ = Step::criu;
+  /// The one that the helper works on.
+  Order order_;
+  Time began_{};
+  /// The job's end; noticed while criu runs, it may be criu's doing.
+  std::optional<int> ended_;
+  /// Of the dump or the restart under way: what the hook waits at, and what was said to it.
+  std::optional<HookStep> waits_at_;
+  bool given_up_ = false, agreed_ = false;
+};
+
+}  // namespace piracema::ckpt

@@ -1,0 +1,69 @@
+#pragma once
+
+#include <piracema/error.h>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/fd.h"
+#include "ckpt/image/image_store.h"
+
+namespace piracema::ckpt {
+
+/// What a job is, from its begin to its end.
+struct JobFile {
+  /// Drawn at the begin, so that another job's image is told apart.
+  std::uint64_t id = 0;
+  std::vector<std::string> command;
+  std::string working_directory;
+  /// The name that its hosts have for it, wherever it runs.
+  std::string host_name;
+  /// Standard output and error went to one file when it began.
+  bool one_output = false;
+  /// Where it ran last, if not on one host alone; how many there are stays.
+  std::vector<std::string> hosts;
+  /// Its exit status, once it has ended.
+  std::optional<int> ended;
+};
+
+/// The directory of a job: docs/formats/checkpoint_image.md. Locked for this process alone.
+class JobDirectory final : public ImagePlaces {
+ public:
+  /// Makes it if need be. Errc::refused if another process has it, Errc::config if it holds
+  /// anything else or lies in /dev/shm, which a job in a capsule cannot see; Errc::io.
+  static Result<std::unique_ptr<JobDirectory>> open(const std::string& path);
+  /// For those that look only: no lock, nothing is made. Errc::config if it is none.
+  static Result<std::unique_ptr<JobDirectory>> look(const std::string& path);
+
+  /// Absolute.
+  const std::string& path() const { return path_; }
+  std::string stdout_path() const { return path_ + "/stdout"; }
+  std::string stderr_path() const { return path_ + "/stderr"; }
+  std::string socket_path() const { return path_ + "/control"; }
+  /// Where helpers write what they do; made.
+  std::string log_path() const { return path_ + "/log"; }
+  std::string parts_path(ImageId image) const;
+
+  /// Errc::not_found before the first `write`.
+  Result<JobFile> read() const;
+  Result<Done> write(const JobFile& job);
+
+  store::Disk& manifests() override { return *images_; }
+  Result<std::unique_ptr<store::Disk>> parts(ImageId image) override;
+  Result<std::vector<ImageId>> with_parts() override;
+  Result<Done> remove_parts(ImageId image) override;
+  /// As many as there are cores, up to 8.
+  std::size_t readers() const override;
+
+ private:
+  JobDirectory(std::string path, Fd lock);
+
+  std::string path_;
+  Fd lock_;
+  std::unique_ptr<store::Disk> images_;
+};
+
+}  // namespace piracema::ckpt

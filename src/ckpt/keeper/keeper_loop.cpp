@@ -1,0 +1,219 @@
+#include "ckpt/keeper/keeper_loop.h"
+
+#include <signal.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+#include "base/log.h"
+#include "base/text.h"
+
+namespace piracema::ckpt {
+
+namespace {
+
+constexpr std::int64_t leave_ms_max = 86'400'000;
+
+}  // namespace
+
+int exit_status_of(int wait_status) {
+  return WIFEXITED(wait_status) ? WEXITSTATUS(wait_status) : 128 + WTERMSIG(wait_status);
+}
+
+KeeperLoop::KeeperLoop(std::unique_ptr<JobDirectory> directory, JobFile job, RunSettings settings)
+    : directory_(std::move(directory)),
+      job_(std::move(job)),
+      settings_(std::move(settings)),
+      images_(*directory_),
+      keeper_(settings_.keeper) {}
+
+KeeperLoop::~KeeperLoop() {
+  if (place_) place_->kill();
+}
+
+void KeeperLoop::note(const std::string& text) const {
+  if (!settings_.quiet) log(Level::info, text);
+}
+
+// Those that fork come first, while there is nothing that a fork could hold.
+Result<Done> KeeperLoop::begin() {
+  auto place = Workplace::start(
+      poller_, *directory_, job_, settings_.place, [this](const Report& report) { hear(report); },
+      [this](const std::string& why) { tell(CapsuleDied{why}); });
+  if (!place) return place.error();
+  place_ = *std::move(place);
+  auto store = StoreWatch::start(poller_, directory_->path(),
+                                 std::max<std::size_t>(1, settings_.place.several.hosts.size()),
+                                 settings_.compress);
+  if (!store) return store.error();
+  store_ = *std::move(store);
+  std::vector<int> numbers = {SIGINT, SIGTERM, SIGHUP};
+  if (settings_.warned) numbers.push_back(SIGUSR1);
+  auto signals = SignalWatch::open(poller_, numbers, [this](int number) {
+    if (number != SIGUSR1 || settings_.warned()) tell(Interrupted{});
+  });
+  if (!signals) return signals.error();
+  signals_ = *std::move(signals);
+  auto output = JobOutput::open(poller_, *directory_, job_.one_output);
+  if (!output) return output.error();
+  output_ = *std::move(output);
+  restart_.emplace(*directory_, job_, images_, *output_, *place_);
+  saving_.emplace(*directory_, job_, images_, *store_, settings_.keep, settings_.compress);
+  auto door =
+      ControlDoor::open(poller_, directory_->socket_path(),
+                        [this](Caller caller, const std::string& word) { asked(caller, word); });
+  if (!door) return door.error();
+  door_ = *std::move(door);
+  open_window_watch();
+  return Done{};
+}
+
+void KeeperLoop::open_window_watch() {
+  window_.emplace(
+      poller_, settings_.window, settings_.risk, *store_, *place_,
+      WindowWatch::Calls{.opened =
+                             [this](Time closes) {
+                               place_->guard_until(closes);
+                               tell(WindowOpened{closes});
+                             },
+                         .none_follows =
+                             [this] {
+                               finish_ = Finish{End::stopped, 0, "no window follows"};
+                             },
+                         .waits =
+                             [this](Time opens) {
+                               const std::chrono::duration<double> left = opens - now();
+                               note(concat("waits for its window, which opens in ",
+                                           human_seconds(left.count())));
+                             },
+                         .forecast = [this](Time duration) { tell(Forecast{duration}); },
+                         .is_in_use = [this] { return keeper_.in_capsule(); }});
+}
+
+Result<Finish> KeeperLoop::run() {
+  if (auto begun = begin(); !begun) return begun.error();
+  handle(keeper_.begin(now()));
+  set_timer();
+  if (settings_.window) window_->look();
+  while (!finish_) poller_.run_once(std::chrono::milliseconds(-1));
+  output_->drain(true);
+  return *finish_;
+}
+
+void KeeperLoop::tell(const KeeperEvent& event) {
+  handle(keeper_.step(now(), event));
+  if (!finish_) set_timer();
+}
+
+void KeeperLoop::handle(const std::vector<KeeperAction>& actions) {
+  for (const KeeperAction& action : actions) {
+    std::visit([this](const auto& a) { act(a); }, action);
+  }
+}
+
+void KeeperLoop::set_timer() {
+  if (timer_) poller_.cancel(*timer_);
+  timer_.reset();
+  const auto due = keeper_.wake();
+  if (!due) return;
+  timer_ = poller_.at(*due, [this] {
+    timer_.reset();
+    tell(Tick{});
+  });
+}
+
+// What an action comes to at once is told later: not from within the keeper's own step.
+void KeeperLoop::act(const OpenCapsule&) {
+  if (auto opened = place_->open(); !opened) {
+    poller_.post([this, why = opened.error().message] { tell(CapsuleReady{false, why}); });
+  }
+}
+
+void KeeperLoop::act(const KillCapsule&) {
+  place_->kill();
+  output_->drain();
+}
+
+void KeeperLoop::act(const Launch& launch) {
+  const auto launched = restart_->launch(launch.attempt);
+  if (launched) return;
+  poller_.post([this, more = restart_->has_more(), why = launched.error().message] {
+    tell(Launched{false, more, why});
+  });
+}
+
+void KeeperLoop::act(const Dump& dump) {
+  auto order = saving_->begin(dump.stop, place_->memory());
+  const Result<Done> sent = order ? place_->send(*std::move(order)) : Result<Done>(order.error());
+  if (!sent) poller_.post([this, why = sent.error().message] { tell(Dumped{false, why, {}}); });
+}
+
+void KeeperLoop::act(const Answer& answer) { door_->answer(answer.caller, answer.ok, answer.text); }
+
+void KeeperLoop::act(const HandedBack& back) {
+  note(concat("the machine is handed back; ", back.why));
+  if (!back.saved) saving_->give_up();
+  if (settings_.window)
+    poller_.post([this] {
+      if (!finish_) window_->look();
+    });
+}
+
+void KeeperLoop::act(const Finish& finish) { finish_ = finish; }
+
+void KeeperLoop::act(const Remark& remark) { log(Level::warning, remark.text); }
+
+void KeeperLoop::hear(const Report& report) {
+  switch (report.kind) {
+    case ReportKind::ready:
+      return tell(CapsuleReady{report.ok, report.message});
+    case ReportKind::started:
+      if (report.ok && restart_->image()) note(concat("goes on from image ", *restart_->image()));
+      return tell(Launched{report.ok, restart_->has_more(), report.message});
+    case ReportKind::dumped:
+      return dumped(report);
+    case ReportKind::ended:
+      return tell(JobEnded{static_cast<int>(report.status)});
+    default:
+      return;  // Of one of several hosts, which Hosts has heard.
+  }
+}
+
+void KeeperLoop::dumped(const Report& report) {
+  if (!report.ok) {
+    saving_->fail();
+    return tell(Dumped{false, report.message, {}, report.passing});
+  }
+  const std::string what = saving_->end(report);
+  note("saved: " + what);
+  tell(Dumped{true, {}, what});
+  // Whoever waits is not kept waiting for it; and an image that is made already is not in its way.
+  if (!keeper_.dumping()) saving_->prune();
+}
+
+void KeeperLoop::asked(Caller caller, const std::string& word) {
+  if (word == "save") return tell(SaveAsked{caller});
+  if (word == "stop") return tell(StopAsked{caller});
+  if (word.starts_with("leave ")) return asked_to_leave(caller, word.substr(6));
+  if (word == "outlook") {
+    return door_->answer(caller, true, encode_outlook(store_->outlook(place_->memory())));
+  }
+  door_->answer(caller, false, "want save, stop, leave or outlook");
+}
+
+// In milliseconds from now.
+void KeeperLoop::asked_to_leave(Caller caller, const std::string& within) {
+  std::int64_t ms = 0;
+  const auto [end, error] = std::from_chars(within.data(), within.data() + within.size(), ms);
+  if (error != std::errc() || end != within.data() + within.size() || ms < 0 || ms > leave_ms_max) {
+    return door_->answer(caller, false, "want leave and milliseconds");
+  }
+  door_->answer(caller, true, {});
+  window_->leave_by(now() + std::chrono::milliseconds(ms));
+  tell(LeaveAsked{window_->closes()});
+  place_->guard_until(window_->closes());
+}
+
+}  // namespace piracema::ckpt

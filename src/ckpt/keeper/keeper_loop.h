@@ -1,0 +1,95 @@
+#pragma once
+
+#include <piracema/error.h>
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "ckpt/image/job_directory.h"
+#include "ckpt/image/job_output.h"
+#include "ckpt/keeper/control.h"
+#include "ckpt/keeper/keeper.h"
+#include "ckpt/keeper/restart.h"
+#include "ckpt/keeper/saving.h"
+#include "ckpt/keeper/window_watch.h"
+#include "ckpt/keeper/workplace.h"
+#include "forecast/store/store_watch.h"
+#include "loop/poller.h"
+#include "os/signal_watch.h"
+
+namespace piracema::ckpt {
+
+struct RunSettings {
+  WorkplaceSettings place;
+  KeeperSettings keeper;
+  /// Empty: always.
+  WindowAt window;
+  /// Called at SIGUSR1: whether to stop. Empty: the signal is not ours.
+  std::function<bool()> warned;
+  /// How often a window may close before the job is saved in it.
+  double risk = 0.01;
+  /// Images to keep.
+  std::size_t keep = 2;
+  /// Their memory is compressed.
+  bool compress = false;
+  /// Only warnings and errors.
+  bool quiet = false;
+};
+
+/// Runs a job to its end, or to an image: does what a Keeper says. The process has one thread.
+class KeeperLoop {
+ public:
+  /// `directory` is the job's, locked; `job` is what it holds.
+  KeeperLoop(std::unique_ptr<JobDirectory> directory, JobFile job, RunSettings settings);
+  ~KeeperLoop();
+
+  /// How it ended; output has been passed on by then. An Error if it could not even begin.
+  Result<Finish> run();
+
+ private:
+  Result<Done> begin();
+  void open_window_watch();
+  void tell(const KeeperEvent& event);
+  void handle(const std::vector<KeeperAction>& actions);
+  void set_timer();
+
+  void act(const OpenCapsule&);
+  void act(const Launch& launch);
+  void act(const Dump& dump);
+  void act(const KillCapsule&);
+  void act(const Answer& answer);
+  void act(const HandedBack& back);
+  void act(const Finish& finish);
+  void act(const Remark& remark);
+
+  void hear(const Report& report);
+  void dumped(const Report& report);
+  void asked(Caller caller, const std::string& word);
+  void asked_to_leave(Caller caller, const std::string& within);
+  void note(const std::string& text) const;
+
+  net::Poller poller_;
+  std::unique_ptr<JobDirectory> directory_;
+  const JobFile job_;
+  const RunSettings settings_;
+  ImageStore images_;
+  Keeper keeper_;
+  std::optional<net::Poller::Timer> timer_;
+  std::optional<Finish> finish_;
+  /// All of them from `begin` on.
+  std::unique_ptr<Workplace> place_;
+  std::unique_ptr<StoreWatch> store_;
+  std::unique_ptr<SignalWatch> signals_;
+  std::unique_ptr<JobOutput> output_;
+  std::unique_ptr<ControlDoor> door_;
+  std::optional<Restart> restart_;
+  std::optional<Saving> saving_;
+  std::optional<WindowWatch> window_;
+};
+
+/// What the shell would say: the status itself, or 128 and the signal.
+int exit_status_of(int wait_status);
+
+}  // namespace piracema::ckpt

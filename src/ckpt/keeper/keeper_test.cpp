@@ -1,0 +1,268 @@
+#include "ckpt/keeper/keeper.h"
+
+#include <doctest/doctest.h>
+
+namespace piracema::ckpt {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+namespace {
+
+/// A keeper whose job runs.
+struct Running {
+  explicit Running(KeeperSettings settings = {}) : keeper(settings) {
+    keeper.begin(time);
+    if (settings.windows) tell(WindowOpened{seconds(100)});
+    tell(CapsuleReady{true, {}});
+    tell(Launched{true, false, {}});
+    actions.clear();
+  }
+  void tell(const KeeperEvent& event, Time at = {}) {
+    time = std::max(time, at);
+    actions = keeper.step(time, event);
+  }
+  /// The first action of this kind; null if there is none.
+  template <class Action>
+  const Action* find() const {
+    for (const auto& action : actions) {
+      if (const auto* found = std::get_if<Action>(&action)) return found;
+    }
+    return nullptr;
+  }
+
+  Time time{};
+  Keeper keeper;
+  std::vector<KeeperAction> actions;
+};
+
+}  // namespace
+
+TEST_CASE("a save is answered when its image is complete, and the job goes on") {
+  Running job;
+  job.tell(SaveAsked{7});
+  REQUIRE(job.find<Dump>() != nullptr);
+  CHECK_FALSE(job.find<Dump>()->stop);
+  CHECK(job.find<Answer>() == nullptr);
+  job.tell(Dumped{true, {}, "image 1"});
+  REQUIRE(job.find<Answer>() != nullptr);
+  CHECK(job.find<Answer>()->ok);
+  CHECK(job.keeper.running());
+}
+
+TEST_CASE("whoever asks while an image is being made gets one that is made after that") {
+  Running job;
+  job.tell(SaveAsked{1});
+  job.tell(SaveAsked{2});
+  CHECK(job.actions.empty());
+  job.tell(Dumped{true, {}, "image 1"});
+  REQUIRE(job.find<Answer>() != nullptr);
+  CHECK(job.find<Answer>()->caller == 1);
+  REQUIRE(job.find<Dump>() != nullptr);
+  job.tell(Dumped{true, {}, "image 2"});
+  CHECK(job.find<Answer>()->caller == 2);
+}
+
+TEST_CASE("whoever asks while the job is being launched is served when it runs") {
+  Keeper keeper({});
+  keeper.begin(Time{});
+  keeper.step(Time{}, CapsuleReady{true, {}});
+  CHECK(keeper.step(Time{}, StopAsked{4}).empty());
+  const auto actions = keeper.step(Time{}, Launched{true, false, {}});
+  REQUIRE(actions.size() == 1);
+  CHECK(std::get<Dump>(actions[0]).stop);
+}
+
+TEST_CASE("who asks to stop while an image is made that fails is answered when it has stopped") {
+  Running job;
+  job.tell(SaveAsked{1});
+  job.tell(StopAsked{2});
+  job.tell(Dumped{false, "no room", {}});
+  REQUIRE(job.find<Answer>() != nullptr);
+  CHECK(job.find<Answer>()->caller == 1);
+  job.tell(Tick{}, *job.keeper.wake());
+  REQUIRE(job.find<Dump>() != nullptr);
+  CHECK(job.find<Dump>()->stop);
+  job.tell(Dumped{true, {}, "image 1"});
+  CHECK(job.find<Answer>()->caller == 2);
+  CHECK(job.find<Answer>()->ok);
+}
+
+TEST_CASE("a stop that cannot be saved lets the job go on") {
+  Running job;
+  job.tell(StopAsked{1});
+  REQUIRE(job.find<Dump>() != nullptr);
+  CHECK(job.find<Dump>()->stop);
+  job.tell(Dumped{false, "no room", {}});
+  REQUIRE(job.find<Answer>() != nullptr);
+  CHECK_FALSE(job.find<Answer>()->ok);
+  CHECK(job.find<KillCapsule>() == nullptr);
+  CHECK(job.keeper.running());
+}
+
+TEST_CASE(
+    "a stop for which something is in the way that passes is tried again, and then answered") {
+  Running job;
+  job.tell(StopAsked{1});
+  job.tell(Dumped{false, "a connection is being opened", {}, true});
+  CHECK(job.actions.empty());
+  REQUIRE(job.keeper.wake());
+  CHECK(*job.keeper.wake() < milliseconds(50));
+  job.tell(Tick{}, *job.keeper.wake());
+  REQUIRE(job.find<Dump>() != nullptr);
+  CHECK(job.find<Dump>()->stop);
+  job.tell(Dumped{true, {}, "image 2"});
+  CHECK(job.find<Answer>()->ok);
+  CHECK(job.find<Finish>()->end == End::stopped);
+}
+
+TEST_CASE("what should pass and does not is named in the end, and the job goes on") {
+  Running job;
+  job.tell(SaveAsked{1});
+  int tries = 0;
+  while (job.find<Answer>() == nullptr) {
+    job.tell(Dumped{false, "a connection is being opened", {}, true}, job.time + milliseconds(5));
+    tries += 1;
+    if (job.find<Answer>() == nullptr) {
+      CHECK_FALSE(job.keeper.dumping());
+      job.tell(Tick{}, *job.keeper.wake());
+      REQUIRE(job.find<Dump>() != nullptr);
+    }
+  }
+  CHECK_FALSE(job.find<Answer>()->ok);
+  CHECK(job.find<Answer>()->text == "a connection is being opened");
+  CHECK(job.keeper.running());
+  CHECK(job.time > seconds(1));
+  CHECK(job.time < seconds(3));
+  CHECK(tries < 20);
+  // The next one has all of the patience again.
+  job.tell(SaveAsked{2});
+  job.tell(Dumped{false, "a connection is being opened", {}, true});
+  CHECK(job.find<Answer>() == nullptr);
+}
+
+TEST_CASE("a periodic image that something passing is in the way of is not left out") {
+  Running job({.every = seconds(10)});
+  job.tell(Tick{}, seconds(10));
+  job.tell(Dumped{false, "a connection is being opened", {}, true});
+  CHECK(job.actions.empty());
+  CHECK(*job.keeper.wake() < seconds(11));
+}
+
+TEST_CASE("the window counts for more than what passes") {
+  Running job({.windows = true, .reserve = milliseconds(500)});
+  job.tell(Tick{}, milliseconds(99'490));
+  job.tell(LeaveAsked{seconds(100)}, milliseconds(99'495));
+  job.tell(StopAsked{1});
+  job.tell(Dumped{false, "a connection is being opened", {}, true}, milliseconds(99'499));
+  job.tell(Tick{}, milliseconds(99'500));
+  CHECK(job.find<KillCapsule>() != nullptr);
+}
+
+TEST_CASE("a job that ends while it is to be stopped has ended") {
+  Running job;
+  job.tell(StopAsked{1});
+  job.tell(JobEnded{3 << 8});
+  REQUIRE(job.find<Finish>() != nullptr);
+  CHECK(job.find<Finish>()->end == End::job_ended);
+  CHECK(job.find<Finish>()->status == 3 << 8);
+  CHECK_FALSE(job.find<Answer>()->ok);
+}
+
+TEST_CASE("a second interrupt does not wait for an image") {
+  Running job;
+  job.tell(Interrupted{});
+  CHECK(job.find<Dump>()->stop);
+  job.tell(Interrupted{});
+  CHECK(job.find<KillCapsule>() != nullptr);
+  CHECK(job.find<Finish>()->end == End::interrupted);
+}
+
+TEST_CASE("an image that cannot be gone on from leads to the one before, in a new capsule") {
+  Keeper keeper({});
+  keeper.begin(Time{});
+  keeper.step(Time{}, CapsuleReady{true, {}});
+  auto actions = keeper.step(Time{}, Launched{false, true, "damaged"});
+  CHECK(std::holds_alternative<KillCapsule>(actions[1]));
+  CHECK(std::holds_alternative<OpenCapsule>(actions[2]));
+  actions = keeper.step(Time{}, CapsuleReady{true, {}});
+  CHECK(std::get<Launch>(actions[0]).attempt == 1);
+  actions = keeper.step(Time{}, Launched{false, false, "damaged too"});
+  CHECK(std::get<Finish>(actions.back()).end == End::lost);
+}
+
+TEST_CASE("periodic images are made one interval after the last one was complete") {
+  Running job({.every = seconds(10)});
+  CHECK(job.keeper.wake() == seconds(10));
+  job.tell(Tick{}, seconds(10));
+  CHECK(job.find<Dump>() != nullptr);
+  job.tell(Dumped{true, {}, {}}, seconds(13));
+  CHECK(job.keeper.wake() == seconds(23));
+}
+
+TEST_CASE("a job is stopped as late as the forecast allows") {
+  Running job({.windows = true, .reserve = milliseconds(500)});
+  job.tell(Forecast{seconds(20)});
+  CHECK(job.keeper.wake() == seconds(100) - seconds(20) - milliseconds(500));
+  job.tell(Tick{}, milliseconds(79'499));
+  CHECK(job.actions.empty());
+  job.tell(Tick{}, milliseconds(79'500));
+  REQUIRE(job.find<Dump>() != nullptr);
+  CHECK(job.find<Dump>()->stop);
+  job.tell(Dumped{true, {}, "image 1"}, seconds(95));
+  REQUIRE(job.find<HandedBack>() != nullptr);
+  CHECK(job.find<HandedBack>()->saved);
+  CHECK_FALSE(job.keeper.over());
+}
+
+TEST_CASE("a job whose machine is wanted back leaves in time, though it was promised for longer") {
+  Running job({.windows = true, .once = true, .reserve = milliseconds(500)});
+  job.tell(Forecast{seconds(3)});
+  job.tell(LeaveAsked{seconds(30)}, seconds(20));
+  CHECK(job.actions.empty());
+  CHECK(job.keeper.wake() == milliseconds(26'500));
+  // Later is not what was asked.
+  job.tell(LeaveAsked{seconds(90)}, seconds(21));
+  job.tell(Tick{}, milliseconds(26'500));
+  REQUIRE(job.find<Dump>() != nullptr);
+  CHECK(job.find<Dump>()->stop);
+  job.tell(Dumped{true, {}, "image 1"}, seconds(28));
+  REQUIRE(job.find<Finish>() != nullptr);
+  CHECK(job.find<Finish>()->end == End::stopped);
+}
+
+TEST_CASE("a keeper that was held up over the close finds the machine handed back, its job whole") {
+  Running job({.windows = true, .once = true});
+  job.tell(CapsuleDied{}, seconds(101));
+  REQUIRE(job.find<HandedBack>() != nullptr);
+  CHECK_FALSE(job.find<HandedBack>()->saved);
+  CHECK(job.find<Finish>()->end == End::stopped);
+}
+
+TEST_CASE(
+    "with less time left than a dump may take it is tried all the same, and given up in time") {
+  Running job;  // One that has no windows can be asked to leave as well.
+  job.tell(Forecast{seconds(20)});
+  job.tell(LeaveAsked{seconds(5)}, seconds(1));
+  REQUIRE(job.find<Dump>() != nullptr);
+  job.tell(Tick{}, *job.keeper.wake());
+  CHECK(job.find<KillCapsule>() != nullptr);
+  REQUIRE(job.find<Finish>() != nullptr);
+  CHECK(job.find<Finish>()->end == End::stopped);
+}
+
+TEST_CASE("a dump that is not done in time is given up and the machine handed back") {
+  Running job({.windows = true, .reserve = milliseconds(500)});
+  job.tell(Forecast{seconds(20)});
+  job.tell(Tick{}, seconds(80));
+  job.tell(Tick{}, milliseconds(99'499));
+  CHECK(job.actions.empty());
+  job.tell(Tick{}, milliseconds(99'500));
+  CHECK(job.find<KillCapsule>() != nullptr);
+  CHECK_FALSE(job.find<HandedBack>()->saved);
+  // The next window finds it ready to go on.
+  job.tell(WindowOpened{seconds(300)}, seconds(200));
+  CHECK(job.find<OpenCapsule>() != nullptr);
+}
+
+}  // namespace piracema::ckpt

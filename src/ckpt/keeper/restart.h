@@ -1,0 +1,57 @@
+#pragma once
+
+#include <piracema/error.h>
+
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+#include "ckpt/capsule/capsule_messages.h"
+#include "ckpt/image/job_directory.h"
+#include "ckpt/image/job_output.h"
+#include "ckpt/keeper/workplace.h"
+
+namespace piracema::ckpt {
+
+/// How a job is launched: from one of its images, whose files are rolled back here, or from the
+/// beginning. Nothing is changed before all of the image is known to be good, and nothing of the
+/// job runs: where there is nothing to change, criu reads the memory while that is still being
+/// checked.
+class Restart {
+ public:
+  /// Where the place is several hosts, each rolls back its own files.
+  Restart(const JobDirectory& directory, const JobFile& job, ImageStore& store, JobOutput& output,
+          Workplace& place)
+      : directory_(directory), job_(job), store_(store), output_(output), place_(place) {}
+
+  /// Into the place, by the newest image but `attempt`; what becomes of it the place reports.
+  /// Errc::lost if no image is left of those that there are, Errc::corrupt for one that is damaged
+  /// or files that do not lead back to it, Errc::io; then the place may have been killed, and
+  /// reports nothing, and an older one may do if `has_more`.
+  Result<Done> launch(std::size_t attempt);
+
+  /// Of the last `launch`: the image that it goes on from; none: from the beginning.
+  std::optional<ImageId> image() const { return image_; }
+  bool has_more() const { return has_more_; }
+
+ private:
+  Result<Order> prepare(std::size_t attempt);
+  /// Newest first, those whose manifest is of this job and good.
+  Result<std::vector<Manifest>> images();
+  Result<Order> from_beginning(Order order);
+  Result<Order> from_image(Order order, const Manifest& manifest);
+  Result<Done> roll_back_here(const Manifest& manifest, Order& order);
+  Result<Done> cut_output_of_hosts(const Manifest& manifest);
+
+  const JobDirectory& directory_;
+  const JobFile& job_;
+  ImageStore& store_;
+  JobOutput& output_;
+  Workplace& place_;
+  /// Those parts of the image that criu reads while they are checked.
+  std::optional<Manifest> unchecked_;
+  std::optional<ImageId> image_;
+  bool has_more_ = false;
+};
+
+}  // namespace piracema::ckpt

@@ -1,0 +1,198 @@
+#include "ckpt/queue/daemon_loop.h"
+
+#include <signal.h>
+#include <sys/epoll.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <fstream>
+#include <utility>
+
+#include "base/log.h"
+#include "base/text.h"
+#include "ckpt/image/job_directory.h"
+#include "ckpt/keeper/control.h"
+#include "ckpt/queue/queued_program.h"
+
+namespace piracema::ckpt {
+
+namespace {
+
+constexpr Time look_every = std::chrono::seconds(1);
+
+void kill_children_of(pid_t pid) {
+  std::ifstream file(concat("/proc/", pid, "/task/", pid, "/children"));
+  for (pid_t child = 0; file >> child;) ::kill(child, SIGKILL);
+}
+
+}  // namespace
+
+DaemonLoop::DaemonLoop(QueueDirectory queue, DaemonRunSettings settings)
+    : queue_(std::move(queue)),
+      settings_(std::move(settings)),
+      daemon_(settings_.daemon),
+      presence_(settings_.presence) {
+  if (settings_.presence_command.empty()) return;
+  site_presence_.emplace(poller_, settings_.presence_command, [this](bool seen) {
+    if (!is_finishing_) tell(UserSeen{seen});
+  });
+}
+
+Result<Done> DaemonLoop::watch_signals() {
+  auto signals = SignalWatch::open(poller_, {SIGINT, SIGTERM, SIGHUP}, [this](int) {
+    is_finishing_ = true;
+    // Whoever ends the daemon wants his machine.
+    tell(UserSeen{true});
+  });
+  if (!signals) return signals.error();
+  signals_ = *std::move(signals);
+  return Done{};
+}
+
+Result<Done> DaemonLoop::run() {
+  auto lock = queue_.lock_for(settings_.host);
+  if (!lock) return lock.error();
+  lock_ = *std::move(lock);
+  if (auto watched = watch_signals(); !watched) return watched;
+  look();
+  while (!is_over()) poller_.run_once(std::chrono::milliseconds(-1));
+  return Done{};
+}
+
+bool DaemonLoop::is_over() const {
+  if (!running_.empty()) return false;
+  return is_finishing_ || (settings_.until_empty && has_looked_ && jobs_left_ == 0);
+}
+
+void DaemonLoop::tell(const DaemonEvent& event) {
+  for (const DaemonAction& action : daemon_.step(now(), event)) {
+    std::visit([this](const auto& a) { act(a); }, action);
+  }
+  set_timer();
+}
+
+void DaemonLoop::set_timer() {
+  if (timer_) poller_.cancel(*timer_);
+  timer_.reset();
+  const auto due = daemon_.wake();
+  if (!due) return;
+  timer_ = poller_.at(*due, [this] {
+    timer_.reset();
+    tell(DaemonTick{});
+  });
+}
+
+void DaemonLoop::look() {
+  poller_.at(now() + look_every, [this] { look(); });
+  if (is_finishing_) return;
+  look_at_user();
+  if (settings_.closes) tell(LentUntil{settings_.closes()});
+  look_at_queue();
+}
+
+void DaemonLoop::look_at_queue() {
+  const auto names = queue_.names();
+  if (!names) return log(Level::warning, names.error().message);
+  QueueSeen seen;
+  for (const std::string& name : *names) {
+    const auto job = queue_.read(name);
+    if (job && !job->ended) seen.jobs.push_back(name);
+    if (!job && !has_looked_) log(Level::warning, job.error().message);
+  }
+  jobs_left_ = seen.jobs.size();
+  has_looked_ = true;
+  tell(seen);
+}
+
+void DaemonLoop::look_at_user() {
+  if (site_presence_) return site_presence_->look();
+  if (!settings_.watch_user) return;
+  std::vector<pid_t> ours;
+  for (const auto& [name, one] : running_) ours.push_back(one.process.pid);
+  tell(UserSeen{presence_.step(now(), look_at_machine(ours))});
+}
+
+Result<DaemonLoop::Running> DaemonLoop::start(const std::string& name, const StartJob& start) {
+  auto job = queue_.read(name);
+  if (!job) return job.error();
+  std::optional<Time> left;
+  if (start.closes) left = *start.closes - now();
+  const std::string log = queue_.log_path(name);
+  auto process =
+      start_own_process(job->stream ? stream_program(*job, log)
+                                    : keeper_program(*job, settings_.program, left,
+                                                     job->compress && settings_.can_compress, log));
+  if (!process) return process.error();
+  return Running{*std::move(process), *std::move(job)};
+}
+
+void DaemonLoop::act(const StartJob& one) {
+  auto started = start(one.job, one);
+  if (!started) {
+    log(Level::warning, concat("job ", one.job, ": ", started.error().message));
+    return poller_.post([this, name = one.job] { tell(JobLeft{name, Outcome::failed}); });
+  }
+  log(Level::info, concat("job ", one.job, " runs"));
+  const int handle = started->process.handle.get();
+  running_.emplace(one.job, *std::move(started));
+  poller_.watch(handle, EPOLLIN, [this, name = one.job](std::uint32_t) { left(name); });
+}
+
+void DaemonLoop::act(const LeaveJob& leave) {
+  const auto found = running_.find(leave.job);
+  if (found == running_.end()) return;
+  log(Level::info, concat("job ", leave.job, " has to leave"));
+  if (found->second.job.stream) {
+    ::kill(found->second.process.pid, SIGTERM);
+  } else {
+    const auto within = (leave.by - now()) / std::chrono::milliseconds(1);
+    tell_keeper(found->second.job.directory + "/control",
+                concat("leave ", std::max<std::int64_t>(0, within)));
+  }
+}
+
+// A keeper that hangs on its store dies when the store lets it; its job dies at once.
+void DaemonLoop::act(const KillJob& kill) {
+  const auto found = running_.find(kill.job);
+  if (found == running_.end()) return;
+  log(Level::warning, concat("job ", kill.job, " is killed: it has not left in time"));
+  kill_children_of(found->second.process.pid);
+  ::kill(found->second.process.pid, SIGKILL);
+}
+
+void DaemonLoop::left(const std::string& name) {
+  const auto found = running_.find(name);
+  if (found == running_.end()) return;
+  int status = 0;
+  if (::waitpid(found->second.process.pid, &status, WNOHANG) != found->second.process.pid) return;
+  const Running gone = std::move(found->second);
+  poller_.forget(gone.process.handle.get());
+  running_.erase(found);
+
+  const int code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  std::optional<int> ended;
+  if (gone.job.stream) {
+    if (WIFEXITED(status) && code != saved_code) ended = code;
+  } else if (const auto directory = JobDirectory::look(gone.job.directory)) {
+    if (const auto file = (*directory)->read()) ended = file->ended;
+  }
+  Outcome outcome = code == saved_code || !WIFEXITED(status) ? Outcome::stopped : Outcome::failed;
+  if (ended) {
+    QueuedJob job = gone.job;
+    job.ended = *ended;
+    // If this fails the next try finds that it has ended.
+    if (auto written = queue_.write(name, job); !written)
+      log(Level::warning, written.error().message);
+    outcome = Outcome::ended;
+    jobs_left_ -= jobs_left_ > 0 ? 1 : 0;
+    log(Level::info, concat("job ", name, " has ended with status ", *ended));
+  } else {
+    log(Level::info,
+        concat("job ", name,
+               outcome == Outcome::stopped ? " waits for the next window"
+                                           : " could not be run here now; see its log"));
+  }
+  tell(JobLeft{name, outcome});
+}
+
+}  // namespace piracema::ckpt

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "base/clock.h"
+#include "ckpt/queue/queue_directory.h"
+#include "os/own_process.h"
+
+/// What is run for a job of a queue.
+namespace piracema::ckpt {
+
+/// A stream: `piracema run APP`, with `--resume` once there is a snapshot to go on from. It writes
+/// to `log`.
+OwnProgram stream_program(const QueuedJob& job, const std::string& log);
+
+/// A keeper of any other: `program` is this program's file, and the window closes in `left`; none:
+/// never. What it says goes to `log`.
+OwnProgram keeper_program(const QueuedJob& job, const std::string& program,
+                          std::optional<Time> left, bool compress, const std::string& log);
+
+}  // namespace piracema::ckpt

@@ -1,0 +1,70 @@
+// What the coordinator wants done.
+#include <signal.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "cluster/driver/loop.h"
+
+namespace piracema::cluster {
+
+// The first process starts alone: a program that cannot run says so once, not N times.
+void DriverLoop::act(const Spawn& spawn) {
+  const Crew::Id id{spawn.slot, spawn.incarnation};
+  if (options_.transport == "mpi") {
+    waiting_.push_back(id);
+    return start_world_when_complete();
+  }
+  if (!anybody_joined_ && crew_.size() != 0) {
+    waiting_.push_back(id);
+  } else {
+    start(id);
+  }
+}
+
+void DriverLoop::start(Crew::Id id) {
+  if (start_elsewhere(id)) return;
+  tally_.report.processes_started += 1;
+  Launch launch = launch_;
+  for (const std::string& variable : environment_here(id.first)) {
+    set_variable(launch.environment, variable);
+  }
+  auto started = crew_.start(id, std::move(launch));
+  if (started) return;
+  if (!anybody_joined_) return finish(started.error());
+  never_ran(id, started.error().message);
+}
+
+// Told later, as an event of its own: the coordinator is in the middle of a step.
+void DriverLoop::never_ran(Crew::Id id, std::string why) {
+  poller_.post([this, id, why = std::move(why)] {
+    tell(Exited{.slot = id.first, .incarnation = id.second, .by = why});
+  });
+}
+
+void DriverLoop::act(const Kill& kill) {
+  const Crew::Id id{kill.slot, kill.incarnation};
+  if (std::erase(waiting_, id) + std::erase(without_host_, id) != 0) {
+    never_ran(id, "it was never started");
+  }
+  if (!options_.cannot_end_processes) crew_.kill(id);
+}
+
+void DriverLoop::act(const Send& send) { crew_.send({send.slot, send.incarnation}, send.message); }
+
+void DriverLoop::act(CommitSnapshot& commit) { store_thread_->commit(std::move(commit.manifest)); }
+
+void DriverLoop::act(const DropSnapshot& drop) { store_thread_->drop(drop.snapshot); }
+
+void DriverLoop::act(const Tell& what) {
+  tally_.noted(since_start(), what.note);
+  observer_.noted(since_start(), what.note);
+}
+
+void DriverLoop::act(const Finish& finished) {
+  // The coordinator does not know which signal it was.
+  const bool by_sigint = finished.code == 128 + SIGTERM && stop_signal_ == SIGINT;
+  finish(by_sigint ? 128 + SIGINT : finished.code, finished.why);
+}
+
+}  // namespace piracema::cluster

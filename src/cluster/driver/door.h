@@ -1,0 +1,72 @@
+#pragma once
+
+#include <piracema/error.h>
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "control/messages/control.h"
+#include "host/agent_messages.h"
+#include "loop/poller.h"
+#include "net/session/handshake.h"
+#include "net/socket/connection.h"
+#include "net/socket/listener.h"
+
+namespace piracema::cluster {
+
+/// Where the processes of a job reach their coordinator, and its agents on other hosts. Lets in who
+/// shows that he has the key of the job and says a right Hello; all others are refused with a line
+/// in the log. Belongs to the poller's thread.
+class Door {
+ public:
+  using Line = std::shared_ptr<net::Connection>;
+  struct Events {
+    /// Whether this is a process that is expected; the error says what was.
+    std::function<Result<Done>(const runtime::Hello&)> expected;
+    /// What follows on a connection that was let in. Not called from within.
+    std::function<net::Connection::Events(const runtime::Hello&, Line)> joined;
+    /// The same of an agent, or why it is not wanted; may be empty: none is.
+    std::function<Result<net::Connection::Events>(const AgentHello&, Line)> agent;
+  };
+
+  /// Listens on the loopback interface.
+  static Result<std::unique_ptr<Door>> open(net::Poller& poller, std::string token, Events events);
+  ~Door();
+
+  /// On the loopback interface.
+  std::string address() const { return listeners_.front()->address(); }
+  /// Listens at this numeric address of the machine as well, for other hosts; where.
+  Result<std::string> listen(const std::string& host);
+  /// The job is over: nobody comes in any more, and who is at the door has not done anything wrong.
+  void shut();
+
+ private:
+  Door(net::Poller& poller, std::string token, Events events);
+
+  struct Stranger {
+    std::string peer;
+    Line line;
+    net::Handshake handshake;
+    enum class Wants { call, proof, hello } wants = Wants::call;
+  };
+
+  void accept(Fd socket, const std::string& peer);
+  void hear(std::uint64_t stranger, const wire::Frame& frame);
+  Result<Done> take(Stranger& stranger, const wire::Frame& frame);
+  Result<Done> let_in(Stranger& stranger, const wire::Frame& frame);
+  Result<net::Connection::Events> welcome(Line line, const wire::Frame& frame) const;
+  void refuse(std::uint64_t stranger, const std::string& why);
+
+  net::Poller& poller_;
+  const std::string token_;
+  const Events events_;
+  std::vector<std::unique_ptr<net::Listener>> listeners_;
+  std::map<std::uint64_t, Stranger> strangers_;
+  std::uint64_t stranger_count_ = 0;
+  std::uint64_t refused_count_ = 0;
+};
+
+}  // namespace piracema::cluster

@@ -1,0 +1,88 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "cluster/driver/report.h"
+#include "control/coordinator_job.h"
+#include "control/coordinator_settings.h"
+#include "host/host_names.h"
+
+namespace piracema::cluster {
+
+/// A job of several processes, on this machine or on several.
+struct JobOptions {
+  /// The program, as `find_program` gives it, and its arguments.
+  std::vector<std::string> command;
+  /// mpirun and its own options, where the transport is "mpi".
+  std::vector<std::string> mpirun = {"mpirun"};
+  /// For each slot: variables that its processes get beside those of all.
+  std::vector<std::vector<std::string>> environments;
+  /// Hosts of the job; none: all of it runs here.
+  std::vector<HostOptions> hosts;
+  /// For each slot its host, as long as that can be reached; else it is started on another one.
+  std::vector<std::size_t> host_of_slot;
+  /// Numeric address of this machine where processes on other hosts come, beside loopback; empty:
+  /// none do, or agents bring them. What mpirun starts on other hosts comes by itself.
+  std::string listen;
+  /// The remote shell and its options; the host and a command follow.
+  std::vector<std::string> rsh = {"ssh", "-o", "BatchMode=yes", "-o", "ConnectTimeout=5"};
+  /// `snapshots`, `resume`, `found` and `dead_letters` follow from the fields below.
+  JobSettings settings;
+  /// Directory of snapshots; empty: none are taken.
+  std::string snapshots;
+  /// How processes talk to each other: on this host "auto", "tcp" or "shm"; "mpi": one mpirun
+  /// starts them all, and again when it has ended without being done.
+  std::string transport = "auto";
+  /// As in RunOptions; 0: what the program wants.
+  std::uint32_t threads = 0;
+  std::uint64_t cycle_bytes = 0;
+  /// Go on from the newest snapshot in it.
+  bool resume = false;
+  /// File for items that use up the restart budget; empty: they end the job.
+  std::string dead_letters;
+  std::vector<KillOrder> kills;
+  /// Leaves a process that should be ended alone until the job is over: what happens when the
+  /// machine that it is on does not answer. For tests of what keeps it out of the job.
+  bool cannot_end_processes = false;
+  /// What workers write to standard output goes to standard error.
+  bool output_to_error = false;
+};
+
+/// Looks on. Called on the thread of `run_job`; must not block. Times are since the start.
+class JobObserver {
+ public:
+  virtual ~JobObserver() = default;
+  /// The first process has joined: this is what will run.
+  virtual void planned(const Job&, const JobReport&) {}
+  virtual void noted(Time, const Note&) {}
+  /// A process was killed on order.
+  virtual void killed(Time, const KillReport&, const std::string& /*replica*/) {}
+  /// Several times a second; the report is as old as the last heartbeats.
+  virtual void progressed(Time, const JobReport&) {}
+  /// The user wants to stop.
+  virtual void stopping(Time) {}
+};
+
+/// Runs a job to its end: starts the processes, does what the coordinator says, tells it what
+/// happens. SIGINT and SIGTERM end the job in order (a last snapshot, code 75), a second one at
+/// once (130 or 143). All processes have ended when it returns. Once at a time in a process.
+///
+/// The report's code is that of the command; `why` has not been said yet.
+JobReport run_job(const JobOptions& options, JobObserver& observer);
+
+/// What processes that somebody else starts are to be told.
+struct Doorway {
+  std::string address, token;
+  /// What workers on other hosts have to see (DirectoryMark); empty: nothing.
+  std::string mark;
+};
+
+/// As `run_job`, for processes that come by themselves (`settings.workers_come`). `at_door` is
+/// called once they may come.
+JobReport run_job(const JobOptions& options, JobObserver& observer,
+                  const std::function<void(const Doorway&)>& at_door);
+
+}  // namespace piracema::cluster

@@ -1,0 +1,221 @@
+// Processes on other hosts: who starts them, and what is heard of them.
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <utility>
+
+#include "base/log.h"
+#include "base/text.h"
+#include "cluster/driver/loop.h"
+
+extern char** environ;
+
+namespace piracema::cluster {
+
+namespace {
+
+// Without a host a process waits; no job waits longer for one.
+constexpr std::chrono::seconds host_timeout{60};
+// How long processes on other hosts may take to be gone, and their agents with them.
+constexpr std::chrono::seconds leave_timeout{3};
+
+// There is one file of that name, or none: what another host makes of it is up to its disks.
+std::string absolute(const std::string& path) {
+  return path.empty() ? path : std::filesystem::absolute(path).string();
+}
+
+std::string with_port(const std::string& address, int port) {
+  const bool v6 = address.find(':') != std::string::npos;
+  return v6 ? concat("[", address, "]:", port) : concat(address, ":", port);
+}
+
+}  // namespace
+
+Result<Done> DriverLoop::call_hosts(const Doorway& doorway) {
+  const bool elsewhere = std::any_of(options_.hosts.begin(), options_.hosts.end(),
+                                     [](const HostOptions& host) { return !host.here; });
+  // What mpirun starts on other hosts needs no agents.
+  if (!elsewhere || options_.transport == "mpi") return Done{};
+  if (auto left = leave_mark(); !left) return left;
+  hosts_ = std::make_unique<Hosts>(
+      poller_, options_, doorway.token, *door_,
+      [this](const std::string& coordinator) { return setup_for(coordinator); },
+      Hosts::Events{
+          .up = [this](std::size_t) { start_those_without_host(); },
+          .unreachable = [this](const Error& why) { finish(why); },
+          .lost = [this](std::size_t host, const std::string& why) { crew_.host_lost(host, why); },
+          .said = [this](std::size_t host,
+                         const FromAgent& message) { heard_from(host, message); }});
+  return hosts_->call_all();
+}
+
+Result<Done> DriverLoop::leave_mark() {
+  if (options_.snapshots.empty()) return Done{};
+  auto mark = DirectoryMark::leave(absolute(options_.snapshots));
+  if (!mark) return mark.error();
+  mark_ = *std::move(mark);
+  return Done{};
+}
+
+// All of them before the first process: a job whose hosts cannot be reached does not begin.
+void DriverLoop::wait_for_hosts() {
+  while (hosts_ && !finish_ && !hosts_->all_up()) {
+    poller_.run_once(std::chrono::milliseconds(100));
+  }
+  join_by_ = now() + options_.settings.join_timeout;
+}
+
+// What we were told by our environment, the workers there are to be told as well.
+Setup DriverLoop::setup_for(const std::string& coordinator) const {
+  Setup setup{
+      .command = options_.command,
+      .environment = {},
+      .mark = mark_ ? mark_->path() : "",
+      .heartbeat_ms = static_cast<std::uint32_t>(options_.settings.heartbeat_interval.count())};
+  for (char** variable = environ; *variable != nullptr; ++variable) {
+    if (std::string_view(*variable).starts_with("PIRACEMA_")) {
+      setup.environment.push_back(*variable);
+    }
+  }
+  for (const std::string& variable : launch_.environment) set_variable(setup.environment, variable);
+  set_variable(setup.environment, concat("PIRACEMA_COORDINATOR=", coordinator));
+  set_variable(setup.environment, concat("PIRACEMA_SNAPSHOTS=", absolute(options_.snapshots)));
+  set_variable(setup.environment,
+               concat("PIRACEMA_DEAD_LETTERS=", absolute(options_.dead_letters)));
+  return setup;
+}
+
+/// The host of the slot, else the one of those that can be reached that has the least to do.
+/// The first process of a slot has not lost anything yet: the user's choice is worth a moment.
+std::optional<std::size_t> DriverLoop::choose_host(Crew::Id id) const {
+  const std::size_t own = options_.host_of_slot[id.first];
+  if (!hosts_ || hosts_->can_start(own) || (id.second == 0 && hosts_->is_up(own))) return own;
+  std::optional<std::size_t> best;
+  for (std::size_t host = 0; host < options_.hosts.size(); ++host) {
+    if (!hosts_->can_start(host)) continue;
+    if (!best || crew_.count_on(host) < crew_.count_on(*best)) best = host;
+  }
+  return best;
+}
+
+/// What the user said of the slot, as it is on this host: another one's port and cores are not its.
+std::vector<std::string> DriverLoop::environment_on(std::size_t host, Slot slot) const {
+  std::vector<std::string> environment;
+  if (slot < options_.environments.size()) environment = options_.environments[slot];
+  if (host == options_.host_of_slot[slot]) {
+    environment.push_back(place_on_host(slot));
+    return environment;
+  }
+  set_variable(environment, concat("PIRACEMA_LISTEN=", with_port(options_.hosts[host].address, 0)));
+  set_variable(environment, "PIRACEMA_CORES=");
+  return environment;
+}
+
+/// As `environment_on`, for one that runs here.
+std::vector<std::string> DriverLoop::environment_here(Slot slot) const {
+  if (hosts_) {
+    for (std::size_t host = 0; host < options_.hosts.size(); ++host) {
+      if (options_.hosts[host].here && !options_.hosts[options_.host_of_slot[slot]].here) {
+        return environment_on(host, slot);
+      }
+    }
+  }
+  std::vector<std::string> environment;
+  if (slot < options_.environments.size()) environment = options_.environments[slot];
+  environment.push_back(place_on_host(slot));
+  return environment;
+}
+
+/// Which of the processes of its host it is, and how many they are, as long as all hosts live.
+std::string DriverLoop::place_on_host(Slot slot) const {
+  const auto host_of = [this](Slot one) {
+    return options_.host_of_slot.empty() ? std::size_t{0} : options_.host_of_slot[one];
+  };
+  std::size_t before = 0, all = 0;
+  for (Slot other = 0; other < options_.settings.slots; ++other) {
+    if (host_of(other) != host_of(slot)) continue;
+    all += 1;
+    before += other < slot ? 1 : 0;
+  }
+  return concat("PIRACEMA_PLACE=", before, "/", all);
+}
+
+/// False when the process is to be started here.
+bool DriverLoop::start_elsewhere(Crew::Id id) {
+  if (!hosts_) return false;
+  const auto host = choose_host(id);
+  if (!host) {
+    if (without_host_.empty()) without_host_since_ = time();
+    without_host_.push_back(id);
+    return true;
+  }
+  if (*host != options_.host_of_slot[id.first]) {
+    log(Level::warning,
+        concat("worker ", id.first, " is started on ", options_.hosts[*host].name, ": ",
+               options_.hosts[options_.host_of_slot[id.first]].name, " cannot be reached"));
+  }
+  if (options_.hosts[*host].here) return false;
+  tally_.report.processes_started += 1;
+  crew_.start_remote(id, *host);
+  hosts_->start(*host, StartProcess{id.first, id.second, environment_on(*host, id.first)});
+  return true;
+}
+
+void DriverLoop::start_those_without_host() {
+  const auto can_start = [this](Crew::Id id) { return choose_host(id).has_value(); };
+  if (!std::all_of(without_host_.begin(), without_host_.end(), can_start)) return;
+  for (const Crew::Id& id : std::exchange(without_host_, {})) start(id);
+}
+
+void DriverLoop::heard_from(std::size_t host, const FromAgent& message) {
+  if (const auto* pulse = std::get_if<AgentPulse>(&message)) {
+    crew_.conditions(host, pulse->conditions);
+  } else if (const auto* ended = std::get_if<Ended>(&message)) {
+    Exit exit{.clean = ended->clean,
+              .from_outside = ended->from_outside,
+              .status = {},
+              .how = ended->how,
+              .cpu = std::chrono::nanoseconds(ended->cpu_ns),
+              .peak_bytes = ended->peak_bytes};
+    if (ended->status) exit.status = static_cast<int>(*ended->status);
+    std::vector<std::pair<ReplicaId, std::uint64_t>> at_work;
+    for (const BusyReplica& busy : ended->at_work) at_work.emplace_back(busy.replica, busy.item);
+    crew_.ended_remotely({ended->slot, ended->incarnation}, exit, std::move(at_work));
+  } else if (const auto* failed = std::get_if<NotStarted>(&message)) {
+    if (!anybody_joined_) {
+      return finish(3, concat("host ", options_.hosts[host].name, ": ", failed->why));
+    }
+    crew_.ended_remotely({failed->slot, failed->incarnation}, Exit{.how = failed->why}, {});
+  }
+}
+
+// A process that has yet to join, on a host that fell silent, would be waited for in vain: its slot
+// goes on elsewhere. A job without any host may go on when one is back, but not for ever.
+void DriverLoop::look_at_hosts() {
+  if (!hosts_) return;
+  for (std::size_t host = 0; host < options_.hosts.size(); ++host) {
+    if (anybody_joined_ && hosts_->is_silent(host)) {
+      crew_.give_up_starters(host, concat("host ", options_.hosts[host].name, " is silent"));
+    }
+  }
+  start_those_without_host();
+  if (without_host_.empty() || time() - without_host_since_ < host_timeout) return;
+  finish(4, concat("no host of the job can be reached for ", host_timeout.count(), " s"));
+}
+
+// Who does not answer any more is left to its own devices: an agent ends without its coordinator.
+void DriverLoop::leave_hosts() {
+  if (!hosts_) return;
+  const Time until = now() + leave_timeout;
+  while (crew_.size() != 0 && now() < until) poller_.run_once(std::chrono::milliseconds(20));
+  for (std::size_t host = 0; host < options_.hosts.size(); ++host) {
+    if (!options_.hosts[host].here) crew_.host_lost(host, "the job is over");
+  }
+  hosts_->leave();
+  while (!hosts_->all_left() && now() < until + leave_timeout) {
+    poller_.run_once(std::chrono::milliseconds(20));
+  }
+  hosts_->end_all();
+}
+
+}  // namespace piracema::cluster

@@ -1,0 +1,145 @@
+// What happens to the processes of a job, and what they say.
+#include <signal.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/log.h"
+#include "base/text.h"
+#include "cluster/driver/loop.h"
+
+namespace piracema::cluster {
+
+namespace {
+
+constexpr int garbled_max = 3;
+
+Result<ReplicaId> find_replica(const Job& job, const KillOrder& order) {
+  std::string nodes;
+  for (const NodeShape& node : job.shape.nodes) {
+    nodes += concat(nodes.empty() ? "" : ", ", node.name, " (", node.replicas, ")");
+  }
+  for (ReplicaId replica = 0; replica < job.replicas(); ++replica) {
+    const flow::ReplicaPlan& plan = job.plan.replicas[replica];
+    if (job.shape.nodes[plan.node].name == order.node && plan.index == order.replica) {
+      return replica;
+    }
+  }
+  return Error{Errc::config, concat("kill: there is no replica ", order.replica, " of '",
+                                    order.node, "'; nodes and their replicas are ", nodes)};
+}
+
+}  // namespace
+
+Result<Done> DriverLoop::expected(const runtime::Hello& hello) {
+  if (!crew_.expects({hello.slot, hello.incarnation})) {
+    return Error{Errc::refused, concat("nobody is expected as incarnation ", hello.incarnation,
+                                       " of worker ", hello.slot)};
+  }
+  return Done{};
+}
+
+net::Connection::Events DriverLoop::joined(const runtime::Hello& hello, Door::Line line) {
+  const Crew::Id id{hello.slot, hello.incarnation};
+  crew_.join(id, std::move(line));
+  crew_.heard(id, time());
+  if (!std::exchange(anybody_joined_, true)) first_joined(hello);
+  tell(Joined{id.first, id.second, hello.address, hello.graph, hello.costs});
+  if (const auto& job = coordinator_->job(); job && !planned_) plan(*job);
+  return {.received = [this, id](wire::Frame frame) { heard(id, frame); },
+          .lost = [this, id](const Error&) { crew_.line_lost(id); }};
+}
+
+void DriverLoop::first_joined(const runtime::Hello& hello) {
+  if (beginning_.store) {
+    if (auto accepted = accept_job(beginning_, hello.graph); !accepted) {
+      return finish(accepted.error());
+    }
+  }
+  if (options_.transport == "mpi") return;
+  for (const Crew::Id& id : std::exchange(waiting_, {})) start(id);
+}
+
+void DriverLoop::plan(const Job& job) {
+  planned_ = true;
+  tally_.plan(job);
+  for (const KillOrder& order : options_.kills) {
+    if (auto found = find_replica(job, order); !found) return finish(found.error());
+  }
+  observer_.planned(job, tally_.report);
+}
+
+// It has our secret and our version, but not our language. Once may be a broken machine, and is a
+// loss as any other; again and again it is another program, and replacing it would never end.
+void DriverLoop::garbled(Crew::Id id, const std::string& why) {
+  garbled_ += 1;
+  if (garbled_ == garbled_max) {
+    return finish(Error{Errc::config, concat("worker ", id.first,
+                                             " says what no worker of this "
+                                             "version says, ",
+                                             garbled_max, " times now: ", why)});
+  }
+  log(Level::warning, concat("worker ", id.first, ": ", why));
+  crew_.kill(id);
+}
+
+void DriverLoop::heard(Crew::Id id, const wire::Frame& frame) {
+  auto message = runtime::from_worker(frame);
+  if (!message) return garbled(id, message.error().message);
+  crew_.heard(id, time());
+  tell(Said{id.first, id.second, *message});
+  const auto* heartbeat = std::get_if<runtime::Heartbeat>(&*message);
+  if (heartbeat == nullptr || !planned_) return;
+  tally_.heard(id.first, *heartbeat, emitted_at_restore());
+  if (coordinator_->phase() == Phase::running) inject_kills();
+}
+
+std::uint64_t DriverLoop::emitted_at_restore() const {
+  std::uint64_t items = coordinator_->items_emitted();
+  for (const runtime::Progress& progress : coordinator_->progress()) {
+    if (is_source(coordinator_->job()->role(progress.replica))) items -= progress.items_out;
+  }
+  return items;
+}
+
+void DriverLoop::inject_kills() {
+  for (KillReport& kill : tally_.report.kills) {
+    if (kill.killed_at || tally_.report.read < kill.order.at) continue;
+    const Job& job = *coordinator_->job();
+    const ReplicaId replica = *find_replica(job, kill.order);
+    kill.slot = job.placement[replica];
+    kill.killed_at = since_start();
+    if (const auto id = crew_.newest(kill.slot)) crew_.kill(*id);
+    observer_.killed(since_start(), kill, job.name(replica));
+  }
+}
+
+void DriverLoop::exited(const Exited& event, const Exit& exit) {
+  tally_.report.cpu += exit.cpu;
+  tally_.report.peak_bytes = std::max(tally_.report.peak_bytes, exit.peak_bytes);
+  if (anybody_joined_) {
+    tell(event);
+    if (options_.transport == "mpi") start_world_when_complete();
+    return;
+  }
+  // The program has said why it takes its arguments or settings for wrong: its code is ours.
+  const bool refused = exit.status == 2 || exit.status == 3;
+  finish(refused ? *exit.status : 3,
+         concat("'", options_.command.front(), "' left without joining (", exit.how, ")",
+                refused ? "" : ": is it a Piracema program?"));
+}
+
+void DriverLoop::signalled(int number) {
+  if (number == SIGCHLD) {
+    if (hosts_) hosts_->reap_all();
+    return crew_.reap_all();
+  }
+  if (stop_signal_ != 0 || !anybody_joined_) {
+    return finish(128 + number, "ended at once by a signal");
+  }
+  stop_signal_ = number;
+  observer_.stopping(since_start());
+  tell(StopRequested{});
+}
+
+}  // namespace piracema::cluster

@@ -1,0 +1,117 @@
+// How hosts are called, and their agents join.
+#include "cluster/driver/hosts.h"
+
+#include <filesystem>
+#include <utility>
+
+#include "base/text.h"
+#include "host/host_names.h"
+
+namespace piracema::cluster {
+
+namespace {
+
+// An agent that was told where its coordinator is calls it at once, and is ready at once.
+constexpr std::chrono::seconds calls_within{10};
+
+}  // namespace
+
+Hosts::Hosts(net::Poller& poller, const JobOptions& options, std::string token, Door& door,
+             SetupFor setup_for, Events events)
+    : poller_(poller),
+      options_(options),
+      token_(std::move(token)),
+      door_(door),
+      setup_for_(std::move(setup_for)),
+      events_(std::move(events)),
+      hosts_(options.hosts.size()) {}
+
+Hosts::~Hosts() {
+  if (next_pulse_) poller_.cancel(*next_pulse_);
+  for (Host& host : hosts_) {
+    if (host.timer) poller_.cancel(*host.timer);
+    if (host.line) host.line->close();
+  }
+}
+
+// One listener for each of our addresses that faces a host, and none where nobody needs it.
+Result<Done> Hosts::call_all() {
+  for (const std::string& path : {std::string("/proc/self/exe"), options_.command.front()}) {
+    std::error_code failed;
+    const std::string real = std::filesystem::canonical(path, failed);
+    if (failed) return Error{Errc::config, concat("'", path, "': ", failed.message())};
+    auto file = describe_file(real);
+    if (!file) return file.error();
+    files_.push_back(*std::move(file));
+  }
+  std::error_code ignored;
+  directory_ = std::filesystem::current_path(ignored).string();
+
+  std::map<std::string, std::string> doors;
+  for (std::size_t number = 0; number < hosts_.size(); ++number) {
+    const HostOptions& host = options_.hosts[number];
+    if (host.here) continue;
+    const auto facing = address_facing(host.address);
+    if (!facing) return facing.error();
+    std::string& where = doors[*facing];
+    if (where.empty()) {
+      auto listens = door_.listen(*facing);
+      if (!listens) return listens.error();
+      where = *listens;
+    }
+    hosts_[number].coordinator = where;
+    if (auto called = call(number); !called) return called;
+  }
+  pulse();
+  return Done{};
+}
+
+Result<Done> Hosts::call(std::size_t number) {
+  Host& host = hosts_[number];
+  host.call.reset();
+  host.attempt += 1;
+  std::vector<std::string> rsh = options_.rsh;
+  rsh.push_back(options_.hosts[number].name);
+  auto called = HostCall::start(
+      poller_, std::move(rsh), Staging(files_, directory_),
+      concat(host.coordinator, " ", token_, " ", number, " ", host.attempt, "\n"),
+      {.told = [this, number] { agent_told(number); },
+       .ended = [this, number](const std::string& how) { call_ended(number, how); }});
+  if (!called) return called.error();
+  host.call = *std::move(called);
+  return Done{};
+}
+
+void Hosts::agent_told(std::size_t number) {
+  set_timer(hosts_[number], calls_within, [this, number] {
+    call_ended(number, concat("its agent does not reach ", hosts_[number].coordinator));
+  });
+}
+
+Result<net::Connection::Events> Hosts::joined(const AgentHello& hello, Door::Line line) {
+  const bool expected = hello.host < hosts_.size() && hosts_[hello.host].call &&
+                        hosts_[hello.host].attempt == hello.attempt && !hosts_[hello.host].line;
+  if (!expected || leaving_) {
+    return Error{Errc::refused, concat("no agent is expected on host ", hello.host)};
+  }
+  const std::size_t number = hello.host;
+  Host& host = hosts_[number];
+  set_timer(host, calls_within, [this, number] { lose(number, "its agent does not get ready"); });
+  host.line = std::move(line);
+  host.heard_at = now();
+  host.output_taken = 0;
+  send(number, ToAgent(setup_for_(host.coordinator)));
+  return net::Connection::Events{
+      .received = [this, number](const wire::Frame& frame) { hear(number, frame); },
+      .lost = [this, number](const Error& why) { lose(number, why.message); }};
+}
+
+void Hosts::set_timer(Host& host, Time in, std::function<void()> what) {
+  if (host.timer) poller_.cancel(*host.timer);
+  host.timer = poller_.at(now() + in, [&host, what = std::move(what)] {
+    host.timer.reset();
+    what();
+  });
+}
+
+}  // namespace piracema::cluster

@@ -1,0 +1,108 @@
+#pragma once
+
+#include <piracema/error.h>
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "cluster/driver/door.h"
+#include "cluster/driver/driver.h"
+#include "host/agent_messages.h"
+#include "host/host_call.h"
+#include "loop/poller.h"
+
+namespace piracema::cluster {
+
+/// The other hosts of a job, each with an agent that starts and watches processes there. A host
+/// that is lost is called again as long as the job lasts. Hosts are named by their numbers in
+/// JobOptions; those that are this machine are up and have no agent. Belongs to the poller's
+/// thread.
+class Hosts {
+ public:
+  struct Events {
+    /// The host can start processes, for the first time or again.
+    std::function<void(std::size_t host)> up;
+    /// It could not be reached at the start of the job.
+    std::function<void(Error why)> unreachable;
+    /// Nothing more is heard of it, nor of its processes, which may live.
+    std::function<void(std::size_t host, const std::string& why)> lost;
+    /// Ended, NotStarted, or AgentPulse.
+    std::function<void(std::size_t host, const FromAgent&)> said;
+  };
+  /// What each agent is told of the processes that it will start; their coordinator is added.
+  using SetupFor = std::function<Setup(const std::string& coordinator)>;
+
+  Hosts(net::Poller& poller, const JobOptions& options, std::string token, Door& door,
+        SetupFor setup_for, Events events);
+  ~Hosts();
+
+  /// Calls them all. Errc::config when something of ours is missing, Errc::io without a way there.
+  Result<Done> call_all();
+  bool all_up() const;
+  bool is_up(std::size_t host) const { return options_.hosts[host].here || hosts_[host].up; }
+  /// It is up, but nothing was heard of it for some time.
+  bool is_silent(std::size_t host) const;
+  /// It is up, and was heard a moment ago.
+  bool can_start(std::size_t host) const;
+
+  void start(std::size_t host, const StartProcess& what) { send(host, ToAgent(what)); }
+  void end(std::size_t host, const EndProcess& what) { send(host, ToAgent(what)); }
+
+  /// Somebody with the key of the job says that he is an agent.
+  Result<net::Connection::Events> joined(const AgentHello& hello, Door::Line line);
+  /// Looks whether remote shells have ended: where the kernel has no pidfd, after SIGCHLD.
+  void reap_all();
+
+  /// The job is over: tells all agents to leave.
+  void leave();
+  /// None of their remote shells is there any more.
+  bool all_left() const;
+  void end_all();
+
+ private:
+  struct Host {
+    std::unique_ptr<HostCall> call;
+    Door::Line line;
+    /// Where it reaches the coordinator.
+    std::string coordinator;
+    std::uint32_t attempt = 0;
+    bool up = false, was_up = false;
+    Time heard_at{};
+    std::uint64_t output_taken = 0;
+    Time pause{};
+    std::optional<net::Poller::Timer> timer;
+  };
+
+  Result<Done> call(std::size_t number);
+  void agent_told(std::size_t number);
+  void call_ended(std::size_t number, const std::string& how);
+  void hear(std::size_t number, const wire::Frame& frame);
+  void ready(std::size_t number, const std::string& why_not);
+  void take_output(Host& host, const Output& output);
+  void lose(std::size_t number, const std::string& why);
+  void drop_call(Host& host);
+  void call_later(std::size_t number);
+  void set_timer(Host& host, Time in, std::function<void()> what);
+  void pulse();
+  void send(std::size_t number, const ToAgent& message);
+
+  net::Poller& poller_;
+  const JobOptions& options_;
+  const std::string token_;
+  Door& door_;
+  const SetupFor setup_for_;
+  const Events events_;
+  /// Set once by `call_all`.
+  std::vector<StagedFile> files_;
+  std::string directory_;
+  std::vector<Host> hosts_;
+  std::optional<net::Poller::Timer> next_pulse_;
+  bool leaving_ = false;
+};
+
+}  // namespace piracema::cluster

@@ -1,0 +1,98 @@
+// What agents say, and what their silence does.
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include "base/log.h"
+#include "base/text.h"
+#include "cluster/driver/hosts.h"
+
+namespace piracema::cluster {
+
+namespace {
+
+// A host that is silent gets no processes; after this long its connection is given up, too.
+constexpr std::chrono::seconds silent_max{10};
+
+}  // namespace
+
+void Hosts::hear(std::size_t number, const wire::Frame& frame) {
+  const auto message = from_agent(frame);
+  if (!message) return lose(number, message.error().message);
+  Host& host = hosts_[number];
+  host.heard_at = now();
+  if (const auto* agent = std::get_if<AgentReady>(&*message)) {
+    ready(number, agent->why_not);
+  } else if (const auto* output = std::get_if<Output>(&*message)) {
+    take_output(host, *output);
+  } else {
+    events_.said(number, *message);
+  }
+}
+
+// Where the snapshots' directory is another one now, the host is of no more use than one that is
+// away; it may be mounted again.
+void Hosts::ready(std::size_t number, const std::string& why_not) {
+  Host& host = hosts_[number];
+  if (host.up) return;
+  if (!why_not.empty()) return lose(number, why_not);
+  if (host.timer) poller_.cancel(*std::exchange(host.timer, std::nullopt));
+  host.up = true;
+  host.pause = {};
+  if (std::exchange(host.was_up, true)) {
+    log(Level::info, concat("host ", options_.hosts[number].name, " is back"));
+  }
+  events_.up(number);
+}
+
+// As if they wrote to it themselves.
+void Hosts::take_output(Host& host, const Output& output) {
+  const int to = options_.output_to_error ? STDERR_FILENO : STDOUT_FILENO;
+  for (std::size_t at = 0; at < output.text.size();) {
+    const ssize_t count = ::write(to, output.text.data() + at, output.text.size() - at);
+    if (count < 0 && errno != EINTR) break;
+    if (count > 0) at += static_cast<std::size_t>(count);
+  }
+  host.output_taken += output.text.size();
+}
+
+void Hosts::pulse() {
+  const Time silent = std::max<Time>(silent_max, 4 * options_.settings.heartbeat_timeout);
+  for (std::size_t number = 0; number < hosts_.size(); ++number) {
+    Host& host = hosts_[number];
+    if (!host.line) continue;
+    if (host.up && now() - host.heard_at > silent) {
+      lose(number, concat("it was silent for ", silent / std::chrono::seconds(1), " s"));
+    } else {
+      send(number, ToAgent(Pulse{host.output_taken}));
+    }
+  }
+  next_pulse_ = poller_.at(now() + options_.settings.heartbeat_interval, [this] { pulse(); });
+}
+
+void Hosts::send(std::size_t number, const ToAgent& message) {
+  if (hosts_[number].line) hosts_[number].line->send(to_frame(message));
+}
+
+bool Hosts::all_up() const {
+  for (std::size_t number = 0; number < hosts_.size(); ++number) {
+    if (!options_.hosts[number].here && !hosts_[number].up) return false;
+  }
+  return true;
+}
+
+bool Hosts::can_start(std::size_t number) const {
+  const Host& host = hosts_[number];
+  if (options_.hosts[number].here) return true;
+  // Sooner than a worker there is given up: its successor is not to be sent after it.
+  return host.up && now() - host.heard_at < 3 * options_.settings.heartbeat_interval;
+}
+
+bool Hosts::is_silent(std::size_t number) const {
+  const Host& host = hosts_[number];
+  return host.up && now() - host.heard_at > 2 * options_.settings.heartbeat_timeout;
+}
+
+}  // namespace piracema::cluster

@@ -1,0 +1,263 @@
+#include "cluster/driver/loop.h"
+
+#include <fcntl.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/fd.h"
+#include "base/log.h"
+#include "base/text.h"
+
+namespace piracema::cluster {
+
+namespace {
+
+constexpr std::chrono::milliseconds look_every{250};
+
+int exit_code(Errc code) {
+  switch (code) {
+    case Errc::usage:
+      return 2;
+    case Errc::failed:
+      return 1;
+    case Errc::lost:
+      return 4;
+    default:
+      return 3;
+  }
+}
+
+std::string number_or_none(std::uint64_t number) {
+  return number == 0 ? "" : std::to_string(number);
+}
+
+// That it cannot be written is known before the first item that would have to go there.
+Result<Done> check_dead_letters(const std::string& path) {
+  const Fd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK, 0644));
+  if (file) return Done{};
+  return Error{Errc::config, with_errno(concat("dead letters '", path, "'"))};
+}
+
+}  // namespace
+
+DriverLoop::DriverLoop(const JobOptions& options, JobObserver& observer,
+                       std::function<void(const Doorway&)> at_door)
+    : options_(options),
+      observer_(observer),
+      at_door_(std::move(at_door)),
+      signals_(poller_, [this](int number) { signalled(number); }),
+      crew_(poller_,
+            {.exited = [this](const Exited& event, const Exit& exit) { exited(event, exit); },
+             .connection_lost =
+                 [this](Crew::Id id) {
+                   tell(ConnectionLost{id.first, id.second});
+                 },
+             .kill_remote =
+                 [this](std::size_t host, Crew::Id id) {
+                   if (hosts_) hosts_->end(host, EndProcess{id.first, id.second});
+                 }}) {}
+
+JobReport DriverLoop::run() {
+  if (auto prepared = prepare(); !prepared) {
+    finish(prepared.error());
+  } else {
+    wait_for_hosts();
+    tell(Tick{});
+  }
+  while (!finish_) turn();
+  // What was asked of the store is done before anybody hears that the job is over.
+  store_thread_.reset();
+  wait_for_all();
+  return make_report();
+}
+
+Result<Done> DriverLoop::prepare() {
+  JobSettings settings = options_.settings;
+  settings.snapshots = !options_.snapshots.empty();
+  settings.dead_letters = !options_.dead_letters.empty();
+  if (options_.resume && !settings.snapshots) {
+    return Error{Errc::config, "nothing to resume: no directory of snapshots was given"};
+  }
+  if (auto valid = validate(settings); !valid) return valid;
+  if (settings.dead_letters) {
+    if (auto open = check_dead_letters(options_.dead_letters); !open) return open;
+  }
+  if (settings.snapshots) {
+    if (auto begun = begin_with_snapshots(settings); !begun) return begun;
+  }
+  coordinator_ = std::make_unique<Coordinator>(settings);
+  join_by_ = start_ + settings.join_timeout;
+  for (const KillOrder& order : options_.kills) tally_.report.kills.push_back({.order = order});
+  return open_door();
+}
+
+Result<Done> DriverLoop::begin_with_snapshots(JobSettings& settings) {
+  auto beginning = begin_in(options_.snapshots, options_.resume);
+  if (!beginning) return beginning.error();
+  beginning_ = *std::move(beginning);
+  if (options_.resume) {
+    const store::Manifest& newest = *beginning_.newest;
+    settings.resume = newest.snapshot;
+    settings.found = beginning_.found;
+    if (newest.finished) {
+      finish(0, concat("nothing to resume: the run had ended with snapshot ", newest.snapshot));
+    }
+  }
+  store_thread_ = std::make_unique<StoreThread>(
+      *beginning_.store, [this](SnapshotId snapshot, Result<Done> committed) {
+        poller_.post([this, snapshot, committed = std::move(committed)] {
+          if (committed) {
+            tell(SnapshotCommitted{snapshot});
+          } else {
+            tell(SnapshotCommitFailed{snapshot, committed.error().message});
+          }
+        });
+      });
+  return Done{};
+}
+
+Result<Done> DriverLoop::open_door() {
+  const std::string token = net::draw_token();
+  auto door =
+      Door::open(poller_, token,
+                 {.expected = [this](const runtime::Hello& hello) { return expected(hello); },
+                  .joined = [this](const runtime::Hello& hello,
+                                   Door::Line line) { return joined(hello, line); },
+                  .agent = [this](const AgentHello& hello,
+                                  Door::Line line) -> Result<net::Connection::Events> {
+                    if (hosts_) return hosts_->joined(hello, std::move(line));
+                    return Error{Errc::refused, "there are no agents in this job"};
+                  }});
+  if (!door) return door.error();
+  door_ = *std::move(door);
+  Doorway doorway{door_->address(), token, ""};
+  if (!options_.listen.empty()) {
+    auto listens = door_->listen(options_.listen);
+    if (!listens) return listens.error();
+    doorway.address = *std::move(listens);
+    if (auto left = leave_mark(); !left) return left;
+    if (mark_) doorway.mark = mark_->path();
+  }
+  prepare_launch(doorway);
+  if (auto called = call_hosts(doorway); !called) return called;
+  if (!options_.settings.workers_come) return Done{};
+  for (Slot slot = 0; slot < options_.settings.slots; ++slot) crew_.expect({slot, 0});
+  if (at_door_) at_door_(doorway);
+  return Done{};
+}
+
+void DriverLoop::prepare_launch(const Doorway& doorway) {
+  launch_ = {.command = options_.command,
+             .environment = {"PIRACEMA_GRAPH_FD=", concat("PIRACEMA_COORDINATOR=", doorway.address),
+                             concat("PIRACEMA_TOKEN=", doorway.token),
+                             concat("PIRACEMA_SNAPSHOTS=", options_.snapshots),
+                             concat("PIRACEMA_DEAD_LETTERS=", options_.dead_letters),
+                             concat("PIRACEMA_TRANSPORT=", options_.transport),
+                             concat("PIRACEMA_HEARTBEAT_MS=",
+                                    options_.settings.heartbeat_interval.count()),
+                             concat("PIRACEMA_THREADS=", number_or_none(options_.threads)),
+                             concat("PIRACEMA_CYCLE_BYTES=", number_or_none(options_.cycle_bytes)),
+                             concat("PIRACEMA_LOG=", log_settings().json ? "json" : "text")},
+             .output_to_error = options_.output_to_error};
+  if (options_.transport == "mpi") prepare_world(doorway);
+}
+
+void DriverLoop::turn() {
+  const Time deadline = coordinator_->next_deadline().value_or(Time::max());
+  const Time until = std::min(deadline, next_look_);
+  const auto wait = std::chrono::ceil<std::chrono::milliseconds>(until - now());
+  poller_.run_once(std::max(wait, std::chrono::milliseconds(0)));
+
+  // What has arrived by now is told first, as of now: after a pause of this process (a busy
+  // machine, Ctrl-Z) signs of life lie unread, and nobody was silent.
+  frozen_ = now();
+  poller_.run_once(std::chrono::milliseconds(0));
+  if (!anybody_joined_ && *frozen_ >= join_by_) give_up_joining();
+  const auto is_due = [this] {
+    const auto due = coordinator_->next_deadline();
+    return due && *due <= *frozen_;
+  };
+  if (is_due()) vouch();
+  if (is_due()) tell(Tick{});
+  if (*frozen_ >= next_look_) look();
+  frozen_.reset();
+}
+
+// On a machine that is too busy a sign of life comes late. The kernel knows who would send one
+// if he could, and speaks for him, for a while.
+void DriverLoop::vouch() {
+  const JobSettings& settings = options_.settings;
+  const Time silent = settings.heartbeat_timeout - settings.heartbeat_interval / 2;
+  for (const Crew::Id& id : crew_.held_up(*frozen_, silent)) {
+    tell(Said{id.first, id.second, runtime::Heartbeat{.epoch = coordinator_->epoch()}});
+  }
+}
+
+void DriverLoop::look() {
+  next_look_ = *frozen_ + look_every;
+  if (anybody_joined_) {
+    crew_.kill_stopped_starters(*frozen_, options_.settings.heartbeat_timeout);
+  }
+  look_at_hosts();
+  if (planned_) observer_.progressed(since_start(), tally_.report);
+}
+
+void DriverLoop::give_up_joining() {
+  const std::chrono::duration<double> waited = options_.settings.join_timeout;
+  finish(3, concat("'", options_.command.front(), "' has not joined within ",
+                   human_seconds(waited.count()), ": is it a Piracema program?"));
+}
+
+// Never goes back, as the coordinator wants it.
+Time DriverLoop::time() {
+  last_time_ = std::max(last_time_, frozen_.value_or(now()));
+  return last_time_;
+}
+
+void DriverLoop::tell(const Event& event) {
+  if (finish_) return;
+  for (Action& action : coordinator_->step(time(), event)) {
+    if (finish_) return;
+    std::visit([this](auto& what) { act(what); }, action);
+  }
+}
+
+void DriverLoop::finish(int code, std::string why) {
+  if (!finish_) finish_ = Finish{code, std::move(why)};
+}
+
+void DriverLoop::finish(const Error& error) { finish(exit_code(error.code), error.message); }
+
+void DriverLoop::wait_for_all() {
+  if (door_) door_->shut();
+  crew_.let_go();
+  crew_.kill_all();
+  leave_hosts();
+  while (crew_.size() != 0) poller_.run_once(look_every);
+}
+
+JobReport DriverLoop::make_report() {
+  JobReport report = std::move(tally_.report);
+  report.code = finish_->code;
+  report.why = finish_->why;
+  report.took = since_start();
+  struct rusage own {};
+  ::getrusage(RUSAGE_SELF, &own);
+  for (const timeval& used : {own.ru_utime, own.ru_stime}) {
+    report.cpu += std::chrono::seconds(used.tv_sec) + std::chrono::microseconds(used.tv_usec);
+  }
+  return report;
+}
+
+JobReport run_job(const JobOptions& options, JobObserver& observer,
+                  const std::function<void(const Doorway&)>& at_door) {
+  return DriverLoop(options, observer, at_door).run();
+}
+
+JobReport run_job(const JobOptions& options, JobObserver& observer) {
+  return DriverLoop(options, observer).run();
+}
+
+}  // namespace piracema::cluster

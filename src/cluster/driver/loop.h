@@ -1,0 +1,134 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "cluster/driver/crew.h"
+#include "cluster/driver/door.h"
+#include "cluster/driver/driver.h"
+#include "cluster/driver/hosts.h"
+#include "cluster/driver/signals.h"
+#include "cluster/driver/snapshots.h"
+#include "cluster/driver/store_thread.h"
+#include "cluster/driver/tally.h"
+#include "cluster/driver/world_directory.h"
+#include "control/coordinator.h"
+#include "host/directory_mark.h"
+#include "loop/poller.h"
+
+namespace piracema::cluster {
+
+/// A coordinator's hands and ears: what `run_job` is made of. Everything happens on one thread,
+/// but for the snapshot store.
+class DriverLoop {
+ public:
+  /// `at_door` may be empty.
+  DriverLoop(const JobOptions& options, JobObserver& observer,
+             std::function<void(const Doorway&)> at_door = {});
+
+  JobReport run();
+
+ private:
+  // ---- driver_loop.cpp: from the start to the end -------------------------------------------
+  Result<Done> prepare();
+  Result<Done> begin_with_snapshots(JobSettings& settings);
+  Result<Done> open_door();
+  void prepare_launch(const Doorway& doorway);
+  void turn();
+  void vouch();
+  void look();
+  void give_up_joining();
+  Time time();
+  Time since_start() { return time() - start_; }
+  void tell(const Event& event);
+  void finish(int code, std::string why);
+  void finish(const Error& error);
+  void wait_for_all();
+  JobReport make_report();
+
+  // ---- driver_actions.cpp: what the coordinator wants ---------------------------------------
+  void act(const Spawn&);
+  void act(const Kill&);
+  void act(const Send&);
+  void act(CommitSnapshot&);
+  void act(const DropSnapshot&);
+  void act(const Tell&);
+  void act(const Finish&);
+  void start(Crew::Id id);
+  void never_ran(Crew::Id id, std::string why);
+
+  // ---- driver_world.cpp: mpirun
+  void prepare_world(const Doorway& doorway);
+  void clear_world();
+  void start_world_when_complete();
+
+  // ---- driver_elsewhere.cpp: other hosts ----------------------------------------------------
+  Result<Done> call_hosts(const Doorway& doorway);
+  Result<Done> leave_mark();
+  void wait_for_hosts();
+  Setup setup_for(const std::string& coordinator) const;
+  std::optional<std::size_t> choose_host(Crew::Id id) const;
+  std::vector<std::string> environment_on(std::size_t host, Slot slot) const;
+  std::vector<std::string> environment_here(Slot slot) const;
+  std::string place_on_host(Slot slot) const;
+  bool start_elsewhere(Crew::Id id);
+  void start_those_without_host();
+  void heard_from(std::size_t host, const FromAgent& message);
+  void look_at_hosts();
+  void leave_hosts();
+
+  // ---- driver_events.cpp: what happens ------------------------------------------------------
+  Result<Done> expected(const runtime::Hello&);
+  net::Connection::Events joined(const runtime::Hello&, Door::Line);
+  void first_joined(const runtime::Hello&);
+  void plan(const Job&);
+  void heard(Crew::Id id, const wire::Frame& frame);
+  void garbled(Crew::Id id, const std::string& why);
+  std::uint64_t emitted_at_restore() const;
+  void inject_kills();
+  void exited(const Exited&, const Exit&);
+  void signalled(int number);
+
+  const JobOptions& options_;
+  JobObserver& observer_;
+  const std::function<void(const Doorway&)> at_door_;
+  const Time start_ = now();
+  net::Poller poller_;
+  Signals signals_;
+  Tally tally_;
+  Crew crew_;
+  Beginning beginning_;
+  std::unique_ptr<Coordinator> coordinator_;
+  std::unique_ptr<Door> door_;
+  /// Null when all of the job runs here.
+  std::unique_ptr<Hosts> hosts_;
+  /// In the directory of snapshots, if other hosts have to see it.
+  std::unique_ptr<DirectoryMark> mark_;
+  std::unique_ptr<StoreThread> store_thread_;
+  /// Only with a world on this host, and memory to share.
+  std::unique_ptr<WorldDirectory> world_directory_;
+  Launch launch_;
+
+  /// Processes that wait for the first one to join; in a world, for all the others to be wanted.
+  std::vector<Crew::Id> waiting_;
+  /// Processes for which no host can be reached, and since when.
+  std::vector<Crew::Id> without_host_;
+  Time without_host_since_{};
+  bool anybody_joined_ = false;
+  bool planned_ = false;
+  /// Messages of workers that nobody could read.
+  int garbled_ = 0;
+  int stop_signal_ = 0;
+  Time join_by_{};
+  Time next_look_ = start_;
+  Time last_time_ = start_;
+  /// The time of everything that happens, while what has arrived by then is told.
+  std::optional<Time> frozen_;
+  std::optional<Finish> finish_;
+};
+
+}  // namespace piracema::cluster

@@ -1,0 +1,100 @@
+#include "cluster/driver/snapshots.h"
+
+#include <piracema/graph.h>
+
+#include "base/log.h"
+#include "base/text.h"
+#include "control/messages/control.h"
+
+namespace piracema::cluster {
+
+namespace {
+
+// Whatever is wrong with the directory, it is the user's choice of one that has to change.
+Error as_config(const Error& error) { return {Errc::config, error.message}; }
+
+Result<Done> check_resume(const Beginning& beginning, const std::vector<Error>& damaged) {
+  if (beginning.newest) return Done{};
+  const std::string& path = beginning.store->path();
+  if (damaged.empty()) {
+    return Error{Errc::config, concat("nothing to resume: ", path, " has no snapshot")};
+  }
+  return Error{Errc::lost, concat("nothing to resume: of the ", damaged.size(), " snapshots in ",
+                                  path, " none is intact: ", damaged.front().message)};
+}
+
+Result<Done> check_start(const Beginning& beginning) {
+  const std::string& path = beginning.store->path();
+  if (beginning.found.empty()) return Done{};
+  if (!beginning.newest) {
+    return Error{Errc::config, concat(path, " has ", beginning.found.size(),
+                                      " snapshots, none of them intact: give another directory")};
+  }
+  if (beginning.newest->finished) return Done{};
+  return Error{Errc::config, concat(path, " has snapshot ", beginning.newest->snapshot,
+                                    " of a run that has not ended: give --resume to go on from "
+                                    "it, or another directory")};
+}
+
+}  // namespace
+
+Result<Beginning> begin_in(const std::string& directory, bool resume) {
+  auto store = store::open_directory_store(directory, !resume);
+  if (!store) return as_config(store.error());
+  Beginning beginning;
+  beginning.store = *std::move(store);
+  beginning.resume = resume;
+
+  auto lock = beginning.store->lock();
+  if (!lock) return as_config(lock.error());
+  beginning.lock = *std::move(lock);
+
+  auto found = beginning.store->list();
+  if (!found) return as_config(found.error());
+  beginning.found = *std::move(found);
+
+  std::vector<Error> damaged;
+  auto newest = store::newest_intact(*beginning.store, damaged);
+  if (!newest) return as_config(newest.error());
+  beginning.newest = *std::move(newest);
+  if (beginning.newest) {
+    for (const Error& error : damaged) {
+      log(Level::warning,
+          concat(error.message, "; snapshot ", beginning.newest->snapshot, " before it is used"));
+    }
+  }
+
+  auto checked = resume ? check_resume(beginning, damaged) : check_start(beginning);
+  if (!checked) return checked.error();
+  return beginning;
+}
+
+Result<Done> accept_job(const Beginning& beginning, const std::string& graph) {
+  if (beginning.newest && beginning.newest->job != graph) {
+    return Error{Errc::config,
+                 concat(beginning.store->path(), " holds snapshots of another program: want ",
+                        outline(graph), ", found ", outline(beginning.newest->job))};
+  }
+  if (beginning.resume) return Done{};
+  for (const SnapshotId snapshot : beginning.found) {
+    if (auto dropped = beginning.store->drop(snapshot); !dropped) {
+      return as_config(dropped.error());
+    }
+  }
+  return Done{};
+}
+
+std::string outline(const std::string& graph) {
+  auto shape = runtime::decode_shape(graph);
+  if (!shape) return "an unknown graph";
+  std::string text;
+  for (const NodeShape& node : shape->nodes) {
+    if (!text.empty()) text += " > ";
+    text += node.name;
+    if (node.replicas > 1) text += concat(" x", node.replicas);
+    if (node.ordered) text += " (ordered)";
+  }
+  return text;
+}
+
+}  // namespace piracema::cluster

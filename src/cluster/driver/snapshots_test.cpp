@@ -1,0 +1,128 @@
+#include "cluster/driver/snapshots.h"
+
+#include <doctest/doctest.h>
+
+#include <fstream>
+
+#include "base/testing.h"
+#include "control/messages/control.h"
+
+using namespace piracema;
+using namespace piracema::cluster;
+
+namespace {
+
+std::string graph_named(const std::string& node) {
+  GraphShape shape;
+  shape.nodes = {{.name = node, .role = Role::source}, {.name = "out", .role = Role::sink}};
+  shape.edges = {{.from = 0, .to = 1}};
+  return runtime::encode_shape(shape);
+}
+
+// A directory of snapshots of a run that had come so far.
+struct Directory {
+  testing::ScratchDirectory scratch;
+  std::string path = scratch.path() + "/snapshots";
+
+  void add(SnapshotId snapshot, bool finished = false) {
+    auto store = *store::open_directory_store(path, true);
+    auto part = store->put(snapshot, 0, as_bytes("state"));
+    REQUIRE(part.ok());
+    REQUIRE(store
+                ->commit({.snapshot = snapshot,
+                          .epoch = 1,
+                          .job = graph_named("in"),
+                          .finished = finished,
+                          .parts = {*part}})
+                .ok());
+  }
+  void damage(SnapshotId snapshot) {
+    std::string number = std::to_string(snapshot);
+    number.insert(0, 12 - number.size(), '0');
+    std::ofstream(path + "/" + number + "/part-0000") << "something else";
+  }
+};
+
+std::string refusal(const Result<Beginning>& beginning, Errc code) {
+  REQUIRE_FALSE(beginning.ok());
+  CHECK(beginning.error().code == code);
+  return beginning.error().message;
+}
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("a job begins in a new directory, and keeps every other job out of it") {
+  Directory directory;
+  const auto beginning = begin_in(directory.path, false);
+  REQUIRE(beginning.ok());
+  CHECK_FALSE(beginning->newest.has_value());
+  CHECK(accept_job(*beginning, graph_named("in")).ok());
+
+  refusal(begin_in(directory.path, false), Errc::config);
+}
+
+TEST_CASE("a run that has not ended is resumed or left alone, never begun anew") {
+  Directory directory;
+  directory.add(7);
+  CHECK(contains(refusal(begin_in(directory.path, false), Errc::config), "--resume"));
+
+  const auto resumed = begin_in(directory.path, true);
+  REQUIRE(resumed.ok());
+  CHECK(resumed->newest->snapshot == 7);
+  CHECK(resumed->found == std::vector<SnapshotId>{7});
+  CHECK(accept_job(*resumed, graph_named("in")).ok());
+  CHECK(resumed->store->list()->size() == 1);
+}
+
+TEST_CASE("snapshots of another program are refused, and stay") {
+  Directory directory;
+  directory.add(7, true);
+  for (const bool resume : {false, true}) {
+    const auto beginning = begin_in(directory.path, resume);
+    REQUIRE(beginning.ok());
+    const auto accepted = accept_job(*beginning, graph_named("other"));
+    REQUIRE_FALSE(accepted.ok());
+    CHECK(contains(accepted.error().message, "want other > out, found in > out"));
+    CHECK(beginning->store->list()->size() == 1);
+  }
+}
+
+TEST_CASE("a run that has ended makes place for the next one of the same program") {
+  Directory directory;
+  directory.add(7);
+  directory.add(8, true);
+  const auto beginning = begin_in(directory.path, false);
+  REQUIRE(beginning.ok());
+  CHECK(accept_job(*beginning, graph_named("in")).ok());
+  CHECK(beginning->store->list()->empty());
+}
+
+TEST_CASE("a damaged snapshot is passed over for the one before; without one data is lost") {
+  Directory directory;
+  directory.add(7);
+  directory.add(8);
+  directory.damage(8);
+  {
+    const auto beginning = begin_in(directory.path, true);
+    REQUIRE(beginning.ok());
+    CHECK(beginning->newest->snapshot == 7);
+    CHECK(beginning->found == std::vector<SnapshotId>{7, 8});
+  }
+  directory.damage(7);
+  CHECK(contains(refusal(begin_in(directory.path, true), Errc::lost), "none is intact"));
+  CHECK(contains(refusal(begin_in(directory.path, false), Errc::config), "another directory"));
+}
+
+TEST_CASE("nothing to resume, or another thing than a directory of snapshots, is told so") {
+  Directory directory;
+  refusal(begin_in(directory.path, true), Errc::config);
+  { REQUIRE(begin_in(directory.path, false).ok()); }
+  CHECK(contains(refusal(begin_in(directory.path, true), Errc::config), "has no snapshot"));
+
+  std::ofstream(directory.scratch.path() + "/file") << "text";
+  refusal(begin_in(directory.scratch.path(), false), Errc::config);
+  refusal(begin_in(directory.scratch.path() + "/file", false), Errc::config);
+}

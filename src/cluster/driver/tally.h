@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "cluster/driver/report.h"
+#include "control/coordinator_job.h"
+#include "control/messages/control.h"
+
+namespace piracema::cluster {
+
+/// Puts a job's report together from what its coordinator hears and says.
+class Tally {
+ public:
+  JobReport report;
+
+  /// The job is known; nothing below is called before.
+  void plan(const Job& job);
+
+  /// Takes what a process reports of the replicas that it hosts. `at_restore` is what the sources
+  /// had emitted where this epoch began.
+  void heard(Slot slot, const runtime::Heartbeat& heartbeat, std::uint64_t at_restore);
+
+  /// `when` is since the start of the job.
+  void noted(Time when, const Note& note);
+
+ private:
+  /// Of a replica: what it did in former epochs, and in this one.
+  struct Counts {
+    Epoch epoch = 0;
+    runtime::Progress before, latest;
+  };
+
+  void sum_up(std::uint64_t at_restore);
+  void note(Time when, const Lost&);
+  void note(Time when, const ReplicaFailed&);
+  void note(Time when, const Recovering&);
+  void note(Time when, const Running&);
+  void note(Time when, const FirstItemOut&);
+  void note(Time when, const SnapshotTaken&);
+  void note(Time when, const SnapshotAborted&);
+  void note(Time, const ItemSkipped&) {}
+  void cause(Time when, std::string what);
+  RecoveryReport* recovery(Epoch epoch);
+
+  const Job* job_ = nullptr;
+  std::vector<Counts> replicas_;
+  Epoch newest_ = 0;
+  /// What has happened since the last recovery began.
+  std::vector<std::string> causes_;
+  Time first_cause_{};
+};
+
+}  // namespace piracema::cluster

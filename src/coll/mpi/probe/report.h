@@ -1,0 +1,26 @@
+#pragma once
+
+#include <string>
+
+#include "coll/mpi/probe/probe_thread.h"
+#include "coll/plan/settings.h"
+#include "coll/plan/window_costs.h"
+
+namespace piracema::coll::mpi {
+
+/// What all ranks together have sent, apart from the program's collectives.
+struct Totals {
+  /// To measure links.
+  std::uint64_t probes = 0;
+  /// What calls have taken on communicators of all ranks.
+  WindowCosts calls;
+  /// Engine mst, all communicators: rounds of adaptation at rank 0, and messages for them.
+  std::uint64_t rounds = 0, letters = 0;
+};
+
+/// Writes what is known when the program ends, as one JSON object: docs/formats/coll.md. `trees`
+/// holds a line for each tree that came into use. `probes` may be null.
+Result<Done> write_report(const Settings&, Rank size, const ProbeThread* probes, const Totals&,
+                          const std::string& trees);
+
+}  // namespace piracema::coll::mpi

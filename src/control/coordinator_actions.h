@@ -1,0 +1,98 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+
+#include "base/clock.h"
+#include "base/ids.h"
+#include "control/messages/control.h"
+#include "store/snapshot/snapshot_store.h"
+
+/// What a coordinator wants done, in this order.
+namespace piracema::cluster {
+
+/// Start a process. `Joined` follows, or `Exited` also when it could not be started.
+struct Spawn {
+  Slot slot = 0;
+  std::uint32_t incarnation = 0;
+};
+/// End the process for certain; `Exited` follows once that is so. It may be gone already.
+struct Kill {
+  Slot slot = 0;
+  std::uint32_t incarnation = 0;
+};
+/// To this incarnation and no other; dropped when its connection has ended.
+struct Send {
+  Slot slot = 0;
+  std::uint32_t incarnation = 0;
+  runtime::ToWorker message;
+};
+/// Write the manifest (the driver fills in `created`); answered by SnapshotCommitted or
+/// SnapshotCommitFailed, always: until then no recovery can tell what to go back to.
+struct CommitSnapshot {
+  store::Manifest manifest;
+};
+/// May name a snapshot that was given up and is there in parts or not at all. Done in order with
+/// CommitSnapshot; nothing is answered.
+struct DropSnapshot {
+  SnapshotId snapshot = 0;
+};
+/// The job is over; nothing follows. Processes that could be ended were; the driver reaps them.
+struct Finish {
+  int code = 0;
+  std::string why;
+};
+
+// ---- what happened, for people and statistics ----------------------------------------------
+
+struct Lost {
+  Slot slot = 0;
+  /// "its process ended: killed by signal 9", "its connection ended", "no heartbeat for 1250 ms".
+  std::string how;
+  /// Names of its replicas.
+  std::string replicas;
+};
+/// A user's operator threw; its process lives and is rolled back with the others.
+struct ReplicaFailed {
+  ReplicaId replica = 0;
+  std::string name;
+  std::optional<std::uint64_t> item;
+  std::string why;
+};
+/// The survivors roll back, the replacements load.
+struct Recovering {
+  Epoch epoch = 0;
+  std::optional<SnapshotId> restore;
+  /// Items that the sources had emitted since that snapshot; as old as their last heartbeats.
+  std::uint64_t redone = 0;
+};
+struct Running {
+  Epoch epoch = 0;
+};
+struct FirstItemOut {
+  Epoch epoch = 0;
+};
+struct SnapshotTaken {
+  SnapshotId snapshot = 0;
+  std::uint64_t bytes = 0;
+  Time took{};
+};
+struct SnapshotAborted {
+  SnapshotId snapshot = 0;
+  std::string why;
+};
+struct ItemSkipped {
+  std::uint32_t node = 0;
+  std::uint64_t item = 0;
+};
+using Note = std::variant<Lost, ReplicaFailed, Recovering, Running, FirstItemOut, SnapshotTaken,
+                          SnapshotAborted, ItemSkipped>;
+struct Tell {
+  Note note;
+};
+
+using Action = std::variant<Spawn, Kill, Send, CommitSnapshot, DropSnapshot, Finish, Tell>;
+
+}  // namespace piracema::cluster

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "base/ids.h"
+#include "control/messages/control.h"
+
+/// What a coordinator is told. A process is named by its slot and its incarnation in that slot.
+namespace piracema::cluster {
+
+/// A process joined (its token and version were right). A job's first one brings the graph.
+struct Joined {
+  Slot slot = 0;
+  std::uint32_t incarnation = 0;
+  std::string address;
+  std::string graph;
+  /// Of its nodes; none: nobody said.
+  std::vector<std::uint64_t> costs = {};
+};
+struct Said {
+  Slot slot = 0;
+  std::uint32_t incarnation = 0;
+  runtime::FromWorker message;
+};
+/// The process is gone for certain, or could not be started. `by` says how, as "killed by signal
+/// 9 (SIGKILL)".
+struct Exited {
+  Slot slot = 0;
+  std::uint32_t incarnation = 0;
+  bool clean = false;
+  /// It was ended from outside (SIGKILL, SIGTERM), not by what it was doing.
+  bool from_outside = false;
+  std::string by;
+  /// The item that each of its replicas was at work on; those that were idle are left out.
+  std::vector<std::pair<ReplicaId, std::uint64_t>> at_work;
+};
+/// The connection ended; the process may be alive.
+struct ConnectionLost {
+  Slot slot = 0;
+  std::uint32_t incarnation = 0;
+};
+struct SnapshotCommitted {
+  SnapshotId snapshot = 0;
+};
+struct SnapshotCommitFailed {
+  SnapshotId snapshot = 0;
+  std::string why;
+};
+/// Take a last snapshot and end with code 75.
+struct StopRequested {};
+/// Time has passed: `next_deadline` was reached. What has arrived by then is told first.
+struct Tick {};
+
+using Event = std::variant<Joined, Said, Exited, ConnectionLost, SnapshotCommitted,
+                           SnapshotCommitFailed, StopRequested, Tick>;
+
+}  // namespace piracema::cluster

@@ -1,0 +1,175 @@
+// Who is lost, and why; paper 000, section 4.1: what falls silent is replaced after a while, a
+// process that dies at once, and everything goes back to the last valid global checkpoint.
+#include <algorithm>
+#include <utility>
+
+#include "base/text.h"
+#include "control/coordinator.h"
+
+namespace piracema::cluster {
+
+namespace {
+
+// How long a process that was killed may take to be gone before its slot goes on without
+// knowing. SIGKILL takes a millisecond; only a machine that does not answer takes longer.
+constexpr milliseconds exit_wait{200};
+// A Tick that comes later than this shows that it is the coordinator that did not run.
+constexpr milliseconds lateness_max{300};
+// A slot whose processes end before they join is tried again at once, then less and less often.
+constexpr milliseconds start_pause{50}, start_pause_max{1'000};
+
+milliseconds pause_before_start(std::uint32_t failed_starts) {
+  if (failed_starts < 2) return milliseconds{0};
+  return std::min(start_pause * (1u << std::min(failed_starts - 2, 8u)), start_pause_max);
+}
+
+}  // namespace
+
+void Coordinator::on(const Exited& exited) {
+  if (exited.slot >= members_.size()) return;
+  Member& member = members_[exited.slot];
+  member.gone(exited.incarnation);
+  if (process(exited.slot, exited.incarnation) == nullptr) return;
+
+  if (phase_ == Phase::leaving) {
+    if (member.state() != Member::State::ending) member.end(now_);
+    member.leave(now_, true);
+    return;
+  }
+  if (epoch_ == 0 && !exited.from_outside && member.state() == Member::State::starting &&
+      member.incarnation() == 0) {
+    return fail(3,
+                concat("worker ", exited.slot, " did not join the job: its process ", exited.by));
+  }
+  if (member.state() != Member::State::ending) {
+    lose(exited.slot, concat("its process ended: ", exited.by));
+  } else if (fatal_ == exited.slot) {
+    fatal_how_ += concat("; its process ended: ", exited.by);
+  }
+  if (phase_ == Phase::finished) return;
+  member_left(exited.slot, true);
+  if (!exited.from_outside && job_ && !fatal_) suspect(exited.slot, exited);
+}
+
+void Coordinator::on(const ConnectionLost& lost) {
+  const Member* member = process(lost.slot, lost.incarnation);
+  if (member == nullptr || member->state() != Member::State::joined) return;
+  if (phase_ != Phase::leaving) lose(lost.slot, "its connection ended");
+}
+
+// Nobody is blamed except by a Tick: it comes after all that has been said by then.
+void Coordinator::on(const Tick&) {
+  if (phase_ == Phase::leaving) return;
+  for (Slot slot = 0; slot < members_.size() && phase_ != Phase::finished; ++slot) expire(slot);
+}
+
+void Coordinator::expire(Slot slot) {
+  const Member& member = members_[slot];
+  if (member.deadline() && now_ >= *member.deadline()) {
+    switch (member.state()) {
+      case Member::State::absent:
+        return;
+      case Member::State::starting:
+        return lose(slot, concat("it did not join within ", settings_.join_timeout.count(), " ms"));
+      case Member::State::joined:
+        return lose(slot, concat("no heartbeat for ", settings_.heartbeat_timeout.count(), " ms"));
+      case Member::State::ending:
+        return member_left(slot, false);
+    }
+  }
+  if (phase_ == Phase::restoring && member.ready_by() && now_ >= *member.ready_by()) {
+    expire_rollback(slot);
+  }
+}
+
+// A worker is not ready before all its peers are connected, so one that has frozen keeps the
+// others from it. While anybody is strangely silent, it is for the heartbeats to tell who.
+void Coordinator::expire_rollback(Slot slot) {
+  const Time silent = settings_.heartbeat_timeout - 2 * settings_.heartbeat_interval;
+  const bool wait = std::any_of(members_.begin(), members_.end(), [&](const Member& member) {
+    return member.deadline() && *member.deadline() - now_ < silent;
+  });
+  if (wait) {
+    members_[slot].deploy(now_ + settings_.heartbeat_interval);
+  } else {
+    lose(slot, "it did not load its state in time");
+  }
+}
+
+// Fencing makes the job right whatever the old process still does; killing it sets its memory
+// and its files free.
+void Coordinator::lose(Slot slot, std::string how) {
+  Member& member = members_[slot];
+  tell(Lost{slot, how, job_ ? job_->names_on(slot) : ""});
+  if (settings_.can_spawn) act(Kill{slot, member.incarnation()});
+  member.end(now_ + exit_wait);
+  if ((!settings_.snapshots || !settings_.can_spawn) && !fatal_) {
+    fatal_ = slot;
+    fatal_how_ = std::move(how);
+  }
+  if (member.failed_starts() > settings_.fruitless_recoveries_max) {
+    return fail(4, concat(worker_name(slot), " could not be started ", member.failed_starts(),
+                          " times in a row"));
+  }
+  roll_back(concat("worker ", slot, " was lost"));
+}
+
+void Coordinator::member_left(Slot slot, bool gone) {
+  Member& member = members_[slot];
+  member.leave(now_ + pause_before_start(member.failed_starts()), gone);
+}
+
+// Every replica that was at work may have brought its process down. Sources come last: they run
+// ahead of the item that did it.
+void Coordinator::suspect(Slot slot, const Exited& exited) {
+  std::vector<Suspect> suspects;
+  for (const auto& [replica, item] : exited.at_work) {
+    if (!job_->hosts(slot, replica)) continue;
+    suspects.push_back({job_->plan.replicas[replica].node, replica, item});
+  }
+  if (suspects.empty()) return;
+  std::stable_partition(suspects.begin(), suspects.end(),
+                        [&](const Suspect& one) { return !is_source(job_->role(one.replica)); });
+  budget_.failed(std::move(suspects));
+  within_budget(exited.by);
+}
+
+// False when the job has failed.
+bool Coordinator::within_budget(const std::string& why) {
+  const auto culprit = budget_.culprit();
+  if (!culprit) return true;
+  if (settings_.dead_letters && culprit->item) {
+    skips_.push_back({culprit->node, *culprit->item});
+    budget_.reset(*culprit);
+    tell(ItemSkipped{culprit->node, *culprit->item});
+    return true;
+  }
+  const std::string where = culprit->item ? concat(" at or near item ", *culprit->item) : "";
+  const char* advice = culprit->item ? "; with a dead-letter file it would be passed by" : "";
+  fail(1, concat(job_->name(culprit->replica), " failed ", settings_.restart_budget, " times",
+                 where, ": ", why, advice));
+  return false;
+}
+
+// From here to the next Deploy nothing that workers say counts.
+void Coordinator::roll_back(const std::string& why) {
+  if (!deployed()) return;
+  if (fruitless_ == settings_.fruitless_recoveries_max) {
+    return fail(4, concat("given up after ", fruitless_,
+                          " recoveries in a row without an item or a snapshot; the last: ", why));
+  }
+  fruitless_ += 1;
+  phase_ = Phase::gathering;
+  if (round_ && !round_->committing()) give_up_round(why);
+}
+
+// A coordinator that did not run for a while has heard nobody either, and must not take that
+// for their silence. It has to hear them once before it forgives again.
+void Coordinator::forgive_lateness(Time now) {
+  const auto deadline = next_deadline();
+  if (!deadline || now - *deadline <= lateness_max) return;
+  const Time moved = now - *deadline + settings_.heartbeat_interval;
+  for (Member& member : members_) member.forgive(moved);
+}
+
+}  // namespace piracema::cluster

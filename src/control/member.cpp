@@ -1,0 +1,72 @@
+#include "control/member.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/ensure.h"
+
+namespace piracema::cluster {
+
+void Member::start(std::optional<Time> join_by) {
+  ENSURE(state_ == State::absent);
+  state_ = State::starting;
+  deadline_ = join_by;
+  fresh_ = true;
+  forgiven_ = false;
+}
+
+void Member::join(std::string address, std::optional<Time> heard_by) {
+  ENSURE(state_ == State::starting);
+  state_ = State::joined;
+  address_ = std::move(address);
+  failed_starts_ = 0;
+  heard(heard_by);
+}
+
+void Member::heard(std::optional<Time> heard_by) {
+  ENSURE(state_ == State::joined);
+  deadline_ = heard_by;
+  forgiven_ = false;
+}
+
+void Member::deploy(std::optional<Time> ready_by) {
+  ENSURE(state_ == State::joined);
+  ready_ = false;
+  ready_by_ = ready_by;
+}
+
+void Member::ready() {
+  ready_ = true;
+  fresh_ = false;
+  ready_by_.reset();
+}
+
+void Member::end(Time given_up_at) {
+  ENSURE(state_ == State::starting || state_ == State::joined);
+  if (state_ == State::starting) failed_starts_ += 1;
+  state_ = State::ending;
+  deadline_ = given_up_at;
+  ready_ = false;
+  ready_by_.reset();
+}
+
+void Member::leave(Time next_at, bool gone) {
+  ENSURE(state_ == State::ending);
+  if (!gone) may_live_.push_back(incarnation_);
+  state_ = State::absent;
+  deadline_ = next_at;
+  incarnation_ += 1;
+}
+
+void Member::gone(std::uint32_t incarnation) {
+  may_live_.erase(std::remove(may_live_.begin(), may_live_.end(), incarnation), may_live_.end());
+}
+
+void Member::forgive(Time lateness) {
+  if (forgiven_ || state_ == State::absent || state_ == State::ending) return;
+  forgiven_ = true;
+  if (deadline_) *deadline_ += lateness;
+  if (ready_by_) *ready_by_ += lateness;
+}
+
+}  // namespace piracema::cluster

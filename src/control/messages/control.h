@@ -1,0 +1,197 @@
+#pragma once
+
+#include <piracema/error.h>
+#include <piracema/graph.h>
+
+#include <optional>
+#include <string>
+#include <tuple>
+#include <variant>
+#include <vector>
+
+#include "base/ids.h"
+#include "wire/frame.h"
+
+/// What a coordinator and the processes of its job say to each other.
+namespace piracema::runtime {
+
+// ---- a worker to its coordinator -----------------------------------------------------------
+
+/// The first message, after a handshake (net/session/handshake.h) that has shown that the worker is
+/// of this job and version. A coordinator refuses another graph.
+struct Hello {
+  Slot slot = 0;
+  /// How many processes had this slot before; tells a late one from its successor.
+  std::uint32_t incarnation = 0;
+  std::uint64_t pid = 0;
+  /// Where the other workers reach it.
+  std::string address;
+  /// `encode_shape` of the program's graph.
+  std::string graph;
+  /// `costs_of` it.
+  std::vector<std::uint64_t> costs;
+  auto fields() { return std::tie(slot, incarnation, pid, address, graph, costs); }
+};
+
+/// All replicas of the process are restored and its peers connected.
+struct Ready {
+  Epoch epoch = 0;
+  auto fields() { return std::tie(epoch); }
+};
+
+/// A replica's state is in the store, durable.
+struct Saved {
+  Epoch epoch = 0;
+  SnapshotId snapshot = 0;
+  ReplicaId replica = 0;
+  std::uint64_t bytes = 0;
+  std::uint64_t checksum = 0;
+  /// Items that a source has sent since the last Deploy, up to the barrier.
+  std::uint64_t emitted = 0;
+  auto fields() { return std::tie(epoch, snapshot, replica, bytes, checksum, emitted); }
+};
+
+/// A replica's state could not be stored (a full disk, say): the snapshot fails, not the job.
+struct SaveFailed {
+  Epoch epoch = 0;
+  SnapshotId snapshot = 0;
+  ReplicaId replica = 0;
+  std::string why;
+  auto fields() { return std::tie(epoch, snapshot, replica, why); }
+};
+
+/// A replica has seen the end of all its inputs and has sent everything it ever will.
+struct Ended {
+  Epoch epoch = 0;
+  ReplicaId replica = 0;
+  auto fields() { return std::tie(epoch, replica); }
+};
+
+/// A user's operator threw. The replica waits for the next Deploy.
+struct OperatorFailed {
+  Epoch epoch = 0;
+  ReplicaId replica = 0;
+  /// The item that it was at work on, if it was.
+  std::optional<std::uint64_t> item;
+  std::string why;
+  auto fields() { return std::tie(epoch, replica, item, why); }
+};
+
+/// A sink has committed a snapshot's transaction.
+struct Committed {
+  Epoch epoch = 0;
+  SnapshotId snapshot = 0;
+  ReplicaId replica = 0;
+  auto fields() { return std::tie(epoch, snapshot, replica); }
+};
+
+/// A sink got its first item since `Deploy`.
+struct FirstOutput {
+  Epoch epoch = 0;
+  ReplicaId replica = 0;
+  auto fields() { return std::tie(epoch, replica); }
+};
+
+/// What a replica has done since the last `Deploy`.
+struct Progress {
+  ReplicaId replica = 0;
+  std::uint64_t items_in = 0, items_out = 0, bytes_in = 0, bytes_out = 0;
+  /// Time inside the user's code.
+  std::uint64_t busy_ns = 0;
+  /// How much of its input a source has read, in parts per million; above 1'000'000: unknown.
+  std::uint32_t read_ppm = 0;
+  auto fields() {
+    return std::tie(replica, items_in, items_out, bytes_in, bytes_out, busy_ns, read_ppm);
+  }
+};
+
+/// Sent every heartbeat interval; its absence is what tells a process that is stopped.
+struct Heartbeat {
+  Epoch epoch = 0;
+  /// CPU time that the process has used.
+  std::uint64_t cpu_ns = 0;
+  std::vector<Progress> progress;
+  auto fields() { return std::tie(epoch, cpu_ns, progress); }
+};
+
+using FromWorker = std::variant<Hello, Ready, Saved, SaveFailed, Ended, OperatorFailed, Committed,
+                                FirstOutput, Heartbeat>;
+
+// ---- the coordinator to a worker -----------------------------------------------------------
+
+struct Peer {
+  Slot slot = 0;
+  std::uint32_t incarnation = 0;
+  std::string address;
+  auto fields() { return std::tie(slot, incarnation, address); }
+};
+
+/// An item that a node passes by, because it has brought down its worker too often.
+struct Skip {
+  std::uint32_t node = 0;
+  std::uint64_t item = 0;
+  auto fields() { return std::tie(node, item); }
+};
+
+/// Start from, or roll back to, a snapshot (paper 000, section 4.1: every change of the
+/// configuration goes on from the last valid global checkpoint). Answered by Ready.
+struct Deploy {
+  Epoch epoch = 0;
+  /// None: from the beginning of the stream.
+  std::optional<SnapshotId> restore;
+  /// Slot of every replica of the plan.
+  std::vector<Slot> placement;
+  std::vector<Peer> peers;
+  std::vector<Skip> skips;
+  /// Slots whose process of an older epoch could not be ended for certain.
+  std::vector<Slot> may_live;
+  auto fields() { return std::tie(epoch, restore, placement, peers, skips, may_live); }
+};
+
+/// Sources put barriers into their streams; replicas that have ended save what they have.
+struct Trigger {
+  Epoch epoch = 0;
+  SnapshotId snapshot = 0;
+  std::vector<ReplicaId> replicas;
+  auto fields() { return std::tie(epoch, snapshot, replicas); }
+};
+
+/// The snapshot can no longer be lost: sinks commit. `replicas` answer with Committed.
+struct Commit {
+  Epoch epoch = 0;
+  SnapshotId snapshot = 0;
+  std::vector<ReplicaId> replicas;
+  auto fields() { return std::tie(epoch, snapshot, replicas); }
+};
+
+/// End the process. `code` is its exit status; `why`, when not empty, is said first.
+struct Shutdown {
+  std::uint32_t code = 0;
+  std::string why;
+  auto fields() { return std::tie(code, why); }
+};
+
+using ToWorker = std::variant<Deploy, Trigger, Commit, Shutdown>;
+
+/// Messages as frames and back. Errc::corrupt for a frame that no peer of this version sends.
+wire::Frame to_frame(const FromWorker&);
+wire::Frame to_frame(const ToWorker&);
+Result<FromWorker> from_worker(const wire::Frame&);
+Result<ToWorker> to_worker(const wire::Frame&);
+
+/// What a program says of how it may be cut, beside its shape.
+struct Cut {
+  std::vector<GroupShape> groups;
+  /// NodeShape::cost_ns of all nodes.
+  std::vector<std::uint64_t> costs;
+};
+std::vector<std::uint64_t> costs_of(const GraphShape&);
+/// Costs of another number of nodes are Errc::corrupt.
+Result<Done> set_costs(GraphShape&, const std::vector<std::uint64_t>& costs);
+std::string encode_cut(const Cut&);
+Result<Cut> decode_cut(const std::string&);
+
+std::string encode_shape(const GraphShape&);
+Result<GraphShape> decode_shape(const std::string&);
+
+}  // namespace piracema::runtime

@@ -1,0 +1,196 @@
+#include "host/agent.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <memory>
+#include <optional>
+#include <sstream>
+#include <string>
+#include <utility>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/text.h"
+#include "host/agent_messages.h"
+#include "host/agent_output.h"
+#include "host/agent_processes.h"
+#include "host/directory_mark.h"
+#include "host/staging.h"
+#include "loop/poller.h"
+#include "net/session/coordinator_call.h"
+#include "net/socket/connection.h"
+
+namespace piracema::cluster {
+
+namespace {
+
+// SIGKILL takes a moment.
+constexpr std::chrono::seconds ends_within{2};
+
+/// What the first line on standard input says.
+struct Task {
+  std::string program, coordinator, token;
+  std::uint32_t host = 0, attempt = 0;
+};
+
+Result<Task> read_task(const std::string& program) {
+  std::string line;
+  char byte = 0;
+  while (line.size() < 512 && ::read(STDIN_FILENO, &byte, 1) == 1 && byte != '\n') line += byte;
+  Task task{.program = program};
+  std::istringstream in(line);
+  if (!(in >> task.coordinator >> task.token >> task.host >> task.attempt) ||
+      !net::is_token(task.token)) {
+    return Error{Errc::config, "want a coordinator on standard input, found none"};
+  }
+  return task;
+}
+
+class Agent {
+ public:
+  explicit Agent(Task task) : task_(std::move(task)) {}
+
+  int run() {
+    if (auto prepared = prepare(); !prepared) {
+      log(Level::error, prepared.error().message);
+      return 3;
+    }
+    call_ = std::make_unique<CoordinatorCall>(
+        poller_, task_.coordinator, task_.token,
+        [this](Result<std::shared_ptr<net::Connection>> line) { called(std::move(line)); });
+    while (!leave_by_) poller_.run_once(std::chrono::milliseconds(1'000));
+    while (!processes_.empty() && now() < *leave_by_) {
+      poller_.run_once(std::chrono::milliseconds(20));
+      processes_.reap_all();
+    }
+    if (line_) line_->close();
+    return code_;
+  }
+
+ private:
+  Result<Done> prepare() {
+    struct stat status {};
+    if (::fstat(STDIN_FILENO, &status) != 0 ||
+        !(S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode) || S_ISCHR(status.st_mode))) {
+      return Error{Errc::config, "standard input: want a remote shell's, found a file"};
+    }
+    poller_.watch(STDIN_FILENO, EPOLLIN, [this](std::uint32_t) { input(); });
+    return output_.open();
+  }
+
+  // Nothing more is said there; its end is that of the remote shell.
+  void input() {
+    std::array<char, 256> some;
+    const ssize_t count = ::read(STDIN_FILENO, some.data(), some.size());
+    if (count > 0 || (count < 0 && (errno == EINTR || errno == EAGAIN))) return;
+    poller_.forget(STDIN_FILENO);
+    leave(1, "the remote shell has ended");
+  }
+
+  void called(Result<std::shared_ptr<net::Connection>> line) {
+    if (!line) return leave(3, line.error().message);
+    line_ = *std::move(line);
+    line_->trust({.received = [this](const wire::Frame& frame) { received(frame); },
+                  .lost =
+                      [this](const Error& why) {
+                        line_.reset();
+                        leave(1, concat("the coordinator is gone: ", why.message));
+                      }});
+    say(AgentHello{task_.host, task_.attempt});
+    heard_at_ = now();
+    beat();
+  }
+
+  void say(const FromAgent& message) {
+    if (line_) line_->send(to_frame(message));
+  }
+
+  void beat() {
+    processes_.reap_all();
+    AgentPulse pulse;
+    pulse.conditions = processes_.conditions();
+    say(pulse);
+    if (now() - heard_at_ > std::chrono::milliseconds(setup_.patience_ms)) {
+      return leave(1,
+                   concat("nothing was heard of the coordinator for ", setup_.patience_ms, " ms"));
+    }
+    poller_.at(now() + std::chrono::milliseconds(setup_.heartbeat_ms), [this] { beat(); });
+  }
+
+  void received(const wire::Frame& frame) {
+    const auto message = to_agent(frame);
+    if (!message) return leave(3, message.error().message);
+    heard_at_ = now();
+    std::visit([this](const auto& what) { act(what); }, *message);
+  }
+
+  void act(const Setup& setup) {
+    setup_ = setup;
+    setup_.heartbeat_ms = std::max<std::uint32_t>(setup.heartbeat_ms, 1);
+    if (!setup_.command.empty()) setup_.command.front() = task_.program;
+    AgentReady ready;
+    if (!setup_.mark.empty()) {
+      const auto seen = look_for_mark(setup_.mark, std::to_string(task_.host));
+      if (!seen) ready.why_not = seen.error().message;
+    }
+    say(ready);
+  }
+
+  void act(const StartProcess& what) {
+    if (leave_by_) return;
+    if (auto started = processes_.start(what, setup_, output_.fd()); !started) {
+      say(NotStarted{what.slot, what.incarnation, started.error().message});
+    }
+  }
+
+  void act(const EndProcess& what) { processes_.kill(what); }
+  void act(const Pulse& pulse) { output_.taken(pulse.output_taken); }
+  void act(const Leave&) { leave(0, ""); }
+
+  void leave(int code, const std::string& why) {
+    if (leave_by_) return;
+    if (!why.empty()) log(code == 3 ? Level::error : Level::warning, concat("agent: ", why));
+    code_ = code;
+    leave_by_ = now() + ends_within;
+    processes_.kill_all();
+  }
+
+  const Task task_;
+  net::Poller poller_;
+  Setup setup_;
+  std::unique_ptr<CoordinatorCall> call_;
+  std::shared_ptr<net::Connection> line_;
+  Time heard_at_{};
+  AgentOutput output_{poller_, [this](std::string text) { say(Output{std::move(text)}); }};
+  AgentProcesses processes_{poller_, [this](const Ended& ended) {
+                              output_.drain();
+                              say(ended);
+                            }};
+  std::optional<Time> leave_by_;
+  int code_ = 0;
+};
+
+}  // namespace
+
+int run_agent(int argc, char** argv) {
+  if (argc != 2) {
+    log(Level::error, "piracema agent is started by piracema run on other hosts, not by users");
+    return 2;
+  }
+  set_log({.who = "agent"});
+  std::fputs((std::string(Staging::agent_says) + "\n").c_str(), stdout);
+  std::fflush(stdout);
+  auto task = read_task(argv[1]);
+  if (!task) {
+    log(Level::error, task.error().message);
+    return 2;
+  }
+  return Agent(*std::move(task)).run();
+}
+
+}  // namespace piracema::cluster

@@ -1,0 +1,99 @@
+#include "host/staging.h"
+
+#include <fcntl.h>
+#include <sodium.h>
+#include <unistd.h>
+
+#include <charconv>
+#include <vector>
+
+#include "base/fd.h"
+#include "base/text.h"
+
+namespace piracema::cluster {
+
+namespace {
+
+// All of it stands in braces, so that the shell has read it before it does anything.
+constexpr std::string_view beginning = R"sh({
+umask 077
+say() { printf 'piracema: %s\n' "$*"; }
+fail() { say "failed $*"; exit 97; }
+say here
+dir=$(mktemp -d "${TMPDIR:-/tmp}/piracema-XXXXXX") || fail "mktemp in ${TMPDIR:-/tmp}"
+trap 'rm -rf "$dir"' EXIT
+trap 'exit 97' HUP INT TERM
+is() { [ "$(sha256sum <"$1")" = "$2  -" ]; }
+get() {
+  got=$4
+  [ -x "$got" ] && is "$got" "$3" && return
+  got=$dir/$1-${4##*/}
+  say "want $1"
+  head -c "$2" >"$got.part" && is "$got.part" "$3" || fail "$4 did not arrive whole"
+  chmod 700 "$got.part" && mv "$got.part" "$got" || fail "$4 could not be stored"
+}
+)sh";
+
+}  // namespace
+
+std::string shell_quoted(std::string_view text) {
+  std::string quoted = "'";
+  for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
+}
+
+Result<StagedFile> describe_file(const std::string& path) {
+  const Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file) return Error{Errc::config, with_errno(concat("'", path, "'"))};
+  StagedFile described{.path = path};
+  crypto_hash_sha256_state state;
+  crypto_hash_sha256_init(&state);
+  std::vector<unsigned char> some(std::size_t{1} << 20);
+  ssize_t count = 0;
+  while ((count = ::read(file.get(), some.data(), some.size())) > 0) {
+    described.bytes += static_cast<std::uint64_t>(count);
+    crypto_hash_sha256_update(&state, some.data(), static_cast<unsigned long long>(count));
+  }
+  if (count < 0) return Error{Errc::config, with_errno(concat("reading '", path, "'"))};
+  unsigned char digest[crypto_hash_sha256_BYTES];
+  crypto_hash_sha256_final(&state, digest);
+  char digits[2 * sizeof digest + 1];
+  sodium_bin2hex(digits, sizeof digits, digest, sizeof digest);
+  described.digest = digits;
+  return described;
+}
+
+std::string Staging::script() const {
+  std::string script(beginning);
+  std::string words;
+  for (std::size_t i = 0; i < files_.size(); ++i) {
+    const StagedFile& file = files_[i];
+    script += concat("get ", i, " ", file.bytes, " ", file.digest, " ", shell_quoted(file.path),
+                     "; f", i, "=$got\n");
+    words += concat(i == 0 ? "" : " ", "\"$f", i, "\"", i == 0 ? " agent" : "");
+  }
+  return concat(script, "cd ", shell_quoted(directory_), " 2>/dev/null || cd \"$dir\"\n", words,
+                "\nexit $?\n}\n");
+}
+
+Result<std::optional<Staging::Next>> Staging::line(std::string_view line) const {
+  constexpr std::string_view ours = "piracema: ", wants = "want ", failed = "failed ";
+  if (!line.starts_with(ours)) return std::optional<Next>{};
+  line.remove_prefix(ours.size());
+  if (line == "here") return std::optional(Next{Next::here});
+  if (line == "agent") return std::optional(Next{Next::agent});
+  if (line.starts_with(failed)) {
+    return Error{Errc::config, std::string(line.substr(failed.size()))};
+  }
+  std::size_t number = 0;
+  if (line.starts_with(wants)) {
+    line.remove_prefix(wants.size());
+    const auto [end, wrong] = std::from_chars(line.data(), line.data() + line.size(), number);
+    if (wrong == std::errc{} && end == line.data() + line.size() && number < files_.size()) {
+      return std::optional(Next{Next::file, number});
+    }
+  }
+  return Error{Errc::corrupt, concat("it says '", line, "', which nobody asked for")};
+}
+
+}  // namespace piracema::cluster

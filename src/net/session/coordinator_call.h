@@ -1,0 +1,43 @@
+#pragma once
+
+#include <piracema/error.h>
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "loop/poller.h"
+#include "net/session/handshake.h"
+#include "net/socket/connection.h"
+#include "net/socket/dial.h"
+
+namespace piracema::cluster {
+
+/// The way of a worker, or of an agent, to its coordinator: dialled, and both have shown the key of
+/// the job. Belongs to the poller's thread.
+class CoordinatorCall {
+ public:
+  /// A connection that is still to be trusted; or Errc::config for an address that is none,
+  /// Errc::io and Errc::timeout for a coordinator that is not there, Errc::refused for one of
+  /// another job.
+  using OnDone = std::function<void(Result<std::shared_ptr<net::Connection>>)>;
+
+  /// Calls `on_done` once, perhaps from within. It must not destroy this.
+  CoordinatorCall(net::Poller& poller, const std::string& address, std::string token,
+                  OnDone on_done);
+  ~CoordinatorCall();
+  CoordinatorCall(const CoordinatorCall&) = delete;
+  CoordinatorCall& operator=(const CoordinatorCall&) = delete;
+
+ private:
+  void dialled(Result<Fd> socket);
+  void answered(const wire::Frame& frame);
+
+  net::Poller& poller_;
+  net::Handshake handshake_;
+  const OnDone on_done_;
+  std::unique_ptr<net::Dial> dial_;
+  std::shared_ptr<net::Connection> line_;
+};
+
+}  // namespace piracema::cluster

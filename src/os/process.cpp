@@ -1,0 +1,263 @@
+#include "os/process.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <string_view>
+#include <utility>
+
+#include "base/ensure.h"
+#include "base/text.h"
+
+namespace piracema::cluster {
+
+namespace {
+
+#ifndef SYS_pidfd_open
+#define SYS_pidfd_open 434
+#endif
+
+std::string_view name_of_variable(std::string_view assignment) {
+  return assignment.substr(0, assignment.find('='));
+}
+
+std::vector<char*> pointers(const std::vector<std::string>& texts) {
+  std::vector<char*> all;
+  for (const std::string& text : texts) all.push_back(const_cast<char*>(text.c_str()));
+  all.push_back(nullptr);
+  return all;
+}
+
+std::vector<char*> environment_with(const std::vector<std::string>& changes) {
+  std::vector<char*> all = pointers(changes);
+  all.pop_back();
+  for (char** old = environ; *old != nullptr; ++old) {
+    bool replaced = false;
+    for (const std::string& change : changes) {
+      replaced = replaced || name_of_variable(*old) == name_of_variable(change);
+    }
+    if (!replaced) all.push_back(*old);
+  }
+  all.push_back(nullptr);
+  return all;
+}
+
+/// What the child needs between fork and exec, made beforehand: it must not allocate there, as
+/// another thread may have held the allocator's lock when it was copied.
+struct Prepared {
+  const char* file;
+  std::vector<char*> arguments;
+  std::vector<char*> environment;
+  const std::vector<int>& inherited;
+  bool output_to_error;
+  int output;
+  pid_t parent;
+  int input;
+  int failure;
+};
+
+[[noreturn]] void give_up(const Prepared& prepared) {
+  const int reason = errno;
+  [[maybe_unused]] const ssize_t written = ::write(prepared.failure, &reason, sizeof reason);
+  ::_exit(127);
+}
+
+void restore_signals() {
+  struct sigaction standard {};
+  standard.sa_handler = SIG_DFL;
+  for (const int number : {SIGINT, SIGTERM, SIGPIPE, SIGCHLD, SIGHUP, SIGQUIT}) {
+    ::sigaction(number, &standard, nullptr);
+  }
+  sigset_t none;
+  ::sigemptyset(&none);
+  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+}
+
+[[noreturn]] void become(const Prepared& prepared) {
+  if (::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) give_up(prepared);
+  // A parent that died before that call sends no signal any more.
+  if (::getppid() != prepared.parent) ::_exit(127);
+  ::setpgid(0, 0);
+  restore_signals();
+  ::dup2(prepared.input, STDIN_FILENO);
+  if (prepared.output >= 0) ::dup2(prepared.output, STDOUT_FILENO);
+  if (prepared.output_to_error) ::dup2(STDERR_FILENO, STDOUT_FILENO);
+  for (const int fd : prepared.inherited) ::fcntl(fd, F_SETFD, 0);
+  ::execve(prepared.file, prepared.arguments.data(), prepared.environment.data());
+  give_up(prepared);
+}
+
+bool comes_from_outside(int signal) {
+  switch (signal) {
+    case SIGKILL:
+    case SIGTERM:
+    case SIGINT:
+    case SIGHUP:
+    case SIGQUIT:
+      return true;
+    default:
+      return false;
+  }
+}
+
+// Whoever started us may have left SIGCHLD ignored, and then the kernel throws statuses away.
+void keep_exit_statuses() {
+  struct sigaction current {};
+  ::sigaction(SIGCHLD, nullptr, &current);
+  if (current.sa_handler == SIG_IGN) ::signal(SIGCHLD, SIG_DFL);
+}
+
+Error not_runnable(const std::string& name, std::string_view why) {
+  return {Errc::config, concat("'", name, "' cannot be run: ", why)};
+}
+
+// Empty if it is a program.
+std::string why_not(const std::string& path) {
+  struct stat status {};
+  if (::stat(path.c_str(), &status) != 0) return std::strerror(errno);
+  if (!S_ISREG(status.st_mode)) return "not a regular file";
+  if (::access(path.c_str(), X_OK) != 0) return std::strerror(errno);
+  return {};
+}
+
+}  // namespace
+
+void set_variable(std::vector<std::string>& environment, const std::string& variable) {
+  const std::string name = variable.substr(0, variable.find('=') + 1);
+  std::erase_if(environment, [&](const std::string& one) { return one.starts_with(name); });
+  environment.push_back(variable);
+}
+
+Result<Process> Process::start(const Launch& launch) {
+  ENSURE(!launch.command.empty());
+  keep_exit_statuses();
+  const std::string& name = launch.command.front();
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) return Error{Errc::io, with_errno("pipe to a new process")};
+  Fd failure_in(ends[0]), failure_out(ends[1]);
+  const Fd nothing(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+  if (!nothing) return Error{Errc::io, with_errno("/dev/null")};
+
+  const Prepared prepared{.file = name.c_str(),
+                          .arguments = pointers(launch.command),
+                          .environment = environment_with(launch.environment),
+                          .inherited = launch.inherited,
+                          .output_to_error = launch.output_to_error,
+                          .output = launch.output,
+                          .parent = ::getpid(),
+                          .input = launch.input >= 0 ? launch.input : nothing.get(),
+                          .failure = failure_out.get()};
+  const pid_t pid = ::fork();
+  if (pid < 0) return Error{Errc::io, with_errno("a new process")};
+  if (pid == 0) become(prepared);
+
+  // The pipe closes by itself when the program has been started.
+  failure_out.close();
+  Process process(pid, Fd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0))));
+  int reason = 0;
+  ssize_t count = 0;
+  do {
+    count = ::read(failure_in.get(), &reason, sizeof reason);
+  } while (count < 0 && errno == EINTR);
+  if (count > 0) return not_runnable(name, std::strerror(reason));
+  return process;
+}
+
+Process::~Process() {
+  if (pid_ == 0) return;
+  signal(SIGKILL);
+  while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
+  }
+}
+
+void Process::signal(int number) const {
+  // The number cannot belong to another process yet: only `reap` gives it back.
+  if (pid_ != 0) ::kill(-pid_, number);
+}
+
+// proc(5): the state is the letter behind the name, which may hold anything but ends with the
+// last ')'.
+char Process::state() const {
+  const Fd file(::open(concat("/proc/", pid_, "/stat").c_str(), O_RDONLY | O_CLOEXEC));
+  char text[512];
+  const ssize_t count = file ? ::read(file.get(), text, sizeof text) : -1;
+  if (count <= 0) return '?';
+  const std::string_view line(text, static_cast<std::size_t>(count));
+  const std::size_t end = line.rfind(')');
+  return end == std::string_view::npos || end + 2 >= line.size() ? '?' : line[end + 2];
+}
+
+bool Process::is_held_up() const {
+  const char now = state();
+  return now == 'R' || now == 'D';
+}
+
+bool Process::is_stopped() const { return state() == 'T'; }
+
+std::optional<Exit> Process::reap() {
+  siginfo_t ended{};
+  if (::waitid(P_PID, static_cast<id_t>(pid_), &ended, WEXITED | WNOHANG | WNOWAIT) != 0 ||
+      ended.si_pid == 0) {
+    return std::nullopt;
+  }
+  // A wrapper (a shell, a profiler) may have left the program itself behind.
+  signal(SIGKILL);
+  int status = 0;
+  struct rusage usage {};
+  const pid_t reaped = ::wait4(pid_, &status, 0, &usage);
+  ENSURE(reaped == pid_);  // Nobody else waits for our children, and it has ended.
+  pid_ = 0;
+  Exit exit = describe_exit(status);
+  const auto time = [](const timeval& t) {
+    return std::chrono::seconds(t.tv_sec) + std::chrono::microseconds(t.tv_usec);
+  };
+  exit.cpu = time(usage.ru_utime) + time(usage.ru_stime);
+  exit.peak_bytes = static_cast<std::uint64_t>(usage.ru_maxrss) * 1'024;
+  return exit;
+}
+
+Result<std::string> find_program(const std::string& name) {
+  if (name.empty()) return Error{Errc::config, "the program's name is empty"};
+  if (name.find('/') != std::string::npos) {
+    if (auto why = why_not(name); !why.empty()) return not_runnable(name, why);
+    return name;
+  }
+  const char* path = std::getenv("PATH");
+  std::string_view rest = path != nullptr ? path : "/usr/local/bin:/usr/bin:/bin";
+  while (!rest.empty()) {
+    const std::string_view folder = rest.substr(0, rest.find(':'));
+    rest.remove_prefix(std::min(rest.size(), folder.size() + 1));
+    std::string file = concat(folder.empty() ? "." : folder, "/", name);
+    if (why_not(file).empty()) return file;
+  }
+  std::string hint;
+  if (why_not("./" + name).empty()) hint = concat("; did you mean ./", name, "?");
+  return not_runnable(name, concat("it is not in the PATH", hint));
+}
+
+Exit describe_exit(int wait_status) {
+  Exit exit;
+  if (WIFEXITED(wait_status)) {
+    exit.status = WEXITSTATUS(wait_status);
+    exit.clean = *exit.status == 0;
+    exit.how = concat("ended with status ", *exit.status);
+    return exit;
+  }
+  const int signal = WTERMSIG(wait_status);
+  exit.from_outside = comes_from_outside(signal);
+  exit.how = concat("killed by signal ", signal);
+  if (const char* name = ::sigabbrev_np(signal)) exit.how += concat(" (SIG", name, ")");
+  return exit;
+}
+
+}  // namespace piracema::cluster

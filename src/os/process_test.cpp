@@ -1,0 +1,159 @@
+#include "os/process.h"
+
+#include <doctest/doctest.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <string>
+
+#include "base/text.h"
+
+using namespace piracema;
+using namespace piracema::cluster;
+
+namespace {
+
+Launch shell(std::string script) { return {.command = {"/bin/sh", "-c", std::move(script)}}; }
+
+// Waits as the driver does: the handle is readable when the process has ended.
+Exit wait_for(Process& process) {
+  pollfd ended{.fd = process.handle(), .events = POLLIN, .revents = 0};
+  REQUIRE(::poll(&ended, 1, 100'000) == 1);
+  auto exit = process.reap();
+  REQUIRE(exit.has_value());
+  return *exit;
+}
+
+Exit run(const Launch& launch) {
+  auto process = Process::start(launch);
+  REQUIRE(process.ok());
+  return wait_for(*process);
+}
+
+std::string read_all(int fd) {
+  std::string text;
+  char some[256];
+  ssize_t count = 0;
+  while ((count = ::read(fd, some, sizeof some)) > 0) {
+    text.append(some, static_cast<std::size_t>(count));
+  }
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("a process that computes is held up, one that is stopped or waits is not") {
+  auto busy = Process::start(shell("echo go; while :; do :; done"));
+  REQUIRE(busy.ok());
+  while (!busy->is_held_up()) ::sched_yield();
+  busy->signal(SIGSTOP);
+  siginfo_t stopped{};
+  REQUIRE(::waitid(P_PID, static_cast<id_t>(busy->pid()), &stopped, WSTOPPED) == 0);
+  CHECK_FALSE(busy->is_held_up());
+  CHECK(busy->is_stopped());
+
+  auto waiting = Process::start(shell("read line <&-; kill -STOP $$"));
+  REQUIRE(waiting.ok());
+  REQUIRE(::waitid(P_PID, static_cast<id_t>(waiting->pid()), &stopped, WSTOPPED) == 0);
+  CHECK_FALSE(waiting->is_held_up());
+}
+
+TEST_CASE("an exit says how it came about") {
+  CHECK(run(shell("exit 0")).clean);
+
+  const Exit failed = run(shell("exit 7"));
+  CHECK_FALSE(failed.clean);
+  CHECK(failed.status == 7);
+  CHECK(failed.how == "ended with status 7");
+
+  const Exit crashed = run(shell("kill -SEGV $$"));
+  CHECK(crashed.how == "killed by signal 11 (SIGSEGV)");
+  CHECK_FALSE(crashed.from_outside);
+  CHECK_FALSE(crashed.status.has_value());
+}
+
+TEST_CASE("a kill comes from outside") {
+  auto process = Process::start(shell("exec sleep 1000"));
+  REQUIRE(process.ok());
+  CHECK_FALSE(process->reap().has_value());
+
+  process->signal(SIGKILL);
+  const Exit exit = wait_for(*process);
+  CHECK(exit.from_outside);
+  CHECK(exit.how == "killed by signal 9 (SIGKILL)");
+}
+
+TEST_CASE("the environment and the descriptors that were named are inherited, others are not") {
+  int ends[2];
+  REQUIRE(::pipe2(ends, O_CLOEXEC) == 0);
+  Fd in(ends[0]), out(ends[1]);
+  ::setenv("PIRACEMA_TEST", "old", 1);
+  const auto tell = [](const char* name, const Fd& fd) {
+    return concat("test -e /proc/self/fd/", fd.get(), " && echo ", name, "; ");
+  };
+  Launch launch = shell(concat("exec >&", out.get(), "; echo $PIRACEMA_TEST; ", tell("out", out),
+                               tell("in", in), "true"));
+  launch.environment = {"PIRACEMA_TEST=new"};
+  launch.inherited = {out.get()};
+
+  CHECK(run(launch).clean);
+  out.close();
+  CHECK(read_all(in.get()) == "new\nout\n");
+}
+
+TEST_CASE("a process does not see Ctrl-C, reads nothing, and has default signals") {
+  auto process = Process::start(shell("read -r line && exit 1; exit 0"));
+  REQUIRE(process.ok());
+  CHECK(::getpgid(process->pid()) == process->pid());
+  CHECK(wait_for(*process).clean);
+
+  sigset_t blocked, before;
+  ::sigemptyset(&blocked);
+  ::sigaddset(&blocked, SIGTERM);
+  ::sigprocmask(SIG_BLOCK, &blocked, &before);
+  CHECK(run(shell("kill -TERM $$; exit 0")).how == "killed by signal 15 (SIGTERM)");
+  ::sigprocmask(SIG_SETMASK, &before, nullptr);
+}
+
+TEST_CASE("a process dies with the one that started it") {
+  int ends[2];
+  REQUIRE(::pipe2(ends, O_CLOEXEC) == 0);
+  Fd in(ends[0]), out(ends[1]);
+  const pid_t middle = ::fork();
+  if (middle == 0) {
+    in.close();
+    Launch launch = shell("exec sleep 1000");
+    launch.inherited = {out.get()};
+    auto process = Process::start(launch);
+    ::raise(SIGKILL);  // No destructor, no farewell.
+  }
+  out.close();
+  REQUIRE(::waitpid(middle, nullptr, 0) == middle);
+
+  // The pipe ends when the last process that holds it is gone.
+  pollfd ended{.fd = in.get(), .events = 0, .revents = 0};
+  CHECK(::poll(&ended, 1, 100'000) == 1);
+}
+
+TEST_CASE("a program that cannot be run is told with the reason") {
+  const auto why = [](const std::string& name) {
+    auto found = find_program(name);
+    REQUIRE_FALSE(found.ok());
+    CHECK(found.error().code == Errc::config);
+    return found.error().message;
+  };
+  CHECK(why("./no-such-program") == "'./no-such-program' cannot be run: No such file or directory");
+  CHECK(why("/usr") == "'/usr' cannot be run: not a regular file");
+  CHECK(why("no-such-program") == "'no-such-program' cannot be run: it is not in the PATH");
+  CHECK(why("/etc/passwd") == "'/etc/passwd' cannot be run: Permission denied");
+  CHECK(find_program("sh").ok());
+
+  auto started = Process::start({.command = {"/etc/passwd"}});
+  REQUIRE_FALSE(started.ok());
+  CHECK(started.error().message == "'/etc/passwd' cannot be run: Permission denied");
+}

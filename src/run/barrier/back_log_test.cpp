@@ -1,0 +1,93 @@
+#include "run/barrier/back_log.h"
+
+#include <doctest/doctest.h>
+
+#include "wire/reader.h"
+
+using namespace piracema;
+using namespace piracema::runtime;
+
+namespace {
+
+Batch batch_of(std::uint64_t value) {
+  Batch batch;
+  batch.add(value, value);
+  return batch;
+}
+
+// The values in the log of a part whose state is "s".
+std::vector<std::uint64_t> logged(const BackLog::Part& part) {
+  std::vector<std::uint64_t> values;
+  const auto log = read_log(Bytes(part.bytes).subspan(1));
+  REQUIRE(log);
+  for (const auto& one : *log) {
+    BatchReader items(one.batch);
+    values.push_back(Codec<std::uint64_t>::decode(items.next()));
+  }
+  return values;
+}
+
+Buffer state() { return Buffer(as_bytes("s")); }
+
+}  // namespace
+
+TEST_CASE("what comes between the cut and the barrier is logged, and nothing before or after") {
+  BackLog log(1);
+  log.on_batch(0, 7, batch_of(1));
+  log.cut(4, state());
+  log.on_batch(0, 7, batch_of(2));
+  CHECK_FALSE(log.take());
+  log.on_barrier(0, 4);
+  log.on_batch(0, 7, batch_of(3));
+  const auto part = log.take();
+  REQUIRE(part);
+  CHECK(part->snapshot == 4);
+  CHECK(logged(*part) == std::vector<std::uint64_t>{2});
+}
+
+TEST_CASE("a part waits for the barrier of every back edge that has not ended") {
+  BackLog log(3);
+  log.on_end(2);
+  log.cut(1, state());
+  log.on_barrier(0, 1);
+  CHECK_FALSE(log.take());
+  log.on_end(1);
+  CHECK(log.take());
+}
+
+TEST_CASE("a batch that was under way at two cuts is in both logs") {
+  BackLog log(1);
+  log.cut(1, state());
+  log.cut(2, state());
+  log.on_batch(0, 7, batch_of(5));
+  log.on_barrier(0, 1);
+  log.on_batch(0, 7, batch_of(6));
+  log.on_barrier(0, 2);
+  CHECK(logged(*log.take()) == std::vector<std::uint64_t>{5});
+  CHECK(logged(*log.take()) == std::vector<std::uint64_t>{5, 6});
+}
+
+TEST_CASE("a barrier that comes round before the cut holds its input until then") {
+  BackLog log(2);
+  log.on_barrier(0, 1);
+  CHECK(log.is_blocked(0));
+  CHECK_FALSE(log.is_blocked(1));
+  log.cut(1, state());
+  CHECK_FALSE(log.is_blocked(0));
+  log.on_batch(1, 7, batch_of(5));
+  log.on_barrier(1, 1);
+  CHECK(logged(*log.take()) == std::vector<std::uint64_t>{5});
+}
+
+TEST_CASE("a barrier that comes round closes what was given up before it") {
+  BackLog log(1);
+  log.cut(1, state());
+  log.cut(3, state());
+  log.on_barrier(0, 3);
+  CHECK(log.take()->snapshot == 1);
+  CHECK(log.take()->snapshot == 3);
+}
+
+TEST_CASE("bytes that are no log are an error") {
+  CHECK_FALSE(read_log(as_bytes("no log at all")));
+}

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <piracema/bytes.h>
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "base/clock.h"
+#include "base/ids.h"
+#include "run/packet/packet.h"
+
+namespace piracema::runtime {
+
+/// Thrown through a user's operator that waits for room when its replica is told to begin anew.
+/// No std::exception, so that a user who catches those does not stop it.
+struct Interrupted {};
+
+/// All that a replica does to the world: implemented by its thread, and by the simulator.
+class Port {
+ public:
+  virtual ~Port() = default;
+
+  /// A credit may wait for what is sent next, or for `flush`, to travel with it.
+  virtual void send(ReplicaId to, Packet packet) = 0;
+  /// Nothing is sent for a while.
+  virtual void flush() {}
+
+  /// Stores the state in the background; the coordinator hears of it.
+  virtual void save(SnapshotId snapshot, Buffer state) = 0;
+
+  virtual void ended() = 0;
+  virtual void committed(SnapshotId snapshot) = 0;
+  /// A sink has its first item.
+  virtual void first_output() = 0;
+  virtual void failed(std::optional<std::uint64_t> item, std::string why) = 0;
+  /// An item that is on the list of those to skip was passed by.
+  virtual void skipped(std::uint64_t item, Bytes bytes) = 0;
+
+  /// Blocks until something has come in and the replica knows of it (its `receive` and so on
+  /// have been called). Throws Interrupted when the replica is to begin anew. False if it cannot
+  /// block: what waits for room is then kept beyond its bound.
+  virtual bool wait() = 0;
+
+  /// Makes the replica's next `step` come soon; may be called from any thread.
+  virtual std::function<void()> waker() = 0;
+
+  virtual Time now() = 0;
+};
+
+}  // namespace piracema::runtime

@@ -1,0 +1,156 @@
+#include "run/replica/replica.h"
+
+#include <utility>
+
+#include "base/ensure.h"
+
+namespace piracema::runtime {
+
+namespace {
+
+std::vector<std::uint32_t> most_on_the_way(const flow::ReplicaPlan& plan, const Beginning& limits) {
+  std::vector<std::uint32_t> most;
+  for (const flow::InputPlan& input : plan.inputs) {
+    const auto limit = limits.on_the_way.find(input.from);
+    most.push_back(limit == limits.on_the_way.end() ? CreditPace::batches_max : limit->second);
+  }
+  return most;
+}
+
+}  // namespace
+
+void Counters::clear() {
+  for (auto* counter : {&items_in, &items_out, &bytes_in, &bytes_out, &busy_ns}) counter->store(0);
+  read_ppm.store(0);
+}
+
+Replica::Replica(ReplicaId self, const flow::ReplicaPlan& plan, const Graph& graph,
+                 Beginning beginning, Port& port, Counters& counters,
+                 std::atomic<std::uint64_t>* at_work)
+    : self_(self),
+      plan_(plan),
+      node_(graph.shape.nodes[plan.node]),
+      make_(graph.code[plan.node]),
+      beginning_(std::move(beginning)),
+      port_(port),
+      counters_(counters),
+      own_at_work_(no_item),
+      at_work_(at_work != nullptr ? *at_work : own_at_work_),
+      inbox_(plan),
+      outbox_(self, plan, graph, beginning_, port, &at_work_),
+      credits_(most_on_the_way(plan, beginning_)),
+      barriers_(plan),
+      open_inputs_(plan.inputs.size()) {
+  counters_.clear();
+  at_work_.store(no_item, std::memory_order_relaxed);
+  if (plan_.heads == 0) return;
+  std::vector<bool> in_cycle;
+  for (const flow::InputPlan& input : plan_.inputs) in_cycle.push_back(input.in_cycle);
+  cycle_.emplace(std::move(in_cycle), plan_.is_head, plan_.heads);
+}
+
+Replica::~Replica() = default;
+
+void Replica::fail(std::optional<std::uint64_t> item, std::string why) {
+  const std::uint64_t at = at_work_.load(std::memory_order_relaxed);
+  if (!item && at != no_item) item = at;
+  failed_ = true;
+  port_.failed(item, std::move(why));
+}
+
+void Replica::begin() {
+  guarded("start", [&] {
+    operator_ = make_();
+    if (beginning_.state) {
+      if (auto restored = restore(*beginning_.state); !restored) {
+        throw DecodeError("its part of the snapshot is not a state: " + restored.error().message);
+      }
+    }
+    beginning_.context.wake = port_.waker();
+    operator_->open(beginning_.context);
+    if (beginning_.state) operator_->restored(beginning_.snapshot);
+    beginning_.state.reset();
+  });
+}
+
+void Replica::start() {
+  if (ended_ && !failed_) {
+    // What had ended in the snapshot has nothing to do but to say so again.
+    outbox_.end();
+    port_.ended();
+    return;
+  }
+  for (std::size_t input = 0; input < plan_.inputs.size(); ++input) {
+    port_.send(plan_.inputs[input].from, credits_.first(input));
+  }
+  // Those in the cycle that had not heard of it in the snapshot hear of it again.
+  if (cycle_ended_) outbox_.end_cycle();
+}
+
+void Replica::receive(ReplicaId from, Packet packet) {
+  if (const auto* credit = std::get_if<Credit>(&packet)) return outbox_.on_credit(from, *credit);
+  if (const auto* release = std::get_if<Release>(&packet)) {
+    return outbox_.on_release(from, release->sequence);
+  }
+  const auto input = plan_.input_from(from);
+  ENSURE(input);
+  if (plan_.inputs[*input].back) return receive_back(*input, std::move(packet));
+  inbox_.put(*input, std::move(packet));
+}
+
+Replica::Next Replica::step() {
+  if (failed_) return Next::wait;
+  outbox_.pump();
+  if (serve_requests()) return Next::again;
+  if (ended_ || outbox_.must_wait()) return Next::wait;
+  if (is_source(node_.role)) return produce();
+  if (inbox_.empty()) {
+    outbox_.flush_if_asked();
+    send_held_probe();
+    return Next::wait;
+  }
+  port_.flush();
+  Inbox::Incoming incoming = inbox_.take();
+  if (barriers_.is_blocked(incoming.input)) {
+    inbox_.hold(std::move(incoming));
+  } else {
+    handle(std::move(incoming));
+  }
+  return Next::again;
+}
+
+void Replica::handle(Inbox::Incoming incoming) {
+  if (auto* batch = std::get_if<Batch>(&incoming.packet)) {
+    take(incoming.input, std::move(*batch));
+  } else if (const auto* barrier = std::get_if<Barrier>(&incoming.packet)) {
+    const auto wanted = barriers_.on_barrier(incoming.input, barrier->snapshot);
+    wanted ? snapshot(*wanted) : save_complete();
+  } else if (std::holds_alternative<EndOfStream>(incoming.packet)) {
+    on_end(incoming.input);
+  } else if (const auto* probe = std::get_if<Probe>(&incoming.packet)) {
+    send_round(cycle_->on_probe(incoming.input, *probe));
+  }
+}
+
+void Replica::on_end(std::size_t input) {
+  open_inputs_ -= 1;
+  const auto wanted = barriers_.on_end(input);
+  wanted ? snapshot(*wanted) : save_complete();
+  if (failed_) return;
+  if (open_inputs_ == 0) return finish();
+  if (cycle_) send_round(cycle_->on_end(input));
+}
+
+void Replica::finish() {
+  ENSURE(reorder_.empty());
+  outbox_.begin_finish();
+  if (!guarded("finish", [&] { operator_->finish(outbox_); })) return;
+  at_work_.store(no_item, std::memory_order_relaxed);
+  outbox_.end();
+  count_out();
+  ended_ = true;
+  counters_.read_ppm.store(1'000'000, std::memory_order_relaxed);
+  port_.ended();
+}
+
+}  // namespace piracema::runtime

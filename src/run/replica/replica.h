@@ -1,0 +1,167 @@
+#pragma once
+
+#include <piracema/graph.h>
+
+#include <atomic>
+#include <deque>
+#include <exception>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "flow/plan.h"
+#include "run/barrier/barriers.h"
+#include "run/barrier/cycle_end.h"
+#include "run/barrier/reorder.h"
+#include "run/packet/inbox.h"
+#include "run/packet/port.h"
+#include "run/sending/credit_book.h"
+#include "run/sending/outbox.h"
+#include "run/sending/source_pace.h"
+
+namespace piracema::runtime {
+
+/// What a replica has done since it began; others may read it at any time.
+struct Counters {
+  std::atomic<std::uint64_t> items_in{0}, items_out{0}, bytes_in{0}, bytes_out{0}, busy_ns{0};
+  std::atomic<std::uint32_t> read_ppm{0};
+  void clear();
+};
+
+/// What a replica begins with.
+struct Beginning : Surroundings {
+  Context context;
+  /// The state in `snapshot`; none at the beginning of the stream.
+  std::optional<Buffer> state;
+  SnapshotId snapshot = 0;
+  /// How many batches may be on their way from a replica; CreditPace::batches_max if nothing is
+  /// said.
+  std::unordered_map<ReplicaId, std::uint32_t> on_the_way;
+  /// How much of what comes by back edges may wait. More is an error: nobody in a cycle waits for
+  /// room, as all would wait for each other.
+  std::size_t back_bytes_max = std::size_t{1} << 30;
+};
+
+/// One replica of a node: takes packets, runs the user's operator on them, sends packets.
+///
+/// No thread, clock or socket inside: its thread and the simulator call it alike. Made anew for
+/// every epoch, so that nothing of an older one is left in it.
+class Replica {
+ public:
+  /// `graph` and `port` outlive it. `at_work` may be null.
+  Replica(ReplicaId self, const flow::ReplicaPlan& plan, const Graph& graph, Beginning beginning,
+          Port& port, Counters& counters, std::atomic<std::uint64_t>* at_work);
+  ~Replica();
+
+  // ---- what it is told; none of these runs the operator
+  void receive(ReplicaId from, Packet packet);
+  /// A source takes a snapshot; one that has ended saves what it has.
+  void trigger(SnapshotId snapshot) { triggers_.push_back(snapshot); }
+  void commit(SnapshotId snapshot) { commits_.push_back(snapshot); }
+
+  enum class Next {
+    again,  ///< There is more to do.
+    wait,   ///< Nothing, until it is told something.
+    poll,   ///< A source has nothing yet: ask again in a while.
+  };
+  /// Makes the operator and gives it its state. Once, before all else but `receive`.
+  void begin();
+  /// Asks for the first items. There is no common start: who has begun gets items from those who
+  /// have begun. Once, after `begin`.
+  void start();
+  /// Does one piece of work: a batch, a barrier, a call of the source. Throws Interrupted.
+  Next step();
+
+ private:
+  enum class Stage : std::uint8_t { running, ended, cycle_ended };
+  static constexpr std::uint64_t no_item = std::numeric_limits<std::uint64_t>::max();
+
+  template <class Call>
+  bool guarded(const char* what, Call call);
+  void fail(std::optional<std::uint64_t> item, std::string why);
+  void handle(Inbox::Incoming incoming);
+  void on_end(std::size_t input);
+  void finish();
+
+  // ---- the stream: replica_stream.cpp
+  Next produce();
+  void flush_produced();
+  void count_produced(std::int64_t begun);
+  void take(std::size_t input, Batch batch);
+  std::uint64_t process(Batch& batch);
+  void note_output();
+  void release(ReplicaId origin, std::uint64_t sequence);
+  void give_credit(std::size_t input, std::uint64_t took);
+  std::uint64_t time_since(Time start);
+  void count_out();
+
+  // ---- its snapshots: replica_snapshots.cpp
+  bool serve_requests();
+  void snapshot(SnapshotId snapshot);
+  void save_complete();
+  Result<Done> restore(Bytes part);
+
+  // ---- the cycle that it is part of: replica_cycle.cpp
+  void receive_back(std::size_t input, Packet packet);
+  void note_back(std::size_t input, const Batch& batch);
+  Result<Done> restore_log(Bytes log);
+  void send_round(std::optional<Probe> probe);
+  void send_held_probe();
+
+  const ReplicaId self_;
+  const flow::ReplicaPlan plan_;
+  const NodeShape& node_;
+  const std::function<std::unique_ptr<Operator>()>& make_;
+  Beginning beginning_;
+  Port& port_;
+  Counters& counters_;
+  std::atomic<std::uint64_t> own_at_work_;
+  std::atomic<std::uint64_t>& at_work_;
+
+  std::unique_ptr<Operator> operator_;
+  Inbox inbox_;
+  Outbox outbox_;
+  CreditBook credits_;
+  Reorder reorder_;
+  Barriers barriers_;
+  std::optional<CycleEnd> cycle_;
+  std::optional<Probe> held_probe_;
+  /// What came by back edges and waits.
+  std::size_t back_bytes_ = 0;
+  std::size_t open_inputs_;
+  std::unordered_map<ReplicaId, std::uint64_t> released_;
+
+  std::deque<SnapshotId> triggers_;
+  std::deque<SnapshotId> commits_;
+  SnapshotId last_saved_ = 0;
+  SourcePace source_;
+  /// Items that a node which is a whole program has made.
+  std::uint64_t consumed_ = 0;
+  bool had_output_ = false;
+  bool ended_ = false;
+  /// A head: its outputs into the cycle have ended, and it waits for what is left to come back.
+  bool cycle_ended_ = false;
+  bool failed_ = false;
+};
+
+// Nothing that a user throws leaves the replica; Interrupted passes through.
+template <class Call>
+bool Replica::guarded(const char* what, Call call) {
+  try {
+    call();
+    return true;
+  } catch (const std::exception& error) {
+    fail(std::nullopt, std::string(what) + ": " + error.what());
+  } catch (const Interrupted&) {
+    throw;
+  } catch (...) {
+    fail(std::nullopt, std::string(what) + ": it threw something that is no std::exception");
+  }
+  return false;
+}
+
+}  // namespace piracema::runtime

@@ -1,0 +1,156 @@
+#include "run/replica/replica_actor.h"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+namespace piracema::runtime {
+
+namespace {
+// A source that has nothing is asked again after these; one that calls Context::wake is not kept
+// waiting by them. Asking is most of what an idle job does.
+constexpr Time poll_first = std::chrono::milliseconds(1);
+constexpr Time poll_longest = std::chrono::milliseconds(100);
+}  // namespace
+
+ReplicaActor::ReplicaActor(ReplicaId self, const flow::ReplicaPlan& plan, const Graph& graph,
+                           ReplicaOwner& owner, Threads& threads,
+                           std::atomic<std::uint64_t>* at_work)
+    : self_(self),
+      plan_(plan),
+      graph_(graph),
+      owner_(owner),
+      threads_(threads),
+      at_work_(at_work),
+      poll_(poll_first) {
+  threads_.start(*this);
+}
+
+ReplicaActor::~ReplicaActor() {
+  quit();
+  join();
+}
+
+void ReplicaActor::join() {
+  if (!std::exchange(joined_, true)) threads_.join(*this);
+}
+
+void ReplicaActor::begin(Epoch epoch, std::function<Result<Beginning>()> read_state) {
+  mailbox_.put(Begin{epoch, std::move(read_state)});
+}
+
+Actor::Turn ReplicaActor::turn() {
+  read_mail();
+  if (quit_) return {Next::ended};
+  if (to_begin_) do_begin();
+  if (replica_ && !running_ && may_start_ == epoch_) do_start();
+  if (!running_) return {Next::rest};
+  try {
+    return step();
+  } catch (const Interrupted&) {
+    return {Next::again};  // The reason lies in `to_begin_` or `quit_`.
+  }
+}
+
+Actor::Turn ReplicaActor::step() {
+  switch (replica_->step()) {
+    case Replica::Next::again:
+      break;
+    case Replica::Next::wait:
+      flush();
+      return {Next::rest};
+    case Replica::Next::poll: {
+      flush();
+      const Time longest = std::exchange(poll_, std::min(poll_ * 2, poll_longest));
+      return {Next::rest, longest};
+    }
+  }
+  poll_ = poll_first;
+  return {Next::again};
+}
+
+void ReplicaActor::read_mail() {
+  while (auto letter = mailbox_.take()) open(std::move(*letter));
+}
+
+void ReplicaActor::open(Letter letter) {
+  if (std::holds_alternative<Quit>(letter)) {
+    quit_ = true;
+  } else if (auto* begin = std::get_if<Begin>(&letter)) {
+    to_begin_ = std::move(*begin);
+    running_ = false;
+  } else if (const auto* go = std::get_if<Go>(&letter)) {
+    may_start_ = std::max(may_start_, go->epoch);
+  } else if (auto* parcel = std::get_if<Parcel>(&letter)) {
+    if (parcel->epoch > epoch_) {
+      early_.push_back(std::move(*parcel));
+    } else if (parcel->epoch == epoch_ && replica_) {
+      replica_->receive(parcel->from, std::move(parcel->packet));
+    }
+  } else if (!replica_) {
+    // It failed to begin.
+  } else if (const auto* trigger = std::get_if<TriggerLetter>(&letter)) {
+    if (trigger->epoch == epoch_) replica_->trigger(trigger->snapshot);
+  } else if (const auto* commit = std::get_if<CommitLetter>(&letter)) {
+    if (commit->epoch == epoch_) replica_->commit(commit->snapshot);
+  }
+}
+
+void ReplicaActor::do_begin() {
+  const Begin begin = std::move(*to_begin_);
+  to_begin_.reset();
+  epoch_ = begin.epoch;
+  credits_.clear();
+  replica_.reset();
+  auto beginning = begin.read_state();
+  if (!beginning) {
+    owner_.failed(epoch_, self_, std::nullopt, beginning.error().message);
+    return;
+  }
+  replica_ = std::make_unique<Replica>(self_, plan_, graph_, *std::move(beginning), *this,
+                                       counters_, at_work_);
+  replica_->begin();
+  for (Parcel& parcel : std::exchange(early_, {})) open(std::move(parcel));
+  owner_.begun(epoch_, self_);
+}
+
+void ReplicaActor::do_start() {
+  running_ = true;
+  replica_->start();
+  flush();
+}
+
+// Results often follow a credit at once, and to the same process: one message in place of two.
+void ReplicaActor::send(ReplicaId to, Packet packet) {
+  if (std::holds_alternative<Credit>(packet)) {
+    credits_.push_back({to, std::move(packet)});
+  } else if (credits_.empty()) {
+    owner_.route(epoch_, self_, to, std::move(packet));
+  } else {
+    credits_.push_back({to, std::move(packet)});
+    flush();
+  }
+}
+
+void ReplicaActor::flush() {
+  if (!credits_.empty()) owner_.route(epoch_, self_, std::exchange(credits_, {}));
+}
+
+void ReplicaActor::save(SnapshotId snapshot, Buffer state) {
+  owner_.save(epoch_, self_, snapshot, std::move(state));
+}
+
+void ReplicaActor::failed(std::optional<std::uint64_t> item, std::string why) {
+  owner_.failed(epoch_, self_, item, std::move(why));
+}
+
+bool ReplicaActor::wait() {
+  flush();
+  threads_.wait(*this);
+  read_mail();
+  flush();  // The operator goes on, and may take its time.
+  if (quit_ || to_begin_) throw Interrupted{};
+  return true;
+}
+
+}  // namespace piracema::runtime

@@ -1,0 +1,134 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <variant>
+
+#include "run/packet/mailbox.h"
+#include "run/replica/replica.h"
+#include "run/threads/actor.h"
+
+namespace piracema::runtime {
+
+struct Addressed {
+  ReplicaId to;
+  Packet packet;
+};
+
+/// What the replicas of a process tell those who run them. Called from the replicas' threads.
+class ReplicaOwner {
+ public:
+  virtual ~ReplicaOwner() = default;
+  /// Brings a packet to a replica of this or another process.
+  virtual void route(Epoch epoch, ReplicaId from, ReplicaId to, Packet packet) = 0;
+  /// The same for several, in their order: those to one process together.
+  virtual void route(Epoch epoch, ReplicaId from, std::vector<Addressed> packets) = 0;
+  virtual void begun(Epoch epoch, ReplicaId replica) = 0;
+  virtual void save(Epoch epoch, ReplicaId replica, SnapshotId snapshot, Buffer state) = 0;
+  virtual void ended(Epoch epoch, ReplicaId replica) = 0;
+  virtual void committed(Epoch epoch, ReplicaId replica, SnapshotId snapshot) = 0;
+  virtual void first_output(Epoch epoch, ReplicaId replica) = 0;
+  virtual void failed(Epoch epoch, ReplicaId replica, std::optional<std::uint64_t> item,
+                      std::string why) = 0;
+  virtual void skipped(ReplicaId replica, std::uint64_t item, Bytes bytes) = 0;
+};
+
+/// A replica and its letters. Lives as long as its process keeps the replica; the `Replica` inside
+/// is made anew for every epoch.
+class ReplicaActor final : public Actor, public Port {
+ public:
+  /// Gets its turns from `threads`, from now on.
+  ReplicaActor(ReplicaId self, const flow::ReplicaPlan& plan, const Graph& graph,
+               ReplicaOwner& owner, Threads& threads, std::atomic<std::uint64_t>* at_work);
+  ~ReplicaActor() override;
+
+  /// Waits until the operator returns from what it is at; there are no turns after that. Others may
+  /// still deliver afterwards: all replicas are joined before the first one is destroyed.
+  void join();
+
+  // ---- any thread; each returns at once
+  void quit() { mailbox_.put(Quit{}); }
+  /// Drops all of older epochs and makes the operator anew. `read_state` is called in a
+  /// turn of the replica; `owner.begun` or `owner.failed` follows.
+  void begin(Epoch epoch, std::function<Result<Beginning>()> read_state);
+  /// The other processes can be reached: the replica may send.
+  void start(Epoch epoch) { mailbox_.put(Go{epoch}); }
+  void deliver(Epoch epoch, ReplicaId from, Packet packet) {
+    mailbox_.put(Parcel{epoch, from, std::move(packet)});
+  }
+  void trigger(Epoch epoch, SnapshotId snapshot) { mailbox_.put(TriggerLetter{epoch, snapshot}); }
+  void commit(Epoch epoch, SnapshotId snapshot) { mailbox_.put(CommitLetter{epoch, snapshot}); }
+
+  const Counters& counters() const { return counters_; }
+
+ private:
+  struct Parcel {
+    Epoch epoch;
+    ReplicaId from;
+    Packet packet;
+  };
+  struct Begin {
+    Epoch epoch;
+    std::function<Result<Beginning>()> read_state;
+  };
+  struct Go {
+    Epoch epoch;
+  };
+  struct TriggerLetter {
+    Epoch epoch;
+    SnapshotId snapshot;
+  };
+  struct CommitLetter {
+    Epoch epoch;
+    SnapshotId snapshot;
+  };
+  struct Quit {};
+  using Letter = std::variant<Parcel, Begin, Go, TriggerLetter, CommitLetter, Quit>;
+
+  Turn turn() override;
+  Turn step();
+  void read_mail();
+  void open(Letter letter);
+  void do_begin();
+  void do_start();
+
+  void send(ReplicaId to, Packet packet) override;
+  void flush() override;
+  void save(SnapshotId snapshot, Buffer state) override;
+  void ended() override { owner_.ended(epoch_, self_); }
+  void committed(SnapshotId snapshot) override { owner_.committed(epoch_, self_, snapshot); }
+  void first_output() override { owner_.first_output(epoch_, self_); }
+  void failed(std::optional<std::uint64_t> item, std::string why) override;
+  void skipped(std::uint64_t item, Bytes bytes) override { owner_.skipped(self_, item, bytes); }
+  bool wait() override;
+  std::function<void()> waker() override {
+    return [this] { parker().wake(); };
+  }
+  Time now() override { return piracema::now(); }
+
+  const ReplicaId self_;
+  const flow::ReplicaPlan plan_;
+  const Graph& graph_;
+  ReplicaOwner& owner_;
+  Threads& threads_;
+  std::atomic<std::uint64_t>* at_work_;
+
+  Mailbox<Letter> mailbox_{parker()};
+  Counters counters_;
+  Epoch epoch_ = 0;
+  std::unique_ptr<Replica> replica_;
+  std::optional<Begin> to_begin_;
+  /// The newest epoch that may send.
+  Epoch may_start_ = 0;
+  bool running_ = false;
+  /// How long a source that has nothing is left alone.
+  Time poll_{};
+  /// What others, who have begun already, sent to an epoch that this replica has yet to begin.
+  std::vector<Parcel> early_;
+  /// Credits that wait for company.
+  std::vector<Addressed> credits_;
+  bool quit_ = false;
+  bool joined_ = false;
+};
+
+}  // namespace piracema::runtime

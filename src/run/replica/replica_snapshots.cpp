@@ -1,0 +1,84 @@
+// What a replica saves, and how it goes on from that. A part of a snapshot is its stage (uint8),
+// the operator's state with its length, and for the head of a cycle the log.
+#include <utility>
+
+#include "base/ensure.h"
+#include "base/text.h"
+#include "run/replica/replica.h"
+#include "wire/reader.h"
+#include "wire/writer.h"
+
+namespace piracema::runtime {
+
+bool Replica::serve_requests() {
+  // A replica that saved it and then ended may be asked once more: the coordinator heard of its
+  // end before it heard of its state. So may a head, which is asked in case no barrier comes.
+  while (!triggers_.empty() && triggers_.front() <= last_saved_) triggers_.pop_front();
+  const bool starts_barriers =
+      is_source(node_.role) || ended_ || (plan_.is_head && barriers_.all_ended());
+  const bool may_save = !triggers_.empty() && starts_barriers;
+  // What is committed was prepared before, even if it could not be stored after that.
+  const bool save_first = may_save && !commits_.empty() && triggers_.front() <= commits_.front();
+  if (!commits_.empty() && !save_first) {
+    const SnapshotId snapshot = commits_.front();
+    commits_.pop_front();
+    if (guarded("commit", [&] { operator_->commit(snapshot); })) port_.committed(snapshot);
+    return true;
+  }
+  if (may_save) {
+    const SnapshotId wanted = triggers_.front();
+    triggers_.pop_front();
+    snapshot(wanted);
+    return true;
+  }
+  return false;
+}
+
+// Carbone et al. 2015, Algorithm 1: save the state, pass the barrier on, go on. The state is
+// copied here and stored in the background; that of a head when what was under way in its cycle
+// has come.
+void Replica::snapshot(SnapshotId snapshot) {
+  ENSURE(reorder_.empty());  // All batches before the barrier have come, so no place is missing.
+  guarded("snapshot", [&] {
+    operator_->prepare(snapshot);
+    outbox_.flush();
+    count_out();
+    Buffer state, part;
+    operator_->save(state);
+    wire::Writer writer(part);
+    const Stage stage = ended_ ? Stage::ended : cycle_ended_ ? Stage::cycle_ended : Stage::running;
+    writer.number(static_cast<std::uint8_t>(stage));
+    writer.bytes(state);
+    last_saved_ = snapshot;
+    if (plan_.is_head) {
+      barriers_.cut(snapshot, std::move(part));
+    } else {
+      port_.save(snapshot, std::move(part));
+    }
+    if (!ended_) outbox_.barrier(snapshot);
+  });
+  save_complete();
+  inbox_.release([this](std::size_t input) { return barriers_.is_blocked(input); });
+}
+
+void Replica::save_complete() {
+  while (auto part = barriers_.take()) port_.save(part->snapshot, std::move(part->bytes));
+}
+
+Result<Done> Replica::restore(Bytes part) {
+  wire::Reader reader(part);
+  const auto stage = static_cast<Stage>(reader.number<std::uint8_t>());
+  const Bytes state = reader.bytes();
+  if (!plan_.is_head) {
+    if (auto read = reader.finish(); !read) return read;
+  } else if (reader.ok()) {
+    if (auto read = restore_log(reader.raw(reader.left())); !read) return read;
+  }
+  if (!reader.ok()) return reader.finish();
+  ended_ = stage == Stage::ended;
+  cycle_ended_ = stage == Stage::cycle_ended;
+  operator_->load(state);
+  return Done{};
+}
+
+}  // namespace piracema::runtime

@@ -1,0 +1,108 @@
+#include <doctest/doctest.h>
+
+#include "run/replica/replica_fixture.h"
+
+using namespace piracema;
+using namespace piracema::runtime;
+using namespace piracema::runtime::testing;
+
+TEST_CASE("what comes behind a barrier waits until all inputs have sent theirs") {
+  Fixture f(1, 2);
+  Replica& worker = f.make(2);
+  worker.receive(0, Barrier{1});
+  worker.receive(0, batch_of({10}));
+  worker.receive(1, batch_of({20}));
+  f.run();
+  CHECK(f.port.values() == std::vector<std::int64_t>{40});
+  CHECK(f.port.saved.empty());
+  worker.receive(1, Barrier{1});
+  f.run();
+  CHECK(f.port.saved.contains(1));
+  CHECK(f.port.values() == std::vector<std::int64_t>{40, 20});
+}
+
+TEST_CASE("a barrier leaves between the items before it and those after it") {
+  Fixture f(1);
+  Replica& source = f.make(0);
+  f.run();
+  source.trigger(7);
+  f.run();
+  source.receive(1, Credit{8, 1});
+  f.run();
+  std::int64_t before = 0;
+  for (const auto& [to, packet] : f.port.sent) {
+    if (std::holds_alternative<Barrier>(packet)) break;
+    before += std::get<Batch>(packet).count;
+  }
+  // The state in the snapshot says that exactly the items before the barrier were emitted.
+  Fixture again(1);
+  Beginning beginning;
+  beginning.state = f.port.saved.at(7);
+  beginning.snapshot = 7;
+  again.make(0, std::move(beginning));
+  again.run();
+  REQUIRE(!again.port.values().empty());
+  CHECK(again.port.values().front() == before);
+}
+
+TEST_CASE("a sink goes on with the state that it had") {
+  Fixture f(1);
+  Replica& sink = f.make(2);
+  sink.receive(1, batch_of({1, 2, 3}));
+  sink.receive(1, Barrier{1});
+  f.run();
+  Fixture again(1);
+  Beginning beginning;
+  beginning.state = f.port.saved.at(1);
+  Replica& restored = again.make(2, std::move(beginning));
+  restored.receive(1, batch_of({4}));
+  restored.receive(1, Barrier{2});
+  again.run();
+  wire::Reader reader(again.port.saved.at(2));
+  reader.number<std::uint8_t>();
+  CHECK(Codec<std::int64_t>::decode(reader.bytes()) == 10);
+}
+
+TEST_CASE("a replica that had ended says so again after a recovery, and nothing else") {
+  Fixture f(1);
+  Replica& worker = f.make(1);
+  worker.receive(0, EndOfStream{});
+  f.run();
+  worker.trigger(3);
+  f.run();
+  Fixture again(1);
+  Beginning beginning;
+  beginning.state = f.port.saved.at(3);
+  again.make(1, std::move(beginning));
+  again.run();
+  CHECK(again.port.has_ended);
+  CHECK(again.port.sent_of<Batch>().empty());
+  CHECK(again.port.sent_of<EndOfStream>().size() == 1);
+}
+
+TEST_CASE("what a replica was asked to save and to commit it saves first, and later ones after") {
+  Fixture f(1);
+  Replica& sink = f.make(2);
+  sink.receive(1, EndOfStream{});
+  f.run();
+  sink.trigger(3);
+  sink.trigger(4);
+  sink.commit(3);
+  sink.step();
+  CHECK(f.port.saved.contains(3));
+  CHECK(f.port.committed_snapshots.empty());
+  sink.step();
+  CHECK(f.port.committed_snapshots == std::vector<SnapshotId>{3});
+  CHECK_FALSE(f.port.saved.contains(4));
+  f.run();
+  CHECK(f.port.saved.contains(4));
+}
+
+TEST_CASE("a part of a snapshot that is no state is an error, not a crash") {
+  Fixture f(1);
+  Beginning beginning;
+  beginning.state = Buffer(as_bytes("garbage"));
+  f.make(1, std::move(beginning));
+  REQUIRE(f.port.failures.size() == 1);
+  CHECK(f.port.failures[0].second.find("not a state") != std::string::npos);
+}

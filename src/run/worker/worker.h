@@ -1,0 +1,116 @@
+#pragma once
+
+#include <piracema/graph.h>
+
+#include <atomic>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "control/messages/control.h"
+#include "flow/plan.h"
+#include "net/transport/transport.h"
+#include "run/barrier/snapshot_writer.h"
+#include "run/replica/dead_letters.h"
+#include "run/replica/replica_actor.h"
+#include "run/threads/lead.h"
+
+namespace piracema::runtime {
+
+struct WorkerSettings {
+  Slot slot = 0;
+  /// Null: no snapshots.
+  store::SnapshotStore* store = nullptr;
+  /// A place for each replica of the plan where others can see what it is at work on; or null.
+  std::function<std::atomic<std::uint64_t>&(ReplicaId)> at_work;
+  /// How many batches may be on their way over a channel from the replicas of a process, this one
+  /// included; as CreditPace has it where nothing is said.
+  std::map<Slot, std::uint32_t> on_the_way;
+  /// Items in a batch to the replicas of a process; as the edge has it where nothing is said.
+  std::map<Slot, std::uint32_t> batches;
+  /// File for items that are passed by; empty: none.
+  std::string dead_letters;
+  /// Threads for all replicas of the process; 0: one each.
+  std::uint32_t threads = 0;
+  /// Cores that the process keeps to; none: all.
+  std::vector<std::uint32_t> cores;
+  /// As in Beginning; 0: as there.
+  std::size_t back_bytes_max = 0;
+  /// What the only replica of a process may run while it has nothing to do, or null.
+  Lead* lead = nullptr;
+};
+
+/// All replicas of one process: does what the coordinator says, and carries packets.
+class Worker final : public ReplicaOwner {
+ public:
+  /// `say` may be called from any thread and must not block. `graph` outlives the worker.
+  Worker(const Graph& graph, WorkerSettings settings, std::function<void(FromWorker)> say);
+  /// Waits for the operators to return.
+  ~Worker() override;
+
+  /// The way to the other processes; null when there are none. Set before the first message.
+  void set_transport(net::Transport* transport) { transport_ = transport; }
+
+  /// Does what the coordinator says. One thread, the owner's.
+  void handle(const ToWorker& message);
+  /// What all local replicas have done. That thread, and those of the replicas.
+  Heartbeat heartbeat() const;
+
+  // ---- any thread: what the transport tells
+  void on_connected(Slot peer, std::uint32_t incarnation);
+  void on_frame(Slot from, wire::Frame frame);
+
+ private:
+  void deploy(const Deploy& message);
+  void make_replicas(const std::vector<Slot>& placement);
+  void make_threads(std::size_t replicas);
+  std::function<Result<Beginning>()> beginning_of(const Deploy& message, ReplicaId replica) const;
+  Context context_of(ReplicaId replica, const Deploy& message) const;
+  void check_connected();
+  void check_ready();
+  ReplicaActor* local(ReplicaId replica) const;
+  Result<Done> check(Slot from, const wire::Frame& frame, const Packet& packet) const;
+
+  void route(Epoch epoch, ReplicaId from, ReplicaId to, Packet packet) override;
+  void route(Epoch epoch, ReplicaId from, std::vector<Addressed> packets) override;
+  void begun(Epoch epoch, ReplicaId replica) override;
+  void save(Epoch epoch, ReplicaId replica, SnapshotId snapshot, Buffer state) override;
+  void ended(Epoch epoch, ReplicaId replica) override;
+  void committed(Epoch epoch, ReplicaId replica, SnapshotId snapshot) override {
+    say_(Committed{epoch, snapshot, replica});
+  }
+  void first_output(Epoch epoch, ReplicaId replica) override { say_(FirstOutput{epoch, replica}); }
+  void failed(Epoch epoch, ReplicaId replica, std::optional<std::uint64_t> item,
+              std::string why) override {
+    say_(OperatorFailed{epoch, replica, item, std::move(why)});
+  }
+  void skipped(ReplicaId replica, std::uint64_t item, Bytes bytes) override;
+
+  const Graph& graph_;
+  const WorkerSettings settings_;
+  const std::function<void(FromWorker)> say_;
+  const flow::Plan plan_;
+  net::Transport* transport_ = nullptr;
+  std::unique_ptr<SnapshotWriter> writer_;
+  DeadLetters dead_letters_;
+
+  /// Slot of each replica; it stays for the life of the process.
+  std::vector<Slot> placement_;
+  std::unique_ptr<Threads> threads_;
+  std::vector<std::unique_ptr<ReplicaActor>> replicas_;
+  std::size_t local_count_ = 0;
+  std::atomic<Epoch> epoch_{0};
+
+  std::mutex mutex_;
+  /// Of an epoch that this process has yet to hear of.
+  std::vector<std::pair<Slot, wire::Frame>> early_;
+  /// What the epoch still waits for.
+  std::size_t to_begin_ = 0;
+  std::vector<Peer> to_connect_;
+  Epoch said_ready_ = 0;
+};
+
+}  // namespace piracema::runtime

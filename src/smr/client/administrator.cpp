@@ -1,0 +1,158 @@
+#include <piracema/smr/administrator.h>
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "smr/client/client_engine.h"
+#include "smr/order/views/reconfiguration.h"
+#include "smr/service/admissions.h"
+
+namespace piracema::smr {
+
+namespace {
+
+/// How long nothing can happen that nobody tells of.
+constexpr std::chrono::milliseconds look_again{20};
+
+// Another administrator's change may have come first, or more of them since.
+bool is_applied(const ViewChange& change, const View& view) {
+  const auto is_there = [&](const MemberInfo& added) {
+    return std::any_of(view.members.begin(), view.members.end(), [&](const MemberInfo& member) {
+      return member.id == added.id && member.address == added.address &&
+             member.public_key == added.public_key;
+    });
+  };
+  return std::none_of(change.remove.begin(), change.remove.end(),
+                      [&](ReplicaId gone) { return view.has(gone); }) &&
+         std::all_of(change.add.begin(), change.add.end(), is_there) &&
+         (!change.f || *change.f == view.f);
+}
+
+Members members_of(const View& view) {
+  Members members{view.id, view.f, {}};
+  for (const MemberInfo& member : view.members) {
+    members.replicas.push_back({member.id, member.address, member.public_key});
+  }
+  return members;
+}
+
+}  // namespace
+
+struct Administrator::Parts {
+  Parts(const Configuration& configuration, const KeyPair& key, Time patience)
+      : timeout(patience),
+        engine(poller, flush_list, configuration, administrator_id, key, ClientEngine::Retry{}) {}
+
+  /// Works until `ready`; false if it is not by `deadline`.
+  template <class Ready>
+  bool wait(Time deadline, Ready ready) {
+    while (!ready()) {
+      if (now() >= deadline) return false;
+      flush_list.flush();
+      poller.run_once(look_again);
+    }
+    return true;
+  }
+  Error late(std::string_view what) const {
+    const std::string trouble = engine.trouble();
+    return {Errc::timeout,
+            concat(what, trouble.empty() ? "" : " (", trouble, trouble.empty() ? "" : ")")};
+  }
+
+  Result<Done> look_around(Time deadline);
+  Result<Buffer> ask(Kind kind, Buffer operation, Time deadline);
+
+  const Time timeout;
+  net::Poller poller;
+  FlushList flush_list;
+  ClientEngine engine;
+};
+
+// A quorum of the newest view that anybody has proven says that it is the newest: every later one
+// was signed by a quorum of it, and the two have a correct replica in common.
+Result<Done> Administrator::Parts::look_around(Time deadline) {
+  if (wait(deadline, [&] { return engine.arrived() >= engine.view().quorum(); })) return Done{};
+  return late("no quorum of the replicas says who they are");
+}
+
+Result<Buffer> Administrator::Parts::ask(Kind kind, Buffer operation, Time deadline) {
+  std::optional<Result<Buffer>> answer;
+  engine.order(kind, 0, std::move(operation), deadline,
+               [&](Result<Buffer> result) { answer = std::move(result); });
+  // It is told by the deadline at the latest.
+  wait(Time::max(), [&] { return answer.has_value(); });
+  return *std::move(answer);
+}
+
+Result<std::unique_ptr<Administrator>> Administrator::open(const Configuration& configuration,
+                                                           const AdministratorOptions& options) {
+  if (auto valid = validate(configuration); !valid) return valid.error();
+  if (configuration.administrator.empty()) {
+    return Error{Errc::config,
+                 "group.administrator: want a public key in the configuration, found none: nobody "
+                 "may change this group"};
+  }
+  const auto key = read_key(options.key_file);
+  if (!key) return key.error();
+  if (*parse_public_key(configuration.administrator) != key->public_key()) {
+    return Error{Errc::config,
+                 concat("key file ", options.key_file, ": its public key ",
+                        hex_of(key->public_key()), " is not that of the administrator")};
+  }
+  return std::unique_ptr<Administrator>(new Administrator(std::make_unique<Parts>(
+      configuration, *key, std::chrono::duration_cast<Time>(options.timeout))));
+}
+
+Administrator::Administrator(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
+Administrator::~Administrator() = default;
+
+Result<Members> Administrator::members() {
+  if (auto looked = parts_->look_around(now() + parts_->timeout); !looked) return looked.error();
+  return members_of(parts_->engine.view());
+}
+
+Result<Members> Administrator::change(const MembersChange& change) {
+  const Time deadline = now() + parts_->timeout;
+  ClientEngine& engine = parts_->engine;
+  ViewChange wanted;
+  wanted.remove = change.remove;
+  wanted.f = change.f;
+  for (const auto& one : change.add) wanted.add.push_back({one.id, one.address, one.public_key});
+  do {
+    if (auto looked = parts_->look_around(deadline); !looked) return looked.error();
+    wanted.from = engine.view().id;
+    const Buffer operation = encode(wanted);
+    if (const auto next = next_view(engine.view(), operation); !next) return next.error();
+    const auto asked = parts_->ask(Kind::reconfigure, operation, deadline);
+    if (!asked) return asked.error();
+  } while (!is_applied(wanted, engine.view()));
+  const bool in_force =
+      parts_->wait(deadline, [&] { return engine.arrived() >= engine.view().one_correct(); });
+  if (!in_force) return parts_->late("the change is decided, but not in force yet");
+  const auto are_here = [&] {
+    return std::all_of(wanted.add.begin(), wanted.add.end(), [&](const MemberInfo& added) {
+      return !engine.view().has(added.id) || engine.has_arrived(added.id);
+    });
+  };
+  if (!parts_->wait(deadline, are_here)) {
+    return parts_->late("the change is in force, but not all that were added have caught up");
+  }
+  return members_of(engine.view());
+}
+
+Result<Done> Administrator::admit(std::uint64_t client, const std::string& public_key) {
+  const auto key = parse_public_key(public_key);
+  if (!key) return key.error();
+  auto answer =
+      parts_->ask(Kind::admit, encode(Admission{client, hex_of(*key)}), now() + parts_->timeout);
+  if (!answer) return answer.error();
+  return Done{};
+}
+
+Result<Done> Administrator::dismiss(std::uint64_t client) {
+  auto answer = parts_->ask(Kind::admit, encode(Admission{client, ""}), now() + parts_->timeout);
+  if (!answer) return answer.error();
+  return Done{};
+}
+
+}  // namespace piracema::smr

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "net/socket/address.h"
+#include "net/socket/dial.h"
+#include "smr/link/link.h"
+
+namespace piracema::smr {
+
+/// Keeps a link to one replica: called until it answers, and again when the link is lost.
+/// Belongs to the poller's thread.
+class Caller {
+ public:
+  struct Whom {
+    PeerName name;
+    PublicKey key{};
+    net::Address address;
+  };
+
+  /// `self` outlives it. Events are those of each link, one after the other; `lost` is told only
+  /// for links that were known.
+  Caller(net::Poller& poller, FlushList& flush_list, const Self& self, Whom whom,
+         Link::Events events, const Link::Limits& limits);
+  /// Hangs up.
+  ~Caller();
+  Caller(const Caller&) = delete;
+  Caller& operator=(const Caller&) = delete;
+
+  /// The link while the peer is known, else null.
+  Link* link() const { return link_ && link_->is_known() ? link_.get() : nullptr; }
+  /// Why the last attempt failed; empty before that, and after one that did not.
+  const std::string& why() const { return why_; }
+  /// Since when the peer says that it does not know us; nullopt once it does, or if it cannot be
+  /// reached.
+  std::optional<Time> refused_since() const { return refused_since_; }
+
+ private:
+  void dial();
+  void greet(Fd socket);
+  void failed(const Error& why);
+
+  net::Poller& poller_;
+  FlushList& flush_list_;
+  const Self& self_;
+  const Whom whom_;
+  const Link::Events events_;
+  const Link::Limits limits_;
+
+  std::unique_ptr<net::Dial> dial_;
+  std::shared_ptr<Link> link_;
+  std::optional<net::Poller::Timer> next_;
+  std::chrono::milliseconds pause_;
+  std::string why_;
+  std::optional<Time> refused_since_;
+};
+
+}  // namespace piracema::smr

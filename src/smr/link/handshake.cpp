@@ -1,0 +1,196 @@
+#include "smr/link/handshake.h"
+
+#include <sodium.h>
+
+#include <algorithm>
+
+#include "base/ensure.h"
+#include "base/text.h"
+#include "wire/reader.h"
+#include "wire/writer.h"
+
+namespace piracema::smr {
+
+namespace {
+
+/// "PSMR" and the version of all that replicas and clients say to each other.
+constexpr std::uint32_t magic = 0x524D5350;
+constexpr std::uint16_t version = 2;
+constexpr std::size_t fresh_bytes = crypto_scalarmult_curve25519_BYTES;
+
+unsigned char* raw(std::byte* bytes) { return reinterpret_cast<unsigned char*>(bytes); }
+const unsigned char* raw(const std::byte* bytes) {
+  return reinterpret_cast<const unsigned char*>(bytes);
+}
+
+constexpr std::size_t hello_bytes = 4 + 2 + 1 + 16 + 9 + 9 + fresh_bytes;
+constexpr std::size_t answer_bytes = 1 + fresh_bytes + signature_bytes;
+/// Only that, so that it cannot be taken for an answer; and less than a hello, so that strangers
+/// make nobody send more than they send.
+constexpr std::size_t refusal_bytes = signature_bytes;
+static_assert(refusal_bytes < hello_bytes);
+
+std::array<std::byte, 16> group_digest(const std::string& group) {
+  return derive_key({}, "piracema smr group", as_bytes(group));
+}
+
+void write_name(wire::Writer& writer, const PeerName& name) {
+  writer.number(static_cast<std::uint8_t>(name.role));
+  writer.number(name.id);
+}
+PeerName read_name(wire::Reader& reader) {
+  PeerName name;
+  name.role = reader.number<std::uint8_t>() == 0 ? PeerName::Role::replica : PeerName::Role::client;
+  name.id = reader.number<std::uint64_t>();
+  return name;
+}
+
+Error corrupt(std::string_view what) { return {Errc::corrupt, concat("handshake: ", what)}; }
+Error refused(std::string_view what) { return {Errc::refused, concat("handshake: ", what)}; }
+
+}  // namespace
+
+std::string to_text(const PeerName& name) {
+  return concat(name.role == PeerName::Role::replica ? "replica " : "client ", name.id);
+}
+
+Handshake::Handshake(const Self& self, PeerName whom, PublicKey key_of_whom)
+    : self_(self), peer_(whom), peer_key_(key_of_whom), wants_(Wants::answer) {}
+
+Handshake::Handshake(const Self& self, KeyOf key_of)
+    : self_(self), key_of_(std::move(key_of)), wants_(Wants::hello) {}
+
+Buffer Handshake::hello() {
+  ENSURE(wants_ == Wants::answer);
+  crypto_box_keypair(raw(fresh_public_.data()), raw(fresh_secret_.data()));
+  Buffer out;
+  wire::Writer writer(out);
+  writer.number(magic);
+  writer.number(version);
+  writer.number(static_cast<std::uint8_t>(self_.aes));
+  const auto group = group_digest(self_.group);
+  out.append(group.data(), group.size());
+  write_name(writer, self_.name);
+  write_name(writer, peer_);
+  out.append(fresh_public_.data(), fresh_public_.size());
+  transcript_ = out;
+  return out;
+}
+
+Result<bool> Handshake::take(Bytes message, Buffer& answer) {
+  switch (wants_) {
+    case Wants::hello:
+      return take_hello(message, answer);
+    case Wants::answer:
+      return take_answer(message, answer);
+    case Wants::proof:
+      return take_proof(message);
+    case Wants::nothing:
+      break;
+  }
+  return corrupt("a message too many");
+}
+
+Result<bool> Handshake::take_hello(Bytes message, Buffer& answer) {
+  wire::Reader reader(message);
+  if (reader.number<std::uint32_t>() != magic) return corrupt("these are not our bytes");
+  const auto their_version = reader.number<std::uint16_t>();
+  if (their_version != version) {
+    return refused(concat("want version ", version, ", found ", their_version));
+  }
+  if (message.size() != hello_bytes) return corrupt("a hello of another size");
+  const auto group = group_digest(self_.group);
+  if (!std::equal(group.begin(), group.end(), message.begin() + 7)) {
+    return refused(concat("want the group '", self_.group, "', found another one"));
+  }
+  wire::Reader names(message.subspan(7 + group.size()));
+  peer_ = read_name(names);
+  const PeerName wanted = read_name(names);
+  if (wanted != self_.name) {
+    return refused(
+        concat(to_text(peer_), " wants ", to_text(wanted), ", this is ", to_text(self_.name)));
+  }
+  const auto key = key_of_(peer_);
+  if (!key) {
+    refuse_stranger(message, answer);
+    return refused(concat(to_text(peer_), " is not known here"));
+  }
+  peer_key_ = *key;
+
+  keys_.aes = self_.aes && message[6] != std::byte{0};
+  crypto_box_keypair(raw(fresh_public_.data()), raw(fresh_secret_.data()));
+  transcript_ = Buffer(message);
+  wire::Writer(transcript_).number(static_cast<std::uint8_t>(keys_.aes));
+  transcript_.append(fresh_public_.data(), fresh_public_.size());
+  const Buffer signature = self_.key.sign(to_sign("answer"));
+  transcript_.append(signature.data(), signature.size());
+  answer.append(transcript_.data() + message.size(), answer_bytes);
+  if (auto agreed = agree(message.last(fresh_bytes), false); !agreed) return agreed.error();
+  wants_ = Wants::proof;
+  return false;
+}
+
+// The hello has a fresh key, so this is of no use to anybody else, nor later.
+void Handshake::refuse_stranger(Bytes hello, Buffer& answer) {
+  transcript_ = Buffer(hello);
+  const Buffer signature = self_.key.sign(to_sign("refusal"));
+  answer.append(signature.data(), signature.size());
+}
+
+Error Handshake::refusal(Bytes message) {
+  if (!verify_signature(peer_key_, to_sign("refusal"), message)) {
+    return refused(concat("the signature is not that of ", to_text(peer_)));
+  }
+  is_refused_ = true;
+  return refused(concat(to_text(self_.name), " is not known to ", to_text(peer_)));
+}
+
+Result<bool> Handshake::take_answer(Bytes message, Buffer& answer) {
+  if (message.size() == refusal_bytes) return refusal(message);
+  if (message.size() != answer_bytes) return corrupt("an answer of another size");
+  transcript_.append(message.data(), 1 + fresh_bytes);
+  if (!verify_signature(peer_key_, to_sign("answer"), message.subspan(1 + fresh_bytes))) {
+    return refused(concat("the signature is not that of ", to_text(peer_)));
+  }
+  transcript_.append(message.data() + 1 + fresh_bytes, signature_bytes);
+  keys_.aes = message[0] != std::byte{0};
+  if (keys_.aes && !self_.aes) return corrupt("tags of another kind than were offered");
+  if (auto agreed = agree(message.subspan(1, fresh_bytes), true); !agreed) return agreed.error();
+  const Buffer signature = self_.key.sign(to_sign("proof"));
+  answer.append(signature.data(), signature.size());
+  wants_ = Wants::nothing;
+  return true;
+}
+
+Result<bool> Handshake::take_proof(Bytes message) {
+  if (message.size() != signature_bytes) return corrupt("a proof of another size");
+  if (!verify_signature(peer_key_, to_sign("proof"), message)) {
+    return refused(concat("the signature is not that of ", to_text(peer_)));
+  }
+  wants_ = Wants::nothing;
+  return true;
+}
+
+Result<Done> Handshake::agree(Bytes fresh_key, bool dialler) {
+  std::array<std::byte, 32> secret;
+  // Fails for the few points that would make the secret known to all.
+  const bool agreed = crypto_scalarmult_curve25519(raw(secret.data()), raw(fresh_secret_.data()),
+                                                   raw(fresh_key.data())) == 0;
+  sodium_memzero(fresh_secret_.data(), fresh_secret_.size());
+  if (!agreed) return corrupt("a key that is none");
+  const RecordKey forth = derive_record_key(secret, "dialler to acceptor", transcript_);
+  const RecordKey back = derive_record_key(secret, "acceptor to dialler", transcript_);
+  sodium_memzero(secret.data(), secret.size());
+  keys_.send = dialler ? forth : back;
+  keys_.receive = dialler ? back : forth;
+  return Done{};
+}
+
+Buffer Handshake::to_sign(std::string_view label) const {
+  Buffer bytes{as_bytes("piracema smr handshake ")};
+  bytes.append(label.data(), label.size());
+  bytes.append(transcript_.data(), transcript_.size());
+  return bytes;
+}
+
+}  // namespace piracema::smr

@@ -1,0 +1,158 @@
+#include "smr/link/handshake.h"
+
+#include <doctest/doctest.h>
+
+#include "base/random.h"
+#include "smr/replica/testing.h"
+
+using namespace piracema;
+using namespace piracema::smr;
+using namespace piracema::smr::testing;
+
+namespace {
+
+const PeerName server{PeerName::Role::replica, 1};
+const PeerName client{PeerName::Role::client, 7};
+
+std::optional<PublicKey> known(const PeerName& name) {
+  if (name == client) return key_of(7).public_key();
+  return std::nullopt;
+}
+
+struct Pair {
+  Self near{"g", client, key_of(7)};
+  Self far{"g", server, key_of(1)};
+  Handshake dialler{near, server, key_of(1).public_key()};
+  Handshake acceptor{far, known};
+};
+
+}  // namespace
+
+TEST_CASE("two that know each other agree on keys, which differ each time") {
+  LinkKeys first;
+  for (const bool again : {false, true}) {
+    Pair pair;
+    Buffer answer, proof, none;
+    CHECK(*pair.acceptor.take(pair.dialler.hello(), answer) == false);
+    CHECK(*pair.dialler.take(answer, proof) == true);
+    CHECK(*pair.acceptor.take(proof, none) == true);
+    CHECK(none.empty());
+    CHECK(pair.acceptor.peer() == client);
+    CHECK(pair.dialler.keys().send == pair.acceptor.keys().receive);
+    CHECK(pair.dialler.keys().receive == pair.acceptor.keys().send);
+    CHECK(pair.dialler.keys().send != pair.dialler.keys().receive);
+    if (again) CHECK(first.send != pair.dialler.keys().send);
+    first = pair.dialler.keys();
+  }
+}
+
+TEST_CASE("nobody gets in without the key of the name that he gives") {
+  Pair pair;
+  pair.near.key = key_of(8);
+  Buffer answer, proof, none;
+  CHECK(pair.acceptor.take(pair.dialler.hello(), answer).ok());
+  CHECK(pair.dialler.take(answer, proof).ok());
+  CHECK(pair.acceptor.take(proof, none).error().code == Errc::refused);
+}
+
+TEST_CASE("a caller notices that somebody else answers") {
+  Pair pair;
+  pair.far.key = key_of(8);
+  Buffer answer, proof;
+  CHECK(pair.acceptor.take(pair.dialler.hello(), answer).ok());
+  CHECK(pair.dialler.take(answer, proof).error().code == Errc::refused);
+}
+
+TEST_CASE("strangers, other groups and callers of somebody else are refused at once") {
+  for (const int what : {0, 1, 2}) {
+    Pair pair;
+    if (what == 0) pair.near.name.id = 99;
+    if (what == 1) pair.near.group = "h";
+    if (what == 2) pair.far.name.id = 2;
+    Buffer answer;
+    CHECK(pair.acceptor.take(pair.dialler.hello(), answer).error().code == Errc::refused);
+    CHECK(answer.empty() == (what != 0));
+  }
+}
+
+TEST_CASE(
+    "a stranger is told so by whom he called and by nobody else, in fewer bytes than he sent") {
+  for (const bool somebody_else : {false, true}) {
+    Pair pair;
+    pair.near.name.id = 99;
+    if (somebody_else) pair.far.key = key_of(8);
+    Buffer refusal, none;
+    const Buffer hello = pair.dialler.hello();
+    CHECK_FALSE(pair.acceptor.take(hello, refusal).ok());
+    CHECK(refusal.size() < hello.size());
+    const auto heard = pair.dialler.take(refusal, none);
+    REQUIRE_FALSE(heard.ok());
+    CHECK(pair.dialler.is_refused() == !somebody_else);
+    CHECK((heard.error().message.find("client 99 is not known to replica 1") !=
+           std::string::npos) == !somebody_else);
+    CHECK(none.empty());
+  }
+}
+
+TEST_CASE("a refusal of one hello is none of another") {
+  Pair one, other;
+  one.near.name.id = other.near.name.id = 99;
+  Buffer refusal, none;
+  CHECK_FALSE(one.acceptor.take(one.dialler.hello(), refusal).ok());
+  static_cast<void>(other.dialler.hello());
+  CHECK_FALSE(other.dialler.take(refusal, none).ok());
+  CHECK_FALSE(other.dialler.is_refused());
+}
+
+TEST_CASE("a message with any bit changed, or cut short, ends the handshake") {
+  Random random(1);
+  for (int i = 0; i < 300; ++i) {
+    Pair pair;
+    Buffer answer, proof, none;
+    const auto spoil = [&](Buffer& message, bool now) {
+      if (!now) return;
+      if (random.chance(0.2)) {
+        message.resize(random.below(message.size()));
+      } else {
+        message.data()[random.below(message.size())] ^=
+            static_cast<std::byte>(1u << random.below(8));
+      }
+    };
+    const auto at = random.below(3);
+    Buffer hello = pair.dialler.hello();
+    spoil(hello, at == 0);
+    const bool one = pair.acceptor.take(hello, answer).ok();
+    spoil(answer, one && at == 1);
+    const bool two = one && pair.dialler.take(answer, proof).ok();
+    spoil(proof, two && at == 2);
+    const bool three = two && pair.acceptor.take(proof, none).ok();
+    CHECK_FALSE(three);
+  }
+}
+
+TEST_CASE("two of which one has no AES agree to do without") {
+  for (const bool near_has : {false, true}) {
+    Pair pair;
+    pair.near.aes = near_has;
+    pair.far.aes = !near_has;
+    Buffer answer, proof, none;
+    CHECK(pair.acceptor.take(pair.dialler.hello(), answer).ok());
+    CHECK(pair.dialler.take(answer, proof).ok());
+    CHECK(*pair.acceptor.take(proof, none) == true);
+    CHECK_FALSE(pair.dialler.keys().aes);
+    CHECK_FALSE(pair.acceptor.keys().aes);
+    CHECK(pair.dialler.keys().send == pair.acceptor.keys().receive);
+  }
+}
+
+TEST_CASE("tags are made by AES only where both sides have it, and fit what they are for") {
+  const RecordKey key{std::byte{1}};
+  for (const bool aes : {false, has_aes()}) {
+    const RecordTags one(key, aes), same(key, aes);
+    const RecordTags other(RecordKey{std::byte{2}}, aes);
+    CHECK(one.tag(1, as_bytes("what was said")) == same.tag(1, as_bytes("what was said")));
+    CHECK(one.tag(1, as_bytes("what was said")) != same.tag(1, as_bytes("what was sold")));
+    CHECK(one.tag(1, as_bytes("what was said")) != other.tag(1, as_bytes("what was said")));
+    if (aes) CHECK(one.tag(1, as_bytes("said")) != one.tag(2, as_bytes("said")));
+  }
+}

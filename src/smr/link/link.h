@@ -1,0 +1,121 @@
+#pragma once
+
+#include <piracema/bytes.h>
+#include <piracema/error.h>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "base/fd.h"
+#include "loop/poller.h"
+#include "smr/link/handshake.h"
+
+namespace piracema::smr {
+
+class Link;
+
+/// Links that have something to write; flushed once for all that was said meanwhile.
+class FlushList {
+ public:
+  void add(std::shared_ptr<Link> link) { links_.push_back(std::move(link)); }
+  void flush();
+
+ private:
+  std::vector<std::shared_ptr<Link>> links_, taken_;
+};
+
+/// An authenticated connection: a stream socket that carries messages, many to a record, and a MAC
+/// under each record (docs/formats/smr_wire.md).
+///
+/// It begins with a stranger, who gets half a kilobyte and a few seconds to show who he is. All of
+/// it belongs to the poller's thread, on which the events are called. It lives until it is closed
+/// or lost, whoever else holds it.
+class Link : public std::enable_shared_from_this<Link> {
+ public:
+  struct Events {
+    /// The peer has shown who he is. Once, before anything is received.
+    std::function<void(Link&)> known;
+    /// Whoever is known says something; the bytes are there for as long as the call.
+    std::function<void(Link&, std::uint8_t kind, Bytes message)> received;
+    /// Once, and nothing after it; not after `close`.
+    std::function<void(Link&, const Error& why)> lost;
+  };
+
+  struct Limits {
+    /// Of one message that the peer sends.
+    std::size_t message_bytes = std::size_t{64} << 20;
+    /// What may wait to be written; what is more is not sent.
+    std::size_t waiting_bytes = std::size_t{64} << 20;
+    std::chrono::milliseconds stranger_time{5'000};
+  };
+
+  /// Takes a connected socket over, for the side that dialled or accepted as `handshake` says.
+  static std::shared_ptr<Link> open(net::Poller& poller, FlushList& flush_list, Fd socket,
+                                    Handshake handshake, bool dialled, Events events,
+                                    const Limits& limits);
+
+  /// Queues a message, the pieces one behind the other, until the flush list is flushed. False,
+  /// and nothing is queued, if too much is waiting or the link is not there (yet, or any more).
+  bool send(std::uint8_t kind, Bytes first, Bytes second = {});
+
+  /// Stops reading, or goes on: a peer that asks for too much waits in its own socket.
+  void pause(bool paused);
+
+  /// Ends it, without an event.
+  void close();
+
+  bool is_known() const { return known_; }
+  bool is_open() const { return open_; }
+  /// The peer has said that it does not know us.
+  bool is_refused() const { return handshake_.is_refused(); }
+  /// Once known.
+  const PeerName& peer() const { return handshake_.peer(); }
+
+ private:
+  friend class FlushList;
+  Link(net::Poller& poller, FlushList& flush_list, Fd socket, Handshake handshake, Events events,
+       const Limits& limits);
+
+  void ready(std::uint32_t events);
+  void read();
+  std::size_t take_records(Bytes bytes);
+  bool take_record(Bytes record);
+  bool take_greeting(Bytes payload);
+  bool take_messages(Bytes payload);
+  void become_known();
+
+  void put_plain(Bytes payload);
+  void begin_record();
+  void seal();
+  void flush();
+  void want(std::uint32_t events);
+  void fail(Error why);
+
+  net::Poller& poller_;
+  FlushList& flush_list_;
+  const Fd socket_;
+  Handshake handshake_;
+  Events events_;
+  const Limits limits_;
+
+  bool open_ = true, known_ = false, paused_ = false, listed_ = false, full_ = false;
+  std::uint32_t wanted_ = 0;
+  std::optional<net::Poller::Timer> deadline_;
+
+  /// Once known.
+  std::optional<RecordTags> sent_tags_, received_tags_;
+  /// Of a record that is not there as a whole.
+  Buffer in_;
+  std::uint64_t received_count_ = 0;
+
+  Buffer out_;
+  std::size_t written_ = 0;
+  /// Where in `out_` the record begins that is still being filled.
+  std::optional<std::size_t> record_;
+  std::uint64_t sent_count_ = 0;
+};
+
+}  // namespace piracema::smr

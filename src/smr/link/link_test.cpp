@@ -1,0 +1,229 @@
+#include "smr/link/link.h"
+
+#include <doctest/doctest.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <deque>
+#include <string>
+
+#include "base/random.h"
+#include "net/socket/dial.h"
+#include "smr/link/caller.h"
+#include "smr/link/door.h"
+#include "smr/replica/testing.h"
+
+using namespace piracema;
+using namespace piracema::smr;
+using namespace piracema::smr::testing;
+
+namespace {
+
+/// A replica's door, a client who calls, and what happened.
+struct Fixture {
+  explicit Fixture(Link::Limits with = {}) : limits(with) {
+    Door::Host host;
+    host.key_of = [](const PeerName& name) {
+      return name.id == 7 ? std::optional(key_of(7).public_key()) : std::nullopt;
+    };
+    host.known = [this](std::shared_ptr<Link> link) { inside.push_back(std::move(link)); };
+    host.received = [this](Link& link, std::uint8_t kind, Bytes message) {
+      heard.push_back(std::to_string(kind) + ":" + std::string(as_text(message)));
+      if (echo) link.send(kind, message);
+    };
+    host.lost = [this](Link&, const Error& why) { ends.push_back(why.message); };
+    auto opened = Door::open(poller, flush_list, replica, "127.0.0.1:0", host, limits);
+    REQUIRE(opened.ok());
+    door = *std::move(opened);
+  }
+
+  std::unique_ptr<Caller> call() {
+    Link::Events events;
+    events.received = [this](Link&, std::uint8_t, Bytes message) {
+      answers.push_back(std::string(as_text(message)));
+    };
+    events.lost = [this](Link&, const Error& why) { lost.push_back(why.message); };
+    return std::make_unique<Caller>(
+        poller, flush_list, client,
+        Caller::Whom{replica.name, key_of(1).public_key(), *net::Address::parse(door->address())},
+        std::move(events), limits);
+  }
+  Fd plain_socket() {
+    const auto address = *net::Address::parse(door->address());
+    Fd socket(::socket(AF_INET, SOCK_STREAM, 0));
+    REQUIRE(::connect(socket.get(), address.data(), address.size()) == 0);
+    return socket;
+  }
+
+  template <class Condition>
+  void run_until(Condition condition) {
+    const Time deadline = now() + std::chrono::seconds(100);
+    while (!condition()) {
+      REQUIRE(now() < deadline);
+      poller.run_once(std::chrono::milliseconds(50));
+      flush_list.flush();
+    }
+  }
+
+  Link::Limits limits;
+  net::Poller poller;
+  FlushList flush_list;
+  Self replica{"g", {PeerName::Role::replica, 1}, key_of(1)};
+  Self client{"g", {PeerName::Role::client, 7}, key_of(7)};
+  std::unique_ptr<Door> door;
+  std::vector<std::shared_ptr<Link>> inside;
+  std::vector<std::string> heard, answers, ends, lost;
+  bool echo = false;
+};
+
+bool is_hung_up(const Fd& socket) {
+  char byte = 0;
+  const ssize_t count = ::recv(socket.get(), &byte, 1, MSG_DONTWAIT);
+  return count == 0 || (count < 0 && errno == ECONNRESET);
+}
+
+}  // namespace
+
+TEST_CASE("messages of all sizes come in order, with their kinds") {
+  Fixture f;
+  f.echo = true;
+  auto caller = f.call();
+  f.run_until([&] { return caller->link() != nullptr; });
+  std::vector<std::string> said;
+  for (const std::size_t size : {0u, 1u, 1'000u, 300'000u, 3'000'000u, 5u}) {
+    said.emplace_back(size, static_cast<char>('a' + said.size()));
+    REQUIRE(caller->link()->send(3, as_bytes(said.back()).first(size / 2),
+                                 as_bytes(said.back()).subspan(size / 2)));
+  }
+  f.run_until([&] { return f.answers.size() == said.size(); });
+  CHECK(f.answers == said);
+  CHECK(f.heard[1] == "3:b");
+}
+
+TEST_CASE("a caller calls until somebody is there, and again") {
+  Fixture f;
+  auto caller = f.call();
+  f.run_until([&] { return f.inside.size() == 1; });
+  f.inside[0]->close();
+  f.run_until([&] { return f.inside.size() == 2 && caller->link() != nullptr; });
+  CHECK(f.lost.size() == 1);
+}
+
+TEST_CASE("random bytes are refused, and the others do not notice") {
+  Fixture f;
+  f.echo = true;
+  auto caller = f.call();
+  f.run_until([&] { return caller->link() != nullptr; });
+  Random random(2);
+  for (int i = 0; i < 40; ++i) {
+    const Fd stranger = f.plain_socket();
+    Buffer noise;
+    noise.resize(600 + random.below(4'000));
+    for (std::size_t k = 0; k < noise.size(); ++k) {
+      noise.data()[k] = static_cast<std::byte>(random.next());
+    }
+    // Half of them with a length that makes sense.
+    if (i % 2 == 0) std::fill_n(noise.data() + 1, 11, std::byte{0});
+    REQUIRE(::send(stranger.get(), noise.data(), noise.size(), MSG_NOSIGNAL) > 0);
+    f.run_until([&] { return is_hung_up(stranger); });
+  }
+  REQUIRE(caller->link()->send(1, as_bytes("still here")));
+  f.run_until([&] { return f.answers.size() == 1; });
+  CHECK(f.inside.size() == 1);
+}
+
+TEST_CASE("strangers who say nothing are sent away, by time or by those behind them") {
+  Fixture f({.stranger_time = std::chrono::milliseconds(300)});
+  std::vector<Fd> silent;
+  for (std::size_t i = 0; i < Door::strangers_max + 10; ++i) silent.push_back(f.plain_socket());
+  f.run_until([&] { return is_hung_up(silent[9]); });  // Pushed out by the ten behind.
+  auto caller = f.call();
+  f.run_until([&] { return caller->link() != nullptr; });
+  f.run_until([&] { return is_hung_up(silent.back()); });
+  CHECK(caller->link() != nullptr);
+}
+
+TEST_CASE("who is known and sends a message above the limit is hung up on") {
+  Fixture f({.message_bytes = 1'000});
+  auto caller = f.call();
+  f.run_until([&] { return caller->link() != nullptr; });
+  const std::string large(1'001, 'x');
+  REQUIRE(caller->link()->send(1, as_bytes(large)));
+  f.run_until([&] { return !f.ends.empty(); });
+  CHECK(f.heard.empty());
+}
+
+TEST_CASE("a record that was changed, dropped or repeated on its way ends the link") {
+  // Between the two stands somebody who passes bytes on, and spoils some.
+  enum class Spoil { nothing, flip, drop, repeat };
+  for (const Spoil spoil : {Spoil::nothing, Spoil::flip, Spoil::drop, Spoil::repeat}) {
+    Fixture f;
+    int ends[2];
+    REQUIRE(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends) == 0);
+    int far_ends[2];
+    REQUIRE(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, far_ends) == 0);
+    const Fd middle_near(ends[1]), middle_far(far_ends[1]);
+    std::vector<std::string> heard;
+    std::string why;
+    Link::Events quiet{[](Link&) {}, [](Link&, std::uint8_t, Bytes) {}, [](Link&, const Error&) {}};
+    Link::Events told{[](Link&) {},
+                      [&](Link&, std::uint8_t, Bytes m) { heard.emplace_back(as_text(m)); },
+                      [&](Link&, const Error& error) { why = error.message; }};
+    const auto near =
+        Link::open(f.poller, f.flush_list, Fd(ends[0]),
+                   Handshake(f.client, f.replica.name, key_of(1).public_key()), true, quiet, {});
+    const auto far =
+        Link::open(f.poller, f.flush_list, Fd(far_ends[0]),
+                   Handshake(f.replica, [](const PeerName&) { return key_of(7).public_key(); }),
+                   false, told, {});
+    const auto pass = [&](bool wrong) {
+      char bytes[4'096];
+      for (const auto& [from, to] :
+           {std::pair(&middle_near, &middle_far), std::pair(&middle_far, &middle_near)}) {
+        const ssize_t count = ::read(from->get(), bytes, sizeof bytes);
+        if (count <= 0) continue;
+        const auto size = static_cast<std::size_t>(count);
+        if (wrong && spoil == Spoil::drop) continue;
+        if (wrong && spoil == Spoil::flip) bytes[size / 2] ^= 1;
+        REQUIRE(::write(to->get(), bytes, size) == count);
+        if (wrong && spoil == Spoil::repeat) REQUIRE(::write(to->get(), bytes, size) == count);
+      }
+    };
+    f.run_until([&] {
+      pass(false);
+      return near->is_known() && far->is_known();
+    });
+    for (const std::string word : {"one", "two", "three"}) {
+      REQUIRE(near->send(1, as_bytes(word)));
+      f.flush_list.flush();
+      if (!far->is_open()) break;
+      pass(word == "two");
+      f.poller.run_once(std::chrono::milliseconds(10));
+    }
+    f.run_until([&] { return heard.size() == 3 || !far->is_open(); });
+    if (spoil == Spoil::nothing) {
+      CHECK(heard == std::vector<std::string>{"one", "two", "three"});
+    } else {
+      CHECK(why == "a record that the peer did not send as it came");
+      CHECK(heard.size() <= 2);
+    }
+    near->close();
+    far->close();
+  }
+}
+
+TEST_CASE("what a paused link is sent waits with the sender, whose queue has a bound") {
+  Fixture f({.waiting_bytes = 1'000'000});
+  auto caller = f.call();
+  f.run_until([&] { return f.inside.size() == 1; });
+  f.inside[0]->pause(true);
+  const std::string block(100'000, 'x');
+  std::size_t sent = 0;
+  // The system's buffers take some megabytes.
+  for (; sent < 1'000 && caller->link()->send(1, as_bytes(block)); ++sent) f.flush_list.flush();
+  CHECK(sent < 1'000);
+  f.poller.run_once(std::chrono::milliseconds(50));
+  CHECK(f.heard.empty());
+  f.inside[0]->pause(false);
+  f.run_until([&] { return f.heard.size() == sent; });
+}

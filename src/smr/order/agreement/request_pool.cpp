@@ -1,0 +1,178 @@
+#include "smr/order/agreement/request_pool.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/ensure.h"
+#include "smr/mutant.h"
+#include "smr/order/messages/batch.h"
+
+namespace piracema::smr {
+
+namespace {
+// Sessions whose last requests are remembered, so that a copy that comes late is not ordered again.
+constexpr std::size_t sessions_max = 16'384;
+}  // namespace
+
+bool RequestPool::Session::knows(Sequence sequence) const {
+  if (sequence > highest) return false;
+  const Sequence back = highest - sequence;
+  // What is too old to be remembered counts as fresh: at worst it is ordered twice, and the
+  // service's own session knows better. The other way round a request could be lost.
+  return back < remembered && decided.test(static_cast<std::size_t>(back));
+}
+
+namespace {
+constexpr auto by_sequence = [](const auto& pending, Sequence sequence) {
+  return pending.sequence < sequence;
+};
+}  // namespace
+
+const RequestPool::Entries::iterator* RequestPool::Session::find(Sequence sequence) const {
+  const auto at = std::lower_bound(pending.begin(), pending.end(), sequence, by_sequence);
+  return at != pending.end() && at->sequence == sequence ? &at->entry : nullptr;
+}
+
+void RequestPool::Session::insert(Sequence sequence, Entries::iterator entry) {
+  const auto at = std::lower_bound(pending.begin(), pending.end(), sequence, by_sequence);
+  pending.insert(at, {sequence, entry});
+}
+
+void RequestPool::Session::remove(Sequence sequence) {
+  pending.erase(std::lower_bound(pending.begin(), pending.end(), sequence, by_sequence));
+}
+
+void RequestPool::Session::note(Sequence sequence) {
+  if (sequence > highest) {
+    const Sequence by = sequence - highest;
+    decided = by < remembered ? decided << static_cast<std::size_t>(by) : 0;
+    highest = sequence;
+  }
+  const Sequence back = highest - sequence;
+  if (back < remembered) decided.set(static_cast<std::size_t>(back));
+}
+
+RequestPool::RequestPool(const Settings& settings)
+    : settings_(settings), forget_at_(sessions_max) {}
+
+RequestPool::Added RequestPool::add(Request request, Time now, std::optional<std::size_t> voucher) {
+  if (sessions_ >= forget_at_) forget_idle_clients();
+  Client& client = clients_[request.client];
+  client.id = request.client;
+  const auto [at, is_new] = client.sessions.try_emplace(request.session);
+  sessions_ += is_new;
+  Session& session = at->second;
+  if (session.knows(request.sequence)) return Added::known;
+  if (const auto* waits = session.find(request.sequence)) {
+    vouch(*waits, voucher);
+    return Added::known;
+  }
+  const std::size_t bytes = encoded_bytes(request);
+  if (client.count >= settings_.client_requests || size_ >= settings_.pool_requests ||
+      bytes_ + bytes > settings_.pool_bytes) {
+    return Added::full;
+  }
+  const auto entry = fresh_.emplace(fresh_.end());
+  session.insert(request.sequence, entry);
+  entry->request = std::move(request);
+  entry->client = &client;
+  entry->session = &session;
+  entry->since = now;
+  entry->bytes = bytes;
+  client.count += 1;
+  size_ += 1;
+  bytes_ += bytes;
+  vouch(entry, voucher);
+  queue(entry);
+  return Added::fresh;
+}
+
+bool RequestPool::holds(const Request& request) const {
+  const auto client = clients_.find(request.client);
+  if (client == clients_.end()) return false;
+  const auto session = client->second.sessions.find(request.session);
+  if (session == client->second.sessions.end()) return false;
+  const auto* waits = session->second.find(request.sequence);
+  if (waits == nullptr) return false;
+  const Request& one = request_of(**waits);
+  return one.kind == request.kind && one.group == request.group &&
+         as_text(one.operation) == as_text(request.operation);
+}
+
+void RequestPool::decided(const std::vector<Request>& requests) {
+  for (const Request& request : requests) {
+    Client& client = clients_[request.client];
+    client.id = request.client;
+    client.failures = client.vouchers_wanted = 0;
+    const auto [at, is_new] = client.sessions.try_emplace(request.session);
+    sessions_ += is_new;
+    Session& session = at->second;
+    session.note(request.sequence);
+    if (const auto* waits = session.find(request.sequence)) erase(*waits);
+  }
+  if (sessions_ >= forget_at_) forget_idle_clients();
+}
+
+void RequestPool::erase(Entries::iterator entry) {
+  Client& client = *entry->client;
+  unqueue(entry);
+  entry->session->remove(request_of(*entry).sequence);
+  client.count -= 1;
+  size_ -= 1;
+  bytes_ -= entry->bytes;
+  (entry->forwarded ? forwarded_ : fresh_).erase(entry);
+}
+
+void RequestPool::start_again(Time now) {
+  for (Entry& entry : forwarded_) entry.forwarded = false;
+  fresh_.splice(fresh_.end(), forwarded_);
+  for (auto entry = fresh_.begin(); entry != fresh_.end(); ++entry) {
+    entry->since = now;
+    if (!entry->batch || SMR_MUTANT("proposed_is_gone")) continue;
+    entry->request = entry->batch->requests[entry->index];
+    entry->batch = nullptr;
+    queue(entry);
+  }
+}
+
+RequestPool::Expired RequestPool::expire(Time now, Time timeout) {
+  Expired expired;
+  while (!forwarded_.empty() && forwarded_.front().since + timeout <= now) {
+    expired.overdue = true;
+    forwarded_.front().since = now;
+    forwarded_.splice(forwarded_.end(), forwarded_, forwarded_.begin());
+  }
+  while (!fresh_.empty() && fresh_.front().since + timeout <= now) {
+    Entry& entry = fresh_.front();
+    expired.forward.push_back(request_of(entry));
+    entry.since = now;
+    entry.forwarded = true;
+    forwarded_.splice(forwarded_.end(), fresh_, fresh_.begin());
+  }
+  return expired;
+}
+
+std::optional<Time> RequestPool::next_deadline(Time timeout) const {
+  std::optional<Time> next;
+  for (const Entries* list : {&fresh_, &forwarded_}) {
+    if (!list->empty() && (!next || list->front().since + timeout < *next)) {
+      next = list->front().since + timeout;
+    }
+  }
+  return next;
+}
+
+void RequestPool::forget_idle_clients() {
+  for (auto client = clients_.begin(); client != clients_.end();) {
+    if (client->second.count == 0) {
+      sessions_ -= client->second.sessions.size();
+      client = clients_.erase(client);
+    } else {
+      ++client;
+    }
+  }
+  // So that a sweep pays for itself even if all of them are busy.
+  forget_at_ = std::max(sessions_max, 2 * sessions_);
+}
+
+}  // namespace piracema::smr

@@ -1,0 +1,116 @@
+#include "smr/order/core/parts.h"
+
+/// What was lost on the way is said again when nothing goes on without it: whoever is stuck
+/// repeats its own words and asks for those of the others. There is no other retransmission.
+namespace piracema::smr {
+
+namespace {
+// At most so many instances are repeated for one question.
+constexpr Instance repeated_max = view_delay;
+}  // namespace
+
+// Somebody has said something about an instance that is not decided here.
+bool Core::Parts::stuck() const {
+  if (SMR_MUTANT("never_say_again")) return false;
+  return instances.end() > decided + 1 || others_ahead || fetching ||
+         (byzantine() && milestones.own() && milestones.own()->instance > proof.instance);
+}
+
+void Core::Parts::say_again() {
+  // A disk or a machine may just be slow; then repeating makes it slower.
+  say_again_every = std::min<Time>(2 * say_again_every, 16 * Time(settings.resend_interval));
+  say_again_at = now + say_again_every;
+  others_ahead = false;
+  fetching = std::nullopt;
+  say_again_count += 1;
+  check_far_behind();
+  if (byzantine() && milestones.own() && milestones.own()->instance > proof.instance) {
+    send_others(message(*milestones.own()));
+  }
+  const MessagePtr behind = message(Behind{decided, regency()});
+  for (const MemberInfo& member : view.members) {
+    if (member.id == me) continue;
+    act(Send{member.id, behind});
+    for (Instance i = decided + 1; i < instances.end() && i <= decided + repeated_max; ++i) {
+      repeat(member.id, i, *instances.find(i));
+    }
+  }
+  for (Instance i = decided + 1; i < instances.end(); ++i) {
+    const Consensus& one = *instances.find(i);
+    if (one.decided && !one.batch) send_others(message(FetchBatch{i, *one.decided}));
+  }
+}
+
+// Everything this replica has said about the instance. After the log, like the first time.
+void Core::Parts::repeat(ReplicaId to, Instance instance, Consensus& consensus) {
+  if (consensus.decided) send(to, Decided{instance, *consensus.decided});
+  if (leads() && consensus.took_in(regency())) {
+    send(to, Propose{instance, regency(), consensus.find(consensus.taken->digest)}, !entry_durable);
+  }
+  if (consensus.certified) {
+    send(to, Accept{instance, consensus.certified->regency, consensus.certified->digest}, true);
+  }
+  if (byzantine() && consensus.taken) {
+    send(to, Write{instance, consensus.taken->regency, consensus.taken->digest}, true);
+  }
+}
+
+void Core::Parts::handle(Sender from, const Behind& m) {
+  if (from.id == me) return;
+  if (m.regency < regency()) {
+    if (leads() && sync) {
+      act(Send{from.id, sync, !entry_durable});
+    } else {
+      send(from.id, Stop{view.id, regency(), true}, true);
+    }
+  } else if (m.regency > regency() || m.decided > decided) {
+    others_ahead = true;
+  }
+  decided_by[from.index] = std::max(decided_by[from.index], m.decided);
+  if (m.decided < decided) send(from.id, Heartbeat{regency(), decided});
+  // The answer may be large, the question is not: nobody gets it more often than a correct replica
+  // asks.
+  Time& answered = repeated_at[from.index];
+  if (now < answered + settings.resend_interval / 2) return;
+  answered = now;
+  const Instance first = std::max(m.decided + 1, instances.first());
+  for (Instance i = first; i < instances.end() && i <= m.decided + repeated_max; ++i) {
+    repeat(from.id, i, *instances.find(i));
+  }
+}
+
+// One of one_correct() who say so is right.
+void Core::Parts::handle(Sender from, const Decided& m) {
+  decided_by[from.index] = std::max(decided_by[from.index], m.instance);
+  Consensus* consensus = instance_at(m.instance);
+  if (!consensus) return;
+  const Vote vote{0, m.digest};
+  if (!consensus->decisions.put(from.index, vote)) return;
+  const std::size_t wanted = SMR_MUTANT("believe_one") ? 1 : view.one_correct();
+  if (consensus->decisions.count(vote) >= wanted) decide(m.instance, *consensus, m.digest);
+}
+
+void Core::Parts::handle(Sender from, const FetchBatch& m) {
+  const Consensus* consensus = instances.find(m.instance);
+  if (!consensus || from.id == me) return;
+  if (BatchPtr batch = consensus->find(m.digest)) {
+    send(from.id, FetchedBatch{m.instance, std::move(batch)});
+  }
+}
+
+void Core::Parts::handle(Sender, const FetchedBatch& m) {
+  const Digest& digest = m.batch->digest;
+  const auto value = bound.find(m.instance);
+  Consensus* consensus =
+      value != bound.end() ? instance_at(m.instance) : instances.find(m.instance);
+  if (!consensus) return;
+  const bool wanted =
+      consensus->decided == digest || (value != bound.end() && value->second == digest);
+  if (!wanted || consensus->find(digest)) return;
+  consensus->keep(m.batch, false);
+  if (value != bound.end()) reserve(m.batch);
+  if (fetching == m.instance) fetching = std::nullopt;
+  advance();
+}
+
+}  // namespace piracema::smr

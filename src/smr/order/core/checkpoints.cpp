@@ -1,0 +1,65 @@
+#include "smr/order/core/parts.h"
+
+/// Checkpoints, plugged in, and what others want who are behind.
+namespace piracema::smr {
+
+// ---- checkpoints ---------------------------------------------------------------------------
+
+void Core::Parts::on(CheckpointTaken& event) {
+  checkpoints.taken(now, event.checkpoint, std::move(event.chunks), *out);
+  forget_checkpointed();
+}
+
+void Core::Parts::handle(Sender from, const CheckpointVote& m) {
+  checkpoints.on_vote(from.id, m, *out);
+  forget_checkpointed();
+}
+
+// Whoever needs what is older gets the checkpoint.
+void Core::Parts::forget_checkpointed() {
+  if (const auto& stable = checkpoints.stable()) {
+    decided_log.truncate(std::min(decided, stable->checkpoint.instance));
+  }
+}
+
+void Core::Parts::handle(Sender from, const ManifestRequest& m) {
+  if (const auto* chunks = checkpoints.manifest(m.instance)) {
+    send(from.id, Manifest{m.instance, *chunks});
+  }
+}
+
+void Core::Parts::handle(Sender from, const ChunkRequest& m) {
+  if (checkpoints.manifest(m.instance)) act(SendChunk{from.id, m.instance, m.chunk});
+}
+
+// ---- what others want ----------------------------------------------------------------------
+
+void Core::Parts::handle(Sender from, const StateRequest& m) {
+  if (from.id == me) return;
+  if (m.silent_until > decided) {
+    fill_until = std::max(fill_until, std::min(m.silent_until, decided + view_delay));
+  }
+  if (!voting) return;
+  // First whose word counts, then the word.
+  for (const SignedView& one : views.since(0)) send(from.id, one);
+  StateOffer offer{m.nonce, view.id, std::max(regencies.wanted(), stop_said), decided, voted()};
+  offer.log_from = decided_log.first();
+  offer.proof = proof;
+  offer.checkpoint = checkpoints.stable();
+  send(from.id, std::move(offer), true);
+}
+
+Instance Core::Parts::voted() {
+  for (Instance i = instances.end(); i-- > decided + 1;) {
+    if (instances.find(i)->taken) return i;
+  }
+  return decided;
+}
+
+void Core::Parts::handle(Sender from, const LogRequest& m) {
+  LogSuffix suffix = decided_log.suffix(m);
+  suffix.proof = proof;
+  send(from.id, std::move(suffix));
+}
+
+}  // namespace piracema::smr

@@ -1,0 +1,119 @@
+#include "smr/order/core/core.h"
+
+#include <utility>
+
+#include "base/text.h"
+#include "smr/order/core/parts.h"
+
+namespace piracema::smr {
+
+Core::Core(Settings settings, ReplicaId me, const Authenticator& auth, Recovered recovered)
+    : parts_(new Parts(settings, me, auth, std::move(recovered))) {}
+Core::~Core() = default;
+
+void Core::step(Time now, Event event, std::vector<Action>& out) { parts_->step(now, event, out); }
+std::optional<Time> Core::next_deadline() const { return parts_->next_deadline(); }
+
+const View& Core::view() const { return parts_->view; }
+Regency Core::regency() const { return parts_->regency(); }
+ReplicaId Core::leader() const { return parts_->view.leader(parts_->regency()); }
+bool Core::leads() const { return parts_->leads(); }
+Instance Core::decided() const { return parts_->decided; }
+Digest Core::history() const { return parts_->history; }
+std::size_t Core::waiting_requests() const { return parts_->pool.size(); }
+Footprint Core::footprint() const {
+  const Parts& all = *parts_;
+  return {all.instances.end() - all.instances.first(),
+          all.decided_log.end() - all.decided_log.first(), all.pool.size()};
+}
+std::vector<SignedView> Core::signed_views() const { return parts_->views.since(0); }
+
+// What replicas that are no members yet, or no longer, may have to say.
+static bool for_strangers(const Message& m) {
+  return std::holds_alternative<StateRequest>(m) || std::holds_alternative<StateOffer>(m) ||
+         std::holds_alternative<ManifestRequest>(m) || std::holds_alternative<Manifest>(m) ||
+         std::holds_alternative<ChunkRequest>(m) || std::holds_alternative<Chunk>(m) ||
+         std::holds_alternative<LogRequest>(m) || std::holds_alternative<LogSuffix>(m) ||
+         std::holds_alternative<ViewVote>(m) || std::holds_alternative<SignedView>(m);
+}
+
+// ---- events --------------------------------------------------------------------------------
+
+void Core::Parts::step(Time time, Event& event, std::vector<Action>& actions) {
+  ENSURE(time >= now);
+  now = time;
+  out = &actions;
+  if (halted) return;
+  const std::size_t before = actions.size();
+  if (divergence) {
+    search(event);
+  } else {
+    std::visit([this](auto& one) { on(one); }, event);
+    part_if_different();
+  }
+  for (std::size_t i = before; i < actions.size(); ++i) {
+    halted |= std::holds_alternative<Halt>(actions[i]);
+  }
+}
+
+void Core::Parts::on(Received& event) {
+  const auto index = index_of(event.from);
+  if (event.from != me) transfer.hurry(now);  // The way to others is there, perhaps once again.
+  if (!index && !for_strangers(*event.message)) return;
+  if (index) lost[*index] = false;
+  const Sender from{event.from, index.value_or(view.n())};
+  std::visit([&](const auto& m) { handle(from, m); }, *event.message);
+}
+
+void Core::Parts::on(Submitted& event) {
+  if (event.request.operation.size() > settings.operation_bytes) return;
+  pool.add(std::move(event.request), now, std::nullopt);
+  if (some_doubtful) doubt_again();
+}
+
+void Core::Parts::on(Executed& event) {
+  ENSURE(event.instance <= decided);
+  executed = std::max(executed, event.instance);
+}
+
+void Core::Parts::on(LinkLost& event) {
+  const auto index = index_of(event.to);
+  if (!index || event.to == me) return;
+  lost[*index] = true;
+  if (event.to == view.leader(regency())) demand(concat("lost the connection to ", event.to));
+}
+
+// ---- helpers -------------------------------------------------------------------------------
+
+std::optional<std::size_t> CoreData::index_of(ReplicaId id) const {
+  for (std::size_t i = 0; i < view.n(); ++i) {
+    if (view.members[i].id == id) return i;
+  }
+  return std::nullopt;
+}
+
+Consensus* Core::Parts::instance_at(Instance instance) {
+  if (instance > horizon()) {
+    others_ahead = true;
+    return nullptr;
+  }
+  if (instance < instances.first() || instance < view_from) return nullptr;
+  return &instances.at(instance, view.n());
+}
+
+void Core::Parts::halt(std::string why) {
+  act(Halt{std::move(why)});
+  halted = true;
+}
+
+void Core::Parts::send_others(const MessagePtr& m, bool after_log) {
+  for (const MemberInfo& member : view.members) {
+    if (member.id != me) act(Send{member.id, m, after_log});
+  }
+}
+
+void Core::Parts::send_all(const MessagePtr& m, bool after_log) {
+  for (const MemberInfo& member : view.members) act(Send{member.id, m, after_log});
+}
+
+}  // namespace piracema::smr

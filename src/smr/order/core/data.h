@@ -1,0 +1,179 @@
+#pragma once
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "smr/mutant.h"
+#include "smr/order/agreement/amnesia.h"
+#include "smr/order/agreement/clock_bound.h"
+#include "smr/order/agreement/consensus.h"
+#include "smr/order/agreement/decided_log.h"
+#include "smr/order/agreement/divergence.h"
+#include "smr/order/agreement/regencies.h"
+#include "smr/order/agreement/request_pool.h"
+#include "smr/order/core/core.h"
+#include "smr/order/transfer/checkpoints.h"
+#include "smr/order/transfer/milestones.h"
+#include "smr/order/transfer/state_transfer.h"
+#include "smr/order/views/reconfiguration.h"
+
+namespace piracema::smr {
+
+/// What a core knows; what it does with it is in core_parts.h. Nobody else includes it.
+struct CoreData {
+  CoreData(Settings settings, ReplicaId me, const Authenticator& auth, Recovered recovered);
+
+  const Settings settings;
+  const ReplicaId me;
+  const Authenticator& auth;
+  View view;
+  /// The first instance that its members order. What is older is decided, and votes on it are those
+  /// of other members: their places mean somebody else here, or nobody.
+  Instance view_from = 1;
+  /// The place of this replica in it; none if it is no member.
+  std::optional<std::size_t> own;
+  /// Until the first step.
+  Recovered recovered;
+
+  Time now{};
+  std::vector<Action>* out = nullptr;
+  bool started = false, halted = false;
+  /// What is replayed is in the log already.
+  bool replaying = false;
+  /// Of the log that is replayed: up to here everything has to be known for it to count.
+  Instance builds_on = 0;
+  /// False while this replica may have voted for what it no longer knows.
+  bool voting = true;
+  /// Not at or below this: it may have done so in a life that it forgot.
+  Instance votes_above = 0;
+
+  // The order.
+  Instances instances;
+  /// Up to here everything is decided and was handed out; and executed.
+  Instance decided = 0, executed = 0;
+  Digest history{};
+  Milestones milestones;
+  /// The best one known, of others as well: it may be above `decided`.
+  DecisionProof proof;
+  /// What the others say that they have decided; hints.
+  std::vector<Instance> decided_by;
+  /// When each was last told again what this replica has said.
+  std::vector<Time> repeated_at;
+  std::uint64_t clock_time = 0, decided_time = 0;
+  Time clock_at{};
+  ClockBound clock_bound;
+  /// When a batch that came too early by it is to be looked at again.
+  std::optional<Time> look_again_at;
+
+  // What others need, and what comes from them.
+  DecidedLog decided_log;
+  Checkpoints checkpoints;
+  Reconfiguration views;
+  StateTransfer transfer;
+  /// Set once this replica's state is not that of others: it does nothing else any more.
+  std::optional<Divergence> divergence;
+  Amnesia amnesia;
+  Time ask_again{};
+  /// The service is becoming a checkpoint: nothing is handed out.
+  bool loading = false;
+
+  // The leader.
+  RequestPool pool;
+  Regencies regencies;
+  /// The highest that is in the log.
+  Regency stop_said = 0;
+  /// What is bound in this regency is known.
+  bool synced = true;
+  /// Below it this replica may have proposed what it no longer knows.
+  Regency leads_from = 0;
+  /// A proposal is held of which this replica could not verify all requests.
+  bool some_doubtful = false;
+  /// This replica's entry into this regency is durable.
+  bool entry_durable = false;
+  std::map<Instance, Digest> bound;
+  /// Places up to here are proposed even if nobody waits: they may hide holes.
+  Instance fill_until = 0;
+  Instance base = 0;
+  Instance next_instance = 1;
+  /// Bound there, and asked for with FetchBatch.
+  std::optional<Instance> fetching;
+  /// Of this regency, or of a later one that this replica has not entered.
+  std::vector<std::optional<Collect>> collects;
+  /// The SYNC of this regency, for whoever missed it.
+  MessagePtr sync;
+  unsigned failures = 0;
+  /// Whose connection ended and who has not spoken since.
+  std::vector<bool> lost;
+
+  // Times.
+  Time heard_leader{}, beat_at{}, sync_by{}, stop_again{}, stop_data_again{}, say_again_at{};
+  /// When a new leader has to have caught up with what is bound.
+  Time ready_by{};
+  /// The last decision.
+  Time progress_at{};
+  Time say_again_every{};
+  /// In vain, since the last decision.
+  unsigned say_again_count = 0;
+  /// A message was beyond the horizon, or somebody is further than this replica.
+  bool others_ahead = false;
+
+  struct Read {
+    std::uint64_t token = 0;
+    /// All that may have been acknowledged before it was asked.
+    Instance after = 0;
+  };
+  std::vector<Read> reads_waiting, reads_asked, reads_confirmed;
+  std::uint64_t read_round = 0;
+  std::set<std::size_t> confirmed_by;
+  Time read_again{};
+
+  // ---- what follows from it ---------------------------------------------------------------------
+  bool byzantine() const { return view.model == FaultModel::byzantine; }
+  Regency regency() const { return regencies.entered(); }
+  /// Not asking for another leader already.
+  bool content() const { return regencies.wanted() == regency(); }
+  /// A member, with all of its memory.
+  bool votes() const { return voting && own; }
+  /// Nobody tells this replica what is decided: it is no member yet, or may not say a word.
+  bool has_to_ask() const { return !voting || (!own && !SMR_MUTANT("newcomers_wait")); }
+  bool leads() const {
+    return synced && votes() && view.leader(regency()) == me && regency() >= leads_from;
+  }
+  std::optional<std::size_t> index_of(ReplicaId id) const;
+  /// No instance above it is heard of: bounds memory, and keeps to members that are known.
+  Instance horizon() const {
+    Instance reach = std::min(decided, executed + settings.backlog) + view_delay;
+    reach = std::min(reach, checkpoints.horizon());
+    // What is decided is kept until it is proven, for changes of the leader.
+    if (byzantine()) reach = std::min(reach, proof.instance + 2 * unproven_max);
+    return views.next() ? std::min(reach, views.next_from() - 1) : reach;
+  }
+  /// How long to wait: doubles with every change of the leader that brought no decision.
+  Time patient(milliseconds time) const {
+    return Time(time) * (std::int64_t{1} << std::min(failures, 6u));
+  }
+  /// The leader's clock, continued here.
+  std::uint64_t clock() const {
+    return clock_time + static_cast<std::uint64_t>((now - clock_at).count());
+  }
+
+  /// A batch of this time was decided. Only the leader's clock counts: a follower that goes on from
+  /// its own would, as the next leader, let time jump forward, and leases end early.
+  void follow_clock(std::uint64_t to) {
+    decided_time = std::max(decided_time, to);
+    clock_bound.decided(now, to);
+    if (leads()) return advance_clock(to);
+    clock_time = decided_time;
+    clock_at = now;
+  }
+  void advance_clock(std::uint64_t to) {
+    if (to <= clock()) return;
+    clock_time = to;
+    clock_at = now;
+  }
+};
+
+}  // namespace piracema::smr

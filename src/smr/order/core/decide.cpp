@@ -1,0 +1,101 @@
+#include "base/text.h"
+#include "smr/order/core/parts.h"
+#include "smr/order/messages/digest.h"
+
+/// From votes to a decision, and what a decision brings with it.
+namespace piracema::smr {
+
+// ---- votes ---------------------------------------------------------------------------------
+
+void Core::Parts::handle(Sender from, const Write& m) {
+  Consensus* consensus = instance_at(m.instance);
+  if (!byzantine() || !consensus) return;
+  if (!consensus->writes.put(from.index, {m.regency, m.digest})) return;
+  if (from.id == me && m.regency == regency()) entry_durable = true;
+  if (m.regency != regency()) return;
+  consider(m.instance, *consensus);
+  check_written(m.instance, *consensus);
+}
+
+void Core::Parts::check_written(Instance instance, Consensus& consensus) {
+  if (!consensus.took_in(regency()) || consensus.accepted_in(regency()) || !votes()) return;
+  const Vote vote = *consensus.taken;
+  const std::size_t wanted = view.quorum() - (SMR_MUTANT("write_quorum_short") ? 1 : 0);
+  if (consensus.writes.count(vote) < wanted) return;
+  consensus.certify(vote);
+  persist(ValueCertified{instance, vote.regency, vote.digest});
+  send_all(message(Accept{instance, vote.regency, vote.digest}), !SMR_MUTANT("accept_before_log"));
+}
+
+void Core::Parts::handle(Sender from, const Accept& m) {
+  Consensus* consensus = instance_at(m.instance);
+  if (!consensus) return;
+  const Vote vote{m.regency, m.digest};
+  if (!consensus->accepts.put(from.index, vote)) return;
+  if (from.id == me && m.regency == regency()) entry_durable = true;
+  check_accepted(m.instance, *consensus, vote);
+}
+
+// A quorum of ACCEPTs of one regency decides, whichever regency this replica is in by now.
+void Core::Parts::check_accepted(Instance instance, Consensus& consensus, const Vote& vote) {
+  const std::size_t wanted = view.quorum() - (SMR_MUTANT("accept_quorum_short") ? 1 : 0);
+  if (consensus.accepts.count(vote) >= wanted) decide(instance, consensus, vote.digest);
+}
+
+// ---- decisions -----------------------------------------------------------------------------
+
+void Core::Parts::decide(Instance instance, Consensus& consensus, const Digest& digest) {
+  if (consensus.decided) {
+    if (*consensus.decided != digest) halt(concat("two decisions at ", instance));
+    return;
+  }
+  consensus.decided = digest;
+  consensus.batch = consensus.find(digest);
+  if (!consensus.batch && consensus.held && consensus.held->digest == digest) {
+    consensus.keep(consensus.held, false);
+  }
+  if (!consensus.batch) send_others(message(FetchBatch{instance, digest}));
+  advance();
+}
+
+void Core::Parts::advance() {
+  while (!halted && !loading) {
+    Consensus* consensus = instances.find(decided + 1);
+    if (!consensus || !consensus->ready()) break;
+    // Lost with a crash it is found again with the others, so nobody waits for it.
+    const bool logged = consensus->is_logged(consensus->batch->digest);
+    persist(InstanceDecided{decided + 1, consensus->batch->digest,
+                            logged ? nullptr : consensus->batch});
+    consensus->keep(consensus->batch, true);
+    hand_out(consensus->batch);
+  }
+}
+
+void Core::Parts::hand_out(BatchPtr batch) {
+  decided += 1;
+  history = digest_of(history, batch->digest);
+  pool.decided(batch->requests);
+  follow_clock(batch->time);
+  failures = 0;
+  progress_at = now;
+  say_again_every = settings.resend_interval;
+  say_again_at = now + say_again_every;
+  say_again_count = 0;
+  const std::size_t bytes = batch->encoded.size();
+  decided_log.add(decided, batch);
+  act(Execute{decided, batch});
+  decide_view(*batch);
+  if (checkpoints.due(decided, bytes)) {
+    checkpoints.begin({decided, history, batch->time, view, views.next(), views.next_from()}, *out);
+    milestones.expect(decided);
+  }
+  if (byzantine()) pass_milestone();
+  pass_view();
+  const Instance needed_above = byzantine() ? std::min(decided, proof.instance) : decided;
+  if (decided > kept_decided) {
+    instances.drop_until(std::min(needed_above, decided - kept_decided));
+  }
+  answer_reads();
+}
+
+}  // namespace piracema::smr

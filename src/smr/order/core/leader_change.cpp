@@ -1,0 +1,156 @@
+#include "base/text.h"
+#include "smr/order/core/parts.h"
+
+/// STOP and STOPDATA: away from a leader that does not do its work (paper 003, section 2.1.1; the
+/// synchronisation phase of Mod-SMaRt). It looks at all open instances at once.
+namespace piracema::smr {
+
+void Core::Parts::demand(const std::string& why) {
+  if (!votes() || !content()) return;
+  note(concat("asks for regency ", regency() + 1, ": ", why));
+  regencies.want(regency() + 1);
+  ask_to_stop(regencies.wanted());
+}
+
+void Core::Parts::ask_to_stop(Regency wanted) {
+  stop_again = now + settings.resend_interval;
+  // Whoever lost its disk is told by others which regency it may have entered: only one that a
+  // quorum had asked for, and these remember.
+  if (stop_said < wanted && !SMR_MUTANT("forget_regency")) persist(StopSaid{wanted, view.id});
+  stop_said = std::max(stop_said, wanted);
+  send_others(message(Stop{view.id, wanted}), true);
+  regencies.heard(*own, wanted);
+  follow_regencies();
+}
+
+void Core::Parts::handle(Sender from, const Stop& m) {
+  if (from.id == me) return;
+  if (m.view != view.id) {
+    // There is nothing to change any more where it is; it learns how far the others are.
+    if (m.view < view.id && !m.answer) send(from.id, Heartbeat{regency(), decided});
+    return;
+  }
+  const bool resigns = from.id == view.leader(regency()) && m.regency == regency() + 1 && !m.answer;
+  regencies.heard(from.index, m.regency);
+  if (m.regency <= regency()) {
+    // It asks for what was done without it: our word that we are there lets it follow.
+    if (!m.answer) send(from.id, Stop{view.id, regency(), true}, true);
+    return;
+  }
+  // Nobody knows better than the leader itself that it cannot lead.
+  if (resigns && regencies.want(m.regency)) return ask_to_stop(m.regency);
+  follow_regencies();
+}
+
+void Core::Parts::follow_regencies() {
+  if (!votes()) return;
+  const std::size_t enough_to_join = SMR_MUTANT("join_late") ? view.quorum() : view.one_correct();
+  if (const auto joined = regencies.to_join(enough_to_join)) {
+    regencies.want(*joined);
+    return ask_to_stop(*joined);
+  }
+  const std::size_t enough_to_enter =
+      SMR_MUTANT("enter_alone") ? view.one_correct() : view.quorum();
+  if (const auto next = regencies.to_enter(enough_to_enter)) enter(*next);
+}
+
+// From here on this replica votes in no older regency: what it tells the new leader stays true.
+void Core::Parts::enter(Regency next) {
+  regencies.enter(next);
+  if (!SMR_MUTANT("forget_regency")) persist(RegencyEntered{next, view.id});
+  entry_durable = false;
+  synced = false;
+  failures += 1;
+  sync_by = now + patient(settings.sync_timeout) / 2;
+  stop_again = now + settings.resend_interval;
+  bound.clear();
+  fetching = std::nullopt;
+  sync = nullptr;
+  if (own) regencies.heard(*own, next);
+  refuse_reads();
+  note(concat("leader is ", view.leader(next), " (regency ", next, ")"));
+  send_stop_data();
+  const auto early = std::exchange(collects, std::vector<std::optional<Collect>>(view.n()));
+  for (std::size_t i = 0; i < early.size(); ++i) {
+    if (early[i]) handle(Sender{view.members[i].id, i}, StopData{*early[i]});
+  }
+  const auto leader = index_of(view.leader(next));
+  if (leader && lost[*leader]) demand(concat("no connection to ", view.leader(next)));
+}
+
+Collect Core::Parts::make_collect() const {
+  Collect collect{me, view.id, regency(), proof, {}, {}};
+  if (!byzantine()) collect.proof = {decided, history, {}};
+  // A proof of others may be above what this replica has decided: what is below it needs no word.
+  for (Instance i = std::max(instances.first(), collect.proof.instance + 1); i < instances.end();
+       ++i) {
+    const Consensus& one = *const_cast<Instances&>(instances).find(i);
+    if (!one.certified && one.written.empty()) continue;
+    CollectEntry entry{i, one.certified, {}};
+    if (byzantine()) entry.written = one.written;
+    collect.entries.push_back(std::move(entry));
+  }
+  if (byzantine()) collect.signature = auth.sign(signed_bytes(collect));
+  return collect;
+}
+
+void Core::Parts::send_stop_data() {
+  stop_data_again = now + settings.resend_interval;
+  if (!votes()) return;
+  send(view.leader(regency()), StopData{make_collect()}, true);
+}
+
+// Whether a correct replica can have sent it.
+bool Core::Parts::acceptable(const Collect& collect, Regency expected) const {
+  if (collect.view != view.id || collect.regency != expected || !index_of(collect.from)) {
+    return false;
+  }
+  if (!well_formed(collect, view.model)) return false;
+  if (!byzantine() || SMR_MUTANT("unsigned_collects")) return true;
+  return auth.verify(collect.from, signed_bytes(collect), collect.signature) &&
+         proves(collect.proof);
+}
+
+void Core::Parts::handle(Sender from, const StopData& m) {
+  const Collect& collect = m.collect;
+  if (collect.from != from.id || collect.view != view.id) return;
+  // Who sends it has entered that regency.
+  if (collect.regency > regency()) {
+    if (view.leader(collect.regency) == me) collects[from.index] = collect;
+    regencies.heard(from.index, collect.regency);
+    return follow_regencies();
+  }
+  if (collect.regency < regency()) {
+    if (from.id != me) send(from.id, Stop{view.id, regency(), true}, true);
+    return;
+  }
+  if (view.leader(regency()) != me || regency() < leads_from) return;
+  if (sync) {
+    if (from.id != me) act(Send{from.id, sync, !entry_durable});
+    return;
+  }
+  if (collects[from.index]) return;
+  if (!acceptable(collect, regency())) {
+    return note(concat("the collect of replica ", from.id, " is none of a correct replica"), true);
+  }
+  collects[from.index] = collect;
+  gather();
+}
+
+// The leader's part. With collects of a quorum that tell what is bound everywhere, begin.
+void Core::Parts::gather() {
+  Sync all{view.id, regency(), {}};
+  for (const auto& collect : collects) {
+    if (collect) all.collects.push_back(*collect);
+  }
+  if (!smr::bind(view, all.collects)) {
+    if (all.collects.size() >= view.quorum()) {
+      note(concat("collects of ", all.collects.size(), " replicas leave open what is bound"));
+    }
+    return;
+  }
+  sync = message(std::move(all));
+  send_all(sync, true);
+}
+
+}  // namespace piracema::smr

@@ -1,0 +1,141 @@
+#include "base/text.h"
+#include "smr/order/core/parts.h"
+#include "smr/order/messages/batch.h"
+
+/// From a proposal to this replica's first vote (core_decide.cpp goes on). Byzantine: PROPOSE,
+/// WRITE, ACCEPT. Crash: PROPOSE, ACCEPT.
+namespace piracema::smr {
+
+// ---- proposals -----------------------------------------------------------------------------
+
+void Core::Parts::handle(Sender from, const Propose& m) {
+  if (from.id != view.leader(m.regency) || m.regency < regency()) return;
+  if (m.regency > regency()) others_ahead = true;
+  if (m.regency == regency()) heard_leader = now;
+  // Nothing in the proposal is looked at for longer than a correct leader makes it.
+  const Batch& batch = *m.batch;
+  if (batch.requests.size() > settings.batch_requests ||
+      batch.encoded.size() > settings.batch_bytes + settings.operation_bytes) {
+    return;
+  }
+  Consensus* consensus = instance_at(m.instance);
+  if (!consensus) return;
+  if (consensus->took_in(m.regency) && !SMR_MUTANT("second_proposal")) return;
+  if (consensus->decided == batch.digest && !consensus->batch) {
+    consensus->keep(m.batch, false);
+    advance();
+  }
+  // The first one of this regency is held; one of a later regency only where there is room, so
+  // that no future leader can push the present one's out.
+  const bool has_room = !consensus->held || consensus->held_in < regency();
+  if (!has_room && (m.regency != regency() || consensus->held_in == regency())) return;
+  consensus->held = m.batch;
+  consensus->held_in = m.regency;
+  consensus->held_is_doubtful = false;
+  consider(m.instance, *consensus);
+}
+
+void Core::Parts::consider(Instance instance, Consensus& consensus) {
+  if (!consensus.held || consensus.held_in != regency() || !synced || !votes()) return;
+  if (instance <= votes_above) return;
+  if (consensus.took_in(regency()) && !SMR_MUTANT("second_proposal")) return;
+  if (byzantine() && instance > proof.instance + unproven_max) return;
+  const Digest& digest = consensus.held->digest;
+  const auto value = bound.find(instance);
+  if (value != bound.end() && value->second != digest && !SMR_MUTANT("vote_over_bound")) {
+    consensus.held = nullptr;
+    return demand(concat("leader ", view.leader(regency()), " proposes at ", instance,
+                         " what its SYNC rules out"));
+  }
+  if (consensus.decided && *consensus.decided != digest) return;
+  // What a correct replica has written before, or decided, it has verified.
+  if (byzantine() && value == bound.end() && !consensus.decided) {
+    if (!consensus.held_is_doubtful) consensus.held_is_doubtful = !verified(*consensus.held);
+    const bool too_early =
+        !clock_bound.allows(now, consensus.held->time) && !SMR_MUTANT("believe_the_clock");
+    // A MAC convinces only whom it was made for. If one_correct() members wrote it, one of them is
+    // correct and the client did ask for it: so half-good MACs split nobody. Nor do clocks that
+    // differ; and what is too early now is looked at again.
+    some_doubtful |= consensus.held_is_doubtful;
+    if ((consensus.held_is_doubtful || too_early) &&
+        consensus.writes.count({regency(), digest}) < view.one_correct()) {
+      if (too_early) {
+        const Time at = clock_bound.allowed_at(now, consensus.held->time);
+        look_again_at = std::min(look_again_at.value_or(at), at);
+      }
+      return;
+    }
+  }
+  take(instance, consensus, consensus.held);
+}
+
+// A client may send the same request again with a better proof, and then this replica knows that
+// the leader's was honest.
+void Core::Parts::doubt_again() {
+  some_doubtful = false;
+  for (Instance i = decided + 1; i < instances.end() && !halted; ++i) {
+    Consensus* one = instances.find(i);
+    if (!one || !one->held || !one->held_is_doubtful) continue;
+    one->held_is_doubtful = false;
+    consider(i, *one);
+  }
+}
+
+void Core::Parts::look_again() {
+  look_again_at.reset();
+  for (Instance i = decided + 1; i < instances.end() && !halted; ++i) {
+    if (Consensus* one = instances.find(i)) consider(i, *one);
+  }
+}
+
+// What waits here was verified when it came. To compare it takes less than a MAC, if it is long.
+bool Core::Parts::verified(const Batch& batch) const {
+  if (SMR_MUTANT("trust_the_leader")) return true;
+  constexpr std::size_t is_long = 256;
+  return std::all_of(batch.requests.begin(), batch.requests.end(), [this](const Request& request) {
+    if (request.operation.size() >= is_long) return pool.holds(request) || auth.verify(request);
+    return auth.verify(request) || pool.holds(request);
+  });
+}
+
+// What is persisted here goes before the vote: a replica that comes back votes for nothing else.
+void Core::Parts::take(Instance instance, Consensus& consensus, BatchPtr batch) {
+  const Vote vote{regency(), batch->digest};
+  if (consensus.is_logged(vote.digest)) {
+    persist(ProposalRepeated{instance, vote.regency, vote.digest});
+  } else {
+    persist(ProposalTaken{instance, vote.regency, batch});
+  }
+  consensus.take(vote.regency, std::move(batch));
+  if (SMR_MUTANT("decided_before_proposed")) return;
+  if (instance == decided + 1 && consensus.ready()) advance();
+  if (byzantine()) {
+    send_all(message(Write{instance, vote.regency, vote.digest}), true);
+    check_written(instance, consensus);
+  } else {
+    consensus.certify(vote);
+    send_all(message(Accept{instance, vote.regency, vote.digest}),
+             !SMR_MUTANT("accept_before_log"));
+  }
+  // It may have been decided before its proposal came.
+  advance();
+}
+
+// ---- requests and life signs of others -----------------------------------------------------
+
+void Core::Parts::handle(Sender from, const Forward& m) {
+  for (const Request& request : m.requests) {
+    if (request.operation.size() > settings.operation_bytes || !auth.verify(request)) continue;
+    pool.add(request, now, from.index);
+  }
+  if (some_doubtful) doubt_again();
+}
+
+void Core::Parts::handle(Sender from, const Heartbeat& m) {
+  if (from.id == view.leader(m.regency) && m.regency == regency()) heard_leader = now;
+  decided_by[from.index] = std::max(decided_by[from.index], m.decided);
+  if (m.decided > decided || m.regency > regency()) others_ahead = true;
+  check_far_behind();
+}
+
+}  // namespace piracema::smr

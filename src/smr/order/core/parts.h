@@ -1,0 +1,195 @@
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/ensure.h"
+#include "smr/mutant.h"
+#include "smr/order/agreement/binding.h"
+#include "smr/order/core/data.h"
+
+/// What the files of the core share; nobody else includes it.
+namespace piracema::smr {
+
+/// A member of the view: its identity, and its place there.
+struct Sender {
+  ReplicaId id = 0;
+  std::size_t index = 0;
+};
+
+struct Core::Parts : CoreData {
+  using CoreData::CoreData;
+
+  // ---- core.cpp: what comes in ----------------------------------------------------------------
+  void step(Time now, Event& event, std::vector<Action>& out);
+  void on(Received&);
+  void on(Submitted&);
+  void on(ReadAsked&);
+  void on(Executed&);
+  void on(CheckpointTaken&);
+  void on(CheckpointLoaded&);
+  void on(LinkLost&);
+
+  // ---- core_time.cpp: what happens because time has passed -------------------------------------
+  void on(Tick&);
+  std::optional<Time> next_deadline() const;
+  void start();
+  void watch_leader();
+  void expire_requests();
+
+  // ---- core_recovery.cpp: the log of a former life --------------------------------------------
+  void recover();
+  bool replayable(Instance instance);
+  void doubt_memory();
+  void replay(ProposalTaken&);
+  void replay(ProposalRepeated&);
+  void replay(ValueCertified&);
+  void replay(RegencyEntered&);
+  void replay(InstanceDecided&);
+  void replay(ProofKept&);
+  void replay(StopSaid&);
+  void replay(MemoryRegained&);
+  void replay(ViewScheduled&);
+  void replay(CheckpointStable&);
+  void replay(ViewSigned&);
+
+  // ---- core_propose.cpp: what a leader does ---------------------------------------------------
+  bool can_propose() const;
+  /// What comes next is too far above what this leader has decided.
+  bool is_behind_as_leader() const;
+  void propose();
+  /// Null if it is bound and not here yet.
+  BatchPtr batch_for(Instance instance);
+  void beat();
+  /// The batch is proposed again: nothing of it twice, and no time before its.
+  void reserve(const BatchPtr& batch);
+
+  // ---- core_normal.cpp: from a proposal to a vote ---------------------------------------------
+  void handle(Sender from, const Propose&);
+  void handle(Sender from, const Forward&);
+  void handle(Sender from, const Heartbeat&);
+  /// Votes for the proposal that is held there, if everything is right with it.
+  void consider(Instance instance, Consensus&);
+  bool verified(const Batch& batch) const;
+  void doubt_again();
+  void look_again();
+  void take(Instance instance, Consensus&, BatchPtr batch);
+
+  // ---- core_decide.cpp: from votes to a decision ----------------------------------------------
+  void handle(Sender from, const Write&);
+  void handle(Sender from, const Accept&);
+  void check_written(Instance instance, Consensus&);
+  void check_accepted(Instance instance, Consensus&, const Vote& vote);
+  void decide(Instance instance, Consensus&, const Digest& digest);
+  /// Hands out what is decided without a gap.
+  void advance();
+  void hand_out(BatchPtr batch);
+
+  // ---- core_behind.cpp: messages that were lost -----------------------------------------------
+  void handle(Sender from, const Behind&);
+  void handle(Sender from, const Decided&);
+  void handle(Sender from, const FetchBatch&);
+  void handle(Sender from, const FetchedBatch&);
+  bool stuck() const;
+  /// Says again what may have been lost, and asks for what the others have said.
+  void say_again();
+  void repeat(ReplicaId to, Instance instance, Consensus&);
+
+  // ---- core_leader_change.cpp: STOP, STOPDATA ---------------------------------------------
+  void handle(Sender from, const Stop&);
+  void handle(Sender from, const StopData&);
+  /// Asks for another leader, in one line why.
+  void demand(const std::string& why);
+  void ask_to_stop(Regency regency);
+  void follow_regencies();
+  void enter(Regency regency);
+  Collect make_collect() const;
+  void send_stop_data();
+  bool acceptable(const Collect& collect, Regency expected) const;
+  void gather();
+
+  // ---- core_sync.cpp: SYNC ------------------------------------------------------------------
+  void handle(Sender from, const Sync&);
+  std::optional<Binding> check(const Sync& sync) const;
+  void begin_regency(Binding binding);
+  void suspect_clients();
+
+  // ---- core_reads.cpp -------------------------------------------------------------------------
+  void handle(Sender from, const ConfirmLeader&);
+  void handle(Sender from, const LeaderConfirmed&);
+  void confirm_reads();
+  void answer_reads();
+  void refuse_reads();
+
+  // ---- core_milestones.cpp: proofs of what is decided -----------------------------------------
+  void handle(Sender from, const Milestone&);
+  void pass_milestone();
+  void use_proof(DecisionProof proof);
+  bool proves(const DecisionProof& proof) const;
+
+  // ---- core_checkpoints.cpp: checkpoints, and what others want ---------------------------------
+  void handle(Sender from, const CheckpointVote&);
+  void handle(Sender from, const StateRequest&);
+  void handle(Sender from, const ManifestRequest&);
+  void handle(Sender from, const ChunkRequest&);
+  void handle(Sender from, const LogRequest&);
+  void forget_checkpointed();
+  /// The highest instance at which this replica has voted.
+  Instance voted();
+
+  // ---- core_state.cpp: catching up, a lost disk -------------------------------------------------
+  void handle(Sender from, const StateOffer&);
+  void handle(Sender from, const Manifest&);
+  void handle(Sender from, const Chunk&);
+  void handle(Sender from, const LogSuffix&);
+  void check_far_behind();
+  /// The service is now what `checkpoint` says; the order goes on behind it.
+  void jump_to(const CheckpointInfo& checkpoint);
+  /// The next instance after decided() is known for certain to be this batch.
+  void learn(BatchPtr batch);
+  void act_or_load(std::vector<Action>& wanted);
+  void load(const CheckpointInfo& checkpoint);
+  void regain_memory();
+  void tick_state();
+  std::optional<Time> state_deadline() const;
+  Position position() const { return {views, decided, history}; }
+
+  // ---- core_divergence.cpp: replicas whose states differ ---------------------------------------
+  void handle(Sender from, const TrailRequest&);
+  void handle(Sender from, const Trail&);
+  void part_if_different();
+  void search(Event& event);
+  std::string describe(const Divergence::Place& place) const;
+
+  // ---- core_views.cpp: reconfiguration --------------------------------------------------------
+  void handle(Sender from, const ViewVote&);
+  void handle(Sender from, const SignedView&);
+  void decide_view(const Batch& batch);
+  bool at_boundary() const;
+  void pass_view();
+  void use_view();
+
+  // ---- helpers --------------------------------------------------------------------------------
+  /// Null if it is too old, or too far ahead for this replica: that is noted, and asked for.
+  Consensus* instance_at(Instance instance);
+
+  template <class A>
+  void act(A action) {
+    out->emplace_back(std::in_place_type<A>, std::move(action));
+  }
+  void persist(LogRecord record) {
+    if (!replaying) act(Persist{std::move(record)});
+  }
+  void note(std::string text, bool warning = false) { act(Note{warning, std::move(text)}); }
+  void halt(std::string why);
+  template <class M>
+  void send(ReplicaId to, M m, bool after_log = false) {
+    act(Send{to, message(std::move(m)), after_log});
+  }
+  void send_others(const MessagePtr& m, bool after_log = false);
+  /// To this replica as well: it comes back once it is durable.
+  void send_all(const MessagePtr& m, bool after_log);
+};
+
+}  // namespace piracema::smr

@@ -1,0 +1,70 @@
+#include "smr/order/core/parts.h"
+
+/// What a leader does (paper 003, section 2.1.1: ordering). Unlike BFT-SMaRt, which orders one
+/// batch at a time, it has several instances open; a change of the leader looks at all of them.
+namespace piracema::smr {
+
+bool Core::Parts::can_propose() const {
+  if (!started || !leads() || decided - executed >= settings.backlog) return false;
+  if (next_instance > std::max(decided, base) + settings.window) return false;
+  if (is_behind_as_leader() || next_instance > checkpoints.horizon()) return false;
+  if (byzantine() && next_instance > proof.instance + unproven_max) return false;
+  if (views.next() && next_instance >= views.next_from()) return false;
+  // Asked for in batch_for; the answer makes it possible.
+  if (fetching == next_instance) return false;
+  if (bound.contains(next_instance) || next_instance <= decided) return true;
+  return pool.has_waiting() || next_instance <= fill_until;
+}
+
+// It would not remember its own proposal, and where f are down already nothing is decided without
+// its vote.
+bool Core::Parts::is_behind_as_leader() const {
+  return next_instance > decided + view_delay && !SMR_MUTANT("leads_from_behind");
+}
+
+// Called when all that had arrived was looked at (next_deadline asks for it at once): a batch has
+// as many requests as came in the meantime, and nobody waits for more of them.
+void Core::Parts::propose() {
+  while (can_propose()) {
+    const Instance instance = next_instance;
+    // Time begins with the first batch: others may have started long after this replica.
+    if (instance == 1 && clock_time == 0) clock_at = now;
+    BatchPtr batch = batch_for(instance);
+    if (!batch) return;
+    next_instance += 1;
+    beat_at = now + settings.heartbeat_interval;
+    // A proposal promises nothing: a leader that restarts does not lead its old regency. But that
+    // it has entered this one has to be durable, or it would not know that it led.
+    send_others(message(Propose{instance, regency(), batch}), !entry_durable);
+    Consensus* consensus = instance_at(instance);
+    if (!consensus || consensus->took_in(regency())) continue;
+    // Its requests were verified when they came.
+    take(instance, *consensus, std::move(batch));
+  }
+}
+
+// What is bound there, or decided without others knowing it, or else what waits.
+BatchPtr Core::Parts::batch_for(Instance instance) {
+  const Consensus* consensus = instances.find(instance);
+  const auto value = bound.find(instance);
+  std::optional<Digest> settled = consensus ? consensus->decided : std::nullopt;
+  if (value != bound.end()) settled = value->second;
+  if (!settled || SMR_MUTANT("propose_over_bound")) return pool.propose(clock());
+  if (BatchPtr batch = consensus ? consensus->find(*settled) : nullptr) return batch;
+  fetching = instance;
+  send_others(message(FetchBatch{instance, *settled}));
+  return nullptr;
+}
+
+void Core::Parts::reserve(const BatchPtr& batch) {
+  pool.proposed(batch);
+  advance_clock(batch->time);
+}
+
+void Core::Parts::beat() {
+  if (now < beat_at) return;
+  beat_at = now + settings.heartbeat_interval;
+  send_others(message(Heartbeat{regency(), decided}));
+}
+
+}  // namespace piracema::smr

@@ -1,0 +1,72 @@
+#include "smr/order/core/parts.h"
+
+/// Linearizable reads that are not ordered. core.h says what a client has to do with them.
+namespace piracema::smr {
+
+namespace {
+constexpr std::size_t reads_max = 65'536;
+}
+
+void Core::Parts::on(ReadAsked& event) {
+  // Every replica answers from what it has executed; a quorum of equal answers is as new as any
+  // write that a quorum has acknowledged.
+  if (byzantine()) return act(ReadNow{event.token, executed});
+  const bool room = reads_waiting.size() + reads_asked.size() + reads_confirmed.size() < reads_max;
+  if (!leads() || !room) return act(Refuse{event.token});
+  reads_waiting.push_back({event.token, 0});
+}
+
+// A write that was acknowledged before the read was asked is among what this leader has proposed,
+// or what it was bound to, unless there is a newer leader; and then a quorum knows of it.
+void Core::Parts::confirm_reads() {
+  if (reads_asked.empty()) {
+    if (reads_waiting.empty()) return;
+    reads_asked = std::exchange(reads_waiting, {});
+    for (Read& read : reads_asked) read.after = std::max(next_instance - 1, fill_until);
+    read_round += 1;
+    confirmed_by.clear();
+  } else if (now < read_again) {
+    return;
+  }
+  read_again = now + settings.resend_interval;
+  confirmed_by.insert(*own);
+  send_others(message(ConfirmLeader{regency(), read_round}));
+  if (SMR_MUTANT("read_unconfirmed") || confirmed_by.size() >= view.quorum()) answer_reads();
+}
+
+void Core::Parts::handle(Sender from, const ConfirmLeader& m) {
+  if (m.regency != regency() || from.id != view.leader(m.regency) || !votes()) return;
+  heard_leader = now;
+  send(from.id, LeaderConfirmed{m.regency, m.round});
+}
+
+void Core::Parts::handle(Sender from, const LeaderConfirmed& m) {
+  if (m.regency != regency() || m.round != read_round || reads_asked.empty()) return;
+  confirmed_by.insert(from.index);
+  if (confirmed_by.size() >= view.quorum()) answer_reads();
+}
+
+void Core::Parts::answer_reads() {
+  if (!reads_asked.empty() &&
+      (confirmed_by.size() >= view.quorum() || SMR_MUTANT("read_unconfirmed"))) {
+    reads_confirmed.insert(reads_confirmed.end(), reads_asked.begin(), reads_asked.end());
+    reads_asked.clear();
+  }
+  std::size_t kept = 0;
+  for (const Read& read : reads_confirmed) {
+    if (read.after <= decided) {
+      act(ReadNow{read.token, read.after});
+    } else {
+      reads_confirmed[kept++] = read;
+    }
+  }
+  reads_confirmed.resize(kept);
+}
+
+void Core::Parts::refuse_reads() {
+  for (auto* list : {&reads_waiting, &reads_asked, &reads_confirmed}) {
+    for (const Read& read : std::exchange(*list, {})) act(Refuse{read.token});
+  }
+}
+
+}  // namespace piracema::smr

@@ -1,0 +1,142 @@
+#include "base/text.h"
+#include "smr/order/core/parts.h"
+#include "smr/order/messages/digest.h"
+
+/// From the log of a former life: the votes that were given stay given.
+namespace piracema::smr {
+
+CoreData::CoreData(Settings s, ReplicaId id, const Authenticator& authenticator, Recovered life)
+    : settings(s),
+      me(id),
+      auth(authenticator),
+      view(life.view),
+      own(index_of(id)),
+      recovered(std::move(life)),
+      clock_bound(s.clock_credit),
+      checkpoints(id, view.model, authenticator, s.checkpoint_interval, s.resend_interval),
+      views(id, authenticator, view, s.resend_interval),
+      transfer(id, authenticator, recovered.nonce, std::move(recovered.partial), s.resend_interval),
+      pool(s),
+      regencies(view.n(), 0) {
+  decided_by.resize(view.n());
+  repeated_at.resize(view.n());
+  collects.resize(view.n());
+  lost.resize(view.n());
+  voting = !recovered.amnesia || SMR_MUTANT("votes_without_memory");
+}
+
+void Core::Parts::recover() {
+  Recovered life = std::exchange(recovered, {});
+  if (life.checkpoint) jump_to(*life.checkpoint);
+  // A log with anything in it may have been that of a leader.
+  if (!life.log.empty() || life.checkpoint || !voting) leads_from = 1;
+  recovered.checkpoint = std::move(life.checkpoint);
+  recovered.chunks = std::move(life.chunks);
+  replaying = true;
+  // A proof is true wherever it lies in the log, and where the log was truncated it was written
+  // again behind younger records. It is needed first: without it a view that is over is not left,
+  // and the votes of the next one would be taken for those of the old one.
+  for (LogRecord& record : life.log) {
+    if (auto* kept = std::get_if<ProofKept>(&record)) replay(*kept);
+  }
+  for (LogRecord& record : life.log) {
+    std::visit([this](auto& one) { replay(one); }, record);
+  }
+  advance();
+  replaying = false;
+  recovered = {};
+  doubt_memory();
+}
+
+// A replica votes no further than this above what it has written down as decided, or has as a
+// checkpoint.
+bool Core::Parts::replayable(Instance instance) {
+  if (instance > decided + view_delay) builds_on = std::max(builds_on, instance);
+  return instance >= instances.first() && instance <= decided + view_delay;
+}
+
+// The log is whole, but what it goes on from is not: the checkpoint that it calls stable cannot be
+// read. Votes far above what is left, and the regencies of later views, have no place to be
+// remembered at, so they count as forgotten.
+void Core::Parts::doubt_memory() {
+  if (builds_on <= decided || !voting) return;
+  voting = false;
+  note(concat("its log builds on what is lost: it has voted at ", builds_on, " and knows of ",
+              decided, " decisions; it is silent until it has caught up"),
+       true);
+}
+
+void Core::Parts::replay(ProposalTaken& record) {
+  if (!replayable(record.instance)) return;
+  Consensus& one = instances.at(record.instance, view.n());
+  const Vote vote{record.regency, record.batch->digest};
+  one.take(record.regency, std::move(record.batch));
+  if (!byzantine()) one.certify(vote);
+  if (one.decided) one.batch = one.find(*one.decided);
+}
+
+void Core::Parts::replay(ProposalRepeated& record) {
+  Consensus* one = instances.find(record.instance);
+  BatchPtr batch = one ? one->find(record.digest) : nullptr;
+  if (!batch) return;
+  one->take(record.regency, std::move(batch));
+  if (!byzantine()) one->certify({record.regency, record.digest});
+}
+
+void Core::Parts::replay(ValueCertified& record) {
+  if (Consensus* one = instances.find(record.instance)) {
+    one->certify({record.regency, record.digest});
+  }
+}
+
+void Core::Parts::replay(RegencyEntered& record) {
+  if (record.view != view.id || record.regency < regency()) return;
+  regencies.enter(record.regency);
+  leads_from = record.regency + 1;
+  // What is bound in it was told by its SYNC, which is not in the log: its leader has it.
+  synced = record.regency == 0;
+}
+
+void Core::Parts::replay(InstanceDecided& record) {
+  if (!replayable(record.instance)) return;
+  Consensus& one = instances.at(record.instance, view.n());
+  one.decided = record.digest;
+  if (record.batch) one.keep(std::move(record.batch), true);
+  one.batch = one.find(record.digest);
+  advance();
+}
+
+void Core::Parts::replay(ProofKept& record) {
+  if (record.proof.instance <= proof.instance) return;
+  proof = record.proof;
+  milestones.proven(proof.instance);
+  pass_view();
+}
+
+void Core::Parts::replay(ViewScheduled& record) { views.recover(record); }
+void Core::Parts::replay(ViewSigned& record) { views.recover(record); }
+
+void Core::Parts::replay(CheckpointStable& record) {
+  const auto& used = recovered.checkpoint;
+  builds_on = std::max(builds_on, record.proof.checkpoint.instance);
+  if (!used || record.proof.checkpoint.instance != used->instance) return;
+  checkpoints.adopt(std::move(record.proof), std::move(recovered.chunks));
+}
+
+void Core::Parts::replay(StopSaid& record) {
+  if (record.view != view.id) return;
+  stop_said = record.regency;
+  regencies.want(record.regency);
+  if (own) regencies.heard(*own, record.regency);
+}
+
+void Core::Parts::replay(MemoryRegained& record) {
+  voting = true;
+  votes_above = record.instance;
+  // It may have entered that regency in its former life, so it votes in no older one. That it has
+  // entered it now may have been lost with a crash that kept this record.
+  RegencyEntered entered{record.regency, record.view};
+  replay(entered);
+}
+
+}  // namespace piracema::smr

@@ -1,0 +1,109 @@
+#include <utility>
+
+#include "base/text.h"
+#include "smr/order/core/parts.h"
+
+/// What happens because time has passed: leaders that are silent, requests that wait.
+namespace piracema::smr {
+
+void Core::Parts::on(Tick&) {
+  if (!started) start();
+  watch_leader();
+  if (synced) expire_requests();
+  if (!content() && now >= stop_again) ask_to_stop(regencies.wanted());
+  if (look_again_at && now >= *look_again_at) look_again();
+  if (stuck() && now >= say_again_at) say_again();
+  tick_state();
+  if (leads()) {
+    propose();
+    confirm_reads();
+    beat();
+  }
+}
+
+// The first step: timers begin, and what is known to be decided is executed again.
+void Core::Parts::start() {
+  started = true;
+  heard_leader = progress_at = clock_at = now;
+  say_again_every = settings.resend_interval;
+  say_again_at = now + say_again_every;
+  recover();
+  clock_bound.start(now, decided_time);
+  next_instance = decided + 1;
+  persist(RegencyEntered{regency(), view.id});
+  if (!synced) {
+    sync_by = now + settings.sync_timeout;
+    send_stop_data();
+  }
+  // What it proposed before it crashed was perhaps not written down, and a second proposal for the
+  // same place in the same regency could be taken for the first.
+  if (view.leader(regency()) == me && regency() < leads_from) demand("this leader has restarted");
+}
+
+void Core::Parts::watch_leader() {
+  if (!synced) {
+    if (now >= sync_by) demand("no SYNC in time");
+    if (now >= stop_data_again) send_stop_data();
+  } else if (leads()) {
+    // Another one may have it all. This one goes on catching up meanwhile, and is asked again.
+    if (now >= ready_by && is_behind_as_leader()) {
+      demand(concat("this leader has decided ", decided, " and is to go on from ", next_instance));
+    }
+  } else if (view.leader(regency()) != me &&
+             now >= heard_leader + patient(settings.silence_timeout)) {
+    demand(concat("nothing heard of leader ", view.leader(regency())));
+  }
+}
+
+// Paper 003, section 2.1.1: a request that is not ordered in time goes to all replicas, so that a
+// client that told only some of us cannot bring the leader down alone; the second time a new leader
+// is asked for.
+void Core::Parts::expire_requests() {
+  const Time timeout = patient(settings.request_timeout);
+  auto expired = pool.expire(now, timeout);
+  Forward part;
+  std::size_t bytes = 0;
+  for (Request& request : expired.forward) {
+    bytes += request.operation.size() + request.proof.size();
+    part.requests.push_back(std::move(request));
+    if (bytes < settings.batch_bytes) continue;
+    send_others(message(std::exchange(part, {})));
+    bytes = 0;
+  }
+  if (!part.requests.empty()) send_others(message(std::move(part)));
+  // A leader that only crashes favours nobody: while it decides, requests wait because there are
+  // many of them.
+  if (!byzantine() && progress_at + timeout > now) return;
+  if (expired.overdue) demand("requests have waited for too long");
+}
+
+std::optional<Time> Core::Parts::next_deadline() const {
+  if (halted) return std::nullopt;
+  if (divergence) return divergence->next_deadline();
+  if (!started || can_propose()) return now;
+  if (leads() && !reads_waiting.empty() && reads_asked.empty()) return now;
+  std::optional<Time> next;
+  const auto by = [&next](Time time) {
+    if (!next || time < *next) next = time;
+  };
+  if (const auto deadline = state_deadline()) by(*deadline);
+  const bool may_demand = votes() && content();
+  if (!synced) {
+    by(stop_data_again);
+    if (may_demand) by(sync_by);
+  } else {
+    if (const auto deadline = pool.next_deadline(patient(settings.request_timeout))) by(*deadline);
+    if (may_demand && view.leader(regency()) != me) {
+      by(heard_leader + patient(settings.silence_timeout));
+    }
+  }
+  if (look_again_at) by(*look_again_at);
+  if (leads()) by(beat_at);
+  if (leads() && may_demand && is_behind_as_leader()) by(ready_by);
+  if (leads() && !reads_asked.empty()) by(read_again);
+  if (!content()) by(stop_again);
+  if (stuck()) by(say_again_at);
+  return next ? std::max(*next, now) : next;
+}
+
+}  // namespace piracema::smr

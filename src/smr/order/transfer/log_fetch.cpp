@@ -1,0 +1,94 @@
+#include "smr/order/transfer/log_fetch.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "smr/mutant.h"
+#include "smr/order/messages/digest.h"
+
+namespace piracema::smr {
+
+void LogFetch::forget_known(Instance decided) {
+  while (!known_.empty() && known_from_ <= decided) {
+    known_.pop_front();
+    known_from_ += 1;
+  }
+  if (known_.empty()) known_from_ = decided + 1;
+}
+
+LogRequest LogFetch::wanted(const Position& at) const {
+  const bool liars = at.views.view().model == FaultModel::byzantine;
+  return {at.decided + 1, liars && known_.empty()};
+}
+
+void LogFetch::ask(Time now, const Position& at, std::vector<Action>& out) {
+  forget_known(at.decided);
+  if (sources_.empty()) return;
+  by_ = now + 2 * resend_interval_ * (std::int64_t{1} << std::min(fruitless_, 6u));
+  asked_ = wanted(at);
+  out.emplace_back(Send{sources_.next(), message(*asked_), false});
+}
+
+void LogFetch::go_on(Time now, const Position& at, std::vector<Action>& out) {
+  forget_known(at.decided);
+  const LogRequest next = wanted(at);
+  const bool same =
+      asked_ && asked_->from == next.from && asked_->digests_only == next.digests_only;
+  if (!same || SMR_MUTANT("ask_again_at_once")) ask(now, at, out);
+}
+
+void LogFetch::distrust(ReplicaId who, std::vector<Action>& out) {
+  sources_.drop(who);
+  asked_.reset();
+  out.emplace_back(Note{
+      true, concat("replica ", who, " sent batches that were not decided: it is not asked again")});
+}
+
+// Folds the digests into this replica's own history: only the decided ones end where a correct
+// member has ended.
+bool LogFetch::learn_digests(const LogSuffix& suffix, const Position& at) {
+  const DecisionProof& proof = suffix.proof;
+  if (proof.instance <= at.decided) return true;  // Nothing that is proven is new.
+  const Instance count = proof.instance - at.decided;
+  if (count > suffix.digests.size()) return true;  // It is itself not as far as its proof.
+  Digest history = at.history;
+  for (Instance i = 0; i < count; ++i) history = digest_of(history, suffix.digests[i]);
+  if (!SMR_MUTANT("unproven_suffix")) {
+    if (history != proof.history || !at.views.proves(proof)) return false;
+  }
+  known_from_ = at.decided + 1;
+  known_.assign(suffix.digests.begin(),
+                suffix.digests.begin() + static_cast<std::ptrdiff_t>(count));
+  return true;
+}
+
+std::vector<BatchPtr> LogFetch::on_suffix(ReplicaId from, const LogSuffix& suffix,
+                                          const Position& at, std::vector<Action>& out) {
+  std::vector<BatchPtr> learned;
+  if (!sources_.has(from) || suffix.from != at.decided + 1) return learned;
+  forget_known(at.decided);
+  const bool liars = at.views.view().model == FaultModel::byzantine;
+  if (liars && known_.empty()) {
+    if (!learn_digests(suffix, at)) distrust(from, out);
+    fruitless_ = known_.empty() ? fruitless_ + 1 : 0;
+    return learned;
+  }
+  for (const BatchPtr& batch : suffix.batches) {
+    if (liars && learned.size() == known_.size()) break;
+    if (liars && batch->digest != known_[learned.size()]) {
+      distrust(from, out);
+      break;
+    }
+    learned.push_back(batch);
+  }
+  fruitless_ = learned.empty() ? fruitless_ + 1 : 0;
+  return learned;
+}
+
+void LogFetch::tick(Time now, const Position& at, std::vector<Action>& out) {
+  if (!by_ || now < *by_) return;
+  fruitless_ += 1;
+  ask(now, at, out);
+}
+
+}  // namespace piracema::smr

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <deque>
+#include <optional>
+#include <vector>
+
+#include "base/clock.h"
+#include "smr/order/messages/actions.h"
+#include "smr/order/messages/sources.h"
+#include "smr/order/views/reconfiguration.h"
+
+namespace piracema::smr {
+
+/// How far a replica is.
+struct Position {
+  const Reconfiguration& views;
+  Instance decided = 0;
+  Digest history{};
+};
+
+/// Brings the decided batches here that follow on this replica's own. Crash: whoever has them is
+/// believed. Byzantine: first their digests, which have to lead to a history that one_correct()
+/// members have signed; then the batches, each compared with its digest, from anybody. Pure.
+class LogFetch {
+ public:
+  LogFetch(Sources sources, Time resend_interval)
+      : sources_(std::move(sources)), resend_interval_(resend_interval) {}
+
+  void begin(Time now, const Position& at, std::vector<Action>& out) { ask(now, at, out); }
+  /// Batches that are decided for certain, from at.decided + 1 on. What does not fit is not
+  /// believed, and who sent what is wrong not asked again. The caller makes them its own and then
+  /// calls `go_on`.
+  std::vector<BatchPtr> on_suffix(ReplicaId from, const LogSuffix& suffix, const Position& at,
+                                  std::vector<Action>& out);
+  /// Asks for more, if what came was of use. What was of none, as when the service has to come
+  /// after first, is asked for again later: an answer that comes twice must not be two questions.
+  void go_on(Time now, const Position& at, std::vector<Action>& out);
+  void tick(Time now, const Position& at, std::vector<Action>& out);
+  std::optional<Time> next_deadline() const { return by_; }
+
+  bool hopeless() const { return sources_.empty() || fruitless_ > 4; }
+
+ private:
+  bool learn_digests(const LogSuffix& suffix, const Position& at);
+  void ask(Time now, const Position& at, std::vector<Action>& out);
+  LogRequest wanted(const Position& at) const;
+  void distrust(ReplicaId who, std::vector<Action>& out);
+  void forget_known(Instance decided);
+
+  Sources sources_;
+  const Time resend_interval_;
+  /// Byzantine: digests that are proven, of known_from_ and those that follow.
+  Instance known_from_ = 1;
+  std::deque<Digest> known_;
+  /// What was asked for last; none if the answer is known to be of no use.
+  std::optional<LogRequest> asked_;
+  std::optional<Time> by_;
+  unsigned fruitless_ = 0;
+};
+
+}  // namespace piracema::smr

@@ -1,0 +1,167 @@
+#include "smr/order/transfer/state_transfer.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "smr/order/messages/proofs.h"
+
+namespace piracema::smr {
+
+StateTransfer::StateTransfer(ReplicaId me, const Authenticator& auth, std::uint64_t nonce,
+                             std::optional<PartialCheckpoint> partial, Time resend_interval)
+    : me_(me),
+      auth_(auth),
+      nonce_(nonce),
+      partial_(std::move(partial)),
+      resend_interval_(resend_interval) {}
+
+void StateTransfer::start(Time now, const Position& at, Instance silent_until,
+                          std::vector<Action>& out) {
+  phase_ = Phase::asking;
+  silent_until_ = silent_until;
+  if (checkpoint_) partial_ = checkpoint_->partial();
+  checkpoint_.reset();
+  log_.reset();
+  offers_.clear();
+  const std::int64_t rounds = std::int64_t{1} << std::min(rounds_++, 6u);
+  answers_by_ = now + 2 * resend_interval_ * rounds;
+  const MessagePtr request = message(StateRequest{nonce_, at.decided, silent_until});
+  for (const ReplicaId other : at.views.others()) out.emplace_back(Send{other, request, false});
+}
+
+Instance StateTransfer::reachable(const StateOffer& offer, const Position& at) const {
+  return at.views.view().model == FaultModel::crash ? offer.decided : offer.proof.instance;
+}
+
+bool StateTransfer::on_offer(Time now, ReplicaId from, const StateOffer& offer, const Position& at,
+                             std::vector<Action>& out) {
+  if (offer.nonce != nonce_ || from == me_) return false;
+  if (phase_ != Phase::asking) return true;
+  StateOffer kept = offer;
+  // Whatever cannot be believed is as good as nothing.
+  if (kept.checkpoint &&
+      (!at.views.trusts(kept.checkpoint->checkpoint.view) || !proven(*kept.checkpoint, auth_))) {
+    kept.checkpoint.reset();
+  }
+  if (kept.proof.instance > at.decided && !at.views.proves(kept.proof)) {
+    kept.proof = DecisionProof{};
+  }
+  offers_.insert_or_assign(from, std::move(kept));
+  if (offers_.size() >= at.views.others().size()) {
+    choose(now, at, out);
+  } else if (offers_.size() >= at.views.view().one_correct()) {
+    // Some may be down, and the wait for them may have grown long while nobody could be reached.
+    answers_by_ = std::min(*answers_by_, now + 2 * resend_interval_);
+  }
+  return true;
+}
+
+// Batches rather than a checkpoint: it is less, and the service need not be stopped for it.
+void StateTransfer::choose(Time now, const Position& at, std::vector<Action>& out) {
+  answers_by_.reset();
+  const CheckpointProof* best = nullptr;
+  std::vector<ReplicaId> have_log;
+  for (const auto& [from, offer] : offers_) {
+    if (reachable(offer, at) > at.decided && offer.log_from <= at.decided + 1 &&
+        without_log_.count(from) == 0) {
+      have_log.push_back(from);
+    }
+    if (offer.checkpoint && offer.checkpoint->checkpoint.instance > at.decided &&
+        (best == nullptr || offer.checkpoint->checkpoint.instance > best->checkpoint.instance)) {
+      best = &*offer.checkpoint;
+    }
+  }
+  if (!have_log.empty()) {
+    phase_ = Phase::log;
+    log_began_ = at.decided;
+    log_.emplace(Sources(std::move(have_log)), resend_interval_);
+    log_->begin(now, at, out);
+  } else if (best != nullptr) {
+    fetch_checkpoint(now, *best, at, out);
+  } else if (!std::exchange(without_log_, {}).empty()) {
+    start(now, at, silent_until_, out);
+  } else {
+    phase_ = Phase::idle;
+    if (!offers_.empty()) rounds_ = 0;
+  }
+}
+
+void StateTransfer::give_up_log(Time now, const Position& at, std::vector<Action>& out) {
+  if (at.decided == log_began_) {
+    for (const auto& [from, offer] : offers_) {
+      if (offer.log_from <= at.decided + 1) without_log_.insert(from);
+    }
+  }
+  start(now, at, silent_until_, out);
+}
+
+std::vector<BatchPtr> StateTransfer::on_suffix(ReplicaId from, const LogSuffix& suffix,
+                                               const Position& at, std::vector<Action>& out) {
+  if (phase_ != Phase::log) return {};
+  return log_->on_suffix(from, suffix, at, out);
+}
+
+void StateTransfer::went_on(Time now, const Position& at, std::vector<Action>& out) {
+  if (phase_ == Phase::asking && answers_by_ && *answers_by_ <= now) {
+    return start(now, at, silent_until_, out);
+  }
+  if (phase_ != Phase::log) return;
+  Instance target = 0;
+  for (const auto& [from, offer] : offers_) target = std::max(target, reachable(offer, at));
+  if (at.decided >= target) {
+    rounds_ = 0;
+    without_log_.clear();
+    // As long as that was much, the others have gone on by much. What is left then is said again.
+    if (at.decided > log_began_ + milestone_interval) return start(now, at, silent_until_, out);
+    phase_ = Phase::idle;
+    return;
+  }
+  if (log_->hopeless()) return give_up_log(now, at, out);
+  log_->go_on(now, at, out);
+}
+
+void StateTransfer::hurry(Time now) {
+  if (phase_ != Phase::asking || !offers_.empty() || !answers_by_) return;
+  rounds_ = 0;
+  answers_by_ = std::min(*answers_by_, now + 2 * resend_interval_);
+}
+
+void StateTransfer::tick(Time now, const Position& at, std::vector<Action>& out) {
+  switch (phase_) {
+    case Phase::idle:
+    case Phase::loading:
+      return;
+    case Phase::asking:
+      if (!answers_by_ || now < *answers_by_) return;
+      if (offers_.empty()) return start(now, at, silent_until_, out);
+      return choose(now, at, out);
+    case Phase::checkpoint:
+      checkpoint_->tick(now, out);
+      // The others have a newer one, perhaps, or this replica has come there by itself.
+      if (checkpoint_->hopeless() || checkpoint_->proof().checkpoint.instance <= at.decided) {
+        start(now, at, silent_until_, out);
+      }
+      return;
+    case Phase::log:
+      log_->tick(now, at, out);
+      if (log_->hopeless()) give_up_log(now, at, out);
+      return;
+  }
+}
+
+std::optional<Time> StateTransfer::next_deadline() const {
+  switch (phase_) {
+    case Phase::idle:
+    case Phase::loading:
+      return std::nullopt;
+    case Phase::asking:
+      return answers_by_;
+    case Phase::checkpoint:
+      return checkpoint_->next_deadline().value_or(Time{});
+    case Phase::log:
+      return log_->next_deadline().value_or(Time{});
+  }
+  return std::nullopt;
+}
+
+}  // namespace piracema::smr

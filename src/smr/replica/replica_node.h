@@ -1,0 +1,156 @@
+#pragma once
+
+#include <piracema/smr/configuration.h>
+#include <piracema/smr/state_machine.h>
+
+#include <atomic>
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "smr/client/client_port.h"
+#include "smr/link/authenticator.h"
+#include "smr/link/door.h"
+#include "smr/link/peer_links.h"
+#include "smr/order/core/core.h"
+#include "smr/replica/execution.h"
+#include "smr/storage/disk_thread.h"
+#include "smr/storage/log_writer.h"
+#include "smr/storage/shelf.h"
+#include "smr/storage/storage.h"
+#include "store/disk/directory_disk.h"
+
+namespace piracema::smr {
+
+/// One replica of a group, with all that the core has to be driven by: sockets, clock, disk and
+/// threads. One thread orders: it reads whatever has come, lets the core look at all of it, and
+/// then writes once to each socket; another makes the log durable; others execute, if asked to.
+class ReplicaNode {
+ public:
+  /// What `start` wants to know beside the configuration.
+  struct Place {
+    ReplicaId id = 0;
+    KeyPair key;
+    /// Where it keeps what it must not forget; for it alone. Made if need be.
+    std::string directory;
+    /// The group is new: an empty directory is as it should be, and not one that was lost.
+    bool first_start = false;
+    /// Execution by clients' groups.
+    std::optional<ConflictGroups> groups = {};
+    /// For tests of what the others do then: what this replica says to `to` in place of a message,
+    /// null for nothing; and what it replies in place of what is right.
+    std::function<MessagePtr(ReplicaId to, const MessagePtr&)> distort = {};
+    std::function<Reply(const Reply&)> distort_reply = {};
+  };
+
+  /// Reads what the directory has, and listens. `machine` is as new; it outlives the node.
+  /// Errc::config for a configuration that is wrong, or whose replica `id` has another key; the
+  /// errors of the storage and of the address.
+  static Result<std::unique_ptr<ReplicaNode>> start(const Configuration& configuration, Place place,
+                                                    StateMachine& machine);
+  ~ReplicaNode();
+  ReplicaNode(const ReplicaNode&) = delete;
+  ReplicaNode& operator=(const ReplicaNode&) = delete;
+
+  /// Takes part until `stop`. Errc::io when the disk does not keep what it is given, Errc::lost or
+  /// failed when the core gives up: the message says why.
+  Result<Done> run();
+  /// Any thread.
+  void stop();
+
+ private:
+  static constexpr std::chrono::milliseconds port_tick_interval{100};
+
+  ReplicaNode(const Configuration& configuration, Place place, StateMachine& machine);
+  Result<Done> prepare();
+  Result<Recovered> open_storage(const View& view);
+  Result<Done> restore(const Recovered& recovered, Buffer image);
+  /// Calls `work` on the disk's thread and `then`, with its result, here. Any thread.
+  template <class Work, class Then>
+  void on_disk(Work work, Then then);
+  Result<Done> listen();
+
+  std::optional<PublicKey> key_of(const PeerName& name) const;
+  /// Whom this replica speaks to, itself included: members of the view and of the newest one that
+  /// was proven, and whom the configuration says to have been added.
+  std::vector<MemberInfo> reachable() const;
+  void meet_members();
+  void admit(const std::vector<Admission>& some);
+  void welcome(std::shared_ptr<Link> link);
+  void submit(Request request);
+  void received(ReplicaId from, Bytes message);
+  void to_self(MessagePtr message);
+
+  void step_all();
+  void step(Event event);
+  void tell_standing();
+  void recall_views();
+  void release_held();
+  void fail(Error why);
+  std::chrono::milliseconds time_to_wait() const;
+
+  void act(Persist&);
+  void act(Send&);
+  void act(Execute&);
+  void act(ReadNow&);
+  void act(Refuse&);
+  void act(TakeCheckpoint&);
+  void act(Truncate&);
+  void act(SendChunk&);
+  void act(StoreChunk&);
+  void act(LoadCheckpoint&);
+  void act(TellTrail&);
+  void act(UseView&);
+  void act(Note&);
+  void act(Halt&);
+  void send_now(ReplicaId to, const MessagePtr& message);
+
+  const Configuration configuration_;
+  const Place place_;
+  const Self self_;
+  StateMachine& machine_;
+  net::Poller poller_;
+  FlushList flush_list_;
+  KeyAuthenticator authenticator_;
+  /// Checkpoints, where nothing is kept on disk; else the storage has them.
+  Shelf shelf_;
+  std::unique_ptr<store::DirectoryDisk> disk_;
+  std::unique_ptr<Storage> storage_;
+  std::unique_ptr<DiskThread> disk_thread_;
+  std::uint64_t next_record_ = 1;
+  std::unique_ptr<Execution> execution_;
+  std::unique_ptr<ClientPort> clients_;
+  std::unique_ptr<PeerLinks> peers_;
+  std::unique_ptr<Core> core_;
+  std::unique_ptr<Door> door_;
+  /// Null where nothing has to be durable.
+  std::unique_ptr<LogWriter> log_;
+  std::uint64_t durable_ = 0;
+
+  /// What came and is not looked at.
+  std::vector<Event> inbox_, looked_at_;
+  std::vector<Action> actions_;
+  struct Held {
+    std::uint64_t after = 0;
+    ReplicaId to = 0;
+    MessagePtr message;
+  };
+  /// What leaves when the log is durable so far.
+  std::deque<Held> held_;
+  std::map<std::uint64_t, Buffer> reads_;
+  /// The last message that was encoded: it goes to several.
+  MessagePtr encoded_of_;
+  EncodedMessage encoded_;
+
+  /// The one that rules, and the last that a quorum of the one before has signed.
+  View view_, newest_view_;
+  bool was_member_ = false;
+  std::optional<Error> failure_;
+  std::atomic<bool> stopped_ = false;
+  Time port_tick_{};
+};
+
+}  // namespace piracema::smr

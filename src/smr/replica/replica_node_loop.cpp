@@ -1,0 +1,167 @@
+#include <algorithm>
+
+#include "base/log.h"
+#include "base/text.h"
+#include "smr/replica/replica_node.h"
+
+/// What a replica is told, and what its core then wants; what it keeps is in replica_node_disk.cpp.
+namespace piracema::smr {
+
+// ---- the loop --------------------------------------------------------------------------------
+
+Result<Done> ReplicaNode::run() {
+  step(Tick{});
+  recall_views();
+  while (!stopped_ && !failure_) {
+    step_all();
+    tell_standing();
+    if (log_) log_->kick();
+    flush_list_.flush();
+    if (failure_) break;
+    poller_.run_once(time_to_wait());
+  }
+  if (failure_) return *failure_;
+  return Done{};
+}
+
+void ReplicaNode::stop() {
+  poller_.post([this] { stopped_ = true; });
+}
+
+std::chrono::milliseconds ReplicaNode::time_to_wait() const {
+  using std::chrono::milliseconds;
+  if (!inbox_.empty()) return milliseconds(0);
+  const auto deadline = core_->next_deadline();
+  if (!deadline) return port_tick_interval;
+  const auto left = std::chrono::ceil<milliseconds>(*deadline - now());
+  return std::clamp(left, milliseconds(0), port_tick_interval);
+}
+
+// The core is told of everything that has come before it is told that it is time: so a batch has
+// all of it.
+void ReplicaNode::step_all() {
+  do {
+    while (!inbox_.empty()) {
+      looked_at_.swap(inbox_);
+      for (Event& event : looked_at_) step(std::move(event));
+      looked_at_.clear();
+      execution_->run();
+    }
+    const auto deadline = core_->next_deadline();
+    if (deadline && *deadline <= now()) step(Tick{});
+    execution_->run();
+  } while (!inbox_.empty() && !failure_);
+  const Time time = now();
+  if (time - port_tick_ < port_tick_interval) return;
+  port_tick_ = time;
+  clients_->tick(time);
+}
+
+void ReplicaNode::step(Event event) {
+  if (failure_) return;
+  core_->step(now(), std::move(event), actions_);
+  for (Action& action : actions_) {
+    std::visit([this](auto& one) { act(one); }, action);
+  }
+  actions_.clear();
+}
+
+void ReplicaNode::tell_standing() {
+  clients_->set_standing({core_->view().id, core_->regency(), core_->leader()});
+}
+
+// Views that were signed in an earlier life of this process are not told again.
+void ReplicaNode::recall_views() {
+  const std::vector<SignedView> known = core_->signed_views();
+  if (known.empty() || known.back().view.id <= newest_view_.id) return;
+  newest_view_ = known.back().view;
+  meet_members();
+}
+
+void ReplicaNode::submit(Request request) {
+  if (authenticator_.verify(request)) inbox_.push_back(Submitted{std::move(request)});
+}
+
+void ReplicaNode::received(ReplicaId from, Bytes bytes) {
+  auto message = decode_message(bytes);
+  if (message) {
+    inbox_.push_back(Received{from, *std::move(message)});
+  } else {
+    log(Level::warning,
+        concat("replica ", from, " sent what no replica sends: ", message.error().message));
+  }
+}
+
+void ReplicaNode::fail(Error why) {
+  if (!failure_) failure_ = std::move(why);
+}
+
+// ---- what the core wants ---------------------------------------------------------------------
+
+void ReplicaNode::act(Send& send) {
+  if (send.after_log && log_ && durable_ < log_->appended()) {
+    held_.push_back({log_->appended(), send.to, std::move(send.message)});
+  } else {
+    send_now(send.to, send.message);
+  }
+}
+
+void ReplicaNode::send_now(ReplicaId to, const MessagePtr& message) {
+  if (to == place_.id) {
+    inbox_.push_back(Received{to, message});
+    return;
+  }
+  const MessagePtr said = place_.distort ? place_.distort(to, message) : message;
+  if (!said) return;
+  if (encoded_of_ != said) {
+    encoded_ = encode(*said);
+    encoded_of_ = said;
+  }
+  peers_->send(to, encoded_.head, encoded_.body ? Bytes(*encoded_.body) : Bytes());
+}
+
+void ReplicaNode::release_held() {
+  while (!held_.empty() && held_.front().after <= durable_) {
+    const Held held = std::move(held_.front());
+    held_.pop_front();
+    send_now(held.to, held.message);
+  }
+}
+
+void ReplicaNode::act(Execute& execute) { execution_->execute(std::move(execute)); }
+
+void ReplicaNode::act(ReadNow& read) {
+  const auto found = reads_.find(read.token);
+  if (found == reads_.end()) return;
+  Buffer operation = std::move(found->second);
+  reads_.erase(found);
+  execution_->query(std::move(operation), [this, token = read.token](const Buffer& result) {
+    clients_->read_reply(token, true, result);
+  });
+}
+
+void ReplicaNode::act(TellTrail& tell) {
+  execution_->tell_trail(
+      tell.asked, [this, to = tell.to](Trail trail) { send_now(to, message(std::move(trail))); });
+}
+
+void ReplicaNode::act(Refuse& refuse) {
+  reads_.erase(refuse.token);
+  clients_->read_reply(refuse.token, false, {});
+}
+
+void ReplicaNode::act(UseView& use) {
+  view_ = use.view;
+  if (view_.id > newest_view_.id) newest_view_ = view_;
+  if (was_member_ && !view_.has(place_.id)) {
+    log(Level::warning, concat("view ", view_.id, " is without this replica: it can be stopped"));
+  }
+  meet_members();
+  was_member_ = was_member_ || view_.has(place_.id);
+}
+
+void ReplicaNode::act(Note& note) { log(note.warning ? Level::warning : Level::info, note.text); }
+
+void ReplicaNode::act(Halt& halt) { fail({Errc::failed, halt.why}); }
+
+}  // namespace piracema::smr

@@ -1,0 +1,100 @@
+#include <map>
+
+#include "base/log.h"
+#include "base/text.h"
+#include "smr/client/client_engine.h"
+#include "smr/replica/replica_node.h"
+
+/// Whom a replica speaks to: members, and clients.
+namespace piracema::smr {
+
+Result<Done> ReplicaNode::listen() {
+  Link::Limits limits;
+  clients_ = std::make_unique<ClientPort>(
+      view_.model, configuration_.operation_bytes_max,
+      ClientPort::Host{[this](Request request) { submit(std::move(request)); },
+                       [this](Request request) {
+                         if (!authenticator_.verify(request)) return;
+                         execution_->answer_again(std::move(request), [this](Request fresh) {
+                           inbox_.push_back(Submitted{std::move(fresh)});
+                         });
+                       },
+                       [this](std::uint64_t token, Buffer operation) {
+                         reads_[token] = std::move(operation);
+                         inbox_.push_back(ReadAsked{token});
+                       },
+                       [this] {
+                         std::vector<Buffer> views;
+                         for (SignedView& view : core_->signed_views()) {
+                           views.push_back(encode(*message(std::move(view))).head);
+                         }
+                         return views;
+                       }});
+  peers_ = std::make_unique<PeerLinks>(
+      poller_, flush_list_, self_,
+      PeerLinks::Events{[this](ReplicaId from, Bytes message) { received(from, message); },
+                        [this](ReplicaId peer, bool up) {
+                          if (!up) inbox_.push_back(LinkLost{peer});
+                        }},
+      limits);
+  Door::Host host;
+  host.key_of = [this](const PeerName& name) { return key_of(name); };
+  host.known = [this](std::shared_ptr<Link> link) { welcome(std::move(link)); };
+  host.received = [this](Link& link, std::uint8_t kind, Bytes message) {
+    if (link.peer().role == PeerName::Role::client) return clients_->received(link, kind, message);
+    if (kind == replica_message_kind) peers_->received(link, message);
+  };
+  host.lost = [this](Link& link, const Error& why) {
+    if (link.peer().role == PeerName::Role::client) return clients_->lost(link);
+    peers_->lost(link, why);
+  };
+  std::string address;
+  for (const auto& replica : configuration_.replicas) {
+    if (replica.id == place_.id) address = replica.address;
+  }
+  auto door = Door::open(poller_, flush_list_, self_, address, std::move(host), limits);
+  if (!door) return door.error();
+  door_ = *std::move(door);
+  return peers_->use_members(reachable());
+}
+
+std::vector<MemberInfo> ReplicaNode::reachable() const {
+  std::map<ReplicaId, MemberInfo> all;
+  for (const MemberInfo& one : added_in(configuration_)) all[one.id] = one;
+  for (const MemberInfo& one : newest_view_.members) all[one.id] = one;
+  for (const MemberInfo& one : view_.members) all[one.id] = one;
+  std::vector<MemberInfo> members;
+  for (auto& [id, one] : all) members.push_back(std::move(one));
+  return members;
+}
+
+void ReplicaNode::meet_members() {
+  // A replica that was taken out has nothing to say to the others; clients it sends to them.
+  const bool gone = was_member_ && !view_.has(place_.id) && !newest_view_.has(place_.id);
+  const std::vector<MemberInfo> others = gone ? std::vector<MemberInfo>{} : reachable();
+  auto done = authenticator_.use_members(others);
+  if (done) done = peers_->use_members(others);
+  if (!done) log(Level::warning, concat("view ", newest_view_.id, ": ", done.error().message));
+}
+
+void ReplicaNode::admit(const std::vector<Admission>& some) {
+  for (const Admission& one : some) {
+    const auto key = parse_public_key(one.public_key);
+    const auto before = authenticator_.key_of_client(one.client);
+    if (key) {
+      authenticator_.admit({one.client, *key});
+    } else {
+      authenticator_.dismiss(one.client);
+    }
+    // Links that were made with another key, or with one that counts no more.
+    if (clients_ && before && (!key || *before != *key)) clients_->dismiss(one.client);
+    log(Level::info, concat("client ", one.client, key ? " is admitted" : " is dismissed"));
+  }
+}
+
+void ReplicaNode::welcome(std::shared_ptr<Link> link) {
+  if (link->peer().role == PeerName::Role::client) return clients_->take(std::move(link));
+  if (!peers_->take(link)) link->close();
+}
+
+}  // namespace piracema::smr

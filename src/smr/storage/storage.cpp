@@ -1,0 +1,158 @@
+#include "smr/storage/storage.h"
+
+#include <array>
+
+#include "base/text.h"
+#include "wire/checksum.h"
+#include "wire/fields.h"
+
+namespace piracema::smr {
+
+namespace {
+
+using store::Disk;
+using store::LogFile;
+using store::LogSequence;
+
+constexpr const char* identity_name = "replica";
+constexpr std::uint64_t identity_bytes_max = 4'096;
+
+/// Whose disk it is, and which life of its memory the log belongs to.
+struct Identity {
+  std::string mark = "piracema replica 1";
+  std::string group;
+  ReplicaId me = 0;
+  std::uint64_t life = 0;
+  /// This life did not begin with the group.
+  bool lost_memory = false;
+  auto fields() { return std::tie(mark, group, me, life, lost_memory); }
+};
+
+Result<Done> write_identity(Disk& disk, const Identity& identity) {
+  Buffer bytes = wire::encode(identity);
+  const std::uint64_t checksum = wire::checksum(bytes);
+  wire::Writer(bytes).number(checksum);
+  const std::array<Bytes, 1> pieces{bytes};
+  return disk.replace(identity_name, pieces);
+}
+
+// nullopt if there is none, or none that can be read.
+Result<std::optional<Identity>> read_identity(Disk& disk) {
+  auto bytes = store::read_whole(disk, identity_name, identity_bytes_max);
+  if (!bytes) {
+    if (bytes.error().code == Errc::io) return bytes.error();
+    return std::optional<Identity>{};
+  }
+  if (bytes->size() < sizeof(std::uint64_t)) return std::optional<Identity>{};
+  const Bytes fields = Bytes(*bytes).first(bytes->size() - sizeof(std::uint64_t));
+  wire::Reader checksum(Bytes(*bytes).subspan(fields.size()));
+  if (checksum.number<std::uint64_t>() != wire::checksum(fields)) return std::optional<Identity>{};
+  auto identity = wire::decode<Identity>(fields);
+  if (identity && identity->mark == Identity{}.mark) return std::optional(*std::move(identity));
+  return Error{Errc::refused, concat(identity_name,
+                                     ": want the mark of a replica of this version, "
+                                     "found another one")};
+}
+
+}  // namespace
+
+Result<Storage::Opened> Storage::open(Disk& disk, const StorageSettings& settings) {
+  Opened opened;
+  opened.storage = std::make_unique<Storage>(disk);
+  if (auto done = opened.storage->open_log(settings, opened); !done) return done.error();
+  opened.recovered.nonce = settings.nonce;
+  opened.storage->find_checkpoint(opened);
+  auto partial = opened.storage->checkpoints_.partial();
+  if (!partial) return partial.error();
+  opened.recovered.partial = *std::move(partial);
+  return opened;
+}
+
+Result<Done> Storage::open_log(const StorageSettings& settings, Opened& opened) {
+  auto known = read_identity(disk_);
+  if (!known) return known.error();
+  auto names = disk_.list();
+  if (!names) return names.error();
+  const bool empty = names->empty();
+  if (*known && ((*known)->group != settings.group || (*known)->me != settings.me)) {
+    return Error{Errc::config, concat("want the directory of replica ", settings.me, " of group \"",
+                                      settings.group, "\", found that of replica ", (*known)->me,
+                                      " of group \"", (*known)->group, "\"")};
+  }
+  if (*known) {
+    life_ = (*known)->life;
+    lost_memory_ = (*known)->lost_memory;
+    auto replayed = replay(settings, opened);
+    if (replayed) return replayed;
+    // Damage, or the log of a life that is over: what this replica has promised is not known.
+    if (replayed.error().code != Errc::corrupt && replayed.error().code != Errc::refused) {
+      return replayed;
+    }
+    opened.notes.push_back(replayed.error().message);
+  }
+  const bool first = !*known && empty && settings.first_start;
+  if (!first) {
+    opened.notes.push_back(concat(empty ? "the disk is empty" : "the log cannot be used",
+                                  ": this replica may have voted for what it does not know, and "
+                                  "is silent until it has caught up"));
+  }
+  // The new life is durable before anything of the old one goes: a crash in between finds a log
+  // of another life, and begins one more.
+  opened.recovered = Recovered{};
+  life_ = settings.nonce;
+  lost_memory_ = !first;
+  index_ = LogIndex{};
+  auto written = write_identity(
+      disk_,
+      {.group = settings.group, .me = settings.me, .life = life_, .lost_memory = lost_memory_});
+  if (!written) return written;
+  if (auto erased = LogFile::erase(disk_); !erased) return erased;
+  return replay(settings, opened);
+}
+
+Result<Done> Storage::replay(const StorageSettings& settings, Opened& opened) {
+  bool regained = false;
+  auto log = LogFile::open(disk_, {life_, settings.segment_bytes, settings.ahead_bytes},
+                           [&](LogSequence sequence, Bytes body) -> Result<Done> {
+                             auto record = decode_record(body);
+                             if (!record) {
+                               // Its checksum is right: no damage, so nothing that may be
+                               // forgotten.
+                               return Error{Errc::failed, concat("record ", sequence,
+                                                                 " of the log is of no kind that "
+                                                                 "this program knows: ",
+                                                                 record.error().message)};
+                             }
+                             regained = regained || std::holds_alternative<MemoryRegained>(*record);
+                             index_.note(sequence, *record);
+                             opened.recovered.log.push_back(*std::move(record));
+                             return Done{};
+                           });
+  if (!log) return log.error();
+  log_ = *std::move(log);
+  first_sequence_ = log_->next();
+  opened.recovered.amnesia = lost_memory_ && !regained;
+  if (!log_->condition().cut.empty()) opened.notes.push_back(log_->condition().cut);
+  return Done{};
+}
+
+// The newest stable one whose bytes are right. Without one, the state comes from the others; the
+// votes in the log count all the same.
+void Storage::find_checkpoint(Opened& opened) {
+  Recovered& recovered = opened.recovered;
+  for (auto record = recovered.log.rbegin(); record != recovered.log.rend(); ++record) {
+    const auto* stable = std::get_if<CheckpointStable>(&*record);
+    if (stable == nullptr) continue;
+    auto image = checkpoints_.load(stable->proof.checkpoint);
+    if (!image) {
+      opened.notes.push_back(image.error().message);
+      continue;
+    }
+    recovered.checkpoint = stable->proof.checkpoint;
+    recovered.chunks = std::move(image->chunks);
+    opened.image = std::move(image->bytes);
+    return;
+  }
+}
+
+}  // namespace piracema::smr

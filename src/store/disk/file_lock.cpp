@@ -1,0 +1,51 @@
+#include "store/disk/file_lock.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "base/text.h"
+
+namespace piracema::store {
+
+namespace {
+
+Error io_error(const std::string& path, std::string_view what) {
+  return Error{Errc::io, with_errno(concat(path, ": ", what))};
+}
+
+// "process 123", or as much of that as the lock file says.
+std::string holder_of(int fd) {
+  char text[16] = {};
+  const ssize_t count = ::pread(fd, text, sizeof text - 1, 0);
+  const std::string_view digits(text, count > 0 ? static_cast<std::size_t>(count) : 0);
+  const auto end = std::min(digits.find_first_not_of("0123456789"), digits.size());
+  return end == 0 ? "another process" : concat("process ", digits.substr(0, end));
+}
+
+}  // namespace
+
+Result<Fd> lock_file(const std::string& path, std::string_view whom) {
+  Fd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666));
+  if (!fd) return io_error(path, "cannot open");
+  // The lock belongs to what was opened, not to the process, so it also keeps out a second store
+  // of this process, and closing another descriptor of the file does not give it up.
+  struct flock whole {};
+  whole.l_type = F_WRLCK;
+  whole.l_whence = SEEK_SET;
+  if (::fcntl(fd.get(), F_OFD_SETLK, &whole) < 0) {
+    if (errno != EAGAIN && errno != EACCES) return io_error(path, "cannot lock");
+    return Error{Errc::refused, concat(path.substr(0, path.rfind('/')), ": want it for one ", whom,
+                                       " alone, found it in use by ", holder_of(fd.get()))};
+  }
+  // Only for the message above: a full disk does not matter.
+  const std::string pid = concat(::getpid(), "\n");
+  if (::ftruncate(fd.get(), 0) == 0) {
+    [[maybe_unused]] const auto count = ::pwrite(fd.get(), pid.data(), pid.size(), 0);
+  }
+  return fd;
+}
+
+}  // namespace piracema::store

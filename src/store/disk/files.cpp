@@ -1,0 +1,162 @@
+#include "store/disk/files.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <vector>
+
+#include "base/text.h"
+
+namespace piracema::store {
+
+namespace {
+
+Error io_error(const std::string& path, std::string_view what) {
+  return Error{Errc::io, with_errno(concat(path, ": ", what))};
+}
+
+// Calls again what a signal has interrupted.
+template <class Call>
+auto retry(Call call) {
+  for (;;) {
+    const auto result = call();
+    if (result >= 0 || errno != EINTR) return result;
+  }
+}
+
+// Removes a file at the end of the scope unless it was kept.
+class Temporary {
+ public:
+  explicit Temporary(std::string path) : path_(std::move(path)) {}
+  ~Temporary() {
+    if (!path_.empty()) ::unlink(path_.c_str());
+  }
+  Temporary(const Temporary&) = delete;
+  Temporary& operator=(const Temporary&) = delete;
+  void keep() { path_.clear(); }
+
+ private:
+  std::string path_;
+};
+
+// Makes a file of a name that no other thread, process or machine is using: O_EXCL decides.
+Fd create_beside(const std::string& path, std::string& name) {
+  static std::atomic<std::uint64_t> counter{0};
+  for (;;) {
+    name = concat(path, ".tmp-", ::getpid(), "-", counter.fetch_add(1));
+    Fd fd(::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666));
+    if (fd || (errno != EEXIST && errno != EINTR)) return fd;
+  }
+}
+
+// The kernel writes at most 2 GiB a call and may write less: what is left is offered again.
+Result<Done> write_all(int fd, const std::string& path, std::span<const Bytes> pieces) {
+  std::vector<iovec> left;
+  for (const Bytes piece : pieces) {
+    if (!piece.empty()) left.push_back({const_cast<std::byte*>(piece.data()), piece.size()});
+  }
+  std::size_t first = 0;
+  while (first < left.size()) {
+    const auto count = static_cast<int>(std::min<std::size_t>(left.size() - first, 64));
+    const ssize_t written = retry([&] { return ::writev(fd, left.data() + first, count); });
+    if (written < 0) return io_error(path, "cannot write");
+    auto done = static_cast<std::size_t>(written);
+    while (first < left.size() && done >= left[first].iov_len) done -= left[first++].iov_len;
+    if (done > 0) {
+      left[first].iov_base = static_cast<std::byte*>(left[first].iov_base) + done;
+      left[first].iov_len -= done;
+    }
+  }
+  return Done{};
+}
+
+const char* kind_of(mode_t mode) {
+  if (S_ISDIR(mode)) return "a directory";
+  if (S_ISLNK(mode)) return "a symbolic link";
+  if (S_ISFIFO(mode)) return "a pipe";
+  if (S_ISSOCK(mode)) return "a socket";
+  return "a device";
+}
+
+}  // namespace
+
+Result<Done> replace_file(const std::string& path, std::span<const Bytes> pieces) {
+  std::string name;
+  const Fd fd = create_beside(path, name);
+  if (!fd) return io_error(path, "cannot create");
+  Temporary temporary(name);
+  if (auto written = write_all(fd.get(), path, pieces); !written) return written;
+  if (retry([&] { return ::fdatasync(fd.get()); }) < 0) return io_error(path, "cannot sync");
+  if (::rename(name.c_str(), path.c_str()) < 0) return io_error(path, "cannot rename to it");
+  temporary.keep();
+  return Done{};
+}
+
+Result<Done> sync_directory(const std::string& path) {
+  const Fd fd(retry([&] { return ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); }));
+  if (!fd) return io_error(path, "cannot open directory");
+  // EINVAL: a file system that has no such operation writes its names at once.
+  if (retry([&] { return ::fsync(fd.get()); }) < 0 && errno != EINVAL) {
+    return io_error(path, "cannot sync directory");
+  }
+  return Done{};
+}
+
+Result<ReadableFile> open_for_reading(std::string path) {
+  struct stat status {};
+  if (::lstat(path.c_str(), &status) < 0) {
+    if (errno == ENOENT) return Error{Errc::not_found, concat(path, ": no such file")};
+    return io_error(path, "cannot open");
+  }
+  if (S_ISREG(status.st_mode)) {
+    // What the name stands for may change in between, so the open file is asked again; and a
+    // pipe would block an open that waits.
+    Fd fd(retry(
+        [&] { return ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK); }));
+    if (!fd) return io_error(path, "cannot open");
+    if (::fstat(fd.get(), &status) < 0) return io_error(path, "cannot open");
+    if (S_ISREG(status.st_mode)) {
+      const auto bytes = static_cast<std::uint64_t>(status.st_size);
+      return ReadableFile{std::move(path), std::move(fd), bytes};
+    }
+  }
+  return Error{Errc::corrupt,
+               concat(path, ": want a regular file, found ", kind_of(status.st_mode))};
+}
+
+Result<Done> read_at(const ReadableFile& file, std::uint64_t offset, std::span<std::byte> room) {
+  const std::size_t want = room.size();
+  while (!room.empty()) {
+    const ssize_t count = retry([&] {
+      return ::pread(file.fd.get(), room.data(), room.size(), static_cast<off_t>(offset));
+    });
+    if (count < 0) return io_error(file.path, "cannot read");
+    if (count == 0) {
+      return Error{Errc::corrupt, concat(file.path, ": want ", want, " more bytes, found ",
+                                         want - room.size(), ": the file was cut")};
+    }
+    room = room.subspan(static_cast<std::size_t>(count));
+    offset += static_cast<std::uint64_t>(count);
+  }
+  return Done{};
+}
+
+Result<Buffer> read_file(const std::string& path, std::uint64_t bytes_max) {
+  auto file = open_for_reading(path);
+  if (!file) return file.error();
+  if (file->bytes > bytes_max) {
+    return Error{Errc::corrupt,
+                 concat(path, ": want at most ", bytes_max, " bytes, found ", file->bytes)};
+  }
+  Buffer whole;
+  whole.resize(static_cast<std::size_t>(file->bytes));
+  if (auto read = read_at(*file, 0, {whole.data(), whole.size()}); !read) return read.error();
+  return whole;
+}
+
+}  // namespace piracema::store

@@ -1,0 +1,281 @@
+#include "store/snapshot/directory_store.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <cstdio>
+#include <filesystem>
+#include <functional>
+#include <new>
+
+#include "base/text.h"
+#include "store/disk/file_lock.h"
+#include "store/disk/files.h"
+#include "store/snapshot/manifest_format.h"
+#include "store/snapshot/part_format.h"
+
+namespace piracema::store {
+
+namespace {
+
+constexpr std::string_view lock_name = "piracema.lock";
+
+Error io_error(const std::string& path, std::string_view what) {
+  return Error{Errc::io, with_errno(concat(path, ": ", what))};
+}
+
+std::string name_of(SnapshotId snapshot) {
+  char name[24];
+  std::snprintf(name, sizeof name, "%012llu", static_cast<unsigned long long>(snapshot));
+  return name;
+}
+
+// The number of a snapshot's directory; nullopt for a name that `name_of` does not make.
+std::optional<SnapshotId> number_of(std::string_view name) {
+  SnapshotId number = 0;
+  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
+  if (error != std::errc() || number == 0 || name != name_of(number)) return std::nullopt;
+  return number;
+}
+
+// Calls `visit` for each name but "." and "..", until it returns false.
+Result<Done> each_name(const std::string& path,
+                       const std::function<bool(std::string_view)>& visit) {
+  const std::unique_ptr<DIR, int (*)(DIR*)> directory(::opendir(path.c_str()), ::closedir);
+  if (!directory) return io_error(path, "cannot open directory");
+  for (;;) {
+    errno = 0;
+    const dirent* entry = ::readdir(directory.get());
+    if (entry == nullptr) break;
+    const std::string_view name = entry->d_name;
+    if (name != "." && name != ".." && !visit(name)) break;
+  }
+  if (errno != 0) return io_error(path, "cannot read directory");
+  return Done{};
+}
+
+Result<Done> make_directory(const std::string& path) {
+  if (::mkdir(path.c_str(), 0777) == 0 || errno == EEXIST) return Done{};
+  return io_error(path, "cannot make directory");
+}
+
+std::string parent_of(const std::string& path) {
+  const auto slash = path.rfind('/');
+  return slash == 0 ? "/" : path.substr(0, slash);
+}
+
+}  // namespace
+
+std::string DirectoryStore::directory_of(SnapshotId snapshot) const {
+  return concat(path_, "/", name_of(snapshot));
+}
+std::string DirectoryStore::manifest_path(SnapshotId snapshot) const {
+  return concat(directory_of(snapshot), "/", manifest_file_name);
+}
+std::string DirectoryStore::part_path(SnapshotId snapshot, ReplicaId replica) const {
+  return concat(directory_of(snapshot), "/", part_file_name(replica));
+}
+
+Result<bool> DirectoryStore::is_complete(SnapshotId snapshot) const {
+  struct stat status {};
+  if (::lstat(manifest_path(snapshot).c_str(), &status) == 0) return true;
+  if (errno == ENOENT || errno == ENOTDIR) return false;
+  return io_error(manifest_path(snapshot), "cannot look for it");
+}
+
+Result<std::vector<SnapshotId>> DirectoryStore::numbers() const {
+  std::vector<SnapshotId> found;
+  auto read = each_name(path_, [&](std::string_view name) {
+    if (const auto number = number_of(name)) found.push_back(*number);
+    return true;
+  });
+  if (!read) return read.error();
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+Result<Part> DirectoryStore::put(SnapshotId snapshot, ReplicaId replica, Bytes state) {
+  auto complete = is_complete(snapshot);
+  if (!complete) return complete.error();
+  if (*complete) {
+    return Error{Errc::refused, concat(directory_of(snapshot),
+                                       ": want a snapshot that is being taken, found it complete")};
+  }
+  auto part = describe(replica, state);
+  if (!part) return part;
+  if (auto made = make_directory(directory_of(snapshot)); !made) return made.error();
+  const PartHeader header = part_header(snapshot, *part);
+  const PartTrailer trailer = part_trailer(*part);
+  const std::array<Bytes, 3> pieces{header, state, trailer};
+  auto written = replace_file(part_path(snapshot, replica), pieces);
+  if (!written) return written.error();
+  return part;
+}
+
+Result<Done> DirectoryStore::commit(const Manifest& manifest) {
+  const SnapshotId snapshot = manifest.snapshot;
+  auto complete = is_complete(snapshot);
+  if (!complete) return complete.error();
+  if (*complete) {
+    return Error{Errc::refused,
+                 concat(manifest_path(snapshot), ": want none yet, found the snapshot complete")};
+  }
+  for (const Part& part : manifest.parts) {
+    auto file = open_for_reading(part_path(snapshot, part.replica));
+    if (!file) return file.error();
+  }
+  auto text = encode_manifest(manifest);
+  if (!text) return text.error();
+  if (auto made = make_directory(directory_of(snapshot)); !made) return made;
+
+  // The names of the parts are durable before that of the manifest can be.
+  if (auto synced = sync_directory(directory_of(snapshot)); !synced) return synced;
+  const std::array<Bytes, 1> pieces{as_bytes(*text)};
+  if (auto written = replace_file(manifest_path(snapshot), pieces); !written) return written;
+  auto synced = sync_directory(directory_of(snapshot));
+  if (synced) synced = sync_directory(path_);
+  if (!synced) ::unlink(manifest_path(snapshot).c_str());  // Nobody can rely on it.
+  return synced;
+}
+
+Result<std::vector<SnapshotId>> DirectoryStore::list() {
+  auto all = numbers();
+  if (!all) return all;
+  std::vector<SnapshotId> complete;
+  for (const SnapshotId snapshot : *all) {
+    auto is = is_complete(snapshot);
+    if (!is) return is.error();
+    if (*is) complete.push_back(snapshot);
+  }
+  return complete;
+}
+
+Result<Manifest> DirectoryStore::manifest(SnapshotId snapshot) {
+  const std::string path = manifest_path(snapshot);
+  auto text = read_file(path, manifest_bytes_max);
+  if (!text) return text.error();
+  return decode_manifest(path, *text, snapshot);
+}
+
+Result<Buffer> DirectoryStore::get(SnapshotId snapshot, const Part& part) {
+  auto file = open_for_reading(part_path(snapshot, part.replica));
+  if (!file) {
+    const bool missing = file.error().code == Errc::not_found;
+    return Error{missing ? Errc::corrupt : file.error().code, file.error().message};
+  }
+  const std::uint64_t start_bytes = std::min<std::uint64_t>(file->bytes, part_header_bytes);
+  PartHeader start{};
+  auto read = read_at(*file, 0, std::span(start).first(static_cast<std::size_t>(start_bytes)));
+  if (!read) return read.error();
+  auto fits =
+      check_part_header(file->path, file->bytes,
+                        Bytes(start).first(static_cast<std::size_t>(start_bytes)), snapshot, part);
+  if (!fits) return fits.error();
+
+  Buffer state;
+  try {
+    state.resize(static_cast<std::size_t>(part.bytes));
+  } catch (const std::bad_alloc&) {
+    return Error{Errc::io, concat(file->path, ": no memory for its ", part.bytes, " bytes")};
+  }
+  PartTrailer trailer{};
+  read = read_at(*file, part_header_bytes, {state.data(), state.size()});
+  if (read) read = read_at(*file, part_header_bytes + part.bytes, trailer);
+  if (!read) return read.error();
+  if (auto same = check_part_state(file->path, state, trailer, part); !same) return same.error();
+  return state;
+}
+
+Result<Done> DirectoryStore::drop(SnapshotId snapshot) {
+  const std::string directory = directory_of(snapshot);
+  auto complete = is_complete(snapshot);
+  if (!complete) return complete.error();
+  // The manifest goes first and for good, so that no crash leaves one without its parts.
+  std::error_code error;
+  if (*complete) {
+    std::filesystem::remove_all(manifest_path(snapshot), error);
+    if (error) {
+      return Error{Errc::io, concat(manifest_path(snapshot), ": cannot remove: ", error.message())};
+    }
+    if (auto synced = sync_directory(directory); !synced) return synced;
+  }
+  std::filesystem::remove_all(directory, error);
+  if (error) return Error{Errc::io, concat(directory, ": cannot remove: ", error.message())};
+  return Done{};
+}
+
+Result<Done> DirectoryStore::sweep(SnapshotId keep_from) {
+  auto all = numbers();
+  if (!all) return all.error();
+  for (const SnapshotId snapshot : *all) {
+    if (snapshot >= keep_from) break;
+    auto complete = is_complete(snapshot);
+    if (!complete) return complete.error();
+    if (*complete) continue;
+    if (auto dropped = drop(snapshot); !dropped) return dropped;
+  }
+  return Done{};
+}
+
+Result<Fd> DirectoryStore::lock() { return lock_file(concat(path_, "/", lock_name), "job"); }
+
+namespace {
+
+// Puts the mark of a snapshot directory into a new or empty one.
+Result<Done> mark(const std::string& path) {
+  const std::string lock = concat(path, "/", lock_name);
+  const Fd fd(::open(lock.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666));
+  if (!fd) return io_error(lock, "cannot create");
+  if (auto synced = sync_directory(path); !synced) return synced;
+  return sync_directory(parent_of(path));
+}
+
+}  // namespace
+
+Result<std::unique_ptr<DirectoryStore>> open_directory_store(const std::string& path, bool create) {
+  std::error_code error;
+  std::string whole = std::filesystem::absolute(path, error).lexically_normal().string();
+  if (path.empty() || error) {
+    return Error{Errc::config,
+                 concat("want the name of a snapshot directory, found \"", path, "\"")};
+  }
+  while (whole.size() > 1 && whole.back() == '/') whole.pop_back();
+  if (create) {
+    if (auto made = make_directory(whole); !made) return made.error();
+  }
+  struct stat status {};
+  if (::stat(whole.c_str(), &status) < 0) {
+    if (errno != ENOENT) return io_error(whole, "cannot open");
+    return Error{Errc::not_found, concat(whole, ": want a snapshot directory, found nothing")};
+  }
+  if (!S_ISDIR(status.st_mode)) {
+    return Error{Errc::config, concat(whole, ": want a snapshot directory, found a file")};
+  }
+
+  // Any snapshot marks the directory as well: the loss of one file is not that of the job.
+  bool marked = false;
+  std::string other;
+  auto read = each_name(whole, [&](std::string_view name) {
+    if (name == lock_name || number_of(name)) marked = true;
+    if (name != "lost+found") other = name;
+    return !marked;
+  });
+  if (!read) return read.error();
+  if (!marked && (!create || !other.empty())) {
+    return Error{Errc::config,
+                 concat(whole, ": want a snapshot directory, found ",
+                        other.empty() ? "an empty one" : concat("one that holds \"", other, "\""))};
+  }
+  if (!marked) {
+    if (auto done = mark(whole); !done) return done.error();
+  }
+  return std::make_unique<DirectoryStore>(std::move(whole));
+}
+
+}  // namespace piracema::store

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/fd.h"
+#include "store/snapshot/snapshot_store.h"
+
+namespace piracema::store {
+
+/// Snapshots in a directory of a file system, local or shared; docs/formats/snapshot.md.
+///
+///     DIR/piracema.lock                      what makes it a snapshot directory
+///     DIR/000000000007/part-0003             one replica's state
+///     DIR/000000000007/manifest.json         makes snapshot 7 complete
+///
+/// Safe from any thread and process. A process that stopped inside `put` and wakes up after its
+/// attempt was given up could still rename its part into place: it finds its snapshot complete
+/// (Errc::refused) or gone, provided that no number is used for a second attempt.
+class DirectoryStore : public SnapshotStore {
+ public:
+  /// Use `open_directory_store`.
+  explicit DirectoryStore(std::string path) : path_(std::move(path)) {}
+
+  Result<Part> put(SnapshotId snapshot, ReplicaId replica, Bytes state) override;
+  Result<Done> commit(const Manifest& manifest) override;
+  Result<std::vector<SnapshotId>> list() override;
+  Result<Manifest> manifest(SnapshotId snapshot) override;
+  Result<Buffer> get(SnapshotId snapshot, const Part& part) override;
+  Result<Done> drop(SnapshotId snapshot) override;
+
+  /// Makes this the directory of one job: no other `lock` succeeds, here or in another process,
+  /// until what is returned (and every copy of it by fork) is closed, at the latest by the
+  /// kernel at the end of the process. Errc::refused names the process that has it.
+  Result<Fd> lock();
+
+  /// Removes attempts that never became complete and are older than `keep_from`.
+  Result<Done> sweep(SnapshotId keep_from);
+
+  /// Absolute.
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string directory_of(SnapshotId snapshot) const;
+  std::string manifest_path(SnapshotId snapshot) const;
+  std::string part_path(SnapshotId snapshot, ReplicaId replica) const;
+  /// Has a manifest file, of whatever kind.
+  Result<bool> is_complete(SnapshotId snapshot) const;
+  /// Numbers of all snapshots, complete or not, oldest first.
+  Result<std::vector<SnapshotId>> numbers() const;
+
+  std::string path_;
+};
+
+/// Opens a directory of snapshots. With `create` makes the directory (its parent exists), or
+/// takes one that is empty. Errc::not_found if it does not exist, Errc::config if it exists and
+/// is something else: it is never taken over. Errc::io with the system's reason.
+Result<std::unique_ptr<DirectoryStore>> open_directory_store(const std::string& path, bool create);
+
+}  // namespace piracema::store

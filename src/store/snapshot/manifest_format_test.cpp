@@ -1,0 +1,171 @@
+#include "store/snapshot/manifest_format.h"
+
+#include <doctest/doctest.h>
+
+#include "base/hex.h"
+#include "base/testing.h"
+#include "wire/checksum.h"
+
+namespace piracema::store {
+
+namespace {
+
+Manifest example() {
+  Manifest manifest;
+  manifest.snapshot = 7;
+  manifest.epoch = 2;
+  manifest.job = std::string("a\0\xff\"b", 5);
+  manifest.created = 1'700'000'000;
+  manifest.parts = {{0, 5, 0x0123456789abcdef}, {3, part_bytes_max, ~std::uint64_t{0}}};
+  return manifest;
+}
+
+// A manifest whose checksum is right, whatever `content` holds; its members are in order and
+// without white space.
+std::string sealed(const std::string& content) {
+  return R"({"format": "piracema snapshot", "version": 1, "checksum": ")" +
+         to_hex(wire::checksum(as_bytes(content))) + R"(", "content": )" + content + "}";
+}
+
+std::string sealed_parts(const std::string& parts) {
+  return sealed(R"({"created":1,"epoch":1,"finished":false,"job":"","parts":)" + parts +
+                R"(,"snapshot":7})");
+}
+
+Result<Manifest> read(const std::string& text) {
+  return decode_manifest("file", as_bytes(text), 7);
+}
+
+}  // namespace
+
+TEST_CASE("a manifest comes back as it was, any byte in the name of its job") {
+  const auto text = encode_manifest(example());
+  REQUIRE(text);
+  const auto manifest = read(*text);
+  REQUIRE(manifest);
+  CHECK(*manifest == example());
+}
+
+TEST_CASE("version 1 stays what it is") {
+  const auto text = encode_manifest(example());
+  REQUIRE(text);
+  CHECK(*text == R"({
+ "checksum": "460f4b1efb66ad6e",
+ "content": {
+  "created": 1700000000,
+  "epoch": 2,
+  "finished": false,
+  "job": "6100ff2262",
+  "parts": [
+   {
+    "bytes": 5,
+    "checksum": "0123456789abcdef",
+    "replica": 0
+   },
+   {
+    "bytes": 68719476736,
+    "checksum": "ffffffffffffffff",
+    "replica": 3
+   }
+  ],
+  "snapshot": 7
+ },
+ "format": "piracema snapshot",
+ "version": 1
+}
+)");
+}
+
+TEST_CASE("another layout of the same content is the same manifest") {
+  const auto manifest = read(sealed_parts("[]"));
+  REQUIRE(manifest);
+  CHECK(manifest->parts.empty());
+}
+
+TEST_CASE("another version says which one this program reads, whatever else is in the file") {
+  const auto manifest = read(R"({"format": "piracema snapshot", "version": 2, "new": [[[]]]})");
+  REQUIRE_FALSE(manifest);
+  CHECK(manifest.error().code == Errc::refused);
+  CHECK(manifest.error().message == "file: this program reads version 1 of the format, found 2");
+}
+
+TEST_CASE("a manifest of another snapshot is refused") {
+  const auto text = encode_manifest(example());
+  REQUIRE(text);
+  const auto manifest = decode_manifest("file", as_bytes(*text), 8);
+  REQUIRE_FALSE(manifest);
+  CHECK(manifest.error().message == "file: want snapshot 8, found 7");
+}
+
+TEST_CASE("text that is no manifest is corrupt, whatever it is") {
+  const std::string part = R"({"bytes":1,"checksum":"0123456789abcdef","replica":0})";
+  const std::string deep(4'000'000, '[');
+  for (
+      const std::string& text : {
+          std::string(),
+          std::string("\0\0\0\0", 4),
+          std::string("null"),
+          std::string("[]"),
+          std::string("{}"),
+          std::string("\"\xff\xfe\""),
+          std::string(R"({"format": "\ud800"})"),
+          std::string(R"({"format": "piracema snapshot", "version": 1e999})"),
+          std::string(R"({"format": "piracema snapshot", "version": "1"})"),
+          std::string(R"({"format": "piracema snapshot", "version": -1})"),
+          std::string(R"({"format": "piracema snapshot", "version": 18446744073709551616})"),
+          std::string(R"({"format": "another", "version": 1})"),
+          std::string(R"({"format": ["piracema snapshot"], "version": 1})"),
+          deep,
+          R"({"format": )" + deep,
+          R"({"format": "piracema snapshot", "version": 1, "content": {"parts": )" + deep,
+          sealed("7"),
+          sealed("[]"),
+          sealed("{}"),
+          sealed_parts("{}"),
+          sealed_parts("7"),
+          sealed_parts("[7]"),
+          sealed_parts("[{}]"),
+          sealed_parts("[[[]]]"),
+          sealed_parts("[" + part + "," + part + "]"),
+          sealed_parts(R"([{"bytes":1,"checksum":"0123456789ABCDEF","replica":0}])"),
+          sealed_parts(R"([{"bytes":1,"checksum":"01234567","replica":0}])"),
+          sealed_parts(R"([{"bytes":1,"checksum":81985529216486895,"replica":0}])"),
+          sealed_parts(R"([{"bytes":1,"checksum":"0123456789abcdef","replica":4294967296}])"),
+          sealed_parts(R"([{"bytes":-1,"checksum":"0123456789abcdef","replica":0}])"),
+          sealed_parts(R"([{"bytes":1.5,"checksum":"0123456789abcdef","replica":0}])"),
+          sealed_parts(
+              R"([{"bytes":9223372036854775808,"checksum":"0123456789abcdef","replica":0}])"),
+          sealed(R"({"created":1,"epoch":1,"finished":0,"job":"","parts":[],"snapshot":7})"),
+          sealed(R"({"created":1,"epoch":1,"finished":false,"job":"0g","parts":[],"snapshot":7})"),
+          sealed(
+              R"({"created":1,"epoch":4294967296,"finished":false,"job":"","parts":[],"snapshot":7})"),
+      }) {
+    CAPTURE(text.substr(0, 200));
+    const auto manifest = read(text);
+    REQUIRE_FALSE(manifest);
+    CHECK(manifest.error().code == Errc::corrupt);
+    CHECK(manifest.error().message.starts_with("file: "));
+    CHECK(manifest.error().message.size() < 200);
+  }
+}
+
+TEST_CASE("deep nesting is given up at once, not followed to its end") {
+  const std::string deep(4'000'000, '[');
+  for (const std::string& text :
+       {deep, R"({"content": {"parts": )" + deep, sealed_parts("[[[[[]]]]]")}) {
+    CHECK(read(text).error().message == "file: is nested too deep");
+  }
+}
+
+TEST_CASE("a manifest with more replicas than a reader accepts is not written") {
+  Manifest manifest = example();
+  manifest.parts.clear();
+  for (ReplicaId replica = 0; replica < 120'000; ++replica)
+    manifest.parts.push_back({replica, 1, 1});
+
+  const auto text = encode_manifest(manifest);
+  REQUIRE_FALSE(text);
+  CHECK(text.error().code == Errc::refused);
+}
+
+}  // namespace piracema::store

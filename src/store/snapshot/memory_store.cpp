@@ -1,0 +1,200 @@
+#include "store/snapshot/memory_store.h"
+
+#include <algorithm>
+#include <cstdio>
+
+#include "base/ensure.h"
+#include "base/text.h"
+#include "store/snapshot/manifest_format.h"
+#include "store/snapshot/part_format.h"
+
+namespace piracema::store {
+
+namespace {
+
+std::string path_of(SnapshotId snapshot, std::string_view file) {
+  char name[24];
+  std::snprintf(name, sizeof name, "%012llu", static_cast<unsigned long long>(snapshot));
+  return concat(std::string_view(name), "/", file);
+}
+
+Error disk_full(const std::string& path) {
+  return Error{Errc::io, concat(path, ": cannot write: No space left on device (simulated)")};
+}
+
+// The bytes of the file that a directory would hold.
+Buffer part_file(SnapshotId snapshot, const Part& part, Bytes state) {
+  Buffer file;
+  const PartHeader header = part_header(snapshot, part);
+  const PartTrailer trailer = part_trailer(part);
+  file.reserve(header.size() + state.size() + trailer.size());
+  file.append(header.data(), header.size());
+  file.append(state.data(), state.size());
+  file.append(trailer.data(), trailer.size());
+  return file;
+}
+
+void flip_a_bit(Buffer& file, Random& random) {
+  if (file.empty()) return;
+  file.data()[random.below(file.size())] ^= static_cast<std::byte>(1u << random.below(8));
+}
+
+void cut(Buffer& file, Random& random) { file.resize(random.below(file.size())); }
+
+}  // namespace
+
+bool MemoryStore::is_complete(SnapshotId snapshot) const {
+  const auto found = snapshots_.find(snapshot);
+  return found != snapshots_.end() && found->second.manifest;
+}
+
+void MemoryStore::set_faults(MemoryFaults faults) {
+  std::lock_guard lock(mutex_);
+  faults_ = faults;
+  random_ = Random(faults.seed);
+}
+
+Result<Part> MemoryStore::put(SnapshotId snapshot, ReplicaId replica, Bytes state) {
+  std::lock_guard lock(mutex_);
+  if (is_complete(snapshot)) {
+    return Error{Errc::refused, concat("snapshot ", snapshot,
+                                       ": want one that is being taken, found it complete")};
+  }
+  auto part = describe(replica, state);
+  if (!part) return part;
+  if (random_.chance(faults_.put)) return disk_full(path_of(snapshot, part_file_name(replica)));
+  snapshots_[snapshot].parts[replica] = part_file(snapshot, *part, state);
+  return part;
+}
+
+Result<Done> MemoryStore::commit(const Manifest& manifest) {
+  std::lock_guard lock(mutex_);
+  const std::string path = path_of(manifest.snapshot, manifest_file_name);
+  if (is_complete(manifest.snapshot)) {
+    return Error{Errc::refused, concat(path, ": want none yet, found the snapshot complete")};
+  }
+  auto text = encode_manifest(manifest);
+  if (!text) return text.error();
+  if (random_.chance(faults_.commit)) return disk_full(path);
+  for (const Part& part : manifest.parts) {
+    if (!snapshots_[manifest.snapshot].parts.contains(part.replica)) {
+      return Error{Errc::not_found, concat(path_of(manifest.snapshot, part_file_name(part.replica)),
+                                           ": no such file")};
+    }
+  }
+  snapshots_[manifest.snapshot].manifest = Buffer(as_bytes(*text));
+  return Done{};
+}
+
+Result<std::vector<SnapshotId>> MemoryStore::list() {
+  std::lock_guard lock(mutex_);
+  std::vector<SnapshotId> complete;
+  for (const auto& [snapshot, files] : snapshots_) {
+    if (files.manifest) complete.push_back(snapshot);
+  }
+  return complete;
+}
+
+Result<Manifest> MemoryStore::manifest(SnapshotId snapshot) {
+  std::lock_guard lock(mutex_);
+  const std::string path = path_of(snapshot, manifest_file_name);
+  if (!is_complete(snapshot)) return Error{Errc::not_found, concat(path, ": no such file")};
+  return decode_manifest(path, *snapshots_[snapshot].manifest, snapshot);
+}
+
+Result<Buffer> MemoryStore::get(SnapshotId snapshot, const Part& part) {
+  std::lock_guard lock(mutex_);
+  const std::string path = path_of(snapshot, part_file_name(part.replica));
+  const auto files = snapshots_.find(snapshot);
+  if (files == snapshots_.end() || !files->second.parts.contains(part.replica)) {
+    return Error{Errc::corrupt, concat(path, ": no such file")};
+  }
+  const Bytes file = files->second.parts[part.replica];
+  auto fits = check_part_header(
+      path, file.size(), file.first(std::min(file.size(), part_header_bytes)), snapshot, part);
+  if (!fits) return fits.error();
+  const Bytes state = file.subspan(part_header_bytes, static_cast<std::size_t>(part.bytes));
+  auto same = check_part_state(path, state, file.last(part_trailer_bytes), part);
+  if (!same) return same.error();
+  return Buffer(state);
+}
+
+Result<Done> MemoryStore::drop(SnapshotId snapshot) {
+  std::lock_guard lock(mutex_);
+  snapshots_.erase(snapshot);
+  return Done{};
+}
+
+void MemoryStore::crash_in_put(SnapshotId snapshot, ReplicaId replica, Bytes state,
+                               Random& random) {
+  std::lock_guard lock(mutex_);
+  if (is_complete(snapshot)) return;
+  const auto part = describe(replica, state);
+  ENSURE(part.ok());
+  Buffer file = part_file(snapshot, *part, state);
+  switch (random.below(5)) {
+    case 0:
+      return;
+    case 1:
+      cut(file, random);
+      break;
+    case 2:
+      flip_a_bit(file, random);
+      break;
+    case 3:
+      file.append("junk", 4);
+      break;
+    default:
+      break;
+  }
+  snapshots_[snapshot].parts[replica] = std::move(file);
+}
+
+void MemoryStore::crash_in_commit(const Manifest& manifest, Random& random) {
+  std::lock_guard lock(mutex_);
+  if (is_complete(manifest.snapshot)) return;
+  const auto text = encode_manifest(manifest);
+  ENSURE(text.ok());
+  Buffer file(as_bytes(*text));
+  switch (random.below(4)) {
+    case 0:
+      return;
+    case 1:
+      cut(file, random);
+      break;
+    case 2:
+      flip_a_bit(file, random);
+      break;
+    default:
+      break;
+  }
+  snapshots_[manifest.snapshot].manifest = std::move(file);
+}
+
+std::string MemoryStore::damage(SnapshotId snapshot, Random& random) {
+  std::lock_guard lock(mutex_);
+  const auto found = snapshots_.find(snapshot);
+  ENSURE(found != snapshots_.end());
+  Files& files = found->second;
+  const auto kind = random.below(3);
+  const auto harm = [&](Buffer& file) { kind == 0 ? cut(file, random) : flip_a_bit(file, random); };
+  std::uint64_t choice = random.below(files.parts.size() + (files.manifest ? 1 : 0));
+  for (auto part = files.parts.begin(); part != files.parts.end(); ++part, --choice) {
+    if (choice != 0) continue;
+    const ReplicaId replica = part->first;
+    if (kind == 2) {
+      files.parts.erase(part);
+    } else {
+      harm(part->second);
+    }
+    return path_of(snapshot, part_file_name(replica));
+  }
+  if (kind == 2) {
+    files.manifest.reset();
+  } else {
+    harm(*files.manifest);
+  }
+  return path_of(snapshot, manifest_file_name);
+}
+
+}  // namespace piracema::store

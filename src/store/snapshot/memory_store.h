@@ -1,0 +1,69 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/random.h"
+#include "store/snapshot/snapshot_store.h"
+
+namespace piracema::store {
+
+/// How often calls are refused, from 0 to 1.
+struct MemoryFaults {
+  double put = 0;
+  double commit = 0;
+  std::uint64_t seed = 1;
+};
+
+/// Snapshots in memory, in the bytes of the directory's files: for the simulator and tests.
+///
+/// Whatever goes wrong is drawn from a seed or asked for, so a run can be repeated. What `put`
+/// and `commit` have returned for is kept, as by a disk that tells the truth; a crash inside of
+/// them is `crash_in_put` and `crash_in_commit`, one after them that the disk does not survive
+/// unharmed is `damage`.
+class MemoryStore : public SnapshotStore {
+ public:
+  explicit MemoryStore(MemoryFaults faults = {}) { set_faults(faults); }
+
+  Result<Part> put(SnapshotId snapshot, ReplicaId replica, Bytes state) override;
+  Result<Done> commit(const Manifest& manifest) override;
+  Result<std::vector<SnapshotId>> list() override;
+  Result<Manifest> manifest(SnapshotId snapshot) override;
+  Result<Buffer> get(SnapshotId snapshot, const Part& part) override;
+  Result<Done> drop(SnapshotId snapshot) override;
+
+  /// From now on, and begins anew with its seed. `{.put = 1}` is a full disk.
+  void set_faults(MemoryFaults faults);
+
+  /// The process ends inside of `put`: leaves what was there, or the part whole, torn, longer
+  /// than it was written, or with a flipped bit.
+  void crash_in_put(SnapshotId snapshot, ReplicaId replica, Bytes state, Random& random);
+
+  /// The process ends inside of `commit`: leaves nothing, or the manifest whole, torn or with a
+  /// flipped bit. (A correct directory leaves only the first two; a reader copes with all.)
+  void crash_in_commit(const Manifest& manifest, Random& random);
+
+  /// Cuts, flips a bit of or removes one file of a snapshot that is there. Says which, as
+  /// "000000000007/part-0003". A manifest may be gone afterwards, and the snapshot with it; a bit
+  /// in its white space may not matter.
+  std::string damage(SnapshotId snapshot, Random& random);
+
+ private:
+  struct Files {
+    std::optional<Buffer> manifest;
+    std::map<ReplicaId, Buffer> parts;
+  };
+
+  bool is_complete(SnapshotId snapshot) const;
+
+  std::mutex mutex_;
+  std::map<SnapshotId, Files> snapshots_;
+  MemoryFaults faults_;
+  Random random_{1};
+};
+
+}  // namespace piracema::store

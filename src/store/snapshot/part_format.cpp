@@ -1,0 +1,113 @@
+#include "store/snapshot/part_format.h"
+
+#include <algorithm>
+#include <cstdio>
+
+#include "base/ensure.h"
+#include "base/hex.h"
+#include "base/text.h"
+#include "wire/checksum.h"
+#include "wire/reader.h"
+#include "wire/writer.h"
+
+namespace piracema::store {
+
+namespace {
+
+constexpr std::string_view magic = "PIRAPART";
+
+Error corrupt(const std::string& file, const std::string& what) {
+  return Error{Errc::corrupt, concat(file, ": ", what)};
+}
+
+template <std::size_t Size>
+std::array<std::byte, Size> as_array(const Buffer& from) {
+  ENSURE(from.size() == Size);
+  std::array<std::byte, Size> to;
+  std::copy_n(from.data(), Size, to.begin());
+  return to;
+}
+
+}  // namespace
+
+Result<Part> describe(ReplicaId replica, Bytes state) {
+  if (state.size() > part_bytes_max) {
+    return Error{Errc::refused, concat("state of replica ", replica, ": want at most ",
+                                       part_bytes_max, " bytes, found ", state.size())};
+  }
+  return Part{replica, state.size(), wire::checksum(state)};
+}
+
+PartHeader part_header(SnapshotId snapshot, const Part& part) {
+  Buffer out;
+  wire::Writer writer(out);
+  out.append(magic.data(), magic.size());
+  writer.number(part_version);
+  writer.number(part.replica);
+  writer.number(snapshot);
+  writer.number(part.bytes);
+  return as_array<part_header_bytes>(out);
+}
+
+PartTrailer part_trailer(const Part& part) {
+  Buffer out;
+  wire::Writer(out).number(part.checksum);
+  return as_array<part_trailer_bytes>(out);
+}
+
+// Every field of the header has one right value, so it needs no checksum of its own.
+Result<Done> check_part_header(const std::string& file, std::uint64_t file_bytes, Bytes start,
+                               SnapshotId snapshot, const Part& part) {
+  if (start.size() < part_header_bytes) {
+    return corrupt(file, concat("want a header of ", part_header_bytes, " bytes, found ",
+                                start.size(), " bytes"));
+  }
+  if (as_text(start.first(magic.size())) != magic) {
+    return corrupt(file, concat("want a part of a snapshot, which begins with ", magic,
+                                ", found something else"));
+  }
+  wire::Reader reader(start.subspan(magic.size()));
+  const auto version = reader.number<std::uint32_t>();
+  const auto replica = reader.number<std::uint32_t>();
+  const auto of_snapshot = reader.number<std::uint64_t>();
+  const auto length = reader.number<std::uint64_t>();
+  if (version != part_version) {
+    return Error{Errc::refused, concat(file, ": this program reads version ", part_version,
+                                       " of the format, found ", version)};
+  }
+  if (of_snapshot != snapshot || replica != part.replica) {
+    return corrupt(file, concat("want snapshot ", snapshot, " of replica ", part.replica,
+                                ", found snapshot ", of_snapshot, " of replica ", replica));
+  }
+  if (length != part.bytes) {
+    return corrupt(file, concat("want a state of ", part.bytes, " bytes, found one of ", length));
+  }
+  const std::uint64_t want = part_header_bytes + part.bytes + part_trailer_bytes;
+  if (part.bytes > part_bytes_max || file_bytes != want) {
+    return corrupt(file, concat("want ", want, " bytes, found ", file_bytes));
+  }
+  return Done{};
+}
+
+Result<Done> check_part_state(const std::string& file, Bytes state, Bytes trailer,
+                              const Part& part) {
+  const auto stored = wire::Reader(trailer).number<std::uint64_t>();
+  if (stored != part.checksum) {
+    return corrupt(file, concat("want the checksum ", to_hex(part.checksum), " at its end, found ",
+                                to_hex(stored)));
+  }
+  const std::uint64_t found = wire::checksum(state);
+  if (found != part.checksum) {
+    return corrupt(file, concat("want a state with the checksum ", to_hex(part.checksum),
+                                ", found ", to_hex(found)));
+  }
+  return Done{};
+}
+
+std::string part_file_name(ReplicaId replica) {
+  char name[24];
+  std::snprintf(name, sizeof name, "part-%04u", replica);
+  return name;
+}
+
+}  // namespace piracema::store

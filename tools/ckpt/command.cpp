@@ -1,0 +1,274 @@
+#include "tools/ckpt/command.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <random>
+
+#include "base/log.h"
+#include "base/text.h"
+#include "ckpt/capsule/criu.h"
+#include "ckpt/image/compression.h"
+#include "ckpt/image/job_directory.h"
+#include "ckpt/keeper/control.h"
+#include "ckpt/keeper/keeper_loop.h"
+#include "tools/arguments.h"
+#include "tools/ckpt/doctor.h"
+#include "tools/ckpt/failure.h"
+#include "tools/ckpt/images.h"
+#include "tools/ckpt/program.h"
+#include "tools/ckpt/slurm.h"
+
+namespace piracema::tools {
+
+using namespace ckpt;
+
+namespace {
+
+constexpr const char* exit_codes =
+    "Exit codes:\n"
+    "  those of the program; 2 usage   3 configuration   4 no image is left to go on from\n"
+    "  75 stopped with an image: go on with resume   130 ended by a second Ctrl-C\n";
+
+int end_of(const Finish& finish, const std::string& directory) {
+  switch (finish.end) {
+    case End::job_ended:
+      return exit_status_of(finish.status);
+    case End::stopped:
+      log(Level::info, concat("stopped; go on with: piracema ckpt resume --dir ", directory));
+      return 75;
+    case End::interrupted:
+      log(Level::warning, finish.why);
+      return 130;
+    case End::failed:
+      log(Level::error, finish.why);
+      return 3;
+    case End::lost:
+      log(Level::error, finish.why);
+      return 4;
+  }
+  return 3;
+}
+
+}  // namespace
+
+CLI::App* CkptCommand::add(const std::string& name, const std::string& help,
+                           const std::string& footer) {
+  CLI::App* const app = ckpt_->add_subcommand(name, help);
+  app->footer(footer);
+  if (name != "doctor") {
+    app->add_option("--dir", directory_, "Directory of the job: its images and its output")
+        ->required();
+  }
+  return app;
+}
+
+void CkptCommand::add_running(CLI::App& app) {
+  app.add_option("--every", every_,
+                 "Time between two images, such as 10m; default: only when asked");
+  app.add_option("--keep", keep_, "Images to keep; default: 2")->check(CLI::Range(1, 1'000));
+  app.add_option("--criu", criu_, "The criu to use, 4.2 or later; default: PIRACEMA_CRIU, PATH");
+  app.add_option("--hosts", hosts_,
+                 "Hosts that it runs on, such as a,b: the first one runs the\nprogram; "
+                 "default: this one, or those it was saved on");
+  app.add_option("--rsh", rsh_,
+                 "Command that reaches a host, such as ssh or srun -w;\ndefault: ssh");
+  app.add_flag("--compress", compress_,
+               "Images take less room, and longer on a fast disk;\nwants zstd");
+  app.add_flag("--quiet", quiet_, "Only warnings and errors");
+}
+
+void CkptCommand::add_windows(CLI::App& app) {
+  app.add_option("--until", windows_.until, "The machine is lent until then: 06:00");
+  app.add_option("--for", windows_.during, "The machine is lent for so long: 2h");
+  app.add_option("--windows", windows_.file, "File of windows: lines of DAYS FROM TO [HOSTS]");
+  app.add_option("--risk", windows_.risk,
+                 "Percent of windows that may close before the job is\nsaved; default: 1");
+}
+
+CkptCommand::CkptCommand(CLI::App& app) {
+  ckpt_ = app.add_subcommand("ckpt", "Checkpoint and restart of unmodified programs and MPI jobs");
+  ckpt_->require_subcommand(1);
+  const std::string footer = concat(
+      "Examples:\n"
+      "  piracema ckpt doctor\n"
+      "  piracema ckpt run --dir /var/tmp/job -- mpirun -n 4 ./app\n"
+      "  piracema ckpt stop --dir /var/tmp/job\n"
+      "  piracema ckpt resume --dir /var/tmp/job\n\n",
+      std::string_view(exit_codes));
+  ckpt_->footer(footer);
+  run_ = add("run", "Run a program so that it can be saved: -- PROGRAM ARGS...", footer);
+  add_running(*run_);
+  resume_ = add("resume", "Go on from the newest good image", footer);
+  add_running(*resume_);
+  window_ = add("window", "Run while the machine is lent; hand it back in time: -- PROGRAM ARGS...",
+                footer);
+  add_running(*window_);
+  add_windows(*window_);
+  sbatch_ = add("sbatch",
+                "Submit a job to Slurm that saves itself before its time is over or\n"
+                "it is preempted, and goes on later: [SBATCH OPTIONS] -- PROGRAM ARGS...",
+                footer);
+  add_running(*sbatch_);
+  sbatch_->add_option("--risk", windows_.risk, "As for window");
+  sbatch_->allow_extras();
+  slurm_ = add("slurm", "What sbatch has Slurm run", footer);
+  slurm_->group("");
+  add_running(*slurm_);
+  slurm_->add_option("--risk", windows_.risk, "As for window");
+  plan_ = add("plan", "Say when the last checkpoint of a window is to begin, and why", footer);
+  add_windows(*plan_);
+  plan_->add_flag("--json", json_, "As JSON");
+  save_ = add("save", "Make an image; the program goes on", footer);
+  stop_ = add("stop", "Make an image and end the program", footer);
+  list_ = add("list", "List the images", footer);
+  list_->add_flag("--json", json_, "As JSON");
+  verify_ = add("verify", "Read every byte of all images; exit code 1 if one is damaged", footer);
+  prune_ = add("prune", "Drop all but the newest images", footer);
+  prune_->add_option("--keep", keep_, "Images to keep; default: 2")->check(CLI::Range(1, 1'000));
+  doctor_ =
+      add("doctor", "Say what this machine lacks, and how to get it; exit code 1 then", footer);
+  doctor_->add_option("--criu", criu_, "The criu to use");
+  doctor_->add_flag("--json", json_, "As JSON");
+  daemon_ = std::make_unique<CkptDaemon>(*ckpt_);
+}
+
+int CkptCommand::take_program(int argc, char** argv) {
+  char** const end = argv + argc;
+  char** const at = std::find(argv, end, std::string_view("--"));
+  if (at != end) program_.assign(at + 1, end);
+  return static_cast<int>(at - argv);
+}
+
+int CkptCommand::run() {
+  if (run_->parsed()) return start();
+  if (resume_->parsed()) return resume();
+  if (window_->parsed()) return window();
+  if (sbatch_->parsed()) return submit_to_slurm();
+  if (slurm_->parsed()) return slurm();
+  if (plan_->parsed()) return show_plan(directory_, windows_, json_);
+  if (save_->parsed()) return ask("save");
+  if (stop_->parsed()) return ask("stop");
+  if (list_->parsed()) return list_images(directory_, json_);
+  if (verify_->parsed()) return verify_images(directory_);
+  if (prune_->parsed()) return prune_images(directory_, keep_);
+  if (const auto code = daemon_->run(program_)) return *code;
+  return show_doctor(criu_, json_);
+}
+
+Result<RunSettings> CkptCommand::settings() const {
+  auto settings = run_settings(criu_, every_, keep_, quiet_);
+  if (!settings || !compress_) return settings;
+  if (auto found = find_zstd(); !found) return found.error();
+  settings->compress = true;
+  return settings;
+}
+
+int CkptCommand::start() {
+  if (program_.empty())
+    return fail({Errc::usage, "want -- and the program to run; see piracema ckpt run --help"});
+  auto settings = this->settings();
+  if (!settings) return fail(settings.error());
+  auto directory = JobDirectory::open(directory_);
+  if (!directory) return fail(directory.error());
+  auto job = new_job(**directory, std::move(program_));
+  if (!job) return fail(job.error());
+  if (auto applied = apply_hosts(hosts_, rsh_, criu_, **directory, *job, *settings); !applied)
+    return fail(applied.error());
+  return keep_job(*std::move(directory), *std::move(job), *std::move(settings));
+}
+
+int CkptCommand::resume() {
+  auto settings = this->settings();
+  if (!settings) return fail(settings.error());
+  if (auto there = JobDirectory::look(directory_); !there) return fail(there.error());
+  auto directory = JobDirectory::open(directory_);
+  if (!directory) return fail(directory.error());
+  auto job = (*directory)->read();
+  if (!job) return fail(job.error());
+  if (job->ended) {
+    log(Level::info, concat("the job has ended already, with status ", *job->ended));
+    return *job->ended;
+  }
+  const auto images = ImageStore(**directory).list();
+  if (!images) return fail(images.error());
+  if (images->empty()) {
+    return fail({Errc::config, concat(directory_, ": there is no image to go on from")});
+  }
+  if (auto applied = apply_hosts(hosts_, rsh_, criu_, **directory, *job, *settings); !applied)
+    return fail(applied.error());
+  return keep_job(*std::move(directory), *std::move(job), *std::move(settings));
+}
+
+int CkptCommand::window() {
+  auto settings = this->settings();
+  if (!settings) return fail(settings.error());
+  if (auto applied = apply_window(windows_, *settings); !applied) return fail(applied.error());
+  return go_on(*std::move(settings));
+}
+
+// The same words begin a job and go on with it, after a reboot too.
+int CkptCommand::go_on(RunSettings settings) {
+  auto directory = JobDirectory::open(directory_);
+  if (!directory) return fail(directory.error());
+  auto job = (*directory)->read();
+  const bool is_new = !job || (!program_.empty() && job->command != program_);
+  if (is_new && program_.empty()) {
+    return fail({Errc::usage, "want -- and the program to run; see piracema ckpt run --help"});
+  }
+  if (is_new) job = new_job(**directory, program_);
+  if (!job) return fail(job.error());
+  if (job->ended) return *job->ended;
+  if (auto hosts = apply_hosts(hosts_, rsh_, criu_, **directory, *job, settings); !hosts)
+    return fail(hosts.error());
+  return keep_job(*std::move(directory), *std::move(job), std::move(settings));
+}
+
+int CkptCommand::submit_to_slurm() const {
+  if (program_.empty())
+    return fail({Errc::usage, "want -- and the program to run; see piracema ckpt sbatch --help"});
+  std::vector<std::string> own = {"--keep", std::to_string(keep_), "--risk", windows_.risk};
+  if (!every_.empty()) own.insert(own.end(), {"--every", every_});
+  if (!criu_.empty()) own.insert(own.end(), {"--criu", criu_});
+  if (compress_) own.emplace_back("--compress");
+  return submit(directory_, sbatch_->remaining(), own, program_);
+}
+
+int CkptCommand::slurm() {
+  auto settings = this->settings();
+  if (!settings) return fail(settings.error());
+  const auto place = SlurmPlace::find();
+  if (!place) return fail(place.error());
+  place->apply(*settings);
+  if (auto risk = parse_risk(windows_.risk)) settings->risk = *risk;
+  hosts_ = place->hosts();
+  rsh_ = SlurmPlace::rsh();
+  return place->after(go_on(*std::move(settings)));
+}
+
+int CkptCommand::ask(const char* word) const {
+  const auto directory = JobDirectory::look(directory_);
+  if (!directory) return fail(directory.error());
+  const auto answer = ask_keeper((*directory)->socket_path(), word);
+  if (!answer) return fail({Errc::failed, answer.error().message});
+  std::printf("%s\n", answer->c_str());
+  return 0;
+}
+
+int keep_job(std::unique_ptr<JobDirectory> directory, JobFile job, RunSettings settings) {
+  JobDirectory* const place = directory.get();
+  KeeperLoop loop(std::move(directory), job, std::move(settings));
+  const auto finish = loop.run();
+  if (!finish) return fail(finish.error());
+  if (finish->end == End::job_ended) {
+    job.ended = exit_status_of(finish->status);
+    if (auto written = place->write(job); !written) log(Level::warning, written.error().message);
+  }
+  return end_of(*finish, place->path());
+}
+
+}  // namespace piracema::tools

@@ -1,0 +1,187 @@
+#include "tools/ckpt/daemon.h"
+
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <array>
+#include <cstdio>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "base/log.h"
+#include "base/text.h"
+#include "ckpt/capsule/criu.h"
+#include "ckpt/image/compression.h"
+#include "ckpt/image/job_directory.h"
+#include "ckpt/keeper/control.h"
+#include "ckpt/queue/daemon_loop.h"
+#include "tools/arguments.h"
+#include "tools/ckpt/program.h"
+
+namespace piracema::tools {
+
+using namespace ckpt;
+
+namespace {
+
+constexpr const char* footer =
+    "Examples:\n"
+    "  piracema ckpt submit --queue /shared/queue --dir /shared/job1 -- mpirun -n 4 ./app\n"
+    "  piracema ckpt submit --queue /shared/queue --stream -- piracema run --snapshots /shared/s "
+    "./app\n"
+    "  piracema ckpt daemon --queue /shared/queue --windows /etc/windows --idle 10m\n"
+    "  piracema ckpt queue --queue /shared/queue\n";
+
+int fail(const Error& error) {
+  log(Level::error, error.message);
+  return error.code == Errc::usage ? 2 : 3;
+}
+
+std::string host() {
+  std::array<char, 256> name{};
+  ::gethostname(name.data(), name.size() - 1);
+  return name.data();
+}
+
+const char* state_of(const QueuedJob& job) {
+  if (job.ended) return "ended";
+  if (job.stream) return "queued";
+  const auto directory = JobDirectory::look(job.directory);
+  if (!directory) return "queued";
+  return ask_keeper((*directory)->socket_path(), "outlook") ? "runs here" : "queued";
+}
+
+}  // namespace
+
+CkptDaemon::CkptDaemon(CLI::App& ckpt) {
+  const auto add = [&](const char* name, const char* help) {
+    CLI::App* const app = ckpt.add_subcommand(name, help);
+    app->footer(footer);
+    app->add_option("--queue", queue_, "Directory of the queue; hosts may share it")->required();
+    return app;
+  };
+  daemon_ = add("daemon", "Run the jobs of a queue while this machine is lent, until SIGTERM");
+  daemon_->add_option("--windows", windows_.file, "File of windows: lines of DAYS FROM TO [HOSTS]");
+  daemon_->add_option(
+      "--idle", idle_,
+      "Lent as well when nobody typed and nothing else ran\nfor so long, such as 10m; "
+      "a user who comes back gets it back");
+  daemon_->add_option(
+      "--presence", presence_,
+      "Command that ends with 0 while a user is there,\nin place of input and load");
+  daemon_->add_option("--load", load_, "Cores in use by others that mean a user; default: 0.5")
+      ->check(CLI::Range(0.01, 1e6));
+  daemon_->add_option("--grace", grace_, "A user has his machine back within it; default: 10s");
+  daemon_->add_option("--slots", slots_, "Jobs at a time; default: 1")->check(CLI::Range(1, 1'000));
+  daemon_->add_option("--risk", windows_.risk,
+                      "Percent of windows that may close before the job is\nsaved; default: 1");
+  daemon_->add_flag("--until-empty", until_empty_, "End when all jobs have ended");
+  submit_ = add("submit", "Put a program into a queue: -- PROGRAM ARGS...");
+  submit_->add_option("--dir", directory_, "Directory of the job: its images and its output");
+  submit_->add_flag(
+      "--stream", stream_,
+      "It is piracema run --snapshots DIR ...,\nwhich is stopped and resumed without images");
+  submit_->add_flag("--compress", compress_,
+                    "Images take less room, and longer on a fast disk, on\nhosts that have zstd");
+  list_ = add("queue", "List the jobs of a queue");
+  list_->add_flag("--clear", clear_, "Forget those that have ended");
+  list_->add_flag("--json", json_, "As JSON");
+}
+
+std::optional<int> CkptDaemon::run(const std::vector<std::string>& program) {
+  if (daemon_->parsed()) return serve();
+  if (submit_->parsed()) return submit(program);
+  if (list_->parsed()) return list();
+  return std::nullopt;
+}
+
+int CkptDaemon::serve() {
+  DaemonRunSettings settings{.program = this_program(), .host = host()};
+  settings.daemon.slots = slots_;
+  settings.until_empty = until_empty_;
+  settings.presence.load = load_;
+  settings.presence_command = presence_;
+  settings.watch_user = !idle_.empty();
+  settings.daemon.when_idle = !idle_.empty();
+  const auto grace = parse_duration(grace_);
+  if (!grace) return fail({Errc::usage, "--grace: " + grace.error().message});
+  settings.daemon.grace = *grace;
+  if (!idle_.empty()) {
+    const auto idle = parse_duration(idle_);
+    if (!idle) return fail({Errc::usage, "--idle: " + idle.error().message});
+    settings.daemon.idle = *idle;
+  }
+  if (windows_.file.empty() && idle_.empty()) {
+    return fail({Errc::usage, "want --windows, --idle or both"});
+  }
+  RunSettings job;
+  if (!windows_.file.empty()) {
+    if (auto applied = apply_window(windows_, job); !applied) return fail(applied.error());
+    settings.closes = [window = job.window]() -> std::optional<Time> {
+      const auto span = window(now());
+      return span && span->opens <= now() ? std::optional(span->closes) : std::nullopt;
+    };
+  }
+  // What every job will want.
+  if (auto usable = run_settings({}, {}, 2, false); !usable) return fail(usable.error());
+  settings.can_compress = find_zstd().ok();
+  auto queue = QueueDirectory::open(queue_);
+  if (!queue) return fail(queue.error());
+  const auto done = DaemonLoop(*std::move(queue), std::move(settings)).run();
+  return done ? 0 : fail(done.error());
+}
+
+int CkptDaemon::submit(const std::vector<std::string>& program) {
+  if (program.empty()) {
+    return fail({Errc::usage, "want -- and the program to run; see piracema ckpt submit --help"});
+  }
+  if (directory_.empty() != stream_) {
+    return fail({Errc::usage, "want one of --dir and --stream"});
+  }
+  auto queue = QueueDirectory::open(queue_);
+  if (!queue) return fail(queue.error());
+  QueuedJob job{.command = program,
+                .working_directory = std::filesystem::current_path().string(),
+                .stream = stream_,
+                .compress = compress_};
+  for (char** one = environ; *one != nullptr; ++one) job.environment.emplace_back(*one);
+  if (!stream_) job.directory = std::filesystem::absolute(directory_).lexically_normal().string();
+  const auto name = queue->submit(job);
+  if (!name) return fail(name.error());
+  std::printf("%s\n", name->c_str());
+  return 0;
+}
+
+int CkptDaemon::list() {
+  auto queue = QueueDirectory::open(queue_);
+  if (!queue) return fail(queue.error());
+  const auto names = queue->names();
+  if (!names) return fail(names.error());
+  nlohmann::ordered_json all = nlohmann::ordered_json::array();
+  for (const std::string& name : *names) {
+    const auto job = queue->read(name);
+    if (!job) {
+      log(Level::warning, job.error().message);
+      continue;
+    }
+    if (clear_ && job->ended) {
+      if (auto removed = queue->remove(name); !removed) return fail(removed.error());
+      continue;
+    }
+    const std::string state = state_of(*job);
+    nlohmann::ordered_json line{{"job", name}, {"state", state}, {"command", job->command}};
+    if (job->ended) line["status"] = *job->ended;
+    all.push_back(line);
+    if (json_) continue;
+    std::printf("%s  %s%s ", name.c_str(), state.c_str(),
+                job->ended ? concat(" ", *job->ended).c_str() : "");
+    for (const std::string& word : job->command) std::printf(" %s", word.c_str());
+    std::printf("\n");
+  }
+  if (json_) {
+    std::printf("%s\n", all.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
+  }
+  return 0;
+}
+
+}  // namespace piracema::tools

@@ -1,0 +1,64 @@
+#include "tools/ckpt/images.h"
+
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "base/text.h"
+#include "ckpt/image/job_directory.h"
+#include "tools/ckpt/failure.h"
+
+namespace piracema::tools {
+
+using namespace ckpt;
+
+int list_images(const std::string& directory_of_job, bool json) {
+  const auto directory = JobDirectory::look(directory_of_job);
+  if (!directory) return fail(directory.error());
+  const auto all = ImageStore(**directory).list();
+  if (!all) return fail(all.error());
+  nlohmann::ordered_json lines = nlohmann::ordered_json::array();
+  for (const auto& one : *all) {
+    nlohmann::ordered_json line{{"image", one.image}, {"complete", one.manifest.ok()}};
+    if (one.manifest) {
+      line["bytes"] = one.manifest->bytes();
+      line["created"] = one.manifest->created;
+    } else {
+      line["why"] = one.manifest.error().message;
+    }
+    lines.push_back(line);
+    if (json) continue;
+    std::printf("image %llu  %s\n", static_cast<unsigned long long>(one.image),
+                one.manifest ? human_bytes(static_cast<double>(one.manifest->bytes())).c_str()
+                             : concat("damaged: ", one.manifest.error().message).c_str());
+  }
+  if (json) std::printf("%s\n", lines.dump().c_str());
+  return 0;
+}
+
+int verify_images(const std::string& directory_of_job) {
+  const auto directory = JobDirectory::look(directory_of_job);
+  if (!directory) return fail(directory.error());
+  ImageStore store(**directory);
+  const auto all = store.list();
+  if (!all) return fail(all.error());
+  int code = 0;
+  for (const auto& one : *all) {
+    const Result<Done> right =
+        one.manifest ? store.verify(*one.manifest) : Result<Done>(one.manifest.error());
+    std::printf("image %llu  %s\n", static_cast<unsigned long long>(one.image),
+                right ? "intact" : concat("damaged: ", right.error().message).c_str());
+    if (!right) code = 1;
+  }
+  return code;
+}
+
+int prune_images(const std::string& directory_of_job, std::uint32_t keep) {
+  auto there = JobDirectory::look(directory_of_job);
+  if (!there) return fail(there.error());
+  auto directory = JobDirectory::open(directory_of_job);
+  if (!directory) return fail(directory.error());
+  auto pruned = ImageStore(**directory).prune(keep);
+  return pruned ? 0 : fail(pruned.error());
+}
+
+}  // namespace piracema::tools

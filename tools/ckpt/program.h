@@ -1,0 +1,41 @@
+#pragma once
+
+#include <piracema/error.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ckpt/image/job_directory.h"
+#include "ckpt/keeper/keeper_loop.h"
+
+/// What `piracema ckpt run`, `resume` and `window` have in common.
+namespace piracema::tools {
+
+/// What this program is besides for jobs of several hosts: `ckpt agent`, `ckpt door` and `ckpt
+/// rsh`, which nobody calls by hand. The exit code; none if the words are others.
+std::optional<int> run_ckpt_part(int argc, char** argv);
+
+/// Puts the hosts of a job ("a,b"; empty: those that it had) into job and settings, and this
+/// program into its directory. Errc::usage, Errc::config, Errc::io.
+Result<Done> apply_hosts(const std::string& hosts, const std::string& rsh, const std::string& criu,
+                         ckpt::JobDirectory& directory, ckpt::JobFile& job,
+                         ckpt::RunSettings& settings);
+
+/// This program's file.
+std::string this_program();
+
+/// Finds criu. Errc::usage for a time that is none, Errc::config.
+Result<ckpt::RunSettings> run_settings(const std::string& criu, const std::string& every,
+                                       std::uint32_t keep, bool quiet);
+
+/// Begins a job in the directory, in place of one that has ended or was never saved. Errc::config
+/// if one is there that can go on.
+Result<ckpt::JobFile> new_job(ckpt::JobDirectory& directory, std::vector<std::string> command);
+
+/// Runs it: the exit code.
+int keep_job(std::unique_ptr<ckpt::JobDirectory> directory, ckpt::JobFile job,
+             ckpt::RunSettings settings);
+
+}  // namespace piracema::tools

@@ -1,0 +1,191 @@
+#include "tools/ckpt/window.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <ctime>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "base/log.h"
+#include "base/text.h"
+#include "ckpt/keeper/control.h"
+#include "forecast/dump/outlook.h"
+#include "forecast/dump/planner.h"
+#include "forecast/store/store_record.h"
+#include "forecast/window/calendar.h"
+#include "tools/arguments.h"
+
+namespace piracema::tools {
+
+using namespace ckpt;
+
+namespace {
+
+// What the clock on the wall shows at a point of time, and the other way round. It jumps where a
+// summer begins or ends, so both are asked for each time.
+WallTime wall_at(std::time_t utc) {
+  std::tm local{};
+  ::localtime_r(&utc, &local);
+  return ::timegm(&local);
+}
+std::time_t utc_at(WallTime wall) {
+  std::tm fields{};
+  const std::time_t as_utc = wall;
+  ::gmtime_r(&as_utc, &fields);
+  fields.tm_isdst = -1;
+  return ::mktime(&fields);
+}
+
+Time steady_at(WallTime wall) {
+  return now() + std::chrono::seconds(utc_at(wall) - std::time(nullptr));
+}
+
+std::string host() {
+  std::array<char, 256> name{};
+  ::gethostname(name.data(), name.size() - 1);
+  return name.data();
+}
+
+Result<std::vector<WindowRule>> read_windows(const std::string& path) {
+  std::ifstream file(path);
+  std::ostringstream text;
+  text << file.rdbuf();
+  if (!file) return Error{Errc::config, with_errno(path)};
+  return parse_windows(path, text.str());
+}
+
+// Open from now on, once.
+WindowAt until(Time closes) {
+  return [closes](Time at) {
+    return at < closes ? std::optional(LentSpan{Time{}, closes}) : std::nullopt;
+  };
+}
+
+Result<WindowAt> find_window(const WindowOptions& options) {
+  if (!options.during.empty()) {
+    const auto duration = parse_duration(options.during);
+    if (!duration) return Error{Errc::usage, "--for: " + duration.error().message};
+    return until(now() + *duration);
+  }
+  if (!options.until.empty()) {
+    const auto minute = parse_time_of_day(options.until);
+    if (!minute) return Error{Errc::usage, "--until: " + minute.error().message};
+    return until(steady_at(next_time_of_day(wall_at(std::time(nullptr)), *minute)));
+  }
+  auto rules = read_windows(options.file);
+  if (!rules) return rules.error();
+  return WindowAt([rules = *rules, name = host()](Time at) -> std::optional<LentSpan> {
+    const auto ahead = std::chrono::ceil<std::chrono::seconds>(at - now()).count();
+    const auto window = next_window(rules, wall_at(std::time(nullptr) + ahead), name);
+    if (!window) return std::nullopt;
+    return LentSpan{steady_at(window->opens), steady_at(window->closes)};
+  });
+}
+
+}  // namespace
+
+Result<double> parse_risk(const std::string& text) {
+  char* end = nullptr;
+  const double percent = std::strtod(text.c_str(), &end);
+  if (end != text.c_str() && *end == '\0' && percent >= 0.1 && percent <= 50) return percent / 100;
+  return Error{Errc::usage, concat("--risk: want 0.1 to 50 percent, found '", text, "'")};
+}
+
+Result<Done> apply_window(const WindowOptions& options, RunSettings& settings) {
+  const int given = !options.until.empty() + !options.during.empty() + !options.file.empty();
+  if (given != 1) return Error{Errc::usage, "want one of --until, --for and --windows"};
+  const auto risk = parse_risk(options.risk);
+  if (!risk) return risk.error();
+  auto window = find_window(options);
+  if (!window) return window.error();
+  settings.window = *std::move(window);
+  settings.risk = *risk;
+  settings.keeper.windows = true;
+  settings.keeper.once = options.file.empty();
+  return Done{};
+}
+
+namespace {
+
+// The keeper's own if it runs, which sees the job and the store; else as the last image was.
+Result<Outlook> find_outlook(JobDirectory& directory) {
+  const auto told = ask_keeper(directory.socket_path(), "outlook");
+  if (told) return decode_outlook(*told);
+  Outlook outlook;
+  outlook.features.at = static_cast<double>(std::time(nullptr));
+  ImageStore images(directory);
+  if (const auto all = images.list(); all && !all->empty() && all->back().manifest) {
+    if (const auto record = images.record(*all->back().manifest)) {
+      outlook.features.bytes = static_cast<double>(record->resident_bytes);
+    }
+  }
+  const auto place = store_place(directory.path());
+  if (!place) return place.error();
+  const auto past = read_past_dumps(*place);
+  if (!past) return past.error();
+  const Predictor predictor = learn_from(*past);
+  outlook.forecast = predictor.forecast(outlook.features);
+  outlook.learnt = predictor.learnt();
+  return outlook;
+}
+
+void print_json(const Outlook& outlook, const Plan& plan) {
+  const DumpFeatures& known = outlook.features;
+  const DumpForecast& forecast = outlook.forecast;
+  nlohmann::ordered_json object{{"bytes", known.bytes},
+                                {"processes", known.processes},
+                                {"swapped_bytes", known.swapped_bytes},
+                                {"dirty_bytes", known.dirty_bytes},
+                                {"writers", known.writers},
+                                {"others_bytes", known.others_bytes},
+                                {"probe", known.probe},
+                                {"busy", known.busy},
+                                {"learnt", outlook.learnt},
+                                {"sampling", outlook.sampling},
+                                {"p50", forecast.p50},
+                                {"p95", forecast.p95},
+                                {"p99", forecast.p99},
+                                {"duration", plan.duration},
+                                {"start_in", plan.start_in},
+                                {"used", plan.used}};
+  for (const auto& factor : forecast.factors) object["factors"][factor.name] = factor.value;
+  std::printf("%s\n", object.dump().c_str());
+}
+
+}  // namespace
+
+int show_plan(const std::string& path, const WindowOptions& options, bool json) {
+  const auto fail = [](const Error& error) {
+    log(Level::error, error.message);
+    return error.code == Errc::usage ? 2 : 3;
+  };
+  RunSettings settings;
+  if (auto applied = apply_window(options, settings); !applied) return fail(applied.error());
+  const auto directory = JobDirectory::look(path);
+  if (!directory) return fail(directory.error());
+  const auto span = settings.window(now());
+  if (!span) return fail({Errc::config, "no window follows"});
+  const auto outlook = find_outlook(**directory);
+  if (!outlook) return fail(outlook.error());
+  const double left = std::chrono::duration<double>(span->closes - now()).count();
+  // One that is open is taken as if it had been opened now.
+  const double length =
+      std::chrono::duration<double>(span->closes - std::max(span->opens, now())).count();
+  const Plan plan = plan_dump({.risk = settings.risk}, length, left, outlook->forecast);
+  if (json) {
+    print_json(*outlook, plan);
+    return 0;
+  }
+  for (const std::string& line :
+       explain(plan, outlook->features, outlook->forecast, outlook->learnt)) {
+    std::printf("%s\n", line.c_str());
+  }
+  return 0;
+}
+
+}  // namespace piracema::tools

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <piracema/error.h>
+
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "ckpt/keeper/keeper_loop.h"
+
+/// `piracema ckpt window` and `plan`: from words on the command line to times.
+namespace piracema::tools {
+
+struct WindowOptions {
+  /// One of them: "06:00", "2h", a file of windows.
+  std::string until, during, file;
+  /// In percent.
+  std::string risk = "1";
+};
+
+/// "1": from percent to a part. Errc::usage.
+Result<double> parse_risk(const std::string& text);
+
+/// Sets `window`, `risk` and the keeper's part of `settings`. Errc::usage, Errc::config.
+Result<Done> apply_window(const WindowOptions& options, ckpt::RunSettings& settings);
+
+/// Prints when the last checkpoint of a window is to begin, and why: the exit code.
+int show_plan(const std::string& directory, const WindowOptions& options, bool json);
+
+}  // namespace piracema::tools

@@ -1,0 +1,158 @@
+#include "tools/coll/command.h"
+
+#include <piracema/error.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+#include <utility>
+
+#include "base/log.h"
+#include "base/text.h"
+#include "coll/plan/settings.h"
+#include "tools/coll/report.h"
+
+namespace piracema::tools {
+
+namespace {
+
+constexpr const char* footer =
+    "Examples:\n"
+    "  piracema coll -- mpirun -n 24 ./app\n"
+    "  piracema coll --engine mst --report job.json -- mpirun -n 24 ./app\n"
+    "  piracema coll report job.json          what was known of the links, and the trees\n"
+    "  piracema coll report --dot job.json    the last tree, for Graphviz\n"
+    "\n"
+    "Exit codes: that of the launcher; 2 usage; 3 no library for this MPI, no such report\n";
+
+/// What a command prints, at most 4 kB; empty if it cannot be run.
+std::string first_words_of(const std::string& program) {
+  // The name comes from the command line of the same user who runs this.
+  std::string quoted = "'";
+  for (const char c : program) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  const auto close = [](std::FILE* file) { ::pclose(file); };
+  const std::unique_ptr<std::FILE, decltype(close)> pipe(
+      ::popen((quoted + "' --version 2>&1").c_str(), "re"), close);
+  std::array<char, 4'096> text;
+  const std::size_t length = pipe ? std::fread(text.data(), 1, text.size(), pipe.get()) : 0;
+  return std::string(text.data(), length);
+}
+
+/// "openmpi", "mpich", or nothing.
+std::string mpi_of(const std::string& launcher) {
+  const std::string words = first_words_of(launcher);
+  if (words.find("Open MPI") != std::string::npos || words.find("OpenRTE") != std::string::npos) {
+    return "openmpi";
+  }
+  if (words.find("HYDRA") != std::string::npos || words.find("mpich") != std::string::npos) {
+    return "mpich";
+  }
+  return "";
+}
+
+/// Beside the installed command, else where it was built.
+Result<std::string> library_of(const std::string& mpi) {
+  std::error_code ignored;
+  const auto self = std::filesystem::read_symlink("/proc/self/exe", ignored);
+  const auto top = self.parent_path().parent_path();
+  const std::string name = "libpiracema_coll.so";
+  for (const auto& folder :
+       {top / PIRACEMA_LIBDIR / "piracema" / mpi, top / "src/coll/mpi" / mpi}) {
+    if (std::filesystem::exists(folder / name)) return (folder / name).string();
+  }
+  return Error{Errc::config, concat("no ", name, " for ", mpi,
+                                    " beside this command: it was built where that MPI was not "
+                                    "installed (scripts/setup --with-mpi)")};
+}
+
+}  // namespace
+
+CollCommand::CollCommand(CLI::App& app) {
+  coll_ = app.add_subcommand("coll", "Run an MPI job whose collectives follow the network");
+  coll_->prefix_command();
+  coll_->footer(footer);
+  coll_->add_option("--engine", engine_, "auto, tree, mst, two-level, binomial, native");
+  coll_->add_option("--report", report_, "File for what was known and done, as JSON");
+  coll_->add_option("--emulate", emulate_, "For tests: file of link delays");
+  coll_->add_option("--mpi", mpi_, "openmpi or mpich; default: asks the launcher");
+}
+
+int CollCommand::take_launcher(int argc, char** argv) {
+  for (int i = 2; i < argc; ++i) {
+    if (std::string_view(argv[i]) != "--") continue;
+    launcher_.assign(argv + i + 1, argv + argc);
+    return i;
+  }
+  return argc;
+}
+
+int CollCommand::run() {
+  std::vector<std::string> words = coll_->remaining();
+  words.insert(words.end(), launcher_.begin(), launcher_.end());
+  if (!words.empty() && words.front() == "report") {
+    return coll_report({words.begin() + 1, words.end()});
+  }
+  if (words.empty() || words.front().starts_with('-')) {
+    log(Level::error,
+        words.empty() ? "want the launcher, such as mpirun -n 4 ./app, found none; "
+                        "see piracema coll --help"
+                      : concat("unknown option '", words.front(), "'; see piracema coll --help"));
+    return 2;
+  }
+  return start(std::move(words));
+}
+
+int CollCommand::start(std::vector<std::string> command) {
+  const auto checked = coll::read_settings([&](const char* name) -> const char* {
+    return std::string_view(name) == "PIRACEMA_COLL_ENGINE" && !engine_.empty() ? engine_.c_str()
+                                                                                : nullptr;
+  });
+  if (!checked) {
+    log(Level::error,
+        concat("--engine: want auto, tree, mst, two-level, binomial or native, found '", engine_,
+               "'"));
+    return 2;
+  }
+  const std::string mpi = mpi_.empty() ? mpi_of(command.front()) : mpi_;
+  if (mpi != "openmpi" && mpi != "mpich") {
+    log(Level::error, concat("'", command.front(),
+                             "' does not say which MPI it is of: want --mpi "
+                             "openmpi or --mpi mpich"));
+    return mpi_.empty() ? 3 : 2;
+  }
+  const auto library = library_of(mpi);
+  if (!library) {
+    log(Level::error, library.error().message);
+    return 3;
+  }
+  std::vector<std::pair<std::string, std::string>> variables{{"LD_PRELOAD", *library}};
+  const auto add = [&](const char* name, const std::string& value) {
+    if (!value.empty()) variables.emplace_back(name, value);
+  };
+  add("PIRACEMA_COLL_ENGINE", engine_);
+  add("PIRACEMA_COLL_REPORT", report_);
+  add("PIRACEMA_COLL_EMULATE", emulate_);
+  // By the launcher's own options the ranks of other hosts get them, too, and it does not itself.
+  std::vector<std::string> words{command.front()};
+  for (const auto& [name, value] : variables) {
+    if (mpi == "openmpi") {
+      words.insert(words.end(), {"-x", concat(name, "=", value)});
+    } else {
+      words.insert(words.end(), {"-genv", name, value});
+    }
+  }
+  words.insert(words.end(), command.begin() + 1, command.end());
+  std::vector<char*> arguments;
+  for (std::string& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  ::execvp(arguments.front(), arguments.data());
+  log(Level::error, with_errno(concat("cannot start '", command.front(), "'")));
+  return 3;
+}
+
+}  // namespace piracema::tools

@@ -1,0 +1,157 @@
+#include "tools/coll/report.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <fstream>
+
+#include "base/log.h"
+#include "base/text.h"
+#include "tools/coll/report_file.h"
+#include "topology/trees/sites.h"
+
+namespace piracema::tools {
+
+namespace {
+
+using namespace coll;
+
+std::vector<std::uint32_t> sites_of(const CollReport& report) {
+  return find_sites(TableCosts(report.links, 0, 0));
+}
+
+void print_sites(const CollReport& report) {
+  const auto sites = sites_of(report);
+  const std::uint32_t count = *std::max_element(sites.begin(), sites.end()) + 1;
+  std::printf("%u sites, learnt from the links:\n", count);
+  for (std::uint32_t site = 0; site < count; ++site) {
+    std::string ranks;
+    for (Rank rank = 0; rank < report.ranks; ++rank) {
+      if (sites[rank] == site) ranks += concat(" ", rank);
+    }
+    std::printf("  site %u: ranks%s\n", site, ranks.c_str());
+  }
+  std::printf("\nleast latency between sites, ms:\n     ");
+  for (std::uint32_t site = 0; site < count; ++site) std::printf("%9u", site);
+  for (std::uint32_t a = 0; a < count; ++a) {
+    std::printf("\n%5u", a);
+    for (std::uint32_t b = 0; b < count; ++b) {
+      double least = -1;
+      for (Rank from = 0; from < report.ranks; ++from) {
+        for (Rank to = 0; to < report.ranks; ++to) {
+          if (from == to || sites[from] != a || sites[to] != b) continue;
+          const double latency = report.links.at(from, to).latency;
+          least = least < 0 ? latency : std::min(least, latency);
+        }
+      }
+      std::printf("%9.2f", std::max(least, 0.0) * 1e3);
+    }
+  }
+  std::printf("\n");
+}
+
+void print_forecasts(const CollReport& report) {
+  if (report.forecasts.empty()) return;
+  std::printf("\nlinks of rank 0, as they are expected to be:\n");
+  for (const Forecast& one : report.forecasts) {
+    std::printf("  to %u: %.2f ms (usually off by %.2f ms; by %s)\n", one.to, one.forecast_ms,
+                one.error_ms, one.by.c_str());
+  }
+}
+
+/// Whatever was tried both ways says what was gained; else the trees below say what is expected.
+void print_calls(const CollReport& report) {
+  if (report.calls.empty()) return;
+  std::printf("\ncalls, at the slowest rank:\n");
+  for (const Calls& one : report.calls) {
+    const auto a_call = [](double ms, std::uint64_t calls) {
+      return ms / static_cast<double>(std::max<std::uint64_t>(calls, 1));
+    };
+    const double ours = a_call(one.ours_ms, one.ours), native = a_call(one.native_ms, one.native);
+    std::string size = concat("up to ", one.bytes_max, " bytes");
+    if (one.bytes_max == ~std::uint64_t{0}) size = "more bytes";
+    std::printf("  %s, %s: %llu ours of %.3f ms, %llu native of %.3f ms", one.call.c_str(),
+                size.c_str(), static_cast<unsigned long long>(one.ours), ours,
+                static_cast<unsigned long long>(one.native), native);
+    if (one.ours > 0 && one.native > 0) {
+      std::printf(": %.1f ms gained", (native - ours) * static_cast<double>(one.ours));
+    }
+    std::printf("\n");
+  }
+}
+
+void print_tree(const Tree& tree, const LinkTable& links, Rank rank, const std::string& before) {
+  const auto& children = tree.children[rank];
+  for (std::size_t i = 0; i < children.size(); ++i) {
+    const bool last = i + 1 == children.size();
+    std::printf("%s%s %u (%.2f ms)\n", before.c_str(), last ? "`--" : "|--", children[i],
+                links.at(rank, children[i]).latency * 1e3);
+    print_tree(tree, links, children[i], before + (last ? "    " : "|   "));
+  }
+}
+
+void print_text(const CollReport& report) {
+  std::printf("engine %s, %u ranks\n", report.engine.c_str(), report.ranks);
+  print_sites(report);
+  print_forecasts(report);
+  print_calls(report);
+  std::printf("\n%zu trees came into use:\n", report.trees.size());
+  const std::size_t shown = 20;
+  if (report.trees.size() > shown) std::printf("  (the last %zu)\n", shown);
+  for (std::size_t i = report.trees.size() - std::min(shown, report.trees.size());
+       i < report.trees.size(); ++i) {
+    const UsedTree& used = report.trees[i];
+    std::printf(
+        "  at %8.2f s: root %u, %llu bytes, expected %.1f ms (binomial: %.1f ms, %.1f times)\n",
+        used.at_s, used.tree.root, static_cast<unsigned long long>(used.bytes), used.expected_ms,
+        used.binomial_ms, used.binomial_ms / std::max(used.expected_ms, 1e-6));
+  }
+  if (report.trees.empty()) return;
+  std::printf("\nthe last one:\n%u\n", report.trees.back().tree.root);
+  print_tree(report.trees.back().tree, report.links, report.trees.back().tree.root, "");
+}
+
+void print_dot(const CollReport& report) {
+  std::printf("digraph tree {\n  node [shape=circle];\n");
+  const auto sites = sites_of(report);
+  for (std::uint32_t site = 0; site <= *std::max_element(sites.begin(), sites.end()); ++site) {
+    std::printf("  subgraph cluster_%u { label=\"site %u\";", site, site);
+    for (Rank rank = 0; rank < report.ranks; ++rank) {
+      if (sites[rank] == site) std::printf(" %u;", rank);
+    }
+    std::printf(" }\n");
+  }
+  if (!report.trees.empty()) {
+    const Tree& tree = report.trees.back().tree;
+    for (Rank rank = 0; rank < report.ranks; ++rank) {
+      if (rank == tree.root) continue;
+      std::printf("  %u -> %u [label=\"%.1f ms\"];\n", tree.parent[rank], rank,
+                  report.links.at(tree.parent[rank], rank).latency * 1e3);
+    }
+  }
+  std::printf("}\n");
+}
+
+}  // namespace
+
+int coll_report(const std::vector<std::string>& arguments) {
+  const bool dot = !arguments.empty() && arguments.front() == "--dot";
+  if (arguments.size() != (dot ? 2u : 1u) || arguments.back().starts_with('-')) {
+    log(Level::error, "want piracema coll report [--dot] FILE");
+    return 2;
+  }
+  std::ifstream file(arguments.back());
+  if (!file) {
+    log(Level::error, concat("cannot read the report in ", arguments.back()));
+    return 3;
+  }
+  try {
+    const CollReport report = read_coll_report(file);
+    dot ? print_dot(report) : print_text(report);
+  } catch (const std::exception& error) {
+    log(Level::error, concat(arguments.back(), " is no report: ", error.what()));
+    return 3;
+  }
+  return 0;
+}
+
+}  // namespace piracema::tools

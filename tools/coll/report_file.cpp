@@ -1,0 +1,60 @@
+#include "tools/coll/report_file.h"
+
+#include <nlohmann/json.hpp>
+
+namespace piracema::tools {
+
+using namespace coll;
+using nlohmann::json;
+
+CollReport read_coll_report(std::istream& file) {
+  const json from = json::parse(file);
+  CollReport report;
+  report.engine = from.at("engine");
+  report.ranks = from.at("ranks");
+  if (report.ranks < 2 || report.ranks > 1'024) throw std::out_of_range("ranks");
+  report.links = LinkTable(report.ranks);
+  if (from.contains("latency_ms")) {
+    const json& rows = from["latency_ms"];
+    for (Rank a = 0; a < report.ranks; ++a) {
+      for (Rank b = 0; b < report.ranks; ++b) {
+        report.links.at(a, b).latency = rows.at(a).at(b).get<double>() / 1e3;
+      }
+    }
+  }
+  for (const json& line : from.value("forecasts_of_rank_0", json::array())) {
+    report.forecasts.push_back(
+        {line.at("to"), line.at("forecast_ms"), line.at("error_ms"), line.at("by")});
+  }
+  for (const json& line : from.value("calls", json::array())) {
+    report.calls.push_back({line.at("call"), line.at("bytes_max"), line.at("ours"),
+                            line.at("native"), line.at("ours_ms"), line.at("native_ms")});
+  }
+  for (const json& line : from.at("trees")) {
+    UsedTree used{
+        line.at("at_s"), line.at("expected_ms"), line.at("binomial_ms"), line.at("bytes"), {}};
+    const Rank root = line.at("root");
+    const auto parents = line.at("parents").get<std::vector<int>>();
+    if (parents.size() != report.ranks || root >= report.ranks) throw std::out_of_range("parents");
+    std::vector<std::pair<Rank, Rank>> edges;
+    for (Rank rank = 0; rank < report.ranks; ++rank) {
+      if (rank == root) continue;
+      if (parents[rank] < 0 || static_cast<Rank>(parents[rank]) >= report.ranks) {
+        throw std::out_of_range("parents");
+      }
+      edges.emplace_back(static_cast<Rank>(parents[rank]), rank);
+    }
+    // A circle would not hang from the root.
+    for (Rank rank = 0; rank < report.ranks; ++rank) {
+      Rank steps = 0;
+      for (Rank at = rank; at != root; at = static_cast<Rank>(parents[at])) {
+        if (++steps > report.ranks) throw std::out_of_range("parents");
+      }
+    }
+    used.tree = hang(report.ranks, root, edges);
+    report.trees.push_back(std::move(used));
+  }
+  return report;
+}
+
+}  // namespace piracema::tools

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstdint>
+#include <istream>
+#include <string>
+#include <vector>
+
+#include "topology/trees/costs.h"
+#include "topology/trees/tree.h"
+
+namespace piracema::tools {
+
+/// A tree of broadcasts as it came into use.
+struct UsedTree {
+  double at_s = 0, expected_ms = 0, binomial_ms = 0;
+  std::uint64_t bytes = 0;
+  coll::Tree tree;
+};
+
+/// Calls of one kind and about one size, by our way and the MPI library's own.
+struct Calls {
+  std::string call;
+  std::uint64_t bytes_max = 0, ours = 0, native = 0;
+  double ours_ms = 0, native_ms = 0;
+};
+
+/// What one end of a link expects of it.
+struct Forecast {
+  coll::Rank to = 0;
+  double forecast_ms = 0, error_ms = 0;
+  std::string by;
+};
+
+struct CollReport {
+  std::string engine;
+  coll::Rank ranks = 0;
+  coll::LinkTable links{0};
+  std::vector<Forecast> forecasts;
+  std::vector<Calls> calls;
+  std::vector<UsedTree> trees;
+};
+
+/// A report as `PIRACEMA_COLL_REPORT` has it written (docs/formats/coll.md). Throws what the parser
+/// throws, and std::out_of_range, for what is none.
+CollReport read_coll_report(std::istream& file);
+
+}  // namespace piracema::tools

@@ -1,0 +1,171 @@
+#include "tools/kv/command.h"
+
+#include <piracema/smr/client.h>
+#include <piracema/smr/key_value.h>
+#include <piracema/smr/replica.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+
+#include "base/log.h"
+#include "base/text.h"
+#include "smr/link/keys.h"
+#include "tools/arguments.h"
+#include "tools/kv/demo.h"
+#include "tools/kv/operations.h"
+
+namespace piracema::tools {
+
+namespace {
+
+constexpr const char* exit_codes =
+    "Exit codes:\n"
+    "  0 done   1 not done: not found, another version, no answer in time, a client that was not\n"
+    "  admitted, the replica gave up\n"
+    "  2 usage   3 configuration, a key file, a disk\n";
+
+int fail(const Error& error) {
+  log(Level::error, error.message);
+  return error.code == Errc::usage ? 2 : 3;
+}
+
+struct OperationName {
+  const char* name;
+  const char* help;
+};
+constexpr OperationName operation_names[] = {
+    {"put", "Set an entry: KEY VALUE [LEASE]"},
+    {"get", "Read an entry: KEY"},
+    {"del", "Remove an entry: KEY"},
+    {"cas", "Set an entry that is of a version: KEY VERSION VALUE"},
+    {"list", "Read the entries that begin so: [PREFIX]"},
+    {"lease", "Make a lease: SECONDS"},
+    {"keep", "Keep a lease alive: LEASE"},
+    {"revoke", "End a lease: LEASE"},
+    {"watch", "Read what has happened to a key: KEY [FROM]"},
+};
+
+}  // namespace
+
+KvCommand::KvCommand(CLI::App& app) {
+  kv_ = app.add_subcommand("kv", "A replicated key-value map: run its replicas, ask it");
+  const std::string examples =
+      "Examples:\n"
+      "  piracema kv demo                     three replicas here, and commands for them\n"
+      "  piracema kv keygen replica-0.key\n"
+      "  piracema kv replica --config g.toml --id 0 --key replica-0.key --directory d0\n"
+      "  piracema kv put --config g.toml --key client.key color blue\n"
+      "  piracema kv change --config g.toml --key admin.key --remove 1 --add 3\n\n";
+  kv_->footer(concat("Operations:\n", std::string_view(kv_operations_help), "\n", examples,
+                     std::string_view(exit_codes)));
+  kv_->require_subcommand(1);
+  const std::string footer = exit_codes;
+  add_keygen(footer);
+  add_replica(footer);
+  add_demo(footer);
+  add_operations(footer);
+  administration_ = std::make_unique<KvAdministration>(*kv_, footer);
+}
+
+void KvCommand::add_keygen(const std::string& footer) {
+  keygen_ = kv_->add_subcommand("keygen", "Make a key; prints its public half");
+  keygen_->add_option("FILE", file_, "The file, for its owner alone; must not exist")->required();
+  keygen_->footer(footer);
+}
+
+void KvCommand::add_replica(const std::string& footer) {
+  replica_ = kv_->add_subcommand("replica", "Run one replica, until SIGTERM");
+  replica_->add_option("--config", config_, "Configuration of the group")->required();
+  replica_->add_option("--id", id_, "Which replica of the configuration this is")->required();
+  replica_->add_option("--key", key_, "Its key file")->required();
+  replica_->add_option("--directory", directory_, "Where it keeps its log, for it alone")
+      ->required();
+  replica_->add_flag("--first-start", first_start_,
+                     "The group is new: an empty directory was not lost");
+  replica_->add_flag("--json", json_, "What it says about itself as JSON lines");
+  replica_->footer(footer);
+}
+
+void KvCommand::add_demo(const std::string& footer) {
+  demo_ = kv_->add_subcommand("demo", "Run a group here and take commands from standard input");
+  demo_->add_flag("--byzantine", byzantine_, "Four replicas, one of which may lie; else three");
+  demo_->add_flag("--memory", memory_, "Nothing is written to disk");
+  demo_->add_option("--directory", directory_,
+                    "Keep everything there, and go on with what is there");
+  demo_->add_flag("--json", json_, "Replies as JSON lines; all else goes to standard error");
+  demo_->footer(concat("Commands:\n", std::string_view(kv_operations_help),
+                       "  kill N, start N          kills a replica's process, starts it again\n"
+                       "  stop N, cont N           freezes it, lets it go on\n"
+                       "  replace N                a new replica takes its place\n"
+                       "  help, quit\n\n",
+                       footer));
+}
+
+void KvCommand::add_operations(const std::string& footer) {
+  for (const OperationName& operation : operation_names) {
+    CLI::App* const command = kv_->add_subcommand(operation.name, operation.help);
+    command->add_option("--config", config_, "Configuration of the group")->required();
+    command->add_option("--key", key_, "The client's key file")->required();
+    command->add_option("--client", client_, "The client's number in it; default: 1");
+    command->add_option("--timeout", timeout_, "To wait for an answer; default: 10s");
+    command->add_flag("--json", json_, "The reply as one JSON object");
+    command->add_option("WORDS", words_, operation.help);
+    command->footer(footer);
+    operations_.push_back(command);
+  }
+}
+
+int KvCommand::run() {
+  if (keygen_->parsed()) return keygen();
+  if (replica_->parsed()) return replica();
+  if (demo_->parsed()) return kv_demo(byzantine_, !memory_, directory_, json_);
+  if (administration_->parsed()) return administration_->run();
+  return operate();
+}
+
+int KvCommand::keygen() const {
+  const smr::KeyPair key = smr::KeyPair::generate();
+  if (auto written = smr::write_key(file_, key); !written) return fail(written.error());
+  std::printf("%s\n", smr::hex_of(key.public_key()).c_str());
+  return 0;
+}
+
+int KvCommand::replica() const {
+  set_log({.json = json_, .who = concat("replica ", id_)});
+  const auto configuration = smr::read_configuration(config_);
+  if (!configuration) return fail(configuration.error());
+  const auto machine = smr::kv::make_machine();
+  smr::ReplicaOptions options;
+  options.id = id_;
+  options.key_file = key_;
+  options.directory = directory_;
+  options.first_start = first_start_;
+  return smr::run_replica(*configuration, options, *machine);
+}
+
+int KvCommand::operate() const {
+  const auto timeout = parse_duration(timeout_);
+  if (!timeout) return fail({Errc::usage, "--timeout: " + timeout.error().message});
+  const auto configuration = smr::read_configuration(config_);
+  if (!configuration) return fail(configuration.error());
+  auto client =
+      smr::Client::open(*configuration, {.id = client_, .key_file = key_, .timeout = *timeout});
+  if (!client) return fail(client.error());
+  std::vector<std::string> words;
+  for (const CLI::App* command : operations_) {
+    if (command->parsed()) words.push_back(command->get_name());
+  }
+  words.insert(words.end(), words_.begin(), words_.end());
+  const KvOutcome outcome = kv_operate(**client, words, json_);
+  if (outcome.code == 2)
+    return fail(
+        {Errc::usage, concat("kv ", words[0], ": wrong words; see ", "piracema kv --help")});
+  if (outcome.code != 0 && !json_) {
+    log(Level::error, outcome.text);
+  } else {
+    std::printf("%s\n", outcome.text.c_str());
+  }
+  return outcome.code;
+}
+
+}  // namespace piracema::tools

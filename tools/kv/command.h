@@ -1,0 +1,48 @@
+#pragma once
+
+#include <CLI/App.hpp>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tools/kv/administration.h"
+
+namespace piracema::tools {
+
+/// `piracema kv`: a replicated key-value map, from the command line.
+class KvCommand {
+ public:
+  /// Adds the subcommand with its own ones. `app` outlives it.
+  explicit KvCommand(CLI::App& app);
+
+  bool parsed() const { return kv_->parsed(); }
+  /// Runs what was parsed: the exit code.
+  int run();
+
+ private:
+  void add_keygen(const std::string& footer);
+  void add_replica(const std::string& footer);
+  void add_demo(const std::string& footer);
+  void add_operations(const std::string& footer);
+
+  int keygen() const;
+  int replica() const;
+  int operate() const;
+
+  CLI::App* kv_ = nullptr;
+  CLI::App* keygen_ = nullptr;
+  CLI::App* replica_ = nullptr;
+  CLI::App* demo_ = nullptr;
+  std::vector<CLI::App*> operations_;
+  std::unique_ptr<KvAdministration> administration_;
+
+  std::string config_, key_, directory_, file_;
+  std::uint32_t id_ = 0;
+  std::uint64_t client_ = 1;
+  std::string timeout_ = "10s";
+  bool byzantine_ = false, memory_ = false, first_start_ = false, json_ = false;
+  std::vector<std::string> words_;
+};
+
+}  // namespace piracema::tools

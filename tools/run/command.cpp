@@ -1,0 +1,109 @@
+#include "tools/run/command.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <fstream>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "base/log.h"
+#include "base/text.h"
+#include "os/process.h"
+#include "tools/run/costs.h"
+#include "tools/run/display.h"
+#include "tools/run/groups.h"
+#include "tools/run/json_display.h"
+#include "tools/run/report_json.h"
+
+namespace piracema::tools {
+
+namespace {
+
+constexpr int stopped_with_snapshot = 75;
+
+int refuse(const Error& error) {
+  log(Level::error, error.message);
+  return 3;
+}
+
+void print_end(const RunCommand& command, const cluster::JobReport& report) {
+  if (command.json) {
+    auto summary = to_json(report, command.job);
+    summary.erase("notes");  // They have been printed one by one.
+    summary["event"] = "summary";
+    std::fputs(line_of(summary).c_str(), stdout);
+  }
+  const bool bad = report.code != 0 && report.code != stopped_with_snapshot;
+  // A job that has not begun has nothing to sum up.
+  if (!command.quiet && !command.json && !report.nodes.empty()) print_summary(report);
+  if (!report.why.empty() && (bad || !command.quiet)) {
+    log(bad ? Level::error : Level::info, report.why);
+  }
+}
+
+}  // namespace
+
+int run_command(RunCommand command) {
+  if (command.json) set_log({.least = Level::warning, .json = true});
+  auto program = cluster::find_program(command.job.command.front());
+  if (!program) return refuse(program.error());
+  command.job.command.front() = *program;
+  if (!command.costs.empty()) {
+    auto busy = read_costs(command.costs);
+    if (!busy) return refuse(busy.error());
+    command.job.settings.busy = *std::move(busy);
+  }
+  if (!command.groups.empty()) {
+    if (auto applied = apply_groups(command.groups, command.job); !applied) {
+      return refuse(applied.error());
+    }
+  }
+  if (!command.hosts.empty()) {
+    if (auto applied = apply_hosts(command.hosts, command.job); !applied) {
+      return refuse(applied.error());
+    }
+  }
+  const bool elsewhere = std::any_of(command.job.hosts.begin(), command.job.hosts.end(),
+                                     [](const cluster::HostOptions& host) { return !host.here; });
+  if (elsewhere) {
+    auto rsh = cluster::find_program(command.job.rsh.front());
+    if (!rsh) return refuse(rsh.error());
+    command.job.rsh.front() = *rsh;
+  }
+  if (command.job.transport == "mpi") {
+    auto mpirun = cluster::find_program(command.job.mpirun.front());
+    if (!mpirun) return refuse(mpirun.error());
+    command.job.mpirun.front() = *mpirun;
+  }
+  command.job.output_to_error = command.json;
+
+  // Opened now: that it cannot be written is known before the job, not after.
+  std::ofstream stats;
+  if (!command.stats.empty()) {
+    stats.open(command.stats);
+    if (!stats) return refuse({Errc::config, with_errno("--stats " + command.stats)});
+  }
+
+  cluster::JobReport report;
+  {
+    std::unique_ptr<cluster::JobObserver> observer;
+    if (command.json) {
+      observer = std::make_unique<JsonDisplay>();
+    } else {
+      observer = std::make_unique<Display>(command.job, command.quiet);
+    }
+    report = cluster::run_job(command.job, *observer);
+  }
+  print_end(command, report);
+  if (stats.is_open()) {
+    stats << to_json(report, command.job)
+                 .dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace)
+          << "\n";
+    stats.close();
+    if (!stats) log(Level::warning, with_errno("--stats " + command.stats));
+  }
+  return report.code;
+}
+
+}  // namespace piracema::tools

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <deque>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "cluster/driver/driver.h"
+
+namespace piracema::tools {
+
+/// Tells people on standard error how a job is getting on: a line that is redrawn on a terminal,
+/// one every few seconds elsewhere, and one for whatever happens.
+class Display : public cluster::JobObserver {
+ public:
+  Display(const cluster::JobOptions& options, bool quiet);
+  ~Display() override;
+
+  void planned(const cluster::Job& job, const cluster::JobReport& report) override;
+  void noted(Time at, const cluster::Note& note) override;
+  void killed(Time at, const cluster::KillReport& kill, const std::string& replica) override;
+  void progressed(Time at, const cluster::JobReport& report) override;
+  void stopping(Time at) override;
+
+ private:
+  void remember(Time at, const cluster::JobReport& report);
+  std::string progress_line(Time at, const cluster::JobReport& report) const;
+  double bytes_per_second() const;
+
+  const cluster::JobOptions& options_;
+  const std::string name_;
+  const bool quiet_;
+  const bool terminal_;
+
+  /// When, and how many bytes by then, over the last seconds.
+  std::deque<std::pair<Time, std::uint64_t>> recent_;
+  /// Where the input stood when it was first known; a job that is resumed begins in the middle.
+  std::optional<std::pair<Time, double>> began_;
+  Time next_line_{};
+  /// All replicas have begun.
+  bool begun_ = false;
+};
+
+/// One recovery in a line; `is_last` unless another one came after it.
+std::string recovery_text(const cluster::RecoveryReport& recovery, bool is_last);
+
+/// The job in a few lines: what it did, at which cost, what it survived.
+void print_summary(const cluster::JobReport& report);
+
+}  // namespace piracema::tools

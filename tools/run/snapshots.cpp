@@ -1,0 +1,125 @@
+#include "tools/run/snapshots.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <ctime>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <vector>
+
+#include "base/text.h"
+#include "store/snapshot/directory_store.h"
+
+namespace piracema::tools {
+
+namespace {
+
+struct Row {
+  SnapshotId snapshot = 0;
+  /// Nothing where the snapshot could not be read.
+  std::optional<store::Manifest> manifest;
+  const char* state = "";
+  std::string why;
+};
+
+std::uint64_t bytes_of(const store::Manifest& manifest) {
+  std::uint64_t sum = 0;
+  for (const store::Part& part : manifest.parts) sum += part.bytes;
+  return sum;
+}
+
+Row row_of(store::DirectoryStore& store, SnapshotId snapshot, bool verify) {
+  auto manifest = verify ? store::verify(store, snapshot) : store.manifest(snapshot);
+  if (!manifest) {
+    const bool version = manifest.error().code == Errc::refused;
+    return {snapshot, std::nullopt, version ? "other version" : "damaged",
+            manifest.error().message};
+  }
+  const char* state = manifest->finished ? "finished" : verify ? "intact" : "complete";
+  return {snapshot, *std::move(manifest), state, ""};
+}
+
+// Seconds since 1970 as a date; "-" for what no clock of ours shows.
+std::string date(std::uint64_t seconds, bool utc) {
+  constexpr std::uint64_t end_of_year_9999 = 253'402'300'799;
+  if (seconds > end_of_year_9999) return "-";
+  const auto time = static_cast<std::time_t>(seconds);
+  std::tm parts{};
+  utc ? ::gmtime_r(&time, &parts) : ::localtime_r(&time, &parts);
+  char text[32];
+  std::strftime(text, sizeof text, utc ? "%Y-%m-%dT%H:%M:%SZ" : "%Y-%m-%d %H:%M:%S", &parts);
+  return text;
+}
+
+std::string as_table(const std::vector<Row>& rows, const std::string& directory) {
+  if (rows.empty()) return concat("No snapshots in ", directory, ".\n");
+  char line[128];
+  const auto columns = [&](const std::string& snapshot, const std::string& taken,
+                           const std::string& replicas, const std::string& size) {
+    std::snprintf(line, sizeof line, "%8s  %-19s  %8s  %8s  ", snapshot.c_str(), taken.c_str(),
+                  replicas.c_str(), size.c_str());
+    return std::string(line);
+  };
+  std::string out = columns("SNAPSHOT", "TAKEN", "REPLICAS", "SIZE") + "STATE\n";
+  for (const Row& row : rows) {
+    const auto& manifest = row.manifest;
+    out += columns(concat(row.snapshot), manifest ? date(manifest->created, false) : "-",
+                   manifest ? concat(manifest->parts.size()) : "-",
+                   manifest ? human_bytes(static_cast<double>(bytes_of(*manifest))) : "-");
+    out += row.state;
+    if (!row.why.empty()) out += concat(" (", row.why, ")");
+    out += '\n';
+  }
+  return out;
+}
+
+std::string as_json(const std::vector<Row>& rows, const std::string& directory) {
+  using nlohmann::ordered_json;
+  ordered_json list = ordered_json::array();
+  for (const Row& row : rows) {
+    ordered_json entry{{"snapshot", row.snapshot}, {"state", row.state}};
+    if (row.manifest) {
+      entry["taken"] = date(row.manifest->created, true);
+      entry["epoch"] = row.manifest->epoch;
+      entry["replicas"] = row.manifest->parts.size();
+      entry["bytes"] = bytes_of(*row.manifest);
+    } else {
+      entry["error"] = row.why;
+    }
+    list.push_back(std::move(entry));
+  }
+  const ordered_json document{{"directory", directory}, {"snapshots", std::move(list)}};
+  // A directory's name need not be UTF-8.
+  return document.dump(2, ' ', false, ordered_json::error_handler_t::replace) + '\n';
+}
+
+}  // namespace
+
+Answer describe_snapshots(const std::string& directory, bool verify, bool json) {
+  auto store = store::open_directory_store(directory, false);
+  if (!store) return {3, "", store.error().message};
+  auto snapshots = (*store)->list();
+  if (!snapshots) return {3, "", snapshots.error().message};
+
+  std::vector<Row> rows;
+  for (const SnapshotId snapshot : *snapshots) rows.push_back(row_of(**store, snapshot, verify));
+  const auto of_version = [](const Row& row) {
+    return std::string_view(row.state) == "other version";
+  };
+  if (!rows.empty() && std::all_of(rows.begin(), rows.end(), of_version)) {
+    return {3, "", rows.back().why};
+  }
+  const bool all_read = std::all_of(rows.begin(), rows.end(),
+                                    [](const Row& row) { return row.manifest.has_value(); });
+  return {verify && !all_read ? 1 : 0, json ? as_json(rows, directory) : as_table(rows, directory),
+          ""};
+}
+
+int list_snapshots(const std::string& directory, bool verify, bool json) {
+  const Answer answer = describe_snapshots(directory, verify, json);
+  std::fputs(answer.out.c_str(), stdout);
+  if (!answer.error.empty()) std::fprintf(stderr, "piracema: error: %s\n", answer.error.c_str());
+  return answer.code;
+}
+
+}  // namespace piracema::tools

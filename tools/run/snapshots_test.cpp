@@ -1,0 +1,144 @@
+#include "tools/run/snapshots.h"
+
+#include <doctest/doctest.h>
+
+#include <cstdlib>
+#include <ctime>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "base/testing.h"
+#include "store/snapshot/directory_store.h"
+
+namespace piracema::tools {
+
+using namespace testing;
+
+namespace {
+
+using testing::contains;
+using testing::ScratchDirectory;
+
+// Three snapshots of two replicas; the last one at the end of the job.
+struct Job {
+  ScratchDirectory scratch;
+  std::string directory = scratch.path() + "/d";
+  std::unique_ptr<store::DirectoryStore> store = *store::open_directory_store(directory, true);
+
+  Job() {
+    ::setenv("TZ", "UTC", 1);
+    ::tzset();
+    for (const SnapshotId snapshot : {1, 2, 3}) {
+      store::Manifest manifest{.snapshot = snapshot, .epoch = 1, .finished = snapshot == 3};
+      manifest.created = 1'700'000'000 + snapshot;
+      for (ReplicaId replica = 0; replica < 2; ++replica) {
+        manifest.parts.push_back(*store->put(snapshot, replica, as_bytes("a state")));
+      }
+      REQUIRE(store->commit(manifest));
+    }
+  }
+
+  std::string file(SnapshotId snapshot, const std::string& name) const {
+    return directory + "/00000000000" + std::to_string(snapshot) + "/" + name;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("snapshots are listed as they were taken") {
+  const Job job;
+  const Answer answer = describe_snapshots(job.directory, false, false);
+  CHECK(answer.code == 0);
+  CHECK(answer.error.empty());
+  CHECK(answer.out ==
+        "SNAPSHOT  TAKEN                REPLICAS      SIZE  STATE\n"
+        "       1  2023-11-14 22:13:21         2      14 B  complete\n"
+        "       2  2023-11-14 22:13:22         2      14 B  complete\n"
+        "       3  2023-11-14 22:13:23         2      14 B  finished\n");
+}
+
+TEST_CASE("a damaged snapshot is told with its file, and by the exit code when it was looked for") {
+  const Job job;
+  testing::overwrite(job.file(2, "part-0001"), "torn");
+  CHECK(describe_snapshots(job.directory, false, false).code == 0);
+
+  const Answer answer = describe_snapshots(job.directory, true, false);
+  CHECK(answer.code == 1);
+  CHECK(contains(answer.out, "       1  2023-11-14 22:13:21         2      14 B  intact\n"));
+  CHECK(contains(answer.out, "       2  -                           -         -  damaged (" +
+                                 job.file(2, "part-0001") +
+                                 ": want a header of 32 bytes, found 4 bytes)\n"));
+}
+
+TEST_CASE("the list is JSON on request") {
+  const Job job;
+  testing::overwrite(job.file(2, "manifest.json"), "");
+  const Answer answer = describe_snapshots(job.directory, true, true);
+  CHECK(answer.code == 1);
+  const auto document = nlohmann::json::parse(answer.out);
+  CHECK(document["directory"] == job.directory);
+  const auto& list = document["snapshots"];
+  REQUIRE(list.size() == 3);
+  CHECK(list[0] == nlohmann::json{{"snapshot", 1},
+                                  {"state", "intact"},
+                                  {"taken", "2023-11-14T22:13:21Z"},
+                                  {"epoch", 1},
+                                  {"replicas", 2},
+                                  {"bytes", 14}});
+  CHECK(list[1]["state"] == "damaged");
+  CHECK(contains(list[1]["error"].get<std::string>(), "000000000002/manifest.json: want JSON"));
+  CHECK(list[2]["state"] == "finished");
+}
+
+TEST_CASE("a directory without a snapshot yet is fine") {
+  const ScratchDirectory scratch;
+  const std::string directory = scratch.path() + "/d";
+  REQUIRE(store::open_directory_store(directory, true));
+  const Answer answer = describe_snapshots(directory, true, false);
+  CHECK(answer.code == 0);
+  CHECK(answer.out == "No snapshots in " + directory + ".\n");
+}
+
+TEST_CASE("what is no snapshot directory gets one line and exit code 3") {
+  const ScratchDirectory scratch;
+  testing::overwrite(scratch.path() + "/letter", "Dear Sir");
+  for (const std::string& path :
+       {scratch.path(), scratch.path() + "/letter", scratch.path() + "/none", std::string()}) {
+    CAPTURE(path);
+    const Answer answer = describe_snapshots(path, false, true);
+    CHECK(answer.code == 3);
+    CHECK(answer.out.empty());
+    CHECK(contains(answer.error, "snapshot directory, found "));
+    CHECK_FALSE(contains(answer.error, "\n"));
+  }
+}
+
+TEST_CASE("a directory of another version gets one line and exit code 3, a single one does not") {
+  const Job job;
+  const auto make_version_2 = [&](SnapshotId snapshot) {
+    std::string text = testing::contents(job.file(snapshot, "manifest.json"));
+    text.replace(text.find("\"version\": 1"), 12, "\"version\": 2");
+    testing::overwrite(job.file(snapshot, "manifest.json"), text);
+  };
+  make_version_2(1);
+  make_version_2(2);
+  const Answer mixed = describe_snapshots(job.directory, true, false);
+  CHECK(mixed.code == 1);
+  CHECK(contains(mixed.out, "other version (" + job.directory));
+
+  make_version_2(3);
+  const Answer answer = describe_snapshots(job.directory, false, false);
+  CHECK(answer.code == 3);
+  CHECK(answer.error ==
+        job.file(3, "manifest.json") + ": this program reads version 1 of the format, found 2");
+}
+
+TEST_CASE("a date that no calendar has does not stop the list") {
+  const Job job;
+  store::Manifest manifest{.snapshot = 4, .created = ~std::uint64_t{0}};
+  REQUIRE(job.store->commit(manifest));
+  CHECK(contains(describe_snapshots(job.directory, true, false).out,
+                 "       4  -                           0       0 B  intact\n"));
+}
+
+}  // namespace piracema::tools
