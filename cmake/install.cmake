@@ -1,28 +1,40 @@
-# The installed tree: the command, the public headers, and one compiled library.
+# The installed tree: the commands, the public headers, and two compiled libraries.
 #
-#   bin/piracema  include/piracema/  lib/libpiracema.a  lib/cmake/piracema/  lib/pkgconfig/
+#   bin/piracema  include/piracema/  lib/libpiracema.a  lib/libpiracema_smr.a  lib/cmake/piracema/
+#   lib/pkgconfig/
 #
+# piracema::piracema is for streams; piracema::smr, for replicated state machines, stands on it.
 # Programs inside this tree link the same library, by the same name, as users do.
 include(CMakePackageConfigHelpers)
 
-get_property(parts GLOBAL PROPERTY piracema_parts)
-set(objects "")
-foreach(part ${parts})
-  list(APPEND objects $<TARGET_OBJECTS:${part}>)
-endforeach()
-
-add_library(piracema_library STATIC ${objects})
-add_library(piracema::piracema ALIAS piracema_library)
-set_target_properties(piracema_library PROPERTIES
-  OUTPUT_NAME piracema EXPORT_NAME piracema LINKER_LANGUAGE CXX)
-target_include_directories(piracema_library INTERFACE
-  $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
-  $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
-target_compile_features(piracema_library INTERFACE cxx_std_20)
-target_link_libraries(piracema_library INTERFACE Threads::Threads sodium)
+# piracema_installed_library(TARGET NAME FILE): the rooms that are INSTALLED_IN it, as libFILE.a.
+function(piracema_installed_library target name file)
+  get_property(parts GLOBAL PROPERTY piracema_parts_of_${name})
+  set(objects "")
+  foreach(part ${parts})
+    list(APPEND objects $<TARGET_OBJECTS:${part}>)
+  endforeach()
+  add_library(${target} STATIC ${objects})
+  add_library(piracema::${name} ALIAS ${target})
+  set_target_properties(${target} PROPERTIES
+    OUTPUT_NAME ${file} EXPORT_NAME ${name} LINKER_LANGUAGE CXX)
+  target_include_directories(${target} INTERFACE
+    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
+    $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+  target_compile_features(${target} INTERFACE cxx_std_20)
+  target_link_libraries(${target} INTERFACE Threads::Threads sodium)
+  install(TARGETS ${target} EXPORT piracema ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  # What a debugger wants is nine tenths of the file; a debug build keeps it.
+  if(NOT CMAKE_BUILD_TYPE STREQUAL Debug)
+    install(CODE "execute_process(COMMAND \"${CMAKE_STRIP}\" --strip-debug
+      \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_LIBDIR}/lib${file}.a\")")
+  endif()
+endfunction()
+piracema_installed_library(piracema_library piracema piracema)
+piracema_installed_library(piracema_smr_library smr piracema_smr)
+target_link_libraries(piracema_smr_library INTERFACE piracema_library)
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/piracema)
-install(TARGETS piracema_library EXPORT piracema ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(DIRECTORY include/piracema DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(EXPORT piracema NAMESPACE piracema:: FILE piracema-targets.cmake
   DESTINATION ${package_dir})
@@ -38,5 +50,7 @@ install(FILES
 # The prefix is that of `cmake --install --prefix`, so pkg-config finds it from the file's place.
 file(RELATIVE_PATH prefix_from_pc
   /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
-configure_file(cmake/piracema.pc.in piracema.pc @ONLY)
-install(FILES ${PROJECT_BINARY_DIR}/piracema.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+foreach(package piracema piracema-smr)
+  configure_file(cmake/${package}.pc.in ${package}.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/${package}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endforeach()

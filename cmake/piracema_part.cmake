@@ -38,16 +38,20 @@ function(piracema_precompile target)
   target_precompile_headers(${target} REUSE_FROM piracema_precompiled)
 endfunction()
 
-set_property(GLOBAL PROPERTY piracema_parts "")
+# The rooms of each installed library, by its name.
+set_property(GLOBAL PROPERTY piracema_parts_of_piracema "")
+set_property(GLOBAL PROPERTY piracema_parts_of_smr "")
 
-# piracema_part(NAME FOLDERS … SOURCES … DEPENDS … TESTS … PURE_TESTS …): one room of the house.
+# piracema_part(NAME [INSTALLED_IN LIBRARY] FOLDERS … SOURCES … DEPENDS … TESTS … PURE_TESTS …): one
+# room of the house.
 #
 # Makes the objects of the room, and a ctest for each file of TESTS and of PURE_TESTS; the latter
 # have no threads, and are not built for the thread sanitizer. `DEPENDS` are the rooms that
 # it may name, `FOLDERS` its folders in their order: each names only those before it.
-# tests/layers_test.py holds the #includes to both lists.
+# tests/layers_test.py holds the #includes to both lists. `INSTALLED_IN` is the library that users get
+# it in: piracema if nothing is said, smr, or none.
 function(piracema_part name)
-  cmake_parse_arguments(PART "" "" "FOLDERS;SOURCES;DEPENDS;LIBRARIES;TESTS;PURE_TESTS" ${ARGN})
+  cmake_parse_arguments(PART "" "INSTALLED_IN" "FOLDERS;SOURCES;DEPENDS;LIBRARIES;TESTS;PURE_TESTS" ${ARGN})
   set(target piracema_${name})
   add_library(${target} STATIC ${PART_SOURCES})
   target_include_directories(${target} PUBLIC
@@ -57,7 +61,10 @@ function(piracema_part name)
   endforeach()
   target_link_libraries(${target} PUBLIC ${PART_LIBRARIES} PRIVATE piracema_options)
   piracema_precompile(${target})
-  set_property(GLOBAL APPEND PROPERTY piracema_parts ${target})
+  if(NOT PART_INSTALLED_IN)
+    set(PART_INSTALLED_IN piracema)
+  endif()
+  set_property(GLOBAL APPEND PROPERTY piracema_parts_of_${PART_INSTALLED_IN} ${target})
   if(NOT PIRACEMA_SANITIZE STREQUAL "thread")
     list(APPEND PART_TESTS ${PART_PURE_TESTS})
   endif()

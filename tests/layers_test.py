@@ -34,7 +34,7 @@ MPI_ALLOWED = re.compile(r"src/net/socket/mpi[^/]*|src/coll/mpi/.*|apps/[^/]+/mp
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*(?:"([^"]+)"|<([^>]+)>)', re.MULTILINE)
 PART = re.compile(r"piracema_part\(\s*(\w+)([^)]*)\)")
-KEYWORDS = {"FOLDERS", "SOURCES", "DEPENDS", "LIBRARIES", "TESTS", "PURE_TESTS"}
+KEYWORDS = {"INSTALLED_IN", "FOLDERS", "SOURCES", "DEPENDS", "LIBRARIES", "TESTS", "PURE_TESTS"}
 # Tests and what they share.
 TEST_FILE = re.compile(r"(.*_)?(test|testing|fixture|test_app|test_support)\.(h|cpp)")
 

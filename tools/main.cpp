@@ -1,25 +1,21 @@
 #include <CLI/CLI.hpp>
 #include <chrono>
-#include <cstdio>
-#include <cstdlib>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/log.h"
-#include "base/parse_bytes.h"
+#include "base/parse.h"
 #include "base/standard_fds.h"
 #include "base/text.h"
-#include "ckpt/capsule/hook.h"
 #include "host/agent.h"
 #include "tools/arguments.h"
-#include "tools/ckpt/command.h"
-#include "tools/ckpt/program.h"
-#include "tools/coll/command.h"
-#include "tools/kv/command.h"
+#include "tools/command_line.h"
+#include "tools/product.h"
 #include "tools/run/command.h"
 #include "tools/run/graph_command.h"
+#include "tools/run/kill_order.h"
 #include "tools/run/report_json.h"
 #include "tools/run/settings.h"
 #include "tools/run/snapshots.h"
@@ -46,39 +42,6 @@ constexpr const char* run_footer =
     "from [run] in the file of settings (workers = 4), else it is the default.\n"
     "Ctrl-C takes a last snapshot and stops; a second one ends at once.\n"
     "\n";
-
-/// Says what the parser does not know: that a program and its arguments follow.
-class HelpText : public CLI::Formatter {
- public:
-  HelpText() { column_width(28); }
-
- private:
-  // What an option excludes is said in its text.
-  std::string make_option_opts(const CLI::Option* option) const override {
-    return option->get_type_size() == 0 ? "" : " " + option->get_type_name();
-  }
-  std::string make_usage(const CLI::App* app, std::string) const override {
-    const std::string name = app->get_name();
-    std::string words = concat("piracema ", name, " [OPTIONS] [--] APP ARGS...");
-    if (name == "piracema") words = "piracema run|graph|snapshots|kv|ckpt|coll [OPTIONS] ...";
-    if (name == "coll")
-      words = "piracema coll [OPTIONS] -- MPIRUN ARGS...\n       piracema coll report [--dot] FILE";
-    if (name == "snapshots") words = "piracema snapshots [OPTIONS] DIR";
-    if (name == "kv") words = "piracema kv demo|replica|keygen|put|get|... [OPTIONS] ...";
-    if (name == "ckpt") words = "piracema ckpt run|save|stop|resume|list|... [OPTIONS] ...";
-    if (app->get_parent() != nullptr && app->get_parent()->get_name() == "ckpt") {
-      words = concat("piracema ckpt ", name, " [OPTIONS]",
-                     name == "run" || name == "window" ? " -- PROGRAM ARGS..." : "");
-    }
-    if (app->get_parent() != nullptr && app->get_parent()->get_name() == "kv") {
-      words = concat("piracema kv ", name, " [OPTIONS] ",
-                     name == "keygen"                      ? "FILE"
-                     : name == "replica" || name == "demo" ? ""
-                                                           : "WORDS...");
-    }
-    return concat("Usage: ", words, "\n");
-  }
-};
 
 Error usage(std::string message) { return {Errc::usage, std::move(message)}; }
 
@@ -116,13 +79,10 @@ struct CommandLine {
   CommandLine();
   int run(int argc, char** argv);
 
-  CLI::App app{"Runs stream-processing programs that survive the loss of their processes."};
+  std::unique_ptr<CLI::App> app = make_command_line();
   CLI::App* run_app = nullptr;
   CLI::App* graph_app = nullptr;
   CLI::App* snapshots_app = nullptr;
-  std::unique_ptr<KvCommand> kv;
-  std::unique_ptr<CollCommand> coll;
-  std::unique_ptr<CkptCommand> ckpt;
 
   RunCommand command;
   std::string settings_file;
@@ -138,21 +98,16 @@ struct CommandLine {
 };
 
 CommandLine::CommandLine() {
-  app.name("piracema");
-  app.set_version_flag("--version", "piracema " PIRACEMA_VERSION);
-  app.footer(concat("piracema run --help, and so on, tells more of a command.\n\n", exit_codes));
-  app.formatter(std::make_shared<HelpText>());
+  app->footer(concat("piracema run --help, and so on, tells more of a command.\n\n", exit_codes));
   add_run();
   add_graph();
   add_snapshots();
-  kv = std::make_unique<KvCommand>(app);
-  coll = std::make_unique<CollCommand>(app);
-  ckpt = std::make_unique<CkptCommand>(app);
+  for (const Product& product : products()) app->add_subcommand(product.name, product.help);
 }
 
 void CommandLine::add_run() {
   run_app =
-      app.add_subcommand("run", "Run a program as several processes, here or on several hosts");
+      app->add_subcommand("run", "Run a program as several processes, here or on several hosts");
   run_app->prefix_command();
   run_app->footer(std::string(run_footer) + exit_codes);
 
@@ -229,14 +184,14 @@ void CommandLine::add_run() {
 }
 
 void CommandLine::add_graph() {
-  graph_app = app.add_subcommand("graph", "Print the graph of a program, for Graphviz");
+  graph_app = app->add_subcommand("graph", "Print the graph of a program, for Graphviz");
   graph_app->prefix_command();
   graph_app->footer(std::string("Example:\n  piracema graph ./app in.txt out.txt | dot -Tsvg\n\n") +
                     exit_codes);
 }
 
 void CommandLine::add_snapshots() {
-  snapshots_app = app.add_subcommand("snapshots", "List the snapshots in a directory");
+  snapshots_app = app->add_subcommand("snapshots", "List the snapshots in a directory");
   snapshots_app->add_option("DIR", snapshots_directory, "The directory")->required();
   snapshots_app->add_flag("--verify", verify, "Read every byte; exit code 1 if one is damaged");
   snapshots_app->add_flag("--json", json, "As JSON");
@@ -249,9 +204,6 @@ int CommandLine::dispatch() {
     log(Level::error, error.message);
     return error.code == Errc::usage ? 2 : 3;
   };
-  if (kv->parsed()) return kv->run();
-  if (coll->parsed()) return coll->run();
-  if (ckpt->parsed()) return ckpt->run();
   if (snapshots_app->parsed()) return list_snapshots(snapshots_directory, verify, json);
   if (graph_app->parsed()) {
     auto program = program_of(*graph_app);
@@ -280,31 +232,17 @@ int CommandLine::dispatch() {
 int CommandLine::run(int argc, char** argv) {
   // The parser would call it an argument that was not expected.
   const std::string first = argc > 1 ? argv[1] : "-";
-  const bool is_command = first == "run" || first == "graph" || first == "snapshots" ||
-                          first == "kv" || first == "ckpt" || first == "coll";
-  if (!is_command && !first.starts_with('-')) {
+  for (const Product& product : products()) {
+    if (first != product.name) continue;
+    log(Level::error, become(product, argv).message);
+    return 3;
+  }
+  if (first != "run" && first != "graph" && first != "snapshots" && !first.starts_with('-')) {
     log(Level::error,
         concat("unknown command '", first, "': want run, graph, snapshots, kv, ckpt or coll"));
     return 2;
   }
-  if (first == "ckpt") argc = ckpt->take_program(argc, argv);
-  if (first == "coll") argc = coll->take_launcher(argc, argv);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() == 0) return app.exit(error);  // Help or version.
-    log(Level::error,
-        concat(error.what(), "; see piracema ", is_command ? first + " " : "", "--help"));
-    return 2;
-  }
-  return dispatch();
-}
-
-// What was asked for and could not be written is a failure; a job that is done stays done.
-int check_output(int code, bool is_job) {
-  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
-  log(is_job ? Level::warning : Level::error, "standard output: not all could be written");
-  return code == 0 && !is_job ? 1 : code;
+  return run_command_line(*app, argc, argv, [this] { return dispatch(); });
 }
 
 }  // namespace
@@ -314,14 +252,5 @@ int main(int argc, char** argv) {
   if (argc > 1 && std::string_view(argv[1]) == "agent") {
     return cluster::run_agent(argc - 1, argv + 1);
   }
-  // criu names a file to call, without words for it.
-  if (argc == 1 && std::getenv(ckpt::hook_variable) != nullptr) return ckpt::run_hook();
-  if (const auto code = run_ckpt_part(argc, argv)) return *code;
-  try {
-    const int code = CommandLine().run(argc, argv);
-    return check_output(code, argc > 1 && std::string_view(argv[1]) == "run");
-  } catch (const std::exception& error) {
-    log(Level::error, error.what());
-    return 3;
-  }
+  return CommandLine().run(argc, argv);
 }

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "base/log.h"
-#include "base/parse_bytes.h"
+#include "base/parse.h"
 #include "base/standard_fds.h"
 #include "base/text.h"
 #include "cluster/embedded.h"

@@ -22,6 +22,7 @@
 #include "tools/ckpt/images.h"
 #include "tools/ckpt/program.h"
 #include "tools/ckpt/slurm.h"
+#include "tools/product.h"
 
 namespace piracema::tools {
 
@@ -91,7 +92,7 @@ void CkptCommand::add_windows(CLI::App& app) {
 }
 
 CkptCommand::CkptCommand(CLI::App& app) {
-  ckpt_ = app.add_subcommand("ckpt", "Checkpoint and restart of unmodified programs and MPI jobs");
+  ckpt_ = app.add_subcommand("ckpt", product_help("ckpt"));
   ckpt_->require_subcommand(1);
   const std::string footer = concat(
       "Examples:\n"

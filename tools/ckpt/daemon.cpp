@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/log.h"
+#include "base/parse.h"
 #include "base/text.h"
 #include "ckpt/capsule/criu.h"
 #include "ckpt/image/compression.h"

@@ -11,6 +11,7 @@
 #include <sstream>
 #include <string_view>
 
+#include "base/parse.h"
 #include "base/text.h"
 #include "ckpt/capsule/criu.h"
 #include "ckpt/capsule/door.h"

@@ -12,6 +12,7 @@
 #include <sstream>
 
 #include "base/log.h"
+#include "base/parse.h"
 #include "base/text.h"
 #include "ckpt/keeper/control.h"
 #include "forecast/dump/outlook.h"

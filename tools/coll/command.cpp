@@ -16,6 +16,7 @@
 #include "base/text.h"
 #include "coll/plan/settings.h"
 #include "tools/coll/report.h"
+#include "tools/product.h"
 
 namespace piracema::tools {
 
@@ -73,7 +74,7 @@ Result<std::string> library_of(const std::string& mpi) {
 }  // namespace
 
 CollCommand::CollCommand(CLI::App& app) {
-  coll_ = app.add_subcommand("coll", "Run an MPI job whose collectives follow the network");
+  coll_ = app.add_subcommand("coll", product_help("coll"));
   coll_->prefix_command();
   coll_->footer(footer);
   coll_->add_option("--engine", engine_, "auto, tree, mst, two-level, binomial, native");

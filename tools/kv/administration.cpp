@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/log.h"
+#include "base/parse.h"
 #include "base/text.h"
 #include "tools/arguments.h"
 

@@ -8,11 +8,13 @@
 #include <cstdio>
 
 #include "base/log.h"
+#include "base/parse.h"
 #include "base/text.h"
 #include "smr/link/keys.h"
 #include "tools/arguments.h"
 #include "tools/kv/demo.h"
 #include "tools/kv/operations.h"
+#include "tools/product.h"
 
 namespace piracema::tools {
 
@@ -48,7 +50,7 @@ constexpr OperationName operation_names[] = {
 }  // namespace
 
 KvCommand::KvCommand(CLI::App& app) {
-  kv_ = app.add_subcommand("kv", "A replicated key-value map: run its replicas, ask it");
+  kv_ = app.add_subcommand("kv", product_help("kv"));
   const std::string examples =
       "Examples:\n"
       "  piracema kv demo                     three replicas here, and commands for them\n"

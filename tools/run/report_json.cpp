@@ -9,7 +9,7 @@
 #include <thread>
 #include <variant>
 
-#include "tools/arguments.h"
+#include "tools/run/kill_order.h"
 
 namespace piracema::tools {
 

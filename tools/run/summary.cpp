@@ -3,8 +3,8 @@
 
 #include "base/log.h"
 #include "base/text.h"
-#include "tools/arguments.h"
 #include "tools/run/display.h"
+#include "tools/run/kill_order.h"
 #include "tools/run/report_json.h"
 
 namespace piracema::tools {
