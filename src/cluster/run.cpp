@@ -1,7 +1,6 @@
 #include <piracema/run.h>
 #include <unistd.h>
 
-#include <charconv>
 #include <cstdlib>
 #include <string>
 #include <string_view>
@@ -32,13 +31,12 @@ int refuse(const Error& error) {
 
 // Whoever asks for the graph, and perhaps for its groups, wants nothing else.
 int write_to(const char* variable, std::string_view fd_text, const std::string& text) {
-  int fd = -1;
-  const auto [end, error] = std::from_chars(fd_text.data(), fd_text.data() + fd_text.size(), fd);
-  if (error != std::errc{} || end != fd_text.data() + fd_text.size()) {
+  const auto fd = parse_number<int>(fd_text);
+  if (!fd) {
     return refuse({Errc::config, concat(variable, ": want a descriptor, found '", fd_text, "'")});
   }
-  if (::write(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size())) return 0;
-  return refuse({Errc::config, with_errno(concat(variable, ": descriptor ", fd))});
+  if (::write(*fd, text.data(), text.size()) == static_cast<ssize_t>(text.size())) return 0;
+  return refuse({Errc::config, with_errno(concat(variable, ": descriptor ", *fd))});
 }
 
 bool is_set(const char* value) { return value != nullptr && *value != '\0'; }
@@ -52,9 +50,8 @@ std::string text_of(const char* variable) {
 Result<RunOptions> with_environment(RunOptions options) {
   if (options.snapshots.empty()) options.snapshots = text_of("PIRACEMA_SNAPSHOTS");
   if (const std::string text = text_of("PIRACEMA_THREADS"); !text.empty()) {
-    const auto [end, wrong] =
-        std::from_chars(text.data(), text.data() + text.size(), options.threads);
-    if (wrong != std::errc{} || end != text.data() + text.size() || options.threads == 0) {
+    options.threads = parse_number<std::uint32_t>(text).value_or(0);
+    if (options.threads == 0) {
       return Error{Errc::config,
                    concat("PIRACEMA_THREADS: want a number from 1, found '", text, "'")};
     }

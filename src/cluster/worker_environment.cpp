@@ -1,9 +1,9 @@
 #include "cluster/worker_environment.h"
 
-#include <charconv>
 #include <cstdlib>
 #include <sstream>
 
+#include "base/parse.h"
 #include "base/text.h"
 
 namespace piracema::cluster {
@@ -19,26 +19,21 @@ template <class N>
 Result<N> number_of(const char* name, N otherwise) {
   const std::string text = text_of(name);
   if (text.empty()) return otherwise;
-  N value{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size()) {
-    return Error{Errc::config, concat(name, ": want a number, found '", text, "'")};
-  }
-  return value;
+  const auto value = parse_number<N>(text);
+  if (!value) return Error{Errc::config, concat(name, ": want a number, found '", text, "'")};
+  return *value;
 }
 
 Result<std::vector<std::uint32_t>> numbers_of(const char* name) {
   const std::string text = text_of(name);
   std::vector<std::uint32_t> all;
-  for (const char* at = text.data(); at != text.data() + text.size();) {
-    std::uint32_t number = 0;
-    const auto [end, error] = std::from_chars(at, text.data() + text.size(), number);
-    const bool last = end == text.data() + text.size();
-    if (error != std::errc{} || (!last && *end != ',')) {
+  std::istringstream in(text);
+  for (std::string one; std::getline(in, one, ',');) {
+    const auto number = parse_number<std::uint32_t>(one);
+    if (!number) {
       return Error{Errc::config, concat(name, ": want numbers with commas, found '", text, "'")};
     }
-    all.push_back(number);
-    at = last ? end : end + 1;
+    all.push_back(*number);
   }
   return all;
 }
@@ -55,15 +50,14 @@ Result<std::map<Slot, std::uint32_t>> limits_of(const char* name) {
   std::map<Slot, std::uint32_t> all;
   std::istringstream in(text_of(name));
   for (std::string one; std::getline(in, one, ',');) {
-    Slot slot = 0;
-    std::uint32_t limit = 0;
-    const char* const last = one.data() + one.size();
-    const auto [colon, wrong] = std::from_chars(one.data(), last, slot);
-    const bool right = wrong == std::errc{} && colon != last && *colon == ':';
-    if (!right || std::from_chars(colon + 1, last, limit).ptr != last || limit == 0) {
+    const std::string_view text = one;
+    const std::size_t colon = std::min(text.find(':'), text.size());
+    const auto slot = parse_number<Slot>(text.substr(0, colon));
+    const auto limit = parse_number<std::uint32_t>(text.substr(std::min(colon + 1, text.size())));
+    if (!slot || limit.value_or(0) == 0) {
       return Error{Errc::config, concat(name, ": want SLOT:COUNT, found '", one, "'")};
     }
-    all[slot] = limit;
+    all[*slot] = *limit;
   }
   return all;
 }
@@ -72,15 +66,14 @@ Result<std::map<Slot, net::SharedMemory>> peers_of(const std::string& text) {
   std::map<Slot, net::SharedMemory> all;
   std::istringstream in(text);
   for (std::string one; std::getline(in, one, ',');) {
-    Slot slot = 0;
     const std::size_t colon = one.find(':');
-    const auto [end, wrong] = std::from_chars(one.data(), one.data() + one.size(), slot);
-    if (wrong != std::errc{} || colon == one.npos || end != one.data() + colon) {
+    const auto slot = parse_number<Slot>(std::string_view(one).substr(0, colon));
+    if (!slot || colon == one.npos) {
       return Error{Errc::config, concat("PIRACEMA_PEERS: want SLOT:TRANSPORT, found '", one, "'")};
     }
     auto how = shared_memory_of(one.substr(colon + 1));
     if (!how) return how.error();
-    all[slot] = *how;
+    all[*slot] = *how;
   }
   return all;
 }

@@ -4,10 +4,10 @@
 #include <sodium.h>
 #include <unistd.h>
 
-#include <charconv>
 #include <vector>
 
 #include "base/fd.h"
+#include "base/parse.h"
 #include "base/text.h"
 
 namespace piracema::cluster {
@@ -85,12 +85,10 @@ Result<std::optional<Staging::Next>> Staging::line(std::string_view line) const 
   if (line.starts_with(failed)) {
     return Error{Errc::config, std::string(line.substr(failed.size()))};
   }
-  std::size_t number = 0;
   if (line.starts_with(wants)) {
     line.remove_prefix(wants.size());
-    const auto [end, wrong] = std::from_chars(line.data(), line.data() + line.size(), number);
-    if (wrong == std::errc{} && end == line.data() + line.size() && number < files_.size()) {
-      return std::optional(Next{Next::file, number});
+    if (const auto number = parse_number<std::size_t>(line); number && *number < files_.size()) {
+      return std::optional(Next{Next::file, *number});
     }
   }
   return Error{Errc::corrupt, concat("it says '", line, "', which nobody asked for")};

@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include <atomic>
-#include <charconv>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
@@ -15,6 +14,7 @@
 #include <sstream>
 
 #include "base/log.h"
+#include "base/parse.h"
 #include "base/text.h"
 #include "tools/kv/group.h"
 #include "tools/kv/operations.h"
@@ -112,24 +112,23 @@ class Demo {
   }
 
   bool change_group(const std::string& what, const std::string& whom) {
-    std::size_t replica = 0;
-    const auto [end, error] = std::from_chars(whom.data(), whom.data() + whom.size(), replica);
-    if (error != std::errc() || end != whom.data() + whom.size()) return false;
+    const auto replica = parse_number<std::size_t>(whom);
+    if (!replica) return false;
     Result<Done> done = Done{};
     if (what == "kill") {
-      done = group_.kill(replica);
+      done = group_.kill(*replica);
     } else if (what == "start") {
-      done = group_.start(replica);
+      done = group_.start(*replica);
     } else if (what == "stop") {
-      done = group_.freeze(replica);
+      done = group_.freeze(*replica);
     } else if (what == "cont") {
-      done = group_.thaw(replica);
+      done = group_.thaw(*replica);
     } else if (what == "replace") {
-      done = group_.replace(replica);
+      done = group_.replace(*replica);
     } else {
       return false;
     }
-    say(done ? concat(what, " ", replica, ": done") : done.error().message);
+    say(done ? concat(what, " ", *replica, ": done") : done.error().message);
     return true;
   }
 

@@ -2,12 +2,12 @@
 
 #include <piracema/smr/key_value.h>
 
-#include <charconv>
 #include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "base/parse.h"
 #include "base/text.h"
 
 namespace piracema::tools {
@@ -33,19 +33,13 @@ struct Asked {
   bool reads = false;
 };
 
-std::optional<std::uint64_t> number(const std::string& text) {
-  std::uint64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
-
 // nullopt: wrong words, for which the help has the right ones.
 std::optional<Asked> parse(const Words& words) {
   const std::string& what = words.front();
   const std::size_t count = words.size() - 1;
   const auto number_at = [&](std::size_t i) {
-    return i < words.size() ? number(words[i]) : std::optional<std::uint64_t>(0);
+    return i < words.size() ? parse_number<std::uint64_t>(words[i])
+                            : std::optional<std::uint64_t>(0);
   };
   if (what == "put" && (count == 2 || count == 3) && number_at(3)) {
     return Asked{kv::encode(kv::Put{.key = words[1], .value = words[2], .lease = *number_at(3)})};

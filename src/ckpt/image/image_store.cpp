@@ -1,10 +1,10 @@
 #include "ckpt/image/image_store.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cstdio>
 
 #include "base/ensure.h"
+#include "base/parse.h"
 #include "base/text.h"
 #include "ckpt/image/image_parts.h"
 #include "store/document.h"
@@ -19,9 +19,7 @@ constexpr std::string_view manifest_ending = ".json";
 ImageId image_of(std::string_view name) {
   if (!name.ends_with(manifest_ending)) return 0;
   name.remove_suffix(manifest_ending.size());
-  ImageId image = 0;
-  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), image);
-  if (error != std::errc() || end != name.data() + name.size()) return 0;
+  const ImageId image = parse_number<ImageId>(name).value_or(0);
   return ImageStore::manifest_name(image) == concat(name, manifest_ending) ? image : 0;
 }
 

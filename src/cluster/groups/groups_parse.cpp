@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <cctype>
-#include <charconv>
 
 #include "base/json_reader.h"
+#include "base/parse.h"
 #include "base/text.h"
 #include "cluster/groups/groups_check.h"
 #include "cluster/groups/groups_file.h"
@@ -37,10 +37,10 @@ void endpoint(JsonReader& reader, const JsonValue& value, GroupSettings& group) 
   group.host = has_port || is_v6 ? where.substr(0, colon) : where;
   if (is_v6 && where.ends_with(']')) group.host = where;
   if (group.host.size() < where.size()) {
-    const std::string digits = where.substr(group.host.size() + 1);
-    const auto [end, wrong] =
-        std::from_chars(digits.data(), digits.data() + digits.size(), group.port);
-    if (wrong != std::errc{} || end != digits.data() + digits.size() || group.port == 0) {
+    group.port =
+        parse_number<decltype(group.port)>(std::string_view(where).substr(group.host.size() + 1))
+            .value_or(0);
+    if (group.port == 0) {
       reader.fail(value.place, "HOST or HOST:PORT with a port from 1 to 65535",
                   concat("'", where, "'"));
     }
@@ -60,17 +60,15 @@ void endpoint(JsonReader& reader, const JsonValue& value, GroupSettings& group) 
 std::vector<std::uint32_t> cores(JsonReader& reader, const JsonValue& value) {
   const std::string list = reader.text(value);
   std::vector<std::uint32_t> all;
-  for (const char* at = list.data(); at <= list.data() + list.size();) {
-    std::uint32_t core = 0;
-    const auto [end, wrong] = std::from_chars(at, list.data() + list.size(), core);
-    const bool last = end == list.data() + list.size();
-    if (wrong != std::errc{} || (!last && *end != ',')) {
+  std::istringstream in(list + ",");
+  for (std::string one; std::getline(in, one, ',');) {
+    const auto core = parse_number<std::uint32_t>(one);
+    if (!core) {
       reader.fail(value.place, "numbers of cores with commas", concat("'", list, "'"));
       return all;
     }
-    if (core >= CPU_SETSIZE) reader.fail(value.place, "numbers of cores", concat(core));
-    all.push_back(core);
-    at = last ? list.data() + list.size() + 1 : end + 1;
+    if (*core >= CPU_SETSIZE) reader.fail(value.place, "numbers of cores", concat(*core));
+    all.push_back(*core);
   }
   return all;
 }

@@ -6,10 +6,10 @@
 
 #include <algorithm>
 #include <cctype>
-#include <charconv>
 #include <cstddef>
 #include <cstring>
 
+#include "base/parse.h"
 #include "base/text.h"
 
 namespace piracema::net {
@@ -46,13 +46,11 @@ Result<Address> Address::parse(std::string_view text) {
   const std::size_t colon = text.rfind(':');
   if (colon == std::string_view::npos) return not_an_address(text);
   std::string_view host = text.substr(0, colon);
-  const std::string_view digits = text.substr(colon + 1);
-  std::uint16_t port = 0;
-  const auto [end, wrong] = std::from_chars(digits.data(), digits.data() + digits.size(), port);
-  if (wrong != std::errc() || end != digits.data() + digits.size()) return not_an_address(text);
+  const auto port = parse_number<std::uint16_t>(text.substr(colon + 1));
+  if (!port) return not_an_address(text);
   const bool bracketed = host.size() >= 2 && host.front() == '[' && host.back() == ']';
   if (bracketed) host = host.substr(1, host.size() - 2);
-  auto made = make(std::string(host), port);
+  auto made = make(std::string(host), *port);
   if (!made || (made->family() == AF_INET6) != bracketed) return not_an_address(text);
   return made;
 }

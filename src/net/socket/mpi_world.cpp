@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -16,6 +15,7 @@
 #include <system_error>
 
 #include "base/ensure.h"
+#include "base/parse.h"
 #include "base/text.h"
 #include "net/socket/mpi_path.h"
 
@@ -107,9 +107,7 @@ bool MpiWorld::is_here() {
 
 std::uint32_t MpiWorld::rank_in_environment() {
   const char* text = std::getenv(is_open_mpi() ? "OMPI_COMM_WORLD_RANK" : "PMI_RANK");
-  std::uint32_t rank = 0;
-  if (text != nullptr) std::from_chars(text, text + std::strlen(text), rank);
-  return rank;
+  return text == nullptr ? 0 : parse_number<std::uint32_t>(text).value_or(0);
 }
 
 Result<std::unique_ptr<MpiWorld>> MpiWorld::begin() {

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "base/parse.h"
+
 namespace piracema::smr {
 
 namespace {
@@ -21,17 +23,10 @@ Result<Done> read_flag(const std::string& text, bool& to) {
 }
 
 Result<Done> read_time(const std::string& text, milliseconds least, milliseconds& to) {
-  static const std::pair<const char*, std::int64_t> units[] = {
-      {"ms", 1}, {"s", 1'000}, {"m", 60'000}, {"h", 3'600'000}};
-  std::int64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  for (const auto& [unit, factor] : units) {
-    if (error != std::errc() || end != text.data() + text.size() - std::string(unit).size() ||
-        !text.ends_with(unit) || number <= 0 || number > 3'600'000 / factor) {
-      continue;
-    }
-    to = milliseconds(number * factor);
-    if (to >= least) return Done{};
+  const auto time = parse_duration(text);
+  if (time && *time >= least && *time <= std::chrono::hours(1)) {
+    to = *time;
+    return Done{};
   }
   return wrong(
       concat("want a time from ", least.count(), "ms to 1h such as \"250ms\", found '", text, "'"));

@@ -2,10 +2,10 @@
 
 #include <piracema/error.h>
 
-#include <charconv>
 #include <chrono>
 #include <string>
 
+#include "base/parse.h"
 #include "base/text.h"
 
 /// Values of settings (settings_file.h), each from its text; Errc::config says what is wanted.
@@ -13,13 +13,12 @@ namespace piracema::smr {
 
 template <class N>
 Result<Done> read_number(const std::string& text, N least, N most, N& to) {
-  N number{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size() || number < least || number > most) {
+  const auto number = parse_number<N>(text);
+  if (!number || *number < least || *number > most) {
     return Error{Errc::config,
                  concat("want a number from ", least, " to ", most, ", found '", text, "'")};
   }
-  to = number;
+  to = *number;
   return Done{};
 }
 

@@ -1,9 +1,9 @@
 #include "smr/storage/checkpoint_format.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cstdio>
 
+#include "base/parse.h"
 #include "base/text.h"
 #include "wire/checksum.h"
 #include "wire/fields.h"
@@ -29,10 +29,8 @@ std::string name_of(std::string_view prefix, Instance instance) {
 
 std::optional<Instance> instance_in(std::string_view name, std::string_view prefix) {
   if (!name.starts_with(prefix)) return std::nullopt;
-  Instance instance = 0;
-  const char* end = name.data() + name.size();
-  const auto [stop, error] = std::from_chars(name.data() + prefix.size(), end, instance, 16);
-  if (error != std::errc() || stop != end || name_of(prefix, instance) != name) return std::nullopt;
+  const auto instance = parse_number<Instance>(name.substr(prefix.size()), 16);
+  if (!instance || name_of(prefix, *instance) != name) return std::nullopt;
   return instance;
 }
 

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <bit>
-#include <charconv>
 #include <cstdio>
 #include <cstring>
 
 #include "base/ensure.h"
+#include "base/parse.h"
 #include "base/text.h"
 #include "wire/checksum.h"
 
@@ -98,12 +98,8 @@ std::string segment_name(LogSequence first) {
 
 std::optional<LogSequence> first_of_segment(std::string_view name) {
   if (!name.starts_with(name_prefix)) return std::nullopt;
-  LogSequence first = 0;
-  const char* end = name.data() + name.size();
-  const auto [stop, error] = std::from_chars(name.data() + name_prefix.size(), end, first, 16);
-  if (error != std::errc() || stop != end || first == 0 || segment_name(first) != name) {
-    return std::nullopt;
-  }
+  const auto first = parse_number<LogSequence>(name.substr(name_prefix.size()), 16);
+  if (!first || *first == 0 || segment_name(*first) != name) return std::nullopt;
   return first;
 }
 

@@ -8,12 +8,12 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <charconv>
 #include <cstdio>
 #include <filesystem>
 #include <functional>
 #include <new>
 
+#include "base/parse.h"
 #include "base/text.h"
 #include "store/disk/file_lock.h"
 #include "store/disk/files.h"
@@ -38,9 +38,8 @@ std::string name_of(SnapshotId snapshot) {
 
 // The number of a snapshot's directory; nullopt for a name that `name_of` does not make.
 std::optional<SnapshotId> number_of(std::string_view name) {
-  SnapshotId number = 0;
-  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
-  if (error != std::errc() || number == 0 || name != name_of(number)) return std::nullopt;
+  const auto number = parse_number<SnapshotId>(name);
+  if (!number || *number == 0 || name != name_of(*number)) return std::nullopt;
   return number;
 }
 

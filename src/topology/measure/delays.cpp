@@ -1,10 +1,10 @@
 #include "topology/measure/delays.h"
 
-#include <charconv>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "base/parse.h"
 #include "base/text.h"
 
 namespace piracema::coll {
@@ -15,31 +15,21 @@ struct Ranks {
   Rank first, last;
 };
 
-template <class N>
-bool whole(std::string_view text, N& value) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc{} && end == text.data() + text.size();
-}
-
 std::optional<Ranks> parse_ranks(std::string_view text, Rank size) {
   if (text == "all") return Ranks{0, size - 1};
   const std::size_t dash = text.find('-');
-  Ranks ranks{};
-  if (!whole(text.substr(0, dash), ranks.first)) return std::nullopt;
-  ranks.last = ranks.first;
-  if (dash != std::string_view::npos && !whole(text.substr(dash + 1), ranks.last)) {
-    return std::nullopt;
-  }
-  if (ranks.first > ranks.last || ranks.last >= size) return std::nullopt;
-  return ranks;
+  const auto first = parse_number<Rank>(text.substr(0, dash));
+  const auto last =
+      dash == std::string_view::npos ? first : parse_number<Rank>(text.substr(dash + 1));
+  if (!first || !last || *first > *last || *last >= size) return std::nullopt;
+  return Ranks{*first, *last};
 }
 
 std::optional<double> parse_ms(std::string_view text) {
   if (!text.ends_with("ms")) return std::nullopt;
-  double value = 0;
-  if (!whole(text.substr(0, text.size() - 2), value)) return std::nullopt;
-  if (!(value >= 0 && value < 1e9)) return std::nullopt;
-  return value / 1e3;
+  const auto value = parse_number<double>(text.substr(0, text.size() - 2));
+  if (!value || !(*value >= 0 && *value < 1e9)) return std::nullopt;
+  return *value / 1e3;
 }
 
 std::vector<std::string_view> words_of(std::string_view line) {
