@@ -2,13 +2,10 @@
 
 #include <piracema/error.h>
 
-#include <condition_variable>
-#include <deque>
 #include <functional>
-#include <mutex>
-#include <thread>
 
 #include "base/ids.h"
+#include "base/work_queue.h"
 #include "store/snapshot/snapshot_store.h"
 
 namespace piracema::cluster {
@@ -20,9 +17,8 @@ class StoreThread {
   /// Called on the thread.
   using OnCommitted = std::function<void(SnapshotId, Result<Done>)>;
 
+  /// At its end it finishes what was asked for.
   StoreThread(store::SnapshotStore& store, OnCommitted on_committed);
-  /// Finishes what was asked for.
-  ~StoreThread();
 
   /// Makes it complete; the time of creation is now.
   void commit(store::Manifest manifest);
@@ -30,17 +26,10 @@ class StoreThread {
   void drop(SnapshotId snapshot);
 
  private:
-  void add(std::function<void()> task);
-  void work();
-
   store::SnapshotStore& store_;
   OnCommitted on_committed_;
-
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::deque<std::function<void()>> tasks_;
-  bool ending_ = false;
-  std::thread thread_;
+  /// The last member: its thread uses the others.
+  WorkQueue queue_{WorkQueue::AtEnd::finish};
 };
 
 }  // namespace piracema::cluster

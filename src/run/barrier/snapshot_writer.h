@@ -1,12 +1,9 @@
 #pragma once
 
-#include <condition_variable>
-#include <deque>
 #include <functional>
-#include <mutex>
-#include <thread>
 
 #include "base/ids.h"
+#include "base/work_queue.h"
 #include "store/snapshot/snapshot_store.h"
 
 namespace piracema::runtime {
@@ -26,23 +23,17 @@ class SnapshotWriter {
   /// Called on the writer's thread once the state is durable, or could not be stored.
   using OnDone = std::function<void(const Job&, Result<store::Part>)>;
 
+  /// At its end it finishes the one at hand and drops the rest.
   SnapshotWriter(store::SnapshotStore& store, OnDone on_done);
-  /// Finishes the one at hand and drops the rest.
-  ~SnapshotWriter();
 
   /// Any thread. The queue is short: a replica saves once a snapshot, and one is on the way.
   void write(Job job);
 
  private:
-  void loop();
-
   store::SnapshotStore& store_;
   const OnDone on_done_;
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::deque<Job> jobs_;
-  bool quit_ = false;
-  std::thread thread_;
+  /// The last member: its thread uses the others.
+  WorkQueue queue_{WorkQueue::AtEnd::drop};
 };
 
 }  // namespace piracema::runtime

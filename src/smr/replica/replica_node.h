@@ -11,13 +11,13 @@
 #include <string>
 #include <vector>
 
+#include "base/work_queue.h"
 #include "smr/client/client_port.h"
 #include "smr/link/authenticator.h"
 #include "smr/link/door.h"
 #include "smr/link/peer_links.h"
 #include "smr/order/core/core.h"
 #include "smr/replica/execution.h"
-#include "smr/storage/disk_thread.h"
 #include "smr/storage/log_writer.h"
 #include "smr/storage/shelf.h"
 #include "smr/storage/storage.h"
@@ -119,7 +119,7 @@ class ReplicaNode {
   Shelf shelf_;
   std::unique_ptr<store::DirectoryDisk> disk_;
   std::unique_ptr<Storage> storage_;
-  std::unique_ptr<DiskThread> disk_thread_;
+  std::unique_ptr<WorkQueue> disk_thread_;
   std::uint64_t next_record_ = 1;
   std::unique_ptr<Execution> execution_;
   std::unique_ptr<ClientPort> clients_;

@@ -71,7 +71,7 @@ Result<Recovered> ReplicaNode::open_storage(const View& view) {
     });
   };
   host.failed = [this](Error why) { poller_.post([this, why = std::move(why)] { fail(why); }); };
-  disk_thread_ = std::make_unique<DiskThread>();
+  disk_thread_ = std::make_unique<WorkQueue>(WorkQueue::AtEnd::drop);
   log_ = std::make_unique<LogWriter>(std::move(host));
   return recovered;
 }
