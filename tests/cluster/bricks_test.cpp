@@ -37,7 +37,7 @@ TEST_CASE("bricks give each item once, in one process and in three") {
     for (const bool processes : {false, true}) {
       CAPTURE(kind);
       CAPTURE(processes);
-      const store::ScratchDirectory scratch;
+      const testing::ScratchDirectory scratch;
       const std::string out = scratch.path() + "/out";
       const std::vector<std::string> program = {BRICKS_APP, out, "kind=" + kind, "items=20000"};
       Job job(processes ? piracema_run({"-n", "3"}, program) : program);
@@ -52,7 +52,7 @@ TEST_CASE("bricks give each item once, in one process and in three") {
 TEST_CASE("bricks give each item once although processes are killed") {
   for (const std::string kind : {"cycle", "right_to_left", "shuffle", "branches", "combined"}) {
     CAPTURE(kind);
-    const store::ScratchDirectory scratch;
+    const testing::ScratchDirectory scratch;
     const std::string out = scratch.path() + "/out", enough = scratch.path() + "/enough";
     Job job(
         piracema_run({"-n", "3", "--snapshots", scratch.path() + "/snapshots", "--every", "100ms"},
@@ -80,7 +80,7 @@ TEST_CASE("bricks give each item once although processes are killed") {
 TEST_CASE("neighbours that are fused on demand give the same, and a wrong wish is an error") {
   for (const bool processes : {false, true}) {
     CAPTURE(processes);
-    const store::ScratchDirectory scratch;
+    const testing::ScratchDirectory scratch;
     const std::string out = scratch.path() + "/out";
     const std::vector<std::string> program = {BRICKS_APP, out, "kind=shuffle", "items=5000"};
     Job job(processes ? piracema_run({"-n", "2"}, program) : program, {"PIRACEMA_FUSE=all"});
@@ -91,14 +91,14 @@ TEST_CASE("neighbours that are fused on demand give the same, and a wrong wish i
     // The nodes a and b are one thread.
     if (processes) CHECK(is_in("a+b", job.output()));
   }
-  const store::ScratchDirectory scratch;
+  const testing::ScratchDirectory scratch;
   Job job({BRICKS_APP, scratch.path() + "/out", "kind=shuffle", "items=5"}, {"PIRACEMA_FUSE=some"});
   CHECK(job.wait() == 3);
   CHECK(is_in("PIRACEMA_FUSE: want 'all', 'cheap' or 'none', found 'some'", job.errors()));
 }
 
 TEST_CASE("neighbours that cost little are fused by themselves, which the graph shows") {
-  const store::ScratchDirectory scratch;
+  const testing::ScratchDirectory scratch;
   const std::string out = scratch.path() + "/out";
   const std::vector<std::string> program = {BRICKS_APP, out, "kind=cheap", "items=1000"};
   const auto graph_with = [&](const std::string& fuse) {
@@ -119,7 +119,7 @@ TEST_CASE("neighbours that cost little are fused by themselves, which the graph 
 }
 
 TEST_CASE("a program with combined nodes is spread over the groups of a file") {
-  const store::ScratchDirectory scratch;
+  const testing::ScratchDirectory scratch;
   const std::string out = scratch.path() + "/out", groups = scratch.path() + "/groups.json";
   std::ofstream(groups) << R"({"groups": [{"name": "A", "endpoint": "localhost"},
                                           {"name": "B", "endpoint": "localhost"}]})";
@@ -132,7 +132,7 @@ TEST_CASE("a program with combined nodes is spread over the groups of a file") {
 TEST_CASE("what may wait in a cycle is bounded by as much as the user says") {
   for (const bool processes : {false, true}) {
     CAPTURE(processes);
-    const store::ScratchDirectory scratch;
+    const testing::ScratchDirectory scratch;
     const std::vector<std::string> program = {BRICKS_APP, scratch.path() + "/out", "kind=cycle",
                                               "items=100"};
     Job job(processes ? piracema_run({"-n", "2", "--cycle-bytes", "10B"}, program) : program,
@@ -141,7 +141,7 @@ TEST_CASE("what may wait in a cycle is bounded by as much as the user says") {
     const std::string said = job.errors() + job.output();
     CHECK(is_in("the cycle of 'master': more than 10 B wait to be taken back", said));
   }
-  const store::ScratchDirectory scratch;
+  const testing::ScratchDirectory scratch;
   Job job({BRICKS_APP, scratch.path() + "/out", "kind=cycle", "items=5"},
           {"PIRACEMA_CYCLE_BYTES=much"});
   CHECK(job.wait() == 3);

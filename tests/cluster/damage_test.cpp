@@ -43,7 +43,7 @@ std::vector<std::string> newest_files(const Stream& stream, const std::string& b
 void flip_a_byte(const std::string& path) {
   std::string bytes = contents(path);
   bytes.at(bytes.size() / 2) ^= 0x10;
-  store::overwrite(path, bytes);
+  testing::overwrite(path, bytes);
 }
 
 // A file system of its own at `path`, seen by this process and its children only.
@@ -84,7 +84,7 @@ TEST_CASE("a snapshot that was damaged is left for the one before, with a warnin
   }
   SUBCASE("the manifest is empty") {
     const std::string manifest = newest_files(stream, "manifest").front();
-    store::overwrite(manifest, "");
+    testing::overwrite(manifest, "");
     resume_and_check(manifest);
   }
 }
@@ -108,7 +108,7 @@ TEST_CASE("a full disk fails the snapshots, not the job") {
   const Stream stream;
   std::filesystem::create_directory(stream.snapshots);
   const std::string expected = stream.expected(9'000);
-  const std::string answer = store::in_child([&]() -> std::string {
+  const std::string answer = testing::in_child([&]() -> std::string {
     if (!mount_small(stream.snapshots)) return "not permitted";
     // Three parts of 200 kB do not fit.
     Job job(stream.run({"items=9000", "pause_us=300", "ballast=200000"}));

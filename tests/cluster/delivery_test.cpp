@@ -29,7 +29,7 @@ Shares shares_of(const std::string& text) {
 
 /// Alone, or as three processes.
 Shares deliver(const std::string& how, bool processes) {
-  const store::ScratchDirectory scratch;
+  const testing::ScratchDirectory scratch;
   const std::string out = scratch.path() + "/out";
   const std::vector<std::string> program = {DELIVERY_APP, out, "how=" + how};
   Job job(processes ? piracema_run({"-n", "3"}, program) : program);
@@ -39,7 +39,7 @@ Shares deliver(const std::string& how, bool processes) {
 
 /// The lines of a sender with a worker in its own process and one in another.
 std::vector<std::string> take_turns(const std::string& how) {
-  const store::ScratchDirectory scratch;
+  const testing::ScratchDirectory scratch;
   const std::string file = scratch.path() + "/groups.json", out = scratch.path() + "/out";
   std::ofstream(file) << R"({"groups": [{"name": "near", "endpoint": "localhost"},
                                         {"name": "far", "endpoint": "localhost"}]})";

@@ -27,7 +27,7 @@ std::string expected(std::size_t items) {
 }  // namespace
 
 TEST_CASE("pictures that are handed over arrive whole and in order, whichever way they take") {
-  const store::ScratchDirectory scratch;
+  const testing::ScratchDirectory scratch;
   const std::string out = scratch.path() + "/out";
   const std::vector<std::string> program = {PICTURES_APP, out, "items=60"};
   for (const std::string transport : {"", "tcp", "shm"}) {

@@ -13,7 +13,7 @@ using namespace piracema::testing;
 // bound is on their number, which no load changes; the processor time, which is to be under 1 % of
 // a core, is a figure (README), and only a loop that spins fails by it.
 TEST_CASE("a job of four workers that waits wakes 200 times a second at most, and is small") {
-  const store::ScratchDirectory scratch;
+  const testing::ScratchDirectory scratch;
   const std::string fifo = scratch.path() + "/go";
   REQUIRE(::mkfifo(fifo.c_str(), 0600) == 0);
   Job job(piracema_run({"-n", "4", "--snapshots", scratch.path() + "/snapshots"},

@@ -40,7 +40,7 @@ struct Outcome {
 /// Runs apps/operators.cpp and kills one worker after another.
 Outcome run_and_kill(std::vector<std::string> options, int sources, int sinks) {
   constexpr int kills = 5;
-  const store::ScratchDirectory scratch;
+  const testing::ScratchDirectory scratch;
   const std::string out = scratch.path() + "/out", enough = scratch.path() + "/enough";
   options.insert(options.begin(),
                  {OPERATORS_APP, out, "items=1000000", "until=" + enough, "pause_us=500"});

@@ -36,7 +36,7 @@ TEST_CASE("bricks give each item once where one thread has them all") {
     for (const bool processes : {false, true}) {
       CAPTURE(kind);
       CAPTURE(processes);
-      const store::ScratchDirectory scratch;
+      const testing::ScratchDirectory scratch;
       const std::string out = scratch.path() + "/out";
       const std::vector<std::string> program = {BRICKS_APP, out, "kind=" + kind, "items=5000"};
       Job job(processes ? piracema_run({"-n", "2", "--threads", "1"}, program) : program,
@@ -50,7 +50,7 @@ TEST_CASE("bricks give each item once where one thread has them all") {
 TEST_CASE("bricks on one thread give each item once although processes are killed") {
   for (const std::string kind : {"cycle", "shuffle"}) {
     CAPTURE(kind);
-    const store::ScratchDirectory scratch;
+    const testing::ScratchDirectory scratch;
     const std::string out = scratch.path() + "/out", enough = scratch.path() + "/enough";
     Job job(piracema_run({"-n", "3", "--threads", "1", "--snapshots", scratch.path() + "/snapshots",
                           "--every", "100ms"},
@@ -92,7 +92,7 @@ TEST_CASE("a source that sleeps does not keep those from working who share its o
 }
 
 TEST_CASE("a wrong wish for threads is an error") {
-  const store::ScratchDirectory scratch;
+  const testing::ScratchDirectory scratch;
   for (const std::string wish : {"0", "two", "5000"}) {
     Job job({BRICKS_APP, scratch.path() + "/out", "kind=shuffle", "items=5"},
             {"PIRACEMA_THREADS=" + wish});

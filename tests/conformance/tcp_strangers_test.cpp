@@ -140,7 +140,7 @@ TEST_CASE("who says anything but a greeting is cut off without an answer") {
     CHECK(stranger.hear().empty());
   }
   SUBCASE("a slot that does not call this one, or is none") {
-    for (const Slot slot : {Slot{0}, TcpTransport::slots_max, ~Slot{0}}) {
+    for (const Slot slot : {Slot{0}, slots_max, ~Slot{0}}) {
       Greeting wrong = greeting();
       wrong.slot = slot;
       Stranger stranger(a);
@@ -251,7 +251,7 @@ TEST_CASE("a port that is taken, a token that is none and a slot too high are er
   CHECK(taken.error().message.find(a.transport().address()) != std::string::npos);
 
   settings.port = 0;
-  settings.me = TcpTransport::slots_max;
+  settings.me = slots_max;
   CHECK(TcpTransport::open(poller, settings, {}).error().code == Errc::config);
   settings.me = 0;
   settings.token.pop_back();

@@ -13,8 +13,8 @@
 
 #include "base/random.h"
 #include "cluster/smr/kv_model.h"
-#include "kv_group.h"
 #include "linearizability/checker.h"
+#include "tools/kv/group.h"
 
 /// What the tests of real replicas share.
 namespace piracema::testing {
