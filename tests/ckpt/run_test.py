@@ -163,6 +163,66 @@ class Run(CkptTest):
         self.assertEqual(wanted[0], (self.dir / "stdout").read_text())
         self.assertEqual(wanted[1], (self.path / "file").read_text())
 
+    def job_with_two_images(self):
+        job = self.run_job(*PROGRAM)
+        job.read(10)
+        self.ckpt("save", "--dir", self.dir)
+        job.read(10)
+        self.ckpt("stop", "--dir", self.dir)
+        self.assertEqual(75, job.end(), job.errors())
+        return job
+
+    def test_a_restart_that_fails_once_is_tried_again_from_the_same_image(self):
+        wanted = self.wanted()
+        job = self.job_with_two_images()
+        flag = self.path / "flag"
+        flag.touch()
+        second = self.resume(*self.criu_that_does(
+            f'[ "$CRTOOLS_SCRIPT_ACTION" = post-restore ] && rm {flag} 2>/dev/null && exit 1'))
+        self.assertEqual(STATUS, second.end(), second.errors())
+        self.assertFalse(flag.exists())
+        self.assertIn("trying the same image again", second.errors())
+        self.check(wanted, job, second)
+
+    def test_going_back_to_an_older_image_is_said_and_what_is_taken_back(self):
+        wanted = self.wanted()
+        self.job_with_two_images()
+        second = self.resume("--quiet", *self.criu_that_does(
+            'case "$CRTOOLS_SCRIPT_ACTION $PIRACEMA_CKPT_HOOK" in post-restore*/000000000002*) exit 1;; esac'))
+        self.assertEqual(STATUS, second.end(), second.errors())
+        self.assertIn("going back to the image before it", second.errors())
+        self.assertRegex(second.errors(), "goes back to image 1 of [-0-9 :]+: [1-9][0-9]* bytes of its output are "
+                                          "taken back and will be written again")
+        self.assertEqual(wanted[0], (self.dir / "stdout").read_text())
+        self.assertEqual(wanted[1], (self.path / "file").read_text())
+
+    def test_a_job_whose_image_is_complete_runs_no_further_though_criu_lets_go_of_it(self):
+        wanted = self.wanted()
+        flag, criu = self.path / "flag", self.path / "criu"
+        options = self.criu_that_does(
+            f'[ "$CRTOOLS_SCRIPT_ACTION" = post-dump ] && [ -e {flag} ] && {{ "$HOOK"; exit 1; }}')
+        # It does not end before the job has written on, or is seen to stand still.
+        criu.rename(self.path / "criu-that-fails")
+        criu.write_text(f"""#!/bin/sh
+{criu}-that-fails "$@"
+code=$?
+if [ "$1" = dump ] && [ -e {flag} ]; then
+  size=$(stat -c %s {self.dir}/stdout)
+  while [ "$(stat -c %s {self.dir}/stdout)" = "$size" ] && grep -q '^State:.[RSD]' "/proc/$3/status"; do :; done
+fi
+exit $code
+""")
+        criu.chmod(0o755)
+        job = self.run_job(*PROGRAM, options=options)
+        job.read(10)
+        flag.touch()
+        self.ckpt("stop", "--dir", self.dir)
+        self.assertEqual(75, job.end(), job.errors())
+        flag.unlink()
+        second = self.resume()
+        self.assertEqual(STATUS, second.end(), second.errors())
+        self.check(wanted, job, second)
+
     def test_images_that_are_all_torn_or_foreign_are_refused(self):
         job = self.run_job(*PROGRAM)
         job.read(5)

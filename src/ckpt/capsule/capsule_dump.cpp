@@ -1,4 +1,5 @@
 // How the first process of a capsule has the job saved.
+#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -68,12 +69,16 @@ bool CapsuleInit::ended_itself() const {
 }
 
 // criu kills what it has saved, and then may take it for a failure that somebody is dead. By then
-// the hook has made the image complete: the job was stopped, or is by the end of the capsule.
-bool CapsuleInit::is_stopped_all_the_same() const {
-  if (order_.several) return order_.stop && !ended_itself() && agreed_;
+// the hook has made the image complete. Whoever criu has let go of is ended here: it would be beyond
+// its image with each step.
+bool CapsuleInit::is_stopped_all_the_same() {
+  if (!order_.stop || ended_itself()) return false;
   const std::string manifest =
       concat(order_.directory, "/images/", ImageStore::manifest_name(order_.image));
-  return order_.stop && !ended_itself() && ::access(manifest.c_str(), F_OK) == 0;
+  const bool is_complete = order_.several ? agreed_ : ::access(manifest.c_str(), F_OK) == 0;
+  // All of the capsule but its first process.
+  if (is_complete) ::kill(-1, SIGKILL);
+  return is_complete;
 }
 
 void CapsuleInit::dumped(bool ok) {

@@ -35,7 +35,7 @@ class CapsuleInit {
   void restored(bool ok);
   void dumped(bool ok);
   bool ended_itself() const;
-  bool is_stopped_all_the_same() const;
+  bool is_stopped_all_the_same();
   bool may_pass(const std::string& why) const;
   void refuse_dump(const std::string& why);
   Result<Done> check_before_dump() const;

@@ -1,5 +1,7 @@
 #include "ckpt/capsule/hook.h"
 
+#include <signal.h>
+
 #include <cstdlib>
 #include <ctime>
 #include <fstream>
@@ -87,6 +89,14 @@ Result<Done> before_resume(const HookOrder& order) {
   return set_last_pid(static_cast<int>(record->last_pid));
 }
 
+// All stand still, and the image is complete. criu ends them now; if it fails and lets go of them
+// they do not run on, beyond their image, until the capsule ends them.
+void hold_job(const HookOrder& order) {
+  for (const JobProcess& process : tree_of(all_processes(), static_cast<pid_t>(order.root))) {
+    ::kill(process.pid, SIGSTOP);
+  }
+}
+
 Result<Done> act(const HookOrder& order, std::string_view action) {
   if (action.empty()) return commit(order);
   if (action == "pre-dump" || action == "pre-restore") return hold_loopback();
@@ -96,7 +106,11 @@ Result<Done> act(const HookOrder& order, std::string_view action) {
   const auto saved = order.several ? after_dump_with_others(order) : after_dump(order);
   if (!saved) return saved;
   if (!order.stop) return release_loopback();
-  return order.several ? Done{} : commit(order);
+  if (!order.several) {
+    if (auto done = commit(order); !done) return done;
+  }
+  hold_job(order);
+  return Done{};
 }
 
 }  // namespace

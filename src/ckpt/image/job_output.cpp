@@ -55,14 +55,15 @@ void JobOutput::drain(bool last) {
   if (error_) pass_on(*error_, last);
 }
 
-void JobOutput::cut() {
-  if (output_) output_->cut_to(size_of(directory_.stdout_path()));
-  if (error_) error_->cut_to(size_of(directory_.stderr_path()));
+std::uint64_t JobOutput::cut() {
+  return cut(directory_.stdout_path(), size_of(directory_.stdout_path())) +
+         cut(directory_.stderr_path(), size_of(directory_.stderr_path()));
 }
 
-void JobOutput::cut(const std::string& path, std::uint64_t bytes) {
-  if (output_ && path == directory_.stdout_path()) output_->cut_to(bytes);
-  if (error_ && path == directory_.stderr_path()) error_->cut_to(bytes);
+std::uint64_t JobOutput::cut(const std::string& path, std::uint64_t bytes) {
+  if (output_ && path == directory_.stdout_path()) return output_->cut_to(bytes);
+  if (error_ && path == directory_.stderr_path()) return error_->cut_to(bytes);
+  return 0;
 }
 
 }  // namespace piracema::ckpt

@@ -24,10 +24,10 @@ class JobOutput {
   /// What is there now; when it is the last time, waits until it is taken.
   void drain(bool last = false);
   /// The files were cut to what they hold now, or to nothing, as the job goes on from before: what
-  /// follows is new.
-  void cut();
+  /// follows is new. Gives the bytes that are taken back by that: they have been passed on.
+  std::uint64_t cut();
   /// Likewise one of both, to so many bytes; any other file is none of ours.
-  void cut(const std::string& path, std::uint64_t bytes);
+  std::uint64_t cut(const std::string& path, std::uint64_t bytes);
 
  private:
   JobOutput(net::Poller& poller, const JobDirectory& directory)

@@ -50,6 +50,10 @@ bool OutputTail::drain(bool wait) {
   }
 }
 
-void OutputTail::cut_to(std::uint64_t bytes) { at_ = std::min(at_, bytes); }
+std::uint64_t OutputTail::cut_to(std::uint64_t bytes) {
+  const std::uint64_t beyond = at_ - std::min(at_, bytes);
+  at_ -= beyond;
+  return beyond;
+}
 
 }  // namespace piracema::ckpt

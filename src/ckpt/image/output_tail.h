@@ -26,8 +26,9 @@ class OutputTail {
   bool drain(bool wait = false);
   int to() const { return to_; }
 
-  /// The file was cut, as it goes on from an older image: what follows that size is new.
-  void cut_to(std::uint64_t bytes);
+  /// The file was cut, as it goes on from an older image: what follows that size is new. Gives
+  /// the bytes that had been passed on beyond it.
+  std::uint64_t cut_to(std::uint64_t bytes);
 
  private:
   OutputTail(Fd file, Fd watch, std::uint64_t at, int to)

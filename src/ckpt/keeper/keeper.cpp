@@ -18,6 +18,10 @@ constexpr Time pause_least = std::chrono::milliseconds(10);
 constexpr Time pause_most = std::chrono::milliseconds(200);
 constexpr Time passing_for = std::chrono::seconds(2);
 
+// An image that is right is not given up, and with it all that was done since the one before,
+// because a restart has failed once.
+constexpr int launches_most = 3;
+
 }  // namespace
 
 std::vector<KeeperAction> Keeper::begin(Time now) {
@@ -52,14 +56,24 @@ void Keeper::on(const Launched& event) {
   if (event.ok) {
     state_ = State::running;
     attempt_ = 0;
+    failed_launches_ = 0;
     saved_at_ = not_before_ = now_;
     trying_since_.reset();
     return;
   }
+  failed_launches_ += 1;
+  if (event.passing && failed_launches_ < launches_most) {
+    return launch_again(event.why + "; trying the same image again");
+  }
   if (!event.more) return finish(attempt_ == 0 ? End::failed : End::lost, 0, event.why);
-  act(Remark{event.why + "; trying the image before it"});
-  // What a failed restart has left behind is not built upon.
   attempt_ += 1;
+  failed_launches_ = 0;
+  launch_again(event.why + "; going back to the image before it");
+}
+
+// What a failed restart has left behind is not built upon.
+void Keeper::launch_again(std::string why) {
+  act(Remark{std::move(why)});
   act(KillCapsule{});
   open();
 }
@@ -197,6 +211,7 @@ void Keeper::hand_back(bool saved, std::string why) {
   closes_.reset();
   state_ = State::away;
   attempt_ = 0;
+  failed_launches_ = 0;
   if (settings_.once || !settings_.windows || stop_wanted_)
     finish(End::stopped, 0, "the window has closed");
 }

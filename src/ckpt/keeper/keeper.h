@@ -25,6 +25,8 @@ struct CapsuleReady {
 struct Launched {
   bool ok = false, more = false;
   std::string why;
+  /// As far as is known nothing is wrong with the image: it may do another time.
+  bool passing = false;
 };
 struct JobEnded {
   int status = 0;
@@ -144,6 +146,7 @@ class Keeper {
   void on(const Tick& event) { (void)event; }
 
   void open();
+  void launch_again(std::string why);
   void dump(bool stop);
   /// Soon, unless that has been tried for long enough.
   bool try_again();
@@ -161,7 +164,9 @@ class Keeper {
   State state_ = State::away;
   Time now_{};
   std::vector<KeeperAction> actions_;
+  /// Images that were passed by, and how often the one that is tried has failed.
   std::size_t attempt_ = 0;
+  int failed_launches_ = 0;
   Time saved_at_{}, forecast_{};
   std::optional<Time> closes_;
   /// A dump that failed is not tried again before.

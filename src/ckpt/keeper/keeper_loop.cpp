@@ -171,7 +171,9 @@ void KeeperLoop::hear(const Report& report) {
       return tell(CapsuleReady{report.ok, report.message});
     case ReportKind::started:
       if (report.ok && restart_->image()) note(concat("goes on from image ", *restart_->image()));
-      return tell(Launched{report.ok, restart_->has_more(), report.message});
+      // It was checked before, so it is the launch that has failed.
+      return tell(Launched{report.ok, restart_->has_more(), report.message,
+                           restart_->image().has_value()});
     case ReportKind::dumped:
       return dumped(report);
     case ReportKind::ended:

@@ -191,6 +191,23 @@ TEST_CASE("an image that cannot be gone on from leads to the one before, in a ne
   CHECK(std::get<Finish>(actions.back()).end == End::lost);
 }
 
+TEST_CASE("an image that nothing is wrong with is tried again before it is given up") {
+  Keeper keeper({});
+  keeper.begin(Time{});
+  for (int i = 0; i < 2; ++i) {
+    CHECK(std::get<Launch>(keeper.step(Time{}, CapsuleReady{true, {}})[0]).attempt == 0);
+    const auto actions = keeper.step(Time{}, Launched{false, true, "criu: no", true});
+    CHECK(std::holds_alternative<KillCapsule>(actions[1]));
+    CHECK(std::holds_alternative<OpenCapsule>(actions[2]));
+  }
+  keeper.step(Time{}, CapsuleReady{true, {}});
+  const auto actions = keeper.step(Time{}, Launched{false, true, "criu: no", true});
+  CHECK(std::get<Remark>(actions[0]).text == "criu: no; going back to the image before it");
+  CHECK(std::get<Launch>(keeper.step(Time{}, CapsuleReady{true, {}})[0]).attempt == 1);
+  // One that is there alone is not given up at once either.
+  CHECK(keeper.step(Time{}, Launched{false, false, "criu: no", true}).size() == 3);
+}
+
 TEST_CASE("periodic images are made one interval after the last one was complete") {
   Running job({.every = seconds(10)});
   CHECK(job.keeper.wake() == seconds(10));

@@ -1,6 +1,7 @@
 #include "ckpt/keeper/restart.h"
 
 #include <algorithm>
+#include <ctime>
 #include <filesystem>
 #include <utility>
 
@@ -10,6 +11,28 @@
 #include "ckpt/image/image_parts.h"
 
 namespace piracema::ckpt {
+
+namespace {
+
+// "image 2 of 2026-03-01 04:05:06".
+std::string name_of(const Manifest& manifest) {
+  const auto created = static_cast<std::time_t>(manifest.created);
+  std::tm local{};
+  ::localtime_r(&created, &local);
+  char text[32];
+  std::strftime(text, sizeof text, "%F %T", &local);
+  return concat("image ", manifest.image, " of ", std::string_view(text));
+}
+
+// Whoever reads it, or a file that the job has written and closed, sees that twice.
+void say_what_is_taken_back(const std::string& to, std::uint64_t bytes) {
+  if (bytes == 0) return;
+  log(Level::warning, concat("the job goes back to ", to, ": ", bytes,
+                             " bytes of its output are taken back and will be written again; files "
+                             "that it had closed by then stay as they are"));
+}
+
+}  // namespace
 
 Result<std::vector<Manifest>> Restart::images() {
   const auto all = store_.list();
@@ -72,7 +95,7 @@ Result<Order> Restart::from_beginning(Order order) {
     if (std::filesystem::exists(path, failed)) std::filesystem::resize_file(path, 0, failed);
     if (failed) return Error{Errc::io, concat(path, ": ", failed.message())};
   }
-  output_.cut();
+  say_what_is_taken_back("the beginning", output_.cut());
   return order;
 }
 
@@ -101,7 +124,7 @@ Result<Done> Restart::roll_back_here(const Manifest& manifest, Order& order) {
   }
   if (auto back = roll_back(*record, order.parts); !back) return back;
   order.root = record->root;
-  output_.cut();
+  say_what_is_taken_back(name_of(manifest), output_.cut());
   return Done{};
 }
 
@@ -110,7 +133,9 @@ Result<Done> Restart::roll_back_here(const Manifest& manifest, Order& order) {
 Result<Done> Restart::cut_output_of_hosts(const Manifest& manifest) {
   const auto record = store_.record_of_host(manifest, 1);
   if (!record) return record.error();
-  for (const FileRecord& file : record->files) output_.cut(file.path, file.bytes);
+  std::uint64_t bytes = 0;
+  for (const FileRecord& file : record->files) bytes += output_.cut(file.path, file.bytes);
+  say_what_is_taken_back(name_of(manifest), bytes);
   return Done{};
 }
 
