@@ -126,9 +126,18 @@ class Daemon(CkptTest):
                 (2, "--grace", ["daemon", "--queue", self.queue, "--idle", "1s", "--grace", "x"]),
                 (2, "want -- and the program", ["submit", "--queue", self.queue, "--dir", "d"]),
                 (2, "--dir and --stream", ["submit", "--queue", self.queue, "--", "true"]),
+                (3, "'./nothing' cannot be run", ["submit", "--queue", self.queue, "--dir", "d", "--", "./nothing"]),
+                (3, "'nothing-of-this-name' cannot", ["submit", "--queue", self.queue, "--stream", "--",
+                                                      "nothing-of-this-name"]),
                 (3, "holds something else", ["queue", "--queue", self.path])]:
             (self.path / "something").touch()
             self.assertIn(says, self.ckpt(*words, code=code).stderr)
+        self.assertEqual([], self.jobs())
+        # Nobody but root has jobs run in a capsule.
+        as_nobody = subprocess.run(
+            [PIRACEMA, "ckpt", "submit", "--queue", str(self.path / "own"), "--dir", "d", "--", "true"], cwd="/",
+            user=65534, capture_output=True, text=True)
+        self.assertEqual((3, True), (as_nobody.returncode, "want root" in as_nobody.stderr), as_nobody.stderr)
         first = self.daemon()
         self.until(lambda: list(self.queue.glob("host-*.lock")), first)
         second = self.daemon()

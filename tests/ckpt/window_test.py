@@ -72,6 +72,12 @@ class Window(CkptTest):
         job.process.send_signal(signal.SIGCONT)
         self.assertEqual(75, job.end(), job.errors())
 
+    def test_of_two_ends_of_a_window_the_earlier_one_counts(self):
+        far = (time.localtime().tm_hour + 12) % 24
+        job = self.window("--until", f"{far:02}:00", "--for", "300ms")
+        self.assertEqual(3, job.end())
+        self.assertIn("shorter than one checkpoint", job.errors())
+
     def test_a_window_that_is_shorter_than_a_checkpoint_is_not_used(self):
         job = self.window("--for", "300ms")
         self.assertEqual(3, job.end())
@@ -106,7 +112,7 @@ class Window(CkptTest):
 
     def test_windows_that_make_no_sense_are_refused(self):
         (self.path / "w").write_text("someday 1 2\n")
-        for code, says, options in [(2, "want one of", []), (2, "want one of", ["--for", "1h", "--until", "06:00"]),
+        for code, says, options in [(2, "want --until or", []), (2, "want --until or", ["--for", "1h", "--windows", "w"]),
                                     (2, "--until", ["--until", "6"]), (2, "--for", ["--for", "long"]),
                                     (2, "--risk", ["--for", "1h", "--risk", "0"]),
                                     (3, "w:1:", ["--windows", "w"]), (3, "No such file", ["--windows", "nowhere"])]:

@@ -85,7 +85,8 @@ void CkptCommand::add_running(CLI::App& app) {
 
 void CkptCommand::add_windows(CLI::App& app) {
   app.add_option("--until", windows_.until, "The machine is lent until then: 06:00");
-  app.add_option("--for", windows_.during, "The machine is lent for so long: 2h");
+  app.add_option("--for", windows_.during,
+                 "The machine is lent for so long: 2h, 70s; with --until\nuntil the earlier one");
   app.add_option("--windows", windows_.file, "File of windows: lines of DAYS FROM TO [HOSTS]");
   app.add_option("--risk", windows_.risk,
                  "Percent of windows that may close before the job is\nsaved; default: 1");

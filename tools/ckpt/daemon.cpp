@@ -16,6 +16,7 @@
 #include "ckpt/image/job_directory.h"
 #include "ckpt/keeper/control.h"
 #include "ckpt/queue/daemon_loop.h"
+#include "ckpt/queue/queued_program.h"
 #include "tools/arguments.h"
 #include "tools/ckpt/program.h"
 
@@ -139,14 +140,19 @@ int CkptDaemon::submit(const std::vector<std::string>& program) {
   if (directory_.empty() != stream_) {
     return fail({Errc::usage, "want one of --dir and --stream"});
   }
-  auto queue = QueueDirectory::open(queue_);
-  if (!queue) return fail(queue.error());
+  // Who waits in a queue for hours would be told only then.
+  if (!stream_ && ::geteuid() != 0) {
+    return fail({Errc::config, "want root, as which a daemon runs what is no --stream"});
+  }
   QueuedJob job{.command = program,
                 .working_directory = std::filesystem::current_path().string(),
                 .stream = stream_,
                 .compress = compress_};
   for (char** one = environ; *one != nullptr; ++one) job.environment.emplace_back(*one);
   if (!stream_) job.directory = std::filesystem::absolute(directory_).lexically_normal().string();
+  if (auto runs = check_program(job); !runs) return fail(runs.error());
+  auto queue = QueueDirectory::open(queue_);
+  if (!queue) return fail(queue.error());
   const auto name = queue->submit(job);
   if (!name) return fail(name.error());
   std::printf("%s\n", name->c_str());

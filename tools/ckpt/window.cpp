@@ -67,16 +67,27 @@ WindowAt until(Time closes) {
   };
 }
 
-Result<WindowAt> find_window(const WindowOptions& options) {
+// The earlier one of --for and --until.
+Result<Time> find_close(const WindowOptions& options) {
+  Time closes = Time::max();
   if (!options.during.empty()) {
     const auto duration = parse_duration(options.during);
     if (!duration) return Error{Errc::usage, "--for: " + duration.error().message};
-    return until(now() + *duration);
+    closes = now() + *duration;
   }
   if (!options.until.empty()) {
     const auto minute = parse_time_of_day(options.until);
     if (!minute) return Error{Errc::usage, "--until: " + minute.error().message};
-    return until(steady_at(next_time_of_day(wall_at(std::time(nullptr)), *minute)));
+    closes = std::min(closes, steady_at(next_time_of_day(wall_at(std::time(nullptr)), *minute)));
+  }
+  return closes;
+}
+
+Result<WindowAt> find_window(const WindowOptions& options) {
+  if (options.file.empty()) {
+    const auto closes = find_close(options);
+    if (!closes) return closes.error();
+    return until(*closes);
   }
   auto rules = read_windows(options.file);
   if (!rules) return rules.error();
@@ -98,8 +109,10 @@ Result<double> parse_risk(const std::string& text) {
 }
 
 Result<Done> apply_window(const WindowOptions& options, RunSettings& settings) {
-  const int given = !options.until.empty() + !options.during.empty() + !options.file.empty();
-  if (given != 1) return Error{Errc::usage, "want one of --until, --for and --windows"};
+  const bool once = !options.until.empty() || !options.during.empty();
+  if (once == !options.file.empty()) {
+    return Error{Errc::usage, "want --until or --for or both, or --windows"};
+  }
   const auto risk = parse_risk(options.risk);
   if (!risk) return risk.error();
   auto window = find_window(options);

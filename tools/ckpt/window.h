@@ -12,7 +12,7 @@
 namespace piracema::tools {
 
 struct WindowOptions {
-  /// One of them: "06:00", "2h", a file of windows.
+  /// "06:00", "2h", or both: the earlier one; or a file of windows.
   std::string until, during, file;
   /// In percent.
   std::string risk = "1";

@@ -1,7 +1,13 @@
 #include "ckpt/queue/queued_program.h"
 
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
+#include <sstream>
 
 #include "base/text.h"
 
@@ -24,7 +30,40 @@ bool has_snapshot(const QueuedJob& job) {
   return false;
 }
 
+// As execvp(3) looks for it. 0, or what is wrong with the file.
+int why_not_run(const std::filesystem::path& file) {
+  struct stat status {};
+  if (::stat(file.c_str(), &status) != 0) return errno;
+  if (!S_ISREG(status.st_mode)) return EACCES;
+  return ::access(file.c_str(), X_OK) == 0 ? 0 : errno;
+}
+
+std::string path_of(const QueuedJob& job) {
+  constexpr std::string_view name = "PATH=";
+  for (const std::string& one : job.environment) {
+    if (one.starts_with(name)) return one.substr(name.size());
+  }
+  return "/bin:/usr/bin";
+}
+
 }  // namespace
+
+Result<Done> check_program(const QueuedJob& job) {
+  const std::string& word = job.command.front();
+  const std::filesystem::path place = job.working_directory;
+  int why = ENOENT;
+  if (word.find('/') != word.npos) {
+    why = why_not_run(place / word);
+  } else {
+    std::istringstream directories(path_of(job));
+    for (std::string one; why != 0 && std::getline(directories, one, ':');) {
+      const int found = why_not_run(place / one / word);
+      if (found == 0 || found == EACCES) why = found;
+    }
+  }
+  if (why == 0) return Done{};
+  return Error{Errc::config, concat("'", word, "' cannot be run: ", std::strerror(why))};
+}
 
 OwnProgram stream_program(const QueuedJob& job, const std::string& log) {
   OwnProgram program{job.command, job.environment, job.working_directory, log, log};

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <piracema/error.h>
+
 #include <optional>
 #include <string>
 
@@ -9,6 +11,10 @@
 
 /// What is run for a job of a queue.
 namespace piracema::ckpt {
+
+/// Whether this host could begin it, by the PATH and the working directory that it has. Errc::config
+/// with the program and what is wrong with it.
+Result<Done> check_program(const QueuedJob& job);
 
 /// A stream: `piracema run APP`, with `--resume` once there is a snapshot to go on from. It writes
 /// to `log`.
