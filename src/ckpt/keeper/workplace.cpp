@@ -4,11 +4,14 @@
 
 #include <utility>
 
+#include "ckpt/keeper/last_capsule.h"
+
 namespace piracema::ckpt {
 
 Result<std::unique_ptr<Workplace>> Workplace::start(net::Poller& poller, JobDirectory& directory,
                                                     const JobFile& job, WorkplaceSettings settings,
                                                     OnReport on_report, OnDied on_died) {
+  if (auto ended = wait_for_last_capsule(directory.path()); !ended) return ended.error();
   auto guard = Guard::start();
   if (!guard) return guard.error();
   return std::unique_ptr<Workplace>(new Workplace(poller, directory, job, std::move(settings),
@@ -37,6 +40,7 @@ Result<Done> Workplace::open() {
       {.criu = settings_.criu, .hook = settings_.program, .host_name = job_.host_name});
   if (!capsule) return capsule.error();
   capsule_ = *std::move(capsule);
+  note_capsule(directory_.path(), capsule_->pid());
   guard_until(closes_);
   poller_.watch(capsule_->handle(), EPOLLIN, [this](std::uint32_t) { hear_capsule(); });
   return Done{};

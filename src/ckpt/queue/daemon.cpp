@@ -11,6 +11,9 @@ namespace {
 
 constexpr Time retry_most = std::chrono::hours(1);
 
+// A close is told of again and again, by a clock that is read in seconds.
+constexpr Time one_close = std::chrono::seconds(5);
+
 }  // namespace
 
 std::vector<DaemonAction> Daemon::step(Time now, const DaemonEvent& event) {
@@ -18,6 +21,7 @@ std::vector<DaemonAction> Daemon::step(Time now, const DaemonEvent& event) {
   now_ = now;
   std::visit([this](const auto& e) { on(e); }, event);
   if (user_) take_back();
+  ask_in_time();
   kill_late();
   if (is_lent()) start_jobs();
   return std::exchange(actions_, {});
@@ -37,12 +41,18 @@ void Daemon::on(const QueueSeen& event) {
 }
 
 void Daemon::on(const JobLeft& event) {
-  if (running_.erase(event.job) == 0) return;
+  const auto found = running_.find(event.job);
+  if (found == running_.end()) return;
+  const Running gone = found->second;
+  running_.erase(found);
   if (event.outcome == Outcome::ended) {
     std::erase(queue_, event.job);
     waiting_.erase(event.job);
-  } else if (event.outcome == Outcome::stopped) {
+  } else if (event.outcome == Outcome::stopped || event.outcome == Outcome::died) {
     waiting_.erase(event.job);
+    // It has left as late as it could: begun again it would have to leave at once.
+    const bool has_left = event.outcome == Outcome::stopped || gone.asked || gone.killed;
+    if (has_left && !gone.wanted_back) waiting_[event.job].left_for = gone.gone_by;
   } else {
     Waiting& one = waiting_[event.job];
     one.not_before =
@@ -51,12 +61,38 @@ void Daemon::on(const JobLeft& event) {
   }
 }
 
+void Daemon::on(const LeavingTakes& event) {
+  const auto found = running_.find(event.job);
+  if (found == running_.end()) return;
+  found->second.leaving_takes = event.leaving;
+  found->second.ending_takes = event.ending;
+}
+
+std::optional<Time> Daemon::Running::ask_at() const {
+  if (!gone_by || !leaving_takes || asked || wanted_back || killed) return std::nullopt;
+  return *gone_by - *leaving_takes;
+}
+
+std::optional<Time> Daemon::Running::kill_at() const {
+  if (!gone_by || killed) return std::nullopt;
+  return *gone_by - ending_takes;
+}
+
+void Daemon::ask_in_time() {
+  for (auto& [job, one] : running_) {
+    const auto due = one.ask_at();
+    if (!due || now_ < *due) continue;
+    one.asked = true;
+    actions_.push_back(LeaveJob{job, *one.gone_by});
+  }
+}
+
 // A user who is there counts for more than what the calendar says.
 void Daemon::take_back() {
   const Time by = now_ + settings_.grace;
   for (auto& [job, one] : running_) {
-    if (one.leaving || one.killed) continue;
-    one.leaving = true;
+    if (one.wanted_back || one.killed) continue;
+    one.wanted_back = true;
     one.gone_by = one.gone_by ? std::min(*one.gone_by, by) : by;
     actions_.push_back(LeaveJob{job, *one.gone_by});
   }
@@ -65,7 +101,7 @@ void Daemon::take_back() {
 // Its keeper should have given up before; one that hangs does not keep the machine.
 void Daemon::kill_late() {
   for (auto& [job, one] : running_) {
-    if (one.killed || !one.gone_by || now_ < *one.gone_by) continue;
+    if (!one.kill_at() || now_ < *one.kill_at()) continue;
     one.killed = true;
     actions_.push_back(KillJob{job});
   }
@@ -82,21 +118,25 @@ bool Daemon::is_lent() const {
   if (user_) return false;
   // Who has just left may come back at once.
   if (user_left_ && now_ < *idle_at()) return false;
-  if (closes_ && now_ < *closes_) return true;
+  if (in_window()) return true;
   return settings_.when_idle && idle_at() && now_ >= *idle_at();
 }
 
-Time Daemon::not_before(const std::string& job) const {
+std::optional<Time> Daemon::not_before(const std::string& job) const {
   const auto found = waiting_.find(job);
-  return found == waiting_.end() ? Time{} : found->second.not_before;
+  if (found == waiting_.end()) return Time{};
+  const auto& left_for = found->second.left_for;
+  if (left_for && in_window() && *closes_ <= *left_for + one_close) return std::nullopt;
+  return found->second.not_before;
 }
 
 void Daemon::start_jobs() {
-  const bool in_window = closes_ && now_ < *closes_;
-  const std::optional<Time> closes = in_window ? closes_ : std::nullopt;
+  const std::optional<Time> closes = in_window() ? closes_ : std::nullopt;
   for (const std::string& job : queue_) {
     if (running_.size() >= settings_.slots) return;
-    if (running_.contains(job) || now_ < not_before(job)) continue;
+    if (running_.contains(job)) continue;
+    const auto from = not_before(job);
+    if (!from || now_ < *from) continue;
     running_[job].gone_by = closes;
     actions_.push_back(StartJob{job, closes});
   }
@@ -106,7 +146,8 @@ std::optional<Time> Daemon::wake() const {
   std::optional<Time> due;
   const auto at = [&](Time time) { due = due ? std::min(*due, time) : time; };
   for (const auto& [job, one] : running_) {
-    if (one.gone_by && !one.killed) at(*one.gone_by);
+    if (one.ask_at()) at(*one.ask_at());
+    if (one.kill_at()) at(*one.kill_at());
   }
   if (running_.size() >= settings_.slots) return due;
   if (!is_lent()) {
@@ -114,7 +155,8 @@ std::optional<Time> Daemon::wake() const {
     return due;
   }
   for (const std::string& job : queue_) {
-    if (!running_.contains(job)) at(std::max(now_, not_before(job)));
+    const auto from = not_before(job);
+    if (!running_.contains(job) && from) at(std::max(now_, *from));
   }
   return due;
 }

@@ -31,7 +31,8 @@ struct QueueSeen {
 };
 enum class Outcome : std::uint8_t {
   ended,    ///< It has its result.
-  stopped,  ///< It can go on from an image, or from its beginning.
+  stopped,  ///< It has left, and can go on from an image or from its beginning.
+  died,     ///< Likewise, but it did not leave: somebody has killed what ran it.
   failed,   ///< It could not be begun, or another host has it.
 };
 /// Nothing of the job runs here any more.
@@ -39,12 +40,20 @@ struct JobLeft {
   std::string job;
   Outcome outcome = Outcome::failed;
 };
+/// Of a running job that does not look at the close itself: how long before it it has to be asked to
+/// leave, by the forecast, and killed if it is there still.
+struct LeavingTakes {
+  std::string job;
+  Time leaving{}, ending{};
+};
 struct DaemonTick {};
-using DaemonEvent = std::variant<LentUntil, UserSeen, QueueSeen, JobLeft, DaemonTick>;
+using DaemonEvent =
+    std::variant<LentUntil, UserSeen, QueueSeen, JobLeft, LeavingTakes, DaemonTick>;
 
 // What is to be done.
 
-/// Goes on with it, or begins it; it leaves by itself before `closes`, if there is one.
+/// Goes on with it, or begins it; it leaves by itself before `closes`, if there is one, or its
+/// driver says what that takes (LeavingTakes).
 struct StartJob {
   std::string job;
   std::optional<Time> closes;
@@ -90,24 +99,36 @@ class Daemon {
   struct Running {
     /// Nothing of it may be there then.
     std::optional<Time> gone_by;
-    bool leaving = false, killed = false;
+    /// It does not know that itself: it is asked so long before.
+    std::optional<Time> leaving_takes;
+    Time ending_takes{};
+    /// It was asked as the close is near; its machine is wanted back; it was killed.
+    bool asked = false, wanted_back = false, killed = false;
+    std::optional<Time> ask_at() const;
+    std::optional<Time> kill_at() const;
   };
   struct Waiting {
     Time not_before{};
     int failures = 0;
+    /// The close that it has left for: what is left of that window is none of its.
+    std::optional<Time> left_for;
   };
 
   void on(const LentUntil& event) { closes_ = event.closes; }
   void on(const UserSeen& event);
   void on(const QueueSeen& event);
   void on(const JobLeft& event);
+  void on(const LeavingTakes& event);
   void on(const DaemonTick&) {}
 
   void take_back();
+  void ask_in_time();
   void kill_late();
   void start_jobs();
   std::optional<Time> idle_at() const;
-  Time not_before(const std::string& job) const;
+  bool in_window() const { return closes_ && now_ < *closes_; }
+  /// None: not in this window.
+  std::optional<Time> not_before(const std::string& job) const;
 
   const DaemonSettings settings_;
   Time now_{};

@@ -24,10 +24,16 @@ namespace {
 /// A job whose directory lies where all hosts see it.
 struct Job {
   Time left{};
+  /// One that does not know when its window closes: it is asked to leave.
+  bool stream = false;
+  /// The close that it has left for, by host.
+  std::map<int, Time> left_for;
   /// Of the image that it goes on from.
   bool ended = false;
   int host = -1;
   Time since{};
+  /// Of the daemon that began it.
+  std::uint64_t life = 0;
   /// Each stay on a host: what is meant for an earlier one comes to nothing.
   std::uint64_t stay = 0;
 };
@@ -37,7 +43,7 @@ struct Site {
   explicit Site(std::uint64_t seed) : scheduler(seed) {}
   Scheduler scheduler;
   std::map<std::string, Job> jobs;
-  int left_in_time = 0, killed = 0, daemons_killed = 0;
+  int left_in_time = 0, streams_in_time = 0, killed = 0, daemons_killed = 0;
 };
 
 /// A machine with its user, its windows, and a daemon that somebody kills now and then.
@@ -67,6 +73,8 @@ class Host {
     life_ += 1;
     for (auto& [name, job] : site_.jobs) {
       if (job.host == number_) leave(name, clock().now() + seconds(30), true);
+      // The next one knows nothing of it.
+      job.left_for.erase(number_);
     }
     clock().after(clock().between(seconds(1), minutes(20)), [this] { start_daemon(); });
     clock().after(clock().between(hours(1), hours(20)), [this] { kill_daemon_if_alive(); });
@@ -108,7 +116,11 @@ class Host {
       return later(start.job, milliseconds(50),
                    [this, name = start.job] { left(name, Outcome::failed); });
     }
+    // What is left of the window that it has just left would not do for anything.
+    if (const auto found = job.left_for.find(number_); start.closes && found != job.left_for.end())
+      CHECK(*start.closes > found->second);
     job.host = number_;
+    job.life = life_;
     job.since = clock().now();
     const std::uint64_t stay = ++job.stay;
     clock().after(job.left, [this, name = start.job, stay] {
@@ -118,7 +130,11 @@ class Host {
       one.host = -1;
       left(name, Outcome::ended);
     });
-    if (start.closes) leave(start.job, *start.closes, false);
+    if (!start.closes) return;
+    if (!job.stream) return leave(start.job, *start.closes, false);
+    later(start.job, Time{}, [this, name = start.job, stay] {
+      if (site_.jobs.at(name).stay == stay) tell(LeavingTakes{name, seconds(9), milliseconds(10)});
+    });
   }
   // By itself at a known close, else at once; it saves the job in time, or hangs.
   void leave(const std::string& name, Time by, bool now) {
@@ -133,6 +149,10 @@ class Host {
       one.host = -1;
       one.stay += 1;
       site_.left_in_time += 1;
+      site_.streams_in_time += one.stream ? 1 : 0;
+      // A user may have sent it away, and then it may come back.
+      if (!user_ && open_ && clock().now() < closes_ && one.life == life_)
+        one.left_for[number_] = closes_;
       left(name, Outcome::stopped);
     });
   }
@@ -207,11 +227,13 @@ TEST_CASE(
     "whatever users, windows and killed daemons do, users have their machines in time and every "
     "job "
     "ends") {
-  int left = 0, killed = 0, daemons = 0;
+  int left = 0, streams = 0, killed = 0, daemons = 0;
   for (const auto seed : seeds(100)) {
     Site site(seed);
     for (int i = 0; i < 6; ++i) {
-      site.jobs["job-" + std::to_string(i)].left = site.scheduler.between(minutes(10), hours(4));
+      Job& job = site.jobs["job-" + std::to_string(i)];
+      job.left = site.scheduler.between(minutes(10), hours(4));
+      job.stream = i % 3 == 2;
     }
     Host a(site, 0), b(site, 1), c(site, 2);
     const auto all_ended = [&] {
@@ -223,10 +245,12 @@ TEST_CASE(
     site.scheduler.run_until(all_ended, hours(24 * 365));
     CHECK(all_ended());
     left += site.left_in_time;
+    streams += site.streams_in_time;
     killed += site.killed;
     daemons += site.daemons_killed;
   }
   CHECK(left > 100);
+  CHECK(streams > 100);
   CHECK(killed > 10);
   CHECK(daemons > 100);
 }
