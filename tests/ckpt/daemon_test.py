@@ -6,6 +6,7 @@ import os
 import shutil
 import signal
 import subprocess
+import time
 
 from support import COUNTER, PIRACEMA, CkptTest, main
 from watch import Watch
@@ -118,6 +119,28 @@ class Daemon(CkptTest):
         self.assertEqual(lines(self.path / "plain"), lines(self.path / "out"))
         daemon.terminate()
         self.assertEqual(0, daemon.wait(), self.log.read_text())
+
+    def test_a_stream_leaves_before_its_window_closes_with_its_last_snapshot(self):
+        # No snapshot but the last one.
+        words = ["items=3000000", "pause_us=1000"]
+        self.submit("--stream", "--", PIRACEMA, "run", "-n", "2", "--snapshots", self.path / "snapshots",
+                    "--every", "1h", os.environ["STREAM_APP"], self.path / "out", *words)
+        minutes = [time.localtime(time.time() + 60 * ahead) for ahead in [0, 2]]
+        windows = self.path / "windows"
+        windows.write_text("daily {} {}\n".format(*[time.strftime("%H:%M", one) for one in minutes]))
+        self.log = self.path / "log"
+        with open(self.log, "w") as log:
+            daemon = subprocess.Popen([PIRACEMA, "ckpt", "daemon", "--queue", self.queue, "--windows", windows],
+                                      cwd=self.path, stdout=log, stderr=log)
+        self.addCleanup(daemon.wait)
+        self.addCleanup(daemon.kill)
+        self.wait_for(daemon, "waits for the next window", "is killed", "was killed", "has ended", "could not be run")
+        said = self.log.read_text()
+        self.assertIn("waits for the next window", said)
+        self.assertEqual(1, len(list(self.path.glob("snapshots/*/manifest.json"))))
+        # It is remembered how long that took; and it is not begun again in what is left of the window.
+        self.assertTrue(list(self.queue.glob("streams/*")))
+        self.assertEqual(1, said.count(" runs"), said)
 
     def test_what_makes_no_sense_is_refused(self):
         for code, says, words in [

@@ -119,6 +119,7 @@ int CkptDaemon::serve() {
   RunSettings job;
   if (!windows_.file.empty()) {
     if (auto applied = apply_window(windows_, job); !applied) return fail(applied.error());
+    settings.risk = job.risk;
     settings.closes = [window = job.window]() -> std::optional<Time> {
       const auto span = window(now());
       return span && span->opens <= now() ? std::optional(span->closes) : std::nullopt;

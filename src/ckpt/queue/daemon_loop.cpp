@@ -31,6 +31,7 @@ DaemonLoop::DaemonLoop(QueueDirectory queue, DaemonRunSettings settings)
     : queue_(std::move(queue)),
       settings_(std::move(settings)),
       daemon_(settings_.daemon),
+      stream_leaving_(queue_.streams_path(), settings_.risk),
       presence_(settings_.presence) {
   if (settings_.presence_command.empty()) return;
   site_presence_.emplace(poller_, settings_.presence_command, [this](bool seen) {
@@ -88,6 +89,17 @@ void DaemonLoop::look() {
   look_at_user();
   if (settings_.closes) tell(LentUntil{settings_.closes()});
   look_at_queue();
+  look_at_streams();
+}
+
+void DaemonLoop::look_at_streams() {
+  std::vector<LeavingTakes> all;
+  for (const auto& [name, one] : running_) {
+    if (!one.job.stream || !one.length) continue;
+    const auto takes = stream_leaving_.takes(one.process.pid, *one.length);
+    all.push_back({name, takes.leaving, takes.ending});
+  }
+  for (const LeavingTakes& one : all) tell(one);
 }
 
 void DaemonLoop::look_at_queue() {
@@ -120,10 +132,10 @@ Result<DaemonLoop::Running> DaemonLoop::start(const std::string& name, const Sta
   const std::string log = queue_.log_path(name);
   auto process =
       start_own_process(job->stream ? stream_program(*job, log)
-                                    : keeper_program(*job, settings_.program, left,
+                                    : keeper_program(*job, settings_.program, left, settings_.risk,
                                                      job->compress && settings_.can_compress, log));
   if (!process) return process.error();
-  return Running{*std::move(process), *std::move(job)};
+  return Running{*std::move(process), *std::move(job), left};
 }
 
 void DaemonLoop::act(const StartJob& one) {
@@ -143,6 +155,7 @@ void DaemonLoop::act(const LeaveJob& leave) {
   if (found == running_.end()) return;
   log(Level::info, concat("job ", leave.job, " has to leave"));
   if (found->second.job.stream) {
+    stream_leaving_.asked(leave.job, found->second.process.pid);
     ::kill(found->second.process.pid, SIGTERM);
   } else {
     const auto within = (leave.by - now()) / std::chrono::milliseconds(1);
@@ -176,7 +189,10 @@ void DaemonLoop::left(const std::string& name) {
   } else if (const auto directory = JobDirectory::look(gone.job.directory)) {
     if (const auto file = (*directory)->read()) ended = file->ended;
   }
-  Outcome outcome = code == saved_code || !WIFEXITED(status) ? Outcome::stopped : Outcome::failed;
+  if (gone.job.stream) stream_leaving_.left(name, WIFEXITED(status) && code == saved_code);
+  Outcome outcome = !WIFEXITED(status)   ? Outcome::died
+                    : code == saved_code ? Outcome::stopped
+                                         : Outcome::failed;
   if (ended) {
     QueuedJob job = gone.job;
     job.ended = *ended;
@@ -190,6 +206,7 @@ void DaemonLoop::left(const std::string& name) {
     log(Level::info,
         concat("job ", name,
                outcome == Outcome::stopped ? " waits for the next window"
+               : outcome == Outcome::died  ? " was killed; it goes on from what it has saved"
                                            : " could not be run here now; see its log"));
   }
   tell(JobLeft{name, outcome});

@@ -12,6 +12,7 @@
 #include "base/fd.h"
 #include "ckpt/queue/daemon.h"
 #include "ckpt/queue/queue_directory.h"
+#include "ckpt/queue/stream_leaving.h"
 #include "forecast/window/presence_command.h"
 #include "forecast/window/user_presence.h"
 #include "loop/poller.h"
@@ -26,6 +27,8 @@ struct DaemonRunSettings {
   /// For the lock: what this host calls itself.
   std::string host;
   DaemonSettings daemon;
+  /// How often a window may close before a job has left it with its last state.
+  double risk = 0.01;
   /// When the open window closes; none: no window is open now. Empty: there is no calendar.
   std::function<std::optional<Time>()> closes;
   /// Users are looked for, by input and load.
@@ -53,6 +56,8 @@ class DaemonLoop {
   struct Running {
     OwnProcess process;
     QueuedJob job;
+    /// Of its window, if that closes.
+    std::optional<Time> length;
   };
 
   Result<Done> watch_signals();
@@ -62,6 +67,8 @@ class DaemonLoop {
   void look();
   void look_at_queue();
   void look_at_user();
+  /// How long each of them takes to leave, which it does not know itself.
+  void look_at_streams();
   bool is_over() const;
 
   void act(const StartJob& start);
@@ -74,6 +81,7 @@ class DaemonLoop {
   const QueueDirectory queue_;
   const DaemonRunSettings settings_;
   Daemon daemon_;
+  StreamLeaving stream_leaving_;
   Fd lock_;
   std::unique_ptr<SignalWatch> signals_;
   std::map<std::string, Running> running_;

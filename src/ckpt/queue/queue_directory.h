@@ -37,6 +37,8 @@ class QueueDirectory {
   const std::string& path() const { return path_; }
   /// What a job's keeper says on this host.
   std::string log_path(const std::string& name) const { return path_ + "/" + name + ".log"; }
+  /// Of what daemons remember of streams.
+  std::string streams_path() const { return path_ + "/streams"; }
   /// For the daemon of this host: Errc::refused if there is one.
   Result<Fd> lock_for(const std::string& host) const;
 

@@ -74,14 +74,16 @@ OwnProgram stream_program(const QueuedJob& job, const std::string& log) {
 }
 
 OwnProgram keeper_program(const QueuedJob& job, const std::string& program,
-                          std::optional<Time> left, bool compress, const std::string& log) {
+                          std::optional<Time> left, double risk, bool compress,
+                          const std::string& log) {
   OwnProgram keeper{
       .environment = job.environment, .working_directory = job.working_directory, .errors = log};
   const auto ms = left ? *left / std::chrono::milliseconds(1) : std::int64_t{0};
   keeper.words = {program,  "ckpt",
                   "window", "--quiet",
                   "--dir",  job.directory,
-                  "--for",  left ? concat(std::max<std::int64_t>(ms, 1), "ms") : no_close};
+                  "--for",  left ? concat(std::max<std::int64_t>(ms, 1), "ms") : no_close,
+                  "--risk", std::to_string(100 * risk)};
   if (compress) keeper.words.emplace_back("--compress");
   keeper.words.emplace_back("--");
   keeper.words.insert(keeper.words.end(), job.command.begin(), job.command.end());

@@ -21,8 +21,9 @@ Result<Done> check_program(const QueuedJob& job);
 OwnProgram stream_program(const QueuedJob& job, const std::string& log);
 
 /// A keeper of any other: `program` is this program's file, and the window closes in `left`; none:
-/// never. What it says goes to `log`.
+/// never. `risk`: how often it may close before the job is saved. What it says goes to `log`.
 OwnProgram keeper_program(const QueuedJob& job, const std::string& program,
-                          std::optional<Time> left, bool compress, const std::string& log);
+                          std::optional<Time> left, double risk, bool compress,
+                          const std::string& log);
 
 }  // namespace piracema::ckpt

@@ -1,0 +1,69 @@
+#include "ckpt/queue/stream_leaving.h"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <ctime>
+
+#include "base/log.h"
+#include "forecast/dump/planner.h"
+#include "forecast/store/store_record.h"
+#include "os/process_tree.h"
+
+namespace piracema::ckpt {
+
+namespace {
+
+// Its state is not known from outside; its memory is no less.
+DumpFeatures features_of(pid_t pid) {
+  const JobMemory memory = job_memory(pid);
+  return {.bytes = static_cast<double>(memory.resident),
+          .swapped_bytes = static_cast<double>(memory.swapped),
+          .processes = static_cast<double>(std::max<std::uint64_t>(1, memory.processes)),
+          .at = static_cast<double>(std::time(nullptr))};
+}
+
+Time time_of(double seconds) {
+  return std::chrono::duration_cast<Time>(std::chrono::duration<double>(seconds));
+}
+
+}  // namespace
+
+StreamLeaving::StreamLeaving(std::string place, double risk)
+    : place_(std::move(place)), risk_(risk) {
+  ::mkdir(place_.c_str(), 0700);
+  const auto past = read_past_dumps(place_);
+  if (past) {
+    predictor_ = learn_from(*past);
+  } else {
+    log(Level::warning, past.error().message);
+  }
+}
+
+StreamLeaving::Takes StreamLeaving::takes(pid_t pid, Time length) const {
+  const DumpFeatures features = features_of(pid);
+  const double ending = ending_seconds(features.bytes);
+  const double seconds = std::chrono::duration<double>(length).count();
+  const Plan plan = plan_dump({.risk = risk_, .reserve = ending}, seconds, seconds,
+                              predictor_.forecast(features));
+  return {time_of(plan.duration + ending), time_of(ending)};
+}
+
+void StreamLeaving::asked(const std::string& job, pid_t pid) {
+  leaving_.insert_or_assign(job, std::pair(features_of(pid), now()));
+}
+
+void StreamLeaving::left(const std::string& job, bool well) {
+  const auto found = leaving_.find(job);
+  if (found == leaving_.end()) return;
+  const auto [features, since] = found->second;
+  leaving_.erase(found);
+  const double seconds = std::chrono::duration<double>(now() - since).count();
+  if (!well || seconds <= 0) return;
+  predictor_.learn(features, seconds);
+  if (auto kept = add_past_dump(place_, {features, seconds}); !kept) {
+    log(Level::warning, kept.error().message);
+  }
+}
+
+}  // namespace piracema::ckpt

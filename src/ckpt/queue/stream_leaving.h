@@ -1,0 +1,43 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "base/clock.h"
+#include "forecast/dump/predictor.h"
+
+namespace piracema::ckpt {
+
+/// How long a stream takes to leave a machine: from the SIGTERM that has it take its own last
+/// snapshot to the end of its processes. Learnt from those that have left, of any stream of the
+/// queue.
+class StreamLeaving {
+ public:
+  /// `place` is the directory where that is remembered; made if need be. What cannot be read is
+  /// said, and not known then. `risk`: how often it may take longer than is said.
+  StreamLeaving(std::string place, double risk);
+
+  struct Takes {
+    Time leaving{}, ending{};
+  };
+  /// Of the one whose first process this is, now, in a window of this length. `ending`: without a
+  /// snapshot.
+  Takes takes(pid_t pid, Time length) const;
+
+  /// It was asked to leave.
+  void asked(const std::string& job, pid_t pid);
+  /// It has ended; `well`: as it was asked to, so that there is something to be learnt.
+  void left(const std::string& job, bool well);
+
+ private:
+  const std::string place_;
+  const double risk_;
+  Predictor predictor_;
+  std::map<std::string, std::pair<DumpFeatures, Time>> leaving_;
+};
+
+}  // namespace piracema::ckpt
