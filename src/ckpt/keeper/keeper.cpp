@@ -130,7 +130,7 @@ void Keeper::dumped_to_stop(const Dumped& event) {
 
 void Keeper::on(const CapsuleDied& event) {
   // At the close it was the guard, if we were held up until then.
-  if (!in_capsule() || (closes_ && now_ >= *closes_ - settings_.reserve)) return;
+  if (!in_capsule() || (closes_ && now_ >= *give_up_at())) return;
   const std::string why =
       event.why.empty() ? "the job's capsule was killed by somebody" : event.why;
   answer_all(false, why);
@@ -174,7 +174,7 @@ void Keeper::on(const LeaveAsked& event) {
   if (in_capsule()) closes_ = closes_ ? std::min(*closes_, event.closes) : event.closes;
 }
 
-void Keeper::on(const Forecast& event) { forecast_ = event.duration; }
+void Keeper::on(const Forecast& event) { forecast_ = event; }
 
 void Keeper::dump(bool stop) {
   state_ = stop ? State::stopping : State::saving;
@@ -183,12 +183,17 @@ void Keeper::dump(bool stop) {
 
 std::optional<Time> Keeper::stop_at() const {
   if (!closes_) return std::nullopt;
-  return *closes_ - settings_.reserve - forecast_;
+  return *give_up_at() - forecast_.duration;
+}
+
+std::optional<Time> Keeper::give_up_at() const {
+  if (!closes_) return std::nullopt;
+  return *closes_ - std::max(settings_.reserve, forecast_.ending);
 }
 
 void Keeper::look_at_the_clock() {
   if (!in_capsule()) return;
-  if (closes_ && now_ >= *closes_ - settings_.reserve) {
+  if (closes_ && now_ >= *give_up_at()) {
     // The machine is not ours any longer. The last image is what the job goes on from.
     answer_all(false, "the window has closed");
     return hand_back(false, "not saved in time: it goes on from the image before");
@@ -236,7 +241,7 @@ std::optional<Time> Keeper::wake() const {
   if (!in_capsule()) return std::nullopt;
   std::optional<Time> due;
   const auto at = [&](Time time) { due = due ? std::min(*due, time) : time; };
-  if (closes_) at(*closes_ - settings_.reserve);
+  if (closes_) at(*give_up_at());
   if (state_ != State::running) return due;
   if (stop_at()) at(std::max(*stop_at(), not_before_));
   if (stop_wanted_ || !next_.empty()) at(not_before_);

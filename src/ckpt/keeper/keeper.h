@@ -58,9 +58,10 @@ struct WindowOpened {
 struct LeaveAsked {
   Time closes{};
 };
-/// As long may it take to stop the job with an image, at the quantile that was asked for.
+/// As long may it take to stop the job with an image, at the quantile that was asked for; and to
+/// end its processes without one.
 struct Forecast {
-  Time duration{};
+  Time duration{}, ending{};
 };
 struct Tick {};
 using KeeperEvent = std::variant<CapsuleReady, Launched, JobEnded, Dumped, CapsuleDied, SaveAsked,
@@ -108,7 +109,8 @@ struct KeeperSettings {
   bool windows = false, once = false;
   /// A second Interrupted does not end the job at once: a scheduler repeats itself.
   bool patient = false;
-  /// So long before a window closes what is not done is given up: ending processes takes time too.
+  /// So long before a window closes what is not done is given up, or as long as ending the
+  /// processes takes by the forecast, if that is longer.
   Time reserve = std::chrono::milliseconds(300);
 };
 
@@ -159,6 +161,8 @@ class Keeper {
   void answer_all(bool ok, const std::string& text);
   void act(KeeperAction action) { actions_.push_back(std::move(action)); }
   std::optional<Time> stop_at() const;
+  /// From then on what is not done is given up.
+  std::optional<Time> give_up_at() const;
 
   const KeeperSettings settings_;
   State state_ = State::away;
@@ -167,7 +171,8 @@ class Keeper {
   /// Images that were passed by, and how often the one that is tried has failed.
   std::size_t attempt_ = 0;
   int failed_launches_ = 0;
-  Time saved_at_{}, forecast_{};
+  Time saved_at_{};
+  Forecast forecast_;
   std::optional<Time> closes_;
   /// A dump that failed is not tried again before.
   Time not_before_{};

@@ -16,6 +16,9 @@ namespace {
 
 constexpr std::int64_t leave_ms_max = 86'400'000;
 
+/// Before its guard would do it a keeper hands the machine back itself.
+constexpr Time keeper_first = std::chrono::milliseconds(100);
+
 }  // namespace
 
 int exit_status_of(int wait_status) {
@@ -75,7 +78,7 @@ void KeeperLoop::open_window_watch() {
       poller_, settings_.window, settings_.risk, *store_, *place_,
       WindowWatch::Calls{.opened =
                              [this](Time closes) {
-                               place_->guard_until(closes);
+                               place_->guard_until(closes - ending_takes_);
                                tell(WindowOpened{closes});
                              },
                          .none_follows =
@@ -88,7 +91,10 @@ void KeeperLoop::open_window_watch() {
                                note(concat("waits for its window, which opens in ",
                                            human_seconds(left.count())));
                              },
-                         .forecast = [this](Time duration) { tell(Forecast{duration}); },
+                         .forecast =
+                             [this](Time duration, Time ending) {
+                               foretold(duration, ending);
+                             },
                          .is_in_use = [this] { return keeper_.in_capsule(); }});
 }
 
@@ -215,7 +221,14 @@ void KeeperLoop::asked_to_leave(Caller caller, const std::string& within) {
   door_->answer(caller, true, {});
   window_->leave_by(now() + std::chrono::milliseconds(ms));
   tell(LeaveAsked{window_->closes()});
-  place_->guard_until(window_->closes());
+  place_->guard_until(window_->closes() - ending_takes_);
+}
+
+// The guard kills what this process has not killed by then, and that takes as long.
+void KeeperLoop::foretold(Time duration, Time ending) {
+  ending_takes_ = ending;
+  tell(Forecast{duration, ending + keeper_first});
+  if (window_->closes() != Time{}) place_->guard_until(window_->closes() - ending);
 }
 
 }  // namespace piracema::ckpt

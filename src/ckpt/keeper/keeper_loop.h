@@ -68,6 +68,7 @@ class KeeperLoop {
   void dumped(const Report& report);
   void asked(Caller caller, const std::string& word);
   void asked_to_leave(Caller caller, const std::string& within);
+  void foretold(Time duration, Time ending);
   void note(const std::string& text) const;
 
   net::Poller poller_;
@@ -78,6 +79,8 @@ class KeeperLoop {
   Keeper keeper_;
   std::optional<net::Poller::Timer> timer_;
   std::optional<Finish> finish_;
+  /// By the last forecast: to end the job's processes without an image.
+  Time ending_takes_{};
   /// All of them from `begin` on.
   std::unique_ptr<Workplace> place_;
   std::unique_ptr<StoreWatch> store_;

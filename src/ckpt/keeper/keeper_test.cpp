@@ -232,6 +232,21 @@ TEST_CASE("a job is stopped as late as the forecast allows") {
   CHECK_FALSE(job.keeper.over());
 }
 
+TEST_CASE("what is not done is given up ahead of the close by what ending the job takes") {
+  Running job({.windows = true, .reserve = milliseconds(300)});
+  job.tell(Forecast{seconds(20), seconds(2)});
+  CHECK(job.keeper.wake() == seconds(78));
+  job.tell(Tick{}, seconds(78));
+  REQUIRE(job.find<Dump>() != nullptr);
+  CHECK(job.keeper.wake() == seconds(98));
+  job.tell(Tick{}, seconds(98));
+  CHECK(job.find<KillCapsule>() != nullptr);
+  // A small one has the reserve.
+  Running other({.windows = true, .reserve = milliseconds(300)});
+  other.tell(Forecast{seconds(20), milliseconds(10)});
+  CHECK(other.keeper.wake() == milliseconds(79'700));
+}
+
 TEST_CASE("a job whose machine is wanted back leaves in time, though it was promised for longer") {
   Running job({.windows = true, .once = true, .reserve = milliseconds(500)});
   job.tell(Forecast{seconds(3)});

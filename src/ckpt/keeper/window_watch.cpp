@@ -14,6 +14,10 @@ double seconds_between(Time from, Time to) {
   return std::chrono::duration<double>(to - from).count();
 }
 
+Time time_of(double seconds) {
+  return std::chrono::duration_cast<Time>(std::chrono::duration<double>(seconds));
+}
+
 }  // namespace
 
 WindowWatch::WindowWatch(net::Poller& poller, WindowAt window, double risk, StoreWatch& store,
@@ -58,12 +62,16 @@ void WindowWatch::forecast() {
     next_forecast_.reset();
     if (calls_.is_in_use()) forecast();
   });
-  const Outlook next = store_.outlook(place_.memory());
+  const JobMemory memory = place_.memory();
+  const Outlook next = store_.outlook(memory);
   const double left = seconds_between(now(), closes_);
   const double length = seconds_between(opened_, closes_);
-  const Plan plan = plan_dump({.risk = risk_}, length, left, next.forecast);
+  const double ending = ending_seconds(static_cast<double>(memory.resident));
+  const PlannerSettings settings{.risk = risk_,
+                                 .reserve = std::max(PlannerSettings().reserve, ending)};
+  const Plan plan = plan_dump(settings, length, left, next.forecast);
   if (window_) store_.announce(plan, closes_, length, next.features);
-  calls_.forecast(std::chrono::duration_cast<Time>(std::chrono::duration<double>(plan.duration)));
+  calls_.forecast(time_of(plan.duration), time_of(ending));
 }
 
 }  // namespace piracema::ckpt

@@ -27,7 +27,8 @@ class WindowWatch {
     std::function<void()> none_follows;
     /// It is not open yet.
     std::function<void(Time opens)> waits;
-    std::function<void(Time duration)> forecast;
+    /// Of a dump that stops the job, and of ending its processes without one.
+    std::function<void(Time duration, Time ending)> forecast;
     /// Whether forecasts are still wanted.
     std::function<bool()> is_in_use;
   };

@@ -41,7 +41,7 @@ Result<Done> Workplace::open() {
   if (!capsule) return capsule.error();
   capsule_ = *std::move(capsule);
   note_capsule(directory_.path(), capsule_->pid());
-  guard_until(closes_);
+  guard_until(guarded_until_);
   poller_.watch(capsule_->handle(), EPOLLIN, [this](std::uint32_t) { hear_capsule(); });
   return Done{};
 }
@@ -83,9 +83,9 @@ void Workplace::hear_capsule() {
 }
 
 // We kill it before: this is for the case that we cannot.
-void Workplace::guard_until(Time closes) {
-  closes_ = closes;
-  if (capsule_ && closes_ > now()) guard_.kill_at(capsule_->process(), closes_);
+void Workplace::guard_until(Time end) {
+  guarded_until_ = end;
+  if (capsule_ && end > now()) guard_.kill_at(capsule_->process(), end);
 }
 
 }  // namespace piracema::ckpt

@@ -52,7 +52,7 @@ class Workplace {
   JobMemory memory() const;
 
   /// It is killed then, even if this process stands still. Of several hosts agents see to that.
-  void guard_until(Time closes);
+  void guard_until(Time end);
 
  private:
   Workplace(net::Poller& poller, JobDirectory& directory, const JobFile& job,
@@ -66,7 +66,7 @@ class Workplace {
   const OnReport on_report_;
   const OnDied on_died_;
   Guard guard_;
-  Time closes_{};
+  Time guarded_until_{};
   /// One of both while it is open.
   std::optional<Capsule> capsule_;
   std::unique_ptr<Hosts> hosts_;

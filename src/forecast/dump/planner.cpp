@@ -12,10 +12,26 @@ namespace {
 
 constexpr double risk_least = 0.0005;
 
+// Seen on a host of two cores that had other things to do: half a gigabyte in 0.72 s.
+constexpr double ending_least = 0.1, ending_rate = 0.7e9;
+
 std::string two_digits(double value) {
   char text[32];
   std::snprintf(text, sizeof text, "%.2f", value);
   return text;
+}
+
+// Of the times between those of both risks the one by which most of a window is used on average.
+double most_used(const PlannerSettings& settings, double length, const DumpForecast& forecast) {
+  double best = duration_at(forecast, settings.risk), most = 0;
+  for (double risk = settings.risk; risk <= settings.risk_most; risk += 0.001) {
+    const double duration = duration_at(forecast, risk);
+    const double used = (1 - risk) * (1 - (duration + settings.reserve) / length);
+    if (used <= most) continue;
+    most = used;
+    best = duration;
+  }
+  return best;
 }
 
 }  // namespace
@@ -32,11 +48,18 @@ double duration_at(const DumpForecast& forecast, double risk) {
   return between(0.95, forecast.p95, 0.99, forecast.p99);
 }
 
+double ending_seconds(double resident_bytes) {
+  return ending_least + std::max(0.0, resident_bytes) / ending_rate;
+}
+
 Plan plan_dump(const PlannerSettings& settings, double length, double left,
                const DumpForecast& forecast) {
   Plan plan;
   plan.duration = std::min(duration_at(forecast, risk_least),
                            std::max(duration_at(forecast, settings.risk), settings.share * length));
+  if (plan.duration + settings.reserve > length / 2) {
+    plan.duration = std::min(plan.duration, most_used(settings, length, forecast));
+  }
   plan.start_in = left - settings.reserve - plan.duration;
   plan.used = std::max(0.0, 1 - (plan.duration + settings.reserve) / length);
   return plan;

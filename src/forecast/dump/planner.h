@@ -13,6 +13,10 @@ struct PlannerSettings {
   double risk = 0.01;
   /// Less is risked while that costs no more than this share of the window: a miss costs all of it.
   double share = 0.08;
+  /// More is risked, up to `risk_most`, where the window would lose more than half of itself, and as
+  /// far as more of it is used by that on average: a store that has stalled once is not to keep the
+  /// windows that follow from being used.
+  double risk_most = 0.05;
   /// Before the close, for ending processes, in seconds.
   double reserve = 0.3;
 };
@@ -31,6 +35,9 @@ struct Plan {
 /// announced.
 Plan plan_dump(const PlannerSettings& settings, double length, double left,
                const DumpForecast& forecast);
+
+/// How long it takes to end processes that hold so much memory, which the kernel gives back first.
+double ending_seconds(double resident_bytes);
 
 /// The quantile of the forecast at 1 - risk: between those that it has, or beyond, by its tail.
 double duration_at(const DumpForecast& forecast, double risk);

@@ -28,7 +28,42 @@ TEST_CASE("the planner begins as late as the risk allows") {
   CHECK(plan.duration == doctest::Approx(16));
   CHECK(plan.start_in == doctest::Approx(83));
   CHECK(plan.used == doctest::Approx(0.915));
-  CHECK(plan_dump(settings, 16.5, 16.5, forecast).start_in < 0);
+  CHECK(plan_dump(settings, 8.5, 8.5, forecast).start_in < 0);
+}
+
+TEST_CASE("more is risked where a window would be lost to caution, and no more than is said") {
+  const DumpForecast stalled{.p50 = 1, .p95 = 3, .p99 = 50, .tail = 0.5};
+  const PlannerSettings settings{.risk = 0.01, .share = 0.08, .reserve = 0};
+  CHECK(plan_dump(settings, 60, 60, stalled).used > 0.9);
+  CHECK(plan_dump(settings, 60, 60, stalled).duration >= 3);
+  // One that is long enough keeps the risk.
+  CHECK(plan_dump(settings, 300, 300, stalled).duration == doctest::Approx(50));
+  // Whoever risks more anyway is not asked to risk less.
+  CHECK(plan_dump({.risk = 0.2, .reserve = 0}, 4, 4, stalled).duration < 3);
+}
+
+TEST_CASE("after a window that was missed the next one is used all the same") {
+  Predictor predictor;
+  DumpFeatures known{.bytes = 60e6, .at = 1e9};
+  for (int i = 0; i < 20; ++i) {
+    predictor.learn(known, 0.5 + 0.02 * (i % 5));
+    known.at += 60;
+  }
+  const double before = plan_dump({}, 60, 60, predictor.forecast(known)).used;
+  // It was given up after all the time that it was given, and counts for half as much again.
+  const double given = plan_dump({}, 60, 60, predictor.forecast(known)).duration;
+  predictor.learn(known, 1.5 * given);
+  known.at += 60;
+  const double after = plan_dump({}, 60, 60, predictor.forecast(known)).used;
+  CAPTURE(before);
+  CHECK(before > 0.85);
+  CHECK(after > 0.5);
+}
+
+TEST_CASE("ending processes takes as long as their memory is large") {
+  CHECK(ending_seconds(0) > 0);
+  CHECK(ending_seconds(0.5e9) > 0.72);
+  CHECK(ending_seconds(60e6) < 0.3);
 }
 
 TEST_CASE("a long window is not risked for a few seconds of it") {
