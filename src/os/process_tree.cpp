@@ -175,4 +175,18 @@ JobMemory job_memory(pid_t root) {
   return sum;
 }
 
+// proc(5): lines of "Name:  NUMBER kB".
+std::uint64_t written_memory(pid_t root) {
+  std::uint64_t kib = 0;
+  for (const JobProcess& process : tree_of(all_processes(), root)) {
+    std::ifstream file(concat("/proc/", process.pid, "/smaps_rollup"));
+    for (std::string line; std::getline(file, line);) {
+      for (const std::string_view name : {"Pss_Anon:", "Pss_Shmem:", "SwapPss:"}) {
+        if (line.starts_with(name)) kib += std::stoull(line.substr(name.size()));
+      }
+    }
+  }
+  return kib * 1024;
+}
+
 }  // namespace piracema::ckpt

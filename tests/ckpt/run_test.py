@@ -8,6 +8,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 
 from support import COUNTER, CkptTest, main
 from watch import Watch
@@ -325,10 +326,95 @@ exit $code
         job.read(5)
         for word in ["save", "stop"]:
             refused = self.ckpt(word, "--dir", self.dir, code=1)
-            self.assertTrue("space" in refused.stderr or "criu" in refused.stderr, refused.stderr)
+            self.assertRegex(refused.stderr, "no space for an image: want [0-9.]+ MB at least, found [0-9.]+ [kM]B")
+            self.assertEqual(["000000000001", "000000000001.json"], self.parts())
         self.assertEqual([1], [image["image"] for image in self.images()])
         self.assertEqual(STATUS, job.end(), job.errors())
         self.check(wanted, job)
+
+    def parts(self):
+        return sorted(path.name for path in (self.dir / "images").iterdir())
+
+    def small_store(self, megabytes):
+        self.dir.mkdir()
+        subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={megabytes}m", "tmpfs", self.dir], check=True)
+        self.addCleanup(subprocess.run, ["umount", "-l", self.dir], check=True)
+
+    def test_a_store_that_fills_up_during_a_save_costs_the_job_nothing_and_the_parts_go_at_once(self):
+        wanted = self.wanted()
+        self.small_store(60)
+        flag = self.path / "flag"
+        # Whatever was free is taken when the memory is written, and the image has no room to end.
+        options = self.criu_that_does(
+            f'[ "$CRTOOLS_SCRIPT_ACTION" = pre-dump ] && [ -e {flag} ] && '
+            f'dd if=/dev/zero of={self.dir}/log/ballast bs=64k 2>/dev/null')
+        job = self.run_job(*PROGRAM, options=options)
+        job.read(5)
+        flag.touch()
+        refused = self.ckpt("save", "--dir", self.dir, code=1)
+        self.assertIn("No space left on device", refused.stderr)
+        self.assertEqual([], self.parts())
+        # All else is taken still, and the job writes on.
+        self.assertEqual(STATUS, job.end(), job.errors())
+        self.check(wanted, job)
+
+    def test_an_older_image_goes_where_a_new_one_has_no_room_beside_it(self):
+        program = [COUNTER, STEPS, 30, 4_000_000, STATUS]
+        wanted, _ = self.plain(*program)
+        self.small_store(110)
+        job = self.run_job(*program)
+        for _ in range(4):
+            job.read(5)
+            self.ckpt("save", "--dir", self.dir)
+        self.assertIn("only the newest one is kept", job.errors())
+        self.assertIn(4, [image["image"] for image in self.images()])
+        self.ckpt("verify", "--dir", self.dir)
+        self.assertEqual(STATUS, job.end(), job.errors())
+        self.assertEqual(wanted, (self.dir / "stdout").read_text())
+
+    def test_a_job_whose_output_has_no_room_stands_still_until_it_has(self):
+        self.small_store(40)
+        program = [sys.executable, "-c", "for i in range(3_000_000): print(i, 'x' * 10)"]
+        ballast = self.dir / "log/ballast"
+        job = self.run_job("/bin/sh", "-c", 'echo up; read go < "$COUNTER_HOLD"; exec "$@"', "sh", *program)
+        job.read(1)
+        with open(ballast, "wb") as file:
+            room = os.statvfs(self.dir)
+            file.write(bytes(room.f_bavail * room.f_bsize - (4 << 20)))
+        self.hold.write_text("go\n")
+        reader = threading.Thread(target=lambda: job.lines.extend(job.process.stdout.readlines()))
+        reader.start()
+        job.wait_for("no space is left for the job's output")
+        self.assertIsNone(job.process.poll())
+        subprocess.run(["mount", "-o", "remount,size=100m", self.dir], check=True)
+        job.wait_for("there is room again")
+        reader.join()
+        self.assertEqual(0, job.process.wait(), job.errors())
+        wanted, _ = self.plain(*program)
+        self.assertEqual("up\n" + wanted, (self.dir / "stdout").read_text())
+        self.assertEqual("up\n" + wanted, "".join(job.lines))
+
+    def test_output_that_cannot_be_passed_on_for_lack_of_room_waits(self):
+        wanted = self.wanted()
+        place = self.path / "elsewhere"
+        place.mkdir()
+        subprocess.run(["mount", "-t", "tmpfs", "-o", "size=8k", "tmpfs", place], check=True)
+        self.addCleanup(subprocess.run, ["umount", "-l", place], check=True)
+        # A hundred lines are less than two pages, of which this takes one and a line the other.
+        (place / "ballast").write_text("x")
+        (place / "more").write_text("x")
+        with open(place / "output", "w") as output, open(self.path / "log-of-it", "w") as log:
+            job = subprocess.Popen(
+                [os.environ["PIRACEMA_COMMAND"], "ckpt", "run", "--dir", str(self.dir), "--", *map(str, PROGRAM[:-2]),
+                 str(STATUS), str(self.path / "file")], cwd=self.path, stdin=subprocess.DEVNULL, stdout=output, stderr=log)
+        self.addCleanup(job.wait)
+        self.addCleanup(job.kill)
+        said = self.path / "log-of-it"
+        with Watch(said) as watch:
+            watch.until(lambda: "cannot be passed on" in said.read_text(), job, said.read_text)
+        subprocess.run(["mount", "-o", "remount,size=1m", place], check=True)
+        self.assertEqual(STATUS, job.wait(), said.read_text())
+        self.assertEqual(wanted[0], (place / "output").read_text())
 
     def test_a_program_that_ends_while_it_is_saved_has_ended(self):
         for steps in [1, 2, 3]:

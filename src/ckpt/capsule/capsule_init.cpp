@@ -10,6 +10,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <set>
 #include <utility>
 
 #include "base/clock.h"
@@ -20,6 +21,7 @@
 #include "ckpt/capsule/shared_memory.h"
 #include "ckpt/image/compression.h"
 #include "ckpt/network/loopback.h"
+#include "os/process_tree.h"
 #include "wire/fields.h"
 
 namespace piracema::ckpt {
@@ -55,6 +57,18 @@ void CapsuleInit::restore(const Order& order) {
   auto pid = start_beside(restore_command(settings_, order_), order_, 0);
   if (!pid) return refuse(ReportKind::started, pid.error());
   helper_ = *pid;
+}
+
+// A process that is not stopped yet may make another one.
+void CapsuleInit::pause(bool still) {
+  if (job_ == 0) return;
+  for (std::set<pid_t> seen; ;) {
+    const std::size_t before = seen.size();
+    for (const JobProcess& process : tree_of(all_processes(), job_)) {
+      if (seen.insert(process.pid).second) ::kill(process.pid, still ? SIGSTOP : SIGCONT);
+    }
+    if (seen.size() == before) return;
+  }
 }
 
 void CapsuleInit::job_ended(int status) {
@@ -124,6 +138,8 @@ void CapsuleInit::handle(const Order& order) {
     case OrderKind::pass:
       if (overlay_) overlay_->pass();
       return;
+    case OrderKind::pause:
+      return pause(order.ok);
     case OrderKind::proceed:
       return proceed(order.ok);
   }

@@ -29,6 +29,7 @@ class CapsuleInit {
   void start(const Order& order);
   void restore(const Order& order);
   void dump(const Order& order);
+  void pause(bool still);
   void reap();
   void job_ended(int status);
   void helper_ended(bool ok);

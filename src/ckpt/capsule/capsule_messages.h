@@ -20,6 +20,7 @@ enum class OrderKind : std::uint8_t {
   link,     ///< The other capsules: `peers`, `mtu`.
   hold,     ///< No packet leaves or enters from now on; answered by `held`.
   pass,     ///< Packets may travel.
+  pause,    ///< `ok`: all of the job stands still; else it goes on.
   proceed,  ///< To the dump that waits: the next step, or not `ok`: give up. To a restart whose
             ///< image was `unchecked`, at any moment of it: its memory is right.
 };
@@ -47,7 +48,7 @@ struct Order {
   bool several = false;
   /// dump: the image's memory is compressed.
   bool compress = false;
-  /// proceed.
+  /// proceed, pause.
   bool ok = false;
   /// dump: the directory of the job, the number of the image, and that of the job.
   std::string directory;

@@ -130,6 +130,10 @@ void Hosts::heard(HostNumber host, const Report& report) {
 }
 
 Result<Done> Hosts::send(Order order) {
+  if (order.kind == OrderKind::pause) {
+    for (const auto& line : lines_) line->order(order);
+    return Done{};
+  }
   order_ = std::move(order);
   if (order_.kind == OrderKind::dump) {
     if (auto made = make_places(order_); !made) return made;

@@ -195,6 +195,13 @@ Result<Done> ImageStore::prune(std::size_t keep) {
   return Done{};
 }
 
+Result<Done> ImageStore::drop_unfinished(ImageId image) {
+  const auto complete = numbers();
+  if (!complete) return complete.error();
+  if (std::binary_search(complete->begin(), complete->end(), image)) return Done{};
+  return places_.remove_parts(image);
+}
+
 Result<Done> ImageStore::clear() {
   const auto images = numbers();
   if (!images) return images.error();

@@ -67,6 +67,8 @@ class ImageStore {
   /// Drops all but the newest `keep` (at least 1) of the images whose manifest is good, and what
   /// was begun and never completed. An image that is not good goes only when a good one is newer.
   Result<Done> prune(std::size_t keep);
+  /// The parts of an image that `begin` gave and that was not completed; one that was stays.
+  Result<Done> drop_unfinished(ImageId image);
   /// Everything, as for a new job.
   Result<Done> clear();
 

@@ -6,9 +6,16 @@
 
 #include <utility>
 
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/text.h"
+
 namespace piracema::ckpt {
 
 namespace {
+
+/// A store that is full has room again when somebody makes it: nothing tells of that.
+constexpr Time look_again_after = std::chrono::seconds(1);
 
 std::uint64_t size_of(const std::string& path) {
   struct stat status {};
@@ -18,8 +25,9 @@ std::uint64_t size_of(const std::string& path) {
 }  // namespace
 
 Result<std::unique_ptr<JobOutput>> JobOutput::open(net::Poller& poller,
-                                                   const JobDirectory& directory, bool one) {
-  std::unique_ptr<JobOutput> both(new JobOutput(poller, directory));
+                                                   const JobDirectory& directory, bool one,
+                                                   OnRoom on_room) {
+  std::unique_ptr<JobOutput> both(new JobOutput(poller, directory, std::move(on_room)));
   const std::string out = directory.stdout_path(), err = directory.stderr_path();
   auto output = OutputTail::open(out, size_of(out), STDOUT_FILENO);
   if (!output) return output.error();
@@ -32,6 +40,7 @@ Result<std::unique_ptr<JobOutput>> JobOutput::open(net::Poller& poller,
 }
 
 JobOutput::~JobOutput() {
+  if (again_) poller_.cancel(*again_);
   for (auto* tail : {&output_, &error_}) {
     if (!*tail) continue;
     poller_.forget((*tail)->watched());
@@ -40,19 +49,59 @@ JobOutput::~JobOutput() {
 }
 
 void JobOutput::watch(OutputTail& tail) {
-  poller_.watch(tail.watched(), EPOLLIN, [this, &tail](std::uint32_t) { pass_on(tail, false); });
+  poller_.watch(tail.watched(), EPOLLIN, [this, &tail](std::uint32_t) {
+    has_room();
+    pass_on(tail);
+  });
 }
 
-void JobOutput::pass_on(OutputTail& tail, bool last) {
+bool JobOutput::pass_on(OutputTail& tail) {
   const int to = tail.to();
   poller_.forget(to);
-  if (tail.drain(last)) return;
-  poller_.watch(to, EPOLLOUT, [this, &tail](std::uint32_t) { pass_on(tail, false); });
+  switch (tail.drain()) {
+    case OutputTail::Drained::all:
+      return true;
+    case OutputTail::Drained::later:
+      poller_.watch(to, EPOLLOUT, [this, &tail](std::uint32_t) { pass_on(tail); });
+      return false;
+    case OutputTail::Drained::no_room:
+      if (!said_full_) {
+        log(Level::warning, concat("the job's output cannot be passed on, as its store is full: it "
+                                   "waits for room, and lies in ",
+                                   directory_.path()));
+      }
+      said_full_ = true;
+      try_again();
+      return false;
+  }
+  return true;
 }
 
-void JobOutput::drain(bool last) {
-  if (output_) pass_on(*output_, last);
-  if (error_) pass_on(*error_, last);
+void JobOutput::try_again() {
+  if (again_) return;
+  again_ = poller_.at(now() + look_again_after, [this] {
+    again_.reset();
+    has_room();
+    drain();
+  });
+}
+
+bool JobOutput::has_room() {
+  const bool enough =
+      (!output_ || output_->keep_room()) && (!error_ || error_->keep_room());
+  if (!enough) try_again();
+  if (enough != std::exchange(had_room_, enough)) on_room_(enough);
+  return enough;
+}
+
+void JobOutput::give_room_back() {
+  if (output_) output_->give_room_back();
+  if (error_) error_->give_room_back();
+}
+
+bool JobOutput::drain() {
+  const bool out = !output_ || pass_on(*output_), err = !error_ || pass_on(*error_);
+  return out && err;
 }
 
 std::uint64_t JobOutput::cut() {

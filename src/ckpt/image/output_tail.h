@@ -20,11 +20,22 @@ class OutputTail {
   /// Readable when something was written: call `drain`.
   int watched() const { return watch_.get(); }
 
-  /// Copies what is there now. False if our own output takes no more at the moment: then wait until
-  /// `to()` is writable and call again. With `wait` it waits itself. What can never be written, as
-  /// nobody reads it any more, is dropped; it is in the file.
-  bool drain(bool wait = false);
+  enum class Drained : std::uint8_t {
+    all,
+    later,    ///< Our own output takes no more at the moment: wait until `to()` is writable.
+    no_room,  ///< It is a file whose store is full: wait until it is not.
+  };
+  /// Copies what is there now. What can never be written, as nobody reads it any more, is dropped;
+  /// it is in the file.
+  Drained drain();
   int to() const { return to_; }
+
+  /// Sees to it that the job can write some megabytes more to its file however full the store gets
+  /// meanwhile. False if there is no room for that, and too little is left of what was kept before.
+  /// True where a store cannot keep room for a file.
+  bool keep_room();
+  /// The job writes no more: what was kept is given back.
+  void give_room_back();
 
   /// The file was cut, as it goes on from an older image: what follows that size is new. Gives
   /// the bytes that had been passed on beyond it.
@@ -37,6 +48,9 @@ class OutputTail {
   Fd file_, watch_;
   std::uint64_t at_;
   int to_;
+  /// Up to there the file has its blocks.
+  std::uint64_t kept_until_ = 0;
+  bool can_keep_ = true;
 };
 
 }  // namespace piracema::ckpt

@@ -55,11 +55,13 @@ Result<Done> KeeperLoop::begin() {
   std::vector<int> numbers = {SIGINT, SIGTERM, SIGHUP};
   if (settings_.warned) numbers.push_back(SIGUSR1);
   auto signals = SignalWatch::open(poller_, numbers, [this](int number) {
+    if (finish_) gives_output_up_ = true;
     if (number != SIGUSR1 || settings_.warned()) tell(Interrupted{});
   });
   if (!signals) return signals.error();
   signals_ = *std::move(signals);
-  auto output = JobOutput::open(poller_, *directory_, job_.one_output);
+  auto output = JobOutput::open(poller_, *directory_, job_.one_output,
+                                [this](bool enough) { heard_of_room(enough); });
   if (!output) return output.error();
   output_ = *std::move(output);
   restart_.emplace(*directory_, job_, images_, *output_, *place_);
@@ -104,8 +106,26 @@ Result<Finish> KeeperLoop::run() {
   set_timer();
   if (settings_.window) window_->look();
   while (!finish_) poller_.run_once(std::chrono::milliseconds(-1));
-  output_->drain(true);
+  output_->give_room_back();
+  while (!output_->drain() && !gives_output_up_) poller_.run_once(std::chrono::milliseconds(-1));
+  if (gives_output_up_) {
+    log(Level::warning, concat("not all of its output was passed on; it is in ",
+                               directory_->path()));
+  }
   return *finish_;
+}
+
+// A job whose output cannot be written would fail, though nothing is wrong with it: it stands still
+// until there is room.
+void KeeperLoop::heard_of_room(bool enough) {
+  if (enough != is_paused_ || !keeper_.in_capsule()) return;
+  if (!place_->send({.kind = OrderKind::pause, .ok = !enough})) return;
+  is_paused_ = !enough;
+  const std::string& path = directory_->path();
+  log(Level::warning, enough ? concat(path, ": there is room again: the job goes on")
+                             : concat(path,
+                                      ": no space is left for the job's output: it stands still "
+                                      "until there is some"));
 }
 
 void KeeperLoop::tell(const KeeperEvent& event) {
@@ -132,6 +152,7 @@ void KeeperLoop::set_timer() {
 
 // What an action comes to at once is told later: not from within the keeper's own step.
 void KeeperLoop::act(const OpenCapsule&) {
+  is_paused_ = false;
   if (auto opened = place_->open(); !opened) {
     poller_.post([this, why = opened.error().message] { tell(CapsuleReady{false, why}); });
   }
@@ -151,9 +172,13 @@ void KeeperLoop::act(const Launch& launch) {
 }
 
 void KeeperLoop::act(const Dump& dump) {
-  auto order = saving_->begin(dump.stop, place_->memory());
+  // Before: it lets a job go on that stood still for lack of it.
+  (void)output_->has_room();
+  auto order = saving_->begin(dump.stop, place_->memory(), place_->image_bytes());
   const Result<Done> sent = order ? place_->send(*std::move(order)) : Result<Done>(order.error());
-  if (!sent) poller_.post([this, why = sent.error().message] { tell(Dumped{false, why, {}}); });
+  if (sent) return;
+  saving_->fail();
+  poller_.post([this, why = sent.error().message] { tell(Dumped{false, why, {}}); });
 }
 
 void KeeperLoop::act(const Answer& answer) { door_->answer(answer.caller, answer.ok, answer.text); }

@@ -67,6 +67,7 @@ class KeeperLoop {
   void hear(const Report& report);
   void dumped(const Report& report);
   void asked(Caller caller, const std::string& word);
+  void heard_of_room(bool enough);
   void asked_to_leave(Caller caller, const std::string& within);
   void foretold(Time duration, Time ending);
   void note(const std::string& text) const;
@@ -79,6 +80,7 @@ class KeeperLoop {
   Keeper keeper_;
   std::optional<net::Poller::Timer> timer_;
   std::optional<Finish> finish_;
+  bool is_paused_ = false, gives_output_up_ = false;
   /// By the last forecast: to end the job's processes without an image.
   Time ending_takes_{};
   /// All of them from `begin` on.

@@ -23,20 +23,25 @@ class Saving {
         keep_(keep),
         compress_(compress) {}
 
-  /// The order that saves it, with a place for the image; `job` is the memory that it has.
-  /// Errc::io.
-  Result<Order> begin(bool stop, const JobMemory& job);
+  /// The order that saves it, with a place for the image; `job` is the memory that it has, of which
+  /// the image holds `bytes` at least. Older images go if it has no room beside them. Errc::failed
+  /// if it has none all the same, Errc::io.
+  Result<Order> begin(bool stop, const JobMemory& job, std::uint64_t bytes);
 
   /// It is saved: in words, such as "image 3, 25 MB, in 0.12 s, frozen for 90 ms".
   std::string end(const Report& report);
-  /// It could not be.
-  void fail() { store_.forget_dump(); }
-  /// It was given up, for it took too long.
-  void give_up() { store_.end_dump(true); }
+  /// It could not be: what there is of it goes.
+  void fail();
+  /// It was given up, for it took too long; likewise.
+  void give_up();
 
   void prune();
 
  private:
+  /// Whether images were dropped for it.
+  Result<bool> find_room(std::uint64_t bytes);
+  void drop_unfinished();
+
   const JobDirectory& directory_;
   const JobFile& job_;
   ImageStore& images_;

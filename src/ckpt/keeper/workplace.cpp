@@ -82,6 +82,10 @@ void Workplace::hear_capsule() {
   }
 }
 
+std::uint64_t Workplace::image_bytes() const {
+  return capsule_ ? written_memory(capsule_->pid()) : 0;
+}
+
 // We kill it before: this is for the case that we cannot.
 void Workplace::guard_until(Time end) {
   guarded_until_ = end;

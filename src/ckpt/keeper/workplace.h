@@ -51,6 +51,9 @@ class Workplace {
   /// Of the job; nothing while it is not open.
   JobMemory memory() const;
 
+  /// What an image of the job holds at least; 0 where that is not known.
+  std::uint64_t image_bytes() const;
+
   /// It is killed then, even if this process stands still. Of several hosts agents see to that.
   void guard_until(Time end);
 
