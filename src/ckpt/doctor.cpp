@@ -85,7 +85,8 @@ Finding mpi() {
   finding.text = end->output.substr(0, end->output.find('\n'));
   const bool hydra = end->output.find("HYDRA") != std::string::npos;
   finding.text +=
-      hydra ? "; with UCX set UCX_TLS=tcp,self and UCX_NET_DEVICES=lo, or UCX_TLS=posix,self"
+      hydra ? "; UCX is told to share memory by files (UCX_TLS=self,posix) unless you set UCX_TLS; "
+              "over TCP set UCX_TLS=tcp,self and UCX_NET_DEVICES=lo"
             : "; shared memory and TCP can be saved, InfiniBand cannot";
   return finding;
 }

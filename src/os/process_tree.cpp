@@ -149,7 +149,8 @@ std::vector<std::string> obstacles(pid_t root, const std::vector<pid_t>& exempt)
       continue;
     }
     found.push_back(concat("process ", process.pid, " (", process.name,
-                           ") has left the job: its parent ended before it"));
+                           ") has left the job: its parent ended before it; a daemon is to run in "
+                           "the foreground"));
   }
   for (const JobProcess& process : tree) {
     for (const OpenFile& file : open_files(process.pid)) {

@@ -458,6 +458,29 @@ exit $code
             self.ckpt("doctor", code=1, **environment)
         self.assertFalse((self.path / "ran").exists())
 
+    def test_memory_that_no_image_holds_is_named_and_ucx_is_told_not_to_use_it(self):
+        job = self.run_job("/bin/sh", "-c", "echo $UCX_TLS")
+        self.assertEqual((0, ["self,posix\n"]), (job.end(), job.lines))
+        shutil.rmtree(self.dir)
+        job = self.run_job("/bin/sh", "-c", "echo $UCX_TLS", UCX_TLS="self,tcp")
+        self.assertEqual((0, ["self,tcp\n"]), (job.end(), job.lines))
+        shutil.rmtree(self.dir)
+        program = "import ctypes, signal; c = ctypes.CDLL(None); c.shmat.restype = ctypes.c_void_p; " \
+                  "c.shmat(c.shmget(0, 4096, 0o1600), None, 0); print('up', flush=True); signal.pause()"
+        job = self.run_job(sys.executable, "-c", program)
+        job.read(1)
+        refused = self.ckpt("save", "--dir", self.dir, code=1)
+        self.assertIn("the job shares memory by System V segments", refused.stderr)
+
+    def test_a_daemon_is_named_and_what_a_program_leaves_behind(self):
+        job = self.run_job("/bin/sh", "-c", 'sh -c "sleep 4247 &"; echo up; read go < "$COUNTER_HOLD"')
+        job.read(1)
+        refused = self.ckpt("save", "--dir", self.dir, code=1)
+        self.assertRegex(refused.stderr, r"process [0-9]+ \(sleep\) has left the job: .* in the foreground")
+        self.hold.write_text("go\n")
+        self.assertEqual(0, job.end(let=False), job.errors())
+        self.assertRegex(job.errors(), r"process [0-9]+ \(sleep\) is left by the program, and ends with it")
+
     def test_a_device_that_no_image_holds_is_named_before_the_dump(self):
         if not pathlib.Path("/dev/net/tun").exists():
             self.skipTest("no /dev/net/tun")

@@ -71,10 +71,22 @@ void CapsuleInit::pause(bool still) {
   }
 }
 
+// Elsewhere a daemon outlives whoever has started it; a capsule ends with its program.
+std::string CapsuleInit::what_is_left() const {
+  for (const JobProcess& process : all_processes()) {
+    if (process.pid < pid_least || process.pid == job_) continue;
+    return concat("process ", process.pid, " (", process.name,
+                  ") is left by the program, and ends with it");
+  }
+  return {};
+}
+
 void CapsuleInit::job_ended(int status) {
   ended_ = status;
   if (helper_ != 0 && step_ == Step::criu) return;
-  report({.kind = ReportKind::ended, .status = static_cast<std::uint32_t>(status)});
+  report({.kind = ReportKind::ended,
+          .message = what_is_left(),
+          .status = static_cast<std::uint32_t>(status)});
 }
 
 void CapsuleInit::helper_ended(bool ok) {

@@ -3,6 +3,7 @@
 #include <sys/types.h>
 
 #include <optional>
+#include <string>
 
 #include "base/clock.h"
 #include "ckpt/capsule/capsule.h"
@@ -31,6 +32,7 @@ class CapsuleInit {
   void dump(const Order& order);
   void pause(bool still);
   void reap();
+  std::string what_is_left() const;
   void job_ended(int status);
   void helper_ended(bool ok);
   void restored(bool ok);

@@ -110,6 +110,9 @@ Result<std::optional<Overlay>> set_up_capsule(const CapsuleSettings& settings) {
   }
   // Temporary files are the job's own there, and in its image.
   ::setenv("TMPDIR", capsule_temporary, 1);
+  // Left alone UCX takes System V segments, which no image holds. Of a job on several hosts the
+  // environment comes with the order.
+  ::setenv("UCX_TLS", "self,posix", 0);
   return overlay;
 }
 

@@ -14,6 +14,7 @@
 #include "base/fd.h"
 #include "base/text.h"
 #include "ckpt/capsule/capsule_setup.h"
+#include "ckpt/capsule/criu_complaint.h"
 #include "ckpt/capsule/hook.h"
 #include "os/helper.h"
 
@@ -159,7 +160,7 @@ std::string why_failed(const std::string& log) {
     // Said of every process where a privilege is missing, and harmless.
     if (line.find("RLIMIT_NOFILE") != line.npos) continue;
     if (const std::size_t at = line.find("Error ("); at != line.npos) {
-      return concat("criu: ", line.substr(at));
+      return concat("criu: ", explain_criu_error(line.substr(at)));
     }
   }
   return concat("criu failed without a reason; see ", log, ".d");

@@ -26,7 +26,8 @@ std::vector<std::string> commit_command(const CapsuleSettings& settings);
 /// Starts criu or a hook; the hook learns from the order what it is about.
 Result<pid_t> start_beside(const std::vector<std::string>& command, const Order& order, pid_t job);
 
-/// What the hook has complained of, else the first error in criu's log, in one line.
+/// What the hook has complained of, else the first error in criu's log and what it means, in one
+/// line.
 std::string why_failed(const std::string& log);
 /// From criu's statistics, how long the job was frozen, in microseconds; 0 if there are none.
 std::uint64_t frozen_time(const std::string& log);

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdlib>
 #include <ctime>
 #include <utility>
 
@@ -210,6 +211,8 @@ Order Hosts::order_for(HostNumber host) const {
   order.environment.push_back(concat("HYDRA_HOST_FILE=", bin, "hosts.mpich"));
   // With the loopback beside it MPICH 4.0 over UCX waits in MPI_Finalize for ever now and then.
   order.environment.emplace_back("UCX_NET_DEVICES=c0");
+  // System V segments are in no image.
+  if (::getenv("UCX_TLS") == nullptr) order.environment.emplace_back("UCX_TLS=self,posix,tcp");
   return order;
 }
 

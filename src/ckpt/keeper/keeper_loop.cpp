@@ -208,6 +208,7 @@ void KeeperLoop::hear(const Report& report) {
     case ReportKind::dumped:
       return dumped(report);
     case ReportKind::ended:
+      if (!report.message.empty()) note(report.message);
       return tell(JobEnded{static_cast<int>(report.status)});
     default:
       return;  // Of one of several hosts, which Hosts has heard.
