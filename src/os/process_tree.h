@@ -49,8 +49,8 @@ struct JobMemory {
 };
 JobMemory job_memory(pid_t root);
 
-/// Of all processes of the tree, in bytes: memory that was written and is in no file; what is shared
-/// is counted once. It takes the kernel some milliseconds for each gigabyte.
+/// Of all processes of the tree, in bytes: memory that was written and is in no file; what is
+/// shared is counted once. It takes the kernel some milliseconds for each gigabyte.
 std::uint64_t written_memory(pid_t root);
 
 }  // namespace piracema::ckpt

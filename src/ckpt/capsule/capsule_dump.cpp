@@ -69,8 +69,8 @@ bool CapsuleInit::ended_itself() const {
 }
 
 // criu kills what it has saved, and then may take it for a failure that somebody is dead. By then
-// the hook has made the image complete. Whoever criu has let go of is ended here: it would be beyond
-// its image with each step.
+// the hook has made the image complete. Whoever criu has let go of is ended here: it would be
+// beyond its image with each step.
 bool CapsuleInit::is_stopped_all_the_same() {
   if (!order_.stop || ended_itself()) return false;
   const std::string manifest =

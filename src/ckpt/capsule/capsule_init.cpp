@@ -62,7 +62,7 @@ void CapsuleInit::restore(const Order& order) {
 // A process that is not stopped yet may make another one.
 void CapsuleInit::pause(bool still) {
   if (job_ == 0) return;
-  for (std::set<pid_t> seen; ;) {
+  for (std::set<pid_t> seen;;) {
     const std::size_t before = seen.size();
     for (const JobProcess& process : tree_of(all_processes(), job_)) {
       if (seen.insert(process.pid).second) ::kill(process.pid, still ? SIGSTOP : SIGCONT);

@@ -22,8 +22,10 @@ TEST_CASE("each error that stopped one of our jobs is known") {
         "Error (criu/vdso.c:600): vdso: Unexpected rt vDSO area bounds",
         "Error (criu/sockets.c:533): sockets: Can't get 1:16 opt: Operation not supported",
         "Error (criu/sk-inet.c:191): inet: In-flight connection (l) for 2a",
-        "Error (criu/sk-unix.c:850): unix: External socket is used. Consider using --ext-unix-sk option.",
-        "Error (criu/sk-unix.c:700): unix: Can't dump half of stream unix connection. name: a; peer name: b",
+        "Error (criu/sk-unix.c:850): unix: External socket is used. Consider using --ext-unix-sk "
+        "option.",
+        "Error (criu/sk-unix.c:700): unix: Can't dump half of stream unix connection. name: a; "
+        "peer name: b",
         "Error (criu/seize.c:420): Unseizable non-zombie 1004 found, state t, err -1/1"}) {
     CAPTURE(error);
     CHECK_FALSE(meaning_of_criu_error(error).empty());

@@ -87,8 +87,7 @@ void JobOutput::try_again() {
 }
 
 bool JobOutput::has_room() {
-  const bool enough =
-      (!output_ || output_->keep_room()) && (!error_ || error_->keep_room());
+  const bool enough = (!output_ || output_->keep_room()) && (!error_ || error_->keep_room());
   if (!enough) try_again();
   if (enough != std::exchange(had_room_, enough)) on_room_(enough);
   return enough;

@@ -18,8 +18,8 @@ namespace piracema::ckpt {
 class JobOutput {
  public:
   /// From what is in the job's files now; `one`: both go to one file. Errc::io.
-  /// `on_room` is told when the job's files have no room left for what it writes next, and when they
-  /// have it again.
+  /// `on_room` is told when the job's files have no room left for what it writes next, and when
+  /// they have it again.
   using OnRoom = std::function<void(bool enough)>;
   static Result<std::unique_ptr<JobOutput>> open(net::Poller& poller, const JobDirectory& directory,
                                                  bool one, OnRoom on_room);

@@ -78,26 +78,23 @@ Result<Done> KeeperLoop::begin() {
 void KeeperLoop::open_window_watch() {
   window_.emplace(
       poller_, settings_.window, settings_.risk, *store_, *place_,
-      WindowWatch::Calls{.opened =
-                             [this](Time closes) {
-                               place_->guard_until(closes - ending_takes_);
-                               tell(WindowOpened{closes});
-                             },
-                         .none_follows =
-                             [this] {
-                               finish_ = Finish{End::stopped, 0, "no window follows"};
-                             },
-                         .waits =
-                             [this](Time opens) {
-                               const std::chrono::duration<double> left = opens - now();
-                               note(concat("waits for its window, which opens in ",
-                                           human_seconds(left.count())));
-                             },
-                         .forecast =
-                             [this](Time duration, Time ending) {
-                               foretold(duration, ending);
-                             },
-                         .is_in_use = [this] { return keeper_.in_capsule(); }});
+      WindowWatch::Calls{
+          .opened =
+              [this](Time closes) {
+                place_->guard_until(closes - ending_takes_);
+                tell(WindowOpened{closes});
+              },
+          .none_follows =
+              [this] {
+                finish_ = Finish{End::stopped, 0, "no window follows"};
+              },
+          .waits =
+              [this](Time opens) {
+                const std::chrono::duration<double> left = opens - now();
+                note(concat("waits for its window, which opens in ", human_seconds(left.count())));
+              },
+          .forecast = [this](Time duration, Time ending) { foretold(duration, ending); },
+          .is_in_use = [this] { return keeper_.in_capsule(); }});
 }
 
 Result<Finish> KeeperLoop::run() {
@@ -109,8 +106,8 @@ Result<Finish> KeeperLoop::run() {
   output_->give_room_back();
   while (!output_->drain() && !gives_output_up_) poller_.run_once(std::chrono::milliseconds(-1));
   if (gives_output_up_) {
-    log(Level::warning, concat("not all of its output was passed on; it is in ",
-                               directory_->path()));
+    log(Level::warning,
+        concat("not all of its output was passed on; it is in ", directory_->path()));
   }
   return *finish_;
 }
@@ -203,8 +200,8 @@ void KeeperLoop::hear(const Report& report) {
     case ReportKind::started:
       if (report.ok && restart_->image()) note(concat("goes on from image ", *restart_->image()));
       // It was checked before, so it is the launch that has failed.
-      return tell(Launched{report.ok, restart_->has_more(), report.message,
-                           restart_->image().has_value()});
+      return tell(
+          Launched{report.ok, restart_->has_more(), report.message, restart_->image().has_value()});
     case ReportKind::dumped:
       return dumped(report);
     case ReportKind::ended:

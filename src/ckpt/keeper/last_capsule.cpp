@@ -66,8 +66,9 @@ Result<Done> wait_for_last_capsule(const std::string& job_directory) {
     const int ready = ::poll(&wait, 1, static_cast<int>(std::max<std::int64_t>(0, left)));
     if (ready > 0) return Done{};
     if (ready < 0 && errno == EINTR) continue;
-    return Error{Errc::failed, concat(job_directory, ": processes of the job's last run are still there "
-                                                     "(of capsule ",
+    return Error{Errc::failed, concat(job_directory,
+                                      ": processes of the job's last run are still there "
+                                      "(of capsule ",
                                       pid, "), and may write to its files")};
   }
 }

@@ -5,8 +5,8 @@
 
 #include <string>
 
-/// Whoever kills a keeper kills its job with it, but not at once: the kernel ends the capsule when it
-/// gets to it. Until then the job may write to the files that the next keeper cuts.
+/// Whoever kills a keeper kills its job with it, but not at once: the kernel ends the capsule when
+/// it gets to it. Until then the job may write to the files that the next keeper cuts.
 namespace piracema::ckpt {
 
 /// For the next keeper of this job directory: the first process of the capsule that is opened.

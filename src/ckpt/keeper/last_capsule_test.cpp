@@ -71,9 +71,9 @@ TEST_CASE("nothing is waited for that has ended, is another one, or was before a
   // Alive, but begun at another time; then of another boot; then no such file at all.
   std::string boot;
   std::ifstream("/proc/sys/kernel/random/boot_id") >> boot;
-  for (const std::string& text : {boot + " " + std::to_string(::getpid()) + " 1",
-                                  "another " + std::to_string(::getpid()) + " 1",
-                                  std::string("x y z"), std::string()}) {
+  for (const std::string& text :
+       {boot + " " + std::to_string(::getpid()) + " 1",
+        "another " + std::to_string(::getpid()) + " 1", std::string("x y z"), std::string()}) {
     std::ofstream(place.path + "/log/capsule") << text;
     CHECK(wait_for_last_capsule(place.path));
   }

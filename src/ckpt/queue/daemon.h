@@ -40,15 +40,14 @@ struct JobLeft {
   std::string job;
   Outcome outcome = Outcome::failed;
 };
-/// Of a running job that does not look at the close itself: how long before it it has to be asked to
-/// leave, by the forecast, and killed if it is there still.
+/// Of a running job that does not look at the close itself: how long before it it has to be asked
+/// to leave, by the forecast, and killed if it is there still.
 struct LeavingTakes {
   std::string job;
   Time leaving{}, ending{};
 };
 struct DaemonTick {};
-using DaemonEvent =
-    std::variant<LentUntil, UserSeen, QueueSeen, JobLeft, LeavingTakes, DaemonTick>;
+using DaemonEvent = std::variant<LentUntil, UserSeen, QueueSeen, JobLeft, LeavingTakes, DaemonTick>;
 
 // What is to be done.
 

@@ -102,7 +102,8 @@ TEST_CASE("a job that was sent away by a user, or whose keeper was killed, goes 
   CHECK(host.find<StartJob>() != nullptr);
 }
 
-TEST_CASE("a job that does not know of the close is asked to leave in time, and killed ahead of it") {
+TEST_CASE(
+    "a job that does not know of the close is asked to leave in time, and killed ahead of it") {
   Host host;
   host.tell(LentUntil{hours(10)});
   host.tell(QueueSeen{{"1"}});

@@ -12,8 +12,8 @@
 /// What is run for a job of a queue.
 namespace piracema::ckpt {
 
-/// Whether this host could begin it, by the PATH and the working directory that it has. Errc::config
-/// with the program and what is wrong with it.
+/// Whether this host could begin it, by the PATH and the working directory that it has.
+/// Errc::config with the program and what is wrong with it.
 Result<Done> check_program(const QueuedJob& job);
 
 /// A stream: `piracema run APP`, with `--resume` once there is a snapshot to go on from. It writes

@@ -13,9 +13,9 @@ struct PlannerSettings {
   double risk = 0.01;
   /// Less is risked while that costs no more than this share of the window: a miss costs all of it.
   double share = 0.08;
-  /// More is risked, up to `risk_most`, where the window would lose more than half of itself, and as
-  /// far as more of it is used by that on average: a store that has stalled once is not to keep the
-  /// windows that follow from being used.
+  /// More is risked, up to `risk_most`, where the window would lose more than half of itself, and
+  /// as far as more of it is used by that on average: a store that has stalled once is not to keep
+  /// the windows that follow from being used.
   double risk_most = 0.05;
   /// Before the close, for ending processes, in seconds.
   double reserve = 0.3;
