@@ -138,6 +138,9 @@ void CommandLine::add_run() {
   add_parsed(*run_app, "--keep", "N", settings.snapshots_kept, up_to(1'000'000),
              "Snapshots to keep; default: 3");
   run_app->add_flag("--resume", job.resume, "Go on from the newest snapshot in --snapshots DIR");
+  run_app->add_flag("--allow-changed-state", job.allow_changed_state,
+                    "With --resume: even if the program's states are of other types\n"
+                    "than those in the snapshot, and it knows how to read them");
   run_app
       ->add_option_function<std::vector<std::string>>(
           "--kill",

@@ -95,6 +95,12 @@ class BufferReader : public std::streambuf {
                     std::to_string(found) + " bytes were found");
 }
 
+[[noreturn]] inline void left_over(std::size_t rest, std::size_t all) {
+  throw DecodeError("of the " + std::to_string(all) + " bytes of its state " +
+                    std::to_string(rest) +
+                    " are left over: it was saved by a program whose state had another layout");
+}
+
 }  // namespace detail
 
 template <detail::RawCopied T>

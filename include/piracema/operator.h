@@ -262,8 +262,17 @@ class Operator {
 
   /// Appends the state as it is now. Called between two batches.
   virtual void save(Buffer&) {}
-  /// Takes over what `save` wrote. Throws DecodeError if it cannot.
-  virtual void load(Bytes) {}
+  /// Takes over what `save` wrote, all of it. Throws DecodeError if it cannot.
+  virtual void load(Bytes in) {
+    if (!in.empty()) detail::left_over(in.size(), in.size());
+  }
+
+  /// What `save` writes is made of (detail/state_layout.h), so that a snapshot of a program whose
+  /// state had another type is known; empty: nobody knows. Called on an object of its own that is
+  /// never opened, and used no more.
+  virtual std::string layout() { return {}; }
+  /// The same for items that come round a cycle: a snapshot holds those that are under way.
+  virtual std::string layout_of_items() const { return {}; }
 
   /// `prepare(s)` is called just before `save`; what is emitted in it still belongs to the
   /// snapshot. A sink with transactions: `commit(s)` when snapshot `s` can no longer be lost, and

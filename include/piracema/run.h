@@ -27,6 +27,9 @@ struct RunOptions {
   std::uint64_t cycle_bytes = 0;
   /// Go on from the newest snapshot instead of starting anew.
   bool resume = false;
+  /// Go on even from a snapshot in which the state of an operator has another layout than in this
+  /// program: its `serialize` knows how to read it.
+  bool allow_changed_state = false;
 };
 
 /// Runs a program to its end and returns the exit code for `main`: 0 done, 1 an operator failed,

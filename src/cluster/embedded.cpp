@@ -13,6 +13,7 @@
 #include "cluster/driver/snapshots.h"
 #include "cluster/driver/store_thread.h"
 #include "control/coordinator.h"
+#include "flow/states.h"
 #include "loop/poller.h"
 #include "os/patience.h"
 #include "run/worker/worker.h"
@@ -54,7 +55,7 @@ class Embedded {
                       });
                     });
     tell(Tick{});
-    tell(Joined{0, 0, "", runtime::encode_shape(graph_.shape)});
+    tell(Joined{.graph = runtime::encode_shape(graph_.shape), .layouts = layouts_});
     beat();
     while (!finish_) {
       poller_.run_once(until_deadline());
@@ -70,7 +71,10 @@ class Embedded {
     auto beginning = begin_in(options_.snapshots, options_.resume);
     if (!beginning) return beginning.error();
     beginning_ = *std::move(beginning);
-    if (auto ours = accept_job(beginning_, runtime::encode_shape(graph_.shape)); !ours) return ours;
+    layouts_ = flow::layouts_of(graph_);
+    auto ours = accept_job(beginning_, runtime::encode_shape(graph_.shape), layouts_,
+                           options_.allow_changed_state);
+    if (!ours) return ours;
     settings_.found = beginning_.found;
     if (beginning_.resume) settings_.resume = beginning_.newest->snapshot;
     // Without snapshots there is nothing to do before the end that Ctrl-C asks for. First, so that
@@ -146,6 +150,7 @@ class Embedded {
   JobSettings settings_;
   net::Poller poller_;
   Beginning beginning_;
+  std::vector<std::string> layouts_;
   std::optional<StoreThread> store_thread_;
   std::optional<Signals> signals_;
   std::optional<Coordinator> coordinator_;

@@ -120,6 +120,7 @@ class Coordinating {
     job.command = {"the program"};
     job.snapshots = options.snapshots;
     job.resume = options.resume;
+    job.allow_changed_state = options.allow_changed_state;
     job.settings.slots = ranks;
     job.settings.snapshot_interval = options.snapshot_interval;
     job.settings.can_spawn = false;

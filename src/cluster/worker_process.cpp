@@ -11,6 +11,7 @@
 
 #include "base/log.h"
 #include "base/text.h"
+#include "flow/states.h"
 #include "host/at_work.h"
 #include "host/directory_mark.h"
 #include "host/host_names.h"
@@ -163,8 +164,15 @@ class WorkerProcess {
                                                     .pid = static_cast<std::uint64_t>(::getpid()),
                                                     .address = transport_->address(),
                                                     .graph = runtime::encode_shape(graph_.shape),
-                                                    .costs = runtime::costs_of(graph_.shape)})));
+                                                    .costs = runtime::costs_of(graph_.shape),
+                                                    .layouts = layouts()})));
     beat();
+  }
+
+  // What nobody saves need not be known, and user code is not asked for it.
+  std::vector<std::string> layouts() const {
+    if (environment_.snapshots.empty()) return {};
+    return flow::layouts_of(graph_);
   }
 
   void beat() {

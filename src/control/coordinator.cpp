@@ -75,12 +75,16 @@ void Coordinator::on(const Joined& joined) {
     return;
   }
   if (!job_) {
-    auto job = Job::make(joined.graph, joined.costs, settings_);
+    auto job = Job::make(joined.graph, joined.costs, settings_, joined.layouts);
     if (!job) return fail(3, job.error().message);
     job_ = *std::move(job);
   } else if (job_->graph != joined.graph) {
     return fail(3, concat("worker ", joined.slot,
                           " runs another program than the workers before it: its graph differs"));
+  } else if (job_->layouts != joined.layouts) {
+    return fail(3, concat("worker ", joined.slot,
+                          " runs another program than the workers before it: the state of an "
+                          "operator is of another type"));
   }
   member->join(joined.address, heard_by());
 }

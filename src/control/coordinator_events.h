@@ -20,6 +20,8 @@ struct Joined {
   std::string graph;
   /// Of its nodes; none: nobody said.
   std::vector<std::uint64_t> costs = {};
+  /// What the states of its nodes are made of; none: nobody said.
+  std::vector<std::string> layouts = {};
 };
 struct Said {
   Slot slot = 0;

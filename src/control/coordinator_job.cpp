@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "control/messages/control.h"
 #include "flow/placement.h"
+#include "flow/states.h"
 
 namespace piracema::cluster {
 
@@ -21,7 +22,7 @@ Result<std::vector<Slot>> place(const Job& job, const JobSettings& settings) {
 }  // namespace
 
 Result<Job> Job::make(const std::string& graph, const std::vector<std::uint64_t>& costs,
-                      const JobSettings& settings) {
+                      const JobSettings& settings, const std::vector<std::string>& layouts) {
   auto shape = runtime::decode_shape(graph);
   if (!shape) return shape.error();
   Job job;
@@ -30,6 +31,8 @@ Result<Job> Job::make(const std::string& graph, const std::vector<std::uint64_t>
   if (!costs.empty()) {
     if (auto set = runtime::set_costs(job.shape, costs); !set) return set.error();
   }
+  if (auto checked = flow::check_layouts(job.shape, layouts); !checked) return checked.error();
+  job.layouts = layouts;
   job.plan = flow::make_plan(job.shape);
   auto placement = place(job, settings);
   if (!placement) return placement.error();
@@ -48,6 +51,10 @@ std::vector<ReplicaId> Job::sinks() const {
     if (is_sink(role(replica))) found.push_back(replica);
   }
   return found;
+}
+
+std::map<std::string, std::string> Job::layouts_by_node() const {
+  return flow::layouts_by_node(shape, layouts);
 }
 
 std::string Job::name(ReplicaId replica) const {

@@ -20,11 +20,14 @@ struct Job {
   GraphShape shape;
   flow::Plan plan;
   std::vector<Slot> placement;
+  /// What the state of each node is made of; none: nobody said. "": not known.
+  std::vector<std::string> layouts;
 
   /// Errc::corrupt or Errc::config for what is no graph, or not the one that the settings'
   /// placement is for, or their times of an earlier run.
   static Result<Job> make(const std::string& graph, const std::vector<std::uint64_t>& costs,
-                          const JobSettings& settings);
+                          const JobSettings& settings,
+                          const std::vector<std::string>& layouts = {});
 
   std::size_t replicas() const { return plan.replicas.size(); }
   Role role(ReplicaId replica) const { return shape.nodes[plan.replicas[replica].node].role; }
@@ -37,6 +40,9 @@ struct Job {
   bool hosts(Slot slot, ReplicaId replica) const {
     return replica < placement.size() && placement[replica] == slot;
   }
+
+  /// Of all nodes of which it is known, by name: what a manifest says.
+  std::map<std::string, std::string> layouts_by_node() const;
 
   /// "compress/2".
   std::string name(ReplicaId replica) const;

@@ -38,12 +38,15 @@ TEST_CASE("without snapshots there is none") {
 
 TEST_CASE("a snapshot is committed when all have saved, and sinks only after that") {
   World world;
+  world.layouts = {"i64", "", "{u64}"};
   world.start();
   world.pass(milliseconds(1'000));
   world.clear();
   world.save_all(1);
   const auto commits = world.done<CommitSnapshot>();
   REQUIRE(commits.size() == 1);
+  CHECK(commits[0].manifest.layouts ==
+        std::map<std::string, std::string>{{"reader", "i64"}, {"writer", "{u64}"}});
   CHECK(commits[0].manifest.parts.size() == 4);
   CHECK(commits[0].manifest.job == runtime::encode_shape(test_shape()));
   CHECK(world.sent<runtime::Commit>().empty());

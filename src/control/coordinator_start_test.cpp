@@ -75,6 +75,31 @@ TEST_CASE("a worker with another graph ends the job with code 3") {
   CHECK(world.done<Kill>().size() == 2);
 }
 
+TEST_CASE(
+    "a worker of which the state of an operator is of another type ends the job with code 3") {
+  World world;
+  world.layouts = {"i64", "{i64}", ""};
+  world.join(0);
+  world.layouts[1] = "{i32}";
+  world.join(1);
+  CHECK(world.code() == 3);
+  CHECK(has(world.why(), "worker 1 runs another program"));
+  CHECK(has(world.why(), "the state of an operator"));
+}
+
+TEST_CASE("layouts that fit no graph end the job with code 3, and never reach a manifest") {
+  for (const std::vector<std::string>& layouts : {std::vector<std::string>{"i64"},
+                                                  {"i64", "i64", "i64", "i64"},
+                                                  {"", "\xff", ""},
+                                                  {"", std::string(100'000, 'x'), ""}}) {
+    World world;
+    world.layouts = layouts;
+    world.join(0);
+    CHECK(world.code() == 3);
+    CHECK(has(world.why(), "layout"));
+  }
+}
+
 TEST_CASE("bytes that are no graph end the job with code 3") {
   World world;
   world.join(0, "nonsense");

@@ -52,7 +52,7 @@ class World {
     all.insert(all.end(), wanted.begin(), wanted.end());
   }
   void join(Slot slot, std::string graph = runtime::encode_shape(test_shape())) {
-    tell(Joined{slot, incarnations[slot], "address", std::move(graph)});
+    tell(Joined{slot, incarnations[slot], "address", std::move(graph), {}, layouts});
   }
   void say(Slot slot, runtime::FromWorker message) {
     tell(Said{slot, incarnations[slot], std::move(message)});
@@ -149,6 +149,7 @@ class World {
   Time now{1'000'000'000};
   Coordinator coordinator;
   std::vector<std::uint32_t> incarnations;
+  std::vector<std::string> layouts;
   std::vector<Action> wanted, all;
 };
 

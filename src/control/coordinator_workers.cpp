@@ -45,7 +45,7 @@ void Coordinator::hear(Slot, const runtime::Saved& saved) {
   emitted = std::max(emitted, saved.emitted);
   if (!round_->complete()) return;
   round_->set_committing();
-  act(CommitSnapshot{round_->manifest(job_->graph)});
+  act(CommitSnapshot{round_->manifest(job_->graph, job_->layouts_by_node())});
 }
 
 void Coordinator::hear(Slot, const runtime::SaveFailed& failed) {

@@ -14,11 +14,13 @@ void SnapshotRound::saved(const runtime::Saved& part) {
   emitted_ += part.emitted;
 }
 
-store::Manifest SnapshotRound::manifest(std::string job) const {
+store::Manifest SnapshotRound::manifest(std::string job,
+                                        std::map<std::string, std::string> layouts) const {
   ENSURE(complete());
   store::Manifest manifest{.snapshot = id_,
                            .epoch = epoch_,
                            .job = std::move(job),
+                           .layouts = std::move(layouts),
                            .finished = purpose_ == Purpose::final};
   for (const auto& part : parts_) manifest.parts.push_back(*part);
   return manifest;

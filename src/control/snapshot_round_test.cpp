@@ -13,10 +13,11 @@ TEST_CASE("a snapshot is complete when every replica has saved, in whatever orde
   round.saved({2, 7, 0, 30, 0xC});
   REQUIRE(round.complete());
 
-  const store::Manifest manifest = round.manifest("graph");
+  const store::Manifest manifest = round.manifest("graph", {{"count", "{i64}"}});
   CHECK(manifest.snapshot == 7);
   CHECK(manifest.epoch == 2);
   CHECK(manifest.job == "graph");
+  CHECK(manifest.layouts.at("count") == "{i64}");
   CHECK_FALSE(manifest.finished);
   REQUIRE(manifest.parts.size() == 3);
   CHECK(manifest.parts[0] == store::Part{0, 30, 0xC});

@@ -53,6 +53,16 @@ void FusedOperator::load(Bytes in) {
   }
 }
 
+std::string FusedOperator::layout() {
+  std::string all;
+  for (const auto& part : parts_) {
+    const std::string one = part->layout();
+    if (one.empty()) return "";
+    all += (all.empty() ? "" : " + ") + one;
+  }
+  return all;
+}
+
 void FusedOperator::prepare(std::uint64_t snapshot) {
   for (const auto& part : parts_) part->prepare(snapshot);
 }

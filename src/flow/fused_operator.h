@@ -27,6 +27,8 @@ class FusedOperator final : public Operator {
   void finish(Output& output) override;
   void save(Buffer& out) override;
   void load(Bytes in) override;
+  std::string layout() override;
+  std::string layout_of_items() const override { return parts_.front()->layout_of_items(); }
   void prepare(std::uint64_t snapshot) override;
   void commit(std::uint64_t snapshot) override;
   void restored(std::uint64_t snapshot) override;

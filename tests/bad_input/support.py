@@ -7,6 +7,7 @@ import tempfile
 import unittest
 
 PIRACEMA = os.environ["PIRACEMA_COMMAND"]
+CHANGED_STATE = os.environ["CHANGED_STATE_APP"]
 LINES = os.environ["LINES_APP"]
 WRONG_GRAPH = os.environ["WRONG_GRAPH_APP"]
 STRANGER = os.environ["STRANGER_APP"]

@@ -2,6 +2,7 @@
 
 #include <piracema/detail/assembly.h>
 #include <piracema/detail/callable.h>
+#include <piracema/detail/state_layout.h>
 #include <piracema/graph.h>
 #include <piracema/operator.h>
 
@@ -82,9 +83,28 @@ class BlockOperator : public Operator {
     } else if constexpr (Archived<F>) {
       BufferReader reader(in);
       std::istream stream(&reader);
-      cereal::BinaryInputArchive archive(stream);
-      archive(code_);
+      try {
+        cereal::BinaryInputArchive archive(stream);
+        archive(code_);
+      } catch (const cereal::Exception& error) {
+        throw DecodeError("the " + std::to_string(in.size()) +
+                          " bytes of its state are not what it reads: " + error.what());
+      }
+      const std::streamsize rest = reader.in_avail();
+      if (rest > 0) left_over(static_cast<std::size_t>(rest), in.size());
+    } else {
+      Operator::load(in);
     }
+  }
+
+  std::string layout() override {
+    StateLayout layout;
+    if constexpr (Positioned<F>) {
+      layout.encoded<std::decay_t<decltype(code_.position())>>();
+    } else if constexpr (Archived<F>) {
+      layout.read(code_);
+    }
+    return layout.says_nothing() ? "nothing" : layout.text();
   }
 
  protected:
@@ -129,11 +149,8 @@ class BlockSource final : public BlockOperator<F> {
   void load(Bytes in) override {
     if (in.size() < sizeof emitted_) wrong_size(sizeof emitted_, in.size());
     emitted_ = Codec<std::uint64_t>::decode(in.first(sizeof emitted_));
-    if constexpr (Saved<F>) {
-      BlockOperator<F>::load(in.subspan(sizeof emitted_));
-    } else {
-      to_pass_by_ = emitted_;
-    }
+    BlockOperator<F>::load(in.subspan(sizeof emitted_));
+    if constexpr (!Saved<F>) to_pass_by_ = emitted_;
   }
 
   double progress() const override {
@@ -206,6 +223,12 @@ class BlockNode final : public BlockOperator<F>, public Takes<In> {
       with_item<In>(batch, item,
                     [&](auto&& value) { one(std::forward<decltype(value)>(value), emits); });
     }
+  }
+
+  std::string layout_of_items() const override {
+    StateLayout layout;
+    layout.encoded<typename BackOf<F>::type>();
+    return layout.text();
   }
 
   void finish(Output& output) override {

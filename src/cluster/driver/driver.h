@@ -41,6 +41,8 @@ struct JobOptions {
   std::uint64_t cycle_bytes = 0;
   /// Go on from the newest snapshot in it.
   bool resume = false;
+  /// As in RunOptions.
+  bool allow_changed_state = false;
   /// File for items that use up the restart budget; empty: they end the job.
   std::string dead_letters;
   std::vector<KillOrder> kills;

@@ -44,7 +44,7 @@ net::Connection::Events DriverLoop::joined(const runtime::Hello& hello, Door::Li
   crew_.join(id, std::move(line));
   crew_.heard(id, time());
   if (!std::exchange(anybody_joined_, true)) first_joined(hello);
-  tell(Joined{id.first, id.second, hello.address, hello.graph, hello.costs});
+  tell(Joined{id.first, id.second, hello.address, hello.graph, hello.costs, hello.layouts});
   if (const auto& job = coordinator_->job(); job && !planned_) plan(*job);
   return {.received = [this, id](wire::Frame frame) { heard(id, frame); },
           .lost = [this, id](const Error&) { crew_.line_lost(id); }};
@@ -52,7 +52,9 @@ net::Connection::Events DriverLoop::joined(const runtime::Hello& hello, Door::Li
 
 void DriverLoop::first_joined(const runtime::Hello& hello) {
   if (beginning_.store) {
-    if (auto accepted = accept_job(beginning_, hello.graph); !accepted) {
+    auto accepted =
+        accept_job(beginning_, hello.graph, hello.layouts, options_.allow_changed_state);
+    if (!accepted) {
       return finish(accepted.error());
     }
   }

@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "control/messages/control.h"
+#include "flow/states.h"
 
 namespace piracema::cluster {
 
@@ -34,6 +35,30 @@ Result<Done> check_start(const Beginning& beginning) {
   return Error{Errc::config, concat(path, " has snapshot ", beginning.newest->snapshot,
                                     " of a run that has not ended: give --resume to go on from "
                                     "it, or another directory")};
+}
+
+// The layouts fit the graph that both have.
+Result<Done> check_states(const Beginning& beginning, const std::string& graph,
+                          const std::vector<std::string>& layouts, bool allow_changed) {
+  const auto shape = runtime::decode_shape(graph);
+  if (!shape) return as_config(shape.error());
+  if (auto checked = flow::check_layouts(*shape, layouts); !checked) return checked;
+  const store::Manifest& newest = *beginning.newest;
+  const auto want = flow::layouts_by_node(*shape, layouts);
+  if (newest.layouts.empty() && !want.empty()) {
+    log(Level::warning, concat(beginning.store->path(), ": snapshot ", newest.snapshot,
+                               " does not say of which types its states are: it is of version 1 of "
+                               "the format, and whoever changed them has to know"));
+  }
+  const auto changed = flow::changed_states(want, newest.layouts);
+  if (changed.empty()) return Done{};
+  std::string all = concat(beginning.store->path(), ": in snapshot ", newest.snapshot);
+  for (std::size_t i = 0; i < changed.size(); ++i) all += (i == 0 ? " " : "; ") + changed[i];
+  if (!allow_changed) {
+    return Error{Errc::config, all + "; --allow-changed-state goes on all the same"};
+  }
+  log(Level::warning, all);
+  return Done{};
 }
 
 }  // namespace
@@ -69,13 +94,14 @@ Result<Beginning> begin_in(const std::string& directory, bool resume) {
   return beginning;
 }
 
-Result<Done> accept_job(const Beginning& beginning, const std::string& graph) {
+Result<Done> accept_job(const Beginning& beginning, const std::string& graph,
+                        const std::vector<std::string>& layouts, bool allow_changed_state) {
   if (beginning.newest && beginning.newest->job != graph) {
     return Error{Errc::config,
                  concat(beginning.store->path(), " holds snapshots of another program: want ",
                         outline(graph), ", found ", outline(beginning.newest->job))};
   }
-  if (beginning.resume) return Done{};
+  if (beginning.resume) return check_states(beginning, graph, layouts, allow_changed_state);
   for (const SnapshotId snapshot : beginning.found) {
     if (auto dropped = beginning.store->drop(snapshot); !dropped) {
       return as_config(dropped.error());

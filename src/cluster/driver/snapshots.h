@@ -33,8 +33,11 @@ struct Beginning {
 Result<Beginning> begin_in(const std::string& directory, bool resume);
 
 /// Whether the snapshots are of the program with this graph (`runtime::encode_shape`), and removes
-/// those of a run that ended. Errc::config says which program was wanted and found.
-Result<Done> accept_job(const Beginning& beginning, const std::string& graph);
+/// those of a run that ended. Errc::config says which program was wanted and found, or that what
+/// is to be resumed has states of other `layouts` (`flow::layouts_of`) and that is not allowed.
+Result<Done> accept_job(const Beginning& beginning, const std::string& graph,
+                        const std::vector<std::string>& layouts = {},
+                        bool allow_changed_state = false);
 
 /// "reader > compress x4 > writer".
 std::string outline(const std::string& graph);

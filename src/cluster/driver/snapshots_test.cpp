@@ -24,7 +24,8 @@ struct Directory {
   testing::ScratchDirectory scratch;
   std::string path = scratch.path() + "/snapshots";
 
-  void add(SnapshotId snapshot, bool finished = false) {
+  void add(SnapshotId snapshot, bool finished = false,
+           std::map<std::string, std::string> layouts = {}) {
     auto store = *store::open_directory_store(path, true);
     auto part = store->put(snapshot, 0, as_bytes("state"));
     REQUIRE(part.ok());
@@ -32,6 +33,7 @@ struct Directory {
                 ->commit({.snapshot = snapshot,
                           .epoch = 1,
                           .job = graph_named("in"),
+                          .layouts = std::move(layouts),
                           .finished = finished,
                           .parts = {*part}})
                 .ok());
@@ -88,6 +90,35 @@ TEST_CASE("snapshots of another program are refused, and stay") {
     CHECK(contains(accepted.error().message, "want other > out, found in > out"));
     CHECK(beginning->store->list()->size() == 1);
   }
+}
+
+TEST_CASE(
+    "snapshots whose states are of other types are refused with both, unless that is allowed") {
+  Directory directory;
+  directory.add(7, false, {{"in", "i64"}, {"out", "{map(string, i64)}"}});
+  const std::vector<std::string> same{"i64", "{map(string, i64)}"}, unknown{"i64", ""},
+      other{"i64", "{map(string, i32)}"}, none;
+  const auto beginning = begin_in(directory.path, true);
+  REQUIRE(beginning.ok());
+  for (const auto& layouts : {same, unknown, none}) {
+    CHECK(accept_job(*beginning, graph_named("in"), layouts).ok());
+  }
+  const auto refused = accept_job(*beginning, graph_named("in"), other);
+  REQUIRE_FALSE(refused.ok());
+  CHECK(refused.error().code == Errc::config);
+  CHECK(contains(refused.error().message,
+                 "in snapshot 7 the state of operator 'out' is of another type: want {map(string, "
+                 "i32)}, found {map(string, i64)}; --allow-changed-state"));
+  CHECK(accept_job(*beginning, graph_named("in"), other, true).ok());
+  CHECK_FALSE(accept_job(*beginning, graph_named("in"), {"i64"}).ok());
+}
+
+TEST_CASE("what a run that has ended has saved may have been of any type") {
+  Directory directory;
+  directory.add(7, true, {{"in", "i64"}});
+  const auto beginning = begin_in(directory.path, false);
+  REQUIRE(beginning.ok());
+  CHECK(accept_job(*beginning, graph_named("in"), {"i32", ""}).ok());
 }
 
 TEST_CASE("a run that has ended makes place for the next one of the same program") {

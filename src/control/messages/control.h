@@ -30,7 +30,9 @@ struct Hello {
   std::string graph;
   /// `costs_of` it.
   std::vector<std::uint64_t> costs;
-  auto fields() { return std::tie(slot, incarnation, pid, address, graph, costs); }
+  /// `flow::layouts_of` it; none where no snapshots are taken.
+  std::vector<std::string> layouts;
+  auto fields() { return std::tie(slot, incarnation, pid, address, graph, costs, layouts); }
 };
 
 /// All replicas of the process are restored and its peers connected.

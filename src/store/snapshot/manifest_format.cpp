@@ -91,6 +91,14 @@ std::vector<Part> parts_of(const json& content) {
   return parts;
 }
 
+std::map<std::string, std::string> layouts_of(const json& content) {
+  const json& all = member(content, "layouts");
+  if (!all.is_object()) throw Wrong("want \"layouts\" as an object");
+  std::map<std::string, std::string> layouts;
+  for (const auto& entry : all.items()) layouts[entry.key()] = text(all, entry.key().c_str());
+  return layouts;
+}
+
 // Stops at once at what is nested too deep, before any memory goes into it.
 json parse(Bytes in) {
   const auto check = [](int depth, json::parse_event_t, json&) {
@@ -106,10 +114,10 @@ json parse(Bytes in) {
 Manifest decode(Bytes in, SnapshotId snapshot) {
   const json document = parse(in);
   if (text(document, "format") != format) throw Wrong(concat("want the format \"", format, "\""));
-  if (const auto version = number<std::uint32_t>(document, "version");
-      version != manifest_version) {
-    throw OtherVersion(
-        concat("this program reads version ", manifest_version, " of the format, found ", version));
+  const auto version = number<std::uint32_t>(document, "version");
+  if (version < manifest_version_min || version > manifest_version) {
+    throw OtherVersion(concat("this program reads versions ", manifest_version_min, " to ",
+                              manifest_version, " of the format, found ", version));
   }
   const json& content = member(document, "content");
   if (!content.is_object()) throw Wrong("want \"content\" as an object");
@@ -121,6 +129,7 @@ Manifest decode(Bytes in, SnapshotId snapshot) {
   manifest.snapshot = number<SnapshotId>(content, "snapshot");
   manifest.epoch = number<Epoch>(content, "epoch");
   manifest.job = hex(content, "job");
+  if (version >= 2) manifest.layouts = layouts_of(content);
   manifest.created = number<std::uint64_t>(content, "created");
   const json& finished = member(content, "finished");
   if (!finished.is_boolean()) throw Wrong("want \"finished\" as true or false");
@@ -144,7 +153,8 @@ Result<std::string> encode_manifest(const Manifest& manifest) {
   }
   const json content = {{"snapshot", manifest.snapshot}, {"epoch", manifest.epoch},
                         {"job", to_hex(manifest.job)},   {"finished", manifest.finished},
-                        {"created", manifest.created},   {"parts", std::move(parts)}};
+                        {"created", manifest.created},   {"parts", std::move(parts)},
+                        {"layouts", manifest.layouts}};
   const json document = {{"format", format},
                          {"version", manifest_version},
                          {"checksum", content_checksum(content)},

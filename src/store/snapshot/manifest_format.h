@@ -11,7 +11,8 @@
 /// The file that makes a snapshot complete, in JSON; docs/formats/snapshot.md.
 namespace piracema::store {
 
-constexpr std::uint32_t manifest_version = 1;
+/// What is written, and the oldest that is read.
+constexpr std::uint32_t manifest_version = 2, manifest_version_min = 1;
 /// Room for about 80,000 replicas.
 constexpr std::size_t manifest_bytes_max = std::size_t{8} << 20;
 constexpr const char* manifest_file_name = "manifest.json";

@@ -15,6 +15,7 @@ Manifest example() {
   manifest.snapshot = 7;
   manifest.epoch = 2;
   manifest.job = std::string("a\0\xff\"b", 5);
+  manifest.layouts = {{"count", "{map(string, i64)}"}, {"write", "nothing"}};
   manifest.created = 1'700'000'000;
   manifest.parts = {{0, 5, 0x0123456789abcdef}, {3, part_bytes_max, ~std::uint64_t{0}}};
   return manifest;
@@ -32,6 +33,14 @@ std::string sealed_parts(const std::string& parts) {
                 R"(,"snapshot":7})");
 }
 
+// Of version 2, with this for its layouts.
+std::string sealed_layouts(const std::string& layouts) {
+  std::string text = sealed(R"({"created":1,"epoch":1,"finished":false,"job":"","layouts":)" +
+                            layouts + R"(,"parts":[],"snapshot":7})");
+  text.replace(text.find("\"version\": 1"), 12, "\"version\": 2");
+  return text;
+}
+
 Result<Manifest> read(const std::string& text) {
   return decode_manifest("file", as_bytes(text), 7);
 }
@@ -46,10 +55,42 @@ TEST_CASE("a manifest comes back as it was, any byte in the name of its job") {
   CHECK(*manifest == example());
 }
 
-TEST_CASE("version 1 stays what it is") {
+TEST_CASE("version 2 stays what it is") {
   const auto text = encode_manifest(example());
   REQUIRE(text);
   CHECK(*text == R"({
+ "checksum": "7cef9f4587cb52ce",
+ "content": {
+  "created": 1700000000,
+  "epoch": 2,
+  "finished": false,
+  "job": "6100ff2262",
+  "layouts": {
+   "count": "{map(string, i64)}",
+   "write": "nothing"
+  },
+  "parts": [
+   {
+    "bytes": 5,
+    "checksum": "0123456789abcdef",
+    "replica": 0
+   },
+   {
+    "bytes": 68719476736,
+    "checksum": "ffffffffffffffff",
+    "replica": 3
+   }
+  ],
+  "snapshot": 7
+ },
+ "format": "piracema snapshot",
+ "version": 2
+}
+)");
+}
+
+TEST_CASE("version 1, which says nothing of states, is still read") {
+  const auto manifest = read(R"({
  "checksum": "460f4b1efb66ad6e",
  "content": {
   "created": 1700000000,
@@ -74,6 +115,10 @@ TEST_CASE("version 1 stays what it is") {
  "version": 1
 }
 )");
+  REQUIRE(manifest);
+  Manifest wanted = example();
+  wanted.layouts.clear();
+  CHECK(*manifest == wanted);
 }
 
 TEST_CASE("another layout of the same content is the same manifest") {
@@ -83,10 +128,11 @@ TEST_CASE("another layout of the same content is the same manifest") {
 }
 
 TEST_CASE("another version says which one this program reads, whatever else is in the file") {
-  const auto manifest = read(R"({"format": "piracema snapshot", "version": 2, "new": [[[]]]})");
+  const auto manifest = read(R"({"format": "piracema snapshot", "version": 3, "new": [[[]]]})");
   REQUIRE_FALSE(manifest);
   CHECK(manifest.error().code == Errc::refused);
-  CHECK(manifest.error().message == "file: this program reads version 1 of the format, found 2");
+  CHECK(manifest.error().message ==
+        "file: this program reads versions 1 to 2 of the format, found 3");
 }
 
 TEST_CASE("a manifest of another snapshot is refused") {
@@ -135,6 +181,10 @@ TEST_CASE("text that is no manifest is corrupt, whatever it is") {
           sealed_parts(R"([{"bytes":1.5,"checksum":"0123456789abcdef","replica":0}])"),
           sealed_parts(
               R"([{"bytes":9223372036854775808,"checksum":"0123456789abcdef","replica":0}])"),
+          sealed_layouts("7"),
+          sealed_layouts("[]"),
+          sealed_layouts(R"({"count":7})"),
+          sealed_layouts(R"({"count":{}})"),
           sealed(R"({"created":1,"epoch":1,"finished":0,"job":"","parts":[],"snapshot":7})"),
           sealed(R"({"created":1,"epoch":1,"finished":false,"job":"0g","parts":[],"snapshot":7})"),
           sealed(
@@ -147,6 +197,14 @@ TEST_CASE("text that is no manifest is corrupt, whatever it is") {
     CHECK(manifest.error().message.starts_with("file: "));
     CHECK(manifest.error().message.size() < 200);
   }
+}
+
+TEST_CASE("a manifest of version 2 has layouts, of nodes that are known, or of none") {
+  CHECK(read(sealed_layouts("{}")));
+  CHECK(read(sealed_layouts(R"({"count":"{i64}"})"))->layouts.at("count") == "{i64}");
+  std::string without = sealed_parts("[]");
+  without.replace(without.find("\"version\": 1"), 12, "\"version\": 2");
+  CHECK(read(without).error().message == "file: want \"layouts\", found none");
 }
 
 TEST_CASE("deep nesting is given up at once, not followed to its end") {

@@ -4,6 +4,7 @@
 #include <piracema/error.h>
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -29,6 +30,9 @@ struct Manifest {
   Epoch epoch = 0;
   /// The graph of the job that it belongs to (`runtime::encode_shape`).
   std::string job;
+  /// What the state of each node is made of (Operator::layout), where it is known; by the node's
+  /// name. A manifest of version 1 has none.
+  std::map<std::string, std::string> layouts{};
   /// The job had ended when it was taken: there is nothing to go on with.
   bool finished = false;
   /// Seconds since 1970.

@@ -1,0 +1,85 @@
+#include "flow/states.h"
+
+#include <algorithm>
+
+#include "base/hex.h"
+#include "base/text.h"
+#include "wire/checksum.h"
+
+namespace piracema::flow {
+
+namespace {
+
+bool is_printable(char c) { return c >= ' ' && c <= '~'; }
+
+// Names in a layout may be any bytes, and user code may say as much as it likes.
+std::string in_bounds(std::string layout) {
+  std::replace_if(
+      layout.begin(), layout.end(), [](char c) { return !is_printable(c); }, '?');
+  if (layout.size() <= layout_bytes_max) return layout;
+  const std::string rest = concat("... #", store::to_hex(wire::checksum(as_bytes(layout))));
+  return layout.substr(0, layout_bytes_max - rest.size()) + rest;
+}
+
+std::string layout_of(const Graph& graph, std::uint32_t node) {
+  if (node >= graph.code.size() || !graph.code[node]) return "";
+  const bool is_head = std::any_of(graph.shape.edges.begin(), graph.shape.edges.end(),
+                                   [&](const auto& edge) { return edge.back && edge.to == node; });
+  try {
+    const auto code = graph.code[node]();
+    std::string layout = code->layout();
+    const std::string items = is_head ? code->layout_of_items() : "";
+    if (layout.empty() || (is_head && items.empty())) return "";
+    return in_bounds(is_head ? concat(layout, ", items ", items) : std::move(layout));
+  } catch (...) {
+    return "";  // What is wrong with it is told when it is to run.
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> layouts_of(const Graph& graph) {
+  std::vector<std::string> layouts;
+  for (std::uint32_t node = 0; node < graph.shape.nodes.size(); ++node) {
+    layouts.push_back(layout_of(graph, node));
+  }
+  return layouts;
+}
+
+Result<Done> check_layouts(const GraphShape& shape, const std::vector<std::string>& layouts) {
+  if (!layouts.empty() && layouts.size() != shape.nodes.size()) {
+    return Error{Errc::corrupt, concat("graph: want layouts of ", shape.nodes.size(),
+                                       " nodes, found ", layouts.size())};
+  }
+  for (const std::string& layout : layouts) {
+    if (layout.size() <= layout_bytes_max &&
+        std::all_of(layout.begin(), layout.end(), is_printable))
+      continue;
+    return Error{Errc::corrupt, concat("graph: want a layout of at most ", layout_bytes_max,
+                                       " printable bytes, found ", layout.size())};
+  }
+  return Done{};
+}
+
+std::map<std::string, std::string> layouts_by_node(const GraphShape& shape,
+                                                   const std::vector<std::string>& layouts) {
+  std::map<std::string, std::string> known;
+  for (std::size_t node = 0; node < layouts.size(); ++node) {
+    if (!layouts[node].empty()) known[shape.nodes[node].name] = layouts[node];
+  }
+  return known;
+}
+
+std::vector<std::string> changed_states(const std::map<std::string, std::string>& want,
+                                        const std::map<std::string, std::string>& found) {
+  std::vector<std::string> changed;
+  for (const auto& [node, layout] : want) {
+    const auto other = found.find(node);
+    if (other == found.end() || other->second == layout) continue;
+    changed.push_back(concat("the state of operator '", node, "' is of another type: want ", layout,
+                             ", found ", other->second));
+  }
+  return changed;
+}
+
+}  // namespace piracema::flow

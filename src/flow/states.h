@@ -1,0 +1,35 @@
+#pragma once
+
+#include <piracema/error.h>
+#include <piracema/graph.h>
+
+#include <cstddef>
+#include <map>
+#include <string>
+#include <vector>
+
+/// What is known of the states of a program's operators before it runs.
+namespace piracema::flow {
+
+/// A longer layout is cut, and ends in a checksum of all of it.
+constexpr std::size_t layout_bytes_max = 512;
+
+/// `Operator::layout` of every node, in printable ASCII, and behind it that of the items that a
+/// snapshot holds where a cycle leads back to the node; "" where it is not known. Makes an operator
+/// of each node, which is what user code may throw at: then it is not known.
+std::vector<std::string> layouts_of(const Graph& graph);
+
+/// Layouts that a peer has sent: none, or one for each node, as `layouts_of` makes them.
+/// Errc::corrupt.
+Result<Done> check_layouts(const GraphShape& shape, const std::vector<std::string>& layouts);
+
+/// Those that are known, by the names of the nodes. They fit `shape`.
+std::map<std::string, std::string> layouts_by_node(const GraphShape& shape,
+                                                   const std::vector<std::string>& layouts);
+
+/// Where both are known and differ: "the state of operator 'count' is of another type: want {i64},
+/// found {i32}".
+std::vector<std::string> changed_states(const std::map<std::string, std::string>& want,
+                                        const std::map<std::string, std::string>& found);
+
+}  // namespace piracema::flow
