@@ -13,7 +13,8 @@
 #include <type_traits>
 #include <vector>
 
-namespace piracema {
+/// What streams run on. A program made of blocks needs none of it, and may use its names.
+namespace piracema::engine {
 
 /// Where a batch stands in the order of the replica that a later ordered node goes by.
 ///
@@ -30,7 +31,9 @@ struct Order {
   std::uint64_t share = whole;
 };
 
-namespace detail {
+}  // namespace piracema::engine
+
+namespace piracema::detail {
 /// Calls `use` with what `make()` returns, a T or perhaps one; false if there is none.
 template <class T, class Make, class Use>
 bool with_made(const Make& make, const Use& use) {
@@ -43,7 +46,9 @@ bool with_made(const Make& make, const Use& use) {
   }
   return true;
 }
-}  // namespace detail
+}  // namespace piracema::detail
+
+namespace piracema::engine {
 
 /// Its bytes in a batch are those it has in memory, so that a T may be made there: what copies it
 /// would else read what has just been written in other pieces, and wait until all that was written
@@ -175,4 +180,4 @@ class BatchReader {
   Bytes rest_;
 };
 
-}  // namespace piracema
+}  // namespace piracema::engine

@@ -39,12 +39,12 @@ namespace piracema {
 /// A part of a program that takes `In` and gives `Out`; `void` where it is closed, `Outs<A, B>`
 /// where it has several ends. What comes back to it in a cycle is of type `Back`.
 template <class In, class Out, class Back = In>
-class BuildingBlock {
+class [[nodiscard]] BuildingBlock {
  public:
   /// What comes out of this block is in the order in which the sources sent it. A farm passes
   /// this on to the next block, which has to have one replica.
   BuildingBlock ordered() && {
-    NodeShape& node = parts.graph.shape.nodes.back();
+    engine::NodeShape& node = parts.graph.shape.nodes.back();
     (node.replicas > 1 ? parts.next_is_ordered : node.ordered) = true;
     return std::move(*this);
   }
@@ -112,7 +112,7 @@ class BuildingBlock {
   detail::Assembly parts;
 
  private:
-  BuildingBlock by(Delivery how, Router by) && {
+  BuildingBlock by(Delivery how, engine::Router by) && {
     for (detail::Entry& entry : parts.entries) {
       entry.delivery = how;
       entry.router = by;
@@ -144,13 +144,18 @@ std::vector<bool> chooses_of() {
 
 template <class In, class Out, class Back, class Op, class F>
 BuildingBlock<In, Out, Back> block_of(NodeShape node, F code, std::vector<bool> chooses = {false}) {
+  check_serialize<F>();
+  // A source without a state begins again, and what it had sent is passed by.
+  const bool begins_again = is_source(node.role) && !NamesSerialize<F>;
+  node.unsaved = begins_again ? "" : unsaved_because<F>();
   node.saves_state = is_source(node.role) || std::is_empty_v<F> || std::is_pointer_v<F> || Saved<F>;
+  node.has_state = Saved<F> && !std::is_empty_v<F>;
   node.input = name_of_type<In>();
   node.output = name_of_type<Out>();
   node.fusible = true;
   node.outputs = static_cast<std::uint32_t>(chooses.size());
   MakeOperator make;
-  if constexpr (!any_unknown<In, Out>) {
+  if constexpr (check_copied<F>() && !any_unknown<In, Out>) {
     make = [code = std::move(code)] { return std::make_unique<Op>(code); };
   }
   return {assemble(std::move(node), std::move(make), std::move(chooses))};
@@ -183,8 +188,9 @@ struct TogetherOf<Only> {
 template <class F>
 auto source(std::string name, F code) {
   using Out = detail::SourceItem<F>;
+  detail::look_at<F, Out>();
   return detail::block_of<void, Out, void, detail::BlockSource<F, Out>>(
-      {.name = std::move(name), .role = Role::source}, std::move(code));
+      {.name = std::move(name), .role = engine::Role::source}, std::move(code));
 }
 
 /// Several replicas that take items as they get done with others.
@@ -195,7 +201,8 @@ template <class F>
 auto farm(std::string name, std::uint32_t replicas, F code) {
   using In = detail::NodeInput<F>;
   using Out = detail::NodeOutput<F>;
-  NodeShape node{.name = std::move(name), .replicas = replicas};
+  detail::look_at<F, In>();
+  engine::NodeShape node{.name = std::move(name), .replicas = replicas};
   if constexpr (detail::TakesBack<F>) node.inputs = 2;
   return detail::block_of<In, Out, typename detail::BackOf<F>::type, detail::BlockNode<F, In, Out>>(
       std::move(node), std::move(code), detail::chooses_of<F>());
@@ -211,8 +218,9 @@ auto node(std::string name, F code) {
 template <class F>
 auto sink(std::string name, F code) {
   using In = detail::NodeInput<F>;
+  detail::look_at<F, In>();
   return detail::block_of<In, void, In, detail::BlockSink<F, In>>(
-      {.name = std::move(name), .role = Role::sink}, std::move(code));
+      {.name = std::move(name), .role = engine::Role::sink}, std::move(code));
 }
 
 template <class In, class Out, class Back>

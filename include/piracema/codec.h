@@ -65,6 +65,19 @@ concept GivenAway = !std::is_reference_v<T> && !std::is_const_v<T> && HandedOver
 template <class T>
 concept RawCopied = std::is_trivially_copyable_v<T> && !std::is_pointer_v<T>;
 
+/// `serialize` of a state that cannot be restored by it.
+template <class T>
+inline constexpr bool const_serialize =
+    std::is_class_v<T> && !std::is_empty_v<T> &&
+    cereal::traits::has_member_serialize<const T, cereal::BinaryInputArchive>::value;
+
+template <class T>
+constexpr bool check_serialize() {
+  static_assert(!const_serialize<T>,
+                "`serialize` must not be const: what saves a state restores it, too");
+  return !const_serialize<T>;
+}
+
 class BufferWriter : public std::streambuf {
  public:
   explicit BufferWriter(Buffer& out) : out_(out) {}
@@ -152,10 +165,11 @@ requires(!std::is_same_v<E, bool>) struct Codec<std::vector<E>> {
 template <class T>
 struct Codec {
   static constexpr bool by_cereal =
+      detail::check_serialize<T>() &&
       cereal::traits::is_output_serializable<T, cereal::BinaryOutputArchive>::value &&
       cereal::traits::is_input_serializable<T, cereal::BinaryInputArchive>::value;
   static_assert(!std::is_pointer_v<T>, "a pointer means nothing in another process: send a value");
-  static_assert(std::is_pointer_v<T> || by_cereal,
+  static_assert(std::is_pointer_v<T> || by_cereal || detail::const_serialize<T>,
                 "a type that is not trivially copyable needs a `serialize` member, and its own "
                 "members need their <cereal/types/...> headers");
   static constexpr std::size_t fixed_bytes = 0;

@@ -12,6 +12,22 @@
 
 namespace piracema {
 
+/// How items share a batch on their way. Nothing has to be set: batches adapt to the load.
+struct BatchLimits {
+  /// Items in each batch (paper 004, section 3: batchSize), at most 1,048,576; fewer only when no
+  /// more come in time. 0: about four milliseconds of a receiver's work.
+  std::uint32_t items = 0;
+  /// A batch leaves when it has this many bytes. 0: 256 KiB.
+  std::uint64_t bytes = 0;
+  /// An item waits about this long for others at most, if somebody has asked; less while its
+  /// receiver has nothing else to do. 0: a millisecond.
+  std::chrono::microseconds linger{0};
+};
+
+}  // namespace piracema
+
+namespace piracema::engine {
+
 /// A program whose nodes were all fused is one node, source and sink at once: `whole`.
 enum class Role : std::uint8_t { source, middle, sink, whole };
 constexpr bool is_source(Role role) { return role == Role::source || role == Role::whole; }
@@ -37,21 +53,13 @@ struct NodeShape {
   /// About how long its code takes for an item; 0: nobody said. Not known to other processes, and
   /// not a part of what a snapshot is compared with but by what is combined because of it.
   std::uint64_t cost_ns = 0;
+  /// What its code may lose in a failure, and why; whether it has a state that is saved. Not known
+  /// to other processes.
+  std::string unsaved{};
+  bool has_state = false;
 };
 
 /// Items flow from one node to another.
-/// How items share a batch on their way. Nothing has to be set: batches adapt to the load.
-struct BatchLimits {
-  /// Items in each batch (paper 004, section 3: batchSize), at most 1,048,576; fewer only when no
-  /// more come in time. 0: about four milliseconds of a receiver's work.
-  std::uint32_t items = 0;
-  /// A batch leaves when it has this many bytes. 0: 256 KiB.
-  std::uint64_t bytes = 0;
-  /// An item waits about this long for others at most, if somebody has asked; less while its
-  /// receiver has nothing else to do. 0: a millisecond.
-  std::chrono::microseconds linger{0};
-};
-
 struct EdgeShape {
   std::uint32_t from = 0, to = 0;
   Delivery delivery = Delivery::on_demand;
@@ -90,18 +98,26 @@ struct GroupShape {
   std::vector<std::string> members;
 };
 
+}  // namespace piracema::engine
+
+namespace piracema {
+
 /// A program: its shape, and the code for every node and edge.
 struct Graph {
-  GraphShape shape;
+  engine::GraphShape shape;
   /// Makes the operator of a node, for one replica. Called from any thread; `code[i]` is for
   /// `shape.nodes[i]`.
-  std::vector<std::function<std::unique_ptr<Operator>()>> code;
+  std::vector<std::function<std::unique_ptr<engine::Operator>()>> code;
   /// `routers[i]` is for `shape.edges[i]`; empty unless its delivery is `by_key` or `custom`. Of
   /// the edges of one output the first one's is used.
-  std::vector<Router> routers;
+  std::vector<engine::Router> routers;
   /// Not a part of the shape: a job may be cut differently when it goes on.
-  std::vector<GroupShape> groups;
+  std::vector<engine::GroupShape> groups;
 };
+
+}  // namespace piracema
+
+namespace piracema::engine {
 
 /// Says whether the graph can run, and if not, which node breaks which rule (Errc::config).
 ///
@@ -127,4 +143,4 @@ std::string to_dot(const GraphShape&, const std::string& title = "piracema");
 const char* name_of(Delivery);
 const char* name_of(Role);
 
-}  // namespace piracema
+}  // namespace piracema::engine

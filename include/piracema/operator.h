@@ -41,6 +41,21 @@ struct Context {
   std::function<void()> wake;
 };
 
+namespace detail {
+template <class Key>
+constexpr bool check_key() {
+  constexpr bool is_hashed = requires(const Key& key) { std::hash<Key>{}(key); };
+  static_assert(is_hashed,
+                "a key is hashed by std::hash: give a number or a string, or specialise std::hash "
+                "for the type of the key");
+  return is_hashed;
+}
+}  // namespace detail
+
+}  // namespace piracema
+
+namespace piracema::engine {
+
 /// Turns an item into what decides its way: a hash of its key (`by_key`) or the number of the
 /// replica that it shall go to (`custom`). Called from the thread of the sending replica.
 using Router = std::function<std::uint64_t(const void* item)>;
@@ -293,4 +308,4 @@ class Operator {
   virtual double progress() const { return -1; }
 };
 
-}  // namespace piracema
+}  // namespace piracema::engine

@@ -96,7 +96,9 @@ class ISourceOperator : public IOperator {
   /// The same; messages with equal keys reach the same replica (affinity).
   template <class Key>
   void Emit(std::uint64_t id, std::string value, const Key& key) {
-    emitter_(id, std::hash<Key>{}(key), std::move(value));
+    if constexpr (piracema::detail::check_key<Key>()) {
+      emitter_(id, std::hash<Key>{}(key), std::move(value));
+    }
   }
 
  private:
@@ -109,7 +111,7 @@ class IMiddleOperator : public IOperator {
   virtual void onReceive(const Message& message) = 0;
 
   /// Set by the runtime.
-  void attach(Output* output) { output_ = output; }
+  void attach(engine::Output* output) { output_ = output; }
 
  protected:
   /// Sends a result under the identifier of the message that is being received.
@@ -117,11 +119,13 @@ class IMiddleOperator : public IOperator {
   /// The same; messages with equal keys reach the same replica (affinity).
   template <class Key>
   void Emit(const std::string& value, const Key& key) {
-    output_->emit_to_key(std::hash<Key>{}(key), value);
+    if constexpr (piracema::detail::check_key<Key>()) {
+      output_->emit_to_key(std::hash<Key>{}(key), value);
+    }
   }
 
  private:
-  Output* output_ = nullptr;
+  engine::Output* output_ = nullptr;
 };
 
 /// Takes messages out of the pipeline.

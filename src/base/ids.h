@@ -2,6 +2,8 @@
 
 #include <cstdint>
 
+#include "base/engine.h"
+
 namespace piracema {
 
 /// Number of a replica in the plan: nodes in the order of the graph, replicas in order.

@@ -4,6 +4,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/engine.h"
+
 namespace piracema {
 
 namespace detail {

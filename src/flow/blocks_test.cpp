@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "base/engine.h"
+
 using namespace piracema;
 
 namespace {

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/engine.h"
+
 namespace piracema::flow {
 
 /// Which nodes of a graph lie on cycles with each other.

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "base/engine.h"
+
 namespace piracema::flow {
 
 /// Operators that call each other: each brings what it emits to the next one, item by item,

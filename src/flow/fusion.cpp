@@ -8,7 +8,7 @@
 #include "flow/cycles.h"
 #include "flow/fused_operator.h"
 
-namespace piracema {
+namespace piracema::engine {
 
 namespace {
 
@@ -75,16 +75,29 @@ Result<Chains> chains_of(const GraphShape& shape, bool all) {
   return chains;
 }
 
+std::string unsaved_of(const GraphShape& shape, const std::vector<std::uint32_t>& chain) {
+  if (chain.size() == 1) return shape.nodes[chain.front()].unsaved;
+  std::string all;
+  for (const std::uint32_t i : chain) {
+    const NodeShape& node = shape.nodes[i];
+    if (node.unsaved.empty()) continue;
+    all += concat(all.empty() ? "" : "; ", "'", node.name, "': ", node.unsaved);
+  }
+  return all;
+}
+
 NodeShape fused_node(const GraphShape& shape, const std::vector<std::uint32_t>& chain) {
   NodeShape node = shape.nodes[chain.front()];
   const NodeShape& last = shape.nodes[chain.back()];
   if (is_sink(last.role)) node.role = is_source(node.role) ? Role::whole : Role::sink;
   node.output = last.output;
   node.outputs = last.outputs;
+  node.unsaved = unsaved_of(shape, chain);
   for (std::size_t i = 1; i < chain.size(); ++i) {
     const NodeShape& more = shape.nodes[chain[i]];
     node.name += "+" + more.name;
     node.saves_state = node.saves_state && more.saves_state;
+    node.has_state = node.has_state || more.has_state;
     // One who said nothing may cost anything.
     node.cost_ns = node.cost_ns == 0 || more.cost_ns == 0 ? 0 : node.cost_ns + more.cost_ns;
     // Its items come from one replica of the node before, as they come to that one.
@@ -163,4 +176,4 @@ Result<Graph> fuse(const Graph& graph, bool all) {
   return fused;
 }
 
-}  // namespace piracema
+}  // namespace piracema::engine

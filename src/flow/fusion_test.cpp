@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "base/engine.h"
+
 using namespace piracema;
 
 namespace {

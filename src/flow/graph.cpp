@@ -7,7 +7,7 @@
 #include "flow/cycles.h"
 #include "flow/stretch.h"
 
-namespace piracema {
+namespace piracema::engine {
 
 namespace {
 
@@ -240,4 +240,4 @@ Result<Done> validate(const GraphShape& shape) {
   return check_orders(shape);
 }
 
-}  // namespace piracema
+}  // namespace piracema::engine

@@ -2,7 +2,7 @@
 
 #include "base/text.h"
 
-namespace piracema {
+namespace piracema::engine {
 
 std::string to_dot(const GraphShape& shape, const std::string& title) {
   std::string dot = "digraph " + title + " {\n  rankdir=LR;\n  node [shape=box, style=rounded];\n";
@@ -62,4 +62,4 @@ const char* name_of(Role role) {
   return "?";
 }
 
-}  // namespace piracema
+}  // namespace piracema::engine

@@ -4,6 +4,8 @@
 #include <functional>
 #include <string>
 
+#include "base/engine.h"
+
 using namespace piracema;
 
 namespace {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/engine.h"
 #include "flow/plan.h"
 
 namespace piracema::flow {

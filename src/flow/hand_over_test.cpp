@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/engine.h"
+
 using namespace piracema;
 
 namespace {

@@ -5,7 +5,7 @@
 
 #include "base/text.h"
 
-namespace piracema {
+namespace piracema::engine {
 
 namespace {
 
@@ -35,4 +35,4 @@ void Output::no_receiver(std::uint64_t wanted, std::size_t receivers) {
       concat("the routing function named replica ", wanted, ", the next node has ", receivers));
 }
 
-}  // namespace piracema
+}  // namespace piracema::engine

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "base/engine.h"
+
 namespace piracema::flow {
 
 /// A channel that ends at a replica.

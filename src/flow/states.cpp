@@ -36,6 +36,18 @@ std::string layout_of(const Graph& graph, std::uint32_t node) {
   }
 }
 
+// Which of the replicas an item reaches is for time to decide, not for what the item is; one to one
+// that is decided where the replica before gets it. Without back edges there is no cycle.
+bool takes_any_item(const GraphShape& shape, std::uint32_t node) {
+  return std::any_of(shape.edges.begin(), shape.edges.end(), [&](const EdgeShape& edge) {
+    if (edge.to != node || edge.back || edge.items_may_have_keys) return false;
+    if (edge.delivery != Delivery::on_demand && edge.delivery != Delivery::round_robin)
+      return false;
+    if (edge.parts < shape.nodes[node].replicas) return true;
+    return !is_source(shape.nodes[edge.from].role) && takes_any_item(shape, edge.from);
+  });
+}
+
 }  // namespace
 
 std::vector<std::string> layouts_of(const Graph& graph) {
@@ -80,6 +92,23 @@ std::vector<std::string> changed_states(const std::map<std::string, std::string>
                              ", found ", other->second));
   }
   return changed;
+}
+
+std::vector<std::string> unsaved_states(const GraphShape& shape) {
+  std::vector<std::string> sentences;
+  for (std::uint32_t i = 0; i < shape.nodes.size(); ++i) {
+    const NodeShape& node = shape.nodes[i];
+    const std::string operator_name = concat("operator '", node.name, "': ");
+    if (!node.unsaved.empty()) sentences.push_back(operator_name + node.unsaved);
+    // What a sink writes is in as many pieces as it has replicas, and meant to be.
+    if (node.replicas == 1 || !node.has_state || is_source(node.role) || is_sink(node.role))
+      continue;
+    if (!takes_any_item(shape, i)) continue;
+    sentences.push_back(concat(operator_name, "each of its ", node.replicas,
+                               " replicas has a state of its own, and an item reaches any of them: "
+                               "say by_key(...), or give it one replica"));
+  }
+  return sentences;
 }
 
 }  // namespace piracema::flow

@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "base/engine.h"
+
 /// What is known of the states of a program's operators before it runs.
 namespace piracema::flow {
 
@@ -31,5 +33,9 @@ std::map<std::string, std::string> layouts_by_node(const GraphShape& shape,
 /// found {i32}".
 std::vector<std::string> changed_states(const std::map<std::string, std::string>& want,
                                         const std::map<std::string, std::string>& found);
+
+/// A sentence for each node that remembers what no snapshot has, or remembers in each of its
+/// replicas what belongs to items that reach any of them: "operator 'count': ...".
+std::vector<std::string> unsaved_states(const GraphShape& shape);
 
 }  // namespace piracema::flow

@@ -101,6 +101,108 @@ TEST_CASE("code without anything to call knows nothing of its state") {
   CHECK(flow::layouts_of(graph) == Layouts{"", "", "nothing"});
 }
 
+namespace {
+
+class Hidden {
+ public:
+  Number operator()(const Number& n) { return all_ += n; }
+
+ private:
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(all_);
+  }
+  Number all_ = 0;
+};
+struct Constant {
+  Number factor = 2;
+  Number operator()(const Number& n) const { return factor * n; }
+  template <class Archive>
+  void serialize(Archive&) {}
+};
+class HiddenSource {
+ public:
+  std::optional<Number> operator()() { return std::nullopt; }
+
+ private:
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(sent_);
+  }
+  Number sent_ = 0;
+};
+struct Write {
+  Number all = 0;
+  void operator()(const Number& n) { all += n; }
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(all);
+  }
+};
+
+std::string only(const Graph& graph) {
+  const auto all = flow::unsaved_states(graph.shape);
+  REQUIRE(all.size() == 1);
+  return all[0];
+}
+template <class Block>
+Graph around(Block block) {
+  return pipeline(source("read", none), std::move(block), sink("drop", drop));
+}
+bool has(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("what a node remembers and no snapshot has is said, with its name and why") {
+  Number count = 0;
+  const auto by_reference = only(around(node("a", [&count](const Number&) { return ++count; })));
+  CHECK(has(by_reference, "operator 'a': its captures and members are not saved"));
+  const auto changing = only(around(node("b", [count](const Number&) mutable { return ++count; })));
+  CHECK(has(changing, "operator 'b': its captures and members can change and are not saved"));
+  CHECK(has(only(around(node("c", Hidden{}))), "operator 'c': its `serialize` cannot be called"));
+  CHECK(has(only(pipeline(source("d", HiddenSource{}), sink("drop", drop))),
+            "operator 'd': its `serialize` cannot be called"));
+}
+
+TEST_CASE("nothing is said of what is saved, or is nothing, or begins again") {
+  Number left = 3;
+  const auto again = [left]() mutable {
+    return left-- == 0 ? std::nullopt : std::optional<Number>(left);
+  };
+  const Graph graph = pipeline(
+      source("again", again), node("same", same), node("lambda", [](const Number& n) { return n; }),
+      farm("factor", 3, [left](const Number& n) { return left * n; }), node("constant", Constant{}),
+      node("count", Count<int>{}), sink("write", Write{}).replicas(2));
+  CHECK(flow::unsaved_states(graph.shape).empty());
+}
+
+TEST_CASE("a farm that remembers wants equal keys to reach the same replica") {
+  const auto key = [](const Number& n) { return n; };
+  CHECK(has(only(around(farm("f", 3, Count<int>{}))), "operator 'f': each of its 3 replicas"));
+  CHECK(has(only(around(farm("f", 3, Count<int>{}).round_robin())), "by_key"));
+  CHECK(flow::unsaved_states(around(farm("f", 3, Count<int>{}).by_key(key)).shape).empty());
+  CHECK(flow::unsaved_states(around(farm("f", 3, Count<int>{}).route(key)).shape).empty());
+  CHECK(flow::unsaved_states(around(farm("f", 3, Count<int>{}).broadcast()).shape).empty());
+  CHECK(flow::unsaved_states(around(farm("f", 3, same)).shape).empty());
+  const auto workers = [] { return farm(3, pipeline(node("a", same), node("b", Count<int>{}))); };
+  CHECK(has(only(around(workers())), "operator 'b': each of its 3 replicas"));
+  CHECK(flow::unsaved_states(around(workers().by_key(key)).shape).empty());
+}
+
+TEST_CASE("nodes that were made one say why for all of them") {
+  Number count = 0;
+  const Graph graph =
+      pipeline(source("read", none), node("a", Hidden{}),
+               node("b", [&count](const Number&) { return ++count; }), sink("drop", drop));
+  const auto fused = fuse(graph, true);
+  REQUIRE(fused);
+  const std::string sentence = only(*fused);
+  CHECK(has(sentence, "operator 'read+a+b+drop': 'a': its `serialize` cannot be called"));
+  CHECK(has(sentence, "'b': its captures"));
+}
+
 TEST_CASE("a state of another type is told with both, one that is not known is not") {
   CHECK(flow::changed_states({{"a", "{i32}"}, {"b", "{i64}"}, {"c", "{i8}"}},
                              {{"a", "{i64}"}, {"b", "{i64}"}, {"d", "{i8}"}}) ==

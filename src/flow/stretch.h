@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/engine.h"
+
 namespace piracema::flow {
 
 /// The part of a graph between an ordered node and those that start its order: sources, and other

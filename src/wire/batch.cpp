@@ -2,7 +2,9 @@
 
 #include <utility>
 
-namespace piracema {
+#include "base/engine.h"
+
+namespace piracema::engine {
 
 void Batch::add_other_id(std::uint64_t id) {
   if (count == 0) {
@@ -42,4 +44,4 @@ void Batch::say_lengths() {
   item_bytes = 0;
 }
 
-}  // namespace piracema
+}  // namespace piracema::engine

@@ -9,6 +9,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "base/engine.h"
+
 using namespace piracema;
 
 namespace {

@@ -11,6 +11,8 @@
 
 namespace piracema::detail {
 
+using namespace engine;
+
 /// The name of a type, as a person writes it.
 std::string demangle(const char* name);
 

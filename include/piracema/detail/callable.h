@@ -2,6 +2,8 @@
 
 #include <piracema/operator.h>
 
+#include <array>
+#include <bit>
 #include <cereal/archives/binary.hpp>
 #include <concepts>
 #include <optional>
@@ -12,6 +14,8 @@
 namespace piracema {
 
 namespace detail {
+using namespace engine;
+
 /// What takes items by a call: the next one of several operators that were fused.
 template <class T>
 class Takes {
@@ -29,7 +33,7 @@ class Takes {
 template <class T>
 class Emit {
  public:
-  explicit Emit(Output& output, std::uint32_t number = 0, detail::Takes<T>* next = nullptr)
+  explicit Emit(engine::Output& output, std::uint32_t number = 0, detail::Takes<T>* next = nullptr)
       : output_(&output), next_(next), number_(number) {}
 
   void operator()(const T& item) const {
@@ -56,7 +60,7 @@ class Emit {
   }
 
  protected:
-  Output* output_;
+  engine::Output* output_;
   detail::Takes<T>* next_;
   std::uint32_t number_;
 };
@@ -196,8 +200,14 @@ struct NodeTypes {
   using Optional = typename OptionalOf<typename S::Result>::type;
   static constexpr bool emits = S::count >= 2;
   static constexpr bool may_drop = !emits && !std::is_void_v<Optional>;
-  static constexpr bool right = Arguments::right;
-  static_assert(right, "the code of a node takes an item, and an Emit<Out>& if it likes");
+  using First = typename S::template Arg<0>;
+  static constexpr bool changes =
+      std::is_lvalue_reference_v<First> && !std::is_const_v<std::remove_reference_t<First>>;
+  static constexpr bool right = Arguments::right && !changes;
+  static_assert(Arguments::right,
+                "the code of a node takes an item, and an Emit<Out>& if it likes");
+  static_assert(!changes || any_unknown<typename S::Result>,
+                "the code of a node or a sink takes its item by `const In&` or `In`, not by `In&`");
   /// Emit or EmitTo, one for each output.
   using Emits = std::conditional_t<right, typename Arguments::Emits, std::tuple<>>;
   using In = std::conditional_t<right, typename Arguments::In, Unknown>;
@@ -231,7 +241,7 @@ concept Positioned = requires(F f) {
 };
 
 template <class F>
-concept Archived = !std::is_pointer_v<F> &&
+concept Archived = !std::is_pointer_v<F> && !const_serialize<F> &&
                    cereal::traits::is_output_serializable<F, cereal::BinaryOutputArchive>::value &&
                    cereal::traits::is_input_serializable<F, cereal::BinaryInputArchive>::value;
 
@@ -239,5 +249,55 @@ concept Archived = !std::is_pointer_v<F> &&
 template <class F>
 concept Saved = Positioned<F> || Archived<F>;
 
+// A class with a member `serialize`, whoever may call it: in `Both` the name is of two classes.
+struct HasSerialize {
+  int serialize;
+};
+template <class F>
+struct Both : F, HasSerialize {};
+template <class F>
+concept NamesSerialize = std::is_class_v<F> && !std::is_final_v<F> && !requires {
+  &Both<F>::serialize;
+};
+
+/// Its call does not change it.
+template <class F>
+struct CallIsConst : std::false_type {};
+template <class R, class C, class... Args>
+struct CallIsConst<R (C::*)(Args...) const> : std::true_type {};
+
+/// Nothing in it refers to anything else: what does cannot be made of bytes by a compiler.
+template <class F>
+concept OnlyValues = std::is_trivially_copyable_v<F> && requires {
+  typename std::bool_constant<(
+      static_cast<void>(std::bit_cast<F>(std::array<std::byte, sizeof(F)>{})), true)>;
+};
+
+/// Why what the code of a node remembers is not saved; empty: it is, or there is nothing.
+template <class F>
+std::string unsaved_because() {
+  if constexpr (std::is_pointer_v<F> || std::is_empty_v<F> || Saved<F>) {
+    return "";
+  } else if constexpr (NamesSerialize<F>) {
+    return "its `serialize` cannot be called: it has to be public, or cereal::access a friend, and "
+           "to take any archive";
+  } else if constexpr (CallIsConst<decltype(&F::operator())>::value) {
+    if (OnlyValues<F>) return "";
+    return "its captures and members are not saved, nor is what they refer to, which is right for "
+           "constants alone: give what changes a class with `serialize`";
+  } else {
+    return "its captures and members can change and are not saved: give what changes a class with "
+           "`serialize`";
+  }
+}
+
+/// Every replica has its own code.
+template <class F>
+constexpr bool check_copied() {
+  static_assert(std::is_copy_constructible_v<F>,
+                "the code of a block is copied for each replica and after each failure: hold a "
+                "member that can only be moved by a std::shared_ptr, or make it in `start`");
+  return std::is_copy_constructible_v<F>;
+}
 }  // namespace detail
 }  // namespace piracema

@@ -10,6 +10,8 @@
 
 namespace piracema::operators::detail {
 
+using namespace engine;
+
 /// An operator of the user for one replica. Where replicas have to share it, `turn` lets them
 /// take turns; else it is null.
 template <class I>

@@ -16,6 +16,8 @@
 
 namespace piracema::detail {
 
+using namespace engine;
+
 template <class T>
 std::string name_of_type() {
   return demangle(typeid(T).name());
@@ -23,10 +25,14 @@ std::string name_of_type() {
 
 template <class In, class KeyOf>
 Router key_router(KeyOf key_of) {
-  return [key_of](const void* item) -> std::uint64_t {
-    using Key = std::decay_t<decltype(key_of(std::declval<const In&>()))>;
-    return std::hash<Key>{}(key_of(*static_cast<const In*>(item)));
-  };
+  using Key = std::decay_t<decltype(key_of(std::declval<const In&>()))>;
+  if constexpr (check_key<Key>()) {
+    return [key_of](const void* item) -> std::uint64_t {
+      return std::hash<Key>{}(key_of(*static_cast<const In*>(item)));
+    };
+  } else {
+    return {};
+  }
 }
 template <class In, class Route>
 Router number_router(Route route) {

@@ -32,6 +32,11 @@ inline constexpr bool has_own_members =
     cereal::traits::has_member_serialize<T, StateLayout>::value ||
     cereal::traits::has_member_load<T, StateLayout>::value;
 
+template <class T>
+inline constexpr bool has_plain_serialize =
+    cereal::traits::has_member_serialize<T, StateLayout>::value&& read_by_layout<T> &&
+    !cereal::traits::is_specialized<T, StateLayout>::value;
+
 /// Standard types whose elements are told by their types: an empty one would show none. By their
 /// members where that spares users the header.
 enum class Kind {
@@ -256,6 +261,7 @@ class StateLayout : public cereal::InputArchive<StateLayout, cereal::AllowEmptyC
   template <class T>
   void value(T& value) {
     using V = std::remove_const_t<T>;
+    check_serialize<V>();
     static_assert(read_by_binary<V> || std::is_empty_v<V>,
                   "a member of a state or an item cannot be saved: a class needs a `serialize`, a "
                   "standard type its <cereal/types/...> header");
@@ -301,11 +307,15 @@ class StateLayout : public cereal::InputArchive<StateLayout, cereal::AllowEmptyC
 
   template <class T>
   void object(T& object) {
-    if constexpr (!read_by_layout<T>) {
+    if constexpr (!read_by_layout<T> || const_serialize<T>) {
       opaque(typeid(T));
     } else {
       enter(typeid(T));
-      Base::operator()(object);
+      if constexpr (has_plain_serialize<T>) {
+        cereal::access::member_serialize(*this, object);
+      } else {
+        Base::operator()(object);
+      }
       leave();
     }
   }
@@ -363,6 +373,19 @@ void CEREAL_LOAD_FUNCTION_NAME(StateLayout& layout, T& value) { layout(value); }
 template <class T>
 void CEREAL_SERIALIZE_FUNCTION_NAME(StateLayout& layout, cereal::NameValuePair<T>& value) {
   layout(value);
+}
+
+/// Never called. A compiler that meets it before anything else that saves a T says first what is
+/// wrong with T's members in our words.
+template <class T>
+void look_at_members(StateLayout& layout, T& object) {
+  if constexpr (has_plain_serialize<T> && !const_serialize<T>) {
+    cereal::access::member_serialize(layout, object);
+  }
+}
+template <class... T>
+constexpr void look_at() {
+  (static_cast<void>(&look_at_members<T>), ...);
 }
 
 }  // namespace piracema::detail

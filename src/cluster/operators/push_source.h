@@ -11,6 +11,8 @@
 #include <string>
 #include <thread>
 
+#include "base/engine.h"
+
 namespace piracema::operators::detail {
 
 /// A source that pushes (paper 000, Code 2) made into one that is asked: `onProduce` runs on a

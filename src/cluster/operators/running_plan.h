@@ -2,6 +2,8 @@
 
 #include <piracema/graph.h>
 
+#include "base/engine.h"
+
 namespace piracema::operators::detail {
 
 /// What `utility::getExecutionPlan` answers from now on.

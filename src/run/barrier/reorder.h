@@ -7,6 +7,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/engine.h"
+
 namespace piracema::runtime {
 
 /// Puts the batches of each origin back into their order, and the parts of a batch back together.

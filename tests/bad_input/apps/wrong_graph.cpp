@@ -6,6 +6,7 @@
 #include <string>
 
 using namespace piracema;
+using namespace piracema::engine;
 
 namespace {
 

@@ -56,7 +56,7 @@ struct Chain {
 
   std::string operator()(const std::int64_t& n) {
     std::uint64_t& sum = sums[key(n)];
-    sum = mix(sum + static_cast<std::uint64_t>(n));
+    sum = engine::mix(sum + static_cast<std::uint64_t>(n));
     return std::to_string(n) + " " + std::to_string(sum % 1'000'000);
   }
   template <class Archive>
