@@ -141,6 +141,9 @@ void CommandLine::add_run() {
   run_app->add_flag("--allow-changed-state", job.allow_changed_state,
                     "With --resume: even if the program's states are of other types\n"
                     "than those in the snapshot, and it knows how to read them");
+  run_app->add_flag("--strict", job.strict,
+                    "Refuse a program that has state which no snapshot will have;\n"
+                    "else it is said at the start");
   run_app
       ->add_option_function<std::vector<std::string>>(
           "--kill",

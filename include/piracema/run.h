@@ -30,6 +30,8 @@ struct RunOptions {
   /// Go on even from a snapshot in which the state of an operator has another layout than in this
   /// program: its `serialize` knows how to read it.
   bool allow_changed_state = false;
+  /// Refuse a program that has state which is not saved (exit code 3), instead of saying so.
+  bool strict = false;
 };
 
 /// Runs a program to its end and returns the exit code for `main`: 0 done, 1 an operator failed,

@@ -40,6 +40,10 @@ class Embedded {
       : graph_(graph), options_(options), settings_(settings_of(options)) {}
 
   Result<Finish> run() {
+    if (settings_.snapshots || options_.strict) {
+      auto accepted = accept_unsaved(flow::unsaved_states(graph_.shape), options_.strict);
+      if (!accepted) return accepted.error();
+    }
     if (settings_.snapshots) {
       if (auto opened = open_store(); !opened) return opened.error();
     }

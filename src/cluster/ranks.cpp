@@ -121,6 +121,7 @@ class Coordinating {
     job.snapshots = options.snapshots;
     job.resume = options.resume;
     job.allow_changed_state = options.allow_changed_state;
+    job.strict = options.strict;
     job.settings.slots = ranks;
     job.settings.snapshot_interval = options.snapshot_interval;
     job.settings.can_spawn = false;

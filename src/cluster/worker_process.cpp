@@ -158,14 +158,15 @@ class WorkerProcess {
     control_ = *std::move(line);
     control_->trust({.received = [this](wire::Frame frame) { received(frame); },
                      .lost = [this](const Error& why) { lost(why); }});
-    control_->send(
-        to_frame(runtime::FromWorker(runtime::Hello{.slot = environment_.slot,
-                                                    .incarnation = environment_.incarnation,
-                                                    .pid = static_cast<std::uint64_t>(::getpid()),
-                                                    .address = transport_->address(),
-                                                    .graph = runtime::encode_shape(graph_.shape),
-                                                    .costs = runtime::costs_of(graph_.shape),
-                                                    .layouts = layouts()})));
+    control_->send(to_frame(
+        runtime::FromWorker(runtime::Hello{.slot = environment_.slot,
+                                           .incarnation = environment_.incarnation,
+                                           .pid = static_cast<std::uint64_t>(::getpid()),
+                                           .address = transport_->address(),
+                                           .graph = runtime::encode_shape(graph_.shape),
+                                           .costs = runtime::costs_of(graph_.shape),
+                                           .layouts = layouts(),
+                                           .unsaved = flow::unsaved_states(graph_.shape)})));
     beat();
   }
 

@@ -65,6 +65,43 @@ class States(BadInput):
         self.refused_both_ways("none", 1, "count", "are left over", allow=True)
         self.refused_both_ways("swapped", 1, "count", "of its state", allow=True)
 
+    def said(self, state, strict=False, code=0, snapshots=True):
+        """What is said of the operator at the start, as several processes and as one."""
+        sentences = []
+        for name, command in [("s", self.job(*["--snapshots", "s"] * snapshots, *["--strict"] * strict,
+                                             app=(CHANGED_STATE, "out", state, "quick"))),
+                              ("t", self.alone(state, *["strict"] * strict, "quick"))]:
+            environment = {"PIRACEMA_SNAPSHOTS": name} if snapshots else {}
+            run = self.run_to_end(*command, environment=environment)
+            self.assertEqual(code, run.returncode, run.err)
+            self.assertEqual(code == 0, (self.folder / "out").exists())
+            (self.folder / "out").unlink(missing_ok=True)
+            sentences.append([line for line in run.err.splitlines() if "operator " in line])
+            if code != 0:
+                self.assertIn("error: strict: want a program all of whose state is saved", run.err)
+        self.assertEqual(*sentences)
+        return sentences[0]
+
+    def test_what_is_not_saved_is_said_once_with_its_operator_and_refused_if_that_is_wanted(self):
+        for state, says in [("captured", "its captures and members are not saved"),
+                            ("changing", "its captures and members can change"),
+                            ("private", "its `serialize` cannot be called"),
+                            ("farm", "each of its 3 replicas has a state of its own")]:
+            with self.subTest(state):
+                for strict in [False, True]:
+                    sentences = self.said(state, strict, code=3 if strict else 0)
+                    self.assertEqual(1, len(sentences))
+                    self.assertIn("warning: operator 'count': " + says, sentences[0])
+
+    def test_a_program_whose_state_is_saved_is_strict_and_nothing_is_said(self):
+        for state in ["whole", "none", "grouped"]:
+            with self.subTest(state):
+                self.assertEqual([], self.said(state, strict=True))
+
+    def test_where_nothing_is_saved_at_all_nothing_is_said_unless_that_is_wanted(self):
+        self.assertEqual([], self.said("captured", snapshots=False))
+        self.assertEqual(1, len(self.said("captured", strict=True, code=3, snapshots=False)))
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -42,7 +42,7 @@ struct JobOptions {
   /// Go on from the newest snapshot in it.
   bool resume = false;
   /// As in RunOptions.
-  bool allow_changed_state = false;
+  bool allow_changed_state = false, strict = false;
   /// File for items that use up the restart budget; empty: they end the job.
   std::string dead_letters;
   std::vector<KillOrder> kills;

@@ -54,9 +54,11 @@ void DriverLoop::first_joined(const runtime::Hello& hello) {
   if (beginning_.store) {
     auto accepted =
         accept_job(beginning_, hello.graph, hello.layouts, options_.allow_changed_state);
-    if (!accepted) {
-      return finish(accepted.error());
-    }
+    if (!accepted) return finish(accepted.error());
+  }
+  if (beginning_.store || options_.strict) {
+    auto accepted = accept_unsaved(hello.unsaved, options_.strict);
+    if (!accepted) return finish(accepted.error());
   }
   if (options_.transport == "mpi") return;
   for (const Crew::Id& id : std::exchange(waiting_, {})) start(id);

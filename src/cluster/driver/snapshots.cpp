@@ -110,6 +110,13 @@ Result<Done> accept_job(const Beginning& beginning, const std::string& graph,
   return Done{};
 }
 
+Result<Done> accept_unsaved(const std::vector<std::string>& unsaved, bool strict) {
+  for (const std::string& sentence : unsaved) log(Level::warning, sentence);
+  if (!strict || unsaved.empty()) return Done{};
+  return Error{Errc::config, concat("strict: want a program all of whose state is saved, found ",
+                                    unsaved.size(), " that is not")};
+}
+
 std::string outline(const std::string& graph) {
   auto shape = runtime::decode_shape(graph);
   if (!shape) return "an unknown graph";

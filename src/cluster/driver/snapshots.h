@@ -39,6 +39,9 @@ Result<Done> accept_job(const Beginning& beginning, const std::string& graph,
                         const std::vector<std::string>& layouts = {},
                         bool allow_changed_state = false);
 
+/// Says what no snapshot will have (`flow::unsaved_states`), a line each. Errc::config if `strict`.
+Result<Done> accept_unsaved(const std::vector<std::string>& unsaved, bool strict);
+
 /// "reader > compress x4 > writer".
 std::string outline(const std::string& graph);
 

@@ -32,7 +32,11 @@ struct Hello {
   std::vector<std::uint64_t> costs;
   /// `flow::layouts_of` it; none where no snapshots are taken.
   std::vector<std::string> layouts;
-  auto fields() { return std::tie(slot, incarnation, pid, address, graph, costs, layouts); }
+  /// `flow::unsaved_states` of it.
+  std::vector<std::string> unsaved;
+  auto fields() {
+    return std::tie(slot, incarnation, pid, address, graph, costs, layouts, unsaved);
+  }
 };
 
 /// All replicas of the process are restored and its peers connected.

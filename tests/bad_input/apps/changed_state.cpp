@@ -1,6 +1,6 @@
 // A program of which there are several: each has another type of state in its node "count".
 //
-//     changed_state OUT STATE [resume] [allow]
+//     changed_state OUT STATE [resume] [allow] [strict] [quick]
 //
 // STATE says which: whole (map of int64, then a number and a text), narrow (map of int32), swapped
 // (text, then the number), shorter (no text), none (nothing is saved), captured (by a lambda),
@@ -19,13 +19,15 @@ using namespace piracema;
 
 namespace {
 
+// Of a thousandth of a second each, as a job is to be stopped in the middle, or `quick`.
 constexpr std::int64_t items = 4'000;
 
 struct Numbers {
+  bool quick = false;
   std::int64_t sent = 0;
   std::optional<std::int64_t> operator()() {
     if (sent == items) return std::nullopt;
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    if (!quick) std::this_thread::sleep_for(std::chrono::milliseconds(1));
     return ++sent;
   }
   template <class Archive>
@@ -74,9 +76,9 @@ class Private {
 std::int64_t key(const std::int64_t& n) { return n % 10; }
 
 template <class Block>
-int run_with(Block block, const std::string& out, const RunOptions& options) {
+int run_with(Block block, const std::string& out, const RunOptions& options, bool quick) {
   const auto text = [](const std::int64_t& n) { return std::to_string(n); };
-  return run(pipeline(source("numbers", Numbers{}), std::move(block), node("text", text),
+  return run(pipeline(source("numbers", Numbers{quick}), std::move(block), node("text", text),
                       sink("out", LineSink(out))),
              options);
 }
@@ -90,24 +92,30 @@ int main(int argc, char** argv) {
     const std::string word = argv[i];
     if (word == "resume") options.resume = true;
     if (word == "allow") options.allow_changed_state = true;
+    if (word == "strict") options.strict = true;
   }
   std::int64_t count = 0;
-  if (state == "narrow") return run_with(node("count", Count<State::narrow>{}), out, options);
-  if (state == "swapped") return run_with(node("count", Count<State::swapped>{}), out, options);
-  if (state == "shorter") return run_with(node("count", Count<State::shorter>{}), out, options);
-  if (state == "none") return run_with(node("count", key), out, options);
+  const bool quick = std::string(argv[argc - 1]) == "quick";
+  if (state == "narrow")
+    return run_with(node("count", Count<State::narrow>{}), out, options, quick);
+  if (state == "swapped")
+    return run_with(node("count", Count<State::swapped>{}), out, options, quick);
+  if (state == "shorter")
+    return run_with(node("count", Count<State::shorter>{}), out, options, quick);
+  if (state == "none") return run_with(node("count", key), out, options, quick);
   if (state == "captured") {
     return run_with(node("count", [&count](const std::int64_t&) { return count += 1; }), out,
-                    options);
+                    options, quick);
   }
   if (state == "changing") {
     return run_with(node("count", [count](const std::int64_t&) mutable { return count += 1; }), out,
-                    options);
+                    options, quick);
   }
-  if (state == "private") return run_with(node("count", Private{}), out, options);
-  if (state == "farm") return run_with(farm("count", 3, Count<State::whole>{}), out, options);
+  if (state == "private") return run_with(node("count", Private{}), out, options, quick);
+  if (state == "farm")
+    return run_with(farm("count", 3, Count<State::whole>{}), out, options, quick);
   if (state == "grouped") {
-    return run_with(farm("count", 3, Count<State::whole>{}).by_key(key), out, options);
+    return run_with(farm("count", 3, Count<State::whole>{}).by_key(key), out, options, quick);
   }
-  return run_with(node("count", Count<State::whole>{}), out, options);
+  return run_with(node("count", Count<State::whole>{}), out, options, quick);
 }
