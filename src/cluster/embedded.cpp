@@ -114,6 +114,17 @@ class Embedded {
   void act(const Send& send) { worker_->handle(send.message); }
   void act(const CommitSnapshot& commit) { store_thread_->commit(commit.manifest); }
   void act(const DropSnapshot& drop) { store_thread_->drop(drop.snapshot); }
+  void act(const FindSnapshot& wanted) {
+    store_thread_->find(wanted.snapshot, [this](Result<Done> found) {
+      poller_.post([this, found = std::move(found)] {
+        if (found) {
+          tell(SnapshotFound{});
+        } else {
+          tell(SnapshotGone{found.error().message});
+        }
+      });
+    });
+  }
   void act(const Finish& finish) { finish_ = finish; }
   void act(const Spawn&) {}
   void act(const Kill&) {}

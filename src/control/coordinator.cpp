@@ -95,6 +95,11 @@ void Coordinator::on(const StopRequested&) {
   stop_by_ = now_ + settings_.snapshot_timeout;
   if (phase_ == Phase::running && settings_.snapshots) {
     phase_ = Phase::stopping;
+  } else if (phase_ == Phase::restoring && restore_) {
+    // It is named as what to go on with, so it has to be there.
+    phase_ = Phase::gathering;
+    why_back_ = "stopped";
+    search_ = Search::wanted;
   } else if (phase_ != Phase::gathering) {
     leave_stopped();
   }
@@ -113,8 +118,10 @@ void Coordinator::gather() {
   // A manifest that is being written decides what to go back to, so its outcome comes first:
   // if the job went back behind a snapshot that then became complete after all, a later resume
   // would take that one and miss what was redone in between.
+  if (!round_) look_for_snapshot();
+  const bool may_go_on = !round_ && search_ == Search::found;
   if (stop_requested_) {
-    if (!round_) leave_stopped();
+    if (may_go_on) leave_stopped();
     return;
   }
   for (Slot slot = 0; slot < members_.size(); ++slot) {
@@ -128,7 +135,7 @@ void Coordinator::gather() {
   if (any(Member::State::absent) || any(Member::State::starting) || any(Member::State::ending)) {
     return;
   }
-  if (!round_) deploy();
+  if (may_go_on) deploy();
 }
 
 // One message for the start and for every recovery. Nothing of an older epoch counts any more.

@@ -106,6 +106,9 @@ class Coordinator {
   // ---- coordinator_snapshots.cpp ------------------------------------------------------------
   void on(const SnapshotCommitted&);
   void on(const SnapshotCommitFailed&);
+  void on(const SnapshotFound&);
+  void on(const SnapshotGone&);
+  void look_for_snapshot();
   void go_on();
   void begin_round(SnapshotRound::Purpose);
   void trigger(const std::vector<ReplicaId>&);
@@ -164,6 +167,10 @@ class Coordinator {
   RestartBudget budget_;
   std::vector<runtime::Skip> skips_;
   std::uint32_t fruitless_ = 0;
+  /// Whether what a recovery goes back to is still there: it has to be looked for, is being looked
+  /// for, or was found.
+  enum class Search { wanted, asked, found } search_ = Search::found;
+  std::string why_back_;
   /// A loss that nothing can be done about, once all is known of it.
   std::optional<Slot> fatal_;
   std::string fatal_how_;

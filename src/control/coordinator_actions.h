@@ -39,6 +39,11 @@ struct CommitSnapshot {
 struct DropSnapshot {
   SnapshotId snapshot = 0;
 };
+/// Look whether a recovery can go back to this snapshot, or, where none is named, whether there is
+/// a store to begin in. Answered by SnapshotFound or SnapshotGone, always.
+struct FindSnapshot {
+  std::optional<SnapshotId> snapshot;
+};
 /// The job is over; nothing follows. Processes that could be ended were; the driver reaps them.
 struct Finish {
   int code = 0;
@@ -93,6 +98,7 @@ struct Tell {
   Note note;
 };
 
-using Action = std::variant<Spawn, Kill, Send, CommitSnapshot, DropSnapshot, Finish, Tell>;
+using Action =
+    std::variant<Spawn, Kill, Send, CommitSnapshot, DropSnapshot, FindSnapshot, Finish, Tell>;
 
 }  // namespace piracema::cluster

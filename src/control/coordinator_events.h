@@ -52,12 +52,18 @@ struct SnapshotCommitFailed {
   SnapshotId snapshot = 0;
   std::string why;
 };
+/// What FindSnapshot looked for is there.
+struct SnapshotFound {};
+/// It is not: it was moved, or removed. `why` names the directory.
+struct SnapshotGone {
+  std::string why;
+};
 /// Take a last snapshot and end with code 75.
 struct StopRequested {};
 /// Time has passed: `next_deadline` was reached. What has arrived by then is told first.
 struct Tick {};
 
 using Event = std::variant<Joined, Said, Exited, ConnectionLost, SnapshotCommitted,
-                           SnapshotCommitFailed, StopRequested, Tick>;
+                           SnapshotCommitFailed, SnapshotFound, SnapshotGone, StopRequested, Tick>;
 
 }  // namespace piracema::cluster

@@ -160,6 +160,8 @@ void Coordinator::roll_back(const std::string& why) {
   }
   fruitless_ += 1;
   phase_ = Phase::gathering;
+  if (settings_.snapshots) search_ = Search::wanted;
+  why_back_ = why;
   if (round_ && !round_->committing()) give_up_round(why);
 }
 

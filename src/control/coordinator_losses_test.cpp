@@ -149,6 +149,52 @@ TEST_CASE("a recovery waits to hear whether the snapshot that was being written 
   CHECK(world.sent<runtime::Deploy>()[0].second.restore.has_value() == complete);
 }
 
+TEST_CASE("a recovery whose snapshot is gone ends the job, which says where it was") {
+  World world;
+  world.start();
+  world.take_snapshot(1);
+  world.snapshots_stay = false;
+  world.clear();
+  world.exit(1);
+  REQUIRE(world.done<FindSnapshot>().size() == 1);
+  CHECK(world.done<FindSnapshot>()[0].snapshot == 1);
+  world.join(1);
+  CHECK(world.epoch() == 1);  // Nobody is sent back before it is found.
+  world.tell(SnapshotGone{"/snapshots: want a snapshot directory, found nothing"});
+  CHECK(world.code() == 4);
+  CHECK(world.why() ==
+        "worker 1 was lost, and there is nothing to go back to: /snapshots: want a snapshot "
+        "directory, found nothing");
+}
+
+TEST_CASE("a recovery to the beginning wants its store as well") {
+  World world;
+  world.start();
+  world.snapshots_stay = false;
+  world.clear();
+  world.exit(1);
+  REQUIRE(world.done<FindSnapshot>().size() == 1);
+  CHECK_FALSE(world.done<FindSnapshot>()[0].snapshot);
+  world.tell(SnapshotGone{"/snapshots: want a snapshot directory, found nothing"});
+  CHECK(world.code() == 4);
+}
+
+TEST_CASE("a second loss before the snapshot is found asks for it once") {
+  World world;
+  world.start();
+  world.take_snapshot(1);
+  world.snapshots_stay = false;
+  world.clear();
+  world.exit(1);
+  world.exit(0);
+  CHECK(world.done<FindSnapshot>().size() == 1);
+  world.join(0);
+  world.join(1);
+  CHECK(world.epoch() == 1);
+  world.tell(SnapshotFound{});
+  CHECK(world.epoch() == 2);
+}
+
 TEST_CASE("a snapshot that was not saved by all is given up with the worker") {
   World world;
   world.start();

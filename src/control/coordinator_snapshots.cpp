@@ -83,6 +83,23 @@ void Coordinator::on(const SnapshotCommitFailed& failed) {
   give_up_round(failed.why);
 }
 
+// A directory may be moved or removed under a job that runs. Replacements could then be started for
+// ever, and none would join.
+void Coordinator::look_for_snapshot() {
+  if (search_ != Search::wanted) return;
+  search_ = Search::asked;
+  act(FindSnapshot{restore_});
+}
+
+void Coordinator::on(const SnapshotFound&) {
+  if (search_ == Search::asked) search_ = Search::found;
+}
+
+void Coordinator::on(const SnapshotGone& gone) {
+  if (search_ != Search::asked) return;
+  fail(4, concat(why_back_, ", and there is nothing to go back to: ", gone.why));
+}
+
 void Coordinator::give_up_round(const std::string& why) {
   const SnapshotRound round = *std::exchange(round_, std::nullopt);
   tell(SnapshotAborted{round.id(), why});

@@ -18,7 +18,9 @@ Cluster::Cluster(Settings settings, MakeWorker make_worker)
       store_(settings_.store != nullptr ? *settings_.store : own_store_),
       coordinator_(settings_.job),
       coordinator_node_(network_.add("coordinator")) {
-  scheduler_.at(settings_.chaos.until, [this] { own_store_.set_faults({}); });
+  scheduler_.at(settings_.chaos.until, [this] {
+    if (!store_lost_) own_store_.set_faults({});
+  });
   plan_faults();
 }
 
@@ -31,6 +33,15 @@ bool Cluster::run(Time limit) {
 
 void Cluster::stop_at(Time time) {
   network_.after(coordinator_node_, time, [this] { tell(StopRequested{}); });
+}
+
+void Cluster::lose_store_at(Time time) {
+  scheduler_.after(time, [this] {
+    store_lost_ = true;
+    store_.set_faults({.put = 1, .commit = 1});
+    const auto all = store_.list();
+    for (const SnapshotId id : *all) static_cast<void>(store_.drop(id));
+  });
 }
 
 // ---- the coordinator's ears -----------------------------------------------------------------
@@ -108,6 +119,16 @@ void Cluster::act(const CommitSnapshot& commit) {
 
 void Cluster::act(const DropSnapshot& drop) {
   at_store([this, id = drop.snapshot] { static_cast<void>(store_.drop(id)); });
+}
+
+void Cluster::act(const FindSnapshot& wanted) {
+  at_store([this, id = wanted.snapshot] {
+    auto found = store_.find(id);
+    if (store_lost_) found = Error{Errc::not_found, "the store: no such directory"};
+    Event event = SnapshotFound{};
+    if (!found) event = SnapshotGone{found.error().message};
+    network_.after(coordinator_node_, Time{0}, [this, event] { tell(event); });
+  });
 }
 
 void Cluster::act(const Tell& tell) {

@@ -76,6 +76,8 @@ class Cluster {
   Scheduler& scheduler() { return scheduler_; }
 
   void stop_at(Time time);
+  /// All snapshots are removed, and there is no place for others any more.
+  void lose_store_at(Time time);
   /// Processes started, the first ones included.
   std::uint32_t spawned() const { return spawned_; }
 
@@ -100,6 +102,7 @@ class Cluster {
   void act(const cluster::Send&);
   void act(const cluster::CommitSnapshot&);
   void act(const cluster::DropSnapshot&);
+  void act(const cluster::FindSnapshot&);
   void act(const cluster::Finish& finish) { finish_ = finish; }
   void act(const cluster::Tell&);
   void at_store(std::function<void()> work);
@@ -118,6 +121,7 @@ class Cluster {
   std::map<Id, std::unique_ptr<Process>> processes_;
   std::uint64_t tick_ = 0;
   Time store_free_{};
+  bool store_lost_ = false;
   std::uint32_t spawned_ = 0;
   std::optional<cluster::Finish> finish_;
 };

@@ -112,6 +112,10 @@ class Referee {
   }
   void see(const DropSnapshot& drop) { CHECK(drop.snapshot != newest_); }
   void see(const Kill&) {}
+  void see(const FindSnapshot& wanted) {
+    CHECK_FALSE(writing_);
+    CHECK(wanted.snapshot == newest_);
+  }
   void see(const Finish&) {}
   void see(const Tell&) {}
 
@@ -191,6 +195,28 @@ TEST_CASE("a job that is stopped in the middle of trouble ends, and tells where 
       CHECK_FALSE(newest->has_value());
     }
   }
+}
+
+TEST_CASE("without its snapshots a job ends with its next loss, and never tells to go on with them") {
+  const GraphShape graph = shape();
+  int ended = 0;
+  for (const auto seed : seeds(300)) {
+    Random random(seed + 1);
+    Cluster::Settings with = settings(seed);
+    with.chaos = everything(random);
+    with.chaos.kill = milliseconds(700);
+    Cluster cluster(with, workers(graph, 100'000));
+    cluster.lose_store_at(random.below(6'000) * milliseconds(1));
+    if (random.chance(0.5)) cluster.stop_at(seconds(6) + random.below(4'000) * milliseconds(1));
+    REQUIRE(cluster.run(seconds(100)));
+    const auto& finish = *cluster.finish();
+    INFO(finish.why);
+    // A stop that was asked for while all ran fails with the last snapshot.
+    CHECK((finish.code == 4 || finish.code == 1 || finish.code == 143));
+    if (finish.code == 4) CHECK(finish.why.ends_with("the store: no such directory"));
+    ended += finish.code == 4;
+  }
+  CHECK((ended > 0 || tracing()));
 }
 
 TEST_CASE("the same seed makes the same run of a whole cluster") {

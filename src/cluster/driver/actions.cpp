@@ -56,6 +56,18 @@ void DriverLoop::act(CommitSnapshot& commit) { store_thread_->commit(std::move(c
 
 void DriverLoop::act(const DropSnapshot& drop) { store_thread_->drop(drop.snapshot); }
 
+void DriverLoop::act(const FindSnapshot& wanted) {
+  store_thread_->find(wanted.snapshot, [this](Result<Done> found) {
+    poller_.post([this, found = std::move(found)] {
+      if (found) {
+        tell(SnapshotFound{});
+      } else {
+        tell(SnapshotGone{found.error().message});
+      }
+    });
+  });
+}
+
 void DriverLoop::act(const Tell& what) {
   tally_.noted(since_start(), what.note);
   observer_.noted(since_start(), what.note);

@@ -56,6 +56,7 @@ class DriverLoop {
   void act(const Send&);
   void act(CommitSnapshot&);
   void act(const DropSnapshot&);
+  void act(const FindSnapshot&);
   void act(const Tell&);
   void act(const Finish&);
   void start(Crew::Id id);

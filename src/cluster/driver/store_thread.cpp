@@ -20,6 +20,19 @@ void StoreThread::commit(store::Manifest manifest) {
   });
 }
 
+// What only could not be read now, a process that is started may be able to read.
+void StoreThread::find(std::optional<SnapshotId> snapshot,
+                       std::function<void(Result<Done>)> tell) {
+  queue_.post([this, snapshot, tell = std::move(tell)] {
+    auto found = store_.find(snapshot);
+    if (!found && found.error().code == Errc::io) {
+      log(Level::warning, found.error().message);
+      found = Done{};
+    }
+    tell(std::move(found));
+  });
+}
+
 void StoreThread::drop(SnapshotId snapshot) {
   queue_.post([this, snapshot] {
     if (auto dropped = store_.drop(snapshot); !dropped) {

@@ -3,6 +3,7 @@
 #include <piracema/error.h>
 
 #include <functional>
+#include <optional>
 
 #include "base/ids.h"
 #include "base/work_queue.h"
@@ -22,6 +23,9 @@ class StoreThread {
 
   /// Makes it complete; the time of creation is now.
   void commit(store::Manifest manifest);
+  /// Whether a recovery can go back to it; SnapshotStore::find says what is gone. Called on the
+  /// thread.
+  void find(std::optional<SnapshotId> snapshot, std::function<void(Result<Done>)> tell);
   /// What cannot be removed stays, with a warning.
   void drop(SnapshotId snapshot);
 

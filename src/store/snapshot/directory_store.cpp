@@ -162,6 +162,17 @@ Result<Manifest> DirectoryStore::manifest(SnapshotId snapshot) {
   return decode_manifest(path, *text, snapshot);
 }
 
+// As a process does that opens it.
+Result<Done> DirectoryStore::find(std::optional<SnapshotId> snapshot) {
+  auto opened = open_directory_store(path_, false);
+  if (!opened) return opened.error();
+  if (!snapshot) return Done{};
+  auto complete = is_complete(*snapshot);
+  if (!complete) return complete.error();
+  if (*complete) return Done{};
+  return Error{Errc::not_found, concat(manifest_path(*snapshot), ": no such file")};
+}
+
 Result<Buffer> DirectoryStore::get(SnapshotId snapshot, const Part& part) {
   auto file = open_for_reading(part_path(snapshot, part.replica));
   if (!file) {

@@ -102,6 +102,12 @@ Result<Manifest> MemoryStore::manifest(SnapshotId snapshot) {
   return decode_manifest(path, *snapshots_[snapshot].manifest, snapshot);
 }
 
+Result<Done> MemoryStore::find(std::optional<SnapshotId> snapshot) {
+  std::lock_guard lock(mutex_);
+  if (!snapshot || is_complete(*snapshot)) return Done{};
+  return Error{Errc::not_found, concat(path_of(*snapshot, manifest_file_name), ": no such file")};
+}
+
 Result<Buffer> MemoryStore::get(SnapshotId snapshot, const Part& part) {
   std::lock_guard lock(mutex_);
   const std::string path = path_of(snapshot, part_file_name(part.replica));

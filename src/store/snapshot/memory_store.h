@@ -33,6 +33,7 @@ class MemoryStore : public SnapshotStore {
   Result<Done> commit(const Manifest& manifest) override;
   Result<std::vector<SnapshotId>> list() override;
   Result<Manifest> manifest(SnapshotId snapshot) override;
+  Result<Done> find(std::optional<SnapshotId> snapshot) override;
   Result<Buffer> get(SnapshotId snapshot, const Part& part) override;
   Result<Done> drop(SnapshotId snapshot) override;
 

@@ -68,6 +68,10 @@ class SnapshotStore {
   /// Reads a manifest. Errc::not_found if the snapshot is not complete.
   virtual Result<Manifest> manifest(SnapshotId snapshot) = 0;
 
+  /// Whether the store, and in it this snapshot if one is named, is still there to be read; reads
+  /// no part. Errc::not_found or Errc::config if it is not, naming it.
+  virtual Result<Done> find(std::optional<SnapshotId> snapshot) = 0;
+
   /// Reads a part and checks it against the manifest's entry. A part that is missing is corrupt.
   virtual Result<Buffer> get(SnapshotId snapshot, const Part& part) = 0;
 
