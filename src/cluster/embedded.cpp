@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "cluster/driver/signals.h"
 #include "cluster/driver/snapshots.h"
+#include "cluster/driver/stop_signals.h"
 #include "cluster/driver/store_thread.h"
 #include "control/coordinator.h"
 #include "flow/states.h"
@@ -98,8 +99,14 @@ class Embedded {
 
   void on_signal(int number) {
     if (number == SIGCHLD) return;
-    if (stopping_) ::_exit(128 + number);
-    stopping_ = true;
+    switch (stop_signals_.take(now())) {
+      case StopSignals::Meaning::nothing_new:
+        return;
+      case StopSignals::Meaning::end_at_once:
+        ::_exit(128 + number);
+      case StopSignals::Meaning::stop:
+        break;
+    }
     log(Level::info, "stopping with a last snapshot; once more to end at once");
     tell(StopRequested{});
   }
@@ -171,7 +178,7 @@ class Embedded {
   std::optional<Coordinator> coordinator_;
   std::optional<runtime::Worker> worker_;
   std::optional<Finish> finish_;
-  bool stopping_ = false;
+  StopSignals stop_signals_;
 };
 
 }  // namespace

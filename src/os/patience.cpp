@@ -14,7 +14,8 @@ Patience::Patience(std::chrono::milliseconds time, int code, std::string complai
         std::unique_lock lock(mutex_);
         if (changed_.wait_for(lock, time, [this] { return over_; })) return;
         if (!complaint.empty()) log(Level::warning, complaint);
-        std::fflush(nullptr);
+        // Not all streams, and not with their locks: somebody who reads from one keeps its lock.
+        ::fflush_unlocked(stdout);
         ::_exit(code);
       }) {}
 

@@ -1,6 +1,7 @@
 // The same program by itself: one process, no launcher.
 #include <doctest/doctest.h>
 #include <signal.h>
+#include <sys/stat.h>
 
 #include <filesystem>
 
@@ -57,6 +58,16 @@ TEST_CASE("an operator that throws again and again ends the program with code 1 
   }
 }
 
+TEST_CASE(
+    "a program that calls exit(0) in the middle of its job does not end as if all were done") {
+  const Alone alone;
+  Job job(alone.program({"items=3000", "fault=exit", "at=2000"}));
+  CHECK(job.wait() == 1);
+  CHECK(is_in("the program called exit(0) in the middle of its job", job.errors()));
+  CHECK_FALSE(exists(alone.out));
+  CHECK(exists(alone.out + ".partial"));
+}
+
 TEST_CASE("Ctrl-C takes a snapshot, and RunOptions::resume goes on from it") {
   for (const int signal : {SIGINT, SIGTERM}) {
     CAPTURE(signal);
@@ -104,6 +115,28 @@ TEST_CASE("a process that was killed is resumed, alone or as several") {
   CHECK(alone.is_right());
 }
 
+TEST_CASE("two signals at once are one for a program by itself, too") {
+  const Alone alone;
+  auto options = alone.endless();
+  options.push_back("every_ms=50");
+  Job job(alone.program(options), alone.environment);
+  alone.wait_for_snapshot(job);
+  job.signal(SIGTERM);
+  job.signal(SIGINT);
+  CHECK(job.wait() == 75);
+}
+
+TEST_CASE("a source that reads what does not come, with the lock of its stream, keeps no stop") {
+  const Alone alone;
+  const std::string fifo = alone.path("fifo");
+  REQUIRE(::mkfifo(fifo.c_str(), 0600) == 0);
+  Job job({OPERATORS_APP, alone.out, "items=10", "read=" + fifo}, alone.environment);
+  alone.wait_for_snapshot(job);
+  job.signal(SIGTERM);
+  CHECK(job.wait() == 75);
+  CHECK(is_in("stopped with snapshot", job.errors()));
+}
+
 TEST_CASE("a second Ctrl-C ends the program at once") {
   const Alone alone;
   Job job(alone.program({"items=6000", "every_ms=20", "pause_us=300", "fault=stick", "at=500"}),
@@ -111,6 +144,9 @@ TEST_CASE("a second Ctrl-C ends the program at once") {
   job.go_on_until([&] { return exists(alone.out + ".fault"); });
   job.signal(SIGINT);
   job.go_on_until([&] { return is_in("once more to end at once", job.errors()); });
-  job.signal(SIGINT);
+  while (!job.processes().empty()) {
+    job.signal(SIGINT);
+    job.next_line(milliseconds(100));
+  }
   CHECK(job.wait() == 130);
 }

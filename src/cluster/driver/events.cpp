@@ -138,7 +138,9 @@ void DriverLoop::signalled(int number) {
     if (hosts_) hosts_->reap_all();
     return crew_.reap_all();
   }
-  if (stop_signal_ != 0 || !anybody_joined_) {
+  const auto meaning = stop_signals_.take(now());
+  if (meaning == StopSignals::Meaning::nothing_new) return;
+  if (meaning == StopSignals::Meaning::end_at_once || !anybody_joined_) {
     return finish(128 + number, "ended at once by a signal");
   }
   stop_signal_ = number;

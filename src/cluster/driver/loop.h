@@ -13,6 +13,7 @@
 #include "cluster/driver/hosts.h"
 #include "cluster/driver/signals.h"
 #include "cluster/driver/snapshots.h"
+#include "cluster/driver/stop_signals.h"
 #include "cluster/driver/store_thread.h"
 #include "cluster/driver/tally.h"
 #include "cluster/driver/world_directory.h"
@@ -123,6 +124,7 @@ class DriverLoop {
   bool planned_ = false;
   /// Messages of workers that nobody could read.
   int garbled_ = 0;
+  StopSignals stop_signals_;
   int stop_signal_ = 0;
   Time join_by_{};
   Time next_look_ = start_;

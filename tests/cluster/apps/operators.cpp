@@ -3,15 +3,19 @@
 //
 //     operators_app OUT [items=N] [until=FILE] [emit-first] [sources=N] [sinks=N] [affinity]
 //                   [broadcast] [round-robin] [vector=N] [pause_us=T] [wait=FIFO]
+//                   [read=FIFO]
 //
 // Each source emits `items` messages, or until FILE exists, and writes their number to
-// OUT.source.REPLICA; before its end it waits until somebody opens FIFO. Every sink writes
-// OUT.REPLICA: "ID VALUE RANK,RANK…", with the ranks of the operators on the way.
+// OUT.source.REPLICA; before its end it waits until somebody opens FIFO, or writes to the one that
+// it reads. Every sink writes OUT.REPLICA: "ID VALUE RANK,RANK…", with the ranks of the operators
+// on the way.
 #include <fcntl.h>
 #include <piracema/operators.h>
 #include <unistd.h>
 
 #include <chrono>
+#include <cstdio>
+#include <cstdlib>
 #include <fstream>
 #include <memory>
 #include <string>
@@ -50,6 +54,12 @@ class Source : public ISourceOperator {
       if (options_.has("emit-first")) keyStore::store("next", next + 1);
     }
     std::ofstream(options_.out() + ".source." + std::to_string(replica)) << next;
+    if (options_.has("read")) {
+      const int fd = ::open(options_.text("read").c_str(), O_RDWR | O_CLOEXEC);
+      std::FILE* const in = ::fdopen(fd, "r");
+      if (in == nullptr || std::fgetc(in) == EOF) std::abort();
+      std::fclose(in);
+    }
     if (options_.has("wait")) ::close(::open(options_.text("wait").c_str(), O_RDONLY | O_CLOEXEC));
   }
 
