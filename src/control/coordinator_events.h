@@ -39,6 +39,8 @@ struct Exited {
   std::string by;
   /// The item that each of its replicas was at work on; those that were idle are left out.
   std::vector<std::pair<ReplicaId, std::uint64_t>> at_work;
+  /// A signal ended it, whoever sent that; otherwise it left by itself, or never ran.
+  bool by_signal = false;
 };
 /// The connection ended; the process may be alive.
 struct ConnectionLost {

@@ -36,10 +36,18 @@ void Coordinator::on(const Exited& exited) {
     member.leave(now_, true);
     return;
   }
-  if (epoch_ == 0 && !exited.from_outside && member.state() == Member::State::starting &&
-      member.incarnation() == 0) {
-    return fail(3,
-                concat("worker ", exited.slot, " did not join the job: its process ", exited.by));
+  if (epoch_ == 0 && !exited.from_outside && member.state() == Member::State::starting) {
+    // An exit says that this is no program of ours, a signal that it was lost. But one that raises
+    // a signal whenever it starts has done no work that could be saved by trying again.
+    if (!exited.by_signal) {
+      return fail(3,
+                  concat("worker ", exited.slot, " did not join the job: its process ", exited.by));
+    }
+    if (member.failed_starts() + 1 >= settings_.restart_budget) {
+      return fail(4, concat("worker ", exited.slot, " could not be started ",
+                            settings_.restart_budget, " times in a row: its process was ",
+                            exited.by));
+    }
   }
   if (member.state() != Member::State::ending) {
     lose(exited.slot, concat("its process ended: ", exited.by));

@@ -106,6 +106,39 @@ TEST_CASE("bytes that are no graph end the job with code 3") {
   CHECK(world.code() == 3);
 }
 
+TEST_CASE("a process that a signal ends before anybody has joined is a loss like any other") {
+  for (const bool from_outside : {true, false}) {
+    World world;
+    world.clear();
+    world.end_by_signal(0, from_outside);
+    CHECK(world.code() == -1);
+    REQUIRE(world.told<Lost>().size() == 1);
+    REQUIRE(world.done<Spawn>().size() == 1);
+    CHECK(world.done<Spawn>()[0].incarnation == 1);
+    world.start();
+  }
+}
+
+TEST_CASE("a program that a signal of its own ends at each start is given up") {
+  World world;
+  world.end_by_signal(0, false);
+  world.end_by_signal(0, false);
+  CHECK(world.code() == -1);
+  world.pass(milliseconds(100), {0, 1});
+  world.end_by_signal(0, false);
+  CHECK(world.code() == 4);
+  CHECK(world.why() ==
+        "worker 0 could not be started 3 times in a row: its process was killed by signal 11 "
+        "(SIGSEGV)");
+}
+
+TEST_CASE("a replacement that exits before it joins says the same as the first one") {
+  World world;
+  world.end_by_signal(0, true);
+  world.exit(0, "ended with status 2", false);
+  CHECK(world.code() == 3);
+}
+
 TEST_CASE("a program that ends before it joins is no program of ours") {
   World world;
   world.exit(1, "ended with status 2", false);

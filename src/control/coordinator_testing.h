@@ -72,6 +72,14 @@ class World {
             std::vector<std::pair<ReplicaId, std::uint64_t>> at_work = {}) {
     tell(Exited{slot, incarnations[slot], false, from_outside, std::move(by), std::move(at_work)});
   }
+  void end_by_signal(Slot slot, bool from_outside) {
+    tell(Exited{.slot = slot,
+                .incarnation = incarnations[slot],
+                .from_outside = from_outside,
+                .by = from_outside ? "killed by signal 9 (SIGKILL)" : "killed by signal 11 (SIGSEGV)",
+                .at_work = {},
+                .by_signal = true});
+  }
 
   void ready() {
     for (Slot slot = 0; slot < settings.slots; ++slot) say(slot, runtime::Ready{epoch()});

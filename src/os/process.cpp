@@ -254,6 +254,7 @@ Exit describe_exit(int wait_status) {
     return exit;
   }
   const int signal = WTERMSIG(wait_status);
+  exit.by_signal = true;
   exit.from_outside = comes_from_outside(signal);
   exit.how = concat("killed by signal ", signal);
   if (const char* name = ::sigabbrev_np(signal)) exit.how += concat(" (SIG", name, ")");

@@ -37,6 +37,8 @@ struct Exit {
   bool clean = false;
   /// By a signal that somebody sends (SIGKILL, SIGTERM …), not by one that a mistake raises.
   bool from_outside = false;
+  /// By a signal of whatever kind.
+  bool by_signal = false;
   /// Exit status; nothing when it was a signal.
   std::optional<int> status;
   /// "ended with status 1", "killed by signal 11 (SIGSEGV)".

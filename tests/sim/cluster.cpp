@@ -180,6 +180,7 @@ void Cluster::end(Process& process, std::string by, bool from_outside, bool afte
     });
   }
   Exited exited{process.id().first, process.id().second, false, from_outside, std::move(by), {}};
+  exited.by_signal = exited.by.starts_with("killed by signal");
   if (!from_outside && !after_kill && coordinator_.job()) {
     const auto& placement = coordinator_.job()->placement;
     for (ReplicaId replica = 0; replica < placement.size(); ++replica) {

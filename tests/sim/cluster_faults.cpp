@@ -26,10 +26,7 @@ void Cluster::plan_faults() {
            end(process, "killed by signal 9 (SIGKILL)", true, false);
          }));
   repeat(chaos.crash, to_any([this](Process& process) {
-           // A program that cannot even start is another story.
-           if (process.worker() != nullptr) {
-             end(process, "killed by signal 11 (SIGSEGV)", false, false);
-           }
+           end(process, "killed by signal 11 (SIGSEGV)", false, false);
          }));
   repeat(chaos.freeze, to_any([this](Process& process) {
            network_.freeze(process.node());

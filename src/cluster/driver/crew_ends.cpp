@@ -46,6 +46,8 @@ void Crew::reap(const std::shared_ptr<Process>& process) {
   for (auto& [id, member] : members_) {
     if (member.process != process) continue;
     member.exit = exit;
+    // So mpirun says, as a shell does, how a rank ended.
+    if (member.in_world && exit->status.value_or(0) > 128) member.exit->by_signal = true;
     // What the process used is told once.
     if (!ended.empty()) member.exit->cpu = {};
     ended.push_back(id);
@@ -84,7 +86,8 @@ void Crew::tell_exit(Id id) {
                         .clean = member.exit->clean,
                         .from_outside = member.exit->from_outside,
                         .by = member.exit->how,
-                        .at_work = member.at_work ? member.at_work->busy() : member.was_at_work},
+                        .at_work = member.at_work ? member.at_work->busy() : member.was_at_work,
+                        .by_signal = member.exit->by_signal},
                  *member.exit);
 }
 

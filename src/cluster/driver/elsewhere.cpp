@@ -173,6 +173,7 @@ void DriverLoop::heard_from(std::size_t host, const FromAgent& message) {
   } else if (const auto* ended = std::get_if<Ended>(&message)) {
     Exit exit{.clean = ended->clean,
               .from_outside = ended->from_outside,
+              .by_signal = !ended->status,
               .status = {},
               .how = ended->how,
               .cpu = std::chrono::nanoseconds(ended->cpu_ns),

@@ -121,7 +121,10 @@ void DriverLoop::inject_kills() {
 void DriverLoop::exited(const Exited& event, const Exit& exit) {
   tally_.report.cpu += exit.cpu;
   tally_.report.peak_bytes = std::max(tally_.report.peak_bytes, exit.peak_bytes);
-  if (anybody_joined_) {
+  // Before anybody has joined, too: whoever sends signals, or a host that is lost, says nothing of
+  // the program.
+  if (anybody_joined_ || exit.by_signal || exit.from_outside) {
+    join_by_ = time() + options_.settings.join_timeout;
     tell(event);
     if (options_.transport == "mpi") start_world_when_complete();
     return;
