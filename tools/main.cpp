@@ -179,6 +179,10 @@ void CommandLine::add_run() {
   add_parsed(*run_app, "--heartbeat", "TIME", settings.heartbeat_interval, parse_duration,
              "Time between two signs of life of a worker, which is\n"
              "replaced when five are missing; default: 250ms");
+  add_parsed(*run_app, "--stuck-after", "TIME", settings.stuck_after, parse_duration,
+             "An operator that is at one item for longer is taken for\n"
+             "stuck: its process is replaced, and the item counts as one\n"
+             "that brings it down; default: it is only told of, after 10s");
   auto* quiet = run_app->add_flag("--quiet", command.quiet, "Only warnings and errors");
   run_app
       ->add_flag("--json", command.json,

@@ -11,6 +11,8 @@ namespace piracema::cluster {
 namespace {
 // Waits double with every recovery that fails, up to this many times.
 constexpr std::uint32_t doublings_max = 6;
+// So long is one item's work without anybody being told.
+constexpr std::chrono::seconds tell_busy_after{10};
 }  // namespace
 
 const char* name_of(Phase phase) {
@@ -37,7 +39,8 @@ Coordinator::Coordinator(JobSettings settings)
     : settings_(std::move(settings)),
       members_(settings_.slots),
       restore_(settings_.resume),
-      budget_(settings_.restart_budget, settings_.restart_window) {
+      budget_(settings_.restart_budget, settings_.restart_window),
+      busy_(2 * settings_.heartbeat_interval, tell_busy_after) {
   ENSURE(validate(settings_).ok());
   if (!settings_.can_spawn) {
     for (Member& member : members_) member.start(std::nullopt);
@@ -165,6 +168,7 @@ void Coordinator::deploy() {
     progress_[replica].replica = replica;
   }
   emitted_at_deploy_ = emitted_at_restore_;
+  busy_.clear();
   item_out_ = false;
   last_commit_ = false;
   uncommitted_.clear();

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "control/busy_watch.h"
 #include "control/coordinator_actions.h"
 #include "control/coordinator_events.h"
 #include "control/coordinator_job.h"
@@ -96,9 +97,12 @@ class Coordinator {
   void on(const Tick&);
   void expire(Slot);
   void expire_rollback(Slot);
-  void lose(Slot, std::string how);
+  void lose(Slot, std::string how, Member::Fault fault = Member::Fault::none);
+  bool is_stuck(Slot, const runtime::Progress&);
   void member_left(Slot, bool gone);
-  void suspect(Slot, const Exited&);
+  void suspect(Slot, const std::vector<std::pair<ReplicaId, std::uint64_t>>& at_work,
+               RestartBudget::Blame, const std::string& why);
+  std::string silence() const;
   bool within_budget(const std::string& why);
   void roll_back(const std::string& why);
   void forgive_lateness(Time now);
@@ -165,6 +169,7 @@ class Coordinator {
   std::set<ReplicaId> uncommitted_;
 
   RestartBudget budget_;
+  BusyWatch busy_;
   std::vector<runtime::Skip> skips_;
   std::uint32_t fruitless_ = 0;
   /// Whether what a recovery goes back to is still there: it has to be looked for, is being looked

@@ -92,8 +92,18 @@ struct ItemSkipped {
   std::uint32_t node = 0;
   std::uint64_t item = 0;
 };
+/// A replica that is neither a source nor waits for room has been inside its operator for long.
+struct ReplicaBusy {
+  ReplicaId replica = 0;
+  std::string name;
+  /// None: it finishes or commits.
+  std::optional<std::uint64_t> item;
+  Time since{};
+};
+/// "work/1 has been busy with item 17 for 10.0 s".
+std::string text_of(const ReplicaBusy&);
 using Note = std::variant<Lost, ReplicaFailed, Recovering, Running, FirstItemOut, SnapshotTaken,
-                          SnapshotAborted, ItemSkipped>;
+                          SnapshotAborted, ItemSkipped, ReplicaBusy>;
 struct Tell {
   Note note;
 };

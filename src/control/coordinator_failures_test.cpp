@@ -148,6 +148,100 @@ TEST_CASE("a crash that is noticed by the connection first counts as well") {
   CHECK(world.code() == 1);
 }
 
+TEST_CASE("an item that silences its process again and again is named") {
+  World world;
+  world.start();
+  const Slot slot = world.coordinator.job()->placement[work_1];
+  for (int i = 0; i < 3; ++i) {
+    CHECK(world.code() == -1);
+    world.pass(milliseconds(1'250), {slot});
+    world.exit(slot, "killed by signal 9 (SIGKILL)", true, {{work_1, 4711}});
+    if (i < 2) world.join(slot), world.ready();
+  }
+  CHECK(world.code() == 1);
+  CHECK(has(world.why(), "work/1 failed 3 times at or near item 4711: no heartbeat for 1250 ms"));
+}
+
+TEST_CASE("processes that anybody may have stopped use up no budget but at the same item") {
+  World world;
+  world.start();
+  const Slot slot = world.coordinator.job()->placement[work_1];
+  for (std::uint64_t i = 0; i < 20; ++i) {
+    world.pass(milliseconds(1'250), {slot});
+    world.exit(slot, "killed by signal 9 (SIGKILL)", true, {{work_1, 4711 + i % 10}});
+    if (i == 19) break;
+    world.join(slot);
+    world.ready();
+  }
+  CHECK(world.code() == -1);
+}
+
+TEST_CASE("an item that ends its process's connection again and again becomes a dead letter") {
+  JobSettings settings = test_settings();
+  settings.dead_letters = true;
+  World world(settings);
+  world.start();
+  const Slot slot = world.coordinator.job()->placement[work_1];
+  for (const std::uint64_t item : {4713, 4711, 4715}) {
+    CHECK(world.told<ItemSkipped>().empty());
+    world.tell(ConnectionLost{slot, world.incarnations[slot]});
+    world.exit(slot, "killed by signal 9 (SIGKILL)", true, {{work_1, item}});
+    world.join(slot);
+    world.ready();
+  }
+  CHECK(world.code() == -1);
+  REQUIRE(world.told<ItemSkipped>().size() == 1);
+  CHECK(world.told<ItemSkipped>()[0].item == 4711);
+}
+
+namespace {
+
+/// `work_1` is inside its operator and at this item all the time, and others beat without a word.
+void be_busy(World& world, std::uint64_t item, milliseconds time) {
+  const runtime::Progress progress{.replica = work_1, .calls = 3, .item = item};
+  for (const Time until = world.now + time; world.now < until && world.code() == -1;) {
+    if (world.coordinator.phase() != Phase::running) return;
+    world.pass(world.settings.heartbeat_interval);
+    world.say_of(work_1, runtime::Heartbeat{world.epoch(), 0, {progress}});
+  }
+}
+
+}  // namespace
+
+TEST_CASE("a replica that stays at an item for ten seconds is named, and nothing else is done") {
+  JobSettings settings = test_settings();
+  settings.snapshots = false;
+  World world(settings);
+  world.start();
+  world.clear();
+  be_busy(world, 17, milliseconds(15'000));
+  REQUIRE(world.told<ReplicaBusy>().size() == 1);
+  CHECK(text_of(world.told<ReplicaBusy>()[0]) == "work/1 has been busy with item 17 for 10.0 s");
+  CHECK(world.told<Lost>().empty());
+}
+
+TEST_CASE("with a time for it a replica that stays at an item is stuck, and the item is skipped") {
+  JobSettings settings = test_settings();
+  settings.dead_letters = true;
+  settings.stuck_after = milliseconds(2'000);
+  World world(settings);
+  world.start();
+  const Slot slot = world.coordinator.job()->placement[work_1];
+  for (int i = 0; i < 3; ++i) {
+    CHECK(world.told<ItemSkipped>().empty());
+    be_busy(world, 17, milliseconds(5'000));
+    REQUIRE(world.told<Lost>().size() == static_cast<std::size_t>(i + 1));
+    CHECK(world.told<Lost>().back().how == "work/1 was busy for 2000 ms with item 17");
+    // It is ended for that once: what else it was at does not count.
+    world.exit(slot, "killed by signal 9 (SIGKILL)", true, {{work_1, 17}, {writer, 3}});
+    world.join(slot);
+    world.ready();
+  }
+  CHECK(world.code() == -1);
+  REQUIRE(world.told<ItemSkipped>().size() == 1);
+  CHECK(world.told<ItemSkipped>()[0].item == 17);
+}
+
 TEST_CASE("processes that are killed from outside use up no budget") {
   World world;
   world.start();

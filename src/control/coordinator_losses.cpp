@@ -44,9 +44,9 @@ void Coordinator::on(const Exited& exited) {
                   concat("worker ", exited.slot, " did not join the job: its process ", exited.by));
     }
     if (member.failed_starts() + 1 >= settings_.restart_budget) {
-      return fail(4, concat("worker ", exited.slot, " could not be started ",
-                            settings_.restart_budget, " times in a row: its process was ",
-                            exited.by));
+      return fail(4,
+                  concat("worker ", exited.slot, " could not be started ", settings_.restart_budget,
+                         " times in a row: its process was ", exited.by));
     }
   }
   if (member.state() != Member::State::ending) {
@@ -55,14 +55,23 @@ void Coordinator::on(const Exited& exited) {
     fatal_how_ += concat("; its process ended: ", exited.by);
   }
   if (phase_ == Phase::finished) return;
+  using Fault = Member::Fault;
+  using Blame = RestartBudget::Blame;
+  const Fault fault = member.fault();
   member_left(exited.slot, true);
-  if (!exited.from_outside && job_ && !fatal_) suspect(exited.slot, exited);
+  if (!job_ || fatal_ || (exited.from_outside && fault == Fault::none)) return;
+  if (!exited.from_outside) return suspect(exited.slot, exited.at_work, Blame::certain, exited.by);
+  // We have ended it, for what it did.
+  if (fault == Fault::silent) {
+    return suspect(exited.slot, exited.at_work, Blame::likely, silence());
+  }
+  suspect(exited.slot, exited.at_work, Blame::certain, "its connection ended");
 }
 
 void Coordinator::on(const ConnectionLost& lost) {
   const Member* member = process(lost.slot, lost.incarnation);
   if (member == nullptr || member->state() != Member::State::joined) return;
-  if (phase_ != Phase::leaving) lose(lost.slot, "its connection ended");
+  if (phase_ != Phase::leaving) lose(lost.slot, "its connection ended", Member::Fault::hung_up);
 }
 
 // Nobody is blamed except by a Tick: it comes after all that has been said by then.
@@ -80,7 +89,7 @@ void Coordinator::expire(Slot slot) {
       case Member::State::starting:
         return lose(slot, concat("it did not join within ", settings_.join_timeout.count(), " ms"));
       case Member::State::joined:
-        return lose(slot, concat("no heartbeat for ", settings_.heartbeat_timeout.count(), " ms"));
+        return lose(slot, silence(), Member::Fault::silent);
       case Member::State::ending:
         return member_left(slot, false);
     }
@@ -106,11 +115,11 @@ void Coordinator::expire_rollback(Slot slot) {
 
 // Fencing makes the job right whatever the old process still does; killing it sets its memory
 // and its files free.
-void Coordinator::lose(Slot slot, std::string how) {
+void Coordinator::lose(Slot slot, std::string how, Member::Fault fault) {
   Member& member = members_[slot];
   tell(Lost{slot, how, job_ ? job_->names_on(slot) : ""});
   if (settings_.can_spawn) act(Kill{slot, member.incarnation()});
-  member.end(now_ + exit_wait);
+  member.end(now_ + exit_wait, fault);
   if ((!settings_.snapshots || !settings_.can_spawn) && !fatal_) {
     fatal_ = slot;
     fatal_how_ = std::move(how);
@@ -122,24 +131,48 @@ void Coordinator::lose(Slot slot, std::string how) {
   roll_back(concat("worker ", slot, " was lost"));
 }
 
+// An operator that spins or blocks keeps its process's heartbeats coming. Sources may wait for the
+// world; what loads its state has a time of its own. True when this has cost the process.
+bool Coordinator::is_stuck(Slot slot, const runtime::Progress& progress) {
+  if (!active() || is_source(job_->role(progress.replica))) return false;
+  const auto busy = busy_.heard(now_, progress);
+  if (!busy) return false;
+  const std::string name = job_->name(progress.replica);
+  if (busy->tell) tell(ReplicaBusy{progress.replica, name, busy->item, busy->since});
+  if (!settings_.stuck_after || !settings_.can_spawn || busy->since < *settings_.stuck_after) {
+    return false;
+  }
+  const std::string why = concat("busy for ", settings_.stuck_after->count(), " ms");
+  const std::string at = busy->item ? concat(" with item ", *busy->item) : "";
+  budget_.failed({{job_->plan.replicas[progress.replica].node, progress.replica, busy->item}});
+  if (within_budget(why)) lose(slot, concat(name, " was ", why, at));
+  return true;
+}
+
 void Coordinator::member_left(Slot slot, bool gone) {
   Member& member = members_[slot];
   member.leave(now_ + pause_before_start(member.failed_starts()), gone);
 }
 
+std::string Coordinator::silence() const {
+  return concat("no heartbeat for ", settings_.heartbeat_timeout.count(), " ms");
+}
+
 // Every replica that was at work may have brought its process down. Sources come last: they run
 // ahead of the item that did it.
-void Coordinator::suspect(Slot slot, const Exited& exited) {
+void Coordinator::suspect(Slot slot,
+                          const std::vector<std::pair<ReplicaId, std::uint64_t>>& at_work,
+                          RestartBudget::Blame blame, const std::string& why) {
   std::vector<Suspect> suspects;
-  for (const auto& [replica, item] : exited.at_work) {
+  for (const auto& [replica, item] : at_work) {
     if (!job_->hosts(slot, replica)) continue;
     suspects.push_back({job_->plan.replicas[replica].node, replica, item});
   }
   if (suspects.empty()) return;
   std::stable_partition(suspects.begin(), suspects.end(),
                         [&](const Suspect& one) { return !is_source(job_->role(one.replica)); });
-  budget_.failed(std::move(suspects));
-  within_budget(exited.by);
+  budget_.failed(std::move(suspects), blame);
+  within_budget(why);
 }
 
 // False when the job has failed.

@@ -42,6 +42,12 @@ Result<Done> validate(const JobSettings& settings) {
   for (const auto& [setting, value] : times) {
     if (auto checked = check_time(setting, value); !checked) return checked;
   }
+  if (settings.stuck_after) {
+    if (auto checked = check_time("time after which an operator is stuck", *settings.stuck_after);
+        !checked) {
+      return checked;
+    }
+  }
   if (settings.heartbeat_timeout < 2 * settings.heartbeat_interval) {
     return wrong("heartbeat timeout",
                  concat("at least two intervals of ", settings.heartbeat_interval.count(), " ms"),

@@ -37,6 +37,9 @@ struct JobSettings {
   /// A survivor that has not rolled back within this time (it is inside a long computation) is
   /// replaced like a lost one; doubles with each recovery that fails. Embedded jobs wait.
   milliseconds rollback_timeout{1'000};
+  /// A replica whose operator is at one item for longer has failed by it, and its process is
+  /// replaced; none: people are told of it.
+  std::optional<milliseconds> stuck_after;
   /// So many failures of one node, within `restart_window` items of each other, end the job.
   std::uint32_t restart_budget = 3;
   std::uint64_t restart_window = 10;

@@ -73,12 +73,13 @@ class World {
     tell(Exited{slot, incarnations[slot], false, from_outside, std::move(by), std::move(at_work)});
   }
   void end_by_signal(Slot slot, bool from_outside) {
-    tell(Exited{.slot = slot,
-                .incarnation = incarnations[slot],
-                .from_outside = from_outside,
-                .by = from_outside ? "killed by signal 9 (SIGKILL)" : "killed by signal 11 (SIGSEGV)",
-                .at_work = {},
-                .by_signal = true});
+    tell(Exited{
+        .slot = slot,
+        .incarnation = incarnations[slot],
+        .from_outside = from_outside,
+        .by = from_outside ? "killed by signal 9 (SIGKILL)" : "killed by signal 11 (SIGSEGV)",
+        .at_work = {},
+        .by_signal = true});
   }
 
   void ready() {

@@ -33,6 +33,12 @@ void Coordinator::send_away_if_of_old(Slot slot, std::uint32_t incarnation) {
   act(Send{slot, incarnation, runtime::Shutdown{1, place_given_away}});
 }
 
+std::string text_of(const ReplicaBusy& busy) {
+  const std::chrono::duration<double> since = busy.since;
+  return concat(busy.name, " has been busy", busy.item ? concat(" with item ", *busy.item) : "",
+                " for ", human_seconds(since.count()));
+}
+
 void Coordinator::hear(Slot slot, const runtime::Ready&) {
   if (phase_ == Phase::restoring) members_[slot].ready();
 }
@@ -87,6 +93,9 @@ void Coordinator::hear(Slot, const runtime::FirstOutput&) {
 void Coordinator::hear(Slot slot, const runtime::Heartbeat& heartbeat) {
   for (const runtime::Progress& progress : heartbeat.progress) {
     if (job_->hosts(slot, progress.replica)) progress_[progress.replica] = progress;
+  }
+  for (const runtime::Progress& progress : heartbeat.progress) {
+    if (job_->hosts(slot, progress.replica) && is_stuck(slot, progress)) return;
   }
 }
 

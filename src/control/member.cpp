@@ -41,10 +41,11 @@ void Member::ready() {
   ready_by_.reset();
 }
 
-void Member::end(Time given_up_at) {
+void Member::end(Time given_up_at, Fault fault) {
   ENSURE(state_ == State::starting || state_ == State::joined);
   if (state_ == State::starting) failed_starts_ += 1;
   state_ = State::ending;
+  fault_ = fault;
   deadline_ = given_up_at;
   ready_ = false;
   ready_by_.reset();

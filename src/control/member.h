@@ -20,6 +20,9 @@ class Member {
     ending,    ///< Was killed; given up at `deadline` if it is not known to be gone by then.
   };
 
+  /// What it was ended for, if it may have done that itself.
+  enum class Fault { none, silent, hung_up };
+
   State state() const { return state_; }
   /// Of the process that has the slot, or will have it next.
   std::uint32_t incarnation() const { return incarnation_; }
@@ -33,7 +36,7 @@ class Member {
   void heard(std::optional<Time> heard_by);
   void deploy(std::optional<Time> ready_by);
   void ready();
-  void end(Time given_up_at);
+  void end(Time given_up_at, Fault fault = Fault::none);
   /// The process is gone for certain, or else is given up (`may_live`). The next one follows.
   void leave(Time next_at, bool gone);
 
@@ -45,6 +48,8 @@ class Member {
   /// Has been ready for no Deploy yet: it loads its program as well as its state.
   bool fresh() const { return fresh_; }
   bool is_ready() const { return ready_; }
+  /// Of the process that is ending.
+  Fault fault() const { return fault_; }
   /// Processes in a row that have ended before they joined.
   std::uint32_t failed_starts() const { return failed_starts_; }
 
@@ -60,6 +65,7 @@ class Member {
   bool fresh_ = true;
   bool ready_ = false;
   bool forgiven_ = false;
+  Fault fault_ = Fault::none;
   std::uint32_t failed_starts_ = 0;
 };
 

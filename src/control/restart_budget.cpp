@@ -21,8 +21,8 @@ std::optional<std::uint64_t> distance_within(std::uint64_t window, const Suspect
 
 }  // namespace
 
-void RestartBudget::failed(std::vector<Suspect> suspects) {
-  failures_.push_back(std::move(suspects));
+void RestartBudget::failed(std::vector<Suspect> suspects, Blame blame) {
+  failures_.push_back({std::move(suspects), blame == Blame::certain ? window_ : 0});
   if (failures_.size() > budget_ * remembered_per_budget) failures_.erase(failures_.begin());
 }
 
@@ -30,39 +30,44 @@ std::optional<Suspect> RestartBudget::culprit() const {
   std::optional<Suspect> culprit;
   double least = 0;
   if (failures_.empty()) return culprit;
-  for (const Suspect& suspect : failures_.back()) {
+  const Failure& last = failures_.back();
+  for (const Suspect& suspect : last.suspects) {
     std::uint32_t count = 0;
     double spread = 0;  // As a double, for it cannot overflow.
-    for (const auto& failure : failures_) {
-      if (const auto away = distance(suspect, failure)) {
-        count += 1;
-        spread += static_cast<double>(*away);
-      }
+    Suspect first = suspect;
+    for (const Failure& failure : failures_) {
+      const Suspect* near = nearest(suspect, failure, std::min(last.window, failure.window));
+      if (near == nullptr) continue;
+      count += 1;
+      spread += static_cast<double>(*distance_within(window_, suspect, *near));
+      if (near->item < first.item) first = *near;
     }
     if (count < budget_ || (culprit && spread >= least)) continue;
-    culprit = suspect;
+    culprit = first;
     least = spread;
   }
   return culprit;
 }
 
 void RestartBudget::reset(const Suspect& culprit) {
-  for (auto& failure : failures_) {
-    const auto near = [&](const Suspect& suspect) {
+  for (Failure& failure : failures_) {
+    std::erase_if(failure.suspects, [&](const Suspect& suspect) {
       return distance_within(window_, culprit, suspect).has_value();
-    };
-    failure.erase(std::remove_if(failure.begin(), failure.end(), near), failure.end());
+    });
   }
 }
 
-std::optional<std::uint64_t> RestartBudget::distance(const Suspect& one,
-                                                     const std::vector<Suspect>& suspects) const {
-  std::optional<std::uint64_t> least;
-  for (const Suspect& other : suspects) {
-    const auto away = distance_within(window_, one, other);
-    if (away && (!least || *away < *least)) least = away;
+const Suspect* RestartBudget::nearest(const Suspect& one, const Failure& failure,
+                                      std::uint64_t window) {
+  const Suspect* nearest = nullptr;
+  std::uint64_t least = 0;
+  for (const Suspect& other : failure.suspects) {
+    const auto away = distance_within(window, one, other);
+    if (!away || (nearest != nullptr && *away >= least)) continue;
+    nearest = &other;
+    least = *away;
   }
-  return least;
+  return nearest;
 }
 
 }  // namespace piracema::cluster

@@ -66,6 +66,27 @@ TEST_CASE("of the replicas that went down together the one at the same item agai
   CHECK(budget.culprit()->node == 1);
 }
 
+TEST_CASE("the item is the first of those that count: who goes on a little is noticed late") {
+  RestartBudget budget(3, 10);
+  budget.failed({at(1, 104)});
+  budget.failed({at(1, 101)});
+  budget.failed({at(1, 103)});
+  REQUIRE(budget.culprit());
+  CHECK(budget.culprit()->item == 101);
+}
+
+TEST_CASE("where others may be to blame only the very same item counts") {
+  using Blame = RestartBudget::Blame;
+  RestartBudget budget(3, 10);
+  for (const std::uint64_t item : {100, 101, 102}) budget.failed({at(1, item)}, Blame::likely);
+  CHECK_FALSE(budget.culprit());
+  budget.failed({at(1, 101)}, Blame::likely);
+  CHECK_FALSE(budget.culprit());
+  budget.failed({at(1, 101)}, Blame::likely);
+  REQUIRE(budget.culprit());
+  CHECK(budget.culprit()->item == 101);
+}
+
 TEST_CASE("failures on no item count among themselves") {
   RestartBudget budget(2, 10);
   budget.failed({at(0, std::nullopt)});

@@ -180,6 +180,7 @@ void Cluster::end(Process& process, std::string by, bool from_outside, bool afte
     });
   }
   Exited exited{process.id().first, process.id().second, false, from_outside, std::move(by), {}};
+  exited.at_work = process.was_at_work();
   exited.by_signal = exited.by.starts_with("killed by signal");
   if (!from_outside && !after_kill && coordinator_.job()) {
     const auto& placement = coordinator_.job()->placement;
@@ -195,13 +196,17 @@ void Cluster::end(Process& process, std::string by, bool from_outside, bool afte
 
 void Cluster::disconnect(Process& process) {
   if (!process.connected()) return;
+  hang_up(process);
+  process.after(scheduler_.between(Time{0}, milliseconds(1'000)),
+                [this, &process] { end(process, "ended with status 1", true, false); });
+}
+
+void Cluster::hang_up(Process& process) {
   scheduler_.trace(network_.name(process.node()), " loses its connection");
   process.set_disconnected();
   network_.after(coordinator_node_, scheduler_.between(Time{0}, milliseconds(2)), [this, &process] {
     hear(ConnectionLost{process.id().first, process.id().second});
   });
-  process.after(scheduler_.between(Time{0}, milliseconds(1'000)),
-                [this, &process] { end(process, "ended with status 1", true, false); });
 }
 
 }  // namespace piracema::sim

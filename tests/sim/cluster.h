@@ -30,6 +30,18 @@ class ProcessHost {
                     std::function<void(SimWorker&)> work) = 0;
   virtual store::SnapshotStore& store() = 0;
   virtual Scheduler& scheduler() = 0;
+
+  /// What a replica is at work on, from now on; what it does to its process then.
+  virtual void at_work(ReplicaId replica, std::uint64_t item) = 0;
+  virtual void freeze() = 0;
+  virtual void hang_up() = 0;
+};
+
+/// An item that brings down whoever works on it.
+struct Poison {
+  enum class Does { freeze, hang_up, stick } does = Does::freeze;
+  ReplicaId replica = 0;
+  std::uint64_t item = 0;
 };
 
 /// The inside of a simulated process: what `runtime::Worker` is to a real one.
@@ -96,6 +108,7 @@ class Cluster {
   Process* any_process();
   void end(Process& process, std::string by, bool from_outside, bool after_kill);
   void disconnect(Process& process);
+  void hang_up(Process& process);
 
   void act(const cluster::Spawn&);
   void act(const cluster::Kill&);

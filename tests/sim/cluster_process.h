@@ -60,6 +60,10 @@ class Cluster::Process final : public ProcessHost {
   }
   store::SnapshotStore& store() override { return cluster_.store_; }
   Scheduler& scheduler() override { return cluster_.scheduler_; }
+  void at_work(ReplicaId replica, std::uint64_t item) override { at_work_ = {{replica, item}}; }
+  void freeze() override { cluster_.network_.freeze(node_); }
+  void hang_up() override { cluster_.hang_up(*this); }
+  const std::vector<std::pair<ReplicaId, std::uint64_t>>& was_at_work() const { return at_work_; }
 
   Id id() const { return id_; }
   Node node() const { return node_; }
@@ -90,6 +94,7 @@ class Cluster::Process final : public ProcessHost {
   const Node node_;
   std::unique_ptr<SimWorker> worker_;
   bool connected_ = false;
+  std::vector<std::pair<ReplicaId, std::uint64_t>> at_work_;
 };
 
 }  // namespace piracema::sim

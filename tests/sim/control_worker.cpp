@@ -39,6 +39,7 @@ struct Replica {
   State state;
   SnapshotId saved = 0;
   bool had_item = false;
+  bool stuck = false;
 };
 
 /// A letter of an epoch that its receiver has yet to begin.
@@ -59,8 +60,14 @@ std::vector<ReplicaId> receivers(const flow::ReplicaPlan& plan) {
 
 class ControlWorker final : public SimWorker {
  public:
-  ControlWorker(const GraphShape& shape, std::uint64_t items, Slot slot, ProcessHost& host)
-      : shape_(shape), plan_(flow::make_plan(shape)), items_(items), slot_(slot), host_(host) {}
+  ControlWorker(const GraphShape& shape, std::uint64_t items, Slot slot, ProcessHost& host,
+                std::optional<Poison> poison)
+      : shape_(shape),
+        plan_(flow::make_plan(shape)),
+        items_(items),
+        slot_(slot),
+        host_(host),
+        poison_(poison) {}
 
   void handle(const runtime::ToWorker& message) override {
     if (const auto* deploy = std::get_if<runtime::Deploy>(&message)) {
@@ -83,6 +90,9 @@ class ControlWorker final : public SimWorker {
     runtime::Heartbeat beat{deploy_.epoch, 0, {}};
     for (const auto& [id, replica] : replicas_) {
       beat.progress.push_back({.replica = id, .items_out = replica.state.position});
+      if (!replica.stuck) continue;
+      beat.progress.back().calls = 1;
+      beat.progress.back().item = poison_->item;
     }
     return beat;
   }
@@ -174,6 +184,8 @@ class ControlWorker final : public SimWorker {
 
   void take(ReplicaId id, std::size_t input, Letter letter) {
     Replica& replica = replicas_.at(id);
+    if (replica.stuck) return;
+    if (letter.mark == Mark::item && !replica.aligner.is_blocked(input) && !taste(id)) return;
     if (replica.aligner.is_blocked(input)) {
       replica.held[input].push_back(letter);
     } else if (letter.mark == Mark::item) {
@@ -189,6 +201,22 @@ class ControlWorker final : public SimWorker {
       aligned(id, replica.aligner.on_end(input));
       if (replica.aligner.all_ended() && replica.state.ended == 0) end(id);
     }
+  }
+
+  // False: whoever took it does not get on.
+  bool taste(ReplicaId id) {
+    if (!poison_ || id != poison_->replica) return true;
+    Replica& replica = replicas_.at(id);
+    const std::uint64_t item = replica.state.position + 1;
+    for (const runtime::Skip& skip : deploy_.skips) {
+      if (skip.node == replica.plan.node && skip.item == item) return true;
+    }
+    if (item != poison_->item) return true;
+    host_.at_work(id, item);
+    replica.stuck = true;
+    if (poison_->does == Poison::Does::freeze) host_.freeze();
+    if (poison_->does == Poison::Does::hang_up) host_.hang_up();
+    return false;
   }
 
   void aligned(ReplicaId id, std::optional<SnapshotId> snapshot) {
@@ -236,6 +264,7 @@ class ControlWorker final : public SimWorker {
   const std::uint64_t items_;
   const Slot slot_;
   ProcessHost& host_;
+  const std::optional<Poison> poison_;
   runtime::Deploy deploy_;
   bool begun_ = false;
   std::vector<Early> early_;
@@ -246,8 +275,9 @@ class ControlWorker final : public SimWorker {
 }  // namespace
 
 std::unique_ptr<SimWorker> make_control_worker(const GraphShape& shape, std::uint64_t items,
-                                               Slot slot, ProcessHost& host) {
-  return std::make_unique<ControlWorker>(shape, items, slot, host);
+                                               Slot slot, ProcessHost& host,
+                                               std::optional<Poison> poison) {
+  return std::make_unique<ControlWorker>(shape, items, slot, host, poison);
 }
 
 }  // namespace piracema::sim

@@ -125,9 +125,10 @@ class Referee {
   std::optional<SnapshotId> writing_, newest_;
 };
 
-MakeWorker workers(const GraphShape& shape, std::uint64_t items) {
-  return [&shape, items](Slot slot, ProcessHost& host) {
-    return make_control_worker(shape, items, slot, host);
+MakeWorker workers(const GraphShape& shape, std::uint64_t items,
+                   std::optional<Poison> poison = {}) {
+  return [&shape, items, poison](Slot slot, ProcessHost& host) {
+    return make_control_worker(shape, items, slot, host, poison);
   };
 }
 
@@ -197,7 +198,8 @@ TEST_CASE("a job that is stopped in the middle of trouble ends, and tells where 
   }
 }
 
-TEST_CASE("without its snapshots a job ends with its next loss, and never tells to go on with them") {
+TEST_CASE(
+    "without its snapshots a job ends with its next loss, and never tells to go on with them") {
   const GraphShape graph = shape();
   int ended = 0;
   for (const auto seed : seeds(300)) {
@@ -217,6 +219,35 @@ TEST_CASE("without its snapshots a job ends with its next loss, and never tells 
     ended += finish.code == 4;
   }
   CHECK((ended > 0 || tracing()));
+}
+
+TEST_CASE("an item that freezes, cuts off or holds whoever works on it becomes a dead letter") {
+  const GraphShape graph = shape();
+  using Does = Poison::Does;
+  for (const Does does : {Does::freeze, Does::hang_up, Does::stick}) {
+    for (const auto seed : seeds(100)) {
+      Random random(seed);
+      Cluster::Settings with = settings(seed);
+      with.job.dead_letters = true;
+      with.job.stuck_after = milliseconds(2'000);
+      with.chaos.kill = random.chance(0.5) ? Time(milliseconds(1'000)) : Time{};
+      with.chaos.until = seconds(3);
+      const auto replica = static_cast<ReplicaId>(2 + random.below(3));
+      Cluster cluster(with, workers(graph, 200, Poison{does, replica, 1 + random.below(150)}));
+      Referee referee(cluster);
+      std::vector<ItemSkipped> skipped;
+      cluster.on_action = [&, see = cluster.on_action](const Action& action) {
+        see(action);
+        const auto* tell = std::get_if<Tell>(&action);
+        const auto* one = tell != nullptr ? std::get_if<ItemSkipped>(&tell->note) : nullptr;
+        if (one != nullptr) skipped.push_back(*one);
+      };
+      REQUIRE(cluster.run(seconds(200)));
+      INFO(cluster.finish()->why);
+      CHECK(cluster.finish()->code == 0);
+      CHECK(skipped.size() == 1);
+    }
+  }
 }
 
 TEST_CASE("the same seed makes the same run of a whole cluster") {

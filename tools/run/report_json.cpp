@@ -62,6 +62,12 @@ Json fields(const SnapshotAborted& note) {
 Json fields(const ItemSkipped& note) {
   return {{"event", "item_skipped"}, {"node", note.node}, {"item", note.item}};
 }
+Json fields(const ReplicaBusy& note) {
+  return {{"event", "busy"},
+          {"replica", note.name},
+          {"item", or_null(note.item)},
+          {"seconds", seconds(note.since)}};
+}
 
 Json json_of(const NodeReport& node) {
   return {{"name", node.name},           {"replicas", node.replicas}, {"items_in", node.items_in},

@@ -1,9 +1,15 @@
 // How a process of a job ends: its handle, its connection and the time between them.
 
+#include <algorithm>
 #include <chrono>
+#include <fstream>
+#include <iterator>
 #include <memory>
+#include <sstream>
+#include <string>
 #include <vector>
 
+#include "base/text.h"
 #include "cluster/driver/crew.h"
 
 namespace piracema::cluster {
@@ -13,6 +19,18 @@ namespace {
 // is told with the other, unless it does not follow (a process that closed its connection only,
 // or left a child that holds it).
 constexpr std::chrono::milliseconds both_within{20};
+
+// proc(5), field 9; PF_EXITING of the kernel, which ends a process's connections before it can be
+// reaped: on a busy machine some time before.
+bool is_ending(pid_t pid) {
+  std::ifstream file(concat("/proc/", pid, "/stat"));
+  const std::string text(std::istreambuf_iterator<char>(file), {});
+  std::istringstream fields(text.substr(std::min(text.rfind(')') + 1, text.size())));
+  std::string field;
+  unsigned long flags = 0;
+  for (int i = 3; i < 9; ++i) fields >> field;
+  return fields >> flags && (flags & 0x4) != 0;
+}
 }  // namespace
 
 void Crew::watch(const std::shared_ptr<Process>& process) {
@@ -25,6 +43,8 @@ void Crew::line_lost(Id id) {
   if (found == members_.end()) return;
   found->second.line_lost = true;
   found->second.line.reset();
+  // A process that has closed its connection and lives goes on: what it was at then is wanted.
+  if (found->second.at_work) found->second.was_at_work = found->second.at_work->busy();
   settle(id);
 }
 
@@ -70,6 +90,9 @@ void Crew::time_is_up(Id id) {
   member.timer.reset();
   if (member.exit) {
     tell_exit(id);
+  } else if (member.process && is_ending(member.process->pid())) {
+    // Then it is the end that says how; should that not come, heartbeats are missing.
+    member.timer = poller_.at(now() + both_within, [this, id] { time_is_up(id); });
   } else {
     member.loss_told = true;
     events_.connection_lost(id);
@@ -86,7 +109,8 @@ void Crew::tell_exit(Id id) {
                         .clean = member.exit->clean,
                         .from_outside = member.exit->from_outside,
                         .by = member.exit->how,
-                        .at_work = member.at_work ? member.at_work->busy() : member.was_at_work,
+                        .at_work = member.at_work && !member.line_lost ? member.at_work->busy()
+                                                                       : member.was_at_work,
                         .by_signal = member.exit->by_signal},
                  *member.exit);
 }

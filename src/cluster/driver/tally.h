@@ -42,6 +42,7 @@ class Tally {
   void note(Time when, const SnapshotTaken&);
   void note(Time when, const SnapshotAborted&);
   void note(Time, const ItemSkipped&) {}
+  void note(Time, const ReplicaBusy&) {}
   void cause(Time when, std::string what);
   RecoveryReport* recovery(Epoch epoch);
 

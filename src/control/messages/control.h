@@ -106,8 +106,15 @@ struct Progress {
   std::uint64_t busy_ns = 0;
   /// How much of its input a source has read, in parts per million; above 1'000'000: unknown.
   std::uint32_t read_ppm = 0;
+  /// Grows when the user's code is called, when it returns, and before and after it waits for room:
+  /// odd while it is at work.
+  std::uint32_t calls = 0;
+  /// What it is at then, if that is an item.
+  static constexpr std::uint64_t no_item = ~std::uint64_t{0};
+  std::uint64_t item = no_item;
   auto fields() {
-    return std::tie(replica, items_in, items_out, bytes_in, bytes_out, busy_ns, read_ppm);
+    return std::tie(replica, items_in, items_out, bytes_in, bytes_out, busy_ns, read_ppm, calls,
+                    item);
   }
 };
 

@@ -22,6 +22,7 @@ std::vector<std::uint32_t> most_on_the_way(const flow::ReplicaPlan& plan, const 
 void Counters::clear() {
   for (auto* counter : {&items_in, &items_out, &bytes_in, &bytes_out, &busy_ns}) counter->store(0);
   read_ppm.store(0);
+  calls.store(0);
 }
 
 Replica::Replica(ReplicaId self, const flow::ReplicaPlan& plan, const Graph& graph,

@@ -29,7 +29,12 @@ namespace piracema::runtime {
 struct Counters {
   std::atomic<std::uint64_t> items_in{0}, items_out{0}, bytes_in{0}, bytes_out{0}, busy_ns{0};
   std::atomic<std::uint32_t> read_ppm{0};
+  /// As in Progress; the replica's thread alone writes.
+  std::atomic<std::uint32_t> calls{0};
   void clear();
+  void in_or_out() {
+    calls.store(calls.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  }
 };
 
 /// What a replica begins with.
@@ -151,6 +156,11 @@ class Replica {
 // Nothing that a user throws leaves the replica; Interrupted passes through.
 template <class Call>
 bool Replica::guarded(const char* what, Call call) {
+  struct AtWork {
+    explicit AtWork(Counters& of) : counters(of) { counters.in_or_out(); }
+    ~AtWork() { counters.in_or_out(); }
+    Counters& counters;
+  } const at_work(counters_);
   try {
     call();
     return true;

@@ -21,7 +21,7 @@ ReplicaActor::ReplicaActor(ReplicaId self, const flow::ReplicaPlan& plan, const 
       graph_(graph),
       owner_(owner),
       threads_(threads),
-      at_work_(at_work),
+      at_work_(at_work != nullptr ? at_work : &own_at_work_),
       poll_(poll_first) {
   threads_.start(*this);
 }
@@ -146,7 +146,9 @@ void ReplicaActor::failed(std::optional<std::uint64_t> item, std::string why) {
 
 bool ReplicaActor::wait() {
   flush();
+  counters_.in_or_out();  // It is not the operator that takes its time.
   threads_.wait(*this);
+  counters_.in_or_out();
   read_mail();
   flush();  // The operator goes on, and may take its time.
   if (quit_ || to_begin_) throw Interrupted{};

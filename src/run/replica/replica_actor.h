@@ -4,6 +4,7 @@
 #include <memory>
 #include <variant>
 
+#include "control/messages/control.h"
 #include "run/packet/mailbox.h"
 #include "run/replica/replica.h"
 #include "run/threads/actor.h"
@@ -60,6 +61,8 @@ class ReplicaActor final : public Actor, public Port {
   void commit(Epoch epoch, SnapshotId snapshot) { mailbox_.put(CommitLetter{epoch, snapshot}); }
 
   const Counters& counters() const { return counters_; }
+  /// The item that it is at work on; Progress::no_item if there is none.
+  std::uint64_t item() const { return at_work_->load(std::memory_order_relaxed); }
 
  private:
   struct Parcel {
@@ -111,7 +114,8 @@ class ReplicaActor final : public Actor, public Port {
   const Graph& graph_;
   ReplicaOwner& owner_;
   Threads& threads_;
-  std::atomic<std::uint64_t>* at_work_;
+  std::atomic<std::uint64_t> own_at_work_{Progress::no_item};
+  std::atomic<std::uint64_t>* const at_work_;
 
   Mailbox<Letter> mailbox_{parker()};
   Counters counters_;

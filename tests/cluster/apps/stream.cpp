@@ -3,16 +3,20 @@
 //
 //     stream_app OUT [items=N] [until=FILE] [pause_us=T] [ballast=BYTES] [every_ms=T] [resume]
 //     [stop-at-start]
-//                [fault=throw|throw-once|segv|abort|stick|stick-once at=N]
+//     [die-at-start=SIGNAL] [always]
+//                [fault=throw|throw-once|segv|abort|stick|stick-once|freeze|hang-up|exit at=N]
 //
 // The source waits `pause_us` before each number and ends after `items`, or once FILE exists.
 // Each state carries `ballast` more bytes. `fault` says what happens at number `at` in the farm
 // "check"; `stick` does not return. `throw-once` and `stick-once` do it once in the life of OUT.
-// OUT.fault tells that one of these has happened, and in which slot. With `stop-at-start` the first
-// process that replaces another one in its place stops before it has joined.
+// OUT.fault tells that one of these has happened, and in which slot. `freeze` stops the process,
+// `hang-up` closes its connections, `exit` is exit(0). With `stop-at-start` the first process that
+// replaces another one in its place stops before it has joined; with `die-at-start` the first one
+// of each place, or with `always` every one, gets a signal then.
 #include <fcntl.h>
 #include <piracema/piracema.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cereal/types/map.hpp>
@@ -78,9 +82,18 @@ struct Check {
     if (fault == "throw-once" && first_time()) throw std::runtime_error("a bad day");
     if (fault == "segv") ::raise(SIGSEGV);
     if (fault == "abort") ::abort();
+    if (fault == "freeze") ::raise(SIGSTOP);
+    if (fault == "hang-up") hang_up();
+    if (fault == "exit") std::exit(0);
     if (!fault.starts_with("stick")) return;
     const bool sticks = first_time() || fault == "stick";
     while (sticks) ::pause();
+  }
+  static void hang_up() {
+    struct stat status {};
+    for (int fd = STDERR_FILENO + 1; fd < 1'024; ++fd) {
+      if (::fstat(fd, &status) == 0 && S_ISSOCK(status.st_mode)) ::close(fd);
+    }
   }
   bool first_time() const {
     const int fd = ::open((out + ".fault").c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
@@ -97,6 +110,12 @@ int main(int argc, char** argv) {
   const char* incarnation = std::getenv("PIRACEMA_INCARNATION");
   const bool is_first_replacement = incarnation != nullptr && std::string(incarnation) == "1";
   if (options.has("stop-at-start") && is_first_replacement) ::raise(SIGSTOP);
+  const bool is_first = incarnation != nullptr && std::string(incarnation) == "0";
+  if (options.has("die-at-start") && incarnation != nullptr &&
+      (is_first || options.has("always"))) {
+    ::signal(SIGSEGV, SIG_DFL);
+    ::raise(static_cast<int>(options.number("die-at-start", 0)));
+  }
   // A sanitizer would take it for a mistake of its own kind, and end the process its own way.
   ::signal(SIGSEGV, SIG_DFL);
   const Numbers numbers{.items = options.number("items", std::numeric_limits<std::int64_t>::max()),
