@@ -16,6 +16,7 @@
 #include "control/coordinator.h"
 #include "flow/states.h"
 #include "loop/poller.h"
+#include "os/exit_guard.h"
 #include "os/patience.h"
 #include "run/worker/worker.h"
 
@@ -23,8 +24,9 @@ namespace piracema::cluster {
 
 namespace {
 
-// An operator has so long to return when its job has failed or was stopped.
-constexpr std::chrono::seconds leave_timeout{1};
+// An operator has so long to return when its job has failed, or was stopped with a snapshot: what
+// it does is not in that, and a source that waits for the world may do so for ever.
+constexpr std::chrono::milliseconds leave_timeout{1'000}, stop_timeout{100};
 
 JobSettings settings_of(const RunOptions& options) {
   JobSettings settings;
@@ -142,6 +144,8 @@ class Embedded {
       log(Level::warning, concat(failed->name, " failed", at, ": ", failed->why));
     } else if (const auto* aborted = std::get_if<SnapshotAborted>(&tell.note)) {
       log(Level::warning, concat("snapshot ", aborted->snapshot, " failed: ", aborted->why));
+    } else if (const auto* busy = std::get_if<ReplicaBusy>(&tell.note)) {
+      log(Level::warning, text_of(*busy));
     }
   }
 
@@ -160,8 +164,9 @@ class Embedded {
   // Ends the replicas; those of a job that ended well have nothing to do any more.
   void leave() {
     {
-      const Patience patience(leave_timeout, finish_->code,
-                              concat(finish_->why, "; an operator does not return"));
+      const bool stopped = finish_->code == 75;
+      const Patience patience(stopped ? stop_timeout : leave_timeout, finish_->code,
+                              concat(finish_->why, stopped ? "" : "; an operator does not return"));
       worker_.reset();
     }
     store_thread_.reset();
@@ -184,6 +189,7 @@ class Embedded {
 }  // namespace
 
 int run_embedded(const Graph& graph, const RunOptions& options) {
+  const ExitGuard guard;
   Embedded job(graph, options);
   const auto finish = job.run();
   if (!finish) {

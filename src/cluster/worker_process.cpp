@@ -20,6 +20,7 @@
 #include "net/socket/address.h"
 #include "net/socket/connection.h"
 #include "net/transport/tcp_transport.h"
+#include "os/exit_guard.h"
 #include "os/memory_nodes.h"
 #include "os/patience.h"
 #include "run/sending/pace.h"
@@ -31,8 +32,9 @@ namespace piracema::cluster {
 
 namespace {
 
-// Operators have so long to return: from the end of a job that is done, or was stopped.
-constexpr std::chrono::seconds leave_timeout{5}, stop_timeout{1};
+// Operators have so long to return from the end of a job that is done. When it was stopped what
+// they do is in no snapshot, and a source that waits for the world may do so for ever.
+constexpr std::chrono::milliseconds leave_timeout{5'000}, stop_timeout{100};
 
 /// A worker and its connections, all on one poller.
 class WorkerProcess {
@@ -233,6 +235,7 @@ class WorkerProcess {
 
 WorkerEnd run_worker(const Graph& graph, const WorkerEnvironment& environment, net::MpiWorld* mpi) {
   set_log({.json = environment.log_json, .who = concat("worker ", environment.slot)});
+  const ExitGuard guard;
   WorkerProcess process(graph, environment, mpi);
   const auto code = process.run();
   if (code) return {.code = *code};

@@ -54,7 +54,7 @@ TEST_CASE("an operator that throws once is rolled back in place: no process is r
 }
 
 TEST_CASE("an item that brings its operator down again and again ends the job after its budget") {
-  for (const std::string fault : {"throw", "segv", "abort"}) {
+  for (const std::string fault : {"throw", "segv", "abort", "exit"}) {
     CAPTURE(fault);
     const Stream stream;
     Job job(stream.run(job_with(fault)));
