@@ -48,6 +48,38 @@ TEST_CASE_TEMPLATE("a snapshot that is not committed is not there", Fixture, InD
   CHECK(newest(store) == 0);
 }
 
+TEST_CASE_TEMPLATE("a store says whether a snapshot can be found in it", Fixture, InDirectory,
+                   InMemory) {
+  Fixture fixture;
+  SnapshotStore& store = fixture.store;
+  CHECK(store.find(std::nullopt));
+  take(store, 1);
+  REQUIRE(put_all(store, 2));
+  CHECK(store.find(1));
+  CHECK(store.find(2).error().code == Errc::not_found);
+  REQUIRE(store.drop(1));
+  CHECK(store.find(1).error().code == Errc::not_found);
+  CHECK(store.find(std::nullopt));
+}
+
+TEST_CASE("a directory that was moved, or replaced by an empty one, is not found") {
+  InDirectory fixture;
+  take(fixture.store, 1);
+  std::filesystem::rename(fixture.store.path(), fixture.scratch.path() + "/elsewhere");
+  for (const std::optional<SnapshotId> snapshot :
+       {std::optional<SnapshotId>(), std::optional<SnapshotId>(1)}) {
+    const auto gone = fixture.store.find(snapshot);
+    CHECK(gone.error().code == Errc::not_found);
+    CHECK(gone.error().message ==
+          fixture.store.path() + ": want a snapshot directory, found nothing");
+  }
+  std::filesystem::create_directory(fixture.store.path());
+  CHECK(fixture.store.find(1).error().code == Errc::config);
+  std::filesystem::remove(fixture.store.path());
+  std::filesystem::rename(fixture.scratch.path() + "/elsewhere", fixture.store.path());
+  CHECK(fixture.store.find(1));
+}
+
 TEST_CASE_TEMPLATE("another attempt overwrites what an aborted one left", Fixture, InDirectory,
                    InMemory) {
   Fixture fixture;

@@ -43,6 +43,7 @@ net::Connection::Events DriverLoop::joined(const runtime::Hello& hello, Door::Li
   const Crew::Id id{hello.slot, hello.incarnation};
   crew_.join(id, std::move(line));
   crew_.heard(id, time());
+  world_joined_ = true;
   if (!std::exchange(anybody_joined_, true)) first_joined(hello);
   tell(Joined{id.first, id.second, hello.address, hello.graph, hello.costs, hello.layouts});
   if (const auto& job = coordinator_->job(); job && !planned_) plan(*job);
@@ -139,6 +140,7 @@ void DriverLoop::exited(const Exited& event, const Exit& exit) {
 void DriverLoop::signalled(int number) {
   if (number == SIGCHLD) {
     if (hosts_) hosts_->reap_all();
+    if (probe_) probe_->reap_all();
     return crew_.reap_all();
   }
   const auto meaning = stop_signals_.take(now());

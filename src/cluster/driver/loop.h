@@ -19,6 +19,7 @@
 #include "cluster/driver/world_directory.h"
 #include "control/coordinator.h"
 #include "host/directory_mark.h"
+#include "host/host_probe.h"
 #include "loop/poller.h"
 
 namespace piracema::cluster {
@@ -67,6 +68,9 @@ class DriverLoop {
   void prepare_world(const Doorway& doorway);
   void clear_world();
   void start_world_when_complete();
+  void probe_hosts();
+  void hosts_probed(const std::vector<bool>& reached);
+  void start_world();
 
   // ---- driver_elsewhere.cpp: other hosts ----------------------------------------------------
   Result<Done> call_hosts(const Doorway& doorway);
@@ -114,6 +118,13 @@ class DriverLoop {
   /// Only with a world on this host, and memory to share.
   std::unique_ptr<WorldDirectory> world_directory_;
   Launch launch_;
+
+  /// Of a world: where its ranks run, who asks which hosts are still there, and how many worlds in
+  /// a row nobody has joined from.
+  std::vector<std::size_t> host_of_rank_;
+  std::unique_ptr<HostProbe> probe_;
+  bool world_joined_ = true;
+  int worlds_in_vain_ = 0;
 
   /// Processes that wait for the first one to join; in a world, for all the others to be wanted.
   std::vector<Crew::Id> waiting_;

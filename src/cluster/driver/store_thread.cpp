@@ -21,9 +21,8 @@ void StoreThread::commit(store::Manifest manifest) {
 }
 
 // What only could not be read now, a process that is started may be able to read.
-void StoreThread::find(std::optional<SnapshotId> snapshot,
-                       std::function<void(Result<Done>)> tell) {
-  queue_.post([this, snapshot, tell = std::move(tell)] {
+void StoreThread::find(std::optional<SnapshotId> snapshot, std::function<void(Result<Done>)> tell) {
+  finding_.post([this, snapshot, tell = std::move(tell)] {
     auto found = store_.find(snapshot);
     if (!found && found.error().code == Errc::io) {
       log(Level::warning, found.error().message);

@@ -11,7 +11,7 @@
 
 namespace piracema::cluster {
 
-/// Does what a coordinator wants of the snapshot store, one after the other on a thread of its
+/// Does what a coordinator wants of the snapshot store, one after the other on threads of its
 /// own: a disk may take seconds, and a loop that waits for it would miss heartbeats.
 class StoreThread {
  public:
@@ -32,8 +32,10 @@ class StoreThread {
  private:
   store::SnapshotStore& store_;
   OnCommitted on_committed_;
-  /// The last member: its thread uses the others.
+  /// The last members: their threads use the others. A recovery that looks for its snapshot does
+  /// not wait for those that are being dropped.
   WorkQueue queue_{WorkQueue::AtEnd::finish};
+  WorkQueue finding_{WorkQueue::AtEnd::drop};
 };
 
 }  // namespace piracema::cluster

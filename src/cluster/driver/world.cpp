@@ -6,14 +6,20 @@
 #include <string_view>
 #include <utility>
 
+#include "base/log.h"
 #include "base/text.h"
 #include "cluster/driver/loop.h"
+#include "cluster/driver/world_hosts.h"
 
 extern char** environ;
 
 namespace piracema::cluster {
 
 namespace {
+
+// As long as ssh takes to give up, and some more.
+constexpr std::chrono::seconds host_answers_within{10};
+constexpr int worlds_in_vain_max = 5;
 
 // What the user has set stays.
 void suggest(Launch& launch, const std::string& variable) {
@@ -45,10 +51,21 @@ Launch world_of(const JobOptions& options, Launch launch) {
 }
 
 // One line for each rank, in their order: Open MPI and MPICH both read that.
-std::string hosts_of_ranks(const JobOptions& options) {
+std::string hosts_of_ranks(const JobOptions& options,
+                           const std::vector<std::size_t>& host_of_rank) {
   std::string text;
-  for (const std::size_t host : options.host_of_slot) text += options.hosts[host].name + "\n";
+  for (const std::size_t host : host_of_rank) text += options.hosts[host].name + "\n";
   return text;
+}
+
+std::string names_of_hosts(const JobOptions& options,
+                           const std::vector<std::size_t>& host_of_rank) {
+  std::string names;
+  for (std::size_t host = 0; host < options.hosts.size(); ++host) {
+    if (std::find(host_of_rank.begin(), host_of_rank.end(), host) == host_of_rank.end()) continue;
+    names += concat(names.empty() ? " on " : ", ", options.hosts[host].name);
+  }
+  return names;
 }
 
 // MPICH hands our variables on to other hosts; Open MPI does with those that are named.
@@ -74,6 +91,7 @@ std::string names_of_ours(const Launch& launch) {
 // that directory is not on the others.
 void DriverLoop::prepare_world(const Doorway& doorway) {
   launch_ = world_of(options_, std::move(launch_));
+  host_of_rank_ = options_.host_of_slot;
   if (auto directory = WorldDirectory::make(); directory) {
     world_directory_ = *std::move(directory);
   }
@@ -106,18 +124,70 @@ void DriverLoop::clear_world() {
   if (!world_directory_) return;
   world_directory_->clear();
   if (!options_.listen.empty()) {
-    std::ofstream(world_directory_->path() + "/hosts") << hosts_of_ranks(options_);
+    std::ofstream(world_directory_->path() + "/hosts") << hosts_of_ranks(options_, host_of_rank_);
   }
 }
 
 // One mpirun is one unit of failure: the next one begins when all of the last one are gone.
 void DriverLoop::start_world_when_complete() {
-  if (waiting_.size() != options_.settings.slots || crew_.size() != 0) return;
+  if (waiting_.size() != options_.settings.slots || crew_.size() != 0 || probe_) return;
+  const bool elsewhere = std::any_of(options_.hosts.begin(), options_.hosts.end(),
+                                     [](const HostOptions& host) { return !host.here; });
+  if (elsewhere && anybody_joined_) return probe_hosts();
+  start_world();
+}
+
+// mpirun does not do without a host of its list, nor say which one it misses.
+void DriverLoop::probe_hosts() {
+  std::vector<std::vector<std::string>> calls;
+  for (const HostOptions& host : options_.hosts) {
+    calls.push_back(host.here ? std::vector<std::string>() : options_.rsh);
+    if (!host.here) calls.back().push_back(host.name);
+  }
+  probe_ = std::make_unique<HostProbe>(poller_, std::move(calls), host_answers_within,
+                                       [this](const std::vector<bool>& reached) {
+                                         probe_.reset();
+                                         hosts_probed(reached);
+                                       });
+}
+
+void DriverLoop::hosts_probed(const std::vector<bool>& reached) {
+  if (finish_ || waiting_.size() != options_.settings.slots || crew_.size() != 0) return;
+  std::string lost;
+  for (std::size_t host = 0; host < reached.size(); ++host) {
+    if (!reached[host]) lost += concat(lost.empty() ? "" : ", ", options_.hosts[host].name);
+  }
+  auto placed = place_ranks(options_.host_of_slot, reached);
+  if (!placed) return finish(4, concat("no host of the job can be reached any more: ", lost));
+  host_of_rank_ = *std::move(placed);
+  for (Slot slot = 0; slot < options_.settings.slots; ++slot) {
+    const std::size_t meant = options_.host_of_slot[slot];
+    if (host_of_rank_[slot] == meant) continue;
+    log(Level::warning,
+        concat("worker ", slot, " is started on ", options_.hosts[host_of_rank_[slot]].name, ": ",
+               options_.hosts[meant].name, " cannot be reached"));
+  }
+  start_world();
+}
+
+void DriverLoop::start_world() {
+  worlds_in_vain_ = std::exchange(world_joined_, false) ? 0 : worlds_in_vain_ + 1;
+  if (worlds_in_vain_ == worlds_in_vain_max) {
+    return finish(4, concat("mpirun has brought up no worker ", worlds_in_vain_max,
+                            " times in a row", names_of_hosts(options_, host_of_rank_)));
+  }
   auto ids = std::exchange(waiting_, {});
   std::sort(ids.begin(), ids.end());
   clear_world();
+  Launch launch = launch_;
+  for (Slot slot = 0; slot < host_of_rank_.size(); ++slot) {
+    if (host_of_rank_[slot] == options_.host_of_slot[slot]) continue;
+    // What was said of another host does not hold on this one.
+    set_variable(launch.environment, concat("PIRACEMA_LISTEN", "_", slot, "=facing"));
+    set_variable(launch.environment, concat("PIRACEMA_CORES", "_", slot, "="));
+  }
   tally_.report.processes_started += options_.settings.slots;
-  if (auto started = crew_.start_world(ids, launch_); !started) finish(started.error());
+  if (auto started = crew_.start_world(ids, std::move(launch)); !started) finish(started.error());
 }
 
 }  // namespace piracema::cluster

@@ -66,6 +66,34 @@ class Mpi:
         self.check_output()
         self.wait_for_ends(self.rank_processes, "ranks are left")
 
+    def lose(self, host):
+        """As if its power were cut: no packet says so, and no remote shell reaches it."""
+        self.cut(host)
+        (self.folder / host).rename(self.folder / f"lost-{host}")
+        network = network_of(self.holders[host].pid)
+        for pid in processes():
+            if network_of(pid) == network and pid != self.holders[host].pid:
+                os.kill(pid, signal.SIGKILL)
+
+    def test_a_world_goes_on_without_a_host_that_is_lost(self):
+        self.start_by_mpi()
+        self.wait_for("snapshot")
+        self.lose("h2")
+        self.wait_for("lost")
+        self.wait_for("first_item_out")
+        self.assertEqual(["h1"] * 4, [self.ranks()[rank][1] for rank in range(4)])
+        self.finish()
+        self.assertIn("worker 1 is started on h1: h2 cannot be reached", self.said())
+        self.check_output()
+
+    def test_a_world_whose_only_host_is_lost_ends_with_its_name(self):
+        self.start_stream("--transport", "mpi", "--mpirun", " ".join([self.mpirun, *self.FLAGS]),
+                          "--hosts", "h2", "-n", "2")
+        self.wait_for("snapshot")
+        self.lose("h2")
+        summary = self.finish(4)
+        self.assertIn("no host of the job can be reached any more: h2", summary["why"])
+
     def test_mpirun_alone_starts_a_program_on_two_hosts(self):
         self.items = 3_000
         run = subprocess.run(
