@@ -21,7 +21,7 @@ PUBLIC = {
     "base": ["bytes", "error"],
     "wire": ["batch", "codec"],
     "smr": ["smr"],
-    "flow": ["blocks", "detail", "graph", "groups", "operator", "sequence"],
+    "flow": ["blocks", "detail", "graph", "groups", "operator", "poll", "sequence"],
     "connect": ["detail/file_share", "detail/output_file", "detail/own_fd", "files"],
     "cluster": ["detail/operator_stages", "operators", "piracema", "run"],
 }

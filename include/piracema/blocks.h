@@ -78,7 +78,26 @@ class [[nodiscard]] BuildingBlock {
   /// Items with equal keys reach the same replica. `key_of(item)` is hashed by std::hash.
   template <class KeyOf>
   BuildingBlock by_key(KeyOf key_of) && {
+    static_assert(!detail::PairOf<In>::right, "a node with two inputs has by_keys(left, right)");
     return std::move(*this).by(Delivery::by_key, detail::key_router<In>(std::move(key_of)));
+  }
+
+  /// The same for a node with two inputs (`join`), with a function for the items of each. Both give
+  /// keys of one type.
+  template <class KeyOfLeft, class KeyOfRight>
+  BuildingBlock by_keys(KeyOfLeft left, KeyOfRight right) && {
+    using Ins = detail::PairOf<In>;
+    static_assert(Ins::right, "by_keys is for a node with two inputs; by_key for one with one");
+    if constexpr (Ins::right) {
+      using LeftKey = std::decay_t<decltype(left(std::declval<const typename Ins::First&>()))>;
+      using RightKey = std::decay_t<decltype(right(std::declval<const typename Ins::Second&>()))>;
+      static_assert(std::is_same_v<LeftKey, RightKey>,
+                    "the keys of both inputs of a join have one type");
+      parts.entries[0].delivery = parts.entries[1].delivery = Delivery::by_key;
+      parts.entries[0].router = detail::key_router<typename Ins::First>(std::move(left));
+      parts.entries[1].router = detail::key_router<typename Ins::Second>(std::move(right));
+    }
+    return std::move(*this);
   }
 
   /// `route(item)` is the number of the replica that gets it.
@@ -131,12 +150,16 @@ template <class T>
 struct ChoosesOf<EmitTo<T>> {
   static constexpr bool value = true;
 };
+template <class Emits>
+std::vector<bool> chooses_of_emits() {
+  return []<class... E>(const std::tuple<E...>*) {
+    return std::vector<bool>{ChoosesOf<E>::value...};
+  }(static_cast<const Emits*>(nullptr));
+}
 template <class F>
 std::vector<bool> chooses_of() {
   if constexpr (NodeTypes<F>::emits) {
-    return []<class... E>(const std::tuple<E...>*) {
-      return std::vector<bool>{ChoosesOf<E>::value...};
-    }(static_cast<const typename NodeTypes<F>::Emits*>(nullptr));
+    return chooses_of_emits<typename NodeTypes<F>::Emits>();
   } else {
     return {false};
   }
@@ -184,7 +207,8 @@ struct TogetherOf<Only> {
 
 }  // namespace detail
 
-/// Where a stream begins. `code()` returns the next item, `std::nullopt` at the end.
+/// Where a stream begins. `code()` returns the next item, `std::nullopt` at the end; or a `Poll`
+/// if it may have nothing yet.
 template <class F>
 auto source(std::string name, F code) {
   using Out = detail::SourceItem<F>;
@@ -279,6 +303,31 @@ auto set(BuildingBlock<In, Out, Back> first, More... more) {
 template <class In, class Middle, class Back, class Middle2, class Out, class Back2>
 auto all_to_all(BuildingBlock<In, Middle, Back> left, BuildingBlock<Middle2, Out, Back2> right) {
   return pipeline(std::move(left), std::move(right));
+}
+
+/// Two blocks that begin with sources, beside each other: what they give goes to a node with two
+/// inputs.
+template <class Out1, class Back1, class Out2, class Back2>
+BuildingBlock<void, Outs<Out1, Out2>> both(BuildingBlock<void, Out1, Back1> first,
+                                           BuildingBlock<void, Out2, Back2> second) {
+  return {detail::both(std::move(first.parts), std::move(second.parts))};
+}
+
+/// A node with two inputs. `code` has `left(const A&, Emit<Out>&)` for what comes by the first one
+/// and `right(const B&, Emit<Out>&)` for the second one, in any order as they come:
+///
+///     pipeline(both(source("orders", orders), source("payments", payments)),
+///              join("match", 4, Match{}).by_keys(&order_number, &payment_number), …)
+template <class F>
+auto join(std::string name, std::uint32_t replicas, F code) {
+  using Types = detail::JoinTypes<F>;
+  using In = Outs<typename Types::Left, typename Types::Right>;
+  NodeShape node{.name = std::move(name), .replicas = replicas};
+  auto block =
+      detail::block_of<In, typename Types::Out, In, detail::BlockJoin<F>>(
+          std::move(node), std::move(code), detail::chooses_of_emits<typename Types::Emits>());
+  block.parts = detail::with_two_inputs(std::move(block.parts));
+  return block;
 }
 
 /// One block for each output of the node before. They give the same type, or end in sinks.

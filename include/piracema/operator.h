@@ -3,10 +3,12 @@
 #include <piracema/batch.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <iterator>
 #include <limits>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -25,6 +27,9 @@ enum class Delivery : std::uint8_t {
   strict_round_robin,  ///< Each in turn, wherever it is: of n, each gets every n-th item.
 };
 
+/// A time that means the same in every process and after a restart.
+using WallTime = std::chrono::system_clock::time_point;
+
 /// Where an operator runs.
 struct Context {
   std::string node;
@@ -36,9 +41,14 @@ struct Context {
   /// True when another process may still hold what this replica had open (a machine that froze
   /// and could not be ended): write to new files, not to those.
   bool previous_may_live = false;
+  /// True at the very beginning of the job: no replica of it ever ran before, and nothing is
+  /// restored.
+  bool begins_job = false;
   /// Has `produce` called again soon; a source that was out of items calls it when it has some.
   /// Any thread, as long as the operator lives.
   std::function<void()> wake;
+  /// The time by which timers are set. Any thread, as long as the operator lives.
+  std::function<WallTime()> now;
 };
 
 namespace detail {
@@ -84,6 +94,9 @@ class Output {
     budget_ -= 1;
     at_work_->store(id, std::memory_order_relaxed);
   }
+
+  /// A source that has begun an item has none yet, after all.
+  void take_back_item() { budget_ += 1; }
 
   /// Others say that they go on to item `index` of `batch`, whose bytes are `item`; what they
   /// emit inherits its identifier and its place in the order. False: pass it by.
@@ -271,6 +284,16 @@ class Operator {
   /// recovery and Ctrl-C wait for it. After `nothing_yet` it is called again when it has called
   /// `Context::wake`, and every now and then.
   virtual Produced produce(Output&) { return Produced::end; }
+
+  /// Whether `next_timer` ever says something. A node of a cycle must not: what it sent then could
+  /// come after the end of the cycle.
+  virtual bool has_timer() const { return false; }
+  /// When `on_timer` is to be called; asked after every batch. What it depends on is state, as all
+  /// else: a recovery asks anew.
+  virtual std::optional<WallTime> next_timer() const { return std::nullopt; }
+  /// Called between two batches, at that time or later, and no more once every input has ended.
+  /// `now` is what `Context::now` says.
+  virtual void on_timer(WallTime now, Output&) { static_cast<void>(now); }
 
   /// A node or sink: every input has ended.
   virtual void finish(Output&) {}

@@ -1,5 +1,7 @@
 #include "flow/fused_operator.h"
 
+#include <algorithm>
+
 #include "base/ensure.h"
 #include "wire/reader.h"
 #include "wire/writer.h"
@@ -34,6 +36,27 @@ Produced FusedOperator::produce(Output& output) { return parts_.front()->produce
 
 void FusedOperator::finish(Output& output) {
   for (const auto& part : parts_) part->finish(output);
+}
+
+bool FusedOperator::has_timer() const {
+  return std::any_of(parts_.begin(), parts_.end(),
+                     [](const auto& part) { return part->has_timer(); });
+}
+
+std::optional<WallTime> FusedOperator::next_timer() const {
+  std::optional<WallTime> next;
+  for (const auto& part : parts_) {
+    const auto own = part->next_timer();
+    if (own && (!next || *own < *next)) next = own;
+  }
+  return next;
+}
+
+void FusedOperator::on_timer(WallTime now, Output& output) {
+  for (const auto& part : parts_) {
+    const auto own = part->next_timer();
+    if (own && *own <= now) part->on_timer(now, output);
+  }
 }
 
 void FusedOperator::save(Buffer& out) {

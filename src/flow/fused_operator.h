@@ -27,6 +27,9 @@ class FusedOperator final : public Operator {
   void process(Batch& batch, Output& output) override;
   Produced produce(Output& output) override;
   void finish(Output& output) override;
+  bool has_timer() const override;
+  std::optional<WallTime> next_timer() const override;
+  void on_timer(WallTime now, Output& output) override;
   void save(Buffer& out) override;
   void load(Bytes in) override;
   std::string layout() override;

@@ -44,6 +44,7 @@ void connect(Graph& graph, const std::vector<OpenOutput>& from, const Entry& to,
                      .delivery = to.delivery,
                      .items_may_have_keys = open.chooses,
                      .output = open.output};
+      edge.input = to.input;
       edge.combined = combined;
       edge.batch = to.batch;
       edge.back = back;
@@ -111,18 +112,34 @@ Assembly beside(std::vector<Assembly> members) {
   Assembly all;
   for (Assembly& member : members) {
     renumber(member, add(all.graph, std::move(member.graph)));
-    for (Entry& entry : member.entries) {
-      if (all.entries.empty()) {
-        all.entries.push_back(std::move(entry));
+    for (std::size_t i = 0; i < member.entries.size(); ++i) {
+      if (i == all.entries.size()) {
+        all.entries.push_back(std::move(member.entries[i]));
       } else {
-        auto& nodes = all.entries[0].nodes;
-        nodes.insert(nodes.end(), entry.nodes.begin(), entry.nodes.end());
+        const auto& more = member.entries[i].nodes;
+        all.entries[i].nodes.insert(all.entries[i].nodes.end(), more.begin(), more.end());
       }
     }
     if (all.exits.size() < member.exits.size()) all.exits.resize(member.exits.size());
     for (std::size_t i = 0; i < member.exits.size(); ++i) append(all.exits[i], member.exits[i]);
   }
   return all;
+}
+
+Assembly both(Assembly first, Assembly second) {
+  renumber(second, add(first.graph, std::move(second.graph)));
+  for (auto& exit : second.exits) first.exits.push_back(std::move(exit));
+  first.next_is_ordered = first.next_is_ordered || second.next_is_ordered;
+  return first;
+}
+
+Assembly with_two_inputs(Assembly node) {
+  node.graph.shape.nodes.back().inputs = 2;
+  // What is called item by item has one input.
+  node.graph.shape.nodes.back().fusible = false;
+  node.entries.push_back(node.entries.front());
+  node.entries.back().input = 1;
+  return node;
 }
 
 Assembly branch(std::vector<Assembly> members) {

@@ -95,7 +95,10 @@ class ReplicaActor final : public runtime::Port {
   Result<runtime::Beginning> read_state(const runtime::Deploy& deploy) {
     const NodeShape& node = graph_.shape.nodes[plan_.node];
     runtime::Beginning beginning;
-    beginning.context = {.node = node.name, .replica = plan_.index, .replicas = node.replicas};
+    beginning.context = {.node = node.name,
+                         .replica = plan_.index,
+                         .replicas = node.replicas,
+                         .begins_job = deploy.epoch == 1 && !deploy.restore};
     for (const runtime::Skip& skip : deploy.skips) {
       if (skip.node == plan_.node) beginning.skips.insert(skip.item);
     }
@@ -130,8 +133,18 @@ class ReplicaActor final : public runtime::Port {
         wake();
         break;
       case runtime::Replica::Next::wait:
+        rest();
         break;
     }
+  }
+
+  // Until it is woken, or a timer of its operator is due.
+  void rest() {
+    const auto longest = replica_->until_timer();
+    if (!longest) return;
+    owner_.host().after(std::max<Time>(*longest, microseconds(1)), [this, epoch = epoch_] {
+      if (epoch == epoch_ && replica_) wake();
+    });
   }
 
   // ---- what the replica does
@@ -164,6 +177,10 @@ class ReplicaActor final : public runtime::Port {
   Time now() override {
     spent_ += between(Time{0}, plan_.inputs.empty() ? microseconds(1'000) : microseconds(100));
     return spent_;
+  }
+
+  WallTime wall_time() override {
+    return WallTime(std::chrono::duration_cast<WallTime::duration>(owner_.host().scheduler().now()));
   }
 
   void say(runtime::FromWorker message) { owner_.host().say(std::move(message)); }

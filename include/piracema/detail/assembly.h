@@ -22,7 +22,9 @@ struct Entry {
   Delivery delivery = Delivery::on_demand;
   Router router;
   bool one_to_one = false;
-  BatchLimits batch;
+  BatchLimits batch{};
+  /// Of those nodes.
+  std::uint32_t input = 0;
 };
 
 /// An output of a node that leads nowhere yet.
@@ -56,6 +58,12 @@ Assembly join_first(Assembly first, Assembly second);
 /// All beside each other, as one block: what comes goes to any of them, what they give goes one
 /// way.
 Assembly beside(std::vector<Assembly> members);
+
+/// Both beside each other; each gives what it gives by a way of its own.
+Assembly both(Assembly first, Assembly second);
+
+/// A node with two inputs: two types of items come in.
+Assembly with_two_inputs(Assembly node);
 
 /// All beside each other, each with an input of its own; what they give goes one way.
 Assembly branch(std::vector<Assembly> members);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <piracema/operator.h>
+#include <piracema/poll.h>
 
 #include <array>
 #include <bit>
@@ -88,6 +89,18 @@ struct Outs {};
 
 namespace detail {
 
+/// Two types that come in, or go out.
+template <class T>
+struct PairOf {
+  static constexpr bool right = false;
+};
+template <class A, class B>
+struct PairOf<Outs<A, B>> {
+  static constexpr bool right = true;
+  using First = A;
+  using Second = B;
+};
+
 /// Stands where a type would stand but for a mistake that has been told: it is told once.
 struct Unknown {};
 template <class... T>
@@ -160,14 +173,26 @@ struct EmitOf<EmitTo<T>> {
   using type = T;
 };
 
+template <class T>
+struct PollOf {
+  using type = void;
+};
+template <class T>
+struct PollOf<Poll<T>> {
+  using type = T;
+};
+
 template <class F>
 struct SourceItemOf {
   using S = SignatureOf<F>;
   using Optional = typename OptionalOf<typename S::Result>::type;
-  static constexpr bool right = S::count == 0 && !std::is_void_v<Optional>;
+  using Polled = typename PollOf<typename S::Result>::type;
+  static constexpr bool polls = S::count == 0 && !std::is_void_v<Polled>;
+  static constexpr bool right = polls || (S::count == 0 && !std::is_void_v<Optional>);
   static_assert(right || any_unknown<typename S::Result>,
-                "the code of a source is called without arguments and returns std::optional<T>");
-  using type = std::conditional_t<right, Optional, Unknown>;
+                "the code of a source is called without arguments and returns std::optional<T>, or "
+                "Poll<T> if it may have nothing yet");
+  using type = std::conditional_t<!right, Unknown, std::conditional_t<polls, Polled, Optional>>;
 };
 template <class F>
 using SourceItem = typename SourceItemOf<F>::type;
@@ -233,6 +258,39 @@ struct BackOf {
 template <TakesBack F>
 struct BackOf<F> {
   using type = typename ArgumentsOf<typename CallOf<decltype(&F::back)>::type>::In;
+};
+
+/// The code of a node with two inputs: `left(const A&, Emit<Out>&…)` and
+/// `right(const B&, Emit<Out>&…)`.
+template <class F>
+struct JoinTypes {
+  static constexpr bool has_both = requires {
+    &F::left;
+    &F::right;
+  };
+  static_assert(has_both, "the code of a join has left(const A&, Emit<Out>&) and "
+                          "right(const B&, Emit<Out>&)");
+  template <class G, bool both>
+  struct Of {
+    using L = ArgumentsOf<Signature<void>>;
+    using R = L;
+  };
+  template <class G>
+  struct Of<G, true> {
+    using L = ArgumentsOf<typename CallOf<decltype(&G::left)>::type>;
+    using R = ArgumentsOf<typename CallOf<decltype(&G::right)>::type>;
+  };
+  using L = typename Of<F, has_both>::L;
+  using R = typename Of<F, has_both>::R;
+  static constexpr bool right = has_both && L::right && R::right &&
+                                std::tuple_size_v<typename L::Emits> != 0 &&
+                                std::is_same_v<typename L::Emits, typename R::Emits>;
+  static_assert(right || !has_both,
+                "left and right of a join take an item each, and the same Emit<Out>&");
+  using Left = std::conditional_t<right, typename L::In, Unknown>;
+  using Right = std::conditional_t<right, typename R::In, Unknown>;
+  using Out = std::conditional_t<right, typename L::Out, Unknown>;
+  using Emits = std::conditional_t<right, typename L::Emits, std::tuple<Emit<Unknown>>>;
 };
 
 template <class F>

@@ -128,7 +128,9 @@ class BlockSource final : public BlockOperator<F> {
   void open(const Context& context) override {
     first_id_ = std::uint64_t{context.replica} << 48;
     BlockOperator<F>::open(context);
-    // Code that cannot go on from where it was begins again, and what it had sent is passed by.
+    // Code that cannot go on from where it was begins again, and what it had sent is passed by:
+    // here, unless it may have to wait for that.
+    if constexpr (polls) return;
     for (std::uint64_t i = 0; i < to_pass_by_; ++i) code_();
     to_pass_by_ = 0;
   }
@@ -137,7 +139,21 @@ class BlockSource final : public BlockOperator<F> {
     const Emit<Out> emit(output, 0, next_);
     do {
       output.begin_item(first_id_ + emitted_);
-      if (!emit.made([this] { return this->code_(); })) return Produced::end;
+      if constexpr (polls) {
+        Poll<Out> polled = code_();
+        if (polled.is_end()) return Produced::end;
+        if (!polled.has_item()) {
+          output.take_back_item();
+          return Produced::nothing_yet;
+        }
+        if (to_pass_by_ != 0) {
+          to_pass_by_ -= 1;
+          continue;
+        }
+        emit(*std::move(polled));
+      } else {
+        if (!emit.made([this] { return this->code_(); })) return Produced::end;
+      }
       emitted_ += 1;
     } while (!output.full());
     return Produced::some;
@@ -165,6 +181,8 @@ class BlockSource final : public BlockOperator<F> {
   }
 
  private:
+  static constexpr bool polls = SourceItemOf<F>::polls;
+
   Takes<Out>* next_ = nullptr;
   std::uint64_t first_id_ = 0;
   std::uint64_t emitted_ = 0;
@@ -186,18 +204,96 @@ concept FinishesWith = requires(F& code, E&... emit) {
   code.finish(emit...);
 };
 
-template <class F, class In, class Out>
-class BlockNode final : public BlockOperator<F>, public Takes<In> {
-  using First = typename FirstOf<Out>::type;
-  using Emits = std::conditional_t<NodeTypes<F>::emits, typename NodeTypes<F>::Emits,
-                                   std::tuple<Emit<First>>>;
+template <class F>
+concept HasTimer = requires(const F& code) {
+  { code.next_timer() } -> std::convertible_to<std::optional<WallTime>>;
+};
+template <class F, class... E>
+concept TakesTimer = requires(F& code, WallTime now, E&... emit) {
+  code.on_timer(now, emit...);
+};
+
+/// Code that emits: a tuple `Emits` has an Emit or EmitTo for each output.
+template <class F, class Emits>
+class EmittingOperator : public BlockOperator<F> {
+  using First = std::tuple_element_t<0, Emits>;
+  static constexpr auto all = std::make_index_sequence<std::tuple_size_v<Emits>>();
 
  public:
   using BlockOperator<F>::BlockOperator;
   using BlockOperator<F>::code_;
 
+  void lead_to(void* takes) override {
+    next_ = static_cast<Takes<typename EmitOf<First>::type>*>(takes);
+  }
+
+  void finish(Output& output) override {
+    Emits emits = emits_of(output);
+    finish_with(emits, all);
+  }
+
+  bool has_timer() const override { return HasTimer<F>; }
+  std::optional<WallTime> next_timer() const override {
+    if constexpr (HasTimer<F>) return code_.next_timer();
+    return std::nullopt;
+  }
+  void on_timer(WallTime now, Output& output) override {
+    Emits emits = emits_of(output);
+    timer_with(now, emits, all);
+  }
+
+ protected:
+  Emits emits_of(Output& output) const {
+    return [&]<std::size_t... I>(std::index_sequence<I...>) { return Emits{emit_of<I>(output)...}; }
+    (all);
+  }
+
+ private:
+  template <std::size_t... I>
+  void finish_with(Emits& emits, std::index_sequence<I...>) {
+    if constexpr (FinishesWith<F, std::tuple_element_t<I, Emits>...>) {
+      code_.finish(std::get<I>(emits)...);
+    } else if constexpr (requires(F & code) { code.finish(); }) {
+      code_.finish();
+    }
+  }
+  template <std::size_t... I>
+  void timer_with(WallTime now, Emits& emits, std::index_sequence<I...>) {
+    if constexpr (HasTimer<F>) {
+      static_assert(TakesTimer<F, std::tuple_element_t<I, Emits>...>,
+                    "code with next_timer() has on_timer(WallTime, Emit<Out>&...) as well");
+      if constexpr (TakesTimer<F, std::tuple_element_t<I, Emits>...>) {
+        code_.on_timer(now, std::get<I>(emits)...);
+      }
+    }
+  }
+  template <std::size_t I>
+  auto emit_of(Output& output) const {
+    using E = std::tuple_element_t<I, Emits>;
+    if constexpr (I == 0) {
+      return E(output, 0, next_);
+    } else {
+      return E(output, static_cast<std::uint32_t>(I));
+    }
+  }
+
+  Takes<typename EmitOf<First>::type>* next_ = nullptr;
+};
+
+/// Of a node that emits, or else returns what it gives.
+template <class F, class Out>
+using EmitsOfNode = std::conditional_t<NodeTypes<F>::emits, typename NodeTypes<F>::Emits,
+                                       std::tuple<Emit<typename FirstOf<Out>::type>>>;
+
+template <class F, class In, class Out>
+class BlockNode final : public EmittingOperator<F, EmitsOfNode<F, Out>>, public Takes<In> {
+  using Emits = EmitsOfNode<F, Out>;
+  using Emitting = EmittingOperator<F, Emits>;
+
+ public:
+  using Emitting::Emitting;
+
   void* takes() override { return static_cast<Takes<In>*>(this); }
-  void lead_to(void* takes) override { next_ = static_cast<Takes<First>*>(takes); }
 
   void take(const In& item, Output& output) override {
     Emits emits = emits_of(output);
@@ -237,33 +333,9 @@ class BlockNode final : public BlockOperator<F>, public Takes<In> {
     return layout.text();
   }
 
-  void finish(Output& output) override {
-    Emits emits = emits_of(output);
-    finish_with(emits, std::make_index_sequence<std::tuple_size_v<Emits>>());
-  }
-
  private:
-  Emits emits_of(Output& output) const {
-    return [&]<std::size_t... I>(std::index_sequence<I...>) { return Emits{emit_of<I>(output)...}; }
-    (std::make_index_sequence<std::tuple_size_v<Emits>>());
-  }
-  template <std::size_t... I>
-  void finish_with(Emits& emits, std::index_sequence<I...>) {
-    if constexpr (FinishesWith<F, std::tuple_element_t<I, Emits>...>) {
-      code_.finish(std::get<I>(emits)...);
-    } else if constexpr (requires(F & code) { code.finish(); }) {
-      code_.finish();
-    }
-  }
-  template <std::size_t I>
-  auto emit_of(Output& output) const {
-    using E = std::tuple_element_t<I, Emits>;
-    if constexpr (I == 0) {
-      return E(output, 0, next_);
-    } else {
-      return E(output, static_cast<std::uint32_t>(I));
-    }
-  }
+  using Emitting::code_;
+  using Emitting::emits_of;
 
   template <class Item>
   void one(Item&& item, Emits& emits) {
@@ -273,8 +345,41 @@ class BlockNode final : public BlockOperator<F>, public Takes<In> {
       std::get<0>(emits).made([&] { return code_(std::forward<Item>(item)); });
     }
   }
+};
 
-  Takes<First>* next_ = nullptr;
+/// A node with two inputs: what comes by the first one goes to `left`, by the second one to
+/// `right`.
+template <class F>
+class BlockJoin final : public EmittingOperator<F, typename JoinTypes<F>::Emits> {
+  using Types = JoinTypes<F>;
+  using Emits = typename Types::Emits;
+  using Emitting = EmittingOperator<F, Emits>;
+
+ public:
+  using Emitting::Emitting;
+
+  void process(Batch& batch, Output& output) override {
+    Emits emits = this->emits_of(output);
+    BatchReader items(batch);
+    for (std::uint32_t i = 0; i < batch.count; ++i) {
+      const Bytes item = items.next();
+      if (!output.begin_item(batch, i, item)) continue;
+      if (batch.input == 0) {
+        with_item<typename Types::Left>(batch, item, [&](auto&& value) {
+          using Value = decltype(value);
+          std::apply(
+              [&](auto&... emit) { this->code_.left(std::forward<Value>(value), emit...); }, emits);
+        });
+      } else {
+        with_item<typename Types::Right>(batch, item, [&](auto&& value) {
+          using Value = decltype(value);
+          std::apply(
+              [&](auto&... emit) { this->code_.right(std::forward<Value>(value), emit...); },
+              emits);
+        });
+      }
+    }
+  }
 };
 
 template <class F, class In>
@@ -308,6 +413,17 @@ class BlockSink final : public BlockOperator<F>, public Takes<In> {
   }
   void finish(Output&) override {
     if constexpr (requires { code_.finish(); }) code_.finish();
+  }
+  bool has_timer() const override { return HasTimer<F>; }
+  std::optional<WallTime> next_timer() const override {
+    if constexpr (HasTimer<F>) return code_.next_timer();
+    return std::nullopt;
+  }
+  void on_timer(WallTime now, Output&) override {
+    if constexpr (HasTimer<F>) {
+      static_assert(TakesTimer<F>, "a sink with next_timer() has on_timer(WallTime) as well");
+      if constexpr (TakesTimer<F>) code_.on_timer(now);
+    }
   }
   void prepare(std::uint64_t snapshot) override {
     if constexpr (requires { code_.prepare(snapshot); }) code_.prepare(snapshot);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <piracema/bytes.h>
+#include <piracema/operator.h>
 
 #include <cstdint>
 #include <functional>
@@ -47,6 +48,8 @@ class Port {
   virtual std::function<void()> waker() = 0;
 
   virtual Time now() = 0;
+  /// By which timers are set.
+  virtual WallTime wall_time() = 0;
 };
 
 }  // namespace piracema::runtime

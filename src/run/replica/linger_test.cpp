@@ -35,6 +35,7 @@ class Recorder final : public Port {
     return [] {};
   }
   Time now() override { return clock_time; }
+  WallTime wall_time() override { return {}; }
 
   std::vector<std::uint32_t> sizes;
 };

@@ -1,5 +1,7 @@
 #include "run/replica/replica.h"
 
+#include <algorithm>
+#include <stdexcept>
 #include <utility>
 
 #include "base/ensure.h"
@@ -16,6 +18,8 @@ std::vector<std::uint32_t> most_on_the_way(const flow::ReplicaPlan& plan, const 
   }
   return most;
 }
+
+constexpr Time timer_rest_longest = std::chrono::seconds(1);
 
 }  // namespace
 
@@ -68,9 +72,14 @@ void Replica::begin() {
       }
     }
     beginning_.context.wake = port_.waker();
+    beginning_.context.now = [this] { return port_.wall_time(); };
     operator_->open(beginning_.context);
     if (beginning_.state) operator_->restored(beginning_.snapshot);
     beginning_.state.reset();
+    has_timer_ = operator_->has_timer();
+    if (has_timer_ && plan_.heads != 0) {
+      throw std::logic_error("on_timer in a cycle: what it sends could come after the end of that");
+    }
   });
 }
 
@@ -104,6 +113,8 @@ Replica::Next Replica::step() {
   outbox_.pump();
   if (serve_requests()) return Next::again;
   if (ended_ || outbox_.must_wait()) return Next::wait;
+  called_timer_ = call_timer();
+  if (called_timer_) return Next::again;
   if (is_source(node_.role)) return produce();
   if (inbox_.empty()) {
     outbox_.flush_if_asked();
@@ -118,6 +129,32 @@ Replica::Next Replica::step() {
     handle(std::move(incoming));
   }
   return Next::again;
+}
+
+// Between two batches, so that what it emits comes from none.
+bool Replica::call_timer() {
+  if (!has_timer_ || called_timer_) return false;
+  const WallTime now = port_.wall_time();
+  if (!guarded("next_timer", [&] { timer_ = operator_->next_timer(); })) return true;
+  if (!timer_ || *timer_ > now) return false;
+  outbox_.begin_finish();
+  const bool called = guarded("on_timer", [&] {
+    operator_->on_timer(now, outbox_);
+    timer_ = operator_->next_timer();
+  });
+  if (!called) return true;
+  at_work_.store(no_item, std::memory_order_relaxed);
+  outbox_.flush();
+  outbox_.pump();
+  count_out();
+  return true;
+}
+
+std::optional<Time> Replica::until_timer() const {
+  if (!timer_ || ended_ || failed_) return std::nullopt;
+  // The clock may be set meanwhile.
+  const Time left = std::chrono::duration_cast<Time>(*timer_ - port_.wall_time());
+  return std::clamp(left, Time{}, timer_rest_longest);
 }
 
 void Replica::handle(Inbox::Incoming incoming) {

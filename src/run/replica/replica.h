@@ -80,6 +80,8 @@ class Replica {
   void start();
   /// Does one piece of work: a batch, a barrier, a call of the source. Throws Interrupted.
   Next step();
+  /// How long it may wait at most, as a timer of its operator is due then.
+  std::optional<Time> until_timer() const;
 
  private:
   enum class Stage : std::uint8_t { running, ended, cycle_ended };
@@ -91,6 +93,7 @@ class Replica {
   void handle(Inbox::Incoming incoming);
   void on_end(std::size_t input);
   void finish();
+  bool call_timer();
 
   // ---- the stream: replica_stream.cpp
   Next produce();
@@ -151,6 +154,11 @@ class Replica {
   /// A head: its outputs into the cycle have ended, and it waits for what is left to come back.
   bool cycle_ended_ = false;
   bool failed_ = false;
+  bool has_timer_ = false;
+  /// As of the last step.
+  std::optional<WallTime> timer_;
+  /// The last step did so: what has come is not kept waiting by timers that are always due.
+  bool called_timer_ = false;
 };
 
 // Nothing that a user throws leaves the replica; Interrupted passes through.

@@ -58,11 +58,11 @@ Actor::Turn ReplicaActor::step() {
       break;
     case Replica::Next::wait:
       flush();
-      return {Next::rest};
+      return {Next::rest, replica_->until_timer()};
     case Replica::Next::poll: {
       flush();
       const Time longest = std::exchange(poll_, std::min(poll_ * 2, poll_longest));
-      return {Next::rest, longest};
+      return {Next::rest, std::min(longest, replica_->until_timer().value_or(longest))};
     }
   }
   poll_ = poll_first;

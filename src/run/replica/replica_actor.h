@@ -108,6 +108,7 @@ class ReplicaActor final : public Actor, public Port {
     return [this] { parker().wake(); };
   }
   Time now() override { return piracema::now(); }
+  WallTime wall_time() override { return std::chrono::system_clock::now(); }
 
   const ReplicaId self_;
   const flow::ReplicaPlan plan_;

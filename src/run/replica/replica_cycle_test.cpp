@@ -30,6 +30,7 @@ class Recorder final : public Port {
     return [] {};
   }
   Time now() override { return Time{}; }
+  WallTime wall_time() override { return {}; }
 
   Numbers numbers_to(ReplicaId receiver) const {
     Numbers all;

@@ -15,7 +15,7 @@
 /// One replica of a small stream, by itself, for the tests of replicas.
 namespace piracema::runtime::testing {
 
-/// Keeps what a replica does; time stands still.
+/// Keeps what a replica does; time stands still, but for `wall`.
 class Recorder final : public Port {
  public:
   void send(ReplicaId to, Packet packet) override { sent.emplace_back(to, std::move(packet)); }
@@ -32,6 +32,7 @@ class Recorder final : public Port {
     return [] {};
   }
   Time now() override { return Time{}; }
+  WallTime wall_time() override { return wall; }
 
   template <class P>
   std::vector<std::pair<ReplicaId, P>> sent_of() const {
@@ -59,6 +60,7 @@ class Recorder final : public Port {
   std::vector<std::uint64_t> skipped_items;
   bool has_ended = false;
   int first_outputs = 0;
+  WallTime wall{};
 };
 
 struct Counting {

@@ -159,7 +159,8 @@ Context Worker::context_of(ReplicaId replica, const Deploy& message) const {
           .replicas = node.replicas,
           .rank = replica,
           .ranks = static_cast<std::uint32_t>(plan_.replicas.size()),
-          .previous_may_live = may_live};
+          .previous_may_live = may_live,
+          .begins_job = message.epoch == 1 && !message.restore};
 }
 
 std::function<Result<Beginning>()> Worker::beginning_of(const Deploy& message,
