@@ -1,5 +1,7 @@
 #include "base/text.h"
 
+#include <sys/resource.h>
+
 #include <cerrno>
 #include <cmath>
 #include <cstdio>
@@ -19,7 +21,13 @@ std::string with_unit(double value, const char* unit) {
 }  // namespace
 
 std::string with_errno(std::string_view what) {
-  return concat(what, ": ", std::string_view(std::strerror(errno)));
+  const int number = errno;
+  std::string text = concat(what, ": ", std::string_view(std::strerror(number)));
+  rlimit limit{};
+  if (number == EFBIG && ::getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY) {
+    text += concat(": files may have ", limit.rlim_cur, " bytes here (ulimit -f)");
+  }
+  return text;
 }
 
 std::string human_bytes(double bytes) {

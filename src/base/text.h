@@ -26,7 +26,8 @@ std::string concat(const Args&... args) {
   return out;
 }
 
-/// "What failed: No such file or directory", from errno.
+/// "What failed: No such file or directory", from errno; with the limit that a file is too large
+/// for, if that is what failed.
 std::string with_errno(std::string_view what);
 
 /// "1.4 MB", "823 B": three digits at most, powers of 1000.

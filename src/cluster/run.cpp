@@ -7,6 +7,7 @@
 
 #include "base/log.h"
 #include "base/parse.h"
+#include "base/refused_writes.h"
 #include "base/standard_fds.h"
 #include "base/text.h"
 #include "cluster/embedded.h"
@@ -84,6 +85,7 @@ Result<Fusion> fusion_of(const RunOptions& options) {
 
 int run(const Graph& program, const RunOptions& wanted) {
   fill_standard_fds();
+  refuse_large_writes();
   if (auto valid = validate(program.shape); !valid) return refuse(valid.error());
   const auto fusion = fusion_of(wanted);
   if (!fusion) return refuse(fusion.error());

@@ -180,6 +180,9 @@ class WorkerProcess {
 
   void beat() {
     control_->send(to_frame(runtime::FromWorker(worker_->heartbeat())));
+    if (const auto restoring = worker_->restoring()) {
+      control_->send(to_frame(runtime::FromWorker(*restoring)));
+    }
     poller_.at(now() + environment_.heartbeat, [this] { beat(); });
   }
 

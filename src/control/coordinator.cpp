@@ -9,8 +9,6 @@
 namespace piracema::cluster {
 
 namespace {
-// Waits double with every recovery that fails, up to this many times.
-constexpr std::uint32_t doublings_max = 6;
 // So long is one item's work without anybody being told.
 constexpr std::chrono::seconds tell_busy_after{10};
 }  // namespace
@@ -151,15 +149,11 @@ void Coordinator::deploy() {
     if (member.may_live()) deploy.may_live.push_back(slot);
   }
   if (epoch_ > 1) tell(Recovering{epoch_, restore_, items_emitted() - emitted_at_restore_});
-  const std::uint32_t doublings = std::min(fruitless_ == 0 ? 0 : fruitless_ - 1, doublings_max);
   for (Slot slot = 0; slot < members_.size(); ++slot) {
     Member& member = members_[slot];
-    std::optional<Time> ready_by;
-    if (settings_.can_spawn) {
-      ready_by = now_ + (member.fresh() ? settings_.join_timeout : settings_.rollback_timeout) *
-                            (1u << doublings);
-    }
-    member.deploy(ready_by);
+    std::optional<Time> within;
+    if (settings_.can_spawn) within = time_to_restore(!member.fresh());
+    member.deploy(now_, within);
     send(slot, deploy);
   }
   ended_.assign(job_->replicas(), false);

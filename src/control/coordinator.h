@@ -90,6 +90,7 @@ class Coordinator {
   void hear(Slot, const runtime::Committed&);
   void hear(Slot, const runtime::FirstOutput&);
   void hear(Slot, const runtime::Heartbeat&);
+  void hear(Slot, const runtime::Restoring&);
 
   // ---- coordinator_losses.cpp: who is lost, and why -----------------------------------------
   void on(const Exited&);
@@ -97,6 +98,7 @@ class Coordinator {
   void on(const Tick&);
   void expire(Slot);
   void expire_rollback(Slot);
+  Time time_to_restore(bool busy) const;
   void lose(Slot, std::string how, Member::Fault fault = Member::Fault::none);
   bool is_stuck(Slot, const runtime::Progress&);
   void member_left(Slot, bool gone);

@@ -17,6 +17,8 @@ constexpr milliseconds exit_wait{200};
 constexpr milliseconds lateness_max{300};
 // A slot whose processes end before they join is tried again at once, then less and less often.
 constexpr milliseconds start_pause{50}, start_pause_max{1'000};
+// Waits double with every recovery that fails, up to this many times.
+constexpr std::uint32_t doublings_max = 6;
 
 milliseconds pause_before_start(std::uint32_t failed_starts) {
   if (failed_starts < 2) return milliseconds{0};
@@ -106,11 +108,18 @@ void Coordinator::expire_rollback(Slot slot) {
   const bool wait = std::any_of(members_.begin(), members_.end(), [&](const Member& member) {
     return member.deadline() && *member.deadline() - now_ < silent;
   });
-  if (wait) {
-    members_[slot].deploy(now_ + settings_.heartbeat_interval);
-  } else {
-    lose(slot, "it did not load its state in time");
-  }
+  if (wait) return members_[slot].put_off(now_ + settings_.heartbeat_interval);
+  const Member& member = members_[slot];
+  const bool busy = member.is_busy() && !member.fresh();
+  const auto limit = std::chrono::duration_cast<milliseconds>(time_to_restore(busy)).count();
+  lose(slot, busy ? concat("an operator did not return within ", limit, " ms to load its state")
+                  : concat("it did not get on with loading its state for ", limit, " ms"));
+}
+
+// An operator has less time to return from what it is at than a state to get on.
+Time Coordinator::time_to_restore(bool busy) const {
+  const std::uint32_t doublings = std::min(fruitless_ == 0 ? 0 : fruitless_ - 1, doublings_max);
+  return (busy ? settings_.rollback_timeout : settings_.join_timeout) * (1u << doublings);
 }
 
 // Fencing makes the job right whatever the old process still does; killing it sets its memory

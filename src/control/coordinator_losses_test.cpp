@@ -91,6 +91,50 @@ TEST_CASE("a worker that is silent for too long is replaced, one that speaks is 
   CHECK(world.done<Kill>().size() == 1);
 }
 
+TEST_CASE("a survivor that gets on with its state is waited for, one that does not is replaced") {
+  World world;
+  world.start();
+  world.exit(1);
+  world.join(1);
+  world.say(1, runtime::Ready{2});
+  world.clear();
+  for (std::uint64_t bytes = 1; bytes <= 100; ++bytes) {
+    world.say(0, runtime::Restoring{2, 0, bytes});
+    world.pass(milliseconds(20'000));
+  }
+  CHECK(world.told<Lost>().empty());
+
+  world.say(0, runtime::Restoring{2, 0, 101});
+  for (int i = 0; i < 29; ++i) {
+    world.say(0, runtime::Restoring{2, 0, 101});
+    world.pass(milliseconds(1'000));
+  }
+  CHECK(world.told<Lost>().empty());
+  world.pass(milliseconds(1'100));
+  REQUIRE(world.told<Lost>().size() == 1);
+  CHECK(world.told<Lost>()[0].slot == 0);
+  CHECK(world.told<Lost>()[0].how == "it did not get on with loading its state for 30000 ms");
+}
+
+TEST_CASE("an operator that does not return to load its state has a second, whatever others load") {
+  World world;
+  world.start();
+  world.exit(1);
+  world.join(1);
+  world.say(1, runtime::Ready{2});
+  world.clear();
+  for (std::uint64_t bytes = 1; bytes <= 10; ++bytes) {
+    world.say(0, runtime::Restoring{2, 1, bytes});
+    world.pass(milliseconds(900));
+  }
+  CHECK(world.told<Lost>().empty());
+  world.say(0, runtime::Restoring{2, 1, 10});
+  world.pass(milliseconds(200));
+  REQUIRE(world.told<Lost>().size() == 1);
+  CHECK(world.told<Lost>()[0].how ==
+        "an operator did not return within 1000 ms to load its state");
+}
+
 TEST_CASE("a coordinator that did not run itself does not blame the workers, but not for ever") {
   World world;
   world.start();

@@ -31,8 +31,8 @@ struct JobSettings {
   milliseconds heartbeat_interval{250};
   /// A worker that is silent for longer is replaced.
   milliseconds heartbeat_timeout{1'250};
-  /// A process that was started has to join within this time, and then to load its state; the
-  /// second bound doubles with each recovery that fails.
+  /// A process that was started has to join within this time. Who loads its state has to get on
+  /// within it, by a byte at least: that bound doubles with each recovery that fails.
   milliseconds join_timeout{30'000};
   /// A survivor that has not rolled back within this time (it is inside a long computation) is
   /// replaced like a lost one; doubles with each recovery that fails. Embedded jobs wait.

@@ -90,6 +90,13 @@ void Coordinator::hear(Slot, const runtime::FirstOutput&) {
   tell(FirstItemOut{epoch_});
 }
 
+// Loading is not hanging: who gets on has all of its time again.
+void Coordinator::hear(Slot slot, const runtime::Restoring& restoring) {
+  if (phase_ != Phase::restoring) return;
+  const bool busy = restoring.busy != 0;
+  members_[slot].restores(now_, restoring.progress, busy, time_to_restore(busy));
+}
+
 void Coordinator::hear(Slot slot, const runtime::Heartbeat& heartbeat) {
   for (const runtime::Progress& progress : heartbeat.progress) {
     if (job_->hosts(slot, progress.replica)) progress_[progress.replica] = progress;

@@ -13,6 +13,7 @@ void Member::start(std::optional<Time> join_by) {
   deadline_ = join_by;
   fresh_ = true;
   forgiven_ = false;
+  progress_ = 0;
 }
 
 void Member::join(std::string address, std::optional<Time> heard_by) {
@@ -29,10 +30,20 @@ void Member::heard(std::optional<Time> heard_by) {
   forgiven_ = false;
 }
 
-void Member::deploy(std::optional<Time> ready_by) {
+void Member::deploy(Time now, std::optional<Time> within) {
   ENSURE(state_ == State::joined);
   ready_ = false;
-  ready_by_ = ready_by;
+  busy_ = true;
+  progressed_at_ = now;
+  ready_by_.reset();
+  if (within) ready_by_ = now + *within;
+}
+
+void Member::restores(Time now, std::uint64_t progress, bool busy, Time within) {
+  if (!ready_by_) return;
+  busy_ = busy;
+  if (std::exchange(progress_, progress) != progress) progressed_at_ = now;
+  ready_by_ = progressed_at_ + within;
 }
 
 void Member::ready() {
@@ -68,6 +79,7 @@ void Member::forgive(Time lateness) {
   forgiven_ = true;
   if (deadline_) *deadline_ += lateness;
   if (ready_by_) *ready_by_ += lateness;
+  progressed_at_ += lateness;
 }
 
 }  // namespace piracema::cluster

@@ -28,13 +28,20 @@ class Member {
   std::uint32_t incarnation() const { return incarnation_; }
   const std::string& address() const { return address_; }
   std::optional<Time> deadline() const { return deadline_; }
-  /// When it has to be ready after a Deploy; nothing once it is.
+  /// When it has to be ready after a Deploy, unless it gets on; nothing once it is.
   std::optional<Time> ready_by() const { return ready_by_; }
+  /// An operator has not returned yet from what it was at before the Deploy, as far as is known.
+  bool is_busy() const { return busy_; }
 
   void start(std::optional<Time> join_by);
   void join(std::string address, std::optional<Time> heard_by);
   void heard(std::optional<Time> heard_by);
-  void deploy(std::optional<Time> ready_by);
+  /// It has to be ready within this time, or say that it gets on.
+  void deploy(Time now, std::optional<Time> within);
+  /// How far it is, and what it has from its last progress on.
+  void restores(Time now, std::uint64_t progress, bool busy, Time within);
+  /// It is asked for no earlier.
+  void put_off(Time ready_by) { ready_by_ = ready_by; }
   void ready();
   void end(Time given_up_at, Fault fault = Fault::none);
   /// The process is gone for certain, or else is given up (`may_live`). The next one follows.
@@ -61,6 +68,10 @@ class Member {
   std::uint32_t incarnation_ = 0;
   std::string address_;
   std::optional<Time> deadline_, ready_by_;
+  /// Of its way back to a snapshot.
+  std::uint64_t progress_ = 0;
+  Time progressed_at_{};
+  bool busy_ = true;
   std::vector<std::uint32_t> may_live_;
   bool fresh_ = true;
   bool ready_ = false;

@@ -75,7 +75,7 @@ struct Prepared {
 void restore_signals() {
   struct sigaction standard {};
   standard.sa_handler = SIG_DFL;
-  for (const int number : {SIGINT, SIGTERM, SIGPIPE, SIGCHLD, SIGHUP, SIGQUIT}) {
+  for (const int number : {SIGINT, SIGTERM, SIGPIPE, SIGXFSZ, SIGCHLD, SIGHUP, SIGQUIT}) {
     ::sigaction(number, &standard, nullptr);
   }
   sigset_t none;

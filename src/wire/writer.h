@@ -8,6 +8,12 @@
 
 namespace piracema::wire {
 
+/// Writes a number (little endian) where there is room for it.
+template <std::unsigned_integral N>
+void write_number(std::byte* at, N value) {
+  for (std::size_t i = 0; i < sizeof(N); ++i) at[i] = static_cast<std::byte>(value >> (8 * i));
+}
+
 /// Appends numbers (little endian) and texts to a buffer.
 class Writer {
  public:
@@ -15,10 +21,7 @@ class Writer {
 
   template <std::unsigned_integral N>
   void number(N value) {
-    std::byte* room = out_.extend(sizeof(N));
-    for (std::size_t i = 0; i < sizeof(N); ++i) {
-      room[i] = static_cast<std::byte>(value >> (8 * i));
-    }
+    write_number(out_.extend(sizeof(N)), value);
   }
 
   void bytes(Bytes value) {

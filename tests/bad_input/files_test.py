@@ -1,13 +1,28 @@
 #!/usr/bin/env python3
 """Files that cannot be read or written: named, with the reason, and nothing else is touched."""
 
+import json
 import os
+import pathlib
+import signal
+import time
 import unittest
 
 from support import *
 
 
 class Files(BadInput):
+    def wait_for(self, so):
+        """Until it is so, at most as long as anything may take."""
+        until = time.monotonic() + SECONDS_MAX
+        while not so():
+            self.assertLess(time.monotonic(), until)
+            time.sleep(0.001)
+
+    def children(self, pid):
+        text = pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text()
+        return [int(child) for child in text.split()]
+
     def test_an_input_that_cannot_be_read_is_named(self):
         (self.folder / "link").symlink_to("nowhere")
         os.mkfifo(self.folder / "pipe")
@@ -50,6 +65,50 @@ class Files(BadInput):
         self.assertEqual(1, run.returncode, run.err)
         self.assertIn("write failed 3 times", run.err.splitlines()[-1])
         self.assertIn(says, run.err.splitlines()[-1])
+
+    def test_a_second_job_with_the_same_output_is_refused_and_the_first_one_goes_on(self):
+        (self.folder / "gate").touch()
+        first = self.start(LINES, "in", "out", "0", "gate")
+        self.wait_for(lambda: (self.folder / "out.partial").exists())
+        self.check_refused(1, f"output 'out' is being written by process {first.pid}", LINES, "in", "out")
+        self.check_refused(1, f"output 'out' is being written by process {first.pid}", *self.job())
+        (self.folder / "gate").unlink()
+        self.assertEqual(0, first.wait(SECONDS_MAX))
+        self.check_output()
+
+    def test_an_output_whose_job_was_killed_is_free_again(self):
+        (self.folder / "gate").touch()
+        first = self.start(LINES, "in", "out", "0", "gate")
+        self.wait_for(lambda: (self.folder / "out.partial").exists())
+        first.kill()
+        first.wait()
+        self.assertEqual(0, self.run_to_end(LINES, "in", "out").returncode)
+        self.check_output()
+
+    def test_a_replacement_takes_the_output_over_and_others_are_refused_as_before(self):
+        (self.folder / "gate").touch()
+        app = (LINES, "in", "out", "0", "gate")
+        first = self.start(PIRACEMA, "run", "-n", "2", "--json", "--snapshots", "s", "--every", "20ms", *app)
+        seen = lambda event: self.wait_for(lambda: json.loads(first.stdout.readline())["event"] == event)
+        seen("snapshot_taken")
+        for child in self.children(first.pid):
+            os.kill(child, signal.SIGKILL)
+        seen("recovering")
+        seen("snapshot_taken")
+        self.check_refused(1, "output 'out' is being written by process ", LINES, "in", "out")
+        (self.folder / "gate").unlink()
+        _, err = first.communicate(timeout=SECONDS_MAX)
+        self.assertEqual(0, first.returncode, err)
+        self.check_output()
+
+    def test_a_limit_on_the_size_of_files_is_an_error_that_names_file_and_limit(self):
+        self.lines(20_000)
+        limited = ["sh", "-c", 'ulimit -f 64; exec "$@"', "sh"]
+        # dash counts 512 bytes a block, bash 1024.
+        says = "cannot be written at byte "
+        for app in [[LINES, "in", "out"], self.job(app=(LINES, "in", "out"))]:
+            run = self.check_refused(1, "output 'out.partial' " + says, *limited, *app)
+            self.assertRegex(run.err, r"File too large: files may have (32768|65536) bytes here \(ulimit -f\)")
 
     def test_dead_letters_go_to_a_file_that_can_be_written(self):
         (self.folder / "in").write_text("a\nthrow\nb\n")

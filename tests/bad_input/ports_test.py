@@ -53,6 +53,25 @@ class Ports(BadInput):
             self.assertIn("warning", line)
             self.assertIn("refused a connection from 127.0.0.1", line)
 
+    def test_a_flood_of_nonsense_is_counted_not_told_line_by_line(self):
+        self.start_job()
+        for port in self.ports:
+            for i in range(300):
+                # Each another mistake, so that it is no repetition.
+                with socket.create_connection(("127.0.0.1", port)) as stranger:
+                    try:
+                        stranger.sendall(bytes([1 + i % 255, i % 7]) * 64)
+                        while stranger.recv(4096):
+                            pass
+                    except ConnectionError:
+                        pass
+        said = self.finish()
+        for line in said:
+            self.assertIn("refused a connection from 127.0.0.1", line)
+        # Three ports, each 20 lines and the number of the others, and some for the seconds meanwhile.
+        self.assertLess(len(said), 200)
+        self.assertTrue(any("more before it" in line for line in said), said)
+
     def test_whoever_says_nothing_or_leaves_at_once_does_not_matter(self):
         self.start_job()
         silent = [socket.create_connection(("127.0.0.1", port)) for port in self.ports]

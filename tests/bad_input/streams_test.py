@@ -37,6 +37,17 @@ class Streams(BadInput):
             self.assertEqual(0, run.returncode)
             self.check_output()
 
+    def test_whoever_stops_listening_does_not_stop_the_job(self):
+        command = [PIRACEMA, "run", "-n", "2", "--json", LINES, "in", "out"]
+        run = self.run_to_end("bash", "-c", 'set -o pipefail; "$@" | head -n 1', "bash", *command)
+        self.assertEqual(0, run.returncode, run.err)
+        self.assertIn('"planned"', run.out)
+        self.check_output()
+        run = self.run_to_end("bash", "-c", '"$@" 2>&1 >/dev/null | true; exit ${PIPESTATUS[0]}', "bash",
+                              PIRACEMA, "run", "-n", "2", LINES, "in", "out")
+        self.assertEqual(0, run.returncode)
+        self.check_output()
+
     def test_an_answer_that_cannot_be_written_is_a_failure(self):
         self.assertEqual(0, self.run_to_end(*self.job("--snapshots", "s")).returncode)
         for command in [["graph", LINES, "in", "out"], ["snapshots", "s"], ["--help"],

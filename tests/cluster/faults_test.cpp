@@ -102,10 +102,25 @@ TEST_CASE("an operator that stands still keeps its process only until the others
   const int stuck = std::stoi(contents(fault));
   ::kill(job.worker((stuck + 1) % 4).pid, SIGKILL);
   const Event lost = job.wait_for("lost", [](const Event& event) {
-    return event["how"] == "it did not load its state in time";
+    return event["how"] == "an operator did not return within 1000 ms to load its state";
   });
   CHECK(lost["worker"] == stuck);
   CHECK(is_in("check/", lost["replicas"]));
   CHECK(job.wait() == 0);
   CHECK(stream.is_right(3'000));
+}
+
+TEST_CASE("a survivor that takes three seconds to load its state is waited for, as it gets on") {
+  const Stream stream;
+  auto options = stream.endless();
+  options.push_back("slow=30");
+  Job job(stream.run(options));
+  job.wait_for("snapshot_taken");
+  ::kill(job.worker(3).pid, SIGKILL);
+  job.wait_for("running", [](const Event& event) { return event["epoch"] == 2; });
+  stream.let_end();
+  CHECK(job.wait() == 0);
+  CHECK(stream.is_right());
+  CHECK(job.events("lost").size() == 1);
+  CHECK(job.summary()["processes_started"] == 5);
 }

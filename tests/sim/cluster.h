@@ -50,6 +50,8 @@ class SimWorker {
   virtual ~SimWorker() = default;
   virtual void handle(const runtime::ToWorker& message) = 0;
   virtual runtime::Heartbeat heartbeat() = 0;
+  /// What it says with that while it goes back to a snapshot.
+  virtual std::optional<runtime::Restoring> restoring() { return std::nullopt; }
   /// One of its operators throws.
   virtual void fail_somewhere() = 0;
 };

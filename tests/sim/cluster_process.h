@@ -75,6 +75,7 @@ class Cluster::Process final : public ProcessHost {
  private:
   void beat() {
     if (connected_) say(worker_->heartbeat());
+    if (const auto restoring = worker_->restoring()) say(*restoring);
     after(cluster_.settings_.job.heartbeat_interval, [this] { beat(); });
   }
   void to_coordinator(const std::string& what, cluster::Event event) {
@@ -85,7 +86,8 @@ class Cluster::Process final : public ProcessHost {
   static std::string name_of(const runtime::FromWorker& message) {
     static const char* const names[] = {"hello",       "ready",        "saved",
                                         "save failed", "ended",        "operator failed",
-                                        "committed",   "first output", "heartbeat"};
+                                        "committed",   "first output", "heartbeat",
+                                        "restoring"};
     return names[message.index()];
   }
 

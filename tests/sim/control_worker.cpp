@@ -61,13 +61,14 @@ std::vector<ReplicaId> receivers(const flow::ReplicaPlan& plan) {
 class ControlWorker final : public SimWorker {
  public:
   ControlWorker(const GraphShape& shape, std::uint64_t items, Slot slot, ProcessHost& host,
-                std::optional<Poison> poison)
+                std::optional<Poison> poison, Loading loading)
       : shape_(shape),
         plan_(flow::make_plan(shape)),
         items_(items),
         slot_(slot),
         host_(host),
-        poison_(poison) {}
+        poison_(poison),
+        loading_(loading) {}
 
   void handle(const runtime::ToWorker& message) override {
     if (const auto* deploy = std::get_if<runtime::Deploy>(&message)) {
@@ -97,6 +98,13 @@ class ControlWorker final : public SimWorker {
     return beat;
   }
 
+  std::optional<runtime::Restoring> restoring() override {
+    if (deploy_.epoch == 0 || begun_) return std::nullopt;
+    const Time loads = host_.scheduler().now() - deployed_at_;
+    const auto bytes = loading_.gets_on ? static_cast<std::uint64_t>(loads.count()) : 0;
+    return runtime::Restoring{.epoch = deploy_.epoch, .busy = 0, .progress = bytes};
+  }
+
   void fail_somewhere() override {
     if (replicas_.empty()) return;
     host_.say(runtime::OperatorFailed{deploy_.epoch, replicas_.begin()->first,
@@ -107,6 +115,7 @@ class ControlWorker final : public SimWorker {
   void begin(const runtime::Deploy& deploy) {
     deploy_ = deploy;
     begun_ = false;
+    deployed_at_ = host_.scheduler().now();
     replicas_.clear();
     for (ReplicaId id = 0; id < deploy.placement.size(); ++id) {
       if (deploy.placement[id] == slot_) replicas_.emplace(id, plan_.replicas[id]);
@@ -116,6 +125,7 @@ class ControlWorker final : public SimWorker {
     if (host_.scheduler().random().chance(0.05)) {
       takes = host_.scheduler().between(milliseconds(100), milliseconds(1'500));
     }
+    if (deploy.restore) takes += loading_.takes;
     host_.after(takes, [this, epoch = deploy.epoch] {
       if (epoch != deploy_.epoch) return;
       if (auto restored = restore(); !restored) {
@@ -266,6 +276,8 @@ class ControlWorker final : public SimWorker {
   ProcessHost& host_;
   const std::optional<Poison> poison_;
   runtime::Deploy deploy_;
+  const Loading loading_;
+  Time deployed_at_{};
   bool begun_ = false;
   std::vector<Early> early_;
   std::map<ReplicaId, Replica> replicas_;
@@ -276,8 +288,8 @@ class ControlWorker final : public SimWorker {
 
 std::unique_ptr<SimWorker> make_control_worker(const GraphShape& shape, std::uint64_t items,
                                                Slot slot, ProcessHost& host,
-                                               std::optional<Poison> poison) {
-  return std::make_unique<ControlWorker>(shape, items, slot, host, poison);
+                                               std::optional<Poison> poison, Loading loading) {
+  return std::make_unique<ControlWorker>(shape, items, slot, host, poison, loading);
 }
 
 }  // namespace piracema::sim

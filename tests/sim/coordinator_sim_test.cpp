@@ -147,6 +147,32 @@ TEST_CASE("a job without faults takes its snapshots and ends after one epoch") {
   }
 }
 
+TEST_CASE("a state that takes long to load costs no worker but those that were killed") {
+  const GraphShape graph = shape();
+  for (const auto seed : seeds(100)) {
+    Cluster::Settings with = settings(seed);
+    with.chaos = {.until = seconds(20), .kill = seconds(10)};
+    Cluster cluster(with, [&](Slot slot, ProcessHost& host) {
+      return make_control_worker(graph, 250, slot, host, {}, {.takes = seconds(40)});
+    });
+    Referee referee(cluster);
+    std::size_t killed = 0;
+    cluster.on_action = [&, before = cluster.on_action](const Action& action) {
+      before(action);
+      const auto* tell = std::get_if<Tell>(&action);
+      const auto* lost = tell == nullptr ? nullptr : std::get_if<Lost>(&tell->note);
+      if (lost == nullptr) return;
+      const bool by_its_death = lost->how == "its process ended: killed by signal 9 (SIGKILL)" ||
+                                lost->how == "its connection ended";
+      CHECK(by_its_death);
+      killed += 1;
+    };
+    REQUIRE(cluster.run(seconds(600)));
+    CHECK(cluster.finish()->code == 0);
+    CHECK(cluster.spawned() == 3 + killed);
+  }
+}
+
 TEST_CASE("slow machines and a coordinator that stands still cost no worker") {
   const GraphShape graph = shape();
   for (const auto seed : seeds(200)) {

@@ -9,6 +9,7 @@
 
 #include "base/log.h"
 #include "base/parse.h"
+#include "base/refused_writes.h"
 #include "base/text.h"
 #include "smr/link/keys.h"
 #include "tools/arguments.h"
@@ -118,6 +119,7 @@ void KvCommand::add_operations(const std::string& footer) {
 }
 
 int KvCommand::run() {
+  refuse_large_writes();
   if (keygen_->parsed()) return keygen();
   if (replica_->parsed()) return replica();
   if (demo_->parsed()) return kv_demo(byzantine_, !memory_, directory_, json_);

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/log.h"
+#include "base/refused_writes.h"
 #include "base/text.h"
 #include "os/process.h"
 #include "tools/run/costs.h"
@@ -45,6 +46,9 @@ void print_end(const RunCommand& command, const cluster::JobReport& report) {
 }  // namespace
 
 int run_command(RunCommand command) {
+  // Whoever stops listening to what is told does not stop the job.
+  refuse_writes_to_nobody();
+  refuse_large_writes();
   if (command.json) set_log({.least = Level::warning, .json = true});
   auto program = cluster::find_program(command.job.command.front());
   if (!program) return refuse(program.error());

@@ -3,6 +3,7 @@
 #include <piracema/detail/assembly.h>
 #include <piracema/detail/callable.h>
 #include <piracema/detail/state_layout.h>
+#include <piracema/detail/restored.h>
 #include <piracema/graph.h>
 #include <piracema/operator.h>
 
@@ -63,6 +64,23 @@ void with_item(Batch& batch, Bytes bytes, const Use& use) {
   use(item_of<In>(batch, bytes));
 }
 
+/// A state as it is taken over: says how far that is.
+class StateReader : public BufferReader {
+ public:
+  using BufferReader::BufferReader;
+  ~StateReader() override { note_restored(unsaid_); }
+
+ private:
+  std::streamsize xsgetn(char* to, std::streamsize count) override {
+    unsaid_ += static_cast<std::size_t>(count);
+    if (unsaid_ >= said_each) note_restored(std::exchange(unsaid_, 0));
+    return BufferReader::xsgetn(to, count);
+  }
+
+  static constexpr std::size_t said_each = std::size_t{16} << 10;
+  std::size_t unsaid_ = 0;
+};
+
 /// What all blocks have in common: their code, and its hooks as far as it has them.
 template <class F>
 class BlockOperator : public Operator {
@@ -87,7 +105,7 @@ class BlockOperator : public Operator {
     if constexpr (Positioned<F>) {
       code_.seek(Codec<std::decay_t<decltype(code_.position())>>::decode(in));
     } else if constexpr (Archived<F>) {
-      BufferReader reader(in);
+      StateReader reader(in);
       std::istream stream(&reader);
       try {
         cereal::BinaryInputArchive archive(stream);

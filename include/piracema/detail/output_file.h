@@ -13,7 +13,8 @@ namespace piracema::detail {
 ///
 /// Until `finish` it is `PATH.partial`, so that nobody takes half of an output for a whole one,
 /// and a job that begins again knows its own file from the user's. Its state is the length that
-/// `prepare` made durable; a restored file is cut to that. Everything that fails (a full disk, an
+/// `prepare` made durable; a restored file is cut to that. It belongs to one process at a time, by a
+/// lock on the file: that of another job is an error. Everything that fails (a full disk, an
 /// output that exists) throws std::runtime_error naming the file and the reason.
 class OutputFile {
  public:
@@ -41,7 +42,9 @@ class OutputFile {
 
  private:
   std::string partial() const { return path_ + ".partial"; }
-  void create();
+  void create(bool previous_may_live);
+  void remove_left();
+  void hold();
   void reopen(bool previous_may_live);
   void take_over();
   void flush();

@@ -8,8 +8,6 @@
 namespace piracema::cluster {
 
 namespace {
-// Somebody who knocks without end must not fill the log.
-constexpr std::uint64_t refusals_told_max = 20;
 // A Hello brings the graph along: some 100 bytes a node.
 constexpr net::FrameLimits hello_limits{.head_bytes = std::uint64_t{4} << 20, .body_bytes = 0};
 }  // namespace
@@ -30,7 +28,10 @@ Result<std::string> Door::listen(const std::string& host) {
 }
 
 Door::Door(net::Poller& poller, std::string token, Events events)
-    : poller_(poller), token_(std::move(token)), events_(std::move(events)) {}
+    : poller_(poller),
+      token_(std::move(token)),
+      events_(std::move(events)),
+      warnings_(poller) {}
 
 Door::~Door() { shut(); }
 
@@ -107,12 +108,7 @@ void Door::refuse(std::uint64_t stranger, const std::string& why) {
   const auto node = strangers_.extract(stranger);
   if (node.empty()) return;
   node.mapped().line->close();
-  refused_count_ += 1;
-  if (refused_count_ > refusals_told_max) return;
-  log(Level::warning,
-      concat(
-          "refused a connection from ", node.mapped().peer, ": ", why,
-          refused_count_ == refusals_told_max ? "; further ones are refused without a word" : ""));
+  warnings_.warn(concat("refused a connection from ", node.mapped().peer, ": ", why));
 }
 
 }  // namespace piracema::cluster

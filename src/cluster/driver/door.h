@@ -11,6 +11,7 @@
 #include "control/messages/control.h"
 #include "host/agent_messages.h"
 #include "loop/poller.h"
+#include "loop/stranger_warnings.h"
 #include "net/session/handshake.h"
 #include "net/socket/connection.h"
 #include "net/socket/listener.h"
@@ -66,7 +67,7 @@ class Door {
   std::vector<std::unique_ptr<net::Listener>> listeners_;
   std::map<std::uint64_t, Stranger> strangers_;
   std::uint64_t stranger_count_ = 0;
-  std::uint64_t refused_count_ = 0;
+  net::StrangerWarnings warnings_;
 };
 
 }  // namespace piracema::cluster

@@ -155,6 +155,7 @@ TEST_CASE("a sink that crashes at any moment ends with the bytes of one that did
         const Context context{.node = "write", .previous_may_live = random.chance(0.5)};
         // Without a snapshot there is no knowing whose a finished output is; see below.
         if (state.empty()) fs::remove(path);
+        if (!context.previous_may_live) sink.reset();  // It is gone, and its lock with it.
         sink = started(prototype, state, context);
         next = next_saved;
       }
@@ -192,6 +193,31 @@ TEST_CASE("a sink that had finished stays finished") {
   directory.file("out", "al");
   CHECK(error_of([&] { started(prototype, state); }) ==
         "output '" + directory.path("out") + "' was complete with 3 bytes, found 2");
+}
+
+TEST_CASE("an output that another job writes is refused, and stays as it is, until that is gone") {
+  const TemporaryDirectory directory;
+  const std::string path = directory.path("out");
+  const Text prototype(path, true);
+  auto first = started(prototype);
+  (*first)("first");
+  const Buffer state = snapshot(*first);
+  const std::string who = "process " + std::to_string(::getpid());
+  const std::string refused = "output '" + path + "' is being written by " + who +
+                              ": every job wants its own";
+  CHECK(error_of([&] { started(prototype); }) == refused);
+  CHECK(error_of([&] { started(prototype, state); }) == refused);
+  CHECK(content(path + ".partial") == "first");
+
+  // A replacement of the same job need not know whether the former one is gone.
+  const auto second = started(prototype, state, {.node = "write", .previous_may_live = true});
+  CHECK(error_of([&] { started(prototype); }) == refused);
+  first.reset();
+  CHECK(error_of([&] { started(prototype); }) == refused);
+  second->finish();
+  CHECK(content(path) == "first");
+  started(prototype)->finish();
+  CHECK(content(path).empty());
 }
 
 TEST_CASE("a frozen former writer that wakes up harms nothing") {
@@ -297,7 +323,8 @@ TEST_CASE("a full disk is an error that says why and where") {
   REQUIRE(::setrlimit(RLIMIT_FSIZE, &before) == 0);
   std::signal(SIGXFSZ, handler);
   CHECK(error == "output '" + directory.path("out.partial") +
-                     "' cannot be written at byte 300000: File too large");
+                     "' cannot be written at byte 300000: File too large: files may have 300000 "
+                     "bytes here (ulimit -f)");
 }
 
 TEST_CASE("an output that has lost committed bytes is refused") {

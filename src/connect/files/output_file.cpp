@@ -9,6 +9,7 @@
 #include <stdexcept>
 
 #include "base/text.h"
+#include "connect/files/file_holder.h"
 
 namespace piracema::detail {
 
@@ -96,7 +97,7 @@ void OutputFile::start(const Context& context) {
   if (context.replicas > 1) path_ += concat('.', context.replica);
   buffer_.clear();
   buffer_.reserve(buffer_bytes);
-  if (!begun_) return create();
+  if (!begun_) return create(context.previous_may_live);
   if (!finished_) return reopen(context.previous_may_live);
   const auto found = status_of(path_);
   if (!found || static_cast<std::uint64_t>(found->st_size) != durable_) {
@@ -106,19 +107,46 @@ void OutputFile::start(const Context& context) {
   written_ = durable_;
 }
 
-void OutputFile::create() {
+// Two jobs that write to one file are told apart by a lock on it: the second one must not remove
+// what the first one has open. A former writer that may yet wake up keeps its lock, and gets a file
+// without a name instead.
+void OutputFile::hold() {
+  if (const auto holder = other_holder(fd_.get())) {
+    fail(path_, concat("is being written by ", *holder, ": every job wants its own"));
+  }
+}
+
+// What a stopped job left is not written to again: its process may still be there.
+void OutputFile::remove_left() {
+  fd_ = OwnFd(::open(partial().c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW));
+  if (!fd_) {
+    if (errno != ENOENT) fail_errno(partial(), "cannot be opened to be removed");
+    return;
+  }
+  hold();
+  // Somebody else may have removed it meanwhile, and made a new one, whose lock we do not have.
+  const auto named = status_of(partial());
+  if (named && !same_file(*named, status_of(fd_, partial()))) return remove_left();
+  if (::unlink(partial().c_str()) != 0 && errno != ENOENT) {
+    fail_errno(partial(), "cannot be removed");
+  }
+}
+
+void OutputFile::create(bool previous_may_live) {
   if (const auto found = status_of(path_)) {
     if (!S_ISREG(found->st_mode)) fail(path_, "exists and is not a regular file");
     if (!overwrite_) fail(path_, "exists: remove it or ask to overwrite");
   } else if (Status link{}; !overwrite_ && ::lstat(path_.c_str(), &link) == 0) {
     fail(path_, "is a link to nothing: remove it or ask to overwrite");
   }
-  // What a stopped job left is not written to again: its process may still be there.
-  if (::unlink(partial().c_str()) != 0 && errno != ENOENT) {
+  if (!previous_may_live) {
+    remove_left();
+  } else if (::unlink(partial().c_str()) != 0 && errno != ENOENT) {
     fail_errno(partial(), "cannot be removed");
   }
   fd_ = OwnFd(::open(partial().c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
   if (!fd_) fail_errno(partial(), "cannot be created");
+  hold();
   sync_directory_of(path_);
   begun_ = true;
 }
@@ -139,8 +167,10 @@ void OutputFile::reopen(bool previous_may_live) {
   if (found < durable_) {
     fail(partial(), concat("was cut: want at least ", durable_, " bytes, found ", found));
   }
+  if (!previous_may_live) hold();
   if (previous_may_live) {
     take_over();
+    hold();
   } else if (::ftruncate(fd_.get(), static_cast<off_t>(durable_)) != 0) {
     fail_errno(partial(), concat("cannot be cut to ", durable_, " bytes"));
   }

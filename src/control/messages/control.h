@@ -45,6 +45,18 @@ struct Ready {
   auto fields() { return std::tie(epoch); }
 };
 
+/// How far a process is with going back. Sent with each heartbeat until it is Ready: to load a large
+/// state takes as long as it takes.
+struct Restoring {
+  Epoch epoch = 0;
+  /// Replicas that are still at what their operators did before.
+  std::uint32_t busy = 0;
+  /// Bytes of state that were read and taken over, and steps on the way: it changes while the
+  /// process gets on.
+  std::uint64_t progress = 0;
+  auto fields() { return std::tie(epoch, busy, progress); }
+};
+
 /// A replica's state is in the store, durable.
 struct Saved {
   Epoch epoch = 0;
@@ -128,7 +140,7 @@ struct Heartbeat {
 };
 
 using FromWorker = std::variant<Hello, Ready, Saved, SaveFailed, Ended, OperatorFailed, Committed,
-                                FirstOutput, Heartbeat>;
+                                FirstOutput, Heartbeat, Restoring>;
 
 // ---- the coordinator to a worker -----------------------------------------------------------
 

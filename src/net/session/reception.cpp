@@ -38,7 +38,7 @@ Result<Done> Reception::listen_locally() {
   if (!address) return address.error();
   auto listener = Listener::open(poller_, *address, [this](Fd socket, const Address& from) {
     if (is_our_user(socket.get())) return accept(std::move(socket), from);
-    log(Level::warning, "refused a connection from another user of this host");
+    warnings_.warn("refused a connection from another user of this host");
   });
   if (!listener) return listener.error();
   local_listener_ = std::move(*listener);
@@ -52,7 +52,11 @@ std::string Reception::address() const {
 
 Reception::Reception(Poller& poller, std::string token, std::chrono::milliseconds timeout,
                      Events events)
-    : poller_(poller), token_(std::move(token)), timeout_(timeout), events_(std::move(events)) {}
+    : poller_(poller),
+      token_(std::move(token)),
+      timeout_(timeout),
+      events_(std::move(events)),
+      warnings_(poller) {}
 
 Reception::~Reception() {
   for (auto& [id, stranger] : strangers_) stranger.connection->close();
@@ -104,12 +108,16 @@ Result<Done> Reception::take_proof(Stranger& stranger, const wire::Frame& frame)
 void Reception::refuse(std::uint64_t id, const Error& why) {
   const Stranger stranger = std::move(strangers_.extract(id).mapped());
   stranger.connection->close();
-  const std::string warning =
+  std::string warning =
       concat("refused a connection from ", stranger.host, ": ", why.message);
   // Who calls again and again for the same reason is told of once; who just left, not at all.
   if (last_warnings_.size() > hosts_remembered_max) last_warnings_.clear();
   const bool again = std::exchange(last_warnings_[stranger.host], warning) == warning;
-  log(why.code == Errc::io || again ? Level::debug : Level::warning, warning);
+  if (why.code == Errc::io || again) {
+    log(Level::debug, warning);
+  } else {
+    warnings_.warn(std::move(warning));
+  }
 }
 
 }  // namespace piracema::net

@@ -11,6 +11,7 @@
 #include <string>
 
 #include "loop/poller.h"
+#include "loop/stranger_warnings.h"
 #include "net/rings/byte_channel.h"
 #include "net/session/handshake.h"
 #include "net/socket/connection.h"
@@ -75,8 +76,9 @@ class Reception {
   std::unique_ptr<Listener> listener_, local_listener_;
   std::map<std::uint64_t, Stranger> strangers_;
   std::uint64_t stranger_count_ = 0;
-  /// By host.
+  /// Of each host.
   std::map<std::string, std::string> last_warnings_;
+  StrangerWarnings warnings_;
 };
 
 }  // namespace piracema::net

@@ -146,6 +146,7 @@ class Replica {
   std::deque<SnapshotId> triggers_;
   std::deque<SnapshotId> commits_;
   SnapshotId last_saved_ = 0;
+  std::size_t last_part_bytes_ = 0;
   SourcePace source_;
   /// Items that a node which is a whole program has made.
   std::uint64_t consumed_ = 0;

@@ -4,6 +4,8 @@
 #include <chrono>
 #include <utility>
 
+#include "base/restore_progress.h"
+
 namespace piracema::runtime {
 
 namespace {
@@ -40,6 +42,13 @@ void ReplicaActor::begin(Epoch epoch, std::function<Result<Beginning>()> read_st
 }
 
 Actor::Turn ReplicaActor::turn() {
+  in_turn_.store(true, std::memory_order_relaxed);
+  const Turn next = take_turn();
+  in_turn_.store(false, std::memory_order_relaxed);
+  return next;
+}
+
+Actor::Turn ReplicaActor::take_turn() {
   read_mail();
   if (quit_) return {Next::ended};
   if (to_begin_) do_begin();
@@ -100,8 +109,11 @@ void ReplicaActor::do_begin() {
   const Begin begin = std::move(*to_begin_);
   to_begin_.reset();
   epoch_ = begin.epoch;
+  restores_ = epoch_;
+  const RestoreProgress counts(restored_);
   credits_.clear();
   replica_.reset();
+  detail::note_restored(1);  // To forget a large state takes a while, too.
   auto beginning = begin.read_state();
   if (!beginning) {
     owner_.failed(epoch_, self_, std::nullopt, beginning.error().message);

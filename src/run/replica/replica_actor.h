@@ -64,6 +64,11 @@ class ReplicaActor final : public Actor, public Port {
   /// The item that it is at work on; Progress::no_item if there is none.
   std::uint64_t item() const { return at_work_->load(std::memory_order_relaxed); }
 
+  /// Any thread. Its operator is still at what it did before `epoch`.
+  bool is_busy_before(Epoch epoch) const { return in_turn_ && restores_ < epoch; }
+  /// Changes while the replica begins: bytes of its state, and steps.
+  std::uint64_t restored() const { return restored_; }
+
  private:
   struct Parcel {
     Epoch epoch;
@@ -89,6 +94,7 @@ class ReplicaActor final : public Actor, public Port {
   using Letter = std::variant<Parcel, Begin, Go, TriggerLetter, CommitLetter, Quit>;
 
   Turn turn() override;
+  Turn take_turn();
   Turn step();
   void read_mail();
   void open(Letter letter);
@@ -117,6 +123,11 @@ class ReplicaActor final : public Actor, public Port {
   Threads& threads_;
   std::atomic<std::uint64_t> own_at_work_{Progress::no_item};
   std::atomic<std::uint64_t>* const at_work_;
+
+  std::atomic<bool> in_turn_{false};
+  /// The newest epoch that it has begun to go back for.
+  std::atomic<Epoch> restores_{0};
+  std::atomic<std::uint64_t> restored_{0};
 
   Mailbox<Letter> mailbox_{parker()};
   Counters counters_;

@@ -43,12 +43,17 @@ void Replica::snapshot(SnapshotId snapshot) {
     operator_->prepare(snapshot);
     outbox_.flush();
     count_out();
-    Buffer state, part;
-    operator_->save(state);
+    // A large state is written once, where it is to lie, and its memory does not have to grow again.
+    Buffer part;
+    part.reserve(last_part_bytes_);
     wire::Writer writer(part);
     const Stage stage = ended_ ? Stage::ended : cycle_ended_ ? Stage::cycle_ended : Stage::running;
     writer.number(static_cast<std::uint8_t>(stage));
-    writer.bytes(state);
+    const std::size_t begin = part.size();
+    writer.number(std::uint64_t{0});
+    operator_->save(part);
+    wire::write_number(part.data() + begin, std::uint64_t{part.size() - begin - sizeof(std::uint64_t)});
+    last_part_bytes_ = part.size();
     last_saved_ = snapshot;
     if (plan_.is_head) {
       barriers_.cut(snapshot, std::move(part));

@@ -212,6 +212,21 @@ Heartbeat Worker::heartbeat() const {
   return beat;
 }
 
+std::optional<Restoring> Worker::restoring() {
+  Restoring state{.epoch = epoch_.load()};
+  {
+    std::lock_guard lock(mutex_);
+    if (state.epoch == 0 || said_ready_ == state.epoch) return std::nullopt;
+    state.progress -= to_begin_ + to_connect_.size();  // They count down, bytes up.
+  }
+  for (const auto& replica : replicas_) {
+    if (!replica) continue;
+    state.busy += replica->is_busy_before(state.epoch) ? 1 : 0;
+    state.progress += replica->restored();
+  }
+  return state;
+}
+
 // ---- readiness ------------------------------------------------------------------------------
 
 void Worker::begun(Epoch epoch, ReplicaId) {

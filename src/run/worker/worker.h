@@ -58,6 +58,9 @@ class Worker final : public ReplicaOwner {
   void handle(const ToWorker& message);
   /// What all local replicas have done. That thread, and those of the replicas.
   Heartbeat heartbeat() const;
+  /// How far they are with going back; nothing once they are ready, or before there are any. The
+  /// owner's thread.
+  std::optional<Restoring> restoring();
 
   // ---- any thread: what the transport tells
   void on_connected(Slot peer, std::uint32_t incarnation);

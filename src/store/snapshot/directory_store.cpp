@@ -12,6 +12,9 @@
 #include <filesystem>
 #include <functional>
 #include <new>
+#include <span>
+
+#include <piracema/detail/restored.h>
 
 #include "base/parse.h"
 #include "base/text.h"
@@ -173,6 +176,22 @@ Result<Done> DirectoryStore::find(std::optional<SnapshotId> snapshot) {
   return Error{Errc::not_found, concat(manifest_path(*snapshot), ": no such file")};
 }
 
+namespace {
+
+// In pieces, so that it is seen to get on.
+Result<Done> read_state(const ReadableFile& file, std::span<std::byte> room) {
+  constexpr std::size_t piece_bytes = std::size_t{4} << 20;
+  for (std::size_t done = 0; done < room.size();) {
+    const auto piece = room.subspan(done, std::min(piece_bytes, room.size() - done));
+    if (auto read = read_at(file, part_header_bytes + done, piece); !read) return read;
+    detail::note_restored(piece.size());
+    done += piece.size();
+  }
+  return Done{};
+}
+
+}  // namespace
+
 Result<Buffer> DirectoryStore::get(SnapshotId snapshot, const Part& part) {
   auto file = open_for_reading(part_path(snapshot, part.replica));
   if (!file) {
@@ -195,7 +214,7 @@ Result<Buffer> DirectoryStore::get(SnapshotId snapshot, const Part& part) {
     return Error{Errc::io, concat(file->path, ": no memory for its ", part.bytes, " bytes")};
   }
   PartTrailer trailer{};
-  read = read_at(*file, part_header_bytes, {state.data(), state.size()});
+  read = read_state(*file, {state.data(), state.size()});
   if (read) read = read_at(*file, part_header_bytes + part.bytes, trailer);
   if (!read) return read.error();
   if (auto same = check_part_state(file->path, state, trailer, part); !same) return same.error();

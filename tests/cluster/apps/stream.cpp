@@ -1,13 +1,13 @@
 // Numbers, a farm with a state for each key, a farm where things go wrong, lines in order: what
 // most tests run, alone or under `piracema run`.
 //
-//     stream_app OUT [items=N] [until=FILE] [pause_us=T] [ballast=BYTES] [every_ms=T] [resume]
+//     stream_app OUT [items=N] [until=FILE] [pause_us=T] [ballast=BYTES] [slow=N] [every_ms=T] [resume]
 //     [stop-at-start]
 //     [die-at-start=SIGNAL] [always]
 //                [fault=throw|throw-once|segv|abort|stick|stick-once|freeze|hang-up|exit at=N]
 //
 // The source waits `pause_us` before each number and ends after `items`, or once FILE exists.
-// Each state carries `ballast` more bytes. `fault` says what happens at number `at` in the farm
+// Each state carries `ballast` more bytes, and N blocks that take a tenth of a second each to load. `fault` says what happens at number `at` in the farm
 // "check"; `stick` does not return. `throw-once` and `stick-once` do it once in the life of OUT.
 // OUT.fault tells that one of these has happened, and in which slot. `freeze` stops the process,
 // `hang-up` closes its connections, `exit` is exit(0). With `stop-at-start` the first process that
@@ -54,6 +54,7 @@ struct Numbers {
 /// What comes out depends on all items of the same key before: a loss or a double shows.
 struct Chain {
   std::string ballast;
+  std::int64_t slow_blocks = 0;
   std::map<std::int64_t, std::uint64_t> sums;
 
   static std::int64_t key(const std::int64_t& n) { return n % 37; }
@@ -66,6 +67,11 @@ struct Chain {
   template <class Archive>
   void serialize(Archive& archive) {
     archive(ballast, sums);
+    std::string block(32'768, 'x');
+    for (std::int64_t i = 0; i < slow_blocks; ++i) {
+      if (Archive::is_loading::value) std::this_thread::sleep_for(std::chrono::milliseconds(100));
+      archive(block);
+    }
   }
 };
 
@@ -122,7 +128,8 @@ int main(int argc, char** argv) {
                         .until = options.text("until"),
                         .pause = std::chrono::microseconds(options.number("pause_us", 0))};
   const Chain chain{.ballast =
-                        std::string(static_cast<std::size_t>(options.number("ballast", 0)), 'x')};
+                        std::string(static_cast<std::size_t>(options.number("ballast", 0)), 'x'),
+                    .slow_blocks = options.number("slow", 0)};
   const Check check{
       .fault = options.text("fault"), .out = options.out(), .at = options.number("at", 0)};
   return run(pipeline(source("numbers", numbers), farm("chain", 3, chain).by_key(Chain::key),
