@@ -22,7 +22,8 @@ PUBLIC = {
     "wire": ["batch", "codec"],
     "smr": ["smr"],
     "flow": ["blocks", "detail", "graph", "groups", "operator", "poll", "sequence"],
-    "connect": ["detail/file_share", "detail/output_file", "detail/own_fd", "files"],
+    "connect": ["detail/file_share", "detail/journal", "detail/output_file", "detail/own_fd",
+                "detail/readiness", "directory", "files", "pipe", "socket"],
     "cluster": ["detail/operator_stages", "operators", "piracema", "run"],
 }
 ROOM_OF_HEADER = {header: room for room, headers in PUBLIC.items() for header in headers}

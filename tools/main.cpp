@@ -168,6 +168,9 @@ void CommandLine::add_run() {
   add_parsed(*run_app, "--cycle-bytes", "SIZE", job.cycle_bytes, parse_bytes,
              "What may wait to be taken back into a cycle, such as\n"
              "512MiB; more is an error; default: 1GiB");
+  run_app->add_flag("--stdin", job.hand_on_input,
+                    "Workers of this host get the standard input of this\n"
+                    "command; else theirs is empty");
   add_parsed(*run_app, "--mpirun", "COMMAND", job.mpirun, parse_words,
              "mpirun and its own options, for --transport mpi;\n"
              "default: mpirun");

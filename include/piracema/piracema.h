@@ -2,8 +2,11 @@
 
 // All that a program written with building blocks needs.
 #include <piracema/blocks.h>
+#include <piracema/directory.h>
 #include <piracema/error.h>
 #include <piracema/files.h>
 #include <piracema/groups.h>
+#include <piracema/pipe.h>
 #include <piracema/run.h>
 #include <piracema/sequence.h>
+#include <piracema/socket.h>

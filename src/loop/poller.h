@@ -63,6 +63,10 @@ class Poller {
   /// told not to wait, or woken.
   bool is_returning() const { return returning_; }
 
+  /// Can be read while something is ready, for whoever waits for several pollers. Timers do not
+  /// make it so.
+  int handle() const { return epoll_.get(); }
+
   /// Goes on until `stop`, which any thread may call, also before.
   void run();
   void stop();

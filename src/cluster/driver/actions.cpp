@@ -26,6 +26,10 @@ void DriverLoop::start(Crew::Id id) {
   if (start_elsewhere(id)) return;
   tally_.report.processes_started += 1;
   Launch launch = launch_;
+  if (options_.hand_on_input) {
+    launch.input = STDIN_FILENO;
+    set_variable(launch.environment, "PIRACEMA_STDIN=1");
+  }
   for (const std::string& variable : environment_here(id.first)) {
     set_variable(launch.environment, variable);
   }

@@ -51,6 +51,8 @@ struct JobOptions {
   bool cannot_end_processes = false;
   /// What workers write to standard output goes to standard error.
   bool output_to_error = false;
+  /// Workers of this host get this process's standard input; else theirs is empty.
+  bool hand_on_input = false;
 };
 
 /// Looks on. Called on the thread of `run_job`; must not block. Times are since the start.

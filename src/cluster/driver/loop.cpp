@@ -150,7 +150,7 @@ Result<Done> DriverLoop::open_door() {
 
 void DriverLoop::prepare_launch(const Doorway& doorway) {
   launch_ = {.command = options_.command,
-             .environment = {"PIRACEMA_GRAPH_FD=", concat("PIRACEMA_COORDINATOR=", doorway.address),
+             .environment = {"PIRACEMA_GRAPH_FD=", "PIRACEMA_STDIN=", concat("PIRACEMA_COORDINATOR=", doorway.address),
                              concat("PIRACEMA_TOKEN=", doorway.token),
                              concat("PIRACEMA_SNAPSHOTS=", options_.snapshots),
                              concat("PIRACEMA_DEAD_LETTERS=", options_.dead_letters),

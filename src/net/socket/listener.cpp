@@ -3,6 +3,7 @@
 #include <sys/socket.h>
 
 #include <cerrno>
+#include <utility>
 
 #include "base/log.h"
 #include "base/text.h"
@@ -62,8 +63,18 @@ void Listener::watch() {
   poller_.watch(socket_.get(), EPOLLIN, [this](std::uint32_t) { accept(); });
 }
 
+void Listener::hold() {
+  if (std::exchange(held_, true)) return;
+  if (!resting_) poller_.forget(socket_.get());
+}
+
+void Listener::go_on() {
+  if (!std::exchange(held_, false)) return;
+  if (!resting_) watch();
+}
+
 void Listener::accept() {
-  for (int i = 0; i < accepted_at_once; ++i) {
+  for (int i = 0; i < accepted_at_once && !held_; ++i) {
     sockaddr_storage peer{};
     socklen_t size = sizeof peer;
     Fd socket(::accept4(socket_.get(), reinterpret_cast<sockaddr*>(&peer), &size,
@@ -84,7 +95,7 @@ void Listener::rest() {
   poller_.forget(socket_.get());
   resting_ = poller_.at(now() + rest_time, [this] {
     resting_.reset();
-    watch();
+    if (!held_) watch();
   });
 }
 

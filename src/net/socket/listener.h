@@ -28,6 +28,10 @@ class Listener {
                                                 OnAccept on_accept);
   ~Listener();
 
+  /// Leaves those who call in line, until `go_on`.
+  void hold();
+  void go_on();
+
   /// "127.0.0.1:4711" or "local:NAME".
   std::string address() const { return address_.text(); }
 
@@ -43,6 +47,7 @@ class Listener {
   Address address_;
   OnAccept on_accept_;
   std::optional<Poller::Timer> resting_;
+  bool held_ = false;
 };
 
 }  // namespace piracema::net
