@@ -6,6 +6,7 @@
 #include <ctime>
 #include <mutex>
 
+#include "base/log_time.h"
 #include "base/text.h"
 
 namespace piracema {
@@ -15,13 +16,18 @@ namespace {
 std::mutex mutex;
 LogSettings settings;
 std::string status_line;
+bool with_times = false;
 
 const char* name_of(Level level) {
   switch (level) {
-    case Level::debug: return "debug";
-    case Level::info: return "info";
-    case Level::warning: return "warning";
-    case Level::error: return "error";
+    case Level::debug:
+      return "debug";
+    case Level::info:
+      return "info";
+    case Level::warning:
+      return "warning";
+    case Level::error:
+      return "error";
   }
   return "";
 }
@@ -55,8 +61,20 @@ std::string as_json(Level level, std::string_view message) {
                 "}\n");
 }
 
+std::string time_of_day() {
+  timespec time{};
+  clock_gettime(CLOCK_REALTIME, &time);
+  tm parts{};
+  gmtime_r(&time.tv_sec, &parts);
+  char day[32], all[48];
+  std::strftime(day, sizeof day, "%Y-%m-%dT%H:%M:%S", &parts);
+  std::snprintf(all, sizeof all, "%s.%03ldZ ", day, time.tv_nsec / 1'000'000);
+  return all;
+}
+
 std::string as_text(Level level, std::string_view message) {
-  std::string line = "piracema";
+  std::string line = with_times ? time_of_day() : "";
+  line += "piracema";
   if (!settings.who.empty()) line += concat(" ", settings.who);
   line += ": ";
   if (level == Level::warning || level == Level::error) line += concat(name_of(level), ": ");
@@ -79,6 +97,11 @@ constexpr std::string_view clear_line = "\r\x1b[K";
 void set_log(LogSettings to) {
   std::lock_guard lock(mutex);
   settings = std::move(to);
+}
+
+void set_log_times(bool on) {
+  std::lock_guard lock(mutex);
+  with_times = on;
 }
 
 LogSettings log_settings() {

@@ -8,6 +8,7 @@
 #include <cstdio>
 
 #include "base/log.h"
+#include "base/log_time.h"
 #include "base/parse.h"
 #include "base/refused_writes.h"
 #include "base/text.h"
@@ -68,6 +69,7 @@ KvCommand::KvCommand(CLI::App& app) {
   add_demo(footer);
   add_operations(footer);
   administration_ = std::make_unique<KvAdministration>(*kv_, footer);
+  status_ = std::make_unique<KvStatus>(*kv_, footer);
 }
 
 void KvCommand::add_keygen(const std::string& footer) {
@@ -83,6 +85,8 @@ void KvCommand::add_replica(const std::string& footer) {
   replica_->add_option("--key", key_, "Its key file")->required();
   replica_->add_option("--directory", directory_, "Where it keeps its log, for it alone")
       ->required();
+  replica_->add_option("--listen", listen_,
+                       "Where it listens, if others reach it elsewhere: 0.0.0.0:7000");
   replica_->add_flag("--first-start", first_start_,
                      "The group is new: an empty directory was not lost");
   replica_->add_flag("--json", json_, "What it says about itself as JSON lines");
@@ -124,6 +128,7 @@ int KvCommand::run() {
   if (replica_->parsed()) return replica();
   if (demo_->parsed()) return kv_demo(byzantine_, !memory_, directory_, json_);
   if (administration_->parsed()) return administration_->run();
+  if (status_->parsed()) return status_->run();
   return operate();
 }
 
@@ -136,6 +141,7 @@ int KvCommand::keygen() const {
 
 int KvCommand::replica() const {
   set_log({.json = json_, .who = concat("replica ", id_)});
+  set_log_times(true);
   const auto configuration = smr::read_configuration(config_);
   if (!configuration) return fail(configuration.error());
   const auto machine = smr::kv::make_machine();
@@ -144,6 +150,7 @@ int KvCommand::replica() const {
   options.key_file = key_;
   options.directory = directory_;
   options.first_start = first_start_;
+  options.listen = listen_;
   return smr::run_replica(*configuration, options, *machine);
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tools/kv/administration.h"
+#include "tools/kv/status.h"
 
 namespace piracema::tools {
 
@@ -36,8 +37,9 @@ class KvCommand {
   CLI::App* demo_ = nullptr;
   std::vector<CLI::App*> operations_;
   std::unique_ptr<KvAdministration> administration_;
+  std::unique_ptr<KvStatus> status_;
 
-  std::string config_, key_, directory_, file_;
+  std::string config_, key_, directory_, file_, listen_;
   std::uint32_t id_ = 0;
   std::uint64_t client_ = 1;
   std::string timeout_ = "10s";

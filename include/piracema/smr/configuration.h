@@ -35,7 +35,8 @@ struct Configuration {
   struct Replica {
     /// For ever: another machine in its place is another replica.
     std::uint32_t id = 0;
-    /// "10.0.0.1:7000" or "[::1]:7000": where replicas and clients reach it.
+    /// "10.0.0.1:7000", "[::1]:7000" or "db-1.example.org:7000": where replicas and clients reach
+    /// it.
     std::string address;
     /// 64 hexadecimal digits, as `piracema kv keygen` prints them.
     std::string public_key;

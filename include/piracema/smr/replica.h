@@ -20,6 +20,9 @@ struct ReplicaOptions {
   /// Where the replica keeps its log and checkpoints: for it alone, made if it is missing. It must
   /// stay what the replica has left there: an older copy of it is a lie about what was promised.
   std::string directory;
+  /// Where it listens, if that is not where others reach it, as in a container or behind a
+  /// translation of addresses: "0.0.0.0:7000". Empty: its address in the configuration.
+  std::string listen = {};
   /// This replica starts for the first time ever: an empty directory is as it should be. Else it
   /// was lost with what the replica had promised, and the replica is silent until it has caught up.
   bool first_start = false;
@@ -41,9 +44,11 @@ class Replica {
   Replica(const Replica&) = delete;
   Replica& operator=(const Replica&) = delete;
 
-  /// Takes part until `stop`, on this thread (and those that the configuration asks for). Ends with
-  /// Errc::io when the disk does not keep what it is given, Errc::failed when this replica must not
-  /// go on, as when its state differs from the others'; the message says why.
+  /// Takes part until `stop`, or until an administrator has removed it, on this thread (and those
+  /// that the configuration asks for). Ends with Errc::config when others remember it with another
+  /// memory and `first_start` was said for a directory that was lost, Errc::io when the disk does
+  /// not keep what it is given, Errc::failed when this replica must not go on, as when its state
+  /// differs from the others'; the message says why.
   Result<Done> run();
   /// Any thread.
   void stop();

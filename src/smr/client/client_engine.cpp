@@ -71,7 +71,7 @@ void ClientEngine::call(const MemberInfo& replica,
     return;
   }
   const auto key = parse_public_key(replica.public_key);
-  const auto address = net::Address::parse(replica.address);
+  const auto address = net::HostPort::parse(replica.address);
   if (!key || !address) return;  // Of a later view, which its members took all the same.
   Link::Events events;
   events.known = [this, id](Link&) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/log_limit.h"
 #include "smr/link/client_wire.h"
 #include "smr/link/link.h"
 #include "smr/request.h"
@@ -14,20 +15,24 @@
 
 namespace piracema::smr {
 
-/// The clients of one replica: many sessions on each link. A client that asks for more than its
-/// share is read from no more until it has been answered, so that it waits in its own socket and
-/// the others go on. Belongs to the poller's thread.
+/// The clients of one replica: many links of each, many sessions on each link. A client that asks
+/// for more than its share, over all its links, is read from no more until it has been answered, so
+/// that it waits in its own sockets and the others go on. Belongs to the poller's thread.
 class ClientPort {
  public:
   /// Links in all, and of one client.
   static constexpr std::size_t links_max = 10'000;
   static constexpr std::size_t links_of_client_max = 1'024;
-  /// Requests and reads of one link without an answer, and their bytes.
-  static constexpr std::size_t unanswered_max = 4'096;
+  /// Requests and reads of one client without an answer, and their bytes. The link that goes beyond
+  /// them ends its record.
+  static constexpr std::size_t unanswered_max = 1'536;
   static constexpr std::size_t unanswered_bytes_max = std::size_t{16} << 20;
-  /// Sessions that one link speaks for.
+  /// Halves of messages that came from one client, and replies that it has yet to read.
+  static constexpr std::size_t kept_bytes_max = std::size_t{96} << 20;
+  /// Sessions that one link speaks for, and all links of one client.
   static constexpr std::size_t sessions_of_link_max = 1'024;
-  /// A link that waits for answers so long is read from again: they may never come, as those of
+  static constexpr std::size_t sessions_of_client_max = 4'096;
+  /// A client that waits for answers so long is read from again: they may never come, as those of
   /// requests that were too many for the replica.
   static constexpr std::chrono::milliseconds patience{1'000};
 
@@ -40,9 +45,12 @@ class ClientPort {
     /// SignedViews, oldest first, for those who come with an old view: each is believed by whoever
     /// believed the one before.
     std::function<std::vector<Buffer>()> signed_views;
+    /// A StatusTold; null: nobody is told.
+    std::function<Buffer()> status = {};
   };
 
-  ClientPort(FaultModel model, std::size_t operation_bytes_max, Host host);
+  /// Clients are read when their turn comes in `turns`, which outlives it.
+  ClientPort(FaultModel model, std::size_t operation_bytes_max, ReadTurns& turns, Host host);
   ~ClientPort();
 
   void take(std::shared_ptr<Link> link);
@@ -62,18 +70,29 @@ class ClientPort {
   /// To be called now and then.
   void tick(Time now);
   std::size_t links() const { return links_.size(); }
+  /// Bytes of what clients ask for, have sent in part, or have yet to read; as of the last `tick`.
+  std::size_t bytes() const { return bytes_; }
 
  private:
   /// As Session::window: more are not under way.
   static constexpr std::size_t window = 256;
 
-  struct Guest {
-    std::shared_ptr<Link> link;
+  struct Guest;
+  /// A client, over all its links.
+  struct Account {
+    std::vector<Guest*> guests;
     std::size_t sessions = 0;
     std::size_t unanswered = 0, unanswered_bytes = 0;
     /// Since the last answer, while it is paused.
     Time waits_since{};
     bool paused = false;
+  };
+  struct Guest {
+    std::shared_ptr<Link> link;
+    Account* account = nullptr;
+    std::size_t sessions = 0;
+    /// Its part of the account's.
+    std::size_t unanswered = 0, unanswered_bytes = 0;
   };
   struct SessionKey {
     ClientId client = 0;
@@ -115,6 +134,13 @@ class ClientPort {
   enum class Noted { fresh, again, too_many };
   Noted note(Guest& guest, const Request& request);
   void forget_silent_sessions();
+  void pause(Account& account, bool paused);
+  /// So much that it may be read from again.
+  static bool has_room(const Account& account) {
+    return account.unanswered <= unanswered_max / 2 &&
+           account.unanswered_bytes <= unanswered_bytes_max / 2;
+  }
+  void hang_up_on_hoarders();
   void asked(Guest& guest, std::size_t bytes);
   void answered(Guest& guest, std::size_t bytes);
   void send(Guest& guest, const Reply& reply);
@@ -123,10 +149,13 @@ class ClientPort {
 
   const FaultModel model_;
   const std::size_t operation_bytes_max_;
+  ReadTurns& turns_;
   const Host host_;
+  std::size_t bytes_ = 0;
+  LogLimit warnings_;
   Standing standing_;
   std::unordered_map<const Link*, std::unique_ptr<Guest>> links_;
-  std::unordered_map<ClientId, std::size_t> links_of_client_;
+  std::unordered_map<ClientId, std::unique_ptr<Account>> accounts_;
   std::unordered_map<SessionKey, Session, HashKey> sessions_;
   std::map<Opening, Guest*> openings_;
   std::unordered_map<std::uint64_t, Read> reads_;

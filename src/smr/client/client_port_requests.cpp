@@ -49,9 +49,13 @@ ClientPort::Noted ClientPort::note(Guest& guest, const Request& request) {
   Session& session = sessions_[{request.client, request.session}];
   if (session.guest != &guest) {
     // It is new, or comes over another connection now.
-    if (session.guest != nullptr) session.guest->sessions -= 1;
+    if (session.guest != nullptr) {
+      session.guest->sessions -= 1;
+      session.guest->account->sessions -= 1;
+    }
     session.guest = &guest;
     guest.sessions += 1;
+    guest.account->sessions += 1;
     session.asked.assign(window, {});
     session.executed = std::max(session.executed, request.sequence + window);
   }
@@ -60,7 +64,9 @@ ClientPort::Noted ClientPort::note(Guest& guest, const Request& request) {
   if (slot.sequence != 0) answered(guest, slot.bytes);
   slot = {request.sequence, static_cast<std::uint32_t>(bytes)};
   asked(guest, bytes);
-  if (guest.sessions > sessions_of_link_max) return Noted::too_many;
+  if (guest.sessions > sessions_of_link_max || guest.account->sessions > sessions_of_client_max) {
+    return Noted::too_many;
+  }
   return request.sequence <= session.executed ? Noted::again : Noted::fresh;
 }
 
@@ -77,27 +83,29 @@ void ClientPort::read(Guest& guest, Bytes message) {
 }
 
 void ClientPort::asked(Guest& guest, std::size_t bytes) {
+  Account& account = *guest.account;
   guest.unanswered += 1;
   guest.unanswered_bytes += bytes;
-  if (guest.paused ||
-      (guest.unanswered <= unanswered_max && guest.unanswered_bytes <= unanswered_bytes_max)) {
+  account.unanswered += 1;
+  account.unanswered_bytes += bytes;
+  if (account.paused ||
+      (account.unanswered <= unanswered_max && account.unanswered_bytes <= unanswered_bytes_max)) {
     return;
   }
-  guest.paused = true;
-  guest.waits_since = now();
-  guest.link->pause(true);
+  pause(account, true);
 }
 
 void ClientPort::answered(Guest& guest, std::size_t bytes) {
-  guest.unanswered -= std::min<std::size_t>(guest.unanswered, 1);
-  guest.unanswered_bytes -= std::min(guest.unanswered_bytes, bytes);
-  if (!guest.paused) return;
-  guest.waits_since = now();
-  if (guest.unanswered > unanswered_max / 2 || guest.unanswered_bytes > unanswered_bytes_max / 2) {
-    return;
-  }
-  guest.paused = false;
-  guest.link->pause(false);
+  Account& account = *guest.account;
+  const std::size_t one = std::min<std::size_t>(guest.unanswered, 1);
+  bytes = std::min(guest.unanswered_bytes, bytes);
+  guest.unanswered -= one;
+  guest.unanswered_bytes -= bytes;
+  account.unanswered -= one;
+  account.unanswered_bytes -= bytes;
+  if (!account.paused) return;
+  account.waits_since = now();
+  if (has_room(account)) pause(account, false);
 }
 
 void ClientPort::reply(const Reply& reply) {

@@ -1,5 +1,6 @@
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <set>
 
 #include "smr/client/client_engine.h"
@@ -46,7 +47,7 @@ struct Group {
     Member& member = *members[i];
     const auto model = configuration.byzantine ? FaultModel::byzantine : FaultModel::crash;
     member.port = std::make_unique<ClientPort>(
-        model, 1 << 20,
+        model, 1 << 20, turns,
         ClientPort::Host{[this, &member](Request request) { answer(member, std::move(request)); },
                          [this, &member](Request request) { answer(member, std::move(request)); },
                          [&member](std::uint64_t token, Buffer operation) {
@@ -67,7 +68,7 @@ struct Group {
       member.port->received(link, kind, message);
     };
     host.lost = [&member](Link& link, const Error&) { member.port->lost(link); };
-    auto door = Door::open(poller, flush_list, member.self, address, host, {});
+    auto door = Door::open(poller, flush_list, turns, member.self, address, host, {});
     REQUIRE(door.ok());
     member.door = *std::move(door);
   }
@@ -114,6 +115,15 @@ struct Group {
     while (!condition()) {
       REQUIRE(now() < deadline);
       poller.run_once(milliseconds(50));
+      turns.run(milliseconds(5));
+      flush_list.flush();
+    }
+  }
+
+  void run_for(int turns_of_poller) {
+    for (int i = 0; i < turns_of_poller; ++i) {
+      poller.run_once(milliseconds(20));
+      turns.run(milliseconds(5));
       flush_list.flush();
     }
   }
@@ -121,6 +131,7 @@ struct Group {
   Configuration configuration;
   net::Poller poller;
   FlushList flush_list;
+  ReadTurns turns;
   ReplicaId leader = 0;
   Regency regency = 0;
   bool evicted = false, admits_8 = false;
@@ -320,6 +331,39 @@ TEST_CASE("a client that floods waits in its own socket, and the next one is ser
   CHECK(outcome.text() == "a");
   // Its share, and what one look at the socket brings beyond it.
   group.run_until([&] { return group.members[0]->reads_seen >= ClientPort::unanswered_max; });
-  for (int i = 0; i < 5; ++i) group.poller.run_once(milliseconds(20));
+  group.run_for(5);
   CHECK(group.members[0]->reads_seen <= ClientPort::unanswered_max + 1'100);
+}
+
+TEST_CASE("a client has one share, over however many connections it asks") {
+  Group group(false);
+  group.members[0]->answers_reads = false;
+  const Self self{"g", {PeerName::Role::client, 7}, key_of(7)};
+  const auto address = *net::Address::parse(group.configuration.replicas[0].address);
+  std::vector<std::unique_ptr<Caller>> flooders;
+  for (int i = 0; i < 20; ++i) {
+    flooders.push_back(std::make_unique<Caller>(
+        group.poller, group.flush_list, self,
+        Caller::Whom{{PeerName::Role::replica, 0}, key_of(0).public_key(), address},
+        Link::Events{[](Link&) {}, [](Link&, std::uint8_t, Bytes) {}, [](Link&, const Error&) {}},
+        Link::Limits{}));
+  }
+  group.run_until([&] {
+    return std::all_of(flooders.begin(), flooders.end(),
+                       [](const auto& one) { return one->link() != nullptr; });
+  });
+  const Buffer head = wire::encode(ReadHead{1});
+  const std::string operation(1'000, 'x');
+  for (int i = 0; i < 1'000; ++i) {
+    for (const auto& one : flooders) one->link()->send(read_kind, head, as_bytes(operation));
+  }
+  group.run_until([&] { return group.members[0]->reads_seen >= ClientPort::unanswered_max; });
+  group.run_for(20);
+  // What the last record brings beyond it.
+  CHECK(group.members[0]->reads_seen <= ClientPort::unanswered_max + 600);
+  // When nobody answers, more is taken after a while.
+  group.run_until([&] {
+    group.members[0]->port->tick(now());
+    return group.members[0]->reads_seen >= 2 * ClientPort::unanswered_max;
+  });
 }

@@ -115,7 +115,7 @@ Result<Done> Reading::settings(const Setting& setting) {
   if (setting.name == "durable") return read_flag(value, c.durable);
   if (setting.name == "execution_threads") return read_number(value, 0u, 256u, c.execution_threads);
   if (setting.name == "checkpoint_every") {
-    return read_number(value, 16u, 1'000'000'000u, c.checkpoint_every);
+    return read_number(value, checkpoint_every_min, checkpoint_every_max, c.checkpoint_every);
   }
   if (setting.name == "operation_bytes_max") {
     return read_number(value, std::size_t{1}, std::size_t{16} << 20, c.operation_bytes_max);

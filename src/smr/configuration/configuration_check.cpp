@@ -5,12 +5,15 @@
 #include <set>
 
 #include "base/text.h"
-#include "net/socket/address.h"
+#include "net/socket/host_port.h"
 #include "smr/link/keys.h"
+#include "smr/order/messages/settings.h"
 
 namespace piracema::smr {
 
 namespace {
+
+static_assert(checkpoint_every_min >= view_delay);
 
 constexpr std::size_t replicas_max = 128;
 constexpr std::size_t clients_max = 100'000;
@@ -34,8 +37,8 @@ std::optional<Finding> check_replicas(const Configuration& c,
     const std::string section = concat("replica.", replica.id);
     if (!ids.insert(replica.id).second) return Finding{section, "two with one identity"};
     if (replica.address.empty()) return Finding{section, "want an address, found none"};
-    const auto address = net::Address::parse(replica.address);
-    if (!address || address->port() == 0) {
+    const auto address = net::HostPort::parse(replica.address);
+    if (!address || address->port == 0) {
       return Finding{section + ".address",
                      address ? "want a port, found 0" : address.error().message};
     }
@@ -79,6 +82,11 @@ std::optional<Finding> check(const Configuration& c) {
     if (const auto key = parse_public_key(c.administrator); !key) {
       return Finding{"group.administrator", key.error().message};
     }
+  }
+  if (c.checkpoint_every < checkpoint_every_min || c.checkpoint_every > checkpoint_every_max) {
+    return Finding{"settings.checkpoint_every",
+                   concat("want a number from ", checkpoint_every_min, " to ", checkpoint_every_max,
+                          ", found ", c.checkpoint_every)};
   }
   if (c.operation_bytes_max == 0 || c.operation_bytes_max > std::size_t{16} << 20) {
     return Finding{"settings.operation_bytes_max", "want 1 byte to 16 MiB"};

@@ -92,3 +92,14 @@ TEST_CASE("replicas that are added later do not count, and may live where anothe
   CHECK(error_of(replaced(text(more), "true", "1")) ==
         "c.toml:19: replica.3.added: want true or false, found '1'");
 }
+
+TEST_CASE("a setting out of range is named with its line, to replicas and clients alike") {
+  CHECK(error_of(text("[settings]\ncheckpoint_every = 20\n")) ==
+        "c.toml:17: settings.checkpoint_every: want a number from 32 to 1000000000, found '20'");
+  auto configuration = parse_configuration(text(), "c.toml");
+  REQUIRE(configuration.ok());
+  configuration->checkpoint_every = 20;
+  const auto valid = validate(*configuration);
+  REQUIRE_FALSE(valid.ok());
+  CHECK(valid.error().message.find("settings.checkpoint_every: want a number from 32") == 0);
+}

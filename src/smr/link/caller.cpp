@@ -8,6 +8,8 @@ namespace {
 constexpr std::chrono::milliseconds first_pause{10};
 constexpr std::chrono::milliseconds longest_pause{500};
 constexpr std::chrono::seconds dial_time{2};
+/// A link that has stood for so long is called again at once.
+constexpr std::chrono::seconds settled{1};
 }  // namespace
 
 Caller::Caller(net::Poller& poller, FlushList& flush_list, const Self& self, Whom whom,
@@ -27,28 +29,44 @@ Caller::~Caller() {
   if (link_) link_->close();
 }
 
+// A name is looked up each time: it may lead elsewhere by now. Of several addresses each is tried.
 void Caller::dial() {
-  dial_ = std::make_unique<net::Dial>(poller_, whom_.address, now() + dial_time,
-                                      [this](Result<Fd> socket) {
-                                        if (!socket) {
-                                          refused_since_.reset();
-                                          return failed(socket.error());
-                                        }
-                                        greet(*std::move(socket));
-                                      });
+  if (const auto address = whom_.address.numeric()) return connect(*address);
+  lookup_ = std::make_unique<net::Lookup>(poller_, whom_.address,
+                                          [this](Result<std::vector<net::Address>> found) {
+                                            lookup_.reset();
+                                            if (found)
+                                              return connect((*found)[attempts_++ % found->size()]);
+                                            refused_since_.reset();
+                                            failed(found.error());
+                                          });
+}
+
+void Caller::connect(const net::Address& address) {
+  dial_ =
+      std::make_unique<net::Dial>(poller_, address, now() + dial_time, [this](Result<Fd> socket) {
+        if (!socket) {
+          refused_since_.reset();
+          return failed(socket.error());
+        }
+        greet(*std::move(socket));
+      });
 }
 
 void Caller::greet(Fd socket) {
   Link::Events events;
   events.received = events_.received;
   events.known = [this](Link& link) {
-    pause_ = first_pause;
+    known_at_ = now();
     why_.clear();
     refused_since_.reset();
     if (events_.known) events_.known(link);
   };
   events.lost = [this](Link& link, const Error& why) {
     const bool was_known = link.is_known();
+    // One that ends as soon as it stands, as with a key that the peer does not take, is no better
+    // than none.
+    if (was_known && now() - known_at_ >= settled) pause_ = first_pause;
     const auto gone = std::move(link_);
     if (!link.is_refused()) {
       refused_since_.reset();

@@ -3,8 +3,8 @@
 #include <memory>
 #include <optional>
 
-#include "net/socket/address.h"
 #include "net/socket/dial.h"
+#include "net/socket/host_port.h"
 #include "smr/link/link.h"
 
 namespace piracema::smr {
@@ -16,7 +16,7 @@ class Caller {
   struct Whom {
     PeerName name;
     PublicKey key{};
-    net::Address address;
+    net::HostPort address;
   };
 
   /// `self` outlives it. Events are those of each link, one after the other; `lost` is told only
@@ -38,6 +38,7 @@ class Caller {
 
  private:
   void dial();
+  void connect(const net::Address& address);
   void greet(Fd socket);
   void failed(const Error& why);
 
@@ -48,10 +49,13 @@ class Caller {
   const Link::Events events_;
   const Link::Limits limits_;
 
+  std::unique_ptr<net::Lookup> lookup_;
   std::unique_ptr<net::Dial> dial_;
   std::shared_ptr<Link> link_;
   std::optional<net::Poller::Timer> next_;
   std::chrono::milliseconds pause_;
+  Time known_at_{};
+  std::size_t attempts_ = 0;
   std::string why_;
   std::optional<Time> refused_since_;
 };

@@ -5,14 +5,16 @@
 
 #include <cstdint>
 #include <tuple>
+#include <vector>
 
 #include "smr/ids.h"
 #include "smr/service/reply.h"
 
 /// What a message on a link is (docs/formats/smr_wire.md). A client and a replica:
 ///
-///     client   -> submit: a request;  read: an operation that changes nothing
-///     replica  -> standing: who leads;  new_view: a signed view;  reply, read_reply
+///     client   -> submit: a request;  read: an operation that changes nothing;  status
+///     replica  -> standing: who leads;  new_view: a signed view;  reply, read_reply,
+///                 status_reply
 namespace piracema::smr {
 
 /// Between replicas: order/messages.h.
@@ -21,6 +23,8 @@ constexpr std::uint8_t replica_message_kind = 0;
 constexpr std::uint8_t submit_kind = 1;
 /// ReadHead, then the operation.
 constexpr std::uint8_t read_kind = 2;
+/// Nothing; answered with StatusTold.
+constexpr std::uint8_t status_kind = 3;
 constexpr std::uint8_t standing_kind = 16;
 /// A SignedView, as order/messages.h encodes it.
 constexpr std::uint8_t new_view_kind = 17;
@@ -28,6 +32,7 @@ constexpr std::uint8_t new_view_kind = 17;
 constexpr std::uint8_t reply_kind = 18;
 /// ReadReplyHead, then the result.
 constexpr std::uint8_t read_reply_kind = 19;
+constexpr std::uint8_t status_reply_kind = 20;
 
 struct ReadHead {
   /// Of the client's choice; it comes back.
@@ -40,6 +45,23 @@ struct Standing {
   Regency regency = 0;
   ReplicaId leader = 0;
   auto fields() { return std::tie(view, regency, leader); }
+};
+/// For people: what one replica says of itself. No proof of anything.
+struct StatusTold {
+  ViewId view = 0;
+  Regency regency = 0;
+  ReplicaId leader = 0;
+  Instance decided = 0;
+  bool is_member = false;
+  /// It has lost its memory, and votes for nothing.
+  bool silent = false;
+  /// Connections of clients.
+  std::uint64_t clients = 0;
+  /// Members that it is connected to.
+  std::vector<ReplicaId> connected;
+  auto fields() {
+    return std::tie(view, regency, leader, decided, is_member, silent, clients, connected);
+  }
 };
 struct ReplyHead {
   std::uint64_t session = 0;

@@ -7,6 +7,11 @@
 
 namespace piracema::smr {
 
+namespace {
+// One that never falls silent lets the others have their turn.
+constexpr int reads_at_once = 4;
+}  // namespace
+
 void FlushList::flush() {
   taken_.swap(links_);
   for (const auto& link : taken_) {
@@ -41,7 +46,8 @@ Link::Link(net::Poller& poller, FlushList& flush_list, Fd socket, Handshake hand
       socket_(std::move(socket)),
       handshake_(std::move(handshake)),
       events_(std::move(events)),
-      limits_(limits) {}
+      limits_(limits),
+      message_bytes_(limits.message_bytes) {}
 
 void Link::ready(std::uint32_t ready_events) {
   const auto self = shared_from_this();
@@ -50,18 +56,36 @@ void Link::ready(std::uint32_t ready_events) {
     flush();
   }
   if ((ready_events & ~std::uint32_t{EPOLLOUT}) == 0 || !open_) return;
-  // While it is paused only its end is told.
-  if (paused_) return fail({Errc::io, "the peer closed the connection"});
-  read();
+  if (paused_) {
+    // It may have been told before the link was paused that there is something to read.
+    if ((ready_events & (EPOLLHUP | EPOLLERR)) == 0) return;
+    return fail({Errc::io, "the peer closed the connection"});
+  }
+  if (turns_ != nullptr) return turns_->add(self);
+  read(reads_at_once);
+}
+
+void Link::take_turn() {
+  if (open_ && !paused_) read(1);
+  watch();
+}
+
+void Link::read_in_turn(ReadTurns* turns, std::string source) {
+  turns_ = turns;
+  source_ = std::move(source);
 }
 
 void Link::pause(bool paused) {
   if (!open_ || paused_ == paused) return;
   paused_ = paused;
-  want((paused_ ? 0u : std::uint32_t{EPOLLIN}) | (full_ ? std::uint32_t{EPOLLOUT} : 0u));
+  watch();
+  if (!paused_ && has_whole_ && turns_ != nullptr) turns_->add(shared_from_this());
 }
 
-void Link::want(std::uint32_t wanted) {
+void Link::watch() {
+  if (!open_) return;
+  const std::uint32_t wanted =
+      (paused_ || waits_ ? 0u : std::uint32_t{EPOLLIN}) | (full_ ? std::uint32_t{EPOLLOUT} : 0u);
   if (wanted == wanted_) return;
   wanted_ = wanted;
   poller_.change(socket_.get(), wanted);

@@ -7,11 +7,13 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "base/fd.h"
 #include "loop/poller.h"
 #include "smr/link/handshake.h"
+#include "smr/link/read_turns.h"
 
 namespace piracema::smr {
 
@@ -64,6 +66,15 @@ class Link : public std::enable_shared_from_this<Link> {
   /// Stops reading, or goes on: a peer that asks for too much waits in its own socket.
   void pause(bool paused);
 
+  /// From now on it is read when the turn of `source` comes, or at once if `turns` is null; `turns`
+  /// outlives what the link receives. A link that waits for turns and is paused also keeps whole
+  /// records that it has read, until it goes on.
+  void read_in_turn(ReadTurns* turns, std::string source);
+  /// Of what the peer may send from now on.
+  void limit_messages(std::size_t bytes) { message_bytes_ = bytes; }
+  /// What it keeps: halves of messages that came, and what waits to be written.
+  std::size_t kept_bytes() const { return in_.size() + out_.size() - written_; }
+
   /// Ends it, without an event.
   void close();
 
@@ -76,11 +87,14 @@ class Link : public std::enable_shared_from_this<Link> {
 
  private:
   friend class FlushList;
+  friend class ReadTurns;
   Link(net::Poller& poller, FlushList& flush_list, Fd socket, Handshake handshake, Events events,
        const Limits& limits);
 
   void ready(std::uint32_t events);
-  void read();
+  void read(int times);
+  void take_turn();
+  bool stands_still() const { return paused_ && turns_ != nullptr; }
   std::size_t take_records(Bytes bytes);
   bool take_record(Bytes record);
   bool take_greeting(Bytes payload);
@@ -91,7 +105,8 @@ class Link : public std::enable_shared_from_this<Link> {
   void begin_record();
   void seal();
   void flush();
-  void want(std::uint32_t events);
+  /// Has the poller tell what this link can do something about.
+  void watch();
   void fail(Error why);
 
   net::Poller& poller_;
@@ -100,8 +115,13 @@ class Link : public std::enable_shared_from_this<Link> {
   Handshake handshake_;
   Events events_;
   const Limits limits_;
+  std::size_t message_bytes_;
 
   bool open_ = true, known_ = false, paused_ = false, listed_ = false, full_ = false;
+  /// Null: read at once. `waits_`: for its turn; with `has_whole_` `in_` may have whole records.
+  ReadTurns* turns_ = nullptr;
+  std::string source_;
+  bool waits_ = false, has_whole_ = false;
   std::uint32_t wanted_ = 0;
   std::optional<net::Poller::Timer> deadline_;
 

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cerrno>
+#include <utility>
 
 #include "base/text.h"
 #include "smr/link/link.h"
@@ -12,16 +13,19 @@ namespace piracema::smr {
 namespace {
 
 constexpr std::size_t stranger_bytes_max = 512;
-// One that never falls silent lets the others have their turn.
-constexpr int reads_at_once = 4;
 constexpr std::size_t read_bytes = std::size_t{256} << 10;
 
 }  // namespace
 
-void Link::read() {
+void Link::read(int times) {
+  if (std::exchange(has_whole_, false)) {
+    const Buffer kept = std::exchange(in_, {});
+    const std::size_t taken = take_records(kept);
+    if (open_) in_ = Buffer(Bytes(kept).subspan(taken));
+  }
   // What is there as a whole is looked at where it was read; only pieces of records are kept.
   thread_local std::vector<std::byte> scratch(read_bytes);
-  for (int i = 0; i < reads_at_once && open_ && !paused_; ++i) {
+  for (int i = 0; i < times && open_ && !paused_; ++i) {
     const std::size_t kept = in_.size();
     std::byte* room = scratch.data();
     if (kept != 0) room = in_.extend(read_bytes);
@@ -47,9 +51,13 @@ void Link::read() {
 std::size_t Link::take_records(Bytes bytes) {
   std::size_t taken = 0;
   while (open_ && bytes.size() - taken >= header_bytes) {
+    if (stands_still()) {
+      has_whole_ = true;
+      break;
+    }
     const Bytes rest = bytes.subspan(taken);
     const std::size_t payload = wire::Reader(rest).number<std::uint32_t>();
-    const std::size_t most = known_ ? limits_.message_bytes + record_bytes : stranger_bytes_max;
+    const std::size_t most = known_ ? message_bytes_ + record_bytes : stranger_bytes_max;
     if (payload > most) {
       fail(
           {Errc::corrupt, concat("a record of ", payload, " bytes, at most ", most, " are taken")});
@@ -102,7 +110,7 @@ bool Link::take_messages(Bytes payload) {
   while (open_ && !payload.empty()) {
     const auto size =
         payload.size() < message_header_bytes ? 0 : wire::Reader(payload).number<std::uint32_t>();
-    if (size == 0 || size > payload.size() - 4 || size - 1 > limits_.message_bytes) {
+    if (size == 0 || size > payload.size() - 4 || size - 1 > message_bytes_) {
       fail({Errc::corrupt, concat("a message of ", size, " bytes in a record that has ",
                                   payload.size(), " left")});
       return false;

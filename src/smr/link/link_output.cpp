@@ -85,7 +85,7 @@ void Link::flush() {
     out_.swap(rest);
     written_ = 0;
   }
-  want((paused_ ? 0u : std::uint32_t{EPOLLIN}) | (full_ ? std::uint32_t{EPOLLOUT} : 0u));
+  watch();
 }
 
 }  // namespace piracema::smr

@@ -1,9 +1,11 @@
 #include "smr/link/link.h"
 
 #include <doctest/doctest.h>
+#include <fcntl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <deque>
 #include <string>
 
@@ -24,33 +26,40 @@ struct Fixture {
   explicit Fixture(Link::Limits with = {}) : limits(with) {
     Door::Host host;
     host.key_of = [](const PeerName& name) {
-      return name.id == 7 ? std::optional(key_of(7).public_key()) : std::nullopt;
+      if (name.id != 7 && name.id != 8) return std::optional<PublicKey>();
+      return std::optional(key_of(static_cast<std::uint8_t>(name.id)).public_key());
     };
-    host.known = [this](std::shared_ptr<Link> link) { inside.push_back(std::move(link)); };
+    host.known = [this](std::shared_ptr<Link> link) {
+      if (in_turn) link->read_in_turn(&turns, to_text(link->peer()));
+      inside.push_back(std::move(link));
+    };
     host.received = [this](Link& link, std::uint8_t kind, Bytes message) {
       heard.push_back(std::to_string(kind) + ":" + std::string(as_text(message)));
       if (echo) link.send(kind, message);
     };
     host.lost = [this](Link&, const Error& why) { ends.push_back(why.message); };
-    auto opened = Door::open(poller, flush_list, replica, "127.0.0.1:0", host, limits);
+    auto opened = Door::open(poller, flush_list, turns, replica, "127.0.0.1:0", host, limits);
     REQUIRE(opened.ok());
     door = *std::move(opened);
   }
 
-  std::unique_ptr<Caller> call() {
+  std::unique_ptr<Caller> call() { return call_as(client); }
+  std::unique_ptr<Caller> call_as(const Self& who) {
     Link::Events events;
     events.received = [this](Link&, std::uint8_t, Bytes message) {
       answers.push_back(std::string(as_text(message)));
     };
     events.lost = [this](Link&, const Error& why) { lost.push_back(why.message); };
     return std::make_unique<Caller>(
-        poller, flush_list, client,
+        poller, flush_list, who,
         Caller::Whom{replica.name, key_of(1).public_key(), *net::Address::parse(door->address())},
         std::move(events), limits);
   }
-  Fd plain_socket() {
+  Fd plain_socket(const std::string& from = "127.0.0.1") {
     const auto address = *net::Address::parse(door->address());
+    const auto own = *net::Address::make(from, 0);
     Fd socket(::socket(AF_INET, SOCK_STREAM, 0));
+    REQUIRE(::bind(socket.get(), own.data(), own.size()) == 0);
     REQUIRE(::connect(socket.get(), address.data(), address.size()) == 0);
     return socket;
   }
@@ -61,6 +70,7 @@ struct Fixture {
     while (!condition()) {
       REQUIRE(now() < deadline);
       poller.run_once(std::chrono::milliseconds(50));
+      turns.run(std::chrono::milliseconds(5));
       flush_list.flush();
     }
   }
@@ -68,12 +78,14 @@ struct Fixture {
   Link::Limits limits;
   net::Poller poller;
   FlushList flush_list;
+  ReadTurns turns;
   Self replica{"g", {PeerName::Role::replica, 1}, key_of(1)};
   Self client{"g", {PeerName::Role::client, 7}, key_of(7)};
+  Self other_client{"g", {PeerName::Role::client, 8}, key_of(8)};
   std::unique_ptr<Door> door;
   std::vector<std::shared_ptr<Link>> inside;
   std::vector<std::string> heard, answers, ends, lost;
-  bool echo = false;
+  bool echo = false, in_turn = false;
 };
 
 bool is_hung_up(const Fd& socket) {
@@ -135,12 +147,57 @@ TEST_CASE("random bytes are refused, and the others do not notice") {
 TEST_CASE("strangers who say nothing are sent away, by time or by those behind them") {
   Fixture f({.stranger_time = std::chrono::milliseconds(300)});
   std::vector<Fd> silent;
-  for (std::size_t i = 0; i < Door::strangers_max + 10; ++i) silent.push_back(f.plain_socket());
+  for (std::size_t i = 0; i < StrangerPlaces::of_address_max + 10; ++i)
+    silent.push_back(f.plain_socket());
   f.run_until([&] { return is_hung_up(silent[9]); });  // Pushed out by the ten behind.
   auto caller = f.call();
   f.run_until([&] { return caller->link() != nullptr; });
   f.run_until([&] { return is_hung_up(silent.back()); });
   CHECK(caller->link() != nullptr);
+}
+
+TEST_CASE("an address that sends strangers without end keeps nobody of another one out") {
+  Fixture f;
+  Fd far = f.plain_socket("127.0.0.2");
+  std::vector<Fd> silent;
+  for (int i = 0; i < 600; ++i) {
+    silent.push_back(f.plain_socket());
+    if (i % 50 == 0) f.poller.run_once(std::chrono::milliseconds(0));
+  }
+  f.run_until([&] { return is_hung_up(silent[400]); });
+  // What it says comes late: it is far away.
+  REQUIRE(::fcntl(far.get(), F_SETFL, O_NONBLOCK) == 0);
+  Link::Events quiet{[](Link&) {}, [](Link&, std::uint8_t, Bytes) {}, [](Link&, const Error&) {}};
+  const auto link =
+      Link::open(f.poller, f.flush_list, std::move(far),
+                 Handshake(f.client, f.replica.name, key_of(1).public_key()), true, quiet, {});
+  f.run_until([&] { return link->is_known() || !link->is_open(); });
+  CHECK(link->is_known());
+  link->close();
+}
+
+TEST_CASE("who has many connections is read no more often than who has one") {
+  Fixture f;
+  f.in_turn = true;
+  std::vector<std::unique_ptr<Caller>> many;
+  for (int i = 0; i < 10; ++i) many.push_back(f.call());
+  const auto one = f.call_as(f.other_client);
+  f.run_until([&] {
+    return f.inside.size() == 11 && one->link() != nullptr &&
+           std::all_of(many.begin(), many.end(),
+                       [](const auto& c) { return c->link() != nullptr; });
+  });
+  for (const auto& each : many) REQUIRE(each->link()->send(1, as_bytes("flood")));
+  f.flush_list.flush();
+  REQUIRE(one->link()->send(1, as_bytes("one")));
+  f.flush_list.flush();
+  while (f.turns.waiting() < 11) f.poller.run_once(std::chrono::milliseconds(50));
+  CHECK(f.heard.empty());
+  f.turns.run(Time{});
+  f.turns.run(Time{});
+  CHECK(f.heard.size() == 2);
+  CHECK(std::count(f.heard.begin(), f.heard.end(), "1:one") == 1);
+  f.run_until([&] { return f.heard.size() == 11; });
 }
 
 TEST_CASE("who is known and sends a message above the limit is hung up on") {

@@ -26,7 +26,7 @@ Result<Done> PeerLinks::use_members(const std::vector<MemberInfo>& members) {
     if (member.id == self_.name.id) continue;
     const auto key = parse_public_key(member.public_key);
     if (!key) return key.error();
-    const auto address = net::Address::parse(member.address);
+    const auto address = net::HostPort::parse(member.address);
     if (!address) return address.error();
     Peer& peer = next[member.id];
     const auto old = peers_.find(member.id);
@@ -44,12 +44,14 @@ Result<Done> PeerLinks::use_members(const std::vector<MemberInfo>& members) {
 }
 
 std::unique_ptr<Caller> PeerLinks::caller_for(const MemberInfo& member, const PublicKey& key,
-                                              const net::Address& address) {
+                                              const net::HostPort& address) {
   Link::Events events;
   events.known = [this, id = member.id](Link&) { events_.changed(id, true); };
-  events.received = [this](Link& link, std::uint8_t, Bytes message) { received(link, message); };
+  events.received = [this](Link& link, std::uint8_t kind, Bytes message) {
+    received(link, kind, message);
+  };
   events.lost = [this, id = member.id](Link&, const Error& why) {
-    log(Level::info, concat("link to replica ", id, " lost: ", why.message));
+    losses_.log(Level::info, concat("link to replica ", id, " lost: ", why.message));
     events_.changed(id, false);
   };
   return std::make_unique<Caller>(poller_, flush_list_, self_,
@@ -73,12 +75,12 @@ void PeerLinks::lost(const Link& link, const Error& why) {
   const auto found = peers_.find(id);
   if (found == peers_.end() || found->second.accepted.get() != &link) return;
   found->second.accepted.reset();
-  log(Level::info, concat("link to replica ", id, " lost: ", why.message));
+  losses_.log(Level::info, concat("link to replica ", id, " lost: ", why.message));
   events_.changed(id, false);
 }
 
-void PeerLinks::received(const Link& link, Bytes message) {
-  events_.received(static_cast<ReplicaId>(link.peer().id), message);
+void PeerLinks::received(const Link& link, std::uint8_t kind, Bytes message) {
+  events_.received(static_cast<ReplicaId>(link.peer().id), kind, message);
 }
 
 Link* PeerLinks::link_to(ReplicaId peer) const {
@@ -88,8 +90,8 @@ Link* PeerLinks::link_to(ReplicaId peer) const {
   return found->second.accepted.get();
 }
 
-void PeerLinks::send(ReplicaId to, Bytes first, Bytes second) {
-  if (Link* link = link_to(to)) link->send(replica_message_kind, first, second);
+void PeerLinks::send(ReplicaId to, std::uint8_t kind, Bytes first, Bytes second) {
+  if (Link* link = link_to(to)) link->send(kind, first, second);
 }
 
 bool PeerLinks::is_up(ReplicaId peer) const { return link_to(peer) != nullptr; }

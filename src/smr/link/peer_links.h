@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "base/log_limit.h"
 #include "smr/ids.h"
 #include "smr/link/caller.h"
 #include "smr/view.h"
@@ -16,7 +17,7 @@ namespace piracema::smr {
 class PeerLinks {
  public:
   struct Events {
-    std::function<void(ReplicaId from, Bytes message)> received;
+    std::function<void(ReplicaId from, std::uint8_t kind, Bytes message)> received;
     /// The link stands, or has gone: a hint, as the peer may be alive.
     std::function<void(ReplicaId peer, bool up)> changed;
   };
@@ -34,16 +35,16 @@ class PeerLinks {
   bool take(std::shared_ptr<Link> link);
   /// That link has gone.
   void lost(const Link& link, const Error& why);
-  void received(const Link& link, Bytes message);
+  void received(const Link& link, std::uint8_t kind, Bytes message);
 
   /// Drops it if there is no link, or too much waits in it.
-  void send(ReplicaId to, Bytes first, Bytes second = {});
+  void send(ReplicaId to, std::uint8_t kind, Bytes first, Bytes second = {});
   bool is_up(ReplicaId peer) const;
 
  private:
   Link* link_to(ReplicaId peer) const;
   std::unique_ptr<Caller> caller_for(const MemberInfo& member, const PublicKey& key,
-                                     const net::Address& address);
+                                     const net::HostPort& address);
 
   net::Poller& poller_;
   FlushList& flush_list_;
@@ -56,6 +57,7 @@ class PeerLinks {
     std::shared_ptr<Link> accepted;
   };
   std::map<ReplicaId, Peer> peers_;
+  LogLimit losses_;
 };
 
 }  // namespace piracema::smr

@@ -1,6 +1,7 @@
 #include <piracema/smr/replica.h>
 #include <signal.h>
 
+#include <atomic>
 #include <thread>
 
 #include "base/log.h"
@@ -22,6 +23,7 @@ Result<std::unique_ptr<Replica>> Replica::start(const Configuration& configurati
                                   .key = *key,
                                   .directory = options.directory,
                                   .first_start = options.first_start,
+                                  .listen = options.listen,
                                   .groups = options.groups},
                                  machine);
   if (!node) return node.error();
@@ -50,15 +52,15 @@ int run_replica(const Configuration& configuration, const ReplicaOptions& option
   if (!replica) return complain(replica.error());
 
   int signal = 0;
+  std::atomic<bool> signalled = false;
   std::thread watcher([&] {
     ::sigwait(&signals, &signal);
+    signalled = true;
     (*replica)->stop();
   });
   const auto ended = (*replica)->run();
-  if (!ended) {
-    // The watcher still waits: it is given its signal.
-    ::pthread_kill(watcher.native_handle(), SIGTERM);
-  }
+  // It ended by itself, and the watcher still waits: it is given its signal.
+  if (!signalled) ::pthread_kill(watcher.native_handle(), SIGTERM);
   watcher.join();
   return ended ? 0 : complain(ended.error());
 }

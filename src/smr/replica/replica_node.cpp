@@ -38,6 +38,9 @@ Settings settings_of(const Configuration& configuration) {
   settings.checkpoint_interval = configuration.checkpoint_every;
   settings.operation_bytes = configuration.operation_bytes_max;
   settings.batch_bytes = std::max(settings.batch_bytes, settings.operation_bytes);
+  // Beyond what is taken from a client before it has its answers: one record more.
+  settings.client_requests = 4'096;
+  settings.client_bytes = std::max(settings.client_bytes, 4 * settings.operation_bytes);
   settings.pool_bytes = std::max(settings.pool_bytes, 4 * settings.operation_bytes);
   return settings;
 }

@@ -8,9 +8,11 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
+#include "base/log_limit.h"
 #include "base/work_queue.h"
 #include "smr/client/client_port.h"
 #include "smr/link/authenticator.h"
@@ -18,6 +20,7 @@
 #include "smr/link/peer_links.h"
 #include "smr/order/core/core.h"
 #include "smr/replica/execution.h"
+#include "smr/replica/peer_lives.h"
 #include "smr/storage/log_writer.h"
 #include "smr/storage/shelf.h"
 #include "smr/storage/storage.h"
@@ -38,6 +41,8 @@ class ReplicaNode {
     std::string directory;
     /// The group is new: an empty directory is as it should be, and not one that was lost.
     bool first_start = false;
+    /// In place of its address in the configuration.
+    std::string listen = {};
     /// Execution by clients' groups.
     std::optional<ConflictGroups> groups = {};
     /// For tests of what the others do then: what this replica says to `to` in place of a message,
@@ -55,14 +60,21 @@ class ReplicaNode {
   ReplicaNode(const ReplicaNode&) = delete;
   ReplicaNode& operator=(const ReplicaNode&) = delete;
 
-  /// Takes part until `stop`. Errc::io when the disk does not keep what it is given, Errc::lost or
-  /// failed when the core gives up: the message says why.
+  /// Takes part until `stop`, or until the group is without it. Errc::config when others remember
+  /// it with another memory (PeerLives), Errc::io when the disk does not keep what it is given,
+  /// Errc::lost or failed when the core gives up: the message says why.
   Result<Done> run();
   /// Any thread.
   void stop();
 
  private:
   static constexpr std::chrono::milliseconds port_tick_interval{100};
+  /// Of clients and strangers, before members are read again and the core looks at what came.
+  static constexpr std::chrono::milliseconds clients_time{5};
+  /// What clients had asked for at once, so that what is free of it later goes back to the system.
+  static constexpr std::size_t much_bytes = std::size_t{8} << 20;
+  /// One that was removed tells clients until then who the members are now.
+  static constexpr std::chrono::seconds leave_time{2};
 
   ReplicaNode(const Configuration& configuration, Place place, StateMachine& machine);
   Result<Done> prepare();
@@ -78,16 +90,26 @@ class ReplicaNode {
   /// was proven, and whom the configuration says to have been added.
   std::vector<MemberInfo> reachable() const;
   void meet_members();
+  Result<Done> use_peers(const std::vector<MemberInfo>& members);
   void admit(const std::vector<Admission>& some);
   void welcome(std::shared_ptr<Link> link);
   void submit(Request request);
-  void received(ReplicaId from, Bytes message);
+  void received(ReplicaId from, std::uint8_t kind, Bytes message);
+  void link_changed(ReplicaId peer, bool up);
+  void tell_life(ReplicaId to);
+  void heard_life(ReplicaId from, Bytes bytes);
+  void heard_refusal(ReplicaId from, Bytes bytes);
+  void read_lives();
+  void write_lives();
+  void watch_memory(Time time);
+  Buffer status() const;
   void to_self(MessagePtr message);
 
   void step_all();
   void step(Event event);
   void tell_standing();
   void recall_views();
+  void give_memory_back();
   void release_held();
   void fail(Error why);
   std::chrono::milliseconds time_to_wait() const;
@@ -114,6 +136,7 @@ class ReplicaNode {
   StateMachine& machine_;
   net::Poller poller_;
   FlushList flush_list_;
+  ReadTurns turns_;
   KeyAuthenticator authenticator_;
   /// Checkpoints, where nothing is kept on disk; else the storage has them.
   Shelf shelf_;
@@ -148,9 +171,21 @@ class ReplicaNode {
   /// The one that rules, and the last that a quorum of the one before has signed.
   View view_, newest_view_;
   bool was_member_ = false;
+  /// Once it was removed.
+  std::optional<Time> leave_at_;
+  /// Of the memory of this replica, and of the others'.
+  std::uint64_t life_ = 0;
+  bool lost_memory_ = false, was_silent_ = false;
+  PeerLives lives_;
+  Time memory_said_at_{};
+  LogLimit memory_lines_;
+  /// Where members are to be reached.
+  std::set<std::string> member_hosts_;
   std::optional<Error> failure_;
   std::atomic<bool> stopped_ = false;
   Time port_tick_{};
+  std::size_t clients_bytes_most_ = 0;
+  LogLimit nonsense_;
 };
 
 }  // namespace piracema::smr

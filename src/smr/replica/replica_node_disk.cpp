@@ -10,6 +10,9 @@ namespace piracema::smr {
 
 namespace {
 
+constexpr const char* lives_name = "lives";
+constexpr std::uint64_t lives_bytes_max = std::uint64_t{1} << 20;
+
 std::uint64_t random_number() {
   std::array<std::byte, 8> bytes;
   draw_secret(bytes.data(), bytes.size());
@@ -31,10 +34,18 @@ Result<bool> leave_word(store::Disk& disk) {
 
 }  // namespace
 
+template <class Work, class Then>
+void ReplicaNode::on_disk(Work work, Then then) {
+  disk_thread_->post([this, work = std::move(work), then = std::move(then)] {
+    poller_.post([result = work(), then] { then(result); });
+  });
+}
+
 Result<Recovered> ReplicaNode::open_storage(const View& view) {
   auto disk = store::DirectoryDisk::open(place_.directory, "replica");
   if (!disk) return disk.error();
   disk_ = *std::move(disk);
+  read_lives();
   const std::uint64_t nonce = random_number();
   if (!configuration_.durable) {
     const auto was_here = leave_word(*disk_);
@@ -43,6 +54,8 @@ Result<Recovered> ReplicaNode::open_storage(const View& view) {
     recovered.view = view;
     recovered.amnesia = *was_here || !place_.first_start;
     recovered.nonce = nonce;
+    life_ = nonce;
+    lost_memory_ = recovered.amnesia;
     return recovered;
   }
   auto opened = Storage::open(
@@ -52,6 +65,8 @@ Result<Recovered> ReplicaNode::open_storage(const View& view) {
   for (const std::string& note : opened->notes) log(Level::warning, note);
   storage_ = std::move(opened->storage);
   next_record_ = storage_->first_sequence();
+  life_ = storage_->life();
+  lost_memory_ = storage_->lost_memory();
   Recovered recovered = std::move(opened->recovered);
   recovered.view = view;
   if (recovered.checkpoint) {
@@ -76,6 +91,27 @@ Result<Recovered> ReplicaNode::open_storage(const View& view) {
   return recovered;
 }
 
+// What the others were when they were last seen. Without it nobody is suspected of anything.
+void ReplicaNode::read_lives() {
+  const auto bytes = store::read_whole(*disk_, lives_name, lives_bytes_max);
+  const auto restored = bytes ? lives_.restore(*bytes) : Result<Done>(bytes.error());
+  if (restored || restored.error().code == Errc::not_found) return;
+  log(Level::warning,
+      concat("the file '", lives_name, "' cannot be used: ", restored.error().message));
+}
+
+void ReplicaNode::write_lives() {
+  const auto write = [this, bytes = lives_.encode()] {
+    const std::array<Bytes, 1> pieces{bytes};
+    return disk_->replace(lives_name, pieces);
+  };
+  const auto then = [this](const Result<Done>& done) {
+    if (!done) fail(done.error());
+  };
+  if (!log_) return then(write());
+  on_disk(write, then);
+}
+
 // Before the core begins: it goes on behind the checkpoint.
 Result<Done> ReplicaNode::restore(const Recovered& recovered, Buffer image) {
   std::optional<Result<Done>> outcome;
@@ -84,13 +120,6 @@ Result<Done> ReplicaNode::restore(const Recovered& recovered, Buffer image) {
                       [&](const Result<Done>& done) { outcome = done; });
   while (!outcome) poller_.run_once(std::chrono::milliseconds(-1));
   return *std::move(outcome);
-}
-
-template <class Work, class Then>
-void ReplicaNode::on_disk(Work work, Then then) {
-  disk_thread_->post([this, work = std::move(work), then = std::move(then)] {
-    poller_.post([result = work(), then] { then(result); });
-  });
 }
 
 void ReplicaNode::act(Persist& persist) {

@@ -1,3 +1,5 @@
+#include <malloc.h>
+
 #include <algorithm>
 
 #include "base/log.h"
@@ -18,7 +20,9 @@ Result<Done> ReplicaNode::run() {
     if (log_) log_->kick();
     flush_list_.flush();
     if (failure_) break;
+    // Members are read by that; clients only after it.
     poller_.run_once(time_to_wait());
+    turns_.run(clients_time);
   }
   if (failure_) return *failure_;
   return Done{};
@@ -30,7 +34,7 @@ void ReplicaNode::stop() {
 
 std::chrono::milliseconds ReplicaNode::time_to_wait() const {
   using std::chrono::milliseconds;
-  if (!inbox_.empty()) return milliseconds(0);
+  if (!inbox_.empty() || !turns_.empty()) return milliseconds(0);
   const auto deadline = core_->next_deadline();
   if (!deadline) return port_tick_interval;
   const auto left = std::chrono::ceil<milliseconds>(*deadline - now());
@@ -55,6 +59,18 @@ void ReplicaNode::step_all() {
   if (time - port_tick_ < port_tick_interval) return;
   port_tick_ = time;
   clients_->tick(time);
+  give_memory_back();
+  watch_memory(time);
+  if (leave_at_ && time >= *leave_at_) stopped_ = true;
+}
+
+// Nobody else does: what malloc has freed it keeps for the next flood.
+void ReplicaNode::give_memory_back() {
+  const std::size_t bytes = clients_->bytes();
+  clients_bytes_most_ = std::max(clients_bytes_most_, bytes);
+  if (clients_bytes_most_ < much_bytes || bytes > clients_bytes_most_ / 8) return;
+  clients_bytes_most_ = bytes;
+  ::malloc_trim(0);
 }
 
 void ReplicaNode::step(Event event) {
@@ -82,13 +98,16 @@ void ReplicaNode::submit(Request request) {
   if (authenticator_.verify(request)) inbox_.push_back(Submitted{std::move(request)});
 }
 
-void ReplicaNode::received(ReplicaId from, Bytes bytes) {
+void ReplicaNode::received(ReplicaId from, std::uint8_t kind, Bytes bytes) {
+  if (kind == life_kind) return heard_life(from, bytes);
+  if (kind == life_refused_kind) return heard_refusal(from, bytes);
+  if (kind != replica_message_kind || lives_.is_forgetful(from)) return;
   auto message = decode_message(bytes);
   if (message) {
     inbox_.push_back(Received{from, *std::move(message)});
   } else {
-    log(Level::warning,
-        concat("replica ", from, " sent what no replica sends: ", message.error().message));
+    nonsense_.log(Level::warning, concat("replica ", from,
+                                         " sent what no replica sends: ", message.error().message));
   }
 }
 
@@ -117,7 +136,8 @@ void ReplicaNode::send_now(ReplicaId to, const MessagePtr& message) {
     encoded_ = encode(*said);
     encoded_of_ = said;
   }
-  peers_->send(to, encoded_.head, encoded_.body ? Bytes(*encoded_.body) : Bytes());
+  peers_->send(to, replica_message_kind, encoded_.head,
+               encoded_.body ? Bytes(*encoded_.body) : Bytes());
 }
 
 void ReplicaNode::release_held() {
@@ -154,7 +174,9 @@ void ReplicaNode::act(UseView& use) {
   view_ = use.view;
   if (view_.id > newest_view_.id) newest_view_ = view_;
   if (was_member_ && !view_.has(place_.id)) {
-    log(Level::warning, concat("view ", view_.id, " is without this replica: it can be stopped"));
+    log(Level::info,
+        concat("view ", view_.id, " is without this replica: it was removed, and ends"));
+    leave_at_ = now() + leave_time;
   }
   meet_members();
   was_member_ = was_member_ || view_.has(place_.id);

@@ -11,7 +11,7 @@ namespace piracema::smr {
 Result<Done> ReplicaNode::listen() {
   Link::Limits limits;
   clients_ = std::make_unique<ClientPort>(
-      view_.model, configuration_.operation_bytes_max,
+      view_.model, configuration_.operation_bytes_max, turns_,
       ClientPort::Host{[this](Request request) { submit(std::move(request)); },
                        [this](Request request) {
                          if (!authenticator_.verify(request)) return;
@@ -29,20 +29,24 @@ Result<Done> ReplicaNode::listen() {
                            views.push_back(encode(*message(std::move(view))).head);
                          }
                          return views;
-                       }});
+                       },
+                       [this] { return status(); }});
   peers_ = std::make_unique<PeerLinks>(
       poller_, flush_list_, self_,
-      PeerLinks::Events{[this](ReplicaId from, Bytes message) { received(from, message); },
-                        [this](ReplicaId peer, bool up) {
-                          if (!up) inbox_.push_back(LinkLost{peer});
-                        }},
+      PeerLinks::Events{[this](ReplicaId from, std::uint8_t kind, Bytes message) {
+                          received(from, kind, message);
+                        },
+                        [this](ReplicaId peer, bool up) { link_changed(peer, up); }},
       limits);
   Door::Host host;
   host.key_of = [this](const PeerName& name) { return key_of(name); };
+  host.is_member_address = [this](const std::string& host_name) {
+    return member_hosts_.contains(host_name);
+  };
   host.known = [this](std::shared_ptr<Link> link) { welcome(std::move(link)); };
   host.received = [this](Link& link, std::uint8_t kind, Bytes message) {
     if (link.peer().role == PeerName::Role::client) return clients_->received(link, kind, message);
-    if (kind == replica_message_kind) peers_->received(link, message);
+    peers_->received(link, kind, message);
   };
   host.lost = [this](Link& link, const Error& why) {
     if (link.peer().role == PeerName::Role::client) return clients_->lost(link);
@@ -50,12 +54,22 @@ Result<Done> ReplicaNode::listen() {
   };
   std::string address;
   for (const auto& replica : configuration_.replicas) {
-    if (replica.id == place_.id) address = replica.address;
+    if (replica.id == place_.id) address = place_.listen.empty() ? replica.address : place_.listen;
   }
-  auto door = Door::open(poller_, flush_list_, self_, address, std::move(host), limits);
+  auto door = Door::open(poller_, flush_list_, turns_, self_, address, std::move(host), limits);
   if (!door) return door.error();
   door_ = *std::move(door);
-  return peers_->use_members(reachable());
+  return use_peers(reachable());
+}
+
+Result<Done> ReplicaNode::use_peers(const std::vector<MemberInfo>& members) {
+  member_hosts_.clear();
+  for (const MemberInfo& member : members) {
+    if (const auto address = net::Address::parse(member.address)) {
+      member_hosts_.insert(address->host());
+    }
+  }
+  return peers_->use_members(members);
 }
 
 std::vector<MemberInfo> ReplicaNode::reachable() const {
@@ -73,7 +87,7 @@ void ReplicaNode::meet_members() {
   const bool gone = was_member_ && !view_.has(place_.id) && !newest_view_.has(place_.id);
   const std::vector<MemberInfo> others = gone ? std::vector<MemberInfo>{} : reachable();
   auto done = authenticator_.use_members(others);
-  if (done) done = peers_->use_members(others);
+  if (done) done = use_peers(others);
   if (!done) log(Level::warning, concat("view ", newest_view_.id, ": ", done.error().message));
 }
 

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "base/text.h"
+#include "store/log/log_scan.h"
 #include "wire/checksum.h"
 #include "wire/fields.h"
 
@@ -36,22 +37,38 @@ Result<Done> write_identity(Disk& disk, const Identity& identity) {
   return disk.replace(identity_name, pieces);
 }
 
-// nullopt if there is none, or none that can be read.
-Result<std::optional<Identity>> read_identity(Disk& disk) {
+// nullopt if there is none, or none that can be read: then `wrong` says why.
+Result<std::optional<Identity>> read_identity(Disk& disk, std::string& wrong) {
   auto bytes = store::read_whole(disk, identity_name, identity_bytes_max);
   if (!bytes) {
     if (bytes.error().code == Errc::io) return bytes.error();
+    wrong = concat("the file '", identity_name, "' cannot be used: ", bytes.error().message);
     return std::optional<Identity>{};
   }
-  if (bytes->size() < sizeof(std::uint64_t)) return std::optional<Identity>{};
+  if (bytes->size() < sizeof(std::uint64_t)) {
+    wrong = concat("the file '", identity_name, "' is damaged: want 8 bytes or more, found ",
+                   bytes->size());
+    return std::optional<Identity>{};
+  }
   const Bytes fields = Bytes(*bytes).first(bytes->size() - sizeof(std::uint64_t));
   wire::Reader checksum(Bytes(*bytes).subspan(fields.size()));
-  if (checksum.number<std::uint64_t>() != wire::checksum(fields)) return std::optional<Identity>{};
+  if (checksum.number<std::uint64_t>() != wire::checksum(fields)) {
+    wrong = concat("the file '", identity_name, "' is damaged: its checksum is not that of its ",
+                   fields.size(), " bytes");
+    return std::optional<Identity>{};
+  }
   auto identity = wire::decode<Identity>(fields);
   if (identity && identity->mark == Identity{}.mark) return std::optional(*std::move(identity));
   return Error{Errc::refused, concat(identity_name,
                                      ": want the mark of a replica of this version, "
                                      "found another one")};
+}
+
+Result<Done> check_owner(const Identity& known, const StorageSettings& settings) {
+  if (known.group == settings.group && known.me == settings.me) return Done{};
+  return Error{Errc::config,
+               concat("want the directory of replica ", settings.me, " of group \"", settings.group,
+                      "\", found that of replica ", known.me, " of group \"", known.group, "\"")};
 }
 
 }  // namespace
@@ -68,21 +85,53 @@ Result<Storage::Opened> Storage::open(Disk& disk, const StorageSettings& setting
   return opened;
 }
 
+Result<Storage::Opened> Storage::look(Disk& disk, const StorageSettings& settings) {
+  std::string wrong;
+  const auto known = read_identity(disk, wrong);
+  if (!known) return known.error();
+  if (!*known) return Error{wrong.empty() ? Errc::not_found : Errc::corrupt, wrong};
+  if (auto mine = check_owner(**known, settings); !mine) return mine.error();
+  Opened opened;
+  opened.storage = std::make_unique<Storage>(disk);
+  const auto scan = store::scan_log(disk, (*known)->life);
+  if (!scan) return scan.error();
+  if (scan->segments.empty()) return Error{Errc::corrupt, "the log is missing"};
+  bool regained = false;
+  for (const store::ScannedSegment& segment : scan->segments) {
+    auto visited = store::visit_segment(
+        disk, segment, scan->floor, [&](LogSequence, Bytes body) -> Result<Done> {
+          auto record = decode_record(body);
+          if (!record) return record.error();
+          regained = regained || std::holds_alternative<MemoryRegained>(*record);
+          opened.recovered.log.push_back(*std::move(record));
+          return Done{};
+        });
+    if (!visited) return visited.error();
+  }
+  opened.recovered.amnesia = (*known)->lost_memory && !regained;
+  opened.storage->find_checkpoint(opened);
+  return opened;
+}
+
 Result<Done> Storage::open_log(const StorageSettings& settings, Opened& opened) {
-  auto known = read_identity(disk_);
+  std::string wrong;
+  auto known = read_identity(disk_, wrong);
   if (!known) return known.error();
   auto names = disk_.list();
   if (!names) return names.error();
   const bool empty = names->empty();
-  if (*known && ((*known)->group != settings.group || (*known)->me != settings.me)) {
-    return Error{Errc::config, concat("want the directory of replica ", settings.me, " of group \"",
-                                      settings.group, "\", found that of replica ", (*known)->me,
-                                      " of group \"", (*known)->group, "\"")};
+  if (*known) {
+    if (auto mine = check_owner(**known, settings); !mine) return mine;
   }
   if (*known) {
     life_ = (*known)->life;
     lost_memory_ = (*known)->lost_memory;
     auto replayed = replay(settings, opened);
+    if (replayed && log_->next() == 1) {
+      // Every life begins with a record (`begin_log`).
+      replayed = Error{Errc::corrupt, concat("the log is missing: there is a file '", identity_name,
+                                             "' and no record of what was promised")};
+    }
     if (replayed) return replayed;
     // Damage, or the log of a life that is over: what this replica has promised is not known.
     if (replayed.error().code != Errc::corrupt && replayed.error().code != Errc::refused) {
@@ -90,9 +139,12 @@ Result<Done> Storage::open_log(const StorageSettings& settings, Opened& opened) 
     }
     opened.notes.push_back(replayed.error().message);
   }
+  if (!*known && !empty) opened.notes.push_back(wrong);
   const bool first = !*known && empty && settings.first_start;
   if (!first) {
-    opened.notes.push_back(concat(empty ? "the disk is empty" : "the log cannot be used",
+    opened.notes.push_back(concat(empty    ? "the disk is empty"
+                                  : *known ? "the log cannot be used"
+                                           : "the disk cannot be used",
                                   ": this replica may have voted for what it does not know, and "
                                   "is silent until it has caught up"));
   }
@@ -107,7 +159,21 @@ Result<Done> Storage::open_log(const StorageSettings& settings, Opened& opened) 
       {.group = settings.group, .me = settings.me, .life = life_, .lost_memory = lost_memory_});
   if (!written) return written;
   if (auto erased = LogFile::erase(disk_); !erased) return erased;
-  return replay(settings, opened);
+  if (auto opened_log = replay(settings, opened); !opened_log) return opened_log;
+  return begin_log();
+}
+
+// So that a log that is gone is told from one that was never begun. It says what is true of every
+// replica that begins: it is in the first regency.
+Result<Done> Storage::begin_log() {
+  const LogRecord record = RegencyEntered{};
+  store::LogGroup group;
+  group.add(encode(record).head);
+  index_.note(first_sequence_, record);
+  auto committed = log_->commit(group);
+  if (!committed) return committed.error();
+  first_sequence_ = log_->next();
+  return Done{};
 }
 
 Result<Done> Storage::replay(const StorageSettings& settings, Opened& opened) {

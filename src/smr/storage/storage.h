@@ -45,10 +45,18 @@ class Storage {
   /// another version of this program; Errc::io. Damage is no error: the replica rejoins.
   static Result<Opened> open(store::Disk& disk, const StorageSettings& settings);
 
+  /// As `open`, but changes nothing, and is no use for anything but what was found: for whoever
+  /// saves what a replica has left. Errc::corrupt if its log is damaged or missing, Errc::not_found
+  /// if no replica was there.
+  static Result<Opened> look(store::Disk& disk, const StorageSettings& settings);
+
   // ---- the log -------------------------------------------------------------------------------
 
   /// The number of the record that is appended next, after those of `recovered`.
   store::LogSequence first_sequence() const { return first_sequence_; }
+  /// Of this memory; and whether it began with a loss, for ever.
+  std::uint64_t life() const { return life_; }
+  bool lost_memory() const { return lost_memory_; }
   /// Knows of all records in the log; note those that are appended.
   LogIndex& index() { return index_; }
   /// As LogFile's.
@@ -67,6 +75,7 @@ class Storage {
  private:
   Result<Done> open_log(const StorageSettings& settings, Opened& opened);
   Result<Done> replay(const StorageSettings& settings, Opened& opened);
+  Result<Done> begin_log();
   void find_checkpoint(Opened& opened);
 
   store::Disk& disk_;

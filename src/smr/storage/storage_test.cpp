@@ -111,11 +111,11 @@ TEST_CASE("a replica finds again what it had promised, in order") {
   }
   disk.crash();
   const Process again(disk, 2);
-  REQUIRE(again.log().size() == 3);
+  REQUIRE(again.log().size() == 4);  // The first says that there is a log.
   CHECK_FALSE(again.opened.recovered.amnesia);
   CHECK(again.opened.recovered.nonce == 2);
-  CHECK(std::get<RegencyEntered>(again.log()[0]).regency == 3);
-  const auto& taken = std::get<ProposalTaken>(again.log()[1]);
+  CHECK(std::get<RegencyEntered>(again.log()[1]).regency == 3);
+  const auto& taken = std::get<ProposalTaken>(again.log()[2]);
   CHECK(as_text(taken.batch->requests[0].operation) == "an operation");
 }
 
@@ -129,6 +129,30 @@ TEST_CASE("an empty disk is a loss of memory unless the group is new") {
   CHECK(Process(disk, 2).opened.recovered.amnesia);
   disk.restart();
   CHECK(Process(disk, 3, true).opened.recovered.amnesia);
+}
+
+TEST_CASE("a log that is gone is a loss of memory, however early, and is called so") {
+  MemoryDisk disk;
+  REQUIRE_FALSE(Process(disk, 1, true).error);
+  disk.restart();
+  REQUIRE(disk.remove("log-0000000000000001").ok());
+  const Process lost(disk, 2, true);
+  REQUIRE_FALSE(lost.error);
+  CHECK(lost.opened.recovered.amnesia);
+  CHECK(mentions(lost.opened.notes, "the log is missing: there is a file 'replica'"));
+}
+
+TEST_CASE(
+    "a damaged file that says whose directory it is is called so, and the log is not blamed") {
+  MemoryDisk disk;
+  REQUIRE_FALSE(Process(disk, 1, true).error);
+  disk.crash();
+  REQUIRE(disk.rot("replica", 10, 1));
+  const Process lost(disk, 2, true);
+  REQUIRE_FALSE(lost.error);
+  CHECK(lost.opened.recovered.amnesia);
+  CHECK(mentions(lost.opened.notes, "the file 'replica' is damaged: its checksum is not that of"));
+  CHECK_FALSE(mentions(lost.opened.notes, "the log"));
 }
 
 TEST_CASE("memory that was regained stays regained, through restarts and truncation") {

@@ -69,7 +69,7 @@ RequestPool::Added RequestPool::add(Request request, Time now, std::optional<std
   }
   const std::size_t bytes = encoded_bytes(request);
   if (client.count >= settings_.client_requests || size_ >= settings_.pool_requests ||
-      bytes_ + bytes > settings_.pool_bytes) {
+      client.bytes + bytes > settings_.client_bytes || bytes_ + bytes > settings_.pool_bytes) {
     return Added::full;
   }
   const auto entry = fresh_.emplace(fresh_.end());
@@ -80,6 +80,7 @@ RequestPool::Added RequestPool::add(Request request, Time now, std::optional<std
   entry->since = now;
   entry->bytes = bytes;
   client.count += 1;
+  client.bytes += bytes;
   size_ += 1;
   bytes_ += bytes;
   vouch(entry, voucher);
@@ -118,6 +119,7 @@ void RequestPool::erase(Entries::iterator entry) {
   unqueue(entry);
   entry->session->remove(request_of(*entry).sequence);
   client.count -= 1;
+  client.bytes -= entry->bytes;
   size_ -= 1;
   bytes_ -= entry->bytes;
   (entry->forwarded ? forwarded_ : fresh_).erase(entry);

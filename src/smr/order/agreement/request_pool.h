@@ -102,7 +102,7 @@ class RequestPool {
     ClientId id = 0;
     std::unordered_map<std::uint64_t, Session> sessions;
     std::deque<Entries::iterator> waiting;
-    std::size_t count = 0;
+    std::size_t count = 0, bytes = 0;
     std::size_t vouchers_wanted = 0;
     std::size_t failures = 0;
     bool has_turn = false;

@@ -97,6 +97,18 @@ TEST_CASE("one client, all clients, and their bytes are bounded") {
   CHECK(pool.add(request(3, 1), Time{}, {}) == RequestPool::Added::fresh);
 }
 
+TEST_CASE("a client with large requests leaves room for the others") {
+  Settings settings;
+  settings.client_bytes = 5'000;
+  settings.pool_bytes = 8'000;
+  RequestPool pool(settings);
+  CHECK(pool.add(request(1, 1, 4'000), Time{}, {}) == RequestPool::Added::fresh);
+  CHECK(pool.add(request(1, 2, 2'000), Time{}, {}) == RequestPool::Added::full);
+  CHECK(pool.add(request(2, 1, 2'000), Time{}, {}) == RequestPool::Added::fresh);
+  pool.decided({request(1, 1, 4'000)});
+  CHECK(pool.add(request(1, 2, 2'000), Time{}, {}) == RequestPool::Added::fresh);
+}
+
 TEST_CASE("the first timer forwards a request, the second is overdue, each once") {
   RequestPool pool(Settings{});
   pool.add(request(1, 1), Time{}, {});

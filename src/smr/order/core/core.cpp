@@ -20,6 +20,7 @@ ReplicaId Core::leader() const { return parts_->view.leader(parts_->regency()); 
 bool Core::leads() const { return parts_->leads(); }
 Instance Core::decided() const { return parts_->decided; }
 Digest Core::history() const { return parts_->history; }
+bool Core::is_silent() const { return !parts_->voting; }
 std::size_t Core::waiting_requests() const { return parts_->pool.size(); }
 Footprint Core::footprint() const {
   const Parts& all = *parts_;

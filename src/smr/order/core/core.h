@@ -86,6 +86,8 @@ class Core {
   /// Digest over all decided batches in their order: equal on all replicas that are as far.
   Digest history() const;
   std::size_t waiting_requests() const;
+  /// It has lost what it had promised, and votes for nothing until it knows that again.
+  bool is_silent() const;
   Footprint footprint() const;
   /// All views after the configuration's, each signed by a quorum of the one before: for clients.
   std::vector<SignedView> signed_views() const;

@@ -31,6 +31,9 @@ Result<Settings> validate(Settings settings) {
   if (settings.client_requests == 0 || settings.pool_requests < settings.client_requests) {
     return wrong("client_requests: want 1 to pool_requests");
   }
+  if (settings.client_bytes < settings.operation_bytes) {
+    return wrong("client_bytes: want at least operation_bytes");
+  }
   return settings;
 }
 

@@ -55,8 +55,9 @@ struct Settings {
   /// Decided, but not executed: no more votes beyond that.
   Instance backlog = 1'024;
 
-  /// Waiting requests: of one client, in all, and their bytes in all.
+  /// Waiting requests of one client and their bytes; and in all.
   std::size_t client_requests = 1'024;
+  std::size_t client_bytes = std::size_t{32} << 20;
   std::size_t pool_requests = 65'536;
   std::size_t pool_bytes = std::size_t{256} << 20;
   /// The largest operation that is ordered.
