@@ -69,6 +69,7 @@ KvCommand::KvCommand(CLI::App& app) {
   add_demo(footer);
   add_operations(footer);
   administration_ = std::make_unique<KvAdministration>(*kv_, footer);
+  rescue_ = std::make_unique<KvRescue>(*kv_, footer);
   status_ = std::make_unique<KvStatus>(*kv_, footer);
 }
 
@@ -128,6 +129,7 @@ int KvCommand::run() {
   if (replica_->parsed()) return replica();
   if (demo_->parsed()) return kv_demo(byzantine_, !memory_, directory_, json_);
   if (administration_->parsed()) return administration_->run();
+  if (rescue_->parsed()) return rescue_->run();
   if (status_->parsed()) return status_->run();
   return operate();
 }

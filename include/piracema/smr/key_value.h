@@ -91,6 +91,29 @@ struct Expire {
   auto fields() { return std::tie(); }
 };
 
+struct Entry {
+  std::string key;
+  /// Empty in replies to Put and Remove.
+  std::string value;
+  /// Where it came to be, its fencing token, and where it was last put, its version.
+  Index created = 0, changed = 0;
+  Index lease = 0;
+  auto fields() { return std::tie(key, value, created, changed, lease); }
+};
+
+/// Brings entries of another group's map into one that nobody has used, as they were: with their
+/// versions and fencing tokens, but without leases. In several parts if need be, all with the same
+/// `index`: everything that happens from then on has a higher place than that, so that no token of
+/// the other map is ever used again. Status::conflict for a map with anything else in it; an entry
+/// that was changed here since stays as it is.
+struct Load {
+  /// The last place that the other map has used.
+  Index index = 0;
+  /// At most list_max.
+  std::vector<Entry> entries;
+  auto fields() { return std::tie(index, entries); }
+};
+
 Buffer encode(const Put&);
 Buffer encode(const Remove&);
 Buffer encode(const Get&);
@@ -100,6 +123,7 @@ Buffer encode(const Grant&);
 Buffer encode(const KeepAlive&);
 Buffer encode(const Revoke&);
 Buffer encode(const Expire&);
+Buffer encode(const Load&);
 
 enum class Status : std::uint8_t {
   ok,
@@ -110,16 +134,6 @@ enum class Status : std::uint8_t {
   compacted,    ///< Watch: asks for what is no longer known.
   full,         ///< As many leases as there may be.
   bad_request,  ///< The bytes are no operation, or one beyond its limits. Nothing was done.
-};
-
-struct Entry {
-  std::string key;
-  /// Empty in replies to Put and Remove.
-  std::string value;
-  /// Where it came to be, its fencing token, and where it was last put, its version.
-  Index created = 0, changed = 0;
-  Index lease = 0;
-  auto fields() { return std::tie(key, value, created, changed, lease); }
 };
 
 enum class Change : std::uint8_t { put, removed, expired };

@@ -10,6 +10,8 @@ namespace piracema::smr::kv {
 
 namespace {
 
+/// Leaves places for all that may ever follow.
+constexpr Index load_index_max = Index{1} << 62;
 constexpr std::uint64_t ttl_min = 1'000'000;
 constexpr std::uint64_t ttl_max = std::uint64_t{365 * 24 * 3'600} * 1'000'000'000;
 
@@ -58,6 +60,14 @@ bool in_limits(const Grant& o) { return o.ttl >= ttl_min && o.ttl <= ttl_max; }
 bool in_limits(const KeepAlive&) { return true; }
 bool in_limits(const Revoke&) { return true; }
 bool in_limits(const Expire&) { return true; }
+bool in_limits(const Load& o) {
+  bool right = o.entries.size() <= list_max && o.index < load_index_max;
+  for (const Entry& entry : o.entries) {
+    right = right && is_key(entry.key) && entry.value.size() <= value_bytes_max &&
+            entry.lease == 0 && entry.created <= entry.changed && entry.changed <= o.index;
+  }
+  return right;
+}
 
 }  // namespace
 
@@ -70,6 +80,7 @@ Buffer encode(const Grant& o) { return encode_as(o); }
 Buffer encode(const KeepAlive& o) { return encode_as(o); }
 Buffer encode(const Revoke& o) { return encode_as(o); }
 Buffer encode(const Expire& o) { return encode_as(o); }
+Buffer encode(const Load& o) { return encode_as(o); }
 
 Result<Operation> decode_operation(Bytes bytes) {
   if (bytes.empty()) return Error{Errc::corrupt, "want an operation, found nothing"};

@@ -40,7 +40,7 @@ Shard& Machine::writable(std::size_t number) {
 
 Buffer Machine::apply(Bytes bytes, const Context& context) {
   ENSURE(context.index < std::uint32_t{1} << index_bits);  // Batches are smaller.
-  const Moment at{context.instance << index_bits | context.index, context.time,
+  const Moment at{base_ + (context.instance << index_bits | context.index), context.time,
                   context.left_behind};
   note(at);
   const auto operation = decode_operation(bytes);
@@ -118,11 +118,12 @@ const Shard::Slot* Machine::alive(const std::string& key, Moment at) const {
 Machine::Image Machine::snapshot() {
   shared_.fill(true);
   return [shards = std::vector<std::shared_ptr<const Shard>>(shards_.begin(), shards_.end()),
-          leases = leases_, index = index_.load(), time = time_.load()] {
+          leases = leases_, base = base_, index = index_.load(), time = time_.load()] {
     Buffer image;
     wire::Writer out(image);
     out.number(index);
     out.number(time);
+    out.number(base);
     leases.write(out);
     for (const auto& part : shards) part->write(out);
     return image;
@@ -133,6 +134,7 @@ bool Machine::restore(Bytes image) {
   wire::Reader in(image);
   const auto index = in.number<Index>();
   const auto time = in.number<std::uint64_t>();
+  const auto base = in.number<Index>();
   Leases leases;
   leases.read(in);
   std::vector<std::shared_ptr<Shard>> shards;
@@ -147,6 +149,7 @@ bool Machine::restore(Bytes image) {
   shards_ = std::move(shards);
   shared_.fill(false);
   if (!SMR_MUTANT("leases_not_restored")) leases_ = std::move(leases);
+  base_ = base;
   index_ = index;
   time_ = time;
   return true;

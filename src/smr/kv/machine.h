@@ -50,6 +50,7 @@ class Machine final : public StateMachine {
   Reply execute(const KeepAlive& o, Moment at);
   Reply execute(const Revoke& o, Moment at);
   Reply execute(const Expire& o, Moment at);
+  Reply execute(const Load& o, Moment at);
   Reply execute(const Get& o, Moment at) const;
   Reply execute(const List& o, Moment at) const;
   Reply execute(const Watch& o, Moment at) const;
@@ -71,10 +72,14 @@ class Machine final : public StateMachine {
   /// To be changed: a copy, if an image may still be written of it.
   Shard& writable(std::size_t number);
 
+  bool is_empty() const;
+
   std::vector<std::shared_ptr<Shard>> shards_;
   /// The shard belongs to an image.
   std::array<bool, shard_count> shared_{};
   Leases leases_;
+  /// Added to all places: they go on behind those of a map that was loaded.
+  Index base_ = 0;
   /// The latest operation, for what is not ordered.
   std::atomic<Index> index_{0};
   std::atomic<std::uint64_t> time_{0};

@@ -333,3 +333,48 @@ TEST_CASE("with threads replies and state are those of doing one by one") {
     CHECK(as_text(one.snapshot()()) == as_text(parallel.snapshot()()));
   }
 }
+
+TEST_CASE("a new map takes another one's entries with their tokens, and uses none of them again") {
+  Store old;
+  for (int i = 0; i < 20; ++i) old(Put{"a", std::to_string(i)});
+  old(Put{"b", "x"});
+  const Reply all = old(List{"", ""});
+  REQUIRE(all.entries.size() == 2);
+
+  Store store;
+  REQUIRE(store(Load{all.index, {all.entries[0]}}).status == Status::ok);
+  REQUIRE(store(Load{all.index, {all.entries[1]}}).status == Status::ok);
+  const Reply got = store(Get{"a"});
+  REQUIRE(got.entries.size() == 1);
+  CHECK(got.entries[0].value == "19");
+  CHECK(got.entries[0].created == all.entries[0].created);
+  CHECK(got.entries[0].changed == all.entries[0].changed);
+  const Index next = store(Put{"c", "new"}).index;
+  CHECK(next > all.index);
+  CHECK(store(Grant{second}).lease > next);
+
+  // Said again it undoes nothing, and no other one's comes on top.
+  REQUIRE(store(Put{"a", "changed"}).status == Status::ok);
+  CHECK(store(Load{all.index, all.entries}).status == Status::ok);
+  CHECK(store.get("a") == "changed");
+  CHECK(store(Load{all.index + 1, all.entries}).status == Status::conflict);
+  Store used;
+  used(Put{"a", "1"});
+  CHECK(used(Load{all.index, all.entries}).status == Status::conflict);
+
+  // It all survives a checkpoint.
+  Store restored;
+  restored.context = store.context;
+  REQUIRE(restored.machine.restore(store.machine.snapshot()()));
+  CHECK(restored(Put{"d", "1"}).index > next);
+}
+
+TEST_CASE("entries that no map has given are refused") {
+  Store store;
+  const auto refused = [&](const Load& load) { return store(load).status == Status::bad_request; };
+  CHECK(refused({5, {{.key = "a", .value = "", .created = 1, .changed = 6}}}));
+  CHECK(refused({5, {{.key = "a", .value = "", .created = 2, .changed = 1}}}));
+  CHECK(refused({5, {{.key = "a", .value = "", .created = 1, .changed = 1, .lease = 1}}}));
+  CHECK(refused({5, {{.key = "", .value = "", .created = 1, .changed = 1}}}));
+  CHECK(refused({~Index{0}, {}}));
+}

@@ -82,6 +82,32 @@ Reply Machine::execute(const Expire&, Moment at) {
   return {.index = at.index};
 }
 
+bool Machine::is_empty() const {
+  for (const auto& part : shards_) {
+    if (!part->slots().empty() || !part->history().empty()) return false;
+  }
+  return true;
+}
+
+Reply Machine::execute(const Load& o, Moment at) {
+  const bool begins = base_ == 0;
+  if (o.index == 0 || (begins ? !is_empty() : base_ != o.index)) {
+    return {.status = Status::conflict, .index = at.index};
+  }
+  base_ = o.index;
+  for (const Entry& entry : o.entries) {
+    const std::size_t number = shard_of(entry.key);
+    // It says so again, or somebody has changed it.
+    if (shard(number).find(entry.key) != nullptr) continue;
+    writable(number).put(entry.key, {std::make_shared<const std::string>(entry.value),
+                                     entry.created, entry.changed, 0});
+    leave(entry.key, at);
+  }
+  if (begins) at.index += base_;
+  note(at);
+  return {.index = at.index};
+}
+
 std::size_t Machine::remove_entries_of(Index lease, std::size_t count, Index index) {
   std::size_t removed = 0;
   for (std::size_t i = 0; i < shard_count && removed < count; ++i) {
