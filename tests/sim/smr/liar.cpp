@@ -42,6 +42,7 @@ void Liar::send(ReplicaId to, const MessagePtr& message) {
     const std::uint64_t which = Keys::mix(Keys::mix(world_.plan().seed, to), message->index());
     if (which % 4 == 0) return;
   }
+  if (does(drop_some) && std::holds_alternative<Propose>(*message) && random_.chance(0.3)) return;
   // To each what it wants to hear, once it has said it: what comes first is what counts.
   const bool is_vote =
       std::holds_alternative<Write>(*message) || std::holds_alternative<Accept>(*message);

@@ -30,6 +30,8 @@ enum Lie : std::uint32_t {
   fast_clock = 16384,    ///< As leader it lets the time of batches run ahead, or back.
   false_state = 32768,   ///< It votes for checkpoints, and offers some, that nobody has.
   all_lies = 65535,
+  drop_some = 65536,  ///< As leader it drops three in ten of its proposals. Not one of all_lies:
+                      ///< who does more is found out sooner.
 };
 constexpr std::size_t kinds_of_lies = 16;
 

@@ -51,6 +51,7 @@ void Core::Parts::step(Time time, Event& event, std::vector<Action>& actions) {
   } else {
     std::visit([this](auto& one) { on(one); }, event);
     part_if_different();
+    leader_rate.waiting(now, pool.size() != 0);
   }
   for (std::size_t i = before; i < actions.size(); ++i) {
     halted |= std::holds_alternative<Halt>(actions[i]);

@@ -12,6 +12,7 @@
 #include "smr/order/agreement/consensus.h"
 #include "smr/order/agreement/decided_log.h"
 #include "smr/order/agreement/divergence.h"
+#include "smr/order/agreement/leader_rate.h"
 #include "smr/order/agreement/regencies.h"
 #include "smr/order/agreement/request_pool.h"
 #include "smr/order/core/core.h"
@@ -83,6 +84,8 @@ struct CoreData {
   // The leader.
   RequestPool pool;
   Regencies regencies;
+  /// Byzantine.
+  LeaderRate leader_rate;
   /// The highest that is in the log.
   Regency stop_said = 0;
   /// What is bound in this regency is known.

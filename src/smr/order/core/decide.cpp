@@ -76,6 +76,7 @@ void Core::Parts::hand_out(BatchPtr batch) {
   history = digest_of(history, batch->digest);
   pool.decided(batch->requests);
   follow_clock(batch->time);
+  leader_rate.decided(now, batch->requests.size(), pool.size() != 0);
   failures = 0;
   progress_at = now;
   say_again_every = settings.resend_interval;

@@ -37,6 +37,8 @@ struct Core::Parts : CoreData {
   void start();
   void watch_leader();
   void expire_requests();
+  bool judges_leader() const;
+  void judge_leader();
 
   // ---- core_recovery.cpp: the log of a former life --------------------------------------------
   void recover();

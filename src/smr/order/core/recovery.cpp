@@ -17,7 +17,8 @@ CoreData::CoreData(Settings s, ReplicaId id, const Authenticator& authenticator,
       views(id, authenticator, view, s.resend_interval),
       transfer(id, authenticator, recovered.nonce, std::move(recovered.partial), s.resend_interval),
       pool(s),
-      regencies(view.n(), 0) {
+      regencies(view.n(), 0),
+      leader_rate(s) {
   decided_by.resize(view.n());
   repeated_at.resize(view.n());
   collects.resize(view.n());

@@ -35,6 +35,7 @@ void Core::Parts::begin_regency(Binding binding) {
   heard_leader = progress_at = now;
   ready_by = now + patient(settings.sync_timeout);
   say_again_at = now + say_again_every;
+  leader_rate.begin(now, view.leader(regency()));
   for (const auto& [instance, digest] : binding.values) {
     const Consensus* one = instances.find(instance);
     if (one && one->decided && *one->decided != digest) {

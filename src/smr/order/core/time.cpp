@@ -10,6 +10,7 @@ void Core::Parts::on(Tick&) {
   if (!started) start();
   watch_leader();
   if (synced) expire_requests();
+  judge_leader();
   if (!content() && now >= stop_again) ask_to_stop(regencies.wanted());
   if (look_again_at && now >= *look_again_at) look_again();
   if (stuck() && now >= say_again_at) say_again();
@@ -25,6 +26,7 @@ void Core::Parts::on(Tick&) {
 void Core::Parts::start() {
   started = true;
   heard_leader = progress_at = clock_at = now;
+  leader_rate.begin(now, view.leader(regency()));
   say_again_every = settings.resend_interval;
   say_again_at = now + say_again_every;
   recover();
@@ -55,12 +57,27 @@ void Core::Parts::watch_leader() {
   }
 }
 
+bool Core::Parts::judges_leader() const {
+  return byzantine() && synced && votes() && content() && view.leader(regency()) != me;
+}
+
+// One that lies may order just enough for nobody to lose patience.
+void Core::Parts::judge_leader() {
+  if (!judges_leader() || now < leader_rate.next_deadline()) return;
+  std::vector<ReplicaId> others;
+  for (const MemberInfo& member : view.members) {
+    if (member.id != view.leader(regency()) && member.id != me) others.push_back(member.id);
+  }
+  if (const auto why = leader_rate.check(now, others)) demand(*why);
+}
+
 // Paper 003, section 2.1.1: a request that is not ordered in time goes to all replicas, so that a
 // client that told only some of us cannot bring the leader down alone; the second time a new leader
 // is asked for.
 void Core::Parts::expire_requests() {
   const Time timeout = patient(settings.request_timeout);
   auto expired = pool.expire(now, timeout);
+  if (!expired.forward.empty()) leader_rate.forwarded();
   Forward part;
   std::size_t bytes = 0;
   for (Request& request : expired.forward) {
@@ -97,6 +114,7 @@ std::optional<Time> Core::Parts::next_deadline() const {
       by(heard_leader + patient(settings.silence_timeout));
     }
   }
+  if (judges_leader()) by(leader_rate.next_deadline());
   if (look_again_at) by(*look_again_at);
   if (leads()) by(beat_at);
   if (leads() && may_demand && is_behind_as_leader()) by(ready_by);

@@ -48,6 +48,7 @@ void Core::Parts::use_view() {
   lost.assign(view.n(), false);
   failures = 0;
   heard_leader = now;
+  leader_rate.begin(now, view.leader(0));
   instances.drop_after(decided);
   refuse_reads();
   if (!voting) amnesia.forget();
