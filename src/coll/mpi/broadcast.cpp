@@ -167,7 +167,7 @@ void barrier(Group& group) {
   // Up to rank 0 by the plan's tree, and down again.
   Exchange& exchange = group.exchange();
   const Tree& up = group.up(0);
-  const int token = tag(group.operation(), Kind::up);
+  const Tag token = tag(group.operation(), Kind::up);
   for (const Rank child : up.children[group.me()]) exchange.receive_bytes(child, token);
   Outbox outbox;
   if (group.me() != 0) exchange.send_bytes(up.parent[group.me()], token, {}, outbox);

@@ -29,7 +29,7 @@ std::vector<Piece> must_read(std::span<const char> in, Rank size) {
 std::vector<char> bring_up(Group& group, Piece mine, Rank root) {
   Exchange& exchange = group.exchange();
   const Tree& up = group.up(root);
-  const int upwards = tag(group.operation(), Kind::up);
+  const Tag upwards = tag(group.operation(), Kind::up);
   std::vector<char> all;
   append(all, mine);
   for (const Rank child : up.children[group.me()]) {
@@ -68,7 +68,7 @@ void gather(Group& group, Data mine, const Part& part, Rank root) {
 
 void scatter(Group& group, const Part& part, Data mine, Rank root) {
   Exchange& exchange = group.exchange();
-  const int downwards = tag(group.operation(), Kind::header);
+  const Tag downwards = tag(group.operation(), Kind::header);
   Header header;
   std::vector<Piece> pieces;
   Outbox outbox;

@@ -8,6 +8,8 @@ namespace {
 
 /// Stands for "never ours" as an attribute.
 char never;
+/// Both are guests of the thread that measures links. No world has so many ranks.
+constexpr std::uint64_t of_plans_beside_mst = std::uint64_t{1} << 63;
 
 /// The ranks of the world that a communicator has; empty if it has others.
 std::vector<Rank> world_ranks(const World& world, MPI_Comm comm, int size) {
@@ -96,9 +98,9 @@ Group::Group(World& world, MPI_Comm user, MPI_Comm own, std::vector<Rank> world_
   if (world.settings().engine == Engine::mst && world.probes() != nullptr) {
     mst_ = std::make_unique<MstRunner>(*world.probes(), number, me_, world_ranks_,
                                        world.settings().threshold, world.settings().adapt_every);
-  } else {
-    plans_ = std::make_unique<Plans>(exchange_, world.probes(), number, world_ranks_);
+    number |= of_plans_beside_mst;
   }
+  plans_ = std::make_unique<Plans>(exchange_, world.probes(), number, world_ranks_);
   left_.assign(size(), false);
   if (me_ != 0) return;
   planner_.emplace(world.settings().engine, size());

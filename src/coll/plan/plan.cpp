@@ -29,9 +29,7 @@ double median_or(std::vector<double>& values, double usual) {
 
 }  // namespace
 
-bool is_forced(Engine engine) {
-  return engine == Engine::tree || engine == Engine::two_level || engine == Engine::binomial;
-}
+bool is_forced(Engine engine) { return engine != Engine::automatic && engine != Engine::native; }
 
 std::vector<char> encode(const Plan& plan) {
   const Head head{plan.length, static_cast<std::uint32_t>(plan.ours.to_ulong()),
@@ -86,6 +84,7 @@ Plan make_plan(Engine engine, const LinkTable& links, const std::vector<std::uin
 
 Plan first_plan(Engine engine, Rank size) {
   Plan plan;
+  if (engine == Engine::mst) plan.length = window_operations_max;
   plan.up = plan.up_large = to_branches(binomial_tree(size, 0));
   if (is_forced(engine)) plan.ours.set();
   return plan;

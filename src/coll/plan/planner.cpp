@@ -83,6 +83,8 @@ Plan Planner::next(Time now) {
 }
 
 std::uint32_t Planner::next_length(Time now) {
+  // There is nothing to learn from a window of it.
+  if (engine_ == Engine::mst) return window_operations_max;
   // The one that begins now was told its length a window ago.
   const std::uint32_t over = length_;
   const Time took = now - began_;

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs the conformance program under one MPI, bare and with the library preloaded.
 
-    run_test.py MPI PROGRAM MISUSE LIBRARY [--patient LIBRARY] [--only REGEX]
+    run_test.py MPI PROGRAM MISUSE LIBRARY --ahead PROGRAM [--patient LIBRARY] [--only REGEX]
 
 A case that fails is run again with nothing preloaded: where the MPI library itself fails, ours may.
 What failed comes last, in short. Exit code 77, with the reason, where this MPI is not installed, or
@@ -196,6 +196,10 @@ def run_cases(suite, arguments, folder):
     for what in ["counts", *more, "order", "freed"]:
         suite.case(what, 3, preload("tree"), [arguments.misuse, what], compare=False,
                    good=lambda outcome: outcome.code == 0 and outcome.output.count("as wanted") == 3)
+    # A root that is far ahead of somebody who is busy is none of the program's mistakes.
+    for engine in ["mst", "tree"]:
+        suite.case(f"a root far ahead, {engine}", 3, preload(engine), [arguments.ahead, "20000"],
+                   good=lambda outcome: outcome.code == 0 and outcome.output.count("as wanted") == 3)
     # What MPI says of a lost link goes to the program's handler; the default one ends the job.
     suite.case("lost-link", 3, preload("tree"), [arguments.misuse, "lost-link"], compare=False,
                good=ends_with("rank 0: as wanted"))
@@ -219,6 +223,7 @@ def main():
     parser.add_argument("program")
     parser.add_argument("misuse")
     parser.add_argument("library")
+    parser.add_argument("--ahead", default="none", help="the program whose root runs ahead")
     parser.add_argument("--other", default="none", help="the same of another MPI")
     parser.add_argument("--patient", default="", help="libcoll_patient.so: ranks sleep while they wait")
     parser.add_argument("--only", default="")

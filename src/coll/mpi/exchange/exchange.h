@@ -12,9 +12,15 @@ namespace piracema::coll::mpi {
 
 /// What a message is, in the low bits of its tag; above them the number of the operation.
 enum class Kind { header, data, stamp, plan, up, told, ended, strayed };
-inline int tag(std::uint32_t operation, Kind kind) {
+/// The whole number travels in the message, so that one of 4096 operations before or after is told
+/// apart.
+struct Tag {
+  int value;
+  std::uint32_t number;
+};
+inline Tag tag(std::uint32_t operation, Kind kind) {
   // MPI promises tags up to 32767. Nobody runs ahead of others by 4096 operations: Group.
-  return static_cast<int>((operation % 4'096) << 3) | static_cast<int>(kind);
+  return {static_cast<int>((operation % 4'096) << 3) | static_cast<int>(kind), operation};
 }
 
 /// Sends that are under way, with the memory that they send from. Errors of MPI are thrown.
@@ -48,8 +54,8 @@ std::uint64_t bytes_of(const Data&);
 struct Stamp {
   /// When an emulated link shows it, and when it was sent by the sender's clock; nanoseconds.
   std::int64_t visible_at = 0, sent_at = 0;
-  /// Of whom it is, where that is not clear.
-  std::uint32_t of = 0, unused = 0;
+  /// Of whom it is, where that is not clear, and of which operation.
+  std::uint32_t of = 0, operation = 0;
 };
 
 class Exchange;
@@ -105,9 +111,10 @@ class Exchange {
   void begin_operation(std::uint32_t operation, bool tidy);
   /// The operation is a broadcast from this rank.
   void begin_as_root() { is_root_ = true; }
-  /// A message for an operation that is over here was sent by somebody who calls the program's
-  /// operations in another order, which MPI forbids: a line about it, and MPI_ERR_OTHER, where all
-  /// would wait forever. All others hear of it in the same way, within a second. Costs some 50 us.
+  /// A message for an operation that is over here, by its whole number, was sent by somebody who
+  /// calls the program's operations in another order, which MPI forbids: a line about it, and
+  /// MPI_ERR_OTHER, where all would wait forever. All others hear of it in the same way, within a
+  /// second. Costs some 50 us.
   void expect_no_strays() const;
 
   struct Arrived {
@@ -115,11 +122,11 @@ class Exchange {
     std::vector<char> bytes;
     Time visible_at{};
   };
-  void send_bytes(Rank to, int tag, std::span<const char> bytes, Outbox&);
+  void send_bytes(Rank to, Tag tag, std::span<const char> bytes, Outbox&);
   /// From one rank, or from any (no_rank). Waits.
-  Arrived receive_bytes(Rank from, int tag);
+  Arrived receive_bytes(Rank from, Tag tag);
   /// What is there already, visible or not; false if there is nothing.
-  bool poll_bytes(Rank from, int tag, Arrived&);
+  bool poll_bytes(Rank from, Tag tag, Arrived&);
 
   /// `data` stays the caller's, until the outbox has waited. It goes behind a stamp.
   void send_data(Rank to, std::uint32_t operation, Data, Outbox&, Rank of = 0);
@@ -134,7 +141,10 @@ class Exchange {
   void unpack(std::span<const char> packed, Data) const;
 
  private:
-  Arrived take(MPI_Message, const MPI_Status&);
+  Arrived take(MPI_Message, const MPI_Status&, std::uint32_t number) const;
+  /// The number of the operation that a message is for which is there; it is received.
+  std::uint32_t number_of(MPI_Message, const MPI_Status&, Kind) const;
+  [[noreturn]] void refuse_number(int from, std::uint32_t wanted, std::uint32_t found) const;
   void tell_of_strays() const;
 
   MPI_Comm comm_;

@@ -16,13 +16,13 @@ Incoming::Incoming(Exchange& exchange, Rank from, std::uint32_t operation, Data 
                    const Stamp& stamp)
     : stamp_(stamp) {
   must(PMPI_Irecv(into.buffer, into.count, into.type, static_cast<int>(from),
-                  tag(operation, Kind::data), exchange.comm(), &requests_[1]));
+                  tag(operation, Kind::data).value, exchange.comm(), &requests_[1]));
 }
 
 Incoming::Incoming(Exchange& exchange, Rank from, std::uint32_t operation, Data into)
     : Incoming(exchange, from, operation, into, Stamp{}) {
   must(PMPI_Irecv(&stamp_, sizeof stamp_, MPI_BYTE, static_cast<int>(from),
-                  tag(operation, Kind::stamp), exchange.comm(), &requests_[0]));
+                  tag(operation, Kind::stamp).value, exchange.comm(), &requests_[0]));
 }
 
 Incoming::~Incoming() {
@@ -47,7 +47,7 @@ bool Incoming::ready() {
 }
 
 void Exchange::send_data(Rank to, std::uint32_t operation, Data data, Outbox& outbox, Rank of) {
-  Stamp stamp{.sent_at = now().count(), .of = of};
+  Stamp stamp{.sent_at = now().count(), .of = of, .operation = operation};
   if (emulator_) {
     stamp.visible_at = emulator_->visible_at(world_ranks_[to], bytes_of(data)).count();
   }
@@ -55,11 +55,11 @@ void Exchange::send_data(Rank to, std::uint32_t operation, Data data, Outbox& ou
   std::memcpy(message.data(), &stamp, sizeof stamp);
   MPI_Request request;
   must(PMPI_Isend(message.data(), as_int(sizeof stamp), MPI_BYTE, static_cast<int>(to),
-                  tag(operation, Kind::stamp), comm_, &request));
+                  tag(operation, Kind::stamp).value, comm_, &request));
   outbox.requests_.push_back(request);
   outbox.kept_.push_back(std::move(message));
   must(PMPI_Isend(data.buffer, data.count, data.type, static_cast<int>(to),
-                  tag(operation, Kind::data), comm_, &request));
+                  tag(operation, Kind::data).value, comm_, &request));
   outbox.requests_.push_back(request);
 }
 
@@ -73,17 +73,21 @@ bool Exchange::poll_stamp(std::uint32_t operation, Rank& from, Stamp& stamp) {
   MPI_Message message;
   MPI_Status status;
   int there = 0;
-  must(PMPI_Improbe(MPI_ANY_SOURCE, tag(operation, Kind::stamp), comm_, &there, &message, &status));
+  must(PMPI_Improbe(MPI_ANY_SOURCE, tag(operation, Kind::stamp).value, comm_, &there, &message,
+                    &status));
   if (there == 0) return false;
   from = static_cast<Rank>(status.MPI_SOURCE);
   must(PMPI_Mrecv(&stamp, sizeof stamp, MPI_BYTE, &message, MPI_STATUS_IGNORE));
+  if (stamp.operation != operation) {
+    refuse_number(status.MPI_SOURCE, operation, stamp.operation);
+  }
   return true;
 }
 
 void Exchange::copy(Data from, Data to) {
   if (from.count == 0 || from.buffer == to.buffer) return;
   const int me = static_cast<int>(me_);
-  const int tag_of_copies = tag(4'095, Kind::data);
+  const int tag_of_copies = tag(4'095, Kind::data).value;
   must(PMPI_Sendrecv(from.buffer, from.count, from.type, me, tag_of_copies, to.buffer, to.count,
                      to.type, me, tag_of_copies, comm_, MPI_STATUS_IGNORE));
 }

@@ -45,7 +45,7 @@ void Exchange::tell_of_strays() const {
   for (int to = 0; to < static_cast<int>(size()); ++to) {
     if (to == static_cast<int>(me_)) continue;
     MPI_Request request;
-    must(PMPI_Isend(&nothing, 1, MPI_BYTE, to, tag(0, Kind::strayed), comm_, &request));
+    must(PMPI_Isend(&nothing, 1, MPI_BYTE, to, tag(0, Kind::strayed).value, comm_, &request));
     must(PMPI_Request_free(&request));
   }
 }
@@ -53,12 +53,17 @@ void Exchange::tell_of_strays() const {
 void Exchange::expect_no_strays() const {
   MPI_Status status;
   int there = 0;
-  must(PMPI_Iprobe(MPI_ANY_SOURCE, tag(0, Kind::strayed), comm_, &there, &status));
+  must(PMPI_Iprobe(MPI_ANY_SOURCE, tag(0, Kind::strayed).value, comm_, &there, &status));
   if (there != 0) throw MpiError{MPI_ERR_OTHER};
   const auto expect_none = [&](std::uint32_t operation, Kind kind) {
-    must(PMPI_Iprobe(MPI_ANY_SOURCE, tag(operation, kind), comm_, &there, &status));
+    MPI_Message message;
+    must(
+        PMPI_Improbe(MPI_ANY_SOURCE, tag(operation, kind).value, comm_, &there, &message, &status));
     if (there == 0) return;
     tell_of_strays();
+    if (const auto found = number_of(message, status, kind); found != operation) {
+      refuse_number(status.MPI_SOURCE, operation, found);
+    }
     std::fprintf(stderr,
                  "piracema: error: ranks %u and %d of a communicator do not call the same "
                  "collectives in the same order\n",
