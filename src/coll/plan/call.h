@@ -23,8 +23,8 @@ constexpr const char* call_names[call_kinds] = {"broadcast", "reduce",  "allredu
 enum class Way : std::uint8_t { theirs, ours };
 constexpr Way other(Way way) { return way == Way::ours ? Way::theirs : Way::ours; }
 
-/// How many calls a trial of the other way has.
-constexpr unsigned trial_calls = 4;
+/// A trial of the other way is one call: what that may lose is the price of knowing.
+constexpr unsigned trial_calls = 1;
 
 /// Data of up to so many bytes goes along a tree as a whole; more goes in segments.
 constexpr std::uint64_t small_bytes_max = 65'536;
