@@ -15,6 +15,7 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "coll/plan/settings.h"
+#include "tools/coll/launcher.h"
 #include "tools/coll/report.h"
 #include "tools/product.h"
 
@@ -81,6 +82,16 @@ CollCommand::CollCommand(CLI::App& app) {
   coll_->add_option("--report", report_, "File for what was known and done, as JSON");
   coll_->add_option("--emulate", emulate_, "For tests: file of link delays");
   coll_->add_option("--mpi", mpi_, "openmpi or mpich; default: asks the launcher");
+  coll_->add_option(
+      "--library", library_,
+      "libpiracema_coll.so for an MPI in another prefix; default: beside this command");
+  coll_->add_option("--interface", interface_,
+                    "Network interface, or its address, by which hosts reach each other; default: "
+                    "the one that routes to them");
+  coll_->add_flag("--fixed-order", fixed_order_,
+                  "Reductions combine in the order of ranks: the same bits each time");
+  coll_->add_flag("--any-order", any_order_,
+                  "With auto: reductions may have other last bits than the MPI library's own");
 }
 
 int CollCommand::take_launcher(int argc, char** argv) {
@@ -126,7 +137,18 @@ int CollCommand::start(std::vector<std::string> command) {
                              "openmpi or --mpi mpich"));
     return mpi_.empty() ? 3 : 2;
   }
-  const auto library = library_of(mpi);
+  for (std::size_t i = 1; i < command.size(); ++i) {
+    const std::string linked = mpi_of_program(command[i]);
+    if (linked.empty() || linked == mpi) continue;
+    log(Level::error, concat("'", command[i], "' is linked with ", linked, ", and '",
+                             command.front(), "' starts programs of ", mpi));
+    return 3;
+  }
+  const auto library = library_.empty() ? library_of(mpi) : Result<std::string>(library_);
+  if (!library_.empty() && !std::filesystem::exists(library_)) {
+    log(Level::error, concat("--library: there is no ", library_));
+    return 3;
+  }
   if (!library) {
     log(Level::error, library.error().message);
     return 3;
@@ -138,6 +160,15 @@ int CollCommand::start(std::vector<std::string> command) {
   add("PIRACEMA_COLL_ENGINE", engine_);
   add("PIRACEMA_COLL_REPORT", report_);
   add("PIRACEMA_COLL_EMULATE", emulate_);
+  add("PIRACEMA_COLL_INTERFACE", interface_);
+  add("PIRACEMA_COLL_FIXED_ORDER", fixed_order_ ? "1" : "");
+  add("PIRACEMA_COLL_ANY_ORDER", any_order_ ? "1" : "");
+  add("PIRACEMA_COLL_SUMMARY", "1");
+  const std::string started =
+      (std::filesystem::temp_directory_path() / concat("piracema_coll_", ::getpid(), "_started"))
+          .string();
+  std::filesystem::remove(started);
+  add("PIRACEMA_COLL_STARTED", started);
   // By the launcher's own options the ranks of other hosts get them, too, and it does not itself.
   std::vector<std::string> words{command.front()};
   for (const auto& [name, value] : variables) {
@@ -148,12 +179,13 @@ int CollCommand::start(std::vector<std::string> command) {
     }
   }
   words.insert(words.end(), command.begin() + 1, command.end());
-  std::vector<char*> arguments;
-  for (std::string& word : words) arguments.push_back(word.data());
-  arguments.push_back(nullptr);
-  ::execvp(arguments.front(), arguments.data());
-  log(Level::error, with_errno(concat("cannot start '", command.front(), "'")));
-  return 3;
+  const int code = run_launcher(words);
+  if (!std::filesystem::remove(started) && code == 0) {
+    log(Level::warning, concat("intercepted nothing, as far as this host can see: no rank here has "
+                               "called MPI_Init with the library of ",
+                               mpi, " (a program that is linked statically, or has another MPI?)"));
+  }
+  return code;
 }
 
 }  // namespace piracema::tools

@@ -16,7 +16,7 @@ class CollCommand {
   /// Before anything is parsed: keeps what follows `--` for itself. The arguments that are left.
   int take_launcher(int argc, char** argv);
   bool parsed() const { return coll_->parsed(); }
-  /// Becomes the launcher, or runs the report: then the exit code.
+  /// Runs the launcher to its end, or the report; the exit code.
   int run();
 
  private:
@@ -24,7 +24,8 @@ class CollCommand {
 
   CLI::App* coll_ = nullptr;
   std::vector<std::string> launcher_;
-  std::string engine_, report_, emulate_, mpi_, library_;
+  std::string engine_, report_, emulate_, mpi_, library_, interface_;
+  bool fixed_order_ = false, any_order_ = false;
 };
 
 }  // namespace piracema::tools

@@ -62,6 +62,7 @@ void print_forecasts(const CollReport& report) {
 void print_calls(const CollReport& report) {
   if (report.calls.empty()) return;
   std::printf("\ncalls, at the slowest rank:\n");
+  double gained = 0;
   for (const Calls& one : report.calls) {
     const auto a_call = [](double ms, std::uint64_t calls) {
       return ms / static_cast<double>(std::max<std::uint64_t>(calls, 1));
@@ -73,9 +74,15 @@ void print_calls(const CollReport& report) {
                 size.c_str(), static_cast<unsigned long long>(one.ours), ours,
                 static_cast<unsigned long long>(one.native), native);
     if (one.ours > 0 && one.native > 0) {
-      std::printf(": %.1f ms gained", (native - ours) * static_cast<double>(one.ours));
+      const double gain = (native - ours) * static_cast<double>(one.ours);
+      std::printf(": %.1f ms gained", gain);
+      gained += gain;
     }
     std::printf("\n");
+  }
+  if (gained < 0) {
+    std::printf("warning: trees took %.1f ms longer than the MPI library's own collectives\n",
+                -gained);
   }
 }
 
@@ -89,11 +96,53 @@ void print_tree(const Tree& tree, const LinkTable& links, Rank rank, const std::
   }
 }
 
+void print_mst(const CollReport& report) {
+  if (report.engine != "mst") return;
+  std::printf("\nthe distributed tree: %llu rounds, %llu letters\n",
+              static_cast<unsigned long long>(report.rounds),
+              static_cast<unsigned long long>(report.letters));
+  for (const MstBroadcasts& one : report.mst_broadcasts) {
+    std::printf(
+        "  root %u: %llu broadcasts before the first round (%llu binomial, %llu along a tree "
+        "of the root's own)",
+        one.root, static_cast<unsigned long long>(one.binomial + one.own_view),
+        static_cast<unsigned long long>(one.binomial),
+        static_cast<unsigned long long>(one.own_view));
+    for (const auto& [round, count] : one.rounds) {
+      std::printf(", %llu along round %u's", static_cast<unsigned long long>(count), round);
+    }
+    if (one.fallen_back > 0) {
+      std::printf("; warning: %llu fell back after it",
+                  static_cast<unsigned long long>(one.fallen_back));
+    }
+    std::printf("\n");
+  }
+  if (report.rounds == 0) {
+    std::printf(
+        "warning: no round was over: no broadcast went along the distributed tree (is UDP "
+        "shut out?)\n");
+  }
+  if (!report.mst) return;
+  std::printf("the tree of round %u:\n0\n", report.mst->first);
+  print_tree(report.mst->second, report.links, 0, "");
+}
+
 void print_text(const CollReport& report) {
   std::printf("engine %s, %u ranks\n", report.engine.c_str(), report.ranks);
+  if (report.calls_of_rank_0 > 0) {
+    std::printf("intercepted %llu of %llu collective calls of rank 0, %llu along trees\n",
+                static_cast<unsigned long long>(report.intercepted),
+                static_cast<unsigned long long>(report.calls_of_rank_0),
+                static_cast<unsigned long long>(report.ours));
+  }
+  if (!report.left_alone.empty()) {
+    std::printf("%s: left alone\n", report.left_alone.c_str());
+    return;
+  }
   print_sites(report);
   print_forecasts(report);
   print_calls(report);
+  print_mst(report);
   std::printf("\n%zu trees came into use:\n", report.trees.size());
   const std::size_t shown = 20;
   if (report.trees.size() > shown) std::printf("  (the last %zu)\n", shown);
@@ -112,6 +161,10 @@ void print_text(const CollReport& report) {
 
 void print_dot(const CollReport& report) {
   std::printf("digraph tree {\n  node [shape=circle];\n");
+  if (!report.left_alone.empty()) {
+    std::printf("  label=\"%s: left alone\";\n}\n", report.left_alone.c_str());
+    return;
+  }
   const auto sites = sites_of(report);
   for (std::uint32_t site = 0; site <= *std::max_element(sites.begin(), sites.end()); ++site) {
     std::printf("  subgraph cluster_%u { label=\"site %u\";", site, site);

@@ -7,12 +7,54 @@ namespace piracema::tools {
 using namespace coll;
 using nlohmann::json;
 
+namespace {
+
+Tree tree_of(Rank size, Rank root, const std::vector<int>& parents) {
+  if (parents.size() != size || root >= size) throw std::out_of_range("parents");
+  std::vector<std::pair<Rank, Rank>> edges;
+  for (Rank rank = 0; rank < size; ++rank) {
+    if (rank == root) continue;
+    if (parents[rank] < 0 || static_cast<Rank>(parents[rank]) >= size) {
+      throw std::out_of_range("parents");
+    }
+    edges.emplace_back(static_cast<Rank>(parents[rank]), rank);
+  }
+  // A circle would not hang from the root.
+  for (Rank rank = 0; rank < size; ++rank) {
+    Rank steps = 0;
+    for (Rank at = rank; at != root; at = static_cast<Rank>(parents[at])) {
+      if (++steps > size) throw std::out_of_range("parents");
+    }
+  }
+  return hang(size, root, edges);
+}
+
+}  // namespace
+
 CollReport read_coll_report(std::istream& file) {
   const json from = json::parse(file);
   CollReport report;
   report.engine = from.at("engine");
   report.ranks = from.at("ranks");
-  if (report.ranks < 2 || report.ranks > 1'024) throw std::out_of_range("ranks");
+  report.left_alone = from.value("left_alone", "");
+  if (report.ranks < (report.left_alone.empty() ? 2u : 1u) ||
+      (report.left_alone.empty() && report.ranks > 1'024))
+    throw std::out_of_range("ranks");
+  report.calls_of_rank_0 = from.value("calls_of_rank_0", std::uint64_t{0});
+  report.intercepted = from.value("intercepted", std::uint64_t{0});
+  report.ours = from.value("ours", std::uint64_t{0});
+  report.rounds = from.value("rounds", std::uint64_t{0});
+  report.letters = from.value("letters", std::uint64_t{0});
+  if (!report.left_alone.empty()) return report;
+  for (const json& line : from.value("mst_broadcasts", json::array())) {
+    report.mst_broadcasts.push_back({line.at("root"), line.at("binomial"), line.at("own_view"),
+                                     line.at("fallen_back"), line.at("rounds")});
+  }
+  if (from.contains("mst")) {
+    const json& mst = from["mst"];
+    report.mst.emplace(mst.at("round"),
+                       tree_of(report.ranks, 0, mst.at("parents").get<std::vector<int>>()));
+  }
   report.links = LinkTable(report.ranks);
   if (from.contains("latency_ms")) {
     const json& rows = from["latency_ms"];
@@ -35,23 +77,7 @@ CollReport read_coll_report(std::istream& file) {
         line.at("at_s"), line.at("expected_ms"), line.at("binomial_ms"), line.at("bytes"), {}};
     const Rank root = line.at("root");
     const auto parents = line.at("parents").get<std::vector<int>>();
-    if (parents.size() != report.ranks || root >= report.ranks) throw std::out_of_range("parents");
-    std::vector<std::pair<Rank, Rank>> edges;
-    for (Rank rank = 0; rank < report.ranks; ++rank) {
-      if (rank == root) continue;
-      if (parents[rank] < 0 || static_cast<Rank>(parents[rank]) >= report.ranks) {
-        throw std::out_of_range("parents");
-      }
-      edges.emplace_back(static_cast<Rank>(parents[rank]), rank);
-    }
-    // A circle would not hang from the root.
-    for (Rank rank = 0; rank < report.ranks; ++rank) {
-      Rank steps = 0;
-      for (Rank at = rank; at != root; at = static_cast<Rank>(parents[at])) {
-        if (++steps > report.ranks) throw std::out_of_range("parents");
-      }
-    }
-    used.tree = hang(report.ranks, root, edges);
+    used.tree = tree_of(report.ranks, root, parents);
     report.trees.push_back(std::move(used));
   }
   return report;

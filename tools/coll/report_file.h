@@ -2,7 +2,9 @@
 
 #include <cstdint>
 #include <istream>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "topology/trees/costs.h"
@@ -31,9 +33,23 @@ struct Forecast {
   std::string by;
 };
 
+/// Along which trees a root's broadcasts went with engine mst.
+struct MstBroadcasts {
+  coll::Rank root = 0;
+  std::uint64_t binomial = 0, own_view = 0, fallen_back = 0;
+  std::vector<std::pair<std::uint32_t, std::uint64_t>> rounds;
+};
+
 struct CollReport {
   std::string engine;
   coll::Rank ranks = 0;
+  /// Why nothing was done; empty: something was.
+  std::string left_alone;
+  std::uint64_t calls_of_rank_0 = 0, intercepted = 0, ours = 0;
+  /// Engine mst.
+  std::uint64_t rounds = 0, letters = 0;
+  std::vector<MstBroadcasts> mst_broadcasts;
+  std::optional<std::pair<std::uint32_t, coll::Tree>> mst;
   coll::LinkTable links{0};
   std::vector<Forecast> forecasts;
   std::vector<Calls> calls;

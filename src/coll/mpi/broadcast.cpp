@@ -62,7 +62,11 @@ void Broadcast::choose_tree(std::uint64_t bytes) {
     header_.branches = group_.tree(bytes);
   } else if (const auto round = mst ? mst->round() : std::nullopt) {
     header_.round = *round;
+    group_.mst_use().rounds[*round] += 1;
   } else {
+    Group::MstUse& use = group_.mst_use();
+    (group_.all_measured() ? use.own_view : use.binomial) += 1;
+    use.fallen_back += !use.rounds.empty();
     // Its first tree takes all ranks many round trips; the root's own view of one takes none.
     header_.branches = group_.tree(bytes);
   }

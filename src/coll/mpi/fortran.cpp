@@ -101,22 +101,26 @@ void mpi_allgatherv_(void* from, const Fint* count, const Fint* type, void* to,
                         type_of(to_type), comm_of(comm)));
 }
 
-#define PIRACEMA_ALSO_F08(name) \
-  __attribute__((alias("mpi_" #name "_"))) decltype(mpi_##name##_) mpi_##name##_f08_;
-PIRACEMA_ALSO_F08(init)
-PIRACEMA_ALSO_F08(init_thread)
-PIRACEMA_ALSO_F08(finalize)
-PIRACEMA_ALSO_F08(barrier)
-PIRACEMA_ALSO_F08(bcast)
-PIRACEMA_ALSO_F08(ibcast)
-PIRACEMA_ALSO_F08(reduce)
-PIRACEMA_ALSO_F08(allreduce)
-PIRACEMA_ALSO_F08(gather)
-PIRACEMA_ALSO_F08(gatherv)
-PIRACEMA_ALSO_F08(scatter)
-PIRACEMA_ALSO_F08(scatterv)
-PIRACEMA_ALSO_F08(allgather)
-PIRACEMA_ALSO_F08(allgatherv)
-#undef PIRACEMA_ALSO_F08
+// The other interface, and the names that other compilers make of the older one.
+#define PIRACEMA_ALSO(name, upper)                                                    \
+  __attribute__((alias("mpi_" #name "_"))) decltype(mpi_##name##_) mpi_##name##_f08_; \
+  __attribute__((alias("mpi_" #name "_"))) decltype(mpi_##name##_) mpi_##name;        \
+  __attribute__((alias("mpi_" #name "_"))) decltype(mpi_##name##_) mpi_##name##__;    \
+  __attribute__((alias("mpi_" #name "_"))) decltype(mpi_##name##_) MPI_##upper;
+PIRACEMA_ALSO(init, INIT)
+PIRACEMA_ALSO(init_thread, INIT_THREAD)
+PIRACEMA_ALSO(finalize, FINALIZE)
+PIRACEMA_ALSO(barrier, BARRIER)
+PIRACEMA_ALSO(bcast, BCAST)
+PIRACEMA_ALSO(ibcast, IBCAST)
+PIRACEMA_ALSO(reduce, REDUCE)
+PIRACEMA_ALSO(allreduce, ALLREDUCE)
+PIRACEMA_ALSO(gather, GATHER)
+PIRACEMA_ALSO(gatherv, GATHERV)
+PIRACEMA_ALSO(scatter, SCATTER)
+PIRACEMA_ALSO(scatterv, SCATTERV)
+PIRACEMA_ALSO(allgather, ALLGATHER)
+PIRACEMA_ALSO(allgatherv, ALLGATHERV)
+#undef PIRACEMA_ALSO
 
 }  // extern "C"

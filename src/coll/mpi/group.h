@@ -65,6 +65,17 @@ class Group {
   const WindowCosts* spent() const { return planner_ ? &planner_->spent() : nullptr; }
   /// The paper's engine; nullptr with any other, and where links cannot be measured.
   MstRunner* mst() { return mst_.get(); }
+  /// With the paper's engine: along which trees this rank's broadcasts went.
+  struct MstUse {
+    /// Before a round was over here: along a binomial tree, as links were not measured, and along
+    /// the minimum spanning tree of what this rank knew of all links.
+    std::uint64_t binomial = 0, own_view = 0;
+    /// The same after some round was over; there should be none.
+    std::uint64_t fallen_back = 0;
+    std::map<std::uint32_t, std::uint64_t> rounds;
+  };
+  MstUse& mst_use() { return mst_use_; }
+  bool all_measured() const;
   /// Large data has come from a rank, a megabyte in so many seconds.
   void on_transfer(Rank from, double megabyte);
 
@@ -91,7 +102,6 @@ class Group {
   /// Rank 0 knows it of all, the others of rank 0.
   bool has_left(Rank);
   bool all_have_left();
-  bool all_measured() const;
   /// For two levels: which site each rank is at, by the links as they were when all were known
   /// first; empty with other engines.
   std::vector<std::uint32_t> sites(const LinkTable& known);
@@ -135,6 +145,7 @@ class Group {
   Branches binomial_;
   std::vector<std::uint32_t> sites_;
   std::unique_ptr<MstRunner> mst_;
+  MstUse mst_use_;
 };
 
 }  // namespace piracema::coll::mpi

@@ -14,6 +14,44 @@ bool wants_threads() {
   return settings.ok() && settings->nonblocking;
 }
 
+template <class Native>
+int take_broadcast(void* buffer, MPI_Count count, MPI_Datatype type, int root, MPI_Comm comm,
+                   Native native) {
+  seen.calls += 1;
+  if (!is_root_of(comm, root) || !is_good(count, type)) return native();
+  return guarded(comm, [&] {
+    const std::uint64_t bytes = bytes_of(count, type);
+    if (bytes == 0) return native();
+    LargeCounts large;
+    const Data data = large.data(buffer, count, type);
+    return collective(comm, Call::broadcast, bytes, native,
+                      [&](Group& group) { broadcast(group, data, static_cast<Rank>(root)); });
+  });
+}
+
+template <class Native>
+int take_nonblocking(void* buffer, MPI_Count count, MPI_Datatype type, int root, MPI_Comm comm,
+                     MPI_Request* request, Native native) {
+  seen.calls += 1;
+  if (!is_root_of(comm, root) || !is_good(count, type) || request == nullptr) return native();
+  return guarded(comm, [&] {
+    World* world = World::get();
+    const std::uint64_t bytes = bytes_of(count, type);
+    if (world->progress() == nullptr || bytes == 0) return native();
+    // One that is not there yet would have to be made together with all others.
+    Group* group = Group::find(*world, comm);
+    if (group == nullptr) return native();
+    seen.intercepted += 1;
+    const auto operation = group->begin_nonblocking(bytes);
+    if (!operation) return native();
+    seen.ours += 1;
+    LargeCounts large;
+    *request = world->progress()->start(*group, *operation, large.data(buffer, count, type),
+                                        static_cast<Rank>(root));
+    return MPI_SUCCESS;
+  });
+}
+
 }  // namespace
 
 extern "C" {
@@ -44,38 +82,25 @@ int MPI_Finalize() {
   return PMPI_Finalize();
 }
 
-int MPI_Bcast(void* buffer, int count, MPI_Datatype type, int root, MPI_Comm comm) {
-  const auto native = [&] { return PMPI_Bcast(buffer, count, type, root, comm); };
-  if (!is_root_of(comm, root) || !is_good(count, type)) return native();
-  return guarded(comm, [&] {
-    const Data data{buffer, count, type};
-    const std::uint64_t bytes = bytes_of(data);
-    if (bytes == 0) return native();
-    return collective(comm, Call::broadcast, bytes, native,
-                      [&](Group& group) { broadcast(group, data, static_cast<Rank>(root)); });
-  });
-}
-
-int MPI_Ibcast(void* buffer, int count, MPI_Datatype type, int root, MPI_Comm comm,
-               MPI_Request* request) {
-  const auto native = [&] { return PMPI_Ibcast(buffer, count, type, root, comm, request); };
-  if (!is_root_of(comm, root) || !is_good(count, type) || request == nullptr) return native();
-  return guarded(comm, [&] {
-    World* world = World::get();
-    const Data data{buffer, count, type};
-    const std::uint64_t bytes = bytes_of(data);
-    if (world->progress() == nullptr || bytes == 0) return native();
-    // One that is not there yet would have to be made together with all others.
-    Group* group = Group::find(*world, comm);
-    if (group == nullptr) return native();
-    const auto operation = group->begin_nonblocking(bytes);
-    if (!operation) return native();
-    *request = world->progress()->start(*group, *operation, data, static_cast<Rank>(root));
-    return MPI_SUCCESS;
-  });
-}
+#define PIRACEMA_BROADCAST(suffix, Count)                                                        \
+  int MPI_Bcast##suffix(void* buffer, Count count, MPI_Datatype type, int root, MPI_Comm comm) { \
+    return take_broadcast(buffer, count, type, root, comm,                                       \
+                          [&] { return PMPI_Bcast##suffix(buffer, count, type, root, comm); });  \
+  }                                                                                              \
+  int MPI_Ibcast##suffix(void* buffer, Count count, MPI_Datatype type, int root, MPI_Comm comm,  \
+                         MPI_Request* request) {                                                 \
+    return take_nonblocking(buffer, count, type, root, comm, request, [&] {                      \
+      return PMPI_Ibcast##suffix(buffer, count, type, root, comm, request);                      \
+    });                                                                                          \
+  }
+PIRACEMA_BROADCAST(, int)
+#if MPI_VERSION >= 4
+PIRACEMA_BROADCAST(_c, MPI_Count)
+#endif
+#undef PIRACEMA_BROADCAST
 
 int MPI_Barrier(MPI_Comm comm) {
+  seen.calls += 1;
   return guarded(comm, [&] {
     return collective(
         comm, Call::barrier, 0, [&] { return PMPI_Barrier(comm); }, barrier);

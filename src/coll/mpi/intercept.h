@@ -1,9 +1,12 @@
 #pragma once
 
+#include <climits>
 #include <new>
+#include <vector>
 
 #include "coll/mpi/collectives.h"
 #include "coll/mpi/exchange/mpi_types.h"
+#include "coll/mpi/seen.h"
 #include "coll/mpi/world.h"
 
 /// What the functions share that the program calls in place of the MPI library's. Each hands over
@@ -18,17 +21,49 @@ inline bool is_root_of(MPI_Comm comm, int root) {
   if (PMPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS || inter != 0) return false;
   return PMPI_Comm_size(comm, &size) == MPI_SUCCESS && root >= 0 && root < size;
 }
-inline bool is_good(int count, MPI_Datatype type) {
+inline bool is_good(MPI_Count count, MPI_Datatype type) {
   return count >= 0 && type != MPI_DATATYPE_NULL;
 }
 
 /// MPI forbids that one argument is another. MPICH finds it, before anything is sent, and so do we
 /// under it; under Open MPI it works, mostly.
 inline void refuse_alias([[maybe_unused]] const void* from, [[maybe_unused]] const void* to,
-                         [[maybe_unused]] int count) {
+                         [[maybe_unused]] MPI_Count count) {
 #ifdef MPICH_VERSION
   if (from == to && from != MPI_IN_PLACE && count > 0) throw MpiError{MPI_ERR_BUFFER};
 #endif
+}
+
+/// Values of any count, as MPI 4 has them: more than an int counts are one value of a type that is
+/// made for them, and lives as long as this. Errors of MPI are thrown.
+class LargeCounts {
+ public:
+  LargeCounts() = default;
+  LargeCounts(const LargeCounts&) = delete;
+  LargeCounts& operator=(const LargeCounts&) = delete;
+  ~LargeCounts() {
+    for (MPI_Datatype& type : made_) PMPI_Type_free(&type);
+  }
+  Data data(const void* buffer, MPI_Count count, MPI_Datatype type) {
+    void* const place = const_cast<void*>(buffer);
+    if (count <= INT_MAX) return {place, static_cast<int>(count), type};
+#if MPI_VERSION >= 4
+    MPI_Datatype made = MPI_DATATYPE_NULL;
+    must(PMPI_Type_contiguous_c(count, type, &made));
+    made_.push_back(made);
+    must(PMPI_Type_commit(&made_.back()));
+    return {place, 1, made};
+#else
+    throw MpiError{MPI_ERR_COUNT};
+#endif
+  }
+
+ private:
+  std::vector<MPI_Datatype> made_;
+};
+
+inline std::uint64_t bytes_of(MPI_Count count, MPI_Datatype type) {
+  return bytes_of(Data{nullptr, 1, type}) * static_cast<std::uint64_t>(count);
 }
 
 /// Errors go to the error handler of the program's communicator.
@@ -55,6 +90,7 @@ int collective(MPI_Comm comm, Call call, std::uint64_t bytes, Native native, Our
   if (world->settings().engine == Engine::mst && call != Call::broadcast) return native();
   Group* group = Group::of(*world, comm);
   if (group == nullptr) return native();
+  seen.intercepted += 1;
   const Way way = group->begin_operation(call, bytes);
   const Time began = now();
   int code = MPI_SUCCESS;
@@ -62,6 +98,7 @@ int collective(MPI_Comm comm, Call call, std::uint64_t bytes, Native native, Our
   if (way == Way::theirs && world->emulator() == nullptr) {
     code = native();
   } else {
+    seen.ours += way == Way::ours;
     ours(*group);
   }
   group->end_operation(now() - began);

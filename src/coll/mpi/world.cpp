@@ -4,8 +4,11 @@
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
+#include <fstream>
+#include <optional>
 #include <string_view>
 
+#include "base/text.h"
 #include "coll/mpi/group.h"
 #include "coll/mpi/probe/mst_runner.h"
 #include "coll/mpi/probe/report.h"
@@ -15,13 +18,14 @@ namespace piracema::coll::mpi {
 namespace {
 
 std::atomic<World*> the_world{nullptr};
+std::optional<Job> the_job;
 
 /// Settings that all have to share: those of rank 0.
 struct Shared {
   Engine engine;
   unsigned adapt_every;
   double threshold;
-  bool fixed_order;
+  bool fixed_order, any_order;
 };
 
 }  // namespace
@@ -65,18 +69,26 @@ void World::begin() {
   int me = 0, size = 0;
   PMPI_Comm_rank(MPI_COMM_WORLD, &me);
   PMPI_Comm_size(MPI_COMM_WORLD, &size);
-  Shared shared{settings->engine, settings->adapt_every, settings->threshold,
-                settings->fixed_order};
+  Shared shared{settings->engine, settings->adapt_every, settings->threshold, settings->fixed_order,
+                settings->any_order};
   PMPI_Bcast(&shared, sizeof shared, MPI_BYTE, 0, MPI_COMM_WORLD);
   settings->engine = shared.engine;
   settings->adapt_every = shared.adapt_every;
   settings->threshold = shared.threshold;
   settings->fixed_order = shared.fixed_order;
-  if (size < 2 || settings->engine == Engine::native) return;
-  if (static_cast<Rank>(size) > link_map_ranks_max) return;
+  settings->any_order = shared.any_order;
+  if (!settings->started.empty()) std::ofstream(settings->started, std::ios::app).flush();
+  Job& job = the_job.emplace(Job{*settings, static_cast<Rank>(me), static_cast<Rank>(size), {}});
+  if (size < 2) job.left_alone = "a single rank";
+  if (settings->engine == Engine::native) job.left_alone = "engine native";
+  if (static_cast<Rank>(size) > link_map_ranks_max) {
+    job.left_alone = concat("more than ", link_map_ranks_max, " ranks");
+  }
+  if (!job.left_alone.empty()) return;
   std::unique_ptr<World> world(
       new World(*std::move(settings), static_cast<Rank>(me), static_cast<Rank>(size)));
-  if (!world->meet()) return;
+  job.left_alone = world->meet();
+  if (!job.left_alone.empty()) return;
   World* begun = world.release();
   the_world.store(begun, std::memory_order_release);
   // Made here, where all wait for all anyway, it is there for nonblocking operations, too.
@@ -85,10 +97,25 @@ void World::begin() {
 
 void World::end() {
   World* world = the_world.exchange(nullptr, std::memory_order_acq_rel);
-  if (world == nullptr) return;
+  if (!the_job) return;
+  if (world == nullptr) {
+    if (the_job->me == 0) {
+      if (!the_job->settings.report.empty()) {
+        auto written = write_report(*the_job, nullptr, {}, {});
+        if (!written) {
+          std::fprintf(stderr, "piracema: warning: %s\n", written.error().message.c_str());
+        }
+      }
+      say(*the_job, nullptr);
+    }
+    the_job.reset();
+    return;
+  }
   world->progress_.reset();
   for (Group* group : world->groups_) group->leave();
-  world->report();
+  world->report(*the_job);
+  if (world->me_ == 0) say(*the_job, world);
+  the_job.reset();
   const Time until = now() + Group::drain_takes_most;
   for (Group* group : world->groups_) group->drain(until, true);
   // Somebody who still waits for a tree gets it from those who have it.

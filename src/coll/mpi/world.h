@@ -18,6 +18,14 @@ namespace piracema::coll::mpi {
 
 class Group;
 
+/// What is known of the job whether anything is done or not.
+struct Job {
+  Settings settings;
+  Rank me = 0, size = 0;
+  /// Why all is left to the MPI library; empty: it is not.
+  std::string left_alone;
+};
+
 /// What the library knows of the whole job, from MPI_Init to MPI_Finalize.
 class World {
  public:
@@ -30,7 +38,7 @@ class World {
   /// Right after the MPI library's own initialization; collective. Settings that are wrong end the
   /// job with code 3.
   static void begin();
-  /// Right before the MPI library's own finalization; collective.
+  /// Right before the MPI library's own finalization; collective, but where all is left alone.
   static void end();
 
   const Settings& settings() const { return settings_; }
@@ -58,11 +66,17 @@ class World {
   World(Settings settings, Rank me, Rank size);
   ~World() = default;
   friend struct std::default_delete<World>;
-  /// False if there is nothing to be won by this library in this job.
-  bool meet();
-  void report();
+  /// Why there is nothing to be won by this library in this job; empty: there may be.
+  std::string meet();
+  void report(const Job&);
   /// Collective; at rank 0 of all.
   Totals count_all();
+  MstTree mst_tree();
+  std::string mst_uses() const;
+  /// At rank 0 what all ranks have, one after the other.
+  std::string gather_text(const std::string&) const;
+  /// At rank 0, with a setting: the line at the end.
+  static void say(const Job&, const World*);
 
   const Settings settings_;
   const Rank me_, size_;

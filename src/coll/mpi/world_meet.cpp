@@ -60,7 +60,7 @@ extern "C" int delete_group(MPI_Comm, int, void* group, void*) {
 
 }  // namespace
 
-bool World::meet() {
+std::string World::meet() {
   if (!settings_.emulate.empty()) {
     if (auto checked = Emulator::check(settings_.emulate, size_); !checked) {
       give_up(checked.error().message);
@@ -85,9 +85,11 @@ bool World::meet() {
   const bool sockets =
       std::all_of(all.begin(), all.end(), [](const Hello& other) { return other.has_socket; });
   const bool emulating = !settings_.emulate.empty();
-  if (settings_.engine == Engine::automatic && ((one_host && !emulating) || !sockets)) {
+  // Whoever wants the same order each time has it on one host, too.
+  if (settings_.engine == Engine::automatic && !settings_.fixed_order &&
+      ((one_host && !emulating) || !sockets)) {
     PMPI_Comm_free(&own_);
-    return false;
+    return one_host && !emulating ? "one host" : "a rank has no UDP socket to measure links by";
   }
   if (settings_.engine != Engine::mst &&
       std::all_of(all.begin(), all.end(), [](const Hello& other) { return other.has_threads; })) {
@@ -110,7 +112,7 @@ bool World::meet() {
     probes_ = std::make_unique<ProbeThread>(*std::move(socket), me_, std::move(peers), all[0].token,
                                             emulator_.get());
   }
-  return true;
+  return {};
 }
 
 }  // namespace piracema::coll::mpi

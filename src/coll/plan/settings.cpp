@@ -52,6 +52,8 @@ Result<Settings> read_settings(const std::function<const char*(const char*)>& va
   }
   settings.emulate = text("PIRACEMA_COLL_EMULATE");
   settings.report = text("PIRACEMA_COLL_REPORT");
+  settings.interface = text("PIRACEMA_COLL_INTERFACE");
+  settings.started = text("PIRACEMA_COLL_STARTED");
   double number = 0;
   if (const auto every = text("PIRACEMA_COLL_ADAPT_EVERY"); !every.empty()) {
     if (!parse(every, number) || !(number >= 1 && number <= 1e6)) {
@@ -67,6 +69,8 @@ Result<Settings> read_settings(const std::function<const char*(const char*)>& va
   }
   for (const auto& [name, setting] :
        {std::pair{"PIRACEMA_COLL_FIXED_ORDER", &settings.fixed_order},
+        std::pair{"PIRACEMA_COLL_ANY_ORDER", &settings.any_order},
+        std::pair{"PIRACEMA_COLL_SUMMARY", &settings.summary},
         std::pair{"PIRACEMA_COLL_NONBLOCKING", &settings.nonblocking}}) {
     const auto value = text(name);
     if (value.empty()) continue;

@@ -34,6 +34,16 @@ struct Settings {
   bool nonblocking = false;
   /// Reductions combine in the order of ranks, whatever the tree: results are the same each time.
   bool fixed_order = false;
+  /// With `automatic` a reduction may have other last bits than the MPI library's own, which depend
+  /// on the order. Otherwise those whose bits can differ are the MPI library's.
+  bool any_order = false;
+  /// The interface by whose address others reach this host, by its name or address; empty: the one
+  /// that routes to them.
+  std::string interface;
+  /// Rank 0 says at the end how much was done.
+  bool summary = false;
+  /// A file that each rank makes which has this library, to show that it was loaded; empty: none.
+  std::string started;
 };
 
 /// Reads PIRACEMA_COLL_…; `variable` is std::getenv. Errc::config names the variable.

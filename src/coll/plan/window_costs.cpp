@@ -36,6 +36,17 @@ void WindowCosts::add(const WindowCosts& others) {
   }
 }
 
+double WindowCosts::gained() const {
+  double sum = 0;
+  for (unsigned call_class = 0; call_class < call_classes; ++call_class) {
+    const Cost& ours = total(call_class, Way::ours);
+    const Cost& theirs = total(call_class, Way::theirs);
+    if (ours.calls == 0 || theirs.calls == 0) continue;
+    sum += theirs.seconds / theirs.calls * ours.calls - ours.seconds;
+  }
+  return sum;
+}
+
 std::vector<char> WindowCosts::encode(std::uint32_t window, std::uint32_t operation) const {
   std::vector<char> out;
   put(out, Head{window, operation});

@@ -43,6 +43,7 @@ void Adapter::begin_if_agreed(Letters& out) {
   const auto agreed = agreement_.agreed();
   if (!agreed) return;
   agreeing_ = false;
+  agreed_ = *agreed;
   for (auto& letter : after(node_.start(*agreed))) out.push_back(std::move(letter));
 }
 
@@ -51,6 +52,7 @@ Adapter::Letters Adapter::after(Sends sends) {
   const std::uint32_t last = node_.rounds() - 1;
   if (node_.idle() && node_.rounds() > 0 && round_ != last) {
     round_ = last;
+    costs_ = agreed_;
     auto neighbours = node_.tree_neighbours();
     if (trees_.empty() || trees_.rbegin()->second != neighbours) {
       trees_.emplace(last, std::move(neighbours));

@@ -55,6 +55,8 @@ class Adapter {
   bool knows(std::uint32_t round) const {
     return round_ && round <= *round_ && trees_.begin()->first <= round;
   }
+  /// What the links of this rank cost in the last round that is over here.
+  const std::vector<std::pair<Rank, double>>& costs() const { return costs_; }
   /// The neighbours in the tree of a round that is known.
   const std::vector<Rank>& neighbours(std::uint32_t round) const;
   /// Nobody asks for trees of rounds before this one any more.
@@ -69,6 +71,8 @@ class Adapter {
   Node node_;
   Agreement agreement_;
   bool wanted_ = false, agreeing_ = false;
+  /// Of the last round that is over, and of the one that was agreed on last.
+  std::vector<std::pair<Rank, double>> costs_, agreed_;
   std::optional<std::uint32_t> round_;
   /// By the round since which the tree is as it is.
   std::map<std::uint32_t, std::vector<Rank>> trees_;

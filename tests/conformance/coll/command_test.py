@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """`piracema coll`: what it refuses, and a job from its start to its report.
 
-    command_test.py PIRACEMA PROGRAM     (the conformance program of Open MPI, or "none")
+    command_test.py PIRACEMA PROGRAM OTHER   (the conformance programs of Open MPI and MPICH, or "none")
 """
 
 import json
@@ -12,7 +12,7 @@ import sys
 import tempfile
 
 SKIPPED = 77
-piracema, program = sys.argv[1:]
+piracema, program, other = sys.argv[1:]
 failed = 0
 
 
@@ -59,6 +59,14 @@ with tempfile.TemporaryDirectory() as name:
         file.write_text(text)
         expect(3, "is no report", "report", file)
 
+    file = folder / "loses.json"
+    file.write_text(json.dumps({**good, "trees": [], "calls": [{**both, "ours_ms": 5000}]}))
+    expect(0, "warning: trees took 4800.0 ms longer than the MPI library's own", "report", file)
+    file = folder / "alone.json"
+    file.write_text(json.dumps({"engine": "auto", "ranks": 1, "left_alone": "a single rank"}))
+    expect(0, "a single rank: left alone", "report", file)
+    expect(0, "left alone", "report", "--dot", file)
+
     if program == "none" or not shutil.which("mpirun.openmpi"):
         print("SKIPPED in part: Open MPI is not installed (scripts/setup --with-mpi)")
         sys.exit(1 if failed else SKIPPED)
@@ -67,10 +75,19 @@ with tempfile.TemporaryDirectory() as name:
     job = ["mpirun.openmpi", "--allow-run-as-root", "--oversubscribe", "--mca", "pml", "ob1"]
     job += ["--mca", "btl", "vader,self", "-n", "3", program]
     report = folder / "job.json"
+    # Nothing is done on one host, and both the line at the end and the report say so.
+    expect(0, "collective calls of rank 0, 0 along trees: one host, left alone", "--report", report, "--", *job)
+    expect(0, "one host: left alone", "report", report)
+    expect(0, "warning: intercepted nothing", "--", *job[:-1], "true")
+    expect(5, "", "--", *job[:-1], "sh", "-c", "exit 5")
+    expect(3, "--library: there is no /nowhere.so", "--library", "/nowhere.so", "--", *job)
+    if other != "none":
+        expect(3, "is linked with mpich, and 'mpirun.openmpi' starts programs of openmpi", "--", *job[:-1], other)
     expect(0, " 0 wrong", "--engine", "tree", "--emulate", links, "--report", report, "--", *job)
     expect(0, "trees came into use", "report", report)
     expect(0, "broadcast, up to 1024 bytes", "report", report)
     expect(0, "links of rank 0", "report", report)
     expect(0, "digraph tree", "report", "--dot", report)
+    expect(0, "collective calls of rank 0, ", "report", report)
 
 sys.exit(1 if failed else 0)

@@ -6,6 +6,7 @@
 //
 // Prints "as wanted" at each rank where every value was right.
 #include <chrono>
+#include <cstdio>
 #include <cstdlib>
 #include <thread>
 

@@ -1,24 +1,27 @@
 #!/usr/bin/env python3
-"""Fortran programs under Open MPI, by both interfaces: right results, and by way of the library.
+"""Fortran programs under one MPI, by both interfaces: right results, and all of their calls by way of the
+library.
 
-    fortran_test.py LIBRARY
+    fortran_test.py MPI LIBRARY
 """
 
 import json
-import os
 import pathlib
 import shutil
 import subprocess
 import sys
 import tempfile
 
+import job
+
 SKIPPED = 77
-library = sys.argv[1]
+WITHIN_S = 120
+mpi, library = sys.argv[1:]
 source = pathlib.Path(__file__).with_name("program.f90")
-compiler = shutil.which("mpifort.openmpi")
+compiler = shutil.which(job.tool(mpi, "mpifort"))
 
 if not compiler or not pathlib.Path(library).exists() or not shutil.which("gfortran"):
-    print("SKIPPED: no Fortran compiler of Open MPI (scripts/setup --with-mpi)")
+    print(f"SKIPPED: no Fortran compiler of {mpi} (scripts/setup --with-mpi)")
     sys.exit(SKIPPED)
 
 failed = 0
@@ -31,21 +34,13 @@ with tempfile.TemporaryDirectory() as name:
         subprocess.run(
             [compiler, "-cpp", "-w", *options, "-J", str(folder), "-o", program, source], check=True
         )
-        command = ["mpirun.openmpi", "--allow-run-as-root", "--oversubscribe", "--mca", "pml", "ob1"]
-        command += ["--mca", "btl", "vader,self", "-n", "3"]
-        for variable, value in [
-            ("LD_PRELOAD", library),
-            ("PIRACEMA_COLL_ENGINE", "tree"),
-            ("PIRACEMA_COLL_REPORT", report),
-        ]:
-            command += ["-x", f"{variable}={value}"]
-        done = subprocess.run(
-            [*command, program], capture_output=True, text=True, timeout=120, check=False,
-            env={**os.environ},
-        )
-        right = done.returncode == 0 and done.stdout.strip() == "0 wrong"
-        used = report.exists() and len(json.loads(report.read_text())["trees"]) > 0
-        print(f"{interface}: {'right' if right else done.stdout + done.stderr}, "
-              f"{'by the library' if used else 'not by the library'}")
-        failed += not (right and used)
+        outcome = job.run(mpi, 3, {"LD_PRELOAD": library, "PIRACEMA_COLL_ENGINE": "tree",
+                                   "PIRACEMA_COLL_REPORT": report}, str(program), WITHIN_S)
+        right = outcome.code == 0 and "\n0 wrong" in "\n" + outcome.output
+        found = json.loads(report.read_text()) if report.exists() else {}
+        # Broadcasts, twice two reductions, gathers and barriers of 40 turns, and the last sum.
+        calls = (found.get("intercepted"), found.get("calls_of_rank_0"))
+        print(f"{mpi}, {interface}: {'right' if right else outcome.output}, "
+              f"intercepted {calls[0]} of {calls[1]}")
+        failed += not (right and calls == (241, 241) and found.get("trees"))
 sys.exit(1 if failed else 0)

@@ -51,6 +51,12 @@ std::optional<std::vector<Rank>> MstRunner::neighbours(std::uint32_t round) {
   return adapter_.neighbours(round);
 }
 
+std::optional<MstRunner::Part> MstRunner::part(std::uint32_t round) const {
+  const std::lock_guard lock(mutex_);
+  if (adapter_.round() != round) return std::nullopt;
+  return Part{adapter_.neighbours(round), adapter_.costs()};
+}
+
 std::uint64_t MstRunner::letters() const {
   const std::lock_guard lock(mutex_);
   return courier_.letters() + courier_.again();

@@ -29,6 +29,13 @@ class MstRunner : public ProbeThread::Guest {
   /// The neighbours in a round's tree; nullopt as long as that is not over here. Trees of earlier
   /// rounds are forgotten: roots do not go back.
   std::optional<std::vector<Rank>> neighbours(std::uint32_t round);
+  /// What is known here of a round for a report, once and for all: trees of later ones are not.
+  struct Part {
+    std::vector<Rank> neighbours;
+    std::vector<std::pair<Rank, double>> costs;
+  };
+  /// nullopt if that is not the last round that is over here.
+  std::optional<Part> part(std::uint32_t round) const;
   /// Letters that this rank has sent for trees, and those that were sent once more.
   std::uint64_t letters() const;
 

@@ -4,6 +4,8 @@
 #include <fstream>
 
 #include "base/text.h"
+#include "coll/mpi/seen.h"
+#include "coll/mpi/world.h"
 
 namespace piracema::coll::mpi {
 
@@ -30,11 +32,44 @@ std::string calls_of(const WindowCosts& calls) {
   return out;
 }
 
+/// Lines that end in a comma and a new line, without the last ones.
+std::string lines_of(const std::string& text) {
+  return text.substr(0, text.size() - (text.empty() ? 0 : 2));
+}
+
+std::string mst_of(const Totals& totals, Rank size) {
+  const MstTree& mst = totals.mst;
+  std::string out = concat(",\n\"mst_broadcasts\": [\n", lines_of(totals.mst_uses), "]");
+  if (!mst.known) return out;
+  out += concat(",\n\"mst\": {\"round\": ", mst.round, ", \"parents\": [");
+  for (Rank rank = 0; rank < size; ++rank) {
+    const Rank parent = mst.tree.parent[rank];
+    out += concat(rank == 0 ? "" : ", ", parent == no_rank ? "-1" : std::to_string(parent));
+  }
+  out += "], \"costs_ms\": [";
+  for (Rank a = 0; a < size; ++a) {
+    out += a == 0 ? "\n [" : ",\n [";
+    for (Rank b = 0; b < size; ++b) {
+      char text[32];
+      std::snprintf(text, sizeof text, "%s%.17g", b == 0 ? "" : ", ",
+                    mst.costs[std::size_t{a} * size + b] * 1e3);
+      out += text;
+    }
+    out += "]";
+  }
+  return out + "]}";
+}
+
 }  // namespace
 
-Result<Done> write_report(const Settings& settings, Rank size, const ProbeThread* probes,
-                          const Totals& totals, const std::string& trees) {
+Result<Done> write_report(const Job& job, const ProbeThread* probes, const Totals& totals,
+                          const std::string& trees) {
+  const Settings& settings = job.settings;
+  const Rank size = job.size;
   std::string out = concat("{\"engine\": \"", name_of(settings.engine), "\", \"ranks\": ", size);
+  if (!job.left_alone.empty()) out += concat(", \"left_alone\": \"", job.left_alone, "\"");
+  out += concat(",\n\"calls_of_rank_0\": ", seen.calls.load(),
+                ", \"intercepted\": ", seen.intercepted.load(), ", \"ours\": ", seen.ours.load());
   out += concat(",\n\"probes\": ", totals.probes, ", \"rounds\": ", totals.rounds,
                 ", \"letters\": ", totals.letters);
   out += concat(",\n\"calls\": [", calls_of(totals.calls), "]");
@@ -62,8 +97,8 @@ Result<Done> write_report(const Settings& settings, Rank size, const ProbeThread
     }
     out += "]";
   }
-  // Each line ends in a comma and a new line.
-  out += ",\n\"trees\": [\n" + trees.substr(0, trees.size() - (trees.empty() ? 0 : 2)) + "]}\n";
+  if (settings.engine == Engine::mst) out += mst_of(totals, size);
+  out += ",\n\"trees\": [\n" + lines_of(trees) + "]}\n";
   std::ofstream file(settings.report);
   file << out;
   file.close();
