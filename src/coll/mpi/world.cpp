@@ -11,7 +11,7 @@
 #include "base/text.h"
 #include "coll/mpi/group.h"
 #include "coll/mpi/probe/mst_runner.h"
-#include "coll/mpi/probe/report.h"
+#include "coll/mpi/report.h"
 
 namespace piracema::coll::mpi {
 

@@ -10,7 +10,7 @@
 #include "coll/mpi/exchange/mpi_types.h"
 #include "coll/mpi/probe/emulator.h"
 #include "coll/mpi/probe/probe_thread.h"
-#include "coll/mpi/probe/report.h"
+#include "coll/mpi/report.h"
 #include "coll/mpi/progress.h"
 #include "coll/plan/settings.h"
 

@@ -1,4 +1,4 @@
-#include "coll/mpi/probe/report.h"
+#include "coll/mpi/report.h"
 
 #include <cstdio>
 #include <fstream>
