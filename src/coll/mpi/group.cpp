@@ -90,7 +90,7 @@ Group::Group(World& world, MPI_Comm user, MPI_Comm own, std::vector<Rank> world_
     : world_(world),
       user_(user),
       world_ranks_(std::move(world_ranks)),
-      exchange_(own, world.emulator(), world_ranks_),
+      exchange_(own, world.emulator(), world_ranks_, world.waiting()),
       me_(exchange_.me()),
       plan_(first_plan(world.settings().engine, size())) {
   std::uint64_t number = std::uint64_t{world.me()} << 32 | world.count_group();

@@ -42,7 +42,7 @@ class Group {
 
   /// Every rank calls it for every operation, in the same order. Takes over the plan of a window
   /// that begins. Whose collective it is to be; all ranks get the same answer.
-  Way begin_operation(Call, std::uint64_t bytes);
+  Way begin_operation(Call, std::uint64_t bytes, bool always_ours = false);
   /// The operation that was begun last has taken so long.
   void end_operation(Time took);
   std::uint32_t operation() const { return operation_ - 1; }

@@ -18,7 +18,7 @@ double in_s(Time time) { return std::chrono::duration<double>(time).count(); }
 
 }  // namespace
 
-Way Group::begin_operation(Call call, std::uint64_t bytes) {
+Way Group::begin_operation(Call call, std::uint64_t bytes, bool always_ours) {
   exchange_.begin_operation(operation_, nonblocking_in_a_row_ == 0 && ended_);
   ended_ = false;
   nonblocking_in_a_row_ = 0;
@@ -26,7 +26,9 @@ Way Group::begin_operation(Call call, std::uint64_t bytes) {
   if (!began_ || in_window_ == plan_.length) begin_window();
   in_window_ += 1;
   call_class_ = class_of(call, bytes);
-  return way_ = plan_.way(call_class_, calls_[call_class_]++);
+  way_ = plan_.way(call_class_, calls_[call_class_]++);
+  if (always_ours) way_ = Way::ours;
+  return way_;
 }
 
 void Group::end_operation(Time took) {

@@ -6,7 +6,7 @@
 
 #include "coll/mpi/collectives.h"
 #include "coll/mpi/exchange/mpi_types.h"
-#include "coll/mpi/seen.h"
+#include "coll/mpi/probe/seen.h"
 #include "coll/mpi/world.h"
 
 /// What the functions share that the program calls in place of the MPI library's. Each hands over
@@ -81,9 +81,10 @@ int guarded(MPI_Comm comm, Work work) {
 }
 
 /// Runs a collective the way that the plan says, and measures it. `bytes`, and all else that the
-/// way depends on, are the same at every rank.
+/// way depends on, are the same at every rank. `always_ours`: whatever the plan says.
 template <class Native, class Ours>
-int collective(MPI_Comm comm, Call call, std::uint64_t bytes, Native native, Ours ours) {
+int collective(MPI_Comm comm, Call call, std::uint64_t bytes, Native native, Ours ours,
+               bool always_ours = false) {
   World* world = World::get();
   if (world == nullptr || comm == MPI_COMM_NULL) return native();
   // The paper's engine broadcasts, and leaves the rest alone.
@@ -91,7 +92,7 @@ int collective(MPI_Comm comm, Call call, std::uint64_t bytes, Native native, Our
   Group* group = Group::of(*world, comm);
   if (group == nullptr) return native();
   seen.intercepted += 1;
-  const Way way = group->begin_operation(call, bytes);
+  const Way way = group->begin_operation(call, bytes, always_ours);
   const Time began = now();
   int code = MPI_SUCCESS;
   // The MPI library's own knows nothing of emulated links: a binomial tree of ours stands for it.

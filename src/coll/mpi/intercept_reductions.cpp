@@ -1,4 +1,7 @@
 // Reductions.
+#include <algorithm>
+#include <initializer_list>
+
 #include "coll/mpi/intercept.h"
 
 using namespace piracema::coll;
@@ -17,6 +20,43 @@ bool is_for(MPI_Op op, MPI_Datatype type) {
   return true;
 }
 
+/// Whether the bits of a result are the same in whatever order values are combined: whole numbers
+/// by MPI's own operators. Of the program's operators nobody can say, and MPI itself combines those
+/// that do not commute in the order of ranks. The same at every rank, as types and operators are.
+bool is_free_of_order(MPI_Op op, MPI_Datatype type) {
+  const auto is_one_of = [](auto value, std::initializer_list<decltype(value)> all) {
+    return std::find(all.begin(), all.end(), value) != all.end();
+  };
+  return is_one_of(op, {MPI_MAX, MPI_MIN, MPI_SUM, MPI_PROD, MPI_LAND, MPI_BAND, MPI_LOR, MPI_BOR,
+                        MPI_LXOR, MPI_BXOR}) &&
+         is_one_of(type, {MPI_SIGNED_CHAR, MPI_UNSIGNED_CHAR,
+                          MPI_SHORT,       MPI_UNSIGNED_SHORT,
+                          MPI_INT,         MPI_UNSIGNED,
+                          MPI_LONG,        MPI_UNSIGNED_LONG,
+                          MPI_LONG_LONG,   MPI_UNSIGNED_LONG_LONG,
+                          MPI_INT8_T,      MPI_INT16_T,
+                          MPI_INT32_T,     MPI_INT64_T,
+                          MPI_UINT8_T,     MPI_UINT16_T,
+                          MPI_UINT32_T,    MPI_UINT64_T,
+                          MPI_BYTE,        MPI_C_BOOL,
+                          MPI_AINT,        MPI_OFFSET,
+                          MPI_COUNT,       MPI_INTEGER,
+                          MPI_LOGICAL});
+}
+
+/// The program gets the bits that it gets without this library, unless somebody said otherwise: a
+/// choice that changes while it runs would change them from run to run.
+bool keeps_native_bits(MPI_Op op, MPI_Datatype type) {
+  const World* world = World::get();
+  return world->settings().engine == Engine::automatic && !world->settings().any_order &&
+         !world->settings().fixed_order && !is_free_of_order(op, type);
+}
+
+/// Both ways in turns would give other bits each time.
+bool wants_fixed_order(MPI_Op op, MPI_Datatype type) {
+  return World::get()->settings().fixed_order && !is_free_of_order(op, type);
+}
+
 template <class Native>
 int take_reduce(const void* from, void* to, MPI_Count count, MPI_Datatype type, MPI_Op op, int root,
                 MPI_Comm comm, Native native) {
@@ -26,14 +66,17 @@ int take_reduce(const void* from, void* to, MPI_Count count, MPI_Datatype type, 
   if (count > INT_MAX) return native();
   return guarded(comm, [&] {
     const std::uint64_t bytes = bytes_of(count, type);
-    if (bytes == 0 || !is_for(op, type)) return native();
+    if (bytes == 0 || !is_for(op, type) || keeps_native_bits(op, type)) return native();
     int me = 0;
     must(PMPI_Comm_rank(comm, &me));
     if (me == root) refuse_alias(from, to, count);
     const void* mine = from == MPI_IN_PLACE ? to : from;
-    return collective(comm, Call::reduce, bytes, native, [&](Group& group) {
-      reduce(group, {mine, to, static_cast<int>(count), type, op}, static_cast<Rank>(root));
-    });
+    return collective(
+        comm, Call::reduce, bytes, native,
+        [&](Group& group) {
+          reduce(group, {mine, to, static_cast<int>(count), type, op}, static_cast<Rank>(root));
+        },
+        wants_fixed_order(op, type));
   });
 }
 
@@ -45,11 +88,15 @@ int take_all_reduce(const void* from, void* to, MPI_Count count, MPI_Datatype ty
   if (count > INT_MAX) return native();
   return guarded(comm, [&] {
     const std::uint64_t bytes = bytes_of(count, type);
-    if (bytes == 0 || !is_for(op, type)) return native();
+    if (bytes == 0 || !is_for(op, type) || keeps_native_bits(op, type)) return native();
     refuse_alias(from, to, count);
-    return collective(comm, Call::all_reduce, bytes, native, [&](Group& group) {
-      all_reduce(group, {from == MPI_IN_PLACE ? to : from, to, static_cast<int>(count), type, op});
-    });
+    return collective(
+        comm, Call::all_reduce, bytes, native,
+        [&](Group& group) {
+          all_reduce(group,
+                     {from == MPI_IN_PLACE ? to : from, to, static_cast<int>(count), type, op});
+        },
+        wants_fixed_order(op, type));
   });
 }
 

@@ -4,8 +4,7 @@
 #include <fstream>
 
 #include "base/text.h"
-#include "coll/mpi/seen.h"
-#include "coll/mpi/world.h"
+#include "coll/mpi/probe/seen.h"
 
 namespace piracema::coll::mpi {
 

@@ -9,6 +9,14 @@
 
 namespace piracema::coll::mpi {
 
+/// What is known of the job whether anything is done or not.
+struct Job {
+  Settings settings;
+  Rank me = 0, size = 0;
+  /// Why all is left to the MPI library; empty: it is not.
+  std::string left_alone;
+};
+
 /// The paper's tree as the last round on the communicator of all ranks has left it.
 struct MstTree {
   /// No round is over at some rank, or another one is already.
@@ -31,8 +39,6 @@ struct Totals {
   /// A line for each root of what its broadcasts went along.
   std::string mst_uses;
 };
-
-struct Job;
 
 /// Writes what is known when the program ends, as one JSON object: docs/formats/coll.md. `trees`
 /// holds a line for each tree that came into use. `probes` may be null.

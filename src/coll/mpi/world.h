@@ -13,18 +13,11 @@
 #include "coll/mpi/report.h"
 #include "coll/mpi/progress.h"
 #include "coll/plan/settings.h"
+#include "coll/plan/waiting.h"
 
 namespace piracema::coll::mpi {
 
 class Group;
-
-/// What is known of the job whether anything is done or not.
-struct Job {
-  Settings settings;
-  Rank me = 0, size = 0;
-  /// Why all is left to the MPI library; empty: it is not.
-  std::string left_alone;
-};
 
 /// What the library knows of the whole job, from MPI_Init to MPI_Finalize.
 class World {
@@ -50,6 +43,7 @@ class World {
   int keyval() const { return keyval_; }
   /// nullptr where some rank has no MPI_THREAD_MULTIPLE: then nonblocking ones are not ours.
   Progress* progress() const { return progress_.get(); }
+  const Waiting& waiting() const { return waiting_; }
   Emulator* emulator() const { return emulator_.get(); }
   ProbeThread* probes() const { return probes_.get(); }
 
@@ -85,6 +79,7 @@ class World {
   MPI_Comm alone_ = MPI_COMM_NULL;
   MPI_Group group_ = MPI_GROUP_NULL;
   int keyval_ = MPI_KEYVAL_INVALID;
+  Waiting waiting_;
   std::unique_ptr<Emulator> emulator_;
   std::unique_ptr<ProbeThread> probes_;
   std::unique_ptr<Progress> progress_;

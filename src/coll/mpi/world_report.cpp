@@ -6,7 +6,7 @@
 #include "base/text.h"
 #include "coll/mpi/group.h"
 #include "coll/mpi/probe/mst_runner.h"
-#include "coll/mpi/seen.h"
+#include "coll/mpi/probe/seen.h"
 
 namespace piracema::coll::mpi {
 

@@ -1,4 +1,5 @@
-// The names that MPI 4 added for large counts, as mpi4py and others call them; each result is checked.
+// The names that MPI 4 added for large counts, as mpi4py and others call them; each result is
+// checked.
 #include <cstdio>
 #include <vector>
 
@@ -9,7 +10,9 @@ int main() { return 77; }
 #else
 int main(int argc, char** argv) {
   answer_who_asks();
-  MPI_Init(&argc, &argv);
+  // Broadcasts that do not block want it, to go along trees.
+  int level = 0;
+  MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
   MPI_Comm_rank(MPI_COMM_WORLD, &me);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   const auto ranks = static_cast<std::size_t>(size);

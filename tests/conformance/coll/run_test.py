@@ -205,6 +205,19 @@ def run_cases(suite, arguments, folder):
         suite.case("large counts", 3, preload("tree", PIRACEMA_COLL_SUMMARY="1"), arguments.large, compare=False,
                    good=lambda outcome: outcome.output.count("as wanted") == 3
                    and "intercepted 200 of 200 collective calls of rank 0" in outcome.output)
+    # With auto sums have bare's bits; in fixed order they have the same along whatever trees.
+    far = folder / "far"
+    far.write_text("all all 8ms\n0 3 0.1ms\n1 2 0.1ms\n")
+    bare = {}
+    for name, variables, like in [("bare", {}, None), ("auto", preload("auto", PIRACEMA_COLL_EMULATE=str(far)), "bare"),
+                                  ("fixed order", preload("tree", PIRACEMA_COLL_FIXED_ORDER="1"), None),
+                                  ("fixed order elsewhere",
+                                   preload("auto", PIRACEMA_COLL_FIXED_ORDER="1", PIRACEMA_COLL_EMULATE=str(far)),
+                                   "fixed order")]:
+        def good(outcome, name=name, like=like):
+            bare[name] = re.findall("bits [0-9a-f]+", outcome.output)
+            return outcome.code == 0 and len(bare[name]) == 1 and (like is None or bare[name] == bare.get(like))
+        suite.case(f"bits, {name}", 4, variables, arguments.bits, compare=False, good=good)
     # What MPI says of a lost link goes to the program's handler; the default one ends the job.
     suite.case("lost-link", 3, preload("tree"), [arguments.misuse, "lost-link"], compare=False,
                good=ends_with("rank 0: as wanted"))
@@ -230,6 +243,7 @@ def main():
     parser.add_argument("library")
     parser.add_argument("--ahead", default="none", help="the program whose root runs ahead")
     parser.add_argument("--large", default="none", help="the program that calls MPI 4's large counts")
+    parser.add_argument("--bits", default="none", help="the program whose sums depend on their order")
     parser.add_argument("--other", default="none", help="the same of another MPI")
     parser.add_argument("--patient", default="", help="libcoll_patient.so: ranks sleep while they wait")
     parser.add_argument("--only", default="")

@@ -35,8 +35,9 @@ bool Outbox::test() {
   return true;
 }
 
-Exchange::Exchange(MPI_Comm comm, Emulator* emulator, std::vector<Rank> world_ranks)
-    : comm_(comm), emulator_(emulator), world_ranks_(std::move(world_ranks)) {
+Exchange::Exchange(MPI_Comm comm, Emulator* emulator, std::vector<Rank> world_ranks,
+                   Waiting waiting)
+    : comm_(comm), emulator_(emulator), world_ranks_(std::move(world_ranks)), waiting_(waiting) {
   int me = 0;
   must(PMPI_Comm_rank(comm, &me));
   me_ = static_cast<Rank>(me);

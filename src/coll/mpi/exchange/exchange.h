@@ -7,6 +7,7 @@
 
 #include "coll/mpi/exchange/mpi_types.h"
 #include "coll/mpi/probe/emulator.h"
+#include "coll/plan/waiting.h"
 
 namespace piracema::coll::mpi {
 
@@ -98,12 +99,13 @@ class Patience {
 /// those of two ranks with one tag in order.
 class Exchange {
  public:
-  Exchange(MPI_Comm comm, Emulator* emulator, std::vector<Rank> world_ranks);
+  Exchange(MPI_Comm comm, Emulator* emulator, std::vector<Rank> world_ranks, Waiting waiting);
 
   MPI_Comm comm() const { return comm_; }
   Rank me() const { return me_; }
   Rank size() const { return static_cast<Rank>(world_ranks_.size()); }
   bool emulating() const { return emulator_ != nullptr; }
+  const Waiting& waiting() const { return waiting_; }
   Patience patience() const { return Patience(*this); }
 
   /// From here on this operation is under way, and those before it are over at this rank. After one
@@ -150,6 +152,7 @@ class Exchange {
   MPI_Comm comm_;
   Emulator* emulator_;
   std::vector<Rank> world_ranks_;
+  Waiting waiting_;
   Rank me_ = 0;
   /// Operations from `tidy_from_` to `operation_` have left nothing behind.
   std::uint32_t operation_ = 0, tidy_from_ = 0;

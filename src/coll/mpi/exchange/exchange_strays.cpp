@@ -12,7 +12,6 @@ namespace piracema::coll::mpi {
 namespace {
 /// Ranks that wait for an emulated link must leave the cores to the others.
 constexpr unsigned poll_every_us = 100;
-constexpr int polls_before_yield = 200;
 constexpr int polls_before_clock = 64;
 constexpr std::chrono::seconds look_every{1};
 /// So many operations back strays are looked for; whoever is out of order mostly is by one.
@@ -34,8 +33,7 @@ void Patience::wait() {
   }
   if (exchange_.emulating()) {
     ::usleep(polls_ < 20 ? poll_every_us : 5 * poll_every_us);
-  } else if (polls_ > polls_before_yield) {
-    // With more ranks than cores, who is waited for may wait for this core.
+  } else if (polls_ > exchange_.waiting().polls_before_yield()) {
     ::sched_yield();
   }
 }
