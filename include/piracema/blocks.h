@@ -322,7 +322,7 @@ template <class F>
 auto join(std::string name, std::uint32_t replicas, F code) {
   using Types = detail::JoinTypes<F>;
   using In = Outs<typename Types::Left, typename Types::Right>;
-  NodeShape node{.name = std::move(name), .replicas = replicas};
+  engine::NodeShape node{.name = std::move(name), .replicas = replicas};
   auto block =
       detail::block_of<In, typename Types::Out, In, detail::BlockJoin<F>>(
           std::move(node), std::move(code), detail::chooses_of_emits<typename Types::Emits>());

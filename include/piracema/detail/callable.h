@@ -339,11 +339,15 @@ std::string unsaved_because() {
   } else if constexpr (NamesSerialize<F>) {
     return "its `serialize` cannot be called: it has to be public, or cereal::access a friend, and "
            "to take any archive";
-  } else if constexpr (CallIsConst<decltype(&F::operator())>::value) {
-    if (OnlyValues<F>) return "";
-    return "its captures and members are not saved, nor is what they refer to, which is right for "
-           "constants alone: give what changes a class with `serialize`";
   } else {
+    if constexpr (requires { &F::operator(); }) {
+      if constexpr (CallIsConst<decltype(&F::operator())>::value) {
+        if (OnlyValues<F>) return "";
+        return "its captures and members are not saved, nor is what they refer to, which is right "
+               "for constants alone: give what changes a class with `serialize`";
+      }
+    }
+    // One with two inputs has `left` and `right` in place of a call.
     return "its captures and members can change and are not saved: give what changes a class with "
            "`serialize`";
   }
