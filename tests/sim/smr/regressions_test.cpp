@@ -185,6 +185,59 @@ TEST_CASE("they would not if it led from behind") {
   CHECK(found);
 }
 
+// Found by real processes: the queue of a link was full for batches and had room for votes, so one
+// of three knew what was decided, and not what it was. When it was to be one of the two that were
+// left, it fetched the same batches for ever, and the two led in turns.
+namespace {
+
+bool carries_batches(const Message& m) {
+  return std::holds_alternative<Propose>(m) || std::holds_alternative<FetchedBatch>(m) ||
+         std::holds_alternative<LogSuffix>(m);
+}
+
+bool goes_on_with_one_without_batches(std::uint64_t seed) {
+  const bool liars = seed % 2 == 0;
+  Plan plan = plan_of(seed, liars ? FaultModel::byzantine : FaultModel::crash, liars ? 4 : 3, 1);
+  plan.settings.window = 8;
+  plan.settings.checkpoint_interval = 4'096;  // Else a checkpoint mends it.
+  plan.operations = 2'000;
+  plan.think = milliseconds(5);
+  plan.reads = plan.leases = 0;
+  plan.trouble_until = seconds(12);
+  World world(plan);
+  world.at(milliseconds(200), [&world] {
+    world.lose(
+        [](ReplicaId, ReplicaId to, const Message& m) { return to == 1 && carries_batches(m); });
+  });
+  Instance before = 0;
+  world.at(seconds(3), [&world, &before] {
+    world.lose(nullptr);
+    world.crash(2, seconds(9));
+    before = world.oracle().newest();
+  });
+  world.at(seconds(10), [&world, &before] {
+    if (world.oracle().newest() < before + 20) world.oracle().complain("all stand still");
+  });
+  world.at(seconds(12) - milliseconds(1), [&world] { world.give_up_asking(); });
+  return world.run();
+}
+
+}  // namespace
+
+TEST_CASE(
+    "a replica that knows what was decided, and lacks the batches, fetches them and goes on") {
+  for (const auto seed : runs(10)) CHECK(goes_on_with_one_without_batches(seed));
+}
+
+TEST_CASE("it would not if it waited for what it has") {
+  const Mutant on("known_and_not_handed_out");
+  bool found = false;
+  for (std::uint64_t seed = 1; seed <= 8 && !found; ++seed) {
+    found = !goes_on_with_one_without_batches(seed);
+  }
+  CHECK(found);
+}
+
 // Atlasdb #1686: where 0 and 2 do not hear each other, but 1 hears both, leaders took turns.
 TEST_CASE("two of three replicas that do not hear each other do not take the lead in turns") {
   for (const auto seed : runs(50)) {

@@ -168,6 +168,7 @@ void World::send(ReplicaId from, ReplicaId to, MessagePtr message) {
     queue_.put(now_ + microseconds(5), ToReplica{from, to, std::move(message)});
     return;
   }
+  if (loses_ && loses_(from, to, *message)) return;
   const auto arrivals = wires_.send(from, to, now_);
   if (sim::tracing()) {
     trace(from, " -> ", to, ": ", text(*message), arrivals.count == 0 ? " (lost)" : "");

@@ -73,6 +73,10 @@ class World {
   void at(Time time, std::function<void()> script);
   void after(Time delay, std::function<void()> script) { at(now_ + delay, std::move(script)); }
 
+  /// Messages between replicas that do not arrive, until it is set anew; null: all do.
+  using Loses = std::function<bool(smr::ReplicaId from, smr::ReplicaId to, const smr::Message&)>;
+  void lose(Loses which) { loses_ = std::move(which); }
+
   /// Clients ask for nothing new from now on.
   void give_up_asking();
 
@@ -158,6 +162,7 @@ class World {
   Keys keys_;
   smr::View view_, latest_view_;
   Wires wires_;
+  Loses loses_;
   Oracle oracle_;
   LockOracle locks_;
   std::vector<std::unique_ptr<Replica>> replicas_;

@@ -26,9 +26,10 @@ class ClockBound {
   /// A batch of this time was decided.
   void decided(Time now, std::uint64_t time);
 
- private:
   /// What the time of batches is at `now`, as far as this replica knows.
   std::uint64_t estimate(Time now) const;
+
+ private:
   Time credit(Time now) const;
 
   const Time credit_max_;

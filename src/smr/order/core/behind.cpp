@@ -91,11 +91,11 @@ void Core::Parts::handle(Sender from, const Decided& m) {
 }
 
 void Core::Parts::handle(Sender from, const FetchBatch& m) {
+  if (from.id == me) return;
   const Consensus* consensus = instances.find(m.instance);
-  if (!consensus || from.id == me) return;
-  if (BatchPtr batch = consensus->find(m.digest)) {
-    send(from.id, FetchedBatch{m.instance, std::move(batch)});
-  }
+  BatchPtr batch = consensus ? consensus->find(m.digest) : decided_log.find(m.instance);
+  if (!batch || batch->digest != m.digest) return;
+  send(from.id, FetchedBatch{m.instance, std::move(batch)});
 }
 
 void Core::Parts::handle(Sender, const FetchedBatch& m) {

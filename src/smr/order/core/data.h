@@ -168,8 +168,19 @@ struct CoreData {
   void follow_clock(std::uint64_t to) {
     decided_time = std::max(decided_time, to);
     clock_bound.decided(now, to);
-    if (leads()) return advance_clock(to);
+    if (leads()) {
+      advance_clock(to);
+      return hold_clock_back();
+    }
     clock_time = decided_time;
+    clock_at = now;
+  }
+  /// The others believe no time that is far beyond the last batch's, and that may have been decided
+  /// long after it was proposed, as while too few were there: they would refuse the next one.
+  void hold_clock_back() {
+    const std::uint64_t believed = std::max(decided_time, clock_bound.estimate(now));
+    if (!byzantine() || clock() <= believed) return;
+    clock_time = believed;
     clock_at = now;
   }
   void advance_clock(std::uint64_t to) {

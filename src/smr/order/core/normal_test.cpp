@@ -216,3 +216,25 @@ TEST_CASE("nothing is lost for good while three of ten messages are") {
     CHECK(cluster.agreed().size() == 100);
   }
 }
+
+// What is decided long after it was proposed says little of what the time is.
+TEST_CASE(
+    "after a time without a quorum the leader's next batch is not taken for one of the future") {
+  Settings settings = one_request_a_batch();
+  settings.request_timeout = milliseconds(60'000);  // No other leader comes to help.
+  TestCluster cluster(FaultModel::byzantine, 4, settings);
+  cluster.submit_some(1, 1, 5);
+  cluster.run();
+  cluster.lose = [](ReplicaId from, ReplicaId to, const Message& m) {
+    const bool votes = std::holds_alternative<Write>(m) || std::holds_alternative<Accept>(m);
+    return votes && from != to;
+  };
+  cluster.submit_some(1, 6, 6);
+  cluster.pass(milliseconds(20'000));
+  cluster.lose = nullptr;
+  cluster.pass(milliseconds(2'000));  // What was lost is said again.
+  CHECK(cluster.agreed().back() == "1.6");
+  cluster.submit_some(1, 7, 9);
+  cluster.pass(milliseconds(500));
+  CHECK(cluster.agreed().back() == "1.9");
+}
