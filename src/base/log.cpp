@@ -66,7 +66,7 @@ std::string time_of_day() {
   clock_gettime(CLOCK_REALTIME, &time);
   tm parts{};
   gmtime_r(&time.tv_sec, &parts);
-  char day[32], all[48];
+  char day[32], all[64];
   std::strftime(day, sizeof day, "%Y-%m-%dT%H:%M:%S", &parts);
   std::snprintf(all, sizeof all, "%s.%03ldZ ", day, time.tv_nsec / 1'000'000);
   return all;

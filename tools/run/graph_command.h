@@ -13,7 +13,7 @@ int graph_command(std::vector<std::string> command);
 
 /// Asks a program, found, for its graph, and for its groups if they are wanted. Errc::config when
 /// it does not answer.
-Result<GraphShape> ask_program(const std::vector<std::string>& command,
-                               std::vector<GroupShape>* groups = nullptr);
+Result<engine::GraphShape> ask_program(const std::vector<std::string>& command,
+                               std::vector<engine::GroupShape>* groups = nullptr);
 
 }  // namespace piracema::tools
