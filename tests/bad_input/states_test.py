@@ -68,9 +68,11 @@ class States(BadInput):
     def said(self, state, strict=False, code=0, snapshots=True):
         """What is said of the operator at the start, as several processes and as one."""
         sentences = []
-        for name, command in [("s", self.job(*["--snapshots", "s"] * snapshots, *["--strict"] * strict,
-                                             app=(CHANGED_STATE, "out", state, "quick"))),
-                              ("t", self.alone(state, *["strict"] * strict, "quick"))]:
+        several, one = "s-" + state, "t-" + state
+        options = [*["--snapshots", several] * snapshots, *["--strict"] * strict]
+        for name, command in [
+                (several, self.job(*options, app=self.alone(state, "quick"))),
+                (one, self.alone(state, *["strict"] * strict, "quick"))]:
             environment = {"PIRACEMA_SNAPSHOTS": name} if snapshots else {}
             run = self.run_to_end(*command, environment=environment)
             self.assertEqual(code, run.returncode, run.err)

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "base/engine.h"
+
 namespace piracema::tools {
 
 /// `piracema graph APP ARGS…`: asks the program for its graph, prints it in the language of
