@@ -36,6 +36,10 @@ class Live(BadInput):
         job.stdin.write("".join(lines))
         job.stdin.flush()
 
+    def workers(self, job):
+        children = pathlib.Path(f"/proc/{job.pid}/task/{job.pid}/children").read_text()
+        return [int(child) for child in children.split()]
+
     def end(self, job):
         job.stdin.close()
         out, err = job.stdout.read(), job.stderr.read()
@@ -58,7 +62,7 @@ class Live(BadInput):
         job = self.start_job()
         self.say(job, ["0\n", "1\n"])
         for _ in range(5):
-            self.events(job, "snapshot_taken")
+            self.events(job, "snapshot")
         job.send_signal(signal.SIGTERM)
         job.stdout.read()
         self.assertEqual(75, job.wait(SECONDS_MAX))
@@ -73,8 +77,8 @@ class Live(BadInput):
         lines = [f"{i}\n" for i in range(2_000)]
         for kill in range(5):
             self.say(job, lines[400 * kill:400 * kill + 200])
-            children = pathlib.Path(f"/proc/{job.pid}/task/{job.pid}/children").read_text().split()
-            os.kill(int(children[kill % 2]), signal.SIGKILL)
+            self.wait_for(lambda: len(self.workers(job)) == 2)
+            os.kill(self.workers(job)[kill % 2], signal.SIGKILL)
             self.say(job, lines[400 * kill + 200:400 * (kill + 1)])
             self.events(job, "recovering")
             self.events(job, "running")
@@ -85,9 +89,8 @@ class Live(BadInput):
         job = self.start(PIRACEMA, "run", "-n", "2", "--stdin", "--json", "--snapshots", "s", SHOUT_STDIN, "out",
                          stdin=subprocess.PIPE)
         self.say(job, ["0\n"])
-        self.events(job, "snapshot_taken")
-        children = pathlib.Path(f"/proc/{job.pid}/task/{job.pid}/children").read_text().split()
-        os.kill(int(children[0]), signal.SIGKILL)
+        self.events(job, "snapshot")
+        os.kill(self.workers(job)[0], signal.SIGKILL)
         summary = self.events(job, "summary")
         self.assertEqual(1, job.wait(SECONDS_MAX))
         self.assertIn("standard input: what was read since the snapshot cannot be read again", summary["why"])

@@ -33,10 +33,15 @@ class Programs(BadInput):
     def test_what_ends_without_a_word_is_asked_about(self):
         for app, how in [(["/bin/true"], "ended with status 0"),
                          (["/bin/cat"], "ended with status 0"),
-                         ([self.script("one", "#!/bin/sh\nexit 1\n")], "ended with status 1"),
-                         ([self.script("crash", "#!/bin/sh\nkill -SEGV $$\n")],
-                          "killed by signal 11 (SIGSEGV)")]:
+                         ([self.script("one", "#!/bin/sh\nexit 1\n")], "ended with status 1")]:
             self.check_no_program(f"({how}): is it a Piracema program?", *app)
+
+    def test_what_a_signal_ends_before_it_has_joined_is_a_loss(self):
+        crash = self.script("crash", "#!/bin/sh\nkill -SEGV $$\n")
+        run = self.run_to_end(PIRACEMA, "run", crash)
+        self.assertEqual(4, run.returncode, run.err)
+        self.assertIn("killed by signal 11 (SIGSEGV); start with --snapshots DIR", run.err)
+        self.check_refused(3, "killed by signal 11 (SIGSEGV)", PIRACEMA, "graph", crash)
 
     def test_what_refuses_its_arguments_has_the_word_and_its_exit_code(self):
         run = self.run_to_end(*self.job(app=[LINES]))

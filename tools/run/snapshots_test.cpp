@@ -115,22 +115,22 @@ TEST_CASE("what is no snapshot directory gets one line and exit code 3") {
 
 TEST_CASE("a directory of another version gets one line and exit code 3, a single one does not") {
   const Job job;
-  const auto make_version_2 = [&](SnapshotId snapshot) {
+  const auto make_version_3 = [&](SnapshotId snapshot) {
     std::string text = testing::contents(job.file(snapshot, "manifest.json"));
-    text.replace(text.find("\"version\": 1"), 12, "\"version\": 2");
+    text.replace(text.find("\"version\": 2"), 12, "\"version\": 3");
     testing::overwrite(job.file(snapshot, "manifest.json"), text);
   };
-  make_version_2(1);
-  make_version_2(2);
+  make_version_3(1);
+  make_version_3(2);
   const Answer mixed = describe_snapshots(job.directory, true, false);
   CHECK(mixed.code == 1);
   CHECK(contains(mixed.out, "other version (" + job.directory));
 
-  make_version_2(3);
+  make_version_3(3);
   const Answer answer = describe_snapshots(job.directory, false, false);
   CHECK(answer.code == 3);
   CHECK(answer.error ==
-        job.file(3, "manifest.json") + ": this program reads version 1 of the format, found 2");
+        job.file(3, "manifest.json") + ": this program reads versions 1 to 2 of the format, found 3");
 }
 
 TEST_CASE("a date that no calendar has does not stop the list") {
