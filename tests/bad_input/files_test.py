@@ -90,11 +90,11 @@ class Files(BadInput):
         app = (LINES, "in", "out", "0", "gate")
         first = self.start(PIRACEMA, "run", "-n", "2", "--json", "--snapshots", "s", "--every", "20ms", *app)
         seen = lambda event: self.wait_for(lambda: json.loads(first.stdout.readline())["event"] == event)
-        seen("snapshot_taken")
+        seen("snapshot")
         for child in self.children(first.pid):
             os.kill(child, signal.SIGKILL)
         seen("recovering")
-        seen("snapshot_taken")
+        seen("snapshot")
         self.check_refused(1, "output 'out' is being written by process ", LINES, "in", "out")
         (self.folder / "gate").unlink()
         _, err = first.communicate(timeout=SECONDS_MAX)
@@ -102,13 +102,12 @@ class Files(BadInput):
         self.check_output()
 
     def test_a_limit_on_the_size_of_files_is_an_error_that_names_file_and_limit(self):
-        self.lines(20_000)
-        limited = ["sh", "-c", 'ulimit -f 64; exec "$@"', "sh"]
-        # dash counts 512 bytes a block, bash 1024.
+        self.lines(200_000)
+        limited = ["bash", "-c", 'ulimit -f 1000; exec "$@"', "bash"]
         says = "cannot be written at byte "
         for app in [[LINES, "in", "out"], self.job(app=(LINES, "in", "out"))]:
             run = self.check_refused(1, "output 'out.partial' " + says, *limited, *app)
-            self.assertRegex(run.err, r"File too large: files may have (32768|65536) bytes here \(ulimit -f\)")
+            self.assertRegex(run.err, r"File too large: files may have 1024000 bytes here \(ulimit -f\)")
 
     def test_dead_letters_go_to_a_file_that_can_be_written(self):
         (self.folder / "in").write_text("a\nthrow\nb\n")

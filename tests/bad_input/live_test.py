@@ -5,7 +5,6 @@ import json
 import os
 import pathlib
 import signal
-import time
 import unittest
 
 from support import *
@@ -22,12 +21,6 @@ class Live(BadInput):
                 return event
         self.fail(f"no {name}")
 
-    def wait_for(self, so):
-        until = time.monotonic() + SECONDS_MAX
-        while not so():
-            self.assertLess(time.monotonic(), until)
-            time.sleep(0.001)
-
     def start_job(self, *options, stdin=subprocess.PIPE):
         return self.start(PIRACEMA, "run", "-n", "2", "--stdin", "--json", "--snapshots", "s", "--every",
                           "20ms", *options, SHOUT_STDIN, "out", "journal", stdin=stdin)
@@ -35,10 +28,6 @@ class Live(BadInput):
     def say(self, job, lines):
         job.stdin.write("".join(lines))
         job.stdin.flush()
-
-    def workers(self, job):
-        children = pathlib.Path(f"/proc/{job.pid}/task/{job.pid}/children").read_text()
-        return [int(child) for child in children.split()]
 
     def end(self, job):
         job.stdin.close()
@@ -74,11 +63,12 @@ class Live(BadInput):
 
     def test_a_reader_that_is_killed_has_lost_no_line_and_repeats_none(self):
         job = self.start_job()
+        self.events(job, "running")
         lines = [f"{i}\n" for i in range(2_000)]
         for kill in range(5):
             self.say(job, lines[400 * kill:400 * kill + 200])
-            self.wait_for(lambda: len(self.workers(job)) == 2)
-            os.kill(self.workers(job)[kill % 2], signal.SIGKILL)
+            children = pathlib.Path(f"/proc/{job.pid}/task/{job.pid}/children").read_text().split()
+            os.kill(int(children[kill % 2]), signal.SIGKILL)
             self.say(job, lines[400 * kill + 200:400 * (kill + 1)])
             self.events(job, "recovering")
             self.events(job, "running")
@@ -90,7 +80,8 @@ class Live(BadInput):
                          stdin=subprocess.PIPE)
         self.say(job, ["0\n"])
         self.events(job, "snapshot")
-        os.kill(self.workers(job)[0], signal.SIGKILL)
+        children = pathlib.Path(f"/proc/{job.pid}/task/{job.pid}/children").read_text().split()
+        os.kill(int(children[0]), signal.SIGKILL)
         summary = self.events(job, "summary")
         self.assertEqual(1, job.wait(SECONDS_MAX))
         self.assertIn("standard input: what was read since the snapshot cannot be read again", summary["why"])
