@@ -115,7 +115,7 @@ TEST_CASE("a survivor that takes three seconds to load its state is waited for, 
   auto options = stream.endless();
   options.push_back("slow=30");
   Job job(stream.run(options));
-  job.wait_for("snapshot_taken");
+  job.wait_for("snapshot");
   ::kill(job.worker(3).pid, SIGKILL);
   job.wait_for("running", [](const Event& event) { return event["epoch"] == 2; });
   stream.let_end();
