@@ -390,10 +390,10 @@ class Smr(BadInput):
         command[command.index("--id") + 1] = 2
         command[command.index("--key") + 1] = wrong
         process = self.start(*command)
-        self.wait_until(lambda: "more lines like the next were left out" in self.said(0))
+        self.wait_until(lambda: "more before it)" in self.said(0))
         process.kill()
         for line in self.said(0).splitlines():
-            left_out = re.search(r"(\d+) more lines like the next", line)
+            left_out = re.search(r"and (\d+) more before it", line)
             # From 10 ms up to half a second between two calls, of each of the two for the other.
             self.assertLess(int(left_out[1]) if left_out else 0, 300, line)
 
