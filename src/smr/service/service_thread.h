@@ -17,11 +17,8 @@ namespace piracema::smr {
 /// core bounds how much is waiting.
 class ServiceThread {
  public:
-  using Executed = std::function<void(Instance, std::optional<std::uint64_t> timer)>;
-
-  /// `executed` is told, on the service's thread, how far execution is, and Service::timer.
-  /// `service` outlives this.
-  ServiceThread(Service& service, Executed executed);
+  /// `executed` is told, on the service's thread, how far execution is. `service` outlives this.
+  ServiceThread(Service& service, std::function<void(Instance)> executed);
   /// Waits for what is being done; what has not begun is dropped.
   ~ServiceThread();
   ServiceThread(const ServiceThread&) = delete;
@@ -73,7 +70,7 @@ class ServiceThread {
   void gather_batches();
 
   Service& service_;
-  const Executed executed_;
+  const std::function<void(Instance)> executed_;
   Queue<Letter> letters_;
   Queue<std::function<void()>> checkpoints_;
   std::vector<Execute> batches_;

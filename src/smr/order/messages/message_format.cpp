@@ -39,8 +39,7 @@ constexpr const char* names[] = {"PROPOSE",
                                  "VIEW-VOTE",
                                  "SIGNED-VIEW",
                                  "TRAIL-REQUEST",
-                                 "TRAIL",
-                                 "GONE"};
+                                 "TRAIL"};
 static_assert(std::size(names) == std::variant_size_v<Message>);
 
 // ---- what has no fields() ----------------------------------------------------------------------
