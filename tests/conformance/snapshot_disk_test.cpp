@@ -54,7 +54,7 @@ TEST_CASE("a file above the limit of the process fails that snapshot and nothing
           const rlimit limit{100'000, 100'000};
           if (::setrlimit(RLIMIT_FSIZE, &limit) != 0) return "no limit could be set";
           return overfill(fixture.store);
-        }) == "File too large");
+        }) == "files may have 100000 bytes here (ulimit -f)");
   CHECK(newest(fixture.store) == 2);
 }
 
