@@ -70,7 +70,7 @@ int run_command_line(CLI::App& app, int argc, char** argv, const std::function<i
       app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {
       if (error.get_exit_code() == 0)
-        return check_output(app.exit(error), false);  // Help or version.
+        return check_output(app.exit(error), first == "run");  // Help or version.
       const bool is_command = !first.starts_with('-');
       log(Level::error,
           concat(error.what(), "; see piracema ", is_command ? first + " " : "", "--help"));
