@@ -79,15 +79,12 @@ class Demo {
     std::fflush(to);
   }
 
-  // Who leads, who is gone, and whose leases have ended.
+  // Who leads, and who is gone.
   void look_around() {
     for (const std::size_t replica : group_.ended()) say(concat("replica ", replica, " has ended"));
     const auto leader = client_->leader();
     if (leader && leader_ != leader) say(concat("replica ", *leader, " leads"));
     leader_ = leader;
-    if (turns_++ % (1'000 / poll_ms) == 0) {
-      client_->invoke_ordered(smr::kv::encode(smr::kv::Expire{}), [](const Result<Buffer>&) {});
-    }
   }
 
   bool take(const std::string& line) {
@@ -143,7 +140,6 @@ class Demo {
   const bool json_;
   Lines lines_;
   std::optional<std::uint32_t> leader_;
-  unsigned turns_ = 0;
 };
 
 int fail(const Error& error) {

@@ -86,7 +86,8 @@ struct Revoke {
 };
 /// Removes entries whose leases have ended by the leader's clock in this operation: never by that
 /// of a replica. They count as gone for every operation after the end already; this tells watches
-/// and frees memory. Somebody has to send it now and then; Reply::more asks for another one.
+/// and frees memory. The service does so by itself, soon after the end of a lease, also where
+/// nobody asks for anything; this does it at once. Reply::more asks for another one.
 struct Expire {
   auto fields() { return std::tie(); }
 };

@@ -6,6 +6,7 @@
 #include <piracema/smr/state_machine.h>
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -28,6 +29,18 @@ struct ReplicaOptions {
   bool first_start = false;
   /// If set, the group of invoke_parallel decides what is executed at the same time.
   std::optional<ConflictGroups> groups = {};
+
+  /// Called on the thread of `run`, one at a time; each returns soon, as nothing is ordered
+  /// meanwhile.
+  ///
+  /// This replica leads since `term`, which is larger than every leader's before; and it does not
+  /// lead any more. Another one may lead already when the second comes, or before it comes:
+  /// whatever a leader does outside of the order has to carry the term, and be refused after a
+  /// larger one.
+  std::function<void(std::uint64_t term)> leads = {};
+  std::function<void()> leads_no_longer = {};
+  /// The machine has executed everything up to this place, or was restored there.
+  std::function<void(std::uint64_t instance)> applied = {};
 };
 
 /// One replica of a service, in this process.

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
 namespace piracema::smr {
@@ -53,6 +54,16 @@ class StateMachine {
   /// Of the operation alone, never of the state: so it is the same on all replicas, whatever the
   /// client says (paper 003 trusts the client's group; this does not). Must accept any bytes.
   virtual Keys keys(Bytes operation) const = 0;
+
+  /// When `on_time` is to be called next, by Context::time; none as long as nothing is to happen by
+  /// itself. A function of the state. Called while no operation runs.
+  virtual std::optional<std::uint64_t> next_deadline() const { return std::nullopt; }
+
+  /// Time has passed: an operation that nobody asked for, at a place in the order like any other,
+  /// while no other runs. The leader proposes it soon after `next_deadline`; it may come earlier,
+  /// and more often, so `context.time` alone says what is due. What is due is done, or
+  /// `next_deadline` stays as it was and it is called again at once: never spend long in it.
+  virtual void on_time(const Context& context) { static_cast<void>(context); }
 
   /// What the state is now, to be written later and by another thread while operations go on:
   /// the function returns the bytes, equal on all replicas in this state. Called while no

@@ -1,5 +1,6 @@
 #include "smr/kv/leases.h"
 
+#include <algorithm>
 #include <limits>
 
 namespace piracema::smr::kv {
@@ -15,14 +16,16 @@ std::uint64_t later(std::uint64_t time, std::uint64_t by) {
 
 bool Leases::grant(Index lease, std::uint64_t ttl, std::uint64_t time) {
   if (leases_.size() >= count_max) return false;
-  leases_[lease] = {ttl, later(time, ttl)};
+  Lease& granted = leases_[lease];
+  granted.ttl = ttl;
+  set_deadline(lease, granted, later(time, ttl));
   return true;
 }
 
 bool Leases::keep_alive(Index lease, std::uint64_t time) {
   if (!alive(lease, time)) return false;
   Lease& kept = leases_.at(lease);
-  kept.deadline = later(time, kept.ttl);
+  set_deadline(lease, kept, later(time, kept.ttl));
   return true;
 }
 
@@ -34,16 +37,37 @@ bool Leases::alive(Index lease, std::uint64_t time) const {
 bool Leases::end(Index lease) {
   const auto found = leases_.find(lease);
   if (found == leases_.end()) return false;
-  found->second.deadline = 0;
+  set_deadline(lease, found->second, 0);
   return true;
 }
 
 std::vector<Index> Leases::ended(std::uint64_t time) const {
   std::vector<Index> all;
-  for (const auto& [index, lease] : leases_) {
-    if (time >= lease.deadline) all.push_back(index);
+  for (const auto& [deadline, index] : by_deadline_) {
+    if (deadline > time) break;
+    all.push_back(index);
   }
+  std::sort(all.begin(), all.end());
   return all;
+}
+
+std::optional<std::uint64_t> Leases::next_deadline() const {
+  const auto first = by_deadline_.lower_bound({1, 0});  // Whoever revoked one is at it.
+  if (first == by_deadline_.end()) return std::nullopt;
+  return first->first;
+}
+
+void Leases::forget(Index lease) {
+  const auto found = leases_.find(lease);
+  if (found == leases_.end()) return;
+  by_deadline_.erase({found->second.deadline, lease});
+  leases_.erase(found);
+}
+
+void Leases::set_deadline(Index index, Lease& lease, std::uint64_t deadline) {
+  by_deadline_.erase({lease.deadline, index});
+  lease.deadline = deadline;
+  by_deadline_.insert({deadline, index});
 }
 
 void Leases::write(wire::Writer& out) const {
@@ -60,7 +84,9 @@ void Leases::read(wire::Reader& in) {
   for (std::size_t i = 0; i < count && in.ok(); ++i) {
     const auto index = in.number<std::uint64_t>();
     const auto ttl = in.number<std::uint64_t>();
-    leases_[index] = {ttl, in.number<std::uint64_t>()};
+    Lease& lease = leases_[index];
+    lease.ttl = ttl;
+    set_deadline(index, lease, in.number<std::uint64_t>());
   }
 }
 

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
+#include <utility>
 #include <vector>
 
 #include "wire/reader.h"
@@ -26,9 +28,11 @@ class Leases {
   /// Ends it now; false if it is not known.
   bool end(Index lease);
   /// Its entries are gone.
-  void forget(Index lease) { leases_.erase(lease); }
+  void forget(Index lease);
   /// By age: the same on all replicas.
   std::vector<Index> ended(std::uint64_t time) const;
+  /// When the first of those ends that nobody has ended; none if there is none.
+  std::optional<std::uint64_t> next_deadline() const;
 
   void write(wire::Writer& out) const;
   void read(wire::Reader& in);
@@ -39,7 +43,11 @@ class Leases {
     /// It lives before this time.
     std::uint64_t deadline = 0;
   };
+  void set_deadline(Index index, Lease& lease, std::uint64_t deadline);
+
   std::map<Index, Lease> leases_;
+  /// Deadlines of all, the first one first.
+  std::set<std::pair<std::uint64_t, Index>> by_deadline_;
 };
 
 }  // namespace piracema::smr::kv

@@ -48,6 +48,13 @@ Buffer Machine::apply(Bytes bytes, const Context& context) {
   return encode_reply(std::visit([&](const auto& o) { return execute(o, at); }, *operation));
 }
 
+// As somebody's Expire would be.
+void Machine::on_time(const Context& context) {
+  const Moment at{context.instance << index_bits, context.time};
+  note(at);
+  execute(Expire{}, at);
+}
+
 Buffer Machine::query(Bytes bytes) const {
   const Moment at{.index = index_, .time = time_};
   const auto operation = decode_operation(bytes);

@@ -30,6 +30,8 @@ class Machine final : public StateMachine {
   Buffer apply(Bytes operation, const Context& context) override;
   Buffer query(Bytes operation) const override;
   Keys keys(Bytes operation) const override;
+  std::optional<std::uint64_t> next_deadline() const override { return leases_.next_deadline(); }
+  void on_time(const Context& context) override;
   Image snapshot() override;
   bool restore(Bytes image) override;
 

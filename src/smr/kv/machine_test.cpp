@@ -141,6 +141,32 @@ TEST_CASE("a lease with many entries ends at once and is cleared away bit by bit
   CHECK_FALSE(store(Expire{}).more);
 }
 
+TEST_CASE("leases end by the machine's own timer, also after it was restored") {
+  Store store;
+  CHECK_FALSE(store.machine.next_deadline().has_value());
+  const Index first = store.at(0, Grant{second}).lease, other = store(Grant{3 * second}).lease;
+  store(Put{"a", "1", {}, first});
+  const Index before = store(Put{"b", "1", {}, other}).index;
+  CHECK(store.machine.next_deadline() == second);
+  store(KeepAlive{first});
+  Machine restored;
+  REQUIRE(restored.restore(store.machine.snapshot()()));
+  CHECK(restored.next_deadline() == second);
+
+  store.context.instance += 1;
+  store.context.time = 2 * second;
+  store.machine.on_time(store.context);
+  CHECK(store.machine.next_deadline() == 3 * second);
+  const auto query = [&](const auto& o) { return *decode_reply(store.machine.query(encode(o))); };
+  CHECK(query(Get{"a"}).status == Status::not_found);
+  CHECK(query(Get{"b"}).status == Status::ok);
+  CHECK(told(query(Watch{"", true, before})) == "expired a= ");
+  store.context.instance += 1;
+  store.context.time = 4 * second;
+  store.machine.on_time(store.context);
+  CHECK_FALSE(store.machine.next_deadline().has_value());
+}
+
 TEST_CASE("a watch tells what happened after its place, once, in order") {
   Store store;
   const Index from = store(Put{"a1", "x"}).index;

@@ -22,9 +22,10 @@ Execution::Execution(net::Poller& poller, StateMachine& machine, std::uint32_t t
   service_ = std::make_unique<Service>(ServiceSettings{}, machine, *executor_, std::move(replies),
                                        std::move(admissions));
   if (threads > 0) {
-    thread_ = std::make_unique<ServiceThread>(*service_, [this](Instance instance) {
-      tell([this, instance] { host_.executed(instance); });
-    });
+    thread_ = std::make_unique<ServiceThread>(
+        *service_, [this](Instance instance, std::optional<std::uint64_t> timer) {
+          tell([this, instance, timer] { host_.executed(instance, timer); });
+        });
   }
 }
 
@@ -50,7 +51,7 @@ void Execution::run() {
   const std::vector<Execute> batches = std::move(waiting_);
   waiting_.clear();
   service_->execute(batches);
-  host_.executed(batches.back().instance);
+  host_.executed(batches.back().instance, service_->timer());
 }
 
 void Execution::post(std::function<void(Service&)> what) {
@@ -106,8 +107,12 @@ void Execution::restore(Instance instance, std::shared_ptr<const Buffer> image,
   const bool here = thread_ == nullptr;
   post([this, here, instance, image, done = std::move(done)](Service& service) {
     Result<Done> result = service.restore(instance, *image);
-    if (here) return done(std::move(result));
-    tell([done, result] { done(result); });
+    const auto told = [this, done, result, instance, timer = service.timer()] {
+      done(result);
+      if (result) host_.executed(instance, timer);
+    };
+    if (here) return told();
+    tell(told);
   });
 }
 

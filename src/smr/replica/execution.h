@@ -20,8 +20,8 @@ class Execution {
  public:
   struct Host {
     std::function<void(Reply)> reply;
-    /// Everything up to here is executed.
-    std::function<void(Instance)> executed;
+    /// Everything up to here is executed, or was restored; and Service::timer.
+    std::function<void(Instance, std::optional<std::uint64_t> timer)> executed;
     /// Clients that come, go, or get another key.
     std::function<void(const std::vector<Admission>&)> admitted;
   };

@@ -24,7 +24,10 @@ Result<std::unique_ptr<Replica>> Replica::start(const Configuration& configurati
                                   .directory = options.directory,
                                   .first_start = options.first_start,
                                   .listen = options.listen,
-                                  .groups = options.groups},
+                                  .groups = options.groups,
+                                  .leads = options.leads,
+                                  .leads_no_longer = options.leads_no_longer,
+                                  .applied = options.applied},
                                  machine);
   if (!node) return node.error();
   return std::unique_ptr<Replica>(new Replica(std::make_unique<Parts>(Parts{*std::move(node)})));

@@ -92,7 +92,10 @@ Result<Done> ReplicaNode::prepare() {
       Execution::Host{[this](Reply reply) {
                         clients_->reply(place_.distort_reply ? place_.distort_reply(reply) : reply);
                       },
-                      [this](Instance instance) { inbox_.push_back(Executed{instance}); },
+                      [this](Instance instance, std::optional<std::uint64_t> timer) {
+                        inbox_.push_back(Executed{instance, timer});
+                        if (place_.applied) place_.applied(instance);
+                      },
                       [this](const std::vector<Admission>& some) { admit(some); }});
   const View view = view_of(configuration_);
   auto recovered = open_storage(view);

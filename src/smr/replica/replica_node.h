@@ -45,6 +45,10 @@ class ReplicaNode {
     std::string listen = {};
     /// Execution by clients' groups.
     std::optional<ConflictGroups> groups = {};
+    /// As in ReplicaOptions.
+    std::function<void(std::uint64_t term)> leads = {};
+    std::function<void()> leads_no_longer = {};
+    std::function<void(std::uint64_t instance)> applied = {};
     /// For tests of what the others do then: what this replica says to `to` in place of a message,
     /// null for nothing; and what it replies in place of what is right.
     std::function<MessagePtr(ReplicaId to, const MessagePtr&)> distort = {};
@@ -108,6 +112,7 @@ class ReplicaNode {
   void step_all();
   void step(Event event);
   void tell_standing();
+  void tell_leading();
   void recall_views();
   void give_memory_back();
   void release_held();
@@ -181,6 +186,8 @@ class ReplicaNode {
   LogLimit memory_lines_;
   /// Where members are to be reached.
   std::set<std::string> member_hosts_;
+  /// The term in which this replica leads, as it has said.
+  std::optional<std::uint64_t> leading_;
   std::optional<Error> failure_;
   std::atomic<bool> stopped_ = false;
   Time port_tick_{};

@@ -153,19 +153,20 @@ void ReplicaNode::act(TakeCheckpoint&) {
 void ReplicaNode::act(Truncate& truncate) {
   const Instance instance = truncate.instance;
   execution_->stable(instance);
-  if (!log_) return shelf_.forget_before(instance);
+  if (!log_) return shelf_.forget_before(instance, truncate.kept);
   const LogIndex::Truncation truncation = storage_->index().truncate(instance);
   for (const LogRecord& record : truncation.again) {
     storage_->index().note(next_record_++, record);
     log_->append(record);
   }
   // An older checkpoint may go when the log has the word that this one is stable.
-  log_->post([this, instance, floor = truncation.floor] {
+  log_->post([this, instance, kept = truncate.kept, floor = truncation.floor] {
     storage_->truncate(floor);
-    on_disk([this, instance] { return storage_->checkpoints().forget_before(instance); },
-            [this](const Result<Done>& done) {
-              if (!done) fail(done.error());
-            });
+    on_disk(
+        [this, instance, kept] { return storage_->checkpoints().forget_before(instance, kept); },
+        [this](const Result<Done>& done) {
+          if (!done) fail(done.error());
+        });
   });
 }
 

@@ -84,6 +84,17 @@ void ReplicaNode::step(Event event) {
 
 void ReplicaNode::tell_standing() {
   clients_->set_standing({core_->view().id, core_->regency(), core_->leader()});
+  tell_leading();
+}
+
+// Regencies begin anew with each view.
+void ReplicaNode::tell_leading() {
+  std::optional<std::uint64_t> term;
+  if (core_->leads()) term = std::uint64_t{core_->view().id} << 32 | core_->regency();
+  if (term == leading_) return;
+  if (leading_ && place_.leads_no_longer) place_.leads_no_longer();
+  leading_ = term;
+  if (term && place_.leads) place_.leads(*term);
 }
 
 // Views that were signed in an earlier life of this process are not told again.

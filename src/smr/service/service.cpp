@@ -32,6 +32,11 @@ void Service::execute(std::span<const Execute> batches) {
     time_ = SMR_MUTANT("clock_goes_back") ? batch.time : std::max(time_, batch.time);
     trail_.add(batch.requests.size());
     Context context{.instance = decided.instance, .index = 0, .time = time_, .client = 0};
+    // A batch of nobody's is the machine's: so it takes no kind of request, and nobody's proof.
+    if (batch.requests.empty()) {
+      tasks_.push_back({.operation = {}, .context = context, .tick = true});
+      origins_.emplace_back();
+    }
     for (const Request& request : batch.requests) {
       context.client = request.client;
       admit(request, context);
@@ -40,7 +45,9 @@ void Service::execute(std::span<const Execute> batches) {
   }
   if (!answers_.empty()) replies_(std::exchange(answers_, {}));
   executor_.run(tasks_, [this](std::span<Task* const> finished) { finish(finished); });
-  for (const Task& task : tasks_) trail_.note(task);
+  for (const Task& task : tasks_) {
+    if (!task.tick) trail_.note(task);
+  }
   settle();
 }
 
@@ -149,17 +156,19 @@ void Service::finish(std::span<Task* const> finished) {
   std::vector<Reply> replies;
   replies.reserve(finished.size());
   for (Task* task : finished) {
+    if (task->tick) continue;
     Origin& origin = origins_[static_cast<std::size_t>(task - tasks_.data())];
     origin.result = std::make_shared<const Buffer>(std::move(task->reply));
     const Request& request = *origin.request;
     replies.push_back(
         {request.client, request.session, request.sequence, ReplyStatus::done, origin.result});
   }
-  replies_(std::move(replies));
+  if (!replies.empty()) replies_(std::move(replies));
 }
 
 void Service::settle() {
   for (Origin& origin : origins_) {
+    if (origin.request == nullptr) continue;
     const Request& request = *origin.request;
     Session* session = sessions_.find_to_settle(request.client, request.session);
     // Closed, or evicted, by a request after this one.

@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -60,6 +61,9 @@ class Service {
   /// A checkpoint is stable there.
   void stable(Instance instance) { trail_.stable(instance); }
 
+  /// When the machine wants a tick next, as of what is executed.
+  std::optional<std::uint64_t> timer() const { return machine_.next_deadline(); }
+
   /// An operation out of the order, on what is executed.
   Buffer query(Bytes operation) const { return machine_.query(operation); }
 
@@ -75,6 +79,7 @@ class Service {
  private:
   /// Where a task comes from, and its reply.
   struct Origin {
+    /// Null for a tick.
     const Request* request = nullptr;
     std::shared_ptr<const Buffer> result;
   };

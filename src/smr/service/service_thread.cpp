@@ -11,7 +11,7 @@ constexpr std::size_t requests_at_once = 1'024;
 
 }  // namespace
 
-ServiceThread::ServiceThread(Service& service, std::function<void(Instance)> executed)
+ServiceThread::ServiceThread(Service& service, Executed executed)
     : service_(service), executed_(std::move(executed)) {
   serving_ = std::thread([this] { serve(); });
   writing_ = std::thread([this] { write_checkpoints(); });
@@ -41,7 +41,7 @@ void ServiceThread::serve() {
     if (!batches_.empty()) {
       lock.unlock();
       service_.execute(batches_);
-      executed_(batches_.back().instance);
+      executed_(batches_.back().instance, service_.timer());
       batches_.clear();
     } else {
       const auto what =

@@ -17,8 +17,11 @@ namespace piracema::smr {
 /// core bounds how much is waiting.
 class ServiceThread {
  public:
-  /// `executed` is told, on the service's thread, how far execution is. `service` outlives this.
-  ServiceThread(Service& service, std::function<void(Instance)> executed);
+  using Executed = std::function<void(Instance, std::optional<std::uint64_t> timer)>;
+
+  /// `executed` is told, on the service's thread, how far execution is, and Service::timer.
+  /// `service` outlives this.
+  ServiceThread(Service& service, Executed executed);
   /// Waits for what is being done; what has not begun is dropped.
   ~ServiceThread();
   ServiceThread(const ServiceThread&) = delete;
@@ -70,7 +73,7 @@ class ServiceThread {
   void gather_batches();
 
   Service& service_;
-  const std::function<void(Instance)> executed_;
+  const Executed executed_;
   Queue<Letter> letters_;
   Queue<std::function<void()>> checkpoints_;
   std::vector<Execute> batches_;

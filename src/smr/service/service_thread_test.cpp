@@ -41,7 +41,8 @@ TEST_CASE("a checkpoint is of its place in the order, however far execution has 
   std::promise<Checkpoint> taken;
   std::promise<void> all;
   {
-    ServiceThread thread(service, [&all, before = Instance{0}](Instance executed) mutable {
+    ServiceThread thread(service, [&all, before = Instance{0}](
+                                      Instance executed, std::optional<std::uint64_t>) mutable {
       CHECK(executed > before);
       before = executed;
       if (executed == last) all.set_value();
@@ -64,7 +65,7 @@ TEST_CASE("what is posted sees all that was asked before and nothing that was as
   CellsMachine machine;
   SequentialExecutor executor(machine);
   Service service({}, machine, executor, [](std::vector<Reply>) {});
-  ServiceThread thread(service, [](Instance) {});
+  ServiceThread thread(service, [](Instance, std::optional<std::uint64_t>) {});
   for (Instance i = 1; i <= 300; ++i) {
     thread.execute({i, batch_of(i)});
     if (i % 50 != 0) continue;

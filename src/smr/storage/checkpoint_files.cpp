@@ -65,13 +65,13 @@ Result<CheckpointFiles::Image> CheckpointFiles::load(const CheckpointInfo& check
   return image;
 }
 
-Result<Done> CheckpointFiles::forget_before(Instance instance) {
+Result<Done> CheckpointFiles::forget_before(Instance instance, Instance also) {
   auto names = disk_.list();
   if (!names) return names.error();
   for (const std::string& name : *names) {
     const auto kept = instance_in(name, kept_prefix);
     const auto coming = instance_in(name, incoming_prefix);
-    if ((!kept || *kept >= instance) && (!coming || *coming >= instance)) continue;
+    if ((!kept || *kept >= instance || *kept == also) && (!coming || *coming >= instance)) continue;
     if (kept == open_) open_file_.reset();
     if (coming && incoming_ && incoming_->instance == *coming) incoming_.reset();
     if (auto removed = disk_.remove(name); !removed) return removed;

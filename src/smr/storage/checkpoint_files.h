@@ -41,8 +41,8 @@ class CheckpointFiles {
   /// Pieces that a former life of the process has stored; of the newest such checkpoint.
   Result<std::optional<PartialCheckpoint>> partial();
 
-  /// All but those at or after `instance`.
-  Result<Done> forget_before(Instance instance);
+  /// All but those at or after `instance`, and the one at `kept`.
+  Result<Done> forget_before(Instance instance, Instance kept = 0);
 
  private:
   struct Incoming {

@@ -28,8 +28,9 @@ Shelf::Chunk Shelf::image(const CheckpointInfo& checkpoint) const {
   return bytes;
 }
 
-void Shelf::forget_before(Instance instance) {
-  checkpoints_.erase(checkpoints_.begin(), checkpoints_.lower_bound(instance));
+void Shelf::forget_before(Instance instance, Instance kept) {
+  std::erase_if(checkpoints_,
+                [&](const auto& one) { return one.first < instance && one.first != kept; });
 }
 
 }  // namespace piracema::smr

@@ -20,8 +20,8 @@ class Shelf {
   Chunk find(Instance instance, std::uint32_t number) const;
   /// All pieces one behind the other; null if one is missing.
   Chunk image(const CheckpointInfo& checkpoint) const;
-  /// Older ones than this.
-  void forget_before(Instance instance);
+  /// Older ones than this, but for the one at `kept`.
+  void forget_before(Instance instance, Instance kept = 0);
 
  private:
   std::map<Instance, std::vector<Chunk>> checkpoints_;

@@ -30,6 +30,8 @@ class AstrayMachine final : public SimMachine {
   }
   Buffer query(Bytes operation) const override { return right_->query(operation); }
   smr::Keys keys(Bytes operation) const override { return right_->keys(operation); }
+  std::optional<std::uint64_t> next_deadline() const override { return right_->next_deadline(); }
+  void on_time(const smr::Context& context) override { right_->on_time(context); }
   Image snapshot() override { return right_->snapshot(); }
   bool restore(Bytes image) override { return right_->restore(image); }
   std::uint64_t hash() const override { return right_->hash(); }

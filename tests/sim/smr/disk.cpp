@@ -63,18 +63,19 @@ Result<Done> Disk::end_sync() {
 }
 
 // As smr/replica/replica_node_disk.cpp does it.
-void Disk::truncate(Instance instance) {
+void Disk::truncate(Instance instance, Instance kept) {
   const LogIndex::Truncation truncation = storage_->index().truncate(instance);
   if (!SMR_MUTANT("truncate_kinds")) {
     for (const LogRecord& record : truncation.again) append(record);
   }
-  truncations_.push_back({appended_, instance, truncation.floor});
+  truncations_.push_back({appended_, instance, kept, truncation.floor});
 }
 
 Result<Done> Disk::carry_out_truncations() {
   while (!truncations_.empty() && truncations_.front().after <= durable_) {
     storage_->truncate(truncations_.front().floor);
-    auto forgotten = checkpoints().forget_before(truncations_.front().instance);
+    const Truncation& first = truncations_.front();
+    auto forgotten = checkpoints().forget_before(first.instance, first.kept);
     if (!forgotten) return forgotten;
     truncations_.pop_front();
   }

@@ -33,7 +33,7 @@ class Disk {
   Result<Done> end_sync();
 
   /// What is about instances up to here goes when all is durable that was appended so far.
-  void truncate(smr::Instance instance);
+  void truncate(smr::Instance instance, smr::Instance kept);
   smr::CheckpointFiles& checkpoints() { return storage_->checkpoints(); }
 
   // ---- what happens to it ---------------------------------------------------------------------
@@ -59,7 +59,7 @@ class Disk {
  private:
   struct Truncation {
     std::size_t after = 0;
-    smr::Instance instance = 0;
+    smr::Instance instance = 0, kept = 0;
     store::LogSequence floor = 0;
   };
   void forget_life();

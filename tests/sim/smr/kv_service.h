@@ -25,6 +25,13 @@ class KvService final : public SimMachine {
   }
   Buffer query(Bytes operation) const override { return kv_.query(operation); }
   smr::Keys keys(Bytes operation) const override { return kv_.keys(operation); }
+  std::optional<std::uint64_t> next_deadline() const override { return kv_.next_deadline(); }
+  void on_time(const smr::Context& context) override {
+    if (context.time < time_) complain_(concat("time goes back to ", context.time));
+    time_ = context.time;
+    kv_.on_time(context);
+    hash_ = Keys::mix(hash_, context.time);
+  }
   Image snapshot() override {
     return [hash = hash_, make = kv_.snapshot()] {
       Buffer out;

@@ -64,6 +64,7 @@ void Replica::start() {
   for (const std::string& note : opened->notes) world_.trace("replica ", id_, ": ", note);
   core_ = std::make_unique<Core>(world_.plan().settings, id_, auth_, std::move(recovered));
   hear(Tick{});
+  if (up() && executed_ > 0) hear(Executed{executed_, seat_->service.timer()});
 }
 
 std::unique_ptr<SimMachine> Replica::make_machine() {

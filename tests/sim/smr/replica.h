@@ -61,6 +61,8 @@ class Replica {
   Liar& liar() { return *liar_; }
   bool halted() const { return halted_; }
   const smr::Core& core() const { return *core_; }
+  /// When its service wants a tick.
+  std::optional<std::uint64_t> timer() const { return seat_->service.timer(); }
   std::uint64_t state() const { return seat_->machine->hash(); }
   Disk& disk() { return disk_; }
   /// Disks fail within f: this one may do more than lose what was not synced.

@@ -55,7 +55,7 @@ void Replica::act(Execute& execute) {
   if (!liar_) oracle.decided(id_, execute.instance, *execute.batch);
   seat_->service.execute({&execute, 1});
   if (is_correct()) oracle.reached(id_, execute.instance, seat_->machine->hash());
-  after_execution(Executed{execute.instance},
+  after_execution(Executed{execute.instance, seat_->service.timer()},
                   world_.wires().between(Time{}, world_.plan().execution_most));
 }
 
@@ -78,7 +78,7 @@ void Replica::act(ReadNow& read) {
 void Replica::act(Refuse& refuse) { reads_.erase(refuse.token); }
 
 void Replica::act(Truncate& truncate) {
-  disk_.truncate(truncate.instance);
+  disk_.truncate(truncate.instance, truncate.kept);
   seat_->service.stable(truncate.instance);
 }
 
@@ -132,6 +132,7 @@ void Replica::act(LoadCheckpoint& load) {
     world_.oracle().complain(concat("replica ", id_, " cannot load a checkpoint: ", why));
   }
   after_execution(CheckpointLoaded{instance, why}, milliseconds(1));
+  if (why.empty()) after_execution(Executed{instance, seat_->service.timer()}, milliseconds(1));
 }
 
 void Replica::act(UseView& use) {

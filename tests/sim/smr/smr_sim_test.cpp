@@ -1,6 +1,7 @@
 #include <doctest/doctest.h>
 
 #include "sim/seeds.h"
+#include "sim/smr/mutants.h"
 #include "sim/smr/world.h"
 
 namespace piracema::smr_sim {
@@ -23,6 +24,43 @@ TEST_CASE("where nothing goes wrong every request is answered, once and in order
     check(calm(seed, FaultModel::crash));
     check(calm(seed, FaultModel::byzantine));
   }
+}
+
+// Nobody asks for anything any more; the leader has to see to it.
+namespace {
+
+bool leases_end_where_nobody_asks(std::uint64_t seed, FaultModel model) {
+  Plan plan = calm(seed, model);
+  plan.locks = true;
+  plan.outstanding = 1;
+  plan.operations = 20;
+  plan.reads = 0;
+  plan.trouble_until = std::chrono::seconds(12);
+  World world(plan);
+  world.at(std::chrono::seconds(4),
+           [&world] { world.crash(world.replica(0).core().leader(), std::chrono::seconds(1)); });
+  world.at(std::chrono::milliseconds(11'900), [&world] {
+    for (smr::ReplicaId id = 0; id < world.replicas(); ++id) {
+      if (!world.replica(id).timer()) continue;
+      world.oracle().complain("a lease does not end");
+    }
+  });
+  return world.run();
+}
+
+}  // namespace
+
+TEST_CASE("leases of a group that nobody asks for anything end") {
+  for (const auto seed : runs(20)) {
+    CHECK(leases_end_where_nobody_asks(seed, FaultModel::crash));
+    CHECK(leases_end_where_nobody_asks(seed, FaultModel::byzantine));
+  }
+  const Mutant on("no_ticks");
+  bool found = false;
+  for (std::uint64_t seed = 1; seed <= 8 && !found; ++seed) {
+    found = !leases_end_where_nobody_asks(seed, FaultModel::crash);
+  }
+  CHECK(found);
 }
 
 TEST_CASE("messages that are lost, late, doubled and out of order cost time alone") {

@@ -164,6 +164,12 @@ std::optional<Time> RequestPool::next_deadline(Time timeout) const {
   return next;
 }
 
+void RequestPool::forgive(Time late) {
+  for (Entries* list : {&fresh_, &forwarded_}) {
+    for (Entry& entry : *list) entry.since += late;
+  }
+}
+
 void RequestPool::forget_idle_clients() {
   for (auto client = clients_.begin(); client != clients_.end();) {
     if (client->second.count == 0) {

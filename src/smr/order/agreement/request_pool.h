@@ -54,6 +54,8 @@ class RequestPool {
   };
   Expired expire(Time now, Time timeout);
   std::optional<Time> next_deadline(Time timeout) const;
+  /// Time in which this replica stood still: nobody is to blame for it.
+  void forgive(Time late);
 
   /// Byzantine: a proposal with a request of this client came to nothing. The second time in a row
   /// no more of it is proposed unless so many members have forwarded it, until something of it is

@@ -17,19 +17,26 @@ void Core::Parts::handle(Sender from, const CheckpointVote& m) {
 
 // Whoever needs what is older gets the checkpoint.
 void Core::Parts::forget_checkpointed() {
-  if (const auto& stable = checkpoints.stable()) {
-    decided_log.truncate(std::min(decided, stable->checkpoint.instance));
-  }
+  if (checkpoints.stable()) decided_log.truncate(std::min(decided, checkpoints.kept_from()));
 }
 
 void Core::Parts::handle(Sender from, const ManifestRequest& m) {
-  if (const auto* chunks = checkpoints.manifest(m.instance)) {
-    send(from.id, Manifest{m.instance, *chunks});
-  }
+  checkpoints.fetched(now, from.id, m.instance);
+  const auto* chunks = checkpoints.manifest(m.instance);
+  if (!chunks) return say_gone(from, m.instance);
+  send(from.id, Manifest{m.instance, *chunks});
 }
 
 void Core::Parts::handle(Sender from, const ChunkRequest& m) {
-  if (checkpoints.manifest(m.instance)) act(SendChunk{from.id, m.instance, m.chunk});
+  checkpoints.fetched(now, from.id, m.instance);
+  if (!checkpoints.manifest(m.instance)) return say_gone(from, m.instance);
+  act(SendChunk{from.id, m.instance, m.chunk});
+}
+
+void Core::Parts::say_gone(Sender from, Instance instance) {
+  const auto& stable = checkpoints.stable();
+  if (from.id == me || SMR_MUTANT("silent_if_gone")) return;
+  send(from.id, Gone{instance, stable ? stable->checkpoint.instance : 0});
 }
 
 // ---- what others want ----------------------------------------------------------------------
@@ -46,6 +53,9 @@ void Core::Parts::handle(Sender from, const StateRequest& m) {
   offer.log_from = decided_log.first();
   offer.proof = proof;
   offer.checkpoint = checkpoints.stable();
+  if (offer.checkpoint && offer.checkpoint->checkpoint.instance > m.decided) {
+    checkpoints.fetched(now, from.id, offer.checkpoint->checkpoint.instance);
+  }
   send(from.id, std::move(offer), true);
 }
 
@@ -57,6 +67,9 @@ Instance Core::Parts::voted() {
 }
 
 void Core::Parts::handle(Sender from, const LogRequest& m) {
+  if (m.from < decided_log.first()) return say_gone(from, m.from);
+  // Who came that far by a checkpoint needs what follows on it until it is level.
+  checkpoints.fetched(now, from.id, checkpoints.kept_from());
   LogSuffix suffix = decided_log.suffix(m);
   suffix.proof = proof;
   send(from.id, std::move(suffix));

@@ -24,8 +24,11 @@ bool Core::is_silent() const { return !parts_->voting; }
 std::size_t Core::waiting_requests() const { return parts_->pool.size(); }
 Footprint Core::footprint() const {
   const Parts& all = *parts_;
-  return {all.instances.end() - all.instances.first(),
-          all.decided_log.end() - all.decided_log.first(), all.pool.size()};
+  const auto& stable = all.checkpoints.stable();
+  const Instance first = all.decided_log.first();
+  const Instance needed = stable ? stable->checkpoint.instance + 1 : first;
+  return {all.instances.end() - all.instances.first(), all.decided_log.end() - first,
+          std::max(needed, first) - first, all.pool.size()};
 }
 std::vector<SignedView> Core::signed_views() const { return parts_->views.since(0); }
 
@@ -35,13 +38,15 @@ static bool for_strangers(const Message& m) {
          std::holds_alternative<ManifestRequest>(m) || std::holds_alternative<Manifest>(m) ||
          std::holds_alternative<ChunkRequest>(m) || std::holds_alternative<Chunk>(m) ||
          std::holds_alternative<LogRequest>(m) || std::holds_alternative<LogSuffix>(m) ||
-         std::holds_alternative<ViewVote>(m) || std::holds_alternative<SignedView>(m);
+         std::holds_alternative<ViewVote>(m) || std::holds_alternative<SignedView>(m) ||
+         std::holds_alternative<Gone>(m);
 }
 
 // ---- events --------------------------------------------------------------------------------
 
 void Core::Parts::step(Time time, Event& event, std::vector<Action>& actions) {
   ENSURE(time >= now);
+  forgive_own_lateness(time);
   now = time;
   out = &actions;
   if (halted) return;
@@ -75,7 +80,9 @@ void Core::Parts::on(Submitted& event) {
 
 void Core::Parts::on(Executed& event) {
   ENSURE(event.instance <= decided);
-  executed = std::max(executed, event.instance);
+  if (event.instance < executed) return;
+  executed = event.instance;
+  timer = event.timer;
 }
 
 void Core::Parts::on(LinkLost& event) {

@@ -41,6 +41,9 @@ struct Footprint {
   /// Decided since the last stable checkpoint, for replicas that are behind. At most
   /// unstable_checkpoints_max intervals and view_delay (checkpoints.h).
   std::size_t batches = 0;
+  /// Of these, before the stable checkpoint: kept for somebody who fetches an older one. At most
+  /// kept_for_fetch_max and an interval (checkpoints.h).
+  std::size_t kept_batches = 0;
   std::size_t requests = 0;
 };
 

@@ -56,6 +56,8 @@ struct CoreData {
   /// Up to here everything is decided and was handed out; and executed.
   Instance decided = 0, executed = 0;
   Digest history{};
+  /// When the service wants a tick, by the agreed time; as of `executed`.
+  std::optional<std::uint64_t> timer;
   Milestones milestones;
   /// The best one known, of others as well: it may be above `decided`.
   DecisionProof proof;
@@ -101,6 +103,8 @@ struct CoreData {
   Instance fill_until = 0;
   Instance base = 0;
   Instance next_instance = 1;
+  /// Where this leader has proposed the last batch without requests, which is a tick.
+  Instance ticked_at = 0;
   /// Bound there, and asked for with FetchBatch.
   std::optional<Instance> fetching;
   /// Of this regency, or of a later one that this replica has not entered.
@@ -117,6 +121,12 @@ struct CoreData {
   Time ready_by{};
   /// The last decision.
   Time progress_at{};
+  /// Since when patience has been what it is, and how often in a row this replica has forgiven its
+  /// own lateness.
+  Time patience_since{};
+  unsigned forgiven = 0;
+  /// What is handed out was fetched, or was known before: the leader had no part in it.
+  bool catching_up = false;
   Time say_again_every{};
   /// In vain, since the last decision.
   unsigned say_again_count = 0;
@@ -153,6 +163,10 @@ struct CoreData {
     // What is decided is kept until it is proven, for changes of the leader.
     if (byzantine()) reach = std::min(reach, proof.instance + 2 * unproven_max);
     return views.next() ? std::min(reach, views.next_from() - 1) : reach;
+  }
+  void hear_leader() {
+    heard_leader = now;
+    forgiven = 0;
   }
   /// How long to wait: doubles with every change of the leader that brought no decision.
   Time patient(milliseconds time) const {

@@ -77,7 +77,13 @@ void Core::Parts::hand_out(BatchPtr batch) {
   pool.decided(batch->requests);
   follow_clock(batch->time);
   leader_rate.decided(now, batch->requests.size(), pool.size() != 0);
-  failures = 0;
+  if (synced && !catching_up) forgiven = 0;
+  // What was waited for is worth it only if the leader decides for as long again.
+  if (failures > 0 && synced && !catching_up &&
+      now >= patience_since + patient(settings.silence_timeout)) {
+    failures -= 1;
+    patience_since = now;
+  }
   progress_at = now;
   say_again_every = settings.resend_interval;
   say_again_at = now + say_again_every;

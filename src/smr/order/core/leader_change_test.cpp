@@ -293,3 +293,58 @@ TEST_CASE("a replica that nobody hears asks for no more than one regency") {
   cluster.pass(milliseconds(1'000));
   CHECK(cluster.agreed().size() == 3);
 }
+
+// A machine that sleeps, a hypervisor that is busy.
+TEST_CASE("a group that stood still as a whole goes on under its leader") {
+  for (FaultModel model : models) {
+    TestCluster cluster(model, members(model));
+    for (int i = 0; i < 5; ++i) {
+      cluster.submit_some(1, 10 * i + 1, 10 * i + 5);
+      cluster.pass(milliseconds(100));
+      cluster.submit_some(1, 10 * i + 6, 10 * i + 10);
+      cluster.now += milliseconds(5'000);
+      cluster.pass(milliseconds(100));
+    }
+    CHECK(cluster.agreed().size() == 50);
+    for (ReplicaId id = 0; id < members(model); ++id) {
+      CHECK(cluster.core(id).regency() == 0);
+      for (const std::string& note : cluster.replicas[id].notes) CHECK(note == "");
+    }
+  }
+}
+
+TEST_CASE("replicas that are always late still replace a leader that is gone") {
+  for (FaultModel model : models) {
+    TestCluster cluster(model, members(model));
+    cluster.submit_some(1, 1, 5);
+    cluster.run();
+    cluster.crash(0);
+    for (int i = 0; i < 8; ++i) {
+      cluster.now += milliseconds(2'000);
+      cluster.run();
+    }
+    CHECK(cluster.core(1).regency() > 0);
+  }
+}
+
+TEST_CASE("patience that was doubled lasts beyond the first decision, and not for ever") {
+  for (FaultModel model : models) {
+    for (const bool later : {false, true}) {
+      TestCluster cluster(model, members(model));
+      cluster.submit_some(1, 1, 5);
+      cluster.run();
+      cluster.kill(0);
+      cluster.start(0);
+      cluster.submit_some(1, 6, 10);
+      cluster.pass(milliseconds(later ? 2'000 : 50));
+      REQUIRE(cluster.core(1).leads());
+      cluster.submit_some(1, 11, 15);
+      cluster.run();
+      cluster.lose = [](ReplicaId from, ReplicaId, const Message&) { return from == 1; };
+      cluster.pass(milliseconds(700));
+      CHECK(cluster.core(2).regency() == (later ? 2 : 1));
+      cluster.pass(milliseconds(700));
+      CHECK(cluster.core(2).regency() == 2);
+    }
+  }
+}

@@ -11,7 +11,7 @@ namespace piracema::smr {
 void Core::Parts::handle(Sender from, const Propose& m) {
   if (from.id != view.leader(m.regency) || m.regency < regency()) return;
   if (m.regency > regency()) others_ahead = true;
-  if (m.regency == regency()) heard_leader = now;
+  if (m.regency == regency()) hear_leader();
   // Nothing in the proposal is looked at for longer than a correct leader makes it.
   const Batch& batch = *m.batch;
   if (batch.requests.size() > settings.batch_requests ||
@@ -132,7 +132,7 @@ void Core::Parts::handle(Sender from, const Forward& m) {
 }
 
 void Core::Parts::handle(Sender from, const Heartbeat& m) {
-  if (from.id == view.leader(m.regency) && m.regency == regency()) heard_leader = now;
+  if (from.id == view.leader(m.regency) && m.regency == regency()) hear_leader();
   decided_by[from.index] = std::max(decided_by[from.index], m.decided);
   if (m.decided > decided || m.regency > regency()) others_ahead = true;
   check_far_behind();

@@ -238,3 +238,55 @@ TEST_CASE(
   cluster.pass(milliseconds(500));
   CHECK(cluster.agreed().back() == "1.9");
 }
+
+TEST_CASE("the leader serves the service's timer where nobody asks for anything, once") {
+  for (FaultModel model : both_models) {
+    TestCluster cluster(model, members_of(model), one_request_a_batch());
+    cluster.submit_some(1, 1, 1);
+    cluster.run();
+    const std::uint64_t at = cluster.replicas[0].times.back() + 1'500'000'000;
+    for (auto& replica : cluster.replicas) replica.timer = at;
+    cluster.submit_some(1, 2, 2);
+    cluster.pass(milliseconds(1'000));
+    CHECK(cluster.replicas[0].instance == 2);
+    cluster.pass(milliseconds(1'000));
+    CHECK(cluster.replicas[0].instance == 3);
+    CHECK(cluster.replicas[0].times.back() >= at);
+    cluster.pass(milliseconds(60'000));
+    for (const auto& replica : cluster.replicas) CHECK(replica.instance == 3);
+    CHECK(cluster.core(0).regency() == 0);
+  }
+}
+
+TEST_CASE("a timer is served though requests never cease, and by the next leader") {
+  for (FaultModel model : both_models) {
+    TestCluster cluster(model, members_of(model), one_request_a_batch());
+    cluster.submit_some(1, 1, 1);
+    cluster.run();
+    const std::uint64_t at = cluster.replicas[0].times.back() + 200'000'000;
+    for (auto& replica : cluster.replicas) replica.timer = at;
+    for (Sequence s = 2; s < 100; ++s) {
+      cluster.submit_some(1, s, s);
+      cluster.pass(milliseconds(10));
+      if (s == 10) cluster.kill(0);
+    }
+    for (ReplicaId id = 1; id < members_of(model); ++id) {
+      CHECK_FALSE(cluster.replicas[id].timer.has_value());
+      CHECK(cluster.replicas[id].instance == 100);  // One of them is the tick.
+    }
+  }
+}
+
+TEST_CASE("a leader that lies is replaced if it does not serve the timer") {
+  TestCluster cluster(FaultModel::byzantine, 4, one_request_a_batch());
+  cluster.submit_some(1, 1, 1);
+  cluster.run();
+  const std::uint64_t at = cluster.replicas[0].times.back() + 200'000'000;
+  for (ReplicaId id = 1; id < 4; ++id) cluster.replicas[id].timer = at;
+  cluster.submit_some(1, 2, 2);
+  cluster.pass(milliseconds(2'000));
+  CHECK(cluster.core(1).regency() == 0);
+  cluster.pass(milliseconds(8'000));
+  CHECK(cluster.core(1).regency() == 1);
+  for (ReplicaId id = 1; id < 4; ++id) CHECK_FALSE(cluster.replicas[id].timer.has_value());
+}

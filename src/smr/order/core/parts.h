@@ -30,6 +30,7 @@ struct Core::Parts : CoreData {
   void on(CheckpointTaken&);
   void on(CheckpointLoaded&);
   void on(LinkLost&);
+  void forgive_own_lateness(Time time);
 
   // ---- core_time.cpp: what happens because time has passed -------------------------------------
   void on(Tick&);
@@ -64,6 +65,10 @@ struct Core::Parts : CoreData {
   /// Null if it is bound and not here yet.
   BatchPtr batch_for(Instance instance);
   void beat();
+  /// The service's timer has run out, and no tick for it is under way.
+  bool has_to_tick() const;
+  /// When it runs out, or has run out, by this replica's idea of the agreed time.
+  std::optional<Time> timer_at() const;
   /// The batch is proposed again: nothing of it twice, and no time before its.
   void reserve(const BatchPtr& batch);
 
@@ -136,6 +141,7 @@ struct Core::Parts : CoreData {
   void handle(Sender from, const ManifestRequest&);
   void handle(Sender from, const ChunkRequest&);
   void handle(Sender from, const LogRequest&);
+  void say_gone(Sender from, Instance instance);
   void forget_checkpointed();
   /// The highest instance at which this replica has voted.
   Instance voted();
@@ -145,6 +151,7 @@ struct Core::Parts : CoreData {
   void handle(Sender from, const Manifest&);
   void handle(Sender from, const Chunk&);
   void handle(Sender from, const LogSuffix&);
+  void handle(Sender from, const Gone&);
   void check_far_behind();
   /// The service is now what `checkpoint` says; the order goes on behind it.
   void jump_to(const CheckpointInfo& checkpoint);

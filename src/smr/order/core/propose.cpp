@@ -1,4 +1,5 @@
 #include "smr/order/core/parts.h"
+#include "smr/order/messages/batch.h"
 
 /// What a leader does (paper 003, section 2.1.1: ordering). Unlike BFT-SMaRt, which orders one
 /// batch at a time, it has several instances open; a change of the leader looks at all of them.
@@ -13,7 +14,7 @@ bool Core::Parts::can_propose() const {
   // Asked for in batch_for; the answer makes it possible.
   if (fetching == next_instance) return false;
   if (bound.contains(next_instance) || next_instance <= decided) return true;
-  return pool.has_waiting() || next_instance <= fill_until;
+  return pool.has_waiting() || next_instance <= fill_until || has_to_tick();
 }
 
 // It would not remember its own proposal, and where f are down already nothing is decided without
@@ -49,11 +50,31 @@ BatchPtr Core::Parts::batch_for(Instance instance) {
   const auto value = bound.find(instance);
   std::optional<Digest> settled = consensus ? consensus->decided : std::nullopt;
   if (value != bound.end()) settled = value->second;
-  if (!settled || SMR_MUTANT("propose_over_bound")) return pool.propose(clock());
+  if (!settled || SMR_MUTANT("propose_over_bound")) {
+    if (!has_to_tick() && pool.has_waiting()) return pool.propose(clock());
+    ticked_at = instance;
+    return make_batch(clock(), {});
+  }
   if (BatchPtr batch = consensus ? consensus->find(*settled) : nullptr) return batch;
   fetching = instance;
   send_others(message(FetchBatch{instance, *settled}));
   return nullptr;
+}
+
+// A batch without requests is a tick. The next one only when the service has seen that: it tells
+// then whether it wants another.
+bool Core::Parts::has_to_tick() const {
+  return timer && clock() >= *timer && executed >= ticked_at && !SMR_MUTANT("no_ticks");
+}
+
+std::optional<Time> Core::Parts::timer_at() const {
+  if (!timer) return std::nullopt;
+  constexpr std::uint64_t far = 1'000'000'000'000'000'000;  // Times may be anything.
+  const std::uint64_t here = clock();
+  const auto span = [far](std::uint64_t time) {
+    return Time(static_cast<Time::rep>(std::min(time, far)));
+  };
+  return *timer < here ? now - span(here - *timer) : now + span(*timer - here);
 }
 
 void Core::Parts::reserve(const BatchPtr& batch) {

@@ -70,13 +70,19 @@ void Core::Parts::handle(Sender from, const LogSuffix& m) {
   regain_memory();
 }
 
+void Core::Parts::handle(Sender from, const Gone& m) {
+  transfer.on_gone(now, from.id, m, position(), *out);
+}
+
 void Core::Parts::learn(BatchPtr batch) {
   Consensus& one = instances.at(decided + 1, view.n());
   const Digest digest = batch->digest;
   one.keep(std::move(batch), false);
+  catching_up = true;
   decide(decided + 1, one, digest);
   // It may have been known to be decided, and have waited for its batch alone.
   if (!SMR_MUTANT("known_and_not_handed_out")) advance();
+  catching_up = false;
 }
 
 // What the core hands out while the service becomes another would be lost.

@@ -177,3 +177,62 @@ TEST_CASE("a group in a later view goes on from its logs") {
     CHECK(cluster.agreed().back() == "1.40");
   }
 }
+
+// The others take a checkpoint every 100 instances, and this one's way is slow: when it has one,
+// three newer ones are stable.
+TEST_CASE(
+    "a replica that fetches for longer than from one checkpoint to the next arrives under load") {
+  for (FaultModel model : both_models) {
+    TestCluster cluster(model, members_of(model), one_request_a_batch(100));
+    const auto cut = [](ReplicaId from, ReplicaId to, const Message&) {
+      return to == 2 || from == 2;
+    };
+    cluster.lose = cut;
+    cluster.submit_some(1, 1, 450);
+    cluster.run();
+    std::deque<TestCluster::InFlight> slow;
+    cluster.lose = [&slow](ReplicaId from, ReplicaId to, const Message& m) {
+      const auto* chunk = std::get_if<Chunk>(&m);
+      if (chunk) slow.push_back({from, to, message(*chunk)});
+      return chunk != nullptr;
+    };
+    Sequence next = 451;
+    for (int round = 0; round < 60; ++round, next += 60) {
+      cluster.submit_some(1, next, next + 59);
+      cluster.pass(milliseconds(10));
+      for (int i = 0; i < 8 && !slow.empty(); ++i) {
+        const auto one = slow.front();
+        slow.pop_front();
+        cluster.tell(one.to, Received{one.from, one.message});
+      }
+      cluster.run();
+    }
+    // It stays as far as the others, who have not stopped.
+    CHECK(cluster.replicas[0].instance + 1 >= next);
+    CHECK(cluster.replicas[2].instance + 200 > cluster.replicas[0].instance);
+    cluster.lose = nullptr;
+    cluster.pass(milliseconds(1'000));
+    CHECK(cluster.agreed().size() == next - 1);
+    CHECK(cluster.replicas[2].instance == cluster.replicas[0].instance);
+  }
+}
+
+TEST_CASE("who is asked for what it no longer has says so at once") {
+  TestCluster cluster(FaultModel::crash, 3, one_request_a_batch(100));
+  cluster.submit_some(1, 1, 450);
+  cluster.run();
+  std::vector<Gone> gone;
+  cluster.lose = [&](ReplicaId from, ReplicaId to, const Message& m) {
+    if (const auto* one = std::get_if<Gone>(&m); one && from == 0 && to == 2) gone.push_back(*one);
+    return false;
+  };
+  cluster.tell(0, Received{2, message(ManifestRequest{100})});
+  cluster.tell(0, Received{2, message(ChunkRequest{200, 0})});
+  cluster.tell(0, Received{2, message(LogRequest{7, false})});
+  cluster.run();
+  REQUIRE(gone.size() == 3);
+  CHECK(gone[0].instance == 100);
+  CHECK(gone[1].instance == 200);
+  CHECK(gone[2].instance == 7);
+  for (const Gone& one : gone) CHECK(one.newest == 400);
+}

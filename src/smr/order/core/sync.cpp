@@ -54,6 +54,8 @@ void Core::Parts::begin_regency(Binding binding) {
     if (BatchPtr batch = one ? one->find(digest) : nullptr) reserve(batch);
   }
   fill_until = binding.top;
+  ticked_at = 0;
+  patience_since = now;
   // What is below is in a stable checkpoint: too few are left to vote on it, and they fetch it.
   next_instance = std::max(base + 1, instances.first());
   if (view.leader(regency()) == me) return;

@@ -94,6 +94,8 @@ class TestCluster {
     std::map<std::uint32_t, Buffer> received;
     std::vector<View> views;
     bool slow_service = false;
+    /// Of the service: over when a batch has come that is as late.
+    std::optional<std::uint64_t> timer;
   };
 
   TestCluster(FaultModel model, std::uint32_t n, Settings with = {})
@@ -258,7 +260,8 @@ class TestCluster {
         replica.executed.emplace_back(as_text(request.operation));
       }
       replica.times.push_back(execute->batch->time);
-      if (!replica.slow_service) tell(id, Executed{execute->instance});
+      if (replica.timer && execute->batch->time >= *replica.timer) replica.timer.reset();
+      if (!replica.slow_service) tell(id, Executed{execute->instance, replica.timer});
     } else if (auto* read = std::get_if<ReadNow>(&action)) {
       replica.reads.push_back(*read);
     } else if (auto* refuse = std::get_if<Refuse>(&action)) {

@@ -22,6 +22,29 @@ void Core::Parts::on(Tick&) {
   }
 }
 
+// A replica that was stopped, or had no processor, finds all its timers run out at once, though
+// nobody had the time to answer: what it missed is no fault of the leader's. Where everybody stood
+// still, everybody finds so. A leader that stays silent is not forgiven a third time.
+void Core::Parts::forgive_own_lateness(Time time) {
+  const Time much = Time(settings.silence_timeout) / 4;
+  if (!started || halted || divergence || time - now <= much || SMR_MUTANT("blames_others")) return;
+  const auto due = next_deadline();
+  if (!due || time - *due <= much || forgiven == 2) return;
+  forgiven += 1;
+  const Time late = time - *due;
+  // And then there is some time to hear of it.
+  const Time grace = Time(settings.silence_timeout) / 2;
+  const auto forgive = [&](Time& since, Time patience) {
+    since = std::max(since + late, time + std::min(grace, patience / 2) - patience);
+  };
+  forgive(heard_leader, patient(settings.silence_timeout));
+  progress_at += late;
+  sync_by = std::max(sync_by + late, time + grace);
+  ready_by = std::max(ready_by + late, time + grace);
+  pool.forgive(late);
+  leader_rate.begin(time, view.leader(regency()));  // What it orders meanwhile is not known.
+}
+
 // The first step: timers begin, and what is known to be decided is executed again.
 void Core::Parts::start() {
   started = true;
@@ -91,6 +114,10 @@ void Core::Parts::expire_requests() {
   // A leader that only crashes favours nobody: while it decides, requests wait because there are
   // many of them.
   if (!byzantine() && progress_at + timeout > now) return;
+  const auto at = timer_at();
+  if (byzantine() && !leads() && executed == decided && at && *at + 2 * timeout <= now) {
+    demand("the service's timer is not served");
+  }
   if (expired.overdue) demand("requests have waited for too long");
 }
 
@@ -117,6 +144,12 @@ std::optional<Time> Core::Parts::next_deadline() const {
   if (judges_leader()) by(leader_rate.next_deadline());
   if (look_again_at) by(*look_again_at);
   if (leads()) by(beat_at);
+  if (leads() && executed >= ticked_at) {
+    if (const auto at = timer_at(); at && *at > now) by(*at);
+  } else if (const auto at = timer_at(); byzantine() && may_demand && at && executed == decided) {
+    const Time late = *at + 2 * patient(settings.request_timeout);
+    if (late > now) by(late);
+  }
   if (leads() && may_demand && is_behind_as_leader()) by(ready_by);
   if (leads() && !reads_asked.empty()) by(read_again);
   if (!content()) by(stop_again);

@@ -45,9 +45,11 @@ struct Refuse {
 struct TakeCheckpoint {
   Instance instance = 0;
 };
-/// Everybody can do without what is older: forget older checkpoints and the log up to `instance`.
+/// Everybody can do without what is older: forget the log up to `instance`, and older checkpoints
+/// but for the one at `kept`, if that is not 0: somebody fetches it.
 struct Truncate {
   Instance instance = 0;
+  Instance kept = 0;
 };
 /// Send this piece of a checkpoint that we keep, if it is still there.
 struct SendChunk {

@@ -30,6 +30,8 @@ struct ReadAsked {
 /// The service has executed everything up to here.
 struct Executed {
   Instance instance = 0;
+  /// When the service wants a tick next (StateMachine::next_deadline), as it is after this.
+  std::optional<std::uint64_t> timer = {};
 };
 /// The answer to TakeCheckpoint.
 struct CheckpointTaken {

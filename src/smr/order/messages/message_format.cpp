@@ -39,7 +39,8 @@ constexpr const char* names[] = {"PROPOSE",
                                  "VIEW-VOTE",
                                  "SIGNED-VIEW",
                                  "TRAIL-REQUEST",
-                                 "TRAIL"};
+                                 "TRAIL",
+                                 "GONE"};
 static_assert(std::size(names) == std::variant_size_v<Message>);
 
 // ---- what has no fields() ----------------------------------------------------------------------

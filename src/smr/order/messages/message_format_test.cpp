@@ -69,7 +69,8 @@ std::vector<Message> one_of_each() {
                            ViewVote{some_view(), Buffer(as_bytes("s"))},
                            SignedView{some_view(), {{1, Buffer(as_bytes("s"))}}},
                            TrailRequest{8, 40, true},
-                           Trail{8, true, {1, 2, 3}}};
+                           Trail{8, true, {1, 2, 3}},
+                           Gone{8, 9}};
   REQUIRE(all.size() == std::variant_size_v<Message>);
   return all;
 }

@@ -17,7 +17,7 @@ using Message =
     std::variant<Propose, Write, Accept, Forward, Heartbeat, Milestone, Stop, StopData, Sync,
                  FetchBatch, FetchedBatch, Behind, Decided, ConfirmLeader, LeaderConfirmed,
                  CheckpointVote, StateRequest, StateOffer, ManifestRequest, Manifest, ChunkRequest,
-                 Chunk, LogRequest, LogSuffix, ViewVote, SignedView, TrailRequest, Trail>;
+                 Chunk, LogRequest, LogSuffix, ViewVote, SignedView, TrailRequest, Trail, Gone>;
 /// Shared by all receivers of a broadcast; nobody changes it.
 using MessagePtr = std::shared_ptr<const Message>;
 

@@ -103,6 +103,14 @@ struct Chunk {
   std::uint32_t chunk = 0;
   std::shared_ptr<const Buffer> bytes;
 };
+/// Of a checkpoint, or of the batches from there on: the sender does not have them any more. Said
+/// at once, so that nobody waits for what does not come.
+struct Gone {
+  Instance instance = 0;
+  /// The newest checkpoint that it has; 0 if none.
+  Instance newest = 0;
+  auto fields() { return std::tie(instance, newest); }
+};
 /// The decided batches from here on; with `digests_only` what they are, not what is in them.
 struct LogRequest {
   Instance from = 0;

@@ -26,15 +26,16 @@ void CheckpointFetch::ask(Time now, std::vector<Action>& out) {
   if (sources_.empty()) return;
   const Instance instance = proof_.checkpoint.instance;
   if (!has_manifest_) {
-    if (manifest_by_) return;
-    manifest_by_ = now + patience();
-    out.emplace_back(Send{sources_.next(), message(ManifestRequest{instance}), false});
+    if (manifest_asked_) return;
+    manifest_asked_ = Asked{sources_.next(), now + patience()};
+    out.emplace_back(Send{manifest_asked_->whom, message(ManifestRequest{instance}), false});
     return;
   }
   for (std::uint32_t i = 0; i < here_.size() && asked_.size() < chunks_in_flight; ++i) {
     if (here_[i] || asked_.count(i) != 0) continue;
-    asked_[i] = now + patience();
-    out.emplace_back(Send{sources_.next(), message(ChunkRequest{instance, i}), false});
+    const ReplicaId whom = sources_.next();
+    asked_[i] = {whom, now + patience()};
+    out.emplace_back(Send{whom, message(ChunkRequest{instance, i}), false});
   }
 }
 
@@ -49,7 +50,7 @@ void CheckpointFetch::on_manifest(Time now, ReplicaId from, const Manifest& mani
                                   std::vector<Action>& out) {
   const CheckpointInfo& info = proof_.checkpoint;
   if (has_manifest_ || manifest.instance != info.instance || !sources_.has(from)) return;
-  manifest_by_.reset();
+  manifest_asked_.reset();
   if (manifest.chunks.size() != info.chunk_count ||
       digest_of_chunks(manifest.chunks) != info.state) {
     distrust(from, "other digests", out);
@@ -85,6 +86,14 @@ void CheckpointFetch::on_chunk(Time now, ReplicaId from, const Chunk& chunk,
   ask(now, out);
 }
 
+void CheckpointFetch::on_gone(Time now, ReplicaId from, std::vector<Action>& out) {
+  if (!sources_.has(from)) return;
+  sources_.drop(from);
+  if (manifest_asked_ && manifest_asked_->whom == from) manifest_asked_.reset();
+  std::erase_if(asked_, [from](const auto& one) { return one.second.whom == from; });
+  ask(now, out);
+}
+
 PartialCheckpoint CheckpointFetch::partial() const {
   if (!has_manifest_) return partial_.value_or(PartialCheckpoint{});
   PartialCheckpoint partial{proof_.checkpoint, std::vector<std::optional<Digest>>(here_.size())};
@@ -96,12 +105,12 @@ PartialCheckpoint CheckpointFetch::partial() const {
 
 void CheckpointFetch::tick(Time now, std::vector<Action>& out) {
   bool in_vain = false;
-  if (manifest_by_ && now >= *manifest_by_) {
-    manifest_by_.reset();
+  if (manifest_asked_ && now >= manifest_asked_->until) {
+    manifest_asked_.reset();
     in_vain = true;
   }
   for (auto one = asked_.begin(); one != asked_.end();) {
-    const bool over = now >= one->second;
+    const bool over = now >= one->second.until;
     in_vain = in_vain || over;
     one = over ? asked_.erase(one) : std::next(one);
   }
@@ -111,9 +120,10 @@ void CheckpointFetch::tick(Time now, std::vector<Action>& out) {
 }
 
 std::optional<Time> CheckpointFetch::next_deadline() const {
-  std::optional<Time> next = manifest_by_;
-  for (const auto& [chunk, by] : asked_) {
-    if (!next || by < *next) next = by;
+  std::optional<Time> next;
+  if (manifest_asked_) next = manifest_asked_->until;
+  for (const auto& [chunk, one] : asked_) {
+    if (!next || one.until < *next) next = one.until;
   }
   return next;
 }

@@ -26,6 +26,8 @@ class CheckpointFetch {
   void begin(Time now, std::vector<Action>& out);
   void on_manifest(Time now, ReplicaId from, const Manifest& manifest, std::vector<Action>& out);
   void on_chunk(Time now, ReplicaId from, const Chunk& chunk, std::vector<Action>& out);
+  /// It has the checkpoint no more: the others may.
+  void on_gone(Time now, ReplicaId from, std::vector<Action>& out);
   /// Asks somebody else for what has not come.
   void tick(Time now, std::vector<Action>& out);
   std::optional<Time> next_deadline() const;
@@ -53,8 +55,12 @@ class CheckpointFetch {
   std::vector<bool> here_;
   std::uint32_t missing_ = 0;
   /// Asked for, and until when the answer is waited for.
-  std::map<std::uint32_t, Time> asked_;
-  std::optional<Time> manifest_by_;
+  struct Asked {
+    ReplicaId whom = 0;
+    Time until{};
+  };
+  std::map<std::uint32_t, Asked> asked_;
+  std::optional<Asked> manifest_asked_;
   /// Times that were waited for in vain since something came.
   unsigned fruitless_ = 0;
 };

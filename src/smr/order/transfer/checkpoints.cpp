@@ -16,6 +16,7 @@ Checkpoints::Checkpoints(ReplicaId me, FaultModel model, const Authenticator& au
 
 bool Checkpoints::due(Instance instance, std::size_t batch_bytes) {
   bytes_since_ += batch_bytes;
+  bytes_in_all_ += batch_bytes;
   if (instance < last_due_ + interval_ && bytes_since_ < checkpoint_bytes) return false;
   last_due_ = instance;
   bytes_since_ = 0;
@@ -47,7 +48,8 @@ void Checkpoints::taken(Time now, const CheckpointInfo& info, std::vector<Digest
   const auto found = begun_.find(info.instance);
   if (found == begun_.end()) return;  // A transfer has overtaken it.
   Place& place = found->second;
-  Own own{info, std::move(chunks), {}};
+  now_ = now;
+  Own own{info, std::move(chunks), {}, bytes_in_all_};
   own.info.history = place.history;
   own.info.time = place.time;
   own.info.view = std::move(place.view);
@@ -161,16 +163,18 @@ void Checkpoints::prove(ReplicaId from, const CheckpointProof& proof, std::vecto
 
 void Checkpoints::make_stable(CheckpointProof proof, std::vector<Action>& out) {
   const Instance instance = proof.checkpoint.instance;
+  choose_kept(stable_ ? stable_->checkpoint.instance : 0, instance);
   stable_ = proof;
-  own_.erase(own_.begin(), own_.lower_bound(instance));
+  std::erase_if(own_, [&](const auto& one) { return one.first < instance && one.first != kept_; });
   while (!unstable_.empty() && unstable_.front() <= instance) unstable_.pop_front();
   for (auto& [member, votes] : votes_) votes.erase(votes.begin(), votes.lower_bound(instance));
-  if (own_.size() == 1) resend_at_.reset();
+  if (own_.rbegin()->first == instance) resend_at_.reset();
   out.emplace_back(Persist{CheckpointStable{std::move(proof)}});
-  out.emplace_back(Truncate{instance});
+  out.emplace_back(Truncate{instance, kept_.value_or(0)});
 }
 
 void Checkpoints::tick(Time now, std::vector<Action>& out) {
+  now_ = now;
   if (!resend_at_ || now < *resend_at_) return;
   resend_at_ = now + resend_interval_;
   for (const auto& [instance, own] : own_) {
@@ -186,13 +190,45 @@ void Checkpoints::adopt(CheckpointProof proof, std::vector<Digest> chunks) {
   ENSURE(!stable_ || instance >= stable_->checkpoint.instance);
   begun_.erase(begun_.begin(), begun_.upper_bound(instance));
   own_.erase(own_.begin(), own_.upper_bound(instance));
-  Own own{proof.checkpoint, std::move(chunks), {}};
+  kept_.reset();
+  Own own{proof.checkpoint, std::move(chunks), {}, bytes_in_all_};
   own.vote = make_vote(own.info);
   own_.emplace(instance, std::move(own));
   for (auto& [member, votes] : votes_) votes.erase(votes.begin(), votes.upper_bound(instance));
   while (!unstable_.empty() && unstable_.front() <= instance) unstable_.pop_front();
   stable_ = std::move(proof);
   if (own_.size() == 1) resend_at_.reset();
+}
+
+// ---- kept for others ------------------------------------------------------------------------
+
+void Checkpoints::fetched(Time now, ReplicaId by, Instance instance) {
+  now_ = now;
+  if (own_.contains(instance)) fetches_[by] = {instance, now};
+}
+
+bool Checkpoints::is_fetched(Instance instance) const {
+  return std::any_of(fetches_.begin(), fetches_.end(), [&](const auto& one) {
+    return one.second.instance == instance && now_ - one.second.asked < fetch_silence_max;
+  });
+}
+
+// The one that is kept already rather than a younger one: who began first is done first.
+void Checkpoints::choose_kept(Instance before, Instance stable) {
+  const Instance candidate = kept_ && is_fetched(*kept_) ? *kept_ : before;
+  kept_.reset();
+  const auto found = own_.find(candidate);
+  if (found == own_.end() || !is_fetched(candidate) || SMR_MUTANT("keep_none_for_others")) return;
+  const Own& own = found->second;
+  const std::uint64_t bytes = bytes_in_all_ - own.bytes_before;
+  if (bytes > std::max<std::uint64_t>(own.info.bytes, checkpoint_bytes)) return;
+  if (stable - candidate > kept_for_fetch_max) return;
+  kept_ = candidate;
+}
+
+Instance Checkpoints::kept_from() const {
+  if (!stable_) return 0;
+  return kept_.value_or(stable_->checkpoint.instance);
 }
 
 const std::vector<Digest>* Checkpoints::manifest(Instance instance) const {

@@ -18,6 +18,11 @@ constexpr std::size_t checkpoint_bytes = std::size_t{64} << 20;
 /// view_delay above the last of these is ordered, so that what is kept since the stable one is
 /// bounded, on disk and in memory (the high water mark of Castro & Liskov, OSDI 1999, section 4.3).
 constexpr std::size_t unstable_checkpoints_max = 4;
+/// Nobody has asked for anything of a checkpoint for so long: it need not be kept for him.
+constexpr std::chrono::seconds fetch_silence_max{30};
+/// For somebody who still fetches an older checkpoint, so much is kept behind it: as many bytes as
+/// it has itself, or checkpoint_bytes if that is more, and so many batches.
+constexpr Instance kept_for_fetch_max = 65'536;
 /// Votes of one member on different checkpoints that are kept; more are of no use.
 constexpr std::size_t checkpoint_votes_kept = 2 * unstable_checkpoints_max;
 
@@ -67,6 +72,13 @@ class Checkpoints {
     return own_.contains(instance) && (!stable_ || instance > stable_->checkpoint.instance);
   }
 
+  /// Somebody fetches the checkpoint at `instance`, or what follows it. At most one older than the
+  /// stable one is kept for those who do, and for a bounded time (kept_from).
+  void fetched(Time now, ReplicaId by, Instance instance);
+  /// What follows this is needed: by whoever fetches an older checkpoint, or else after the stable
+  /// one. 0 if none is stable.
+  Instance kept_from() const;
+
   const std::optional<CheckpointProof>& stable() const { return stable_; }
   /// Set once a quorum has another state than this replica, or once no state can have a quorum any
   /// more: whoever is correct and does as the others do has the same.
@@ -83,6 +95,13 @@ class Checkpoints {
     CheckpointInfo info;
     std::vector<Digest> chunks;
     CheckpointVote vote;
+    /// Of all batches that this replica was told of, up to there.
+    std::uint64_t bytes_before = 0;
+  };
+  /// What somebody fetches.
+  struct Fetch {
+    Instance instance = 0;
+    Time asked{};
   };
 
   CheckpointVote make_vote(const CheckpointInfo& info) const;
@@ -90,6 +109,8 @@ class Checkpoints {
   /// Members whose vote at `instance` is another one than this replica's.
   std::vector<ReplicaId> others_at(Instance instance) const;
   void settle(Instance instance, std::vector<Action>& out);
+  bool is_fetched(Instance instance) const;
+  void choose_kept(Instance before, Instance stable);
   void make_stable(CheckpointProof proof, std::vector<Action>& out);
 
   const ReplicaId me_;
@@ -101,6 +122,7 @@ class Checkpoints {
   Instance last_due_ = 0;
   std::deque<Instance> unstable_;
   std::size_t bytes_since_ = 0;
+  std::uint64_t bytes_in_all_ = 0;
   /// Under way in the service.
   std::map<Instance, Place> begun_;
   /// Taken and not yet stable, and the stable one.
@@ -108,6 +130,11 @@ class Checkpoints {
   /// By member, then by instance: the first one counts.
   std::map<ReplicaId, std::map<Instance, CheckpointVote>> votes_;
   std::optional<CheckpointProof> stable_;
+  /// By who fetches. Only replicas that are known ask.
+  std::map<ReplicaId, Fetch> fetches_;
+  /// Older than the stable one, and kept for them.
+  std::optional<Instance> kept_;
+  Time now_{};
   std::optional<Parted> parted_;
   std::optional<Time> resend_at_;
 };

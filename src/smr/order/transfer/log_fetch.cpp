@@ -85,6 +85,12 @@ std::vector<BatchPtr> LogFetch::on_suffix(ReplicaId from, const LogSuffix& suffi
   return learned;
 }
 
+void LogFetch::on_gone(Time now, ReplicaId from, const Position& at, std::vector<Action>& out) {
+  if (!sources_.has(from)) return;
+  sources_.drop(from);
+  ask(now, at, out);
+}
+
 void LogFetch::tick(Time now, const Position& at, std::vector<Action>& out) {
   if (!by_ || now < *by_) return;
   fruitless_ += 1;

@@ -35,6 +35,8 @@ class LogFetch {
   /// Asks for more, if what came was of use. What was of none, as when the service has to come
   /// after first, is asked for again later: an answer that comes twice must not be two questions.
   void go_on(Time now, const Position& at, std::vector<Action>& out);
+  /// It has them no more: the others may.
+  void on_gone(Time now, ReplicaId from, const Position& at, std::vector<Action>& out);
   void tick(Time now, const Position& at, std::vector<Action>& out);
   std::optional<Time> next_deadline() const { return by_; }
 

@@ -120,6 +120,21 @@ void StateTransfer::went_on(Time now, const Position& at, std::vector<Action>& o
   log_->go_on(now, at, out);
 }
 
+void StateTransfer::on_gone(Time now, ReplicaId from, const Gone& gone, const Position& at,
+                            std::vector<Action>& out) {
+  if (phase_ == Phase::checkpoint && gone.instance == checkpoint_->proof().checkpoint.instance) {
+    checkpoint_->on_gone(now, from, out);
+    if (!checkpoint_->hopeless()) return;
+    rounds_ = 0;
+    start(now, at, silent_until_, out);
+  } else if (phase_ == Phase::log && gone.instance == at.decided + 1) {
+    log_->on_gone(now, from, at, out);
+    if (!log_->hopeless()) return;
+    rounds_ = 0;
+    give_up_log(now, at, out);
+  }
+}
+
 void StateTransfer::hurry(Time now) {
   if (phase_ != Phase::asking || !offers_.empty() || !answers_by_) return;
   rounds_ = 0;

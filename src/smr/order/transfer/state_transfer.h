@@ -35,6 +35,9 @@ class StateTransfer {
   /// As LogFetch::on_suffix: the caller makes the batches its own, then calls `went_on`.
   std::vector<BatchPtr> on_suffix(ReplicaId from, const LogSuffix& suffix, const Position& at,
                                   std::vector<Action>& out);
+  /// Whoever was asked does not have it any more.
+  void on_gone(Time now, ReplicaId from, const Gone& gone, const Position& at,
+               std::vector<Action>& out);
   void went_on(Time now, const Position& at, std::vector<Action>& out);
 
   /// The service has become the checkpoint, or has not: the proof and the pieces' digests for

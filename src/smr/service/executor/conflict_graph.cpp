@@ -13,7 +13,7 @@ void ConflictGraph::build(std::span<const Task> tasks, const StateMachine& machi
   since_barrier_.clear();
   levels_.clear();
   for (std::uint32_t i = 0; i < tasks.size(); ++i) {
-    const Keys keys = machine.keys(tasks[i].operation);
+    const Keys keys = tasks[i].tick ? Keys{{}, {}, true} : machine.keys(tasks[i].operation);
     if (keys.all) {
       add_barrier(i);
     } else {

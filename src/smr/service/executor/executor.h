@@ -20,6 +20,8 @@ struct Task {
   std::uint32_t group = conflict_all;
   /// The client named a group.
   bool grouped = false;
+  /// In place of an operation: StateMachine::on_time. Conflicts with all others.
+  bool tick = false;
   Buffer reply;
   /// A digest of the reply and of what the operation says to have left behind; never 0.
   std::uint32_t imprint = 0;
@@ -27,6 +29,7 @@ struct Task {
 
 /// Applies one operation: its reply, and its imprint.
 inline void apply(StateMachine& machine, Task& task) {
+  if (task.tick) return machine.on_time(task.context);
   std::uint64_t left_behind = 0;
   task.context.left_behind = &left_behind;
   task.reply = machine.apply(task.operation, task.context);

@@ -71,6 +71,10 @@ Prospect GroupExecutor::distribute(std::span<const Task> tasks) {
 }
 
 std::uint64_t GroupExecutor::threads_for(const Task& task) {
+  if (task.tick) {
+    check_.clear();
+    return groups_.all();
+  }
   const std::uint32_t unnamed = trust_clients_ ? conflict_all : conflict_none;
   const std::uint32_t group = task.grouped ? task.group : unnamed;
   std::uint64_t threads = 0;
