@@ -1,12 +1,18 @@
 #include "coll/mpi/world.h"
 
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
 #include <optional>
 #include <string_view>
+#include <thread>
 
 #include "base/text.h"
 #include "coll/mpi/group.h"
@@ -28,10 +34,23 @@ struct Shared {
   bool fixed_order, any_order;
 };
 
+/// Who started the ranks reads what they say from a pipe, and may drop the rest once one of them
+/// aborts, as MPICH's does. A pipe does not tell when it is empty, so this looks.
+void let_be_read(int fd) {
+  struct stat status {};
+  if (::fstat(fd, &status) != 0 || !S_ISFIFO(status.st_mode)) return;
+  for (int i = 0; i < 500; ++i) {
+    int unread = 0;
+    if (::ioctl(fd, FIONREAD, &unread) != 0 || unread == 0) return;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+}
+
 }  // namespace
 
 void give_up(const std::string& why) {
   std::fprintf(stderr, "piracema: error: %s\n", why.c_str());
+  let_be_read(STDERR_FILENO);
   PMPI_Abort(MPI_COMM_WORLD, 3);
   std::_Exit(3);
 }
