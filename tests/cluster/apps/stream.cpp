@@ -16,6 +16,7 @@
 #include <fcntl.h>
 #include <piracema/piracema.h>
 #include <signal.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -95,10 +96,11 @@ struct Check {
     const bool sticks = first_time() || fault == "stick";
     while (sticks) ::pause();
   }
+  /// Not `close`: other threads use the connections.
   static void hang_up() {
     struct stat status {};
     for (int fd = STDERR_FILENO + 1; fd < 1'024; ++fd) {
-      if (::fstat(fd, &status) == 0 && S_ISSOCK(status.st_mode)) ::close(fd);
+      if (::fstat(fd, &status) == 0 && S_ISSOCK(status.st_mode)) ::shutdown(fd, SHUT_RDWR);
     }
   }
   bool first_time() const {

@@ -227,8 +227,9 @@ TEST_CASE(
     "whatever users, windows and killed daemons do, users have their machines in time and every "
     "job "
     "ends") {
-  int left = 0, streams = 0, killed = 0, daemons = 0;
+  int runs = 0, left = 0, streams = 0, killed = 0, daemons = 0;
   for (const auto seed : seeds(100)) {
+    runs += 1;
     Site site(seed);
     for (int i = 0; i < 6; ++i) {
       Job& job = site.jobs["job-" + std::to_string(i)];
@@ -249,10 +250,11 @@ TEST_CASE(
     killed += site.killed;
     daemons += site.daemons_killed;
   }
-  CHECK(left > 100);
-  CHECK(streams > 100);
-  CHECK(killed > 10);
-  CHECK(daemons > 100);
+  // Fewer seeds, as with sanitizers, see less of each.
+  CHECK(left > runs);
+  CHECK(streams > runs);
+  CHECK(killed > runs / 10);
+  CHECK(daemons > runs);
 }
 
 }  // namespace piracema::sim
