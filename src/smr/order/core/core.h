@@ -39,7 +39,8 @@ struct Footprint {
   /// (settings.h), with crash faults kept_decided + view_delay.
   std::size_t instances = 0;
   /// Decided since the last stable checkpoint, for replicas that are behind. At most
-  /// unstable_checkpoints_max intervals and view_delay (checkpoints.h).
+  /// unstable_checkpoints_max intervals and view_delay (checkpoints.h); for who came by the log, also
+  /// what others had kept of it.
   std::size_t batches = 0;
   /// Of these, before the stable checkpoint: kept for somebody who fetches an older one. At most
   /// kept_for_fetch_max and an interval (checkpoints.h).

@@ -17,7 +17,8 @@ void Core::Parts::on(ReadAsked& event) {
 }
 
 // A write that was acknowledged before the read was asked is among what this leader has proposed,
-// or what it was bound to, unless there is a newer leader; and then a quorum knows of it.
+// or what it was bound to, unless there is a newer leader; and then a quorum knows of it. Each view
+// begins at the same regency, so a leader is newer by its view, too.
 void Core::Parts::confirm_reads() {
   if (reads_asked.empty()) {
     if (reads_waiting.empty()) return;
@@ -30,18 +31,20 @@ void Core::Parts::confirm_reads() {
   }
   read_again = now + settings.resend_interval;
   confirmed_by.insert(*own);
-  send_others(message(ConfirmLeader{regency(), read_round}));
+  send_others(message(ConfirmLeader{view.id, regency(), read_round}));
   if (SMR_MUTANT("read_unconfirmed") || confirmed_by.size() >= view.quorum()) answer_reads();
 }
 
 void Core::Parts::handle(Sender from, const ConfirmLeader& m) {
+  if (!SMR_MUTANT("leaders_of_any_view") && m.view != view.id) return;
   if (m.regency != regency() || from.id != view.leader(m.regency) || !votes()) return;
   heard_leader = now;
-  send(from.id, LeaderConfirmed{m.regency, m.round});
+  send(from.id, LeaderConfirmed{m.view, m.regency, m.round});
 }
 
 void Core::Parts::handle(Sender from, const LeaderConfirmed& m) {
-  if (m.regency != regency() || m.round != read_round || reads_asked.empty()) return;
+  if (m.view != view.id || m.regency != regency() || m.round != read_round) return;
+  if (reads_asked.empty()) return;
   confirmed_by.insert(from.index);
   if (confirmed_by.size() >= view.quorum()) answer_reads();
 }

@@ -79,3 +79,22 @@ TEST_CASE("liars: every replica answers from what it has executed") {
   REQUIRE(cluster.replicas[3].reads.size() == 1);
   CHECK(cluster.replicas[3].reads[0].instance == 1);
 }
+
+// Each view begins at the same regency, so the leader of an older one has the number of the new.
+TEST_CASE("crash: a leader of an older view than its group's answers no read") {
+  TestCluster cluster(FaultModel::crash, 3);
+  cluster.submit_some(1, 1, 1);
+  cluster.run();
+  // 0 orders the change, and hears no more.
+  cluster.lose = [](ReplicaId from, ReplicaId to, const Message& m) {
+    return to == 0 && from != 0 && !std::holds_alternative<LeaderConfirmed>(m);
+  };
+  cluster.submit(change_of_view(1, {.from = 0, .remove = {2}, .add = {{3, "new", ""}}, .f = {}}));
+  cluster.pass(milliseconds(200));
+  REQUIRE(cluster.core(1).view().id == 1);
+  REQUIRE(cluster.core(2).view().id == 1);
+  REQUIRE(cluster.core(0).view().id == 0);
+  cluster.tell(0, ReadAsked{7});
+  cluster.pass(milliseconds(200));
+  CHECK(cluster.replicas[0].reads.empty());
+}

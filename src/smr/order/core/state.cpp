@@ -24,8 +24,9 @@ void Core::Parts::handle(Sender from, const StateOffer& m) {
   if (!transfer.on_offer(now, from.id, m, position(), *out)) return;
   // It may be all that keeps this replica from the next view.
   if (byzantine() && m.proof.instance > proof.instance && proves(m.proof)) use_proof(m.proof);
-  if (m.checkpoint && checkpoints.could_prove(m.checkpoint->checkpoint.instance) &&
+  if (m.checkpoint && checkpoints.is_news(m.checkpoint->checkpoint.instance) &&
       views.trusts(m.checkpoint->checkpoint.view) && proven(*m.checkpoint, auth)) {
+    checkpoints.stable_elsewhere(m.checkpoint->checkpoint.instance);
     checkpoints.prove(from.id, *m.checkpoint, *out);
     forget_checkpointed();
   }

@@ -236,3 +236,30 @@ TEST_CASE("who is asked for what it no longer has says so at once") {
   CHECK(gone[2].instance == 7);
   for (const Gone& one : gone) CHECK(one.newest == 400);
 }
+
+// The others keep an old log, for somebody else, and have no checkpoint of that time any more.
+TEST_CASE("a replica that comes by the log waits for no checkpoint that nobody has any more") {
+  for (FaultModel model : both_models) {
+    TestCluster cluster(model, members_of(model), one_request_a_batch(100));
+    cluster.submit_some(1, 1, 150);
+    cluster.run();
+    cluster.lose = [](ReplicaId from, ReplicaId to, const Message&) {
+      return to == 2 || from == 2;
+    };
+    for (Sequence next = 151; next < 3'151; next += 50) {
+      cluster.tell(0, Received{1, message(ManifestRequest{100})});
+      cluster.submit_some(1, next, next + 49);
+      cluster.run();
+    }
+    int pieces = 0;
+    cluster.lose = [&pieces](ReplicaId, ReplicaId to, const Message& m) {
+      pieces += to == 2 && std::holds_alternative<Chunk>(m);
+      return false;
+    };
+    cluster.submit_some(1, 3'151, 3'160);
+    cluster.pass(milliseconds(20'000));
+    CHECK(pieces == 0);
+    CHECK(cluster.replicas[2].instance == cluster.replicas[0].instance);
+    CHECK(cluster.agreed().size() == 3'160);
+  }
+}

@@ -92,16 +92,19 @@ struct Decided {
 
 // ---- linearizable reads, crash faults ------------------------------------------------------
 
-/// Does anybody know of a newer regency? The leader may answer reads once a quorum says no.
+/// Does anybody know of a newer view, or of a newer regency of this one? The leader may answer reads
+/// once a quorum says no.
 struct ConfirmLeader {
+  ViewId view = 0;
   Regency regency = 0;
   std::uint64_t round = 0;
-  auto fields() { return std::tie(regency, round); }
+  auto fields() { return std::tie(view, regency, round); }
 };
 struct LeaderConfirmed {
+  ViewId view = 0;
   Regency regency = 0;
   std::uint64_t round = 0;
-  auto fields() { return std::tie(regency, round); }
+  auto fields() { return std::tie(view, regency, round); }
 };
 
 }  // namespace piracema::smr

@@ -20,7 +20,7 @@ bool Checkpoints::due(Instance instance, std::size_t batch_bytes) {
   if (instance < last_due_ + interval_ && bytes_since_ < checkpoint_bytes) return false;
   last_due_ = instance;
   bytes_since_ = 0;
-  unstable_.push_back(instance);
+  if (is_needed(instance)) unstable_.push_back(instance);
   return true;
 }
 
@@ -28,6 +28,15 @@ void Checkpoints::restart_after(Instance instance) {
   last_due_ = instance;
   bytes_since_ = 0;
   unstable_.clear();
+}
+
+bool Checkpoints::is_needed(Instance instance) const {
+  return instance >= elsewhere_ || SMR_MUTANT("wait_for_what_nobody_votes_for");
+}
+
+void Checkpoints::stable_elsewhere(Instance instance) {
+  elsewhere_ = std::max(elsewhere_, instance);
+  while (!unstable_.empty() && !is_needed(unstable_.front())) unstable_.pop_front();
 }
 
 Instance Checkpoints::horizon() const {
@@ -39,6 +48,7 @@ Instance Checkpoints::horizon() const {
 
 void Checkpoints::begin(Place place, std::vector<Action>& out) {
   const Instance instance = place.instance;
+  if (!is_needed(instance)) return;
   begun_.emplace(instance, std::move(place));
   out.emplace_back(TakeCheckpoint{instance});
 }

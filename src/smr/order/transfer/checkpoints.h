@@ -67,10 +67,12 @@ class Checkpoints {
   /// it is stable here too: the votes of others may have been lost, or never been meant for it.
   void prove(ReplicaId from, const CheckpointProof& proof, std::vector<Action>& out);
 
-  /// Whether there is something to prove there.
-  bool could_prove(Instance instance) const {
-    return own_.contains(instance) && (!stable_ || instance > stable_->checkpoint.instance);
-  }
+  /// A quorum has a checkpoint there: nobody needs an older one, so a replica that comes by the log
+  /// takes none before it, and waits for none.
+  void stable_elsewhere(Instance instance);
+
+  /// Whether this replica does not know yet that a quorum has a checkpoint there.
+  bool is_news(Instance instance) const { return instance > elsewhere_ || could_prove(instance); }
 
   /// Somebody fetches the checkpoint at `instance`, or what follows it. At most one older than the
   /// stable one is kept for those who do, and for a bounded time (kept_from).
@@ -104,6 +106,10 @@ class Checkpoints {
     Time asked{};
   };
 
+  bool is_needed(Instance instance) const;
+  bool could_prove(Instance instance) const {
+    return own_.contains(instance) && (!stable_ || instance > stable_->checkpoint.instance);
+  }
   CheckpointVote make_vote(const CheckpointInfo& info) const;
   void send_vote(const CheckpointVote& vote, std::vector<Action>& out) const;
   /// Members whose vote at `instance` is another one than this replica's.
@@ -118,6 +124,7 @@ class Checkpoints {
   const Authenticator& auth_;
   const Instance interval_;
   const Time resend_interval_;
+  Instance elsewhere_ = 0;
   /// Of the last one that was due, and of all above the stable one.
   Instance last_due_ = 0;
   std::deque<Instance> unstable_;
