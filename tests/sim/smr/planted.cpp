@@ -112,6 +112,12 @@ Plan refusing(std::uint64_t seed) {
 Plan rotten_byzantine(std::uint64_t seed) { return rotten(seed, FaultModel::byzantine); }
 Plan moving_crash(std::uint64_t seed) { return moving(seed, FaultModel::crash); }
 Plan moving_byzantine(std::uint64_t seed) { return moving(seed, FaultModel::byzantine); }
+/// Leaders of old views are asked.
+Plan moving_reading(std::uint64_t seed) {
+  Plan plan = moving(seed, FaultModel::crash);
+  plan.reads = 0.5;
+  return plan;
+}
 Plan locking_crash(std::uint64_t seed) { return locking(seed, FaultModel::crash); }
 Plan hoarding_crash(std::uint64_t seed) { return hoarding(seed, FaultModel::crash); }
 Plan hoarding_byzantine(std::uint64_t seed) { return hoarding(seed, FaultModel::byzantine); }
@@ -148,6 +154,7 @@ const Planted planted[] = {
     {"no_high_water_mark", hoarding_crash, 50},
     {"keep_all_instances", hoarding_byzantine, 20},
     {"ask_again_at_once", moving_byzantine, 400},
+    {"leaders_of_any_view", moving_reading, 400},
     {"newcomers_wait", moving_crash, 200},
     {"view_small_quorum", moving_byzantine, 50},
     {"view_at_once", moving_crash, 100},
@@ -166,6 +173,7 @@ const Planted sought[] = {
     {"join_late", leaderless, 400},
     {"no_proof_of_checkpoints", rotten_byzantine, 400},
     {"truncate_kinds", rotten_crash, 400},
+    {"wait_for_what_nobody_votes_for", troubled_crash, 400},
 };
 
 }  // namespace

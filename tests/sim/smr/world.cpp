@@ -140,11 +140,15 @@ void World::look_at_memory(const Replica& replica) {
   const std::size_t batches =
       unstable_checkpoints_max * plan_.settings.checkpoint_interval + view_delay;
   const std::size_t requests = std::size_t{plan_.clients + 1} * plan_.settings.client_requests;
-  if (has.instances > instances || has.batches - has.kept_batches > batches ||
-      has.kept_batches > kept_for_fetch_max + plan_.settings.checkpoint_interval ||
+  Instance& stable = stable_known_[replica.id()];
+  stable = std::max(stable, has.stable);
+  const Instance decided = replica.core().decided();
+  const std::size_t since = std::min<std::size_t>(has.batches, decided - std::min(decided, stable));
+  if (has.instances > instances || since > batches ||
+      has.batches > batches + kept_for_fetch_max + plan_.settings.checkpoint_interval ||
       has.requests > requests) {
     oracle_.complain(concat("memory: replica ", replica.id(), " has ", has.instances,
-                            " instances (of ", instances, "), ", has.batches, " batches (", batches,
+                            " instances (of ", instances, "), ", since, " batches (", batches,
                             "), ", has.requests, " requests (", requests, ")"));
   }
 }

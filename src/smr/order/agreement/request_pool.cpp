@@ -137,14 +137,14 @@ void RequestPool::start_again(Time now) {
   }
 }
 
-RequestPool::Expired RequestPool::expire(Time now, Time timeout) {
+RequestPool::Expired RequestPool::expire(Time now, Patience patience) {
   Expired expired;
-  while (!forwarded_.empty() && forwarded_.front().since + timeout <= now) {
+  while (!forwarded_.empty() && forwarded_.front().since + patience.forwarded <= now) {
     expired.overdue = true;
     forwarded_.front().since = now;
     forwarded_.splice(forwarded_.end(), forwarded_, forwarded_.begin());
   }
-  while (!fresh_.empty() && fresh_.front().since + timeout <= now) {
+  while (!fresh_.empty() && fresh_.front().since + patience.fresh <= now) {
     Entry& entry = fresh_.front();
     expired.forward.push_back(request_of(entry));
     entry.since = now;
@@ -154,13 +154,15 @@ RequestPool::Expired RequestPool::expire(Time now, Time timeout) {
   return expired;
 }
 
-std::optional<Time> RequestPool::next_deadline(Time timeout) const {
+std::optional<Time> RequestPool::next_deadline(Patience patience) const {
   std::optional<Time> next;
-  for (const Entries* list : {&fresh_, &forwarded_}) {
-    if (!list->empty() && (!next || list->front().since + timeout < *next)) {
-      next = list->front().since + timeout;
+  const auto by = [&next](const Entries& list, Time time) {
+    if (!list.empty() && (!next || list.front().since + time < *next)) {
+      next = list.front().since + time;
     }
-  }
+  };
+  by(fresh_, patience.fresh);
+  by(forwarded_, patience.forwarded);
   return next;
 }
 

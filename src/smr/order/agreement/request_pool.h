@@ -45,6 +45,10 @@ class RequestPool {
   /// What was proposed and not decided waits again, and all timers start anew: for a new leader.
   void start_again(Time now);
 
+  /// How long a request waits until it is forwarded, and from then on until it is overdue.
+  struct Patience {
+    Time fresh{}, forwarded{};
+  };
   /// Requests whose first (`forward`) or second timer has run out; the timers start again, so each
   /// is returned once.
   struct Expired {
@@ -52,8 +56,8 @@ class RequestPool {
     /// Some waited on after they had been forwarded.
     bool overdue = false;
   };
-  Expired expire(Time now, Time timeout);
-  std::optional<Time> next_deadline(Time timeout) const;
+  Expired expire(Time now, Patience patience);
+  std::optional<Time> next_deadline(Patience patience) const;
   /// Time in which this replica stood still: nobody is to blame for it.
   void forgive(Time late);
 

@@ -112,25 +112,35 @@ TEST_CASE("a client with large requests leaves room for the others") {
 TEST_CASE("the first timer forwards a request, the second is overdue, each once") {
   RequestPool pool(Settings{});
   pool.add(request(1, 1), Time{}, {});
-  CHECK(pool.next_deadline(second) == second);
-  CHECK(pool.expire(second - Time{1}, second).forward.empty());
-  auto expired = pool.expire(second, second);
+  CHECK(pool.next_deadline({second, second}) == second);
+  CHECK(pool.expire(second - Time{1}, {second, second}).forward.empty());
+  auto expired = pool.expire(second, {second, second});
   CHECK(expired.forward.size() == 1);
   CHECK_FALSE(expired.overdue);
-  CHECK(pool.expire(second, second).forward.empty());
-  expired = pool.expire(2 * second, second);
+  CHECK(pool.expire(second, {second, second}).forward.empty());
+  expired = pool.expire(2 * second, {second, second});
   CHECK(expired.forward.empty());
   CHECK(expired.overdue);
-  CHECK_FALSE(pool.expire(2 * second, second).overdue);
+  CHECK_FALSE(pool.expire(2 * second, {second, second}).overdue);
+}
+
+TEST_CASE("patience with a leader does not hold back what others have to hear of") {
+  RequestPool pool(Settings{});
+  pool.add(request(1, 1), Time{}, {});
+  const RequestPool::Patience patience{second, 8 * second};
+  CHECK(pool.expire(second, patience).forward.size() == 1);
+  CHECK(pool.next_deadline(patience) == 9 * second);
+  CHECK_FALSE(pool.expire(9 * second - Time{1}, patience).overdue);
+  CHECK(pool.expire(9 * second, patience).overdue);
 }
 
 TEST_CASE("what was proposed in vain waits again, with new timers") {
   RequestPool pool(Settings{});
   pool.add(request(1, 1, 10), Time{}, {});
   pool.propose(0);
-  pool.expire(second, second);
+  pool.expire(second, {second, second});
   pool.start_again(5 * second);
-  CHECK(pool.next_deadline(second) == 6 * second);
+  CHECK(pool.next_deadline({second, second}) == 6 * second);
   const BatchPtr again = pool.propose(0);
   REQUIRE(again->requests.size() == 1);
   CHECK(again->requests[0].operation.size() == 10);

@@ -24,11 +24,9 @@ bool Core::is_silent() const { return !parts_->voting; }
 std::size_t Core::waiting_requests() const { return parts_->pool.size(); }
 Footprint Core::footprint() const {
   const Parts& all = *parts_;
-  const auto& stable = all.checkpoints.stable();
-  const Instance first = all.decided_log.first();
-  const Instance needed = stable ? stable->checkpoint.instance + 1 : first;
-  return {all.instances.end() - all.instances.first(), all.decided_log.end() - first,
-          std::max(needed, first) - first, all.pool.size()};
+  return {all.instances.end() - all.instances.first(),
+          all.decided_log.end() - all.decided_log.first(), all.checkpoints.stable_anywhere(),
+          all.pool.size()};
 }
 std::vector<SignedView> Core::signed_views() const { return parts_->views.since(0); }
 

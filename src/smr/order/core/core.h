@@ -38,13 +38,13 @@ struct Footprint {
   /// Places where anybody has said something; all but a few are decided. At most 2 * unproven_max
   /// (settings.h), with crash faults kept_decided + view_delay.
   std::size_t instances = 0;
-  /// Decided since the last stable checkpoint, for replicas that are behind. At most
-  /// unstable_checkpoints_max intervals and view_delay (checkpoints.h); for who came by the log, also
-  /// what others had kept of it.
+  /// Decided batches, for replicas that are behind. Of those after the newest checkpoint that a
+  /// quorum is known to have at most unstable_checkpoints_max intervals and view_delay; of those
+  /// before it, which somebody fetches or this replica has come by, at most kept_for_fetch_max and
+  /// an interval (checkpoints.h).
   std::size_t batches = 0;
-  /// Of these, before the stable checkpoint: kept for somebody who fetches an older one. At most
-  /// kept_for_fetch_max and an interval (checkpoints.h).
-  std::size_t kept_batches = 0;
+  /// That checkpoint's place. A replica that restarts may not know it again.
+  Instance stable = 0;
   std::size_t requests = 0;
 };
 

@@ -172,6 +172,11 @@ struct CoreData {
   Time patient(milliseconds time) const {
     return Time(time) * (std::int64_t{1} << std::min(failures, 6u));
   }
+  /// Only a demand waits longer for it: others may have to hear of a request before it is believed,
+  /// whoever leads.
+  RequestPool::Patience request_patience() const {
+    return {Time(settings.request_timeout), patient(settings.request_timeout)};
+  }
   /// The leader's clock, continued here.
   std::uint64_t clock() const {
     return clock_time + static_cast<std::uint64_t>((now - clock_at).count());

@@ -99,7 +99,7 @@ void Core::Parts::judge_leader() {
 // is asked for.
 void Core::Parts::expire_requests() {
   const Time timeout = patient(settings.request_timeout);
-  auto expired = pool.expire(now, timeout);
+  auto expired = pool.expire(now, request_patience());
   if (!expired.forward.empty()) leader_rate.forwarded();
   Forward part;
   std::size_t bytes = 0;
@@ -136,7 +136,7 @@ std::optional<Time> Core::Parts::next_deadline() const {
     by(stop_data_again);
     if (may_demand) by(sync_by);
   } else {
-    if (const auto deadline = pool.next_deadline(patient(settings.request_timeout))) by(*deadline);
+    if (const auto deadline = pool.next_deadline(request_patience())) by(*deadline);
     if (may_demand && view.leader(regency()) != me) {
       by(heard_leader + patient(settings.silence_timeout));
     }

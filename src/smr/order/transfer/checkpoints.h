@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <deque>
 #include <map>
 #include <optional>
@@ -82,6 +83,10 @@ class Checkpoints {
   Instance kept_from() const;
 
   const std::optional<CheckpointProof>& stable() const { return stable_; }
+  /// The newest place where a quorum is known to have a checkpoint; 0 if none.
+  Instance stable_anywhere() const {
+    return std::max(elsewhere_, stable_ ? stable_->checkpoint.instance : 0);
+  }
   /// Set once a quorum has another state than this replica, or once no state can have a quorum any
   /// more: whoever is correct and does as the others do has the same.
   const std::optional<Parted>& parted() const { return parted_; }
