@@ -36,9 +36,10 @@ class Batch(CkptTest):
                 self.fail(self.slurm.run("scontrol", "show", "job", job, "-o") + self.slurm.logs())
 
     def go_on(self, job):
-        """Slurm lets a job that was put into the queue again wait for two minutes."""
+        """Slurm lets a job that was put into the queue again wait for two minutes. Its nodes refuse one
+        that starts in the second in which it was ended: "already killed"."""
         self.wait_for(job, "PENDING")
-        self.slurm.run("scontrol", "update", f"JobId={job}", "StartTime=now")
+        self.slurm.run("scontrol", "update", f"JobId={job}", "StartTime=now+2")
 
     def test_a_job_that_is_preempted_goes_on_when_the_machine_is_free(self):
         program = [COUNTER, 100, 4, 4_000_000, 0]
@@ -69,7 +70,6 @@ class Batch(CkptTest):
             self.skipTest("no Open MPI; scripts/setup --with-mpi installs one")
         program = ["mpirun.openmpi", "--oversubscribe", "-n", 4, os.environ["HEAT2D_APP"], 600, 20_000, 4]
         job = self.submit(*program, options=["--nodes=2", "--exclusive", "--time=1"])
-        self.wait_for(job, "PENDING")
         self.wait_for(job, "RUNNING")
         self.wait_for(job, "PENDING")
         self.assertEqual(1, len(self.images()))

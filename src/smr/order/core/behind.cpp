@@ -67,7 +67,7 @@ void Core::Parts::handle(Sender from, const Behind& m) {
     others_ahead = true;
   }
   decided_by[from.index] = std::max(decided_by[from.index], m.decided);
-  if (m.decided < decided) send(from.id, Heartbeat{regency(), decided});
+  if (m.decided < decided) send(from.id, Heartbeat{view.id, regency(), decided});
   // The answer may be large, the question is not: nobody gets it more often than a correct replica
   // asks.
   Time& answered = repeated_at[from.index];

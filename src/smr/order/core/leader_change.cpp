@@ -27,7 +27,7 @@ void Core::Parts::handle(Sender from, const Stop& m) {
   if (from.id == me) return;
   if (m.view != view.id) {
     // There is nothing to change any more where it is; it learns how far the others are.
-    if (m.view < view.id && !m.answer) send(from.id, Heartbeat{regency(), decided});
+    if (m.view < view.id && !m.answer) send(from.id, Heartbeat{view.id, regency(), decided});
     return;
   }
   const bool resigns = from.id == view.leader(regency()) && m.regency == regency() + 1 && !m.answer;

@@ -131,10 +131,19 @@ void Core::Parts::handle(Sender from, const Forward& m) {
   if (some_doubtful) doubt_again();
 }
 
+// It was cut off when its view ended, and may believe that it leads.
+void Core::Parts::tell_of_view(Sender from, const Heartbeat& m) {
+  if (m.view < view.id && own) send(from.id, Heartbeat{view.id, regency(), decided});
+}
+
 void Core::Parts::handle(Sender from, const Heartbeat& m) {
-  if (from.id == view.leader(m.regency) && m.regency == regency()) hear_leader();
+  const bool same_view = m.view == view.id || SMR_MUTANT("heartbeats_of_any_view");
+  if (same_view && from.id == view.leader(m.regency) && m.regency == regency()) hear_leader();
+  tell_of_view(from, m);
   decided_by[from.index] = std::max(decided_by[from.index], m.decided);
-  if (m.decided > decided || m.regency > regency()) others_ahead = true;
+  if (m.decided > decided || m.view > view.id || (same_view && m.regency > regency())) {
+    others_ahead = true;
+  }
   check_far_behind();
 }
 

@@ -76,6 +76,7 @@ struct Core::Parts : CoreData {
   void handle(Sender from, const Propose&);
   void handle(Sender from, const Forward&);
   void handle(Sender from, const Heartbeat&);
+  void tell_of_view(Sender from, const Heartbeat&);
   /// Votes for the proposal that is held there, if everything is right with it.
   void consider(Instance instance, Consensus&);
   bool verified(const Batch& batch) const;

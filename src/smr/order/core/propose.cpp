@@ -85,7 +85,7 @@ void Core::Parts::reserve(const BatchPtr& batch) {
 void Core::Parts::beat() {
   if (now < beat_at) return;
   beat_at = now + settings.heartbeat_interval;
-  send_others(message(Heartbeat{regency(), decided}));
+  send_others(message(Heartbeat{view.id, regency(), decided}));
 }
 
 }  // namespace piracema::smr

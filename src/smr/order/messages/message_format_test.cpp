@@ -46,7 +46,7 @@ std::vector<Message> one_of_each() {
                            Write{1, 2, digest},
                            Accept{1, 2, digest},
                            Forward{{request_of(1, 2, "forwarded")}},
-                           Heartbeat{1, 2},
+                           Heartbeat{3, 1, 2},
                            Milestone{32, digest, Buffer(as_bytes("s"))},
                            Stop{0, 3, true},
                            StopData{some_collect()},

@@ -41,11 +41,13 @@ struct Accept {
 struct Forward {
   std::vector<Request> requests;
 };
-/// How far the sender is; from the leader that it lives. Answered with nothing.
+/// How far the sender is; from the leader that it lives. Who is in a newer
+/// view answers with its own; nobody else does.
 struct Heartbeat {
+  ViewId view = 0;
   Regency regency = 0;
   Instance decided = 0;
-  auto fields() { return std::tie(regency, decided); }
+  auto fields() { return std::tie(view, regency, decided); }
 };
 
 // ---- proofs --------------------------------------------------------------------------------
@@ -92,8 +94,8 @@ struct Decided {
 
 // ---- linearizable reads, crash faults ------------------------------------------------------
 
-/// Does anybody know of a newer view, or of a newer regency of this one? The leader may answer reads
-/// once a quorum says no.
+/// Does anybody know of a newer view, or of a newer regency of this one? The leader may answer
+/// reads once a quorum says no.
 struct ConfirmLeader {
   ViewId view = 0;
   Regency regency = 0;
