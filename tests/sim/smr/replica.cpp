@@ -98,6 +98,7 @@ void Replica::end() {
 
 void Replica::forget_life() {
   life_ += 1;
+  stable_known_ = stable_known();
   core_.reset();
   seat_.reset();
   held_.clear();

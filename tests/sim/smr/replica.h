@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <map>
@@ -61,6 +62,10 @@ class Replica {
   Liar& liar() { return *liar_; }
   bool halted() const { return halted_; }
   const smr::Core& core() const { return *core_; }
+  /// The newest checkpoint that it has known a quorum to have, in all of its lives.
+  smr::Instance stable_known() const {
+    return std::max(stable_known_, core_ ? core_->footprint().stable : 0);
+  }
   /// When its service wants a tick.
   std::optional<std::uint64_t> timer() const { return seat_->service.timer(); }
   std::uint64_t state() const { return seat_->machine->hash(); }
@@ -156,6 +161,7 @@ class Replica {
   enum class CrashAt { nowhere, before_record, after_record, after_sync, between_sends, in_disk };
   CrashAt crash_at_ = CrashAt::nowhere;
   // Its clock: what it shows is offset_ + rate_ * (true time - begun_).
+  smr::Instance stable_known_ = 0;
   Time begun_{}, offset_{}, frozen_until_{};
   double rate_ = 1;
 };

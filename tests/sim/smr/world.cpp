@@ -140,9 +140,7 @@ void World::look_at_memory(const Replica& replica) {
   const std::size_t batches =
       unstable_checkpoints_max * plan_.settings.checkpoint_interval + view_delay;
   const std::size_t requests = std::size_t{plan_.clients + 1} * plan_.settings.client_requests;
-  Instance& stable = stable_known_[replica.id()];
-  stable = std::max(stable, has.stable);
-  const Instance decided = replica.core().decided();
+  const Instance stable = replica.stable_known(), decided = replica.core().decided();
   const std::size_t since = std::min<std::size_t>(has.batches, decided - std::min(decided, stable));
   if (has.instances > instances || since > batches ||
       has.batches > batches + kept_for_fetch_max + plan_.settings.checkpoint_interval ||

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -167,8 +166,6 @@ class World {
   Oracle oracle_;
   LockOracle locks_;
   std::vector<std::unique_ptr<Replica>> replicas_;
-  /// Footprint::stable, over all lives.
-  std::map<smr::ReplicaId, smr::Instance> stable_known_;
   std::vector<std::unique_ptr<Client>> clients_;
   std::uint64_t messages_ = 0, events_ = 0;
   /// Of the administrator's requests.
