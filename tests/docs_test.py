@@ -180,6 +180,15 @@ class Documents(unittest.TestCase):
             picture_of_figures.draw(groups), (ROOT / "docs/pictures/against.svg").read_text(),
             "draw it again: scripts/picture_of_figures.py")
 
+    def test_decisions_are_numbered_without_gaps_and_listed(self):
+        folder = ROOT / "docs/design"
+        files = sorted(path.name for path in folder.glob("[0-9]*.md"))
+        self.assertEqual([f"{i:03}" for i in range(1, len(files) + 1)], [f[:3] for f in files])
+        listed = [target for target, _ in links((folder / "README.md").read_text())]
+        self.assertEqual(files, listed)
+        for name in files:
+            self.assertTrue((folder / name).read_text().startswith(f"# {name[:3]}: "), name)
+
     def test_the_architecture_names_classes_that_exist(self):
         for name in ["ARCHITECTURE.md", *ROOT.glob("docs/design/*.md")]:
             self.check(wrong_classes(ROOT, (ROOT / name).read_text()))
