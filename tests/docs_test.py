@@ -29,6 +29,12 @@ TEST_CASE = re.compile(r'TEST_CASE(?:_TEMPLATE)?\(\s*((?:"(?:[^"\\]|\\.)*"\s*)+)
 OPTION = re.compile(r'"(?:-\w,)?(--[a-z][a-z-]+)')
 VARIABLE = re.compile(r'"(PIRACEMA_[A-Z_]+)')
 
+# A command line of ours up to the program that it runs, whose options are the program's.
+COMMAND = re.compile(
+    r"\bpiracema (run|graph|snapshots|kv|coll|ckpt)\b"
+    r"((?:\\\n|(?! -- | \./|`|#|\n|\| ).)*)",
+    re.DOTALL,
+)
 FIGURE = re.compile(r"\b\d+(?:\.\d+)? (?:[kM]?/s|[mu]?s)(?![\w/])")
 
 README_LINES_MAX = 150
@@ -140,6 +146,25 @@ def unknown_figures(benchmarks, figures):
             yield f"docs/benchmarks.md has no such figure: {figure}"
 
 
+def options_of(root, product):
+    """The options of a command, as the code has them."""
+    folders = [product] if product else [".", "run"]
+    files = [file for folder in folders for file in root.glob(f"tools/{folder}/*.cpp")]
+    return {"--help", "--version", *OPTION.findall("".join(file.read_text() for file in files))}
+
+
+def wrong_options(root, text):
+    """Options in command lines that the command does not have."""
+    for name, words in COMMAND.findall(text):
+        product = name if name in ("kv", "coll", "ckpt") else ""
+        if words.startswith(" sbatch"):
+            continue  # It passes on what it does not know.
+        known = options_of(root, product)
+        for option in re.findall(r"(?<!\S)--[a-z][a-z-]*", re.sub(r'"[^"]*"', "", words)):
+            if option not in known:
+                yield f"piracema {name} has no option {option}"
+
+
 class Documents(unittest.TestCase):
     def check(self, found):
         found = list(found)
@@ -153,6 +178,10 @@ class Documents(unittest.TestCase):
         self.check(
             f"{doc}: {w}" for doc, text in documents(ROOT) for w in wrong_names(ROOT, doc, text)
         )
+
+    def test_command_lines_have_options_that_exist(self):
+        found = ((doc, w) for doc, text in documents(ROOT) for w in wrong_options(ROOT, text))
+        self.check(f"{doc}: {w}" for doc, w in found)
 
     def test_long_documents_have_all_their_sections_in_their_contents(self):
         for name in WITH_CONTENTS:
@@ -220,6 +249,16 @@ class Rules(unittest.TestCase):
         named = "<!-- examples/01_pipeline.cpp -->\n```cpp\n{}\n```\n"
         self.assertEqual([], list(wrong_code(ROOT, named.format("#include <cstdio>"))))
         self.assertEqual(1, len(list(wrong_code(ROOT, named.format("#include <nothing>")))))
+
+    def test_options_that_do_not_exist_are_found(self):
+        def found_in(text):
+            return list(wrong_options(ROOT, text))
+
+        self.assertEqual([], found_in("piracema run -n 2 --rsh \"x --y\" --resume ./app --own"))
+        self.assertEqual([], found_in("piracema coll --engine mst -- mpirun --oversubscribe"))
+        self.assertEqual([], found_in("piracema ckpt sbatch --dir d --nodes=2 -- ./app"))
+        self.assertEqual(1, len(found_in("piracema run --every 1s \\\n  --fast ./app")))
+        self.assertEqual(1, len(found_in("`piracema kv put --engine x` or --more")))
 
     def test_anchors_are_those_of_github(self):
         code = "```sh\n# no heading\n```\n"
