@@ -25,9 +25,9 @@ READING = 0.9
 
 COMMANDS = [
     "seq 10000 20000 > numbers.txt",
-    "./04_file_to_file numbers.txt alone.txt      # one process, no loss",
     "piracema run -n 4 --snapshots snapshots --every 200ms --kill primes.1@50 \\\n"
     "    ./04_file_to_file numbers.txt primes.txt",
+    "./04_file_to_file numbers.txt alone.txt      # one process, no loss",
     "cmp alone.txt primes.txt && echo the same",
 ]
 
@@ -65,7 +65,7 @@ def play(command, directory, path):
 
 def record(build):
     """Everything that is shown: seconds, class, text."""
-    shown, now = [], 0.3
+    shown, now = [], 0.0
     path = f"{build}/tools:{os.environ['PATH']}"
     with tempfile.TemporaryDirectory() as directory:
         os.symlink(build / "examples/04_file_to_file", f"{directory}/04_file_to_file")
