@@ -2,9 +2,12 @@
 """Holds what the documents say of the tree to what is in the tree.
 
 Code in them is an excerpt of a program that is compiled: a comment before the block names it.
-Files, links, classes, tests, options and variables that they name exist.
+Files, links and their anchors, classes, tests, options and variables that they name exist. Long
+documents have all sections in their contents, the README stays short, and its figures are those of
+the benchmarks.
 """
 
+import json
 import pathlib
 import re
 import sys
@@ -14,7 +17,10 @@ import unittest
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 BLOCK = re.compile(r"(?:<!-- *(\S+) *-->\n)?```cpp\n(.*?)```", re.DOTALL)
-LINK = re.compile(r"\[[^\]]*\]\(([^)#\s]+)(?:#[^)]*)?\)")
+LINK = re.compile(r'\[[^\]]*\]\(([^)#\s]*)(?:#([^)\s]*))?\)')
+SOURCE = re.compile(r'<(?:img|source|a)\b[^>]*?\b(?:src|srcset|href)="([^"#\s]*)(?:#([^"\s]*))?"')
+FENCE = re.compile(r"^ *(```+|~~~+).*?^ *\1 *$", re.DOTALL | re.MULTILINE)
+HEADING = re.compile(r"^(#{1,6}) +(.+?) *$", re.MULTILINE)
 TOKEN = re.compile(r"`([^`\n]+)`")
 FILE = re.compile(r"(?:src|include|tests|tools|bench|examples|apps|docs|scripts|cmake)/[\w./*-]+")
 CLASS = re.compile(r"[A-Z][a-z]\w*(?:::\w+)*")
@@ -23,11 +29,67 @@ TEST_CASE = re.compile(r'TEST_CASE(?:_TEMPLATE)?\(\s*((?:"(?:[^"\\]|\\.)*"\s*)+)
 OPTION = re.compile(r'"(?:-\w,)?(--[a-z][a-z-]+)')
 VARIABLE = re.compile(r'"(PIRACEMA_[A-Z_]+)')
 
+# A command line of ours up to the program that it runs, whose options are the program's.
+COMMAND = re.compile(
+    r"\bpiracema (run|graph|snapshots|kv|coll|ckpt)\b"
+    r"((?:\\\n|(?! -- | \./|`|#|\n|\| ).)*)",
+    re.DOTALL,
+)
+FIGURE = re.compile(r"\b\d+(?:\.\d+)? (?:[kM]?/s|[mu]?s)(?![\w/])")
+
+README_LINES_MAX = 150
+# Documents that begin with a list of all their sections.
+WITH_CONTENTS = ["docs/tutorial.md", "docs/reference.md"]
+# Folders that hold no document of ours: what was built, and what hides itself.
+NOT_OURS = re.compile(r"build|\..*")
+
 
 def documents(root):
     """Every document, as its path from the root and its text."""
-    for path in sorted([*root.glob("*.md"), *root.glob("docs/**/*.md")]):
-        yield path.relative_to(root), path.read_text()
+    for path in sorted(root.glob("**/*.md")):
+        name = path.relative_to(root)
+        if not any(NOT_OURS.fullmatch(folder) for folder in name.parts[:-1]):
+            yield name, path.read_text()
+
+
+def headings(text):
+    """Level, words and anchor of each heading, as GitHub makes anchors."""
+    seen = {}
+    for marks, words in HEADING.findall(FENCE.sub("", text)):
+        plain = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", words).replace("`", "")
+        anchor = re.sub(r"[^\w\- ]", "", plain.lower()).replace(" ", "-")
+        count = seen[anchor] = seen.get(anchor, -1) + 1
+        yield len(marks), plain, f"{anchor}-{count}" if count else anchor
+
+
+def links(text):
+    """File and anchor of each link and picture that leads to no other site; either may be empty."""
+    text = FENCE.sub("", text)
+    for target, anchor in [*LINK.findall(text), *SOURCE.findall(text)]:
+        if not re.match(r"[a-z]+:", target):
+            yield target, anchor
+
+
+def dead_links(root, document, text):
+    """Links to files that do not exist, and to headings that a document does not have."""
+    for target, anchor in links(text):
+        path = (root / document).parent / target
+        if not path.exists():
+            yield f"a link to nothing: {target}"
+        elif anchor and (not target or path.suffix == ".md"):
+            there = path.read_text() if target else text
+            if anchor not in {name for _, _, name in headings(there)}:
+                yield f"a link to no heading of {target or 'this document'}: #{anchor}"
+
+
+def wrong_contents(text):
+    """What the list of sections at the head of a document lacks, with the line to add."""
+    head = text.split("\n## ", 1)[0]
+    listed = {anchor for target, anchor in links(head) if not target}
+    for level, words, anchor in headings(text):
+        if level in (2, 3) and anchor not in listed:
+            yield f"not in the contents: {'  ' * (level - 2)}- [{words}](#{anchor})"
+
 
 
 def holds(text, excerpt):
@@ -54,9 +116,7 @@ def wrong_code(root, text):
 
 def wrong_names(root, document, text):
     """Links, files and tests that do not exist."""
-    for target in LINK.findall(text):
-        if "://" not in target and not (root / document).parent.joinpath(target).exists():
-            yield f"a link to nothing: {target}"
+    yield from dead_links(root, document, text)
     for token in TOKEN.findall(text):
         if FILE.fullmatch(token) and not list(root.glob(token.rstrip("/"))):
             yield f"no such file: {token}"
@@ -78,6 +138,33 @@ def wrong_classes(root, text):
             yield f"no such class: {token}"
 
 
+def unknown_figures(benchmarks, figures):
+    """Figures that no cell of a table of the benchmarks begins with."""
+    cells = [cell.strip(" *") for line in benchmarks.splitlines() for cell in line.split("|")[1:-1]]
+    for figure in figures:
+        if not any(re.match(re.escape(figure) + r"(?![\w.])", cell) for cell in cells):
+            yield f"docs/benchmarks.md has no such figure: {figure}"
+
+
+def options_of(root, product):
+    """The options of a command, as the code has them."""
+    folders = [product] if product else [".", "run"]
+    files = [file for folder in folders for file in root.glob(f"tools/{folder}/*.cpp")]
+    return {"--help", "--version", *OPTION.findall("".join(file.read_text() for file in files))}
+
+
+def wrong_options(root, text):
+    """Options in command lines that the command does not have."""
+    for name, words in COMMAND.findall(text):
+        product = name if name in ("kv", "coll", "ckpt") else ""
+        if words.startswith(" sbatch"):
+            continue  # It passes on what it does not know.
+        known = options_of(root, product)
+        for option in re.findall(r"(?<!\S)--[a-z][a-z-]*", re.sub(r'"[^"]*"', "", words)):
+            if option not in known:
+                yield f"piracema {name} has no option {option}"
+
+
 class Documents(unittest.TestCase):
     def check(self, found):
         found = list(found)
@@ -91,6 +178,45 @@ class Documents(unittest.TestCase):
         self.check(
             f"{doc}: {w}" for doc, text in documents(ROOT) for w in wrong_names(ROOT, doc, text)
         )
+
+    def test_command_lines_have_options_that_exist(self):
+        found = ((doc, w) for doc, text in documents(ROOT) for w in wrong_options(ROOT, text))
+        self.check(f"{doc}: {w}" for doc, w in found)
+
+    def test_long_documents_have_all_their_sections_in_their_contents(self):
+        for name in WITH_CONTENTS:
+            self.check(f"{name}: {w}" for w in wrong_contents((ROOT / name).read_text()))
+
+    def test_the_readme_is_short(self):
+        lines = len((ROOT / "README.md").read_text().splitlines())
+        self.assertLessEqual(lines, README_LINES_MAX, "lines of README.md")
+
+    def test_figures_on_the_first_page_are_those_of_the_benchmarks(self):
+        benchmarks = (ROOT / "docs/benchmarks.md").read_text()
+        shown = FIGURE.findall((ROOT / "README.md").read_text().split("## Five numbers")[1])
+        self.assertGreaterEqual(len(shown), 5)
+        groups = json.loads((ROOT / "docs/pictures/against.json").read_text())
+        bars = [bar["label"] for group in groups for bar in group["bars"]]
+        self.check(unknown_figures(benchmarks, [*shown, *(bar for bar in bars if bar != "1")]))
+
+    def test_the_chart_is_drawn_from_its_figures(self):
+        sys.dont_write_bytecode = True
+        sys.path.insert(0, str(ROOT / "scripts"))
+        import picture_of_figures
+
+        groups = json.loads((ROOT / "docs/pictures/against.json").read_text())
+        self.assertEqual(
+            picture_of_figures.draw(groups), (ROOT / "docs/pictures/against.svg").read_text(),
+            "draw it again: scripts/picture_of_figures.py")
+
+    def test_decisions_are_numbered_without_gaps_and_listed(self):
+        folder = ROOT / "docs/design"
+        files = sorted(path.name for path in folder.glob("[0-9]*.md"))
+        self.assertEqual([f"{i:03}" for i in range(1, len(files) + 1)], [f[:3] for f in files])
+        listed = [target for target, _ in links((folder / "README.md").read_text())]
+        self.assertEqual(files, listed)
+        for name in files:
+            self.assertTrue((folder / name).read_text().startswith(f"# {name[:3]}: "), name)
 
     def test_the_architecture_names_classes_that_exist(self):
         for name in ["ARCHITECTURE.md", *ROOT.glob("docs/design/*.md")]:
@@ -123,6 +249,49 @@ class Rules(unittest.TestCase):
         named = "<!-- examples/01_pipeline.cpp -->\n```cpp\n{}\n```\n"
         self.assertEqual([], list(wrong_code(ROOT, named.format("#include <cstdio>"))))
         self.assertEqual(1, len(list(wrong_code(ROOT, named.format("#include <nothing>")))))
+
+    def test_options_that_do_not_exist_are_found(self):
+        def found_in(text):
+            return list(wrong_options(ROOT, text))
+
+        self.assertEqual([], found_in("piracema run -n 2 --rsh \"x --y\" --resume ./app --own"))
+        self.assertEqual([], found_in("piracema coll --engine mst -- mpirun --oversubscribe"))
+        self.assertEqual([], found_in("piracema ckpt sbatch --dir d --nodes=2 -- ./app"))
+        self.assertEqual(1, len(found_in("piracema run --every 1s \\\n  --fast ./app")))
+        self.assertEqual(1, len(found_in("`piracema kv put --engine x` or --more")))
+
+    def test_anchors_are_those_of_github(self):
+        code = "```sh\n# no heading\n```\n"
+        text = f"# `kv`, a map\n{code}## 013: [This](x.md) & that\n## End\n## End\n"
+        self.assertEqual(
+            [(1, "kv-a-map"), (2, "013-this--that"), (2, "end"), (2, "end-1")],
+            [(level, anchor) for level, _, anchor in headings(text)],
+        )
+
+    def test_dead_links_are_found(self):
+        def found_in(text):
+            return list(dead_links(ROOT, pathlib.Path("docs/some.md"), text))
+
+        self.assertEqual([], found_in("[a](../README.md) [b](https://x.org/y#z)"))
+        self.assertEqual([], found_in("[a](#here)\n# Here"))
+        self.assertEqual([], found_in("```\n[a](nothing.md)\n```\n[Exit](reference.md#exit-codes)"))
+        self.assertEqual(1, len(found_in("[a](nothing.md)")))
+        self.assertEqual(1, len(found_in("[a](reference.md#nowhere)")))
+        self.assertEqual(1, len(found_in("[a](#nowhere)\n# Here")))
+        self.assertEqual(1, len(found_in('<img src="pictures/nothing.svg" alt="">')))
+
+    def test_sections_that_the_contents_lack_are_found(self):
+        text = "- [One](#one)\n{}\n## One\n## Two\n#### Small\n"
+        self.assertEqual([], list(wrong_contents(text.format("- [Two](#two)"))))
+        self.assertEqual(
+            ["not in the contents: - [Two](#two)"], list(wrong_contents(text.format("")))
+        )
+
+    def test_figures_that_were_not_measured_are_found(self):
+        table = "| what | ours |\n|---|---:|\n| this | 42 M/s (38 to 53) |\n"
+        self.assertEqual([], list(unknown_figures(table, ["42 M/s"])))
+        self.assertEqual(2, len(list(unknown_figures(table, ["4 M/s", "43 M/s"]))))
+        self.assertEqual(["6.8 ms", "75 k/s"], FIGURE.findall("6.8 ms (4.7 to 12.1), 75 k/s, 8 go"))
 
     def test_names_of_nothing_are_found(self):
         def found_in(text):
