@@ -66,6 +66,18 @@ class Mpi:
         self.check_output()
         self.wait_for_ends(self.rank_processes, "ranks are left")
 
+    def test_hosts_are_given_by_their_addresses(self):
+        (self.folder / "names").write_text("127.0.0.1 localhost\n")  # Nobody has names for them.
+        for i in (1, 2):
+            (self.folder / f"10.78.0.{i}").symlink_to(self.folder / f"h{i}")
+            (self.folder / f"tmp-10.78.0.{i}").symlink_to(self.folder / f"tmp-h{i}")
+        self.start_stream("--transport", "mpi", "--mpirun", " ".join([self.mpirun, *self.FLAGS]),
+                          "--hosts", "10.78.0.1,10.78.0.2", "-n", "4")
+        self.wait_for("snapshot")
+        self.assertEqual(["h1", "h2", "h1", "h2"], [self.ranks()[rank][1] for rank in range(4)])
+        self.finish()
+        self.check_output()
+
     def lose(self, host):
         """As if its power were cut: no packet says so, and no remote shell reaches it."""
         self.cut(host)
