@@ -43,9 +43,10 @@ void Replica::snapshot(SnapshotId snapshot) {
     operator_->prepare(snapshot);
     outbox_.flush();
     count_out();
-    // A large state is written once, where it is to lie, and its memory does not have to grow again.
+    // A large state is written once, where it is to lie: memory that has to grow is there twice, so
+    // there is room for a state that has grown since. What is not used of it is not touched.
     Buffer part;
-    part.reserve(last_part_bytes_);
+    part.reserve(last_part_bytes_ + last_part_bytes_ / 8);
     wire::Writer writer(part);
     const Stage stage = ended_ ? Stage::ended : cycle_ended_ ? Stage::cycle_ended : Stage::running;
     writer.number(static_cast<std::uint8_t>(stage));
@@ -71,6 +72,7 @@ void Replica::save_complete() {
 }
 
 Result<Done> Replica::restore(Bytes part) {
+  last_part_bytes_ = part.size();
   wire::Reader reader(part);
   const auto stage = static_cast<Stage>(reader.number<std::uint8_t>());
   const Bytes state = reader.bytes();
