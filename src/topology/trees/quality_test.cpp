@@ -70,7 +70,7 @@ TEST_CASE("nothing completes before the bound, however odd the links are") {
   }
 }
 
-TEST_CASE("large messages complete within 1.35 of the bound") {
+TEST_CASE("large messages complete within 1.35 of the bound; of a flat network of 100, 1.45") {
   for (const Rank size : {24u, 100u}) {
     CHECK(measure(Wan::Kind::geographic, size, size / 10 + 4, 5 * ms, 10).fast.median() <= 1.35);
     // Without sites the bound is far below what any tree known reaches: who is nearest to each
