@@ -150,6 +150,9 @@ void LocalClient::start_waiting() {
 void LocalClient::opened(const Reply& reply) {
   if (!opening_ || reply.sequence != opening_->request.sequence) return;
   opening_.reset();
+  // A later one of an earlier life, by a clock that has been set back since: asked again by the
+  // next tick.
+  if (reply.status == ReplyStatus::no_session) return;
   const auto opened = reply.status == ReplyStatus::done && reply.result
                           ? wire::decode<SessionOpened>(*reply.result)
                           : Error{Errc::refused, "the group refuses the process of this replica"};
@@ -201,6 +204,7 @@ void LocalClient::tick(Time now) {
     sent.next_try = now + retry;
     host_.submit_again(sent.request);
   }
+  if (session_ == 0 && !waiting_.empty()) open_session();
   if (opening_ && opening_->next_try <= now) {
     opening_->next_try = now + retry;
     host_.submit_again(opening_->request);

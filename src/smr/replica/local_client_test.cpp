@@ -116,6 +116,18 @@ TEST_CASE("a process that is not admitted any more is told so") {
   CHECK(place.said == std::vector<std::string>{"error"});
 }
 
+TEST_CASE("a session that a clock of the past asked for is asked for again") {
+  Place place;
+  place.ask("a");
+  place.answer(place.submitted[0], {}, ReplyStatus::no_session);
+  CHECK(place.said.empty());
+  place.client.tick(seconds(1));
+  REQUIRE(place.submitted.size() == 2);
+  CHECK(place.submitted[1].sequence > place.submitted[0].sequence);
+  place.open(5);
+  CHECK(as_text(place.submitted.back().operation) == "a");
+}
+
 TEST_CASE("a read is ordered where the replica does not lead") {
   Place place;
   place.ask("r", false);
