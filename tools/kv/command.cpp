@@ -59,6 +59,7 @@ KvCommand::KvCommand(CLI::App& app) {
       "  piracema kv keygen replica-0.key\n"
       "  piracema kv replica --config g.toml --id 0 --key replica-0.key --directory d0\n"
       "  piracema kv put --config g.toml --key client.key color blue\n"
+      "  piracema kv lock --config g.toml --key client.key backups -- ./backup.sh\n"
       "  piracema kv change --config g.toml --key admin.key --remove 1 --add 3\n\n";
   kv_->footer(concat("Operations:\n", std::string_view(kv_operations_help), "\n", examples,
                      std::string_view(exit_codes)));
@@ -68,6 +69,7 @@ KvCommand::KvCommand(CLI::App& app) {
   add_replica(footer);
   add_demo(footer);
   add_operations(footer);
+  lock_ = std::make_unique<KvLock>(*kv_);
   administration_ = std::make_unique<KvAdministration>(*kv_, footer);
   rescue_ = std::make_unique<KvRescue>(*kv_, footer);
   status_ = std::make_unique<KvStatus>(*kv_, footer);
@@ -128,6 +130,7 @@ int KvCommand::run() {
   if (keygen_->parsed()) return keygen();
   if (replica_->parsed()) return replica();
   if (demo_->parsed()) return kv_demo(byzantine_, !memory_, directory_, json_);
+  if (lock_->parsed()) return lock_->run();
   if (administration_->parsed()) return administration_->run();
   if (rescue_->parsed()) return rescue_->run();
   if (status_->parsed()) return status_->run();

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tools/kv/administration.h"
+#include "tools/kv/lock.h"
 #include "tools/kv/rescue.h"
 #include "tools/kv/status.h"
 
@@ -38,6 +39,7 @@ class KvCommand {
   CLI::App* demo_ = nullptr;
   std::vector<CLI::App*> operations_;
   std::unique_ptr<KvAdministration> administration_;
+  std::unique_ptr<KvLock> lock_;
   std::unique_ptr<KvRescue> rescue_;
   std::unique_ptr<KvStatus> status_;
 

@@ -4,10 +4,10 @@
 #include <piracema/error.h>
 #include <piracema/smr/configuration.h>
 #include <piracema/smr/groups.h>
+#include <piracema/smr/invoker.h>
 
 #include <chrono>
 #include <cstdint>
-#include <functional>
 #include <future>
 #include <memory>
 #include <optional>
@@ -34,17 +34,15 @@ struct ClientOptions {
 ///
 /// Errors of operations: timeout; refused (too large, more than 65,536 at a time, or the session
 /// was closed in favour of other clients', and the message says that nobody knows).
-class Client {
+class Client final : public Invoker {
  public:
-  using Callback = std::function<void(Result<Buffer>)>;
-
   /// Connects in the background: a group that is not there yet is waited for. Errors are those of
   /// the configuration and of the key file, and config if the configuration has another key for
   /// client `id`. One that nobody has admitted gets no answer.
   static Result<std::unique_ptr<Client>> open(const Configuration& configuration,
                                               const ClientOptions& options);
   /// Closes its session, if that takes less than a second. What is not answered gets an error.
-  ~Client();
+  ~Client() override;
   Client(const Client&) = delete;
   Client& operator=(const Client&) = delete;
 
@@ -58,9 +56,9 @@ class Client {
   Result<Buffer> invoke_unordered(Bytes operation);
 
   // ---- the same without waiting
-  void invoke_ordered(Bytes operation, Callback done);
+  void invoke_ordered(Bytes operation, Callback done) override;
   void invoke_parallel(std::uint32_t group, Bytes operation, Callback done);
-  void invoke_unordered(Bytes operation, Callback done);
+  void invoke_unordered(Bytes operation, Callback done) override;
   std::future<Result<Buffer>> async_ordered(Bytes operation);
   std::future<Result<Buffer>> async_parallel(std::uint32_t group, Bytes operation);
   std::future<Result<Buffer>> async_unordered(Bytes operation);

@@ -12,7 +12,8 @@
 #include <vector>
 
 /// A map from keys to values as a replicated service, with what a control plane needs: conditions,
-/// leases, fencing tokens, watches. Encode an operation, let a client invoke it, decode the reply.
+/// leases, fencing tokens, watches, transactions. Encode an operation, let an Invoker invoke it,
+/// decode the reply. Locks, elections and queues are made of these: lock.h, election.h, queue.h.
 namespace piracema::smr::kv {
 
 /// A place in the order of all operations: larger is later, none is used twice. Versions, leases
@@ -24,6 +25,8 @@ constexpr std::size_t key_bytes_max = 1'024;
 constexpr std::size_t value_bytes_max = std::size_t{1} << 20;
 /// Entries or events of one reply; there may be fewer when they are large, and more to come.
 constexpr std::size_t list_max = 1'000;
+/// Conditions, fences and changes of one transaction, together.
+constexpr std::size_t transaction_max = 256;
 
 /// Holds if `key` is there and came to be at `token`, its Entry::created: so whoever lost a lock,
 /// even without knowing it, writes nothing any more.
@@ -115,6 +118,31 @@ struct Load {
   auto fields() { return std::tie(index, entries); }
 };
 
+/// Holds if `key` is of this version (Entry::changed); 0 is: if there is none.
+struct Condition {
+  std::string key;
+  Index expected = 0;
+  auto fields() { return std::tie(key, expected); }
+};
+
+/// Several changes as one operation: all are made at its one place in the order, or none, if
+/// anything that is asked for here or in one of the changes does not hold before it. Each key is
+/// changed once at most. The reply has the entries as after each of the changes, puts first,
+/// without values; of one that was refused it has what its status is about:
+///
+/// - Status::fenced: the entries that are there in place of the fences' own;
+/// - Status::conflict: the entries that are there in place of what was expected;
+/// - Status::no_lease: nothing; Status::not_found: what was to be removed.
+///
+/// `Entry::changed` of 0 is no entry.
+struct Transaction {
+  std::vector<Condition> conditions = {};
+  std::vector<Fence> fences = {};
+  std::vector<Put> puts = {};
+  std::vector<Remove> removes = {};
+  auto fields() { return std::tie(conditions, fences, puts, removes); }
+};
+
 Buffer encode(const Put&);
 Buffer encode(const Remove&);
 Buffer encode(const Get&);
@@ -125,6 +153,7 @@ Buffer encode(const KeepAlive&);
 Buffer encode(const Revoke&);
 Buffer encode(const Expire&);
 Buffer encode(const Load&);
+Buffer encode(const Transaction&);
 
 enum class Status : std::uint8_t {
   ok,

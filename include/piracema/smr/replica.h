@@ -3,8 +3,10 @@
 #include <piracema/error.h>
 #include <piracema/smr/configuration.h>
 #include <piracema/smr/groups.h>
+#include <piracema/smr/invoker.h>
 #include <piracema/smr/state_machine.h>
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -41,10 +43,15 @@ struct ReplicaOptions {
   std::function<void()> leads_no_longer = {};
   /// The machine has executed everything up to this place, or was restored there.
   std::function<void(std::uint64_t instance)> applied = {};
+
+  /// An operation of this process that takes longer is an Errc::timeout; it may be executed all the
+  /// same.
+  std::chrono::milliseconds operation_timeout{10'000};
 };
 
-/// One replica of a service, in this process.
-class Replica {
+/// One replica of a service, in this process, which may ask the group as a Client does, but without
+/// a key or a connection of its own: with crash faults alone, else Errc::refused.
+class Replica final : public Invoker {
  public:
   /// Reads what the directory has, restores `machine` from it, and listens at its address.
   /// `machine` is as new, and outlives the replica. Errc::config for a configuration that is wrong
@@ -53,7 +60,8 @@ class Replica {
   static Result<std::unique_ptr<Replica>> start(const Configuration& configuration,
                                                 const ReplicaOptions& options,
                                                 StateMachine& machine);
-  ~Replica();
+  /// What is not answered gets an error.
+  ~Replica() override;
   Replica(const Replica&) = delete;
   Replica& operator=(const Replica&) = delete;
 
@@ -65,6 +73,14 @@ class Replica {
   Result<Done> run();
   /// Any thread.
   void stop();
+
+  /// Whether this replica leads or not; answered when it has executed the operation itself, so that
+  /// the state of its machine has it. `done` is called on the thread of `run`, as all callbacks
+  /// are: nothing is ordered meanwhile. Nothing is answered before `run` is called, and after it
+  /// has ended everything with Errc::timeout. At most 65,536 at a time, else Errc::refused.
+  void invoke_ordered(Bytes operation, Callback done) override;
+  /// Is ordered where this replica does not lead: then `apply` gets the same bytes.
+  void invoke_unordered(Bytes operation, Callback done) override;
 
  private:
   struct Parts;

@@ -76,6 +76,10 @@ std::optional<Finding> check(const Configuration& c) {
     return Finding{"client", concat("want at most ", clients_max, ", found ", c.clients.size())};
   }
   for (const auto& client : c.clients) {
+    // The others are those of the processes of replicas.
+    if (client.id >> 63 != 0) {
+      return Finding{concat("client.", client.id), "want a number below 2^63"};
+    }
     if (auto found = check_key(concat("client.", client.id), client.public_key, keys)) return found;
   }
   if (!c.administrator.empty()) {

@@ -1,5 +1,7 @@
 #include "smr/kv/format.h"
 
+#include <set>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 
@@ -68,6 +70,18 @@ bool in_limits(const Load& o) {
   }
   return right;
 }
+bool in_limits(const Transaction& o) {
+  bool right =
+      o.conditions.size() + o.fences.size() + o.puts.size() + o.removes.size() <= transaction_max;
+  std::set<std::string_view> changed;
+  for (const Condition& condition : o.conditions) right = right && is_key(condition.key);
+  for (const Fence& fence : o.fences) right = right && is_key(fence.key);
+  for (const Put& put : o.puts) right = right && in_limits(put) && changed.insert(put.key).second;
+  for (const Remove& remove : o.removes) {
+    right = right && in_limits(remove) && changed.insert(remove.key).second;
+  }
+  return right;
+}
 
 }  // namespace
 
@@ -81,6 +95,7 @@ Buffer encode(const KeepAlive& o) { return encode_as(o); }
 Buffer encode(const Revoke& o) { return encode_as(o); }
 Buffer encode(const Expire& o) { return encode_as(o); }
 Buffer encode(const Load& o) { return encode_as(o); }
+Buffer encode(const Transaction& o) { return encode_as(o); }
 
 Result<Operation> decode_operation(Bytes bytes) {
   if (bytes.empty()) return Error{Errc::corrupt, "want an operation, found nothing"};

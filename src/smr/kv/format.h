@@ -8,8 +8,8 @@
 namespace piracema::smr::kv {
 
 /// By the number in front of an encoded operation.
-using Operation =
-    std::variant<Put, Remove, Get, List, Watch, Grant, KeepAlive, Revoke, Expire, Load>;
+using Operation = std::variant<Put, Remove, Get, List, Watch, Grant, KeepAlive, Revoke, Expire,
+                               Load, Transaction>;
 
 /// Errc::corrupt for anything that is no operation, or beyond its limits. Clients send what they
 /// like.

@@ -1,5 +1,6 @@
 #include "smr/kv/machine.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/ensure.h"
@@ -19,6 +20,11 @@ void raise(std::atomic<Number>& to, Number value) {
   Number seen = to.load(std::memory_order_relaxed);
   while (seen < value && !to.compare_exchange_weak(seen, value, std::memory_order_relaxed)) {
   }
+}
+
+void make_unique(std::vector<std::uint64_t>& numbers) {
+  std::sort(numbers.begin(), numbers.end());
+  numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
 }
 
 }  // namespace
@@ -74,11 +80,13 @@ void Machine::note(Moment at) {
   raise(time_, at.time);
 }
 
-// The rest of an entry is in the reply.
+// The rest of an entry is in the reply. An operation may leave several.
 void Machine::leave(const std::string& key, Moment at) const {
   if (at.left_behind == nullptr) return;
   const Shard::Slot* slot = shard(shard_of(key)).find(key);
-  *at.left_behind = slot == nullptr ? 0 : wire::checksum(as_bytes(*slot->value)) + slot->lease;
+  const std::uint64_t left =
+      slot == nullptr ? 0 : wire::checksum(as_bytes(*slot->value)) + slot->lease;
+  *at.left_behind = *at.left_behind * 31 + left;
 }
 
 // Leases are read by whoever has to know whether an entry is still there.
@@ -89,14 +97,24 @@ Keys Machine::keys(Bytes bytes) const {
   const auto everything = [&keys] {
     for (std::uint64_t i = 0; i <= leases_key; ++i) keys.reads.push_back(i);
   };
+  const auto changes = [&keys](const auto& change) {
+    keys.writes.push_back(shard_of(change.key));
+    if (change.fence) keys.reads.push_back(shard_of(change.fence->key));
+  };
   if (const auto* put = std::get_if<Put>(&*operation)) {
-    keys.writes = {shard_of(put->key)};
     keys.reads = {leases_key};
-    if (put->fence) keys.reads.push_back(shard_of(put->fence->key));
+    changes(*put);
   } else if (const auto* remove = std::get_if<Remove>(&*operation)) {
-    keys.writes = {shard_of(remove->key)};
     keys.reads = {leases_key};
-    if (remove->fence) keys.reads.push_back(shard_of(remove->fence->key));
+    changes(*remove);
+  } else if (const auto* transaction = std::get_if<Transaction>(&*operation)) {
+    keys.reads = {leases_key};
+    for (const auto& one : transaction->conditions) keys.reads.push_back(shard_of(one.key));
+    for (const auto& one : transaction->fences) keys.reads.push_back(shard_of(one.key));
+    for (const Put& one : transaction->puts) changes(one);
+    for (const Remove& one : transaction->removes) changes(one);
+    make_unique(keys.reads);
+    make_unique(keys.writes);
   } else if (const auto* get = std::get_if<Get>(&*operation)) {
     keys.reads = {shard_of(get->key), leases_key};
   } else if (std::holds_alternative<List>(*operation)) {

@@ -53,6 +53,7 @@ class Machine final : public StateMachine {
   Reply execute(const Revoke& o, Moment at);
   Reply execute(const Expire& o, Moment at);
   Reply execute(const Load& o, Moment at);
+  Reply execute(const Transaction& o, Moment at);
   Reply execute(const Get& o, Moment at) const;
   Reply execute(const List& o, Moment at) const;
   Reply execute(const Watch& o, Moment at) const;
@@ -62,9 +63,15 @@ class Machine final : public StateMachine {
   }
   /// The entry, unless its lease has ended.
   const Shard::Slot* alive(const std::string& key, Moment at) const;
+  bool holds(const Fence& fence, Moment at) const;
+  bool lives(Index lease, Moment at) const;
   /// Why a change may not be made; ok if it may.
   Reply check(const std::string& key, const std::optional<Index>& expected,
               const std::optional<Fence>& fence, Moment at) const;
+  Reply check(const Transaction& o, Moment at) const;
+  /// Makes a change that may be made: the entry as it is then, of Remove as it was.
+  Entry change(const Put& o, Moment at);
+  Entry change(const Remove& o, Moment at);
   /// Removes up to `count` entries; how many.
   std::size_t remove_entries_of(Index lease, std::size_t count, Index index);
   void note(Moment at);

@@ -1,5 +1,3 @@
-#include "smr/kv/machine.h"
-
 #include <doctest/doctest.h>
 
 #include <set>
@@ -7,37 +5,15 @@
 
 #include "base/random.h"
 #include "base/text.h"
+#include "smr/kv/testing.h"
 #include "smr/service/executor/key_executor.h"
 
 using namespace piracema;
 using namespace piracema::smr;
 using namespace piracema::smr::kv;
+using namespace piracema::smr::kv::testing;
 
 namespace {
-
-constexpr std::uint64_t second = 1'000'000'000;
-
-struct Store {
-  template <class Operation>
-  Reply at(std::uint64_t time, const Operation& operation) {
-    context.instance += 1;
-    context.time = time;
-    const auto reply = decode_reply(machine.apply(encode(operation), context));
-    REQUIRE(reply.ok());
-    return *reply;
-  }
-  template <class Operation>
-  Reply operator()(const Operation& operation) {
-    return at(context.time, operation);
-  }
-  std::string get(const std::string& key) {
-    const Reply reply = (*this)(Get{key});
-    return reply.status == Status::ok ? reply.entries.at(0).value : "(none)";
-  }
-
-  Machine machine;
-  Context context;
-};
 
 std::string told(const Reply& watched) {
   std::string text;
@@ -263,7 +239,8 @@ TEST_CASE("whatever bytes come as operation, image or reply, they are taken or r
   Machine machine, other;
   const Buffer right = machine.snapshot()();
   const Buffer samples[] = {encode(Put{"a", "1", 3, 4, Fence{"b", 5}}), encode(Watch{"a", true, 7}),
-                            encode(Grant{second}), encode(Expire{})};
+                            encode(Grant{second}), encode(Expire{}),
+                            encode(Transaction{{{"a", 1}}, {{"b", 2}}, {{"c", "3"}}, {{"d"}}})};
   for (int i = 0; i < 20'000; ++i) {
     Buffer bytes = samples[random.below(std::size(samples))];
     for (std::uint64_t n = random.below(4); n > 0 && !bytes.empty(); --n) {
@@ -303,6 +280,18 @@ TEST_CASE("an image is that of its moment, and what it makes answers like the or
 
 namespace {
 
+Buffer draw_transaction(Random& random, const std::string& key, std::optional<Index> expected,
+                        const std::optional<Fence>& fence) {
+  Transaction all;
+  const auto other = [&] { return concat("k", random.below(40)); };
+  if (random.chance(0.3)) all.conditions.push_back({other(), expected.value_or(0)});
+  if (fence && random.chance(0.5)) all.fences.push_back(*fence);
+  all.puts.push_back({key, concat(random.below(100)), expected, 0, fence});
+  for (std::uint64_t n = random.below(3); n > 0; --n) all.puts.push_back({other(), "t"});
+  if (random.chance(0.3)) all.removes.push_back({other()});
+  return encode(all);
+}
+
 Buffer draw_operation(Random& random) {
   const std::string key = concat("k", random.below(40));
   const Index some = random.below(4) == 0 ? 0 : (1 + random.below(40)) << 20 | random.below(60);
@@ -310,7 +299,10 @@ Buffer draw_operation(Random& random) {
   if (random.chance(0.2)) fence = Fence{concat("k", random.below(40)), some};
   std::optional<Index> expected;
   if (random.chance(0.3)) expected = some;
-  switch (random.below(12)) {
+  switch (random.below(14)) {
+    case 12:
+    case 13:
+      return draw_transaction(random, key, expected, fence);
     case 0:
       return encode(Grant{second * (1 + random.below(20))});
     case 1:

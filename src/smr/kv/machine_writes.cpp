@@ -4,13 +4,20 @@
 /// Operations that change something.
 namespace piracema::smr::kv {
 
+bool Machine::holds(const Fence& fence, Moment at) const {
+  if (SMR_MUTANT("fence_ignored")) return true;
+  const Shard::Slot* guard = alive(fence.key, at);
+  return guard != nullptr && guard->created == fence.token;
+}
+
+bool Machine::lives(Index lease, Moment at) const {
+  return lease == 0 || leases_.alive(lease, at.time);
+}
+
 Reply Machine::check(const std::string& key, const std::optional<Index>& expected,
                      const std::optional<Fence>& fence, Moment at) const {
   Reply reply{.index = at.index};
-  if (fence && !SMR_MUTANT("fence_ignored")) {
-    const Shard::Slot* guard = alive(fence->key, at);
-    if (guard == nullptr || guard->created != fence->token) reply.status = Status::fenced;
-  }
+  if (fence && !holds(*fence, at)) reply.status = Status::fenced;
   const Shard::Slot* slot = alive(key, at);
   const Index version = slot == nullptr ? 0 : slot->changed;
   if (reply.status == Status::ok && expected && *expected != version) {
@@ -20,13 +27,7 @@ Reply Machine::check(const std::string& key, const std::optional<Index>& expecte
   return reply;
 }
 
-Reply Machine::execute(const Put& o, Moment at) {
-  Reply reply = check(o.key, o.expected, o.fence, at);
-  if (reply.status != Status::ok) return reply;
-  if (o.lease != 0 && !leases_.alive(o.lease, at.time)) {
-    reply.status = Status::no_lease;
-    return reply;
-  }
+Entry Machine::change(const Put& o, Moment at) {
   const std::size_t number = shard_of(o.key);
   const Shard::Slot* before = alive(o.key, at);
   const Index created = before == nullptr ? at.index : before->created;
@@ -37,21 +38,80 @@ Reply Machine::execute(const Put& o, Moment at) {
   }
   mine.put(o.key, {std::make_shared<const std::string>(o.value), created, at.index, o.lease});
   leave(o.key, at);
-  reply.entries.push_back(entry_of(o.key, *mine.find(o.key), false));
+  return entry_of(o.key, *mine.find(o.key), false);
+}
+
+Entry Machine::change(const Remove& o, Moment at) {
+  Entry gone = entry_of(o.key, *alive(o.key, at), false);
+  writable(shard_of(o.key)).remove(o.key, Change::removed, at.index);
+  leave(o.key, at);
+  return gone;
+}
+
+Reply Machine::execute(const Put& o, Moment at) {
+  Reply reply = check(o.key, o.expected, o.fence, at);
+  if (reply.status != Status::ok) return reply;
+  if (!lives(o.lease, at)) {
+    reply.status = Status::no_lease;
+    return reply;
+  }
+  reply.entries.push_back(change(o, at));
   return reply;
 }
 
 Reply Machine::execute(const Remove& o, Moment at) {
   Reply reply = check(o.key, o.expected, o.fence, at);
   if (reply.status != Status::ok) return reply;
-  const Shard::Slot* slot = alive(o.key, at);
-  if (slot == nullptr) {
+  if (alive(o.key, at) == nullptr) {
     reply.status = Status::not_found;
     return reply;
   }
-  reply.entries.push_back(entry_of(o.key, *slot, false));
-  writable(shard_of(o.key)).remove(o.key, Change::removed, at.index);
-  leave(o.key, at);
+  reply.entries.push_back(change(o, at));
+  return reply;
+}
+
+// Everything is looked at before anything is changed.
+Reply Machine::check(const Transaction& o, Moment at) const {
+  Reply reply{.index = at.index};
+  const auto refuse = [&](Status status, const std::string& key) {
+    // The first thing that does not hold says what the reply is about.
+    if (reply.status == Status::ok) reply.status = status;
+    if (reply.status != status || key.empty()) return;
+    const Shard::Slot* slot = alive(key, at);
+    reply.entries.push_back(slot == nullptr ? Entry{.key = key} : entry_of(key, *slot, false));
+  };
+  const auto look_at_fence = [&](const Fence& fence) {
+    if (!holds(fence, at)) refuse(Status::fenced, fence.key);
+  };
+  for (const Fence& fence : o.fences) look_at_fence(fence);
+  for (const Put& put : o.puts) {
+    if (put.fence) look_at_fence(*put.fence);
+  }
+  for (const Remove& remove : o.removes) {
+    if (remove.fence) look_at_fence(*remove.fence);
+  }
+  const auto look_at_version = [&](const std::string& key, const std::optional<Index>& expected) {
+    const Shard::Slot* slot = alive(key, at);
+    const Index version = slot == nullptr ? 0 : slot->changed;
+    if (expected && *expected != version) refuse(Status::conflict, key);
+  };
+  for (const Condition& one : o.conditions) look_at_version(one.key, one.expected);
+  for (const Put& put : o.puts) look_at_version(put.key, put.expected);
+  for (const Remove& remove : o.removes) look_at_version(remove.key, remove.expected);
+  for (const Put& put : o.puts) {
+    if (!lives(put.lease, at)) refuse(Status::no_lease, "");
+  }
+  for (const Remove& remove : o.removes) {
+    if (alive(remove.key, at) == nullptr) refuse(Status::not_found, remove.key);
+  }
+  return reply;
+}
+
+Reply Machine::execute(const Transaction& o, Moment at) {
+  Reply reply = check(o, at);
+  if (reply.status != Status::ok) return reply;
+  for (const Put& put : o.puts) reply.entries.push_back(change(put, at));
+  for (const Remove& remove : o.removes) reply.entries.push_back(change(remove, at));
   return reply;
 }
 

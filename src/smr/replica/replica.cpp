@@ -27,7 +27,8 @@ Result<std::unique_ptr<Replica>> Replica::start(const Configuration& configurati
                                   .groups = options.groups,
                                   .leads = options.leads,
                                   .leads_no_longer = options.leads_no_longer,
-                                  .applied = options.applied},
+                                  .applied = options.applied,
+                                  .operation_timeout = options.operation_timeout},
                                  machine);
   if (!node) return node.error();
   return std::unique_ptr<Replica>(new Replica(std::make_unique<Parts>(Parts{*std::move(node)})));
@@ -38,6 +39,12 @@ Replica::~Replica() = default;
 
 Result<Done> Replica::run() { return parts_->node->run(); }
 void Replica::stop() { parts_->node->stop(); }
+void Replica::invoke_ordered(Bytes operation, Callback done) {
+  parts_->node->invoke(true, operation, std::move(done));
+}
+void Replica::invoke_unordered(Bytes operation, Callback done) {
+  parts_->node->invoke(false, operation, std::move(done));
+}
 
 int run_replica(const Configuration& configuration, const ReplicaOptions& options,
                 StateMachine& machine) {

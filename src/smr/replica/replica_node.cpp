@@ -72,10 +72,25 @@ ReplicaNode::ReplicaNode(const Configuration& configuration, Place place, StateM
       self_{configuration.name, {PeerName::Role::replica, place_.id}, place_.key},
       machine_(machine),
       authenticator_(model_of(configuration), place_.id, place_.key, clients_of(configuration),
-                     administrator_of(configuration)) {}
+                     administrator_of(configuration)),
+      own_(place_.id, place_.key,
+           {[this] { poller_.post([this] { own_.take(now()); }); },
+            [this](Request request) { submit_own(std::move(request)); },
+            [this](Request request) {
+              answer_again(std::move(request),
+                           [this](Request fresh) { submit_own(std::move(fresh)); });
+            },
+            [this](std::uint64_t token, Buffer operation) { read(token, std::move(operation)); }}) {
+  if (configuration.byzantine) {
+    own_.close({Errc::refused,
+                "what one replica has executed is no answer where it may lie: ask "
+                "by a Client"});
+  }
+}
 
 // Links first: what they call is destroyed after them.
 ReplicaNode::~ReplicaNode() {
+  own_.close({Errc::timeout, "the replica is gone; it may be executed all the same"});
   log_.reset();
   disk_thread_.reset();
   door_.reset();
@@ -90,6 +105,7 @@ Result<Done> ReplicaNode::prepare() {
   execution_ = std::make_unique<Execution>(
       poller_, machine_, configuration_.execution_threads, *std::move(executor),
       Execution::Host{[this](Reply reply) {
+                        if (own_.is_mine(reply)) return own_.reply(reply);
                         clients_->reply(place_.distort_reply ? place_.distort_reply(reply) : reply);
                       },
                       [this](Instance instance, std::optional<std::uint64_t> timer) {
@@ -103,6 +119,7 @@ Result<Done> ReplicaNode::prepare() {
   view_ = newest_view_ = recovered->view;
   was_member_ = view_.has(place_.id);
   if (auto known = authenticator_.use_members(reachable()); !known) return known;
+  know_processes(reachable());
   const auto settings = smr::validate(settings_of(configuration_));
   if (!settings) return settings.error();
   core_ = std::make_unique<Core>(*settings, place_.id, authenticator_, *std::move(recovered));

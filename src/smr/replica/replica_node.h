@@ -20,6 +20,7 @@
 #include "smr/link/peer_links.h"
 #include "smr/order/core/core.h"
 #include "smr/replica/execution.h"
+#include "smr/replica/local_client.h"
 #include "smr/replica/peer_lives.h"
 #include "smr/storage/log_writer.h"
 #include "smr/storage/shelf.h"
@@ -49,6 +50,8 @@ class ReplicaNode {
     std::function<void(std::uint64_t term)> leads = {};
     std::function<void()> leads_no_longer = {};
     std::function<void(std::uint64_t instance)> applied = {};
+    /// Of operations of this process.
+    std::chrono::milliseconds operation_timeout{10'000};
     /// For tests of what the others do then: what this replica says to `to` in place of a message,
     /// null for nothing; and what it replies in place of what is right.
     std::function<MessagePtr(ReplicaId to, const MessagePtr&)> distort = {};
@@ -70,6 +73,9 @@ class ReplicaNode {
   Result<Done> run();
   /// Any thread.
   void stop();
+
+  /// An operation of this process (LocalClient). Any thread; `done` is called on that of `run`.
+  void invoke(bool ordered, Bytes operation, Invoker::Callback done);
 
  private:
   static constexpr std::chrono::milliseconds port_tick_interval{100};
@@ -98,6 +104,11 @@ class ReplicaNode {
   void admit(const std::vector<Admission>& some);
   void welcome(std::shared_ptr<Link> link);
   void submit(Request request);
+  void submit_own(Request request);
+  void answer_again(Request request, std::function<void(Request)> submit);
+  void read(std::uint64_t token, Buffer operation);
+  void answer_read(std::uint64_t token, bool known, Bytes result);
+  void know_processes(const std::vector<MemberInfo>& members);
   void received(ReplicaId from, std::uint8_t kind, Bytes message);
   void link_changed(ReplicaId peer, bool up);
   void tell_life(ReplicaId to);
@@ -151,6 +162,9 @@ class ReplicaNode {
   std::uint64_t next_record_ = 1;
   std::unique_ptr<Execution> execution_;
   std::unique_ptr<ClientPort> clients_;
+  LocalClient own_;
+  /// The replicas whose processes are known as clients.
+  std::set<ReplicaId> processes_;
   std::unique_ptr<PeerLinks> peers_;
   std::unique_ptr<Core> core_;
   std::unique_ptr<Door> door_;

@@ -24,8 +24,13 @@ Result<Done> ReplicaNode::run() {
     poller_.run_once(time_to_wait());
     turns_.run(clients_time);
   }
+  own_.close({Errc::timeout, "the replica has ended; it may be executed all the same"});
   if (failure_) return *failure_;
   return Done{};
+}
+
+void ReplicaNode::invoke(bool ordered, Bytes operation, Invoker::Callback done) {
+  own_.ask(ordered, Buffer(operation), now() + Time(place_.operation_timeout), std::move(done));
 }
 
 void ReplicaNode::stop() {
@@ -59,6 +64,7 @@ void ReplicaNode::step_all() {
   if (time - port_tick_ < port_tick_interval) return;
   port_tick_ = time;
   clients_->tick(time);
+  own_.tick(time);
   give_memory_back();
   watch_memory(time);
   if (leave_at_ && time >= *leave_at_) stopped_ = true;
@@ -107,6 +113,26 @@ void ReplicaNode::recall_views() {
 
 void ReplicaNode::submit(Request request) {
   if (authenticator_.verify(request)) inbox_.push_back(Submitted{std::move(request)});
+}
+
+// The leader has it at once, and not only when this replica's patience with it ends.
+void ReplicaNode::submit_own(Request request) {
+  if (core_->leader() != place_.id) send_now(core_->leader(), message(Forward{{request}}));
+  inbox_.push_back(Submitted{std::move(request)});
+}
+
+void ReplicaNode::answer_again(Request request, std::function<void(Request)> submit_it) {
+  execution_->answer_again(std::move(request), std::move(submit_it));
+}
+
+void ReplicaNode::read(std::uint64_t token, Buffer operation) {
+  reads_[token] = std::move(operation);
+  inbox_.push_back(ReadAsked{token});
+}
+
+void ReplicaNode::answer_read(std::uint64_t token, bool known, Bytes result) {
+  if (token >= local_client_base) return own_.read_reply(token, known, result);
+  clients_->read_reply(token, known, result);
 }
 
 void ReplicaNode::received(ReplicaId from, std::uint8_t kind, Bytes bytes) {
@@ -167,7 +193,7 @@ void ReplicaNode::act(ReadNow& read) {
   Buffer operation = std::move(found->second);
   reads_.erase(found);
   execution_->query(std::move(operation), [this, token = read.token](const Buffer& result) {
-    clients_->read_reply(token, true, result);
+    answer_read(token, true, result);
   });
 }
 
@@ -178,7 +204,7 @@ void ReplicaNode::act(TellTrail& tell) {
 
 void ReplicaNode::act(Refuse& refuse) {
   reads_.erase(refuse.token);
-  clients_->read_reply(refuse.token, false, {});
+  answer_read(refuse.token, false, {});
 }
 
 void ReplicaNode::act(UseView& use) {

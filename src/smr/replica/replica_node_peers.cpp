@@ -12,25 +12,22 @@ Result<Done> ReplicaNode::listen() {
   Link::Limits limits;
   clients_ = std::make_unique<ClientPort>(
       view_.model, configuration_.operation_bytes_max, turns_,
-      ClientPort::Host{[this](Request request) { submit(std::move(request)); },
-                       [this](Request request) {
-                         if (!authenticator_.verify(request)) return;
-                         execution_->answer_again(std::move(request), [this](Request fresh) {
-                           inbox_.push_back(Submitted{std::move(fresh)});
-                         });
-                       },
-                       [this](std::uint64_t token, Buffer operation) {
-                         reads_[token] = std::move(operation);
-                         inbox_.push_back(ReadAsked{token});
-                       },
-                       [this] {
-                         std::vector<Buffer> views;
-                         for (SignedView& view : core_->signed_views()) {
-                           views.push_back(encode(*message(std::move(view))).head);
-                         }
-                         return views;
-                       },
-                       [this] { return status(); }});
+      ClientPort::Host{
+          [this](Request request) { submit(std::move(request)); },
+          [this](Request request) {
+            if (!authenticator_.verify(request)) return;
+            answer_again(std::move(request),
+                         [this](Request fresh) { inbox_.push_back(Submitted{std::move(fresh)}); });
+          },
+          [this](std::uint64_t token, Buffer operation) { read(token, std::move(operation)); },
+          [this] {
+            std::vector<Buffer> views;
+            for (SignedView& view : core_->signed_views()) {
+              views.push_back(encode(*message(std::move(view))).head);
+            }
+            return views;
+          },
+          [this] { return status(); }});
   peers_ = std::make_unique<PeerLinks>(
       poller_, flush_list_, self_,
       PeerLinks::Events{[this](ReplicaId from, std::uint8_t kind, Bytes message) {
@@ -87,12 +84,28 @@ void ReplicaNode::meet_members() {
   const bool gone = was_member_ && !view_.has(place_.id) && !newest_view_.has(place_.id);
   const std::vector<MemberInfo> others = gone ? std::vector<MemberInfo>{} : reachable();
   auto done = authenticator_.use_members(others);
+  know_processes(others);
   if (done) done = use_peers(others);
   if (!done) log(Level::warning, concat("view ", newest_view_.id, ": ", done.error().message));
 }
 
+// The process of each replica is a client that has its key.
+void ReplicaNode::know_processes(const std::vector<MemberInfo>& members) {
+  if (configuration_.byzantine) return;
+  std::set<ReplicaId> gone = std::exchange(processes_, {});
+  for (const MemberInfo& one : members) {
+    const auto key = parse_public_key(one.public_key);
+    if (!key) continue;
+    authenticator_.admit({local_client_of(one.id), *key});
+    processes_.insert(one.id);
+    gone.erase(one.id);
+  }
+  for (const ReplicaId one : gone) authenticator_.dismiss(local_client_of(one));
+}
+
 void ReplicaNode::admit(const std::vector<Admission>& some) {
   for (const Admission& one : some) {
+    if (one.client >= local_client_base) continue;  // Nobody has another's key for these.
     const auto key = parse_public_key(one.public_key);
     const auto before = authenticator_.key_of_client(one.client);
     if (key) {

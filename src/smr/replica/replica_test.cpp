@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <condition_variable>
+#include <future>
 #include <mutex>
 #include <thread>
 
@@ -101,6 +102,22 @@ class Trio {
     REQUIRE(reply.ok());
     return *reply;
   }
+  /// By the process of that replica.
+  template <class Operation>
+  Result<kv::Reply> ask_from(ReplicaId replica, const Operation& operation, bool ordered = true) {
+    const auto answer = std::make_shared<std::promise<Result<Buffer>>>();
+    nodes_[replica]->invoke(ordered, kv::encode(operation), [answer](Result<Buffer> result) {
+      answer->set_value(std::move(result));
+    });
+    const auto result = answer->get_future().get();
+    if (!result) return result.error();
+    return kv::decode_reply(*result);
+  }
+  void stop(ReplicaId replica) {
+    nodes_[replica]->stop();
+    threads_[replica].join();
+    threads_[replica] = std::thread([] {});
+  }
   Heard& heard() { return heard_; }
   /// The others do not hear it any more; it hears them.
   void mute(ReplicaId replica) { muted_ = static_cast<int>(replica); }
@@ -171,4 +188,50 @@ TEST_CASE("a lease ends though nobody has anything ordered") {
   const std::uint64_t instance = put >> 20;
   CHECK(trio.heard().wait([&](const auto&, auto& applied) { return applied[1] > instance; }));
   CHECK(trio.ask(kv::Get{"lock"}, false).status == kv::Status::not_found);
+}
+
+TEST_CASE("the process of a replica asks its group without being a client, whoever leads") {
+  Trio trio;
+  for (ReplicaId id = 0; id < 3; ++id) {
+    CAPTURE(id);
+    const auto put = trio.ask_from(id, kv::Put{.key = "from", .value = std::to_string(id)});
+    REQUIRE(put.ok());
+    CHECK(put->status == kv::Status::ok);
+    // It is in the group, and in this replica's own state.
+    CHECK(trio.ask(kv::Get{"from"}).entries.at(0).value == std::to_string(id));
+    const auto read = trio.ask_from(id, kv::Get{"from"}, false);
+    REQUIRE(read.ok());
+    CHECK(read->entries.at(0).value == std::to_string(id));
+  }
+}
+
+TEST_CASE(
+    "operations of a replica's process are each executed once, also when the leader changes") {
+  Trio trio;
+  const auto leader = [&] {
+    std::optional<Heard::Word> first;
+    trio.heard().wait([&](const auto& words, auto&) {
+      if (!words.empty()) first = words.front();
+      return !words.empty();
+    });
+    return first->replica;
+  }();
+  const ReplicaId other = (leader + 1) % 3;
+  kv::Index version = 0;
+  for (int i = 0; i < 20; ++i) {
+    if (i == 10) trio.mute(leader);
+    const auto put =
+        trio.ask_from(other, kv::Put{.key = "n", .value = std::to_string(i), .expected = version});
+    REQUIRE(put.ok());
+    // A second time it would find what the first has written.
+    REQUIRE(put->status == kv::Status::ok);
+    version = put->entries.at(0).changed;
+  }
+}
+
+TEST_CASE("a process whose replica has ended is told so") {
+  Trio trio;
+  REQUIRE(trio.ask_from(1, kv::Put{.key = "a", .value = "1"}).ok());
+  trio.stop(1);
+  CHECK(trio.ask_from(1, kv::Put{.key = "a", .value = "2"}).error().code == Errc::timeout);
 }
