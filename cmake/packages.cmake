@@ -84,4 +84,9 @@ foreach(component ${CPACK_COMPONENTS_ALL})
   endif()
 endforeach()
 
+# Its pages are made by running the programs.
+if(NOT PIRACEMA_SANITIZE)
+  add_subdirectory(packaging)
+endif()
+
 include(CPack)
