@@ -57,6 +57,18 @@ class Command(unittest.TestCase):
         self.check_refused(2, "found 'work'", "run", "--kill", "work", *self.app())
         self.check_refused(2, "DIR is required", "snapshots")
 
+    def test_the_doctor_says_what_is_missing_and_for_whom(self):
+        run = self.run_it("doctor", "--json")
+        report = json.loads(run.out)
+        self.assertEqual((0 if report["ok"] else 1, ""), (run.returncode, run.err))
+        parts = {finding["part"] for finding in report["findings"]}
+        self.assertEqual({"machine", "streams", "kv", "coll", "ckpt"}, parts)
+
+        run = self.run_it("doctor", PATH=self.folder.name)  # No compiler, no mpirun.
+        self.assertEqual(1, run.returncode)
+        self.assertRegex(run.out, r"streams +MISSING +compiler .*; mend it: sudo apt install g\+\+\n")
+        self.assertRegex(run.out, r"something is missing for: streams, .*coll.*\n$")
+
     def test_what_cannot_be_run_is_a_configuration_error_of_one_line(self):
         self.check_refused(3, "No such file", "run", "./nothing")
         self.check_refused(3, "is it a Piracema program?", "run", "-n", "3", "true")

@@ -7,6 +7,7 @@ It wants root, and the mirrors of the machine's own apt. Where it cannot run it 
 with 77; with $CI set that is a failure. The bare system is kept in ~/.cache/piracema.
 """
 
+import json
 import os
 import pathlib
 import shutil
@@ -97,6 +98,14 @@ class Packages(unittest.TestCase):
         system.apt_get("--no-install-recommends", "install", f"/root/{debs['piracema-mpi'].name}")
         self.assertEqual(0, system.run(*words).returncode)
         self.assertNotEqual(0, system.run("dpkg", "-s", "libmpich12", check=False).returncode)
+
+    def test_3_the_doctor_names_who_misses_what_on_a_bare_system(self):
+        told = system.run("piracema", "doctor", "--json", check=False)
+        report = json.loads(told.stdout)
+        self.assertEqual((1, ["coll", "ckpt"]), (told.returncode, report["missing_for"]))
+        fixes = {one["what"]: one["fix"] for one in report["findings"] if not one["ok"]}
+        self.assertEqual("sudo apt install mpich", fixes["MPICH"])
+        system.run(fixes["criu"], "--help")
 
     def test_4_nothing_is_left_when_they_are_removed(self):
         system.apt_get("purge", *NAMES)
