@@ -69,6 +69,14 @@ class Packages(unittest.TestCase):
         system.run("cmake", "--build", "built")
         self.assertEqual(SQUARES, system.run("built/ten_lines").stdout)
 
+    def test_2_a_new_project_is_built_and_its_test_loses_a_process(self):
+        system.run("piracema", "new", "words")
+        system.run("cmake", "-S", "words", "-B", "words/build")
+        system.run("cmake", "--build", "words/build")
+        test = system.run("ctest", "--test-dir", "words/build", "--verbose")
+        self.assertIn("killing worker", test.stdout)
+        self.assertIn("100% tests passed, 0 tests failed out of 1", test.stdout)
+
     def test_2_the_package_of_another_version_is_refused(self):
         lines = (HERE.parent / "install/CMakeLists.txt").read_text()
         other = system.root / "root/other"
