@@ -50,8 +50,8 @@ and pkg-config find them.")
 
 set(CPACK_DEBIAN_MPI_PACKAGE_NAME piracema-mpi)
 set(CPACK_DEBIAN_MPI_PACKAGE_SECTION science)
-# An MPI loads its own one of these libraries, and brings what that is linked with. So who has one MPI
-# need not have the other, and an MPI that is not from a package will do. The rest is what the
+# An MPI loads its own one of these libraries, and brings what that is linked with. So who has one
+# MPI need not have the other, and an MPI that is not from a package will do. The rest is what the
 # programs of the same build depend on, with versions there.
 set(CPACK_DEBIAN_MPI_PACKAGE_DEPENDS "piracema ${same_version}, libc6, libgcc-s1, libstdc++6")
 set(CPACK_DEBIAN_MPI_PACKAGE_RECOMMENDS "openmpi-bin | mpich")

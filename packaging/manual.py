@@ -37,7 +37,7 @@ def page(commands, words, version):
     """The page of the command with these words, with the commands below it."""
     command = commands[words]
     name = "-".join(("piracema", *words))
-    below = [one for one in commands if one[: len(words)] == words and one != words] if words else []
+    below = [one for one in commands if words and one[: len(words)] == words and one != words]
     lines = [
         f'.TH {name.upper()} 1 "" "piracema {version}" "User Commands"',
         ".SH NAME",
@@ -63,6 +63,7 @@ def page(commands, words, version):
     for title, text in sections:
         lines += [".PP" if title == last else f".SH {title}", *text]
         last = title
-    others = sorted("-".join(("piracema", *one)) for one in commands if len(one) < 2 and one != words)
+    pages = [one for one in commands if len(one) < 2 and one != words]
+    others = sorted("-".join(("piracema", *one)) for one in pages)
     lines += [".SH SEE ALSO", ",\n".join(f"\\fB{escaped(other)}\\fR(1)" for other in others)]
     return name + ".1", "\n".join(lines) + "\n"

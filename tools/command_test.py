@@ -66,13 +66,14 @@ class Command(unittest.TestCase):
 
         run = self.run_it("doctor", PATH=self.folder.name)  # No compiler, no mpirun.
         self.assertEqual(1, run.returncode)
-        self.assertRegex(run.out, r"streams +MISSING +compiler .*; mend it: sudo apt install g\+\+\n")
+        self.assertRegex(run.out, r"streams +MISSING +compiler .*: sudo apt install g\+\+\n")
         self.assertRegex(run.out, r"something is missing for: streams, .*coll.*\n$")
 
     def test_a_new_project_has_its_name_and_takes_the_place_of_nothing(self):
         self.assertEqual(0, self.run_it("new", "my-stream_2").returncode)
         made = {file.name: file.read_text() for file in (self.path / "my-stream_2").iterdir()}
-        self.assertEqual({"CMakeLists.txt", "README.md", "loses_a_process.sh", "main.cpp"}, made.keys())
+        names = {"CMakeLists.txt", "README.md", "loses_a_process.sh", "main.cpp"}
+        self.assertEqual(names, made.keys())
         self.assertIn("add_executable(my-stream_2 main.cpp)", made["CMakeLists.txt"])
         for text in made.values():
             self.assertNotRegex(text, "@[A-Z]+@")

@@ -1,5 +1,6 @@
 """A bare root file system of the release that this machine runs, made from its own mirrors."""
 
+import fcntl
 import hashlib
 import os
 import pathlib
@@ -89,6 +90,8 @@ class BareSystem:
             )
             if made.returncode != 0:
                 raise CannotRun(f"mmdebstrap made no bare system:\n{made.stderr[-2000:]}")
+            # It has this machine's way to its mirrors, which may be by a proxy with a password.
+            unfinished.chmod(0o600)
             unfinished.rename(base)
         finally:
             unfinished.unlink(missing_ok=True)
@@ -128,16 +131,22 @@ class BareSystem:
     def apt_get(self, *words):
         options = ["Dpkg::Options::=--force-unsafe-io", "APT::Keep-Downloaded-Packages=true"]
         given = [word for option in options for word in ("-o", option)]
-        return self.run("apt-get", "-q", "-y", *given, *words)
+        # The files that apt has got serve every run of this test, one at a time.
+        with open(cache_directory() / "archives.lock", "w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            return self.run("apt-get", "-q", "-y", *given, *words)
 
     def files(self):
         """Every path but those of apt's and dpkg's own books, logs and caches, and of our tests."""
-        books = ("var/lib/apt", "var/lib/dpkg", "var/cache", "var/log", "proc", "dev", "root", "tmp",
-                 "etc/ld.so.cache", "etc/apt")
+        books = (
+            "var/lib/apt", "var/lib/dpkg", "var/cache", "var/log", "etc/apt", "etc/ld.so.cache",
+            "proc", "dev", "root", "tmp",
+        )
         found = set()
         for folder, folders, names in os.walk(self.root):
             here = os.path.relpath(folder, self.root)
             inside = [os.path.normpath(os.path.join(here, name)) for name in folders]
             folders[:] = [name for name, path in zip(folders, inside) if path not in books]
-            found.update(os.path.normpath(os.path.join(here, name)) for name in [*folders, *names])
+            here_too = [*folders, *names]
+            found.update(os.path.normpath(os.path.join(here, name)) for name in here_too)
         return {path for path in found if path not in books}

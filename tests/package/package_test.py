@@ -96,8 +96,12 @@ class Packages(unittest.TestCase):
             "COMP_CWORD=1; _piracema; echo ${COMPREPLY[@]}",
         )
         self.assertEqual("snapshots\n", offered.stdout)
-        for path in ("zsh/vendor-completions/_piracema", "../lib/systemd/system/piracema-ckpt.service"):
-            system.run("test", "-s", f"/usr/share/{path}")
+        for path in (
+            "share/zsh/vendor-completions/_piracema",
+            "lib/systemd/system/piracema-ckpt.service",
+            "lib/systemd/system/piracema-kv@.service",
+        ):
+            system.run("test", "-s", f"/usr/{path}")
 
     def test_3_the_mpi_package_wants_no_mpi_and_is_found_by_coll(self):
         # "true" stands for a launcher: the library is looked for before it is started.
