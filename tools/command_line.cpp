@@ -25,9 +25,14 @@ class HelpText : public CLI::Formatter {
   std::string make_usage(const CLI::App* app, std::string) const override {
     const std::string name = app->get_name();
     std::string words = concat("piracema ", name, " [OPTIONS] [--] APP ARGS...");
-    if (name == "piracema") words = "piracema run|graph|snapshots|kv|ckpt|coll [OPTIONS] ...";
+    if (name == "piracema")
+      words = "piracema run|graph|snapshots|doctor|new|kv|ckpt|coll [OPTIONS] ...";
     if (name == "coll")
-      words = "piracema coll [OPTIONS] -- MPIRUN ARGS...\n       piracema coll report [--dot] FILE";
+      words =
+          "piracema coll [OPTIONS] -- MPIRUN ARGS...\n       piracema coll report [--dot] FILE\n   "
+          "    piracema coll doctor [--json]";
+    if (name == "doctor") words = "piracema doctor [OPTIONS]";
+    if (name == "new") words = "piracema new NAME";
     if (name == "snapshots") words = "piracema snapshots [OPTIONS] DIR";
     if (name == "kv") words = "piracema kv demo|replica|keygen|put|get|... [OPTIONS] ...";
     if (name == "ckpt") words = "piracema ckpt run|save|stop|resume|list|... [OPTIONS] ...";

@@ -57,6 +57,32 @@ class Command(unittest.TestCase):
         self.check_refused(2, "found 'work'", "run", "--kill", "work", *self.app())
         self.check_refused(2, "DIR is required", "snapshots")
 
+    def test_the_doctor_says_what_is_missing_and_for_whom(self):
+        run = self.run_it("doctor", "--json")
+        report = json.loads(run.out)
+        self.assertEqual((0 if report["ok"] else 1, ""), (run.returncode, run.err))
+        parts = {finding["part"] for finding in report["findings"]}
+        self.assertEqual({"machine", "streams", "kv", "coll", "ckpt"}, parts)
+
+        run = self.run_it("doctor", PATH=self.folder.name)  # No compiler, no mpirun.
+        self.assertEqual(1, run.returncode)
+        self.assertRegex(run.out, r"streams +MISSING +compiler .*: sudo apt install g\+\+\n")
+        self.assertRegex(run.out, r"something is missing for: streams, .*coll.*\n$")
+
+    def test_a_new_project_has_its_name_and_takes_the_place_of_nothing(self):
+        self.assertEqual(0, self.run_it("new", "my-stream_2").returncode)
+        made = {file.name: file.read_text() for file in (self.path / "my-stream_2").iterdir()}
+        names = {"CMakeLists.txt", "README.md", "loses_a_process.sh", "main.cpp"}
+        self.assertEqual(names, made.keys())
+        self.assertIn("add_executable(my-stream_2 main.cpp)", made["CMakeLists.txt"])
+        for text in made.values():
+            self.assertNotRegex(text, "@[A-Z]+@")
+        self.check_refused(3, "want nothing at my-stream_2, found", "new", "my-stream_2")
+        (self.path / "file").touch()
+        self.check_refused(3, "file", "new", "file")
+        for name in ["", "..", "a/b", "a b", "test", "$(id)", "x" * 65]:
+            self.check_refused(2, "want a name of letters", "new", name)
+
     def test_what_cannot_be_run_is_a_configuration_error_of_one_line(self):
         self.check_refused(3, "No such file", "run", "./nothing")
         self.check_refused(3, "is it a Piracema program?", "run", "-n", "3", "true")

@@ -1,4 +1,6 @@
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
 #include <chrono>
 #include <memory>
 #include <string>
@@ -12,6 +14,8 @@
 #include "host/agent.h"
 #include "tools/arguments.h"
 #include "tools/command_line.h"
+#include "tools/doctor/command.h"
+#include "tools/new/command.h"
 #include "tools/product.h"
 #include "tools/run/command.h"
 #include "tools/run/graph_command.h"
@@ -83,6 +87,8 @@ struct CommandLine {
   CLI::App* run_app = nullptr;
   CLI::App* graph_app = nullptr;
   CLI::App* snapshots_app = nullptr;
+  DoctorCommand doctor{*app};
+  NewCommand new_project{*app};
 
   RunCommand command;
   std::string settings_file;
@@ -102,6 +108,8 @@ CommandLine::CommandLine() {
   add_run();
   add_graph();
   add_snapshots();
+  doctor.add();
+  new_project.add();
   for (const Product& product : products()) app->add_subcommand(product.name, product.help);
 }
 
@@ -218,12 +226,15 @@ int CommandLine::dispatch() {
     return error.code == Errc::usage ? 2 : 3;
   };
   if (snapshots_app->parsed()) return list_snapshots(snapshots_directory, verify, json);
+  if (doctor.parsed()) return doctor.run();
+  if (new_project.parsed()) return new_project.run();
   if (graph_app->parsed()) {
     auto program = program_of(*graph_app);
     return program ? graph_command(*std::move(program)) : fail(program.error());
   }
   if (!run_app->parsed())
-    return fail(usage("want a command: run, graph, snapshots, kv, ckpt or coll; see --help"));
+    return fail(
+        usage("want a command: run, graph, snapshots, doctor, new, kv, ckpt or coll; see --help"));
 
   auto program = program_of(*run_app);
   if (!program) return fail(program.error());
@@ -250,9 +261,11 @@ int CommandLine::run(int argc, char** argv) {
     log(Level::error, become(product, argv).message);
     return 3;
   }
-  if (first != "run" && first != "graph" && first != "snapshots" && !first.starts_with('-')) {
-    log(Level::error,
-        concat("unknown command '", first, "': want run, graph, snapshots, kv, ckpt or coll"));
+  const auto is_own = [&first](std::string_view name) { return first == name; };
+  constexpr std::array<std::string_view, 5> own = {"run", "graph", "snapshots", "doctor", "new"};
+  if (std::ranges::none_of(own, is_own) && !first.starts_with('-')) {
+    log(Level::error, concat("unknown command '", first,
+                             "': want run, graph, snapshots, doctor, new, kv, ckpt or coll"));
     return 2;
   }
   return run_command_line(*app, argc, argv, [this] { return dispatch(); });

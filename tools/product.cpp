@@ -28,11 +28,14 @@ std::string product_help(std::string_view name) {
   ENSURE(false);
 }
 
-Error become(const Product& product, char** argv) {
+std::string program_of(const Product& product) {
   std::error_code ignored;
   const auto self = std::filesystem::read_symlink("/proc/self/exe", ignored);
-  const std::string program =
-      (self.parent_path() / concat("piracema-", std::string_view(product.name))).string();
+  return (self.parent_path() / concat("piracema-", std::string_view(product.name))).string();
+}
+
+Error become(const Product& product, char** argv) {
+  const std::string program = program_of(product);
   ::execv(program.c_str(), argv);
   return {Errc::config,
           concat("piracema ", std::string_view(product.name), " is a program of its own: want ",

@@ -22,7 +22,10 @@ std::span<const Product> products();
 /// What the product is, in a line.
 std::string product_help(std::string_view name);
 
-/// Becomes the program of the product, which lies beside this one, with the same words. Returns
+/// The program of the product, which lies beside this one, if it was built.
+std::string program_of(const Product& product);
+
+/// Becomes the program of the product, with the same words. Returns
 /// only if that cannot be: Errc::config.
 Error become(const Product& product, char** argv);
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs a build into an empty place and builds a ten-line program against it, as a user does:
-# with CMake and with pkg-config.
+# with CMake and with pkg-config. Who makes a package installs below DESTDIR instead.
 #
 #   tests/install/test.sh BUILD_DIRECTORY CXX
 set -euo pipefail
@@ -28,6 +28,27 @@ cmake -S "$here" -B "$work/with-cmake" -G Ninja -DCMAKE_CXX_COMPILER="$cxx" \
   -DCMAKE_PREFIX_PATH="$prefix" >>"$work/log"
 cmake --build "$work/with-cmake" >>"$work/log" || { cat "$work/log"; exit 1; }
 check CMake "$work/with-cmake/ten_lines"
+
+# Before 1.0 another minor version is another interface.
+for version in 0.0 99.0; do
+  mkdir -p "$work/other-$version"
+  printf '%s\n' 'cmake_minimum_required(VERSION 3.22)' 'project(other LANGUAGES CXX)' \
+    "find_package(piracema $version CONFIG REQUIRED)" >"$work/other-$version/CMakeLists.txt"
+  if cmake -S "$work/other-$version" -B "$work/other-$version/build" -G Ninja \
+    -DCMAKE_CXX_COMPILER="$cxx" -DCMAKE_PREFIX_PATH="$prefix" >"$work/refused" 2>&1; then
+    echo "CMake took the installed package for version $version" >&2
+    exit 1
+  fi
+  grep -q 'requested version' "$work/refused" || { cat "$work/refused"; exit 1; }
+done
+
+DESTDIR=$work/staged cmake --install "$build" --prefix /opt/p >>"$work/log"
+if ! diff <(cd "$prefix" && find . | sort) <(cd "$work/staged/opt/p" && find . | sort) >&2; then
+  echo "below DESTDIR there is not what was installed without" >&2
+  exit 1
+fi
+[[ $(ls "$work/staged") == opt && $(ls "$work/staged/opt") == p ]] ||
+  { echo "want nothing but opt/p below DESTDIR" >&2; exit 1; }
 
 package=$(dirname "$(find "$prefix" -name piracema.pc)")
 # Words for a shell: a blank in the name of a directory is quoted.

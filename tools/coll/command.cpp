@@ -4,18 +4,16 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
-#include <array>
-#include <cerrno>
-#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
-#include <memory>
 #include <utility>
 
 #include "base/log.h"
 #include "base/text.h"
 #include "coll/plan/settings.h"
+#include "tools/coll/doctor.h"
 #include "tools/coll/launcher.h"
+#include "tools/coll/mpi.h"
 #include "tools/coll/report.h"
 #include "tools/product.h"
 
@@ -29,48 +27,9 @@ constexpr const char* footer =
     "  piracema coll --engine mst --report job.json -- mpirun -n 24 ./app\n"
     "  piracema coll report job.json          what was known of the links, and the trees\n"
     "  piracema coll report --dot job.json    the last tree, for Graphviz\n"
+    "  piracema coll doctor --json            the MPIs of this machine; exit code 1: none will do\n"
     "\n"
     "Exit codes: that of the launcher; 2 usage; 3 no library for this MPI, no such report\n";
-
-/// What a command prints, at most 4 kB; empty if it cannot be run.
-std::string first_words_of(const std::string& program) {
-  // The name comes from the command line of the same user who runs this.
-  std::string quoted = "'";
-  for (const char c : program) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  const auto close = [](std::FILE* file) { ::pclose(file); };
-  const std::unique_ptr<std::FILE, decltype(close)> pipe(
-      ::popen((quoted + "' --version 2>&1").c_str(), "re"), close);
-  std::array<char, 4'096> text;
-  const std::size_t length = pipe ? std::fread(text.data(), 1, text.size(), pipe.get()) : 0;
-  return std::string(text.data(), length);
-}
-
-/// "openmpi", "mpich", or nothing.
-std::string mpi_of(const std::string& launcher) {
-  const std::string words = first_words_of(launcher);
-  if (words.find("Open MPI") != std::string::npos || words.find("OpenRTE") != std::string::npos) {
-    return "openmpi";
-  }
-  if (words.find("HYDRA") != std::string::npos || words.find("mpich") != std::string::npos) {
-    return "mpich";
-  }
-  return "";
-}
-
-/// Beside the installed command, else where it was built.
-Result<std::string> library_of(const std::string& mpi) {
-  std::error_code ignored;
-  const auto self = std::filesystem::read_symlink("/proc/self/exe", ignored);
-  const auto top = self.parent_path().parent_path();
-  const std::string name = "libpiracema_coll.so";
-  for (const auto& folder :
-       {top / PIRACEMA_LIBDIR / "piracema" / mpi, top / "src/coll/mpi" / mpi}) {
-    if (std::filesystem::exists(folder / name)) return (folder / name).string();
-  }
-  return Error{Errc::config, concat("no ", name, " for ", mpi,
-                                    " beside this command: it was built where that MPI was not "
-                                    "installed (scripts/setup --with-mpi)")};
-}
 
 }  // namespace
 
@@ -108,6 +67,12 @@ int CollCommand::run() {
   words.insert(words.end(), launcher_.begin(), launcher_.end());
   if (!words.empty() && words.front() == "report") {
     return coll_report({words.begin() + 1, words.end()});
+  }
+  if (!words.empty() && words.front() == "doctor") {
+    if (words.size() == 1) return coll_doctor(false);
+    if (words.size() == 2 && words[1] == "--json") return coll_doctor(true);
+    log(Level::error, "want piracema coll doctor [--json]");
+    return 2;
   }
   if (words.empty() || words.front().starts_with('-')) {
     log(Level::error,

@@ -39,15 +39,16 @@ std::filesystem::path directory_of_program() {
   return std::filesystem::read_symlink("/proc/self/exe", none).parent_path();
 }
 
-/// Where a plug-in may lie: as the environment says, beside the program, as it was installed, or
-/// as it was built.
+/// Where a plug-in may lie: as the environment says, beside the program, as it was installed, as
+/// a package installs it, or as it was built.
 std::vector<std::string> places_of(const std::string& file) {
   if (const char* given = std::getenv("PIRACEMA_PLUGINS"); given != nullptr && *given != '\0') {
     return {concat(given, "/", file)};
   }
   const auto program = directory_of_program();
   return {(program / file).string(), (program / "../lib/piracema" / file).string(),
-          concat(PIRACEMA_PLUGINS_INSTALLED, "/", file), concat(PIRACEMA_PLUGINS_BUILT, "/", file)};
+          concat(PIRACEMA_PLUGINS_INSTALLED, "/", file),
+          concat(PIRACEMA_PLUGINS_PACKAGED, "/", file), concat(PIRACEMA_PLUGINS_BUILT, "/", file)};
 }
 
 Result<void*> load_plugin() {
