@@ -116,6 +116,7 @@ Result<Done> ReplicaNode::prepare() {
   const View view = view_of(configuration_);
   auto recovered = open_storage(view);
   if (!recovered) return recovered.error();
+  for (const MemberInfo& one : added_in(configuration_)) recovered->added.push_back(one.id);
   view_ = newest_view_ = recovered->view;
   was_member_ = view_.has(place_.id);
   if (auto known = authenticator_.use_members(reachable()); !known) return known;

@@ -31,6 +31,9 @@ struct Recovered {
   std::vector<Digest> chunks;
   /// What was received of a checkpoint before the process ended.
   std::optional<PartialCheckpoint> partial;
+  /// Who may be a member by now, besides the view's: of all members of that, nobody may be left to
+  /// ask. They are asked for the state; what they say has to be signed from the view on.
+  std::vector<ReplicaId> added = {};
 };
 
 /// What a core keeps in memory, as counts.

@@ -23,6 +23,7 @@ CoreData::CoreData(Settings s, ReplicaId id, const Authenticator& authenticator,
   repeated_at.resize(view.n());
   collects.resize(view.n());
   lost.resize(view.n());
+  views.may_be_added(recovered.added);
   voting = !recovered.amnesia || SMR_MUTANT("votes_without_memory");
 }
 

@@ -263,3 +263,32 @@ TEST_CASE("a replica that comes by the log waits for no checkpoint that nobody h
     CHECK(cluster.agreed().size() == 3'160);
   }
 }
+
+// Found by real processes: whoever has an empty disk then knew nobody who lived.
+TEST_CASE("a replica that lost its disk catches up when all that its group began with are gone") {
+  for (FaultModel model : both_models) {
+    const std::uint32_t n = members_of(model);
+    TestCluster cluster(model, n, one_request_a_batch(100));
+    cluster.submit_some(1, 1, 150);
+    cluster.run();
+    for (ReplicaId gone = 0; gone < n; ++gone) {
+      const auto made = static_cast<ReplicaId>(n + gone);
+      cluster.replicas.emplace_back();
+      cluster.submit(change_of_view(
+          gone + 1,
+          {.from = gone, .remove = {gone}, .add = {{made, "r" + std::to_string(made), ""}}}));
+      cluster.pass(milliseconds(1'000));
+      cluster.start(made);
+      cluster.pass(milliseconds(5'000));
+      cluster.crash(gone);
+    }
+    REQUIRE(cluster.core(n).view().id == n);
+    cluster.lose_disk(n + 1);
+    cluster.start(n + 1, true);
+    cluster.submit_some(1, 151, 160);
+    cluster.pass(milliseconds(20'000));
+    CHECK(cluster.core(n + 1).view().id == n);
+    CHECK_FALSE(cluster.core(n + 1).is_silent());
+    CHECK(cluster.replicas[n + 1].instance == cluster.replicas[n].instance);
+  }
+}

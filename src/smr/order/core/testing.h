@@ -108,6 +108,8 @@ class TestCluster {
     replica.auth = std::make_unique<TestAuthenticator>(id);
     Recovered recovered{.view = view, .amnesia = amnesia, .nonce = ++nonce};
     recovered.log = replica.log;
+    for (auto other = view.n(); other < replicas.size(); ++other)
+      recovered.added.push_back(static_cast<ReplicaId>(other));
     replica.executed.clear();
     replica.instance = 0;
     for (const LogRecord& record : replica.log) {

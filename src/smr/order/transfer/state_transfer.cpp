@@ -26,7 +26,7 @@ void StateTransfer::start(Time now, const Position& at, Instance silent_until,
   const std::int64_t rounds = std::int64_t{1} << std::min(rounds_++, 6u);
   answers_by_ = now + 2 * resend_interval_ * rounds;
   const MessagePtr request = message(StateRequest{nonce_, at.decided, silent_until});
-  for (const ReplicaId other : at.views.others()) out.emplace_back(Send{other, request, false});
+  for (const ReplicaId other : at.views.to_ask()) out.emplace_back(Send{other, request, false});
 }
 
 Instance StateTransfer::reachable(const StateOffer& offer, const Position& at) const {

@@ -174,6 +174,16 @@ std::vector<ReplicaId> Reconfiguration::others() const {
   return {all.begin(), all.end()};
 }
 
+std::vector<ReplicaId> Reconfiguration::to_ask() const {
+  std::vector<ReplicaId> all = others();
+  if (SMR_MUTANT("asks_founders_alone")) return all;
+  all.insert(all.end(), added_.begin(), added_.end());
+  std::erase(all, me_);
+  std::sort(all.begin(), all.end());
+  all.erase(std::unique(all.begin(), all.end()), all.end());
+  return all;
+}
+
 bool Reconfiguration::trusts(const View& view) const {
   if (same(view, view_) || same(view, first_) || (next_ && same(view, *next_))) return true;
   const auto known = signed_.find(view.id);

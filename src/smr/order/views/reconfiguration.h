@@ -35,6 +35,9 @@ class Reconfiguration {
  public:
   Reconfiguration(ReplicaId me, const Authenticator& auth, View view, Time resend_interval);
 
+  /// By the configuration, which need not be up to date.
+  void may_be_added(std::vector<ReplicaId> added) { added_ = std::move(added); }
+
   /// The one that rules the next instance; and the one that will.
   const View& view() const { return view_; }
   const std::optional<View>& next() const { return next_; }
@@ -67,6 +70,8 @@ class Reconfiguration {
   bool proves(const DecisionProof& proof) const;
   /// Members of all views that may rule now, as far as this replica knows, without itself.
   std::vector<ReplicaId> others() const;
+  /// Them, and who may have been added since, of whom there may be no word yet.
+  std::vector<ReplicaId> to_ask() const;
   /// Whether it is the view of the configuration or signed by those who believed it, one after
   /// another.
   bool trusts(const View& view) const;
@@ -88,6 +93,7 @@ class Reconfiguration {
   std::optional<Time> resend_at_;
   /// The configuration's, then each by its number.
   View first_;
+  std::vector<ReplicaId> added_;
   std::map<ViewId, SignedView> signed_;
 };
 
