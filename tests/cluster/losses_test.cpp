@@ -31,8 +31,8 @@ std::string at_start(int signal) { return "die-at-start=" + std::to_string(signa
 
 }  // namespace
 
-TEST_CASE("a process that a signal ends before anybody has joined is replaced") {
-  for (const int signal : {SIGKILL, SIGSEGV}) {
+TEST_CASE("a process that a signal ends or stops before anybody has joined is replaced") {
+  for (const int signal : {SIGKILL, SIGSEGV, SIGSTOP}) {
     CAPTURE(signal);
     const Stream stream;
     Job job(stream.run({"items=1000", at_start(signal)}));

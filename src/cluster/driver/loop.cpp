@@ -197,9 +197,7 @@ void DriverLoop::vouch() {
 
 void DriverLoop::look() {
   next_look_ = *frozen_ + look_every;
-  if (anybody_joined_) {
-    crew_.kill_stopped_starters(*frozen_, options_.settings.heartbeat_timeout);
-  }
+  crew_.kill_stopped_starters(*frozen_, options_.settings.heartbeat_timeout);
   look_at_hosts();
   if (planned_) observer_.progressed(since_start(), tally_.report);
 }
