@@ -125,6 +125,12 @@ void RequestPool::erase(Entries::iterator entry) {
   (entry->forwarded ? forwarded_ : fresh_).erase(entry);
 }
 
+void RequestPool::forget_waiting() {
+  for (Entries* list : {&fresh_, &forwarded_}) {
+    while (!list->empty()) erase(list->begin());
+  }
+}
+
 void RequestPool::start_again(Time now) {
   for (Entry& entry : forwarded_) entry.forwarded = false;
   fresh_.splice(fresh_.end(), forwarded_);

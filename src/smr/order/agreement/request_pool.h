@@ -42,6 +42,9 @@ class RequestPool {
 
   /// These were decided, here or not; they leave, and do not come back as fresh for a while.
   void decided(const std::vector<Request>& requests);
+  /// Nothing waits any more: this replica jumps over instances in which it may have been decided.
+  /// What was not waits at others, or comes again.
+  void forget_waiting();
   /// What was proposed and not decided waits again, and all timers start anew: for a new leader.
   void start_again(Time now);
 

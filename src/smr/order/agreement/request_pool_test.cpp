@@ -124,6 +124,21 @@ TEST_CASE("the first timer forwards a request, the second is overdue, each once"
   CHECK_FALSE(pool.expire(2 * second, {second, second}).overdue);
 }
 
+TEST_CASE("who jumps to a checkpoint waits for nothing of before, and takes it again") {
+  RequestPool pool(Settings{});
+  pool.add(request(1, 1), Time{}, {});
+  pool.add(request(1, 2), Time{}, {});
+  pool.expire(second, {second, second});
+  pool.add(request(2, 1), second, {});
+  pool.propose(0);
+  pool.forget_waiting();
+  CHECK(pool.size() == 0);
+  CHECK(pool.bytes() == 0);
+  CHECK_FALSE(pool.has_waiting());
+  CHECK(pool.next_deadline({second, second}) == std::nullopt);
+  CHECK(pool.add(request(1, 2), second, {}) == RequestPool::Added::fresh);
+}
+
 TEST_CASE("patience with a leader does not hold back what others have to hear of") {
   RequestPool pool(Settings{});
   pool.add(request(1, 1), Time{}, {});

@@ -48,6 +48,8 @@ TEST_CASE("a replica alone whose checkpoints are not stable falls behind, and fe
     CHECK(std::any_of(notes.begin(), notes.end(), [](const std::string& note) {
       return note.find("fetching the checkpoint") != std::string::npos;
     }));
+    // Nor does it blame the leader for what was decided while it was behind.
+    CHECK(cluster.core(2).regency() == 0);
   }
 }
 

@@ -131,6 +131,7 @@ void Core::Parts::jump_to(const CheckpointInfo& checkpoint) {
     if (byzantine()) pass_milestone();
   }
   pass_view();
+  if (!SMR_MUTANT("waits_for_the_past")) pool.forget_waiting();
   progress_at = now;
   refuse_reads();
 }
