@@ -24,8 +24,12 @@ void Core::Parts::handle(Sender from, const StateOffer& m) {
   if (!transfer.on_offer(now, from.id, m, position(), *out)) return;
   // It may be all that keeps this replica from the next view.
   if (byzantine() && m.proof.instance > proof.instance && proves(m.proof)) use_proof(m.proof);
+  // Who only crashes need not be believed by a chain of signatures, which may be behind the views.
+  const auto is_believed = [this](const CheckpointProof& proof) {
+    return !byzantine() || (views.trusts(proof.checkpoint.view) && proven(proof, auth));
+  };
   if (m.checkpoint && checkpoints.is_news(m.checkpoint->checkpoint.instance) &&
-      views.trusts(m.checkpoint->checkpoint.view) && proven(*m.checkpoint, auth)) {
+      is_believed(*m.checkpoint)) {
     checkpoints.stable_elsewhere(m.checkpoint->checkpoint.instance);
     checkpoints.prove(from.id, *m.checkpoint, *out);
     forget_checkpointed();

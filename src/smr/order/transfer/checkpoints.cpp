@@ -20,7 +20,7 @@ bool Checkpoints::due(Instance instance, std::size_t batch_bytes) {
   if (instance < last_due_ + interval_ && bytes_since_ < checkpoint_bytes) return false;
   last_due_ = instance;
   bytes_since_ = 0;
-  if (is_needed(instance)) unstable_.push_back(instance);
+  if (is_waited_for(instance)) unstable_.push_back(instance);
   return true;
 }
 
@@ -30,13 +30,15 @@ void Checkpoints::restart_after(Instance instance) {
   unstable_.clear();
 }
 
-bool Checkpoints::is_needed(Instance instance) const {
-  return instance >= elsewhere_ || SMR_MUTANT("wait_for_what_nobody_votes_for");
+// Others may be as far above that place as they may be above their own: so it is not waited for
+// here, or this replica could not follow them.
+bool Checkpoints::is_waited_for(Instance instance) const {
+  return instance > elsewhere_ || SMR_MUTANT("wait_for_what_nobody_votes_for");
 }
 
 void Checkpoints::stable_elsewhere(Instance instance) {
   elsewhere_ = std::max(elsewhere_, instance);
-  while (!unstable_.empty() && !is_needed(unstable_.front())) unstable_.pop_front();
+  while (!unstable_.empty() && !is_waited_for(unstable_.front())) unstable_.pop_front();
 }
 
 Instance Checkpoints::horizon() const {
@@ -48,7 +50,8 @@ Instance Checkpoints::horizon() const {
 
 void Checkpoints::begin(Place place, std::vector<Action>& out) {
   const Instance instance = place.instance;
-  if (!is_needed(instance)) return;
+  // The newest of a quorum is taken: they may still have a vote for it.
+  if (instance < elsewhere_) return;
   begun_.emplace(instance, std::move(place));
   out.emplace_back(TakeCheckpoint{instance});
 }

@@ -111,7 +111,7 @@ class Checkpoints {
     Time asked{};
   };
 
-  bool is_needed(Instance instance) const;
+  bool is_waited_for(Instance instance) const;
   bool could_prove(Instance instance) const {
     return own_.contains(instance) && (!stable_ || instance > stable_->checkpoint.instance);
   }
