@@ -68,28 +68,6 @@ std::optional<Asked> parse(const Words& words) {
   return std::nullopt;
 }
 
-const char* name_of(kv::Status status) {
-  switch (status) {
-    case kv::Status::ok:
-      return "ok";
-    case kv::Status::not_found:
-      return "not found";
-    case kv::Status::conflict:
-      return "another version is there";
-    case kv::Status::no_lease:
-      return "the lease has ended, or never was";
-    case kv::Status::fenced:
-      return "the fence does not hold";
-    case kv::Status::compacted:
-      return "too long ago";
-    case kv::Status::full:
-      return "as many leases as there may be";
-    case kv::Status::bad_request:
-      return "no such operation, or beyond its limits";
-  }
-  return "?";
-}
-
 const char* name_of(kv::Change change) {
   switch (change) {
     case kv::Change::put:

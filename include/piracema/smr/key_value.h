@@ -166,6 +166,9 @@ enum class Status : std::uint8_t {
   bad_request,  ///< The bytes are no operation, or one beyond its limits. Nothing was done.
 };
 
+/// For people, and in JSON.
+const char* name_of(Status status);
+
 enum class Change : std::uint8_t { put, removed, expired };
 
 struct Event {

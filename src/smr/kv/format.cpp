@@ -107,6 +107,28 @@ Result<Operation> decode_operation(Bytes bytes) {
   return operation;
 }
 
+const char* name_of(Status status) {
+  switch (status) {
+    case Status::ok:
+      return "ok";
+    case Status::not_found:
+      return "not found";
+    case Status::conflict:
+      return "another version is there";
+    case Status::no_lease:
+      return "the lease has ended, or never was";
+    case Status::fenced:
+      return "the fence does not hold";
+    case Status::compacted:
+      return "too long ago";
+    case Status::full:
+      return "as many leases as there may be";
+    case Status::bad_request:
+      return "no such operation, or beyond its limits";
+  }
+  return "?";
+}
+
 Buffer encode_reply(const Reply& reply) { return wire::encode(reply); }
 
 Result<Reply> decode_reply(Bytes bytes) {

@@ -18,28 +18,6 @@ Result<Reply> decoded(const Result<Buffer>& answer) {
   return decode_reply(*answer);
 }
 
-const char* name_of(Status status) {
-  switch (status) {
-    case Status::ok:
-      return "done";
-    case Status::not_found:
-      return "there is no such entry";
-    case Status::conflict:
-      return "another version is there";
-    case Status::no_lease:
-      return "the lease has ended, or never was";
-    case Status::fenced:
-      return "the fence does not hold";
-    case Status::compacted:
-      return "that was too long ago";
-    case Status::full:
-      return "there are as many leases as there may be";
-    case Status::bad_request:
-      return "no such operation, or beyond its limits";
-  }
-  return "?";
-}
-
 }  // namespace
 
 Result<Reply> ask_ordered(Invoker& invoker, Bytes operation) {
@@ -70,7 +48,7 @@ Waiting::Waiting(std::optional<std::chrono::milliseconds> patience) {
 bool Waiting::again() {
   const Time time = now();
   if (deadline_ && time >= *deadline_) return false;
-  const Time pause = interval;
+  const Time pause = looks_every;
   std::this_thread::sleep_for(deadline_ ? std::min(pause, *deadline_ - time) : pause);
   return true;
 }

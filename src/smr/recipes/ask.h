@@ -26,6 +26,9 @@ Result<Reply> look(Invoker& invoker, const Operation& operation) {
 /// For people: "want …, the map says …".
 Error unexpected(const char* wanted, const Reply& reply);
 
+/// What others do is seen so late; looking costs the group so little.
+constexpr std::chrono::milliseconds looks_every{50};
+
 /// How long somebody is willing to wait for what only others can bring about.
 class Waiting {
  public:
@@ -35,9 +38,6 @@ class Waiting {
   bool again();
 
  private:
-  /// What others do is seen so late, and looking costs the group so little.
-  static constexpr std::chrono::milliseconds interval{50};
-
   std::optional<Time> deadline_;
 };
 

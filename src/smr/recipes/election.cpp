@@ -54,11 +54,9 @@ class Election::Observer {
         told_(last);
       }
       lock.lock();
-      wake_.wait_for(lock, interval, [this] { return stopped_; });
+      wake_.wait_for(lock, looks_every, [this] { return stopped_; });
     }
   }
-
-  static constexpr std::chrono::milliseconds interval{50};
 
   Invoker& invoker_;
   const std::string& key_;

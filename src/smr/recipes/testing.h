@@ -24,6 +24,8 @@ class FakeGroup final : public Invoker {
     {
       const std::lock_guard lock(mutex_);
       if (!away_) answer = apply(operation);
+      ordered_ += 1;
+      news_.notify_all();
       if (lost_answers_ > 0) {
         lost_answers_ -= 1;
         answer = Error{Errc::timeout, "the answer was lost"};
@@ -50,6 +52,12 @@ class FakeGroup final : public Invoker {
   void set_away(bool away) {
     const std::lock_guard lock(mutex_);
     away_ = away;
+  }
+  /// Until somebody has asked for so many more ordered operations. False after a minute.
+  bool wait_for_ordered(std::uint64_t more) {
+    std::unique_lock lock(mutex_);
+    const std::uint64_t wanted = ordered_ + more;
+    return news_.wait_for(lock, std::chrono::minutes(1), [&] { return ordered_ >= wanted; });
   }
   /// The next so many ordered operations are executed, and nobody hears of it.
   void lose_answers(int count) {
@@ -79,12 +87,14 @@ class FakeGroup final : public Invoker {
   Context context_;
   bool away_ = false;
   int lost_answers_ = 0;
+  std::uint64_t ordered_ = 0;
+  std::condition_variable news_;
 };
 
 /// The way of one process to a group, until it is cut: as if the process were frozen, or dead.
 class Line final : public Invoker {
  public:
-  explicit Line(FakeGroup& group) : group_(group) {}
+  explicit Line(Invoker& group) : group_(group) {}
   void invoke_ordered(Bytes operation, Callback done) override {
     if (is_cut_) return done(Error{Errc::timeout, "cut"});
     group_.invoke_ordered(operation, std::move(done));
@@ -97,7 +107,7 @@ class Line final : public Invoker {
   void mend() { is_cut_ = false; }
 
  private:
-  FakeGroup& group_;
+  Invoker& group_;
   std::atomic<bool> is_cut_ = false;
 };
 

@@ -19,10 +19,12 @@
 
 #include "base/text.h"
 #include "cluster/smr/crowd.h"
+#include "smr/recipes/testing.h"
 
 using namespace piracema;
 using namespace piracema::testing;
 using smr::kv::Index;
+using smr::kv::testing::Line;
 using std::chrono::milliseconds;
 
 namespace {
@@ -208,26 +210,6 @@ void fight_over_a_lock(bool byzantine) {
   }
   MESSAGE(rivals.tokens().size(), " holders, ", rivals.written(), " writes");
 }
-
-/// The way of one process to its group, until it is cut.
-class Line final : public smr::Invoker {
- public:
-  explicit Line(smr::Client& client) : client_(client) {}
-  void invoke_ordered(Bytes operation, Callback done) override {
-    if (is_cut_) return done(Error{Errc::timeout, "cut"});
-    client_.invoke_ordered(operation, std::move(done));
-  }
-  void invoke_unordered(Bytes operation, Callback done) override {
-    if (is_cut_) return done(Error{Errc::timeout, "cut"});
-    client_.invoke_unordered(operation, std::move(done));
-  }
-  void cut() { is_cut_ = true; }
-  void mend() { is_cut_ = false; }
-
- private:
-  smr::Client& client_;
-  std::atomic<bool> is_cut_ = false;
-};
 
 /// Takers of one queue, each of which notes in the map, in the operation that finishes an item,
 /// that it has: a second time is refused.
