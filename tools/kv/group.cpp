@@ -26,7 +26,8 @@ namespace {
 
 Error config(std::string message) { return {Errc::config, std::move(message)}; }
 
-/// Held until all of them are drawn, so that no two are the same.
+}  // namespace
+
 Result<std::uint16_t> draw_port(std::vector<Fd>& held) {
   Fd socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_in address{};
@@ -46,8 +47,6 @@ Result<std::string> new_key(const std::string& path) {
   if (auto written = write_key(path, key); !written) return written.error();
   return hex_of(key.public_key());
 }
-
-}  // namespace
 
 Result<KvGroup> KvGroup::make(const Options& options) {
   KvGroup group(options);

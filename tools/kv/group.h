@@ -8,7 +8,15 @@
 #include <string>
 #include <vector>
 
+#include "base/fd.h"
+
 namespace piracema::tools {
+
+/// A TCP port of the loopback interface that nobody has. Its socket is in `held`: as long as it is
+/// there, no other draw gets the port. Errc::io.
+Result<std::uint16_t> draw_port(std::vector<Fd>& held);
+/// Makes a key pair and writes it to `path`; the public key as hex. Errors: those of write_key.
+Result<std::string> new_key(const std::string& path);
 
 /// A group of replicas on this machine, each a process of this program: `piracema kv demo`.
 class KvGroup {

@@ -1,8 +1,6 @@
 #include "cluster/smr/linear/replicas.h"
 
-#include <arpa/inet.h>
 #include <fcntl.h>
-#include <netinet/in.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -19,31 +17,13 @@
 #include "base/text.h"
 #include "smr/link/keys.h"
 #include "store/disk/files.h"
+#include "tools/kv/group.h"
 
 namespace piracema::testing {
 
 using namespace smr;
 
 namespace {
-
-Result<std::string> free_address() {
-  const Fd socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof address;
-  if (::bind(socket.get(), reinterpret_cast<sockaddr*>(&address), size) != 0 ||
-      ::getsockname(socket.get(), reinterpret_cast<sockaddr*>(&address), &size) != 0) {
-    return Error{Errc::io, with_errno("drawing a port")};
-  }
-  return concat("127.0.0.1:", ntohs(address.sin_port));
-}
-
-Result<std::string> new_key(const std::string& path) {
-  const KeyPair key = KeyPair::generate();
-  if (auto written = write_key(path, key); !written) return written.error();
-  return hex_of(key.public_key());
-}
 
 std::string text_of(const GroupStatus& group) {
   std::string text;
@@ -86,26 +66,27 @@ Result<Done> Replicas::lay_out() {
     if (!replica) return replica.error();
     configuration_.replicas.push_back(*replica);
   }
-  const auto client = new_key(client_key());
+  const auto client = tools::new_key(client_key());
   if (!client) return client.error();
   configuration_.clients.push_back({1, *client});
-  const auto administrator = new_key(options_.directory + "/administrator.key");
+  const auto administrator = tools::new_key(options_.directory + "/administrator.key");
   if (!administrator) return administrator.error();
   configuration_.administrator = *administrator;
   return write_configuration();
 }
 
 Result<Configuration::Replica> Replicas::new_replica(std::uint32_t number, bool added) {
-  const auto key = new_key(place_of(number) + ".key");
+  const auto key = tools::new_key(place_of(number) + ".key");
   if (!key) return key.error();
   std::string address = lan_->address_of(number);
   if (address.empty() && lan_->has_cables()) {
     return Error{Errc::failed, concat("replica ", number, " got no network of its own")};
   }
   if (address.empty()) {
-    const auto free = free_address();
-    if (!free) return free.error();
-    address = *free;
+    std::vector<Fd> held;
+    const auto port = tools::draw_port(held);
+    if (!port) return port.error();
+    address = concat("127.0.0.1:", *port);
   }
   replicas_[number];
   return Configuration::Replica{number, address, *key, added};
