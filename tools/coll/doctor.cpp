@@ -1,14 +1,14 @@
 #include "tools/coll/doctor.h"
 
-#include <cstdio>
+#include <algorithm>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "base/text.h"
 #include "os/process.h"
 #include "tools/coll/mpi.h"
+#include "tools/finding.h"
 
 namespace piracema::tools {
 
@@ -37,56 +37,39 @@ std::string compiler_of(const std::string& family, const std::string& launcher) 
   return std::filesystem::exists(beside, ignored) ? beside.string() : "";
 }
 
-nlohmann::ordered_json finding_of(const Family& family) {
-  nlohmann::ordered_json line{{"what", family.mpi}, {"ok", false}, {"needed", false}};
+Finding finding_of(const Family& family) {
+  Finding finding{.part = "coll", .what = family.mpi};
   const std::string launcher = launcher_of(family.name);
   if (launcher.empty()) {
-    line["text"] = "no launcher";
-    line["fix"] = concat("sudo apt install ", std::string_view(family.package));
-    return line;
+    finding.text = "no launcher";
+    finding.fix = concat("sudo apt install ", std::string_view(family.package));
+    return finding;
   }
   const std::string compiler = compiler_of(family.name, launcher);
-  line["text"] = concat(launcher, ", ", compiler.empty() ? "no mpicc" : compiler);
+  finding.text = concat(launcher, ", ", compiler.empty() ? "no mpicc" : compiler);
   const auto library = library_of(family.name);
-  line["ok"] = library.ok();
+  finding.ok = library.ok();
   if (!library) {
-    line["text"] = concat(line["text"].get<std::string>(), "; ", library.error().message);
-    line["fix"] = "sudo apt install piracema-mpi";
+    finding.text += concat("; ", library.error().message);
+    finding.fix = "sudo apt install piracema-mpi";
   }
-  return line;
+  return finding;
 }
 
 }  // namespace
 
 int coll_doctor(bool as_json) {
-  nlohmann::ordered_json lines = nlohmann::ordered_json::array();
-  bool any = false;
-  for (const Family& family : families) {
-    lines.push_back(finding_of(family));
-    any = any || lines.back()["ok"].get<bool>();
-  }
-  if (!any) {
+  std::vector<Finding> findings;
+  for (const Family& family : families) findings.push_back(finding_of(family));
+  if (std::ranges::none_of(findings, &Finding::ok)) {
     // One will do, so neither is needed by itself.
-    lines.push_back({{"what", "an MPI"},
-                     {"ok", false},
-                     {"needed", true},
-                     {"text", "want Open MPI or MPICH, and the library for it"},
-                     {"fix", "sudo apt install openmpi-bin piracema-mpi"}});
+    findings.push_back({.part = "coll",
+                        .what = "an MPI",
+                        .needed = true,
+                        .text = "want Open MPI or MPICH, and the library for it",
+                        .fix = "sudo apt install openmpi-bin piracema-mpi"});
   }
-  if (as_json) {
-    std::printf("%s\n",
-                lines.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
-    return any ? 0 : 1;
-  }
-  for (const auto& line : lines) {
-    const char* state = line["ok"].get<bool>()       ? "ok"
-                        : line["needed"].get<bool>() ? "MISSING"
-                                                     : "-";
-    const std::string fix = line.contains("fix") ? "; " + line["fix"].get<std::string>() : "";
-    std::printf("%-8s %-11s %s%s\n", state, line["what"].get<std::string>().c_str(),
-                line["text"].get<std::string>().c_str(), fix.c_str());
-  }
-  return any ? 0 : 1;
+  return print_findings(findings, as_json);
 }
 
 }  // namespace piracema::tools

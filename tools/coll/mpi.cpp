@@ -1,28 +1,15 @@
 #include "tools/coll/mpi.h"
 
-#include <array>
-#include <cstdio>
 #include <filesystem>
-#include <memory>
 
 #include "base/text.h"
+#include "os/helper.h"
 
 namespace piracema::tools {
 
-std::string first_words_of(const std::string& program) {
-  // The name comes from the command line of the same user who runs this.
-  std::string quoted = "'";
-  for (const char c : program) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  const auto close = [](std::FILE* file) { ::pclose(file); };
-  const std::unique_ptr<std::FILE, decltype(close)> pipe(
-      ::popen((quoted + "' --version 2>&1").c_str(), "re"), close);
-  std::array<char, 4'096> text;
-  const std::size_t length = pipe ? std::fread(text.data(), 1, text.size(), pipe.get()) : 0;
-  return std::string(text.data(), length);
-}
-
 std::string mpi_of(const std::string& launcher) {
-  const std::string words = first_words_of(launcher);
+  const auto end = ckpt::run_helper({launcher, "--version"});
+  const std::string words = end ? end->output : "";
   if (words.find("Open MPI") != std::string::npos || words.find("OpenRTE") != std::string::npos) {
     return "openmpi";
   }

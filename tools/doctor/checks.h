@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "tools/doctor/finding.h"
 #include "tools/doctor/machine.h"
+#include "tools/finding.h"
 
 /// What `piracema doctor` makes of what it has seen. Pure.
 namespace piracema::tools {

@@ -50,9 +50,8 @@ std::vector<Finding> ask(const Product& product) {
 
 void print(const std::vector<Finding>& all, const std::vector<std::string>& lacking) {
   for (const Finding& one : all) {
-    const char* const state = one.ok ? "ok" : one.needed ? "MISSING" : "-";
     std::printf(
-        "%-8s %-8s %-11s %s\n", one.part.c_str(), state, one.what.c_str(),
+        "%-8s %-8s %-11s %s\n", one.part.c_str(), state_of(one), one.what.c_str(),
         one.fix.empty() ? one.text.c_str() : concat(one.text, "; mend it: ", one.fix).c_str());
   }
   if (lacking.empty()) {
