@@ -32,6 +32,7 @@ import time
 
 ITEMS_MAX = 4000
 STOPPED = 75  # With a snapshot to go on from.
+NO_SNAPSHOT = "nothing to resume: "
 COUNTED = ["kills", "freezes", "stops", "coordinators killed", "resumed", "begun anew"]
 
 
@@ -115,6 +116,7 @@ class Job:
         resume = False
         with open(self.folder / "errors", "w") as errors:
             while True:
+                said = os.stat(errors.fileno()).st_size
                 words = ["--resume"] if resume else []
                 life = Life(self.command + words + self.program, f"{os.getpid()}-{self.seed}", errors)
                 try:
@@ -123,8 +125,8 @@ class Job:
                     self.end_all(life)
                 if code == 0:
                     break
-                if resume and code == 3 and not self.has_snapshot:
-                    # It was hit before its first snapshot: there is nothing to go on with.
+                if resume and code == 3 and not self.has_snapshot and self.has_said(NO_SNAPSHOT, said):
+                    # It was hit before its first snapshot.
                     shutil.rmtree(self.folder / "snapshots", ignore_errors=True)
                     resume = False
                     self.counts["begun anew"] += 1
@@ -137,6 +139,10 @@ class Job:
         out = (self.folder / "out").read_bytes()
         if out != self.reference[self.items]:
             raise Wrong("its output is another one")
+
+    def has_said(self, text, since):
+        """Whether its processes wrote that to standard error after so many bytes."""
+        return text in (self.folder / "errors").read_bytes()[since:].decode(errors="replace")
 
     def live(self, life, hits):
         """Until it ends: its exit code, those that our hit excuses, and the hits that are left."""
