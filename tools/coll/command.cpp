@@ -40,7 +40,10 @@ CollCommand::CollCommand(CLI::App& app) {
   coll_->add_option("--engine", engine_, "auto, tree, mst, two-level, binomial, native");
   coll_->add_option("--report", report_, "File for what was known and done, as JSON");
   coll_->add_option("--emulate", emulate_, "For tests: file of link delays");
-  coll_->add_option("--mpi", mpi_, "openmpi or mpich; default: asks the launcher");
+  coll_->add_option(
+      "--mpi", mpi_,
+      "openmpi, mpich, or an MPI in another place by its name (see piracema coll doctor); "
+      "default: the launcher's own");
   coll_->add_option(
       "--library", library_,
       "libpiracema_coll.so for an MPI in another prefix; default: beside this command");
@@ -84,6 +87,17 @@ int CollCommand::run() {
   return start(std::move(words));
 }
 
+Result<std::string> CollCommand::find_library(const std::string& launcher,
+                                              const std::string& mpi) const {
+  if (!library_.empty()) {
+    if (std::filesystem::exists(library_)) return library_;
+    return Error{Errc::config, concat("--library: there is no ", library_)};
+  }
+  const auto found = mpi_.empty() ? library_for(launcher, mpi) : library_called(mpi_);
+  if (!found) return found.error();
+  return found->file.string();
+}
+
 int CollCommand::start(std::vector<std::string> command) {
   const auto checked = coll::read_settings([&](const char* name) -> const char* {
     return std::string_view(name) == "PIRACEMA_COLL_ENGINE" && !engine_.empty() ? engine_.c_str()
@@ -95,7 +109,7 @@ int CollCommand::start(std::vector<std::string> command) {
                "'"));
     return 2;
   }
-  const std::string mpi = mpi_.empty() ? mpi_of(command.front()) : mpi_;
+  const std::string mpi = mpi_.empty() ? mpi_of(command.front()) : mpi_.substr(0, mpi_.find('-'));
   if (mpi != "openmpi" && mpi != "mpich") {
     log(Level::error, concat("'", command.front(),
                              "' does not say which MPI it is of: want --mpi "
@@ -109,11 +123,7 @@ int CollCommand::start(std::vector<std::string> command) {
                              command.front(), "' starts programs of ", mpi));
     return 3;
   }
-  const auto library = library_.empty() ? library_of(mpi) : Result<std::string>(library_);
-  if (!library_.empty() && !std::filesystem::exists(library_)) {
-    log(Level::error, concat("--library: there is no ", library_));
-    return 3;
-  }
+  const auto library = find_library(command.front(), mpi);
   if (!library) {
     log(Level::error, library.error().message);
     return 3;

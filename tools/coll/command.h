@@ -1,5 +1,7 @@
 #pragma once
 
+#include <piracema/error.h>
+
 #include <CLI/App.hpp>
 #include <string>
 #include <vector>
@@ -21,6 +23,8 @@ class CollCommand {
 
  private:
   int start(std::vector<std::string> command);
+  /// The file to preload under the ranks of this launcher, whose family is `mpi`.
+  Result<std::string> find_library(const std::string& launcher, const std::string& mpi) const;
 
   CLI::App* coll_ = nullptr;
   std::vector<std::string> launcher_;

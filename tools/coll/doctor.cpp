@@ -47,7 +47,7 @@ Finding finding_of(const Family& family) {
   }
   const std::string compiler = compiler_of(family.name, launcher);
   finding.text = concat(launcher, ", ", compiler.empty() ? "no mpicc" : compiler);
-  const auto library = library_of(family.name);
+  const auto library = library_for(launcher, family.name);
   finding.ok = library.ok();
   if (!library) {
     finding.text += concat("; ", library.error().message);
@@ -56,11 +56,25 @@ Finding finding_of(const Family& family) {
   return finding;
 }
 
+/// An MPI in a place of its own, for which this build has a library.
+Finding finding_of(const CollLibrary& library) {
+  const auto launcher = library.bin / "mpirun";
+  std::error_code ignored;
+  Finding finding{.part = "coll", .what = library.mpi};
+  finding.ok = std::filesystem::exists(launcher, ignored);
+  finding.text = finding.ok ? launcher.string() : concat("no ", launcher.string());
+  if (!finding.ok) finding.fix = "install that MPI there again, or build Piracema without it";
+  return finding;
+}
+
 }  // namespace
 
 int coll_doctor(bool as_json) {
   std::vector<Finding> findings;
   for (const Family& family : families) findings.push_back(finding_of(family));
+  for (const CollLibrary& library : coll_libraries()) {
+    if (library.mpi != library.family()) findings.push_back(finding_of(library));
+  }
   if (std::ranges::none_of(findings, &Finding::ok)) {
     // One will do, so neither is needed by itself.
     findings.push_back({.part = "coll",

@@ -77,6 +77,7 @@ std::string mpi_of_program(const std::string& program) {
            std::string::npos;
   };
   if (has("libmpi.so.40")) return "openmpi";
+  if (has("libmpi_abi.so.1")) return "the standard ABI of MPI 5 (libmpi_abi.so.1)";
   if (has("libmpich.so.12") || has("libmpi.so.12")) return "mpich";
   return "";
 }

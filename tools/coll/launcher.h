@@ -10,8 +10,8 @@ namespace piracema::tools {
 /// 3 with a line if it cannot be started.
 int run_launcher(const std::vector<std::string>& words);
 
-/// Which MPI a program is linked with, "openmpi" or "mpich"; empty where that cannot be said: a
-/// script, or one that loads it later.
+/// Which MPI a program is linked with: "openmpi", "mpich", or words for one that there is no
+/// library for; empty where that cannot be said: a script, or one that loads it later.
 std::string mpi_of_program(const std::string& program);
 
 }  // namespace piracema::tools

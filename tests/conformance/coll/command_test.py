@@ -1,7 +1,10 @@
 #!/usr/bin/env python3
 """`piracema coll`: what it refuses, and a job from its start to its report.
 
-    command_test.py PIRACEMA PROGRAM OTHER   (the conformance programs of Open MPI and MPICH, or "none")
+    command_test.py PIRACEMA PROGRAM OTHER [MPI PLACE]...
+
+PROGRAM and OTHER are the conformance programs of Open MPI and MPICH, or "none"; an MPI in another place by its name
+and the prefix.
 """
 
 import json
@@ -12,7 +15,7 @@ import sys
 import tempfile
 
 SKIPPED = 77
-piracema, program, other = sys.argv[1:]
+piracema, program, other, *places = sys.argv[1:]
 failed = 0
 
 
@@ -37,6 +40,14 @@ with tempfile.TemporaryDirectory() as name:
     expect(2, "unknown option '--fast'", "--fast", "--", "mpirun")
     expect(2, "--engine: want auto", "--engine", "fast", "--", "mpirun")
     expect(3, "does not say which MPI", "--", "true")
+    expect(3, "no libpiracema_coll.so for openmpi-1.2 beside this command", "--mpi", "openmpi-1.2", "--", "mpirun")
+    # Another Open MPI than ours would have the program run with ours.
+    elsewhere = folder / "bin" / "mpirun"
+    elsewhere.parent.mkdir()
+    elsewhere.write_text('#!/bin/sh\necho "mpirun (Open MPI) 4.1.4"\n')
+    elsewhere.chmod(0o755)
+    expect(3, f"no libpiracema_coll.so for the MPI of {elsewhere}: this build has those for ", "--", elsewhere, "a")
+    expect(3, f"-DPIRACEMA_MPICC={elsewhere.parent}/mpicc", "--", elsewhere, "a")
     expect(2, "want piracema coll report", "report")
     expect(3, "cannot read the report", "report", folder / "nothing")
     tree = {"at_s": 1, "root": 0, "bytes": 4, "expected_ms": 1, "binomial_ms": 2}
@@ -89,5 +100,11 @@ with tempfile.TemporaryDirectory() as name:
     expect(0, "links of rank 0", "report", report)
     expect(0, "digraph tree", "report", "--dot", report)
     expect(0, "collective calls of rank 0, ", "report", report)
+
+    for mpi, place in zip(places[::2], places[1::2]):
+        launcher = [f"{place}/bin/mpirun", *(["--allow-run-as-root"] if mpi.startswith("openmpi") else [])]
+        python = [f"{place}/bin/python3", "-c", "from mpi4py import MPI; print(MPI.COMM_WORLD.allreduce(20))"]
+        expect(0, "40", "--engine", "tree", "--", *launcher, "-n", "2", *python)
+        expect(0, "intercepted 2 of 2 collective", "--engine", "tree", "--", *launcher, "-n", "2", *python)
 
 sys.exit(1 if failed else 0)
