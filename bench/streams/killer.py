@@ -32,7 +32,8 @@ import time
 
 ITEMS_MAX = 4000
 STOPPED = 75  # With a snapshot to go on from.
-NO_SNAPSHOT = "nothing to resume: "
+# It was hit before its first snapshot, or before there was a place for them.
+NO_SNAPSHOT = ("nothing to resume: ", "want a snapshot directory, found nothing")
 COUNTED = ["kills", "freezes", "stops", "coordinators killed", "resumed", "begun anew"]
 
 
@@ -140,9 +141,10 @@ class Job:
         if out != self.reference[self.items]:
             raise Wrong("its output is another one")
 
-    def has_said(self, text, since):
-        """Whether its processes wrote that to standard error after so many bytes."""
-        return text in (self.folder / "errors").read_bytes()[since:].decode(errors="replace")
+    def has_said(self, texts, since):
+        """Whether its processes wrote one of these to standard error after so many bytes."""
+        said = (self.folder / "errors").read_bytes()[since:].decode(errors="replace")
+        return any(text in said for text in texts)
 
     def live(self, life, hits):
         """Until it ends: its exit code, those that our hit excuses, and the hits that are left."""

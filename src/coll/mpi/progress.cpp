@@ -14,12 +14,6 @@ namespace {
 /// Between two looks at what has come. The program's own work matters more.
 constexpr std::chrono::microseconds look_every{50};
 
-bool is_named(MPI_Datatype type) {
-  int integers = 0, addresses = 0, types = 0, combiner = 0;
-  must(PMPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner));
-  return combiner == MPI_COMBINER_NAMED;
-}
-
 }  // namespace
 
 int answer_for_request(void* state, MPI_Status* status) {

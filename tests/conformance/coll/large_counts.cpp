@@ -38,6 +38,26 @@ int main(int argc, char** argv) {
     MPI_Ibcast_c(&value, 1, MPI_LONG, root, MPI_COMM_WORLD, &request);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
     check(value == of(root), "another value");
+    doing = "types of large counts";
+    // Every second number, twice: small enough for one message, and in segments.
+    for (const MPI_Count half : {MPI_Count{2}, MPI_Count{100'000}}) {
+      MPI_Datatype second = MPI_DATATYPE_NULL;
+      MPI_Type_vector_c(half, 1, 2, MPI_LONG, &second);
+      MPI_Type_commit(&second);
+      for (const bool waits : {false, true}) {
+        std::vector<long> numbers(static_cast<std::size_t>(2 * half), me == root ? own : -1);
+        if (waits) {
+          MPI_Bcast_c(numbers.data(), 1, second, root, MPI_COMM_WORLD);
+        } else {
+          MPI_Ibcast_c(numbers.data(), 1, second, root, MPI_COMM_WORLD, &request);
+          MPI_Wait(&request, MPI_STATUS_IGNORE);
+        }
+        check(numbers.front() == of(root) && numbers[numbers.size() - 2] == of(root),
+              "another value");
+        check(me == root || numbers.back() == -1, "a hole was written to");
+      }
+      MPI_Type_free(&second);
+    }
     doing = "reductions";
     long sum = -1;
     MPI_Allreduce_c(&own, &sum, 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);

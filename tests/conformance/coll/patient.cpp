@@ -8,6 +8,17 @@
 
 namespace {
 
+using Progress = unsigned (*)(void*);
+
+/// A program that loads MPI itself, as Python does, keeps UCX's names from the loader's search.
+Progress find_progress() {
+  if (void* const found = ::dlsym(RTLD_NEXT, "ucp_worker_progress")) {
+    return reinterpret_cast<Progress>(found);
+  }
+  void* const ucx = ::dlopen("libucp.so.0", RTLD_LAZY | RTLD_NOLOAD);
+  return reinterpret_cast<Progress>(::dlsym(ucx, "ucp_worker_progress"));
+}
+
 void nap() { std::this_thread::sleep_for(std::chrono::microseconds(50)); }
 
 }  // namespace
@@ -20,8 +31,7 @@ extern "C" __attribute__((visibility("default"))) int sched_yield() noexcept {
 
 /// MPICH's ask UCX whether something has come, again and again.
 extern "C" __attribute__((visibility("default"))) unsigned ucp_worker_progress(void* worker) {
-  using Progress = unsigned (*)(void*);
-  static const auto theirs = reinterpret_cast<Progress>(::dlsym(RTLD_NEXT, "ucp_worker_progress"));
+  static const Progress theirs = find_progress();
   static thread_local int in_vain = 0;
   const unsigned came = theirs(worker);
   in_vain = came > 0 ? 0 : in_vain + 1;

@@ -7,13 +7,10 @@
 namespace piracema::coll::mpi {
 
 bool is_plain(MPI_Datatype type) {
-  int integers = 0, addresses = 0, types = 0, combiner = 0;
-  must(PMPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner));
   MPI_Count size = 0, low = 0, extent = 0;
   must(PMPI_Type_size_x(type, &size));
   must(PMPI_Type_get_extent_x(type, &low, &extent));
-  // A derived type may have its parts in another order.
-  return combiner == MPI_COMBINER_NAMED && low == 0 && size == extent;
+  return is_named(type) && low == 0 && size == extent;
 }
 
 Segments::Segments(const Exchange& exchange, Data data, std::uint64_t bytes,
