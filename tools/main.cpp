@@ -92,6 +92,7 @@ struct CommandLine {
 
   RunCommand command;
   std::string settings_file;
+  std::string http, http_token;
   std::string snapshots_directory;
   bool verify = false;
   bool json = false;
@@ -194,6 +195,15 @@ void CommandLine::add_run() {
              "An operator that is at one item for longer is taken for\n"
              "stuck: its process is replaced, and the item counts as one\n"
              "that brings it down; default: it is only told of, after 10s");
+  run_app
+      ->add_flag("--http", http,
+                 "Show the job while it runs, by HTTP: page, figures for\n"
+                 "Prometheus, JSON. --http is any port of loopback, and said;\n"
+                 "--http=ADDRESS:PORT or --http=PORT is another one")
+      ->type_name("[=ADDRESS]");
+  add_parsed(*run_app, "--http-token", "FILE", http_token, parse_path,
+             "File with the token that HTTP asks for, 16 letters and\n"
+             "digits at least; needed beyond loopback");
   auto* quiet = run_app->add_flag("--quiet", command.quiet, "Only warnings and errors");
   run_app
       ->add_flag("--json", command.json,
@@ -249,6 +259,7 @@ int CommandLine::dispatch() {
   if (!command.groups.empty() && !command.hosts.empty()) {
     return fail(usage("--groups says where processes run, and --hosts as well: want one of them"));
   }
+  if (!http.empty()) command.http = observe::HttpOptions{http, http_token};
   command.job.settings.heartbeat_timeout = 5 * command.job.settings.heartbeat_interval;
   return run_command(std::move(command));
 }

@@ -1,10 +1,10 @@
 #pragma once
 
+#include <piracema/graph.h>
+
 #include <chrono>
 #include <cstdint>
 #include <string>
-
-#include <piracema/graph.h>
 
 namespace piracema {
 
@@ -30,6 +30,13 @@ struct RunOptions {
   /// Go on even from a snapshot in which the state of an operator has another layout than in this
   /// program: its `serialize` knows how to read it.
   bool allow_changed_state = false;
+  /// Shows the job to browsers, Prometheus and scripts at this address: "127.0.0.1:8080", a port of
+  /// loopback, or "on", which is any port; said at the start. Empty: nobody is served. Wants
+  /// libmicrohttpd. $PIRACEMA_HTTP rules if it is set.
+  std::string http;
+  /// File with the token that is wanted beyond loopback, for its owner alone. $PIRACEMA_HTTP_TOKEN
+  /// rules if it is set.
+  std::string http_token;
   /// Refuse a program that has state which is not saved (exit code 3), instead of saying so.
   bool strict = false;
 };

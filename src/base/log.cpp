@@ -4,6 +4,7 @@
 
 #include <cstdio>
 #include <ctime>
+#include <deque>
 #include <mutex>
 
 #include "base/log_time.h"
@@ -17,6 +18,11 @@ std::mutex mutex;
 LogSettings settings;
 std::string status_line;
 bool with_times = false;
+std::size_t lines_to_keep = 0;
+std::deque<LoggedLine> kept_lines;
+constexpr std::size_t kept_bytes_max = 2'000;
+
+}  // namespace
 
 const char* name_of(Level level) {
   switch (level) {
@@ -31,6 +37,8 @@ const char* name_of(Level level) {
   }
   return "";
 }
+
+namespace {
 
 std::string json_string(std::string_view text) {
   std::string out = "\"";
@@ -81,6 +89,14 @@ std::string as_text(Level level, std::string_view message) {
   return line + std::string(message) + '\n';
 }
 
+void keep(Level level, std::string_view message) {
+  timespec time{};
+  clock_gettime(CLOCK_REALTIME, &time);
+  if (kept_lines.size() >= lines_to_keep) kept_lines.pop_front();
+  kept_lines.push_back({static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec),
+                        level, std::string(message.substr(0, kept_bytes_max))});
+}
+
 // One write a line, so that the lines of several processes do not mix.
 void write_all(std::string_view text) {
   while (!text.empty()) {
@@ -109,9 +125,20 @@ LogSettings log_settings() {
   return settings;
 }
 
+void keep_log(std::size_t lines) {
+  std::lock_guard lock(mutex);
+  lines_to_keep = lines;
+}
+
+std::vector<LoggedLine> logged_lines() {
+  std::lock_guard lock(mutex);
+  return {kept_lines.begin(), kept_lines.end()};
+}
+
 void log(Level level, std::string_view message) {
   std::lock_guard lock(mutex);
   if (level < settings.least) return;
+  if (lines_to_keep != 0) keep(level, message);
   const std::string line = settings.json ? as_json(level, message) : as_text(level, message);
   if (status_line.empty()) {
     write_all(line);

@@ -16,6 +16,8 @@
 #include "control/coordinator.h"
 #include "flow/states.h"
 #include "loop/poller.h"
+#include "observe/http/server.h"
+#include "observe/status/recorder.h"
 #include "os/exit_guard.h"
 #include "os/patience.h"
 #include "run/worker/worker.h"
@@ -27,6 +29,8 @@ namespace {
 // An operator has so long to return when its job has failed, or was stopped with a snapshot: what
 // it does is not in that, and a source that waits for the world may do so for ever.
 constexpr std::chrono::milliseconds leave_timeout{1'000}, stop_timeout{100};
+constexpr std::chrono::milliseconds show_every{1'000};
+constexpr std::size_t log_lines_kept = 200;
 
 JobSettings settings_of(const RunOptions& options) {
   JobSettings settings;
@@ -51,6 +55,9 @@ class Embedded {
       if (auto opened = open_store(); !opened) return opened.error();
     }
     if (auto valid = validate(settings_); !valid) return valid.error();
+    if (!options_.http.empty()) {
+      if (auto served = serve(); !served) return served.error();
+    }
     coordinator_.emplace(settings_);
     worker_.emplace(graph_,
                     runtime::WorkerSettings{.store = beginning_.store.get(),
@@ -58,22 +65,60 @@ class Embedded {
                                             .back_bytes_max = options_.cycle_bytes},
                     [this](runtime::FromWorker message) {
                       poller_.post([this, message = std::move(message)]() mutable {
+                        if (recorder_) recorder_->heard(since_start(), 0, message);
                         tell(Said{0, 0, std::move(message)});
                       });
                     });
     tell(Tick{});
     tell(Joined{.graph = runtime::encode_shape(graph_.shape), .layouts = layouts_});
+    watch();
     beat();
     while (!finish_) {
       poller_.run_once(until_deadline());
       const auto deadline = coordinator_->next_deadline();
       if (!finish_ && deadline && *deadline <= now()) tell(Tick{});
     }
+    if (board_) board_->when_asked_to_stop({});
     leave();
     return *finish_;
   }
 
  private:
+  // Before there is a thread of the job: that of the server takes no signals.
+  Result<Done> serve() {
+    observe::JobFacts facts = observe::facts_of_this_process();
+    facts.command = observe::command_of_this_process();
+    facts.snapshots = settings_.snapshots;
+    facts.snapshot_interval = settings_.snapshot_interval;
+    facts.settings = {{"processes", "this one"}};
+    if (settings_.snapshots) facts.settings.emplace_back("snapshots", options_.snapshots);
+    board_.emplace(facts);
+    auto server = observe::HttpServer::start({options_.http, options_.http_token}, *board_);
+    if (!server) return Error{server.error().code, concat("http: ", server.error().message)};
+    server_ = *std::move(server);
+    log(Level::info, concat("the job is shown at ", server_->entrance()));
+    keep_log(log_lines_kept);
+    recorder_.emplace(std::move(facts));
+    board_->when_asked_to_stop([this] { poller_.post([this] { tell(StopRequested{}); }); });
+    return Done{};
+  }
+
+  // The graph is known.
+  void watch() {
+    if (!recorder_ || !coordinator_->job()) return;
+    tally_.plan(*coordinator_->job());
+    recorder_->plan(*coordinator_->job());
+    recorder_->joined(since_start(), 0, 0, static_cast<std::uint64_t>(::getpid()), "this process");
+    show();
+  }
+
+  void show() {
+    board_->publish(recorder_->look(since_start(), *coordinator_, tally_), now());
+    poller_.at(now() + show_every, [this] { show(); });
+  }
+
+  Time since_start() const { return now() - start_; }
+
   Result<Done> open_store() {
     auto beginning = begin_in(options_.snapshots, options_.resume);
     if (!beginning) return beginning.error();
@@ -138,6 +183,11 @@ class Embedded {
   void act(const Spawn&) {}
   void act(const Kill&) {}
   void act(const Tell& tell) {
+    if (recorder_) {
+      const Time at = since_start();
+      tally_.noted(at, tell.note);
+      recorder_->noted(at, tell.note);
+    }
     const auto* failed = std::get_if<ReplicaFailed>(&tell.note);
     if (failed != nullptr && settings_.snapshots) {
       const std::string at = failed->item ? concat(" at item ", *failed->item) : "";
@@ -150,7 +200,12 @@ class Embedded {
   }
 
   void beat() {
-    tell(Said{0, 0, worker_->heartbeat()});
+    runtime::Heartbeat heartbeat = worker_->heartbeat();
+    if (recorder_ && coordinator_->job()) {
+      tally_.heard(0, heartbeat, emitted_at_restore(*coordinator_));
+      recorder_->heard(since_start(), 0, heartbeat);
+    }
+    tell(Said{0, 0, std::move(heartbeat)});
     poller_.at(now() + settings_.heartbeat_interval, [this] { beat(); });
   }
 
@@ -175,6 +230,7 @@ class Embedded {
   const Graph& graph_;
   const RunOptions& options_;
   JobSettings settings_;
+  const Time start_ = now();
   net::Poller poller_;
   Beginning beginning_;
   std::vector<std::string> layouts_;
@@ -184,6 +240,12 @@ class Embedded {
   std::optional<runtime::Worker> worker_;
   std::optional<Finish> finish_;
   StopSignals stop_signals_;
+
+  /// Nothing, and nobody is served, unless RunOptions::http asks for it.
+  std::optional<observe::Board> board_;
+  Tally tally_;
+  std::optional<observe::Recorder> recorder_;
+  std::unique_ptr<observe::HttpServer> server_;
 };
 
 }  // namespace

@@ -66,6 +66,10 @@ Result<RunOptions> with_environment(RunOptions options) {
     if (!bytes) return Error{Errc::config, concat("PIRACEMA_CYCLE_BYTES: ", bytes.error().message)};
     options.cycle_bytes = *bytes;
   }
+  if (const std::string text = text_of("PIRACEMA_HTTP"); !text.empty()) options.http = text;
+  if (const std::string text = text_of("PIRACEMA_HTTP_TOKEN"); !text.empty()) {
+    options.http_token = text;
+  }
   return options;
 }
 

@@ -22,10 +22,52 @@ namespace piracema::tools {
 namespace {
 
 constexpr int stopped_with_snapshot = 75;
+constexpr std::size_t log_lines_kept = 200;
 
 int refuse(const Error& error) {
   log(Level::error, error.message);
   return 3;
+}
+
+observe::JobFacts facts_of(const RunCommand& command) {
+  const cluster::JobOptions& job = command.job;
+  observe::JobFacts facts = observe::facts_of_this_process();
+  facts.command = job.command;
+  facts.workers = job.settings.slots;
+  facts.snapshots = !job.snapshots.empty();
+  facts.snapshot_interval = job.settings.snapshot_interval;
+  const auto add = [&facts](const char* name, std::string value) {
+    if (!value.empty()) facts.settings.emplace_back(name, std::move(value));
+  };
+  const auto time = [](auto duration) {
+    return human_seconds(std::chrono::duration<double>(duration).count());
+  };
+  add("workers", std::to_string(job.settings.slots));
+  std::string hosts;
+  for (const auto& host : job.hosts) hosts += (hosts.empty() ? "" : ", ") + host.name;
+  add("hosts", hosts);
+  add("groups", command.groups);
+  add("transport", job.transport);
+  add("snapshots", job.snapshots.empty() ? "none" : job.snapshots);
+  if (facts.snapshots) {
+    add("every", time(job.settings.snapshot_interval));
+    add("keep", std::to_string(job.settings.snapshots_kept));
+  }
+  add("heartbeat", time(job.settings.heartbeat_interval));
+  add("dead letters", job.dead_letters);
+  if (job.threads != 0) add("threads", std::to_string(job.threads));
+  return facts;
+}
+
+void tell_where(const RunCommand& command, const observe::HttpServer& server) {
+  if (command.json) {
+    const nlohmann::ordered_json line = {
+        {"event", "http"}, {"address", server.address().text()}, {"entrance", server.entrance()}};
+    std::fputs(line_of(line).c_str(), stdout);
+    std::fflush(stdout);
+  } else if (!command.quiet) {
+    log(Level::info, concat("the job is shown at ", server.entrance()));
+  }
 }
 
 void print_end(const RunCommand& command, const cluster::JobReport& report) {
@@ -87,6 +129,19 @@ int run_command(RunCommand command) {
   if (!command.stats.empty()) {
     stats.open(command.stats);
     if (!stats) return refuse({Errc::config, with_errno("--stats " + command.stats)});
+  }
+
+  std::optional<observe::Board> board;
+  std::unique_ptr<observe::HttpServer> server;
+  if (command.http) {
+    board.emplace(facts_of(command));
+    command.job.board = &*board;
+    auto started = observe::HttpServer::start(*command.http, *board);
+    if (!started) return refuse({started.error().code, "--http: " + started.error().message});
+    server = *std::move(started);
+    tell_where(command, *server);
+    // From here on: that line has the token, and everybody on this machine may read these.
+    keep_log(log_lines_kept);
   }
 
   cluster::JobReport report;

@@ -1,9 +1,11 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "cluster/driver/driver.h"
+#include "observe/http/server.h"
 
 namespace piracema::tools {
 
@@ -19,6 +21,8 @@ struct RunCommand {
   std::vector<std::string> hosts;
   /// File for the statistics as JSON; empty: none.
   std::string stats;
+  /// Where the job is shown by HTTP while it runs, as HttpOptions has it; nothing: nowhere.
+  std::optional<observe::HttpOptions> http;
   /// Warnings and errors only.
   bool quiet = false;
   /// Notes and summary as JSON lines on standard output.

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "cluster/driver/report.h"
+#include "observe/status/report.h"
 
 namespace piracema::tools {
 

@@ -5,7 +5,7 @@
 
 #include "base/clock.h"
 #include "cluster/driver/driver.h"
-#include "cluster/driver/report.h"
+#include "observe/status/report.h"
 
 namespace piracema::tools {
 

@@ -73,8 +73,12 @@ void DriverLoop::act(const FindSnapshot& wanted) {
 }
 
 void DriverLoop::act(const Tell& what) {
-  tally_.noted(since_start(), what.note);
-  observer_.noted(since_start(), what.note);
+  const Time at = since_start();
+  tally_.noted(at, what.note);
+  if (recorder_) recorder_->noted(at, what.note);
+  // What has just happened is shown at the next look.
+  next_show_ = start_;
+  observer_.noted(at, what.note);
 }
 
 void DriverLoop::act(const Finish& finished) {

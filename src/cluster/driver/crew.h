@@ -89,6 +89,11 @@ class Crew {
 
   /// The process that has the slot now, if it lives.
   std::optional<Id> newest(Slot slot) const;
+  /// Where an agent has started it; none: here, or nobody knows it.
+  std::optional<std::size_t> host_of(Id id) const {
+    const auto found = members_.find(id);
+    return found == members_.end() ? std::nullopt : found->second.host;
+  }
   std::size_t size() const { return members_.size(); }
 
  private:

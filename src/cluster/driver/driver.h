@@ -5,10 +5,11 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "cluster/driver/report.h"
 #include "control/coordinator_job.h"
 #include "control/coordinator_settings.h"
 #include "host/host_names.h"
+#include "observe/status/board.h"
+#include "observe/status/report.h"
 
 namespace piracema::cluster {
 
@@ -53,6 +54,9 @@ struct JobOptions {
   bool output_to_error = false;
   /// Workers of this host get this process's standard input; else theirs is empty.
   bool hand_on_input = false;
+  /// Where what is known of the job is shown while it runs, and by which it may be stopped; null:
+  /// nobody looks. It outlives the job.
+  observe::Board* board = nullptr;
 };
 
 /// Looks on. Called on the thread of `run_job`; must not block. Times are since the start.

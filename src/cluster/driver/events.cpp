@@ -41,6 +41,11 @@ Result<Done> DriverLoop::expected(const runtime::Hello& hello) {
 
 net::Connection::Events DriverLoop::joined(const runtime::Hello& hello, Door::Line line) {
   const Crew::Id id{hello.slot, hello.incarnation};
+  if (recorder_) {
+    const auto host = crew_.host_of(id);
+    recorder_->joined(since_start(), hello.slot, hello.incarnation, hello.pid,
+                      host ? options_.hosts[*host].name : "this host");
+  }
   crew_.join(id, std::move(line));
   crew_.heard(id, time());
   world_joined_ = true;
@@ -68,6 +73,7 @@ void DriverLoop::first_joined(const runtime::Hello& hello) {
 void DriverLoop::plan(const Job& job) {
   planned_ = true;
   tally_.plan(job);
+  if (recorder_) recorder_->plan(job);
   for (const KillOrder& order : options_.kills) {
     if (auto found = find_replica(job, order); !found) return finish(found.error());
   }
@@ -93,18 +99,13 @@ void DriverLoop::heard(Crew::Id id, const wire::Frame& frame) {
   if (!message) return garbled(id, message.error().message);
   crew_.heard(id, time());
   tell(Said{id.first, id.second, *message});
+  // What a process of old says is not of the one that has its slot now.
+  if (recorder_ && crew_.newest(id.first) == id)
+    recorder_->heard(since_start(), id.first, *message);
   const auto* heartbeat = std::get_if<runtime::Heartbeat>(&*message);
   if (heartbeat == nullptr || !planned_) return;
-  tally_.heard(id.first, *heartbeat, emitted_at_restore());
+  tally_.heard(id.first, *heartbeat, emitted_at_restore(*coordinator_));
   if (coordinator_->phase() == Phase::running) inject_kills();
-}
-
-std::uint64_t DriverLoop::emitted_at_restore() const {
-  std::uint64_t items = coordinator_->items_emitted();
-  for (const runtime::Progress& progress : coordinator_->progress()) {
-    if (is_source(coordinator_->job()->role(progress.replica))) items -= progress.items_out;
-  }
-  return items;
 }
 
 void DriverLoop::inject_kills() {
@@ -149,6 +150,10 @@ void DriverLoop::signalled(int number) {
     return finish(128 + number, "ended at once by a signal");
   }
   stop_signal_ = number;
+  stop();
+}
+
+void DriverLoop::stop() {
   observer_.stopping(since_start());
   tell(StopRequested{});
 }

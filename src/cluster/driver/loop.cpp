@@ -14,7 +14,7 @@ namespace piracema::cluster {
 
 namespace {
 
-constexpr std::chrono::milliseconds look_every{250};
+constexpr std::chrono::milliseconds look_every{250}, show_every{1'000};
 
 int exit_code(Errc code) {
   switch (code) {
@@ -60,6 +60,10 @@ DriverLoop::DriverLoop(const JobOptions& options, JobObserver& observer,
                  }}) {}
 
 JobReport DriverLoop::run() {
+  if (options_.board != nullptr) {
+    recorder_ = std::make_unique<observe::Recorder>(options_.board->latest()->facts);
+    options_.board->when_asked_to_stop([this] { poller_.post([this] { stop(); }); });
+  }
   if (auto prepared = prepare(); !prepared) {
     finish(prepared.error());
   } else {
@@ -67,6 +71,7 @@ JobReport DriverLoop::run() {
     tell(Tick{});
   }
   while (!finish_) turn();
+  if (options_.board != nullptr) options_.board->when_asked_to_stop({});
   // What was asked of the store is done before anybody hears that the job is over.
   store_thread_.reset();
   wait_for_all();
@@ -150,7 +155,8 @@ Result<Done> DriverLoop::open_door() {
 
 void DriverLoop::prepare_launch(const Doorway& doorway) {
   launch_ = {.command = options_.command,
-             .environment = {"PIRACEMA_GRAPH_FD=", "PIRACEMA_STDIN=", concat("PIRACEMA_COORDINATOR=", doorway.address),
+             .environment = {"PIRACEMA_GRAPH_FD=", "PIRACEMA_STDIN=",
+                             concat("PIRACEMA_COORDINATOR=", doorway.address),
                              concat("PIRACEMA_TOKEN=", doorway.token),
                              concat("PIRACEMA_SNAPSHOTS=", options_.snapshots),
                              concat("PIRACEMA_DEAD_LETTERS=", options_.dead_letters),
@@ -200,6 +206,13 @@ void DriverLoop::look() {
   crew_.kill_stopped_starters(*frozen_, options_.settings.heartbeat_timeout);
   look_at_hosts();
   if (planned_) observer_.progressed(since_start(), tally_.report);
+  show();
+}
+
+void DriverLoop::show() {
+  if (!recorder_ || *frozen_ < next_show_) return;
+  next_show_ = *frozen_ + show_every;
+  options_.board->publish(recorder_->look(since_start(), *coordinator_, tally_), now());
 }
 
 void DriverLoop::give_up_joining() {
@@ -241,6 +254,9 @@ JobReport DriverLoop::make_report() {
   report.code = finish_->code;
   report.why = finish_->why;
   report.took = since_start();
+  if (recorder_) {
+    options_.board->publish(recorder_->end(report.took, report.code, report.why, report), now());
+  }
   struct rusage own {};
   ::getrusage(RUSAGE_SELF, &own);
   for (const timeval& used : {own.ru_utime, own.ru_stime}) {

@@ -15,12 +15,13 @@
 #include "cluster/driver/snapshots.h"
 #include "cluster/driver/stop_signals.h"
 #include "cluster/driver/store_thread.h"
-#include "cluster/driver/tally.h"
 #include "cluster/driver/world_directory.h"
 #include "control/coordinator.h"
 #include "host/directory_mark.h"
 #include "host/host_probe.h"
 #include "loop/poller.h"
+#include "observe/status/recorder.h"
+#include "observe/status/tally.h"
 
 namespace piracema::cluster {
 
@@ -44,6 +45,7 @@ class DriverLoop {
   void vouch();
   void look();
   void give_up_joining();
+  void show();
   Time time();
   Time since_start() { return time() - start_; }
   void tell(const Event& event);
@@ -94,10 +96,10 @@ class DriverLoop {
   void plan(const Job&);
   void heard(Crew::Id id, const wire::Frame& frame);
   void garbled(Crew::Id id, const std::string& why);
-  std::uint64_t emitted_at_restore() const;
   void inject_kills();
   void exited(const Exited&, const Exit&);
   void signalled(int number);
+  void stop();
 
   const JobOptions& options_;
   JobObserver& observer_;
@@ -106,6 +108,10 @@ class DriverLoop {
   net::Poller poller_;
   Signals signals_;
   Tally tally_;
+  /// Null when nobody looks on.
+  std::unique_ptr<observe::Recorder> recorder_;
+  /// When it shows what it knows next.
+  Time next_show_ = start_;
   Crew crew_;
   Beginning beginning_;
   std::unique_ptr<Coordinator> coordinator_;

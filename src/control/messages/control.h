@@ -45,8 +45,8 @@ struct Ready {
   auto fields() { return std::tie(epoch); }
 };
 
-/// How far a process is with going back. Sent with each heartbeat until it is Ready: to load a large
-/// state takes as long as it takes.
+/// How far a process is with going back. Sent with each heartbeat until it is Ready: to load a
+/// large state takes as long as it takes.
 struct Restoring {
   Epoch epoch = 0;
   /// Replicas that are still at what their operators did before.
@@ -114,8 +114,10 @@ struct FirstOutput {
 struct Progress {
   ReplicaId replica = 0;
   std::uint64_t items_in = 0, items_out = 0, bytes_in = 0, bytes_out = 0;
-  /// Time inside the user's code.
-  std::uint64_t busy_ns = 0;
+  /// Time inside the user's code, and time that it waited for room at its receivers.
+  std::uint64_t busy_ns = 0, blocked_ns = 0;
+  /// Packets that have come and wait for their turn.
+  std::uint32_t queued = 0;
   /// How much of its input a source has read, in parts per million; above 1'000'000: unknown.
   std::uint32_t read_ppm = 0;
   /// Grows when the user's code is called, when it returns, and before and after it waits for room:
@@ -125,8 +127,8 @@ struct Progress {
   static constexpr std::uint64_t no_item = ~std::uint64_t{0};
   std::uint64_t item = no_item;
   auto fields() {
-    return std::tie(replica, items_in, items_out, bytes_in, bytes_out, busy_ns, read_ppm, calls,
-                    item);
+    return std::tie(replica, items_in, items_out, bytes_in, bytes_out, busy_ns, blocked_ns, queued,
+                    read_ppm, calls, item);
   }
 };
 

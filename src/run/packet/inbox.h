@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <utility>
 #include <vector>
@@ -26,6 +27,8 @@ class Inbox {
     queue_of(input).push_back({input, std::move(packet)});
   }
 
+  /// Packets that may be handled, but for those that were set aside.
+  std::uint32_t size() const { return static_cast<std::uint32_t>(front_.size() + back_.size()); }
   bool empty() const { return front_.empty() && back_.empty(); }
 
   /// The next one. What came by back edges goes first, so that a cycle does not fill up.

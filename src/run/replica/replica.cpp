@@ -24,9 +24,27 @@ constexpr Time timer_rest_longest = std::chrono::seconds(1);
 }  // namespace
 
 void Counters::clear() {
-  for (auto* counter : {&items_in, &items_out, &bytes_in, &bytes_out, &busy_ns}) counter->store(0);
+  for (auto* counter : {&items_in, &items_out, &bytes_in, &bytes_out, &busy_ns, &blocked_ns}) {
+    counter->store(0);
+  }
+  blocked_since.store(0);
+  queued.store(0);
   read_ppm.store(0);
   calls.store(0);
+}
+
+void Counters::wait_for_room(bool waits, Time now) {
+  constexpr auto relaxed = std::memory_order_relaxed;
+  if (!waits) blocked_ns.store(blocked_by(now), relaxed);
+  blocked_since.store(waits ? std::max(now, Time(1)).count() : 0, relaxed);
+}
+
+std::uint64_t Counters::blocked_by(Time now) const {
+  constexpr auto relaxed = std::memory_order_relaxed;
+  const Time since(blocked_since.load(relaxed));
+  const std::uint64_t before = blocked_ns.load(relaxed);
+  if (since == Time{} || now <= since) return before;
+  return before + static_cast<std::uint64_t>((now - since).count());
 }
 
 Replica::Replica(ReplicaId self, const flow::ReplicaPlan& plan, const Graph& graph,
@@ -106,13 +124,16 @@ void Replica::receive(ReplicaId from, Packet packet) {
   ENSURE(input);
   if (plan_.inputs[*input].back) return receive_back(*input, std::move(packet));
   inbox_.put(*input, std::move(packet));
+  counters_.queued.store(inbox_.size(), std::memory_order_relaxed);
 }
 
 Replica::Next Replica::step() {
   if (failed_) return Next::wait;
   outbox_.pump();
   if (serve_requests()) return Next::again;
-  if (ended_ || outbox_.must_wait()) return Next::wait;
+  const bool no_room = !ended_ && outbox_.must_wait();
+  if (no_room != counters_.waits_for_room()) counters_.wait_for_room(no_room, port_.now());
+  if (ended_ || no_room) return Next::wait;
   called_timer_ = call_timer();
   if (called_timer_) return Next::again;
   if (is_source(node_.role)) return produce();
@@ -123,6 +144,7 @@ Replica::Next Replica::step() {
   }
   port_.flush();
   Inbox::Incoming incoming = inbox_.take();
+  counters_.queued.store(inbox_.size(), std::memory_order_relaxed);
   if (barriers_.is_blocked(incoming.input)) {
     inbox_.hold(std::move(incoming));
   } else {

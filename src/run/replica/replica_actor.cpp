@@ -159,7 +159,9 @@ void ReplicaActor::failed(std::optional<std::uint64_t> item, std::string why) {
 bool ReplicaActor::wait() {
   flush();
   counters_.in_or_out();  // It is not the operator that takes its time.
+  counters_.wait_for_room(true, now());
   threads_.wait(*this);
+  counters_.wait_for_room(false, now());
   counters_.in_or_out();
   read_mail();
   flush();  // The operator goes on, and may take its time.

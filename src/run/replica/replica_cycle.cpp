@@ -28,6 +28,7 @@ void Replica::receive_back(std::size_t input, Packet packet) {
     if (!failed_) give_credit(input, 1);
   }
   inbox_.put(input, std::move(packet));
+  counters_.queued.store(inbox_.size(), std::memory_order_relaxed);
 }
 
 void Replica::note_back(std::size_t input, const Batch& batch) {

@@ -31,7 +31,7 @@ class Recorder final : public Port {
   std::function<void()> waker() override {
     return [] {};
   }
-  Time now() override { return Time{}; }
+  Time now() override { return clock; }
   WallTime wall_time() override { return wall; }
 
   template <class P>
@@ -61,6 +61,7 @@ class Recorder final : public Port {
   bool has_ended = false;
   int first_outputs = 0;
   WallTime wall{};
+  Time clock{};
 };
 
 struct Counting {

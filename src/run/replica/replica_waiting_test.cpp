@@ -196,6 +196,28 @@ TEST_CASE("a source that may wait and has no state passes by what it had sent, w
   CHECK(after.port.values() == std::vector<std::int64_t>{5});
 }
 
+TEST_CASE("what waits for room says for how long, also while it waits") {
+  One f(pipeline(source("many", Counting{0, 10'000'000}), sink("total", Total{})), 0);
+  f.port.clock = milliseconds(1'000);
+  CHECK(f.counters.blocked_by(f.port.clock) == 0);
+  CHECK(f.run() == Replica::Next::wait);  // All credit is used up.
+  CHECK(f.counters.blocked_by(milliseconds(3'000)) == 2'000'000'000);
+
+  f.port.clock = milliseconds(4'000);
+  f.replica.receive(1, Credit{200, 0});
+  CHECK(f.replica.step() == Replica::Next::again);
+  CHECK(f.counters.blocked_by(milliseconds(9'000)) == 3'000'000'000);
+}
+
+TEST_CASE("what has come and was not taken yet is counted") {
+  One f(waiting(), 1);
+  f.replica.receive(0, batch_of({1, 2}));
+  f.replica.receive(0, batch_of({3}));
+  CHECK(f.counters.queued == 2);
+  f.run();
+  CHECK(f.counters.queued == 0);
+}
+
 TEST_CASE("a timer is called when it is due, without an item that would do it") {
   One f(windowed(), 1);
   f.port.wall = WallTime(milliseconds(10'000));

@@ -205,6 +205,8 @@ Heartbeat Worker::heartbeat() const {
                              .bytes_in = counters.bytes_in.load(relaxed),
                              .bytes_out = counters.bytes_out.load(relaxed),
                              .busy_ns = counters.busy_ns.load(relaxed),
+                             .blocked_ns = counters.blocked_by(now()),
+                             .queued = counters.queued.load(relaxed),
                              .read_ppm = counters.read_ppm.load(relaxed),
                              .calls = counters.calls.load(relaxed),
                              .item = replicas_[id]->item()});

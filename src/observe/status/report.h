@@ -45,7 +45,8 @@ struct NodeReport {
   std::string name;
   std::uint32_t replicas = 0;
   std::uint64_t items_in = 0, items_out = 0, bytes_in = 0, bytes_out = 0;
-  Time busy{};
+  /// In the user's code, and waiting for room at receivers.
+  Time busy{}, blocked{};
 };
 
 struct SnapshotsReport {

@@ -1,4 +1,4 @@
-#include "cluster/driver/tally.h"
+#include "observe/status/tally.h"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "cluster/driver/tally.h"
+#include "observe/status/tally.h"
 
 #include <algorithm>
 #include <utility>
@@ -18,9 +18,18 @@ void add(runtime::Progress& to, const runtime::Progress& what) {
   to.bytes_in += what.bytes_in;
   to.bytes_out += what.bytes_out;
   to.busy_ns += what.busy_ns;
+  to.blocked_ns += what.blocked_ns;
 }
 
 }  // namespace
+
+std::uint64_t emitted_at_restore(const Coordinator& coordinator) {
+  std::uint64_t items = coordinator.items_emitted();
+  for (const runtime::Progress& progress : coordinator.progress()) {
+    if (is_source(coordinator.job()->role(progress.replica))) items -= progress.items_out;
+  }
+  return items;
+}
 
 void Tally::plan(const Job& job) {
   job_ = &job;
@@ -44,6 +53,13 @@ void Tally::heard(Slot slot, const runtime::Heartbeat& heartbeat, std::uint64_t 
   sum_up(at_restore);
 }
 
+runtime::Progress Tally::total(ReplicaId replica) const {
+  const Counts& counts = replicas_[replica];
+  runtime::Progress all = counts.latest;
+  add(all, counts.before);
+  return all;
+}
+
 void Tally::sum_up(std::uint64_t at_restore) {
   for (NodeReport& node : report.nodes) {
     node = {.name = std::move(node.name), .replicas = node.replicas};
@@ -61,6 +77,7 @@ void Tally::sum_up(std::uint64_t at_restore) {
     node.bytes_in += all.bytes_in;
     node.bytes_out += all.bytes_out;
     node.busy += Time(all.busy_ns);
+    node.blocked += Time(all.blocked_ns);
     if (!is_source(job_->role(replica))) continue;
     sources += 1;
     if (counts.epoch == newest_) items += counts.latest.items_out;

@@ -5,11 +5,15 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "cluster/driver/report.h"
+#include "control/coordinator.h"
 #include "control/coordinator_job.h"
 #include "control/messages/control.h"
+#include "observe/status/report.h"
 
 namespace piracema::cluster {
+
+/// What the sources of a job that is known had emitted where its epoch began.
+std::uint64_t emitted_at_restore(const Coordinator& coordinator);
 
 /// Puts a job's report together from what its coordinator hears and says.
 class Tally {
@@ -22,6 +26,10 @@ class Tally {
   /// Takes what a process reports of the replicas that it hosts. `at_restore` is what the sources
   /// had emitted where this epoch began.
   void heard(Slot slot, const runtime::Heartbeat& heartbeat, std::uint64_t at_restore);
+
+  /// All that a replica has done, in this epoch and in former ones, as of the last heartbeats; what
+  /// is no count is of now.
+  runtime::Progress total(ReplicaId replica) const;
 
   /// `when` is since the start of the job.
   void noted(Time when, const Note& note);

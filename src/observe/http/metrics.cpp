@@ -1,0 +1,256 @@
+#include "observe/http/metrics.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <chrono>
+#include <cmath>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/text.h"
+
+namespace piracema::observe {
+
+namespace {
+
+double seconds(Time time) { return std::chrono::duration<double>(time).count(); }
+
+std::string number(double value) {
+  char text[40];
+  return {text, std::to_chars(text, text + sizeof text, value).ptr};
+}
+std::string number(std::uint64_t value) { return std::to_string(value); }
+
+using Labels = std::vector<std::pair<const char*, std::string>>;
+
+std::string escaped(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '\\' || c == '"') out += '\\';
+    if (c == '\n') {
+      out += "\\n";
+    } else if (static_cast<unsigned char>(c) >= 0x20) {
+      out += c;
+    }
+  }
+  return out;
+}
+
+/// Writes families, each with its help and type first, as both formats want them.
+class Writer {
+ public:
+  explicit Writer(MetricsFormat format) : format_(format) {}
+
+  void counter(const std::string& name, const std::string& help) {
+    suffix_ = "_total";
+    head(name, format_ == MetricsFormat::openmetrics ? name : name + suffix_, "counter", help);
+  }
+  void gauge(const std::string& name, const std::string& help) {
+    suffix_ = "";
+    head(name, name, "gauge", help);
+  }
+  template <class Value>
+  void put(const Labels& labels, Value value) {
+    line(suffix_, labels, number(value));
+  }
+  void histogram(const std::string& name, const std::string& help, const SecondsHistogram& what) {
+    head(name, name, "histogram", help);
+    std::uint64_t below = 0;
+    for (std::size_t i = 0; i < what.counts.size(); ++i) {
+      below += what.counts[i];
+      const bool last = i == SecondsHistogram::bounds.size();
+      line("_bucket", {{"le", last ? "+Inf" : number(SecondsHistogram::bounds[i])}}, number(below));
+    }
+    line("_sum", {}, number(what.sum));
+    line("_count", {}, number(what.count));
+  }
+  std::string end() {
+    if (format_ == MetricsFormat::openmetrics) text_ += "# EOF\n";
+    return std::move(text_);
+  }
+
+ private:
+  void head(const std::string& name, const std::string& shown, const char* type,
+            const std::string& help) {
+    name_ = name;
+    text_ += concat("# HELP ", shown, " ", help, "\n# TYPE ", shown, " ", type, "\n");
+  }
+  void line(const char* suffix, const Labels& labels, const std::string& value) {
+    text_ += concat(name_, suffix);
+    const char* before = "{";
+    for (const auto& [label, content] : labels) {
+      text_ += concat(before, label, "=\"", escaped(content), "\"");
+      before = ",";
+    }
+    text_ += concat(labels.empty() ? "" : "}", " ", value, "\n");
+  }
+
+  const MetricsFormat format_;
+  std::string text_, name_;
+  const char* suffix_ = "";
+};
+
+constexpr std::array<const char*, 7> phases = {"gathering", "restoring", "running", "ending",
+                                               "stopping",  "leaving",   "finished"};
+
+void put_time(Writer& out, Labels labels, const TimeSpent& spent) {
+  labels.emplace_back("state", "");
+  for (const auto& [state, time] :
+       {std::pair{"busy", spent.busy}, std::pair{"blocked", spent.blocked},
+        std::pair{"idle", spent.idle}}) {
+    labels.back().second = state;
+    out.put(labels, seconds(time));
+  }
+}
+
+void put_in_and_out(Writer& out, Labels labels, std::uint64_t in, std::uint64_t to) {
+  labels.emplace_back("direction", "in");
+  out.put(labels, in);
+  labels.back().second = "out";
+  out.put(labels, to);
+}
+
+/// One of the figures of work: of each node, or of each replica.
+template <class Put>
+void of_each(const std::vector<std::pair<Labels, const WorkStatus*>>& all, Put put) {
+  for (const auto& [labels, work] : all) put(labels, *work);
+}
+
+void write_work(Writer& out, const std::string& prefix,
+                const std::vector<std::pair<Labels, const WorkStatus*>>& all) {
+  out.counter(prefix + "items", "Items that came in and went out; redone work counts again.");
+  of_each(all, [&](const Labels& labels, const WorkStatus& work) {
+    put_in_and_out(out, labels, work.items_in, work.items_out);
+  });
+  out.counter(prefix + "bytes", "Bytes of the items.");
+  of_each(all, [&](const Labels& labels, const WorkStatus& work) {
+    put_in_and_out(out, labels, work.bytes_in, work.bytes_out);
+  });
+  out.counter(
+      prefix + "time_seconds",
+      "Time of the replicas: in the program's code, waiting for room at receivers, or idle.");
+  of_each(all,
+          [&](const Labels& labels, const WorkStatus& work) { put_time(out, labels, work.spent); });
+  out.gauge(prefix + "queued_packets", "Packets that have come and wait for their turn.");
+  of_each(all, [&](const Labels& labels, const WorkStatus& work) { out.put(labels, work.queued); });
+  out.gauge(prefix + "state_bytes", "Size of the state as it was saved last.");
+  of_each(all,
+          [&](const Labels& labels, const WorkStatus& work) { out.put(labels, work.state_bytes); });
+}
+
+void write_job(Writer& out, const JobStatus& status) {
+  const std::string& program = status.facts.command.empty() ? "" : status.facts.command.front();
+  out.gauge("piracema_job_info", "What runs; always 1.");
+  out.put({{"program", program.substr(program.rfind('/') + 1)}, {"version", status.facts.version}},
+          std::uint64_t{1});
+  out.gauge("piracema_job_start_timestamp_seconds", "When the job began, since 1970.");
+  out.put({}, std::round(status.facts.started_at));
+  out.gauge("piracema_job_phase", "1 for the phase that the job is in.");
+  for (const char* phase : phases) {
+    out.put({{"phase", phase}}, std::uint64_t{status.phase == phase});
+  }
+  out.gauge("piracema_epoch", "Raised by each recovery; 1 at the beginning.");
+  out.put({}, std::uint64_t{status.epoch});
+  if (status.read >= 0) {
+    out.gauge("piracema_source_read_ratio", "How much of their input the sources have read.");
+    out.put({}, status.read);
+  }
+  out.counter("piracema_source_items", "Items that the sources have sent, redone ones once.");
+  out.put({}, status.items);
+  out.gauge("piracema_workers", "Worker processes that are in the job, and that are missing.");
+  std::uint64_t joined = 0;
+  for (const WorkerStatus& worker : status.workers) joined += worker.joined ? 1 : 0;
+  out.put({{"state", "joined"}}, joined);
+  out.put({{"state", "missing"}},
+          status.facts.workers - std::min<std::uint64_t>(joined, status.facts.workers));
+  out.counter("piracema_processes_started", "Worker processes that were started.");
+  out.put({}, std::uint64_t{status.processes_started});
+  out.counter("piracema_worker_cpu_seconds",
+              "CPU time that the worker's process has used; a new process begins at 0.");
+  for (const WorkerStatus& worker : status.workers) {
+    out.put({{"worker", std::to_string(worker.slot)}, {"host", worker.host}}, seconds(worker.cpu));
+  }
+}
+
+void write_snapshots(Writer& out, const JobStatus& status) {
+  out.counter("piracema_snapshots", "Snapshots by their outcome.");
+  out.put({{"outcome", "complete"}}, status.snapshots_taken);
+  out.put({{"outcome", "failed"}}, status.snapshots_failed);
+  out.counter("piracema_snapshot_written_bytes", "Bytes of all complete snapshots.");
+  out.put({}, status.snapshots_bytes);
+  out.histogram("piracema_snapshot_duration_seconds", "From barrier to complete.",
+                status.snapshot_seconds);
+  const SnapshotStatus* last = nullptr;
+  for (const SnapshotStatus& one : status.snapshots) {
+    if (one.failed.empty()) last = &one;
+  }
+  if (last == nullptr) return;
+  out.gauge("piracema_last_snapshot_timestamp_seconds", "When it was complete, since 1970.");
+  out.put({}, std::round(1e3 * (status.facts.started_at + seconds(last->at))) / 1e3);
+  out.gauge("piracema_last_snapshot_age_seconds", "What a failure now would go back by.");
+  out.put({}, seconds(status.at - last->at));
+  out.gauge("piracema_last_snapshot_size_bytes", "Bytes of the newest complete snapshot.");
+  out.put({}, last->bytes);
+}
+
+void write_failures(Writer& out, const JobStatus& status) {
+  out.counter("piracema_failures", "Processes and operators that failed, by cause.");
+  for (const char* cause : {"process_ended", "connection_ended", "silent", "not_joined", "stuck",
+                            "operator_failed", "other"}) {
+    const auto found = status.losses_by_cause.find(cause);
+    out.put({{"cause", cause}}, found == status.losses_by_cause.end() ? 0 : found->second);
+  }
+  out.counter("piracema_recoveries", "Returns to a snapshot.");
+  out.put({}, status.recoveries);
+  out.histogram("piracema_recovery_duration_seconds",
+                "From what was noticed first until all replicas ran again.",
+                status.recovery_seconds);
+  out.counter("piracema_items_redone", "Items of the sources that recoveries have done again.");
+  out.put({}, status.items_redone);
+  out.counter("piracema_items_skipped", "Items in the dead letters.");
+  out.put({}, status.items_skipped);
+}
+
+}  // namespace
+
+MetricsFormat metrics_format(const std::string& accept) {
+  return accept.find("application/openmetrics-text") != accept.npos ? MetricsFormat::openmetrics
+                                                                    : MetricsFormat::prometheus;
+}
+
+const char* content_type(MetricsFormat format) {
+  return format == MetricsFormat::openmetrics
+             ? "application/openmetrics-text; version=1.0.0; charset=utf-8"
+             : "text/plain; version=0.0.4; charset=utf-8";
+}
+
+std::string metrics(const JobStatus& status, MetricsFormat format) {
+  Writer out(format);
+  write_job(out, status);
+  std::vector<std::pair<Labels, const WorkStatus*>> all;
+  for (const NodeStatus& node : status.nodes) all.push_back({{{"node", node.name}}, &node.work});
+  write_work(out, "piracema_", all);
+  out.gauge("piracema_replicas", "Replicas of the node.");
+  for (const NodeStatus& node : status.nodes) {
+    out.put({{"node", node.name}}, std::uint64_t{node.replicas});
+  }
+  write_snapshots(out, status);
+  write_failures(out, status);
+  return out.end();
+}
+
+std::string replica_metrics(const JobStatus& status, MetricsFormat format) {
+  Writer out(format);
+  std::vector<std::pair<Labels, const WorkStatus*>> all;
+  for (const ReplicaStatus& replica : status.replicas) {
+    all.push_back(
+        {{{"node", status.nodes[replica.node].name}, {"replica", std::to_string(replica.index)}},
+         &replica.work});
+  }
+  write_work(out, "piracema_replica_", all);
+  return out.end();
+}
+
+}  // namespace piracema::observe

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <piracema/error.h>
+
+#include <memory>
+#include <string>
+
+#include "net/socket/address.h"
+#include "observe/status/board.h"
+
+namespace piracema::observe {
+
+struct HttpOptions {
+  /// "127.0.0.1:8080", "[::]:8080", "8080" (on loopback), or "" and "on": loopback, any port.
+  std::string address;
+  /// File with the token; empty: one is drawn. Beyond loopback there has to be one.
+  std::string token_file;
+};
+
+/// Serves what is on a board over HTTP until it is destroyed: one thread of libmicrohttpd, which is
+/// loaded when it is asked for. At most 64 connections; one that is silent for 15 seconds is
+/// closed.
+class HttpServer {
+ public:
+  /// `board` outlives it. Errc::config for an address or a token that is none, an address beyond
+  /// loopback without a token, and where libmicrohttpd is missing; Errc::io for an address that is
+  /// taken or not ours.
+  static Result<std::unique_ptr<HttpServer>> start(const HttpOptions& options, Board& board);
+  virtual ~HttpServer() = default;
+
+  /// Where it is reached.
+  virtual net::Address address() const = 0;
+  /// For a browser, with the token: for the eyes of whoever started the job.
+  virtual std::string entrance() const = 0;
+};
+
+/// Where the options want it. Errc::config.
+Result<net::Address> http_address(const std::string& text);
+
+}  // namespace piracema::observe

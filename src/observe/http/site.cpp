@@ -1,0 +1,148 @@
+#include "observe/http/site.h"
+
+#include <charconv>
+#include <string_view>
+#include <utility>
+
+#include "base/text.h"
+#include "observe/http/metrics.h"
+#include "observe/page/page_files.h"
+#include "observe/status/status_json.h"
+
+namespace piracema::observe {
+
+namespace {
+
+constexpr const char* json_type = "application/json; charset=utf-8";
+// The thread that drives the job publishes every second.
+constexpr Time silent_for = std::chrono::seconds(10);
+
+Response text(int code, std::string body) {
+  return {code, "text/plain; charset=utf-8", std::move(body)};
+}
+Response json(std::string body, int code = 200) {
+  return {code, json_type, std::move(body) + "\n"};
+}
+
+std::size_t number_of(const std::string& text) {
+  std::size_t value = 0;
+  std::from_chars(text.data(), text.data() + text.size(), value);
+  return value;
+}
+
+}  // namespace
+
+Response Site::answer(const Request& request, Time now) const {
+  Response response;
+  if (auto refused = guard_.refuse(request)) {
+    response = *std::move(refused);
+  } else if (request.method == "GET" || request.method == "HEAD") {
+    response = get(request, now);
+  } else if (request.method == "POST") {
+    response = post(request);
+  } else {
+    response = text(405, "want GET or POST\n");
+    response.headers.emplace_back("Allow", "GET, HEAD, POST");
+  }
+  // Nothing of another site runs in the page, and no other site shows it.
+  response.headers.insert(
+      response.headers.end(),
+      {{"Content-Security-Policy",
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+        "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"},
+       {"X-Content-Type-Options", "nosniff"},
+       {"X-Frame-Options", "DENY"},
+       {"Referrer-Policy", "no-referrer"},
+       {"Cross-Origin-Resource-Policy", "same-origin"},
+       {"Cache-Control", "no-store"}});
+  return response;
+}
+
+Response Site::get(const Request& request, Time now) const {
+  const std::string& path = request.path;
+  if (path == "/healthz" || path == "/livez") return health(now);
+  if (path == "/readyz") return readiness();
+  if (path == "/") return page(request);
+  if (path == "/app.js") return {200, "text/javascript; charset=utf-8", std::string(page_script)};
+  if (path == "/style.css") return {200, "text/css; charset=utf-8", std::string(page_style)};
+  if (path == "/icon.svg") return {200, "image/svg+xml", std::string(page_icon)};
+  const auto status = board_.latest();
+  if (path == "/metrics" || path == "/metrics/replicas") {
+    const MetricsFormat format = metrics_format(request.accept);
+    return {200, content_type(format),
+            path == "/metrics" ? metrics(*status, format) : replica_metrics(*status, format)};
+  }
+  if (path == "/api/v1/job") return json(job_json(*status));
+  if (path == "/api/v1/graph") return json(graph_json(*status));
+  if (path == "/api/v1/replicas") {
+    return json(replicas_json(*status, request.node, number_of(request.from)));
+  }
+  if (path == "/api/v1/snapshots") return json(snapshots_json(*status));
+  if (path == "/api/v1/failures") return json(failures_json(*status));
+  if (path == "/api/v1/hosts") return json(hosts_json(*status));
+  if (path == "/api/v1/throughput") return json(throughput_json(*status));
+  if (path == "/api/v1/log") return json(log_json());
+  if (path == "/api/v1/all") return json(all_json(*status));
+  if (path == "/api/v1/stop") {
+    Response response = text(405, "want POST\n");
+    response.headers.emplace_back("Allow", "POST");
+    return response;
+  }
+  return text(404, "nothing here; /, /metrics, /healthz, /readyz, /api/v1/job\n");
+}
+
+// Answered at once: what follows is seen in /api/v1/job.
+Response Site::post(const Request& request) const {
+  if (request.path != "/api/v1/stop") return text(404, "want POST /api/v1/stop\n");
+  if (!board_.ask_to_stop()) return json(R"({"stopping":false,"why":"the job is over"})", 409);
+  return json(R"({"stopping":true})", 202);
+}
+
+// The token does not stay in the address, which a browser keeps and shows.
+Response Site::page(const Request& request) const {
+  if (request.argument_token.empty())
+    return {200, "text/html; charset=utf-8", std::string(page_html)};
+  Response response = text(303, "");
+  if (request.argument_token == guard_.token()) {
+    response.headers.emplace_back("Set-Cookie", concat(guard_.cookie_name(), "=", guard_.token(),
+                                                       "; HttpOnly; SameSite=Strict; Path=/"));
+  }
+  response.headers.emplace_back("Location", "/");
+  return response;
+}
+
+// Healing is health: whoever restarts what is not healthy would undo a recovery.
+Response Site::health(Time now) const {
+  const Time published = board_.published_at();
+  if (published == Time{} || now - published < silent_for) return text(200, "ok\n");
+  return text(503,
+              concat("the coordinator has said nothing for ",
+                     human_seconds(std::chrono::duration<double>(now - published).count()), "\n"));
+}
+
+Response Site::readiness() const {
+  const auto status = board_.latest();
+  if (status->running) return text(200, "ok\n");
+  return text(503, concat("the job is ", status->phase, "\n"));
+}
+
+std::string report_page(const JobStatus& status) {
+  std::string data = all_json(status);
+  // In a script of a page "</" could end it, and "<!--" begin a comment.
+  for (std::size_t at = 0; (at = data.find('<', at)) != data.npos; at += 6) {
+    data.replace(at, 1, "\\u003c");
+  }
+  std::string page(page_html);
+  const auto put = [&page](std::string_view what, const std::string& with) {
+    const std::size_t at = page.find(what);
+    if (at != page.npos) page.replace(at, what.size(), with);
+  };
+  put("<link rel=\"stylesheet\" href=\"/style.css\">", concat("<style>", page_style, "</style>"));
+  put("<link rel=\"icon\" href=\"/icon.svg\">", "");
+  put("<script src=\"/app.js\" defer></script>",
+      concat("<script type=\"application/json\" id=\"recorded\">", data, "</script>\n"));
+  put("</body>", concat("<script>", page_script, "</script>\n</body>"));
+  return page;
+}
+
+}  // namespace piracema::observe

@@ -1,0 +1,171 @@
+#include "observe/http/site.h"
+
+#include <doctest/doctest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "base/log.h"
+#include "observe/page/page_files.h"
+
+using namespace piracema;
+using namespace piracema::observe;
+using std::chrono::seconds;
+
+namespace {
+
+const std::string token = "0123456789abcdef";
+
+struct Served {
+  Board board{JobFacts{.command = {"/bin/app", "</script>"}, .version = "1"}};
+  Site site{board, Guard(*net::Address::parse("127.0.0.1:80"), token)};
+
+  Response get(const std::string& path) const {
+    return site.answer({.method = "GET", .path = path, .host = "localhost"}, seconds(1'000));
+  }
+  Response post(const std::string& path) const {
+    return site.answer({.method = "POST",
+                        .path = path,
+                        .host = "localhost",
+                        .authorization = "Bearer " + token,
+                        .mark = "1"},
+                       seconds(1'000));
+  }
+};
+
+std::string header(const Response& response, const std::string& name) {
+  for (const auto& [key, value] : response.headers) {
+    if (key == name) return value;
+  }
+  return "";
+}
+
+}  // namespace
+
+TEST_CASE("every resource of the interface is JSON, also of a job that nobody has joined yet") {
+  const Served served;
+  for (const char* name :
+       {"job", "graph", "replicas", "snapshots", "failures", "hosts", "throughput", "log", "all"}) {
+    CAPTURE(name);
+    const Response response = served.get(std::string("/api/v1/") + name);
+    CHECK(response.code == 200);
+    CHECK(nlohmann::json::accept(response.body));
+  }
+}
+
+TEST_CASE("what is not there is said so") {
+  const Served served;
+  CHECK(served.get("/nothing").code == 404);
+  CHECK(served.get("/api/v1/").code == 404);
+  CHECK(served.get("/../etc/passwd").code == 404);
+  CHECK(served.get("/api/v1/stop").code == 405);
+  CHECK(served.post("/api/v1/job").code == 404);
+}
+
+TEST_CASE("a recovery is healthy but not ready, silence is neither") {
+  Served served;
+  CHECK(served.get("/healthz").code == 200);
+  CHECK(served.get("/readyz").code == 503);
+
+  auto running = std::make_shared<JobStatus>();
+  running->running = true;
+  served.board.publish(running, seconds(999));
+  CHECK(served.get("/healthz").code == 200);
+  CHECK(served.get("/readyz").code == 200);
+
+  auto restoring = std::make_shared<JobStatus>();
+  restoring->phase = "restoring";
+  served.board.publish(restoring, seconds(999));
+  CHECK(served.get("/healthz").code == 200);
+  CHECK(served.get("/readyz").body == "the job is restoring\n");
+
+  served.board.publish(running, seconds(900));
+  CHECK(served.get("/healthz").code == 503);
+}
+
+TEST_CASE("a job is asked to stop while there is one") {
+  Served served;
+  CHECK(served.post("/api/v1/stop").code == 409);
+  int asked = 0;
+  served.board.when_asked_to_stop([&] { asked += 1; });
+  CHECK(served.post("/api/v1/stop").code == 202);
+  CHECK(asked == 1);
+  CHECK(served.site.answer({.method = "POST", .path = "/api/v1/stop", .host = "localhost"}, {})
+            .code == 403);
+  CHECK(served.get("/api/v1/stop").code == 405);
+  CHECK(asked == 1);
+  served.board.when_asked_to_stop({});
+  CHECK(served.post("/api/v1/stop").code == 409);
+}
+
+TEST_CASE("the token goes from the address into a cookie that scripts and other sites do not get") {
+  const Served served;
+  const auto enter = [&](const std::string& with) {
+    return served.site.answer(
+        {.method = "GET", .path = "/", .host = "localhost", .argument_token = with}, {});
+  };
+  const Response right = enter(token);
+  CHECK(right.code == 303);
+  CHECK(header(right, "Location") == "/");
+  CHECK(header(right, "Set-Cookie") ==
+        "piracema_80=" + token + "; HttpOnly; SameSite=Strict; Path=/");
+  CHECK(header(enter("wrong"), "Set-Cookie").empty());
+}
+
+TEST_CASE("every answer forbids what is not of this page, refusals too") {
+  const Served served;
+  for (const Response& response :
+       {served.get("/"), served.get("/nothing"), served.site.answer({}, {})}) {
+    CHECK(header(response, "Content-Security-Policy").starts_with("default-src 'none'"));
+    CHECK(header(response, "X-Content-Type-Options") == "nosniff");
+    CHECK(header(response, "Cache-Control") == "no-store");
+  }
+}
+
+TEST_CASE("the page asks nobody but us, and is small") {
+  for (const std::string_view file : {page_html, page_script, page_style}) {
+    for (const char* other : {"http://", "https://", "//cdn"}) {
+      const std::size_t at = file.find(other);
+      // The name of a language is no address that anybody calls.
+      CHECK((at == file.npos || file.substr(at).starts_with("http://www.w3.org/2000/svg")));
+    }
+  }
+  CHECK(page_html.size() + page_script.size() + page_style.size() < 200'000);
+}
+
+TEST_CASE("a report is one file, and what is in it cannot end its script") {
+  const Served served;
+  const std::string page = report_page(*served.board.latest());
+  CHECK(page.find("src=\"/") == page.npos);
+  CHECK(page.find("href=\"/") == page.npos);
+  CHECK(page.find("</script>\"") == page.npos);
+  CHECK(page.find("\\u003c/script>") != page.npos);
+  const std::size_t begin = page.find("id=\"recorded\">") + 14;
+  const auto data =
+      nlohmann::json::parse(page.substr(begin, page.find("</script>", begin) - begin));
+  CHECK(data["job"]["command"][1] == "</script>");
+}
+
+TEST_CASE("a job of many replicas is told in parts") {
+  Served served;
+  auto status = std::make_shared<JobStatus>();
+  status->nodes = {{.name = "a", .replicas = 1}, {.name = "b", .replicas = 2'500}};
+  status->replicas.push_back({.node = 0});
+  for (std::uint32_t i = 0; i < 2'500; ++i) status->replicas.push_back({.node = 1, .index = i});
+  served.board.publish(status, seconds(1));
+  const auto rows = [&](const std::string& node, const std::string& from) {
+    return nlohmann::json::parse(served.site
+                                     .answer({.method = "GET",
+                                              .path = "/api/v1/replicas",
+                                              .host = "localhost",
+                                              .node = node,
+                                              .from = from},
+                                             {})
+                                     .body);
+  };
+  CHECK(rows("", "")["replicas"].size() == 1'000);
+  CHECK(rows("", "")["count"] == 2'501);
+  CHECK(rows("b", "2000")["replicas"].size() == 500);
+  CHECK(rows("b", "2000")["replicas"][0]["name"] == "b/2000");
+  CHECK(rows("b", "999999999999999999999999")["count"] == 2'500);
+  CHECK(rows("nobody", "x")["replicas"].empty());
+}

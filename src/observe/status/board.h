@@ -1,0 +1,62 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <utility>
+
+#include "base/clock.h"
+#include "observe/status/job_status.h"
+
+namespace piracema::observe {
+
+/// Where the thread that drives a job puts what is known of it, and others read it and ask for its
+/// end. Safe from any thread; nobody waits for anybody longer than it takes to copy a pointer.
+class Board {
+ public:
+  /// A job that has not begun.
+  explicit Board(JobFacts facts) {
+    auto first = std::make_shared<JobStatus>();
+    first->facts = std::move(facts);
+    first->now = first->facts.started_at;
+    first->phase = "gathering";
+    latest_ = std::move(first);
+  }
+
+  void publish(std::shared_ptr<const JobStatus> status, Time now) {
+    std::lock_guard lock(mutex_);
+    latest_ = std::move(status);
+    published_at_ = now;
+  }
+  std::shared_ptr<const JobStatus> latest() const {
+    std::lock_guard lock(mutex_);
+    return latest_;
+  }
+  /// Of the last `publish`, by the machine's clock; 0 before the first one.
+  Time published_at() const {
+    std::lock_guard lock(mutex_);
+    return published_at_;
+  }
+
+  /// Who is called, from any thread, when somebody asks for the job's end; nothing: nobody, and no
+  /// call is under way any more when this returns.
+  void when_asked_to_stop(std::function<void()> callback) {
+    std::lock_guard lock(stop_mutex_);
+    stop_ = std::move(callback);
+  }
+  /// False: there is no job that could be stopped.
+  bool ask_to_stop() {
+    std::lock_guard lock(stop_mutex_);
+    if (stop_) stop_();
+    return stop_ != nullptr;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::shared_ptr<const JobStatus> latest_;
+  Time published_at_{};
+  std::mutex stop_mutex_;
+  std::function<void()> stop_;
+};
+
+}  // namespace piracema::observe

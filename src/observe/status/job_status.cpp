@@ -1,0 +1,93 @@
+#include "observe/status/job_status.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "base/text.h"
+
+namespace piracema::observe {
+
+namespace {
+
+// Above this share of its time a node has no time left that would matter.
+constexpr double busy_enough = 0.7;
+constexpr double one_is_busy = 0.9;
+
+double share(Time part, const TimeSpent& spent) {
+  const Time all = spent.all();
+  return all.count() == 0 ? 0
+                          : static_cast<double>(part.count()) / static_cast<double>(all.count());
+}
+
+std::string percent(double part) { return concat(std::lround(100 * part), " %"); }
+
+}  // namespace
+
+TimeSpent& TimeSpent::operator+=(const TimeSpent& other) {
+  busy += other.busy;
+  blocked += other.blocked;
+  idle += other.idle;
+  return *this;
+}
+
+WorkStatus& WorkStatus::operator+=(const WorkStatus& other) {
+  items_in += other.items_in;
+  items_out += other.items_out;
+  bytes_in += other.bytes_in;
+  bytes_out += other.bytes_out;
+  spent += other.spent;
+  queued += other.queued;
+  state_bytes += other.state_bytes;
+  items_in_rate += other.items_in_rate;
+  items_out_rate += other.items_out_rate;
+  bytes_in_rate += other.bytes_in_rate;
+  bytes_out_rate += other.bytes_out_rate;
+  lately += other.lately;
+  return *this;
+}
+
+double busy_share(const WorkStatus& work) { return share(work.lately.busy, work.lately); }
+double blocked_share(const WorkStatus& work) { return share(work.lately.blocked, work.lately); }
+
+std::string cause_of(const std::string& how) {
+  struct Cause {
+    const char *begins, *name;
+  };
+  static constexpr std::array<Cause, 5> causes = {{{"its process ended", "process_ended"},
+                                                   {"its connection ended", "connection_ended"},
+                                                   {"no heartbeat", "silent"},
+                                                   {"it did not join", "not_joined"},
+                                                   {"an operator did not return", "stuck"}}};
+  for (const Cause& cause : causes) {
+    if (how.starts_with(cause.begins)) return cause.name;
+  }
+  return how.find("busy") != how.npos || how.find("stuck") != how.npos ? "stuck" : "other";
+}
+
+std::string bottleneck(const JobStatus& status) {
+  if (status.over || !status.running || status.nodes.empty()) return "";
+  const auto busiest = std::max_element(status.nodes.begin(), status.nodes.end(),
+                                        [](const NodeStatus& a, const NodeStatus& b) {
+                                          return busy_share(a.work) < busy_share(b.work);
+                                        });
+  if (busiest->work.lately.all().count() == 0) return "";
+  const double busy = busy_share(busiest->work);
+  if (busy >= busy_enough) {
+    return concat(busiest->name, " holds the job back: ",
+                  busiest->replicas == 1 ? "its only replica is"
+                                         : concat("its ", busiest->replicas, " replicas are"),
+                  " busy ", percent(busy), " of the time");
+  }
+  for (const NodeStatus& node : status.nodes) {
+    if (node.replicas > 1 && node.busiest_share >= one_is_busy) {
+      return concat(node.name, "/", node.busiest, " holds the job back: it is busy ",
+                    percent(node.busiest_share), " of the time, all replicas of ", node.name, " ",
+                    percent(busy_share(node.work)));
+    }
+  }
+  return concat("no node is busy all the time; the busiest is ", busiest->name, " with ",
+                percent(busy));
+}
+
+}  // namespace piracema::observe

@@ -1,0 +1,188 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/ids.h"
+#include "observe/status/seconds_histogram.h"
+
+namespace piracema::observe {
+
+/// What does not change while a job runs.
+struct JobFacts {
+  std::vector<std::string> command;
+  std::string version;
+  /// Of the machine that the coordinator runs on.
+  unsigned cores = 1;
+  std::uint32_t workers = 1;
+  /// Whether snapshots are taken, and the time between two of them.
+  bool snapshots = false;
+  Time snapshot_interval{};
+  /// When it began, in seconds since 1970.
+  double started_at = 0;
+  /// For people: a name and a value each.
+  std::vector<std::pair<std::string, std::string>> settings;
+};
+
+/// Of a job that begins now, driven by this process: version, cores, time.
+JobFacts facts_of_this_process();
+/// With which it was started.
+std::vector<std::string> command_of_this_process();
+
+/// How a replica or the replicas of a node spend their time; the three are the time that passed.
+struct TimeSpent {
+  Time busy{}, blocked{}, idle{};
+
+  Time all() const { return busy + blocked + idle; }
+  TimeSpent& operator+=(const TimeSpent& other);
+};
+
+/// Of a replica, or of all replicas of a node together. Work that was redone counts each time.
+struct WorkStatus {
+  std::uint64_t items_in = 0, items_out = 0, bytes_in = 0, bytes_out = 0;
+  TimeSpent spent;
+  /// Packets that have come and wait for their turn.
+  std::uint64_t queued = 0;
+  /// Of its part of the newest snapshot for which it has saved one.
+  std::uint64_t state_bytes = 0;
+  /// Over the last seconds.
+  double items_in_rate = 0, items_out_rate = 0, bytes_in_rate = 0, bytes_out_rate = 0;
+  TimeSpent lately;
+
+  WorkStatus& operator+=(const WorkStatus& other);
+};
+
+/// What part of the last seconds went into this, from 0 to 1.
+double busy_share(const WorkStatus& work);
+double blocked_share(const WorkStatus& work);
+
+struct ReplicaStatus {
+  std::uint32_t node = 0, index = 0;
+  Slot slot = 0;
+  bool ended = false;
+  WorkStatus work;
+};
+
+struct NodeStatus {
+  std::string name, role;
+  std::uint32_t replicas = 1;
+  bool ordered = false;
+  WorkStatus work;
+  /// The replica with the most to do.
+  std::uint32_t busiest = 0;
+  double busiest_share = 0;
+};
+
+struct EdgeStatus {
+  std::uint32_t from = 0, to = 0;
+  std::string delivery;
+  bool back = false, combined = false;
+};
+
+/// A slot of the job and the process that has it, or had it last.
+struct WorkerStatus {
+  Slot slot = 0;
+  std::uint32_t incarnation = 0;
+  std::uint64_t pid = 0;
+  std::string host, replicas;
+  bool joined = false;
+  /// Since the start of the job; of the last sign of life.
+  Time joined_at{}, heard_at{};
+  /// CPU time of this process.
+  Time cpu{};
+};
+
+struct SnapshotStatus {
+  SnapshotId snapshot = 0;
+  Time at{}, took{};
+  std::uint64_t bytes = 0;
+  /// Empty: it is complete.
+  std::string failed;
+};
+
+/// What was noticed of a process or of an operator.
+struct LossStatus {
+  Time at{};
+  /// "worker 1", or the name of a replica.
+  std::string who;
+  std::string replicas;
+  std::string how;
+  /// One of a few words, see `cause_of`.
+  std::string cause;
+  /// A process that was killed on order, and when.
+  std::optional<Time> killed_at;
+};
+
+/// Losses, and the way back from them.
+struct FailureStatus {
+  std::vector<LossStatus> losses;
+  /// 0: no recovery has begun.
+  Epoch epoch = 0;
+  std::optional<SnapshotId> restore;
+  std::uint64_t redone = 0;
+  std::optional<Time> recovering_at, running_at, first_out_at;
+  Time noticed_at() const { return losses.empty() ? Time{} : losses.front().at; }
+};
+
+/// Items a second that left the sources and that reached the sinks, up to `at`.
+struct SampleStatus {
+  Time at{};
+  double in = 0, out = 0;
+  /// Of all replicas: what part of their time was busy, and blocked.
+  double busy = 0, blocked = 0;
+};
+
+/// All that is known of a job at one moment. Never changed once it was published. Times are since
+/// the start of the job.
+struct JobStatus {
+  JobFacts facts;
+  /// In seconds since 1970, and since the start.
+  double now = 0;
+  Time at{};
+  std::string phase;
+  Epoch epoch = 0;
+  bool running = false;
+
+  /// Once each although they may have been redone.
+  std::uint64_t items = 0, bytes = 0;
+  /// From 0 to 1; below 0: the sources do not know.
+  double read = -1;
+  std::uint32_t processes_started = 0;
+
+  std::vector<NodeStatus> nodes;
+  std::vector<EdgeStatus> edges;
+  std::vector<ReplicaStatus> replicas;
+  std::vector<WorkerStatus> workers;
+
+  /// The newest ones, oldest first; the counts are of all.
+  std::vector<SnapshotStatus> snapshots;
+  std::uint64_t snapshots_taken = 0, snapshots_failed = 0, snapshots_bytes = 0;
+  SecondsHistogram snapshot_seconds;
+  std::vector<FailureStatus> failures;
+  std::uint64_t failures_count = 0;
+  /// By `cause_of`.
+  std::map<std::string, std::uint64_t> losses_by_cause;
+  std::uint64_t recoveries = 0, items_redone = 0, items_skipped = 0;
+  SecondsHistogram recovery_seconds;
+  /// Evenly over all of the job.
+  std::vector<SampleStatus> samples;
+
+  /// Set when the job is over.
+  bool over = false;
+  int code = 0;
+  std::string why;
+};
+
+/// "process_ended", "connection_ended", "silent", "not_joined", "stuck" or "other", of what
+/// cluster::Lost says. An operator that threw is "operator_failed".
+std::string cause_of(const std::string& how);
+
+/// Which node holds the job back, in one sentence for people.
+std::string bottleneck(const JobStatus& status);
+
+}  // namespace piracema::observe
