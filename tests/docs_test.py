@@ -31,7 +31,7 @@ VARIABLE = re.compile(r'"(PIRACEMA_[A-Z_]+)')
 
 # A command line of ours up to the program that it runs, whose options are the program's.
 COMMAND = re.compile(
-    r"\bpiracema (run|graph|snapshots|kv|coll|ckpt)\b"
+    r"\bpiracema (run|graph|snapshots|top|kv|coll|ckpt)\b"
     r"((?:\\\n|(?! -- | \./|`|#|\n|\| ).)*)",
     re.DOTALL,
 )
@@ -156,7 +156,7 @@ def options_of(root, product):
 def wrong_options(root, text):
     """Options in command lines that the command does not have."""
     for name, words in COMMAND.findall(text):
-        product = name if name in ("kv", "coll", "ckpt") else ""
+        product = name if name in ("top", "kv", "coll", "ckpt") else ""
         if words.startswith(" sbatch"):
             continue  # It passes on what it does not know.
         known = options_of(root, product)

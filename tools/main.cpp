@@ -23,6 +23,7 @@
 #include "tools/run/report_json.h"
 #include "tools/run/settings.h"
 #include "tools/run/snapshots.h"
+#include "tools/top/command.h"
 
 namespace {
 
@@ -88,6 +89,7 @@ struct CommandLine {
   CLI::App* graph_app = nullptr;
   CLI::App* snapshots_app = nullptr;
   DoctorCommand doctor{*app};
+  TopCommand top{*app};
   NewCommand new_project{*app};
 
   RunCommand command;
@@ -109,6 +111,7 @@ CommandLine::CommandLine() {
   add_run();
   add_graph();
   add_snapshots();
+  top.add();
   doctor.add();
   new_project.add();
   for (const Product& product : products()) app->add_subcommand(product.name, product.help);
@@ -185,6 +188,9 @@ void CommandLine::add_run() {
              "default: mpirun");
   add_parsed(*run_app, "--stats", "FILE", command.stats, parse_path,
              "File for statistics as JSON, written over");
+  add_parsed(*run_app, "--report", "FILE", command.report, parse_path,
+             "File for a page (HTML) with all that was known of the job\n"
+             "when it is over, written over");
   add_parsed(*run_app, "--dead-letters", "FILE", job.dead_letters, parse_path,
              "File for items that bring their process down again and\n"
              "again: the job goes on without them");
@@ -236,6 +242,7 @@ int CommandLine::dispatch() {
     return error.code == Errc::usage ? 2 : 3;
   };
   if (snapshots_app->parsed()) return list_snapshots(snapshots_directory, verify, json);
+  if (top.parsed()) return top.run();
   if (doctor.parsed()) return doctor.run();
   if (new_project.parsed()) return new_project.run();
   if (graph_app->parsed()) {
@@ -243,8 +250,8 @@ int CommandLine::dispatch() {
     return program ? graph_command(*std::move(program)) : fail(program.error());
   }
   if (!run_app->parsed())
-    return fail(
-        usage("want a command: run, graph, snapshots, doctor, new, kv, ckpt or coll; see --help"));
+    return fail(usage(
+        "want a command: run, graph, snapshots, top, doctor, new, kv, ckpt or coll; see --help"));
 
   auto program = program_of(*run_app);
   if (!program) return fail(program.error());
@@ -273,10 +280,11 @@ int CommandLine::run(int argc, char** argv) {
     return 3;
   }
   const auto is_own = [&first](std::string_view name) { return first == name; };
-  constexpr std::array<std::string_view, 5> own = {"run", "graph", "snapshots", "doctor", "new"};
+  constexpr std::array<std::string_view, 6> own = {"run",       "graph",  "top",
+                                                   "snapshots", "doctor", "new"};
   if (std::ranges::none_of(own, is_own) && !first.starts_with('-')) {
     log(Level::error, concat("unknown command '", first,
-                             "': want run, graph, snapshots, doctor, new, kv, ckpt or coll"));
+                             "': want run, graph, snapshots, top, doctor, new, kv, ckpt or coll"));
     return 2;
   }
   return run_command_line(*app, argc, argv, [this] { return dispatch(); });

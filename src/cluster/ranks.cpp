@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <initializer_list>
+#include <memory>
 #include <optional>
 #include <sstream>
 #include <string>
@@ -22,6 +23,7 @@
 #include "cluster/worker_process.h"
 #include "host/host_names.h"
 #include "net/socket/mpi_world.h"
+#include "observe/http/server.h"
 
 namespace piracema::cluster {
 
@@ -133,6 +135,25 @@ class Coordinating {
         ::_exit(3);
       }
       job.listen = *std::move(address);
+    }
+    std::optional<observe::Board> board;
+    std::unique_ptr<observe::HttpServer> server;
+    if (!options.http.empty()) {
+      observe::JobFacts facts = observe::facts_of_this_process();
+      facts.command = observe::command_of_this_process();
+      facts.workers = ranks;
+      facts.snapshots = !job.snapshots.empty();
+      facts.snapshot_interval = job.settings.snapshot_interval;
+      facts.settings = {{"processes", concat(ranks, ", started by mpirun")}};
+      board.emplace(std::move(facts));
+      auto started = observe::HttpServer::start({options.http, options.http_token}, *board);
+      if (!started) {
+        log(Level::error, concat("http: ", started.error().message));
+        ::_exit(3);
+      }
+      server = *std::move(started);
+      log(Level::info, concat("the job is shown at ", server->entrance()));
+      job.board = &*board;
     }
     Quiet observer;
     const JobReport report = run_job(job, observer, [say](const Doorway& doorway) {

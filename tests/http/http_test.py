@@ -6,6 +6,7 @@ import os
 import pathlib
 import shutil
 import subprocess
+import tempfile
 import unittest
 
 from support import APP, PIRACEMA, SECONDS_MAX, Job, main, skip
@@ -99,6 +100,49 @@ class Http(unittest.TestCase):
 
     def test_an_option_without_a_value_does_not_take_the_program_for_one(self):
         code, said = Job(self, 10).end()
+        self.assertEqual(0, code, said)
+
+    def top(self, *words):
+        done = subprocess.run([PIRACEMA, "top", *words], capture_output=True, text=True,
+                              stdin=subprocess.DEVNULL, timeout=SECONDS_MAX)
+        return done.returncode, done.stdout, done.stderr
+
+    def test_top_shows_the_same_until_the_job_is_over(self):
+        job = Job(self, 4_000, *KILL)
+        job.wait_for("recovery", "job", lambda found: found["recoveries"] == 1
+                     and found["items_in_per_second"] > 0)
+        code, out, said = self.top("--once", job.entrance())
+        self.assertEqual(0, code, said)
+        for words in ["cluster_driver_test_app  running", "work ", "in the job", "SIGKILL",
+                      "running again after"]:
+            self.assertIn(words, out)
+        self.assertNotIn("\x1b", out)
+        code, out, said = self.top("--every", "200ms", job.base())
+        self.assertEqual(0, code, said)
+        self.assertIn("the job is over", said)
+        self.assertGreater(out.count("cluster_driver_test_app"), 2)
+        self.assertEqual(0, job.end()[0])
+
+    def test_top_says_what_it_did_not_find(self):
+        for words, code, said in [(["127.0.0.1:1"], 3, "127.0.0.1:1: Connection refused"),
+                                  (["nowhere"], 2, "found 'nowhere'"), ([], 2, "ADDRESS"),
+                                  (["--http-token", "/nowhere", "80"], 3, "/nowhere")]:
+            found, _, text = self.top(*words)
+            self.assertEqual(code, found, text)
+            self.assertIn(said, text)
+
+    def test_top_is_asked_for_the_token_beyond_loopback(self):
+        folder = pathlib.Path(tempfile.mkdtemp())
+        self.addCleanup(shutil.rmtree, folder)
+        token = folder / "token"
+        token.touch(0o600)
+        token.write_text("0123456789abcdef\n")
+        job = Job(self, 20_000, http=("--http=0.0.0.0:0", "--http-token", str(token)))
+        port = job.entrance().split("/?")[0].rsplit(":", 1)[1]
+        code, _, said = self.top("--once", port)
+        self.assertEqual(3, code)
+        self.assertIn("401", said)
+        code, out, said = self.top("--once", "--http-token", str(token), port)
         self.assertEqual(0, code, said)
 
     def test_nobody_is_served_who_has_not_asked(self):

@@ -88,12 +88,12 @@ class Browser:
 
     def open(self, address):
         self.driver.get(address)
-        self.drawn()
+        self.wait(lambda: self.count() >= 1)
 
     def drawn(self, times=1):
         """Once the page was drawn that often, from now on."""
         before = self.count()
-        self.wait(lambda: self.count() >= before + times or (before == 0 and self.count() >= times))
+        self.wait(lambda: self.count() >= before + times)
 
     def count(self):
         return int(self.driver.execute_script("return document.body.dataset.drawn || 0"))
@@ -207,6 +207,29 @@ class Page(unittest.TestCase):
                 page.picture(f"job-{width}-{'dark' if dark else 'light'}")
                 self.assertEqual([], page.complaints())
                 page.driver.quit()
+
+    def test_a_report_is_the_same_page_without_a_job(self):
+        job = Job(self, 1_500, *KILL, "--report", "report.html", http=())
+        code, said = job.end()
+        self.assertEqual(0, code, said)
+        page = Browser(self, 380)
+        page.open((job.folder / "report.html").as_uri())
+        self.assertEqual("done", page.text("#phase"))
+        self.assertEqual("", page.text("#stop"))
+        self.assertIn("100 %", page.text("#summary"))
+        self.assertIn("work/1", page.text("#failures summary"))
+        self.assertIn("Went back to", page.text("#failures dl"))
+        self.assertTrue(page.all("#snapshots .s-good"))
+        page.run("document.getElementById('replicas-more').open = true")
+        page.wait(lambda: len(page.all("#replicas tbody tr")) == 5)
+        self.assertEqual("1500", page.run("return String(newest.job.items)"))
+        self.assertIn("snapshots", page.text("#settings"))
+        self.assertIn("0.1.0", page.text("#footer"))
+        self.assertIn("1500 items", page.text("#log"))
+        self.assertEqual(380, page.run("return document.documentElement.scrollWidth"))
+        self.assertEqual([], page.run("return performance.getEntriesByType('resource').map(one => one.name)"))
+        self.assertEqual([], page.complaints())
+        page.picture("report-380-light")
 
     def test_it_is_small_and_asks_nobody_else(self):
         job = Job(self, 20_000)

@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "base/refused_writes.h"
 #include "base/text.h"
+#include "observe/http/site.h"
 #include "os/process.h"
 #include "tools/run/costs.h"
 #include "tools/run/display.h"
@@ -131,18 +132,26 @@ int run_command(RunCommand command) {
     if (!stats) return refuse({Errc::config, with_errno("--stats " + command.stats)});
   }
 
+  std::ofstream page;
+  if (!command.report.empty()) {
+    page.open(command.report);
+    if (!page) return refuse({Errc::config, with_errno("--report " + command.report)});
+  }
+
   std::optional<observe::Board> board;
   std::unique_ptr<observe::HttpServer> server;
-  if (command.http) {
+  if (command.http || page.is_open()) {
     board.emplace(facts_of(command));
     command.job.board = &*board;
+  }
+  if (command.http) {
     auto started = observe::HttpServer::start(*command.http, *board);
     if (!started) return refuse({started.error().code, "--http: " + started.error().message});
     server = *std::move(started);
     tell_where(command, *server);
-    // From here on: that line has the token, and everybody on this machine may read these.
-    keep_log(log_lines_kept);
   }
+  // From here on: the line above has the token, and everybody on this machine may read these.
+  if (board) keep_log(log_lines_kept);
 
   cluster::JobReport report;
   {
@@ -161,6 +170,11 @@ int run_command(RunCommand command) {
           << "\n";
     stats.close();
     if (!stats) log(Level::warning, with_errno("--stats " + command.stats));
+  }
+  if (page.is_open()) {
+    page << observe::report_page(*board->latest());
+    page.close();
+    if (!page) log(Level::warning, with_errno("--report " + command.report));
   }
   return report.code;
 }

@@ -23,6 +23,8 @@ struct RunCommand {
   std::string stats;
   /// Where the job is shown by HTTP while it runs, as HttpOptions has it; nothing: nowhere.
   std::optional<observe::HttpOptions> http;
+  /// File for a page with all that was known of the job, when it is over; empty: none.
+  std::string report;
   /// Warnings and errors only.
   bool quiet = false;
   /// Notes and summary as JSON lines on standard output.

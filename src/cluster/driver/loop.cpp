@@ -72,6 +72,8 @@ JobReport DriverLoop::run() {
   }
   while (!finish_) turn();
   if (options_.board != nullptr) options_.board->when_asked_to_stop({});
+  // What has happened since the last look is shown, too.
+  if (recorder_ && coordinator_) recorder_->look(since_start(), *coordinator_, tally_);
   // What was asked of the store is done before anybody hears that the job is over.
   store_thread_.reset();
   wait_for_all();

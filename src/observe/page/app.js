@@ -218,7 +218,7 @@ function axes(holder, height, end, top, label, aria) {
 
 function drawThroughput(data, job, failures) {
   const holder = $('throughput');
-  if (data.at.length < 2) { holder.replaceChildren(make('p', { class: 'none' }, 'After two seconds.')); return; }
+  if (data.at.length < 2) { holder.replaceChildren(make('p', { class: 'none' }, recorded ? 'Too short a time to be drawn.' : 'After two seconds.')); return; }
   const top = ceiling(Math.max(...data.in, ...data.out, 1));
   const last = data.at.length - 1;
   const { picture, x, y } = axes(holder, 170, job.at, top, value => human(value),

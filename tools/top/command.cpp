@@ -1,0 +1,114 @@
+#include "tools/top/command.h"
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string_view>
+#include <thread>
+
+#include "base/log.h"
+#include "base/parse.h"
+#include "base/text.h"
+#include "tools/top/http_client.h"
+#include "tools/top/screen.h"
+
+namespace piracema::tools {
+
+namespace {
+
+// Clear, and to the top left corner.
+constexpr const char* from_the_top = "\x1b[H\x1b[2J";
+
+bool is_terminal() {
+  const char* type = std::getenv("TERM");
+  return ::isatty(STDOUT_FILENO) == 1 && type != nullptr && std::string_view(type) != "dumb";
+}
+
+ScreenOptions screen_options() {
+  if (!is_terminal()) return {};
+  winsize size{};
+  const char* plain = std::getenv("NO_COLOR");
+  ScreenOptions options{.color = plain == nullptr || *plain == '\0'};
+  if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1 && size.ws_row > 2) {
+    options.columns = size.ws_col - 1u;
+    options.lines = size.ws_row - 1u;
+  }
+  return options;
+}
+
+// False: nobody reads any more.
+bool show(const nlohmann::json& all, bool again) {
+  const std::string screen = screen_of(all, screen_options());
+  if (is_terminal()) {
+    std::fputs(from_the_top, stdout);
+  } else if (again) {
+    std::fputs("\n", stdout);
+  }
+  std::fputs(screen.c_str(), stdout);
+  return std::fflush(stdout) == 0;
+}
+
+}  // namespace
+
+void TopCommand::add() {
+  top_ = app_.add_subcommand("top", "Show a running job on a terminal");
+  top_->add_option("ADDRESS", address_,
+                   "Where the job is shown, as piracema run --http has said: a port,\n"
+                   "HOST:PORT, or the whole http://…")
+      ->required();
+  top_->add_option("--http-token", token_file_, "File with the token, where one is asked for")
+      ->type_name("FILE");
+  top_->add_option_function<std::string>(
+          "--every",
+          [this](const std::string& text) {
+            const auto every = parse_duration(text);
+            if (!every) throw CLI::ValidationError("--every", every.error().message);
+            every_ = *every;
+          },
+          "Time between two looks; default: 1s")
+      ->type_name("TIME");
+  top_->add_flag("--once", once_, "Look once and end");
+  top_->footer(
+      "Example:\n  piracema top 41871\n\n"
+      "Exit codes:\n  0 looked   2 usage   3 there was no answer\n");
+}
+
+int TopCommand::run() const {
+  auto address = parse_job_address(address_);
+  if (!address) {
+    log(Level::error, address.error().message);
+    return 2;
+  }
+  if (!token_file_.empty()) {
+    std::ifstream in(token_file_);
+    if (!(in >> address->token)) {
+      log(Level::error, concat("--http-token ", token_file_, ": want a file with a token"));
+      return 3;
+    }
+  }
+  for (bool answered = false;; answered = true) {
+    const auto answer = http_get(*address, "/api/v1/all");
+    if (!answer && answered) {
+      log(Level::info, concat("no more answers (", answer.error().message, "): the job is over"));
+      return 0;
+    }
+    if (!answer) {
+      log(Level::error, answer.error().message);
+      return 3;
+    }
+    const auto all = nlohmann::json::parse(*answer, nullptr, false);
+    if (!all.is_object() || !all.contains("job")) {
+      log(Level::error, concat(address->host_port, ": what is there is no job of Piracema"));
+      return 3;
+    }
+    if (!show(all, answered) || once_) return 0;
+    std::this_thread::sleep_for(every_);
+  }
+}
+
+}  // namespace piracema::tools

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <piracema/error.h>
+
+#include <string>
+#include <string_view>
+
+namespace piracema::tools {
+
+/// Where a job is shown, and the token if one was given with it.
+struct JobAddress {
+  /// "127.0.0.1:8080", or a name and a port.
+  std::string host_port;
+  std::string token;
+};
+
+/// "8080", "127.0.0.1:8080", "node7:8080" or "http://127.0.0.1:8080/?token=…". Errc::usage.
+Result<JobAddress> parse_job_address(std::string_view text);
+
+/// What comes for GET of `path`: waits 5 seconds at most for each piece, and takes 16 MiB at most.
+/// Errc::io without an answer, Errc::refused for one that is not 200 with its first line,
+/// Errc::corrupt for what is no HTTP.
+Result<std::string> http_get(const JobAddress& address, const std::string& path);
+
+}  // namespace piracema::tools
