@@ -13,7 +13,7 @@
 #include "cluster/driver/snapshots.h"
 #include "cluster/driver/stop_signals.h"
 #include "cluster/driver/store_thread.h"
-#include "control/coordinator.h"
+#include "control/coordinator/coordinator.h"
 #include "flow/states.h"
 #include "loop/poller.h"
 #include "os/exit_guard.h"
@@ -137,6 +137,8 @@ class Embedded {
   void act(const Finish& finish) { finish_ = finish; }
   void act(const Spawn&) {}
   void act(const Kill&) {}
+  // Whoever could take the job over ends with it.
+  void act(const Decide&) {}
   void act(const Tell& tell) {
     const auto* failed = std::get_if<ReplicaFailed>(&tell.note);
     if (failed != nullptr && settings_.snapshots) {
