@@ -13,7 +13,7 @@
 #include "cluster/driver/snapshots.h"
 #include "cluster/driver/stop_signals.h"
 #include "cluster/driver/store_thread.h"
-#include "control/coordinator.h"
+#include "control/coordinator/coordinator.h"
 #include "flow/states.h"
 #include "loop/poller.h"
 #include "observe/http/server.h"
@@ -182,6 +182,8 @@ class Embedded {
   void act(const Finish& finish) { finish_ = finish; }
   void act(const Spawn&) {}
   void act(const Kill&) {}
+  // Whoever could take the job over ends with it.
+  void act(const Decide&) {}
   void act(const Tell& tell) {
     if (recorder_) {
       const Time at = since_start();

@@ -95,6 +95,9 @@ Result<std::optional<WorkerEnvironment>> worker_environment() {
   if (!incarnation) return incarnation.error();
   const auto heartbeat = number_of<std::uint32_t>("PIRACEMA_HEARTBEAT_MS", 250);
   if (!heartbeat) return heartbeat.error();
+  const auto wait = number_of<std::uint32_t>("PIRACEMA_COORDINATOR_WAIT_MS", 0);
+  if (!wait) return wait.error();
+  environment.coordinator_wait = std::chrono::milliseconds(*wait);
   const auto at_work_fd = number_of<int>("PIRACEMA_AT_WORK_FD", -1);
   if (!at_work_fd) return at_work_fd.error();
   const std::string transport = text_of("PIRACEMA_TRANSPORT");

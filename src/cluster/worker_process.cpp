@@ -11,12 +11,12 @@
 
 #include "base/log.h"
 #include "base/text.h"
+#include "cluster/coordinator_line.h"
 #include "flow/states.h"
 #include "host/at_work.h"
 #include "host/directory_mark.h"
 #include "host/host_names.h"
 #include "loop/poller.h"
-#include "net/session/coordinator_call.h"
 #include "net/socket/address.h"
 #include "net/socket/connection.h"
 #include "net/transport/tcp_transport.h"
@@ -44,7 +44,7 @@ class WorkerProcess {
 
   Result<int> run() {
     if (auto opened = open(); !opened) return opened.error();
-    dial();
+    control_.open();
     lead_.run();
     if (failed_) return *failed_;
     // When the job was stopped a source may wait for the world; what it says no longer matters.
@@ -84,7 +84,7 @@ class WorkerProcess {
                                 .cores = environment_.cores,
                                 .back_bytes_max = environment_.cycle_bytes,
                                 .lead = &lead_},
-        [this](const runtime::FromWorker& message) { control_->send(to_frame(message)); });
+        [this](const runtime::FromWorker& message) { control_.say(message); });
     return open_transport();
   }
 
@@ -123,7 +123,8 @@ class WorkerProcess {
                               .peers = environment_.peers,
                               .mpi = mpi_};
     if (environment_.listen == "facing") {
-      auto coordinator = net::Address::parse(environment_.coordinator);
+      const std::string& all = environment_.coordinator;
+      auto coordinator = net::Address::parse(all.substr(0, all.find(',')));
       if (!coordinator) return coordinator.error();
       auto own = address_facing(coordinator->host());
       if (!own) return own.error();
@@ -149,27 +150,17 @@ class WorkerProcess {
     return Done{};
   }
 
-  void dial() {
-    call_ = std::make_unique<CoordinatorCall>(
-        poller_, environment_.coordinator, environment_.token,
-        [this](Result<std::shared_ptr<net::Connection>> line) { called(std::move(line)); });
-  }
-
-  void called(Result<std::shared_ptr<net::Connection>> line) {
-    if (!line) return fail(line.error());
-    control_ = *std::move(line);
-    control_->trust({.received = [this](wire::Frame frame) { received(frame); },
-                     .lost = [this](const Error& why) { lost(why); }});
-    control_->send(to_frame(
-        runtime::FromWorker(runtime::Hello{.slot = environment_.slot,
-                                           .incarnation = environment_.incarnation,
-                                           .pid = static_cast<std::uint64_t>(::getpid()),
-                                           .address = transport_->address(),
-                                           .graph = runtime::encode_shape(graph_.shape),
-                                           .costs = runtime::costs_of(graph_.shape),
-                                           .layouts = layouts(),
-                                           .unsaved = flow::unsaved_states(graph_.shape)})));
-    beat();
+  runtime::Hello hello() {
+    // Before the first answer, so that its silence counts.
+    if (!std::exchange(beats_, true)) poller_.post([this] { beat(); });
+    return {.slot = environment_.slot,
+            .incarnation = environment_.incarnation,
+            .pid = static_cast<std::uint64_t>(::getpid()),
+            .address = transport_->address(),
+            .graph = runtime::encode_shape(graph_.shape),
+            .costs = runtime::costs_of(graph_.shape),
+            .layouts = layouts(),
+            .unsaved = flow::unsaved_states(graph_.shape)};
   }
 
   // What nobody saves need not be known, and user code is not asked for it.
@@ -179,24 +170,20 @@ class WorkerProcess {
   }
 
   void beat() {
-    control_->send(to_frame(runtime::FromWorker(worker_->heartbeat())));
-    if (const auto restoring = worker_->restoring()) {
-      control_->send(to_frame(runtime::FromWorker(*restoring)));
-    }
+    control_.say(worker_->heartbeat());
+    if (const auto restoring = worker_->restoring()) control_.say(*restoring);
     poller_.at(now() + environment_.heartbeat, [this] { beat(); });
   }
 
-  void received(const wire::Frame& frame) {
-    auto message = runtime::to_worker(frame);
-    if (!message) return fail(message.error());
-    if (const auto* ending = std::get_if<runtime::Shutdown>(&*message)) {
+  void received(const runtime::ToWorker& message) {
+    if (const auto* ending = std::get_if<runtime::Shutdown>(&message)) {
       ending_ = *ending;
       // The counters as they are at the end.
-      control_->send(to_frame(runtime::FromWorker(worker_->heartbeat())));
+      control_.say(worker_->heartbeat());
       if (!ending_.why.empty()) leave_at_once();
       lead_.stop();
     } else {
-      worker_->handle(*message);
+      worker_->handle(message);
     }
   }
 
@@ -224,8 +211,16 @@ class WorkerProcess {
   runtime::Lead lead_{poller_};
   std::unique_ptr<store::SnapshotStore> store_;
   std::optional<AtWork> at_work_;
-  std::unique_ptr<CoordinatorCall> call_;
-  std::shared_ptr<net::Connection> control_;
+  CoordinatorLine control_{poller_,
+                           environment_.coordinator,
+                           environment_.token,
+                           environment_.coordinator_wait,
+                           {.hello = [this] { return hello(); },
+                            .received =
+                                [this](const runtime::ToWorker& message) { received(message); },
+                            .failed = [this](const Error& why) { fail(why); },
+                            .lost = [this](const Error& why) { lost(why); }}};
+  bool beats_ = false;
   std::unique_ptr<net::TcpTransport> transport_;
   // Last, so that it goes first: its threads use all the others.
   std::unique_ptr<runtime::Worker> worker_;

@@ -4,15 +4,23 @@
 #include <optional>
 #include <string>
 #include <variant>
+#include <vector>
 
 #include "base/clock.h"
 #include "base/ids.h"
+#include "control/decision.h"
 #include "control/messages/control.h"
 #include "store/snapshot/snapshot_store.h"
 
-/// What a coordinator wants done, in this order.
+/// What a coordinator wants done, in this order. Each may be done twice without harm: whoever takes
+/// a job over does not know which of them its predecessor has done.
 namespace piracema::cluster {
 
+/// What the step has decided, always before all else. Where decisions are kept in a log nothing
+/// that follows is done before they are in it.
+struct Decide {
+  std::vector<Decision> decisions;
+};
 /// Start a process. `Joined` follows, or `Exited` also when it could not be started.
 struct Spawn {
   Slot slot = 0;
@@ -76,6 +84,11 @@ struct Recovering {
 struct Running {
   Epoch epoch = 0;
 };
+/// A coordinator that was restored has found all workers of the epoch: nothing is rolled back.
+struct Reattached {
+  std::uint64_t term = 0;
+  Epoch epoch = 0;
+};
 struct FirstItemOut {
   Epoch epoch = 0;
 };
@@ -103,12 +116,12 @@ struct ReplicaBusy {
 /// "work/1 has been busy with item 17 for 10.0 s".
 std::string text_of(const ReplicaBusy&);
 using Note = std::variant<Lost, ReplicaFailed, Recovering, Running, FirstItemOut, SnapshotTaken,
-                          SnapshotAborted, ItemSkipped, ReplicaBusy>;
+                          SnapshotAborted, ItemSkipped, ReplicaBusy, Reattached>;
 struct Tell {
   Note note;
 };
 
-using Action =
-    std::variant<Spawn, Kill, Send, CommitSnapshot, DropSnapshot, FindSnapshot, Finish, Tell>;
+using Action = std::variant<Spawn, Kill, Send, CommitSnapshot, DropSnapshot, FindSnapshot, Finish,
+                            Tell, Decide>;
 
 }  // namespace piracema::cluster

@@ -38,6 +38,7 @@ Result<Done> validate(const JobSettings& settings) {
       {"heartbeat timeout", settings.heartbeat_timeout},
       {"join timeout", settings.join_timeout},
       {"rollback timeout", settings.rollback_timeout},
+      {"attach timeout", settings.attach_timeout},
   };
   for (const auto& [setting, value] : times) {
     if (auto checked = check_time(setting, value); !checked) return checked;

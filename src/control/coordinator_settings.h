@@ -7,6 +7,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "base/ids.h"
@@ -63,6 +64,17 @@ struct JobSettings {
   /// Processes that cannot be started here come by themselves, one for each slot: mpirun has
   /// started them, and ends them all when it loses one.
   bool workers_come = false;
+  /// How long a coordinator that was restored waits for the workers of its epoch before it takes
+  /// those that have not come for lost.
+  milliseconds attach_timeout{2'000};
+
+  auto fields() {
+    return std::tie(slots, snapshots, snapshot_interval, snapshot_timeout, snapshots_kept,
+                    heartbeat_interval, heartbeat_timeout, join_timeout, rollback_timeout,
+                    stuck_after, restart_budget, restart_window, fruitless_recoveries_max,
+                    dead_letters, placement, busy, resume, found, can_spawn, workers_come,
+                    attach_timeout);
+  }
 };
 
 /// Errc::config, naming the setting, what it has to be and what it is.

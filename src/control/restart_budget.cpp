@@ -23,7 +23,8 @@ std::optional<std::uint64_t> distance_within(std::uint64_t window, const Suspect
 
 void RestartBudget::failed(std::vector<Suspect> suspects, Blame blame) {
   failures_.push_back({std::move(suspects), blame == Blame::certain ? window_ : 0});
-  if (failures_.size() > budget_ * remembered_per_budget) failures_.erase(failures_.begin());
+  if (failures_.size() > std::uint64_t{budget_} * remembered_per_budget)
+    failures_.erase(failures_.begin());
 }
 
 std::optional<Suspect> RestartBudget::culprit() const {
@@ -55,6 +56,17 @@ void RestartBudget::reset(const Suspect& culprit) {
       return distance_within(window_, culprit, suspect).has_value();
     });
   }
+}
+
+bool RestartBudget::is_of(std::uint32_t budget, std::uint64_t window, std::size_t nodes,
+                          std::size_t replicas) const {
+  for (const Failure& failure : failures_) {
+    for (const Suspect& suspect : failure.suspects) {
+      if (suspect.node >= nodes || suspect.replica >= replicas) return false;
+    }
+  }
+  return budget_ == budget && window_ == window &&
+         failures_.size() <= std::uint64_t{budget} * remembered_per_budget;
 }
 
 const Suspect* RestartBudget::nearest(const Suspect& one, const Failure& failure,

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <tuple>
 #include <vector>
 
 #include "base/ids.h"
@@ -14,6 +15,7 @@ struct Suspect {
   ReplicaId replica = 0;
   /// None while it opened, finished or committed.
   std::optional<std::uint64_t> item;
+  auto fields() { return std::tie(node, replica, item); }
 };
 
 /// Tells an item that brings its worker down whenever it is worked on from bad luck: counts the
@@ -41,11 +43,17 @@ class RestartBudget {
   /// Forgets what counts with this one: its item will be skipped from now on.
   void reset(const Suspect& culprit);
 
+  auto fields() { return std::tie(budget_, window_, failures_); }
+  /// Whether it may have come about with these settings.
+  bool is_of(std::uint32_t budget, std::uint64_t window, std::size_t nodes,
+             std::size_t replicas) const;
+
  private:
   struct Failure {
     std::vector<Suspect> suspects;
     /// Others within so many items count with it.
     std::uint64_t window = 0;
+    auto fields() { return std::tie(suspects, window); }
   };
 
   /// The nearest of the failure's suspects; null if all are outside the window.

@@ -1,11 +1,14 @@
 #pragma once
 
 #include <array>
+#include <chrono>
 #include <limits>
+#include <map>
 #include <optional>
 #include <string>
 #include <tuple>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "wire/reader.h"
@@ -20,8 +23,8 @@ namespace piracema::wire {
 ///       auto fields() { return std::tie(epoch); }
 ///     };
 ///
-/// A field is a number, bool, enum, double, text, Buffer, array of bytes, optional, vector, or a
-/// struct with fields.
+/// A field is a number, bool, enum, double, duration, text, Buffer, array of bytes, optional,
+/// vector, map, or a struct with fields.
 class FieldWriter {
  public:
   explicit FieldWriter(Buffer& out) : writer_(out) {}
@@ -59,6 +62,19 @@ class FieldWriter {
   void put(std::optional<T>& value) {
     writer_.number(static_cast<std::uint8_t>(value.has_value()));
     if (value) put(*value);
+  }
+  template <class Period>
+  void put(std::chrono::duration<std::int64_t, Period>& value) {
+    writer_.number(static_cast<std::uint64_t>(value.count()));
+  }
+  template <class Key, class T>
+  void put(std::map<Key, T>& map) {
+    writer_.number(static_cast<std::uint64_t>(map.size()));
+    for (auto& [key, value] : map) {
+      Key copy = key;
+      put(copy);
+      put(value);
+    }
   }
 
  private:
@@ -104,6 +120,21 @@ class FieldReader {
   void get(std::optional<T>& value) {
     value.reset();
     if (reader_.number<std::uint8_t>() != 0) get(value.emplace());
+  }
+  template <class Period>
+  void get(std::chrono::duration<std::int64_t, Period>& value) {
+    value = std::chrono::duration<std::int64_t, Period>(
+        static_cast<std::int64_t>(reader_.number<std::uint64_t>()));
+  }
+  template <class Key, class T>
+  void get(std::map<Key, T>& map) {
+    map.clear();
+    const std::size_t count = reader_.count(1);
+    for (std::size_t i = 0; i < count && reader_.ok(); ++i) {
+      Key key{};
+      get(key);
+      get(map[std::move(key)]);
+    }
   }
 
   /// For what is read by hand in between.

@@ -1,13 +1,21 @@
 #include "sim/cluster.h"
 
 #include <algorithm>
+#include <cstdlib>
+#include <string_view>
 
+#include "base/ensure.h"
 #include "sim/cluster_process.h"
 
 namespace piracema::sim {
 
 using namespace cluster;
 using std::chrono::microseconds;
+
+bool reloads(std::uint64_t seed) {
+  static const char* const all = std::getenv("PIRACEMA_RELOAD");
+  return seed % 4 == 0 || (all != nullptr && std::string_view(all) == "1");
+}
 
 Cluster::Cluster(Settings settings, MakeWorker make_worker)
     : settings_(std::move(settings)),
@@ -16,7 +24,8 @@ Cluster::Cluster(Settings settings, MakeWorker make_worker)
       network_(scheduler_),
       own_store_(settings_.chaos.store),
       store_(settings_.store != nullptr ? *settings_.store : own_store_),
-      coordinator_(settings_.job),
+      coordinator_(std::make_unique<Coordinator>(settings_.job)),
+      log_(settings_.job),
       coordinator_node_(network_.add("coordinator")) {
   scheduler_.at(settings_.chaos.until, [this] {
     if (!store_lost_) own_store_.set_faults({});
@@ -31,8 +40,12 @@ bool Cluster::run(Time limit) {
   return scheduler_.run_until([this] { return finish_.has_value(); }, limit);
 }
 
+// Until there is somebody to tell: a user asks again.
 void Cluster::stop_at(Time time) {
-  network_.after(coordinator_node_, time, [this] { tell(StopRequested{}); });
+  scheduler_.after(time, [this] {
+    if (!coordinated()) return stop_at(milliseconds(100));
+    network_.after(coordinator_node_, Time{0}, [this] { tell(StopRequested{}); });
+  });
 }
 
 void Cluster::lose_store_at(Time time) {
@@ -58,17 +71,60 @@ void Cluster::tell(Event event) {
 void Cluster::hear(Event event) {
   if (finish_) return;
   on_event(event);
-  for (const Action& action : coordinator_.step(scheduler_.now(), event)) {
+  for (const Action& action : coordinator_->step(scheduler_.now(), event)) {
+    if (dying_ && scheduler_.random().chance(0.3)) return lose_coordinator(*dying_);
     std::visit([this](const auto& what) { act(what); }, action);
     on_action(action);
   }
+  if (dying_) return lose_coordinator(*dying_);
+  if (settings_.reload) {
+    ENSURE(as_text(log_.encode()) == as_text(coordinator_->metadata().encode()));
+    coordinator_->reload(log_);
+  }
   plan_tick();
+}
+
+// ---- another coordinator --------------------------------------------------------------------
+
+void Cluster::kill_coordinator_at(Time time, Time later) {
+  scheduler_.after(time, [this, later] {
+    if (!finish_ && coordinated()) dying_ = later;
+  });
+}
+
+// What it had asked of the store may be done or not; whom it has started lives on.
+void Cluster::lose_coordinator(Time later) {
+  dying_.reset();
+  network_.crash(coordinator_node_);
+  for (const auto& [id, process] : processes_) {
+    if (process->connected()) process->lose_coordinator();
+  }
+  scheduler_.after(later, [this] { take_over(); });
+}
+
+void Cluster::take_over() {
+  network_.restart(coordinator_node_);
+  auto metadata = JobMetadata::decode(log_.encode());
+  ENSURE(metadata.ok());
+  coordinator_ = std::make_unique<Coordinator>(*std::move(metadata));
+  hear(Tick{});
+}
+
+// A log reads what it has written.
+void Cluster::act(const Decide& decide) {
+  const auto read = decode_decisions(encode_decisions(decide.decisions));
+  ENSURE(read.ok());
+  for (const Decision& decision : *read) ENSURE(log_.apply(decision).ok());
+  if (!settings_.reload) return;
+  auto again = JobMetadata::decode(log_.encode());
+  ENSURE(again.ok());
+  log_ = *std::move(again);
 }
 
 // A driver reads what has arrived before it says that time has passed, so a Tick that waited
 // while the coordinator stood still is put behind all that waited too.
 void Cluster::plan_tick() {
-  const auto deadline = coordinator_.next_deadline();
+  const auto deadline = coordinator_->next_deadline();
   if (!deadline) return;
   const Time delay = std::max(*deadline - scheduler_.now(), Time{0});
   network_.after(coordinator_node_, delay, [this, tick = ++tick_] {
@@ -102,9 +158,10 @@ void Cluster::act(const Kill& kill) {
 void Cluster::act(const Send& send) {
   Process* process = find({send.slot, send.incarnation});
   if (process == nullptr || !process->connected()) return;
-  static const char* const names[] = {"deploy", "start", "trigger", "commit", "shutdown"};
-  network_.send(coordinator_node_, process->node(), names[send.message.index()],
-                [process, message = send.message] { process->receive(message); });
+  static const char* const names[] = {"deploy", "trigger", "commit", "shutdown", "attach"};
+  network_.send(
+      coordinator_node_, process->node(), names[send.message.index()],
+      [process, message = send.message, term = log_.term] { process->receive(term, message); });
 }
 
 void Cluster::act(const CommitSnapshot& commit) {
@@ -148,7 +205,9 @@ void Cluster::at_store(std::function<void()> work) {
   if (scheduler_.random().chance(0.05))
     takes = scheduler_.between(milliseconds(50), milliseconds(1'500));
   store_free_ = std::max(store_free_, scheduler_.now()) + takes;
-  scheduler_.at(store_free_, std::move(work));
+  scheduler_.at(store_free_, [this, term = log_.term, work = std::move(work)] {
+    if (term == log_.term) work();  // Else it has died with its process.
+  });
 }
 
 // ---- processes ------------------------------------------------------------------------------
@@ -156,6 +215,11 @@ void Cluster::at_store(std::function<void()> work) {
 Cluster::Process* Cluster::find(Id id) {
   const auto found = processes_.find(id);
   return found == processes_.end() ? nullptr : found->second.get();
+}
+
+std::size_t Cluster::alive() const {
+  return static_cast<std::size_t>(std::count_if(processes_.begin(), processes_.end(),
+                                                [](auto& one) { return one.second->alive(); }));
 }
 
 Cluster::Process* Cluster::any_process() {
@@ -179,11 +243,12 @@ void Cluster::end(Process& process, std::string by, bool from_outside, bool afte
       hear(ConnectionLost{process.id().first, process.id().second});
     });
   }
+  if (!coordinated()) process.set_disconnected();
   Exited exited{process.id().first, process.id().second, false, from_outside, std::move(by), {}};
   exited.at_work = process.was_at_work();
   exited.by_signal = exited.by.starts_with("killed by signal");
-  if (!from_outside && !after_kill && coordinator_.job()) {
-    const auto& placement = coordinator_.job()->placement;
+  if (!from_outside && !after_kill && coordinator_->job()) {
+    const auto& placement = coordinator_->job()->placement;
     for (ReplicaId replica = 0; replica < placement.size(); ++replica) {
       if (placement[replica] == exited.slot) {
         exited.at_work.push_back({replica, scheduler_.random().next()});

@@ -9,7 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "control/coordinator.h"
+#include "control/coordinator/coordinator.h"
+#include "control/job_metadata.h"
 #include "control/messages/control.h"
 #include "sim/network.h"
 #include "sim/scheduler.h"
@@ -18,6 +19,10 @@
 namespace piracema::sim {
 
 class SimWorker;
+
+/// Of the runs of a scenario every fourth one reloads the coordinator from a log at every step;
+/// PIRACEMA_RELOAD=1 wants it of all.
+bool reloads(std::uint64_t seed);
 
 /// What a simulated process may do to its world.
 class ProcessHost {
@@ -62,13 +67,16 @@ struct Chaos {
   Time until = std::chrono::seconds(10);
   /// Mean time between two faults of each kind; 0: none.
   Time kill{}, crash{}, freeze{}, disconnect{}, stall{}, slow{}, operator_failure{};
+  /// The same of the coordinator's process: another one takes the job over, from the log. It dies
+  /// between two steps, or in the middle of one.
+  Time coordinator_kill{};
   /// How often a process does not die of its Kill at once.
   double undead = 0;
   store::MemoryFaults store;
 };
 
 /// A job on simulated machines: the real coordinator, and processes that join, freeze and die. A
-/// process that has lost its coordinator ends, as a real one does.
+/// process that has lost its coordinator looks for another one for a while, and then ends.
 class Cluster {
  public:
   struct Settings {
@@ -78,6 +86,11 @@ class Cluster {
     Chaos chaos;
     /// Where the snapshots of an earlier run are; null: a store of its own.
     store::MemoryStore* store = nullptr;
+    /// After each step the coordinator's metadata is replaced by those that a log made of its
+    /// decisions holds, which were encoded and decoded. Nothing else may be different then.
+    bool reload = false;
+    /// How long a process looks for another coordinator.
+    Time search{};
   };
   Cluster(Settings settings, MakeWorker make_worker);
   ~Cluster();
@@ -85,11 +98,20 @@ class Cluster {
   /// Until the job has finished; false if it has not by `limit`.
   bool run(Time limit);
   const std::optional<cluster::Finish>& finish() const { return finish_; }
-  const cluster::Coordinator& coordinator() const { return coordinator_; }
+  const cluster::Coordinator& coordinator() const { return *coordinator_; }
+  /// What a log of all decisions holds.
+  const cluster::JobMetadata& log() const { return log_; }
   store::MemoryStore& store() { return store_; }
   Scheduler& scheduler() { return scheduler_; }
 
   void stop_at(Time time);
+  /// The process of the coordinator ends then; another one has the job `later`.
+  void kill_coordinator_at(Time time, Time later);
+  bool coordinated() const { return network_.up(coordinator_node_); }
+  /// Processes that have not ended.
+  std::size_t alive() const;
+  /// Messages of coordinators of lower terms that processes have not heeded.
+  std::uint32_t refused() const { return refused_; }
   /// All snapshots are removed, and there is no place for others any more.
   void lose_store_at(Time time);
   /// Processes started, the first ones included.
@@ -120,7 +142,11 @@ class Cluster {
   void act(const cluster::FindSnapshot&);
   void act(const cluster::Finish& finish) { finish_ = finish; }
   void act(const cluster::Tell&);
+  void act(const cluster::Decide&);
   void at_store(std::function<void()> work);
+
+  void lose_coordinator(Time later);
+  void take_over();
 
   void plan_faults();
   void repeat(Time mean, std::function<void()> fault);
@@ -131,7 +157,11 @@ class Cluster {
   Network network_;
   store::MemoryStore own_store_;
   store::MemoryStore& store_;
-  cluster::Coordinator coordinator_;
+  std::unique_ptr<cluster::Coordinator> coordinator_;
+  cluster::JobMetadata log_;
+  /// It dies in its next step, and another one has the job so much later.
+  std::optional<Time> dying_;
+  std::uint32_t refused_ = 0;
   Node coordinator_node_;
   std::map<Id, std::unique_ptr<Process>> processes_;
   std::uint64_t tick_ = 0;

@@ -43,6 +43,9 @@ void Cluster::plan_faults() {
   repeat(chaos.operator_failure, to_any([](Process& process) {
            if (process.worker() != nullptr) process.worker()->fail_somewhere();
          }));
+  repeat(chaos.coordinator_kill, [this] {
+    if (coordinated()) dying_ = scheduler_.between(milliseconds(5), seconds(2));
+  });
   repeat(chaos.stall, [this] {
     network_.freeze(coordinator_node_);
     scheduler_.after(scheduler_.between(milliseconds(10), seconds(4)),

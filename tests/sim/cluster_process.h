@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "run/worker/attachment.h"
 #include "sim/cluster.h"
 
 namespace piracema::sim {
@@ -23,16 +24,31 @@ class Cluster::Process final : public ProcessHost {
         cluster_.scheduler_.between(std::chrono::milliseconds(1), std::chrono::milliseconds(30)),
         [this] {
           worker_ = cluster_.make_worker_(id_.first, *this);
-          connected_ = true;
-          to_coordinator("joins",
-                         cluster::Joined{id_.first, id_.second, cluster_.network_.name(node_),
-                                         runtime::encode_shape(cluster_.settings_.shape)});
+          look_for_coordinator(cluster_.scheduler_.now() + cluster_.settings_.search);
           beat();
         });
   }
 
-  void receive(const runtime::ToWorker& message) {
-    if (const auto* shutdown = std::get_if<runtime::Shutdown>(&message)) {
+  /// As its connection has ended.
+  void lose_coordinator() {
+    connected_ = false;
+    after(cluster_.scheduler_.between(Time{0}, std::chrono::milliseconds(2)), [this] {
+      look_for_coordinator(cluster_.scheduler_.now() + cluster_.settings_.search);
+    });
+  }
+
+  /// Of a coordinator with that term, on whichever connection.
+  void receive(std::uint64_t term, const runtime::ToWorker& message) {
+    if (!attachment_.admit(term)) {
+      cluster_.refused_ += 1;
+      return;
+    }
+    if (!attachment_.heard(message)) return;
+    if (std::holds_alternative<runtime::Attach>(message)) {
+      for (runtime::FromWorker& answer : attachment_.answer()) {
+        to_coordinator(name_of(answer), cluster::Said{id_.first, id_.second, std::move(answer)});
+      }
+    } else if (const auto* shutdown = std::get_if<runtime::Shutdown>(&message)) {
       after(
           cluster_.scheduler_.between(std::chrono::milliseconds(1), std::chrono::milliseconds(50)),
           [this, code = shutdown->code] {
@@ -44,6 +60,7 @@ class Cluster::Process final : public ProcessHost {
   }
 
   void say(runtime::FromWorker message) override {
+    attachment_.said(message);
     if (connected_)
       to_coordinator(name_of(message), cluster::Said{id_.first, id_.second, std::move(message)});
   }
@@ -73,6 +90,22 @@ class Cluster::Process final : public ProcessHost {
   SimWorker* worker() { return worker_.get(); }
 
  private:
+  void look_for_coordinator(Time until) {
+    if (connected_) return;
+    if (cluster_.coordinated()) {
+      connected_ = true;
+      to_coordinator("joins",
+                     cluster::Joined{id_.first, id_.second, cluster_.network_.name(node_),
+                                     runtime::encode_shape(cluster_.settings_.shape)});
+    } else if (cluster_.scheduler_.now() >= until) {
+      cluster_.end(*this, "ended with status 1", true, false);
+    } else {
+      after(cluster_.scheduler_.between(std::chrono::milliseconds(50),
+                                        std::chrono::milliseconds(150)),
+            [this, until] { look_for_coordinator(until); });
+    }
+  }
+
   void beat() {
     if (connected_) say(worker_->heartbeat());
     if (const auto restoring = worker_->restoring()) say(*restoring);
@@ -87,7 +120,7 @@ class Cluster::Process final : public ProcessHost {
     static const char* const names[] = {"hello",       "ready",        "saved",
                                         "save failed", "ended",        "operator failed",
                                         "committed",   "first output", "heartbeat",
-                                        "restoring"};
+                                        "restoring", "attached"};
     return names[message.index()];
   }
 
@@ -95,6 +128,7 @@ class Cluster::Process final : public ProcessHost {
   const Id id_;
   const Node node_;
   std::unique_ptr<SimWorker> worker_;
+  runtime::Attachment attachment_;
   bool connected_ = false;
   std::vector<std::pair<ReplicaId, std::uint64_t>> at_work_;
 };

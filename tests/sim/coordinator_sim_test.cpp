@@ -31,6 +31,7 @@ Cluster::Settings settings(std::uint64_t seed) {
   settings.job.snapshots = true;
   settings.job.snapshot_interval = milliseconds(300);
   settings.job.snapshot_timeout = milliseconds(3'000);
+  settings.reload = reloads(seed);
   return settings;
 }
 
@@ -57,11 +58,9 @@ class Referee {
     cluster.on_event = [this](const Event& event) {
       if (const auto* done = std::get_if<SnapshotCommitted>(&event)) {
         CHECK(writing_ == done->snapshot);
-        writing_.reset();
-        newest_ = done->snapshot;
+        complete_ = done->snapshot;
       } else if (const auto* failed = std::get_if<SnapshotCommitFailed>(&event)) {
         CHECK(writing_ == failed->snapshot);
-        writing_.reset();
       }
     };
     cluster.on_action = [this](const Action& action) {
@@ -87,8 +86,7 @@ class Referee {
     }
   }
   void see(const runtime::Deploy& deploy) {
-    CHECK(deploy.epoch >= epoch_);
-    epoch_ = deploy.epoch;
+    CHECK(deploy.epoch == epoch_);
     // Nobody goes back while a manifest may yet become complete, and all to the newest one.
     CHECK_FALSE(writing_);
     CHECK(deploy.restore == newest_);
@@ -99,10 +97,10 @@ class Referee {
   }
   void see(const CommitSnapshot& commit) {
     const store::Manifest& manifest = commit.manifest;
-    CHECK_FALSE(writing_);
+    // Whoever takes the job over writes it once more.
+    CHECK(writing_ == manifest.snapshot);
     CHECK(manifest.snapshot > newest_.value_or(0));
     CHECK(manifest.epoch == epoch_);
-    writing_ = manifest.snapshot;
     std::set<ReplicaId> replicas;
     for (const store::Part& part : manifest.parts) {
       CHECK(replicas.insert(part.replica).second);
@@ -118,11 +116,32 @@ class Referee {
   }
   void see(const Finish&) {}
   void see(const Tell&) {}
+  // What was not decided before is not done.
+  void see(const Decide& decide) {
+    for (const Decision& decision : decide.decisions) {
+      if (const auto* raised = std::get_if<TermRaised>(&decision)) {
+        CHECK(raised->term == ++term_);
+      } else if (const auto* epoch = std::get_if<EpochRaised>(&decision)) {
+        CHECK_FALSE(writing_);
+        epoch_ = epoch->epoch;
+      } else if (const auto* saved = std::get_if<SnapshotSaved>(&decision)) {
+        CHECK_FALSE(writing_);
+        writing_ = saved->snapshot.id;
+      } else if (const auto* completed = std::get_if<SnapshotCompleted>(&decision)) {
+        CHECK(complete_ == completed->id);
+        CHECK(std::exchange(writing_, std::nullopt) == completed->id);
+        newest_ = completed->id;
+      } else if (const auto* over = std::get_if<SnapshotGivenUp>(&decision)) {
+        if (writing_ == over->id) writing_.reset();
+      }
+    }
+  }
 
   Cluster& cluster_;
   std::map<Slot, std::uint32_t> incarnations_;
   Epoch epoch_ = 0;
-  std::optional<SnapshotId> writing_, newest_;
+  std::uint64_t term_ = 0;
+  std::optional<SnapshotId> writing_, complete_, newest_;
 };
 
 MakeWorker workers(const GraphShape& shape, std::uint64_t items,
@@ -276,10 +295,11 @@ TEST_CASE("an item that freezes, cuts off or holds whoever works on it becomes a
   }
 }
 
-TEST_CASE("the same seed makes the same run of a whole cluster") {
+TEST_CASE("the same seed makes the same run of a whole cluster, from a log as from memory") {
   const GraphShape graph = shape();
-  const auto run = [&](std::uint64_t seed) {
+  const auto run = [&](std::uint64_t seed, bool reload) {
     Cluster::Settings with = settings(seed);
+    with.reload = reload;
     with.chaos = everything(Random(seed));
     Cluster cluster(with, workers(graph, 100));
     std::vector<std::size_t> actions;
@@ -288,7 +308,52 @@ TEST_CASE("the same seed makes the same run of a whole cluster") {
     actions.push_back(static_cast<std::size_t>(cluster.scheduler().now().count()));
     return actions;
   };
-  for (const auto seed : seeds(10)) CHECK(run(seed) == run(seed));
+  for (const auto seed : seeds(50)) CHECK(run(seed, false) == run(seed, true));
+}
+
+TEST_CASE("a job whose coordinator is killed now and then goes on where it is") {
+  const GraphShape graph = shape();
+  std::uint64_t terms = 0;
+  for (const auto seed : seeds(200)) {
+    Random random(seed);
+    Cluster::Settings with = settings(seed);
+    with.search = seconds(30);
+    with.chaos = {.until = seconds(5), .coordinator_kill = milliseconds(1'500)};
+    Cluster cluster(with, workers(graph, 300));
+    Referee referee(cluster);
+    REQUIRE(cluster.run(seconds(200)));
+    CHECK(cluster.finish()->code == 0);
+    CHECK(cluster.coordinator().metadata().term == cluster.log().term);
+    terms += cluster.log().term - 1;
+  }
+  CHECK((terms > 0 || tracing()));
+}
+
+TEST_CASE("whatever goes wrong beside it, a job whose coordinators are killed ends well") {
+  const GraphShape graph = shape();
+  for (const auto seed : seeds(500)) {
+    Cluster::Settings with = settings(seed);
+    with.search = seconds(30);
+    with.chaos = everything(Random(seed));
+    with.chaos.coordinator_kill = milliseconds(2'000);
+    Cluster cluster(with, workers(graph, 200));
+    Referee referee(cluster);
+    REQUIRE(cluster.run(seconds(200)));
+    INFO(cluster.finish()->why);
+    CHECK(cluster.finish()->code == 0);
+  }
+}
+
+TEST_CASE("processes that find no other coordinator end when they have looked for long enough") {
+  const GraphShape graph = shape();
+  for (const auto seed : seeds(20)) {
+    Cluster::Settings with = settings(seed);
+    with.search = milliseconds(500);
+    Cluster cluster(with, workers(graph, 100'000));
+    cluster.kill_coordinator_at(seconds(2), seconds(100));
+    CHECK_FALSE(cluster.run(seconds(3)));
+    CHECK(cluster.alive() == 0);
+  }
 }
 
 }  // namespace piracema::sim

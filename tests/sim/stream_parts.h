@@ -25,6 +25,8 @@ struct Outside {
   /// What became visible, in that order.
   std::vector<std::uint64_t> output;
   std::uint64_t writers = 0;
+  /// Items that farms have worked on, redone ones too.
+  std::uint64_t worked = 0;
   /// The next items of this farm throw.
   int throwing = 0;
   /// An item that it always throws on.
@@ -63,6 +65,7 @@ struct Work {
       outside->throwing -= 1;
       throw std::runtime_error("bad luck");
     }
+    outside->worked += 1;
     for (std::uint64_t i = 0; i < item % 3; ++i) emit(2 * item + i);
   }
 };
@@ -106,6 +109,7 @@ inline Cluster::Settings settings_of(std::uint64_t seed, const Graph& graph) {
   settings.job.snapshot_interval = std::chrono::milliseconds(200);
   settings.job.snapshot_timeout = std::chrono::milliseconds(3'000);
   settings.job.restart_budget = 1'000;
+  settings.reload = reloads(seed);
   return settings;
 }
 

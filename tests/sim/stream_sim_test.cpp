@@ -117,6 +117,44 @@ TEST_CASE("a stream gives every item once, whatever goes wrong on the way") {
   CHECK((recoveries > 0 || tracing()));
 }
 
+TEST_CASE("items flow while a job has no coordinator, and nothing is rolled back for another one") {
+  for (const auto seed : seeds(200)) {
+    Stream stream(seed);
+    Cluster::Settings with = settings_of(seed, stream.graph);
+    with.search = seconds(30);
+    Cluster cluster(with, stream.workers());
+    const Time killed = milliseconds(1'000) + Random(seed).below(1'000) * milliseconds(1);
+    cluster.kill_coordinator_at(killed, seconds(1));
+    std::uint64_t before = 0, after = 0;
+    cluster.scheduler().at(killed + milliseconds(100), [&] { before = stream.outside.worked; });
+    cluster.scheduler().at(killed + milliseconds(900), [&] { after = stream.outside.worked; });
+    REQUIRE(cluster.run(seconds(60)));
+    CHECK(cluster.finish()->code == 0);
+    CHECK(cluster.log().term == 2);
+    CHECK(after > before);
+    CHECK(cluster.coordinator().epoch() == 1);
+    CHECK(cluster.spawned() == 3);
+    stream.check_output();
+  }
+}
+
+TEST_CASE("a stream gives every item once, whoever is killed, its coordinators too") {
+  std::uint64_t terms = 0;
+  for (const auto seed : seeds(300)) {
+    Stream stream(seed);
+    Cluster::Settings with = settings_of(seed, stream.graph);
+    with.search = seconds(30);
+    with.chaos = everything(Random(seed));
+    with.chaos.coordinator_kill = milliseconds(1'500);
+    Cluster cluster(with, stream.workers());
+    REQUIRE(cluster.run(seconds(200)));
+    CHECK(cluster.finish()->code == 0);
+    stream.check_output();
+    terms += cluster.log().term - 1;
+  }
+  CHECK((terms > 0 || tracing()));
+}
+
 TEST_CASE("a stream that is stopped again and again and resumed gives every item once") {
   for (const auto seed : seeds(100)) {
     Stream stream(seed);

@@ -77,6 +77,9 @@ struct Teller {
   std::pair<Level, std::string> operator()(const ItemSkipped& note) const {
     return {Level::warning, concat("item ", note.item, " is passed by, see the dead letters")};
   }
+  std::pair<Level, std::string> operator()(const Reattached&) const {
+    return {Level::info, "found all workers again: nothing is redone"};
+  }
   std::pair<Level, std::string> operator()(const ReplicaBusy& note) const {
     return {Level::warning, cluster::text_of(note)};
   }

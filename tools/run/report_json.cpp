@@ -62,6 +62,9 @@ Json fields(const SnapshotAborted& note) {
 Json fields(const ItemSkipped& note) {
   return {{"event", "item_skipped"}, {"node", note.node}, {"item", note.item}};
 }
+Json fields(const Reattached& note) {
+  return {{"event", "reattached"}, {"term", note.term}, {"epoch", note.epoch}};
+}
 Json fields(const ReplicaBusy& note) {
   return {{"event", "busy"},
           {"replica", note.name},

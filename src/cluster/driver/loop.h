@@ -16,7 +16,7 @@
 #include "cluster/driver/stop_signals.h"
 #include "cluster/driver/store_thread.h"
 #include "cluster/driver/world_directory.h"
-#include "control/coordinator.h"
+#include "control/coordinator/coordinator.h"
 #include "host/directory_mark.h"
 #include "host/host_probe.h"
 #include "loop/poller.h"
@@ -63,6 +63,7 @@ class DriverLoop {
   void act(const FindSnapshot&);
   void act(const Tell&);
   void act(const Finish&);
+  void act(const Decide&) {}
   void start(Crew::Id id);
   void never_ran(Crew::Id id, std::string why);
 

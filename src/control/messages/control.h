@@ -141,8 +141,18 @@ struct Heartbeat {
   auto fields() { return std::tie(epoch, cpu_ns, progress); }
 };
 
+/// The answer to Attach. What the process has said of its epoch follows once more, as its coordinator
+/// may be another one.
+struct Attached {
+  /// That of the Attach.
+  std::uint64_t term = 0;
+  /// That of its last Deploy; 0: it had none.
+  Epoch epoch = 0;
+  auto fields() { return std::tie(term, epoch); }
+};
+
 using FromWorker = std::variant<Hello, Ready, Saved, SaveFailed, Ended, OperatorFailed, Committed,
-                                FirstOutput, Heartbeat, Restoring>;
+                                FirstOutput, Heartbeat, Restoring, Attached>;
 
 // ---- the coordinator to a worker -----------------------------------------------------------
 
@@ -198,7 +208,16 @@ struct Shutdown {
   auto fields() { return std::tie(code, why); }
 };
 
-using ToWorker = std::variant<Deploy, Trigger, Commit, Shutdown>;
+/// Who coordinates the job: the first message to each process that joins or comes back. All that
+/// follows on the connection is of this term, and a process refuses it once it has heard of a higher
+/// one (TermFence). Answered by Attached.
+struct Attach {
+  std::uint64_t term = 0;
+  Epoch epoch = 0;
+  auto fields() { return std::tie(term, epoch); }
+};
+
+using ToWorker = std::variant<Deploy, Trigger, Commit, Shutdown, Attach>;
 
 /// Messages as frames and back. Errc::corrupt for a frame that no peer of this version sends.
 wire::Frame to_frame(const FromWorker&);

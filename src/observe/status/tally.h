@@ -51,6 +51,7 @@ class Tally {
   void note(Time when, const SnapshotAborted&);
   void note(Time, const ItemSkipped&) {}
   void note(Time, const ReplicaBusy&) {}
+  void note(Time, const Reattached&) {}
   void cause(Time when, std::string what);
   RecoveryReport* recovery(Epoch epoch);
 

@@ -92,7 +92,10 @@ void Replica::begin() {
     beginning_.context.wake = port_.waker();
     beginning_.context.now = [this] { return port_.wall_time(); };
     operator_->open(beginning_.context);
-    if (beginning_.state) operator_->restored(beginning_.snapshot);
+    if (beginning_.state) {
+      operator_->restored(beginning_.snapshot);
+      last_committed_ = beginning_.snapshot;
+    }
     beginning_.state.reset();
     has_timer_ = operator_->has_timer();
     if (has_timer_ && plan_.heads != 0) {

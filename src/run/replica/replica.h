@@ -77,6 +77,7 @@ class Replica {
   void receive(ReplicaId from, Packet packet);
   /// A source takes a snapshot; one that has ended saves what it has.
   void trigger(SnapshotId snapshot) { triggers_.push_back(snapshot); }
+  /// May be told twice: the operator commits once.
   void commit(SnapshotId snapshot) { commits_.push_back(snapshot); }
 
   enum class Next {
@@ -156,6 +157,7 @@ class Replica {
 
   std::deque<SnapshotId> triggers_;
   std::deque<SnapshotId> commits_;
+  std::optional<SnapshotId> last_committed_;
   SnapshotId last_saved_ = 0;
   std::size_t last_part_bytes_ = 0;
   SourcePace source_;

@@ -1,5 +1,6 @@
 // What a replica saves, and how it goes on from that. A part of a snapshot is its stage (uint8),
 // the operator's state with its length, and for the head of a cycle the log.
+#include <algorithm>
 #include <utility>
 
 #include "base/ensure.h"
@@ -22,7 +23,12 @@ bool Replica::serve_requests() {
   if (!commits_.empty() && !save_first) {
     const SnapshotId snapshot = commits_.front();
     commits_.pop_front();
-    if (guarded("commit", [&] { operator_->commit(snapshot); })) port_.committed(snapshot);
+    // A coordinator that has taken the job over says once more what may have been said before.
+    const bool again = last_committed_ && snapshot <= *last_committed_;
+    if (again || guarded("commit", [&] { operator_->commit(snapshot); })) {
+      last_committed_ = std::max(last_committed_.value_or(0), snapshot);
+      port_.committed(snapshot);
+    }
     return true;
   }
   if (may_save) {

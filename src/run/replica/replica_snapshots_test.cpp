@@ -80,6 +80,23 @@ TEST_CASE("a replica that had ended says so again after a recovery, and nothing 
   CHECK(again.port.sent_of<EndOfStream>().size() == 1);
 }
 
+TEST_CASE("what is to be saved or committed twice is answered twice and done once") {
+  Fixture f(1);
+  Replica& sink = f.make(2);
+  sink.receive(1, EndOfStream{});
+  f.run();
+  sink.trigger(3);
+  sink.commit(3);
+  f.run();
+  REQUIRE(f.port.saved.contains(3));
+  f.port.saved.clear();
+  sink.trigger(3);
+  sink.commit(3);
+  f.run();
+  CHECK(f.port.saved.empty());
+  CHECK(f.port.committed_snapshots == std::vector<SnapshotId>{3, 3});
+}
+
 TEST_CASE("what a replica was asked to save and to commit it saves first, and later ones after") {
   Fixture f(1);
   Replica& sink = f.make(2);

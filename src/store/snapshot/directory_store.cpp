@@ -120,11 +120,18 @@ Result<Part> DirectoryStore::put(SnapshotId snapshot, ReplicaId replica, Bytes s
   return part;
 }
 
+Result<Done> DirectoryStore::sync_complete(SnapshotId snapshot) {
+  auto synced = sync_directory(directory_of(snapshot));
+  return synced ? sync_directory(path_) : synced;
+}
+
 Result<Done> DirectoryStore::commit(const Manifest& manifest) {
   const SnapshotId snapshot = manifest.snapshot;
   auto complete = is_complete(snapshot);
   if (!complete) return complete.error();
   if (*complete) {
+    const auto found = this->manifest(snapshot);
+    if (found && found->is_again(manifest)) return sync_complete(snapshot);
     return Error{Errc::refused,
                  concat(manifest_path(snapshot), ": want none yet, found the snapshot complete")};
   }
@@ -140,8 +147,7 @@ Result<Done> DirectoryStore::commit(const Manifest& manifest) {
   if (auto synced = sync_directory(directory_of(snapshot)); !synced) return synced;
   const std::array<Bytes, 1> pieces{as_bytes(*text)};
   if (auto written = replace_file(manifest_path(snapshot), pieces); !written) return written;
-  auto synced = sync_directory(directory_of(snapshot));
-  if (synced) synced = sync_directory(path_);
+  auto synced = sync_complete(snapshot);
   if (!synced) ::unlink(manifest_path(snapshot).c_str());  // Nobody can rely on it.
   return synced;
 }

@@ -48,6 +48,8 @@ class DirectoryStore : public SnapshotStore {
   std::string part_path(SnapshotId snapshot, ReplicaId replica) const;
   /// Has a manifest file, of whatever kind.
   Result<bool> is_complete(SnapshotId snapshot) const;
+  /// Its manifest's name is durable.
+  Result<Done> sync_complete(SnapshotId snapshot);
   /// Numbers of all snapshots, complete or not, oldest first.
   Result<std::vector<SnapshotId>> numbers() const;
 

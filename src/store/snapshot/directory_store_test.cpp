@@ -198,6 +198,23 @@ TEST_CASE("the store stays where it is although the program changes its director
   CHECK(std::filesystem::exists(scratch.path() + "/snapshots/000000000001/manifest.json"));
 }
 
+TEST_CASE("a snapshot that is committed twice is complete once, and never by another manifest") {
+  const ScratchDirectory scratch;
+  const auto store = open_in(scratch);
+  REQUIRE(take(*store, 7));
+  auto manifest = store->manifest(7);
+  REQUIRE(manifest);
+  manifest->created += 5;
+  CHECK(store->commit(*manifest).ok());
+  CHECK(store->manifest(7)->created + 5 == manifest->created);
+  manifest->epoch += 1;
+  const auto other = store->commit(*manifest);
+  REQUIRE_FALSE(other);
+  CHECK(other.error().code == Errc::refused);
+  CHECK(store->drop(7).ok());
+  CHECK(store->drop(7).ok());
+}
+
 TEST_CASE("a directory is locked by one coordinator at a time, and the other one learns by whom") {
   const ScratchDirectory scratch;
   const auto store = open_in(scratch);

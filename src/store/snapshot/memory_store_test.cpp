@@ -31,6 +31,19 @@ SnapshotId newest(MemoryStore& store) {
 
 }  // namespace
 
+TEST_CASE("a snapshot that is committed twice is complete once, and never by another manifest") {
+  MemoryStore store;
+  take(store, 7, "state");
+  auto manifest = store.manifest(7);
+  REQUIRE(manifest);
+  manifest->created += 5;
+  CHECK(store.commit(*manifest).ok());
+  manifest->epoch += 1;
+  CHECK(store.commit(*manifest).error().code == Errc::refused);
+  CHECK(store.drop(7).ok());
+  CHECK(store.drop(7).ok());
+}
+
 TEST_CASE("a full disk refuses what is put and committed, and nothing else") {
   MemoryStore store;
   take(store, 1, "state");

@@ -40,6 +40,12 @@ struct Manifest {
   /// At most one for each replica.
   std::vector<Part> parts;
   bool operator==(const Manifest&) const = default;
+  /// Of the same snapshot, whenever it was written.
+  bool is_again(const Manifest& other) const {
+    Manifest same = other;
+    same.created = created;
+    return *this == same;
+  }
 };
 
 /// Keeps the operator states of finished snapshots. Safe to call from any thread and process.
@@ -59,7 +65,8 @@ class SnapshotStore {
   virtual Result<Part> put(SnapshotId snapshot, ReplicaId replica, Bytes state) = 0;
 
   /// Makes a snapshot complete, at once and durably. Its parts have been put; Errc::not_found if
-  /// one is gone. Errc::refused if it is complete already. After an error it is not complete.
+  /// one is gone. Done once more if it is complete already by the same manifest, whenever that was
+  /// written; Errc::refused if it is by another one. After any other error it is not complete.
   virtual Result<Done> commit(const Manifest& manifest) = 0;
 
   /// Snapshots with a manifest file, oldest first. Says nothing of whether they are intact.

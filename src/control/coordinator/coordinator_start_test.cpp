@@ -1,11 +1,11 @@
-#include "control/coordinator_testing.h"
+#include "control/coordinator/coordinator_testing.h"
 
 namespace piracema::cluster {
 
 TEST_CASE("a job starts all its processes at once") {
   World world;
   CHECK(world.done<Spawn>().size() == 2);
-  CHECK(world.coordinator.phase() == Phase::gathering);
+  CHECK(world.coordinator->phase() == Phase::gathering);
 }
 
 TEST_CASE("an embedded job starts none and waits for its worker") {
@@ -33,7 +33,7 @@ TEST_CASE("nothing is deployed before all have joined, then all get the same") {
     CHECK(deploy.peers.size() == 2);
     CHECK(deploy.may_live.empty());
   }
-  CHECK(world.coordinator.phase() == Phase::restoring);
+  CHECK(world.coordinator->phase() == Phase::restoring);
 }
 
 TEST_CASE("the job runs when the last one is ready") {
@@ -41,10 +41,10 @@ TEST_CASE("the job runs when the last one is ready") {
   world.join(0);
   world.join(1);
   world.say(1, runtime::Ready{1});
-  CHECK(world.coordinator.phase() == Phase::restoring);
+  CHECK(world.coordinator->phase() == Phase::restoring);
   world.say(0, runtime::Ready{1});
   CHECK(world.told<Running>().size() == 1);
-  CHECK(world.coordinator.phase() == Phase::running);
+  CHECK(world.coordinator->phase() == Phase::running);
 }
 
 TEST_CASE("a job that resumes begins with its snapshot and counts on from all that were found") {

@@ -3,13 +3,14 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
-#include "control/coordinator.h"
+#include "control/coordinator/coordinator.h"
 
 /// What the tests of the coordinator share.
 namespace piracema::cluster {
@@ -36,14 +37,24 @@ inline JobSettings test_settings() {
 /// The world around a coordinator, acted by the test. Workers are alive while time passes.
 class World {
  public:
-  explicit World(JobSettings with = test_settings()) : settings(with), coordinator(with) {
+  explicit World(JobSettings with = test_settings()) : settings(with), log(with) {
+    coordinator.emplace(with);
     incarnations.resize(settings.slots);
     tell(Tick{});
   }
 
   /// Does one step; `wanted` is what the coordinator answers.
   void tell(const Event& event) {
-    wanted = coordinator.step(now, event);
+    wanted = coordinator->step(now, event);
+    std::erase_if(wanted, [this](const Action& action) {
+      const auto* decide = std::get_if<Decide>(&action);
+      if (decide == nullptr) return false;
+      CHECK(&action == wanted.data());
+      keep(decide->decisions);
+      return true;
+    });
+    // What a log holds is what the coordinator goes by.
+    CHECK(as_text(log.encode()) == as_text(coordinator->metadata().encode()));
     for (const Action& action : wanted) {
       if (const auto* spawn = std::get_if<Spawn>(&action)) {
         incarnations[spawn->slot] = spawn->incarnation;
@@ -59,6 +70,16 @@ class World {
       wanted.insert(wanted.begin(), before.begin(), before.end());
     }
   }
+  /// As a log does: as bytes, and back.
+  void keep(const std::vector<Decision>& decisions) {
+    const auto read = decode_decisions(encode_decisions(decisions));
+    REQUIRE(read);
+    for (const Decision& decision : *read) REQUIRE(log.apply(decision).ok());
+    decided.insert(decided.end(), read->begin(), read->end());
+    auto again = JobMetadata::decode(log.encode());
+    REQUIRE(again);
+    log = *std::move(again);
+  }
   void join(Slot slot, std::string graph = runtime::encode_shape(test_shape())) {
     tell(Joined{slot, incarnations[slot], "address", std::move(graph), {}, layouts});
   }
@@ -66,7 +87,7 @@ class World {
     tell(Said{slot, incarnations[slot], std::move(message)});
   }
   void say_of(ReplicaId replica, runtime::FromWorker message) {
-    say(coordinator.job()->placement[replica], std::move(message));
+    say(coordinator->job()->placement[replica], std::move(message));
   }
   void exit(Slot slot, std::string by = "killed by signal 9 (SIGKILL)", bool from_outside = true,
             std::vector<std::pair<ReplicaId, std::uint64_t>> at_work = {}) {
@@ -88,23 +109,23 @@ class World {
   void start() {
     for (Slot slot = 0; slot < settings.slots; ++slot) join(slot);
     ready();
-    REQUIRE(coordinator.phase() == Phase::running);
+    REQUIRE(coordinator->phase() == Phase::running);
   }
   /// Everybody but `silent` sends heartbeats. All that is wanted on the way is in `all`.
   void pass(milliseconds time, std::set<Slot> silent = {}) {
     const Time until = now + time;
     while (now < until) {
       Time next = std::min<Time>(until, now + settings.heartbeat_interval);
-      if (const auto deadline = coordinator.next_deadline()) {
+      if (const auto deadline = coordinator->next_deadline()) {
         next = std::clamp<Time>(*deadline, now, next);
       }
       now = next;
       for (Slot slot = 0; slot < settings.slots; ++slot) {
         if (!silent.contains(slot)) say(slot, runtime::Heartbeat{epoch(), 0, {}});
       }
-      const auto deadline = coordinator.next_deadline();
+      const auto deadline = coordinator->next_deadline();
       if (deadline && *deadline <= now) tell(Tick{});
-      if (now == next && deadline && coordinator.next_deadline() == deadline) now += Time{1};
+      if (now == next && deadline && coordinator->next_deadline() == deadline) now += Time{1};
     }
   }
   void end_all() {
@@ -125,7 +146,7 @@ class World {
     tell(SnapshotCommitted{id});
   }
   void clear() { all.clear(); }
-  Epoch epoch() const { return coordinator.epoch(); }
+  Epoch epoch() const { return coordinator->epoch(); }
 
   /// The actions of one kind since `clear`.
   template <class A>
@@ -166,7 +187,11 @@ class World {
   /// What a recovery looks for it finds, at once.
   bool snapshots_stay = true;
   Time now{1'000'000'000};
-  Coordinator coordinator;
+  /// Another one may take its place.
+  std::optional<Coordinator> coordinator;
+  /// Made of its decisions alone.
+  JobMetadata log;
+  std::vector<Decision> decided;
   std::vector<std::uint32_t> incarnations;
   std::vector<std::string> layouts;
   std::vector<Action> wanted, all;

@@ -1,4 +1,4 @@
-#include "control/coordinator_testing.h"
+#include "control/coordinator/coordinator_testing.h"
 
 namespace piracema::cluster {
 
@@ -25,7 +25,7 @@ TEST_CASE("a worker that is killed is replaced and all go back to the last snaps
   CHECK(deploys[0].second.may_live.empty());
 
   world.ready();
-  CHECK(world.coordinator.phase() == Phase::running);
+  CHECK(world.coordinator->phase() == Phase::running);
 }
 
 TEST_CASE("before the first snapshot all go back to the beginning") {
@@ -142,7 +142,7 @@ TEST_CASE("a coordinator that did not run itself does not blame the workers, but
   world.now += std::chrono::seconds(10);
   world.tell(Tick{});
   CHECK(world.told<Lost>().empty());
-  CHECK(*world.coordinator.next_deadline() <= world.now + world.settings.snapshot_timeout);
+  CHECK(*world.coordinator->next_deadline() <= world.now + world.settings.snapshot_timeout);
   world.say(0, runtime::Heartbeat{1, 0, {}});
   world.pass(milliseconds(1'250), {1});
   REQUIRE(world.told<Lost>().size() == 1);
@@ -159,15 +159,15 @@ TEST_CASE("a second loss during a recovery starts over with a higher epoch") {
   world.exit(0);
   world.clear();
   world.say(1, runtime::Ready{2});
-  CHECK(world.coordinator.phase() != Phase::running);
+  CHECK(world.coordinator->phase() != Phase::running);
   world.join(0);
   CHECK(world.sent<runtime::Deploy>().size() == 2);
   CHECK(world.epoch() == 3);
   world.say(0, runtime::Ready{2});  // Of old.
   world.say(1, runtime::Ready{3});
-  CHECK(world.coordinator.phase() != Phase::running);
+  CHECK(world.coordinator->phase() != Phase::running);
   world.say(0, runtime::Ready{3});
-  CHECK(world.coordinator.phase() == Phase::running);
+  CHECK(world.coordinator->phase() == Phase::running);
 }
 
 TEST_CASE("a recovery waits to hear whether the snapshot that was being written is complete") {
@@ -252,7 +252,7 @@ TEST_CASE("a snapshot that was not saved by all is given up with the worker") {
   world.save_all(1);
   CHECK(world.done<CommitSnapshot>().empty());
   world.take_snapshot(2);
-  CHECK(world.coordinator.last_snapshot() == 2);
+  CHECK(world.coordinator->last_snapshot() == 2);
 }
 
 TEST_CASE("a survivor that does not roll back in time is replaced") {
@@ -354,7 +354,7 @@ TEST_CASE(
   world.clear();
   const Time begun = world.now;
   while (world.code() == -1 && world.now < begun + std::chrono::minutes(1)) {
-    if (world.coordinator.phase() == Phase::gathering && !world.done<Spawn>().empty()) {
+    if (world.coordinator->phase() == Phase::gathering && !world.done<Spawn>().empty()) {
       world.clear();
       world.exit(1, "could not be started", false);
     }
@@ -374,7 +374,7 @@ TEST_CASE("without snapshots a lost worker ends the job with code 4 and says how
   CHECK(world.code() == -1);
   world.exit(1, "killed by signal 9 (SIGKILL)");
   CHECK(world.code() == 4);
-  CHECK(world.why() == "worker 1 (" + world.coordinator.job()->names_on(1) +
+  CHECK(world.why() == "worker 1 (" + world.coordinator->job()->names_on(1) +
                            ") was lost: its connection ended; its process ended: killed by signal "
                            "9 (SIGKILL); start with --snapshots DIR to go on after a loss");
 }
@@ -389,17 +389,17 @@ TEST_CASE("what is redone is counted from what the sources had sent before the b
   beat(70);
   world.pass(world.settings.snapshot_interval);
   world.say_of(reader, runtime::Saved{world.epoch(), 1, reader, 10, 0, 100});
-  CHECK(world.coordinator.items_emitted() == 100);
+  CHECK(world.coordinator->items_emitted() == 100);
   world.save_all(1);
   world.tell(SnapshotCommitted{1});
   beat(130);
   world.exit(1);
   world.join(1);
   CHECK(world.told<Recovering>()[0].redone == 30);
-  CHECK(world.coordinator.items_emitted() == 100);
+  CHECK(world.coordinator->items_emitted() == 100);
   world.ready();
   beat(50);
-  CHECK(world.coordinator.items_emitted() == 150);
+  CHECK(world.coordinator->items_emitted() == 150);
 }
 
 }  // namespace piracema::cluster

@@ -1,4 +1,4 @@
-#include "control/busy_watch.h"
+#include "control/detector/busy_watch.h"
 
 #include <doctest/doctest.h>
 

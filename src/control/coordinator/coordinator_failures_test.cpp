@@ -1,4 +1,4 @@
-#include "control/coordinator_testing.h"
+#include "control/coordinator/coordinator_testing.h"
 
 namespace piracema::cluster {
 
@@ -10,7 +10,7 @@ void fail_at(World& world, ReplicaId replica, std::optional<std::uint64_t> item)
 
 // The process around work/1, writer; both are at work, the writer not always on the same item.
 void crash_at(World& world, std::uint64_t item, std::uint64_t written) {
-  const Slot slot = world.coordinator.job()->placement[work_1];
+  const Slot slot = world.coordinator->job()->placement[work_1];
   world.exit(slot, "killed by signal 11 (SIGSEGV)", false, {{writer, written}, {work_1, item}});
   if (world.code() != -1) return;
   world.join(slot);
@@ -30,14 +30,14 @@ TEST_CASE("an operator that throws is rolled back in its process") {
   CHECK(world.done<Spawn>().empty());
   CHECK(world.sent<runtime::Deploy>().size() == 2);
   world.ready();
-  CHECK(world.coordinator.phase() == Phase::running);
+  CHECK(world.coordinator->phase() == Phase::running);
 }
 
 TEST_CASE("one failure is one recovery, however many replicas tell of it") {
   World world;
   world.start();
   const Epoch before = world.epoch();
-  const Slot slot = world.coordinator.job()->placement[work_0];
+  const Slot slot = world.coordinator->job()->placement[work_0];
   world.say(slot, runtime::OperatorFailed{before, work_0, 1, "x"});
   world.say(slot, runtime::OperatorFailed{before, work_0, 2, "x"});
   CHECK(world.epoch() == before + 1);
@@ -79,7 +79,7 @@ TEST_CASE("an embedded job rolls back in place too") {
   world.pass(milliseconds(100'000), {0});  // It has all the time it needs.
   CHECK(world.code() == -1);
   world.ready();
-  CHECK(world.coordinator.phase() == Phase::running);
+  CHECK(world.coordinator->phase() == Phase::running);
 }
 
 TEST_CASE("with a dead-letter file the item is skipped in every Deploy that follows") {
@@ -140,7 +140,7 @@ TEST_CASE("a process that crashes again and again names the replica that was at 
 TEST_CASE("a crash that is noticed by the connection first counts as well") {
   World world;
   world.start();
-  const Slot slot = world.coordinator.job()->placement[work_1];
+  const Slot slot = world.coordinator->job()->placement[work_1];
   for (int i = 0; i < 3; ++i) {
     world.tell(ConnectionLost{slot, world.incarnations[slot]});
     crash_at(world, 4711, 4711);
@@ -151,7 +151,7 @@ TEST_CASE("a crash that is noticed by the connection first counts as well") {
 TEST_CASE("an item that silences its process again and again is named") {
   World world;
   world.start();
-  const Slot slot = world.coordinator.job()->placement[work_1];
+  const Slot slot = world.coordinator->job()->placement[work_1];
   for (int i = 0; i < 3; ++i) {
     CHECK(world.code() == -1);
     world.pass(milliseconds(1'250), {slot});
@@ -165,7 +165,7 @@ TEST_CASE("an item that silences its process again and again is named") {
 TEST_CASE("processes that anybody may have stopped use up no budget but at the same item") {
   World world;
   world.start();
-  const Slot slot = world.coordinator.job()->placement[work_1];
+  const Slot slot = world.coordinator->job()->placement[work_1];
   for (std::uint64_t i = 0; i < 20; ++i) {
     world.pass(milliseconds(1'250), {slot});
     world.exit(slot, "killed by signal 9 (SIGKILL)", true, {{work_1, 4711 + i % 10}});
@@ -181,7 +181,7 @@ TEST_CASE("an item that ends its process's connection again and again becomes a 
   settings.dead_letters = true;
   World world(settings);
   world.start();
-  const Slot slot = world.coordinator.job()->placement[work_1];
+  const Slot slot = world.coordinator->job()->placement[work_1];
   for (const std::uint64_t item : {4713, 4711, 4715}) {
     CHECK(world.told<ItemSkipped>().empty());
     world.tell(ConnectionLost{slot, world.incarnations[slot]});
@@ -200,7 +200,7 @@ namespace {
 void be_busy(World& world, std::uint64_t item, milliseconds time) {
   const runtime::Progress progress{.replica = work_1, .calls = 3, .item = item};
   for (const Time until = world.now + time; world.now < until && world.code() == -1;) {
-    if (world.coordinator.phase() != Phase::running) return;
+    if (world.coordinator->phase() != Phase::running) return;
     world.pass(world.settings.heartbeat_interval);
     world.say_of(work_1, runtime::Heartbeat{world.epoch(), 0, {progress}});
   }
@@ -226,7 +226,7 @@ TEST_CASE("with a time for it a replica that stays at an item is stuck, and the 
   settings.stuck_after = milliseconds(2'000);
   World world(settings);
   world.start();
-  const Slot slot = world.coordinator.job()->placement[work_1];
+  const Slot slot = world.coordinator->job()->placement[work_1];
   for (int i = 0; i < 3; ++i) {
     CHECK(world.told<ItemSkipped>().empty());
     be_busy(world, 17, milliseconds(5'000));
@@ -246,7 +246,7 @@ TEST_CASE("processes that are killed from outside use up no budget") {
   World world;
   world.start();
   for (int i = 0; i < 20; ++i) {
-    const Slot slot = world.coordinator.job()->placement[work_1];
+    const Slot slot = world.coordinator->job()->placement[work_1];
     world.exit(slot, "killed by signal 9 (SIGKILL)", true, {{work_1, 4711}});
     world.join(slot);
     world.ready();

@@ -1,4 +1,4 @@
-#include "control/coordinator_testing.h"
+#include "control/coordinator/coordinator_testing.h"
 
 namespace piracema::cluster {
 
@@ -17,7 +17,7 @@ TEST_CASE("a job that has ended takes a last snapshot, commits, and ends its pro
   world.start();
   world.clear();
   world.end_all();
-  CHECK(world.coordinator.phase() == Phase::ending);
+  CHECK(world.coordinator->phase() == Phase::ending);
   std::set<ReplicaId> triggered;
   for (const auto& [slot, trigger] : world.sent<runtime::Trigger>()) {
     triggered.insert(trigger.replicas.begin(), trigger.replicas.end());
@@ -36,7 +36,7 @@ TEST_CASE("a job that has ended takes a last snapshot, commits, and ends its pro
   world.exit(0, "ended with status 0");
   world.exit(1, "ended with status 0");
   CHECK(world.code() == 0);
-  CHECK_FALSE(world.coordinator.next_deadline());
+  CHECK_FALSE(world.coordinator->next_deadline());
 }
 
 TEST_CASE("without snapshots sinks commit snapshot 0 and the job ends") {
@@ -125,9 +125,9 @@ TEST_CASE("a worker that is lost while the job ends is a loss like any other") {
   CHECK(world.sent<runtime::Deploy>()[0].second.restore == 1);
   // What had ended in the snapshot says so before it is ready.
   world.end_all();
-  CHECK(world.coordinator.phase() == Phase::restoring);
+  CHECK(world.coordinator->phase() == Phase::restoring);
   world.ready();
-  CHECK(world.coordinator.phase() == Phase::ending);
+  CHECK(world.coordinator->phase() == Phase::ending);
   world.save_all(2);
   world.tell(SnapshotCommitted{2});
   world.commit_writer(1);
@@ -157,7 +157,7 @@ TEST_CASE("a job that is stopped takes a snapshot, commits it, and ends with cod
   world.start();
   world.clear();
   world.tell(StopRequested{});
-  CHECK(world.coordinator.phase() == Phase::stopping);
+  CHECK(world.coordinator->phase() == Phase::stopping);
   REQUIRE(world.sent<runtime::Trigger>().size() == 1);
   world.save_all(1);
   CHECK_FALSE(world.done<CommitSnapshot>()[0].manifest.finished);
@@ -185,7 +185,7 @@ TEST_CASE("a stop in the middle of a snapshot takes another one") {
   world.save_all(2);
   world.tell(SnapshotCommitted{2});
   world.commit_writer(2);
-  CHECK(world.coordinator.phase() == Phase::leaving);
+  CHECK(world.coordinator->phase() == Phase::leaving);
 }
 
 TEST_CASE("a stop whose snapshot fails or takes too long ends with code 1") {

@@ -1,4 +1,4 @@
-#include "control/coordinator_testing.h"
+#include "control/coordinator/coordinator_testing.h"
 
 namespace piracema::cluster {
 
@@ -11,7 +11,7 @@ TEST_CASE("each interval the sources are triggered") {
   world.pass(milliseconds(1));
   const auto triggers = world.sent<runtime::Trigger>();
   REQUIRE(triggers.size() == 1);
-  CHECK(triggers[0].first == world.coordinator.job()->placement[reader]);
+  CHECK(triggers[0].first == world.coordinator->job()->placement[reader]);
   CHECK(triggers[0].second.snapshot == 1);
   CHECK(triggers[0].second.replicas == std::vector<ReplicaId>{reader});
 }
@@ -50,16 +50,16 @@ TEST_CASE("a snapshot is committed when all have saved, and sinks only after tha
   CHECK(commits[0].manifest.parts.size() == 4);
   CHECK(commits[0].manifest.job == runtime::encode_shape(test_shape()));
   CHECK(world.sent<runtime::Commit>().empty());
-  CHECK_FALSE(world.coordinator.last_snapshot());
+  CHECK_FALSE(world.coordinator->last_snapshot());
 
   world.tell(SnapshotCommitted{1});
   const auto sinks = world.sent<runtime::Commit>();
   REQUIRE(sinks.size() == 1);
-  CHECK(sinks[0].first == world.coordinator.job()->placement[writer]);
+  CHECK(sinks[0].first == world.coordinator->job()->placement[writer]);
   CHECK(sinks[0].second.replicas == std::vector<ReplicaId>{writer});
   REQUIRE(world.told<SnapshotTaken>().size() == 1);
   CHECK(world.told<SnapshotTaken>()[0].bytes == 40);
-  CHECK(world.coordinator.last_snapshot() == 1);
+  CHECK(world.coordinator->last_snapshot() == 1);
 }
 
 TEST_CASE("a replica that ends in the middle of a snapshot is asked for it directly") {
@@ -97,12 +97,12 @@ TEST_CASE("a snapshot that cannot be saved is given up, the job goes on with the
   REQUIRE(world.told<SnapshotAborted>().size() == 1);
   CHECK(world.told<SnapshotAborted>()[0].why == "work/0: no space left");
   CHECK(world.done<DropSnapshot>()[0].snapshot == 1);
-  CHECK(world.coordinator.phase() == Phase::running);
+  CHECK(world.coordinator->phase() == Phase::running);
   world.save_all(1);
   CHECK(world.done<CommitSnapshot>().empty());
 
   world.take_snapshot(2);
-  CHECK(world.coordinator.last_snapshot() == 2);
+  CHECK(world.coordinator->last_snapshot() == 2);
   CHECK(world.done<DropSnapshot>().size() == 2);  // Parts of 1 may have come since.
 }
 
@@ -125,7 +125,7 @@ TEST_CASE("a manifest that cannot be written fails the snapshot, not the job") {
   world.tell(SnapshotCommitFailed{1, "read-only file system"});
   CHECK(world.told<SnapshotAborted>()[0].why == "read-only file system");
   CHECK(world.sent<runtime::Commit>().empty());
-  CHECK(world.coordinator.phase() == Phase::running);
+  CHECK(world.coordinator->phase() == Phase::running);
 }
 
 TEST_CASE("a manifest that is being written is waited for longer than a snapshot may take") {
@@ -138,7 +138,7 @@ TEST_CASE("a manifest that is being written is waited for longer than a snapshot
   world.pass(milliseconds(10'000));
   CHECK(world.told<SnapshotAborted>().empty());
   world.tell(SnapshotCommitted{1});
-  CHECK(world.coordinator.last_snapshot() == 1);
+  CHECK(world.coordinator->last_snapshot() == 1);
 }
 
 TEST_CASE("so many snapshots are kept, and never fewer") {
@@ -161,7 +161,7 @@ TEST_CASE("what is said of another epoch, snapshot, slot or replica does not cou
   world.save_all(2);
   world.say_of(reader, runtime::Saved{7, 1, reader, 10, 0});
   world.say_of(reader, runtime::Saved{1, 1, 4711, 10, 0});
-  const Slot wrong = 1 - world.coordinator.job()->placement[reader];
+  const Slot wrong = 1 - world.coordinator->job()->placement[reader];
   world.say(wrong, runtime::Saved{1, 1, reader, 10, 0});
   for (const ReplicaId replica : {work_0, work_1, writer}) {
     world.say_of(replica, runtime::Saved{1, 1, replica, 10, 0});
@@ -169,7 +169,7 @@ TEST_CASE("what is said of another epoch, snapshot, slot or replica does not cou
   CHECK(world.done<CommitSnapshot>().empty());
   world.tell(SnapshotCommitted{1});
   world.tell(SnapshotCommitFailed{1, "?"});
-  CHECK_FALSE(world.coordinator.last_snapshot());
+  CHECK_FALSE(world.coordinator->last_snapshot());
   world.say_of(reader, runtime::Saved{1, 1, reader, 10, 0});
   CHECK(world.done<CommitSnapshot>().size() == 1);
 }

@@ -1,0 +1,588 @@
+#include "control/coordinator/coordinator.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/ensure.h"
+#include "base/text.h"
+
+namespace piracema::cluster {
+
+namespace {
+
+// How long a process that was killed may take to be gone before its slot goes on without
+// knowing. SIGKILL takes a millisecond; only a machine that does not answer takes longer.
+constexpr milliseconds exit_wait{200};
+// A Tick that comes later than this shows that it is the coordinator that did not run.
+constexpr milliseconds lateness_max{300};
+constexpr std::uint32_t final_retries = 3;
+
+// The graph and the placement were checked when the job was planned, or decoded.
+std::optional<Job> job_of(const JobMetadata& metadata) {
+  if (metadata.graph.empty()) return std::nullopt;
+  JobSettings placed;
+  placed.slots = metadata.settings.slots;
+  placed.placement = metadata.placement;
+  auto job = Job::make(metadata.graph, {}, placed, metadata.layouts);
+  ENSURE(job.ok());
+  return *std::move(job);
+}
+
+}  // namespace
+
+const char* name_of(Phase phase) {
+  switch (phase) {
+    case Phase::gathering:
+      return "gathering";
+    case Phase::attaching:
+      return "attaching";
+    case Phase::restoring:
+      return "restoring";
+    case Phase::running:
+      return "running";
+    case Phase::ending:
+      return "ending";
+    case Phase::stopping:
+      return "stopping";
+    case Phase::leaving:
+      return "leaving";
+    case Phase::finished:
+      return "finished";
+  }
+  return "?";
+}
+
+std::string text_of(const ReplicaBusy& busy) {
+  const std::chrono::duration<double> since = busy.since;
+  return concat(busy.name, " has been busy", busy.item ? concat(" with item ", *busy.item) : "",
+                " for ", human_seconds(since.count()));
+}
+
+Coordinator::Coordinator(JobSettings settings) : Coordinator(JobMetadata(std::move(settings))) {}
+
+Coordinator::Coordinator(JobMetadata metadata)
+    : journal_(std::move(metadata)),
+      settings_(journal_.settings()),
+      members_(journal_),
+      detector_(settings_),
+      snapshots_(journal_, members_),
+      policy_(journal_),
+      ending_(journal_, members_),
+      job_(job_of(journal_.metadata())) {
+  ENSURE(validate(settings_).ok());
+}
+
+void Coordinator::reload(JobMetadata metadata) {
+  journal_.reload(std::move(metadata));
+  job_ = job_of(journal_.metadata());
+}
+
+std::vector<Action> Coordinator::step(Time now, const Event& event) {
+  if (phase_ == Phase::finished) return {};
+  if (begun_) forgive_lateness(now);
+  now_ = now;
+  if (!std::exchange(begun_, true)) begin();
+  std::visit([this](const auto& what) { on(what); }, event);
+  // Every condition to go on is looked at after every event: no order of events is special.
+  if (phase_ == Phase::gathering) gather();
+  if (phase_ == Phase::attaching && members_.all_joined()) begin_epoch();
+  if (phase_ == Phase::restoring) start_when_ready();
+  if (active()) go_on();
+  if (phase_ == Phase::leaving && ending_.all_left(now_)) phase_ = Phase::finished;
+  if (phase_ == Phase::finished) journal_.act(ending_.finish());
+  return journal_.take();
+}
+
+// ---- from phase to phase --------------------------------------------------------------------
+
+// Of a job that is taken over every process may be there; which are is found out.
+void Coordinator::begin() {
+  const bool taken_over = metadata().term != 0;
+  const auto open = metadata().snapshots.open();
+  journal_.decide(TermRaised{metadata().term + 1});
+  if (!taken_over) {
+    if (!settings_.can_spawn) members_.spawn(now_);
+    return;
+  }
+  if (open) {
+    journal_.tell(SnapshotAborted{*open, "its coordinator was lost"});
+    journal_.act(DropSnapshot{*open});
+  }
+  for (Slot slot = 0; slot < members_.size(); ++slot) {
+    members_[slot].detach();
+    detector_.detached(slot, now_);
+  }
+  snapshots_.resume(job_, now_);
+  stop_by_ = now_ + settings_.snapshot_timeout;
+  why_back_ = "a coordinator was lost";
+  if (metadata().end) {
+    phase_ = Phase::leaving;
+    ending_.resume_leaving(now_);
+  } else if (metadata().epoch_holds) {
+    phase_ = Phase::attaching;
+  } else if (settings_.snapshots) {
+    snapshots_.want_search();
+  }
+}
+
+void Coordinator::gather() {
+  if (fatal_) {
+    if (members_.any(Member::State::ending)) return;  // The process will tell how it ended.
+    return fail(4, concat(worker_name(*fatal_), " was lost: ", fatal_how_,
+                          "; start with --snapshots DIR to go on after a loss"));
+  }
+  // A manifest that is being written decides what to go back to, so its outcome comes first:
+  // if the job went back behind a snapshot that then became complete after all, a later resume
+  // would take that one and miss what was redone in between.
+  const bool may_go_on = !snapshots_.under_way() && snapshots_.look();
+  if (metadata().stop_requested) {
+    if (may_go_on) leave_stopped();
+    return;
+  }
+  for (const Slot slot : members_.spawn(now_)) detector_.started(slot, now_);
+  if (may_go_on && members_.all_joined()) deploy();
+}
+
+// One message for the start and for every recovery. Nothing of an older epoch counts any more.
+void Coordinator::deploy() {
+  const std::uint64_t redone = items_emitted() - metadata().emitted_at_snapshot;
+  journal_.decide(EpochRaised{epoch() + 1});
+  const runtime::Deploy deploy{epoch(),          last_snapshot(),  job_->placement,
+                               members_.peers(), metadata().skips, members_.may_live()};
+  if (epoch() > 1) journal_.tell(Recovering{epoch(), last_snapshot(), redone});
+  for (Slot slot = 0; slot < members_.size(); ++slot) {
+    members_[slot].deploy();
+    members_.send(slot, deploy);
+  }
+  begin_epoch();
+}
+
+// Of a job that was taken over all are there, and some or all of them ready.
+void Coordinator::begin_epoch() {
+  const bool attached = phase_ == Phase::attaching;
+  for (Slot slot = 0; slot < members_.size(); ++slot) {
+    if (!members_[slot].is_ready()) detector_.deployed(slot, now_, metadata().fruitless);
+  }
+  progress_.assign(job_->replicas(), {});
+  for (ReplicaId replica = 0; replica < job_->replicas(); ++replica) {
+    progress_[replica].replica = replica;
+  }
+  detector_.begin_epoch();
+  item_out_ = false;
+  ending_.begin_epoch();
+  phase_ = Phase::restoring;
+  was_attached_ = attached;
+  if (attached) journal_.tell(Reattached{metadata().term, epoch()});
+}
+
+void Coordinator::start_when_ready() {
+  if (!members_.all_ready()) return;
+  phase_ = metadata().stop_requested ? Phase::stopping : Phase::running;
+  journal_.tell(Running{epoch()});
+  if (std::exchange(was_attached_, false)) {
+    snapshots_.complete_barriers(*job_);
+    ending_.resume(*job_);
+  }
+  // A snapshot may be overdue after a recovery, but work comes first.
+  const Time interval = settings_.snapshot_interval;
+  if (epoch() == 1) {
+    snapshots_.plan(now_ + interval);
+  } else {
+    snapshots_.put_off_until(now_ + interval / 4);
+  }
+}
+
+void Coordinator::go_on() {
+  if (phase_ != Phase::ending && !ending_.last_commit_begun() && metadata().all_ended()) {
+    phase_ = Phase::ending;
+    snapshots_.plan(now_);
+  }
+  if (ending_.last_commit_done()) {
+    if (phase_ == Phase::stopping) return leave_stopped();
+    const bool unsaved = metadata().final_failures > final_retries;
+    phase_ = Phase::leaving;
+    return ending_.leave(0, unsaved ? "done, although the last snapshot could not be taken" : "",
+                         now_);
+  }
+  if (phase_ == Phase::stopping && (now_ >= stop_by_ || !settings_.snapshots)) {
+    // What is complete is safe: the sinks commit it when the job is resumed.
+    if (ending_.last_commit_begun() || !settings_.snapshots) return leave_stopped();
+    return fail(1, concat("stopped, but no snapshot was complete within ",
+                          settings_.snapshot_timeout.count(), " ms"));
+  }
+  if (!settings_.snapshots) {
+    if (phase_ == Phase::ending && !ending_.last_commit_begun()) ending_.commit(*job_, 0, true);
+    return;
+  }
+  if (snapshots_.late(now_)) {
+    give_up_round(concat("not complete within ", settings_.snapshot_timeout.count(), " ms"));
+  }
+  if (snapshots_.under_way() || ending_.last_commit_begun() || !active()) return;
+  if (phase_ == Phase::stopping) {
+    snapshots_.begin(*job_, SnapshotPurpose::stop, now_);
+  } else if (snapshots_.due(now_)) {
+    snapshots_.begin(
+        *job_, phase_ == Phase::ending ? SnapshotPurpose::final : SnapshotPurpose::interval, now_);
+  }
+}
+
+// Fencing makes the job right whatever the old process still does; killing it sets its memory
+// and its files free.
+void Coordinator::lose(Slot slot, std::string how, Member::Fault fault) {
+  journal_.tell(Lost{slot, how, job_ ? job_->names_on(slot) : ""});
+  members_.end(slot, now_ + exit_wait, fault);
+  detector_.forget(slot);
+  if ((!settings_.snapshots || !settings_.can_spawn) && !fatal_) {
+    fatal_ = slot;
+    fatal_how_ = std::move(how);
+  }
+  if (!goes_on(policy_.not_started(worker_name(slot), members_[slot].failed_starts()))) return;
+  roll_back(concat("worker ", slot, " was lost"));
+}
+
+// From here to the next Deploy nothing that workers say counts.
+void Coordinator::roll_back(const std::string& why) {
+  if (!deployed() || !goes_on(policy_.fruitless(why))) return;
+  journal_.decide(EpochEnded{epoch()});
+  phase_ = Phase::gathering;
+  if (settings_.snapshots) snapshots_.want_search();
+  why_back_ = why;
+  if (snapshots_.under_way() && !snapshots_.writing()) give_up_round(why);
+}
+
+void Coordinator::give_up_round(const std::string& why) {
+  const SnapshotId id = metadata().snapshots.next_id() - 1;
+  const SnapshotPurpose purpose = snapshots_.give_up(why, active());
+  if (!active()) return;
+  if (phase_ == Phase::stopping && purpose == SnapshotPurpose::stop) {
+    return fail(1, concat("stopped, but the last snapshot failed: ", why));
+  }
+  // A disk that takes no snapshots fails those, not the job: it ends like one that takes none. A
+  // worker lost between two commits of sinks could then have one of them repeated.
+  const bool last = purpose == SnapshotPurpose::final;
+  if (last && metadata().final_failures > final_retries) ending_.commit(*job_, id, true);
+}
+
+void Coordinator::leave_stopped() {
+  phase_ = Phase::leaving;
+  ending_.leave_stopped(now_);
+}
+
+void Coordinator::fail(int code, std::string why) {
+  ending_.fail(code, std::move(why));
+  phase_ = Phase::finished;
+}
+
+// ---- what happens to processes --------------------------------------------------------------
+
+void Coordinator::on(const Joined& joined) {
+  Member* member = members_.find(joined.slot, joined.incarnation);
+  const bool awaited = member != nullptr && (member->state() == Member::State::starting ||
+                                             member->state() == Member::State::detached);
+  if (awaited && phase_ == Phase::leaving && member->state() == Member::State::detached) {
+    return ending_.send_off(joined.slot);
+  }
+  if (!awaited || phase_ == Phase::leaving) {
+    return members_.send_away(joined.slot, joined.incarnation);
+  }
+  if (!job_) {
+    auto job = Job::make(joined.graph, joined.costs, settings_, joined.layouts);
+    if (!job) return fail(3, job.error().message);
+    job_ = *std::move(job);
+    journal_.decide(JobPlanned{job_->graph, job_->layouts, job_->placement});
+  } else if (job_->graph != joined.graph) {
+    return fail(3, concat("worker ", joined.slot,
+                          " runs another program than the workers before it: its graph differs"));
+  } else if (job_->layouts != joined.layouts) {
+    return fail(3, concat("worker ", joined.slot,
+                          " runs another program than the workers before it: the state of an "
+                          "operator is of another type"));
+  }
+  member->join(joined.address);
+  members_.send(joined.slot, runtime::Attach{metadata().term, epoch()});
+  if (member->state() == Member::State::joined) detector_.heard(joined.slot, now_);
+}
+
+// It was there before this coordinator was. What it has said of its epoch it says again.
+void Coordinator::attach(Slot slot, const runtime::Attached& attached) {
+  if (attached.term != metadata().term) return;
+  members_[slot].attach();
+  detector_.heard(slot, now_);
+  if (attached.epoch > epoch()) {
+    lose(slot, concat("it is in epoch ", attached.epoch, ", which nobody has decided"));
+  } else if (deployed() && attached.epoch != epoch()) {
+    roll_back(concat("worker ", slot, " had not heard of epoch ", epoch()));
+  }
+}
+
+void Coordinator::on(const Exited& exited) {
+  if (exited.slot >= members_.size()) return;
+  members_.gone(exited.slot, exited.incarnation);
+  Member* member = members_.find(exited.slot, exited.incarnation);
+  if (member == nullptr) return;
+
+  if (phase_ == Phase::leaving) {
+    if (member->state() != Member::State::ending) member->end(now_);
+    return members_.left(exited.slot, now_, true);
+  }
+  if (epoch() == 0 && !exited.from_outside && member->state() == Member::State::starting) {
+    // An exit says that this is no program of ours, a signal that it was lost. But one that raises
+    // a signal whenever it starts has done no work that could be saved by trying again.
+    if (!exited.by_signal) {
+      return fail(3,
+                  concat("worker ", exited.slot, " did not join the job: its process ", exited.by));
+    }
+    if (member->failed_starts() + 1 >= settings_.restart_budget) {
+      return fail(4,
+                  concat("worker ", exited.slot, " could not be started ", settings_.restart_budget,
+                         " times in a row: its process was ", exited.by));
+    }
+  }
+  if (member->state() != Member::State::ending) {
+    lose(exited.slot, concat("its process ended: ", exited.by));
+  } else if (fatal_ == exited.slot) {
+    fatal_how_ += concat("; its process ended: ", exited.by);
+  }
+  if (phase_ == Phase::finished) return;
+  using Fault = Member::Fault;
+  const Fault fault = member->fault();
+  members_.left(exited.slot, now_, true);
+  if (!job_ || fatal_ || (exited.from_outside && fault == Fault::none)) return;
+  // Where it came from outside we have ended it, for what it did.
+  const bool silent = exited.from_outside && fault == Fault::silent;
+  const std::string why = silent                ? detector_.silence()
+                          : exited.from_outside ? "its connection ended"
+                                                : exited.by;
+  goes_on(policy_.process_failed(
+      *job_, exited.slot, exited.at_work,
+      silent ? RestartBudget::Blame::likely : RestartBudget::Blame::certain, why));
+}
+
+void Coordinator::on(const ConnectionLost& lost) {
+  const Member* member = members_.find(lost.slot, lost.incarnation);
+  if (member == nullptr || member->state() != Member::State::joined) return;
+  if (phase_ != Phase::leaving) lose(lost.slot, "its connection ended", Member::Fault::hung_up);
+}
+
+// Nobody is blamed except by a Tick: it comes after all that has been said by then.
+void Coordinator::on(const Tick&) {
+  if (phase_ == Phase::leaving) return;
+  for (Slot slot = 0; slot < members_.size() && phase_ != Phase::finished; ++slot) {
+    const Member& member = members_[slot];
+    if (member.state() == Member::State::ending && now_ >= *member.due()) {
+      members_.left(slot, now_, false);
+    } else if (const auto lost = detector_.expired(slot, now_, phase_ == Phase::restoring)) {
+      lose(slot, lost->how, lost->silent ? Member::Fault::silent : Member::Fault::none);
+    }
+  }
+}
+
+// ---- what workers say -----------------------------------------------------------------------
+
+struct Coordinator::Hearing {
+  Coordinator& self;
+  const Slot slot;
+
+  // Known already, or said to somebody else.
+  void operator()(const runtime::Hello&) const {}
+  void operator()(const runtime::Attached&) const {}
+
+  void operator()(const runtime::Ready&) const {
+    if (self.phase_ != Phase::restoring && self.phase_ != Phase::attaching) return;
+    self.members_[slot].ready();
+    self.detector_.ready(slot);
+  }
+
+  void operator()(const runtime::Saved& saved) const {
+    if (!self.snapshots_.expects(saved.snapshot)) return;
+    // The heartbeats lag behind: what is redone is counted from here.
+    std::uint64_t& emitted = self.progress_[saved.replica].items_out;
+    emitted = std::max(emitted, saved.emitted);
+    self.snapshots_.saved(*self.job_, saved);
+  }
+
+  void operator()(const runtime::SaveFailed& failed) const {
+    if (!self.snapshots_.expects(failed.snapshot)) return;
+    self.give_up_round(concat(self.job_->name(failed.replica), ": ", failed.why));
+  }
+
+  void operator()(const runtime::Ended& ended) const {
+    if (!self.has_ended(ended.replica)) self.journal_.decide(ReplicaEnded{ended.replica});
+    self.snapshots_.ended(*self.job_, ended.replica);
+  }
+
+  void operator()(const runtime::OperatorFailed& failed) const {
+    const std::string name = self.job_->name(failed.replica);
+    self.journal_.tell(ReplicaFailed{failed.replica, name, failed.item, failed.why});
+    // A job that cannot begin has nothing yet that could be saved by trying again.
+    const bool cannot_begin = self.epoch() == 1 && self.phase_ == Phase::restoring && !failed.item;
+    if (!self.settings_.snapshots || cannot_begin) {
+      const std::string where = failed.item ? concat(" at item ", *failed.item) : "";
+      return self.fail(1, concat("operator ", name, " failed", where, ": ", failed.why));
+    }
+    if (self.goes_on(self.policy_.failed(*self.job_, failed.replica, failed.item, failed.why))) {
+      self.roll_back(concat("operator ", name, " failed"));
+    }
+  }
+
+  void operator()(const runtime::Committed& committed) const { self.ending_.committed(committed); }
+
+  void operator()(const runtime::FirstOutput&) const {
+    if (std::exchange(self.item_out_, true)) return;
+    if (self.metadata().fruitless != 0) self.journal_.decide(EpochFruitful{self.epoch()});
+    self.journal_.tell(FirstItemOut{self.epoch()});
+  }
+
+  void operator()(const runtime::Restoring& restoring) const {
+    if (self.phase_ != Phase::restoring) return;
+    self.detector_.restores(slot, self.now_, restoring.progress, restoring.busy != 0);
+  }
+
+  void operator()(const runtime::Heartbeat& heartbeat) const {
+    if (self.phase_ == Phase::attaching) return;
+    for (const runtime::Progress& progress : heartbeat.progress) {
+      if (self.job_->hosts(slot, progress.replica)) self.progress_[progress.replica] = progress;
+    }
+    for (const runtime::Progress& progress : heartbeat.progress) {
+      if (self.job_->hosts(slot, progress.replica) && is_stuck(progress)) return;
+    }
+  }
+
+  // An operator that spins or blocks keeps its process's heartbeats coming. Sources may wait for
+  // the world; what loads its state has a time of its own. True when this has cost the process.
+  bool is_stuck(const runtime::Progress& progress) const {
+    const ReplicaId replica = progress.replica;
+    if (!self.active() || is_source(self.job_->role(replica))) return false;
+    const auto busy = self.detector_.heard_of(self.now_, progress);
+    if (!busy) return false;
+    const std::string name = self.job_->name(replica);
+    if (busy->tell) self.journal_.tell(ReplicaBusy{replica, name, busy->item, busy->since});
+    const auto& limit = self.settings_.stuck_after;
+    if (!limit || !self.settings_.can_spawn || busy->since < *limit) return false;
+    const std::string why = concat("busy for ", limit->count(), " ms");
+    const std::string at = busy->item ? concat(" with item ", *busy->item) : "";
+    if (self.goes_on(self.policy_.failed(*self.job_, replica, busy->item, why))) {
+      self.lose(slot, concat(name, " was ", why, at));
+    }
+    return true;
+  }
+};
+
+void Coordinator::on(const Said& said) {
+  Member* member = members_.find(said.slot, said.incarnation);
+  const auto* attached = std::get_if<runtime::Attached>(&said.message);
+  if (member != nullptr && member->state() == Member::State::detached && attached != nullptr &&
+      phase_ != Phase::leaving) {
+    return attach(said.slot, *attached);
+  }
+  if (member == nullptr || member->state() != Member::State::joined) {
+    // A process that was given up and speaks again: it froze, or could not be reached.
+    const bool of_old =
+        said.slot < members_.size() && said.incarnation < members_.incarnation(said.slot);
+    if (of_old) members_.send_away(said.slot, said.incarnation);
+    return;
+  }
+  // Every message is a sign of life, whatever it says.
+  detector_.heard(said.slot, now_);
+  if (!deployed()) return;
+  std::visit(
+      [&](const auto& message) {
+        if constexpr (requires { message.epoch; }) {
+          if (message.epoch != epoch()) return;
+        }
+        if constexpr (requires { message.replica; }) {
+          if (!job_->hosts(said.slot, message.replica)) return;
+        }
+        Hearing{*this, said.slot}(message);
+      },
+      said.message);
+}
+
+// ---- snapshots, and the user ----------------------------------------------------------------
+
+void Coordinator::on(const SnapshotCommitted& committed) {
+  if (!snapshots_.writes(committed.snapshot)) return;
+  const SavedSnapshot snapshot = snapshots_.completed(now_);
+  // In the middle of a recovery the Deploy that follows restores it, and that commits it too.
+  if (!active()) return;
+  const bool last = (phase_ == Phase::ending && snapshot.purpose == SnapshotPurpose::final) ||
+                    (phase_ == Phase::stopping && snapshot.purpose == SnapshotPurpose::stop);
+  ending_.commit(*job_, snapshot.id, last);
+}
+
+void Coordinator::on(const SnapshotCommitFailed& failed) {
+  if (snapshots_.writes(failed.snapshot)) give_up_round(failed.why);
+}
+
+void Coordinator::on(const SnapshotFound&) { snapshots_.found(); }
+
+void Coordinator::on(const SnapshotGone& gone) {
+  if (!snapshots_.asked()) return;
+  fail(4, concat(why_back_, ", and there is nothing to go back to: ", gone.why));
+}
+
+void Coordinator::on(const StopRequested&) {
+  if (metadata().stop_requested || phase_ == Phase::ending || phase_ == Phase::leaving) return;
+  journal_.decide(StopAccepted{});
+  stop_by_ = now_ + settings_.snapshot_timeout;
+  if (phase_ == Phase::running && settings_.snapshots) {
+    phase_ = Phase::stopping;
+  } else if (phase_ == Phase::restoring && last_snapshot()) {
+    // It is named as what to go on with, so it has to be there.
+    journal_.decide(EpochEnded{epoch()});
+    phase_ = Phase::gathering;
+    why_back_ = "stopped";
+    snapshots_.want_search();
+  } else if (phase_ != Phase::gathering && phase_ != Phase::attaching) {
+    leave_stopped();
+  }
+}
+
+// ---- helpers --------------------------------------------------------------------------------
+
+bool Coordinator::active() const {
+  return phase_ == Phase::running || phase_ == Phase::ending || phase_ == Phase::stopping;
+}
+
+bool Coordinator::goes_on(const RestartPolicy::Verdict& verdict) {
+  if (verdict) fail(verdict->code, verdict->why);
+  return !verdict;
+}
+
+// A coordinator that did not run for a while has heard nobody either, and must not take that
+// for their silence. It has to hear them once before it forgives again.
+void Coordinator::forgive_lateness(Time now) {
+  const auto deadline = next_deadline();
+  if (!deadline || now - *deadline <= lateness_max) return;
+  detector_.forgive(now - *deadline + settings_.heartbeat_interval);
+}
+
+std::optional<Time> Coordinator::next_deadline() const {
+  std::optional<Time> next;
+  const auto at = [&](std::optional<Time> time) {
+    if (time && (!next || *time < *next)) next = time;
+  };
+  if (phase_ == Phase::finished) return next;
+  if (phase_ == Phase::leaving) return ending_.leave_by();
+  at(members_.next_due(phase_ == Phase::gathering && !fatal_ && !metadata().stop_requested));
+  at(detector_.next_deadline(phase_ == Phase::restoring));
+  if (phase_ == Phase::stopping) at(stop_by_);
+  if (!active() || !settings_.snapshots) return next;
+  at(snapshots_.next_deadline(!ending_.last_commit_begun() && phase_ != Phase::stopping));
+  return next;
+}
+
+std::uint64_t Coordinator::items_emitted() const {
+  std::uint64_t items = metadata().emitted_at_deploy;
+  for (ReplicaId replica = 0; replica < progress_.size(); ++replica) {
+    if (is_source(job_->role(replica))) items += progress_[replica].items_out;
+  }
+  return items;
+}
+
+std::string Coordinator::worker_name(Slot slot) const {
+  if (!job_) return concat("worker ", slot);
+  return concat("worker ", slot, " (", job_->names_on(slot), ")");
+}
+
+}  // namespace piracema::cluster

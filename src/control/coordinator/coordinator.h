@@ -1,0 +1,146 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/clock.h"
+#include "control/coordinator/job_ending.h"
+#include "control/coordinator/journal.h"
+#include "control/coordinator/members.h"
+#include "control/coordinator/restart_policy.h"
+#include "control/coordinator/snapshot_coordinator.h"
+#include "control/coordinator_actions.h"
+#include "control/coordinator_events.h"
+#include "control/coordinator_job.h"
+#include "control/coordinator_settings.h"
+#include "control/detector/failure_detector.h"
+#include "control/job_metadata.h"
+
+namespace piracema::cluster {
+
+enum class Phase {
+  gathering,  ///< Processes start, or are replaced; until all have joined nothing runs.
+  attaching,  ///< The job was taken over and runs: until all its workers are found they are waited
+              ///< for.
+  restoring,  ///< Deploy was sent: all load the same snapshot, or the beginning, and begin.
+  running,    ///< All have said that they are ready.
+  ending,     ///< Every replica has ended: the last snapshot is taken, sinks commit.
+  stopping,   ///< The user wants to stop: the last snapshot is taken, sinks commit.
+  leaving,    ///< Processes end.
+  finished,
+};
+const char* name_of(Phase);
+
+/// Runs one job: starts its processes, takes its snapshots, rolls all of it back when a part of
+/// it is lost (paper 000, section 4.1: the monitor), ends it.
+///
+/// A pure state machine: it is told what happened and answers what to do. Time comes in and never
+/// goes back; there is no thread, clock, socket or random number inside, so the simulator runs the
+/// same code. Not safe for two threads.
+///
+/// One epoch fences everything: each Deploy raises it, and what workers say of an older one, or
+/// while there is none, does not count. So a process that was taken for dead may well live.
+///
+/// What is true of the job is its metadata, which decisions alone change; another coordinator that
+/// is made of it goes on with the job. A term fences the coordinators that a job has had.
+class Coordinator {
+ public:
+  /// Of a job that begins. The settings are valid. Begin with a Tick.
+  explicit Coordinator(JobSettings settings);
+  /// Takes a job over. Its workers are found again if they come within `attach_timeout`; if all of
+  /// them do, nothing is rolled back. Begin with a Tick.
+  explicit Coordinator(JobMetadata metadata);
+  Coordinator(const Coordinator&) = delete;
+  Coordinator& operator=(const Coordinator&) = delete;
+
+  std::vector<Action> step(Time now, const Event& event);
+
+  /// When to call with a Tick at the latest. Without anything else that happens this is the
+  /// earliest time at which there is something to do.
+  std::optional<Time> next_deadline() const;
+
+  const JobMetadata& metadata() const { return journal_.metadata(); }
+  /// Goes on with the metadata of a log, which are its own (tests hold it to that).
+  void reload(JobMetadata metadata);
+
+  // ---- for people; all of it as old as the last heartbeats ----------------------------------
+
+  Phase phase() const { return phase_; }
+  Epoch epoch() const { return metadata().epoch; }
+  /// Nothing until the first process has joined.
+  const std::optional<Job>& job() const { return job_; }
+  /// What each replica has done since the last Deploy.
+  const std::vector<runtime::Progress>& progress() const { return progress_; }
+  /// Items that the sources have emitted since the job began or was resumed, redone ones once.
+  std::uint64_t items_emitted() const;
+  /// What a recovery would go back to now.
+  std::optional<SnapshotId> last_snapshot() const { return metadata().snapshots.newest(); }
+  bool has_ended(ReplicaId replica) const { return metadata().has_ended(replica); }
+
+ private:
+  // ---- events -------------------------------------------------------------------------------
+  void on(const Joined&);
+  void on(const Said&);
+  void on(const Exited&);
+  void on(const ConnectionLost&);
+  void on(const SnapshotCommitted&);
+  void on(const SnapshotCommitFailed&);
+  void on(const SnapshotFound&);
+  void on(const SnapshotGone&);
+  void on(const StopRequested&);
+  void on(const Tick&);
+  /// What a worker says; slot, epoch and replica were checked.
+  struct Hearing;
+
+  // ---- from phase to phase ------------------------------------------------------------------
+  void begin();
+  void gather();
+  void attach(Slot, const runtime::Attached&);
+  void deploy();
+  void begin_epoch();
+  void start_when_ready();
+  void go_on();
+  void lose(Slot, std::string how, Member::Fault fault = Member::Fault::none);
+  void roll_back(const std::string& why);
+  void give_up_round(const std::string& why);
+  void leave_stopped();
+  void fail(int code, std::string why);
+
+  // ---- helpers ------------------------------------------------------------------------------
+  /// Whether the workers have work that a loss would undo.
+  bool active() const;
+  bool deployed() const {
+    return active() || phase_ == Phase::restoring || phase_ == Phase::attaching;
+  }
+  bool goes_on(const RestartPolicy::Verdict& verdict);
+  void forgive_lateness(Time now);
+  std::string worker_name(Slot) const;
+
+  Journal journal_;
+  const JobSettings& settings_;
+  Members members_;
+  FailureDetector detector_;
+  SnapshotCoordinator snapshots_;
+  RestartPolicy policy_;
+  JobEnding ending_;
+  std::optional<Job> job_;
+
+  // ---- what was seen, and need not be known to take the job over -----------------------------
+  bool begun_ = false;
+  Time now_{};
+  Phase phase_ = Phase::gathering;
+  /// Since the last Deploy, by replica.
+  std::vector<runtime::Progress> progress_;
+  bool item_out_ = false;
+  /// The epoch was found, not begun, by this coordinator; until all are ready.
+  bool was_attached_ = false;
+  std::string why_back_;
+  /// A loss that nothing can be done about, once all is known of it.
+  std::optional<Slot> fatal_;
+  std::string fatal_how_;
+  Time stop_by_{};
+};
+
+}  // namespace piracema::cluster

@@ -1,0 +1,111 @@
+#include "control/coordinator/members.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace piracema::cluster {
+
+namespace {
+
+// A slot whose processes end before they join is tried again at once, then less and less often.
+constexpr milliseconds start_pause{50}, start_pause_max{1'000};
+
+milliseconds pause_before_start(std::uint32_t failed_starts) {
+  if (failed_starts < 2) return milliseconds{0};
+  return std::min(start_pause * (1u << std::min(failed_starts - 2, 8u)), start_pause_max);
+}
+
+}  // namespace
+
+Members::Members(Journal& journal) : journal_(journal), members_(journal.settings().slots) {}
+
+Member* Members::find(Slot slot, std::uint32_t incarnation) {
+  if (slot >= members_.size()) return nullptr;
+  Member& member = members_[slot];
+  const bool is_it =
+      this->incarnation(slot) == incarnation && member.state() != Member::State::absent;
+  return is_it ? &member : nullptr;
+}
+
+bool Members::any(Member::State state) const {
+  return std::any_of(members_.begin(), members_.end(),
+                     [&](const Member& member) { return member.state() == state; });
+}
+
+bool Members::all_joined() const {
+  return std::all_of(members_.begin(), members_.end(),
+                     [](const Member& member) { return member.state() == Member::State::joined; });
+}
+
+bool Members::all_ready() const {
+  return std::all_of(members_.begin(), members_.end(),
+                     [](const Member& member) { return member.is_ready(); });
+}
+
+std::vector<Slot> Members::spawn(Time now) {
+  std::vector<Slot> started;
+  for (Slot slot = 0; slot < members_.size(); ++slot) {
+    Member& member = members_[slot];
+    if (member.state() != Member::State::absent || now < member.due().value_or(Time{})) continue;
+    if (journal_.settings().can_spawn) journal_.act(Spawn{slot, incarnation(slot)});
+    member.start();
+    started.push_back(slot);
+  }
+  return started;
+}
+
+void Members::kill(Slot slot) { journal_.act(Kill{slot, incarnation(slot)}); }
+
+void Members::end(Slot slot, Time given_up_at, Member::Fault fault) {
+  if (journal_.settings().can_spawn) kill(slot);
+  members_[slot].end(given_up_at, fault);
+}
+
+void Members::left(Slot slot, Time now, bool gone) {
+  Member& member = members_[slot];
+  journal_.decide(ProcessReplaced{slot, incarnation(slot), !gone});
+  member.leave(now + pause_before_start(member.failed_starts()));
+}
+
+void Members::gone(Slot slot, std::uint32_t incarnation) {
+  const auto& may_live = journal_.metadata().may_live;
+  const bool known =
+      std::find(may_live.begin(), may_live.end(), ProcessId{slot, incarnation}) != may_live.end();
+  if (known) journal_.decide(ProcessGone{slot, incarnation});
+}
+
+void Members::send(Slot slot, runtime::ToWorker message) {
+  journal_.act(Send{slot, incarnation(slot), std::move(message)});
+}
+
+void Members::send_away(Slot slot, std::uint32_t incarnation) {
+  journal_.act(Send{slot, incarnation,
+                    runtime::Shutdown{1, "its place in the job was given to another process"}});
+}
+
+std::vector<runtime::Peer> Members::peers() const {
+  std::vector<runtime::Peer> peers;
+  for (Slot slot = 0; slot < members_.size(); ++slot) {
+    peers.push_back({slot, incarnation(slot), members_[slot].address()});
+  }
+  return peers;
+}
+
+std::vector<Slot> Members::may_live() const {
+  std::vector<Slot> slots;
+  for (const ProcessId& process : journal_.metadata().may_live) slots.push_back(process.slot);
+  std::sort(slots.begin(), slots.end());
+  slots.erase(std::unique(slots.begin(), slots.end()), slots.end());
+  return slots;
+}
+
+std::optional<Time> Members::next_due(bool may_spawn) const {
+  std::optional<Time> next;
+  for (const Member& member : members_) {
+    if (!member.due() || (member.state() == Member::State::absent && !may_spawn)) continue;
+    if (!next || *member.due() < *next) next = member.due();
+  }
+  return next;
+}
+
+}  // namespace piracema::cluster

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "control/coordinator/journal.h"
+#include "control/coordinator/member.h"
+#include "control/coordinator_job.h"
+
+namespace piracema::cluster {
+
+/// All slots of a job and who has them. A process of old is nobody here.
+class Members {
+ public:
+  explicit Members(Journal& journal);
+
+  std::size_t size() const { return members_.size(); }
+  Member& operator[](Slot slot) { return members_[slot]; }
+  const Member& operator[](Slot slot) const { return members_[slot]; }
+  /// The slot's process, if it is this incarnation; null if it is of old, or nobody's.
+  Member* find(Slot slot, std::uint32_t incarnation);
+  std::uint32_t incarnation(Slot slot) const { return journal_.metadata().incarnations[slot]; }
+
+  bool any(Member::State) const;
+  bool all_joined() const;
+  bool all_ready() const;
+
+  /// Wants a process for each slot that is free by now; which those are.
+  std::vector<Slot> spawn(Time now);
+  void kill(Slot slot);
+  /// Kills it; it is given up at that time.
+  void end(Slot slot, Time given_up_at, Member::Fault fault = Member::Fault::none);
+  /// Its process is gone for certain, or is given up.
+  void left(Slot slot, Time now, bool gone);
+  /// News of a process of old: it does not live any longer.
+  void gone(Slot slot, std::uint32_t incarnation);
+
+  void send(Slot slot, runtime::ToWorker message);
+  /// To replicas, at their workers: `make` gets those of one worker.
+  template <class Make>
+  void send_by_slot(const Job& job, const std::vector<ReplicaId>& replicas, Make make) {
+    for (const auto& [slot, hosted] : job.by_slot(replicas)) send(slot, make(hosted));
+  }
+  /// To a process that has no part in the job any more, or never had one.
+  void send_away(Slot slot, std::uint32_t incarnation);
+  /// What a Deploy says of all of them.
+  std::vector<runtime::Peer> peers() const;
+  std::vector<Slot> may_live() const;
+
+  /// Of one that is ending, and where `may_spawn` of one that is absent.
+  std::optional<Time> next_due(bool may_spawn) const;
+
+ private:
+  Journal& journal_;
+  std::vector<Member> members_;
+};
+
+}  // namespace piracema::cluster

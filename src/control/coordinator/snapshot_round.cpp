@@ -1,0 +1,23 @@
+#include "control/coordinator/snapshot_round.h"
+
+#include "base/ensure.h"
+
+namespace piracema::cluster {
+
+void SnapshotRound::saved(const runtime::Saved& part) {
+  ENSURE(part.replica < parts_.size());
+  if (has(part.replica)) return;
+  parts_[part.replica] = {part.replica, part.bytes, part.checksum};
+  count_ += 1;
+  emitted_ += part.emitted;
+}
+
+SavedSnapshot SnapshotRound::result() const {
+  ENSURE(complete());
+  SavedSnapshot snapshot{
+      .id = id_, .epoch = epoch_, .purpose = purpose_, .emitted = emitted_, .parts = {}};
+  for (const auto& part : parts_) snapshot.parts.push_back(*part);
+  return snapshot;
+}
+
+}  // namespace piracema::cluster

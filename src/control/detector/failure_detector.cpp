@@ -1,0 +1,143 @@
+#include "control/detector/failure_detector.h"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "base/text.h"
+
+namespace piracema::cluster {
+
+namespace {
+
+// So long is one item's work without anybody being told.
+constexpr std::chrono::seconds tell_busy_after{10};
+// Waits double with every recovery that fails, up to this many times.
+constexpr std::uint32_t doublings_max = 6;
+
+}  // namespace
+
+FailureDetector::FailureDetector(const JobSettings& settings)
+    : settings_(settings),
+      processes_(settings.slots),
+      busy_(2 * settings.heartbeat_interval, tell_busy_after) {}
+
+void FailureDetector::expect(Slot slot, Expected what, std::optional<Time> by) {
+  Process& process = processes_[slot];
+  process.expected = what;
+  process.deadline.reset();
+  if (settings_.can_spawn) process.deadline = by;  // Else nothing could be done about it.
+  process.forgiven = false;
+}
+
+void FailureDetector::started(Slot slot, Time now) {
+  processes_[slot] = {};
+  expect(slot, Expected::to_join, now + settings_.join_timeout);
+}
+
+void FailureDetector::detached(Slot slot, Time now) {
+  processes_[slot] = {};
+  expect(slot, Expected::to_attach, now + settings_.attach_timeout);
+}
+
+void FailureDetector::heard(Slot slot, Time now) {
+  expect(slot, Expected::to_beat, now + settings_.heartbeat_timeout);
+}
+
+void FailureDetector::deployed(Slot slot, Time now, std::uint32_t fruitless) {
+  fruitless_ = fruitless;
+  Process& process = processes_[slot];
+  process.busy = true;
+  process.progressed_at = now;
+  process.ready_by.reset();
+  if (settings_.can_spawn) process.ready_by = now + time_to_restore(!process.fresh);
+}
+
+// Loading is not hanging: who gets on has all of its time again.
+void FailureDetector::restores(Slot slot, Time now, std::uint64_t progress, bool busy) {
+  Process& process = processes_[slot];
+  if (!process.ready_by) return;
+  process.busy = busy;
+  if (std::exchange(process.progress, progress) != progress) process.progressed_at = now;
+  process.ready_by = process.progressed_at + time_to_restore(busy);
+}
+
+void FailureDetector::ready(Slot slot) {
+  processes_[slot].fresh = false;
+  processes_[slot].ready_by.reset();
+}
+
+void FailureDetector::forget(Slot slot) { processes_[slot] = {}; }
+
+std::optional<FailureDetector::Proposal> FailureDetector::expired(Slot slot, Time now,
+                                                                  bool restoring) {
+  Process& process = processes_[slot];
+  if (process.deadline && now >= *process.deadline) {
+    switch (process.expected) {
+      case Expected::nothing:
+        return std::nullopt;
+      case Expected::to_join:
+        return Proposal{concat("it did not join within ", settings_.join_timeout.count(), " ms")};
+      case Expected::to_attach:
+        return Proposal{concat("it did not come back within ", settings_.attach_timeout.count(),
+                               " ms to a new coordinator")};
+      case Expected::to_beat:
+        return Proposal{silence(), true};
+    }
+  }
+  if (!restoring || !process.ready_by || now < *process.ready_by) return std::nullopt;
+  return expired_restore(process, now);
+}
+
+// A worker is not ready before all its peers are connected, so one that has frozen keeps the
+// others from it. While anybody is strangely silent, it is for the heartbeats to tell who.
+std::optional<FailureDetector::Proposal> FailureDetector::expired_restore(Process& process,
+                                                                          Time now) const {
+  const Time silent = settings_.heartbeat_timeout - 2 * settings_.heartbeat_interval;
+  const bool wait = std::any_of(processes_.begin(), processes_.end(), [&](const Process& other) {
+    return other.deadline && *other.deadline - now < silent;
+  });
+  if (wait) {
+    process.ready_by = now + settings_.heartbeat_interval;
+    return std::nullopt;
+  }
+  const bool busy = process.busy && !process.fresh;
+  const auto limit = std::chrono::duration_cast<milliseconds>(time_to_restore(busy)).count();
+  return Proposal{busy
+                      ? concat("an operator did not return within ", limit, " ms to load its state")
+                      : concat("it did not get on with loading its state for ", limit, " ms")};
+}
+
+// An operator has less time to return from what it is at than a state to get on.
+Time FailureDetector::time_to_restore(bool busy) const {
+  const std::uint32_t doublings = std::min(fruitless_ == 0 ? 0 : fruitless_ - 1, doublings_max);
+  return (busy ? settings_.rollback_timeout : settings_.join_timeout) * (1u << doublings);
+}
+
+std::optional<Time> FailureDetector::next_deadline(bool restoring) const {
+  std::optional<Time> next;
+  const auto at = [&](std::optional<Time> time) {
+    if (time && (!next || *time < *next)) next = time;
+  };
+  for (const Process& process : processes_) {
+    at(process.deadline);
+    if (restoring) at(process.ready_by);
+  }
+  return next;
+}
+
+void FailureDetector::forgive(Time lateness) {
+  for (Process& process : processes_) {
+    if (process.forgiven || process.expected == Expected::nothing) continue;
+    process.forgiven = true;
+    if (process.deadline) *process.deadline += lateness;
+    if (process.ready_by) *process.ready_by += lateness;
+    process.progressed_at += lateness;
+  }
+}
+
+std::string FailureDetector::silence() const {
+  return concat("no heartbeat for ", settings_.heartbeat_timeout.count(), " ms");
+}
+
+}  // namespace piracema::cluster

@@ -1,0 +1,250 @@
+#include "control/job_metadata.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/text.h"
+#include "flow/states.h"
+#include "wire/checksum.h"
+#include "wire/fields.h"
+
+namespace piracema::cluster {
+
+namespace {
+
+constexpr std::uint32_t magic = 0x4d4a4350;  // "PCJM"
+constexpr std::uint32_t format_version = 1;
+// Of terms, epochs, processes of a slot and snapshots; far from where they would begin anew.
+constexpr std::uint32_t count_max = ~std::uint32_t{0} / 2;
+
+Error wrong(const std::string& what) { return {Errc::corrupt, concat("job metadata: ", what)}; }
+
+/// All fields, in the order of the format. Here, so that nobody else takes a reference to them.
+auto fields_of(JobMetadata& job) {
+  return std::tie(job.settings, job.term, job.graph, job.layouts, job.placement, job.incarnations,
+                  job.may_live, job.epoch, job.epoch_holds, job.fruitless, job.ended, job.snapshots,
+                  job.emitted_at_snapshot, job.emitted_at_deploy, job.final_failures, job.budget,
+                  job.skips, job.stop_requested, job.last_commit, job.end);
+}
+struct Fields {
+  JobMetadata job;
+  auto fields() { return fields_of(job); }
+};
+
+}  // namespace
+
+JobMetadata::JobMetadata(JobSettings with)
+    : settings(std::move(with)),
+      incarnations(settings.slots),
+      snapshots(settings.resume, settings.found),
+      budget(settings.restart_budget, settings.restart_window) {}
+
+bool JobMetadata::has_ended(ReplicaId replica) const {
+  return std::binary_search(ended.begin(), ended.end(), replica);
+}
+
+Result<Done> JobMetadata::apply(const Decision& decision) {
+  if (end && !std::holds_alternative<TermRaised>(decision)) {
+    // Processes that leave are still accounted for.
+    const bool of_a_process = std::holds_alternative<ProcessReplaced>(decision) ||
+                              std::holds_alternative<ProcessGone>(decision);
+    if (!of_a_process) return wrong("something is decided after the end");
+  }
+  return std::visit([this](const auto& what) { return on(what); }, decision);
+}
+
+Result<Done> JobMetadata::on(const TermRaised& raised) {
+  if (raised.term <= term) return wrong(concat("term ", raised.term, " follows term ", term));
+  term = raised.term;
+  // Nobody knows which parts of it there are.
+  if (const auto open = snapshots.open()) return snapshots.gave_up(*open);
+  return Done{};
+}
+
+Result<Done> JobMetadata::on(const JobPlanned& planned) {
+  if (!graph.empty()) return wrong("a job is planned twice");
+  graph = planned.graph;
+  layouts = planned.layouts;
+  placement = planned.placement;
+  return check();
+}
+
+Result<Done> JobMetadata::on(const EpochRaised& raised) {
+  if (raised.epoch != epoch + 1 || epoch_holds || graph.empty()) {
+    return wrong(concat("epoch ", raised.epoch, " follows epoch ", epoch));
+  }
+  epoch = raised.epoch;
+  epoch_holds = true;
+  ended.clear();
+  last_commit.reset();
+  emitted_at_deploy = emitted_at_snapshot;
+  return Done{};
+}
+
+Result<Done> JobMetadata::on(const EpochEnded& over) {
+  if (over.epoch != epoch || !epoch_holds) return wrong(concat("epoch ", over.epoch, " ends"));
+  epoch_holds = false;
+  fruitless += 1;
+  return Done{};
+}
+
+Result<Done> JobMetadata::on(const EpochFruitful& fruitful) {
+  if (fruitful.epoch != epoch) return wrong(concat("epoch ", fruitful.epoch, " is fruitful"));
+  fruitless = 0;
+  return Done{};
+}
+
+Result<Done> JobMetadata::on(const ProcessReplaced& replaced) {
+  const auto [slot, incarnation, lives] = replaced;
+  if (slot >= incarnations.size() || incarnations[slot] != incarnation) {
+    return wrong(concat("process ", slot, ".", incarnation, " is replaced"));
+  }
+  incarnations[slot] += 1;
+  if (lives) may_live.push_back({slot, incarnation});
+  return Done{};
+}
+
+Result<Done> JobMetadata::on(const ProcessGone& gone) {
+  if (std::erase(may_live, ProcessId{gone.slot, gone.incarnation}) != 0) return Done{};
+  return wrong(concat("process ", gone.slot, ".", gone.incarnation, " is gone"));
+}
+
+Result<Done> JobMetadata::on(const ReplicaEnded& over) {
+  if (over.replica >= placement.size() || has_ended(over.replica)) {
+    return wrong(concat("replica ", over.replica, " ends"));
+  }
+  ended.insert(std::upper_bound(ended.begin(), ended.end(), over.replica), over.replica);
+  return Done{};
+}
+
+Result<Done> JobMetadata::on(const SnapshotBegun& begun) { return snapshots.begun(begun.id); }
+
+Result<Done> JobMetadata::on(const SnapshotSaved& saved) {
+  if (saved.snapshot.parts.size() != placement.size()) {
+    return wrong(concat("snapshot ", saved.snapshot.id, " has not all parts"));
+  }
+  auto done = snapshots.saved(saved.snapshot);
+  return done ? snapshots.check(placement.size()) : done;
+}
+
+Result<Done> JobMetadata::on(const SnapshotCompleted& completed) {
+  const std::uint64_t emitted = snapshots.writing() ? snapshots.writing()->emitted : 0;
+  auto done = snapshots.completed(completed.id, settings.snapshots_kept);
+  if (!done) return done;
+  emitted_at_snapshot = emitted_at_deploy + emitted;
+  fruitless = 0;
+  final_failures = 0;
+  return Done{};
+}
+
+Result<Done> JobMetadata::on(const SnapshotGivenUp& over) {
+  auto done = snapshots.gave_up(over.id);
+  if (done && over.final) final_failures += 1;
+  return done;
+}
+
+Result<Done> JobMetadata::on(const FailureCounted& failure) {
+  budget.failed(failure.suspects,
+                failure.certain ? RestartBudget::Blame::certain : RestartBudget::Blame::likely);
+  return check();
+}
+
+Result<Done> JobMetadata::on(const ItemBanned& banned) {
+  if (!banned.culprit.item) return wrong("an item without a number is banned");
+  skips.push_back({banned.culprit.node, *banned.culprit.item});
+  budget.reset(banned.culprit);
+  return check();
+}
+
+Result<Done> JobMetadata::on(const StopAccepted&) {
+  stop_requested = true;
+  return Done{};
+}
+
+Result<Done> JobMetadata::on(const LastCommitBegun& commit) {
+  if (!epoch_holds || last_commit) return wrong(concat("snapshot ", commit.id, " is the last one"));
+  last_commit = commit.id;
+  return Done{};
+}
+
+Result<Done> JobMetadata::on(const JobEnded& over) {
+  end = over;
+  return Done{};
+}
+
+Buffer JobMetadata::encode() const {
+  Fields all{*this};
+  Buffer body;
+  wire::FieldWriter(body).put(all);
+  Buffer out;
+  wire::Writer writer(out);
+  writer.number(magic);
+  writer.number(format_version);
+  writer.number(wire::checksum(body));
+  writer.raw(body);
+  return out;
+}
+
+Result<JobMetadata> JobMetadata::decode(Bytes bytes) {
+  wire::Reader reader(bytes);
+  const auto kind = reader.number<std::uint32_t>();
+  const auto version = reader.number<std::uint32_t>();
+  const auto sum = reader.number<std::uint64_t>();
+  if (!reader.ok() || kind != magic) return wrong("these bytes are something else");
+  if (version != format_version) {
+    return Error{Errc::refused,
+                 concat("job metadata: want version ", format_version, ", found ", version)};
+  }
+  const Bytes body = reader.raw(reader.left());
+  if (wire::checksum(body) != sum) return wrong("the checksum does not fit");
+  auto all = wire::decode<Fields>(body);
+  if (!all) return wrong(all.error().message);
+  if (auto checked = all->job.check(); !checked) return checked.error();
+  return std::move(all->job);
+}
+
+Result<Done> JobMetadata::check() const {
+  if (auto valid = validate(settings); !valid) return wrong(valid.error().message);
+  if (incarnations.size() != settings.slots) return wrong("processes that are not the job's");
+  if (term > count_max || epoch > count_max || snapshots.next_id() > count_max) {
+    return wrong("a number that nobody has counted up to");
+  }
+  for (const std::uint32_t incarnation : incarnations) {
+    if (incarnation > count_max) return wrong("a slot that too many processes had");
+  }
+  for (const auto& [slot, incarnation] : may_live) {
+    if (slot >= settings.slots || incarnation >= incarnations[slot]) {
+      return wrong(concat("process ", slot, ".", incarnation, " of the future may live"));
+    }
+  }
+  std::size_t nodes = 0, replicas = 0;
+  if (!graph.empty()) {
+    const auto shape = runtime::decode_shape(graph);
+    if (!shape) return wrong(shape.error().message);
+    if (auto fit = flow::check_layouts(*shape, layouts); !fit) return wrong(fit.error().message);
+    nodes = shape->nodes.size();
+    for (const NodeShape& node : shape->nodes) replicas += node.replicas;
+  }
+  const bool placed = std::all_of(placement.begin(), placement.end(),
+                                  [&](Slot slot) { return slot < settings.slots; });
+  if (placement.size() != replicas || !placed) return wrong("a placement of another job");
+  if (term == 0 && (epoch != 0 || !graph.empty() || stop_requested || end)) {
+    return wrong("something was decided before the first term");
+  }
+  if (epoch_holds && (epoch == 0 || graph.empty())) return wrong("an epoch before the first one");
+  if (!std::is_sorted(ended.begin(), ended.end()) ||
+      std::adjacent_find(ended.begin(), ended.end()) != ended.end() ||
+      (!ended.empty() && ended.back() >= replicas)) {
+    return wrong("replicas have ended that are not the job's");
+  }
+  if (auto fit = snapshots.check(replicas); !fit) return wrong(fit.error().message);
+  if (!budget.is_of(settings.restart_budget, settings.restart_window, nodes, replicas)) {
+    return wrong("a restart budget of another job");
+  }
+  const bool known = std::all_of(skips.begin(), skips.end(),
+                                 [&](const runtime::Skip& skip) { return skip.node < nodes; });
+  if (!known) return wrong("an item of another job is skipped");
+  return Done{};
+}
+
+}  // namespace piracema::cluster

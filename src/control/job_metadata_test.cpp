@@ -1,0 +1,159 @@
+#include "control/job_metadata.h"
+
+#include <doctest/doctest.h>
+
+#include <set>
+#include <variant>
+
+namespace piracema::cluster {
+
+namespace {
+
+std::string graph() {
+  GraphShape shape;
+  shape.nodes = {{.name = "reader", .role = Role::source}, {.name = "writer", .role = Role::sink}};
+  shape.edges = {{.from = 0, .to = 1}};
+  return runtime::encode_shape(shape);
+}
+
+JobMetadata begun() {
+  JobSettings settings;
+  settings.slots = 2;
+  settings.snapshots = true;
+  settings.busy = {{"reader", 0.5}};
+  settings.stuck_after = milliseconds(700);
+  return JobMetadata(settings);
+}
+
+/// One of each kind, each where it may be decided.
+std::vector<Decision> life() {
+  const SavedSnapshot saved{.id = 1, .epoch = 1, .emitted = 70, .parts = {{0, 10, 1}, {1, 20, 2}}};
+  return {TermRaised{1},
+          JobPlanned{graph(), {}, {0, 1}},
+          EpochRaised{1},
+          SnapshotBegun{1},
+          SnapshotSaved{saved},
+          SnapshotCompleted{1},
+          SnapshotBegun{2},
+          SnapshotGivenUp{2, true},
+          FailureCounted{{{1, 1, 4711}}, true},
+          ItemBanned{{1, 1, 4711}},
+          EpochEnded{1},
+          ProcessReplaced{1, 0, true},
+          EpochRaised{2},
+          EpochFruitful{2},
+          ProcessGone{1, 0},
+          ReplicaEnded{1},
+          ReplicaEnded{0},
+          StopAccepted{},
+          LastCommitBegun{1},
+          JobEnded{75, "stopped"},
+          ProcessReplaced{0, 0, false},
+          TermRaised{2}};
+}
+
+bool same(const JobMetadata& a, const JobMetadata& b) {
+  return as_text(a.encode()) == as_text(b.encode());
+}
+
+}  // namespace
+
+TEST_CASE("decisions alone lead from the metadata of a job that begins to those of one that ends") {
+  JobMetadata all = begun();
+  std::set<std::size_t> kinds;
+  const auto decisions = life();
+  for (std::size_t i = 0; i < decisions.size(); ++i) {
+    kinds.insert(decisions[i].index());
+    const JobMetadata old = all;
+    REQUIRE(all.apply(decisions[i]).ok());
+    CHECK_FALSE(same(old, all));
+    // What is read back is the same, and so is what is made of the rest.
+    const auto again = JobMetadata::decode(all.encode());
+    REQUIRE(again);
+    CHECK(same(*again, all));
+    JobMetadata late = begun();
+    const std::vector<Decision> log(decisions.begin(),
+                                    decisions.begin() + static_cast<std::ptrdiff_t>(i) + 1);
+    const auto read = decode_decisions(encode_decisions(log));
+    REQUIRE(read);
+    for (const Decision& decision : *read) REQUIRE(late.apply(decision).ok());
+    CHECK(same(late, all));
+  }
+  CHECK(kinds.size() == std::variant_size_v<Decision>);
+  CHECK(all.emitted_at_snapshot == 70);
+  CHECK(all.snapshots.newest() == 1);
+  CHECK(all.snapshots.next_id() == 3);
+  CHECK(all.incarnations == std::vector<std::uint32_t>{1, 1});
+  CHECK(all.skips.size() == 1);
+  CHECK(all.all_ended());
+  CHECK(all.settings.busy.at("reader") == 0.5);
+  CHECK(all.settings.stuck_after == milliseconds(700));
+}
+
+TEST_CASE("a decision that does not fit is refused") {
+  JobMetadata job = begun();
+  REQUIRE(job.apply(TermRaised{1}).ok());
+  const auto refused = [&](const Decision& decision) {
+    const auto done = job.apply(decision);
+    return !done && done.error().code == Errc::corrupt;
+  };
+  CHECK(refused(TermRaised{1}));
+  CHECK(refused(EpochRaised{1}));  // There is nothing to run yet.
+  REQUIRE(job.apply(JobPlanned{graph(), {}, {0, 1}}).ok());
+  CHECK(refused(JobPlanned{graph(), {}, {1, 0}}));
+  CHECK(refused(EpochRaised{2}));
+  CHECK(refused(EpochEnded{0}));
+  REQUIRE(job.apply(EpochRaised{1}).ok());
+  CHECK(refused(EpochRaised{2}));  // The one before it holds.
+  CHECK(refused(ReplicaEnded{2}));
+  CHECK(refused(SnapshotBegun{2}));
+  CHECK(refused(SnapshotCompleted{1}));
+  CHECK(refused(SnapshotGivenUp{1, false}));
+  CHECK(refused(ProcessReplaced{0, 1, false}));
+  CHECK(refused(ProcessReplaced{2, 0, false}));
+  CHECK(refused(ProcessGone{0, 0}));
+  CHECK(refused(ItemBanned{{0, 0, std::nullopt}}));
+  REQUIRE(job.apply(JobEnded{0, ""}).ok());
+  CHECK(refused(EpochEnded{1}));
+}
+
+TEST_CASE(
+    "a snapshot that was under way when its coordinator was lost is given up, one whose parts "
+    "are all there is not") {
+  JobMetadata job = begun();
+  for (const Decision& decision : std::vector<Decision>{
+           TermRaised{1}, JobPlanned{graph(), {}, {0, 1}}, EpochRaised{1}, SnapshotBegun{1}}) {
+    REQUIRE(job.apply(decision).ok());
+  }
+  JobMetadata saved = job;
+  REQUIRE(job.apply(TermRaised{2}).ok());
+  CHECK_FALSE(job.snapshots.open());
+  CHECK(job.snapshots.given_up() == std::vector<SnapshotId>{1});
+  CHECK(job.snapshots.next_id() == 2);  // Its parts may still be on their way.
+  REQUIRE(saved.apply(SnapshotSaved{{.id = 1, .epoch = 1, .parts = {{0, 1, 1}, {1, 1, 1}}}}).ok());
+  REQUIRE(saved.apply(TermRaised{2}).ok());
+  CHECK(saved.snapshots.writing().has_value());
+}
+
+TEST_CASE("bytes that are no metadata are refused, and so is another version") {
+  JobMetadata job = begun();
+  REQUIRE(job.apply(TermRaised{1}).ok());
+  const Buffer right = job.encode();
+  CHECK(JobMetadata::decode(right).ok());
+  for (std::size_t length = 0; length < right.size(); ++length) {
+    CHECK_FALSE(JobMetadata::decode(Bytes(right).first(length)).ok());
+  }
+  for (std::size_t at = 0; at < right.size(); ++at) {
+    Buffer wrong = right;
+    wrong.data()[at] ^= std::byte{4};
+    CHECK_FALSE(JobMetadata::decode(wrong).ok());
+  }
+  Buffer later = right;
+  later.data()[4] = std::byte{9};
+  const auto refused = JobMetadata::decode(later);
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().code == Errc::refused);
+  CHECK(refused.error().message == "job metadata: want version 1, found 9");
+}
+
+}  // namespace piracema::cluster
