@@ -90,7 +90,7 @@ def bash(commands):
     return BASH % {
         "commands": table((key, [name for name, _ in c.subcommands]) for key, c in rows),
         "options": table((key, [n for o in c.options for n in o.names]) for key, c in rows),
-        "valued": table((k, [n for o in c.options if o.value for n in o.names]) for k, c in rows),
+        "valued": table((k, [n for o in c.options if o.takes_next_word for n in o.names]) for k, c in rows),
         "values": table(sorted(values.items())),
         "before": '" ' + " ".join(sorted(BEFORE_PROGRAMS)) + ' "',
     }
@@ -105,7 +105,7 @@ def zsh_text(text):
 def zsh_option(option):
     values = option.choices() or VALUES.get(option.names[-1])
     action = f"({' '.join(values)})" if values else "_files"
-    value = f":{zsh_text(option.value)}:{action}" if option.value else ""
+    value = f":{zsh_text(option.value)}:{action}" if option.takes_next_word else ""
     text = f"[{zsh_text(option.text)}]{value}"
     if len(option.names) == 1:
         return f"'*{option.names[0]}{text}'"

@@ -34,6 +34,7 @@ Options:
                             happens
   --mpi TEXT                openmpi or mpich; default: asks
   --what TEXT               One of many, or none
+  --at [=ADDRESS]           Where
 
 .starts with a dot, and a \\ in it
 
@@ -56,7 +57,13 @@ class Help(unittest.TestCase):
 
     def test_only_a_list_of_words_is_a_choice(self):
         choices = [option.choices() for option in self.command.options]
-        self.assertEqual([[], [], [], ["openmpi", "mpich"], []], choices)
+        self.assertEqual([[], [], [], ["openmpi", "mpich"], [], []], choices)
+
+    def test_what_stands_behind_a_value_that_may_be_missing_is_not_it(self):
+        at = self.command.options[-1]
+        self.assertEqual((["--at"], "[=ADDRESS]", False), (at.names, at.value, at.takes_next_word))
+        self.assertTrue(self.command.options[1].takes_next_word)
+        self.assertIn("\\fB\\-\\-at\\fR\\fI[=ADDRESS]\\fR", list(manual.options_of(self.command)))
 
     def test_help_without_usage_is_refused(self):
         with self.assertRaisesRegex(ValueError, "want a line of usage"):

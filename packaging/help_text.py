@@ -20,6 +20,8 @@ class Option:
         limits = re.search(r"\[(\S+) - (\S+)\]", range_of)
         self.text = text + (f" ({limits[1]} to {limits[2]})" if limits else "")
         self.value = self.value or None
+        # "--http [=ADDRESS]": a value is said in the same word, if at all.
+        self.takes_next_word = bool(self.value) and not self.value.startswith("[=")
 
     def choices(self):
         """The values that its text lists, if it is a list: "openmpi or mpich; default: ..."."""

@@ -18,7 +18,8 @@ def options_of(command, with_help=True):
     for option in command.options:
         if "--help" in option.names and not with_help:
             continue
-        value = f" \\fI{escaped(option.value)}\\fR" if option.value else ""
+        space = " " if option.takes_next_word else ""
+        value = f"{space}\\fI{escaped(option.value)}\\fR" if option.value else ""
         names = ", ".join(f"\\fB{escaped(name)}\\fR" for name in option.names)
         yield from (".TP", names + value, escaped(option.text))
 

@@ -78,7 +78,11 @@ class Embedded {
       const auto deadline = coordinator_->next_deadline();
       if (!finish_ && deadline && *deadline <= now()) tell(Tick{});
     }
-    if (board_) board_->when_asked_to_stop({});
+    if (board_) {
+      board_->when_asked_to_stop({});
+      board_->publish(recorder_->end(since_start(), finish_->code, finish_->why, tally_.report),
+                      now());
+    }
     leave();
     return *finish_;
   }

@@ -74,6 +74,8 @@ void Cluster::hear(Event event) {
   for (const Action& action : coordinator_->step(scheduler_.now(), event)) {
     if (dying_ && scheduler_.random().chance(0.3)) return lose_coordinator(*dying_);
     std::visit([this](const auto& what) { act(what); }, action);
+    const bool again = settings_.twice && !std::holds_alternative<Decide>(action);
+    if (again) std::visit([this](const auto& what) { act(what); }, action);
     on_action(action);
   }
   if (dying_) return lose_coordinator(*dying_);
@@ -137,6 +139,7 @@ void Cluster::plan_tick() {
 // ---- its hands ------------------------------------------------------------------------------
 
 void Cluster::act(const Spawn& spawn) {
+  if (find({spawn.slot, spawn.incarnation}) != nullptr) return;
   scheduler_.trace("coordinator starts process ", spawn.slot, ".", spawn.incarnation);
   spawned_ += 1;
   const Id id{spawn.slot, spawn.incarnation};

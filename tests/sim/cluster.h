@@ -89,6 +89,8 @@ class Cluster {
     /// After each step the coordinator's metadata is replaced by those that a log made of its
     /// decisions holds, which were encoded and decoded. Nothing else may be different then.
     bool reload = false;
+    /// All that the coordinator wants is done twice, as by one that does not know what was done.
+    bool twice = false;
     /// How long a process looks for another coordinator.
     Time search{};
   };

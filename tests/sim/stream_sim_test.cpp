@@ -138,6 +138,23 @@ TEST_CASE("items flow while a job has no coordinator, and nothing is rolled back
   }
 }
 
+TEST_CASE("a stream gives every item once where each action of its coordinator is done twice") {
+  for (const auto seed : seeds(200)) {
+    Stream stream(seed);
+    Cluster::Settings with = settings_of(seed, stream.graph);
+    with.twice = true;
+    if (seed % 4 != 0) with.chaos = everything(Random(seed));
+    Cluster cluster(with, stream.workers());
+    if (seed % 4 != 0) {
+      cluster.scheduler().at(milliseconds(500), [&] { stream.outside.throwing = 1; });
+    }
+    REQUIRE(cluster.run(seconds(200)));
+    CHECK(cluster.finish()->code == 0);
+    if (seed % 4 == 0) CHECK(cluster.coordinator().epoch() == 1);
+    stream.check_output();
+  }
+}
+
 TEST_CASE("a stream gives every item once, whoever is killed, its coordinators too") {
   std::uint64_t terms = 0;
   for (const auto seed : seeds(300)) {

@@ -25,6 +25,7 @@ Crew::~Crew() {
 }
 
 Result<Done> Crew::start(Id id, Launch launch) {
+  if (members_.contains(id)) return Done{};  // The coordinator numbers the incarnations of a slot.
   auto at_work = AtWork::create();
   if (!at_work) return at_work.error();
   launch.environment.push_back(concat("PIRACEMA_SLOT=", id.first));
@@ -37,7 +38,7 @@ Result<Done> Crew::start(Id id, Launch launch) {
   auto shared = std::make_shared<Process>(*std::move(process));
   const auto [place, added] =
       members_.try_emplace(id, Member{.process = shared, .at_work = *std::move(at_work)});
-  ENSURE(added);  // The coordinator numbers the incarnations of a slot.
+  ENSURE(added);
   place->second.heard_at = now();
   watch(shared);
   return Done{};

@@ -41,7 +41,7 @@ class Crew {
   Crew(net::Poller& poller, Events events) : poller_(poller), events_(std::move(events)) {}
   ~Crew();
 
-  /// Starts a process. `launch` gets the variables and descriptors that tell it who it is.
+  /// Starts a process, once. `launch` gets the variables and descriptors that tell it who it is.
   Result<Done> start(Id id, Launch launch);
   /// Starts one process, mpirun, that starts all of these; they end together.
   Result<Done> start_world(const std::vector<Id>& ids, Launch launch);

@@ -95,7 +95,7 @@ function bar(width, height, busy, blocked) {
 
 // ---- graph ----------------------------------------------------------------------------------
 
-const BOX = { width: 176, height: 84, along: 86, across: 18 };
+const BOX = { width: 176, height: 84, along: 70, across: 18 };
 
 // Each node one layer behind the last that leads to it; back edges lead nowhere.
 function layers(graph) {
@@ -156,7 +156,7 @@ function drawGraph(graph) {
     picture.append(svg('path', { d, class: edge.back ? 'edge back' : 'edge', 'marker-end': 'url(#tip)' }));
     if (middle) {
       picture.append(text(middle.x, middle.y, edge.combined ? 'combined' : edge.delivery.replace('strict ', ''),
-        { class: 'soft', 'text-anchor': middle['text-anchor'] }));
+        { class: 'soft on-edge', 'text-anchor': middle['text-anchor'] }));
     }
   }
   graph.nodes.forEach((node, i) => {
