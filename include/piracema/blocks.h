@@ -75,17 +75,22 @@ class [[nodiscard]] BuildingBlock {
     return std::move(*this).by(Delivery::scatter, {});
   }
 
-  /// Items with equal keys reach the same replica. `key_of(item)` is hashed by std::hash.
+  /// Items with equal keys reach the same replica. `key_of(item)` is hashed by KeyHash and put into
+  /// one of `groups` groups, which the replicas share: a power of two, 2 to `key_groups_max`, and
+  /// no fewer than there will ever be replicas. It is a part of the program, like the number of
+  /// nodes: a snapshot has to be of the same.
   template <class KeyOf>
-  BuildingBlock by_key(KeyOf key_of) && {
+  BuildingBlock by_key(KeyOf key_of, std::uint32_t groups = key_groups_default) && {
     static_assert(!detail::PairOf<In>::right, "a node with two inputs has by_keys(left, right)");
+    for (detail::Entry& entry : parts.entries) entry.key_groups = groups;
     return std::move(*this).by(Delivery::by_key, detail::key_router<In>(std::move(key_of)));
   }
 
   /// The same for a node with two inputs (`join`), with a function for the items of each. Both give
   /// keys of one type.
   template <class KeyOfLeft, class KeyOfRight>
-  BuildingBlock by_keys(KeyOfLeft left, KeyOfRight right) && {
+  BuildingBlock by_keys(KeyOfLeft left, KeyOfRight right,
+                        std::uint32_t groups = key_groups_default) && {
     using Ins = detail::PairOf<In>;
     static_assert(Ins::right, "by_keys is for a node with two inputs; by_key for one with one");
     if constexpr (Ins::right) {
@@ -94,6 +99,7 @@ class [[nodiscard]] BuildingBlock {
       static_assert(std::is_same_v<LeftKey, RightKey>,
                     "the keys of both inputs of a join have one type");
       parts.entries[0].delivery = parts.entries[1].delivery = Delivery::by_key;
+      parts.entries[0].key_groups = parts.entries[1].key_groups = groups;
       parts.entries[0].router = detail::key_router<typename Ins::First>(std::move(left));
       parts.entries[1].router = detail::key_router<typename Ins::Second>(std::move(right));
     }
@@ -323,9 +329,8 @@ auto join(std::string name, std::uint32_t replicas, F code) {
   using Types = detail::JoinTypes<F>;
   using In = Outs<typename Types::Left, typename Types::Right>;
   engine::NodeShape node{.name = std::move(name), .replicas = replicas};
-  auto block =
-      detail::block_of<In, typename Types::Out, In, detail::BlockJoin<F>>(
-          std::move(node), std::move(code), detail::chooses_of_emits<typename Types::Emits>());
+  auto block = detail::block_of<In, typename Types::Out, In, detail::BlockJoin<F>>(
+      std::move(node), std::move(code), detail::chooses_of_emits<typename Types::Emits>());
   block.parts = detail::with_two_inputs(std::move(block.parts));
   return block;
 }

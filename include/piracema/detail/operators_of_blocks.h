@@ -2,8 +2,8 @@
 
 #include <piracema/detail/assembly.h>
 #include <piracema/detail/callable.h>
-#include <piracema/detail/state_layout.h>
 #include <piracema/detail/restored.h>
+#include <piracema/detail/state_layout.h>
 #include <piracema/graph.h>
 #include <piracema/operator.h>
 
@@ -27,13 +27,9 @@ std::string name_of_type() {
 template <class In, class KeyOf>
 Router key_router(KeyOf key_of) {
   using Key = std::decay_t<decltype(key_of(std::declval<const In&>()))>;
-  if constexpr (check_key<Key>()) {
-    return [key_of](const void* item) -> std::uint64_t {
-      return std::hash<Key>{}(key_of(*static_cast<const In*>(item)));
-    };
-  } else {
-    return {};
-  }
+  return [key_of](const void* item) -> std::uint64_t {
+    return KeyHash<Key>::of(key_of(*static_cast<const In*>(item)));
+  };
 }
 template <class In, class Route>
 Router number_router(Route route) {
@@ -385,15 +381,14 @@ class BlockJoin final : public EmittingOperator<F, typename JoinTypes<F>::Emits>
       if (batch.input == 0) {
         with_item<typename Types::Left>(batch, item, [&](auto&& value) {
           using Value = decltype(value);
-          std::apply(
-              [&](auto&... emit) { this->code_.left(std::forward<Value>(value), emit...); }, emits);
+          std::apply([&](auto&... emit) { this->code_.left(std::forward<Value>(value), emit...); },
+                     emits);
         });
       } else {
         with_item<typename Types::Right>(batch, item, [&](auto&& value) {
           using Value = decltype(value);
-          std::apply(
-              [&](auto&... emit) { this->code_.right(std::forward<Value>(value), emit...); },
-              emits);
+          std::apply([&](auto&... emit) { this->code_.right(std::forward<Value>(value), emit...); },
+                     emits);
         });
       }
     }

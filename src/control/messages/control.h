@@ -45,8 +45,8 @@ struct Ready {
   auto fields() { return std::tie(epoch); }
 };
 
-/// How far a process is with going back. Sent with each heartbeat until it is Ready: to load a large
-/// state takes as long as it takes.
+/// How far a process is with going back. Sent with each heartbeat until it is Ready: to load a
+/// large state takes as long as it takes.
 struct Restoring {
   Epoch epoch = 0;
   /// Replicas that are still at what their operators did before.
@@ -218,5 +218,7 @@ Result<Cut> decode_cut(const std::string&);
 
 std::string encode_shape(const GraphShape&);
 Result<GraphShape> decode_shape(const std::string&);
+/// Of a version before there were key groups: what is by key gets `key_groups_default`.
+Result<GraphShape> decode_old_shape(const std::string&);
 
 }  // namespace piracema::runtime

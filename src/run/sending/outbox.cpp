@@ -69,6 +69,7 @@ void Outbox::add_output(const flow::OutputPlan& plan, const Graph& graph,
   way.first_lane = lanes_.size();
   way.receivers = plan.targets.size();
   way.delivery = edge.delivery;
+  way.groups = plan.groups;
   way.router = graph.routers[plan.edge];
   // By round robin, unless it is strict, some go first if they alone are near: see `next_in_turn`.
   const bool some_first =
