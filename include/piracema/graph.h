@@ -43,6 +43,8 @@ struct NodeShape {
   bool ordered = false;
   /// Its members are saved in snapshots, or it has none.
   bool saves_state = true;
+  /// Its code has a state for each key, which the runtime keeps.
+  bool keyed = false;
   /// Types, for people.
   std::string input{}, output{};
   /// What its code can tell apart: a sink has no output, a source no input, whatever these say.
@@ -78,6 +80,8 @@ struct EdgeShape {
   std::uint32_t parts = 1;
   /// The two nodes are combined: one thread does the work of both.
   bool combined = false;
+  /// `by_key`: into how many groups the keys are put, a power of two; else 0.
+  std::uint32_t key_groups = 0;
   /// A setting, like the number of processes: a job may go on with other ones. Of the edges of one
   /// output the first one's count.
   BatchLimits batch;
@@ -134,7 +138,8 @@ Result<Graph> fuse(const Graph& graph, bool all);
 Result<GraphShape> fuse(const GraphShape& shape, bool all);
 
 /// Combines neighbours where that surely gains: both said what they cost for an item, they could be
-/// combined, and the cheaper one costs less than to pass an item on. `shape` is valid, and stays so.
+/// combined, and the cheaper one costs less than to pass an item on. `shape` is valid, and stays
+/// so.
 void combine_cheap(GraphShape& shape);
 
 /// The graph in the language of Graphviz.

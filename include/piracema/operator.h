@@ -1,6 +1,8 @@
 #pragma once
 
 #include <piracema/batch.h>
+#include <piracema/detail/keyed_states.h>
+#include <piracema/key.h>
 
 #include <atomic>
 #include <chrono>
@@ -66,18 +68,9 @@ constexpr bool check_key() {
 
 namespace piracema::engine {
 
-/// Turns an item into what decides its way: a hash of its key (`by_key`) or the number of the
+/// Turns an item into what decides its way: the KeyHash of its key (`by_key`) or the number of the
 /// replica that it shall go to (`custom`). Called from the thread of the sending replica.
 using Router = std::function<std::uint64_t(const void* item)>;
-
-/// Spreads the bits of a hash, so that keys which are small numbers do not share a replica.
-constexpr std::uint64_t mix(std::uint64_t x) {
-  x ^= x >> 30;
-  x *= 0xBF58476D1CE4E5B9u;
-  x ^= x >> 27;
-  x *= 0x94D049BB133111EBu;
-  return x ^ (x >> 31);
-}
 
 /// The items that a replica sends. Used by the thread alone that the replica works on.
 ///
@@ -182,6 +175,8 @@ class Output {
     bool keeps_positions = false;
     std::uint32_t items_limit = 1;
     std::size_t bytes_limit = std::size_t{256} << 10;
+    /// `by_key`: which receiver has which keys.
+    KeyGroups groups;
     Router router;
 
     /// Where a lane is not to be closed before its time: in an order, and where there is nobody.
@@ -304,6 +299,10 @@ class Operator {
   virtual void load(Bytes in) {
     if (!in.empty()) detail::left_over(in.size(), in.size());
   }
+
+  /// The states that it has for the keys of its items, which are saved and loaded beside the other;
+  /// null if it has none. Always the same.
+  virtual KeyedStates* keyed_states() { return nullptr; }
 
   /// What `save` writes is made of (detail/state_layout.h), so that a snapshot of a program whose
   /// state had another type is known; empty: nobody knows. Called on an object of its own that is

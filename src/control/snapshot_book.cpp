@@ -105,7 +105,17 @@ Result<Done> SnapshotBook::check(std::size_t replicas) const {
     return wrong(writing_->id, "has another number of parts than the job has replicas");
   }
   for (std::size_t i = 0; writing_ && i < replicas; ++i) {
-    if (writing_->parts[i].replica != i) return wrong(writing_->id, "has parts in disorder");
+    const SavedPart& part = writing_->parts[i];
+    if (part.replica != i) return wrong(writing_->id, "has parts in disorder");
+    if (!part.indexed && !part.files.empty())
+      return wrong(writing_->id, "has files without an index");
+    for (std::size_t k = 0; k < part.files.size(); ++k) {
+      if (part.files[k].snapshot >= writing_->id)
+        return wrong(writing_->id, "has files of the future");
+      if (k > 0 && part.files[k] <= part.files[k - 1]) {
+        return wrong(writing_->id, "has files in disorder");
+      }
+    }
   }
   if (writing_ && writing_->purpose > SnapshotPurpose::final) {
     return wrong(writing_->id, "has an unknown purpose");

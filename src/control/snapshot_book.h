@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/ids.h"
+#include "control/messages/control.h"
 
 namespace piracema::cluster {
 
@@ -22,7 +23,11 @@ enum class SnapshotPurpose : std::uint8_t {
 struct SavedPart {
   ReplicaId replica = 0;
   std::uint64_t bytes = 0, checksum = 0;
-  auto fields() { return std::tie(replica, bytes, checksum); }
+  /// It has states by key, some of which may lie in files of older snapshots: these, in ascending
+  /// order.
+  bool indexed = false;
+  std::vector<runtime::StateFile> files = {};
+  auto fields() { return std::tie(replica, bytes, checksum, indexed, files); }
 };
 
 /// All replicas have saved it. Its manifest may exist from here on.

@@ -46,6 +46,7 @@ std::optional<std::string> obstacle(const GraphShape& shape, const EdgeShape& ed
   if (edges_to(shape, edge.to) != 1 || to.inputs != 1) {
     return concat("'", to.name, "' has other inputs as well");
   }
+  if (to.keyed) return concat("'", to.name, "' has a state for each key");
   if (edge.delivery == Delivery::scatter) return concat("'", to.name, "' gets slices of items");
   return std::nullopt;
 }

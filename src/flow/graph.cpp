@@ -92,6 +92,48 @@ Result<Done> check_edge(const GraphShape& shape, const EdgeShape& edge) {
                         ": blocks are connected one to one only if they have the same number of "
                         "nodes (third rule)"));
   }
+  if (edge.delivery == Delivery::by_key) {
+    if (!KeyGroups::is_count(edge.key_groups)) {
+      return wrong(concat(names, ": want a power of two from 2 to ", key_groups_max,
+                          " as the number of key groups, found ", edge.key_groups));
+    }
+    if (to.replicas / edge.parts > edge.key_groups) {
+      return wrong(concat("node '", to.name, "' has ", to.replicas / edge.parts,
+                          " replicas for the keys of ", edge.key_groups,
+                          " groups: want no more replicas than groups"));
+    }
+  } else if (edge.key_groups != 0) {
+    return wrong(concat(names, " has key groups and is not by key"));
+  }
+  return Done{};
+}
+
+// Each key of such a node belongs to one replica, however it comes.
+Result<Done> check_keyed(const GraphShape& shape) {
+  for (std::uint32_t n = 0; n < shape.nodes.size(); ++n) {
+    const NodeShape& node = shape.nodes[n];
+    if (!node.keyed) continue;
+    const std::string name = concat("node '", node.name, "' has a state for each key");
+    std::uint32_t groups = 0;
+    for (const EdgeShape& edge : shape.edges) {
+      if (edge.to != n) continue;
+      if (edge.delivery != Delivery::by_key) {
+        return wrong(concat(name, ": want items by key, found them ", name_of(edge.delivery)));
+      }
+      if (edge.parts != 1) return wrong(name + ": it cannot be a part of a farm of pipelines");
+      if (edge.back) return wrong(name + ": it cannot be the beginning of a cycle");
+      if (groups != 0 && edge.key_groups != groups) {
+        return wrong(
+            concat(name, ": its inputs have ", groups, " and ", edge.key_groups, " key groups"));
+      }
+      groups = edge.key_groups;
+      for (const EdgeShape& other : shape.edges) {
+        if (other.from != edge.from || other.output != edge.output || other.to == n) continue;
+        return wrong(concat(name, ": '", shape.nodes[other.to].name, "' shares its input"));
+      }
+    }
+    if (groups == 0) return wrong(name + ": want an input by key");
+  }
   return Done{};
 }
 
@@ -109,6 +151,10 @@ Result<Done> check_pairs(const GraphShape& shape) {
       if (a.output == b.output && a.delivery != b.delivery) {
         return wrong(concat("output ", a.output, " of '", from, "' is both ", name_of(a.delivery),
                             " and ", name_of(b.delivery)));
+      }
+      if (a.output == b.output && a.key_groups != b.key_groups) {
+        return wrong(concat("output ", a.output, " of '", from, "' has both ", a.key_groups,
+                            " and ", b.key_groups, " key groups"));
       }
     }
   }
@@ -233,6 +279,7 @@ Result<Done> validate(const GraphShape& shape) {
     if (auto checked = check_edge(shape, edge); !checked) return checked;
   }
   if (auto checked = check_pairs(shape); !checked) return checked;
+  if (auto checked = check_keyed(shape); !checked) return checked;
   for (std::uint32_t node = 0; node < shape.nodes.size(); ++node) {
     if (auto checked = check_ends(shape, node); !checked) return checked;
   }

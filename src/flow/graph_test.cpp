@@ -126,9 +126,53 @@ TEST_CASE("blocks are connected one to one only if they have the same number of 
   CHECK(mentions(one_to_one(3), "third rule"));
 }
 
+namespace {
+
+GraphShape by_key() {
+  GraphShape shape = three_nodes();
+  shape.edges[0].delivery = Delivery::by_key;
+  shape.edges[0].key_groups = 16;
+  return shape;
+}
+
+std::string said_by_key(const std::function<void(GraphShape&)>& change) {
+  return said([&](GraphShape& shape) {
+    shape = by_key();
+    change(shape);
+  });
+}
+
+}  // namespace
+
+TEST_CASE("keys are in groups, and no node has more replicas than groups") {
+  CHECK(said_by_key([](auto&) {}) == "valid");
+  CHECK(mentions(said_by_key([](auto& s) { s.edges[0].key_groups = 0; }), "a power of two from 2"));
+  CHECK(mentions(said_by_key([](auto& s) { s.edges[0].key_groups = 17; }), "found 17"));
+  CHECK(mentions(said_by_key([](auto& s) { s.edges[0].key_groups = 1 << 16; }), "found 65536"));
+  CHECK(mentions(said_by_key([](auto& s) { s.edges[1].key_groups = 16; }), "is not by key"));
+  CHECK(said_by_key([](auto& s) { s.nodes[1].replicas = 16; }) == "valid");
+  CHECK(mentions(said_by_key([](auto& s) { s.nodes[1].replicas = 17; }),
+                 "'worker' has 17 replicas for the keys of 16 groups"));
+}
+
+TEST_CASE("a node with a state for each key gets all its items by key, and alone") {
+  CHECK(said_by_key([](auto& s) { s.nodes[1].keyed = true; }) == "valid");
+  CHECK(mentions(said([](auto& s) { s.nodes[1].keyed = true; }),
+                 "'worker' has a state for each key: want items by key, found them on demand"));
+  CHECK(mentions(said_by_key([](auto& s) { s.nodes[0].keyed = true; }), "want an input by key"));
+  CHECK(mentions(said_by_key([](auto& s) {
+                   s.nodes[1].keyed = true;
+                   s.nodes.push_back({.name = "other", .role = Role::sink});
+                   s.edges.push_back(s.edges[0]);
+                   s.edges.back().to = 3;
+                 }),
+                 "'other' shares its input"));
+}
+
 TEST_CASE("a graph is drawn with its replicas and deliveries") {
   GraphShape shape = three_nodes();
   shape.edges[0].delivery = Delivery::by_key;
+  shape.edges[0].key_groups = key_groups_default;
   shape.nodes[1].saves_state = false;
   const std::string dot = to_dot(shape);
   CHECK(mentions(dot, "worker x4\\nmembers are not saved"));

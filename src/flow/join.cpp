@@ -47,6 +47,7 @@ void connect(Graph& graph, const std::vector<OpenOutput>& from, const Entry& to,
       edge.input = to.input;
       edge.combined = combined;
       edge.batch = to.batch;
+      if (to.delivery == Delivery::by_key) edge.key_groups = to.key_groups;
       edge.back = back;
       if (back) edge.input = graph.shape.nodes[node].inputs - 1;
       const std::uint32_t replicas = graph.shape.nodes[open.node].replicas;

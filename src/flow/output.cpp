@@ -7,18 +7,9 @@
 
 namespace piracema::engine {
 
-namespace {
-
-// The division is most of what it costs to find an item's way, and 2 and 4 need none.
-std::size_t remainder(std::uint64_t value, std::size_t by) {
-  return (by & (by - 1)) == 0 ? value & (by - 1) : value % by;
-}
-
-}  // namespace
-
 std::size_t Output::route(const Way& way, const void* item) {
   const std::uint64_t value = way.router(item);
-  if (way.delivery == Delivery::by_key) return remainder(mix(value), way.receivers);
+  if (way.delivery == Delivery::by_key) return way.groups.receiver_of(mix(value), way.receivers);
   if (value >= way.receivers) no_receiver(value, way.receivers);
   return value;
 }

@@ -43,6 +43,9 @@ void add_inputs(const GraphShape& shape, const Cycles& cycles,
       replica.inputs.push_back({from, edge.input, edge.back, cycles.has(edge)});
     }
     if (edge.back) replica.is_head = true;
+    if (!shape.nodes[edge.to].keyed) continue;
+    replica.groups = KeyGroups(edge.key_groups);
+    replica.owned = replica.groups.range_of(replica.index, shape.nodes[edge.to].replicas);
   }
   std::sort(replica.inputs.begin(), replica.inputs.end(),
             [](const InputPlan& a, const InputPlan& b) { return a.from < b.from; });
@@ -60,6 +63,7 @@ void add_outputs(const GraphShape& shape, const Cycles& cycles,
       output.edge = e;
       output.back = edge.back;
       output.in_cycle = cycles.has(edge);
+      if (edge.delivery == Delivery::by_key) output.groups = KeyGroups(edge.key_groups);
     }
     const auto targets =
         opposite(edge, replica.index, node.replicas, first[edge.to], shape.nodes[edge.to].replicas);

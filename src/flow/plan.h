@@ -29,6 +29,8 @@ struct OutputPlan {
   std::uint32_t edge = 0;
   /// One channel to each of these.
   std::vector<std::uint32_t> targets;
+  /// By key: which of the targets has which keys.
+  KeyGroups groups;
   bool back = false;
   /// What leaves may come back.
   bool in_cycle = false;
@@ -41,6 +43,9 @@ struct OutputPlan {
 struct ReplicaPlan {
   std::uint32_t node = 0;
   std::uint32_t index = 0;
+  /// Where its node has a state for each key: how these are put into groups, and which are its own.
+  KeyGroups groups;
+  GroupRange owned;
   /// By rising numbers of their senders; no sender has two channels to one replica.
   std::vector<InputPlan> inputs;
   /// As many as the node has outputs; none for a sink.

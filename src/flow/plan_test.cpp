@@ -137,3 +137,17 @@ TEST_CASE("a replica is named by its node, and its number where there are severa
   CHECK(flow::replica_name(shape, plan.replicas[0]) == "n0");
   CHECK(flow::replica_name(shape, plan.replicas[2]) == "n1/1");
 }
+
+TEST_CASE("the replicas of a node with a state for each key share its groups") {
+  GraphShape shape = pipeline_of({1, 3, 1});
+  shape.edges[0].delivery = Delivery::by_key;
+  shape.edges[0].key_groups = 16;
+  CHECK(make_plan(shape).replicas[1].owned.count() == 0);
+  shape.nodes[1].keyed = true;
+  const auto plan = make_plan(shape);
+  CHECK(plan.replicas[0].outputs[0].groups.count() == 16);
+  CHECK(plan.replicas[1].groups.count() == 16);
+  CHECK(plan.replicas[1].owned == GroupRange{0, 6});
+  CHECK(plan.replicas[2].owned == GroupRange{6, 11});
+  CHECK(plan.replicas[3].owned == GroupRange{11, 16});
+}

@@ -1,17 +1,17 @@
-// error: a key is hashed by std::hash: give a number or a string, or specialise std::hash
-// names: Point
+// error: a key needs a hash that is the same on every machine: give a number, a text, or a type
+// names: Seat
 #include <piracema/piracema.h>
 
 using namespace piracema;
 
-struct Point {
-  int x, y;
+struct Seat {
+  char row;  // Three bytes that nobody wrote lie behind it.
+  int number;
 };
 
 int main() {
-  return run(pipeline(source("in", [] { return std::optional<Point>(); }),
-                      farm("move", 2, [](const Point& p) { return p; }).by_key([](const Point& p) {
-                        return p;
-                      }),
-                      sink("out", [](const Point&) {})));
+  return run(pipeline(
+      source("in", [] { return std::optional<Seat>(); }),
+      farm("move", 2, [](const Seat& s) { return s; }).by_key([](const Seat& s) { return s; }),
+      sink("out", [](const Seat&) {})));
 }

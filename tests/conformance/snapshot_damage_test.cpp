@@ -152,8 +152,8 @@ TEST_CASE("another version of the format says which one was found") {
   SUBCASE("in a manifest") {
     file = fixture.manifest(1);
     text = contents(file);
-    text.replace(text.find("\"version\": 2"), 12, "\"version\": 3");
-    says = "versions 1 to 2 of the format, found 3";
+    text.replace(text.find("\"version\": 3"), 12, "\"version\": 4");
+    says = "versions 1 to 3 of the format, found 4";
   }
   SUBCASE("in a part") {
     file = fixture.part(1, 0);

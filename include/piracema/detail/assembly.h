@@ -22,6 +22,8 @@ struct Entry {
   Delivery delivery = Delivery::on_demand;
   Router router;
   bool one_to_one = false;
+  /// By key: into how many groups.
+  std::uint32_t key_groups = key_groups_default;
   BatchLimits batch{};
   /// Of those nodes.
   std::uint32_t input = 0;

@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "control/messages/control.h"
 #include "flow/states.h"
+#include "state/redistribution.h"
 
 namespace piracema::cluster {
 
@@ -35,6 +36,48 @@ Result<Done> check_start(const Beginning& beginning) {
   return Error{Errc::config, concat(path, " has snapshot ", beginning.newest->snapshot,
                                     " of a run that has not ended: give --resume to go on from "
                                     "it, or another directory")};
+}
+
+// A snapshot of a version before there were key groups: of the same program, but its keys lie where
+// another hash has put them. Nothing if it is none.
+std::optional<Result<Done>> check_old_routes(const Beginning& beginning, const std::string& graph) {
+  const store::Manifest& newest = *beginning.newest;
+  const auto shape = runtime::decode_shape(graph);
+  auto old = runtime::decode_old_shape(newest.job);
+  if (!shape || !old || old->edges.size() != shape->edges.size()) return std::nullopt;
+  for (std::size_t i = 0; i < old->edges.size(); ++i) {
+    if (old->edges[i].delivery != shape->edges[i].delivery) return std::nullopt;
+    old->edges[i].key_groups = shape->edges[i].key_groups;
+  }
+  if (runtime::encode_shape(*old) != graph) return std::nullopt;
+  if (!beginning.resume) return Done{};
+  for (const EdgeShape& edge : shape->edges) {
+    const NodeShape& node = shape->nodes[edge.to];
+    const auto layout = newest.layouts.find(node.name);
+    const bool has_state = layout == newest.layouts.end() || layout->second != "nothing";
+    if (edge.delivery != Delivery::by_key || node.replicas / edge.parts == 1 || !has_state)
+      continue;
+    return Error{Errc::config,
+                 concat(beginning.store->path(), ": snapshot ", newest.snapshot,
+                        " was taken by a version that shared out keys in another way: the ",
+                        node.replicas, " replicas of operator '", node.name,
+                        "' would not get the keys whose state they have; end that run with the "
+                        "version that began it")};
+  }
+  return Done{};
+}
+
+// A snapshot of the same program with other numbers of replicas. Nothing if it is none.
+std::optional<Result<Done>> check_numbers(const Beginning& beginning, const std::string& graph) {
+  const store::Manifest& newest = *beginning.newest;
+  const auto before = runtime::decode_shape(newest.job);
+  const auto now = runtime::decode_shape(graph);
+  if (!before || !now) return std::nullopt;
+  const auto different = state::compare(*before, *now, newest.layouts);
+  if (different.another_program) return std::nullopt;
+  if (!beginning.resume || different.why.empty()) return Done{};
+  return Error{Errc::config, concat(beginning.store->path(), ": in snapshot ", newest.snapshot, " ",
+                                    different.why)};
 }
 
 // The layouts fit the graph that both have.
@@ -97,9 +140,15 @@ Result<Beginning> begin_in(const std::string& directory, bool resume) {
 Result<Done> accept_job(const Beginning& beginning, const std::string& graph,
                         const std::vector<std::string>& layouts, bool allow_changed_state) {
   if (beginning.newest && beginning.newest->job != graph) {
-    return Error{Errc::config,
-                 concat(beginning.store->path(), " holds snapshots of another program: want ",
-                        outline(graph), ", found ", outline(beginning.newest->job))};
+    const auto old = check_old_routes(beginning, graph);
+    if (old && !*old) return *old;
+    const auto numbers = old ? std::nullopt : check_numbers(beginning, graph);
+    if (numbers && !*numbers) return *numbers;
+    if (!old && !numbers) {
+      return Error{Errc::config,
+                   concat(beginning.store->path(), " holds snapshots of another program: want ",
+                          outline(graph), ", found ", outline(beginning.newest->job))};
+    }
   }
   if (beginning.resume) return check_states(beginning, graph, layouts, allow_changed_state);
   for (const SnapshotId snapshot : beginning.found) {
@@ -119,6 +168,7 @@ Result<Done> accept_unsaved(const std::vector<std::string>& unsaved, bool strict
 
 std::string outline(const std::string& graph) {
   auto shape = runtime::decode_shape(graph);
+  if (!shape) shape = runtime::decode_old_shape(graph);
   if (!shape) return "an unknown graph";
   std::string text;
   for (const NodeShape& node : shape->nodes) {

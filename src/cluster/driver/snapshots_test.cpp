@@ -19,20 +19,36 @@ std::string graph_named(const std::string& node) {
   return runtime::encode_shape(shape);
 }
 
+GraphShape keyed_shape(std::uint32_t replicas = 2) {
+  GraphShape shape;
+  shape.nodes = {{.name = "in", .role = Role::source},
+                 {.name = "count", .replicas = replicas},
+                 {.name = "out", .role = Role::sink}};
+  shape.edges = {{.from = 0, .to = 1, .delivery = Delivery::by_key, .key_groups = 1'024},
+                 {.from = 1, .to = 2}};
+  return shape;
+}
+// As a version before there were key groups said it.
+std::string old_graph(GraphShape shape) {
+  for (EdgeShape& edge : shape.edges) edge.key_groups = 0;
+  return runtime::encode_shape(shape);
+}
+
 // A directory of snapshots of a run that had come so far.
 struct Directory {
   testing::ScratchDirectory scratch;
   std::string path = scratch.path() + "/snapshots";
 
   void add(SnapshotId snapshot, bool finished = false,
-           std::map<std::string, std::string> layouts = {}) {
+           std::map<std::string, std::string> layouts = {},
+           const std::string& graph = graph_named("in")) {
     auto store = *store::open_directory_store(path, true);
     auto part = store->put(snapshot, 0, as_bytes("state"));
     REQUIRE(part.ok());
     REQUIRE(store
                 ->commit({.snapshot = snapshot,
                           .epoch = 1,
-                          .job = graph_named("in"),
+                          .job = graph,
                           .layouts = std::move(layouts),
                           .finished = finished,
                           .parts = {*part}})
@@ -111,6 +127,45 @@ TEST_CASE(
                  "i32)}, found {map(string, i64)}; --allow-changed-state"));
   CHECK(accept_job(*beginning, graph_named("in"), other, true).ok());
   CHECK_FALSE(accept_job(*beginning, graph_named("in"), {"i64"}).ok());
+}
+
+TEST_CASE("snapshots of before there were key groups are refused where keys now go to others") {
+  const std::string graph = runtime::encode_shape(keyed_shape());
+  {
+    Directory directory;
+    directory.add(7, false, {{"count", "{map(string, i64)}"}}, old_graph(keyed_shape()));
+    const auto beginning = begin_in(directory.path, true);
+    REQUIRE(beginning.ok());
+    const auto refused = accept_job(*beginning, graph);
+    REQUIRE_FALSE(refused.ok());
+    CHECK(refused.error().code == Errc::config);
+    CHECK(contains(refused.error().message,
+                   "shared out keys in another way: the 2 replicas of operator 'count'"));
+  }
+  {
+    Directory directory;  // Nothing lies anywhere.
+    directory.add(7, false, {{"count", "nothing"}}, old_graph(keyed_shape()));
+    const auto beginning = begin_in(directory.path, true);
+    REQUIRE(beginning.ok());
+    CHECK(accept_job(*beginning, graph).ok());
+    CHECK_FALSE(accept_job(*beginning, graph_named("in")).ok());
+  }
+  {
+    Directory directory;  // All lies with one.
+    directory.add(7, false, {}, old_graph(keyed_shape(1)));
+    const auto beginning = begin_in(directory.path, true);
+    REQUIRE(beginning.ok());
+    CHECK(accept_job(*beginning, runtime::encode_shape(keyed_shape(1))).ok());
+    CHECK(contains(accept_job(*beginning, graph).error().message, "found in > count > out"));
+  }
+  {
+    Directory directory;  // Nothing is gone on with.
+    directory.add(7, true, {{"count", "{map(string, i64)}"}}, old_graph(keyed_shape()));
+    const auto beginning = begin_in(directory.path, false);
+    REQUIRE(beginning.ok());
+    CHECK(accept_job(*beginning, graph).ok());
+    CHECK(beginning->store->list()->empty());
+  }
 }
 
 TEST_CASE("what a run that has ended has saved may have been of any type") {

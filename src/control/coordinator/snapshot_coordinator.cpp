@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/ensure.h"
+#include "state/redistribution.h"
 
 namespace piracema::cluster {
 
@@ -38,7 +39,8 @@ void SnapshotCoordinator::trigger_first(const Job& job, SnapshotId id) {
 void SnapshotCoordinator::trigger(const Job& job, SnapshotId id,
                                   const std::vector<ReplicaId>& replicas) {
   members_.send_by_slot(job, replicas, [&](const auto& hosted) {
-    return runtime::Trigger{journal_.metadata().epoch, id, hosted};
+    return runtime::Trigger{journal_.metadata().epoch, id, hosted,
+                            journal_.metadata().snapshots.newest().value_or(0)};
   });
 }
 
@@ -63,9 +65,13 @@ void SnapshotCoordinator::write(const Job& job, const SavedSnapshot& snapshot) {
                            .epoch = snapshot.epoch,
                            .job = job.graph,
                            .layouts = job.layouts_by_node(),
+                           .nodes = state::nodes_of(job.shape),
                            .finished = snapshot.purpose == SnapshotPurpose::final};
   for (const SavedPart& part : snapshot.parts) {
-    manifest.parts.push_back({part.replica, part.bytes, part.checksum});
+    std::vector<store::PartFile> files;
+    for (const auto& file : part.files) files.push_back({file.snapshot, file.replica});
+    manifest.parts.push_back(
+        {part.replica, part.bytes, part.checksum, part.indexed, std::move(files)});
   }
   journal_.act(CommitSnapshot{std::move(manifest)});
 }

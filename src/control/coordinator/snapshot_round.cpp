@@ -1,5 +1,8 @@
 #include "control/coordinator/snapshot_round.h"
 
+#include <algorithm>
+#include <utility>
+
 #include "base/ensure.h"
 
 namespace piracema::cluster {
@@ -7,7 +10,10 @@ namespace piracema::cluster {
 void SnapshotRound::saved(const runtime::Saved& part) {
   ENSURE(part.replica < parts_.size());
   if (has(part.replica)) return;
-  parts_[part.replica] = {part.replica, part.bytes, part.checksum};
+  auto files = part.files;
+  std::ranges::sort(files);
+  files.erase(std::unique(files.begin(), files.end()), files.end());
+  parts_[part.replica] = {part.replica, part.bytes, part.checksum, part.indexed, std::move(files)};
   count_ += 1;
   emitted_ += part.emitted;
 }

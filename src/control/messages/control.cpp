@@ -29,11 +29,56 @@ struct CutFields {
   std::vector<std::uint64_t> costs;
   auto fields() { return std::tie(groups, costs); }
 };
+struct KeyedEdge {
+  std::uint32_t edge = 0, groups = 0;
+  auto fields() { return std::tie(edge, groups); }
+};
 struct ShapeFields {
   std::vector<NodeFields> nodes;
   std::vector<EdgeFields> edges;
   auto fields() { return std::tie(nodes, edges); }
 };
+// Of a graph with edges by key. Others look as they did before there were key groups, so that a
+// snapshot of then is still one of theirs.
+struct KeyedShapeFields {
+  std::vector<NodeFields> nodes;
+  std::vector<EdgeFields> edges;
+  std::vector<KeyedEdge> keyed_edges;
+  std::vector<std::uint32_t> keyed_nodes;
+  auto fields() { return std::tie(nodes, edges, keyed_edges, keyed_nodes); }
+};
+
+GraphShape shape_of(const std::vector<NodeFields>& nodes, const std::vector<EdgeFields>& edges) {
+  return {{nodes.begin(), nodes.end()}, {edges.begin(), edges.end()}};
+}
+
+// Versions before there were key groups had none to tell.
+Result<GraphShape> without_groups(const std::string& text) {
+  auto all = wire::decode<ShapeFields>(as_bytes(text));
+  if (!all) return Error{Errc::corrupt, concat("graph: ", all.error().message)};
+  return shape_of(all->nodes, all->edges);
+}
+
+Result<GraphShape> with_groups(const std::string& text) {
+  auto all = wire::decode<KeyedShapeFields>(as_bytes(text));
+  if (!all) return Error{Errc::corrupt, concat("graph: ", all.error().message)};
+  GraphShape shape = shape_of(all->nodes, all->edges);
+  for (const KeyedEdge& keyed : all->keyed_edges) {
+    if (keyed.edge >= shape.edges.size()) {
+      return Error{Errc::corrupt, concat("graph: key groups of edge ", keyed.edge, ", of ",
+                                         shape.edges.size(), " edges")};
+    }
+    shape.edges[keyed.edge].key_groups = keyed.groups;
+  }
+  for (const std::uint32_t keyed : all->keyed_nodes) {
+    if (keyed >= shape.nodes.size()) {
+      return Error{Errc::corrupt,
+                   concat("graph: state by key of node ", keyed, ", of ", shape.nodes.size())};
+    }
+    shape.nodes[keyed].keyed = true;
+  }
+  return shape;
+}
 
 }  // namespace
 
@@ -75,19 +120,37 @@ Result<Cut> decode_cut(const std::string& text) {
 }
 
 std::string encode_shape(const GraphShape& shape) {
-  ShapeFields all;
+  KeyedShapeFields all;
   for (const NodeShape& node : shape.nodes) all.nodes.push_back({node});
   for (const EdgeShape& edge : shape.edges) all.edges.push_back({edge});
-  return std::string(as_text(wire::encode(all)));
+  for (std::uint32_t i = 0; i < shape.edges.size(); ++i) {
+    if (shape.edges[i].key_groups != 0) all.keyed_edges.push_back({i, shape.edges[i].key_groups});
+  }
+  for (std::uint32_t i = 0; i < shape.nodes.size(); ++i) {
+    if (shape.nodes[i].keyed) all.keyed_nodes.push_back(i);
+  }
+  if (!all.keyed_edges.empty() || !all.keyed_nodes.empty()) {
+    return std::string(as_text(wire::encode(all)));
+  }
+  ShapeFields plain{std::move(all.nodes), std::move(all.edges)};
+  return std::string(as_text(wire::encode(plain)));
 }
 
 Result<GraphShape> decode_shape(const std::string& text) {
-  auto all = wire::decode<ShapeFields>(as_bytes(text));
-  if (!all) return Error{Errc::corrupt, concat("graph: ", all.error().message)};
-  GraphShape shape;
-  for (const NodeFields& node : all->nodes) shape.nodes.push_back(node);
-  for (const EdgeFields& edge : all->edges) shape.edges.push_back(edge);
-  if (auto valid = validate(shape); !valid) return valid.error();
+  auto shape = with_groups(text);
+  if (!shape) shape = without_groups(text);
+  if (!shape) return shape.error();
+  if (auto valid = validate(*shape); !valid) return valid.error();
+  return shape;
+}
+
+Result<GraphShape> decode_old_shape(const std::string& text) {
+  auto shape = without_groups(text);
+  if (!shape) return shape;
+  for (EdgeShape& edge : shape->edges) {
+    if (edge.delivery == Delivery::by_key) edge.key_groups = key_groups_default;
+  }
+  if (auto valid = validate(*shape); !valid) return valid.error();
   return shape;
 }
 

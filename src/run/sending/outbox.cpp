@@ -69,6 +69,7 @@ void Outbox::add_output(const flow::OutputPlan& plan, const Graph& graph,
   way.first_lane = lanes_.size();
   way.receivers = plan.targets.size();
   way.delivery = edge.delivery;
+  way.groups = plan.groups;
   way.router = graph.routers[plan.edge];
   // By round robin, unless it is strict, some go first if they alone are near: see `next_in_turn`.
   const bool some_first =
@@ -113,10 +114,10 @@ void Outbox::put(std::uint32_t output, Packet packet) {
   exits_[output].waiting.push_back({ways_[output].any_lane(), std::move(packet)});
 }
 
-void Outbox::barrier(SnapshotId snapshot) {
+void Outbox::barrier(SnapshotId snapshot, SnapshotId complete) {
   flush();
   for (std::uint32_t output = 0; output < outputs(); ++output) {
-    if (!exits_[output].ended) put(output, Barrier{snapshot});
+    if (!exits_[output].ended) put(output, Barrier{snapshot, complete});
   }
   pump();
 }
