@@ -23,11 +23,14 @@ struct Message {
   std::vector<Inner> list;
   std::array<std::byte, 3> mark{};
   Buffer bytes;
-  auto fields() { return std::tie(count, flag, rate, text, maybe, list, mark, bytes); }
+  std::chrono::milliseconds time{};
+  std::map<std::string, std::uint16_t> names = {};
+  auto fields() { return std::tie(count, flag, rate, text, maybe, list, mark, bytes, time, names); }
 };
 
 Message example() {
-  return {7, true, 0.5, "text", 9u, {{1}, {2}}, {std::byte{3}}, Buffer(as_bytes("bytes"))};
+  return {7, true, 0.5, "text", 9u, {{1}, {2}}, {std::byte{3}}, Buffer(as_bytes("bytes")),
+          std::chrono::milliseconds(-4), {{"a", 1}, {"b", 2}}};
 }
 
 }  // namespace
@@ -44,6 +47,8 @@ TEST_CASE("a message comes back with all its fields") {
   CHECK(back->list[1].number == 2);
   CHECK(back->mark[0] == std::byte{3});
   CHECK(as_text(back->bytes) == "bytes");
+  CHECK(back->time == std::chrono::milliseconds(-4));
+  CHECK(back->names == example().names);
 }
 
 TEST_CASE("a message that is cut short or too long is refused") {
