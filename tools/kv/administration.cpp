@@ -28,6 +28,7 @@ KvAdministration::KvAdministration(CLI::App& kv, const std::string& footer) {
   change_->add_option("--remove", remove_, "Replicas to take out");
   change_->add_option("--add", add_,
                       "Replicas to take in: [replica.N] with added = true in the configuration");
+  change_->add_flag("--now", at_once_, "Do not wait until those that are added have caught up");
   change_->add_option("--f", f_, "Faults to outlive from then on")->check(CLI::Range(0, 40));
   admit_ = add(kv, "admit", "Admit a client, or give it another key", footer);
   admit_->add_option("CLIENT", client_, "Its number, from 1")->required();
@@ -56,8 +57,11 @@ int KvAdministration::run() {
   if (!timeout) return fail({Errc::usage, "--timeout: " + timeout.error().message});
   const auto configuration = smr::read_configuration(config_);
   if (!configuration) return fail(configuration.error());
-  auto administrator =
-      smr::Administrator::open(*configuration, {.key_file = key_, .timeout = *timeout});
+  auto administrator = smr::Administrator::open(
+      *configuration,
+      {.key_file = key_, .timeout = *timeout, .waits_for = [](const std::string& what) {
+         log(Level::info, "waits: " + what);
+       }});
   if (!administrator) return fail(administrator.error());
   if (admit_->parsed() || dismiss_->parsed()) {
     const auto done = admit_->parsed() ? (*administrator)->admit(client_, public_key_)
@@ -73,6 +77,7 @@ Result<smr::Members> KvAdministration::change(smr::Administrator& administrator,
                                               const smr::Configuration& configuration) const {
   smr::MembersChange change;
   change.remove = remove_;
+  change.at_once = at_once_;
   if (f_ >= 0) change.f = static_cast<std::uint32_t>(f_);
   for (const std::uint32_t id : add_) {
     const auto& replicas = configuration.replicas;

@@ -35,7 +35,7 @@ class KvAdministration {
   std::vector<std::uint32_t> remove_, add_;
   std::int64_t f_ = -1;
   std::uint64_t client_ = 0;
-  bool json_ = false;
+  bool at_once_ = false, json_ = false;
 };
 
 }  // namespace piracema::tools

@@ -3,6 +3,7 @@
 #include <piracema/smr/client.h>
 #include <piracema/smr/key_value.h>
 #include <piracema/smr/replica.h>
+#include <piracema/smr/watcher.h>
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
@@ -56,6 +57,7 @@ KvCommand::KvCommand(CLI::App& app) {
   const std::string examples =
       "Examples:\n"
       "  piracema kv demo                     three replicas here, and commands for them\n"
+      "  piracema kv start --directory g      three replicas here, until Ctrl-C\n"
       "  piracema kv keygen replica-0.key\n"
       "  piracema kv replica --config g.toml --id 0 --key replica-0.key --directory d0\n"
       "  piracema kv put --config g.toml --key client.key color blue\n"
@@ -68,11 +70,13 @@ KvCommand::KvCommand(CLI::App& app) {
   add_keygen(footer);
   add_replica(footer);
   add_demo(footer);
+  start_ = std::make_unique<KvStart>(*kv_, footer);
   add_operations(footer);
   lock_ = std::make_unique<KvLock>(*kv_);
   administration_ = std::make_unique<KvAdministration>(*kv_, footer);
   rescue_ = std::make_unique<KvRescue>(*kv_, footer);
   status_ = std::make_unique<KvStatus>(*kv_, footer);
+  leader_ = std::make_unique<KvLeader>(*kv_, footer);
 }
 
 void KvCommand::add_keygen(const std::string& footer) {
@@ -120,6 +124,10 @@ void KvCommand::add_operations(const std::string& footer) {
     command->add_option("--timeout", timeout_, "To wait for an answer; default: 10s");
     command->add_flag("--json", json_, "The reply as one JSON object");
     command->add_option("WORDS", words_, operation.help);
+    if (std::string_view(operation.name) == "watch") {
+      command->add_flag("--follow", follow_, "Print each change as it happens, until SIGINT");
+      command->add_flag("--prefix", prefix_, "With --follow: of all keys that begin so");
+    }
     command->footer(footer);
     operations_.push_back(command);
   }
@@ -130,6 +138,8 @@ int KvCommand::run() {
   if (keygen_->parsed()) return keygen();
   if (replica_->parsed()) return replica();
   if (demo_->parsed()) return kv_demo(byzantine_, !memory_, directory_, json_);
+  if (start_->parsed()) return start_->run();
+  if (leader_->parsed()) return leader_->run();
   if (lock_->parsed()) return lock_->run();
   if (administration_->parsed()) return administration_->run();
   if (rescue_->parsed()) return rescue_->run();
@@ -159,6 +169,23 @@ int KvCommand::replica() const {
   return smr::run_replica(*configuration, options, *machine);
 }
 
+int KvCommand::follow(smr::Client& client) const {
+  const auto from = parse_number<std::uint64_t>(words_.size() > 1 ? words_[1] : "0");
+  if (words_.empty() || words_.size() > 2 || !from) {
+    return fail({Errc::usage, "kv watch: want KEY [FROM]; see piracema kv --help"});
+  }
+  smr::kv::Watcher watcher(client, words_[0], prefix_, *from);
+  while (true) {
+    const auto events = watcher.next(std::chrono::minutes(1));
+    if (!events) {
+      log(Level::error, events.error().message);
+      return 1;
+    }
+    for (const auto& event : *events) std::printf("%s\n", kv_event_text(event, json_).c_str());
+    std::fflush(stdout);
+  }
+}
+
 int KvCommand::operate() const {
   const auto timeout = parse_duration(timeout_);
   if (!timeout) return fail({Errc::usage, "--timeout: " + timeout.error().message});
@@ -167,6 +194,8 @@ int KvCommand::operate() const {
   auto client =
       smr::Client::open(*configuration, {.id = client_, .key_file = key_, .timeout = *timeout});
   if (!client) return fail(client.error());
+  if (follow_) return follow(**client);
+  if (prefix_) return fail({Errc::usage, "kv watch: --prefix wants --follow"});
   std::vector<std::string> words;
   for (const CLI::App* command : operations_) {
     if (command->parsed()) words.push_back(command->get_name());

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <piracema/smr/client.h>
+
 #include <CLI/App.hpp>
 #include <cstdint>
 #include <memory>
@@ -7,8 +9,10 @@
 #include <vector>
 
 #include "tools/kv/administration.h"
+#include "tools/kv/leader.h"
 #include "tools/kv/lock.h"
 #include "tools/kv/rescue.h"
+#include "tools/kv/start.h"
 #include "tools/kv/status.h"
 
 namespace piracema::tools {
@@ -32,6 +36,7 @@ class KvCommand {
   int keygen() const;
   int replica() const;
   int operate() const;
+  int follow(smr::Client& client) const;
 
   CLI::App* kv_ = nullptr;
   CLI::App* keygen_ = nullptr;
@@ -39,7 +44,9 @@ class KvCommand {
   CLI::App* demo_ = nullptr;
   std::vector<CLI::App*> operations_;
   std::unique_ptr<KvAdministration> administration_;
+  std::unique_ptr<KvLeader> leader_;
   std::unique_ptr<KvLock> lock_;
+  std::unique_ptr<KvStart> start_;
   std::unique_ptr<KvRescue> rescue_;
   std::unique_ptr<KvStatus> status_;
 
@@ -47,6 +54,7 @@ class KvCommand {
   std::uint32_t id_ = 0;
   std::uint64_t client_ = 1;
   std::string timeout_ = "10s";
+  bool follow_ = false, prefix_ = false;
   bool byzantine_ = false, memory_ = false, first_start_ = false, json_ = false;
   std::vector<std::string> words_;
 };

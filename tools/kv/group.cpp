@@ -2,10 +2,12 @@
 
 #include <netinet/in.h>
 #include <piracema/smr/administrator.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -13,8 +15,10 @@
 #include <array>
 #include <utility>
 
+#include "base/clock.h"
 #include "base/fd.h"
 #include "base/text.h"
+#include "net/socket/host_port.h"
 #include "smr/link/keys.h"
 #include "store/disk/files.h"
 
@@ -50,17 +54,15 @@ Result<std::string> new_key(const std::string& path) {
 
 Result<KvGroup> KvGroup::make(const Options& options) {
   KvGroup group(options);
-  if (::mkdir(options.directory.c_str(), 0700) != 0 && errno != EEXIST) {
-    return Error{Errc::io, with_errno(options.directory)};
-  }
-  struct stat status {};
-  const bool is_new = ::stat(group.configuration_file().c_str(), &status) != 0;
+  bool is_new = false;
+  if (auto made = group.make_place(options, is_new); !made) return made.error();
   if (is_new) {
     if (auto done = group.lay_out(options); !done) return done.error();
   }
   auto read = read_configuration(group.configuration_file());
   if (!read) return read.error();
   group.configuration_ = *std::move(read);
+  if (auto right = group.check_wanted(options); !right) return right.error();
   group.members_.resize(group.configuration_.replicas.size());
   for (Member& member : group.members_) member.is_new = is_new;
   for (std::size_t i = 0; i < group.members_.size(); ++i) {
@@ -69,19 +71,67 @@ Result<KvGroup> KvGroup::make(const Options& options) {
   return group;
 }
 
+Result<Configuration> KvGroup::lay_out_only(const Options& options) {
+  KvGroup group(options);
+  bool is_new = false;
+  if (auto made = group.make_place(options, is_new); !made) return made.error();
+  if (!is_new) {
+    return config(concat(group.configuration_file(), ": there is a group already"));
+  }
+  if (auto done = group.lay_out(options); !done) return done.error();
+  return read_configuration(group.configuration_file());
+}
+
+Result<Done> KvGroup::make_place(const Options& options, bool& is_new) const {
+  if (::mkdir(options.directory.c_str(), 0700) != 0 && errno != EEXIST) {
+    return Error{Errc::io, with_errno(options.directory)};
+  }
+  struct stat status {};
+  is_new = ::stat(configuration_file().c_str(), &status) != 0;
+  if (is_new && errno != ENOENT) return Error{Errc::io, with_errno(configuration_file())};
+  return Done{};
+}
+
+// What is wanted and is there already goes on; what is not cannot be made of it.
+Result<Done> KvGroup::check_wanted(const Options& options) const {
+  const std::size_t found = configuration_.replicas.size();
+  if (options.replicas != 0 && options.replicas != found) {
+    return config(concat(configuration_file(), ": want a group of ", options.replicas,
+                         " replicas, found one of ", found));
+  }
+  if (options.replicas != 0 && options.byzantine && !configuration_.byzantine) {
+    return config(concat(configuration_file(),
+                         ": want a group whose replicas may lie, found one where they only stop"));
+  }
+  return Done{};
+}
+
 Result<Done> KvGroup::lay_out(const Options& options) {
   Configuration made;
-  made.name = "demo";
+  made.name = options.name;
   made.byzantine = options.byzantine;
   made.durable = options.durable;
   std::vector<Fd> held;
-  for (std::uint32_t i = 0; i < (options.byzantine ? 4 : 3); ++i) {
+  std::size_t count = options.byzantine ? 4 : 3;
+  if (options.replicas != 0) count = options.replicas;
+  if (!options.addresses.empty()) count = options.addresses.size();
+  const std::size_t for_each = options.byzantine ? 3 : 2, least = for_each + 1;
+  if (count < least) {
+    return config(concat("want at least ", least, " replicas, of which one may ",
+                         options.byzantine ? "lie" : "stop", ", found ", count));
+  }
+  made.f = static_cast<std::uint32_t>((count - 1) / for_each);
+  for (const std::string& address : options.addresses) {
+    if (const auto right = net::HostPort::parse(address); !right) return right.error();
+  }
+  for (std::uint32_t i = 0; i < count; ++i) {
     const auto port = draw_port(held);
     if (!port) return port.error();
     const auto key = new_key(concat(directory_, "/replica-", i, ".key"));
     if (!key) return key.error();
-    const std::string address =
+    std::string address =
         i < options.hosts.size() ? options.hosts[i] + ":7000" : concat("127.0.0.1:", *port);
+    if (i < options.addresses.size()) address = options.addresses[i];
     made.replicas.push_back({i, address, *key});
   }
   const auto key = new_key(client_key());
@@ -201,6 +251,25 @@ Result<Done> KvGroup::thaw(std::size_t replica) {
   ::kill(members_[replica].pid, SIGCONT);
   members_[replica].state = State::up;
   return Done{};
+}
+
+void KvGroup::end(std::chrono::seconds patience) {
+  for (const Member& member : members_) {
+    if (member.pid == 0) continue;
+    ::kill(member.pid, SIGTERM);
+    ::kill(member.pid, SIGCONT);
+  }
+  const Time deadline = now() + Time(patience);
+  for (Member& member : members_) {
+    if (member.pid == 0) continue;
+    const Fd process(static_cast<int>(::syscall(SYS_pidfd_open, member.pid, 0)));
+    pollfd ends{process.get(), POLLIN, 0};
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - now());
+    const int waits = static_cast<int>(std::max<std::int64_t>(left.count(), 0));
+    if (!process || ::poll(&ends, 1, waits) <= 0) ::kill(member.pid, SIGKILL);
+    ::waitpid(member.pid, nullptr, 0);
+    member = {};
+  }
 }
 
 std::vector<std::size_t> KvGroup::ended() {

@@ -4,6 +4,7 @@
 #include <piracema/smr/configuration.h>
 #include <sys/types.h>
 
+#include <chrono>
 #include <map>
 #include <string>
 #include <vector>
@@ -32,9 +33,17 @@ class KvGroup {
     std::vector<std::string> hosts = {};
     /// In place of it, for some replicas.
     std::map<std::size_t, std::string> programs = {};
+    std::string name = "demo";
+    /// 0: three, or four if they may lie. As many faults are borne as they can bear.
+    std::size_t replicas = 0;
+    /// Where replicas are to be reached, and so how many there are; they are not started here.
+    std::vector<std::string> addresses = {};
   };
-  /// Errc::config, Errc::io.
+  /// Errc::config, also if another group is there than is wanted; Errc::io.
   static Result<KvGroup> make(const Options& options);
+  /// Keys and configuration of a new group, none of whose replicas is started. Also Errc::config if
+  /// there is one.
+  static Result<smr::Configuration> lay_out_only(const Options& options);
   KvGroup(KvGroup&&) = default;
   /// SIGKILL to all that live.
   ~KvGroup();
@@ -55,6 +64,8 @@ class KvGroup {
   Result<Done> replace(std::size_t replica);
   /// Of its process; 0 if it is down.
   pid_t pid(std::size_t replica) const { return members_[replica].pid; }
+  /// SIGTERM to all that live; who has not ended after so long is killed.
+  void end(std::chrono::seconds patience);
   /// Those that have ended by themselves since the last call.
   std::vector<std::size_t> ended();
 
@@ -68,7 +79,9 @@ class KvGroup {
   };
   explicit KvGroup(const Options& options)
       : directory_(options.directory), program_(options.program), programs_(options.programs) {}
+  Result<Done> make_place(const Options& options, bool& is_new) const;
   Result<Done> lay_out(const Options& options);
+  Result<Done> check_wanted(const Options& options) const;
   Result<Done> write_configuration(const smr::Configuration& configuration) const;
   Result<Done> check(std::size_t replica, bool fits, const char* want) const;
 

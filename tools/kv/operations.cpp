@@ -123,8 +123,7 @@ std::string as_text(const std::string& what, const kv::Reply& reply) {
   }
   if (what == "watch") {
     for (const kv::Event& event : reply.events) {
-      add(concat(event.index, ": ", name_of(event.change), " ", event.key,
-                 event.change == kv::Change::put ? " = " : "", event.value));
+      add(kv_event_text(event, false));
     }
     add(concat("watch from ", reply.index));
     return text;
@@ -134,6 +133,17 @@ std::string as_text(const std::string& what, const kv::Reply& reply) {
 }
 
 }  // namespace
+
+std::string kv_event_text(const kv::Event& event, bool json) {
+  if (json) {
+    return line({{"index", event.index},
+                 {"change", name_of(event.change)},
+                 {"key", event.key},
+                 {"value", event.value}});
+  }
+  return concat(event.index, ": ", name_of(event.change), " ", event.key,
+                event.change == kv::Change::put ? " = " : "", event.value);
+}
 
 KvOutcome kv_operate(Client& client, const Words& words, bool json) {
   const auto asked = parse(words);

@@ -2,6 +2,7 @@
 
 #include <piracema/error.h>
 #include <piracema/smr/client.h>
+#include <piracema/smr/key_value.h>
 
 #include <string>
 #include <vector>
@@ -19,6 +20,9 @@ struct KvOutcome {
 
 /// put KEY VALUE [LEASE], get KEY, del KEY, cas KEY VERSION VALUE, list [PREFIX], lease SECONDS,
 /// keep LEASE, revoke LEASE, watch KEY [FROM].
+/// One line about what has happened: for people, or a JSON object.
+std::string kv_event_text(const smr::kv::Event& event, bool json);
+
 KvOutcome kv_operate(smr::Client& client, const std::vector<std::string>& words, bool json);
 
 /// One line for each of them.

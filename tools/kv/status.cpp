@@ -34,6 +34,9 @@ std::string line_of(const smr::ReplicaStatus& one) {
                  " instances decided, connected to");
   for (const std::uint32_t id : one.connected) line += concat(" ", id);
   if (one.connected.empty()) line += " nobody";
+  if (one.pieces_of > 0) {
+    line += concat(", has ", one.pieces, " of ", one.pieces_of, " pieces of a checkpoint");
+  }
   return line + concat(", ", one.clients, " connections of clients");
 }
 
@@ -51,6 +54,10 @@ nlohmann::ordered_json json_of(const smr::ReplicaStatus& one) {
   object["decided"] = one.decided;
   object["connected"] = one.connected;
   object["clients"] = one.clients;
+  if (one.pieces_of > 0) {
+    object["pieces"] = one.pieces;
+    object["pieces_of"] = one.pieces_of;
+  }
   return object;
 }
 

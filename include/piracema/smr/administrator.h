@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -28,13 +29,20 @@ struct MembersChange {
   std::vector<Configuration::Replica> add;
   /// Faults to outlive from then on.
   std::optional<std::uint32_t> f = {};
+  /// Does not wait until those that are added have caught up: until they have, each of them counts
+  /// like a fault.
+  bool at_once = false;
 };
 
 struct AdministratorOptions {
   /// Of Configuration::administrator; for its owner alone.
   std::string key_file;
-  /// For each call. A change that takes longer may come all the same.
+  /// For each call. A change that takes longer may come all the same. While replicas that are to be
+  /// added catch up, it is how long none of them may come nearer.
   std::chrono::milliseconds timeout{10'000};
+  /// Told what a change waits for, one line, once a second while it waits for replicas that are to
+  /// be added; by the thread that has called.
+  std::function<void(const std::string& what)> waits_for = {};
 };
 
 /// Changes who the replicas and clients of a group are, while it runs (paper 003, section 2.1:
@@ -55,9 +63,11 @@ class Administrator {
   /// What a quorum says.
   Result<Members> members();
 
-  /// Returns when the change is in force, so that those that are removed may be stopped, and those
-  /// that are added have caught up. Start them before, as for the first time; until they have
-  /// caught up, each of them counts like a fault.
+  /// Waits until those that are to be added have caught up with the group but for half a second, as
+  /// learners that count in no quorum; start them before, as for the first time. An
+  /// Errc::timeout while it waits, or the end of this process, leaves the group as it was. Then
+  /// makes the change, and returns when it is in force, so that those that are removed may be
+  /// stopped, and those that were added are level.
   Result<Members> change(const MembersChange& change);
 
   /// From now on `client` is who has this key: a new client, or another key for one that there is.

@@ -55,6 +55,12 @@ class Client final : public Invoker {
   /// may be ordered: then `apply` gets the same bytes.
   Result<Buffer> invoke_unordered(Bytes operation);
 
+  /// As invoke_unordered, answered when there is something to tell (Watchable), without a question
+  /// again and again; after ten seconds perhaps with nothing. Errc::timeout after `patience`. With
+  /// crash faults it is what one replica has executed: what it tells was decided, and may not be
+  /// all that was.
+  Result<Buffer> invoke_held(Bytes operation, std::chrono::milliseconds patience);
+
   // ---- the same without waiting
   void invoke_ordered(Bytes operation, Callback done) override;
   void invoke_parallel(std::uint32_t group, Bytes operation, Callback done);

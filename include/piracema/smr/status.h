@@ -27,6 +27,8 @@ struct ReplicaStatus {
   /// Connections of clients; members that it is connected to.
   std::uint64_t clients = 0;
   std::vector<std::uint32_t> connected;
+  /// Pieces of the checkpoint that it fetches, as far as it has them; 0 of 0 if it fetches none.
+  std::uint32_t pieces = 0, pieces_of = 0;
 };
 
 /// Of a group, as its replicas see it.

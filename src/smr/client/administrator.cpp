@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "smr/client/client_engine.h"
+#include "smr/order/views/newcomers.h"
 #include "smr/order/views/reconfiguration.h"
 #include "smr/service/admissions.h"
 
@@ -11,6 +12,10 @@ namespace piracema::smr {
 
 namespace {
 
+/// How often replicas are asked how far they are, and how often it is said what is waited for.
+constexpr std::chrono::milliseconds ask_interval{100}, tell_interval{1'000};
+/// For a word to the group when a change is given up.
+constexpr std::chrono::milliseconds forget_time{1'000};
 /// How long nothing can happen that nobody tells of.
 constexpr std::chrono::milliseconds look_again{20};
 
@@ -39,8 +44,9 @@ Members members_of(const View& view) {
 }  // namespace
 
 struct Administrator::Parts {
-  Parts(const Configuration& configuration, const KeyPair& key, Time patience)
-      : timeout(patience),
+  Parts(const Configuration& configuration, const KeyPair& key, const AdministratorOptions& options)
+      : timeout(std::chrono::duration_cast<Time>(options.timeout)),
+        waits_for(options.waits_for),
         engine(poller, flush_list, configuration, administrator_id, key, ClientEngine::Retry{}) {}
 
   /// Works until `ready`; false if it is not by `deadline`.
@@ -60,9 +66,12 @@ struct Administrator::Parts {
   }
 
   Result<Done> look_around(Time deadline);
+  Result<Done> wait_for_newcomers(const std::vector<MemberInfo>& added);
+  void forget_learners(const std::vector<MemberInfo>& added);
   Result<Buffer> ask(Kind kind, Buffer operation, Time deadline);
 
   const Time timeout;
+  const std::function<void(const std::string&)> waits_for;
   net::Poller poller;
   FlushList flush_list;
   ClientEngine engine;
@@ -73,6 +82,55 @@ struct Administrator::Parts {
 Result<Done> Administrator::Parts::look_around(Time deadline) {
   if (wait(deadline, [&] { return engine.arrived() >= engine.view().quorum(); })) return Done{};
   return late("no quorum of the replicas says who they are");
+}
+
+// They are learners: they fetch the state and follow, without a voice. In the quorums of the group
+// they are from the moment at which the change has its place in the order.
+Result<Done> Administrator::Parts::wait_for_newcomers(const std::vector<MemberInfo>& added) {
+  if (added.empty()) return Done{};
+  engine.meet(added);
+  for (const MemberInfo& one : added) {
+    // Or the members would not let it in.
+    const auto let_in =
+        ask(Kind::admit, encode(Admission{learner_of(one.id), one.public_key}), now() + timeout);
+    if (!let_in) return let_in.error();
+  }
+  std::vector<ReplicaId> ids;
+  for (const MemberInfo& one : added) ids.push_back(one.id);
+  const ViewId view = engine.view().id;
+  Newcomers newcomers(engine.view(), ids);
+  Time deadline = now() + timeout, ask_at{}, tell_at = now() + Time(tell_interval) / 4;
+  const auto look = [&] {
+    const Time time = now();
+    if (time >= ask_at) {
+      engine.ask_statuses();
+      ask_at = time + Time(ask_interval);
+    }
+    const std::uint64_t before = newcomers.steps();
+    for (const auto& [id, told] : engine.statuses()) {
+      newcomers.told(time, id, {told.decided, told.silent, told.pieces, told.pieces_of});
+    }
+    for (const ReplicaId id : ids) {
+      if (!engine.statuses().contains(id)) newcomers.lost(id, engine.trouble_with(id));
+    }
+    if (newcomers.steps() > before) deadline = time + timeout;
+    if (newcomers.are_near() || engine.view().id != view) return true;
+    if (waits_for && time >= tell_at) {
+      tell_at = time + Time(tell_interval);
+      waits_for(newcomers.waits_for());
+    }
+    return false;
+  };
+  while (!look()) {
+    if (now() >= deadline) {
+      return Error{Errc::timeout, concat("nothing is changed, as not all that are to be added "
+                                         "have caught up: ",
+                                         newcomers.waits_for())};
+    }
+    flush_list.flush();
+    poller.run_once(look_again);
+  }
+  return Done{};
 }
 
 Result<Buffer> Administrator::Parts::ask(Kind kind, Buffer operation, Time deadline) {
@@ -99,8 +157,8 @@ Result<std::unique_ptr<Administrator>> Administrator::open(const Configuration& 
                  concat("key file ", options.key_file, ": its public key ",
                         hex_of(key->public_key()), " is not that of the administrator")};
   }
-  return std::unique_ptr<Administrator>(new Administrator(std::make_unique<Parts>(
-      configuration, *key, std::chrono::duration_cast<Time>(options.timeout))));
+  return std::unique_ptr<Administrator>(
+      new Administrator(std::make_unique<Parts>(configuration, *key, options)));
 }
 
 Administrator::Administrator(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
@@ -112,7 +170,7 @@ Result<Members> Administrator::members() {
 }
 
 Result<Members> Administrator::change(const MembersChange& change) {
-  const Time deadline = now() + parts_->timeout;
+  Time deadline = now() + parts_->timeout;
   ClientEngine& engine = parts_->engine;
   ViewChange wanted;
   wanted.remove = change.remove;
@@ -123,12 +181,21 @@ Result<Members> Administrator::change(const MembersChange& change) {
     wanted.from = engine.view().id;
     const Buffer operation = encode(wanted);
     if (const auto next = next_view(engine.view(), operation); !next) return next.error();
+    if (!change.at_once) {
+      if (auto near = parts_->wait_for_newcomers(wanted.add); !near) {
+        parts_->forget_learners(wanted.add);
+        return near.error();
+      }
+      deadline = now() + parts_->timeout;
+      if (engine.view().id != wanted.from) continue;  // Another change came first.
+    }
     const auto asked = parts_->ask(Kind::reconfigure, operation, deadline);
     if (!asked) return asked.error();
   } while (!is_applied(wanted, engine.view()));
   const bool in_force =
       parts_->wait(deadline, [&] { return engine.arrived() >= engine.view().one_correct(); });
   if (!in_force) return parts_->late("the change is decided, but not in force yet");
+  if (!change.at_once) parts_->forget_learners(wanted.add);
   const auto are_here = [&] {
     return std::all_of(wanted.add.begin(), wanted.add.end(), [&](const MemberInfo& added) {
       return !engine.view().has(added.id) || engine.has_arrived(added.id);
@@ -140,7 +207,18 @@ Result<Members> Administrator::change(const MembersChange& change) {
   return members_of(engine.view());
 }
 
+// Members are let in as such, and who has become none has nothing to fetch. If the group does not
+// answer they may do so for longer.
+void Administrator::Parts::forget_learners(const std::vector<MemberInfo>& added) {
+  for (const MemberInfo& one : added) {
+    (void)ask(Kind::admit, encode(Admission{learner_of(one.id), ""}), now() + Time(forget_time));
+  }
+}
+
 Result<Done> Administrator::admit(std::uint64_t client, const std::string& public_key) {
+  if (client >= learner_base) {
+    return Error{Errc::config, concat("want a client below ", learner_base, ", found ", client)};
+  }
   const auto key = parse_public_key(public_key);
   if (!key) return key.error();
   auto answer =

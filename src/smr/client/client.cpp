@@ -140,6 +140,16 @@ Result<Buffer> Client::invoke_unordered(Bytes operation) {
   return async_unordered(operation).get();
 }
 
+Result<Buffer> Client::invoke_held(Bytes operation, std::chrono::milliseconds patience) {
+  ENSURE(!parts_->is_my_thread());
+  return parts_
+      ->promise(
+          [bytes = Buffer(operation), patience](ClientEngine& engine, Time, Callback done) mutable {
+            engine.hold(std::move(bytes), now() + Time(patience), std::move(done));
+          })
+      .get();
+}
+
 void Client::invoke_ordered(Bytes operation, Callback done) {
   parts_->ask(ordered(Kind::ordered, 0, operation), std::move(done));
 }

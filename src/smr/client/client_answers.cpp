@@ -18,6 +18,10 @@ Error nobody_knows(std::string_view what) {
 }  // namespace
 
 void ClientEngine::received(ReplicaId from, std::uint8_t kind, Bytes message) {
+  if (kind == status_reply_kind) {
+    if (const auto told = decode_status(message)) statuses_[from] = *told;
+    return;
+  }
   // One that is about to come, or has gone, may tell of a later view and of nothing else.
   if (!view_.has(from) && kind != new_view_kind && kind != standing_kind) return;
   switch (kind) {
@@ -128,6 +132,16 @@ void ClientEngine::read_reply(ReplicaId from, Bytes message) {
     reads_.erase(found);
     mine->done(Buffer(reply->rest));
     return;
+  }
+  if (asked.is_held) {
+    // What replicas tell may end at different places: that so many of them tell anything, of whom
+    // one is right, is a reason to ask all of them.
+    if (asked.tally.add(from, ReplyStatus::done, {}, view_.one_correct()) == nullptr) return;
+    AskedPtr news = std::move(found->second);
+    reads_.erase(found);
+    news->is_held = false;
+    news->tally.clear();
+    return start_read(std::move(news));
   }
   const auto status = reply->head.known ? ReplyStatus::done : ReplyStatus::refused;
   const Tally::Answer* answer = asked.tally.add(from, status, reply->rest, view_.quorum());

@@ -46,6 +46,17 @@ void ClientEngine::read(Buffer operation, Time deadline, Done done) {
   start_read(std::move(asked));
 }
 
+void ClientEngine::hold(Buffer operation, Time deadline, Done done) {
+  auto asked = std::make_unique<Asked>();
+  asked->is_read = asked->is_held = true;
+  asked->request.client = self_.name.id;
+  asked->request.operation = std::move(operation);
+  asked->deadline = deadline;
+  asked->done = std::move(done);
+  if (asked->request.operation.size() > operation_bytes_max_) return start(std::move(asked));
+  start_read(std::move(asked));
+}
+
 void ClientEngine::close(Time deadline, std::function<void()> done) {
   if (session_ == 0) {
     poller_.at(now(), std::move(done));
@@ -134,7 +145,7 @@ void ClientEngine::submit(Asked& asked) {
 
 void ClientEngine::start_read(AskedPtr asked) {
   if (!timer_) timer_ = poller_.at(now() + tick_interval, [this] { tick(); });
-  asked->next_try = now() + retry_.read;
+  asked->next_try = now() + (asked->is_held ? Time(hold_time) : Time(retry_.read));
   const std::uint64_t token = ++read_count_;
   Asked& placed = *(reads_[token] = std::move(asked));
   send_read(token, placed);
@@ -144,9 +155,9 @@ void ClientEngine::send_read(std::uint64_t token, Asked& asked) {
   const Buffer head = wire::encode(ReadHead{token});
   const auto leader = callers_.find(leader_);
   if (!byzantine_ && leader != callers_.end() && leader->second->link() != nullptr) {
-    send_to(leader_, read_kind, head, asked.request.operation);
+    send_to(leader_, kind_of(asked), head, asked.request.operation);
   } else {
-    send_to_all(read_kind, head, asked.request.operation);
+    send_to_all(kind_of(asked), head, asked.request.operation);
   }
 }
 

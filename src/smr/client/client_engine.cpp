@@ -83,6 +83,7 @@ void ClientEngine::call(const MemberInfo& replica,
   };
   events.lost = [this, id](Link&, const Error&) {
     told_.erase(id);
+    statuses_.erase(id);
     // A leader that is gone leads no more: ask those who are there, at once.
     if (!byzantine_ && id == leader_) resend_all();
   };
@@ -104,6 +105,22 @@ std::size_t ClientEngine::arrived() const {
     further += told.view > view_.id;
   }
   return further < view_.one_correct() ? here : 0;  // Else a proof of the next is on the way.
+}
+
+void ClientEngine::meet(const std::vector<MemberInfo>& some) {
+  for (const MemberInfo& one : some) {
+    const bool known = view_.has(one.id) ||
+                       std::any_of(added_.begin(), added_.end(),
+                                   [&](const MemberInfo& added) { return added.id == one.id; });
+    if (!known) added_.push_back(one);
+  }
+  connect();
+}
+
+std::string ClientEngine::trouble_with(ReplicaId replica) const {
+  const auto found = callers_.find(replica);
+  if (found == callers_.end() || found->second->link() != nullptr) return "";
+  return found->second->why();
 }
 
 std::size_t ClientEngine::links() const {
@@ -135,14 +152,14 @@ void ClientEngine::known(ReplicaId from) {
   if (!byzantine_ && standing_ && from != leader_) return;
   each_asked([&](Asked& asked) { send_to(from, submit_kind, asked.encoded); });
   for (const auto& [token, asked] : reads_) {
-    send_to(from, read_kind, wire::encode(ReadHead{token}), asked->request.operation);
+    send_to(from, kind_of(*asked), wire::encode(ReadHead{token}), asked->request.operation);
   }
 }
 
 void ClientEngine::resend_all() {
   each_asked([&](Asked& asked) { send_to_all(submit_kind, asked.encoded); });
   for (const auto& [token, asked] : reads_) {
-    send_to_all(read_kind, wire::encode(ReadHead{token}), asked->request.operation);
+    send_to_all(kind_of(*asked), wire::encode(ReadHead{token}), asked->request.operation);
   }
 }
 

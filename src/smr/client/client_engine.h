@@ -56,10 +56,21 @@ class ClientEngine {
   /// Linearizable, without a place in the order where that can be had.
   void read(Buffer operation, Time deadline, Done done);
 
+  /// As `read`, once there is something to tell: replicas hold it for as long (Watchable).
+  void hold(Buffer operation, Time deadline, Done done);
+
   /// Ends the session, then calls; what is under way is given up.
   void close(Time deadline, std::function<void()> done);
 
   const View& view() const { return view_; }
+  /// Calls these as well, who are no members, or not yet.
+  void meet(const std::vector<MemberInfo>& some);
+  /// Asks all that it is connected to what they are; `statuses` has what they said, until their
+  /// connections end.
+  void ask_statuses() { send_to_all(status_kind, {}); }
+  const std::map<ReplicaId, StatusTold>& statuses() const { return statuses_; }
+  /// Why that one cannot be reached; empty if it can, or nothing is known.
+  std::string trouble_with(ReplicaId replica) const;
   /// How many of its members say that it has begun, and know of no later one.
   std::size_t arrived() const;
   bool has_arrived(ReplicaId member) const;
@@ -75,7 +86,7 @@ class ClientEngine {
   struct Asked {
     Request request;
     Buffer encoded;
-    bool is_read = false;
+    bool is_read = false, is_held = false;
     Done done;
     Time deadline{}, next_try{};
     std::chrono::milliseconds pause{};
@@ -121,6 +132,9 @@ class ClientEngine {
   void finish(AskedPtr asked, Result<Buffer> result);
   AskedPtr* find(std::uint64_t session, Sequence sequence);
 
+  /// Replicas answer a read that is held before that.
+  static constexpr std::chrono::seconds hold_time{12};
+  static std::uint8_t kind_of(const Asked& read) { return read.is_held ? hold_kind : read_kind; }
   /// How exact deadlines and repetitions are.
   static constexpr std::chrono::milliseconds tick_interval{20};
 
@@ -133,10 +147,11 @@ class ClientEngine {
   RequestProver prover_;
   View view_;
   /// Replicas that may know of a later view.
-  const std::vector<MemberInfo> added_;
+  std::vector<MemberInfo> added_;
   std::map<ReplicaId, std::unique_ptr<Caller>> callers_;
   /// The last word of each replica; and of whoever is to be believed about the leader.
   std::map<ReplicaId, Standing> told_;
+  std::map<ReplicaId, StatusTold> statuses_;
   std::optional<Standing> standing_;
   ReplicaId leader_ = 0;
 

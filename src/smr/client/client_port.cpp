@@ -56,7 +56,7 @@ void ClientPort::received(Link& link, std::uint8_t kind, Bytes message) {
   Guest* const guest = guest_of(link);
   if (guest == nullptr) return;
   if (kind == submit_kind) return submit(*guest, message);
-  if (kind == read_kind) return read(*guest, message);
+  if (kind == read_kind || kind == hold_kind) return read(*guest, message, kind == hold_kind);
   if (kind == status_kind && message.empty() && host_.status) {
     guest->link->send(status_reply_kind, host_.status());
     return;
@@ -141,8 +141,12 @@ void ClientPort::forget(const Link* link) {
   Guest* const guest = found->second.get();
   std::erase_if(sessions_, [&](const auto& each) { return each.second.guest == guest; });
   std::erase_if(openings_, [&](const auto& each) { return each.second == guest; });
-  std::erase_if(reads_, [&](const auto& each) { return each.second.guest == guest; });
   Account& account = *guest->account;
+  std::erase_if(reads_, [&](const auto& each) {
+    if (each.second.guest != guest) return false;
+    account.held -= each.second.is_held ? 1 : 0;
+    return true;
+  });
   std::erase(account.guests, guest);
   account.sessions -= guest->sessions;
   account.unanswered -= guest->unanswered;

@@ -32,6 +32,8 @@ class ClientPort {
   /// Sessions that one link speaks for, and all links of one client.
   static constexpr std::size_t sessions_of_link_max = 1'024;
   static constexpr std::size_t sessions_of_client_max = 4'096;
+  /// Reads of one client that are held; more are answered at once.
+  static constexpr std::size_t held_max = 256;
   /// A client that waits for answers so long is read from again: they may never come, as those of
   /// requests that were too many for the replica.
   static constexpr std::chrono::milliseconds patience{1'000};
@@ -47,6 +49,8 @@ class ClientPort {
     std::function<std::vector<Buffer>()> signed_views;
     /// A StatusTold; null: nobody is told.
     std::function<Buffer()> status = {};
+    /// As `read`, to be answered when there is something to tell; null: at once.
+    std::function<void(std::uint64_t token, Buffer operation)> hold = {};
   };
 
   /// Clients are read when their turn comes in `turns`, which outlives it.
@@ -81,7 +85,7 @@ class ClientPort {
   /// A client, over all its links.
   struct Account {
     std::vector<Guest*> guests;
-    std::size_t sessions = 0;
+    std::size_t sessions = 0, held = 0;
     std::size_t unanswered = 0, unanswered_bytes = 0;
     /// Since the last answer, while it is paused.
     Time waits_since{};
@@ -126,11 +130,12 @@ class ClientPort {
     Guest* guest = nullptr;
     std::uint64_t token = 0;
     std::size_t bytes = 0;
+    bool is_held = false;
   };
 
   Guest* guest_of(const Link& link);
   void submit(Guest& guest, Bytes message);
-  void read(Guest& guest, Bytes message);
+  void read(Guest& guest, Bytes message, bool hold);
   enum class Noted { fresh, again, too_many };
   Noted note(Guest& guest, const Request& request);
   void forget_silent_sessions();

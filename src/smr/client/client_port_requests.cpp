@@ -70,13 +70,19 @@ ClientPort::Noted ClientPort::note(Guest& guest, const Request& request) {
   return request.sequence <= session.executed ? Noted::again : Noted::fresh;
 }
 
-void ClientPort::read(Guest& guest, Bytes message) {
+void ClientPort::read(Guest& guest, Bytes message, bool hold) {
   const auto read = decode_read(message);
   if (!read || read->rest.size() > operation_bytes_max_) {
     return refuse(guest, "a read that is none");
   }
   const std::uint64_t token = ++read_count_;
   const std::size_t bytes = message_cost + read->rest.size();
+  if (hold && host_.hold && guest.account->held < held_max) {
+    // It keeps nobody from asking for other things.
+    guest.account->held += 1;
+    reads_[token] = {&guest, read->head.token, 0, true};
+    return host_.hold(token, Buffer(read->rest));
+  }
   reads_[token] = {&guest, read->head.token, bytes};
   asked(guest, bytes);
   host_.read(token, Buffer(read->rest));
@@ -152,7 +158,11 @@ void ClientPort::read_reply(std::uint64_t token, bool known, Bytes result) {
   const Read read = found->second;
   reads_.erase(found);
   read.guest->link->send(read_reply_kind, wire::encode(ReadReplyHead{read.token, known}), result);
-  answered(*read.guest, read.bytes);
+  if (read.is_held) {
+    read.guest->account->held -= 1;
+  } else {
+    answered(*read.guest, read.bytes);
+  }
 }
 
 }  // namespace piracema::smr

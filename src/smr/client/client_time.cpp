@@ -64,9 +64,10 @@ void ClientEngine::tick() {
   for (auto read = reads_.begin(); read != reads_.end();) {
     Asked& asked = *read->second;
     const bool again = look(asked);
-    if (again && byzantine_ && asked.done) to_order.push_back(std::move(read->second));
-    if (again && !byzantine_) {
-      asked.next_try = time + tick_interval;
+    const bool held = asked.is_held;
+    if (again && byzantine_ && asked.done && !held) to_order.push_back(std::move(read->second));
+    if (again && (!byzantine_ || held)) {
+      asked.next_try = time + (held ? Time(hold_time) : Time(tick_interval));
       send_read(read->first, asked);
     }
     const bool over = !read->second || !read->second->done;

@@ -52,6 +52,8 @@ class Asking {
     status.silent = one.silent;
     status.clients = one.clients;
     status.connected = one.connected;
+    status.pieces = one.pieces;
+    status.pieces_of = one.pieces_of;
     return status;
   }
 
@@ -61,7 +63,7 @@ class Asking {
     events.known = [](Link& link) { link.send(status_kind, {}); };
     events.received = [this, id = replica.id](Link&, std::uint8_t kind, Bytes message) {
       if (kind != status_reply_kind) return;
-      if (auto told = wire::decode<StatusTold>(message)) told_[id] = *std::move(told);
+      if (auto told = decode_status(message)) told_[id] = *std::move(told);
     };
     callers_[replica.id] = std::make_unique<Caller>(
         poller_, flush_list_, self_,

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <piracema/smr/key_value.h>
+#include <piracema/smr/watchable.h>
 
 #include <array>
 #include <atomic>
@@ -19,7 +20,7 @@ namespace piracema::smr::kv {
 ///
 /// No counter is shared by all operations: a version, a lease and a fencing token is the place in
 /// the order of the operation that made it.
-class Machine final : public StateMachine {
+class Machine final : public StateMachine, public Watchable {
  public:
   static constexpr std::size_t shard_count = 256;
   /// Entries that one Revoke or Expire removes: it stops all others.
@@ -30,6 +31,7 @@ class Machine final : public StateMachine {
   Buffer apply(Bytes operation, const Context& context) override;
   Buffer query(Bytes operation) const override;
   Keys keys(Bytes operation) const override;
+  bool has_news(Bytes reply) const override;
   std::optional<std::uint64_t> next_deadline() const override { return leases_.next_deadline(); }
   void on_time(const Context& context) override;
   Image snapshot() override;

@@ -44,6 +44,12 @@ Reply Machine::execute(const List& o, Moment at) const {
   return reply;
 }
 
+// Of a Watch alone it may be nothing.
+bool Machine::has_news(Bytes bytes) const {
+  const auto reply = decode_reply(bytes);
+  return !reply || reply->status != Status::ok || !reply->events.empty();
+}
+
 Reply Machine::execute(const Watch& o, Moment at) const {
   std::vector<const Shard::Happened*> found;
   Index known_from = 0;

@@ -1,5 +1,6 @@
 #include "smr/link/client_wire.h"
 
+#include "wire/fields.h"
 #include "wire/reader.h"
 
 namespace piracema::smr {
@@ -8,7 +9,23 @@ namespace {
 Error too_short(const char* what) {
   return {Errc::corrupt, std::string(what) + ": the message is too short"};
 }
+
+struct EarlierStatus {
+  StatusTold told;
+  auto fields() {
+    return std::tie(told.view, told.regency, told.leader, told.decided, told.is_member, told.silent,
+                    told.clients, told.connected);
+  }
+};
 }  // namespace
+
+Result<StatusTold> decode_status(Bytes message) {
+  auto told = wire::decode<StatusTold>(message);
+  if (told) return told;
+  auto earlier = wire::decode<EarlierStatus>(message);
+  if (!earlier) return told.error();
+  return std::move(earlier->told);
+}
 
 Result<HeadAndRest<ReadHead>> decode_read(Bytes message) {
   if (message.size() < 8) return too_short("read");

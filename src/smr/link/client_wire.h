@@ -12,7 +12,8 @@
 
 /// What a message on a link is (docs/formats/smr_wire.md). A client and a replica:
 ///
-///     client   -> submit: a request;  read: an operation that changes nothing;  status
+///     client   -> submit: a request;  read: an operation that changes nothing;  hold: the same,
+///                 to be answered when there is something to tell;  status
 ///     replica  -> standing: who leads;  new_view: a signed view;  reply, read_reply,
 ///                 status_reply
 namespace piracema::smr {
@@ -25,6 +26,8 @@ constexpr std::uint8_t submit_kind = 1;
 constexpr std::uint8_t read_kind = 2;
 /// Nothing; answered with StatusTold.
 constexpr std::uint8_t status_kind = 3;
+/// As read_kind, for an answer when there is something to tell.
+constexpr std::uint8_t hold_kind = 4;
 constexpr std::uint8_t standing_kind = 16;
 /// A SignedView, as order/messages.h encodes it.
 constexpr std::uint8_t new_view_kind = 17;
@@ -59,10 +62,15 @@ struct StatusTold {
   std::uint64_t clients = 0;
   /// Members that it is connected to.
   std::vector<ReplicaId> connected;
+  /// Pieces of the checkpoint that it fetches, as far as it has them; 0 of 0 if it fetches none.
+  std::uint32_t pieces = 0, pieces_of = 0;
   auto fields() {
-    return std::tie(view, regency, leader, decided, is_member, silent, clients, connected);
+    return std::tie(view, regency, leader, decided, is_member, silent, clients, connected, pieces,
+                    pieces_of);
   }
 };
+/// Also what a replica of an earlier version sends, which ends with `connected`. Errc::corrupt.
+Result<StatusTold> decode_status(Bytes message);
 struct ReplyHead {
   std::uint64_t session = 0;
   Sequence sequence = 0;

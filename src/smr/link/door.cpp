@@ -77,10 +77,12 @@ void Door::accept(Fd socket, const net::Address& peer) {
   events.received = host_.received;
   events.lost = [this, number](Link& link, const Error& why) {
     if (link.is_known()) return host_.lost(link, why);
-    refuse(take(number).address, why.message);
+    const Stranger stranger = take(number);
+    if (why.code != Errc::not_found) refuse(stranger.address, why.message);
   };
-  stranger.link = Link::open(poller_, flush_list_, std::move(socket),
-                             Handshake(self_, host_.key_of), false, std::move(events), limits_);
+  stranger.link =
+      Link::open(poller_, flush_list_, std::move(socket),
+                 Handshake(self_, host_.key_of, host_.leader), false, std::move(events), limits_);
   stranger.link->read_in_turn(&turns_, stranger.source);
   strangers_.emplace(number, std::move(stranger));
 }

@@ -22,6 +22,8 @@ class Door {
   /// `known` takes a link over; events for it come after that. `self` outlives the door.
   struct Host {
     Handshake::KeyOf key_of;
+    /// Told to strangers who ask for it, who then have to go; may be null.
+    std::function<LeaderAnswer()> leader;
     /// Whether a member is to be reached at this numeric address; may be null.
     std::function<bool(const std::string& host)> is_member_address;
     std::function<void(std::shared_ptr<Link>)> known;

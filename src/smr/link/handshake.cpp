@@ -15,7 +15,7 @@ namespace {
 
 /// "PSMR" and the version of all that replicas and clients say to each other.
 constexpr std::uint32_t magic = 0x524D5350;
-constexpr std::uint16_t version = 2;
+constexpr std::uint16_t version = wire_version;
 constexpr std::size_t fresh_bytes = crypto_scalarmult_curve25519_BYTES;
 
 unsigned char* raw(std::byte* bytes) { return reinterpret_cast<unsigned char*>(bytes); }
@@ -29,10 +29,6 @@ constexpr std::size_t answer_bytes = 1 + fresh_bytes + signature_bytes;
 /// make nobody send more than they send.
 constexpr std::size_t refusal_bytes = signature_bytes;
 static_assert(refusal_bytes < hello_bytes);
-
-std::array<std::byte, 16> group_digest(const std::string& group) {
-  return derive_key({}, "piracema smr group", as_bytes(group));
-}
 
 void write_name(wire::Writer& writer, const PeerName& name) {
   writer.number(static_cast<std::uint8_t>(name.role));
@@ -57,8 +53,8 @@ std::string to_text(const PeerName& name) {
 Handshake::Handshake(const Self& self, PeerName whom, PublicKey key_of_whom)
     : self_(self), peer_(whom), peer_key_(key_of_whom), wants_(Wants::answer) {}
 
-Handshake::Handshake(const Self& self, KeyOf key_of)
-    : self_(self), key_of_(std::move(key_of)), wants_(Wants::hello) {}
+Handshake::Handshake(const Self& self, KeyOf key_of, std::function<LeaderAnswer()> leader)
+    : self_(self), key_of_(std::move(key_of)), leader_(std::move(leader)), wants_(Wants::hello) {}
 
 Buffer Handshake::hello() {
   ENSURE(wants_ == Wants::answer);
@@ -93,6 +89,7 @@ Result<bool> Handshake::take(Bytes message, Buffer& answer) {
 
 Result<bool> Handshake::take_hello(Bytes message, Buffer& answer) {
   wire::Reader reader(message);
+  if (leader_ && is_leader_question(message)) return take_question(message, answer);
   if (reader.number<std::uint32_t>() != magic) return corrupt("these are not our bytes");
   const auto their_version = reader.number<std::uint16_t>();
   if (their_version != version) {
@@ -128,6 +125,13 @@ Result<bool> Handshake::take_hello(Bytes message, Buffer& answer) {
   if (auto agreed = agree(message.last(fresh_bytes), false); !agreed) return agreed.error();
   wants_ = Wants::proof;
   return false;
+}
+
+Result<bool> Handshake::take_question(Bytes message, Buffer& answer) {
+  wants_ = Wants::nothing;
+  if (auto right = check_leader_question(message, self_.group); !right) return right.error();
+  answer = encode(leader_());
+  return Error{Errc::not_found, "handshake: asked who leads, and was told"};
 }
 
 // The hello has a fresh key, so this is of no use to anybody else, nor later.

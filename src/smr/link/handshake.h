@@ -9,6 +9,7 @@
 #include <string>
 
 #include "smr/link/keys.h"
+#include "smr/link/leader_question.h"
 
 namespace piracema::smr {
 
@@ -58,8 +59,9 @@ class Handshake {
 
   /// The side that begins: `hello` is to be sent.
   Handshake(const Self& self, PeerName whom, PublicKey key_of_whom);
-  /// The side that is called.
-  Handshake(const Self& self, KeyOf key_of);
+  /// The side that is called. `leader`, if it is not null, tells whoever asks with a LeaderQuestion
+  /// in place of a hello: that is Errc::not_found for the link, which has no more to say.
+  Handshake(const Self& self, KeyOf key_of, std::function<LeaderAnswer()> leader = {});
 
   Buffer hello();
 
@@ -78,6 +80,7 @@ class Handshake {
 
  private:
   Result<bool> take_hello(Bytes message, Buffer& answer);
+  Result<bool> take_question(Bytes message, Buffer& answer);
   Result<bool> take_answer(Bytes message, Buffer& answer);
   Result<bool> take_proof(Bytes message);
   void refuse_stranger(Bytes hello, Buffer& answer);
@@ -87,6 +90,7 @@ class Handshake {
 
   const Self& self_;
   const KeyOf key_of_;
+  const std::function<LeaderAnswer()> leader_;
   PeerName peer_;
   PublicKey peer_key_{};
   enum class Wants { hello, answer, proof, nothing } wants_;

@@ -46,6 +46,41 @@ TEST_CASE("two that know each other agree on keys, which differ each time") {
   }
 }
 
+TEST_CASE(
+    "a stranger without a key is told who leads, in fewer bytes than it has sent, and has to go") {
+  Self far{"g", server, key_of(1)};
+  const LeaderAnswer leads{1, 7, 2, "10.0.0.2:7300"};
+  Handshake acceptor(far, known, [&] { return leads; });
+  Buffer answer;
+  const Buffer question = leader_question("g");
+  CHECK(acceptor.take(question, answer).error().code == Errc::not_found);
+  const auto told = decode_leader_answer(answer);
+  REQUIRE(told.ok());
+  CHECK(told->leader == 2);
+  CHECK(told->address == "10.0.0.2:7300");
+  CHECK(answer.size() <= question.size());
+  CHECK(acceptor.take(question, answer).error().code == Errc::corrupt);
+}
+
+TEST_CASE("who asks a replica of another group, or one that tells nobody, is not told who leads") {
+  Self far{"g", server, key_of(1)};
+  Buffer answer;
+  Handshake other(far, known, [] { return LeaderAnswer{}; });
+  CHECK(other.take(leader_question("another"), answer).error().code == Errc::refused);
+  Handshake cut(far, known, [] { return LeaderAnswer{}; });
+  const Buffer question = leader_question("g");
+  CHECK(cut.take(Bytes(question).first(30), answer).error().code == Errc::corrupt);
+  Handshake silent(far, known);
+  CHECK(silent.take(question, answer).error().code == Errc::corrupt);
+  CHECK(answer.empty());
+}
+
+TEST_CASE("no address makes an answer longer than the question") {
+  const Buffer answer = encode(LeaderAnswer{1, 1, 1, std::string(1'000, 'x')});
+  CHECK(answer.size() <= leader_question("g").size());
+  CHECK(decode_leader_answer(answer)->address.empty());
+}
+
 TEST_CASE("nobody gets in without the key of the name that he gives") {
   Pair pair;
   pair.near.key = key_of(8);

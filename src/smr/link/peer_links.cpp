@@ -26,15 +26,17 @@ Result<Done> PeerLinks::use_members(const std::vector<MemberInfo>& members) {
     if (member.id == self_.name.id) continue;
     const auto key = parse_public_key(member.public_key);
     if (!key) return key.error();
+    const bool dials_us = self_.name.id < member.id;
+    if (member.address.empty() && !dials_us) continue;
     const auto address = net::HostPort::parse(member.address);
-    if (!address) return address.error();
+    if (!address && !dials_us) return address.error();
     Peer& peer = next[member.id];
     const auto old = peers_.find(member.id);
-    const bool is_same = old != peers_.end() && old->second.info.address == member.address &&
-                         old->second.info.public_key == member.public_key;
+    const bool is_same = old != peers_.end() && old->second.info.public_key == member.public_key &&
+                         (dials_us || old->second.info.address == member.address);
     if (is_same) peer = std::move(old->second);
     peer.info = member;
-    if (!is_same && self_.name.id > member.id) peer.caller = caller_for(member, *key, *address);
+    if (!is_same && !dials_us) peer.caller = caller_for(member, *key, *address);
   }
   peers_.swap(next);
   for (auto& [id, peer] : next) {

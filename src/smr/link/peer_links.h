@@ -27,7 +27,8 @@ class PeerLinks {
             const Link::Limits& limits);
   ~PeerLinks();
 
-  /// Links to others than these end; Errc::config for an address or key that is none.
+  /// Links to others than these end; Errc::config for an address or key that is none. One without
+  /// an address dials, or is not reached.
   Result<Done> use_members(const std::vector<MemberInfo>& members);
 
   /// Takes over a link that came in by the door, in place of one that stood. False if that replica

@@ -80,7 +80,8 @@ ReplicaNode::ReplicaNode(const Configuration& configuration, Place place, StateM
               answer_again(std::move(request),
                            [this](Request fresh) { submit_own(std::move(fresh)); });
             },
-            [this](std::uint64_t token, Buffer operation) { read(token, std::move(operation)); }}) {
+            [this](std::uint64_t token, Buffer operation) { read(token, std::move(operation)); }}),
+      watchable_(dynamic_cast<const Watchable*>(&machine)) {
   if (configuration.byzantine) {
     own_.close({Errc::refused,
                 "what one replica has executed is no answer where it may lie: ask "
@@ -110,6 +111,7 @@ Result<Done> ReplicaNode::prepare() {
                       },
                       [this](Instance instance, std::optional<std::uint64_t> timer) {
                         inbox_.push_back(Executed{instance, timer});
+                        look_at_held_ = true;
                         if (place_.applied) place_.applied(instance);
                       },
                       [this](const std::vector<Admission>& some) { admit(some); }});

@@ -2,6 +2,7 @@
 
 #include <piracema/smr/configuration.h>
 #include <piracema/smr/state_machine.h>
+#include <piracema/smr/watchable.h>
 
 #include <atomic>
 #include <deque>
@@ -102,11 +103,15 @@ class ReplicaNode {
   void meet_members();
   Result<Done> use_peers(const std::vector<MemberInfo>& members);
   void admit(const std::vector<Admission>& some);
+  bool admit_learner(const Admission& one);
   void welcome(std::shared_ptr<Link> link);
   void submit(Request request);
   void submit_own(Request request);
   void answer_again(Request request, std::function<void(Request)> submit);
   void read(std::uint64_t token, Buffer operation);
+  void hold(std::uint64_t token, Buffer operation);
+  void look_at_held(Time time);
+  void tell_held(std::uint64_t token, Bytes result);
   void answer_read(std::uint64_t token, bool known, Bytes result);
   void know_processes(const std::vector<MemberInfo>& members);
   void received(ReplicaId from, std::uint8_t kind, Bytes message);
@@ -183,10 +188,26 @@ class ReplicaNode {
   /// What leaves when the log is durable so far.
   std::deque<Held> held_;
   std::map<std::uint64_t, Buffer> reads_;
+  /// Reads that are answered when there is something to tell, or at a time at the latest.
+  struct HeldRead {
+    Buffer operation;
+    Time until{};
+    /// The service is asked already.
+    bool asked = false;
+  };
+  std::map<std::uint64_t, HeldRead> held_reads_;
+  std::vector<std::uint64_t> held_due_;
+  /// Something was executed, or asked for, since they were looked at.
+  bool look_at_held_ = false;
+  Time held_again_{};
+  /// Null if the machine cannot tell what is news.
+  const Watchable* const watchable_;
   /// The last message that was encoded: it goes to several.
   MessagePtr encoded_of_;
   EncodedMessage encoded_;
 
+  /// Replicas that are to be added, and are let in to fetch the state; without an address.
+  std::map<ReplicaId, MemberInfo> learners_;
   /// The one that rules, and the last that a quorum of the one before has signed.
   View view_, newest_view_;
   bool was_member_ = false;

@@ -40,7 +40,9 @@ void ReplicaNode::stop() {
 std::chrono::milliseconds ReplicaNode::time_to_wait() const {
   using std::chrono::milliseconds;
   if (!inbox_.empty() || !turns_.empty()) return milliseconds(0);
-  const auto deadline = core_->next_deadline();
+  auto deadline = core_->next_deadline();
+  if (look_at_held_ && !held_reads_.empty())
+    deadline = std::min(deadline.value_or(held_again_), held_again_);
   if (!deadline) return port_tick_interval;
   const auto left = std::chrono::ceil<milliseconds>(*deadline - now());
   return std::clamp(left, milliseconds(0), port_tick_interval);
@@ -61,6 +63,7 @@ void ReplicaNode::step_all() {
     execution_->run();
   } while (!inbox_.empty() && !failure_);
   const Time time = now();
+  look_at_held(time);
   if (time - port_tick_ < port_tick_interval) return;
   port_tick_ = time;
   clients_->tick(time);

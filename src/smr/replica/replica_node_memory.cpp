@@ -107,6 +107,7 @@ Buffer ReplicaNode::status() const {
   told.is_member = view_.has(place_.id);
   told.silent = core_->is_silent();
   told.clients = clients_->links();
+  std::tie(told.pieces, told.pieces_of) = core_->fetched();
   for (const MemberInfo& member : view_.members) {
     if (member.id != place_.id && peers_->is_up(member.id)) told.connected.push_back(member.id);
   }

@@ -27,7 +27,8 @@ Result<Done> ReplicaNode::listen() {
             }
             return views;
           },
-          [this] { return status(); }});
+          [this] { return status(); },
+          [this](std::uint64_t token, Buffer operation) { hold(token, std::move(operation)); }});
   peers_ = std::make_unique<PeerLinks>(
       poller_, flush_list_, self_,
       PeerLinks::Events{[this](ReplicaId from, std::uint8_t kind, Bytes message) {
@@ -37,6 +38,13 @@ Result<Done> ReplicaNode::listen() {
       limits);
   Door::Host host;
   host.key_of = [this](const PeerName& name) { return key_of(name); };
+  host.leader = [this] {
+    LeaderAnswer answer{core_->view().id, core_->regency(), core_->leader(), ""};
+    for (const MemberInfo& member : core_->view().members) {
+      if (member.id == answer.leader) answer.address = member.address;
+    }
+    return answer;
+  };
   host.is_member_address = [this](const std::string& host_name) {
     return member_hosts_.contains(host_name);
   };
@@ -70,7 +78,7 @@ Result<Done> ReplicaNode::use_peers(const std::vector<MemberInfo>& members) {
 }
 
 std::vector<MemberInfo> ReplicaNode::reachable() const {
-  std::map<ReplicaId, MemberInfo> all;
+  std::map<ReplicaId, MemberInfo> all = learners_;
   for (const MemberInfo& one : added_in(configuration_)) all[one.id] = one;
   for (const MemberInfo& one : newest_view_.members) all[one.id] = one;
   for (const MemberInfo& one : view_.members) all[one.id] = one;
@@ -95,7 +103,7 @@ void ReplicaNode::know_processes(const std::vector<MemberInfo>& members) {
   std::set<ReplicaId> gone = std::exchange(processes_, {});
   for (const MemberInfo& one : members) {
     const auto key = parse_public_key(one.public_key);
-    if (!key) continue;
+    if (!key || one.address.empty()) continue;
     authenticator_.admit({local_client_of(one.id), *key});
     processes_.insert(one.id);
     gone.erase(one.id);
@@ -103,9 +111,23 @@ void ReplicaNode::know_processes(const std::vector<MemberInfo>& members) {
   for (const ReplicaId one : gone) authenticator_.dismiss(local_client_of(one));
 }
 
+bool ReplicaNode::admit_learner(const Admission& one) {
+  if (one.client < learner_base || one.client >= local_client_base) return false;
+  const std::uint64_t number = one.client - learner_base;
+  const auto id = static_cast<ReplicaId>(number);
+  if (id != number || id == place_.id) return false;
+  if (one.public_key.empty()) return learners_.erase(id) != 0;
+  learners_[id] = {id, "", one.public_key};
+  if (!view_.has(id)) log(Level::info, concat("replica ", id, " may fetch the state"));
+  return true;
+}
+
 void ReplicaNode::admit(const std::vector<Admission>& some) {
+  bool learners = false;
+  for (const Admission& one : some) learners |= admit_learner(one);
+  if (learners && peers_) meet_members();
   for (const Admission& one : some) {
-    if (one.client >= local_client_base) continue;  // Nobody has another's key for these.
+    if (one.client >= learner_base) continue;  // Replicas; nobody has another's key for these.
     const auto key = parse_public_key(one.public_key);
     const auto before = authenticator_.key_of_client(one.client);
     if (key) {

@@ -16,6 +16,12 @@
 
 namespace piracema::smr {
 
+/// A replica that is to be added is admitted like a client of this number before: from then on the
+/// members let it in, and it may fetch the state as a learner. It dials them, as it has the higher
+/// number; a member with a higher one waits until it is a member itself.
+constexpr ClientId learner_base = ClientId{1} << 62;
+constexpr ClientId learner_of(ReplicaId replica) { return learner_base | replica; }
+
 /// What an administrator asks for with Kind::admit: from here on this client has this key, whatever
 /// it had before.
 struct Admission {

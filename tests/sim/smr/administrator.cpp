@@ -30,20 +30,24 @@ void World::reconfigure() {
   if (most < std::max(1u, plan_.liars)) return;
   change.f = std::max(1u, plan_.liars) +
              static_cast<std::uint32_t>(random_.below(most + 1 - std::max(1u, plan_.liars)));
+  trace("view ", view.id, " is to be changed: ", what, ", f = ", *change.f);
+  ask_for(std::move(change));
+}
 
+void World::ask_for(ViewChange change) {
+  const ViewId from = change.from;
   auto request = std::make_shared<Request>();
   request->client = administrator;
   request->sequence = ++changes_;
   request->kind = Kind::reconfigure;
-  request->operation = encode(change);
+  request->operation = encode(std::move(change));
   if (plan_.model == FaultModel::byzantine) {
     for (ReplicaId id = 0; id < replicas_.size(); ++id) {
       const std::uint64_t tag = keys_.tag(id, *request);
       request->proof.append(&tag, sizeof tag);
     }
   }
-  trace("view ", view.id, " is to be changed: ", what, ", f = ", *change.f);
-  ask_for(std::move(request), view.id, 5);
+  ask_for(std::move(request), from, 5);
 }
 
 void World::ask_for(std::shared_ptr<const Request> change, ViewId from, int times) {

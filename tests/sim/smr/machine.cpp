@@ -114,6 +114,9 @@ smr::Keys Machine::keys(Bytes operation) const {
   return {.writes = {op->key}};
 }
 
+// No two pieces of it are equal.
+static std::uint64_t ballast_word(std::uint64_t i) { return (i + 1) * 0x9E3779B97F4A7C15u; }
+
 smr::StateMachine::Image Machine::snapshot() {
   Buffer out;
   wire::Writer writer(out);
@@ -134,13 +137,14 @@ smr::StateMachine::Image Machine::snapshot() {
     writer.number(static_cast<std::uint64_t>(numbers.above.size()));
     for (const auto number : numbers.above) writer.number(number);
   }
+  for (std::uint32_t i = 0; i < ballast_ / 8; ++i) writer.number(ballast_word(i));
   return [bytes = std::move(out)] { return bytes; };
 }
 
 bool Machine::restore(Bytes image) {
   wire::Reader reader(image);
   const auto next = [&reader] { return reader.number<std::uint64_t>(); };
-  Machine made(complain_);
+  Machine made(complain_, ballast_);
   made.hash_ = next();
   for (auto count = reader.count(16); count > 0; --count) {
     const auto key = next();
@@ -156,6 +160,9 @@ bool Machine::restore(Bytes image) {
     Numbers& numbers = made.done_[next()];
     numbers.below = next();
     for (auto above = reader.count(8); above > 0; --above) numbers.above.insert(next());
+  }
+  for (std::uint32_t i = 0; i < ballast_ / 8; ++i) {
+    if (next() != ballast_word(i)) return false;
   }
   if (!reader.finish()) return false;
   *this = std::move(made);

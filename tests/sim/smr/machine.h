@@ -52,7 +52,9 @@ class SimMachine : public smr::StateMachine {
 /// twice.
 class Machine final : public SimMachine {
  public:
-  explicit Machine(Complain complain) : complain_(std::move(complain)) {}
+  /// Its images have so many bytes more than they need.
+  explicit Machine(Complain complain, std::uint32_t ballast = 0)
+      : complain_(std::move(complain)), ballast_(ballast) {}
 
   Buffer apply(Bytes operation, const smr::Context& context) override;
   Buffer query(Bytes operation) const override;
@@ -70,6 +72,7 @@ class Machine final : public SimMachine {
   void note(const Op& op);
 
   Complain complain_;
+  std::uint32_t ballast_;
   std::map<std::uint64_t, std::uint64_t> values_;
   std::map<std::uint64_t, Lease> leases_;
   /// Numbers done, by client: all below the first, and those.

@@ -58,6 +58,9 @@ struct Plan {
   bool locks = false;
   /// Sessions that the service keeps; 0: more than there are clients.
   std::uint32_t sessions = 0;
+  /// Bytes of the service's state beside what clients ask for, and of each piece of a checkpoint:
+  /// small, so that it has several.
+  std::uint32_t ballast = 0, chunk_bytes = 256;
 
   Time trouble_until{};
   WireFaults wires;

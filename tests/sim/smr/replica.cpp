@@ -17,9 +17,8 @@ using std::chrono::seconds;
 
 namespace {
 
-/// Small, so that a checkpoint has several pieces.
 ServiceSettings service_settings(const Plan& plan) {
-  ServiceSettings settings{.sessions = {}, .chunk_bytes = 256};
+  ServiceSettings settings{.sessions = {}, .chunk_bytes = plan.chunk_bytes};
   if (plan.sessions > 0) settings.sessions.sessions = plan.sessions;
   return settings;
 }
@@ -77,7 +76,7 @@ std::unique_ptr<SimMachine> Replica::make_machine() {
   if (world_.plan().locks) {
     machine = std::make_unique<KvService>(std::move(complain));
   } else {
-    machine = std::make_unique<Machine>(std::move(complain));
+    machine = std::make_unique<Machine>(std::move(complain), world_.plan().ballast);
   }
   if (astray_at_ == 0) return machine;
   return std::make_unique<AstrayMachine>(std::move(machine), astray_at_,

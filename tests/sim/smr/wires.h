@@ -29,12 +29,16 @@ class Wires {
     slowness_.resize(nodes, 1);
     blocked_.resize(nodes * nodes);
     last_.resize(nodes * nodes);
+    ways_.resize(nodes);
   }
 
   void set_faults(const WireFaults& faults) { faults_ = faults; }
   /// Everything that the node sends, receives and does takes so many times as long.
   void set_slowness(std::size_t node, int times) { slowness_[node] = times; }
   int slowness(std::size_t node) const { return slowness_[node]; }
+
+  /// So many bytes a second, at most, come to the node from all others together; 0: all at once.
+  void set_rate(std::size_t node, std::uint64_t bytes) { ways_[node].rate = bytes; }
 
   /// What is sent from one to the other is lost; the way back stays as it is.
   void block(std::size_t from, std::size_t to) { blocked_[from * nodes_ + to] = true; }
@@ -45,9 +49,10 @@ class Wires {
     std::array<Time, 2> at;
     std::size_t count = 0;
   };
-  Arrivals send(std::size_t from, std::size_t to, Time now) {
+  Arrivals send(std::size_t from, std::size_t to, Time now, std::uint64_t bytes = 0) {
     Arrivals arrivals;
     if (blocked(from, to) || (faults_.loss > 0 && random_.chance(faults_.loss))) return arrivals;
+    now = pass(ways_[to], now, bytes);
     arrivals.at[arrivals.count++] = arrival(from, to, now);
     if (faults_.duplication > 0 && random_.chance(faults_.duplication)) {
       arrivals.at[arrivals.count++] = arrival(from, to, now);
@@ -72,12 +77,25 @@ class Wires {
     return at;
   }
 
+  struct Way {
+    std::uint64_t rate = 0;
+    /// What was sent before is through.
+    Time free{};
+  };
+  static Time pass(Way& way, Time now, std::uint64_t bytes) {
+    if (way.rate == 0) return now;
+    return way.free = std::max(way.free, now) + Time(std::chrono::seconds(1)) *
+                                                    static_cast<std::int64_t>(bytes) /
+                                                    static_cast<std::int64_t>(way.rate);
+  }
+
   Random& random_;
   const std::size_t nodes_;
   WireFaults faults_;
   std::vector<int> slowness_;
   std::vector<bool> blocked_;
   std::vector<Time> last_;
+  std::vector<Way> ways_;
 };
 
 }  // namespace piracema::smr_sim

@@ -40,6 +40,18 @@ std::string text(const Message& message) {
   return all;
 }
 
+/// About what it takes on the wire; of what is short, nothing.
+std::uint64_t bytes_of(const Message& message) {
+  std::uint64_t bytes = 0;
+  if (const auto* chunk = std::get_if<Chunk>(&message)) bytes += chunk->bytes->size();
+  if (const auto* propose = std::get_if<Propose>(&message)) bytes += propose->batch->encoded.size();
+  if (const auto* suffix = std::get_if<LogSuffix>(&message)) {
+    bytes += suffix->digests.size() * sizeof(Digest);
+    for (const BatchPtr& batch : suffix->batches) bytes += batch->encoded.size();
+  }
+  return bytes;
+}
+
 View view_of(const Plan& plan) {
   View view{.model = plan.model, .f = plan.f};
   for (ReplicaId id = 0; id < plan.n; ++id) {
@@ -173,7 +185,7 @@ void World::send(ReplicaId from, ReplicaId to, MessagePtr message) {
     return;
   }
   if (loses_ && loses_(from, to, *message)) return;
-  const auto arrivals = wires_.send(from, to, now_);
+  const auto arrivals = wires_.send(from, to, now_, bytes_of(*message));
   if (sim::tracing()) {
     trace(from, " -> ", to, ": ", text(*message), arrivals.count == 0 ? " (lost)" : "");
   }

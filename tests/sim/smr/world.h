@@ -18,6 +18,7 @@
 #include "sim/smr/replica.h"
 #include "sim/smr/sim_keys.h"
 #include "sim/smr/wires.h"
+#include "smr/order/views/reconfiguration.h"
 
 namespace piracema::smr_sim {
 
@@ -76,6 +77,9 @@ class World {
   /// Messages between replicas that do not arrive, until it is set anew; null: all do.
   using Loses = std::function<bool(smr::ReplicaId from, smr::ReplicaId to, const smr::Message&)>;
   void lose(Loses which) { loses_ = std::move(which); }
+
+  /// The administrator asks for it, more than once if need be.
+  void ask_for(smr::ViewChange change);
 
   /// Clients ask for nothing new from now on.
   void give_up_asking();

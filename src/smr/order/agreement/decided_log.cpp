@@ -1,5 +1,7 @@
 #include "smr/order/agreement/decided_log.h"
 
+#include <algorithm>
+
 #include "base/ensure.h"
 
 namespace piracema::smr {
@@ -31,8 +33,9 @@ LogSuffix DecidedLog::suffix(const LogRequest& request) const {
     if (suffix.digests.size() == suffix_digests_max) break;
     if (!request.digests_only) {
       // At least one, so that it goes on.
-      bytes += batch->encoded.size();
-      if (bytes > suffix_bytes_max && !suffix.batches.empty()) break;
+      bytes += batch->encoded.size() + sizeof(Digest);
+      if (bytes > std::min<std::size_t>(request.bytes, suffix_bytes_max) && !suffix.batches.empty())
+        break;
       suffix.batches.push_back(batch);
     }
     suffix.digests.push_back(batch->digest);

@@ -53,7 +53,10 @@ void Core::Parts::handle(Sender from, const StateRequest& m) {
   offer.log_from = decided_log.first();
   offer.proof = proof;
   offer.checkpoint = checkpoints.stable();
-  if (offer.checkpoint && offer.checkpoint->checkpoint.instance > m.decided) {
+  if (m.decided + 1 >= decided_log.first() && !SMR_MUTANT("forgets_who_follows")) {
+    // It goes on by the batches, and has to find them still when it asks for them.
+    checkpoints.follows(now, from.id, m.decided);
+  } else if (offer.checkpoint && offer.checkpoint->checkpoint.instance > m.decided) {
     checkpoints.fetched(now, from.id, offer.checkpoint->checkpoint.instance);
   }
   send(from.id, std::move(offer), true);
@@ -69,7 +72,7 @@ Instance Core::Parts::voted() {
 void Core::Parts::handle(Sender from, const LogRequest& m) {
   if (m.from < decided_log.first()) return say_gone(from, m.from);
   // Who came that far by a checkpoint needs what follows on it until it is level.
-  checkpoints.fetched(now, from.id, checkpoints.kept_from());
+  checkpoints.follows(now, from.id, m.from - 1);
   LogSuffix suffix = decided_log.suffix(m);
   suffix.proof = proof;
   send(from.id, std::move(suffix));

@@ -21,6 +21,10 @@ bool Core::leads() const { return parts_->leads(); }
 Instance Core::decided() const { return parts_->decided; }
 Digest Core::history() const { return parts_->history; }
 bool Core::is_silent() const { return !parts_->voting; }
+std::pair<std::uint32_t, std::uint32_t> Core::fetched() const {
+  const StateTransfer::Fetched fetched = parts_->transfer.fetched();
+  return {fetched.pieces, fetched.of};
+}
 std::size_t Core::waiting_requests() const { return parts_->pool.size(); }
 Footprint Core::footprint() const {
   const Parts& all = *parts_;

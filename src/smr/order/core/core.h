@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "base/clock.h"
@@ -95,6 +96,8 @@ class Core {
   std::size_t waiting_requests() const;
   /// It has lost what it had promised, and votes for nothing until it knows that again.
   bool is_silent() const;
+  /// Pieces of the checkpoint that it fetches, as far as it has them; 0 of 0 if it fetches none.
+  std::pair<std::uint32_t, std::uint32_t> fetched() const;
   Footprint footprint() const;
   /// All views after the configuration's, each signed by a quorum of the one before: for clients.
   std::vector<SignedView> signed_views() const;

@@ -80,6 +80,8 @@ struct CoreData {
   std::optional<Divergence> divergence;
   Amnesia amnesia;
   Time ask_again{};
+  /// Where this replica was then.
+  Instance asked_at = 0;
   /// The service is becoming a checkpoint: nothing is handed out.
   bool loading = false;
 
@@ -121,6 +123,8 @@ struct CoreData {
   Time ready_by{};
   /// The last decision.
   Time progress_at{};
+  /// When this regency began here, and until when its leader was seen to work.
+  Time regency_began{}, worked_until{};
   /// Since when patience has been what it is, and how often in a row this replica has forgiven its
   /// own lateness.
   Time patience_since{};
@@ -167,8 +171,32 @@ struct CoreData {
   void hear_leader() {
     heard_leader = now;
     forgiven = 0;
+    // Where nobody wants anything it does all that there is to be done.
+    if (synced && pool.size() == 0) leader_works();
   }
-  /// How long to wait: doubles with every change of the leader that brought no decision.
+  /// The leader does its work. Some time of that ends patience, and no single decision does: that
+  /// is no proof that the wait was worth it.
+  void leader_works() {
+    worked_until = now;
+    if (failures == 0 || now < patience_since + Time(settings.silence_timeout)) return;
+    failures -= 1;
+    patience_since = now;
+  }
+  /// For as long as a leader is waited for, since its regency began.
+  bool leader_has_worked() const {
+    return synced && worked_until >= regency_began + Time(settings.silence_timeout);
+  }
+  /// Whether this replica would soon have asked for another leader itself, for lack of patience: not
+  /// if the leader's connection ended, or if the others went on while this one was away.
+  bool has_waited_long() const {
+    if (!synced) return now + Time(settings.sync_timeout) / 2 >= sync_by;
+    const bool silent = view.leader(regency()) != me &&
+                        now >= heard_leader + Time(settings.silence_timeout) / 2;
+    return silent || (pool.size() != 0 && now >= progress_at + Time(settings.request_timeout) / 2);
+  }
+  /// How long to wait: doubles with every change of the leader that has failed itself, as the leader
+  /// that it brought was waited for in vain before it had worked for a while. One that had is
+  /// replaced without a longer wait.
   Time patient(milliseconds time) const {
     return Time(time) * (std::int64_t{1} << std::min(failures, 6u));
   }

@@ -77,13 +77,9 @@ void Core::Parts::hand_out(BatchPtr batch) {
   pool.decided(batch->requests);
   follow_clock(batch->time);
   leader_rate.decided(now, batch->requests.size(), pool.size() != 0);
-  if (synced && !catching_up) forgiven = 0;
-  // One decision is no proof that the wait was worth it, but some time of them is. No longer than
-  // without patience: else leaders that fail one after the other would each be waited for longer.
-  if (failures > 0 && synced && !catching_up &&
-      now >= patience_since + Time(settings.silence_timeout)) {
-    failures -= 1;
-    patience_since = now;
+  if (synced && !catching_up) {
+    forgiven = 0;
+    leader_works();
   }
   progress_at = now;
   say_again_every = settings.resend_interval;

@@ -56,12 +56,17 @@ void Core::Parts::follow_regencies() {
 
 // From here on this replica votes in no older regency: what it tells the new leader stays true.
 void Core::Parts::enter(Regency next) {
+  const bool was_good = leader_has_worked() && !SMR_MUTANT("doubles_always");
+  if (was_good) {
+    failures = 0;
+  } else if (has_waited_long() || SMR_MUTANT("doubles_always")) {
+    failures += 1;
+  }
   regencies.enter(next);
   if (!SMR_MUTANT("forget_regency")) persist(RegencyEntered{next, view.id});
   entry_durable = false;
   synced = false;
-  failures += 1;
-  sync_by = now + patient(settings.sync_timeout) / 2;
+  sync_by = now + patient(settings.sync_timeout) / (failures == 0 ? 1 : 2);
   stop_again = now + settings.resend_interval;
   bound.clear();
   fetching = std::nullopt;

@@ -161,6 +161,7 @@ struct Core::Parts : CoreData {
   void act_or_load(std::vector<Action>& wanted);
   void load(const CheckpointInfo& checkpoint);
   void regain_memory();
+  Time learner_interval();
   void tick_state();
   std::optional<Time> state_deadline() const;
   Position position() const { return {views, decided, history}; }

@@ -62,7 +62,7 @@ void Core::Parts::act_or_load(std::vector<Action>& wanted) {
 }
 
 void Core::Parts::handle(Sender from, const LogSuffix& m) {
-  auto batches = transfer.on_suffix(from.id, m, position(), *out);
+  auto batches = transfer.on_suffix(now, from.id, m, position(), *out);
   if (byzantine() && m.proof.instance > proof.instance && proves(m.proof)) use_proof(m.proof);
   for (std::size_t i = 0; i < batches.size(); ++i) {
     // The rest is asked for again when the service has come after, and a checkpoint is stable.
@@ -154,12 +154,20 @@ void Core::Parts::regain_memory() {
   if (fence->regency > regency()) enter(fence->regency);
 }
 
+// One that is no member yet has to be near when it becomes one: while the group goes on it asks
+// again soon, and else now and then.
+Time Core::Parts::learner_interval() {
+  const bool went_on = decided > std::exchange(asked_at, decided);
+  if (!voting) return settings.resend_interval;
+  return went_on ? Time(settings.resend_interval) / 4 : 10 * Time(settings.resend_interval);
+}
+
 void Core::Parts::tick_state() {
   checkpoints.tick(now, *out);
   views.tick(now, *out);
   transfer.tick(now, position(), *out);
   if (has_to_ask() && !transfer.active() && now >= ask_again) {
-    ask_again = now + settings.resend_interval * (voting ? 10 : 1);
+    ask_again = now + learner_interval();
     const auto fence = amnesia.fence(view);
     transfer.start(now, position(), fence ? fence->instance : 0, *out);
   }

@@ -33,7 +33,8 @@ std::optional<Binding> Core::Parts::check(const Sync& m) const {
 void Core::Parts::begin_regency(Binding binding) {
   synced = true;
   heard_leader = progress_at = now;
-  ready_by = now + patient(settings.sync_timeout);
+  // It may have to fetch what it missed: as long as after one change in vain, at least.
+  ready_by = now + std::max(patient(settings.sync_timeout), 2 * Time(settings.sync_timeout));
   say_again_at = now + say_again_every;
   leader_rate.begin(now, view.leader(regency()));
   for (const auto& [instance, digest] : binding.values) {
@@ -55,7 +56,7 @@ void Core::Parts::begin_regency(Binding binding) {
   }
   fill_until = binding.top;
   ticked_at = 0;
-  patience_since = now;
+  patience_since = regency_began = worked_until = now;
   // What is below is in a stable checkpoint: too few are left to vote on it, and they fetch it.
   next_instance = std::max(base + 1, instances.first());
   if (view.leader(regency()) == me) return;

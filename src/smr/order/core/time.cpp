@@ -48,7 +48,7 @@ void Core::Parts::forgive_own_lateness(Time time) {
 // The first step: timers begin, and what is known to be decided is executed again.
 void Core::Parts::start() {
   started = true;
-  heard_leader = progress_at = clock_at = now;
+  heard_leader = regency_began = worked_until = progress_at = clock_at = now;
   leader_rate.begin(now, view.leader(regency()));
   say_again_every = settings.resend_interval;
   say_again_at = now + say_again_every;

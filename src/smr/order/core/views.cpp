@@ -47,7 +47,7 @@ void Core::Parts::use_view() {
   repeated_at.assign(view.n(), Time{});
   lost.assign(view.n(), false);
   failures = 0;
-  heard_leader = now;
+  heard_leader = regency_began = worked_until = now;
   leader_rate.begin(now, view.leader(0));
   instances.drop_after(decided);
   refuse_reads();

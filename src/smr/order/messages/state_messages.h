@@ -111,11 +111,13 @@ struct Gone {
   Instance newest = 0;
   auto fields() { return std::tie(instance, newest); }
 };
-/// The decided batches from here on; with `digests_only` what they are, not what is in them.
+/// The decided batches from here on, of so many bytes, but one at least; with `digests_only` what
+/// they are, not what is in them.
 struct LogRequest {
   Instance from = 0;
   bool digests_only = false;
-  auto fields() { return std::tie(from, digests_only); }
+  std::uint32_t bytes = 4 << 20;
+  auto fields() { return std::tie(from, digests_only, bytes); }
 };
 /// As many as fit a message. The receiver believes them up to `proof` if the history agrees with
 /// it, and beyond where one_correct() replicas say the same digests.

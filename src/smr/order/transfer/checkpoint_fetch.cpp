@@ -1,6 +1,7 @@
 #include "smr/order/transfer/checkpoint_fetch.h"
 
 #include <algorithm>
+#include <set>
 
 #include "base/text.h"
 #include "smr/mutant.h"
@@ -10,31 +11,31 @@
 namespace piracema::smr {
 
 CheckpointFetch::CheckpointFetch(CheckpointProof proof, Sources sources,
-                                 std::optional<PartialCheckpoint> partial, Time resend_interval)
+                                 std::optional<PartialCheckpoint> partial, Pace& pace)
     : proof_(std::move(proof)),
       sources_(std::move(sources)),
       partial_(std::move(partial)),
-      resend_interval_(resend_interval) {}
+      pace_(pace) {}
 
 void CheckpointFetch::begin(Time now, std::vector<Action>& out) { ask(now, out); }
-
-Time CheckpointFetch::patience() const {
-  return 2 * resend_interval_ * (std::int64_t{1} << std::min(fruitless_, 6u));
-}
 
 void CheckpointFetch::ask(Time now, std::vector<Action>& out) {
   if (sources_.empty()) return;
   const Instance instance = proof_.checkpoint.instance;
   if (!has_manifest_) {
     if (manifest_asked_) return;
-    manifest_asked_ = Asked{sources_.next(), now + patience()};
+    manifest_asked_ = Asked{sources_.next(), now + pace_.patience(fruitless_)};
     out.emplace_back(Send{manifest_asked_->whom, message(ManifestRequest{instance}), false});
     return;
   }
-  for (std::uint32_t i = 0; i < here_.size() && asked_.size() < chunks_in_flight; ++i) {
+  while (next_ < here_.size() && here_[next_]) next_ += 1;
+  for (std::uint32_t i = next_;
+       i < here_.size() && asked_.size() < pace_.pieces(proof_.checkpoint.chunk_bytes); ++i) {
     if (here_[i] || asked_.count(i) != 0) continue;
     const ReplicaId whom = sources_.next();
-    asked_[i] = {whom, now + patience()};
+    asked_[i] = {whom, now + pace_.patience(fruitless_)};
+    const auto [question, is_new] = questions_.try_emplace(i, Question::asked(now, whom));
+    if (!is_new) question->second.again(now, whom);
     out.emplace_back(Send{whom, message(ChunkRequest{instance, i}), false});
   }
 }
@@ -74,12 +75,21 @@ void CheckpointFetch::on_chunk(Time now, ReplicaId from, const Chunk& chunk,
                                std::vector<Action>& out) {
   if (!has_manifest_ || chunk.instance != proof_.checkpoint.instance) return;
   if (chunk.chunk >= here_.size() || here_[chunk.chunk] || !sources_.has(from)) return;
+  const bool was_full = asked_.size() >= pace_.pieces(proof_.checkpoint.chunk_bytes);
   asked_.erase(chunk.chunk);
+  silent_.erase(from);
   if (digest_of(Bytes(*chunk.bytes)) != chunks_[chunk.chunk] && !SMR_MUTANT("unchecked_chunk")) {
     distrust(from, concat("a false piece ", chunk.chunk), out);
     return ask(now, out);
   }
   fruitless_ = 0;
+  if (const auto question = questions_.find(chunk.chunk); question != questions_.end()) {
+    pace_.answered(question->second.took(now, from), was_full);
+    questions_.erase(question);
+  }
+  // What was asked for while answers took long is waited for no longer than what is asked for now.
+  const Time latest = now + pace_.patience(fruitless_);
+  for (auto& [number, one] : asked_) one.until = std::min(one.until, latest);
   here_[chunk.chunk] = true;
   missing_ -= 1;
   out.emplace_back(StoreChunk{proof_.checkpoint, chunk.chunk, chunk.bytes});
@@ -103,18 +113,24 @@ PartialCheckpoint CheckpointFetch::partial() const {
   return partial;
 }
 
+// One of several that is gone, or withholds, is not asked for ever: each question to it costs time.
+void CheckpointFetch::waited_in_vain_for(ReplicaId who) {
+  if (++silent_[who] >= 3 && sources_.size() > 1) sources_.drop(who);
+}
+
 void CheckpointFetch::tick(Time now, std::vector<Action>& out) {
-  bool in_vain = false;
+  std::set<ReplicaId> in_vain;
   if (manifest_asked_ && now >= manifest_asked_->until) {
+    in_vain.insert(manifest_asked_->whom);
     manifest_asked_.reset();
-    in_vain = true;
   }
   for (auto one = asked_.begin(); one != asked_.end();) {
     const bool over = now >= one->second.until;
-    in_vain = in_vain || over;
+    if (over) in_vain.insert(one->second.whom);
     one = over ? asked_.erase(one) : std::next(one);
   }
-  if (!in_vain) return;
+  if (in_vain.empty()) return;
+  for (const ReplicaId who : in_vain) waited_in_vain_for(who);
   fruitless_ += 1;
   ask(now, out);
 }

@@ -7,21 +7,19 @@
 #include "base/clock.h"
 #include "smr/order/messages/actions.h"
 #include "smr/order/messages/sources.h"
+#include "smr/order/transfer/pace.h"
 #include "smr/order/transfer/partial_checkpoint.h"
 
 namespace piracema::smr {
-
-/// Pieces that are asked for at a time, of all sources together.
-constexpr std::size_t chunks_in_flight = 8;
 
 /// Brings one checkpoint here, piece by piece, from whoever has it. Each piece is compared with its
 /// digest and those with that of the checkpoint, which a quorum has signed: who sends something
 /// else is not asked again. Pieces of a former life of this replica are used if they fit. Pure.
 class CheckpointFetch {
  public:
-  /// The proof is good, and `sources` is not empty.
+  /// The proof is good, and `sources` is not empty. `pace` outlives it.
   CheckpointFetch(CheckpointProof proof, Sources sources, std::optional<PartialCheckpoint> partial,
-                  Time resend_interval);
+                  Pace& pace);
 
   void begin(Time now, std::vector<Action>& out);
   void on_manifest(Time now, ReplicaId from, const Manifest& manifest, std::vector<Action>& out);
@@ -36,6 +34,10 @@ class CheckpointFetch {
   const std::vector<Digest>& chunks() const { return chunks_; }
   /// What is here, to go on with.
   PartialCheckpoint partial() const;
+  /// Pieces that are here, once the manifest is.
+  std::uint32_t here() const {
+    return has_manifest_ ? static_cast<std::uint32_t>(here_.size()) - missing_ : 0;
+  }
   /// All pieces are stored.
   bool complete() const { return has_manifest_ && missing_ == 0; }
   /// Nobody is left to ask, or nothing has come for long: the others may have gone on.
@@ -44,16 +46,18 @@ class CheckpointFetch {
  private:
   void ask(Time now, std::vector<Action>& out);
   void distrust(ReplicaId who, const std::string& what, std::vector<Action>& out);
-  Time patience() const;
+  void waited_in_vain_for(ReplicaId who);
 
   const CheckpointProof proof_;
   Sources sources_;
   std::optional<PartialCheckpoint> partial_;
-  const Time resend_interval_;
+  Pace& pace_;
   bool has_manifest_ = false;
   std::vector<Digest> chunks_;
   std::vector<bool> here_;
   std::uint32_t missing_ = 0;
+  /// All below are here.
+  std::uint32_t next_ = 0;
   /// Asked for, and until when the answer is waited for.
   struct Asked {
     ReplicaId whom = 0;
@@ -61,6 +65,10 @@ class CheckpointFetch {
   };
   std::map<std::uint32_t, Asked> asked_;
   std::optional<Asked> manifest_asked_;
+  /// Of those that are not here: when they were asked for, and whom last.
+  std::map<std::uint32_t, Question> questions_;
+  /// Who has not answered, how often in a row.
+  std::map<ReplicaId, unsigned> silent_;
   /// Times that were waited for in vain since something came.
   unsigned fruitless_ = 0;
 };

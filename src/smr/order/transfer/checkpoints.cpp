@@ -220,6 +220,11 @@ void Checkpoints::fetched(Time now, ReplicaId by, Instance instance) {
   if (own_.contains(instance)) fetches_[by] = {instance, now};
 }
 
+void Checkpoints::follows(Time now, ReplicaId who, Instance decided) {
+  const auto behind = own_.upper_bound(decided);
+  if (behind != own_.begin()) fetched(now, who, std::prev(behind)->first);
+}
+
 bool Checkpoints::is_fetched(Instance instance) const {
   return std::any_of(fetches_.begin(), fetches_.end(), [&](const auto& one) {
     return one.second.instance == instance && now_ - one.second.asked < fetch_silence_max;

@@ -78,6 +78,9 @@ class Checkpoints {
   /// Somebody fetches the checkpoint at `instance`, or what follows it. At most one older than the
   /// stable one is kept for those who do, and for a bounded time (kept_from).
   void fetched(Time now, ReplicaId by, Instance instance);
+  /// Somebody who is at `decided` goes on by the batches behind that: those behind the last
+  /// checkpoint before it are kept likewise.
+  void follows(Time now, ReplicaId who, Instance decided);
   /// What follows this is needed: by whoever fetches an older checkpoint, or else after the stable
   /// one. 0 if none is stable.
   Instance kept_from() const;

@@ -214,6 +214,22 @@ TEST_CASE("a member that votes for thousands of checkpoints keeps a few, and pro
   CHECK(one.stable_at(10));
 }
 
+TEST_CASE("what follows on the last checkpoint before somebody is kept while it goes on by that") {
+  One one(FaultModel::crash);
+  one.take(10, "a");
+  one.vote(1, 10, "a");
+  one.checkpoints.follows(milliseconds(1), 2, 17);
+  CHECK(one.checkpoints.kept_from() == 10);
+  one.take(20, "b");
+  one.vote(1, 20, "b");
+  CHECK(one.checkpoints.kept_from() == 10);
+  // It has come nearer.
+  one.checkpoints.follows(milliseconds(2), 2, 25);
+  one.take(30, "c");
+  one.vote(1, 30, "c");
+  CHECK(one.checkpoints.kept_from() == 20);
+}
+
 TEST_CASE("after a transfer the checkpoint that was fetched is the stable one") {
   One one(FaultModel::byzantine);
   one.checkpoints.begin({10, some_digest("history"), 7, one.view, {}, 0}, one.out);

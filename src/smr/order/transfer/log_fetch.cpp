@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "smr/mutant.h"
+#include "smr/order/agreement/decided_log.h"
 #include "smr/order/messages/digest.h"
 
 namespace piracema::smr {
@@ -18,15 +19,23 @@ void LogFetch::forget_known(Instance decided) {
 
 LogRequest LogFetch::wanted(const Position& at) const {
   const bool liars = at.views.view().model == FaultModel::byzantine;
-  return {at.decided + 1, liars && known_.empty()};
+  const std::size_t bytes = std::min(pace_.bytes(), suffix_bytes_max);
+  return {at.decided + 1, liars && known_.empty(), static_cast<std::uint32_t>(bytes)};
 }
 
 void LogFetch::ask(Time now, const Position& at, std::vector<Action>& out) {
   forget_known(at.decided);
   if (sources_.empty()) return;
-  by_ = now + 2 * resend_interval_ * (std::int64_t{1} << std::min(fruitless_, 6u));
-  asked_ = wanted(at);
-  out.emplace_back(Send{sources_.next(), message(*asked_), false});
+  by_ = now + pace_.patience(fruitless_);
+  const LogRequest next = wanted(at);
+  const ReplicaId whom = sources_.next();
+  if (asked_ && asked_->from == next.from && asked_->digests_only == next.digests_only) {
+    question_.again(now, whom);
+  } else {
+    question_ = Question::asked(now, whom);
+  }
+  asked_ = next;
+  out.emplace_back(Send{whom, message(*asked_), false});
 }
 
 void LogFetch::go_on(Time now, const Position& at, std::vector<Action>& out) {
@@ -62,10 +71,16 @@ bool LogFetch::learn_digests(const LogSuffix& suffix, const Position& at) {
   return true;
 }
 
-std::vector<BatchPtr> LogFetch::on_suffix(ReplicaId from, const LogSuffix& suffix,
+std::vector<BatchPtr> LogFetch::on_suffix(Time now, ReplicaId from, const LogSuffix& suffix,
                                           const Position& at, std::vector<Action>& out) {
   std::vector<BatchPtr> learned;
   if (!sources_.has(from) || suffix.from != at.decided + 1) return learned;
+  if (asked_ && asked_->from == suffix.from) {
+    // It would have been more, if more had fitted.
+    std::size_t bytes = 0;
+    for (const BatchPtr& batch : suffix.batches) bytes += batch->encoded.size();
+    pace_.answered(question_.took(now, from), 2 * bytes >= asked_->bytes);
+  }
   forget_known(at.decided);
   const bool liars = at.views.view().model == FaultModel::byzantine;
   if (liars && known_.empty()) {

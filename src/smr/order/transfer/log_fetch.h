@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "smr/order/messages/actions.h"
 #include "smr/order/messages/sources.h"
+#include "smr/order/transfer/pace.h"
 #include "smr/order/views/reconfiguration.h"
 
 namespace piracema::smr {
@@ -23,15 +24,15 @@ struct Position {
 /// members have signed; then the batches, each compared with its digest, from anybody. Pure.
 class LogFetch {
  public:
-  LogFetch(Sources sources, Time resend_interval)
-      : sources_(std::move(sources)), resend_interval_(resend_interval) {}
+  /// `pace` outlives it.
+  LogFetch(Sources sources, Pace& pace) : sources_(std::move(sources)), pace_(pace) {}
 
   void begin(Time now, const Position& at, std::vector<Action>& out) { ask(now, at, out); }
   /// Batches that are decided for certain, from at.decided + 1 on. What does not fit is not
   /// believed, and who sent what is wrong not asked again. The caller makes them its own and then
   /// calls `go_on`.
-  std::vector<BatchPtr> on_suffix(ReplicaId from, const LogSuffix& suffix, const Position& at,
-                                  std::vector<Action>& out);
+  std::vector<BatchPtr> on_suffix(Time now, ReplicaId from, const LogSuffix& suffix,
+                                  const Position& at, std::vector<Action>& out);
   /// Asks for more, if what came was of use. What was of none, as when the service has to come
   /// after first, is asked for again later: an answer that comes twice must not be two questions.
   void go_on(Time now, const Position& at, std::vector<Action>& out);
@@ -50,12 +51,13 @@ class LogFetch {
   void forget_known(Instance decided);
 
   Sources sources_;
-  const Time resend_interval_;
+  Pace& pace_;
   /// Byzantine: digests that are proven, of known_from_ and those that follow.
   Instance known_from_ = 1;
   std::deque<Digest> known_;
   /// What was asked for last; none if the answer is known to be of no use.
   std::optional<LogRequest> asked_;
+  Question question_;
   std::optional<Time> by_;
   unsigned fruitless_ = 0;
 };

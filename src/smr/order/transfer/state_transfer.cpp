@@ -13,7 +13,8 @@ StateTransfer::StateTransfer(ReplicaId me, const Authenticator& auth, std::uint6
       auth_(auth),
       nonce_(nonce),
       partial_(std::move(partial)),
-      resend_interval_(resend_interval) {}
+      resend_interval_(resend_interval),
+      pace_(resend_interval) {}
 
 void StateTransfer::start(Time now, const Position& at, Instance silent_until,
                           std::vector<Action>& out) {
@@ -74,7 +75,7 @@ void StateTransfer::choose(Time now, const Position& at, std::vector<Action>& ou
   if (!have_log.empty()) {
     phase_ = Phase::log;
     log_began_ = at.decided;
-    log_.emplace(Sources(std::move(have_log)), resend_interval_);
+    log_.emplace(Sources(std::move(have_log)), pace_);
     log_->begin(now, at, out);
   } else if (best != nullptr) {
     fetch_checkpoint(now, *best, at, out);
@@ -95,10 +96,10 @@ void StateTransfer::give_up_log(Time now, const Position& at, std::vector<Action
   start(now, at, silent_until_, out);
 }
 
-std::vector<BatchPtr> StateTransfer::on_suffix(ReplicaId from, const LogSuffix& suffix,
+std::vector<BatchPtr> StateTransfer::on_suffix(Time now, ReplicaId from, const LogSuffix& suffix,
                                                const Position& at, std::vector<Action>& out) {
   if (phase_ != Phase::log) return {};
-  return log_->on_suffix(from, suffix, at, out);
+  return log_->on_suffix(now, from, suffix, at, out);
 }
 
 void StateTransfer::went_on(Time now, const Position& at, std::vector<Action>& out) {

@@ -33,8 +33,8 @@ class StateTransfer {
   void on_manifest(Time now, ReplicaId from, const Manifest& manifest, std::vector<Action>& out);
   void on_chunk(Time now, ReplicaId from, const Chunk& chunk, std::vector<Action>& out);
   /// As LogFetch::on_suffix: the caller makes the batches its own, then calls `went_on`.
-  std::vector<BatchPtr> on_suffix(ReplicaId from, const LogSuffix& suffix, const Position& at,
-                                  std::vector<Action>& out);
+  std::vector<BatchPtr> on_suffix(Time now, ReplicaId from, const LogSuffix& suffix,
+                                  const Position& at, std::vector<Action>& out);
   /// Whoever was asked does not have it any more.
   void on_gone(Time now, ReplicaId from, const Gone& gone, const Position& at,
                std::vector<Action>& out);
@@ -53,6 +53,12 @@ class StateTransfer {
   void tick(Time now, const Position& at, std::vector<Action>& out);
   std::optional<Time> next_deadline() const;
 
+  /// Of the checkpoint that it fetches, in pieces; 0 of 0 if it fetches none.
+  struct Fetched {
+    std::uint32_t pieces = 0, of = 0;
+  };
+  Fetched fetched() const;
+
  private:
   enum class Phase { idle, asking, checkpoint, loading, log };
 
@@ -69,6 +75,8 @@ class StateTransfer {
   std::uint64_t nonce_;
   std::optional<PartialCheckpoint> partial_;
   const Time resend_interval_;
+  /// What was learned of the ways to others stays, whatever is fetched next.
+  Pace pace_;
   Phase phase_ = Phase::idle;
   Instance silent_until_ = 0;
   std::map<ReplicaId, StateOffer> offers_;

@@ -18,7 +18,7 @@ void StateTransfer::fetch_checkpoint(Time now, const CheckpointProof& proof, con
       Note{false, concat("fetching the checkpoint at ", proof.checkpoint.instance, " (",
                          proof.checkpoint.bytes, " bytes): this replica is at ", at.decided)});
   phase_ = Phase::checkpoint;
-  checkpoint_.emplace(proof, Sources(std::move(have)), partial_, resend_interval_);
+  checkpoint_.emplace(proof, Sources(std::move(have)), partial_, pace_);
   checkpoint_->begin(now, out);
 }
 
@@ -34,6 +34,11 @@ void StateTransfer::on_chunk(Time now, ReplicaId from, const Chunk& chunk,
   if (phase_ != Phase::checkpoint) return;
   checkpoint_->on_chunk(now, from, chunk, out);
   load_if_complete(out);
+}
+
+StateTransfer::Fetched StateTransfer::fetched() const {
+  if (!checkpoint_) return {};
+  return {checkpoint_->here(), checkpoint_->proof().checkpoint.chunk_count};
 }
 
 void StateTransfer::load_if_complete(std::vector<Action>& out) {

@@ -136,7 +136,7 @@ struct Laggard {
     } else if (const auto* chunk = std::get_if<Chunk>(&m)) {
       transfer.on_chunk(now, from, *chunk, out);
     } else if (const auto* suffix = std::get_if<LogSuffix>(&m)) {
-      for (const BatchPtr& batch : transfer.on_suffix(from, *suffix, at(), out)) {
+      for (const BatchPtr& batch : transfer.on_suffix(now, from, *suffix, at(), out)) {
         decided += 1;
         REQUIRE(decided <= others.end());
         CHECK(batch->digest == others.batches[decided - 1]->digest);
