@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "control/coordinator.h"
+#include "control/coordinator/coordinator.h"
 #include "observe/status/job_status.h"
 #include "observe/status/tally.h"
 

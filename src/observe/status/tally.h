@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "control/coordinator.h"
+#include "control/coordinator/coordinator.h"
 #include "control/coordinator_job.h"
 #include "control/messages/control.h"
 #include "observe/status/report.h"
