@@ -5,6 +5,7 @@
 
 #include <piracema/piracema.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
@@ -25,7 +26,7 @@ struct Account {
   std::int64_t purchases = 0, cents = 0;
 };
 
-Purchase read(const std::string& line) {
+Purchase purchase_of(const std::string& line) {
   const std::size_t space = std::min(line.find(' '), line.size());
   return {line.substr(0, space), std::atoll(line.c_str() + space)};
 }
@@ -51,7 +52,7 @@ int main(int argc, char** argv) {
     return 2;
   }
   const auto replicas = static_cast<std::uint32_t>(argc > 2 ? std::atoi(argv[2]) : 2);
-  return run(pipeline(source("lines", FileLines{argv[1]}), farm("read", 2, read),
+  return run(pipeline(source("lines", FileLines{argv[1]}), farm("read", 2, purchase_of),
                       farm("spend", replicas, Spend{}).by_key([](const Purchase& bought) {
                         return bought.customer;
                       }),

@@ -197,7 +197,7 @@ TEST_CASE("a store whose directory is gone says so") {
   CHECK(found.error().code == Errc::io);
   CHECK(found.error().message ==
         fixture.store.path() + ": cannot open directory: No such file or directory");
-  CHECK(fixture.store.put(1, 0, {}).error().message ==
+  CHECK(fixture.store.put(1, 0, Bytes()).error().message ==
         fixture.store.path() + "/000000000001: cannot make directory: No such file or directory");
 }
 

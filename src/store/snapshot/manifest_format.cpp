@@ -165,6 +165,12 @@ Manifest decode(Bytes in, SnapshotId snapshot) {
   manifest.job = hex(content, "job");
   if (version >= 2) manifest.layouts = layouts_of(content);
   if (version >= 3) manifest.nodes = nodes_of(content);
+  // The version is not a part of the checksum, and a bit of it may have flipped.
+  for (const auto& [name, since] : {std::pair("layouts", 2u), std::pair("nodes", 3u)}) {
+    if (version < since && content.contains(name)) {
+      throw Wrong(concat("want no \"", name, "\" in version ", version, ", found some"));
+    }
+  }
   manifest.created = number<std::uint64_t>(content, "created");
   const json& finished = member(content, "finished");
   if (!finished.is_boolean()) throw Wrong("want \"finished\" as true or false");
