@@ -21,7 +21,7 @@ PUBLIC = {
     "base": ["bytes", "detail/restored", "error"],
     "wire": ["batch", "codec", "key"],
     "smr": ["smr"],
-    "flow": ["blocks", "detail", "graph", "groups", "operator", "poll", "sequence"],
+    "flow": ["blocks", "detail", "graph", "groups", "keyed_state", "operator", "poll", "sequence"],
     "connect": ["detail/file_share", "detail/journal", "detail/output_file", "detail/own_fd",
                 "detail/readiness", "directory", "files", "pipe", "socket"],
     "cluster": ["detail/operator_stages", "operators", "piracema", "run"],

@@ -148,6 +148,12 @@ class [[nodiscard]] BuildingBlock {
 
 namespace detail {
 
+template <class In>
+constexpr void check_keyed() {
+  static_assert(!IsUnkeyed<In>::value,
+                "a node or sink with a state for each key says what the key is: .by_key(key_of)");
+}
+
 template <class T>
 struct ChoosesOf {
   static constexpr bool value = false;
@@ -184,7 +190,7 @@ BuildingBlock<In, Out, Back> block_of(NodeShape node, F code, std::vector<bool> 
   node.fusible = true;
   node.outputs = static_cast<std::uint32_t>(chooses.size());
   MakeOperator make;
-  if constexpr (check_copied<F>() && !any_unknown<In, Out>) {
+  if constexpr (check_copied<F>() && !any_unknown<In, Out> && !IsUnkeyed<In>::value) {
     make = [code = std::move(code)] { return std::make_unique<Op>(code); };
   }
   return {assemble(std::move(node), std::move(make), std::move(chooses))};
@@ -192,7 +198,7 @@ BuildingBlock<In, Out, Back> block_of(NodeShape node, F code, std::vector<bool> 
 
 /// What one block gives is what the next one takes; true as well where another mistake is told.
 template <class Given, class Taken>
-inline constexpr bool fits =
+inline constexpr bool fits = IsUnkeyed<Taken>::value ||
     std::is_same_v<Given, Taken> || std::is_void_v<Given> || std::is_void_v<Taken> ||
     std::is_pointer_v<Given> || any_unknown<Given, Taken>;
 
@@ -213,6 +219,55 @@ struct TogetherOf<Only> {
 
 }  // namespace detail
 
+/// A node or sink whose code has a state for each key: `by_key` makes a block of it.
+template <class F, class In, class Out>
+class [[nodiscard]] KeyedBlock : public BuildingBlock<detail::Unkeyed<In>, Out, In> {
+  using Base = BuildingBlock<detail::Unkeyed<In>, Out, In>;
+  using State = typename detail::NodeTypes<F>::State;
+
+ public:
+  KeyedBlock(Base block, F code) : Base(std::move(block)), code_(std::move(code)) {}
+
+  KeyedBlock ordered() && { return {std::move(*this).Base::ordered(), std::move(code_)}; }
+  KeyedBlock replicas(std::uint32_t count) && {
+    return {std::move(*this).Base::replicas(count), std::move(code_)};
+  }
+  KeyedBlock cost(std::chrono::nanoseconds each) && {
+    return {std::move(*this).Base::cost(each), std::move(code_)};
+  }
+  KeyedBlock batch(BatchLimits limits) && {
+    return {std::move(*this).Base::batch(limits), std::move(code_)};
+  }
+
+  /// See BuildingBlock::by_key. Each key has a state of its own, which the runtime keeps.
+  template <class KeyOf>
+  BuildingBlock<In, Out, In> by_key(KeyOf key_of, std::uint32_t groups = key_groups_default) && {
+    using Keys = detail::Keyed<F, In, KeyOf>;
+    using Op = std::conditional_t<std::is_void_v<Out>, detail::BlockSink<F, In, Keys>,
+                                  detail::BlockNode<F, In, Out, Keys>>;
+    if constexpr (std::is_copy_constructible_v<F> && detail::check_state<State>()) {
+      this->parts.graph.code = {
+          [code = code_, key_of] { return std::make_unique<Op>(code, key_of); }};
+    }
+    return BuildingBlock<In, Out, In>{std::move(this->parts)}.by_key(std::move(key_of), groups);
+  }
+
+ private:
+  F code_;
+};
+
+namespace detail {
+template <class In, class Out, class F>
+auto keyed_block_of(NodeShape node, F code, std::vector<bool> chooses) {
+  static_assert(!TakesBack<F>, "code with a state for each key cannot be the beginning of a cycle");
+  look_at<typename NodeTypes<F>::State>();
+  node.keyed = true;
+  auto block = block_of<Unkeyed<In>, Out, In, Operator>(std::move(node), code, std::move(chooses));
+  block.parts.graph.shape.nodes.back().input = name_of_type<In>();
+  return KeyedBlock<F, In, Out>(std::move(block), std::move(code));
+}
+}  // namespace detail
+
 /// Where a stream begins. `code()` returns the next item, `std::nullopt` at the end; or a `Poll`
 /// if it may have nothing yet.
 template <class F>
@@ -227,15 +282,27 @@ auto source(std::string name, F code) {
 /// `code` is `Out(const In&)`, `std::optional<Out>(const In&)`, which may leave items out, or
 /// `void(const In&, Emit<Out>&)`, which emits any number. With several `Emit<…>&` it has as many
 /// outputs; `EmitTo<Out>&` instead of `Emit<Out>&` lets it choose who gets an item.
+///
+/// With a `V&` behind the item, as in `void(const In&, V&, Emit<Out>&)` or `Out(const In&, V&)`, it
+/// has a state for each key, `V{}` at first, which the runtime keeps and saves: say
+/// `.by_key(key_of)`. With `KeyedState<V>&` instead it may look only, and let keys go. After the last
+/// item `finish(const Key&, V&, Emit<Out>&)` is called for every key, in an order that depends on
+/// the keys alone; and `finish(Emit<Out>&)` then.
 template <class F>
 auto farm(std::string name, std::uint32_t replicas, F code) {
   using In = detail::NodeInput<F>;
   using Out = detail::NodeOutput<F>;
   detail::look_at<F, In>();
   engine::NodeShape node{.name = std::move(name), .replicas = replicas};
-  if constexpr (detail::TakesBack<F>) node.inputs = 2;
-  return detail::block_of<In, Out, typename detail::BackOf<F>::type, detail::BlockNode<F, In, Out>>(
-      std::move(node), std::move(code), detail::chooses_of<F>());
+  if constexpr (detail::NodeTypes<F>::keyed) {
+    return detail::keyed_block_of<In, Out>(std::move(node), std::move(code),
+                                           detail::chooses_of<F>());
+  } else {
+    if constexpr (detail::TakesBack<F>) node.inputs = 2;
+    return detail::block_of<In, Out, typename detail::BackOf<F>::type,
+                            detail::BlockNode<F, In, Out>>(std::move(node), std::move(code),
+                                                           detail::chooses_of<F>());
+  }
 }
 
 /// One step between two others; `code` as in a farm.
@@ -244,13 +311,19 @@ auto node(std::string name, F code) {
   return farm(std::move(name), 1, std::move(code));
 }
 
-/// Where a stream ends. `code` is `void(const In&)`.
+/// Where a stream ends. `code` is `void(const In&)`; with a state for each key, as in a farm,
+/// `void(const In&, V&)`.
 template <class F>
 auto sink(std::string name, F code) {
   using In = detail::NodeInput<F>;
   detail::look_at<F, In>();
-  return detail::block_of<In, void, In, detail::BlockSink<F, In>>(
-      {.name = std::move(name), .role = engine::Role::sink}, std::move(code));
+  engine::NodeShape node{.name = std::move(name), .role = engine::Role::sink};
+  if constexpr (detail::NodeTypes<F>::keyed) {
+    return detail::keyed_block_of<In, void>(std::move(node), std::move(code), {false});
+  } else {
+    return detail::block_of<In, void, In, detail::BlockSink<F, In>>(std::move(node),
+                                                                    std::move(code));
+  }
 }
 
 template <class In, class Out, class Back>
@@ -266,6 +339,7 @@ auto pipeline(BuildingBlock<In, Middle, Back> first, BuildingBlock<Middle2, Out,
                 "nothing can follow a sink or come before a source");
   static_assert(detail::fits<Middle, Middle2>,
                 "a block gives items of another type than the next one takes");
+  detail::check_keyed<Middle2>();
   BuildingBlock<In, Out, Back> both{detail::join(std::move(first.parts), std::move(second.parts))};
   return pipeline(std::move(both), std::move(rest)...);
 }
@@ -277,6 +351,7 @@ auto combine(BuildingBlock<In, Middle, Back> first, BuildingBlock<Middle2, Out, 
              Rest... rest) {
   static_assert(detail::fits<Middle, Middle2>,
                 "a block gives items of another type than the next one takes");
+  detail::check_keyed<Middle2>();
   BuildingBlock<In, Out, Back> both{
       detail::join(std::move(first.parts), std::move(second.parts), true)};
   if constexpr (sizeof...(rest) == 0) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <piracema/batch.h>
+#include <piracema/detail/keyed_states.h>
 #include <piracema/key.h>
 
 #include <atomic>
@@ -298,6 +299,10 @@ class Operator {
   virtual void load(Bytes in) {
     if (!in.empty()) detail::left_over(in.size(), in.size());
   }
+
+  /// The states that it has for the keys of its items, which are saved and loaded beside the other;
+  /// null if it has none. Always the same.
+  virtual KeyedStates* keyed_states() { return nullptr; }
 
   /// What `save` writes is made of (detail/state_layout.h), so that a snapshot of a program whose
   /// state had another type is known; empty: nobody knows. Called on an object of its own that is

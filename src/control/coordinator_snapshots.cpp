@@ -59,7 +59,7 @@ void Coordinator::begin_round(SnapshotRound::Purpose purpose) {
 
 void Coordinator::trigger(const std::vector<ReplicaId>& replicas) {
   for (const auto& [slot, hosted] : job_->by_slot(replicas)) {
-    send(slot, runtime::Trigger{epoch_, round_->id(), hosted});
+    send(slot, runtime::Trigger{epoch_, round_->id(), hosted, restore_.value_or(0)});
   }
 }
 

@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 #include "control/coordinator.h"
+#include "state/redistribution.h"
 
 namespace piracema::cluster {
 
@@ -51,7 +52,8 @@ void Coordinator::hear(Slot, const runtime::Saved& saved) {
   emitted = std::max(emitted, saved.emitted);
   if (!round_->complete()) return;
   round_->set_committing();
-  act(CommitSnapshot{round_->manifest(job_->graph, job_->layouts_by_node())});
+  act(CommitSnapshot{
+      round_->manifest(job_->graph, job_->layouts_by_node(), state::nodes_of(job_->shape))});
 }
 
 void Coordinator::hear(Slot, const runtime::SaveFailed& failed) {

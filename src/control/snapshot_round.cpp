@@ -1,5 +1,6 @@
 #include "control/snapshot_round.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/ensure.h"
@@ -9,18 +10,24 @@ namespace piracema::cluster {
 void SnapshotRound::saved(const runtime::Saved& part) {
   ENSURE(part.replica < parts_.size());
   if (has(part.replica)) return;
-  parts_[part.replica] = {part.replica, part.bytes, part.checksum};
+  std::vector<store::PartFile> files;
+  for (const runtime::StateFile& file : part.files) files.push_back({file.snapshot, file.replica});
+  std::sort(files.begin(), files.end());
+  files.erase(std::unique(files.begin(), files.end()), files.end());
+  parts_[part.replica] = {part.replica, part.bytes, part.checksum, part.indexed, std::move(files)};
   count_ += 1;
   emitted_ += part.emitted;
 }
 
 store::Manifest SnapshotRound::manifest(std::string job,
-                                        std::map<std::string, std::string> layouts) const {
+                                        std::map<std::string, std::string> layouts,
+                                        std::vector<store::NodeParts> nodes) const {
   ENSURE(complete());
   store::Manifest manifest{.snapshot = id_,
                            .epoch = epoch_,
                            .job = std::move(job),
                            .layouts = std::move(layouts),
+                           .nodes = std::move(nodes),
                            .finished = purpose_ == Purpose::final};
   for (const auto& part : parts_) manifest.parts.push_back(*part);
   return manifest;

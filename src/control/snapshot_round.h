@@ -40,8 +40,9 @@ class SnapshotRound {
   bool committing() const { return committing_; }
   void set_committing() { committing_ = true; }
 
-  /// `job` is the encoded graph, `layouts` those of its nodes. The round is complete.
-  store::Manifest manifest(std::string job, std::map<std::string, std::string> layouts = {}) const;
+  /// `job` is the encoded graph, `layouts` those of its nodes, `nodes` their numbers. The round is complete.
+  store::Manifest manifest(std::string job, std::map<std::string, std::string> layouts = {},
+                           std::vector<store::NodeParts> nodes = {}) const;
   std::uint64_t bytes() const;
   /// Items that the sources have sent since the last Deploy, up to the barrier.
   std::uint64_t emitted() const { return emitted_; }

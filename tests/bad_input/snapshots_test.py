@@ -95,8 +95,8 @@ class Snapshots(BadInput):
     def test_snapshots_of_another_version_are_refused(self):
         self.stopped_job()
         for path in self.manifests():
-            path.write_text(path.read_text().replace('"version": 2', '"version": 3'))
-        says = "this program reads versions 1 to 2 of the format, found 3"
+            path.write_text(path.read_text().replace('"version": 3', '"version": 4'))
+        says = "this program reads versions 1 to 3 of the format, found 4"
         before = self.content()
         self.check_refused(3, says, *self.resume())
         self.check_refused(3, says, *self.job("--snapshots", "s"))

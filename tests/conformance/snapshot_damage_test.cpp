@@ -152,8 +152,8 @@ TEST_CASE("another version of the format says which one was found") {
   SUBCASE("in a manifest") {
     file = fixture.manifest(1);
     text = contents(file);
-    text.replace(text.find("\"version\": 2"), 12, "\"version\": 3");
-    says = "versions 1 to 2 of the format, found 3";
+    text.replace(text.find("\"version\": 3"), 12, "\"version\": 4");
+    says = "versions 1 to 3 of the format, found 4";
   }
   SUBCASE("in a part") {
     file = fixture.part(1, 0);
@@ -197,7 +197,7 @@ TEST_CASE("a store whose directory is gone says so") {
   CHECK(found.error().code == Errc::io);
   CHECK(found.error().message ==
         fixture.store.path() + ": cannot open directory: No such file or directory");
-  CHECK(fixture.store.put(1, 0, {}).error().message ==
+  CHECK(fixture.store.put(1, 0, Bytes()).error().message ==
         fixture.store.path() + "/000000000001: cannot make directory: No such file or directory");
 }
 

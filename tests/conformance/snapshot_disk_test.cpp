@@ -87,7 +87,7 @@ TEST_CASE("a disk that becomes read-only fails what writes, and is still read") 
       return "not permitted";
     }
     std::string reasons;
-    for (const auto& error : {(*store)->put(3, 0, {}).error(), (*store)->commit(*second).error(),
+    for (const auto& error : {(*store)->put(3, 0, Bytes()).error(), (*store)->commit(*second).error(),
                               (*store)->drop(1).error(), (*store)->lock().error(),
                               open_directory_store(scratch.path() + "/e", true).error()}) {
       if (error.code != Errc::io || !contains(error.message, scratch.path())) return "wrong error";

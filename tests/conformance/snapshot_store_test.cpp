@@ -27,7 +27,7 @@ TEST_CASE_TEMPLATE("an empty state and one of a few megabytes read back", Fixtur
   std::string large(5'000'000, 0);
   Random random(1);
   for (char& c : large) c = static_cast<char>(random.next());
-  const auto empty_part = store.put(1, 0, {});
+  const auto empty_part = store.put(1, 0, Bytes());
   const auto large_part = store.put(1, 1, as_bytes(large));
   REQUIRE(empty_part);
   REQUIRE(large_part);

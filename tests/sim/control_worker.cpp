@@ -248,7 +248,7 @@ class ControlWorker final : public SimWorker {
     Time takes = host_.scheduler().between(microseconds(100), milliseconds(20));
     if (host_.scheduler().random().chance(0.02)) takes = milliseconds(1'000);
     host_.after(takes, [this, epoch = deploy_.epoch, id, snapshot, state] {
-      const auto part = host_.store().put(snapshot, id, state);
+      const auto part = host_.store().put(snapshot, id, Bytes(state));
       if (part) {
         host_.say(runtime::Saved{epoch, snapshot, id, part->bytes, part->checksum});
       } else {

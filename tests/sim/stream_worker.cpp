@@ -60,9 +60,9 @@ class ReplicaActor final : public runtime::Port {
       wake();
     }
   }
-  void trigger(Epoch epoch, SnapshotId snapshot) {
+  void trigger(Epoch epoch, SnapshotId snapshot, SnapshotId complete) {
     if (epoch != epoch_ || !replica_) return;
-    replica_->trigger(snapshot);
+    replica_->trigger(snapshot, complete);
     wake();
   }
   void commit(Epoch epoch, SnapshotId snapshot) {
@@ -106,12 +106,9 @@ class ReplicaActor final : public runtime::Port {
       if (deploy.placement[other] == deploy.placement[self_]) beginning.neighbours.insert(other);
     }
     if (!deploy.restore) return beginning;
-    auto manifest = owner_.host().store().manifest(*deploy.restore);
-    if (!manifest) return manifest.error();
-    auto state = owner_.host().store().get(*deploy.restore, manifest->parts.at(self_));
-    if (!state) return state.error();
-    beginning.state = *std::move(state);
-    beginning.snapshot = *deploy.restore;
+    auto read =
+        beginning.restore(owner_.host().store(), *deploy.restore, graph_.shape, plan_);
+    if (!read) return read.error();
     return beginning;
   }
 
@@ -151,12 +148,16 @@ class ReplicaActor final : public runtime::Port {
   void send(ReplicaId to, runtime::Packet packet) override {
     owner_.route(epoch_, self_, to, std::move(packet));
   }
-  void save(SnapshotId snapshot, Buffer state) override {
+  void save(SnapshotId snapshot, store::PartContent content) override {
     const Time takes = between(microseconds(100), milliseconds(20));
-    owner_.host().after(takes, [this, epoch = epoch_, snapshot, state = std::move(state)] {
-      const auto part = owner_.host().store().put(snapshot, self_, state);
+    owner_.host().after(takes, [this, epoch = epoch_, snapshot, content = std::move(content)] {
+      const auto part = owner_.host().store().put(snapshot, self_, content);
       if (part) {
-        say(runtime::Saved{epoch, snapshot, self_, part->bytes, part->checksum});
+        runtime::Saved saved{epoch, snapshot, self_, part->bytes, part->checksum, 0, part->indexed};
+        for (const store::PartFile& file : part->files) {
+          saved.files.push_back({file.snapshot, file.replica});
+        }
+        say(std::move(saved));
       } else {
         say(runtime::SaveFailed{epoch, snapshot, self_, part.error().message});
       }
@@ -213,7 +214,7 @@ class StreamWorker final : public SimWorker, public Owner {
       begin(*deploy);
     } else if (const auto* trigger = std::get_if<runtime::Trigger>(&message)) {
       for (const ReplicaId id : trigger->replicas) {
-        replicas_.at(id)->trigger(trigger->epoch, trigger->snapshot);
+        replicas_.at(id)->trigger(trigger->epoch, trigger->snapshot, trigger->complete);
       }
     } else if (const auto* commit = std::get_if<runtime::Commit>(&message)) {
       for (const ReplicaId id : commit->replicas) {

@@ -5,6 +5,7 @@
 #include <ctime>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "base/text.h"
@@ -26,6 +27,17 @@ std::uint64_t bytes_of(const store::Manifest& manifest) {
   std::uint64_t sum = 0;
   for (const store::Part& part : manifest.parts) sum += part.bytes;
   return sum;
+}
+
+// Snapshots in whose files states lie that have not changed since.
+std::set<SnapshotId> needed_by(const store::Manifest& manifest) {
+  std::set<SnapshotId> needed;
+  for (const store::Part& part : manifest.parts) {
+    for (const store::PartFile& file : part.files) {
+      if (file.snapshot != manifest.snapshot) needed.insert(file.snapshot);
+    }
+  }
+  return needed;
 }
 
 Row row_of(store::DirectoryStore& store, SnapshotId snapshot, bool verify) {
@@ -68,6 +80,10 @@ std::string as_table(const std::vector<Row>& rows, const std::string& directory)
                    manifest ? human_bytes(static_cast<double>(bytes_of(*manifest))) : "-");
     out += row.state;
     if (!row.why.empty()) out += concat(" (", row.why, ")");
+    const auto needed = manifest ? needed_by(*manifest) : std::set<SnapshotId>();
+    for (const SnapshotId other : needed) {
+      out += concat(other == *needed.begin() ? ", needs states saved in " : ", ", other);
+    }
     out += '\n';
   }
   return out;
@@ -83,6 +99,7 @@ std::string as_json(const std::vector<Row>& rows, const std::string& directory) 
       entry["epoch"] = row.manifest->epoch;
       entry["replicas"] = row.manifest->parts.size();
       entry["bytes"] = bytes_of(*row.manifest);
+      entry["needs"] = needed_by(*row.manifest);
     } else {
       entry["error"] = row.why;
     }

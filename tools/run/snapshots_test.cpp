@@ -84,7 +84,8 @@ TEST_CASE("the list is JSON on request") {
                                   {"taken", "2023-11-14T22:13:21Z"},
                                   {"epoch", 1},
                                   {"replicas", 2},
-                                  {"bytes", 14}});
+                                  {"bytes", 14},
+                                  {"needs", nlohmann::json::array()}});
   CHECK(list[1]["state"] == "damaged");
   CHECK(contains(list[1]["error"].get<std::string>(), "000000000002/manifest.json: want JSON"));
   CHECK(list[2]["state"] == "finished");
@@ -115,22 +116,22 @@ TEST_CASE("what is no snapshot directory gets one line and exit code 3") {
 
 TEST_CASE("a directory of another version gets one line and exit code 3, a single one does not") {
   const Job job;
-  const auto make_version_3 = [&](SnapshotId snapshot) {
+  const auto make_version_4 = [&](SnapshotId snapshot) {
     std::string text = testing::contents(job.file(snapshot, "manifest.json"));
-    text.replace(text.find("\"version\": 2"), 12, "\"version\": 3");
+    text.replace(text.find("\"version\": 3"), 12, "\"version\": 4");
     testing::overwrite(job.file(snapshot, "manifest.json"), text);
   };
-  make_version_3(1);
-  make_version_3(2);
+  make_version_4(1);
+  make_version_4(2);
   const Answer mixed = describe_snapshots(job.directory, true, false);
   CHECK(mixed.code == 1);
   CHECK(contains(mixed.out, "other version (" + job.directory));
 
-  make_version_3(3);
+  make_version_4(3);
   const Answer answer = describe_snapshots(job.directory, false, false);
   CHECK(answer.code == 3);
   CHECK(answer.error ==
-        job.file(3, "manifest.json") + ": this program reads versions 1 to 2 of the format, found 3");
+        job.file(3, "manifest.json") + ": this program reads versions 1 to 3 of the format, found 4");
 }
 
 TEST_CASE("a date that no calendar has does not stop the list") {

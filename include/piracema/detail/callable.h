@@ -1,5 +1,6 @@
 #pragma once
 
+#include <piracema/keyed_state.h>
 #include <piracema/operator.h>
 #include <piracema/poll.h>
 
@@ -197,11 +198,39 @@ struct SourceItemOf {
 template <class F>
 using SourceItem = typename SourceItemOf<F>::type;
 
-/// Of the arguments of a node's code: the first is the item, the others are for what comes of it.
+/// Stands for `In` where a block with a state for each key does not know yet what the key is.
+template <class In>
+struct Unkeyed {};
+template <class T>
+struct IsUnkeyed : std::false_type {};
+template <class In>
+struct IsUnkeyed<Unkeyed<In>> : std::true_type {};
+
+/// What an argument of a node's code is of the state of the item's key: `V&`, or `KeyedState<V>&`.
+template <class A>
+struct StateOf {
+  using type = void;
+  static constexpr bool edits = false;
+};
+template <class A>
+requires(!std::is_const_v<A> &&
+         std::is_void_v<typename EmitOf<std::remove_volatile_t<A>>::type>) struct StateOf<A&> {
+  using type = A;
+  static constexpr bool edits = true;
+};
+template <class V>
+struct StateOf<KeyedState<V>&> {
+  using type = V;
+  static constexpr bool edits = false;
+};
+
+/// Of the arguments of a node's code: the first is the item, one behind it may be the state of its
+/// key, the others are for what comes of it.
 template <class S>
 struct ArgumentsOf;
 template <class R, class Item, class... E>
 struct ArgumentsOf<Signature<R, Item, E...>> {
+  using State = void;
   using In = std::decay_t<Item>;
   static constexpr bool right = (!std::is_void_v<typename EmitOf<std::decay_t<E>>::type> && ...);
   using Emits = std::tuple<std::decay_t<E>...>;
@@ -210,8 +239,15 @@ struct ArgumentsOf<Signature<R, Item, E...>> {
       std::tuple_element_t<0, std::tuple<typename EmitOf<std::decay_t<E>>::type..., void>>,
       Outs<typename EmitOf<std::decay_t<E>>::type...>>;
 };
+template <class R, class Item, class S, class... E>
+requires(!std::is_void_v<typename StateOf<S>::type>) struct ArgumentsOf<Signature<R, Item, S, E...>>
+    : ArgumentsOf<Signature<R, Item, E...>> {
+  using State = typename StateOf<S>::type;
+  static constexpr bool edits_state = StateOf<S>::edits;
+};
 template <class R>
 struct ArgumentsOf<Signature<R>> {
+  using State = void;
   using In = Unknown;
   static constexpr bool right = false;
   using Emits = std::tuple<>;
@@ -223,14 +259,17 @@ struct NodeTypes {
   using S = SignatureOf<F>;
   using Arguments = ArgumentsOf<S>;
   using Optional = typename OptionalOf<typename S::Result>::type;
-  static constexpr bool emits = S::count >= 2;
+  using State = typename Arguments::State;
+  static constexpr bool keyed = !std::is_void_v<State>;
+  static constexpr bool emits = S::count >= (keyed ? 3 : 2);
   static constexpr bool may_drop = !emits && !std::is_void_v<Optional>;
   using First = typename S::template Arg<0>;
   static constexpr bool changes =
       std::is_lvalue_reference_v<First> && !std::is_const_v<std::remove_reference_t<First>>;
   static constexpr bool right = Arguments::right && !changes;
   static_assert(Arguments::right,
-                "the code of a node takes an item, and an Emit<Out>& if it likes");
+                "the code of a node takes an item, and an Emit<Out>& if it likes; by key a `V&` "
+                "between them is the state of the key");
   static_assert(!changes || any_unknown<typename S::Result>,
                 "the code of a node or a sink takes its item by `const In&` or `In`, not by `In&`");
   /// Emit or EmitTo, one for each output.
@@ -283,6 +322,8 @@ struct JoinTypes {
   using L = typename Of<F, has_both>::L;
   using R = typename Of<F, has_both>::R;
   static constexpr bool right = has_both && L::right && R::right &&
+                                std::is_void_v<typename L::State> &&
+                                std::is_void_v<typename R::State> &&
                                 std::tuple_size_v<typename L::Emits> != 0 &&
                                 std::is_same_v<typename L::Emits, typename R::Emits>;
   static_assert(right || !has_both,
@@ -351,6 +392,14 @@ std::string unsaved_because() {
     return "its captures and members can change and are not saved: give what changes a class with "
            "`serialize`";
   }
+}
+
+template <class V>
+constexpr bool check_state() {
+  static_assert(std::is_default_constructible_v<V> && std::is_move_constructible_v<V>,
+                "the state of a key begins as V{} and is moved: give it a default constructor, and "
+                "one that moves");
+  return std::is_default_constructible_v<V> && std::is_move_constructible_v<V>;
 }
 
 /// Every replica has its own code.

@@ -2,6 +2,7 @@
 
 #include <piracema/detail/assembly.h>
 #include <piracema/detail/callable.h>
+#include <piracema/detail/keyed_table.h>
 #include <piracema/detail/restored.h>
 #include <piracema/detail/state_layout.h>
 #include <piracema/graph.h>
@@ -294,18 +295,113 @@ class EmittingOperator : public BlockOperator<F> {
   Takes<typename EmitOf<First>::type>* next_ = nullptr;
 };
 
+/// Code without a state for each key.
+struct NoKeys {
+  static constexpr bool keyed = false;
+  template <class Item, class Use>
+  void with(const Item&, const Use& use) {
+    use();
+  }
+};
+
+/// What a key is kept as: a text as a string.
+template <class Key>
+struct KeptKey {
+  using type = std::conditional_t<is_text_key<Key>, std::string, Key>;
+};
+
+/// Code that is called with the state of the item's key.
+template <class F, class In, class KeyOf>
+class Keyed {
+  using Types = NodeTypes<F>;
+  using State = typename Types::State;
+  using Found = std::decay_t<std::invoke_result_t<const KeyOf&, const In&>>;
+  using Key = typename KeptKey<Found>::type;
+  using Table = KeyedTable<Key, State>;
+
+ public:
+  static constexpr bool keyed = true;
+  explicit Keyed(KeyOf key_of) : key_of_(std::move(key_of)) {}
+
+  KeyedStates& states() { return table_; }
+
+  template <class Use>
+  void with(const In& item, const Use& use) {
+    const auto& key = key_of_(item);
+    const std::uint64_t mixed = mix(KeyHash<Found>::of(key));
+    if constexpr (Types::Arguments::edits_state) {
+      use(table_.edit(key, mixed));
+    } else {
+      Access access(table_, key, mixed);
+      KeyedState<State> state(access);
+      use(state);
+    }
+  }
+
+  template <class... E>
+  void finish(F& code, E&... emit) {
+    if constexpr (requires(const Key& key, State& state) { code.finish(key, state, emit...); }) {
+      table_.for_each([&](const Key& key, State& state) { code.finish(key, state, emit...); });
+    }
+  }
+
+  std::string layout(const std::string& own) const {
+    StateLayout keys, values;
+    keys.encoded<Key>();
+    values.encoded<State>();
+    return "keys(" + keys.text() + ", " + values.text() + ")" +
+           (own == "nothing" ? "" : " and " + own);
+  }
+
+ private:
+  class Access final : public StateAccess<State> {
+   public:
+    Access(Table& table, const Found& key, std::uint64_t mixed)
+        : table_(table), key_(key), mixed_(mixed) {}
+    const State* find() const override { return table_.find(key_, mixed_); }
+    State& edit() override { return table_.edit(key_, mixed_); }
+    void erase() override { table_.erase(key_, mixed_); }
+
+   private:
+    Table& table_;
+    const Found& key_;
+    std::uint64_t mixed_;
+  };
+
+  KeyOf key_of_;
+  Table table_;
+};
+
 /// Of a node that emits, or else returns what it gives.
 template <class F, class Out>
 using EmitsOfNode = std::conditional_t<NodeTypes<F>::emits, typename NodeTypes<F>::Emits,
                                        std::tuple<Emit<typename FirstOf<Out>::type>>>;
 
-template <class F, class In, class Out>
+template <class F, class In, class Out, class Keys = NoKeys>
 class BlockNode final : public EmittingOperator<F, EmitsOfNode<F, Out>>, public Takes<In> {
   using Emits = EmitsOfNode<F, Out>;
   using Emitting = EmittingOperator<F, Emits>;
 
  public:
-  using Emitting::Emitting;
+  explicit BlockNode(const F& code) requires(!Keys::keyed) : Emitting(code) {}
+  template <class KeyOf>
+  BlockNode(const F& code, KeyOf key_of) : Emitting(code), keys_(std::move(key_of)) {}
+
+  KeyedStates* keyed_states() override {
+    if constexpr (Keys::keyed) return &keys_.states();
+    return nullptr;
+  }
+  void finish(Output& output) override {
+    if constexpr (Keys::keyed) {
+      Emits emits = emits_of(output);
+      std::apply([&](auto&... emit) { keys_.finish(code_, emit...); }, emits);
+    }
+    Emitting::finish(output);
+  }
+  std::string layout() override {
+    if constexpr (Keys::keyed) return keys_.layout(Emitting::layout());
+    return Emitting::layout();
+  }
 
   void* takes() override { return static_cast<Takes<In>*>(this); }
 
@@ -353,12 +449,19 @@ class BlockNode final : public EmittingOperator<F, EmitsOfNode<F, Out>>, public 
 
   template <class Item>
   void one(Item&& item, Emits& emits) {
-    if constexpr (NodeTypes<F>::emits) {
-      std::apply([&](auto&... emit) { this->code_(std::forward<Item>(item), emit...); }, emits);
-    } else {
-      std::get<0>(emits).made([&] { return code_(std::forward<Item>(item)); });
-    }
+    keys_.with(std::as_const(item), [&](auto&... state) {
+      if constexpr (NodeTypes<F>::emits) {
+        std::apply(
+            [&](auto&... emit) { this->code_(std::forward<Item>(item), state..., emit...); },
+            emits);
+      } else {
+        std::get<0>(emits).made(
+            [&] { return this->code_(std::forward<Item>(item), state...); });
+      }
+    });
   }
+
+  [[no_unique_address]] Keys keys_;
 };
 
 /// A node with two inputs: what comes by the first one goes to `left`, by the second one to
@@ -395,36 +498,42 @@ class BlockJoin final : public EmittingOperator<F, typename JoinTypes<F>::Emits>
   }
 };
 
-template <class F, class In>
+template <class F, class In, class Keys = NoKeys>
 class BlockSink final : public BlockOperator<F>, public Takes<In> {
  public:
-  using BlockOperator<F>::BlockOperator;
+  explicit BlockSink(const F& code) requires(!Keys::keyed) : BlockOperator<F>(code) {}
+  template <class KeyOf>
+  BlockSink(const F& code, KeyOf key_of) : BlockOperator<F>(code), keys_(std::move(key_of)) {}
   using BlockOperator<F>::code_;
 
-  void* takes() override { return static_cast<Takes<In>*>(this); }
-  void take(const In& item, Output&) override {
-    if constexpr (std::is_invocable_v<F&, const In&>) {
-      code_(item);
-    } else {
-      code_(In(item));
-    }
+  KeyedStates* keyed_states() override {
+    if constexpr (Keys::keyed) return &keys_.states();
+    return nullptr;
   }
-  void take_own(In&& item, Output&) override { code_(std::move(item)); }
+  std::string layout() override {
+    if constexpr (Keys::keyed) return keys_.layout(BlockOperator<F>::layout());
+    return BlockOperator<F>::layout();
+  }
+
+  void* takes() override { return static_cast<Takes<In>*>(this); }
+  void take(const In& item, Output&) override { one(item); }
+  void take_own(In&& item, Output&) override { one(std::move(item)); }
 
   void process(Batch& batch, Output& output) override {
     BatchReader items(batch);
     for (std::uint32_t i = 0; i < batch.count; ++i) {
       const Bytes item = items.next();
       if (!output.begin_item(batch, i, item)) continue;
-      if constexpr (std::is_invocable_v<F&, const In&>) {
+      if constexpr (takes_reference) {
         with_item<In>(batch, item,
-                      [&](auto&& value) { code_(std::forward<decltype(value)>(value)); });
+                      [&](auto&& value) { one(std::forward<decltype(value)>(value)); });
       } else {
-        code_(item_of<In>(batch, item));
+        one(item_of<In>(batch, item));
       }
     }
   }
   void finish(Output&) override {
+    if constexpr (Keys::keyed) keys_.finish(code_);
     if constexpr (requires { code_.finish(); }) code_.finish();
   }
   bool has_timer() const override { return HasTimer<F>; }
@@ -447,6 +556,23 @@ class BlockSink final : public BlockOperator<F>, public Takes<In> {
   void restored(std::uint64_t snapshot) override {
     if constexpr (requires { code_.restored(snapshot); }) code_.restored(snapshot);
   }
+
+ private:
+  /// Else its item by value.
+  static constexpr bool takes_reference = Keys::keyed || std::is_invocable_v<F&, const In&>;
+
+  template <class Item>
+  void one(Item&& item) {
+    keys_.with(std::as_const(item), [&](auto&... state) {
+      if constexpr (std::is_invocable_v<F&, Item&&, decltype(state)...>) {
+        this->code_(std::forward<Item>(item), state...);
+      } else {
+        this->code_(In(item), state...);
+      }
+    });
+  }
+
+  [[no_unique_address]] Keys keys_;
 };
 
 }  // namespace piracema::detail

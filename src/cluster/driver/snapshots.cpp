@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "control/messages/control.h"
 #include "flow/states.h"
+#include "state/redistribution.h"
 
 namespace piracema::cluster {
 
@@ -64,6 +65,19 @@ std::optional<Result<Done>> check_old_routes(const Beginning& beginning, const s
                         "version that began it")};
   }
   return Done{};
+}
+
+// A snapshot of the same program with other numbers of replicas. Nothing if it is none.
+std::optional<Result<Done>> check_numbers(const Beginning& beginning, const std::string& graph) {
+  const store::Manifest& newest = *beginning.newest;
+  const auto before = runtime::decode_shape(newest.job);
+  const auto now = runtime::decode_shape(graph);
+  if (!before || !now) return std::nullopt;
+  const auto different = state::compare(*before, *now, newest.layouts);
+  if (different.another_program) return std::nullopt;
+  if (!beginning.resume || different.why.empty()) return Done{};
+  return Error{Errc::config, concat(beginning.store->path(), ": in snapshot ", newest.snapshot, " ",
+                                    different.why)};
 }
 
 // The layouts fit the graph that both have.
@@ -128,7 +142,9 @@ Result<Done> accept_job(const Beginning& beginning, const std::string& graph,
   if (beginning.newest && beginning.newest->job != graph) {
     const auto old = check_old_routes(beginning, graph);
     if (old && !*old) return *old;
-    if (!old) {
+    const auto numbers = old ? std::nullopt : check_numbers(beginning, graph);
+    if (numbers && !*numbers) return *numbers;
+    if (!old && !numbers) {
       return Error{Errc::config,
                    concat(beginning.store->path(), " holds snapshots of another program: want ",
                           outline(graph), ", found ", outline(beginning.newest->job))};

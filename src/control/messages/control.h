@@ -57,6 +57,13 @@ struct Restoring {
   auto fields() { return std::tie(epoch, busy, progress); }
 };
 
+/// The file of another snapshot in which states by key lie that have not changed since.
+struct StateFile {
+  SnapshotId snapshot = 0;
+  ReplicaId replica = 0;
+  auto fields() { return std::tie(snapshot, replica); }
+};
+
 /// A replica's state is in the store, durable.
 struct Saved {
   Epoch epoch = 0;
@@ -66,7 +73,12 @@ struct Saved {
   std::uint64_t checksum = 0;
   /// Items that a source has sent since the last Deploy, up to the barrier.
   std::uint64_t emitted = 0;
-  auto fields() { return std::tie(epoch, snapshot, replica, bytes, checksum, emitted); }
+  /// As in store::Part.
+  bool indexed = false;
+  std::vector<StateFile> files = {};
+  auto fields() {
+    return std::tie(epoch, snapshot, replica, bytes, checksum, emitted, indexed, files);
+  }
 };
 
 /// A replica's state could not be stored (a full disk, say): the snapshot fails, not the job.
@@ -178,7 +190,9 @@ struct Trigger {
   Epoch epoch = 0;
   SnapshotId snapshot = 0;
   std::vector<ReplicaId> replicas;
-  auto fields() { return std::tie(epoch, snapshot, replicas); }
+  /// The newest complete snapshot; 0: none. What was saved in it need not be saved again.
+  SnapshotId complete = 0;
+  auto fields() { return std::tie(epoch, snapshot, replicas, complete); }
 };
 
 /// The snapshot can no longer be lost: sinks commit. `replicas` answer with Committed.

@@ -16,7 +16,7 @@ class SnapshotWriter {
     Epoch epoch = 0;
     SnapshotId snapshot = 0;
     ReplicaId replica = 0;
-    Buffer state;
+    store::PartContent part;
     /// As in Saved.
     std::uint64_t emitted = 0;
   };

@@ -20,7 +20,7 @@ struct BatchHead {
   }
 };
 struct BarrierHead : Barrier {
-  auto fields() { return std::tie(snapshot); }
+  auto fields() { return std::tie(snapshot, complete); }
 };
 struct EndHead : EndOfStream {
   auto fields() { return std::tie(); }

@@ -14,6 +14,8 @@ namespace piracema::runtime {
 /// Everything before it belongs to the snapshot, nothing after it (Chandy-Lamport's marker).
 struct Barrier {
   SnapshotId snapshot = 0;
+  /// As in Trigger.
+  SnapshotId complete = 0;
 };
 
 /// Nothing follows on this channel.

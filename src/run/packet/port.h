@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/ids.h"
 #include "run/packet/packet.h"
+#include "store/snapshot/part_index.h"
 
 namespace piracema::runtime {
 
@@ -29,7 +30,7 @@ class Port {
   virtual void flush() {}
 
   /// Stores the state in the background; the coordinator hears of it.
-  virtual void save(SnapshotId snapshot, Buffer state) = 0;
+  virtual void save(SnapshotId snapshot, store::PartContent part) = 0;
 
   virtual void ended() = 0;
   virtual void committed(SnapshotId snapshot) = 0;

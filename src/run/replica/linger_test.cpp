@@ -24,7 +24,7 @@ class Recorder final : public Port {
   void send(ReplicaId, Packet packet) override {
     if (const auto* batch = std::get_if<Batch>(&packet)) sizes.push_back(batch->count);
   }
-  void save(SnapshotId, Buffer) override {}
+  void save(SnapshotId, store::PartContent) override {}
   void ended() override {}
   void committed(SnapshotId) override {}
   void first_output() override {}

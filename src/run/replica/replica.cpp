@@ -66,10 +66,16 @@ void Replica::fail(std::optional<std::uint64_t> item, std::string why) {
 void Replica::begin() {
   guarded("start", [&] {
     operator_ = make_();
+    if (KeyedStates* const states = operator_->keyed_states()) {
+      states->own(plan_.groups, plan_.owned);
+      keyed_.emplace(self_, plan_.groups, *states);
+    }
     if (beginning_.state) {
+      complete_ = beginning_.snapshot;
       if (auto restored = restore(*beginning_.state); !restored) {
         throw DecodeError("its part of the snapshot is not a state: " + restored.error().message);
       }
+      if (auto loaded = load_units(); !loaded) throw DecodeError(loaded.error().message);
     }
     beginning_.context.wake = port_.waker();
     beginning_.context.now = [this] { return port_.wall_time(); };
@@ -112,6 +118,13 @@ Replica::Next Replica::step() {
   if (failed_) return Next::wait;
   outbox_.pump();
   if (serve_requests()) return Next::again;
+  save_more();
+  const Next next = work();
+  return keyed_ && keyed_->is_saving() && !failed_ ? Next::again : next;
+}
+
+Replica::Next Replica::work() {
+  if (failed_) return Next::wait;
   if (ended_ || outbox_.must_wait()) return Next::wait;
   called_timer_ = call_timer();
   if (called_timer_) return Next::again;
@@ -161,6 +174,7 @@ void Replica::handle(Inbox::Incoming incoming) {
   if (auto* batch = std::get_if<Batch>(&incoming.packet)) {
     take(incoming.input, std::move(*batch));
   } else if (const auto* barrier = std::get_if<Barrier>(&incoming.packet)) {
+    heard_complete(barrier->complete);
     const auto wanted = barriers_.on_barrier(incoming.input, barrier->snapshot);
     wanted ? snapshot(*wanted) : save_complete();
   } else if (std::holds_alternative<EndOfStream>(incoming.packet)) {

@@ -2,6 +2,7 @@
 
 #include <piracema/graph.h>
 
+#include <algorithm>
 #include <atomic>
 #include <deque>
 #include <exception>
@@ -22,6 +23,8 @@
 #include "run/sending/credit_book.h"
 #include "run/sending/outbox.h"
 #include "run/sending/source_pace.h"
+#include "state/keyed_saver.h"
+#include "store/snapshot/snapshot_store.h"
 
 namespace piracema::runtime {
 
@@ -43,12 +46,19 @@ struct Beginning : Surroundings {
   /// The state in `snapshot`; none at the beginning of the stream.
   std::optional<Buffer> state;
   SnapshotId snapshot = 0;
+  /// States by key: where they lie, and reads them there.
+  std::vector<store::StateUnit> units;
+  store::SnapshotStore* store = nullptr;
   /// How many batches may be on their way from a replica; CreditPace::batches_max if nothing is
   /// said.
   std::unordered_map<ReplicaId, std::uint32_t> on_the_way;
   /// How much of what comes by back edges may wait. More is an error: nobody in a cycle waits for
   /// room, as all would wait for each other.
   std::size_t back_bytes_max = std::size_t{1} << 30;
+
+  /// Reads what the replica goes on from. `from` outlives the replica's `begin`.
+  Result<Done> restore(store::SnapshotStore& from, SnapshotId snapshot, const GraphShape& shape,
+                       const flow::ReplicaPlan& plan);
 };
 
 /// One replica of a node: takes packets, runs the user's operator on them, sends packets.
@@ -65,7 +75,10 @@ class Replica {
   // ---- what it is told; none of these runs the operator
   void receive(ReplicaId from, Packet packet);
   /// A source takes a snapshot; one that has ended saves what it has.
-  void trigger(SnapshotId snapshot) { triggers_.push_back(snapshot); }
+  void trigger(SnapshotId snapshot, SnapshotId complete = 0) {
+    triggers_.push_back(snapshot);
+    heard_complete(complete);
+  }
   void commit(SnapshotId snapshot) { commits_.push_back(snapshot); }
 
   enum class Next {
@@ -84,6 +97,9 @@ class Replica {
   std::optional<Time> until_timer() const;
 
  private:
+  /// States by key are saved for so long between two batches.
+  static constexpr Time save_slice = std::chrono::microseconds(200);
+
   enum class Stage : std::uint8_t { running, ended, cycle_ended };
   static constexpr std::uint64_t no_item = std::numeric_limits<std::uint64_t>::max();
 
@@ -94,6 +110,8 @@ class Replica {
   void on_end(std::size_t input);
   void finish();
   bool call_timer();
+
+  Next work();
 
   // ---- the stream: replica_stream.cpp
   Next produce();
@@ -111,7 +129,10 @@ class Replica {
   bool serve_requests();
   void snapshot(SnapshotId snapshot);
   void save_complete();
+  void save_more();
   Result<Done> restore(Bytes part);
+  Result<Done> load_units();
+  void heard_complete(SnapshotId snapshot) { complete_ = std::max(complete_, snapshot); }
 
   // ---- the cycle that it is part of: replica_cycle.cpp
   void receive_back(std::size_t input, Packet packet);
@@ -131,6 +152,8 @@ class Replica {
   std::atomic<std::uint64_t>& at_work_;
 
   std::unique_ptr<Operator> operator_;
+  /// Where the operator has states by key.
+  std::optional<state::KeyedSaver> keyed_;
   Inbox inbox_;
   Outbox outbox_;
   CreditBook credits_;
@@ -146,6 +169,8 @@ class Replica {
   std::deque<SnapshotId> triggers_;
   std::deque<SnapshotId> commits_;
   SnapshotId last_saved_ = 0;
+  /// A complete snapshot, the newest that it has heard of.
+  SnapshotId complete_ = 0;
   std::size_t last_part_bytes_ = 0;
   SourcePace source_;
   /// Items that a node which is a whole program has made.

@@ -99,7 +99,7 @@ void ReplicaActor::open(Letter letter) {
   } else if (!replica_) {
     // It failed to begin.
   } else if (const auto* trigger = std::get_if<TriggerLetter>(&letter)) {
-    if (trigger->epoch == epoch_) replica_->trigger(trigger->snapshot);
+    if (trigger->epoch == epoch_) replica_->trigger(trigger->snapshot, trigger->complete);
   } else if (const auto* commit = std::get_if<CommitLetter>(&letter)) {
     if (commit->epoch == epoch_) replica_->commit(commit->snapshot);
   }
@@ -148,8 +148,8 @@ void ReplicaActor::flush() {
   if (!credits_.empty()) owner_.route(epoch_, self_, std::exchange(credits_, {}));
 }
 
-void ReplicaActor::save(SnapshotId snapshot, Buffer state) {
-  owner_.save(epoch_, self_, snapshot, std::move(state));
+void ReplicaActor::save(SnapshotId snapshot, store::PartContent part) {
+  owner_.save(epoch_, self_, snapshot, std::move(part));
 }
 
 void ReplicaActor::failed(std::optional<std::uint64_t> item, std::string why) {

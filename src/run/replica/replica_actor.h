@@ -25,7 +25,8 @@ class ReplicaOwner {
   /// The same for several, in their order: those to one process together.
   virtual void route(Epoch epoch, ReplicaId from, std::vector<Addressed> packets) = 0;
   virtual void begun(Epoch epoch, ReplicaId replica) = 0;
-  virtual void save(Epoch epoch, ReplicaId replica, SnapshotId snapshot, Buffer state) = 0;
+  virtual void save(Epoch epoch, ReplicaId replica, SnapshotId snapshot,
+                    store::PartContent part) = 0;
   virtual void ended(Epoch epoch, ReplicaId replica) = 0;
   virtual void committed(Epoch epoch, ReplicaId replica, SnapshotId snapshot) = 0;
   virtual void first_output(Epoch epoch, ReplicaId replica) = 0;
@@ -57,7 +58,9 @@ class ReplicaActor final : public Actor, public Port {
   void deliver(Epoch epoch, ReplicaId from, Packet packet) {
     mailbox_.put(Parcel{epoch, from, std::move(packet)});
   }
-  void trigger(Epoch epoch, SnapshotId snapshot) { mailbox_.put(TriggerLetter{epoch, snapshot}); }
+  void trigger(Epoch epoch, SnapshotId snapshot, SnapshotId complete) {
+    mailbox_.put(TriggerLetter{epoch, snapshot, complete});
+  }
   void commit(Epoch epoch, SnapshotId snapshot) { mailbox_.put(CommitLetter{epoch, snapshot}); }
 
   const Counters& counters() const { return counters_; }
@@ -84,7 +87,7 @@ class ReplicaActor final : public Actor, public Port {
   };
   struct TriggerLetter {
     Epoch epoch;
-    SnapshotId snapshot;
+    SnapshotId snapshot, complete;
   };
   struct CommitLetter {
     Epoch epoch;
@@ -103,7 +106,7 @@ class ReplicaActor final : public Actor, public Port {
 
   void send(ReplicaId to, Packet packet) override;
   void flush() override;
-  void save(SnapshotId snapshot, Buffer state) override;
+  void save(SnapshotId snapshot, store::PartContent part) override;
   void ended() override { owner_.ended(epoch_, self_); }
   void committed(SnapshotId snapshot) override { owner_.committed(epoch_, self_, snapshot); }
   void first_output() override { owner_.first_output(epoch_, self_); }

@@ -19,7 +19,9 @@ using Numbers = std::vector<Number>;
 class Recorder final : public Port {
  public:
   void send(ReplicaId to, Packet packet) override { sent.emplace_back(to, std::move(packet)); }
-  void save(SnapshotId snapshot, Buffer state) override { saved[snapshot] = std::move(state); }
+  void save(SnapshotId snapshot, store::PartContent part) override {
+    saved[snapshot] = std::move(part.data);
+  }
   void ended() override { has_ended = true; }
   void committed(SnapshotId) override {}
   void first_output() override {}

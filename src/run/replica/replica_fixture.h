@@ -19,7 +19,10 @@ namespace piracema::runtime::testing {
 class Recorder final : public Port {
  public:
   void send(ReplicaId to, Packet packet) override { sent.emplace_back(to, std::move(packet)); }
-  void save(SnapshotId snapshot, Buffer state) override { saved[snapshot] = std::move(state); }
+  void save(SnapshotId snapshot, store::PartContent part) override {
+    saved[snapshot] = std::move(part.data);
+    if (part.index) indexes[snapshot] = *std::move(part.index);
+  }
   void ended() override { has_ended = true; }
   void committed(SnapshotId snapshot) override { committed_snapshots.push_back(snapshot); }
   void first_output() override { first_outputs += 1; }
@@ -55,6 +58,7 @@ class Recorder final : public Port {
 
   std::vector<std::pair<ReplicaId, Packet>> sent;
   std::map<SnapshotId, Buffer> saved;
+  std::map<SnapshotId, store::PartIndex> indexes;
   std::vector<SnapshotId> committed_snapshots;
   std::vector<std::pair<std::optional<std::uint64_t>, std::string>> failures;
   std::vector<std::uint64_t> skipped_items;

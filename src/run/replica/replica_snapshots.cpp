@@ -4,7 +4,10 @@
 
 #include "base/ensure.h"
 #include "base/text.h"
+#include <piracema/detail/restored.h>
+
 #include "run/replica/replica.h"
+#include "state/restored_part.h"
 #include "wire/reader.h"
 #include "wire/writer.h"
 
@@ -56,15 +59,30 @@ void Replica::snapshot(SnapshotId snapshot) {
     wire::write_number(part.data() + begin, std::uint64_t{part.size() - begin - sizeof(std::uint64_t)});
     last_part_bytes_ = part.size();
     last_saved_ = snapshot;
-    if (plan_.is_head) {
+    if (keyed_) {
+      keyed_->begin(snapshot, complete_, std::move(part));
+    } else if (plan_.is_head) {
       barriers_.cut(snapshot, std::move(part));
     } else {
       port_.save(snapshot, std::move(part));
     }
-    if (!ended_) outbox_.barrier(snapshot);
+    if (!ended_) outbox_.barrier(snapshot, complete_);
   });
   save_complete();
   inbox_.release([this](std::size_t input) { return barriers_.is_blocked(input); });
+}
+
+// What the operator has for keys is frozen, which takes no time, and saved in pieces.
+void Replica::save_more() {
+  if (!keyed_ || !keyed_->is_saving()) return;
+  guarded("snapshot", [&] {
+    const Time until = port_.now() + save_slice;
+    while (keyed_->go_on()) {
+      if (port_.now() > until) return;
+    }
+    const SnapshotId snapshot = keyed_->snapshot();
+    port_.save(snapshot, keyed_->take());
+  });
 }
 
 void Replica::save_complete() {
@@ -86,6 +104,38 @@ Result<Done> Replica::restore(Bytes part) {
   cycle_ended_ = stage == Stage::cycle_ended;
   operator_->load(state);
   return Done{};
+}
+
+Result<Done> Beginning::restore(store::SnapshotStore& from, SnapshotId of, const GraphShape& shape,
+                                const flow::ReplicaPlan& plan) {
+  auto part = state::read_part(from, of, shape, plan);
+  if (!part) return part.error();
+  state = std::move(part->plain);
+  units = std::move(part->units);
+  store = &from;
+  snapshot = of;
+  return Done{};
+}
+
+Result<Done> Replica::load_units() {
+  if (beginning_.units.empty()) return Done{};
+  KeyedStates* const states = operator_->keyed_states();
+  ENSURE(states != nullptr && beginning_.store != nullptr);
+  return store::read_units(
+      *beginning_.store, std::exchange(beginning_.units, {}),
+      [&](const store::StateUnit& unit, Bytes bytes) -> Result<Done> {
+        try {
+          states->load({unit.group, unit.depth, unit.prefix}, bytes,
+                       {unit.file.snapshot, unit.file.replica, unit.offset, unit.bytes,
+                        unit.checksum});
+        } catch (const DecodeError& error) {
+          return Error{Errc::corrupt, concat("states by key of group ", unit.group, " in snapshot ",
+                                             unit.file.snapshot, ": ", error.what())};
+        }
+        keyed_->loaded(unit);
+        detail::note_restored(bytes.size());
+        return Done{};
+      });
 }
 
 }  // namespace piracema::runtime

@@ -114,10 +114,10 @@ void Outbox::put(std::uint32_t output, Packet packet) {
   exits_[output].waiting.push_back({ways_[output].any_lane(), std::move(packet)});
 }
 
-void Outbox::barrier(SnapshotId snapshot) {
+void Outbox::barrier(SnapshotId snapshot, SnapshotId complete) {
   flush();
   for (std::uint32_t output = 0; output < outputs(); ++output) {
-    if (!exits_[output].ended) put(output, Barrier{snapshot});
+    if (!exits_[output].ended) put(output, Barrier{snapshot, complete});
   }
   pump();
 }

@@ -53,7 +53,7 @@ class Outbox final : public Output {
   void flush_if_asked(std::optional<Time> now = std::nullopt);
   /// The same for those whose receiver has nothing to do: what others may get goes on collecting.
   void flush_to_idle();
-  void barrier(SnapshotId snapshot);
+  void barrier(SnapshotId snapshot, SnapshotId complete = 0);
   /// Nothing follows on any output, or on those that lead into the cycle of the replica.
   void end();
   void end_cycle();

@@ -24,20 +24,6 @@ std::uint64_t process_cpu_ns() {
          static_cast<std::uint64_t>(time.tv_nsec);
 }
 
-Result<std::optional<Buffer>> read_state(store::SnapshotStore& store, SnapshotId snapshot,
-                                         ReplicaId replica) {
-  auto manifest = store.manifest(snapshot);
-  if (!manifest) return manifest.error();
-  const auto part = std::find_if(manifest->parts.begin(), manifest->parts.end(),
-                                 [&](const store::Part& p) { return p.replica == replica; });
-  if (part == manifest->parts.end()) {
-    return Error{Errc::corrupt, concat("snapshot ", snapshot, " has no part of replica ", replica)};
-  }
-  auto state = store.get(snapshot, *part);
-  if (!state) return state.error();
-  return std::optional<Buffer>(*std::move(state));
-}
-
 }  // namespace
 
 Worker::Worker(const Graph& graph, WorkerSettings settings, std::function<void(FromWorker)> say)
@@ -51,7 +37,12 @@ Worker::Worker(const Graph& graph, WorkerSettings settings, std::function<void(F
                                                                      const SnapshotWriter::Job& job,
                                                                      Result<store::Part> part) {
       if (part) {
-        say_(Saved{job.epoch, job.snapshot, job.replica, part->bytes, part->checksum, job.emitted});
+        Saved saved{job.epoch,      job.snapshot,   job.replica, part->bytes,
+                    part->checksum, job.emitted,    part->indexed};
+        for (const store::PartFile& file : part->files) {
+          saved.files.push_back({file.snapshot, file.replica});
+        }
+        say_(std::move(saved));
       } else {
         say_(SaveFailed{job.epoch, job.snapshot, job.replica, part.error().message});
       }
@@ -80,7 +71,7 @@ void Worker::handle(const ToWorker& message) {
     deploy(*from);
   } else if (const auto* wanted = std::get_if<Trigger>(&message)) {
     each(wanted->replicas,
-         [&](ReplicaActor& replica) { replica.trigger(wanted->epoch, wanted->snapshot); });
+         [&](ReplicaActor& replica) { replica.trigger(wanted->epoch, wanted->snapshot, wanted->complete); });
   } else if (const auto* taken = std::get_if<Commit>(&message)) {
     each(taken->replicas,
          [&](ReplicaActor& replica) { replica.commit(taken->epoch, taken->snapshot); });
@@ -179,15 +170,13 @@ std::function<Result<Beginning>()> Worker::beginning_of(const Deploy& message,
     const auto batch = settings_.batches.find(slot);
     if (batch != settings_.batches.end()) beginning.batches[other] = batch->second;
   }
-  return [beginning, restore = message.restore, replica,
+  return [this, beginning, restore = message.restore, replica,
           store = settings_.store]() -> Result<Beginning> {
     Beginning ready = beginning;
     if (!restore) return ready;
     if (store == nullptr) return Error{Errc::config, "there is no snapshot directory to read"};
-    auto state = read_state(*store, *restore, replica);
-    if (!state) return state.error();
-    ready.state = *std::move(state);
-    ready.snapshot = *restore;
+    auto read = ready.restore(*store, *restore, graph_.shape, plan_.replicas[replica]);
+    if (!read) return read.error();
     return ready;
   };
 }

@@ -80,7 +80,8 @@ class Worker final : public ReplicaOwner {
   void route(Epoch epoch, ReplicaId from, ReplicaId to, Packet packet) override;
   void route(Epoch epoch, ReplicaId from, std::vector<Addressed> packets) override;
   void begun(Epoch epoch, ReplicaId replica) override;
-  void save(Epoch epoch, ReplicaId replica, SnapshotId snapshot, Buffer state) override;
+  void save(Epoch epoch, ReplicaId replica, SnapshotId snapshot,
+            store::PartContent part) override;
   void ended(Epoch epoch, ReplicaId replica) override;
   void committed(Epoch epoch, ReplicaId replica, SnapshotId snapshot) override {
     say_(Committed{epoch, snapshot, replica});

@@ -79,12 +79,12 @@ Result<Done> Worker::check(Slot from, const wire::Frame& frame, const Packet& pa
   return Done{};
 }
 
-void Worker::save(Epoch epoch, ReplicaId replica, SnapshotId snapshot, Buffer state) {
+void Worker::save(Epoch epoch, ReplicaId replica, SnapshotId snapshot, store::PartContent part) {
   if (writer_) {
     // Its own thread calls, so it has sent no more meanwhile.
     const bool from_source = is_source(graph_.shape.nodes[plan_.replicas[replica].node].role);
     const std::uint64_t sent = replicas_[replica]->counters().items_out.load();
-    writer_->write({epoch, snapshot, replica, std::move(state), from_source ? sent : 0});
+    writer_->write({epoch, snapshot, replica, std::move(part), from_source ? sent : 0});
   } else {
     say_(SaveFailed{epoch, snapshot, replica, "there is no snapshot directory"});
   }

@@ -2,6 +2,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <piracema/detail/restored.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -12,9 +13,8 @@
 #include <filesystem>
 #include <functional>
 #include <new>
+#include <set>
 #include <span>
-
-#include <piracema/detail/restored.h>
 
 #include "base/parse.h"
 #include "base/text.h"
@@ -22,6 +22,7 @@
 #include "store/disk/files.h"
 #include "store/snapshot/manifest_format.h"
 #include "store/snapshot/part_format.h"
+#include "wire/checksum.h"
 
 namespace piracema::store {
 
@@ -102,19 +103,35 @@ Result<std::vector<SnapshotId>> DirectoryStore::numbers() const {
   return found;
 }
 
-Result<Part> DirectoryStore::put(SnapshotId snapshot, ReplicaId replica, Bytes state) {
+Result<Done> DirectoryStore::can_be_put(SnapshotId snapshot) const {
   auto complete = is_complete(snapshot);
   if (!complete) return complete.error();
-  if (*complete) {
-    return Error{Errc::refused, concat(directory_of(snapshot),
-                                       ": want a snapshot that is being taken, found it complete")};
-  }
+  if (!*complete) return make_directory(directory_of(snapshot));
+  return Error{Errc::refused, concat(directory_of(snapshot),
+                                     ": want a snapshot that is being taken, found it complete")};
+}
+
+Result<Part> DirectoryStore::put(SnapshotId snapshot, ReplicaId replica, Bytes state) {
   auto part = describe(replica, state);
   if (!part) return part;
-  if (auto made = make_directory(directory_of(snapshot)); !made) return made.error();
+  if (auto can = can_be_put(snapshot); !can) return can.error();
   const PartHeader header = part_header(snapshot, *part);
   const PartTrailer trailer = part_trailer(*part);
   const std::array<Bytes, 3> pieces{header, state, trailer};
+  auto written = replace_file(part_path(snapshot, replica), pieces);
+  if (!written) return written.error();
+  return part;
+}
+
+Result<Part> DirectoryStore::put_indexed(SnapshotId snapshot, ReplicaId replica, Bytes data,
+                                         const PartIndex& content) {
+  const Buffer index = encode_index(content);
+  auto part = describe_indexed(snapshot, replica, data, index, content);
+  if (!part) return part;
+  if (auto can = can_be_put(snapshot); !can) return can.error();
+  const PartHeader header = part_header(snapshot, *part);
+  const IndexTrailer trailer = index_trailer(index);
+  const std::array<Bytes, 4> pieces{header, data, index, trailer};
   auto written = replace_file(part_path(snapshot, replica), pieces);
   if (!written) return written.error();
   return part;
@@ -179,46 +196,147 @@ Result<Done> DirectoryStore::find(std::optional<SnapshotId> snapshot) {
 namespace {
 
 // In pieces, so that it is seen to get on.
-Result<Done> read_state(const ReadableFile& file, std::span<std::byte> room) {
+Result<Done> read_state(const ReadableFile& file, std::uint64_t offset, std::span<std::byte> room) {
   constexpr std::size_t piece_bytes = std::size_t{4} << 20;
   for (std::size_t done = 0; done < room.size();) {
     const auto piece = room.subspan(done, std::min(piece_bytes, room.size() - done));
-    if (auto read = read_at(file, part_header_bytes + done, piece); !read) return read;
+    if (auto read = read_at(file, part_header_bytes + offset + done, piece); !read) return read;
     detail::note_restored(piece.size());
     done += piece.size();
   }
   return Done{};
 }
 
+Result<Buffer> read_run(const ReadableFile& file, std::uint64_t offset, std::uint64_t bytes) {
+  Buffer run;
+  try {
+    run.resize(static_cast<std::size_t>(bytes));
+  } catch (const std::bad_alloc&) {
+    return Error{Errc::io, concat(file.path, ": no memory for its ", bytes, " bytes")};
+  }
+  if (auto read = read_state(file, offset, {run.data(), run.size()}); !read) return read.error();
+  return run;
+}
+
+Result<ReadableFile> open_part(const std::string& path) {
+  auto file = open_for_reading(path);
+  if (file) return file;
+  const bool missing = file.error().code == Errc::not_found;
+  return Error{missing ? Errc::corrupt : file.error().code, file.error().message};
+}
+
+struct PartStart {
+  PartHeader header{};
+  std::size_t bytes = 0;
+  operator Bytes() const { return Bytes(header).first(bytes); }
+};
+Result<PartStart> read_start(const ReadableFile& file) {
+  PartStart start;
+  start.bytes = static_cast<std::size_t>(std::min<std::uint64_t>(file.bytes, part_header_bytes));
+  if (auto read = read_at(file, 0, std::span(start.header).first(start.bytes)); !read) {
+    return read.error();
+  }
+  return start;
+}
+
+// How much an indexed part holds.
+Result<std::uint64_t> read_indexed(const ReadableFile& file, const PartFile& want) {
+  auto start = read_start(file);
+  if (!start) return start.error();
+  return check_indexed(file.path, file.bytes, *start, want);
+}
+
 }  // namespace
 
 Result<Buffer> DirectoryStore::get(SnapshotId snapshot, const Part& part) {
-  auto file = open_for_reading(part_path(snapshot, part.replica));
-  if (!file) {
-    const bool missing = file.error().code == Errc::not_found;
-    return Error{missing ? Errc::corrupt : file.error().code, file.error().message};
+  auto file = open_part(part_path(snapshot, part.replica));
+  if (!file) return file.error();
+  if (part.indexed) {
+    auto content = index(snapshot, part);
+    if (!content) return content.error();
+    auto plain = read_run(*file, 0, content->plain_bytes);
+    if (!plain) return plain;
+    if (wire::checksum(*plain) != content->plain_checksum) {
+      return Error{Errc::corrupt, concat(file->path, ": want a state with another checksum")};
+    }
+    return plain;
   }
-  const std::uint64_t start_bytes = std::min<std::uint64_t>(file->bytes, part_header_bytes);
-  PartHeader start{};
-  auto read = read_at(*file, 0, std::span(start).first(static_cast<std::size_t>(start_bytes)));
-  if (!read) return read.error();
-  auto fits =
-      check_part_header(file->path, file->bytes,
-                        Bytes(start).first(static_cast<std::size_t>(start_bytes)), snapshot, part);
+  auto start = read_start(*file);
+  if (!start) return start.error();
+  auto fits = check_part_header(file->path, file->bytes, *start, snapshot, part);
   if (!fits) return fits.error();
-
-  Buffer state;
-  try {
-    state.resize(static_cast<std::size_t>(part.bytes));
-  } catch (const std::bad_alloc&) {
-    return Error{Errc::io, concat(file->path, ": no memory for its ", part.bytes, " bytes")};
-  }
+  auto state = read_run(*file, 0, part.bytes);
+  if (!state) return state;
   PartTrailer trailer{};
-  read = read_state(*file, {state.data(), state.size()});
-  if (read) read = read_at(*file, part_header_bytes + part.bytes, trailer);
+  auto read = read_at(*file, part_header_bytes + part.bytes, trailer);
   if (!read) return read.error();
-  if (auto same = check_part_state(file->path, state, trailer, part); !same) return same.error();
+  if (auto same = check_part_state(file->path, *state, trailer, part); !same) return same.error();
   return state;
+}
+
+Result<PartIndex> DirectoryStore::index(SnapshotId snapshot, const Part& part) {
+  auto file = open_part(part_path(snapshot, part.replica));
+  if (!file) return file.error();
+  auto bytes = read_indexed(*file, {snapshot, part.replica});
+  if (!bytes) return bytes.error();
+  IndexTrailer trailer{};
+  if (auto read = read_at(*file, part_header_bytes + *bytes, trailer); !read) return read.error();
+  auto length = check_index_trailer(file->path, trailer, *bytes, part);
+  if (!length) return length.error();
+  auto text = read_run(*file, *bytes - *length, *length);
+  if (!text) return text.error();
+  return check_index(file->path, *text, snapshot, part);
+}
+
+Result<Buffer> DirectoryStore::read(const PartFile& wanted, std::uint64_t offset,
+                                    std::uint64_t bytes) {
+  auto file = open_part(part_path(wanted.snapshot, wanted.replica));
+  if (!file) return file.error();
+  auto holds = read_indexed(*file, wanted);
+  if (!holds) return holds.error();
+  if (offset > *holds || bytes > *holds - offset) {
+    return Error{Errc::corrupt, concat(file->path, ": want ", bytes, " bytes at ", offset,
+                                       ", found that it holds ", *holds)};
+  }
+  return read_run(*file, offset, bytes);
+}
+
+// Who cannot read its manifest cannot restore it either.
+Result<std::set<PartFile>> DirectoryStore::needed() {
+  auto all = list();
+  if (!all) return all.error();
+  std::set<PartFile> files;
+  for (const SnapshotId snapshot : *all) {
+    const auto of = manifest(snapshot);
+    if (!of && of.error().code != Errc::corrupt) return of.error();
+    if (!of) continue;
+    for (const Part& part : of->parts) files.insert(part.files.begin(), part.files.end());
+  }
+  return files;
+}
+
+Result<Done> DirectoryStore::clear(SnapshotId snapshot, const std::set<PartFile>& keep) {
+  const std::string directory = directory_of(snapshot);
+  std::set<std::string> kept;
+  for (const PartFile& file : keep) {
+    if (file.snapshot == snapshot) kept.insert(part_file_name(file.replica));
+  }
+  std::error_code error;
+  if (kept.empty()) {
+    std::filesystem::remove_all(directory, error);
+  } else if (std::filesystem::exists(directory, error)) {
+    std::vector<std::string> gone;
+    auto read = each_name(directory, [&](std::string_view name) {
+      if (!kept.contains(std::string(name))) gone.emplace_back(name);
+      return true;
+    });
+    if (!read) return read;
+    for (const std::string& name : gone) {
+      if (!error) std::filesystem::remove_all(concat(directory, "/", name), error);
+    }
+  }
+  if (error) return Error{Errc::io, concat(directory, ": cannot remove: ", error.message())};
+  return Done{};
 }
 
 Result<Done> DirectoryStore::drop(SnapshotId snapshot) {
@@ -234,8 +352,19 @@ Result<Done> DirectoryStore::drop(SnapshotId snapshot) {
     }
     if (auto synced = sync_directory(directory); !synced) return synced;
   }
-  std::filesystem::remove_all(directory, error);
-  if (error) return Error{Errc::io, concat(directory, ": cannot remove: ", error.message())};
+  auto keep = needed();
+  if (!keep) return keep.error();
+  if (auto cleared = clear(snapshot, *keep); !cleared) return cleared;
+  // Those that were kept for this one, and for no other. Newer ones may be under way.
+  auto all = numbers();
+  if (!all) return all.error();
+  for (const SnapshotId older : *all) {
+    if (older >= snapshot) break;
+    auto is = is_complete(older);
+    if (!is) return is.error();
+    if (*is) continue;
+    if (auto cleared = clear(older, *keep); !cleared) return cleared;
+  }
   return Done{};
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,7 @@ namespace piracema::store {
 ///
 ///     DIR/piracema.lock                      what makes it a snapshot directory
 ///     DIR/000000000007/part-0003             one replica's state
+///     DIR/000000000005/part-0003             what of it has not changed since snapshot 5
 ///     DIR/000000000007/manifest.json         makes snapshot 7 complete
 ///
 /// Safe from any thread and process. A process that stopped inside `put` and wakes up after its
@@ -24,11 +26,16 @@ class DirectoryStore : public SnapshotStore {
   explicit DirectoryStore(std::string path) : path_(std::move(path)) {}
 
   Result<Part> put(SnapshotId snapshot, ReplicaId replica, Bytes state) override;
+  Result<Part> put_indexed(SnapshotId snapshot, ReplicaId replica, Bytes data,
+                           const PartIndex& index) override;
+  using SnapshotStore::put;
   Result<Done> commit(const Manifest& manifest) override;
   Result<std::vector<SnapshotId>> list() override;
   Result<Manifest> manifest(SnapshotId snapshot) override;
   Result<Done> find(std::optional<SnapshotId> snapshot) override;
   Result<Buffer> get(SnapshotId snapshot, const Part& part) override;
+  Result<PartIndex> index(SnapshotId snapshot, const Part& part) override;
+  Result<Buffer> read(const PartFile& file, std::uint64_t offset, std::uint64_t bytes) override;
   Result<Done> drop(SnapshotId snapshot) override;
 
   /// Makes this the directory of one job: no other `lock` succeeds, here or in another process,
@@ -48,6 +55,11 @@ class DirectoryStore : public SnapshotStore {
   std::string part_path(SnapshotId snapshot, ReplicaId replica) const;
   /// Has a manifest file, of whatever kind.
   Result<bool> is_complete(SnapshotId snapshot) const;
+  Result<Done> can_be_put(SnapshotId snapshot) const;
+  /// Files that complete snapshots need of others.
+  Result<std::set<PartFile>> needed();
+  /// Removes what is in the directory of a snapshot without a manifest, but for files in `keep`.
+  Result<Done> clear(SnapshotId snapshot, const std::set<PartFile>& keep);
   /// Numbers of all snapshots, complete or not, oldest first.
   Result<std::vector<SnapshotId>> numbers() const;
 

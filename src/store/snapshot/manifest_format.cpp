@@ -17,8 +17,8 @@ namespace {
 using nlohmann::json;
 
 constexpr std::string_view format = "piracema snapshot";
-// object > content > parts > part: nothing of ours is deeper.
-constexpr int depth_max = 4;
+// object > content > parts > part > files > file: nothing of ours is deeper.
+constexpr int depth_max = 6;
 
 // Thrown and caught in this file: what is wrong with the text.
 struct Wrong : std::runtime_error {
@@ -72,6 +72,36 @@ std::uint64_t hex_number(const json& object, const char* name) {
   return value;
 }
 
+// Files in which states by key lie that have not changed since: [[snapshot, replica], …].
+std::vector<PartFile> files_of(const json& list) {
+  if (!list.is_array()) throw Wrong("want \"files\" as a list");
+  std::vector<PartFile> files;
+  for (const json& entry : list) {
+    const bool right = entry.is_array() && entry.size() == 2 && entry[0].is_number_unsigned() &&
+                       entry[1].is_number_unsigned() &&
+                       entry[1].get<std::uint64_t>() <= std::numeric_limits<ReplicaId>::max();
+    if (!right) throw Wrong("want each of \"files\" as the numbers of a snapshot and a replica");
+    const PartFile file{entry[0].get<SnapshotId>(), entry[1].get<ReplicaId>()};
+    if (!files.empty() && !(files.back() < file)) throw Wrong("want \"files\" in their order");
+    files.push_back(file);
+  }
+  return files;
+}
+
+std::vector<NodeParts> nodes_of(const json& content) {
+  const json& list = member(content, "nodes");
+  if (!list.is_array()) throw Wrong("want \"nodes\" as a list");
+  std::vector<NodeParts> nodes;
+  for (const json& entry : list) {
+    if (!entry.is_object()) throw Wrong("want each of \"nodes\" as an object");
+    NodeParts node{text(entry, "name"), number<std::uint32_t>(entry, "replicas"),
+                   number<std::uint32_t>(entry, "key_groups")};
+    if (node.replicas == 0) throw Wrong("want at least one of \"replicas\"");
+    nodes.push_back(std::move(node));
+  }
+  return nodes;
+}
+
 std::vector<Part> parts_of(const json& content) {
   const json& list = member(content, "parts");
   if (!list.is_array()) throw Wrong("want \"parts\" as a list");
@@ -83,6 +113,10 @@ std::vector<Part> parts_of(const json& content) {
     part.replica = number<ReplicaId>(entry, "replica");
     part.bytes = number<std::uint64_t>(entry, "bytes", part_bytes_max);
     part.checksum = hex_number(entry, "checksum");
+    if (const auto files = entry.find("files"); files != entry.end()) {
+      part.indexed = true;
+      part.files = files_of(*files);
+    }
     if (!seen.insert(part.replica).second) {
       throw Wrong(concat("replica ", part.replica, " has two parts"));
     }
@@ -130,6 +164,13 @@ Manifest decode(Bytes in, SnapshotId snapshot) {
   manifest.epoch = number<Epoch>(content, "epoch");
   manifest.job = hex(content, "job");
   if (version >= 2) manifest.layouts = layouts_of(content);
+  if (version >= 3) manifest.nodes = nodes_of(content);
+  // The version is not a part of the checksum, and a bit of it may have flipped.
+  for (const auto& [name, since] : {std::pair("layouts", 2u), std::pair("nodes", 3u)}) {
+    if (version < since && content.contains(name)) {
+      throw Wrong(concat("want no \"", name, "\" in version ", version, ", found some"));
+    }
+  }
   manifest.created = number<std::uint64_t>(content, "created");
   const json& finished = member(content, "finished");
   if (!finished.is_boolean()) throw Wrong("want \"finished\" as true or false");
@@ -148,13 +189,26 @@ Result<std::string> encode_manifest(const Manifest& manifest) {
   std::set<ReplicaId> seen;
   for (const Part& part : manifest.parts) {
     ENSURE(seen.insert(part.replica).second);  // A reader would refuse it.
-    parts.push_back(
-        {{"replica", part.replica}, {"bytes", part.bytes}, {"checksum", to_hex(part.checksum)}});
+    json entry = {
+        {"replica", part.replica}, {"bytes", part.bytes}, {"checksum", to_hex(part.checksum)}};
+    if (part.indexed) {
+      json files = json::array();
+      for (const PartFile& file : part.files) {
+        files.push_back(json::array({file.snapshot, file.replica}));
+      }
+      entry["files"] = std::move(files);
+    }
+    parts.push_back(std::move(entry));
+  }
+  json nodes = json::array();
+  for (const NodeParts& node : manifest.nodes) {
+    nodes.push_back(
+        {{"name", node.name}, {"replicas", node.replicas}, {"key_groups", node.key_groups}});
   }
   const json content = {{"snapshot", manifest.snapshot}, {"epoch", manifest.epoch},
                         {"job", to_hex(manifest.job)},   {"finished", manifest.finished},
                         {"created", manifest.created},   {"parts", std::move(parts)},
-                        {"layouts", manifest.layouts}};
+                        {"layouts", manifest.layouts},   {"nodes", std::move(nodes)}};
   const json document = {{"format", format},
                          {"version", manifest_version},
                          {"checksum", content_checksum(content)},

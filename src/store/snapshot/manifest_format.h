@@ -12,7 +12,7 @@
 namespace piracema::store {
 
 /// What is written, and the oldest that is read.
-constexpr std::uint32_t manifest_version = 2, manifest_version_min = 1;
+constexpr std::uint32_t manifest_version = 3, manifest_version_min = 1;
 /// Room for about 80,000 replicas.
 constexpr std::size_t manifest_bytes_max = std::size_t{8} << 20;
 constexpr const char* manifest_file_name = "manifest.json";

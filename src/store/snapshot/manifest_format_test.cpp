@@ -16,8 +16,19 @@ Manifest example() {
   manifest.epoch = 2;
   manifest.job = std::string("a\0\xff\"b", 5);
   manifest.layouts = {{"count", "{map(string, i64)}"}, {"write", "nothing"}};
+  manifest.nodes = {{"read", 2, 0}, {"count", 3, 1'024}};
   manifest.created = 1'700'000'000;
-  manifest.parts = {{0, 5, 0x0123456789abcdef}, {3, part_bytes_max, ~std::uint64_t{0}}};
+  manifest.parts = {{0, 5, 0x0123456789abcdef},
+                    {3, part_bytes_max, ~std::uint64_t{0}, true, {{5, 3}, {6, 0}}}};
+  return manifest;
+}
+
+// As a version before there were states by key had it.
+Manifest older_example() {
+  Manifest manifest = example();
+  manifest.nodes.clear();
+  manifest.parts[1].indexed = false;
+  manifest.parts[1].files.clear();
   return manifest;
 }
 
@@ -55,10 +66,64 @@ TEST_CASE("a manifest comes back as it was, any byte in the name of its job") {
   CHECK(*manifest == example());
 }
 
-TEST_CASE("version 2 stays what it is") {
+TEST_CASE("version 3 stays what it is") {
   const auto text = encode_manifest(example());
   REQUIRE(text);
   CHECK(*text == R"({
+ "checksum": "514d4c5cfbe71c00",
+ "content": {
+  "created": 1700000000,
+  "epoch": 2,
+  "finished": false,
+  "job": "6100ff2262",
+  "layouts": {
+   "count": "{map(string, i64)}",
+   "write": "nothing"
+  },
+  "nodes": [
+   {
+    "key_groups": 0,
+    "name": "read",
+    "replicas": 2
+   },
+   {
+    "key_groups": 1024,
+    "name": "count",
+    "replicas": 3
+   }
+  ],
+  "parts": [
+   {
+    "bytes": 5,
+    "checksum": "0123456789abcdef",
+    "replica": 0
+   },
+   {
+    "bytes": 68719476736,
+    "checksum": "ffffffffffffffff",
+    "files": [
+     [
+      5,
+      3
+     ],
+     [
+      6,
+      0
+     ]
+    ],
+    "replica": 3
+   }
+  ],
+  "snapshot": 7
+ },
+ "format": "piracema snapshot",
+ "version": 3
+}
+)");
+}
+
+TEST_CASE("version 2, which says nothing of numbers of replicas, is still read") {
+  const auto manifest = read(R"({
  "checksum": "7cef9f4587cb52ce",
  "content": {
   "created": 1700000000,
@@ -87,6 +152,28 @@ TEST_CASE("version 2 stays what it is") {
  "version": 2
 }
 )");
+  REQUIRE(manifest);
+  CHECK(*manifest == older_example());
+}
+
+TEST_CASE("nodes and files that are none are refused") {
+  const auto with = [](const std::string& nodes, const std::string& files) {
+    std::string text =
+        sealed(R"({"created":1,"epoch":1,"finished":false,"job":"","layouts":{},"nodes":)" + nodes +
+               R"(,"parts":[{"bytes":5,"checksum":"0123456789abcdef","files":)" + files +
+               R"(,"replica":0}],"snapshot":7})");
+    return read(text.replace(text.find("\"version\": 1"), 12, "\"version\": 3"));
+  };
+  const std::string right = R"([{"key_groups":16,"name":"a","replicas":1}])";
+  CHECK(with(right, "[[5,0],[6,0]]").ok());
+  for (const std::string nodes :
+       {"1", "[1]", "[{}]", R"([{"key_groups":16,"name":"a","replicas":0}])"}) {
+    CHECK(with(nodes, "[]").error().code == Errc::corrupt);
+  }
+  for (const std::string files : {"1", "[1]", "[[5]]", "[[5,-1]]", "[[6,0],[5,0]]", "[[5,0],[5,0]]",
+                                  "[[5,4294967296]]", "[[[5,0],0]]"}) {
+    CHECK(with(right, files).error().code == Errc::corrupt);
+  }
 }
 
 TEST_CASE("version 1, which says nothing of states, is still read") {
@@ -116,7 +203,7 @@ TEST_CASE("version 1, which says nothing of states, is still read") {
 }
 )");
   REQUIRE(manifest);
-  Manifest wanted = example();
+  Manifest wanted = older_example();
   wanted.layouts.clear();
   CHECK(*manifest == wanted);
 }
@@ -128,11 +215,11 @@ TEST_CASE("another layout of the same content is the same manifest") {
 }
 
 TEST_CASE("another version says which one this program reads, whatever else is in the file") {
-  const auto manifest = read(R"({"format": "piracema snapshot", "version": 3, "new": [[[]]]})");
+  const auto manifest = read(R"({"format": "piracema snapshot", "version": 4, "new": [[[]]]})");
   REQUIRE_FALSE(manifest);
   CHECK(manifest.error().code == Errc::refused);
   CHECK(manifest.error().message ==
-        "file: this program reads versions 1 to 2 of the format, found 3");
+        "file: this program reads versions 1 to 3 of the format, found 4");
 }
 
 TEST_CASE("a manifest of another snapshot is refused") {
@@ -210,7 +297,7 @@ TEST_CASE("a manifest of version 2 has layouts, of nodes that are known, or of n
 TEST_CASE("deep nesting is given up at once, not followed to its end") {
   const std::string deep(4'000'000, '[');
   for (const std::string& text :
-       {deep, R"({"content": {"parts": )" + deep, sealed_parts("[[[[[]]]]]")}) {
+       {deep, R"({"content": {"parts": )" + deep, sealed_parts("[[[[[[[]]]]]]]")}) {
     CHECK(read(text).error().message == "file: is nested too deep");
   }
 }

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "store/snapshot/manifest_format.h"
 #include "store/snapshot/part_format.h"
+#include "wire/checksum.h"
 
 namespace piracema::store {
 
@@ -22,17 +23,23 @@ Error disk_full(const std::string& path) {
   return Error{Errc::io, concat(path, ": cannot write: No space left on device (simulated)")};
 }
 
+void append(Buffer& file, Bytes bytes) { file.append(bytes.data(), bytes.size()); }
+
 // The bytes of the file that a directory would hold.
-Buffer part_file(SnapshotId snapshot, const Part& part, Bytes state) {
+Buffer part_file(SnapshotId snapshot, const Part& part, Bytes state, Bytes index = {}) {
   Buffer file;
-  const PartHeader header = part_header(snapshot, part);
-  const PartTrailer trailer = part_trailer(part);
-  file.reserve(header.size() + state.size() + trailer.size());
-  file.append(header.data(), header.size());
-  file.append(state.data(), state.size());
-  file.append(trailer.data(), trailer.size());
+  append(file, part_header(snapshot, part));
+  append(file, state);
+  append(file, index);
+  if (part.indexed) {
+    append(file, index_trailer(index));
+  } else {
+    append(file, part_trailer(part));
+  }
   return file;
 }
+
+Bytes start_of(Bytes file) { return file.first(std::min(file.size(), part_header_bytes)); }
 
 void flip_a_bit(Buffer& file, Random& random) {
   if (file.empty()) return;
@@ -54,17 +61,42 @@ void MemoryStore::set_faults(MemoryFaults faults) {
   random_ = Random(faults.seed);
 }
 
-Result<Part> MemoryStore::put(SnapshotId snapshot, ReplicaId replica, Bytes state) {
+std::set<PartFile> MemoryStore::needed() const {
+  std::set<PartFile> needed;
+  for (const auto& [snapshot, files] : snapshots_) {
+    if (!files.manifest) continue;
+    const auto of = decode_manifest("", *files.manifest, snapshot);
+    if (!of) continue;
+    for (const Part& part : of->parts) needed.insert(part.files.begin(), part.files.end());
+  }
+  return needed;
+}
+
+Result<Part> MemoryStore::put_file(SnapshotId snapshot, const Part& part, Bytes data, Bytes index) {
   std::lock_guard lock(mutex_);
   if (is_complete(snapshot)) {
     return Error{Errc::refused, concat("snapshot ", snapshot,
                                        ": want one that is being taken, found it complete")};
   }
+  if (random_.chance(faults_.put)) {
+    return disk_full(path_of(snapshot, part_file_name(part.replica)));
+  }
+  snapshots_[snapshot].parts[part.replica] = part_file(snapshot, part, data, index);
+  return part;
+}
+
+Result<Part> MemoryStore::put(SnapshotId snapshot, ReplicaId replica, Bytes state) {
   auto part = describe(replica, state);
   if (!part) return part;
-  if (random_.chance(faults_.put)) return disk_full(path_of(snapshot, part_file_name(replica)));
-  snapshots_[snapshot].parts[replica] = part_file(snapshot, *part, state);
-  return part;
+  return put_file(snapshot, *part, state, {});
+}
+
+Result<Part> MemoryStore::put_indexed(SnapshotId snapshot, ReplicaId replica, Bytes data,
+                                      const PartIndex& content) {
+  const Buffer index = encode_index(content);
+  auto part = describe_indexed(snapshot, replica, data, index, content);
+  if (!part) return part;
+  return put_file(snapshot, *part, data, index);
 }
 
 Result<Done> MemoryStore::commit(const Manifest& manifest) {
@@ -109,6 +141,16 @@ Result<Done> MemoryStore::find(std::optional<SnapshotId> snapshot) {
 }
 
 Result<Buffer> MemoryStore::get(SnapshotId snapshot, const Part& part) {
+  if (part.indexed) {
+    auto content = index(snapshot, part);
+    if (!content) return content.error();
+    auto plain = read({snapshot, part.replica}, 0, content->plain_bytes);
+    if (plain && wire::checksum(*plain) != content->plain_checksum) {
+      return Error{Errc::corrupt, concat(path_of(snapshot, part_file_name(part.replica)),
+                                         ": want a state with another checksum")};
+    }
+    return plain;
+  }
   std::lock_guard lock(mutex_);
   const std::string path = path_of(snapshot, part_file_name(part.replica));
   const auto files = snapshots_.find(snapshot);
@@ -116,8 +158,7 @@ Result<Buffer> MemoryStore::get(SnapshotId snapshot, const Part& part) {
     return Error{Errc::corrupt, concat(path, ": no such file")};
   }
   const Bytes file = files->second.parts[part.replica];
-  auto fits = check_part_header(
-      path, file.size(), file.first(std::min(file.size(), part_header_bytes)), snapshot, part);
+  auto fits = check_part_header(path, file.size(), start_of(file), snapshot, part);
   if (!fits) return fits.error();
   const Bytes state = file.subspan(part_header_bytes, static_cast<std::size_t>(part.bytes));
   auto same = check_part_state(path, state, file.last(part_trailer_bytes), part);
@@ -125,9 +166,53 @@ Result<Buffer> MemoryStore::get(SnapshotId snapshot, const Part& part) {
   return Buffer(state);
 }
 
+Result<PartIndex> MemoryStore::index(SnapshotId snapshot, const Part& part) {
+  std::lock_guard lock(mutex_);
+  const std::string path = path_of(snapshot, part_file_name(part.replica));
+  const auto files = snapshots_.find(snapshot);
+  if (files == snapshots_.end() || !files->second.parts.contains(part.replica)) {
+    return Error{Errc::corrupt, concat(path, ": no such file")};
+  }
+  const Bytes file = files->second.parts[part.replica];
+  auto bytes = check_indexed(path, file.size(), start_of(file), {snapshot, part.replica});
+  if (!bytes) return bytes.error();
+  auto length = check_index_trailer(path, file.last(index_trailer_bytes), *bytes, part);
+  if (!length) return length.error();
+  return check_index(path, file.subspan(part_header_bytes + *bytes - *length, *length), snapshot,
+                     part);
+}
+
+Result<Buffer> MemoryStore::read(const PartFile& wanted, std::uint64_t offset,
+                                 std::uint64_t bytes) {
+  std::lock_guard lock(mutex_);
+  const std::string path = path_of(wanted.snapshot, part_file_name(wanted.replica));
+  const auto files = snapshots_.find(wanted.snapshot);
+  if (files == snapshots_.end() || !files->second.parts.contains(wanted.replica)) {
+    return Error{Errc::corrupt, concat(path, ": no such file")};
+  }
+  const Bytes file = files->second.parts[wanted.replica];
+  auto holds = check_indexed(path, file.size(), start_of(file), wanted);
+  if (!holds) return holds.error();
+  if (offset > *holds || bytes > *holds - offset) {
+    return Error{Errc::corrupt, concat(path, ": want ", bytes, " bytes at ", offset,
+                                       ", found that it holds ", *holds)};
+  }
+  return Buffer(file.subspan(part_header_bytes + offset, bytes));
+}
+
 Result<Done> MemoryStore::drop(SnapshotId snapshot) {
   std::lock_guard lock(mutex_);
-  snapshots_.erase(snapshot);
+  snapshots_[snapshot].manifest.reset();
+  const std::set<PartFile> keep = needed();
+  for (auto at = snapshots_.begin(); at != snapshots_.end() && at->first <= snapshot;) {
+    if (!at->second.manifest) {
+      std::erase_if(at->second.parts, [&](const auto& part) {
+        return !keep.contains({at->first, part.first});
+      });
+    }
+    const bool empty = !at->second.manifest && at->second.parts.empty();
+    at = empty ? snapshots_.erase(at) : std::next(at);
+  }
   return Done{};
 }
 

@@ -4,6 +4,7 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -30,11 +31,16 @@ class MemoryStore : public SnapshotStore {
   explicit MemoryStore(MemoryFaults faults = {}) { set_faults(faults); }
 
   Result<Part> put(SnapshotId snapshot, ReplicaId replica, Bytes state) override;
+  Result<Part> put_indexed(SnapshotId snapshot, ReplicaId replica, Bytes data,
+                           const PartIndex& index) override;
+  using SnapshotStore::put;
   Result<Done> commit(const Manifest& manifest) override;
   Result<std::vector<SnapshotId>> list() override;
   Result<Manifest> manifest(SnapshotId snapshot) override;
   Result<Done> find(std::optional<SnapshotId> snapshot) override;
   Result<Buffer> get(SnapshotId snapshot, const Part& part) override;
+  Result<PartIndex> index(SnapshotId snapshot, const Part& part) override;
+  Result<Buffer> read(const PartFile& file, std::uint64_t offset, std::uint64_t bytes) override;
   Result<Done> drop(SnapshotId snapshot) override;
 
   /// From now on, and begins anew with its seed. `{.put = 1}` is a full disk.
@@ -60,6 +66,8 @@ class MemoryStore : public SnapshotStore {
   };
 
   bool is_complete(SnapshotId snapshot) const;
+  std::set<PartFile> needed() const;
+  Result<Part> put_file(SnapshotId snapshot, const Part& part, Bytes data, Bytes index);
 
   std::mutex mutex_;
   std::map<SnapshotId, Files> snapshots_;

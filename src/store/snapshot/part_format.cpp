@@ -38,11 +38,89 @@ Result<Part> describe(ReplicaId replica, Bytes state) {
   return Part{replica, state.size(), wire::checksum(state)};
 }
 
+Result<Part> describe_indexed(SnapshotId snapshot, ReplicaId replica, Bytes data, Bytes index,
+                              const PartIndex& content) {
+  if (data.size() > part_bytes_max || index.size() > part_bytes_max - data.size()) {
+    return Error{Errc::refused, concat("state of replica ", replica, ": want at most ",
+                                       part_bytes_max, " bytes, found ", data.size())};
+  }
+  return Part{replica, data.size() + index.size(), wire::checksum(index), true,
+              content.other_files({snapshot, replica})};
+}
+
+IndexTrailer index_trailer(Bytes index) {
+  Buffer out;
+  wire::Writer writer(out);
+  writer.number(std::uint64_t{index.size()});
+  writer.number(wire::checksum(index));
+  return as_array<index_trailer_bytes>(out);
+}
+
+Result<std::uint64_t> check_indexed(const std::string& file, std::uint64_t file_bytes, Bytes start,
+                                    const PartFile& want) {
+  if (start.size() < part_header_bytes || file_bytes < part_header_bytes + index_trailer_bytes) {
+    return corrupt(file, concat("want a part of a snapshot, found ", file_bytes, " bytes"));
+  }
+  if (as_text(start.first(magic.size())) != magic) {
+    return corrupt(file, concat("want a part of a snapshot, which begins with ", magic,
+                                ", found something else"));
+  }
+  wire::Reader reader(start.subspan(magic.size()));
+  const auto version = reader.number<std::uint32_t>();
+  const auto replica = reader.number<std::uint32_t>();
+  const auto snapshot = reader.number<std::uint64_t>();
+  const auto bytes = reader.number<std::uint64_t>();
+  if (version != indexed_part_version) {
+    return Error{Errc::refused, concat(file, ": want version ", indexed_part_version,
+                                       " of the format, which has an index, found ", version)};
+  }
+  if (snapshot != want.snapshot || replica != want.replica) {
+    return corrupt(file, concat("want snapshot ", want.snapshot, " of replica ", want.replica,
+                                ", found snapshot ", snapshot, " of replica ", replica));
+  }
+  if (bytes > part_bytes_max || file_bytes != part_header_bytes + bytes + index_trailer_bytes) {
+    return corrupt(file, concat("want ", part_header_bytes + bytes + index_trailer_bytes,
+                                " bytes, found ", file_bytes));
+  }
+  return bytes;
+}
+
+Result<std::uint64_t> check_index_trailer(const std::string& file, Bytes trailer,
+                                          std::uint64_t bytes, const Part& part) {
+  wire::Reader reader(trailer);
+  const auto length = reader.number<std::uint64_t>();
+  const auto checksum = reader.number<std::uint64_t>();
+  if (bytes != part.bytes) {
+    return corrupt(file, concat("want ", part.bytes, " bytes of state, found ", bytes));
+  }
+  if (checksum != part.checksum || length > bytes) {
+    return corrupt(
+        file, concat("want an index of at most ", bytes, " bytes with the checksum ",
+                     to_hex(part.checksum), ", found one of ", length, " with ", to_hex(checksum)));
+  }
+  return length;
+}
+
+Result<PartIndex> check_index(const std::string& file, Bytes bytes, SnapshotId snapshot,
+                              const Part& part) {
+  if (const std::uint64_t found = wire::checksum(bytes); found != part.checksum) {
+    return corrupt(file, concat("want an index with the checksum ", to_hex(part.checksum),
+                                ", found ", to_hex(found)));
+  }
+  const PartFile own{snapshot, part.replica};
+  auto index = decode_index(file, bytes, own, part.bytes - bytes.size());
+  if (!index) return index;
+  if (index->other_files(own) != part.files) {
+    return corrupt(file, "its index names other files than the manifest");
+  }
+  return index;
+}
+
 PartHeader part_header(SnapshotId snapshot, const Part& part) {
   Buffer out;
   wire::Writer writer(out);
   out.append(magic.data(), magic.size());
-  writer.number(part_version);
+  writer.number(part.indexed ? indexed_part_version : part_version);
   writer.number(part.replica);
   writer.number(snapshot);
   writer.number(part.bytes);

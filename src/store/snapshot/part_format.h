@@ -13,15 +13,35 @@
 /// The file that holds one replica's state: header, state, trailer; docs/formats/snapshot.md.
 namespace piracema::store {
 
-constexpr std::uint32_t part_version = 1;
+/// Of a part without an index, and of one with one.
+constexpr std::uint32_t part_version = 1, indexed_part_version = 2;
 constexpr std::size_t part_header_bytes = 32;
 constexpr std::size_t part_trailer_bytes = 8;
+/// Behind the index, which is at the end of what the part holds: its length and its checksum.
+constexpr std::size_t index_trailer_bytes = 16;
 
 using PartHeader = std::array<std::byte, part_header_bytes>;
 using PartTrailer = std::array<std::byte, part_trailer_bytes>;
 
 /// What the manifest will say of `state`. Errc::refused above `part_bytes_max`.
 Result<Part> describe(ReplicaId replica, Bytes state);
+
+using IndexTrailer = std::array<std::byte, index_trailer_bytes>;
+
+/// The same of a part with an index.
+Result<Part> describe_indexed(SnapshotId snapshot, ReplicaId replica, Bytes data, Bytes index,
+                              const PartIndex& content);
+IndexTrailer index_trailer(Bytes index);
+/// Says whether a file that begins with `start` is an indexed part, and how much it holds.
+/// Errc::corrupt, Errc::refused.
+Result<std::uint64_t> check_indexed(const std::string& file, std::uint64_t file_bytes, Bytes start,
+                                    const PartFile& want);
+/// How long the index is, by the last bytes of a file that holds `bytes`.
+Result<std::uint64_t> check_index_trailer(const std::string& file, Bytes trailer,
+                                          std::uint64_t bytes, const Part& part);
+/// The index of that part, checked against it.
+Result<PartIndex> check_index(const std::string& file, Bytes index, SnapshotId snapshot,
+                              const Part& part);
 
 PartHeader part_header(SnapshotId snapshot, const Part& part);
 PartTrailer part_trailer(const Part& part);

@@ -2,6 +2,10 @@
 
 #include <algorithm>
 
+#include "base/hex.h"
+#include "base/text.h"
+#include "wire/checksum.h"
+
 namespace piracema::store {
 
 Result<Manifest> verify(SnapshotStore& store, SnapshotId snapshot) {
@@ -9,8 +13,48 @@ Result<Manifest> verify(SnapshotStore& store, SnapshotId snapshot) {
   if (!manifest) return manifest;
   for (const Part& part : manifest->parts) {
     if (auto state = store.get(snapshot, part); !state) return state.error();
+    if (!part.indexed) continue;
+    auto index = store.index(snapshot, part);
+    if (!index) return index.error();
+    auto read = read_units(store, std::move(index->units),
+                           [](const StateUnit&, Bytes) -> Result<Done> { return Done{}; });
+    if (!read) return read.error();
   }
   return manifest;
+}
+
+Result<Done> read_units(SnapshotStore& store, std::vector<StateUnit> units,
+                        const std::function<Result<Done>(const StateUnit&, Bytes)>& use) {
+  constexpr std::uint64_t run_bytes_max = std::uint64_t{4} << 20;
+  std::sort(units.begin(), units.end(), [](const StateUnit& a, const StateUnit& b) {
+    return std::pair(a.file, a.offset) < std::pair(b.file, b.offset);
+  });
+  for (std::size_t first = 0; first < units.size();) {
+    const std::uint64_t begin = units[first].offset;
+    std::uint64_t end = begin + units[first].bytes;
+    std::size_t last = first + 1;
+    // What lies between them, as it has changed since, is read as well if it is little.
+    for (; last < units.size() && units[last].file == units[first].file; ++last) {
+      const StateUnit& next = units[last];
+      if (next.offset > end + (run_bytes_max >> 8)) break;
+      if (next.offset + next.bytes > begin + run_bytes_max) break;
+      end = std::max(end, next.offset + next.bytes);
+    }
+    auto bytes = store.read(units[first].file, begin, end - begin);
+    if (!bytes) return bytes.error();
+    for (; first < last; ++first) {
+      const StateUnit& unit = units[first];
+      const Bytes state = Bytes(*bytes).subspan(unit.offset - begin, unit.bytes);
+      if (const std::uint64_t found = wire::checksum(state); found != unit.checksum) {
+        return Error{Errc::corrupt, concat("snapshot ", unit.file.snapshot, ", part of replica ",
+                                           unit.file.replica, ": want states of group ", unit.group,
+                                           " with the checksum ", to_hex(unit.checksum), ", found ",
+                                           to_hex(found))};
+      }
+      if (auto used = use(unit, state); !used) return used;
+    }
+  }
+  return Done{};
 }
 
 Result<std::optional<Manifest>> newest_intact(SnapshotStore& store, std::vector<Error>& refused) {

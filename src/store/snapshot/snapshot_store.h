@@ -4,12 +4,14 @@
 #include <piracema/error.h>
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "base/ids.h"
+#include "store/snapshot/part_index.h"
 
 namespace piracema::store {
 
@@ -21,7 +23,20 @@ struct Part {
   ReplicaId replica = 0;
   std::uint64_t bytes = 0;
   std::uint64_t checksum = 0;
+  /// It has states by key: an index of them, of which `checksum` is.
+  bool indexed = false;
+  /// Other files in which states lie that have not changed since.
+  std::vector<PartFile> files{};
   bool operator==(const Part&) const = default;
+};
+
+/// A node of the job, as far as its number of replicas may change when the job goes on.
+struct NodeParts {
+  std::string name;
+  std::uint32_t replicas = 1;
+  /// Of a node with a state for each key; else 0.
+  std::uint32_t key_groups = 0;
+  bool operator==(const NodeParts&) const = default;
 };
 
 /// What makes a snapshot complete: it exists if and only if its manifest does.
@@ -33,6 +48,8 @@ struct Manifest {
   /// What the state of each node is made of (Operator::layout), where it is known; by the node's
   /// name. A manifest of version 1 has none.
   std::map<std::string, std::string> layouts{};
+  /// In the order of their replicas; none in a manifest of version 1 or 2.
+  std::vector<NodeParts> nodes{};
   /// The job had ended when it was taken: there is nothing to go on with.
   bool finished = false;
   /// Seconds since 1970.
@@ -57,6 +74,13 @@ class SnapshotStore {
   /// Different replicas may be put at once. Errc::io with the system's reason, a full disk among
   /// them; Errc::refused if the snapshot is complete (`drop` it first).
   virtual Result<Part> put(SnapshotId snapshot, ReplicaId replica, Bytes state) = 0;
+  /// The same for a part with states by key; `index` says what of `data` is what.
+  virtual Result<Part> put_indexed(SnapshotId snapshot, ReplicaId replica, Bytes data,
+                                   const PartIndex& index) = 0;
+  Result<Part> put(SnapshotId snapshot, ReplicaId replica, const PartContent& content) {
+    if (content.index) return put_indexed(snapshot, replica, content.data, *content.index);
+    return put(snapshot, replica, Bytes(content.data));
+  }
 
   /// Makes a snapshot complete, at once and durably. Its parts have been put; Errc::not_found if
   /// one is gone. Errc::refused if it is complete already. After an error it is not complete.
@@ -73,14 +97,26 @@ class SnapshotStore {
   virtual Result<Done> find(std::optional<SnapshotId> snapshot) = 0;
 
   /// Reads a part and checks it against the manifest's entry. A part that is missing is corrupt.
+  /// Of one that is indexed: what it has beside states by key.
   virtual Result<Buffer> get(SnapshotId snapshot, const Part& part) = 0;
+  /// Of a part that is indexed. It names no file but its own and the part's `files`.
+  virtual Result<PartIndex> index(SnapshotId snapshot, const Part& part) = 0;
+  /// A run of what the file of an indexed part holds, at most `part_bytes_max`; the caller knows
+  /// its checksum. A file that is missing, too short or another one is corrupt.
+  virtual Result<Buffer> read(const PartFile& file, std::uint64_t offset, std::uint64_t bytes) = 0;
 
-  /// Removes a snapshot, manifest first, whole or not. Nothing there is no error.
+  /// Removes a snapshot, manifest first, whole or not, but for files that another complete one
+  /// needs: these go with the last that does. Nothing there is no error.
   virtual Result<Done> drop(SnapshotId snapshot) = 0;
 };
 
 /// Reads the whole snapshot and says whether it could be restored.
 Result<Manifest> verify(SnapshotStore& store, SnapshotId snapshot);
+
+/// Reads these units, of one file each or of several, in runs of some MiB, checks them, and calls
+/// `use(unit, bytes)`, which may fail, in any order.
+Result<Done> read_units(SnapshotStore& store, std::vector<StateUnit> units,
+                        const std::function<Result<Done>(const StateUnit&, Bytes)>& use);
 
 /// The newest snapshot that is intact. `refused` gets one error for each newer one that is not:
 /// their numbers are taken, so new snapshots count on from the last of `list()`.

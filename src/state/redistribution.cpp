@@ -1,0 +1,128 @@
+#include "state/redistribution.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "base/text.h"
+
+namespace piracema::state {
+
+namespace {
+
+std::uint32_t key_groups_of(const GraphShape& shape, std::uint32_t node) {
+  if (!shape.nodes[node].keyed) return 0;
+  const auto edge = std::find_if(shape.edges.begin(), shape.edges.end(),
+                                 [&](const EdgeShape& e) { return e.to == node; });
+  return edge == shape.edges.end() ? 0 : edge->key_groups;
+}
+
+bool same_node(const NodeShape& a, const NodeShape& b) {
+  return a.name == b.name && a.role == b.role && a.ordered == b.ordered &&
+         a.saves_state == b.saves_state && a.input == b.input && a.output == b.output &&
+         a.inputs == b.inputs && a.outputs == b.outputs && a.fusible == b.fusible &&
+         a.keyed == b.keyed;
+}
+
+// `parts` may follow the numbers of replicas.
+bool same_edge(const EdgeShape& a, const EdgeShape& b) {
+  return a.from == b.from && a.to == b.to && a.delivery == b.delivery &&
+         a.items_may_have_keys == b.items_may_have_keys && a.output == b.output &&
+         a.input == b.input && a.back == b.back && a.combined == b.combined;
+}
+
+// Neighbours whose replicas lead to each other one to one would no longer find each other.
+bool is_in_parts(const GraphShape& shape, std::uint32_t node) {
+  return std::any_of(shape.edges.begin(), shape.edges.end(), [&](const EdgeShape& edge) {
+    return edge.parts != 1 && (edge.from == node || edge.to == node);
+  });
+}
+
+// What is under way in a cycle is saved by the numbers of those who sent it.
+bool has_cycle(const GraphShape& shape) {
+  return std::any_of(shape.edges.begin(), shape.edges.end(),
+                     [](const EdgeShape& edge) { return edge.back; });
+}
+
+// Of nodes that share a thread each has a layout, with '+' between.
+bool is_by_key_or_nothing(const std::string& layout, bool keyed) {
+  constexpr std::string_view between = " + nothing";
+  std::string_view rest = layout;
+  while (rest.size() > between.size() && rest.ends_with(between))
+    rest.remove_suffix(between.size());
+  if (!keyed) return rest == "nothing";
+  return rest.starts_with("keys(") && rest.ends_with(")") &&
+         rest.find(") and ") == std::string_view::npos &&
+         rest.find(" + ") == std::string_view::npos;
+}
+
+std::optional<std::string> obstacle(const GraphShape& before, const GraphShape& now,
+                                    std::uint32_t node,
+                                    const std::map<std::string, std::string>& layouts) {
+  const NodeShape& is = now.nodes[node];
+  if (is_source(is.role)) return "it is a source, and each replica has read a part of its own";
+  if (is_in_parts(before, node) || is_in_parts(now, node)) {
+    return "its replicas lead one to one to those of a neighbour";
+  }
+  if (has_cycle(now)) return "the program has a cycle, in which items are under way";
+  const auto layout = layouts.find(is.name);
+  if (layout == layouts.end()) return "nobody knows what its state is";
+  if (is_by_key_or_nothing(layout->second, is.keyed)) return std::nullopt;
+  if (is.keyed) return "beside its states by key it has one for each replica";
+  return concat("it has a state for each replica (", layout->second, "), not for each key");
+}
+
+}  // namespace
+
+std::vector<store::NodeParts> nodes_of(const GraphShape& shape) {
+  std::vector<store::NodeParts> nodes;
+  for (std::uint32_t node = 0; node < shape.nodes.size(); ++node) {
+    nodes.push_back(
+        {shape.nodes[node].name, shape.nodes[node].replicas, key_groups_of(shape, node)});
+  }
+  return nodes;
+}
+
+Difference compare(const GraphShape& before, const GraphShape& now,
+                   const std::map<std::string, std::string>& layouts) {
+  const bool same =
+      before.nodes.size() == now.nodes.size() && before.edges.size() == now.edges.size() &&
+      std::equal(before.nodes.begin(), before.nodes.end(), now.nodes.begin(), same_node) &&
+      std::equal(before.edges.begin(), before.edges.end(), now.edges.begin(), same_edge);
+  if (!same) return {.another_program = true, .why = "another program"};
+  for (std::uint32_t node = 0; node < now.nodes.size(); ++node) {
+    const NodeShape &was = before.nodes[node], &is = now.nodes[node];
+    if (was.replicas == is.replicas) continue;
+    const auto why = obstacle(before, now, node, layouts);
+    if (!why) continue;
+    return {.why = concat("operator '", is.name, "' had ", was.replicas, " replicas and has ",
+                          is.replicas, " now: ", *why)};
+  }
+  for (std::size_t e = 0; e < now.edges.size(); ++e) {
+    const EdgeShape &was = before.edges[e], &is = now.edges[e];
+    if (was.key_groups != is.key_groups) {
+      return {.why = concat("the keys of operator '", now.nodes[is.to].name, "' were in ",
+                            was.key_groups, " groups and are in ", is.key_groups, " now")};
+    }
+    if (was.parts == is.parts) continue;
+    return {.why = concat("operator '", now.nodes[is.to].name, "' was reached by ", was.parts,
+                          " ways and is by ", is.parts, " now")};
+  }
+  return {};
+}
+
+Result<FormerReplicas> former_replicas(const store::Manifest& manifest, const GraphShape& now,
+                                       std::uint32_t node) {
+  const std::string& name = now.nodes[node].name;
+  const std::vector<store::NodeParts> nodes =
+      manifest.nodes.empty() ? nodes_of(now) : manifest.nodes;
+  FormerReplicas found;
+  for (const store::NodeParts& each : nodes) {
+    found.count = each.replicas;
+    if (each.name == name) return found;
+    found.first += each.replicas;
+  }
+  return Error{Errc::corrupt,
+               concat("snapshot ", manifest.snapshot, " has no parts of operator '", name, "'")};
+}
+
+}  // namespace piracema::state

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <piracema/bytes.h>
+#include <piracema/error.h>
+#include <piracema/graph.h>
+
+#include <functional>
+#include <vector>
+
+#include "base/engine.h"
+#include "base/ids.h"
+#include "flow/plan.h"
+#include "store/snapshot/snapshot_store.h"
+
+/// What a replica goes on from, whatever number of replicas its node had in the snapshot.
+namespace piracema::state {
+
+struct RestoredPart {
+  /// What it saved beside states by key; if there were as many replicas as now, its own.
+  Buffer plain;
+  /// Where the states of the keys that it owns now lie.
+  std::vector<store::StateUnit> units;
+};
+
+/// Reads `plain` and finds the states by key; these are read by `store::read_units`. `shape` is
+/// what the manifest's graph may go on as (`compare`). Errors as those of the store.
+Result<RestoredPart> read_part(store::SnapshotStore& store, SnapshotId snapshot,
+                               const GraphShape& shape, const flow::ReplicaPlan& replica);
+
+}  // namespace piracema::state

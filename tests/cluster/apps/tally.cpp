@@ -1,0 +1,52 @@
+// tally_app OUT [replicas=N] [pause_us=N] [items=N] [sinks=N] [groups=N]: how often each key has
+// been seen, and the sum of its items, a line for each item, in their order.
+#include <piracema/piracema.h>
+
+#include <chrono>
+#include <thread>
+
+#include "options.h"
+
+using namespace piracema;
+
+namespace {
+
+struct Total {
+  std::int64_t count = 0, sum = 0;
+};
+
+/// The numbers from 0 on; a while passes before each.
+struct Numbers {
+  std::int64_t end = 0, pause_us = 0, next = 0;
+
+  std::optional<std::int64_t> operator()() {
+    if (next == end) return std::nullopt;
+    if (pause_us != 0) std::this_thread::sleep_for(std::chrono::microseconds(pause_us));
+    return next++;
+  }
+  std::int64_t position() const { return next; }
+  void seek(std::int64_t position) { next = position; }
+};
+
+std::string key_of(const std::int64_t& item) { return "key " + std::to_string(item * 31 % 5'000); }
+
+std::string tally(const std::int64_t& item, Total& total) {
+  total.count += 1;
+  total.sum += item;
+  return key_of(item) + ": " + std::to_string(total.count) + " " + std::to_string(total.sum);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const Options options(argc, argv);
+  const auto count = [&](const char* name, std::int64_t otherwise) {
+    return static_cast<std::uint32_t>(options.number(name, otherwise));
+  };
+  auto write = sink("write", LineSink{options.out()});
+  return run(pipeline(
+      source("numbers", Numbers{options.number("items", 40'000), options.number("pause_us", 0)}),
+      farm("tally", count("replicas", 2), tally).by_key(key_of, count("groups", 1'024)),
+      options.has("sinks") ? std::move(write).replicas(count("sinks", 1))
+                           : std::move(write).ordered()));
+}

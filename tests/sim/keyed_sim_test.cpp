@@ -1,0 +1,153 @@
+// States by key that the runtime keeps: saved in pieces while items come, in increments, and shared
+// out anew when a job goes on with other numbers of replicas.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <map>
+
+#include "sim/seeds.h"
+#include "sim/stream_parts.h"
+
+namespace piracema::sim {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+namespace {
+
+constexpr std::uint64_t keys = 150, items = 600;
+std::uint64_t key_of(const std::uint64_t& item) { return item * 7 % keys; }
+
+struct Tally {
+  std::uint64_t count = 0, sum = 0;
+};
+
+/// Says how often it has seen a key, and forgets one now and then.
+struct CountKeys {
+  Outside* outside = nullptr;
+
+  void operator()(const std::uint64_t& item, KeyedState<Tally>& state, Emit<std::uint64_t>& emit) {
+    if (outside->throwing > 0) {
+      outside->throwing -= 1;
+      throw std::runtime_error("bad luck");
+    }
+    const std::uint64_t before = state.find() != nullptr ? state.find()->count : 0;
+    if (item % 11 == 5) {
+      state.erase();
+    } else if (item % 3 != 0) {  // Others only look.
+      state.edit().count += 1;
+      state.edit().sum += item;
+    }
+    emit(item * 1'000 + before);
+  }
+  void finish(const std::uint64_t& key, Tally& state, Emit<std::uint64_t>& emit) {
+    emit(1'000'000'000 + key * 1'000'000 + state.sum);
+  }
+};
+
+// The same by one map, one item after the other.
+std::vector<std::uint64_t> expected() {
+  std::vector<std::uint64_t> all;
+  std::map<std::uint64_t, Tally> tallies;
+  for (std::uint64_t item = 0; item < items; ++item) {
+    const std::uint64_t key = key_of(item);
+    const auto found = tallies.find(key);
+    all.push_back(item * 1'000 + (found != tallies.end() ? found->second.count : 0));
+    if (item % 11 == 5) {
+      tallies.erase(key);
+    } else if (item % 3 != 0) {
+      tallies[key].count += 1;
+      tallies[key].sum += item;
+    }
+  }
+  for (const auto& [key, tally] : tallies) {
+    all.push_back(1'000'000'000 + key * 1'000'000 + tally.sum);
+  }
+  std::sort(all.begin(), all.end());
+  return all;
+}
+
+Graph graph_of(Outside& outside, std::uint32_t replicas, std::uint32_t passing) {
+  return pipeline(
+      source("count", Count{items}),
+      farm("pass", passing, [](const std::uint64_t& item) { return item; }).by_key(key_of),
+      farm("tally", replicas, CountKeys{&outside}).by_key(key_of, 64),
+      sink("write", Write{&outside}));
+}
+
+void check_output(const Outside& outside) {
+  auto found = outside.output;
+  std::sort(found.begin(), found.end());
+  const auto wanted = expected();
+  CHECK(found.size() == wanted.size());
+  CHECK((found == wanted));
+}
+
+MakeWorker workers(const Graph& graph, std::uint64_t seed) {
+  return [&graph, seed](Slot slot, ProcessHost& host) {
+    return make_stream_worker(graph, slot, host, seed % 3);
+  };
+}
+
+}  // namespace
+
+TEST_CASE("states by key come through whatever goes wrong on the way") {
+  std::uint64_t recoveries = 0;
+  for (const auto seed : seeds(300)) {
+    Outside outside;
+    Random random(seed);
+    const Graph graph = graph_of(outside, 1 + static_cast<std::uint32_t>(random.below(4)), 2);
+    Cluster::Settings with = settings_of(seed, graph);
+    with.chaos = everything(Random(seed));
+    Cluster cluster(with, workers(graph, seed));
+    for (Time at{}; at < with.chaos.until; at += random.below(3'000) * milliseconds(1)) {
+      cluster.scheduler().at(at, [&] { outside.throwing = 1; });
+    }
+    REQUIRE(cluster.run(seconds(200)));
+    CHECK(cluster.finish()->code == 0);
+    check_output(outside);
+    recoveries += cluster.coordinator().epoch() - 1;
+  }
+  CHECK((recoveries > 0 || tracing()));
+}
+
+TEST_CASE(
+    "a job that is stopped and goes on with other numbers of replicas and processes, and is killed "
+    "on the way, gives what one process with one map gives") {
+  std::uint64_t changes = 0;
+  for (const auto seed : seeds(200)) {
+    Outside outside;
+    Random random(seed);
+    store::MemoryStore store;
+    std::optional<SnapshotId> resume;
+    int code = 75;
+    for (int run = 0; run < 100 && code != 0; ++run) {
+      const Graph graph = graph_of(outside, 1 + static_cast<std::uint32_t>(random.below(5)),
+                                   1 + static_cast<std::uint32_t>(random.below(3)));
+      Cluster::Settings with = settings_of(seed * 1'000 + static_cast<std::uint64_t>(run), graph);
+      with.job.slots = 1 + static_cast<std::uint32_t>(random.below(4));
+      with.job.resume = resume;
+      with.job.found = *store.list();
+      with.job.snapshot_interval = milliseconds(100);
+      with.store = &store;
+      if (random.chance(0.7)) {
+        with.chaos.until = milliseconds(600);
+        with.chaos.kill = milliseconds(300);
+        with.chaos.crash = milliseconds(600);
+      }
+      Cluster cluster(with, workers(graph, seed));
+      cluster.stop_at(milliseconds(700));
+      REQUIRE(cluster.run(seconds(120)));
+      code = cluster.finish()->code;
+      // It may be told to stop before it has begun.
+      REQUIRE((code == 75 || code == 0 || (code == 143 && !resume)));
+      resume = cluster.coordinator().last_snapshot();
+      changes += resume && code == 75;
+    }
+    CHECK(code == 0);
+    check_output(outside);
+  }
+  CHECK((changes > 0 || tracing()));
+}
+
+}  // namespace piracema::sim
