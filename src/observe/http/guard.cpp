@@ -71,8 +71,11 @@ Result<Done> check_token(std::string_view token) {
   return Done{};
 }
 
-Guard::Guard(const net::Address& listens, std::string token)
-    : listens_(listens), loopback_(is_loopback(listens)), token_(std::move(token)) {}
+Guard::Guard(const net::Address& listens, std::string token, Readers readers)
+    : listens_(listens),
+      loopback_(is_loopback(listens)),
+      all_may_look_(loopback_ && readers == Readers::all),
+      token_(std::move(token)) {}
 
 std::string Guard::entrance() const {
   return concat("http://", listens_.text(), "/?token=", token_);
@@ -100,8 +103,9 @@ std::optional<Response> Guard::refuse(const Request& request) const {
   if (loopback_ && !is_our_name(request.host)) {
     return refusal(421, "want Host: localhost or the address; this is another name for it");
   }
-  const bool of_health = request.path == "/healthz" || request.path == "/readyz";
-  if (!changes && (loopback_ || of_health)) return std::nullopt;
+  const bool of_health =
+      request.path == "/healthz" || request.path == "/livez" || request.path == "/readyz";
+  if (!changes && (all_may_look_ || of_health)) return std::nullopt;
   if (!request.origin.empty() && changes && request.origin != concat("http://", request.host)) {
     return refusal(403, "this comes from a page of another site");
   }

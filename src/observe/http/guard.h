@@ -11,14 +11,17 @@ namespace piracema::observe {
 
 /// Who may ask for what.
 ///
-/// On loopback every process of the machine may look; what changes something wants the token. At
-/// any other address everything wants it, but for the two questions of health. A page of another
-/// site that a browser shows can neither change anything (Origin, and a header that such a page may
-/// not send) nor read by a name of its own that leads here (Host, DNS rebinding).
+/// What changes something wants the token. So does looking, but for the questions of health, unless
+/// everybody may: on loopback every process of the machine. A page of another site that a browser
+/// shows can neither change anything (Origin, and a header that such a page may not send) nor read
+/// by a name of its own that leads here (Host, DNS rebinding).
 class Guard {
  public:
-  /// `listens` is where requests come, with the port that was given.
-  Guard(const net::Address& listens, std::string token);
+  enum class Readers { all, with_token };
+
+  /// `listens` is where requests come, with the port that was given; beyond loopback readers want
+  /// the token in any case.
+  Guard(const net::Address& listens, std::string token, Readers readers);
 
   /// The answer to who may not; nothing: go on.
   std::optional<Response> refuse(const Request& request) const;
@@ -34,7 +37,7 @@ class Guard {
   bool is_our_name(std::string_view host) const;
 
   const net::Address listens_;
-  const bool loopback_;
+  const bool loopback_, all_may_look_;
   const std::string token_;
 };
 

@@ -9,7 +9,9 @@ namespace {
 
 const std::string token = "0123456789abcdef";
 
-Guard guard_at(const char* address) { return Guard(*net::Address::parse(address), token); }
+Guard guard_at(const char* address, Guard::Readers readers = Guard::Readers::all) {
+  return Guard(*net::Address::parse(address), token, readers);
+}
 
 Request get(const std::string& path, const std::string& host = "127.0.0.1:8080") {
   return {.method = "GET", .path = path, .host = host};
@@ -79,6 +81,17 @@ TEST_CASE("beyond loopback nobody looks without the token, but for health") {
   CHECK_FALSE(guard.refuse(get("/readyz", "x:8080")));
   Request request = get("/", "x:8080");
   request.argument_token = token;
+  CHECK_FALSE(guard.refuse(request));
+}
+
+TEST_CASE("where other people use the machine looking may want the token, too") {
+  const Guard guard = guard_at("127.0.0.1:8080", Guard::Readers::with_token);
+  CHECK(code(guard.refuse(get("/"))) == 401);
+  CHECK(code(guard.refuse(get("/api/v1/log"))) == 401);
+  CHECK(code(guard.refuse(get("/", "evil.example"))) == 421);
+  CHECK_FALSE(guard.refuse(get("/livez")));
+  Request request = get("/");
+  request.cookie_token = token;
   CHECK_FALSE(guard.refuse(request));
 }
 

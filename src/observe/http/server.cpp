@@ -87,8 +87,8 @@ Result<Fd> listen_at(net::Address& address) {
 class MicrohttpdServer : public HttpServer {
  public:
   MicrohttpdServer(const Microhttpd& library, Board& board, const net::Address& address,
-                   const std::string& token)
-      : library_(library), address_(address), site_(board, Guard(address, token)) {}
+                   const std::string& token, Guard::Readers readers)
+      : library_(library), address_(address), site_(board, Guard(address, token, readers)) {}
   ~MicrohttpdServer() override {
     if (daemon_ != nullptr) library_.stop_daemon(daemon_);
   }
@@ -191,7 +191,10 @@ Result<std::unique_ptr<HttpServer>> HttpServer::start(const HttpOptions& options
   if (!library) return library.error();
   auto socket = listen_at(*address);
   if (!socket) return socket.error();
-  auto server = std::make_unique<MicrohttpdServer>(**library, board, *address, *token);
+  // Whoever gives a token wants it to be asked for.
+  const auto readers =
+      options.token_file.empty() ? Guard::Readers::all : Guard::Readers::with_token;
+  auto server = std::make_unique<MicrohttpdServer>(**library, board, *address, *token, readers);
   if (auto begun = server->begin(std::move(*socket)); !begun) return begun.error();
   return std::unique_ptr<HttpServer>(std::move(server));
 }

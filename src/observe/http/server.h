@@ -13,7 +13,8 @@ namespace piracema::observe {
 struct HttpOptions {
   /// "127.0.0.1:8080", "[::]:8080", "8080" (on loopback), or "" and "on": loopback, any port.
   std::string address;
-  /// File with the token; empty: one is drawn. Beyond loopback there has to be one.
+  /// File with the token, which readers need then, too; empty: one is drawn. Beyond loopback there
+  /// has to be one.
   std::string token_file;
 };
 

@@ -17,7 +17,7 @@ const std::string token = "0123456789abcdef";
 
 struct Served {
   Board board{JobFacts{.command = {"/bin/app", "</script>"}, .version = "1"}};
-  Site site{board, Guard(*net::Address::parse("127.0.0.1:80"), token)};
+  Site site{board, Guard(*net::Address::parse("127.0.0.1:80"), token, Guard::Readers::all)};
 
   Response get(const std::string& path) const {
     return site.answer({.method = "GET", .path = path, .host = "localhost"}, seconds(1'000));
