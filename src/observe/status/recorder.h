@@ -73,6 +73,8 @@ class Recorder {
   void note(Time at, const cluster::SnapshotTaken& taken);
   void note(Time at, const cluster::SnapshotAborted& aborted);
   void note(Time at, const cluster::ItemSkipped& skipped);
+  /// Nothing was lost, and nothing is done again.
+  void note(Time, const cluster::Reattached&) {}
   void note(Time, const cluster::ReplicaBusy&) {}
 
   JobFacts facts_;
