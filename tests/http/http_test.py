@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import tempfile
 import unittest
+import urllib.error
 
 from support import APP, PIRACEMA, SECONDS_MAX, Job, main, skip
 
@@ -131,12 +132,26 @@ class Http(unittest.TestCase):
             self.assertEqual(code, found, text)
             self.assertIn(said, text)
 
-    def test_top_is_asked_for_the_token_beyond_loopback(self):
+    def token_file(self):
         folder = pathlib.Path(tempfile.mkdtemp())
         self.addCleanup(shutil.rmtree, folder)
         token = folder / "token"
         token.touch(0o600)
         token.write_text("0123456789abcdef\n")
+        return token
+
+    def test_whoever_reads_wants_a_token_that_is_given_on_loopback_too(self):
+        token = self.token_file()
+        job = Job(self, 20_000, http=("--http", "--http-token", str(token)))
+        with self.assertRaises(urllib.error.HTTPError) as refused:
+            job.get("/api/v1/job")
+        self.assertEqual(401, refused.exception.code)
+        refused.exception.close()
+        self.assertIn("phase", job.get("/api/v1/job", Authorization="Bearer 0123456789abcdef"))
+        self.assertEqual("ok\n", job.get("/healthz"))
+
+    def test_top_is_asked_for_the_token_beyond_loopback(self):
+        token = self.token_file()
         job = Job(self, 20_000, http=("--http=0.0.0.0:0", "--http-token", str(token)))
         port = job.entrance().split("/?")[0].rsplit(":", 1)[1]
         code, _, said = self.top("--once", port)
