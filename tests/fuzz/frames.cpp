@@ -8,9 +8,6 @@
 // first byte that differs is read as it was sent, and a reader takes no more memory than it is fed,
 // twice, and 16 MiB.
 #include <algorithm>
-#include <chrono>
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <string>
 #include <vector>
@@ -19,6 +16,7 @@
 #include "base/random.h"
 #include "base/text.h"
 #include "control/messages/control.h"
+#include "fuzzing.h"
 #include "host/agent_messages.h"
 #include "net/session/handshake.h"
 #include "net/socket/frame_reader.h"
@@ -97,29 +95,6 @@ std::string bytes_of(const wire::Frame& frame) {
   return bytes;
 }
 
-void mutate(std::string& bytes, Random& random) {
-  for (std::uint64_t changes = random.below(5); changes > 0 && !bytes.empty(); --changes) {
-    const std::size_t at = random.below(bytes.size());
-    switch (random.below(5)) {
-      case 0:
-        bytes[at] = static_cast<char>(random.next());
-        break;
-      case 1:
-        bytes[at] = static_cast<char>(bytes[at] ^ (1 << random.below(8)));
-        break;
-      case 2:
-        bytes.erase(at, 1 + random.below(40));
-        break;
-      case 3:
-        bytes.insert(at, bytes.substr(random.below(bytes.size()), random.below(80)));
-        break;
-      default:
-        bytes.resize(at);
-        break;
-    }
-  }
-}
-
 // A header whose checksum is right for what it says, as a peer gone mad would send it.
 void lie(wire::Frame& frame, std::string& bytes, Random& random) {
   const std::uint64_t lengths[] = {0, 1, frame.head.size() + 1};
@@ -176,7 +151,7 @@ std::string run_one(std::uint64_t seed, const std::vector<wire::Frame>& frames) 
     ends.push_back(stream.size());
   }
   const std::string before = stream;
-  mutate(stream, random);
+  fuzzing::mutate(stream, random.below(5), random);
   const auto differs = std::mismatch(before.begin(), before.end(), stream.begin(), stream.end());
   const auto intact = static_cast<std::size_t>(differs.first - before.begin());
 
@@ -217,21 +192,6 @@ std::string run_one(std::uint64_t seed, const std::vector<wire::Frame>& frames) 
 
 int main(int argc, char** argv) {
   const auto frames = corpus();
-  std::uint64_t first = 1, last = streams_in_a_test;
-  if (const char* seed = std::getenv("PIRACEMA_SEED"))
-    first = last = std::strtoull(seed, nullptr, 10);
-  const Time until = now() + std::chrono::seconds(argc > 1 ? std::atoi(argv[1]) : 0);
-  if (argc > 1) last = ~std::uint64_t{0};
-  for (std::uint64_t seed = first; seed <= last; ++seed) {
-    if (const std::string why = run_one(seed, frames); !why.empty()) {
-      std::printf("seed %llu failed: %s; PIRACEMA_SEED=%llu replays it\n",
-                  static_cast<unsigned long long>(seed), why.c_str(),
-                  static_cast<unsigned long long>(seed));
-      return 1;
-    }
-    if (argc > 1 && seed % 256 == 0 && now() > until) {
-      std::printf("%llu streams\n", static_cast<unsigned long long>(seed));
-      return 0;
-    }
-  }
+  return fuzzing::run(argc, argv, streams_in_a_test,
+                      [&](std::uint64_t seed) { return run_one(seed, frames); });
 }

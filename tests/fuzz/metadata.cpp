@@ -9,8 +9,6 @@
 // happens.
 #include <algorithm>
 #include <chrono>
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <string>
 #include <vector>
@@ -19,6 +17,7 @@
 #include "base/random.h"
 #include "base/text.h"
 #include "control/coordinator/coordinator.h"
+#include "fuzzing.h"
 #include "wire/checksum.h"
 
 using namespace piracema;
@@ -64,29 +63,6 @@ JobMetadata begun() {
   return JobMetadata(settings);
 }
 
-void mutate(std::string& bytes, std::size_t from, Random& random) {
-  for (std::uint64_t changes = 1 + random.below(3); changes > 0 && bytes.size() > from; --changes) {
-    const std::size_t at = from + random.below(bytes.size() - from);
-    switch (random.below(5)) {
-      case 0:
-        bytes[at] = static_cast<char>(random.next());
-        break;
-      case 1:
-        bytes[at] = static_cast<char>(bytes[at] ^ (1 << random.below(8)));
-        break;
-      case 2:
-        bytes.erase(at, 1 + random.below(9));
-        break;
-      case 3:
-        bytes.insert(at, bytes.substr(at, random.below(20)));
-        break;
-      default:
-        bytes[at] = static_cast<char>(random.below(4));
-        break;
-    }
-  }
-}
-
 /// Why what this seed makes was read wrongly; empty if it was not.
 std::string run_one(std::uint64_t seed) {
   Random random(seed);
@@ -97,7 +73,7 @@ std::string run_one(std::uint64_t seed) {
     if (!job.apply(decisions[i])) return "a decision that was right is refused";
   }
   std::string bytes(as_text(job.encode()));
-  mutate(bytes, body_at, random);
+  fuzzing::mutate(bytes, 1 + random.below(3), random, body_at);
   if (bytes.size() >= body_at) {
     const std::uint64_t sum = wire::checksum(as_bytes(bytes).subspan(body_at));
     std::memcpy(bytes.data() + sum_at, &sum, sizeof sum);
@@ -123,7 +99,7 @@ std::string run_one(std::uint64_t seed) {
   }
 
   std::string log(as_text(encode_decisions(decisions)));
-  mutate(log, 0, random);
+  fuzzing::mutate(log, 1 + random.below(3), random);
   const auto list = decode_decisions(as_bytes(log));
   if (!list) return {};
   JobMetadata other = begun();
@@ -135,22 +111,4 @@ std::string run_one(std::uint64_t seed) {
 
 }  // namespace
 
-int main(int argc, char** argv) {
-  std::uint64_t first = 1, last = inputs_in_a_test;
-  if (const char* seed = std::getenv("PIRACEMA_SEED"))
-    first = last = std::strtoull(seed, nullptr, 10);
-  const Time until = now() + std::chrono::seconds(argc > 1 ? std::atoi(argv[1]) : 0);
-  if (argc > 1) last = ~std::uint64_t{0};
-  for (std::uint64_t seed = first; seed <= last; ++seed) {
-    if (const std::string why = run_one(seed); !why.empty()) {
-      std::printf("seed %llu failed: %s; PIRACEMA_SEED=%llu replays it\n",
-                  static_cast<unsigned long long>(seed), why.c_str(),
-                  static_cast<unsigned long long>(seed));
-      return 1;
-    }
-    if (argc > 1 && seed % 256 == 0 && now() > until) {
-      std::printf("%llu inputs\n", static_cast<unsigned long long>(seed));
-      return 0;
-    }
-  }
-}
+int main(int argc, char** argv) { return fuzzing::run(argc, argv, inputs_in_a_test, run_one); }

@@ -9,15 +9,13 @@
 // range has only its keys, and no more of them than there were bytes.
 #include <piracema/detail/keyed_table.h>
 
-#include <chrono>
-#include <cstdio>
-#include <cstdlib>
 #include <string>
 #include <vector>
 
 #include "base/clock.h"
 #include "base/engine.h"
 #include "base/random.h"
+#include "fuzzing.h"
 #include "state/keyed_saver.h"
 #include "store/snapshot/part_index.h"
 
@@ -50,33 +48,10 @@ Corpus corpus() {
   return made;
 }
 
-void mutate(std::string& bytes, Random& random) {
-  for (std::uint64_t changes = 1 + random.below(4); changes > 0 && !bytes.empty(); --changes) {
-    const std::size_t at = random.below(bytes.size());
-    switch (random.below(5)) {
-      case 0:
-        bytes[at] = static_cast<char>(random.next());
-        break;
-      case 1:
-        bytes[at] = static_cast<char>(bytes[at] ^ (1 << random.below(8)));
-        break;
-      case 2:
-        bytes.erase(at, 1 + random.below(60));
-        break;
-      case 3:
-        bytes.insert(at, bytes.substr(random.below(bytes.size()), random.below(60)));
-        break;
-      default:
-        bytes.resize(at);
-        break;
-    }
-  }
-}
-
 std::string run_one(std::uint64_t seed, const Corpus& from) {
   Random random(seed);
   std::string index(as_text(from.index));
-  mutate(index, random);
+  fuzzing::mutate(index, 1 + random.below(4), random);
   const auto read = store::decode_index("file", as_bytes(index), {7, 3}, from.part.data.size());
   if (read) {
     for (std::size_t i = 0; i < read->units.size(); ++i) {
@@ -95,7 +70,7 @@ std::string run_one(std::uint64_t seed, const Corpus& from) {
   const store::StateUnit& unit = units[random.below(units.size())];
   std::string bytes(as_text(Bytes(from.part.data).subspan(unit.offset, unit.bytes)));
   HashRange range{unit.group, unit.depth, unit.prefix};
-  if (random.chance(0.8)) mutate(bytes, random);
+  if (random.chance(0.8)) fuzzing::mutate(bytes, 1 + random.below(4), random);
   if (random.chance(0.3)) {
     range.group = static_cast<std::uint32_t>(random.below(16));
     range.depth = static_cast<std::uint32_t>(random.below(HashRange::depth_max + 1));
@@ -120,21 +95,6 @@ std::string run_one(std::uint64_t seed, const Corpus& from) {
 
 int main(int argc, char** argv) {
   const Corpus from = corpus();
-  std::uint64_t first = 1, last = seeds_in_a_test;
-  if (const char* seed = std::getenv("PIRACEMA_SEED"))
-    first = last = std::strtoull(seed, nullptr, 10);
-  const Time until = now() + std::chrono::seconds(argc > 1 ? std::atoi(argv[1]) : 0);
-  if (argc > 1) last = ~std::uint64_t{0};
-  for (std::uint64_t seed = first; seed <= last; ++seed) {
-    if (const std::string why = run_one(seed, from); !why.empty()) {
-      std::printf("seed %llu failed: %s; PIRACEMA_SEED=%llu replays it\n",
-                  static_cast<unsigned long long>(seed), why.c_str(),
-                  static_cast<unsigned long long>(seed));
-      return 1;
-    }
-    if (argc > 1 && seed % 256 == 0 && now() > until) {
-      std::printf("%llu parts\n", static_cast<unsigned long long>(seed));
-      return 0;
-    }
-  }
+  return fuzzing::run(argc, argv, seeds_in_a_test,
+                      [&](std::uint64_t seed) { return run_one(seed, from); });
 }
