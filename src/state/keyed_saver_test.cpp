@@ -32,7 +32,7 @@ struct Saving {
     saver.begin(snapshot, complete, {});
     while (saver.go_on()) {
     }
-    auto part = store.put(snapshot, 0, saver.take());
+    auto part = store.put_content(snapshot, 0, saver.take());
     REQUIRE(part);
     return *part;
   }

@@ -99,7 +99,7 @@ TEST_CASE("every replica gets the keys that it owns, however many had them befor
         }
         content = saver.take();
       }
-      const auto part = store.put(1, id, content);
+      const auto part = store.put_content(1, id, content);
       REQUIRE(part);
       manifest.parts.push_back(*part);
     }

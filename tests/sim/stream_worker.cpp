@@ -106,8 +106,7 @@ class ReplicaActor final : public runtime::Port {
       if (deploy.placement[other] == deploy.placement[self_]) beginning.neighbours.insert(other);
     }
     if (!deploy.restore) return beginning;
-    auto read =
-        beginning.restore(owner_.host().store(), *deploy.restore, graph_.shape, plan_);
+    auto read = beginning.restore(owner_.host().store(), *deploy.restore, graph_.shape, plan_);
     if (!read) return read.error();
     return beginning;
   }
@@ -151,7 +150,7 @@ class ReplicaActor final : public runtime::Port {
   void save(SnapshotId snapshot, store::PartContent content) override {
     const Time takes = between(microseconds(100), milliseconds(20));
     owner_.host().after(takes, [this, epoch = epoch_, snapshot, content = std::move(content)] {
-      const auto part = owner_.host().store().put(snapshot, self_, content);
+      const auto part = owner_.host().store().put_content(snapshot, self_, content);
       if (part) {
         runtime::Saved saved{epoch, snapshot, self_, part->bytes, part->checksum, 0, part->indexed};
         for (const store::PartFile& file : part->files) {
@@ -181,7 +180,8 @@ class ReplicaActor final : public runtime::Port {
   }
 
   WallTime wall_time() override {
-    return WallTime(std::chrono::duration_cast<WallTime::duration>(owner_.host().scheduler().now()));
+    return WallTime(
+        std::chrono::duration_cast<WallTime::duration>(owner_.host().scheduler().now()));
   }
 
   void say(runtime::FromWorker message) { owner_.host().say(std::move(message)); }

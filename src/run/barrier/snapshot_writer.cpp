@@ -9,7 +9,7 @@ SnapshotWriter::SnapshotWriter(store::SnapshotStore& store, OnDone on_done)
 
 void SnapshotWriter::write(Job job) {
   queue_.post([this, job = std::move(job)] {
-    on_done_(job, store_.put(job.snapshot, job.replica, job.part));
+    on_done_(job, store_.put_content(job.snapshot, job.replica, job.part));
   });
 }
 

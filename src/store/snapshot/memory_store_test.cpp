@@ -69,7 +69,7 @@ TEST_CASE("faults come again with their seed") {
     MemoryStore store({.put = 0.5, .seed = seed});
     std::string seen;
     for (ReplicaId replica = 0; replica < 64; ++replica) {
-      seen += store.put(1, replica, Bytes{}) ? 'y' : 'n';
+      seen += store.put(1, replica, {}) ? 'y' : 'n';
     }
     return seen;
   };

@@ -28,6 +28,33 @@ std::array<std::byte, Size> as_array(const Buffer& from) {
   return to;
 }
 
+struct Header {
+  std::uint32_t version = 0;
+  PartFile of;
+  std::uint64_t bytes = 0;
+};
+
+// `start` has all of it.
+Result<Header> read_header(const std::string& file, Bytes start) {
+  if (as_text(start.first(magic.size())) != magic) {
+    return corrupt(file, concat("want a part of a snapshot, which begins with ", magic,
+                                ", found something else"));
+  }
+  wire::Reader reader(start.subspan(magic.size()));
+  Header header;
+  header.version = reader.number<std::uint32_t>();
+  header.of.replica = reader.number<std::uint32_t>();
+  header.of.snapshot = reader.number<std::uint64_t>();
+  header.bytes = reader.number<std::uint64_t>();
+  return header;
+}
+
+Result<Done> check_owner(const std::string& file, const PartFile& found, const PartFile& want) {
+  if (found == want) return Done{};
+  return corrupt(file, concat("want snapshot ", want.snapshot, " of replica ", want.replica,
+                              ", found snapshot ", found.snapshot, " of replica ", found.replica));
+}
+
 }  // namespace
 
 Result<Part> describe(ReplicaId replica, Bytes state) {
@@ -61,23 +88,15 @@ Result<std::uint64_t> check_indexed(const std::string& file, std::uint64_t file_
   if (start.size() < part_header_bytes || file_bytes < part_header_bytes + index_trailer_bytes) {
     return corrupt(file, concat("want a part of a snapshot, found ", file_bytes, " bytes"));
   }
-  if (as_text(start.first(magic.size())) != magic) {
-    return corrupt(file, concat("want a part of a snapshot, which begins with ", magic,
-                                ", found something else"));
+  auto header = read_header(file, start);
+  if (!header) return header.error();
+  if (header->version != indexed_part_version) {
+    return Error{Errc::refused,
+                 concat(file, ": want version ", indexed_part_version,
+                        " of the format, which has an index, found ", header->version)};
   }
-  wire::Reader reader(start.subspan(magic.size()));
-  const auto version = reader.number<std::uint32_t>();
-  const auto replica = reader.number<std::uint32_t>();
-  const auto snapshot = reader.number<std::uint64_t>();
-  const auto bytes = reader.number<std::uint64_t>();
-  if (version != indexed_part_version) {
-    return Error{Errc::refused, concat(file, ": want version ", indexed_part_version,
-                                       " of the format, which has an index, found ", version)};
-  }
-  if (snapshot != want.snapshot || replica != want.replica) {
-    return corrupt(file, concat("want snapshot ", want.snapshot, " of replica ", want.replica,
-                                ", found snapshot ", snapshot, " of replica ", replica));
-  }
+  if (auto owned = check_owner(file, header->of, want); !owned) return owned.error();
+  const std::uint64_t bytes = header->bytes;
   if (bytes > part_bytes_max || file_bytes != part_header_bytes + bytes + index_trailer_bytes) {
     return corrupt(file, concat("want ", part_header_bytes + bytes + index_trailer_bytes,
                                 " bytes, found ", file_bytes));
@@ -140,25 +159,16 @@ Result<Done> check_part_header(const std::string& file, std::uint64_t file_bytes
     return corrupt(file, concat("want a header of ", part_header_bytes, " bytes, found ",
                                 start.size(), " bytes"));
   }
-  if (as_text(start.first(magic.size())) != magic) {
-    return corrupt(file, concat("want a part of a snapshot, which begins with ", magic,
-                                ", found something else"));
-  }
-  wire::Reader reader(start.subspan(magic.size()));
-  const auto version = reader.number<std::uint32_t>();
-  const auto replica = reader.number<std::uint32_t>();
-  const auto of_snapshot = reader.number<std::uint64_t>();
-  const auto length = reader.number<std::uint64_t>();
-  if (version != part_version) {
+  auto header = read_header(file, start);
+  if (!header) return header.error();
+  if (header->version != part_version) {
     return Error{Errc::refused, concat(file, ": this program reads version ", part_version,
-                                       " of the format, found ", version)};
+                                       " of the format, found ", header->version)};
   }
-  if (of_snapshot != snapshot || replica != part.replica) {
-    return corrupt(file, concat("want snapshot ", snapshot, " of replica ", part.replica,
-                                ", found snapshot ", of_snapshot, " of replica ", replica));
-  }
-  if (length != part.bytes) {
-    return corrupt(file, concat("want a state of ", part.bytes, " bytes, found one of ", length));
+  if (auto owned = check_owner(file, header->of, {snapshot, part.replica}); !owned) return owned;
+  if (header->bytes != part.bytes) {
+    return corrupt(file,
+                   concat("want a state of ", part.bytes, " bytes, found one of ", header->bytes));
   }
   const std::uint64_t want = part_header_bytes + part.bytes + part_trailer_bytes;
   if (part.bytes > part_bytes_max || file_bytes != want) {

@@ -83,9 +83,10 @@ class SnapshotStore {
   /// The same for a part with states by key; `index` says what of `data` is what.
   virtual Result<Part> put_indexed(SnapshotId snapshot, ReplicaId replica, Bytes data,
                                    const PartIndex& index) = 0;
-  Result<Part> put(SnapshotId snapshot, ReplicaId replica, const PartContent& content) {
+  /// Whichever of the two it is.
+  Result<Part> put_content(SnapshotId snapshot, ReplicaId replica, const PartContent& content) {
     if (content.index) return put_indexed(snapshot, replica, content.data, *content.index);
-    return put(snapshot, replica, Bytes(content.data));
+    return put(snapshot, replica, content.data);
   }
 
   /// Makes a snapshot complete, at once and durably. Its parts have been put; Errc::not_found if
