@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/ids.h"
 #include "control/decision.h"
+#include "control/loss_cause.h"
 #include "control/messages/control.h"
 #include "store/snapshot/snapshot_store.h"
 
@@ -66,6 +67,7 @@ struct Lost {
   std::string how;
   /// Names of its replicas.
   std::string replicas;
+  LossCause cause = LossCause::other;
 };
 /// A user's operator threw; its process lives and is rolled back with the others.
 struct ReplicaFailed {

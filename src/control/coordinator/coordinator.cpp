@@ -228,9 +228,9 @@ void Coordinator::go_on() {
 
 // Fencing makes the job right whatever the old process still does; killing it sets its memory
 // and its files free.
-void Coordinator::lose(Slot slot, std::string how, Member::Fault fault) {
-  journal_.tell(Lost{slot, how, job_ ? job_->names_on(slot) : ""});
-  members_.end(slot, now_ + exit_wait, fault);
+void Coordinator::lose(Slot slot, LossCause cause, std::string how) {
+  journal_.tell(Lost{slot, how, job_ ? job_->names_on(slot) : "", cause});
+  members_.end(slot, now_ + exit_wait, cause);
   detector_.forget(slot);
   if ((!settings_.snapshots || !settings_.can_spawn) && !fatal_) {
     fatal_ = slot;
@@ -309,7 +309,8 @@ void Coordinator::attach(Slot slot, const runtime::Attached& attached) {
   members_[slot].attach();
   detector_.heard(slot, now_);
   if (attached.epoch > epoch()) {
-    lose(slot, concat("it is in epoch ", attached.epoch, ", which nobody has decided"));
+    lose(slot, LossCause::other,
+         concat("it is in epoch ", attached.epoch, ", which nobody has decided"));
   } else if (deployed() && attached.epoch != epoch()) {
     roll_back(concat("worker ", slot, " had not heard of epoch ", epoch()));
   }
@@ -339,17 +340,17 @@ void Coordinator::on(const Exited& exited) {
     }
   }
   if (member->state() != Member::State::ending) {
-    lose(exited.slot, concat("its process ended: ", exited.by));
+    lose(exited.slot, LossCause::process_ended, concat("its process ended: ", exited.by));
   } else if (fatal_ == exited.slot) {
     fatal_how_ += concat("; its process ended: ", exited.by);
   }
   if (phase_ == Phase::finished) return;
-  using Fault = Member::Fault;
-  const Fault fault = member->fault();
+  const LossCause cause = member->cause();
+  const bool its_own_doing = cause == LossCause::silent || cause == LossCause::connection_ended;
   members_.left(exited.slot, now_, true);
-  if (!job_ || fatal_ || (exited.from_outside && fault == Fault::none)) return;
+  if (!job_ || fatal_ || (exited.from_outside && !its_own_doing)) return;
   // Where it came from outside we have ended it, for what it did.
-  const bool silent = exited.from_outside && fault == Fault::silent;
+  const bool silent = exited.from_outside && cause == LossCause::silent;
   const std::string why = silent                ? detector_.silence()
                           : exited.from_outside ? "its connection ended"
                                                 : exited.by;
@@ -361,7 +362,8 @@ void Coordinator::on(const Exited& exited) {
 void Coordinator::on(const ConnectionLost& lost) {
   const Member* member = members_.find(lost.slot, lost.incarnation);
   if (member == nullptr || member->state() != Member::State::joined) return;
-  if (phase_ != Phase::leaving) lose(lost.slot, "its connection ended", Member::Fault::hung_up);
+  if (phase_ != Phase::leaving)
+    lose(lost.slot, LossCause::connection_ended, "its connection ended");
 }
 
 // Nobody is blamed except by a Tick: it comes after all that has been said by then.
@@ -372,7 +374,7 @@ void Coordinator::on(const Tick&) {
     if (member.state() == Member::State::ending && now_ >= *member.due()) {
       members_.left(slot, now_, false);
     } else if (const auto lost = detector_.expired(slot, now_, phase_ == Phase::restoring)) {
-      lose(slot, lost->how, lost->silent ? Member::Fault::silent : Member::Fault::none);
+      lose(slot, lost->cause, lost->how);
     }
   }
 }
@@ -462,7 +464,7 @@ struct Coordinator::Hearing {
     const std::string why = concat("busy for ", limit->count(), " ms");
     const std::string at = busy->item ? concat(" with item ", *busy->item) : "";
     if (self.goes_on(self.policy_.failed(*self.job_, replica, busy->item, why))) {
-      self.lose(slot, concat(name, " was ", why, at));
+      self.lose(slot, LossCause::stuck, concat(name, " was ", why, at));
     }
     return true;
   }

@@ -102,7 +102,7 @@ class Coordinator {
   void begin_epoch();
   void start_when_ready();
   void go_on();
-  void lose(Slot, std::string how, Member::Fault fault = Member::Fault::none);
+  void lose(Slot, LossCause, std::string how);
   void roll_back(const std::string& why);
   void give_up_round(const std::string& why);
   void leave_stopped();

@@ -232,6 +232,7 @@ TEST_CASE("with a time for it a replica that stays at an item is stuck, and the 
     be_busy(world, 17, milliseconds(5'000));
     REQUIRE(world.told<Lost>().size() == static_cast<std::size_t>(i + 1));
     CHECK(world.told<Lost>().back().how == "work/1 was busy for 2000 ms with item 17");
+    CHECK(world.told<Lost>().back().cause == LossCause::stuck);
     // It is ended for that once: what else it was at does not count.
     world.exit(slot, "killed by signal 9 (SIGKILL)", true, {{work_1, 17}, {writer, 3}});
     world.join(slot);

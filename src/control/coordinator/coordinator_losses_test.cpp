@@ -11,6 +11,7 @@ TEST_CASE("a worker that is killed is replaced and all go back to the last snaps
   world.exit(1);
   REQUIRE(world.told<Lost>().size() == 1);
   CHECK(world.told<Lost>()[0].how == "its process ended: killed by signal 9 (SIGKILL)");
+  CHECK(world.told<Lost>()[0].cause == LossCause::process_ended);
   CHECK(has(world.told<Lost>()[0].replicas, "writer"));
   REQUIRE(world.done<Spawn>().size() == 1);  // At once.
   CHECK(world.done<Spawn>()[0].incarnation == 1);
@@ -47,6 +48,7 @@ TEST_CASE("a worker whose connection ends is killed, and replaced once it is gon
   CHECK(world.done<Spawn>().empty());
   world.tell(ConnectionLost{1, 0});
   CHECK(world.told<Lost>().size() == 1);
+  CHECK(world.told<Lost>()[0].cause == LossCause::connection_ended);
   world.exit(1);
   CHECK(world.done<Spawn>().size() == 1);
   CHECK(world.told<Lost>().size() == 1);
@@ -88,6 +90,7 @@ TEST_CASE("a worker that is silent for too long is replaced, one that speaks is 
   REQUIRE(world.told<Lost>().size() == 1);
   CHECK(world.told<Lost>()[0].slot == 1);
   CHECK(world.told<Lost>()[0].how == "no heartbeat for 1250 ms");
+  CHECK(world.told<Lost>()[0].cause == LossCause::silent);
   CHECK(world.done<Kill>().size() == 1);
 }
 
@@ -114,6 +117,7 @@ TEST_CASE("a survivor that gets on with its state is waited for, one that does n
   REQUIRE(world.told<Lost>().size() == 1);
   CHECK(world.told<Lost>()[0].slot == 0);
   CHECK(world.told<Lost>()[0].how == "it did not get on with loading its state for 30000 ms");
+  CHECK(world.told<Lost>()[0].cause == LossCause::stuck);
 }
 
 TEST_CASE("an operator that does not return to load its state has a second, whatever others load") {

@@ -154,6 +154,7 @@ TEST_CASE("a process that does not join in time is started again") {
   REQUIRE(world.done<Kill>().size() == 1);
   CHECK(world.done<Kill>()[0].slot == 1);
   CHECK(world.told<Lost>()[0].how == "it did not join within 30000 ms");
+  CHECK(world.told<Lost>()[0].cause == LossCause::not_joined);
   world.exit(1);
   REQUIRE(world.done<Spawn>().size() == 1);
   CHECK(world.done<Spawn>()[0].incarnation == 1);

@@ -31,11 +31,11 @@ void Member::attach() {
   state_ = State::joined;
 }
 
-void Member::end(Time given_up_at, Fault fault) {
+void Member::end(Time given_up_at, LossCause cause) {
   ENSURE(state_ != State::absent && state_ != State::ending);
   if (state_ == State::starting) failed_starts_ += 1;
   state_ = State::ending;
-  fault_ = fault;
+  cause_ = cause;
   due_ = given_up_at;
   ready_ = false;
 }

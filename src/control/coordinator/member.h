@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/clock.h"
+#include "control/loss_cause.h"
 
 namespace piracema::cluster {
 
@@ -20,9 +21,6 @@ class Member {
     ending,    ///< Was killed; given up at `due` if it is not known to be gone by then.
   };
 
-  /// What it was ended for, if it may have done that itself.
-  enum class Fault { none, silent, hung_up };
-
   State state() const { return state_; }
   const std::string& address() const { return address_; }
   /// Of one that is absent or ending.
@@ -35,13 +33,13 @@ class Member {
   void attach();
   void deploy() { ready_ = false; }
   void ready() { ready_ = true; }
-  void end(Time given_up_at, Fault fault = Fault::none);
+  void end(Time given_up_at, LossCause cause = LossCause::other);
   /// The process is gone, or given up. The next one follows.
   void leave(Time next_at);
 
   bool is_ready() const { return ready_; }
-  /// Of the process that is ending.
-  Fault fault() const { return fault_; }
+  /// Why the process that is ending was ended.
+  LossCause cause() const { return cause_; }
   /// Processes in a row that have ended before they joined.
   std::uint32_t failed_starts() const { return failed_starts_; }
 
@@ -50,7 +48,7 @@ class Member {
   std::string address_;
   std::optional<Time> due_;
   bool ready_ = false;
-  Fault fault_ = Fault::none;
+  LossCause cause_ = LossCause::other;
   std::uint32_t failed_starts_ = 0;
 };
 

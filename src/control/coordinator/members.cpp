@@ -56,9 +56,9 @@ std::vector<Slot> Members::spawn(Time now) {
 
 void Members::kill(Slot slot) { journal_.act(Kill{slot, incarnation(slot)}); }
 
-void Members::end(Slot slot, Time given_up_at, Member::Fault fault) {
+void Members::end(Slot slot, Time given_up_at, LossCause cause) {
   if (journal_.settings().can_spawn) kill(slot);
-  members_[slot].end(given_up_at, fault);
+  members_[slot].end(given_up_at, cause);
 }
 
 void Members::left(Slot slot, Time now, bool gone) {

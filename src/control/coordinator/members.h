@@ -31,7 +31,7 @@ class Members {
   std::vector<Slot> spawn(Time now);
   void kill(Slot slot);
   /// Kills it; it is given up at that time.
-  void end(Slot slot, Time given_up_at, Member::Fault fault = Member::Fault::none);
+  void end(Slot slot, Time given_up_at, LossCause cause = LossCause::other);
   /// Its process is gone for certain, or is given up.
   void left(Slot slot, Time now, bool gone);
   /// News of a process of old: it does not live any longer.

@@ -77,12 +77,14 @@ std::optional<FailureDetector::Proposal> FailureDetector::expired(Slot slot, Tim
       case Expected::nothing:
         return std::nullopt;
       case Expected::to_join:
-        return Proposal{concat("it did not join within ", settings_.join_timeout.count(), " ms")};
+        return Proposal{concat("it did not join within ", settings_.join_timeout.count(), " ms"),
+                        LossCause::not_joined};
       case Expected::to_attach:
         return Proposal{concat("it did not come back within ", settings_.attach_timeout.count(),
-                               " ms to a new coordinator")};
+                               " ms to a new coordinator"),
+                        LossCause::not_joined};
       case Expected::to_beat:
-        return Proposal{silence(), true};
+        return Proposal{silence(), LossCause::silent};
     }
   }
   if (!restoring || !process.ready_by || now < *process.ready_by) return std::nullopt;
@@ -105,7 +107,8 @@ std::optional<FailureDetector::Proposal> FailureDetector::expired_restore(Proces
   const auto limit = std::chrono::duration_cast<milliseconds>(time_to_restore(busy)).count();
   return Proposal{busy
                       ? concat("an operator did not return within ", limit, " ms to load its state")
-                      : concat("it did not get on with loading its state for ", limit, " ms")};
+                      : concat("it did not get on with loading its state for ", limit, " ms"),
+                  LossCause::stuck};
 }
 
 // An operator has less time to return from what it is at than a state to get on.

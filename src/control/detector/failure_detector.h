@@ -9,6 +9,7 @@
 #include "base/ids.h"
 #include "control/coordinator_settings.h"
 #include "control/detector/busy_watch.h"
+#include "control/loss_cause.h"
 
 namespace piracema::cluster {
 
@@ -25,8 +26,7 @@ class FailureDetector {
   struct Proposal {
     /// "no heartbeat for 1250 ms".
     std::string how;
-    /// It has said nothing; else it spoke but did not get on.
-    bool silent = false;
+    LossCause cause = LossCause::other;
   };
 
   // ---- what is expected of a process --------------------------------------------------------

@@ -29,7 +29,7 @@ TEST_CASE("a process is expected to join, then to be heard of, and nothing once 
   const auto silent = detector.expired(0, at(1'350), false);
   REQUIRE(silent);
   CHECK(silent->how == "no heartbeat for 1250 ms");
-  CHECK(silent->silent);
+  CHECK(silent->cause == LossCause::silent);
   detector.forget(0);
   CHECK_FALSE(detector.expired(0, at(100'000), false));
 }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/text.h"
+#include "control/loss_cause.h"
 
 namespace piracema::observe {
 
@@ -197,8 +198,9 @@ void write_snapshots(Writer& out, const JobStatus& status) {
 
 void write_failures(Writer& out, const JobStatus& status) {
   out.counter("piracema_failures", "Processes and operators that failed, by cause.");
-  for (const char* cause : {"process_ended", "connection_ended", "silent", "not_joined", "stuck",
-                            "operator_failed", "other"}) {
+  std::vector<const char*> causes{"operator_failed"};
+  for (const cluster::LossCause cause : cluster::loss_causes) causes.push_back(name_of(cause));
+  for (const char* cause : causes) {
     const auto found = status.losses_by_cause.find(cause);
     out.put({{"cause", cause}}, found == status.losses_by_cause.end() ? 0 : found->second);
   }

@@ -1,3 +1,5 @@
+#include "observe/status/job_facts.h"
+
 #include <sched.h>
 
 #include <algorithm>
@@ -5,8 +7,6 @@
 #include <fstream>
 #include <iterator>
 #include <thread>
-
-#include "observe/status/job_status.h"
 
 namespace piracema::observe {
 

@@ -1,7 +1,6 @@
 #include "observe/status/job_status.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include "base/text.h"
@@ -49,21 +48,6 @@ WorkStatus& WorkStatus::operator+=(const WorkStatus& other) {
 
 double busy_share(const WorkStatus& work) { return share(work.lately.busy, work.lately); }
 double blocked_share(const WorkStatus& work) { return share(work.lately.blocked, work.lately); }
-
-std::string cause_of(const std::string& how) {
-  struct Cause {
-    const char *begins, *name;
-  };
-  static constexpr std::array<Cause, 5> causes = {{{"its process ended", "process_ended"},
-                                                   {"its connection ended", "connection_ended"},
-                                                   {"no heartbeat", "silent"},
-                                                   {"it did not join", "not_joined"},
-                                                   {"an operator did not return", "stuck"}}};
-  for (const Cause& cause : causes) {
-    if (how.starts_with(cause.begins)) return cause.name;
-  }
-  return how.find("busy") != how.npos || how.find("stuck") != how.npos ? "stuck" : "other";
-}
 
 std::string bottleneck(const JobStatus& status) {
   if (status.over || !status.running || status.nodes.empty()) return "";

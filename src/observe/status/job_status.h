@@ -9,30 +9,10 @@
 
 #include "base/clock.h"
 #include "base/ids.h"
+#include "observe/status/job_facts.h"
 #include "observe/status/seconds_histogram.h"
 
 namespace piracema::observe {
-
-/// What does not change while a job runs.
-struct JobFacts {
-  std::vector<std::string> command;
-  std::string version;
-  /// Of the machine that the coordinator runs on.
-  unsigned cores = 1;
-  std::uint32_t workers = 1;
-  /// Whether snapshots are taken, and the time between two of them.
-  bool snapshots = false;
-  Time snapshot_interval{};
-  /// When it began, in seconds since 1970.
-  double started_at = 0;
-  /// For people: a name and a value each.
-  std::vector<std::pair<std::string, std::string>> settings;
-};
-
-/// Of a job that begins now, driven by this process: version, cores, time.
-JobFacts facts_of_this_process();
-/// With which it was started.
-std::vector<std::string> command_of_this_process();
 
 /// How a replica or the replicas of a node spend their time; the three are the time that passed.
 struct TimeSpent {
@@ -112,7 +92,7 @@ struct LossStatus {
   std::string who;
   std::string replicas;
   std::string how;
-  /// One of a few words, see `cause_of`.
+  /// `name_of` a cluster::LossCause, or "operator_failed".
   std::string cause;
   /// A process that was killed on order, and when.
   std::optional<Time> killed_at;
@@ -165,7 +145,7 @@ struct JobStatus {
   SecondsHistogram snapshot_seconds;
   std::vector<FailureStatus> failures;
   std::uint64_t failures_count = 0;
-  /// By `cause_of`.
+  /// By `LossStatus::cause`.
   std::map<std::string, std::uint64_t> losses_by_cause;
   std::uint64_t recoveries = 0, items_redone = 0, items_skipped = 0;
   SecondsHistogram recovery_seconds;
@@ -177,10 +157,6 @@ struct JobStatus {
   int code = 0;
   std::string why;
 };
-
-/// "process_ended", "connection_ended", "silent", "not_joined", "stuck" or "other", of what
-/// cluster::Lost says. An operator that threw is "operator_failed".
-std::string cause_of(const std::string& how);
 
 /// Which node holds the job back, in one sentence for people.
 std::string bottleneck(const JobStatus& status);

@@ -44,13 +44,3 @@ TEST_CASE("of a job that waits nobody is said to hold it back") {
   CHECK(bottleneck(status).empty());
   CHECK(bottleneck(JobStatus{.running = true}).empty());
 }
-
-TEST_CASE("causes are a few words, whatever was said") {
-  CHECK(cause_of("its process ended: killed by signal 9 (SIGKILL)") == "process_ended");
-  CHECK(cause_of("its connection ended") == "connection_ended");
-  CHECK(cause_of("no heartbeat for 1250 ms") == "silent");
-  CHECK(cause_of("it did not join within 30000 ms") == "not_joined");
-  CHECK(cause_of("an operator did not return within 1000 ms to load its state") == "stuck");
-  CHECK(cause_of("work/1 was busy for 10000 ms with item 4") == "stuck");
-  CHECK(cause_of("who knows") == "other");
-}

@@ -207,7 +207,7 @@ FailureStatus* Recorder::recovering(Epoch epoch) {
 }
 
 void Recorder::note(Time at, const Lost& lost) {
-  const std::string cause = cause_of(lost.how);
+  const std::string cause = name_of(lost.cause);
   counted_.losses_by_cause[cause] += 1;
   failure().losses.push_back(
       {at, concat("worker ", lost.slot), lost.replicas, lost.how, cause, std::nullopt});

@@ -111,7 +111,8 @@ TEST_CASE("rates are those of the last seconds, not of the whole job") {
 
 TEST_CASE("a loss and the way back from it are one failure, with all its times") {
   Watched job;
-  job.recorder.noted(seconds(3), Lost{0, "its process ended: killed by signal 9", "work/1"});
+  job.recorder.noted(seconds(3), Lost{0, "its process ended: killed by signal 9", "work/1",
+                                      LossCause::process_ended});
   CHECK_FALSE(job.look(seconds(3))->workers[0].joined);
   job.recorder.noted(milliseconds(3'010), Recovering{2, 7, 40});
   job.recorder.noted(milliseconds(3'050), Running{2});
@@ -135,10 +136,10 @@ TEST_CASE("a loss and the way back from it are one failure, with all its times")
 
 TEST_CASE("two losses before a recovery are one failure, one after it is another") {
   Watched job;
-  job.recorder.noted(seconds(1), Lost{0, "its connection ended", "a"});
+  job.recorder.noted(seconds(1), Lost{0, "its connection ended", "a", LossCause::connection_ended});
   job.recorder.noted(seconds(1), ReplicaFailed{1, "work/0", 17, "bad"});
   job.recorder.noted(seconds(2), Recovering{2, 1, 0});
-  job.recorder.noted(seconds(3), Lost{0, "no heartbeat for 1250 ms", "a"});
+  job.recorder.noted(seconds(3), Lost{0, "no heartbeat for 1250 ms", "a", LossCause::silent});
   const auto status = job.look(seconds(4));
   REQUIRE(status->failures.size() == 2);
   CHECK(status->failures[0].losses.size() == 2);
@@ -152,7 +153,7 @@ TEST_CASE("history is bounded, and samples are about all of the job") {
   for (std::uint64_t i = 1; i <= 3'000; ++i) {
     const Time at = seconds(i);
     job.recorder.noted(at, SnapshotTaken{i, 100, milliseconds(3)});
-    job.recorder.noted(at, Lost{0, "its process ended: exit code 1", ""});
+    job.recorder.noted(at, Lost{0, "its process ended: exit code 1", "", LossCause::process_ended});
     job.recorder.noted(at, Recovering{i + 1, i, 1});
     job.look(at);
   }
