@@ -81,7 +81,7 @@ ReplicaNode::ReplicaNode(const Configuration& configuration, Place place, StateM
                            [this](Request fresh) { submit_own(std::move(fresh)); });
             },
             [this](std::uint64_t token, Buffer operation) { read(token, std::move(operation)); }}),
-      watchable_(dynamic_cast<const Watchable*>(&machine)) {
+      held_reads_(dynamic_cast<const Watchable*>(&machine)) {
   if (configuration.byzantine) {
     own_.close({Errc::refused,
                 "what one replica has executed is no answer where it may lie: ask "
@@ -111,7 +111,7 @@ Result<Done> ReplicaNode::prepare() {
                       },
                       [this](Instance instance, std::optional<std::uint64_t> timer) {
                         inbox_.push_back(Executed{instance, timer});
-                        look_at_held_ = true;
+                        held_reads_.changed();
                         if (place_.applied) place_.applied(instance);
                       },
                       [this](const std::vector<Admission>& some) { admit(some); }});

@@ -2,7 +2,6 @@
 
 #include <piracema/smr/configuration.h>
 #include <piracema/smr/state_machine.h>
-#include <piracema/smr/watchable.h>
 
 #include <atomic>
 #include <deque>
@@ -21,6 +20,7 @@
 #include "smr/link/peer_links.h"
 #include "smr/order/core/core.h"
 #include "smr/replica/execution.h"
+#include "smr/replica/held_reads.h"
 #include "smr/replica/local_client.h"
 #include "smr/replica/peer_lives.h"
 #include "smr/storage/log_writer.h"
@@ -109,9 +109,7 @@ class ReplicaNode {
   void submit_own(Request request);
   void answer_again(Request request, std::function<void(Request)> submit);
   void read(std::uint64_t token, Buffer operation);
-  void hold(std::uint64_t token, Buffer operation);
-  void look_at_held(Time time);
-  void tell_held(std::uint64_t token, Bytes result);
+  void look_at_held_reads(Time time);
   void answer_read(std::uint64_t token, bool known, Bytes result);
   void know_processes(const std::vector<MemberInfo>& members);
   void received(ReplicaId from, std::uint8_t kind, Bytes message);
@@ -188,20 +186,7 @@ class ReplicaNode {
   /// What leaves when the log is durable so far.
   std::deque<Held> held_;
   std::map<std::uint64_t, Buffer> reads_;
-  /// Reads that are answered when there is something to tell, or at a time at the latest.
-  struct HeldRead {
-    Buffer operation;
-    Time until{};
-    /// The service is asked already.
-    bool asked = false;
-  };
-  std::map<std::uint64_t, HeldRead> held_reads_;
-  std::vector<std::uint64_t> held_due_;
-  /// Something was executed, or asked for, since they were looked at.
-  bool look_at_held_ = false;
-  Time held_again_{};
-  /// Null if the machine cannot tell what is news.
-  const Watchable* const watchable_;
+  HeldReads held_reads_;
   /// The last message that was encoded: it goes to several.
   MessagePtr encoded_of_;
   EncodedMessage encoded_;

@@ -41,8 +41,8 @@ std::chrono::milliseconds ReplicaNode::time_to_wait() const {
   using std::chrono::milliseconds;
   if (!inbox_.empty() || !turns_.empty()) return milliseconds(0);
   auto deadline = core_->next_deadline();
-  if (look_at_held_ && !held_reads_.empty())
-    deadline = std::min(deadline.value_or(held_again_), held_again_);
+  if (const auto look = held_reads_.next_look())
+    deadline = std::min(deadline.value_or(*look), *look);
   if (!deadline) return port_tick_interval;
   const auto left = std::chrono::ceil<milliseconds>(*deadline - now());
   return std::clamp(left, milliseconds(0), port_tick_interval);
@@ -63,7 +63,7 @@ void ReplicaNode::step_all() {
     execution_->run();
   } while (!inbox_.empty() && !failure_);
   const Time time = now();
-  look_at_held(time);
+  look_at_held_reads(time);
   if (time - port_tick_ < port_tick_interval) return;
   port_tick_ = time;
   clients_->tick(time);
@@ -131,6 +131,17 @@ void ReplicaNode::answer_again(Request request, std::function<void(Request)> sub
 void ReplicaNode::read(std::uint64_t token, Buffer operation) {
   reads_[token] = std::move(operation);
   inbox_.push_back(ReadAsked{token});
+}
+
+void ReplicaNode::look_at_held_reads(Time time) {
+  const auto due = held_reads_.due(time);
+  if (due.empty()) return;
+  for (const std::uint64_t token : due) {
+    execution_->query(held_reads_.operation(token), [this, token](const Buffer& result) {
+      if (held_reads_.told(token, result, now())) answer_read(token, true, result);
+    });
+  }
+  held_reads_.asked(time, now());
 }
 
 void ReplicaNode::answer_read(std::uint64_t token, bool known, Bytes result) {

@@ -28,7 +28,9 @@ Result<Done> ReplicaNode::listen() {
             return views;
           },
           [this] { return status(); },
-          [this](std::uint64_t token, Buffer operation) { hold(token, std::move(operation)); }});
+          [this](std::uint64_t token, Buffer operation) {
+            held_reads_.add(token, std::move(operation), now());
+          }});
   peers_ = std::make_unique<PeerLinks>(
       poller_, flush_list_, self_,
       PeerLinks::Events{[this](ReplicaId from, std::uint8_t kind, Bytes message) {
