@@ -106,5 +106,10 @@ with tempfile.TemporaryDirectory() as name:
         python = [f"{place}/bin/python3", "-c", "from mpi4py import MPI; print(MPI.COMM_WORLD.allreduce(20))"]
         expect(0, "40", "--engine", "tree", "--", *launcher, "-n", "2", *python)
         expect(0, "intercepted 2 of 2 collective", "--engine", "tree", "--", *launcher, "-n", "2", *python)
+        standard = pathlib.Path(place, "bin", "mpicc_abi")
+        if standard.exists():
+            (folder / "abi.c").write_text("#include <mpi.h>\nint main(int c, char **v) { return MPI_Init(&c, &v); }\n")
+            subprocess.run([standard, folder / "abi.c", "-o", folder / "abi"], check=True)
+            expect(3, "is linked with the standard ABI of MPI 5 (libmpi_abi.so.1), and ", "--", *launcher, folder / "abi")
 
 sys.exit(1 if failed else 0)
