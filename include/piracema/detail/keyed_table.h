@@ -1,12 +1,12 @@
 #pragma once
 
 #include <piracema/codec.h>
+#include <piracema/detail/keyed_codec.h>
 #include <piracema/detail/keyed_states.h>
 
 #include <algorithm>
 #include <bit>
 #include <concepts>
-#include <cstring>
 #include <memory>
 #include <span>
 #include <stdexcept>
@@ -17,99 +17,6 @@
 namespace piracema::detail {
 
 using namespace engine;
-
-template <class T>
-inline constexpr bool coded_by_cereal = requires {
-  Codec<T>::by_cereal;
-};
-
-/// Keys and values one behind the other, each as its Codec has it.
-class KeyedWriter {
- public:
-  explicit KeyedWriter(Buffer& out)
-      : out_(out), writer_(out), stream_(&writer_), archive_(stream_) {}
-
-  template <class T>
-  void put(const T& value) {
-    if constexpr (coded_by_cereal<T>) {
-      archive_(value);
-    } else if constexpr (Codec<T>::fixed_bytes != 0) {
-      Codec<T>::encode(value, out_);
-    } else {
-      const std::size_t at = out_.size();
-      out_.extend(sizeof(std::uint64_t));
-      Codec<T>::encode(value, out_);
-      number_at(at, out_.size() - at - sizeof(std::uint64_t));
-    }
-  }
-  void number(std::uint64_t value) {
-    const std::size_t at = out_.size();
-    out_.extend(sizeof value);
-    number_at(at, value);
-  }
-
- private:
-  void number_at(std::size_t at, std::uint64_t value) {
-    for (std::size_t i = 0; i < sizeof value; ++i) {
-      out_.data()[at + i] = static_cast<std::byte>(value >> (8 * i));
-    }
-  }
-
-  Buffer& out_;
-  BufferWriter writer_;
-  std::ostream stream_;
-  cereal::BinaryOutputArchive archive_;
-};
-
-/// Reads them back from bytes that may hold anything. Throws DecodeError.
-class KeyedReader {
- public:
-  explicit KeyedReader(Bytes in) : bytes_(in), stream_(&bytes_), archive_(stream_) {}
-
-  template <class T>
-  T get() {
-    if constexpr (coded_by_cereal<T>) {
-      T value{};
-      try {
-        archive_(value);
-      } catch (const std::exception& error) {
-        throw DecodeError(std::string("not a value of the type wanted: ") + error.what());
-      }
-      return value;
-    } else if constexpr (Codec<T>::fixed_bytes != 0) {
-      return Codec<T>::decode(bytes_.take(Codec<T>::fixed_bytes));
-    } else {
-      const std::uint64_t length = number();
-      return Codec<T>::decode(bytes_.take(length));
-    }
-  }
-  std::uint64_t number() {
-    const Bytes from = bytes_.take(sizeof(std::uint64_t));
-    std::uint64_t value = 0;
-    for (std::size_t i = 0; i < from.size(); ++i) {
-      value |= static_cast<std::uint64_t>(from[i]) << (8 * i);
-    }
-    return value;
-  }
-  std::size_t left() { return static_cast<std::size_t>(bytes_.in_avail()); }
-
- private:
-  class Taking final : public BufferReader {
-   public:
-    using BufferReader::BufferReader;
-    Bytes take(std::uint64_t count) {
-      const auto left = static_cast<std::uint64_t>(egptr() - gptr());
-      if (count > left) wrong_size(static_cast<std::size_t>(count), static_cast<std::size_t>(left));
-      char* const from = gptr();
-      setg(eback(), from + count, egptr());
-      return {reinterpret_cast<const std::byte*>(from), static_cast<std::size_t>(count)};
-    }
-  };
-
-  Taking bytes_;
-  std::istream stream_;
-  cereal::BinaryInputArchive archive_;
-};
 
 [[noreturn]] inline void foreign_key(std::uint32_t group, GroupRange owned) {
   throw std::logic_error("an item came whose key is of group " + std::to_string(group) +
