@@ -30,34 +30,6 @@ std::optional<Job> job_of(const JobMetadata& metadata) {
 
 }  // namespace
 
-const char* name_of(Phase phase) {
-  switch (phase) {
-    case Phase::gathering:
-      return "gathering";
-    case Phase::attaching:
-      return "attaching";
-    case Phase::restoring:
-      return "restoring";
-    case Phase::running:
-      return "running";
-    case Phase::ending:
-      return "ending";
-    case Phase::stopping:
-      return "stopping";
-    case Phase::leaving:
-      return "leaving";
-    case Phase::finished:
-      return "finished";
-  }
-  return "?";
-}
-
-std::string text_of(const ReplicaBusy& busy) {
-  const std::chrono::duration<double> since = busy.since;
-  return concat(busy.name, " has been busy", busy.item ? concat(" with item ", *busy.item) : "",
-                " for ", human_seconds(since.count()));
-}
-
 Coordinator::Coordinator(JobSettings settings) : Coordinator(JobMetadata(std::move(settings))) {}
 
 Coordinator::Coordinator(JobMetadata metadata)

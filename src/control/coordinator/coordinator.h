@@ -9,6 +9,7 @@
 #include "control/coordinator/job_ending.h"
 #include "control/coordinator/journal.h"
 #include "control/coordinator/members.h"
+#include "control/coordinator/phase.h"
 #include "control/coordinator/restart_policy.h"
 #include "control/coordinator/snapshot_coordinator.h"
 #include "control/coordinator_actions.h"
@@ -19,19 +20,6 @@
 #include "control/job_metadata.h"
 
 namespace piracema::cluster {
-
-enum class Phase {
-  gathering,  ///< Processes start, or are replaced; until all have joined nothing runs.
-  attaching,  ///< The job was taken over and runs: until all its workers are found they are waited
-              ///< for.
-  restoring,  ///< Deploy was sent: all load the same snapshot, or the beginning, and begin.
-  running,    ///< All have said that they are ready.
-  ending,     ///< Every replica has ended: the last snapshot is taken, sinks commit.
-  stopping,   ///< The user wants to stop: the last snapshot is taken, sinks commit.
-  leaving,    ///< Processes end.
-  finished,
-};
-const char* name_of(Phase);
 
 /// Runs one job: starts its processes, takes its snapshots, rolls all of it back when a part of
 /// it is lost (paper 000, section 4.1: the monitor), ends it.

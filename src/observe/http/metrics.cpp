@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/text.h"
+#include "control/coordinator/phase.h"
 #include "control/loss_cause.h"
 
 namespace piracema::observe {
@@ -93,9 +94,6 @@ class Writer {
   const char* suffix_ = "";
 };
 
-constexpr std::array<const char*, 7> phases = {"gathering", "restoring", "running", "ending",
-                                               "stopping",  "leaving",   "finished"};
-
 void put_time(Writer& out, Labels labels, const TimeSpent& spent) {
   labels.emplace_back("state", "");
   for (const auto& [state, time] :
@@ -149,8 +147,8 @@ void write_job(Writer& out, const JobStatus& status) {
   out.gauge("piracema_job_start_timestamp_seconds", "When the job began, since 1970.");
   out.put({}, std::round(status.facts.started_at));
   out.gauge("piracema_job_phase", "1 for the phase that the job is in.");
-  for (const char* phase : phases) {
-    out.put({{"phase", phase}}, std::uint64_t{status.phase == phase});
+  for (const cluster::Phase phase : cluster::phases) {
+    out.put({{"phase", name_of(phase)}}, std::uint64_t{status.phase == name_of(phase)});
   }
   out.gauge("piracema_epoch", "Raised by each recovery; 1 at the beginning.");
   out.put({}, std::uint64_t{status.epoch});

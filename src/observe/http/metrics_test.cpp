@@ -47,6 +47,7 @@ TEST_CASE("figures have the names and labels that the reference promises") {
   CHECK(has(text, R"(piracema_failures_total{cause="process_ended"} 0)"));
   CHECK(has(text, R"(piracema_job_phase{phase="running"} 1)"));
   CHECK(has(text, R"(piracema_job_phase{phase="gathering"} 0)"));
+  CHECK(has(text, R"(piracema_job_phase{phase="attaching"} 0)"));
   CHECK(has(text, R"(piracema_workers{state="joined"} 1)"));
   CHECK(has(text, R"(piracema_workers{state="missing"} 1)"));
   CHECK(has(text, R"(piracema_last_snapshot_age_seconds 6)"));
