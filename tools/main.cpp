@@ -149,7 +149,17 @@ void CommandLine::add_run() {
              "Time between two snapshots, such as 250ms or 2m; default: 1s");
   add_parsed(*run_app, "--keep", "N", settings.snapshots_kept, up_to(1'000'000),
              "Snapshots to keep; default: 3");
-  run_app->add_flag("--resume", job.resume, "Go on from the newest snapshot in --snapshots DIR");
+  run_app->add_flag("--resume", job.resume,
+                    "Go on from the newest snapshot in --snapshots DIR, or with\n"
+                    "the workers that a lost coordinator has left there");
+  add_parsed(*run_app, "--keep-workers", "TIME", job.keep_workers, parse_duration,
+             "When this command is lost, its workers go on for so long\n"
+             "and wait for a --standby or a --resume; default: 0");
+  run_app
+      ->add_flag("--standby", job.standby,
+                 "Wait until the command that runs the job of --snapshots DIR\n"
+                 "is lost, and go on with its workers")
+      ->excludes(run_app->get_option("--resume"));
   run_app->add_flag("--allow-changed-state", job.allow_changed_state,
                     "With --resume: even if the program's states are of other types\n"
                     "than those in the snapshot, and it knows how to read them");

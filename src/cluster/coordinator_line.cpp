@@ -1,6 +1,5 @@
 #include "cluster/coordinator_line.h"
 
-#include <sstream>
 #include <utility>
 
 #include "base/log.h"
@@ -8,32 +7,20 @@
 
 namespace piracema::cluster {
 
-namespace {
-constexpr std::chrono::milliseconds between_calls{100};
-}  // namespace
-
-CoordinatorLine::CoordinatorLine(net::Poller& poller, const std::string& addresses,
+CoordinatorLine::CoordinatorLine(net::Poller& poller, CoordinatorSearch::Addresses addresses,
                                  std::string token, std::chrono::milliseconds wait, Events events)
-    : poller_(poller), token_(std::move(token)), wait_(wait), events_(std::move(events)) {
-  std::istringstream in(addresses);
-  for (std::string one; std::getline(in, one, ',');) addresses_.push_back(one);
-  if (addresses_.empty()) addresses_.push_back(addresses);
-}
+    : wait_(wait),
+      events_(std::move(events)),
+      search_(poller, std::move(addresses), std::move(token),
+              [this](Result<std::shared_ptr<net::Connection>> line) { called(std::move(line)); }) {}
 
 void CoordinatorLine::open() {
   until_ = now() + wait_;
-  dial();
-}
-
-void CoordinatorLine::dial() {
-  const std::string& address = addresses_[next_++ % addresses_.size()];
-  call_ = std::make_unique<CoordinatorCall>(
-      poller_, address, token_,
-      [this](Result<std::shared_ptr<net::Connection>> line) { called(std::move(line)); });
+  search_.begin(until_);
 }
 
 void CoordinatorLine::called(Result<std::shared_ptr<net::Connection>> line) {
-  if (!line) return try_again(line.error());
+  if (!line) return had_one_ ? events_.lost(line.error()) : events_.failed(line.error());
   (*line)->trust({.received = [this](const wire::Frame& frame) { heard(frame); },
                   .lost = [this](const Error& why) { search(why); }});
   had_one_ = true;
@@ -67,6 +54,7 @@ void CoordinatorLine::attach(const runtime::Attach& attach) {
     const std::lock_guard lock(mutex_);
     if (attachment_.admit(attach.term)) {
       for (const runtime::FromWorker& answer : attachment_.answer()) line_->send(to_frame(answer));
+      attached_ = true;
       return;
     }
     line_->close();
@@ -81,15 +69,12 @@ void CoordinatorLine::search(const Error& why) {
     dropped_ = std::exchange(line_, nullptr);
   }
   if (wait_.count() == 0) return events_.lost(why);
-  log(Level::warning, concat("the coordinator is gone (", why.message,
-                             "): looking for another for ", wait_.count(), " ms"));
-  until_ = now() + wait_;
-  try_again(why);
-}
-
-void CoordinatorLine::try_again(const Error& why) {
-  if (now() >= until_) return had_one_ ? events_.lost(why) : events_.failed(why);
-  poller_.at(now() + between_calls, [this] { dial(); });
+  if (std::exchange(attached_, false)) {
+    log(Level::warning, concat("the coordinator is gone (", why.message,
+                               "): looking for another for ", wait_.count(), " ms"));
+    until_ = now() + wait_;
+  }
+  search_.begin_again(until_, why);
 }
 
 }  // namespace piracema::cluster

@@ -7,12 +7,11 @@
 #include <memory>
 #include <mutex>
 #include <string>
-#include <vector>
 
 #include "base/clock.h"
 #include "control/messages/control.h"
+#include "host/coordinator_search.h"
 #include "loop/poller.h"
-#include "net/session/coordinator_call.h"
 #include "net/socket/connection.h"
 #include "run/worker/attachment.h"
 
@@ -33,9 +32,8 @@ class CoordinatorLine {
     std::function<void(const Error&)> lost;
   };
 
-  /// `addresses`: one or several, with commas. `wait` is how long another one is looked for; 0: it
-  /// is not.
-  CoordinatorLine(net::Poller& poller, const std::string& addresses, std::string token,
+  /// `wait` is how long another one is looked for; 0: it is not.
+  CoordinatorLine(net::Poller& poller, CoordinatorSearch::Addresses addresses, std::string token,
                   std::chrono::milliseconds wait, Events events);
 
   /// Dials.
@@ -44,22 +42,18 @@ class CoordinatorLine {
   void say(const runtime::FromWorker& message);
 
  private:
-  void dial();
   void called(Result<std::shared_ptr<net::Connection>> line);
   void heard(const wire::Frame& frame);
   void attach(const runtime::Attach& attach);
   void search(const Error& why);
-  void try_again(const Error& why);
 
-  net::Poller& poller_;
-  std::vector<std::string> addresses_;
-  const std::string token_;
   const std::chrono::milliseconds wait_;
   const Events events_;
-  std::unique_ptr<CoordinatorCall> call_;
-  std::size_t next_ = 0;
+  CoordinatorSearch search_;
+  /// Until when the one that is looked for may come. One that is there and not ours does not put it
+  /// off.
   Time until_{};
-  bool had_one_ = false;
+  bool had_one_ = false, attached_ = false;
 
   std::mutex mutex_;
   /// Null while there is none.

@@ -49,9 +49,9 @@ struct Coordinating {
 };
 
 struct Working {
-  Working(net::Poller& with, const std::string& addresses, milliseconds wait)
+  Working(net::Poller& with, std::vector<std::string> addresses, milliseconds wait)
       : poller(with),
-        line(poller, addresses, token, wait,
+        line(poller, [addresses] { return addresses; }, token, wait,
              {.hello = [] { return runtime::Hello{.slot = 1}; },
               .received = [this](const runtime::ToWorker& message) { received.push_back(message); },
               .failed = [this](const Error& why) { failed = why; },
@@ -81,8 +81,7 @@ runtime::Deploy deploy(Epoch epoch) {
 TEST_CASE("a worker that loses its coordinator finds the next one, which hears what it missed") {
   net::Poller poller;
   Coordinating first(poller), second(poller);
-  Working worker(poller, first.door->address() + "," + second.door->address(),
-                 milliseconds(15'000));
+  Working worker(poller, {first.door->address(), second.door->address()}, milliseconds(15'000));
   worker.line.open();
   REQUIRE(worker.wait_for([&] { return first.hellos == 1; }));
   first.say(runtime::Attach{1, 0});
@@ -109,7 +108,7 @@ TEST_CASE("a worker that loses its coordinator finds the next one, which hears w
 TEST_CASE("a coordinator of a lower term is left, and what it says after that is not heard") {
   net::Poller poller;
   Coordinating newer(poller), older(poller);
-  Working worker(poller, newer.door->address() + "," + older.door->address(), milliseconds(15'000));
+  Working worker(poller, {newer.door->address(), older.door->address()}, milliseconds(15'000));
   worker.line.open();
   REQUIRE(worker.wait_for([&] { return newer.hellos == 1; }));
   newer.say(runtime::Attach{7, 0});
@@ -128,7 +127,7 @@ TEST_CASE(
   for (const milliseconds wait : {milliseconds(0), milliseconds(300)}) {
     net::Poller poller;
     Coordinating only(poller);
-    Working worker(poller, only.door->address(), wait);
+    Working worker(poller, {only.door->address()}, wait);
     worker.line.open();
     REQUIRE(worker.wait_for([&] { return only.hellos == 1; }));
     const Time died = now();
@@ -146,7 +145,7 @@ TEST_CASE("a coordinator that was never there is an error at once") {
     const Coordinating gone(poller);
     address = gone.door->address();
   }
-  Working worker(poller, address, milliseconds(0));
+  Working worker(poller, {address}, milliseconds(0));
   worker.line.open();
   REQUIRE(worker.wait_for([&] { return worker.failed.has_value(); }));
   CHECK_FALSE(worker.lost);

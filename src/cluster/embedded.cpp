@@ -124,7 +124,9 @@ class Embedded {
   Time since_start() const { return now() - start_; }
 
   Result<Done> open_store() {
-    auto beginning = begin_in(options_.snapshots, options_.resume);
+    // Of the job of a lost `piracema run`, which has workers that are not ours.
+    auto beginning =
+        begin_in(options_.snapshots, options_.resume ? Start::resume : Start::anew, std::nullopt);
     if (!beginning) return beginning.error();
     beginning_ = *std::move(beginning);
     layouts_ = flow::layouts_of(graph_);

@@ -200,7 +200,7 @@ int run_ranks(const Graph& graph, const RunOptions& options) {
   const std::string doorway = (*world)->broadcast(coordinator ? coordinator->doorway() : "");
   std::istringstream words(doorway);
   WorkerEnvironment environment;
-  if (!(words >> environment.coordinator >> environment.token)) {
+  if (!(words >> environment.coordinators.emplace_back() >> environment.token)) {
     return coordinator ? coordinator->wait() : 3;
   }
   std::getline(words >> std::ws, environment.mark);

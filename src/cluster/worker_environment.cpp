@@ -82,8 +82,12 @@ Result<std::map<Slot, net::SharedMemory>> peers_of(const std::string& text) {
 
 Result<std::optional<WorkerEnvironment>> worker_environment() {
   WorkerEnvironment environment;
-  environment.coordinator = text_of("PIRACEMA_COORDINATOR");
-  if (environment.coordinator.empty()) return std::optional<WorkerEnvironment>{};
+  std::istringstream coordinators(text_of("PIRACEMA_COORDINATOR"));
+  for (std::string one; std::getline(coordinators, one, ',');) {
+    environment.coordinators.push_back(one);
+  }
+  if (environment.coordinators.empty()) return std::optional<WorkerEnvironment>{};
+  environment.coordinator_file = text_of("PIRACEMA_COORDINATOR_FILE");
   environment.token = text_of("PIRACEMA_TOKEN");
   environment.snapshots = text_of("PIRACEMA_SNAPSHOTS");
   environment.mark = text_of("PIRACEMA_MARK");

@@ -17,10 +17,13 @@ namespace piracema::cluster {
 /// What `piracema run` tells the processes that it starts, in variables of their environment.
 struct WorkerEnvironment {
   /// PIRACEMA_COORDINATOR: "127.0.0.1:4711"; several with commas, to be tried in turn.
-  std::string coordinator;
-  /// PIRACEMA_COORDINATOR_WAIT_MS: how long another one is looked for when it is lost; 0: the process
-  /// ends at once, as there is nobody to come back.
+  std::vector<std::string> coordinators;
+  /// PIRACEMA_COORDINATOR_WAIT_MS: how long another one is looked for when it is lost; 0: the
+  /// process ends at once, as there is nobody to come back.
   std::chrono::milliseconds coordinator_wait{0};
+  /// PIRACEMA_COORDINATOR_FILE: says where that other one is (host/coordinator_file.h); empty:
+  /// where the first one was.
+  std::string coordinator_file;
   /// PIRACEMA_SLOT, PIRACEMA_INCARNATION.
   Slot slot = 0;
   std::uint32_t incarnation = 0;

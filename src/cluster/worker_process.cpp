@@ -14,6 +14,7 @@
 #include "cluster/coordinator_line.h"
 #include "flow/states.h"
 #include "host/at_work.h"
+#include "host/coordinator_file.h"
 #include "host/directory_mark.h"
 #include "host/host_names.h"
 #include "loop/poller.h"
@@ -123,8 +124,7 @@ class WorkerProcess {
                               .peers = environment_.peers,
                               .mpi = mpi_};
     if (environment_.listen == "facing") {
-      const std::string& all = environment_.coordinator;
-      auto coordinator = net::Address::parse(all.substr(0, all.find(',')));
+      auto coordinator = net::Address::parse(environment_.coordinators.front());
       if (!coordinator) return coordinator.error();
       auto own = address_facing(coordinator->host());
       if (!own) return own.error();
@@ -148,6 +148,13 @@ class WorkerProcess {
     transport_ = *std::move(transport);
     worker_->set_transport(transport_.get());
     return Done{};
+  }
+
+  // The one that started this process is told of in its environment, all that follow in the file.
+  std::vector<std::string> coordinators() const {
+    if (environment_.coordinator_file.empty()) return environment_.coordinators;
+    auto written = read_coordinator_file(environment_.coordinator_file);
+    return written.empty() ? environment_.coordinators : written;
   }
 
   runtime::Hello hello() {
@@ -211,15 +218,15 @@ class WorkerProcess {
   runtime::Lead lead_{poller_};
   std::unique_ptr<store::SnapshotStore> store_;
   std::optional<AtWork> at_work_;
-  CoordinatorLine control_{poller_,
-                           environment_.coordinator,
-                           environment_.token,
-                           environment_.coordinator_wait,
-                           {.hello = [this] { return hello(); },
-                            .received =
-                                [this](const runtime::ToWorker& message) { received(message); },
-                            .failed = [this](const Error& why) { fail(why); },
-                            .lost = [this](const Error& why) { lost(why); }}};
+  CoordinatorLine control_{
+      poller_,
+      [this] { return coordinators(); },
+      environment_.token,
+      environment_.coordinator_wait,
+      {.hello = [this] { return hello(); },
+       .received = [this](const runtime::ToWorker& message) { received(message); },
+       .failed = [this](const Error& why) { fail(why); },
+       .lost = [this](const Error& why) { lost(why); }}};
   bool beats_ = false;
   std::unique_ptr<net::TcpTransport> transport_;
   // Last, so that it goes first: its threads use all the others.

@@ -37,6 +37,11 @@ SnapshotBook::SnapshotBook(std::optional<SnapshotId> restore, std::vector<Snapsh
 
 // The newest snapshot is what a recovery goes back to; none that is older is needed any more,
 // but one that turns out to be damaged is replaced by the one before.
+bool SnapshotBook::knows(SnapshotId id) const {
+  return (writing_ && writing_->id == id) ||
+         std::find(kept_.begin(), kept_.end(), id) != kept_.end();
+}
+
 std::vector<SnapshotId> SnapshotBook::dropped_with(SnapshotId id, std::uint32_t keep) const {
   std::vector<SnapshotId> all = kept_;
   all.push_back(id);

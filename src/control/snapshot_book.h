@@ -62,6 +62,8 @@ class SnapshotBook {
   const std::optional<SavedSnapshot>& writing() const { return writing_; }
   /// Complete ones, oldest first.
   const std::vector<SnapshotId>& kept() const { return kept_; }
+  /// It may be complete in a store.
+  bool knows(SnapshotId id) const;
   /// Given up; they may still be there in parts.
   const std::vector<SnapshotId>& given_up() const { return given_up_; }
   /// Of which a store has no need once `completed` is called with these arguments.

@@ -12,17 +12,21 @@
 #include <sstream>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/parse.h"
+#include "base/refused_writes.h"
 #include "base/text.h"
 #include "host/agent_messages.h"
 #include "host/agent_output.h"
 #include "host/agent_processes.h"
+#include "host/coordinator_file.h"
+#include "host/coordinator_search.h"
 #include "host/directory_mark.h"
 #include "host/staging.h"
 #include "loop/poller.h"
-#include "net/session/coordinator_call.h"
 #include "net/socket/connection.h"
 
 namespace piracema::cluster {
@@ -32,21 +36,23 @@ namespace {
 // SIGKILL takes a moment.
 constexpr std::chrono::seconds ends_within{2};
 
-/// What the first line on standard input says.
+/// What the first line on standard input says, or, of an agent on the coordinator's own host, on
+/// another descriptor.
 struct Task {
   std::string program, coordinator, token;
   std::uint32_t host = 0, attempt = 0;
+  bool here = false;
 };
 
-Result<Task> read_task(const std::string& program) {
+Result<Task> read_task(const std::string& program, int from) {
   std::string line;
   char byte = 0;
-  while (line.size() < 512 && ::read(STDIN_FILENO, &byte, 1) == 1 && byte != '\n') line += byte;
-  Task task{.program = program};
+  while (line.size() < 512 && ::read(from, &byte, 1) == 1 && byte != '\n') line += byte;
+  Task task{.program = program, .here = from != STDIN_FILENO};
   std::istringstream in(line);
   if (!(in >> task.coordinator >> task.token >> task.host >> task.attempt) ||
       !net::is_token(task.token)) {
-    return Error{Errc::config, "want a coordinator on standard input, found none"};
+    return Error{Errc::config, concat("want a coordinator on descriptor ", from, ", found none")};
   }
   return task;
 }
@@ -60,9 +66,7 @@ class Agent {
       log(Level::error, prepared.error().message);
       return 3;
     }
-    call_ = std::make_unique<CoordinatorCall>(
-        poller_, task_.coordinator, task_.token,
-        [this](Result<std::shared_ptr<net::Connection>> line) { called(std::move(line)); });
+    search_.begin(now());
     while (!leave_by_) poller_.run_once(std::chrono::milliseconds(1'000));
     while (!processes_.empty() && now() < *leave_by_) {
       poller_.run_once(std::chrono::milliseconds(20));
@@ -74,6 +78,7 @@ class Agent {
 
  private:
   Result<Done> prepare() {
+    if (task_.here) return output_.open();
     struct stat status {};
     if (::fstat(STDIN_FILENO, &status) != 0 ||
         !(S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode) || S_ISCHR(status.st_mode))) {
@@ -89,25 +94,54 @@ class Agent {
     const ssize_t count = ::read(STDIN_FILENO, some.data(), some.size());
     if (count > 0 || (count < 0 && (errno == EINTR || errno == EAGAIN))) return;
     poller_.forget(STDIN_FILENO);
-    leave(1, "the remote shell has ended");
+    // It may have ended with the coordinator, and then another one may come.
+    if (setup_.keep_ms == 0) leave(1, "the remote shell has ended");
+  }
+
+  std::vector<std::string> coordinators() const {
+    auto written = setup_.coordinator_file.empty() ? std::vector<std::string>{}
+                                                   : read_coordinator_file(setup_.coordinator_file);
+    if (written.empty()) written.push_back(task_.coordinator);
+    return written;
   }
 
   void called(Result<std::shared_ptr<net::Connection>> line) {
-    if (!line) return leave(3, line.error().message);
+    if (leave_by_) return;
+    if (!line) return leave(beats_ ? 1 : 3, line.error().message);
     line_ = *std::move(line);
     line_->trust({.received = [this](const wire::Frame& frame) { received(frame); },
-                  .lost =
-                      [this](const Error& why) {
-                        line_.reset();
-                        leave(1, concat("the coordinator is gone: ", why.message));
-                      }});
-    say(AgentHello{task_.host, task_.attempt});
+                  .lost = [this](const Error& why) { lost(why); }});
+    AgentHello hello{task_.host, task_.attempt, processes_.running()};
+    for (const Ended& ended : untold_) hello.running.push_back({ended.slot, ended.incarnation});
+    say(hello);
+    for (const Ended& ended : std::exchange(untold_, {})) say(ended);
+    output_.go_on();
     heard_at_ = now();
-    beat();
+    if (!std::exchange(beats_, true)) beat();
+  }
+
+  // What it has started goes on meanwhile. One that is there and does not want us puts nothing off.
+  void lost(const Error& why) {
+    line_.reset();
+    output_.hold();
+    if (leave_by_) return;
+    if (setup_.keep_ms == 0) return leave(1, concat("the coordinator is gone: ", why.message));
+    if (std::exchange(wanted_, false)) {
+      log(Level::warning, concat("the coordinator is gone (", why.message,
+                                 "): looking for another for ", setup_.keep_ms, " ms"));
+      until_ = now() + std::chrono::milliseconds(setup_.keep_ms);
+    }
+    search_.begin_again(until_, why);
   }
 
   void say(const FromAgent& message) {
     if (line_) line_->send(to_frame(message));
+  }
+
+  void ended(const Ended& ended) {
+    output_.drain();
+    if (line_) return say(ended);
+    untold_.push_back(ended);
   }
 
   void beat() {
@@ -115,9 +149,10 @@ class Agent {
     AgentPulse pulse;
     pulse.conditions = processes_.conditions();
     say(pulse);
-    if (now() - heard_at_ > std::chrono::milliseconds(setup_.patience_ms)) {
-      return leave(1,
-                   concat("nothing was heard of the coordinator for ", setup_.patience_ms, " ms"));
+    if (line_ && now() - heard_at_ > std::chrono::milliseconds(setup_.patience_ms)) {
+      line_->close();
+      lost({Errc::timeout,
+            concat("nothing was heard of the coordinator for ", setup_.patience_ms, " ms")});
     }
     poller_.at(now() + std::chrono::milliseconds(setup_.heartbeat_ms), [this] { beat(); });
   }
@@ -131,6 +166,7 @@ class Agent {
 
   void act(const Setup& setup) {
     setup_ = setup;
+    wanted_ = true;
     setup_.heartbeat_ms = std::max<std::uint32_t>(setup.heartbeat_ms, 1);
     if (!setup_.command.empty()) setup_.command.front() = task_.program;
     AgentReady ready;
@@ -163,14 +199,20 @@ class Agent {
   const Task task_;
   net::Poller poller_;
   Setup setup_;
-  std::unique_ptr<CoordinatorCall> call_;
+  CoordinatorSearch search_{
+      poller_, [this] { return coordinators(); }, task_.token,
+      [this](Result<std::shared_ptr<net::Connection>> line) { called(std::move(line)); }};
   std::shared_ptr<net::Connection> line_;
   Time heard_at_{};
+  /// Whether the coordinator that is there has taken this agent for its own.
+  bool wanted_ = false;
+  /// Until when another one may come.
+  Time until_{};
+  /// Ended while there was no coordinator.
+  std::vector<Ended> untold_;
+  bool beats_ = false;
   AgentOutput output_{poller_, [this](std::string text) { say(Output{std::move(text)}); }};
-  AgentProcesses processes_{poller_, [this](const Ended& ended) {
-                              output_.drain();
-                              say(ended);
-                            }};
+  AgentProcesses processes_{poller_, [this](const Ended& process) { ended(process); }};
   std::optional<Time> leave_by_;
   int code_ = 0;
 };
@@ -178,18 +220,26 @@ class Agent {
 }  // namespace
 
 int run_agent(int argc, char** argv) {
-  if (argc != 2) {
-    log(Level::error, "piracema agent is started by piracema run on other hosts, not by users");
+  const bool here = argc == 3;
+  if (argc != 2 && !here) {
+    log(Level::error, "piracema agent is started by piracema run, not by users");
     return 2;
   }
   set_log({.who = "agent"});
-  std::fputs((std::string(Staging::agent_says) + "\n").c_str(), stdout);
-  std::fflush(stdout);
-  auto task = read_task(argv[1]);
+  // Its errors go to a remote shell, which may be gone.
+  refuse_writes_to_nobody();
+  const auto descriptor = here ? parse_number<int>(argv[2]) : STDIN_FILENO;
+  if (!here) {
+    std::fputs((std::string(Staging::agent_says) + "\n").c_str(), stdout);
+    std::fflush(stdout);
+  }
+  auto task = descriptor ? read_task(argv[1], *descriptor)
+                         : Result<Task>(Error{Errc::config, "want the number of a descriptor"});
   if (!task) {
     log(Level::error, task.error().message);
     return 2;
   }
+  if (here) ::close(*descriptor);
   return Agent(*std::move(task)).run();
 }
 

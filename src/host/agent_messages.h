@@ -18,12 +18,21 @@ namespace piracema::cluster {
 
 // ---- an agent to its coordinator -----------------------------------------------------------
 
+/// One process of a job.
+struct RunningProcess {
+  Slot slot = 0;
+  std::uint32_t incarnation = 0;
+  auto fields() { return std::tie(slot, incarnation); }
+};
 /// The first message: which host it is on, by its number in the job, and how many agents were
 /// there before.
 struct AgentHello {
   std::uint32_t host = 0;
   std::uint32_t attempt = 0;
-  auto fields() { return std::tie(host, attempt); }
+  /// What an agent whose coordinator was lost has kept for the next one; of what has ended meanwhile
+  /// Ended follows.
+  std::vector<RunningProcess> running = {};
+  auto fields() { return std::tie(host, attempt, running); }
 };
 /// After Setup: processes may be started here; or why not.
 struct AgentReady {
@@ -87,10 +96,26 @@ struct Setup {
   /// Path of a file that the host has to see (DirectoryMark); empty: none.
   std::string mark;
   std::uint32_t heartbeat_ms = 250;
-  /// An agent that hears nothing for longer ends its processes and itself: the host of the
-  /// coordinator is gone, for whose end the connection would wait long.
+  /// An agent that hears nothing for longer has lost its coordinator, for whose end the connection
+  /// would wait long.
   std::uint32_t patience_ms = 30'000;
-  auto fields() { return std::tie(command, environment, mark, heartbeat_ms, patience_ms); }
+  /// How long an agent that has lost its coordinator keeps its processes for the next one, which it
+  /// looks for in `coordinator_file`; 0: it ends them and itself at once.
+  std::uint32_t keep_ms = 0;
+  std::string coordinator_file;
+  /// Processes write to the agent's own standard output, or error, and not through it to the
+  /// coordinator: of one on the coordinator's host, whose output is that of the job.
+  enum class Streams : std::uint32_t {
+    through_agent,
+    own,
+    own_errors
+  } output = Streams::through_agent;
+  /// They get the agent's own standard input; else nothing.
+  bool own_input = false;
+  auto fields() {
+    return std::tie(command, environment, mark, heartbeat_ms, patience_ms, keep_ms,
+                    coordinator_file, output, own_input);
+  }
 };
 /// Start a process. NotStarted or, some time, Ended follows.
 struct StartProcess {

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cstddef>
+#include <utility>
 
 #include "base/text.h"
 
@@ -30,11 +31,23 @@ void AgentOutput::taken(std::uint64_t bytes) {
 }
 
 void AgentOutput::drain() {
-  while (read()) {
+  while (!held_ && read()) {
   }
 }
 
-bool AgentOutput::may_read() const { return said_ - taken_ < under_way_max; }
+void AgentOutput::hold() {
+  held_ = true;
+  if (!std::exchange(watching_, false)) return;
+  poller_.forget(in_.get());
+}
+
+void AgentOutput::go_on() {
+  held_ = false;
+  said_ = taken_ = 0;
+  if (!watching_) watch();
+}
+
+bool AgentOutput::may_read() const { return !held_ && said_ - taken_ < under_way_max; }
 
 void AgentOutput::watch() {
   watching_ = true;

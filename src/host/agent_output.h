@@ -27,6 +27,10 @@ class AgentOutput {
   void taken(std::uint64_t bytes);
   /// Says all that was written so far.
   void drain();
+  /// Nobody is there to be told: what is written waits in the pipe, and then the processes do.
+  void hold();
+  /// Somebody else is there, and has taken nothing yet.
+  void go_on();
 
  private:
   void watch();
@@ -36,7 +40,7 @@ class AgentOutput {
   net::Poller& poller_;
   const std::function<void(std::string)> say_;
   Fd in_, out_;
-  bool watching_ = false;
+  bool watching_ = false, held_ = false;
   std::uint64_t said_ = 0, taken_ = 0;
 };
 

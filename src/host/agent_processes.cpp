@@ -1,6 +1,7 @@
 #include "host/agent_processes.h"
 
 #include <signal.h>
+#include <unistd.h>
 
 #include "base/text.h"
 
@@ -16,7 +17,9 @@ Result<Done> AgentProcesses::start(const StartProcess& what, const Setup& setup,
   Launch launch{.command = setup.command,
                 .environment = setup.environment,
                 .inherited = {at_work->fd()},
-                .output = output};
+                .output_to_error = setup.output == Setup::Streams::own_errors,
+                .input = setup.own_input ? STDIN_FILENO : -1,
+                .output = setup.output == Setup::Streams::through_agent ? output : -1};
   for (const std::string& variable : what.environment) set_variable(launch.environment, variable);
   set_variable(launch.environment, concat("PIRACEMA_SLOT=", what.slot));
   set_variable(launch.environment, concat("PIRACEMA_INCARNATION=", what.incarnation));
@@ -38,6 +41,12 @@ void AgentProcesses::kill(const EndProcess& what) {
 
 void AgentProcesses::kill_all() {
   for (const auto& [id, child] : children_) child.process->signal(SIGKILL);
+}
+
+std::vector<RunningProcess> AgentProcesses::running() const {
+  std::vector<RunningProcess> all;
+  for (const auto& [id, child] : children_) all.push_back({id.first, id.second});
+  return all;
 }
 
 std::vector<Condition> AgentProcesses::conditions() const {

@@ -24,8 +24,8 @@ class AgentProcesses {
   AgentProcesses(net::Poller& poller, std::function<void(const Ended&)> ended)
       : poller_(poller), ended_(std::move(ended)) {}
 
-  /// Runs the command of `setup`; standard output and error go to `output`. Errc::refused for one
-  /// that runs already.
+  /// Runs the command of `setup`; standard output and error go to `output`, if the setup says so.
+  /// Errc::refused for one that runs already.
   Result<Done> start(const StartProcess& what, const Setup& setup, int output);
   /// SIGKILL. Nothing happens if it is gone.
   void kill(const EndProcess& what);
@@ -33,6 +33,7 @@ class AgentProcesses {
   /// Looks whether some have ended: where the kernel has no pidfd.
   void reap_all();
   bool empty() const { return children_.empty(); }
+  std::vector<RunningProcess> running() const;
   /// Of those that cannot say so themselves.
   std::vector<Condition> conditions() const;
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/fd.h"
+#include "host/agent_call.h"
 #include "host/staging.h"
 #include "loop/poller.h"
 #include "os/process.h"
@@ -18,7 +19,7 @@ namespace piracema::cluster {
 /// A remote shell (ssh, srun …) to one host: puts an agent there, tells it where its coordinator
 /// is, and then only watches. The agent ends with it, and it ends with this object, or with us.
 /// Belongs to the poller's thread.
-class HostCall {
+class HostCall : public AgentCall {
  public:
   struct Events {
     /// The agent has been told; it will call.
@@ -33,12 +34,11 @@ class HostCall {
   static Result<std::unique_ptr<HostCall>> start(net::Poller& poller, std::vector<std::string> rsh,
                                                  Staging staging, std::string first_line,
                                                  Events events);
-  ~HostCall();
+  ~HostCall() override;
 
   /// SIGKILL to the remote shell; `ended` follows.
   void end();
-  /// Looks whether it has ended: where the kernel has no pidfd, after SIGCHLD.
-  void reap();
+  void reap() override;
 
  private:
   HostCall(net::Poller& poller, std::string name, Staging staging, std::string first_line,

@@ -64,6 +64,7 @@ struct Prepared {
   pid_t parent;
   int input;
   int failure;
+  bool outlives_us;
 };
 
 [[noreturn]] void give_up(const Prepared& prepared) {
@@ -84,10 +85,14 @@ void restore_signals() {
 }
 
 [[noreturn]] void become(const Prepared& prepared) {
-  if (::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) give_up(prepared);
-  // A parent that died before that call sends no signal any more.
-  if (::getppid() != prepared.parent) ::_exit(127);
-  ::setpgid(0, 0);
+  if (prepared.outlives_us) {
+    ::setsid();
+  } else {
+    if (::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) give_up(prepared);
+    // A parent that died before that call sends no signal any more.
+    if (::getppid() != prepared.parent) ::_exit(127);
+    ::setpgid(0, 0);
+  }
   restore_signals();
   ::dup2(prepared.input, STDIN_FILENO);
   if (prepared.output >= 0) ::dup2(prepared.output, STDOUT_FILENO);
@@ -156,7 +161,8 @@ Result<Process> Process::start(const Launch& launch) {
                           .output = launch.output,
                           .parent = ::getpid(),
                           .input = launch.input >= 0 ? launch.input : nothing.get(),
-                          .failure = failure_out.get()};
+                          .failure = failure_out.get(),
+                          .outlives_us = launch.outlives_us};
   const pid_t pid = ::fork();
   if (pid < 0) return Error{Errc::io, with_errno("a new process")};
   if (pid == 0) become(prepared);

@@ -26,6 +26,9 @@ struct Launch {
   bool output_to_error = false;
   /// Descriptors that become its standard input and output; -1: nothing, and ours.
   int input = -1, output = -1;
+  /// It does not die with this process, and is in a session of its own: a terminal that closes does
+  /// not end it either.
+  bool outlives_us = false;
 };
 
 /// Puts "NAME=value" into a list of such, in place of what the name had there.
@@ -47,9 +50,9 @@ struct Exit {
   std::uint64_t peak_bytes = 0;
 };
 
-/// A process that we started. It does not outlive us: it dies with the thread that started it
-/// (PR_SET_PDEATHSIG), and with this object. It has a process group of
-/// its own, so that Ctrl-C on a terminal reaches us alone and we can end the job in order.
+/// A process that we started. It dies with this object, and, unless its launch says otherwise, with
+/// the thread that started it (PR_SET_PDEATHSIG). It has a process group of its own, so that Ctrl-C
+/// on a terminal reaches us alone and we can end the job in order.
 class Process {
  public:
   /// Errc::config with the system's reason if the program cannot be run.

@@ -95,6 +95,10 @@ Display::Display(const JobOptions& options, bool quiet)
 
 Display::~Display() { set_status_line(""); }
 
+void Display::standing_by(const std::string& why) {
+  if (!quiet_) log(Level::info, concat("standing by: ", why));
+}
+
 void Display::planned(const Job& job, const JobReport&) {
   if (quiet_) return;
   log(Level::info, concat("graph: ", outline(job.graph)));

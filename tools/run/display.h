@@ -16,6 +16,7 @@ class Display : public cluster::JobObserver {
   Display(const cluster::JobOptions& options, bool quiet);
   ~Display() override;
 
+  void standing_by(const std::string& why) override;
   void planned(const cluster::Job& job, const cluster::JobReport& report) override;
   void noted(Time at, const cluster::Note& note) override;
   void killed(Time at, const cluster::KillReport& kill, const std::string& replica) override;

@@ -16,6 +16,10 @@ void print(const nlohmann::ordered_json& value) {
 
 }  // namespace
 
+void JsonDisplay::standing_by(const std::string& why) {
+  print({{"event", "standing_by"}, {"why", why}});
+}
+
 void JsonDisplay::planned(const cluster::Job& job, const cluster::JobReport&) {
   nlohmann::ordered_json replicas = nlohmann::ordered_json::array();
   for (ReplicaId replica = 0; replica < job.replicas(); ++replica) {

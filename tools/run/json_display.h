@@ -7,6 +7,7 @@ namespace piracema::tools {
 /// Tells programs on standard output how a job is getting on: a JSON object a line.
 class JsonDisplay : public cluster::JobObserver {
  public:
+  void standing_by(const std::string& why) override;
   void planned(const cluster::Job& job, const cluster::JobReport& report) override;
   void noted(Time at, const cluster::Note& note) override;
   void killed(Time at, const cluster::KillReport& kill, const std::string& replica) override;

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/log.h"
+#include "base/text.h"
 #include "cluster/driver/loop.h"
 
 namespace piracema::cluster {
@@ -79,6 +81,18 @@ void DriverLoop::act(const Tell& what) {
   // What has just happened is shown at the next look.
   next_show_ = start_;
   observer_.noted(at, what.note);
+}
+
+// Whatever follows in the step is done after it. A disk that takes no decisions ends nobody's job:
+// it is one whose coordinator must not be lost.
+void DriverLoop::act(const Decide& decided) {
+  if (!record_) return;
+  const auto added = record_->add(decided.decisions, coordinator_->metadata());
+  if (added) return;
+  log(Level::warning,
+      concat(added.error().message, ": no other coordinator can take this job over"));
+  record_->give_up();
+  record_.reset();
 }
 
 void DriverLoop::act(const Finish& finished) {

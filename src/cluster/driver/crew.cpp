@@ -64,6 +64,8 @@ Result<Done> Crew::start_world(const std::vector<Id>& ids, Launch launch) {
   return Done{};
 }
 
+void Crew::expect(Id id) { members_[id].heard_at = now(); }
+
 void Crew::kill(Id id) {
   const auto found = members_.find(id);
   if (found == members_.end() || !is_ours(found->second)) return;

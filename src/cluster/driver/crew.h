@@ -58,8 +58,12 @@ class Crew {
   /// Which of those on that host are held up or stopped, as its agent has just said.
   void conditions(std::size_t host, const std::vector<Condition>& now);
   std::size_t count_on(std::size_t host) const;
-  /// One that somebody else starts.
-  void expect(Id id) { members_.try_emplace(id); }
+  /// One that somebody else starts, or the coordinator before has started.
+  void expect(Id id);
+  /// An agent has kept it running. False if it is not expected.
+  bool found(Id id, std::size_t host);
+  /// Those that are expected and that neither an agent nor a connection has told of.
+  std::vector<Id> missing() const;
   /// SIGKILL. Does nothing if it is gone. One of a world takes the others with it.
   void kill(Id id);
   /// Lets those go that somebody else started.

@@ -15,6 +15,21 @@ void Crew::start_remote(Id id, std::size_t host) {
   place->second.heard_at = now();
 }
 
+bool Crew::found(Id id, std::size_t host) {
+  const auto place = members_.find(id);
+  if (place == members_.end()) return false;
+  place->second.host = host;
+  return true;
+}
+
+std::vector<Crew::Id> Crew::missing() const {
+  std::vector<Id> all;
+  for (const auto& [id, member] : members_) {
+    if (!is_ours(member) && !member.joined) all.push_back(id);
+  }
+  return all;
+}
+
 void Crew::ended_remotely(Id id, const Exit& exit,
                           std::vector<std::pair<ReplicaId, std::uint64_t>> at_work) {
   const auto found = members_.find(id);

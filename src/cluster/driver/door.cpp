@@ -27,11 +27,14 @@ Result<std::string> Door::listen(const std::string& host) {
   return listeners_.back()->address();
 }
 
+std::vector<std::string> Door::addresses() const {
+  std::vector<std::string> all;
+  for (const auto& listener : listeners_) all.push_back(listener->address());
+  return all;
+}
+
 Door::Door(net::Poller& poller, std::string token, Events events)
-    : poller_(poller),
-      token_(std::move(token)),
-      events_(std::move(events)),
-      warnings_(poller) {}
+    : poller_(poller), token_(std::move(token)), events_(std::move(events)), warnings_(poller) {}
 
 Door::~Door() { shut(); }
 

@@ -39,6 +39,8 @@ class Door {
 
   /// On the loopback interface.
   std::string address() const { return listeners_.front()->address(); }
+  /// All of them.
+  std::vector<std::string> addresses() const;
   /// Listens at this numeric address of the machine as well, for other hosts; where.
   Result<std::string> listen(const std::string& host);
   /// The job is over: nobody comes in any more, and who is at the door has not done anything wrong.

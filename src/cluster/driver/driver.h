@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <string>
 #include <vector>
@@ -40,8 +41,13 @@ struct JobOptions {
   /// As in RunOptions; 0: what the program wants.
   std::uint32_t threads = 0;
   std::uint64_t cycle_bytes = 0;
-  /// Go on from the newest snapshot in it.
+  /// Go on from the newest snapshot in it, or with the workers of a coordinator that was lost.
   bool resume = false;
+  /// Wait until the coordinator of the job whose snapshots these are is gone, and go on with it.
+  bool standby = false;
+  /// How long workers go on without a coordinator, until another one takes the job over; 0: they
+  /// end with it. Of a job that is taken over at least what it was.
+  std::chrono::milliseconds keep_workers{0};
   /// As in RunOptions.
   bool allow_changed_state = false, strict = false;
   /// File for items that use up the restart budget; empty: they end the job.
@@ -63,6 +69,8 @@ struct JobOptions {
 class JobObserver {
  public:
   virtual ~JobObserver() = default;
+  /// Another process has the job; this one waits until that is lost.
+  virtual void standing_by(const std::string& /*why*/) {}
   /// The first process has joined: this is what will run.
   virtual void planned(const Job&, const JobReport&) {}
   virtual void noted(Time, const Note&) {}

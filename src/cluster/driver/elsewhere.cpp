@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "cluster/driver/loop.h"
+#include "host/coordinator_file.h"
 
 extern char** environ;
 
@@ -32,21 +33,49 @@ std::string with_port(const std::string& address, int port) {
 }  // namespace
 
 Result<Done> DriverLoop::call_hosts(const Doorway& doorway) {
-  const bool elsewhere = std::any_of(options_.hosts.begin(), options_.hosts.end(),
+  const bool elsewhere = options_.keep_workers.count() != 0 ||
+                         std::any_of(options_.hosts.begin(), options_.hosts.end(),
                                      [](const HostOptions& host) { return !host.here; });
   // What mpirun starts on other hosts needs no agents.
   if (!elsewhere || options_.transport == "mpi") return Done{};
   if (auto left = leave_mark(); !left) return left;
   hosts_ = std::make_unique<Hosts>(
       poller_, options_, doorway.token, *door_,
-      [this](const std::string& coordinator) { return setup_for(coordinator); },
+      [this](std::size_t host, const std::string& coordinator) {
+        return setup_for(host, coordinator);
+      },
       Hosts::Events{
-          .up = [this](std::size_t) { start_those_without_host(); },
+          .up =
+              [this](std::size_t) {
+                if (!hosts_->waits()) give_up_missing();
+                start_those_without_host();
+              },
           .unreachable = [this](const Error& why) { finish(why); },
           .lost = [this](std::size_t host, const std::string& why) { crew_.host_lost(host, why); },
-          .said = [this](std::size_t host,
-                         const FromAgent& message) { heard_from(host, message); }});
-  return hosts_->call_all();
+          .said = [this](std::size_t host, const FromAgent& message) { heard_from(host, message); },
+          .came_back =
+              [this](std::size_t host, const std::vector<RunningProcess>& running) {
+                came_back(host, running);
+              }});
+  if (!takes_over_) return hosts_->call_all();
+  return hosts_->wait_for_all(now() + coordinator_->metadata().settings.attach_timeout,
+                              coordinator_->metadata().term + 1);
+}
+
+// Whom this coordinator does not know, the one before has given up.
+void DriverLoop::came_back(std::size_t host, const std::vector<RunningProcess>& running) {
+  for (const RunningProcess& process : running) {
+    if (crew_.found({process.slot, process.incarnation}, host)) continue;
+    hosts_->end(host, EndProcess{process.slot, process.incarnation});
+  }
+}
+
+// All agents have said what runs: what they have not named does not. The coordinator would find
+// that out by waiting.
+void DriverLoop::give_up_missing() {
+  if (!std::exchange(takes_over_, false)) return;
+  for (const Crew::Id& id : crew_.missing())
+    never_ran(id, "it ended while there was no coordinator");
 }
 
 Result<Done> DriverLoop::leave_mark() {
@@ -66,18 +95,26 @@ void DriverLoop::wait_for_hosts() {
 }
 
 // What we were told by our environment, the workers there are to be told as well.
-Setup DriverLoop::setup_for(const std::string& coordinator) const {
+Setup DriverLoop::setup_for(std::size_t host, const std::string& coordinator) const {
+  const bool here = options_.hosts[host].here;
   Setup setup{
       .command = options_.command,
       .environment = {},
       .mark = mark_ ? mark_->path() : "",
-      .heartbeat_ms = static_cast<std::uint32_t>(options_.settings.heartbeat_interval.count())};
+      .heartbeat_ms = static_cast<std::uint32_t>(options_.settings.heartbeat_interval.count()),
+      .keep_ms = record_ ? static_cast<std::uint32_t>(options_.keep_workers.count()) : 0,
+      .coordinator_file = record_ ? coordinator_file(beginning_.store->path()) : "",
+      .output = !here                      ? Setup::Streams::through_agent
+                : options_.output_to_error ? Setup::Streams::own_errors
+                                           : Setup::Streams::own,
+      .own_input = here && options_.hand_on_input};
   for (char** variable = environ; *variable != nullptr; ++variable) {
     if (std::string_view(*variable).starts_with("PIRACEMA_")) {
       setup.environment.push_back(*variable);
     }
   }
   for (const std::string& variable : launch_.environment) set_variable(setup.environment, variable);
+  if (setup.own_input) set_variable(setup.environment, "PIRACEMA_STDIN=1");
   set_variable(setup.environment, concat("PIRACEMA_COORDINATOR=", coordinator));
   set_variable(setup.environment, concat("PIRACEMA_SNAPSHOTS=", absolute(options_.snapshots)));
   set_variable(setup.environment,
@@ -154,7 +191,7 @@ bool DriverLoop::start_elsewhere(Crew::Id id) {
         concat("worker ", id.first, " is started on ", options_.hosts[*host].name, ": ",
                options_.hosts[options_.host_of_slot[id.first]].name, " cannot be reached"));
   }
-  if (options_.hosts[*host].here) return false;
+  if (!hosts_->has_agent(*host)) return false;
   tally_.report.processes_started += 1;
   crew_.start_remote(id, *host);
   hosts_->start(*host, StartProcess{id.first, id.second, environment_on(*host, id.first)});
@@ -199,6 +236,7 @@ void DriverLoop::look_at_hosts() {
       crew_.give_up_starters(host, concat("host ", options_.hosts[host].name, " is silent"));
     }
   }
+  if (!hosts_->waits()) give_up_missing();
   start_those_without_host();
   if (without_host_.empty() || time() - without_host_since_ < host_timeout) return;
   finish(4, concat("no host of the job can be reached for ", host_timeout.count(), " s"));
@@ -210,7 +248,7 @@ void DriverLoop::leave_hosts() {
   const Time until = now() + leave_timeout;
   while (crew_.size() != 0 && now() < until) poller_.run_once(std::chrono::milliseconds(20));
   for (std::size_t host = 0; host < options_.hosts.size(); ++host) {
-    if (!options_.hosts[host].here) crew_.host_lost(host, "the job is over");
+    if (hosts_->has_agent(host)) crew_.host_lost(host, "the job is over");
   }
   hosts_->leave();
   while (!hosts_->all_left() && now() < until + leave_timeout) {

@@ -1,11 +1,13 @@
 // How hosts are called, and their agents join.
 #include "cluster/driver/hosts.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <utility>
 
 #include "base/text.h"
 #include "host/host_names.h"
+#include "host/local_agent.h"
 
 namespace piracema::cluster {
 
@@ -13,6 +15,8 @@ namespace {
 
 // An agent that was told where its coordinator is calls it at once, and is ready at once.
 constexpr std::chrono::seconds calls_within{10};
+// So many bits of the number of a call tell which of its coordinator's it is.
+constexpr int calls_of_a_term_bits = 16;
 
 }  // namespace
 
@@ -35,7 +39,7 @@ Hosts::~Hosts() {
 }
 
 // One listener for each of our addresses that faces a host, and none where nobody needs it.
-Result<Done> Hosts::call_all() {
+Result<Done> Hosts::open_doors() {
   for (const std::string& path : {std::string("/proc/self/exe"), options_.command.front()}) {
     std::error_code failed;
     const std::string real = std::filesystem::canonical(path, failed);
@@ -50,7 +54,10 @@ Result<Done> Hosts::call_all() {
   std::map<std::string, std::string> doors;
   for (std::size_t number = 0; number < hosts_.size(); ++number) {
     const HostOptions& host = options_.hosts[number];
-    if (host.here) continue;
+    if (host.here) {
+      hosts_[number].coordinator = door_.address();
+      continue;
+    }
     const auto facing = address_facing(host.address);
     if (!facing) return facing.error();
     std::string& where = doors[*facing];
@@ -60,26 +67,68 @@ Result<Done> Hosts::call_all() {
       where = *listens;
     }
     hosts_[number].coordinator = where;
-    if (auto called = call(number); !called) return called;
   }
   pulse();
   return Done{};
+}
+
+Result<Done> Hosts::call_all() {
+  if (auto opened = open_doors(); !opened) return opened;
+  for (std::size_t number = 0; number < hosts_.size(); ++number) {
+    if (!has_agent(number)) continue;
+    if (auto called = call(number); !called) return called;
+  }
+  return Done{};
+}
+
+Result<Done> Hosts::wait_for_all(Time until, std::uint64_t term) {
+  if (auto opened = open_doors(); !opened) return opened;
+  for (std::size_t number = 0; number < hosts_.size(); ++number) {
+    if (!has_agent(number)) continue;
+    Host& host = hosts_[number];
+    host.attempt = static_cast<std::uint32_t>(term) << calls_of_a_term_bits;
+    // It was there, or else the job would not have begun.
+    host.awaited = host.was_up = true;
+    set_timer(host, until - now(), [this, number] {
+      hosts_[number].awaited = false;
+      if (auto called = call(number); !called) call_later(number);
+    });
+  }
+  return Done{};
+}
+
+bool Hosts::waits() const {
+  return std::any_of(hosts_.begin(), hosts_.end(), [](const Host& host) { return host.awaited; });
 }
 
 Result<Done> Hosts::call(std::size_t number) {
   Host& host = hosts_[number];
   host.call.reset();
   host.attempt += 1;
+  auto called = start_agent(
+      number, concat(host.coordinator, " ", token_, " ", number, " ", host.attempt, "\n"));
+  if (!called) return called.error();
+  host.call = *std::move(called);
+  if (options_.hosts[number].here) agent_told(number);
+  return Done{};
+}
+
+Result<std::unique_ptr<AgentCall>> Hosts::start_agent(std::size_t number, std::string first_line) {
+  if (options_.hosts[number].here) {
+    auto started = LocalAgent::start(
+        poller_, {options_.command.front(), std::move(first_line), options_.hand_on_input},
+        [this, number](const std::string& how) { call_ended(number, how); });
+    if (!started) return started.error();
+    return std::unique_ptr<AgentCall>(*std::move(started));
+  }
   std::vector<std::string> rsh = options_.rsh;
   rsh.push_back(options_.hosts[number].name);
   auto called = HostCall::start(
-      poller_, std::move(rsh), Staging(files_, directory_),
-      concat(host.coordinator, " ", token_, " ", number, " ", host.attempt, "\n"),
+      poller_, std::move(rsh), Staging(files_, directory_), std::move(first_line),
       {.told = [this, number] { agent_told(number); },
        .ended = [this, number](const std::string& how) { call_ended(number, how); }});
   if (!called) return called.error();
-  host.call = *std::move(called);
-  return Done{};
+  return std::unique_ptr<AgentCall>(*std::move(called));
 }
 
 void Hosts::agent_told(std::size_t number) {
@@ -89,9 +138,12 @@ void Hosts::agent_told(std::size_t number) {
 }
 
 Result<net::Connection::Events> Hosts::joined(const AgentHello& hello, Door::Line line) {
-  const bool expected = hello.host < hosts_.size() && hosts_[hello.host].call &&
-                        hosts_[hello.host].attempt == hello.attempt && !hosts_[hello.host].line;
+  const bool expected = hello.host < hosts_.size() && !hosts_[hello.host].line &&
+                        (hosts_[hello.host].awaited ||
+                         (hosts_[hello.host].call && hosts_[hello.host].attempt == hello.attempt));
   if (!expected || leaving_) {
+    // It would look for another coordinator for a while, and there is none.
+    line->send(to_frame(ToAgent(Leave{})));
     return Error{Errc::refused, concat("no agent is expected on host ", hello.host)};
   }
   const std::size_t number = hello.host;
@@ -100,7 +152,8 @@ Result<net::Connection::Events> Hosts::joined(const AgentHello& hello, Door::Lin
   host.line = std::move(line);
   host.heard_at = now();
   host.output_taken = 0;
-  send(number, ToAgent(setup_for_(host.coordinator)));
+  send(number, ToAgent(setup_for_(number, host.coordinator)));
+  if (std::exchange(host.awaited, false)) events_.came_back(number, hello.running);
   return net::Connection::Events{
       .received = [this, number](const wire::Frame& frame) { hear(number, frame); },
       .lost = [this, number](const Error& why) { lose(number, why.message); }};

@@ -12,16 +12,17 @@
 #include "base/clock.h"
 #include "cluster/driver/door.h"
 #include "cluster/driver/driver.h"
+#include "host/agent_call.h"
 #include "host/agent_messages.h"
 #include "host/host_call.h"
 #include "loop/poller.h"
 
 namespace piracema::cluster {
 
-/// The other hosts of a job, each with an agent that starts and watches processes there. A host
-/// that is lost is called again as long as the job lasts. Hosts are named by their numbers in
-/// JobOptions; those that are this machine are up and have no agent. Belongs to the poller's
-/// thread.
+/// The hosts of a job, each with an agent that starts and watches processes there. A host that is
+/// lost is called again as long as the job lasts. Hosts are named by their numbers in JobOptions;
+/// those that are this machine are up and have no agent, unless workers are to outlive their
+/// coordinator. Belongs to the poller's thread.
 class Hosts {
  public:
   struct Events {
@@ -33,9 +34,11 @@ class Hosts {
     std::function<void(std::size_t host, const std::string& why)> lost;
     /// Ended, NotStarted, or AgentPulse.
     std::function<void(std::size_t host, const FromAgent&)> said;
+    /// An agent of the coordinator before has come, with what it has kept running.
+    std::function<void(std::size_t host, const std::vector<RunningProcess>&)> came_back = {};
   };
   /// What each agent is told of the processes that it will start; their coordinator is added.
-  using SetupFor = std::function<Setup(const std::string& coordinator)>;
+  using SetupFor = std::function<Setup(std::size_t host, const std::string& coordinator)>;
 
   Hosts(net::Poller& poller, const JobOptions& options, std::string token, Door& door,
         SetupFor setup_for, Events events);
@@ -43,8 +46,16 @@ class Hosts {
 
   /// Calls them all. Errc::config when something of ours is missing, Errc::io without a way there.
   Result<Done> call_all();
+  /// Waits for the agents that the coordinator before has called, and calls those that do not come
+  /// by `until`. `term` is ours: no call of an earlier one has our numbers. Errors as `call_all`.
+  Result<Done> wait_for_all(Time until, std::uint64_t term);
+  /// Not all of these have come yet, or are too late.
+  bool waits() const;
   bool all_up() const;
-  bool is_up(std::size_t host) const { return options_.hosts[host].here || hosts_[host].up; }
+  bool has_agent(std::size_t host) const {
+    return !options_.hosts[host].here || options_.keep_workers.count() != 0;
+  }
+  bool is_up(std::size_t host) const { return !has_agent(host) || hosts_[host].up; }
   /// It is up, but nothing was heard of it for some time.
   bool is_silent(std::size_t host) const;
   /// It is up, and was heard a moment ago.
@@ -66,19 +77,21 @@ class Hosts {
 
  private:
   struct Host {
-    std::unique_ptr<HostCall> call;
+    std::unique_ptr<AgentCall> call;
     Door::Line line;
     /// Where it reaches the coordinator.
     std::string coordinator;
     std::uint32_t attempt = 0;
-    bool up = false, was_up = false;
+    bool up = false, was_up = false, awaited = false;
     Time heard_at{};
     std::uint64_t output_taken = 0;
     Time pause{};
     std::optional<net::Poller::Timer> timer;
   };
 
+  Result<Done> open_doors();
   Result<Done> call(std::size_t number);
+  Result<std::unique_ptr<AgentCall>> start_agent(std::size_t number, std::string first_line);
   void agent_told(std::size_t number);
   void call_ended(std::size_t number, const std::string& how);
   void hear(std::size_t number, const wire::Frame& frame);

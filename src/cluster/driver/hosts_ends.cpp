@@ -21,6 +21,8 @@ void Hosts::call_ended(std::size_t number, const std::string& how) {
   Host& host = hosts_[number];
   if (leaving_) return drop_call(host);
   if (!host.line) return lose(number, how);
+  // Then it has only ended what had called the agent, which outlives it.
+  if (options_.keep_workers.count() != 0 && !options_.hosts[number].here) return drop_call(host);
   host.up = false;
   set_timer(host, leaves_within, [this, number, how] { lose(number, how); });
 }
@@ -44,7 +46,7 @@ void Hosts::lose(std::size_t number, const std::string& why) {
 
 // Not from within a call of its own.
 void Hosts::drop_call(Host& host) {
-  if (host.call) poller_.post([call = std::shared_ptr<HostCall>(std::move(host.call))] {});
+  if (host.call) poller_.post([call = std::shared_ptr<AgentCall>(std::move(host.call))] {});
 }
 
 void Hosts::call_later(std::size_t number) {
@@ -76,7 +78,7 @@ void Hosts::leave() {
 
 bool Hosts::all_left() const {
   return std::none_of(hosts_.begin(), hosts_.end(),
-                      [](const Host& host) { return host.call != nullptr; });
+                      [](const Host& host) { return host.call || host.line; });
 }
 
 void Hosts::end_all() {

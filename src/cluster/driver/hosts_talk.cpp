@@ -78,14 +78,14 @@ void Hosts::send(std::size_t number, const ToAgent& message) {
 
 bool Hosts::all_up() const {
   for (std::size_t number = 0; number < hosts_.size(); ++number) {
-    if (!options_.hosts[number].here && !hosts_[number].up) return false;
+    if (!is_up(number)) return false;
   }
   return true;
 }
 
 bool Hosts::can_start(std::size_t number) const {
   const Host& host = hosts_[number];
-  if (options_.hosts[number].here) return true;
+  if (!has_agent(number)) return true;
   // Sooner than a worker there is given up: its successor is not to be sent after it.
   return host.up && now() - host.heard_at < 3 * options_.settings.heartbeat_interval;
 }

@@ -9,6 +9,7 @@
 #include "base/fd.h"
 #include "base/log.h"
 #include "base/text.h"
+#include "host/coordinator_file.h"
 
 namespace piracema::cluster {
 
@@ -67,7 +68,7 @@ JobReport DriverLoop::run() {
   if (auto prepared = prepare(); !prepared) {
     finish(prepared.error());
   } else {
-    wait_for_hosts();
+    if (!takes_over_) wait_for_hosts();
     tell(Tick{});
   }
   while (!finish_) turn();
@@ -77,6 +78,12 @@ JobReport DriverLoop::run() {
   // What was asked of the store is done before anybody hears that the job is over.
   store_thread_.reset();
   wait_for_all();
+  // Nobody is left whom another coordinator could find.
+  if (record_) {
+    if (auto removed = JobRecord::remove(options_.snapshots); !removed) {
+      log(Level::warning, removed.error().message);
+    }
+  }
   return make_report();
 }
 
@@ -87,6 +94,16 @@ Result<Done> DriverLoop::prepare() {
   if (options_.resume && !settings.snapshots) {
     return Error{Errc::config, "nothing to resume: no directory of snapshots was given"};
   }
+  if ((options_.standby || options_.keep_workers.count() != 0) && !settings.snapshots) {
+    return Error{Errc::config,
+                 "what another coordinator has to know is kept beside the snapshots: "
+                 "no directory of snapshots was given"};
+  }
+  if (options_.keep_workers.count() != 0 && options_.transport == "mpi") {
+    return Error{Errc::config,
+                 "workers that mpirun has started end with it, and it ends with its "
+                 "coordinator: none can be kept"};
+  }
   if (auto valid = validate(settings); !valid) return valid;
   if (settings.dead_letters) {
     if (auto open = check_dead_letters(options_.dead_letters); !open) return open;
@@ -94,17 +111,37 @@ Result<Done> DriverLoop::prepare() {
   if (settings.snapshots) {
     if (auto begun = begin_with_snapshots(settings); !begun) return begun;
   }
-  coordinator_ = std::make_unique<Coordinator>(settings);
+  if (finish_) return Done{};
+  if (takes_over_) {
+    coordinator_ = std::make_unique<Coordinator>(*beginning_.taken_over->metadata);
+    anybody_joined_ = true;
+    const JobMetadata& metadata = coordinator_->metadata();
+    for (Slot slot = 0; slot < metadata.settings.slots; ++slot) {
+      crew_.expect({slot, metadata.incarnations[slot]});
+    }
+  } else {
+    coordinator_ = std::make_unique<Coordinator>(settings);
+  }
   join_by_ = start_ + settings.join_timeout;
   for (const KillOrder& order : options_.kills) tally_.report.kills.push_back({.order = order});
   return open_door();
 }
 
 Result<Done> DriverLoop::begin_with_snapshots(JobSettings& settings) {
-  auto beginning = begin_in(options_.snapshots, options_.resume);
+  const Start start = options_.standby  ? Start::standby
+                      : options_.resume ? Start::resume
+                                        : Start::anew;
+  auto beginning = begin_in(options_.snapshots, start,
+                            settings.workers_come ? std::nullopt : std::optional(settings.slots),
+                            [this](const std::string& why) { observer_.standing_by(why); });
   if (!beginning) return beginning.error();
   beginning_ = *std::move(beginning);
-  if (options_.resume) {
+  takes_over_ = beginning_.taken_over.has_value();
+  if (takes_over_) {
+    options_.keep_workers = std::max(options_.keep_workers, beginning_.taken_over->keep);
+  } else if (options_.standby) {
+    finish(0, concat("the job of ", options_.snapshots, " is over"));
+  } else if (options_.resume) {
     const store::Manifest& newest = *beginning_.newest;
     settings.resume = newest.snapshot;
     settings.found = beginning_.found;
@@ -125,8 +162,26 @@ Result<Done> DriverLoop::begin_with_snapshots(JobSettings& settings) {
   return Done{};
 }
 
+// One host, if the user has named none: its agent keeps the workers.
+Result<Done> DriverLoop::begin_record(const std::string& token) {
+  if (options_.keep_workers.count() == 0) return Done{};
+  if (options_.hosts.empty()) {
+    options_.hosts = {{.name = "this host",
+                       .address = "127.0.0.1",
+                       .here = true,
+                       .named_at = "workers that are kept"}};
+    options_.host_of_slot.assign(coordinator_->metadata().settings.slots, 0);
+  }
+  auto record = JobRecord::begin(beginning_.store->path(), token, options_.keep_workers,
+                                 coordinator_->metadata());
+  if (!record) return Error{Errc::config, record.error().message};
+  record_ = *std::move(record);
+  return Done{};
+}
+
 Result<Done> DriverLoop::open_door() {
-  const std::string token = net::draw_token();
+  const std::string token = takes_over_ ? beginning_.taken_over->token : net::draw_token();
+  if (auto begun = begin_record(token); !begun) return begun;
   auto door =
       Door::open(poller_, token,
                  {.expected = [this](const runtime::Hello& hello) { return expected(hello); },
@@ -149,6 +204,12 @@ Result<Done> DriverLoop::open_door() {
   }
   prepare_launch(doorway);
   if (auto called = call_hosts(doorway); !called) return called;
+  if (record_) {
+    const std::string file = coordinator_file(beginning_.store->path());
+    if (auto written = write_coordinator_file(file, door_->addresses()); !written) {
+      return Error{Errc::config, written.error().message};
+    }
+  }
   if (!options_.settings.workers_come) return Done{};
   for (Slot slot = 0; slot < options_.settings.slots; ++slot) crew_.expect({slot, 0});
   if (at_door_) at_door_(doorway);
@@ -169,6 +230,12 @@ void DriverLoop::prepare_launch(const Doorway& doorway) {
                              concat("PIRACEMA_CYCLE_BYTES=", number_or_none(options_.cycle_bytes)),
                              concat("PIRACEMA_LOG=", log_settings().json ? "json" : "text")},
              .output_to_error = options_.output_to_error};
+  if (record_) {
+    launch_.environment.push_back(
+        concat("PIRACEMA_COORDINATOR_WAIT_MS=", options_.keep_workers.count()));
+    launch_.environment.push_back(
+        concat("PIRACEMA_COORDINATOR_FILE=", coordinator_file(beginning_.store->path())));
+  }
   if (options_.transport == "mpi") prepare_world(doorway);
 }
 
@@ -207,6 +274,7 @@ void DriverLoop::look() {
   next_look_ = *frozen_ + look_every;
   crew_.kill_stopped_starters(*frozen_, options_.settings.heartbeat_timeout);
   look_at_hosts();
+  if (record_) record_->show_life();
   if (planned_) observer_.progressed(since_start(), tally_.report);
   show();
 }

@@ -11,6 +11,7 @@
 #include "cluster/driver/door.h"
 #include "cluster/driver/driver.h"
 #include "cluster/driver/hosts.h"
+#include "cluster/driver/job_record.h"
 #include "cluster/driver/signals.h"
 #include "cluster/driver/snapshots.h"
 #include "cluster/driver/stop_signals.h"
@@ -39,6 +40,7 @@ class DriverLoop {
   // ---- driver_loop.cpp: from the start to the end -------------------------------------------
   Result<Done> prepare();
   Result<Done> begin_with_snapshots(JobSettings& settings);
+  Result<Done> begin_record(const std::string& token);
   Result<Done> open_door();
   void prepare_launch(const Doorway& doorway);
   void turn();
@@ -63,7 +65,7 @@ class DriverLoop {
   void act(const FindSnapshot&);
   void act(const Tell&);
   void act(const Finish&);
-  void act(const Decide&) {}
+  void act(const Decide&);
   void start(Crew::Id id);
   void never_ran(Crew::Id id, std::string why);
 
@@ -79,7 +81,7 @@ class DriverLoop {
   Result<Done> call_hosts(const Doorway& doorway);
   Result<Done> leave_mark();
   void wait_for_hosts();
-  Setup setup_for(const std::string& coordinator) const;
+  Setup setup_for(std::size_t host, const std::string& coordinator) const;
   std::optional<std::size_t> choose_host(Crew::Id id) const;
   std::vector<std::string> environment_on(std::size_t host, Slot slot) const;
   std::vector<std::string> environment_here(Slot slot) const;
@@ -89,6 +91,8 @@ class DriverLoop {
   void heard_from(std::size_t host, const FromAgent& message);
   void look_at_hosts();
   void leave_hosts();
+  void came_back(std::size_t host, const std::vector<RunningProcess>& running);
+  void give_up_missing();
 
   // ---- driver_events.cpp: what happens ------------------------------------------------------
   Result<Done> expected(const runtime::Hello&);
@@ -102,7 +106,7 @@ class DriverLoop {
   void signalled(int number);
   void stop();
 
-  const JobOptions& options_;
+  JobOptions options_;
   JobObserver& observer_;
   const std::function<void(const Doorway&)> at_door_;
   const Time start_ = now();
@@ -115,6 +119,10 @@ class DriverLoop {
   Time next_show_ = start_;
   Crew crew_;
   Beginning beginning_;
+  /// Only where another coordinator may take the job over.
+  std::optional<JobRecord> record_;
+  /// This one has, and does not know yet which workers are left.
+  bool takes_over_ = false;
   std::unique_ptr<Coordinator> coordinator_;
   std::unique_ptr<Door> door_;
   /// Null when all of the job runs here.

@@ -2,6 +2,9 @@
 
 #include <piracema/graph.h>
 
+#include <algorithm>
+#include <chrono>
+
 #include "base/log.h"
 #include "base/text.h"
 #include "control/messages/control.h"
@@ -36,6 +39,49 @@ Result<Done> check_start(const Beginning& beginning) {
   return Error{Errc::config, concat(path, " has snapshot ", beginning.newest->snapshot,
                                     " of a run that has not ended: give --resume to go on from "
                                     "it, or another directory")};
+}
+
+// The job of a coordinator that was lost, if it may be gone on with. What is too old for any of its
+// workers to be left is removed: what its snapshots say is all that counts then.
+Result<std::optional<JobRecord::Found>> find_left(const Beginning& beginning, Start start,
+                                                  std::optional<std::uint32_t> slots) {
+  using Nothing = std::optional<JobRecord::Found>;
+  const std::string& path = beginning.store->path();
+  auto found = JobRecord::find(path);
+  if (!found) return as_config(found.error());
+  if (!*found) return Nothing{};
+  const JobRecord::Found& left = **found;
+  const auto now = std::chrono::system_clock::now();
+  if (left.is_over(now) && start != Start::standby) {
+    if (auto removed = JobRecord::remove(path); !removed) return as_config(removed.error());
+    return Nothing{};
+  }
+  const auto may_run_for =
+      std::chrono::ceil<std::chrono::seconds>(left.keep - (now - left.seen)).count();
+  const std::string lost =
+      concat(path, " has a job whose coordinator was lost and whose workers may still run, for ",
+             std::max<std::int64_t>(may_run_for, 1), " s: ");
+  if (start == Start::anew) {
+    return Error{Errc::config, lost + "give --resume to go on with them, or another directory"};
+  }
+  if (!left.metadata) {
+    return Error{Errc::config,
+                 lost + "it could not write down what it decided; wait for them to end"};
+  }
+  if (!slots) {
+    return Error{Errc::config,
+                 lost + "piracema run --resume goes on with them; else wait for them to end"};
+  }
+  const std::uint32_t want = left.metadata->settings.slots;
+  if (want != *slots) {
+    return Error{Errc::config, concat(lost, "want its number of workers, -n ", want, ", found ",
+                                      *slots, "; with another one, wait for them to end")};
+  }
+  if (beginning.newest && !left.metadata->snapshots.knows(beginning.newest->snapshot)) {
+    return Error{Errc::config, concat(lost, "what it wrote down does not know snapshot ",
+                                      beginning.newest->snapshot, "; wait for them to end")};
+  }
+  return std::move(*found);
 }
 
 // A snapshot of a version before there were key groups: of the same program, but its keys lie where
@@ -106,14 +152,21 @@ Result<Done> check_states(const Beginning& beginning, const std::string& graph,
 
 }  // namespace
 
-Result<Beginning> begin_in(const std::string& directory, bool resume) {
-  auto store = store::open_directory_store(directory, !resume);
+Result<Beginning> begin_in(const std::string& directory, Start start,
+                           std::optional<std::uint32_t> slots,
+                           const std::function<void(const std::string&)>& waits) {
+  auto store = store::open_directory_store(directory, start == Start::anew);
   if (!store) return as_config(store.error());
   Beginning beginning;
   beginning.store = *std::move(store);
-  beginning.resume = resume;
+  beginning.resume = start != Start::anew;
 
   auto lock = beginning.store->lock();
+  const bool waited = !lock && start == Start::standby && lock.error().code == Errc::refused;
+  if (waited) {
+    if (waits) waits(lock.error().message);
+    lock = beginning.store->wait_to_lock();
+  }
   if (!lock) return as_config(lock.error());
   beginning.lock = *std::move(lock);
 
@@ -132,7 +185,19 @@ Result<Beginning> begin_in(const std::string& directory, bool resume) {
     }
   }
 
-  auto checked = resume ? check_resume(beginning, damaged) : check_start(beginning);
+  auto left = find_left(beginning, start, slots);
+  if (!left) return left.error();
+  if (*left || waited) {
+    beginning.taken_over = *std::move(left);
+    return beginning;
+  }
+  if (start == Start::standby) {
+    return Error{Errc::config,
+                 concat("nothing to stand by for: ", beginning.store->path(),
+                        " has no job whose workers outlive its coordinator; start one "
+                        "with --keep-workers")};
+  }
+  auto checked = beginning.resume ? check_resume(beginning, damaged) : check_start(beginning);
   if (!checked) return checked.error();
   return beginning;
 }

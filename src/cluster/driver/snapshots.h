@@ -2,6 +2,7 @@
 
 #include <piracema/error.h>
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -9,6 +10,7 @@
 
 #include "base/fd.h"
 #include "base/ids.h"
+#include "cluster/driver/job_record.h"
 #include "store/snapshot/directory_store.h"
 
 namespace piracema::cluster {
@@ -22,15 +24,28 @@ struct Beginning {
   /// ended there before.
   std::optional<store::Manifest> newest;
   bool resume = false;
+  /// A job whose workers may still run: it is gone on with, from nowhere else than where they are.
+  std::optional<JobRecord::Found> taken_over;
   /// All that are there, oldest first.
   std::vector<SnapshotId> found;
 };
 
+enum class Start {
+  anew,
+  resume,   ///< From the newest snapshot, or with the workers of a coordinator that was lost.
+  standby,  ///< The same, once the coordinator that is there is lost.
+};
+
 /// Opens the directory of a job and finds where to begin; warns of each snapshot that is newer
-/// and damaged. Never takes over what somebody may still need: Errc::config for another thing
-/// than a directory of snapshots, a run that has not ended (without `resume`), nothing to resume
-/// or another version, Errc::lost if all that could be resumed is damaged.
-Result<Beginning> begin_in(const std::string& directory, bool resume);
+/// and damaged. A standby waits there until no other process has the directory, and begins with
+/// nothing if the job is over. Never takes over what somebody may still need: Errc::config for
+/// another thing than a directory of snapshots, a run that has not ended (without `resume`),
+/// workers that may still run and are of another number than `slots`, or are not wanted (nothing),
+/// nothing to resume or another version, Errc::lost if all that could be resumed is damaged.
+/// A standby that has to wait calls `waits` first.
+Result<Beginning> begin_in(const std::string& directory, Start start,
+                           std::optional<std::uint32_t> slots,
+                           const std::function<void(const std::string& why)>& waits = {});
 
 /// Whether the snapshots are of the program with this graph (`runtime::encode_shape`), and removes
 /// those of a run that ended. Errc::config says which program was wanted and found, or that what

@@ -74,20 +74,20 @@ bool contains(const std::string& text, const std::string& part) {
 
 TEST_CASE("a job begins in a new directory, and keeps every other job out of it") {
   Directory directory;
-  const auto beginning = begin_in(directory.path, false);
+  const auto beginning = begin_in(directory.path, Start::anew, 1);
   REQUIRE(beginning.ok());
   CHECK_FALSE(beginning->newest.has_value());
   CHECK(accept_job(*beginning, graph_named("in")).ok());
 
-  refusal(begin_in(directory.path, false), Errc::config);
+  refusal(begin_in(directory.path, Start::anew, 1), Errc::config);
 }
 
 TEST_CASE("a run that has not ended is resumed or left alone, never begun anew") {
   Directory directory;
   directory.add(7);
-  CHECK(contains(refusal(begin_in(directory.path, false), Errc::config), "--resume"));
+  CHECK(contains(refusal(begin_in(directory.path, Start::anew, 1), Errc::config), "--resume"));
 
-  const auto resumed = begin_in(directory.path, true);
+  const auto resumed = begin_in(directory.path, Start::resume, 1);
   REQUIRE(resumed.ok());
   CHECK(resumed->newest->snapshot == 7);
   CHECK(resumed->found == std::vector<SnapshotId>{7});
@@ -99,7 +99,7 @@ TEST_CASE("snapshots of another program are refused, and stay") {
   Directory directory;
   directory.add(7, true);
   for (const bool resume : {false, true}) {
-    const auto beginning = begin_in(directory.path, resume);
+    const auto beginning = begin_in(directory.path, resume ? Start::resume : Start::anew, 1);
     REQUIRE(beginning.ok());
     const auto accepted = accept_job(*beginning, graph_named("other"));
     REQUIRE_FALSE(accepted.ok());
@@ -114,7 +114,7 @@ TEST_CASE(
   directory.add(7, false, {{"in", "i64"}, {"out", "{map(string, i64)}"}});
   const std::vector<std::string> same{"i64", "{map(string, i64)}"}, unknown{"i64", ""},
       other{"i64", "{map(string, i32)}"}, none;
-  const auto beginning = begin_in(directory.path, true);
+  const auto beginning = begin_in(directory.path, Start::resume, 1);
   REQUIRE(beginning.ok());
   for (const auto& layouts : {same, unknown, none}) {
     CHECK(accept_job(*beginning, graph_named("in"), layouts).ok());
@@ -134,7 +134,7 @@ TEST_CASE("snapshots of before there were key groups are refused where keys now 
   {
     Directory directory;
     directory.add(7, false, {{"count", "{map(string, i64)}"}}, old_graph(keyed_shape()));
-    const auto beginning = begin_in(directory.path, true);
+    const auto beginning = begin_in(directory.path, Start::resume, 1);
     REQUIRE(beginning.ok());
     const auto refused = accept_job(*beginning, graph);
     REQUIRE_FALSE(refused.ok());
@@ -145,7 +145,7 @@ TEST_CASE("snapshots of before there were key groups are refused where keys now 
   {
     Directory directory;  // Nothing lies anywhere.
     directory.add(7, false, {{"count", "nothing"}}, old_graph(keyed_shape()));
-    const auto beginning = begin_in(directory.path, true);
+    const auto beginning = begin_in(directory.path, Start::resume, 1);
     REQUIRE(beginning.ok());
     CHECK(accept_job(*beginning, graph).ok());
     CHECK_FALSE(accept_job(*beginning, graph_named("in")).ok());
@@ -153,7 +153,7 @@ TEST_CASE("snapshots of before there were key groups are refused where keys now 
   {
     Directory directory;  // All lies with one.
     directory.add(7, false, {}, old_graph(keyed_shape(1)));
-    const auto beginning = begin_in(directory.path, true);
+    const auto beginning = begin_in(directory.path, Start::resume, 1);
     REQUIRE(beginning.ok());
     CHECK(accept_job(*beginning, runtime::encode_shape(keyed_shape(1))).ok());
     CHECK(contains(accept_job(*beginning, graph).error().message, "found in > count > out"));
@@ -161,7 +161,7 @@ TEST_CASE("snapshots of before there were key groups are refused where keys now 
   {
     Directory directory;  // Nothing is gone on with.
     directory.add(7, true, {{"count", "{map(string, i64)}"}}, old_graph(keyed_shape()));
-    const auto beginning = begin_in(directory.path, false);
+    const auto beginning = begin_in(directory.path, Start::anew, 1);
     REQUIRE(beginning.ok());
     CHECK(accept_job(*beginning, graph).ok());
     CHECK(beginning->store->list()->empty());
@@ -171,7 +171,7 @@ TEST_CASE("snapshots of before there were key groups are refused where keys now 
 TEST_CASE("what a run that has ended has saved may have been of any type") {
   Directory directory;
   directory.add(7, true, {{"in", "i64"}});
-  const auto beginning = begin_in(directory.path, false);
+  const auto beginning = begin_in(directory.path, Start::anew, 1);
   REQUIRE(beginning.ok());
   CHECK(accept_job(*beginning, graph_named("in"), {"i32", ""}).ok());
 }
@@ -180,7 +180,7 @@ TEST_CASE("a run that has ended makes place for the next one of the same program
   Directory directory;
   directory.add(7);
   directory.add(8, true);
-  const auto beginning = begin_in(directory.path, false);
+  const auto beginning = begin_in(directory.path, Start::anew, 1);
   REQUIRE(beginning.ok());
   CHECK(accept_job(*beginning, graph_named("in")).ok());
   CHECK(beginning->store->list()->empty());
@@ -192,23 +192,26 @@ TEST_CASE("a damaged snapshot is passed over for the one before; without one dat
   directory.add(8);
   directory.damage(8);
   {
-    const auto beginning = begin_in(directory.path, true);
+    const auto beginning = begin_in(directory.path, Start::resume, 1);
     REQUIRE(beginning.ok());
     CHECK(beginning->newest->snapshot == 7);
     CHECK(beginning->found == std::vector<SnapshotId>{7, 8});
   }
   directory.damage(7);
-  CHECK(contains(refusal(begin_in(directory.path, true), Errc::lost), "none is intact"));
-  CHECK(contains(refusal(begin_in(directory.path, false), Errc::config), "another directory"));
+  CHECK(
+      contains(refusal(begin_in(directory.path, Start::resume, 1), Errc::lost), "none is intact"));
+  CHECK(contains(refusal(begin_in(directory.path, Start::anew, 1), Errc::config),
+                 "another directory"));
 }
 
 TEST_CASE("nothing to resume, or another thing than a directory of snapshots, is told so") {
   Directory directory;
-  refusal(begin_in(directory.path, true), Errc::config);
-  { REQUIRE(begin_in(directory.path, false).ok()); }
-  CHECK(contains(refusal(begin_in(directory.path, true), Errc::config), "has no snapshot"));
+  refusal(begin_in(directory.path, Start::resume, 1), Errc::config);
+  { REQUIRE(begin_in(directory.path, Start::anew, 1).ok()); }
+  CHECK(contains(refusal(begin_in(directory.path, Start::resume, 1), Errc::config),
+                 "has no snapshot"));
 
   std::ofstream(directory.scratch.path() + "/file") << "text";
-  refusal(begin_in(directory.scratch.path(), false), Errc::config);
-  refusal(begin_in(directory.scratch.path() + "/file", false), Errc::config);
+  refusal(begin_in(directory.scratch.path(), Start::anew, 1), Errc::config);
+  refusal(begin_in(directory.scratch.path() + "/file", Start::anew, 1), Errc::config);
 }

@@ -6,15 +6,14 @@ namespace piracema::cluster {
 
 namespace {
 constexpr std::chrono::seconds dial_timeout{5};
-// A coordinator that was stopped (Ctrl-Z) answers when it goes on; one that has died has closed.
-constexpr std::chrono::milliseconds answer_timeout{60'000};
 }  // namespace
 
 CoordinatorCall::CoordinatorCall(net::Poller& poller, const std::string& address, std::string token,
-                                 OnDone on_done)
+                                 OnDone on_done, std::chrono::milliseconds answers_within)
     : poller_(poller),
       handshake_(token, net::Purpose::control, net::draw_nonce()),
-      on_done_(std::move(on_done)) {
+      on_done_(std::move(on_done)),
+      answers_within_(answers_within) {
   const auto where = net::Address::parse(address);
   if (!where) {
     on_done_(where.error());
@@ -37,7 +36,7 @@ void CoordinatorCall::dialled(Result<Fd> socket) {
                                        line_.reset();
                                        on_done_(why);
                                      }},
-                                answer_timeout);
+                                answers_within_);
   line_->send(handshake_.call({}));
 }
 

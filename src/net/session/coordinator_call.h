@@ -2,6 +2,7 @@
 
 #include <piracema/error.h>
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <string>
@@ -22,9 +23,13 @@ class CoordinatorCall {
   /// another job.
   using OnDone = std::function<void(Result<std::shared_ptr<net::Connection>>)>;
 
+  /// A coordinator that was stopped (Ctrl-Z) answers when it goes on; one that has died has closed.
+  static constexpr std::chrono::milliseconds stopped_answers_within{60'000};
+
   /// Calls `on_done` once, perhaps from within. It must not destroy this.
   CoordinatorCall(net::Poller& poller, const std::string& address, std::string token,
-                  OnDone on_done);
+                  OnDone on_done,
+                  std::chrono::milliseconds answers_within = stopped_answers_within);
   ~CoordinatorCall();
   CoordinatorCall(const CoordinatorCall&) = delete;
   CoordinatorCall& operator=(const CoordinatorCall&) = delete;
@@ -36,6 +41,7 @@ class CoordinatorCall {
   net::Poller& poller_;
   net::Handshake handshake_;
   const OnDone on_done_;
+  const std::chrono::milliseconds answers_within_;
   std::unique_ptr<net::Dial> dial_;
   std::shared_ptr<net::Connection> line_;
 };

@@ -25,26 +25,51 @@ std::string holder_of(int fd) {
   return end == 0 ? "another process" : concat("process ", digits.substr(0, end));
 }
 
-}  // namespace
-
-Result<Fd> lock_file(const std::string& path, std::string_view whom) {
+Result<Fd> open_lock(const std::string& path) {
   Fd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666));
   if (!fd) return io_error(path, "cannot open");
-  // The lock belongs to what was opened, not to the process, so it also keeps out a second store
-  // of this process, and closing another descriptor of the file does not give it up.
+  return fd;
+}
+
+// The lock belongs to what was opened, not to the process, so it also keeps out a second store of
+// this process, and closing another descriptor of the file does not give it up.
+struct flock whole_file() {
   struct flock whole {};
   whole.l_type = F_WRLCK;
   whole.l_whence = SEEK_SET;
-  if (::fcntl(fd.get(), F_OFD_SETLK, &whole) < 0) {
+  return whole;
+}
+
+// Only for the message that names the holder: a full disk does not matter.
+void sign(const Fd& fd) {
+  const std::string pid = concat(::getpid(), "\n");
+  if (::ftruncate(fd.get(), 0) != 0) return;
+  [[maybe_unused]] const auto count = ::pwrite(fd.get(), pid.data(), pid.size(), 0);
+}
+
+}  // namespace
+
+Result<Fd> lock_file(const std::string& path, std::string_view whom) {
+  auto fd = open_lock(path);
+  if (!fd) return fd.error();
+  struct flock whole = whole_file();
+  if (::fcntl(fd->get(), F_OFD_SETLK, &whole) < 0) {
     if (errno != EAGAIN && errno != EACCES) return io_error(path, "cannot lock");
     return Error{Errc::refused, concat(path.substr(0, path.rfind('/')), ": want it for one ", whom,
-                                       " alone, found it in use by ", holder_of(fd.get()))};
+                                       " alone, found it in use by ", holder_of(fd->get()))};
   }
-  // Only for the message above: a full disk does not matter.
-  const std::string pid = concat(::getpid(), "\n");
-  if (::ftruncate(fd.get(), 0) == 0) {
-    [[maybe_unused]] const auto count = ::pwrite(fd.get(), pid.data(), pid.size(), 0);
+  sign(*fd);
+  return fd;
+}
+
+Result<Fd> wait_to_lock_file(const std::string& path) {
+  auto fd = open_lock(path);
+  if (!fd) return fd.error();
+  struct flock whole = whole_file();
+  while (::fcntl(fd->get(), F_OFD_SETLKW, &whole) < 0) {
+    if (errno != EINTR) return io_error(path, "cannot lock");
   }
+  sign(*fd);
   return fd;
 }
 

@@ -14,4 +14,7 @@ namespace piracema::store {
 /// 123", if somebody has it; Errc::io with the system's reason. Any thread.
 Result<Fd> lock_file(const std::string& path, std::string_view whom);
 
+/// As `lock_file`, but waits until nobody has it; no matter how long.
+Result<Fd> wait_to_lock_file(const std::string& path);
+
 }  // namespace piracema::store

@@ -389,6 +389,10 @@ Result<Done> DirectoryStore::sweep(SnapshotId keep_from) {
 
 Result<Fd> DirectoryStore::lock() { return lock_file(concat(path_, "/", lock_name), "job"); }
 
+Result<Fd> DirectoryStore::wait_to_lock() {
+  return wait_to_lock_file(concat(path_, "/", lock_name));
+}
+
 namespace {
 
 // Puts the mark of a snapshot directory into a new or empty one.

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <piracema/error.h>
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "loop/poller.h"
+#include "net/session/coordinator_call.h"
+#include "net/socket/connection.h"
+
+namespace piracema::cluster {
+
+/// Looks for the coordinator of a job: calls where it may be, one address after the other, until
+/// one answers or the time is over. Belongs to the poller's thread.
+class CoordinatorSearch {
+ public:
+  /// Where it may be, asked for before each call; at least one.
+  using Addresses = std::function<std::vector<std::string>()>;
+  /// A connection that is still to be trusted, or why the last call failed.
+  using OnDone = std::function<void(Result<std::shared_ptr<net::Connection>>)>;
+
+  CoordinatorSearch(net::Poller& poller, Addresses addresses, std::string token, OnDone on_done);
+  ~CoordinatorSearch();
+  CoordinatorSearch(const CoordinatorSearch&) = delete;
+  CoordinatorSearch& operator=(const CoordinatorSearch&) = delete;
+
+  /// Calls at once, and again until `until`; once at least. Not while it searches.
+  void begin(Time until);
+  /// The one that was there is gone: calls after a moment, so that a coordinator which hangs up on
+  /// us at once is not called without end in no time.
+  void begin_again(Time until, const Error& why);
+
+ private:
+  void dial();
+  void called(Result<std::shared_ptr<net::Connection>> line);
+  void try_again(const Error& why);
+
+  net::Poller& poller_;
+  const Addresses addresses_;
+  const std::string token_;
+  const OnDone on_done_;
+  std::unique_ptr<CoordinatorCall> call_;
+  std::optional<net::Poller::Timer> timer_;
+  std::size_t next_ = 0;
+  Time until_{};
+  std::chrono::milliseconds answers_within_{};
+};
+
+}  // namespace piracema::cluster

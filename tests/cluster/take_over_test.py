@@ -1,0 +1,366 @@
+#!/usr/bin/env python3
+"""The coordinator of a job is killed, alone or with others, and another one goes on with its workers:
+the output is what it would have been, byte for byte, and where only the coordinator was lost nothing
+is redone. Where nobody comes nothing is left running. What cannot be taken over is refused with the
+reason, and nothing is changed."""
+
+import json
+import os
+import pathlib
+import select
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+import unittest
+
+PIRACEMA = os.environ["PIRACEMA_COMMAND"]
+STREAM = os.environ["STREAM_APP"]
+# Nothing that is waited for takes so long, on a machine that has much else to do.
+SECONDS_MAX = 300
+CLEAN = {name: value for name, value in os.environ.items() if not name.startswith("PIRACEMA_")}
+
+
+class Command:
+    """`piracema run`, with its events."""
+
+    def __init__(self, test, name, *words):
+        self.test = test
+        self.path = test.folder / f"errors-{name}"
+        self.errors = open(self.path, "w")
+        self.process = subprocess.Popen([PIRACEMA, "run", "--json", *words], cwd=test.folder,
+                                        env={**CLEAN, "PIRACEMA_TEST_JOB": test.mark},
+                                        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                        stderr=self.errors, text=True)
+        self.events = []
+        test.addCleanup(self.errors.close)
+        test.addCleanup(self.process.stdout.close)
+        test.addCleanup(self.process.wait)
+        test.addCleanup(self.process.kill)
+
+    def said(self):
+        return self.path.read_text()
+
+    def wait_for(self, name, count=1):
+        for line in self.process.stdout:
+            self.events.append(json.loads(line))
+            if self.events[-1]["event"] == name:
+                count -= 1
+                if count == 0:
+                    return self.events[-1]
+        self.test.fail(f"no event '{name}' came: {self.said()}")
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+
+    def finish(self, code=0):
+        if code == 0:
+            (self.test.folder / "end").touch()
+        self.events += [json.loads(line) for line in self.process.stdout]
+        self.test.assertEqual(self.process.wait(SECONDS_MAX), code, self.said())
+
+    def names(self):
+        return [event["event"] for event in self.events]
+
+
+class TakeOver(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory(prefix="piracema-take-over-")
+        self.addCleanup(scratch.cleanup)
+        self.folder = pathlib.Path(scratch.name)
+        self.mark = f"{os.getpid()}-{self.id()}"
+        self.addCleanup(self.end_all)
+        self.commands = 0
+
+    def run_command(self, *words):
+        self.commands += 1
+        return Command(self, str(self.commands), *words)
+
+    def run_stream(self, *options, workers=2, every="100ms"):
+        """Its source ends when the test says so."""
+        return self.run_command("-n", str(workers), "--snapshots", "s", "--every", every, *options,
+                                STREAM, "out", "items=100000000", "pause_us=100",
+                                f"until={self.folder}/end")
+
+    def standing_by(self):
+        self.until(lambda: (self.folder / "s/coordinator/job").exists())
+        standby = self.run_stream("--standby")
+        standby.wait_for("standing_by")
+        return standby
+
+    def until(self, so):
+        deadline = time.monotonic() + SECONDS_MAX
+        while not so():
+            self.assertLess(time.monotonic(), deadline)
+            time.sleep(0.01)
+
+    def running(self, what=None):
+        """Processes of this test that live, but for commands: agents and workers, by their names."""
+        found = []
+        for entry in pathlib.Path("/proc").iterdir():
+            if not entry.name.isdigit():
+                continue
+            try:
+                environment = (entry / "environ").read_bytes().split(b"\0")
+                words = (entry / "cmdline").read_bytes().split(b"\0")
+                state = (entry / "stat").read_text().rsplit(")", 1)[1].split()[0]
+            except OSError:
+                continue
+            if f"PIRACEMA_TEST_JOB={self.mark}".encode() not in environment or state == "Z":
+                continue
+            kind = "agent" if words[1:2] == [b"agent"] else "worker" if words[0] == STREAM.encode() else ""
+            if kind and what in (None, kind):
+                found.append(int(entry.name))
+        return found
+
+    def end_all(self):
+        for pid in self.running():
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+
+    def check_nothing_left(self):
+        self.until(lambda: not self.running())
+        self.assertFalse((self.folder / "s/coordinator/job").exists())
+
+    def check_output(self):
+        written = (self.folder / "out").read_bytes()
+        items = written.count(b"\n")
+        self.assertGreater(items, 0)
+        subprocess.run([PIRACEMA, "run", "-n", "1", "--quiet", STREAM, "again", f"items={items}"],
+                       cwd=self.folder, env=CLEAN, check=True, stdin=subprocess.DEVNULL,
+                       stderr=subprocess.DEVNULL)
+        self.assertEqual(written, (self.folder / "again").read_bytes())
+
+    # ---- only the coordinator is lost ----------------------------------------------------------
+
+    def test_a_standby_goes_on_and_nothing_is_redone(self):
+        first = self.run_stream("--keep-workers", "60s")
+        standby = self.standing_by()
+        first.wait_for("snapshot", 2)
+        workers = sorted(self.running("worker"))
+        first.kill()
+        found = standby.wait_for("reattached")
+        self.assertEqual((found["term"], found["epoch"]), (2, 1))
+        standby.wait_for("snapshot", 2)
+        self.assertEqual(sorted(self.running("worker")), workers)
+        standby.finish()
+        self.assertNotIn("recovering", standby.names())
+        self.assertNotIn("lost", standby.names())
+        self.check_output()
+        self.check_nothing_left()
+
+    def test_one_standby_after_the_other_goes_on(self):
+        current = self.run_stream("--keep-workers", "60s")
+        current.wait_for("snapshot")
+        for term in range(2, 6):
+            standby = self.standing_by()
+            current.kill()
+            self.assertEqual(standby.wait_for("reattached")["term"], term)
+            # Of every second one not even a snapshot is waited for.
+            if term % 2:
+                standby.wait_for("snapshot")
+            current = standby
+        current.finish()
+        self.assertNotIn("recovering", current.names())
+        self.check_output()
+        self.check_nothing_left()
+
+    def test_of_several_standbys_one_goes_on_and_the_others_go_on_standing_by(self):
+        first = self.run_stream("--keep-workers", "60s")
+        first.wait_for("snapshot")
+        standbys = [self.standing_by(), self.standing_by()]
+        first.kill()
+        ready, _, _ = select.select([s.process.stdout for s in standbys], [], [], SECONDS_MAX)
+        one = next(s for s in standbys if s.process.stdout in ready)
+        other = next(s for s in standbys if s is not one)
+        one.wait_for("reattached")
+        one.finish()
+        other.finish()
+        self.assertIn("is over", other.events[-1]["why"])
+        self.check_output()
+        self.check_nothing_left()
+
+    def test_a_resume_goes_on_with_the_workers(self):
+        first = self.run_stream("--keep-workers", "60s")
+        first.wait_for("snapshot")
+        first.kill()
+        second = self.run_stream("--resume")
+        second.wait_for("reattached")
+        second.wait_for("snapshot")
+        second.finish()
+        self.assertNotIn("recovering", second.names())
+        self.check_output()
+        self.check_nothing_left()
+
+    def test_a_coordinator_killed_before_the_first_snapshot_is_followed_as_well(self):
+        first = self.run_stream("--keep-workers", "60s", every="1m")
+        standby = self.standing_by()
+        first.wait_for("running")
+        first.kill()
+        standby.wait_for("reattached")
+        standby.wait_for("snapshot")
+        standby.finish()
+        self.check_output()
+        self.check_nothing_left()
+
+    def test_a_job_that_was_taken_over_can_be_stopped_and_resumed_with_other_numbers(self):
+        first = self.run_stream("--keep-workers", "60s")
+        standby = self.standing_by()
+        first.wait_for("snapshot")
+        first.kill()
+        standby.wait_for("reattached")
+        standby.process.send_signal(signal.SIGINT)
+        standby.finish(75)
+        self.check_nothing_left()
+        third = self.run_stream("--resume", workers=3)
+        third.wait_for("running")
+        third.finish()
+        self.check_output()
+
+    # ---- others are lost with it ---------------------------------------------------------------
+
+    def test_a_worker_lost_with_the_coordinator_is_replaced(self):
+        first = self.run_stream("--keep-workers", "60s")
+        standby = self.standing_by()
+        first.wait_for("snapshot", 2)
+        os.kill(self.running("worker")[0], signal.SIGKILL)
+        first.kill()
+        standby.wait_for("recovering")
+        standby.wait_for("snapshot")
+        standby.finish()
+        self.check_output()
+        self.check_nothing_left()
+
+    def test_a_worker_lost_while_nobody_coordinates_is_replaced(self):
+        first = self.run_stream("--keep-workers", "60s")
+        first.wait_for("snapshot", 2)
+        first.kill()
+        victim = self.running("worker")[0]
+        os.kill(victim, signal.SIGKILL)
+        self.until(lambda: victim not in self.running())
+        second = self.run_stream("--resume")
+        lost = second.wait_for("lost")
+        self.assertIn("killed by signal 9", json.dumps(lost))
+        second.finish()
+        self.assertIn("recovering", second.names())
+        self.check_output()
+        self.check_nothing_left()
+
+    def test_an_agent_lost_with_the_coordinator_takes_its_workers_along_and_they_come_back(self):
+        first = self.run_stream("--keep-workers", "60s")
+        standby = self.standing_by()
+        first.wait_for("snapshot", 2)
+        os.kill(self.running("agent")[0], signal.SIGKILL)
+        first.kill()
+        standby.wait_for("recovering")
+        standby.wait_for("snapshot")
+        standby.finish()
+        self.check_output()
+        self.check_nothing_left()
+
+    def test_an_agent_that_is_lost_alone_is_replaced_with_its_workers(self):
+        first = self.run_stream("--keep-workers", "60s")
+        first.wait_for("snapshot", 2)
+        os.kill(self.running("agent")[0], signal.SIGKILL)
+        first.wait_for("recovering")
+        first.wait_for("snapshot")
+        first.finish()
+        self.check_output()
+        self.check_nothing_left()
+
+    # ---- nobody comes --------------------------------------------------------------------------
+
+    def test_where_nobody_comes_all_end_and_another_number_of_workers_can_go_on(self):
+        first = self.run_stream("--keep-workers", "1s")
+        first.wait_for("snapshot", 2)
+        first.kill()
+        self.assertEqual(len(self.running("worker")), 2)
+        refused = self.run_stream("--resume", workers=3)
+        refused.finish(3)
+        self.assertIn("want its number of workers, -n 2, found 3", refused.said())
+        anew = self.run_stream()
+        anew.finish(3)
+        self.assertIn("give --resume to go on with them", anew.said())
+        self.until(lambda: not self.running())
+        record = self.folder / "s/coordinator/job"
+        # By the record they might run for some seconds more, as the clocks of hosts differ.
+        old = time.time() - 60
+        os.utime(record, (old, old))
+        second = self.run_stream("--resume", workers=3)
+        second.wait_for("snapshot")
+        second.finish()
+        self.check_output()
+        self.check_nothing_left()
+
+    # ---- what cannot be ------------------------------------------------------------------------
+
+    def test_what_cannot_be_taken_over_is_refused_with_the_reason(self):
+        nothing = self.run_stream("--standby")
+        nothing.finish(3)
+        self.assertIn("want a snapshot directory, found nothing", nothing.said())
+        first = self.run_stream()
+        first.wait_for("snapshot")
+        first.finish()
+        alone = self.run_stream("--standby")
+        alone.finish(3)
+        self.assertIn("nothing to stand by for", alone.said())
+        both = self.run_stream("--standby", "--resume")
+        both.finish(2)
+        without = self.run_command("--keep-workers", "1s", STREAM, "other", "items=1")
+        without.finish(3)
+        self.assertIn("no directory of snapshots was given", without.said())
+        by_mpi = self.run_stream("--keep-workers", "1s", "--transport", "mpi")
+        by_mpi.finish(3)
+
+    def test_a_standby_ends_with_the_job_it_stands_by_for(self):
+        first = self.run_stream("--keep-workers", "60s")
+        standby = self.standing_by()
+        first.wait_for("snapshot")
+        first.finish()
+        standby.finish()
+        self.assertIn("is over", standby.events[-1]["why"])
+        self.check_output()
+        self.check_nothing_left()
+
+    def test_a_record_that_is_damaged_is_named_and_nothing_is_changed(self):
+        first = self.run_stream("--keep-workers", "60s")
+        first.wait_for("snapshot", 2)
+        first.kill()
+        record = self.folder / "s/coordinator/job"
+        whole = record.read_bytes()
+        record.write_bytes(whole[:200] + b"x" + whole[201:])
+        refused = self.run_stream("--resume")
+        refused.finish(3)
+        self.assertIn(f"{record}: want the record of a job", refused.said())
+        # What was not written whole was never acted upon.
+        record.write_bytes(whole + b"\7" * 11)
+        second = self.run_stream("--resume")
+        second.wait_for("reattached")
+        second.wait_for("snapshot")
+        second.finish()
+        self.check_output()
+        self.check_nothing_left()
+
+    def test_strangers_at_the_file_of_the_coordinator_do_no_harm(self):
+        first = self.run_stream("--keep-workers", "60s")
+        first.wait_for("snapshot")
+        first.kill()
+        self.until(lambda: "looking for another" in first.said())
+        address = self.folder / "s/coordinator/address"
+        address.write_bytes(os.urandom(2_000))
+        with socket.create_server(("127.0.0.1", 0)) as silent:
+            address.write_text(f"127.0.0.1:1\n127.0.0.1:{silent.getsockname()[1]}\n")
+            silent.accept()[0].close()
+            second = self.run_stream("--resume")
+            second.wait_for("reattached")
+            second.finish()
+        self.check_output()
+        self.check_nothing_left()
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
