@@ -7,7 +7,9 @@ Each job is `piracema run` with snapshots of tests/cluster/apps/stream.cpp, with
 500 to 4000 items, a snapshot each 50 to 300 ms, by TCP or shared memory. It is hit up to --hits times:
 a worker gets SIGKILL or SIGSTOP (for a moment, or for good), the job is told to stop (SIGTERM or
 SIGINT, now and then twice), or the coordinator gets SIGKILL; after the last two it is started again
-with --resume. In the end it is left alone.
+with --resume. Half of the jobs have --keep-workers: there the next coordinator goes on with the workers
+of the one that was killed, of which some are killed meanwhile, and agents get SIGKILL, too. In the
+end a job is left alone.
 
 It has ended wrongly when its output is not, byte for byte, that of a run in which nothing is hit, or
 when it ended by itself with another exit code than 0; it hangs when it says nothing for --patience
@@ -34,7 +36,8 @@ ITEMS_MAX = 4000
 STOPPED = 75  # With a snapshot to go on from.
 # It was hit before its first snapshot, or before there was a place for them.
 NO_SNAPSHOT = ("nothing to resume: ", "want a snapshot directory, found nothing")
-COUNTED = ["kills", "freezes", "stops", "coordinators killed", "resumed", "begun anew"]
+COUNTED = ["kills", "freezes", "stops", "agents killed", "coordinators killed", "resumed", "taken over",
+           "begun anew"]
 
 
 class Wrong(Exception):
@@ -92,6 +95,13 @@ def tell(pid, number):
         return False
 
 
+def is_agent(pid):
+    try:
+        return pathlib.Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")[1:2] == [b"agent"]
+    except OSError:
+        return False
+
+
 class Job:
     """One job, its hits, and what became of it."""
 
@@ -103,12 +113,15 @@ class Job:
         self.items = self.random.randrange(500, ITEMS_MAX + 1)
         self.counts = dict.fromkeys(COUNTED, 0)
         self.has_snapshot = False
+        self.keeps_workers = self.random.random() < 0.5
         build = arguments.build
         self.command = [
             str(build / "tools/piracema"), "run", "--json", "-n", str(self.random.randrange(2, 6)),
             "--snapshots", str(self.folder / "snapshots"),
             "--every", f"{self.random.choice([50, 100, 200, 300])}ms",
             "--transport", self.random.choice(["tcp", "shm"])]
+        if self.keeps_workers:
+            self.command += ["--keep-workers", "1m"]
         self.program = [str(build / "tests/cluster/stream_app"), str(self.folder / "out"),
                         f"items={self.items}", f"pause_us={self.random.choice([50, 200, 500])}"]
 
@@ -120,10 +133,15 @@ class Job:
                 said = os.stat(errors.fileno()).st_size
                 words = ["--resume"] if resume else []
                 life = Life(self.command + words + self.program, f"{os.getpid()}-{self.seed}", errors)
+                kept = False
                 try:
                     code, was_hit, hits = self.live(life, hits)
+                    kept = self.keeps_workers and code == -signal.SIGKILL
+                    if kept:
+                        self.hit_those_left(life)
                 finally:
-                    self.end_all(life)
+                    if not kept:
+                        self.end_all(life)
                 if code == 0:
                     break
                 if resume and code == 3 and not self.has_snapshot and self.has_said(NO_SNAPSHOT, said):
@@ -159,6 +177,7 @@ class Job:
             if event:
                 heard = now
                 self.has_snapshot |= event["event"] == "snapshot"
+                self.counts["taken over"] += event["event"] == "reattached"
             if now - heard > self.arguments.patience:
                 raise Wrong(f"it hangs: nothing was heard of it for {self.arguments.patience} s")
             for pid in [pid for pid, at in waking.items() if at < now]:
@@ -190,16 +209,31 @@ class Job:
                 if self.random.random() < 0.5:
                     waking[pid] = time.monotonic() + self.random.uniform(0.05, 2)
             return ()
-        if what < 0.85:
+        if what < (0.7 if self.keeps_workers else 0.85):
             number = self.random.choice([signal.SIGTERM, signal.SIGINT])
             self.counts["stops"] += tell(life.process.pid, number)
             self.note(f"{signal.Signals(number).name} to the coordinator")
             if self.random.random() < 0.2:
                 tell(life.process.pid, number)
             return (STOPPED, 128 + number, -number)
+        if self.keeps_workers and what < 0.75:
+            for pid in life.pids()[0]:
+                if pid != life.process.pid and is_agent(pid):
+                    self.counts["agents killed"] += tell(pid, signal.SIGKILL)
+                    self.note(f"SIGKILL to agent {pid}")
+            return ()
         self.counts["coordinators killed"] += tell(life.process.pid, signal.SIGKILL)
         self.note("SIGKILL to the coordinator")
         return (-signal.SIGKILL,)
+
+    def hit_those_left(self, life):
+        """Nobody coordinates them for a moment, and one of them may be killed in it."""
+        time.sleep(self.random.uniform(0, 0.3))
+        workers = sorted(life.pids()[1])
+        if workers and self.random.random() < 0.3:
+            pid = self.random.choice(workers)
+            self.counts["kills"] += tell(pid, signal.SIGKILL)
+            self.note(f"SIGKILL to worker {pid}, whom nobody coordinates")
 
     def note(self, what):
         """Beside what the job says of itself."""

@@ -153,8 +153,9 @@ class WorkerProcess {
   // The one that started this process is told of in its environment, all that follow in the file.
   std::vector<std::string> coordinators() const {
     if (environment_.coordinator_file.empty()) return environment_.coordinators;
-    auto written = read_coordinator_file(environment_.coordinator_file);
-    return written.empty() ? environment_.coordinators : written;
+    auto place = read_coordinator_file(environment_.coordinator_file, environment_.token);
+    const bool says_nothing = place.addresses.empty() && !place.is_anothers;
+    return says_nothing ? environment_.coordinators : place.addresses;
   }
 
   runtime::Hello hello() {

@@ -99,10 +99,10 @@ class Agent {
   }
 
   std::vector<std::string> coordinators() const {
-    auto written = setup_.coordinator_file.empty() ? std::vector<std::string>{}
-                                                   : read_coordinator_file(setup_.coordinator_file);
-    if (written.empty()) written.push_back(task_.coordinator);
-    return written;
+    if (setup_.coordinator_file.empty()) return {task_.coordinator};
+    auto place = read_coordinator_file(setup_.coordinator_file, task_.token);
+    if (place.addresses.empty() && !place.is_anothers) place.addresses = {task_.coordinator};
+    return place.addresses;
   }
 
   void called(Result<std::shared_ptr<net::Connection>> line) {

@@ -29,8 +29,8 @@ struct RunningProcess {
 struct AgentHello {
   std::uint32_t host = 0;
   std::uint32_t attempt = 0;
-  /// What an agent whose coordinator was lost has kept for the next one; of what has ended meanwhile
-  /// Ended follows.
+  /// What an agent whose coordinator was lost has kept for the next one; of what has ended
+  /// meanwhile Ended follows.
   std::vector<RunningProcess> running = {};
   auto fields() { return std::tie(host, attempt, running); }
 };
@@ -103,18 +103,12 @@ struct Setup {
   /// looks for in `coordinator_file`; 0: it ends them and itself at once.
   std::uint32_t keep_ms = 0;
   std::string coordinator_file;
-  /// Processes write to the agent's own standard output, or error, and not through it to the
-  /// coordinator: of one on the coordinator's host, whose output is that of the job.
-  enum class Streams : std::uint32_t {
-    through_agent,
-    own,
-    own_errors
-  } output = Streams::through_agent;
-  /// They get the agent's own standard input; else nothing.
-  bool own_input = false;
+  /// Processes have the agent's own standard input and output: of one on the coordinator's host,
+  /// whose they are, too. Else they read nothing, and what they write goes to the coordinator.
+  bool own_streams = false;
   auto fields() {
     return std::tie(command, environment, mark, heartbeat_ms, patience_ms, keep_ms,
-                    coordinator_file, output, own_input);
+                    coordinator_file, own_streams);
   }
 };
 /// Start a process. NotStarted or, some time, Ended follows.

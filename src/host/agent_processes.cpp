@@ -17,9 +17,8 @@ Result<Done> AgentProcesses::start(const StartProcess& what, const Setup& setup,
   Launch launch{.command = setup.command,
                 .environment = setup.environment,
                 .inherited = {at_work->fd()},
-                .output_to_error = setup.output == Setup::Streams::own_errors,
-                .input = setup.own_input ? STDIN_FILENO : -1,
-                .output = setup.output == Setup::Streams::through_agent ? output : -1};
+                .input = setup.own_streams ? STDIN_FILENO : -1,
+                .output = setup.own_streams ? -1 : output};
   for (const std::string& variable : what.environment) set_variable(launch.environment, variable);
   set_variable(launch.environment, concat("PIRACEMA_SLOT=", what.slot));
   set_variable(launch.environment, concat("PIRACEMA_INCARNATION=", what.incarnation));

@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "base/text.h"
+#include "net/session/handshake.h"
 #include "net/socket/address.h"
 #include "store/disk/files.h"
 
@@ -14,33 +15,47 @@ namespace piracema::cluster {
 namespace {
 constexpr std::uint64_t bytes_max = 8'192;
 constexpr std::size_t addresses_max = 64;
+constexpr std::string_view label = "job ", nobody = "over";
+
+Result<Done> write(const std::string& path, std::string_view name,
+                   const std::vector<std::string>& addresses) {
+  const std::string folder = path.substr(0, path.rfind('/'));
+  if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) {
+    return Error{Errc::io, with_errno(folder)};
+  }
+  std::string text = concat(label, name, "\n");
+  for (const std::string& address : addresses) text += address + "\n";
+  const Bytes bytes = std::as_bytes(std::span(text));
+  return store::replace_file(path, std::span(&bytes, 1));
+}
 }  // namespace
 
 std::string coordinator_file(const std::string& snapshots) {
   return concat(snapshots, "/coordinator/address");
 }
 
-Result<Done> write_coordinator_file(const std::string& path,
+Result<Done> write_coordinator_file(const std::string& path, std::string_view token,
                                     const std::vector<std::string>& addresses) {
-  const std::string folder = path.substr(0, path.rfind('/'));
-  if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) {
-    return Error{Errc::io, with_errno(folder)};
-  }
-  std::string text;
-  for (const std::string& address : addresses) text += address + "\n";
-  const Bytes bytes = std::as_bytes(std::span(text));
-  return store::replace_file(path, std::span(&bytes, 1));
+  return write(path, net::public_name(token), addresses);
 }
 
-std::vector<std::string> read_coordinator_file(const std::string& path) {
-  std::vector<std::string> addresses;
+Result<Done> close_coordinator_file(const std::string& path) { return write(path, nobody, {}); }
+
+CoordinatorPlace read_coordinator_file(const std::string& path, std::string_view token) {
+  CoordinatorPlace place;
   const auto bytes = store::read_file(path, bytes_max);
-  if (!bytes) return addresses;
+  if (!bytes) return place;
   std::istringstream in(std::string(reinterpret_cast<const char*>(bytes->data()), bytes->size()));
-  for (std::string line; addresses.size() < addresses_max && std::getline(in, line);) {
-    if (net::Address::parse(line)) addresses.push_back(line);
+  std::string name;
+  if (!std::getline(in, name) || !name.starts_with(label)) return place;
+  if (name != concat(label, net::public_name(token))) {
+    place.is_anothers = true;
+    return place;
   }
-  return addresses;
+  for (std::string line; place.addresses.size() < addresses_max && std::getline(in, line);) {
+    if (net::Address::parse(line)) place.addresses.push_back(line);
+  }
+  return place;
 }
 
 }  // namespace piracema::cluster

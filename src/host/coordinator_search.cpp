@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/ensure.h"
-
 namespace piracema::cluster {
 
 namespace {
@@ -39,7 +37,9 @@ void CoordinatorSearch::begin_again(Time until, const Error& why) {
 
 void CoordinatorSearch::dial() {
   const std::vector<std::string> addresses = addresses_();
-  ENSURE(!addresses.empty());
+  if (addresses.empty()) {
+    return on_done_(Error{Errc::not_found, "its place is another job's now, or nobody's"});
+  }
   call_ = std::make_unique<CoordinatorCall>(
       poller_, addresses[next_++ % addresses.size()], token_,
       [this](Result<std::shared_ptr<net::Connection>> line) { called(std::move(line)); },

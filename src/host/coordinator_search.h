@@ -20,9 +20,10 @@ namespace piracema::cluster {
 /// one answers or the time is over. Belongs to the poller's thread.
 class CoordinatorSearch {
  public:
-  /// Where it may be, asked for before each call; at least one.
+  /// Where it may be, asked for before each call; none: there will be no other.
   using Addresses = std::function<std::vector<std::string>()>;
-  /// A connection that is still to be trusted, or why the last call failed.
+  /// A connection that is still to be trusted, or why the last call failed; Errc::not_found where
+  /// there will be no other.
   using OnDone = std::function<void(Result<std::shared_ptr<net::Connection>>)>;
 
   CoordinatorSearch(net::Poller& poller, Addresses addresses, std::string token, OnDone on_done);

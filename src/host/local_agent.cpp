@@ -23,6 +23,7 @@ Result<std::unique_ptr<LocalAgent>> LocalAgent::start(
   auto process = Process::start(
       {.command = {"/proc/self/exe", "agent", settings.program, std::to_string(in.get())},
        .inherited = {in.get()},
+       .output_to_error = settings.output_to_error,
        .input = settings.hand_on_input ? STDIN_FILENO : -1,
        .outlives_us = true});
   if (!process) return process.error();

@@ -22,8 +22,10 @@ class LocalAgent : public AgentCall {
     std::string program;
     /// As HostCall has it.
     std::string first_line;
-    /// Processes will get our standard input.
+    /// It has our standard input, or none.
     bool hand_on_input = false;
+    /// It has our standard error in place of our standard output, which then ends with us.
+    bool output_to_error = false;
   };
 
   /// `ended` is called once, when it has ended; how. It must not destroy this. Errc::config if it

@@ -8,6 +8,7 @@ import json
 import os
 import pathlib
 import select
+import shutil
 import signal
 import socket
 import subprocess
@@ -207,6 +208,28 @@ class TakeOver(unittest.TestCase):
         self.check_output()
         self.check_nothing_left()
 
+    def test_a_coordinator_killed_before_its_first_decision_is_followed_by_one_that_begins(self):
+        first = self.run_stream("--keep-workers", "60s")
+        first.wait_for("running")
+        whole = (self.folder / "s/coordinator/job").read_bytes()
+        first.finish()
+        # As it left it: the key and the job, and nothing decided.
+        at = 8
+        for _ in range(2):
+            at += 16 + int.from_bytes(whole[at:at + 8], "little")
+        shutil.rmtree(self.folder / "s")
+        (self.folder / "s/coordinator").mkdir(parents=True)
+        (self.folder / "s/piracema.lock").touch()
+        (self.folder / "s/coordinator/job").write_bytes(whole[:at])
+        (self.folder / "end").unlink()
+        (self.folder / "out").unlink()
+        second = self.run_stream("--resume")
+        second.wait_for("snapshot")
+        second.finish()
+        self.assertNotIn("recovering", second.names())
+        self.check_output()
+        self.check_nothing_left()
+
     def test_a_job_that_was_taken_over_can_be_stopped_and_resumed_with_other_numbers(self):
         first = self.run_stream("--keep-workers", "60s")
         standby = self.standing_by()
@@ -296,6 +319,19 @@ class TakeOver(unittest.TestCase):
         self.check_output()
         self.check_nothing_left()
 
+    def test_workers_whose_directory_is_another_jobs_end_at_once(self):
+        first = self.run_stream("--keep-workers", "10m")
+        first.wait_for("snapshot")
+        first.kill()
+        left = self.running()
+        shutil.rmtree(self.folder / "s")
+        second = self.run_command("-n", "1", "--snapshots", "s", "--keep-workers", "10m", STREAM, "other",
+                                  "items=100000000", "pause_us=100", f"until={self.folder}/end")
+        self.until(lambda: not set(left) & set(self.running()))
+        second.wait_for("running")
+        second.finish()
+        self.check_nothing_left()
+
     # ---- what cannot be ------------------------------------------------------------------------
 
     def test_what_cannot_be_taken_over_is_refused_with_the_reason(self):
@@ -351,9 +387,10 @@ class TakeOver(unittest.TestCase):
         first.kill()
         self.until(lambda: "looking for another" in first.said())
         address = self.folder / "s/coordinator/address"
+        name = address.read_text().splitlines()[0]
         address.write_bytes(os.urandom(2_000))
         with socket.create_server(("127.0.0.1", 0)) as silent:
-            address.write_text(f"127.0.0.1:1\n127.0.0.1:{silent.getsockname()[1]}\n")
+            address.write_text(f"{name}\n127.0.0.1:1\n127.0.0.1:{silent.getsockname()[1]}\n")
             silent.accept()[0].close()
             second = self.run_stream("--resume")
             second.wait_for("reattached")

@@ -104,17 +104,14 @@ Setup DriverLoop::setup_for(std::size_t host, const std::string& coordinator) co
       .heartbeat_ms = static_cast<std::uint32_t>(options_.settings.heartbeat_interval.count()),
       .keep_ms = record_ ? static_cast<std::uint32_t>(options_.keep_workers.count()) : 0,
       .coordinator_file = record_ ? coordinator_file(beginning_.store->path()) : "",
-      .output = !here                      ? Setup::Streams::through_agent
-                : options_.output_to_error ? Setup::Streams::own_errors
-                                           : Setup::Streams::own,
-      .own_input = here && options_.hand_on_input};
+      .own_streams = here};
   for (char** variable = environ; *variable != nullptr; ++variable) {
     if (std::string_view(*variable).starts_with("PIRACEMA_")) {
       setup.environment.push_back(*variable);
     }
   }
   for (const std::string& variable : launch_.environment) set_variable(setup.environment, variable);
-  if (setup.own_input) set_variable(setup.environment, "PIRACEMA_STDIN=1");
+  if (here && options_.hand_on_input) set_variable(setup.environment, "PIRACEMA_STDIN=1");
   set_variable(setup.environment, concat("PIRACEMA_COORDINATOR=", coordinator));
   set_variable(setup.environment, concat("PIRACEMA_SNAPSHOTS=", absolute(options_.snapshots)));
   set_variable(setup.environment,

@@ -115,9 +115,11 @@ Result<Done> Hosts::call(std::size_t number) {
 
 Result<std::unique_ptr<AgentCall>> Hosts::start_agent(std::size_t number, std::string first_line) {
   if (options_.hosts[number].here) {
-    auto started = LocalAgent::start(
-        poller_, {options_.command.front(), std::move(first_line), options_.hand_on_input},
-        [this, number](const std::string& how) { call_ended(number, how); });
+    auto started =
+        LocalAgent::start(poller_,
+                          {options_.command.front(), std::move(first_line), options_.hand_on_input,
+                           options_.output_to_error},
+                          [this, number](const std::string& how) { call_ended(number, how); });
     if (!started) return started.error();
     return std::unique_ptr<AgentCall>(*std::move(started));
   }

@@ -182,15 +182,34 @@ TEST_CASE("no worker is left once they all must have given up waiting") {
   CHECK(found.is_over(found.seen + std::chrono::seconds(16)));
 }
 
-TEST_CASE(
-    "where a coordinator is can be read by whoever has lost it, and nothing else is believed") {
+TEST_CASE("where a coordinator is can be read by who has lost it, and nothing else is believed") {
   const testing::ScratchDirectory scratch;
   const std::string file = coordinator_file(scratch.path());
-  CHECK(read_coordinator_file(file).empty());
-  REQUIRE(write_coordinator_file(file, {"127.0.0.1:4711", "10.0.0.1:4712"}).ok());
-  CHECK(read_coordinator_file(file) == std::vector<std::string>{"127.0.0.1:4711", "10.0.0.1:4712"});
-  std::ofstream(file) << "nonsense\n127.0.0.1:4711\n\n:::\n";
-  CHECK(read_coordinator_file(file) == std::vector<std::string>{"127.0.0.1:4711"});
-  std::ofstream(file) << std::string(100'000, '1');
-  CHECK(read_coordinator_file(file).empty());
+  const auto addresses = [&] { return read_coordinator_file(file, token).addresses; };
+  CHECK(addresses().empty());
+  REQUIRE(write_coordinator_file(file, token, {"127.0.0.1:4711", "10.0.0.1:4712"}).ok());
+  CHECK(addresses() == std::vector<std::string>{"127.0.0.1:4711", "10.0.0.1:4712"});
+  std::ifstream in(file);
+  std::string first;
+  std::getline(in, first);
+  CHECK(first.find(token) == std::string::npos);
+  std::ofstream(file) << first << "\nnonsense\n127.0.0.1:4711\n\n:::\n";
+  CHECK(addresses() == std::vector<std::string>{"127.0.0.1:4711"});
+  for (const auto& other : {std::string(100'000, '1'), std::string("\n127.0.0.1:4711\n")}) {
+    std::ofstream(file) << other;
+    CHECK(addresses().empty());
+    CHECK_FALSE(read_coordinator_file(file, token).is_anothers);
+  }
+}
+
+TEST_CASE("who looks for the coordinator of a job that is over need not wait") {
+  const testing::ScratchDirectory scratch;
+  const std::string file = coordinator_file(scratch.path());
+  REQUIRE(write_coordinator_file(file, std::string(32, 'c'), {"127.0.0.1:4711"}).ok());
+  CHECK(read_coordinator_file(file, token).is_anothers);
+  CHECK(read_coordinator_file(file, token).addresses.empty());
+  REQUIRE(write_coordinator_file(file, token, {"127.0.0.1:4711"}).ok());
+  CHECK_FALSE(read_coordinator_file(file, token).is_anothers);
+  REQUIRE(close_coordinator_file(file).ok());
+  CHECK(read_coordinator_file(file, token).is_anothers);
 }

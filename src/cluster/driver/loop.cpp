@@ -78,12 +78,7 @@ JobReport DriverLoop::run() {
   // What was asked of the store is done before anybody hears that the job is over.
   store_thread_.reset();
   wait_for_all();
-  // Nobody is left whom another coordinator could find.
-  if (record_) {
-    if (auto removed = JobRecord::remove(options_.snapshots); !removed) {
-      log(Level::warning, removed.error().message);
-    }
-  }
+  if (record_) leave_no_record();
   return make_report();
 }
 
@@ -114,9 +109,10 @@ Result<Done> DriverLoop::prepare() {
   if (finish_) return Done{};
   if (takes_over_) {
     coordinator_ = std::make_unique<Coordinator>(*beginning_.taken_over->metadata);
-    anybody_joined_ = true;
     const JobMetadata& metadata = coordinator_->metadata();
-    for (Slot slot = 0; slot < metadata.settings.slots; ++slot) {
+    // One that was lost before its first decision has not started anybody.
+    anybody_joined_ = metadata.term != 0;
+    for (Slot slot = 0; anybody_joined_ && slot < metadata.settings.slots; ++slot) {
       crew_.expect({slot, metadata.incarnations[slot]});
     }
   } else {
@@ -160,6 +156,15 @@ Result<Done> DriverLoop::begin_with_snapshots(JobSettings& settings) {
         });
       });
   return Done{};
+}
+
+// Nobody is left whom another coordinator could find; who was cut off learns that none will come.
+void DriverLoop::leave_no_record() {
+  const std::string& directory = beginning_.store->path();
+  for (const Result<Done>& done :
+       {JobRecord::remove(directory), close_coordinator_file(coordinator_file(directory))}) {
+    if (!done) log(Level::warning, done.error().message);
+  }
 }
 
 // One host, if the user has named none: its agent keeps the workers.
@@ -206,7 +211,7 @@ Result<Done> DriverLoop::open_door() {
   if (auto called = call_hosts(doorway); !called) return called;
   if (record_) {
     const std::string file = coordinator_file(beginning_.store->path());
-    if (auto written = write_coordinator_file(file, door_->addresses()); !written) {
+    if (auto written = write_coordinator_file(file, token, door_->addresses()); !written) {
       return Error{Errc::config, written.error().message};
     }
   }

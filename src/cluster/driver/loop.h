@@ -41,6 +41,7 @@ class DriverLoop {
   Result<Done> prepare();
   Result<Done> begin_with_snapshots(JobSettings& settings);
   Result<Done> begin_record(const std::string& token);
+  void leave_no_record();
   Result<Done> open_door();
   void prepare_launch(const Doorway& doorway);
   void turn();

@@ -189,6 +189,9 @@ Result<Beginning> begin_in(const std::string& directory, Start start,
   if (!left) return left.error();
   if (*left || waited) {
     beginning.taken_over = *std::move(left);
+    if (beginning.taken_over) {
+      beginning.resume = beginning.taken_over->metadata->settings.resume.has_value();
+    }
     return beginning;
   }
   if (start == Start::standby) {

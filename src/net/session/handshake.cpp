@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/ensure.h"
+#include "base/hex.h"
 #include "base/text.h"
 #include "wire/fields.h"
 
@@ -104,6 +105,12 @@ const char* advice(Purpose purpose) {
 Error wrong_key() { return {Errc::refused, "handshake: it does not have the key of this job"}; }
 
 }  // namespace
+
+std::string public_name(std::string_view token) {
+  const JobNumber number = number_of(token);
+  return store::to_hex(
+      std::string_view(reinterpret_cast<const char*>(number.data()), number.size()));
+}
 
 std::uint32_t version_of(Purpose purpose) {
   return purpose == Purpose::frames ? transport_version : control_version;

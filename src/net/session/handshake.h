@@ -31,6 +31,10 @@ using Proof = std::array<std::byte, 32>;
 /// 32 bytes that were never drawn before. Ends the process if the machine has no random numbers.
 Nonce draw_nonce();
 
+/// What a job may be called where everybody can read it: 16 hexadecimal digits that its key has
+/// alone and that do not tell it.
+std::string public_name(std::string_view token);
+
 /// How two that share the key of a job show each other that they do, without saying it; pure.
 ///
 ///     caller -> called: version, purpose, number of the job, nonce, what it says of itself

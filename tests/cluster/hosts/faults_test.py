@@ -97,6 +97,58 @@ class Faults(OnHosts):
         self.check_output()
         self.check_nothing_left()
 
+    # ---- the coordinator is lost, and there is another one ------------------------------------
+
+    def lose_coordinator(self, standby_on=None):
+        """A job on h1 and h2, whose coordinator is killed while another one stands by."""
+        options = ["--hosts", "h1,h2", "-n", "4"]
+        self.start_stream(*options, "--keep-workers", "1m")
+        self.wait_for("snapshot")
+        first = self.job
+        if standby_on is None:
+            self.start_stream(*options, "--standby")
+        else:
+            self.start_stream(*options, "--standby",
+                              before=["nsenter", "--target", str(self.holders[standby_on].pid), "--net"])
+        self.wait_for("standing_by")
+        first.kill()
+        first.wait()
+
+    def check_kept(self, workers):
+        self.wait_for("reattached")
+        self.wait_for("snapshot")
+        self.assertEqual(workers, self.workers())
+        self.finish()
+        self.assertNotIn("recovering", [event["event"] for event in self.events])
+        self.check_output()
+        self.wait_for_ends(self.of_job, "processes are left")
+
+    def test_a_standby_goes_on_with_the_workers_of_all_hosts(self):
+        self.lose_coordinator()
+        self.check_kept(self.workers())
+
+    def test_a_standby_on_another_host_goes_on_with_the_workers_of_all_hosts(self):
+        self.lose_coordinator("h3")
+        self.check_kept(self.workers())
+
+    def test_a_standby_does_without_a_host_that_was_lost_with_the_coordinator(self):
+        self.start_stream("--hosts", "h1,h2", "-n", "4", "--keep-workers", "1m")
+        self.wait_for("snapshot")
+        first = self.job
+        self.start_stream("--hosts", "h1,h2", "-n", "4", "--standby")
+        self.wait_for("standing_by")
+        self.cut("h2")
+        first.kill()
+        first.wait()
+        self.wait_for("recovering")
+        self.wait_for("running")
+        self.assertEqual({"h1"}, {host for pid, host in self.workers().values()
+                                  if environment_of(pid).get("PIRACEMA_INCARNATION") != "0"})
+        self.mend("h2")
+        self.finish()
+        self.check_output()
+        self.wait_for_ends(self.of_job, "processes are left")
+
     def test_nothing_is_left_when_the_coordinator_is_killed(self):
         self.start_stream("--hosts", "h1,h2", "-n", "4")
         self.wait_for("snapshot")

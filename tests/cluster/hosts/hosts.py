@@ -135,15 +135,16 @@ class OnHosts(unittest.TestCase):
 
     # ---- jobs --------------------------------------------------------------------------------
 
-    def start(self, *words):
-        """A job with JSON lines; `words` are options, the program and its arguments."""
+    def start(self, *words, before=()):
+        """A job with JSON lines; `words` are options, the program and its arguments. `before` is put
+        before the command."""
         environment = {**CLEAN, "PIRACEMA_TEST_HOSTS": str(self.folder),
                        "PIRACEMA_TEST_JOB": self.mark}
         self.errors = open(self.folder / "errors", "w+")
         self.addCleanup(self.errors.close)
         self.events = []
         self.job = subprocess.Popen(
-            [PIRACEMA, "run", "--json", *([] if "--rsh" in words else ["--rsh", RSH]),
+            [*before, PIRACEMA, "run", "--json", *([] if "--rsh" in words else ["--rsh", RSH]),
              *map(str, words)], env=environment,
             cwd=self.folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=self.errors,
             text=True)
@@ -151,13 +152,13 @@ class OnHosts(unittest.TestCase):
         self.addCleanup(self.job.wait)
         self.addCleanup(self.job.kill)
 
-    def start_stream(self, *options, items=None, pause_us=200):
+    def start_stream(self, *options, items=None, pause_us=200, before=()):
         """Takes a fifth of a millisecond an item; snapshots ten times a second. Without a number of
         items it goes on until it is to finish."""
         self.items = items
         self.start("--snapshots", "snapshots", "--every", "100ms", *options, STREAM, "out",
                    f"until={self.folder}/enough" if items is None else f"items={items}",
-                   f"pause_us={pause_us}")
+                   f"pause_us={pause_us}", before=before)
 
     def said(self):
         self.errors.flush()
