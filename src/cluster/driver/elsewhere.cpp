@@ -47,7 +47,7 @@ Result<Done> DriverLoop::call_hosts(const Doorway& doorway) {
       Hosts::Events{
           .up =
               [this](std::size_t) {
-                if (!hosts_->waits()) give_up_missing();
+                if (takes_over_ && hosts_->all_came_back()) give_up_missing();
                 start_those_without_host();
               },
           .unreachable = [this](const Error& why) { finish(why); },
@@ -233,7 +233,7 @@ void DriverLoop::look_at_hosts() {
       crew_.give_up_starters(host, concat("host ", options_.hosts[host].name, " is silent"));
     }
   }
-  if (!hosts_->waits()) give_up_missing();
+  if (takes_over_ && hosts_->all_came_back()) give_up_missing();
   start_those_without_host();
   if (without_host_.empty() || time() - without_host_since_ < host_timeout) return;
   finish(4, concat("no host of the job can be reached for ", host_timeout.count(), " s"));

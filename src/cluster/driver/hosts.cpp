@@ -97,8 +97,11 @@ Result<Done> Hosts::wait_for_all(Time until, std::uint64_t term) {
   return Done{};
 }
 
-bool Hosts::waits() const {
-  return std::any_of(hosts_.begin(), hosts_.end(), [](const Host& host) { return host.awaited; });
+bool Hosts::all_came_back() const {
+  for (std::size_t number = 0; number < hosts_.size(); ++number) {
+    if (has_agent(number) && !hosts_[number].came_back) return false;
+  }
+  return true;
 }
 
 Result<Done> Hosts::call(std::size_t number) {
@@ -155,7 +158,10 @@ Result<net::Connection::Events> Hosts::joined(const AgentHello& hello, Door::Lin
   host.heard_at = now();
   host.output_taken = 0;
   send(number, ToAgent(setup_for_(number, host.coordinator)));
-  if (std::exchange(host.awaited, false)) events_.came_back(number, hello.running);
+  if (std::exchange(host.awaited, false)) {
+    host.came_back = true;
+    events_.came_back(number, hello.running);
+  }
   return net::Connection::Events{
       .received = [this, number](const wire::Frame& frame) { hear(number, frame); },
       .lost = [this, number](const Error& why) { lose(number, why.message); }};

@@ -49,8 +49,8 @@ class Hosts {
   /// Waits for the agents that the coordinator before has called, and calls those that do not come
   /// by `until`. `term` is ours: no call of an earlier one has our numbers. Errors as `call_all`.
   Result<Done> wait_for_all(Time until, std::uint64_t term);
-  /// Not all of these have come yet, or are too late.
-  bool waits() const;
+  /// All of these have come; none was too late.
+  bool all_came_back() const;
   bool all_up() const;
   bool has_agent(std::size_t host) const {
     return !options_.hosts[host].here || options_.keep_workers.count() != 0;
@@ -82,7 +82,7 @@ class Hosts {
     /// Where it reaches the coordinator.
     std::string coordinator;
     std::uint32_t attempt = 0;
-    bool up = false, was_up = false, awaited = false;
+    bool up = false, was_up = false, awaited = false, came_back = false;
     Time heard_at{};
     std::uint64_t output_taken = 0;
     Time pause{};
