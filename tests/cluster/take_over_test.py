@@ -362,6 +362,18 @@ class TakeOver(unittest.TestCase):
         self.check_output()
         self.check_nothing_left()
 
+    def test_a_standby_that_is_not_wanted_any_more_ends_by_a_signal_and_harms_nobody(self):
+        first = self.run_stream("--keep-workers", "60s")
+        first.wait_for("snapshot")
+        for number, code in ((signal.SIGINT, 130), (signal.SIGTERM, 143)):
+            standby = self.standing_by()
+            standby.process.send_signal(number)
+            standby.finish(code)
+        first.wait_for("snapshot")
+        first.finish()
+        self.check_output()
+        self.check_nothing_left()
+
     def test_a_record_that_is_damaged_is_named_and_nothing_is_changed(self):
         first = self.run_stream("--keep-workers", "60s")
         first.wait_for("snapshot", 2)

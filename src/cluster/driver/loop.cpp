@@ -129,7 +129,9 @@ Result<Done> DriverLoop::begin_with_snapshots(JobSettings& settings) {
                                         : Start::anew;
   auto beginning = begin_in(options_.snapshots, start,
                             settings.workers_come ? std::nullopt : std::optional(settings.slots),
-                            [this](const std::string& why) { observer_.standing_by(why); });
+                            [this](const std::string& lock_path, const std::string& why) {
+                              return stand_by(lock_path, why);
+                            });
   if (!beginning) return beginning.error();
   beginning_ = *std::move(beginning);
   takes_over_ = beginning_.taken_over.has_value();
@@ -156,6 +158,14 @@ Result<Done> DriverLoop::begin_with_snapshots(JobSettings& settings) {
         });
       });
   return Done{};
+}
+
+Result<Fd> DriverLoop::stand_by(const std::string& lock_path, const std::string& why) {
+  observer_.standing_by(why);
+  LockWait wait(poller_, lock_path);
+  while (!wait.done() && !finish_) poller_.run_once(std::chrono::milliseconds(1'000));
+  if (finish_) return Error{Errc::failed, finish_->why};
+  return wait.take();
 }
 
 // Nobody is left whom another coordinator could find; who was cut off learns that none will come.

@@ -12,6 +12,7 @@
 #include "cluster/driver/driver.h"
 #include "cluster/driver/hosts.h"
 #include "cluster/driver/job_record.h"
+#include "cluster/driver/lock_wait.h"
 #include "cluster/driver/signals.h"
 #include "cluster/driver/snapshots.h"
 #include "cluster/driver/stop_signals.h"
@@ -40,6 +41,7 @@ class DriverLoop {
   // ---- driver_loop.cpp: from the start to the end -------------------------------------------
   Result<Done> prepare();
   Result<Done> begin_with_snapshots(JobSettings& settings);
+  Result<Fd> stand_by(const std::string& lock_path, const std::string& why);
   Result<Done> begin_record(const std::string& token);
   void leave_no_record();
   Result<Done> open_door();

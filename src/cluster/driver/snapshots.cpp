@@ -152,9 +152,9 @@ Result<Done> check_states(const Beginning& beginning, const std::string& graph,
 
 }  // namespace
 
-Result<Beginning> begin_in(const std::string& directory, Start start,
-                           std::optional<std::uint32_t> slots,
-                           const std::function<void(const std::string&)>& waits) {
+Result<Beginning> begin_in(
+    const std::string& directory, Start start, std::optional<std::uint32_t> slots,
+    const std::function<Result<Fd>(const std::string& lock_path, const std::string& why)>& wait) {
   auto store = store::open_directory_store(directory, start == Start::anew);
   if (!store) return as_config(store.error());
   Beginning beginning;
@@ -162,10 +162,11 @@ Result<Beginning> begin_in(const std::string& directory, Start start,
   beginning.resume = start != Start::anew;
 
   auto lock = beginning.store->lock();
-  const bool waited = !lock && start == Start::standby && lock.error().code == Errc::refused;
+  const bool waited =
+      !lock && start == Start::standby && lock.error().code == Errc::refused && wait;
   if (waited) {
-    if (waits) waits(lock.error().message);
-    lock = beginning.store->wait_to_lock();
+    lock = wait(beginning.store->lock_path(), lock.error().message);
+    if (!lock) return lock.error();
   }
   if (!lock) return as_config(lock.error());
   beginning.lock = *std::move(lock);

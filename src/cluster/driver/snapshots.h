@@ -42,10 +42,11 @@ enum class Start {
 /// another thing than a directory of snapshots, a run that has not ended (without `resume`),
 /// workers that may still run and are of another number than `slots`, or are not wanted (nothing),
 /// nothing to resume or another version, Errc::lost if all that could be resumed is damaged.
-/// A standby that has to wait calls `waits` first.
+/// A standby that has to wait lets `wait` do so, which is told of the lock's file and who has it.
 Result<Beginning> begin_in(const std::string& directory, Start start,
                            std::optional<std::uint32_t> slots,
-                           const std::function<void(const std::string& why)>& waits = {});
+                           const std::function<Result<Fd>(const std::string& lock_path,
+                                                          const std::string& why)>& wait = {});
 
 /// Whether the snapshots are of the program with this graph (`runtime::encode_shape`), and removes
 /// those of a run that ended. Errc::config says which program was wanted and found, or that what

@@ -387,11 +387,9 @@ Result<Done> DirectoryStore::sweep(SnapshotId keep_from) {
   return Done{};
 }
 
-Result<Fd> DirectoryStore::lock() { return lock_file(concat(path_, "/", lock_name), "job"); }
+Result<Fd> DirectoryStore::lock() { return lock_file(lock_path(), "job"); }
 
-Result<Fd> DirectoryStore::wait_to_lock() {
-  return wait_to_lock_file(concat(path_, "/", lock_name));
-}
+std::string DirectoryStore::lock_path() const { return concat(path_, "/", lock_name); }
 
 namespace {
 

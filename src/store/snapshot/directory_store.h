@@ -42,8 +42,8 @@ class DirectoryStore : public SnapshotStore {
   /// until what is returned (and every copy of it by fork) is closed, at the latest by the
   /// kernel at the end of the process. Errc::refused names the process that has it.
   Result<Fd> lock();
-  /// As `lock`, but waits for the process that has it to end.
-  Result<Fd> wait_to_lock();
+  /// The file that `lock` locks.
+  std::string lock_path() const;
 
   /// Removes attempts that never became complete and are older than `keep_from`.
   Result<Done> sweep(SnapshotId keep_from);
