@@ -77,9 +77,9 @@ Result<std::optional<JobRecord::Found>> find_left(const Beginning& beginning, St
     return Error{Errc::config, concat(lost, "want its number of workers, -n ", want, ", found ",
                                       *slots, "; with another one, wait for them to end")};
   }
-  if (beginning.newest && !left.metadata->snapshots.knows(beginning.newest->snapshot)) {
+  if (!beginning.found.empty() && !left.metadata->snapshots.knows(beginning.found.back())) {
     return Error{Errc::config, concat(lost, "what it wrote down does not know snapshot ",
-                                      beginning.newest->snapshot, "; wait for them to end")};
+                                      beginning.found.back(), "; wait for them to end")};
   }
   return std::move(*found);
 }
@@ -175,6 +175,13 @@ Result<Beginning> begin_in(
   if (!found) return as_config(found.error());
   beginning.found = *std::move(found);
 
+  auto left = find_left(beginning, start, slots);
+  if (!left) return left.error();
+  beginning.taken_over = *std::move(left);
+  // Workers that run need nothing of what is saved: it is not read.
+  if (beginning.taken_over && beginning.taken_over->metadata->term != 0) return beginning;
+  if (waited && !beginning.taken_over) return beginning;
+
   std::vector<Error> damaged;
   auto newest = store::newest_intact(*beginning.store, damaged);
   if (!newest) return as_config(newest.error());
@@ -186,13 +193,8 @@ Result<Beginning> begin_in(
     }
   }
 
-  auto left = find_left(beginning, start, slots);
-  if (!left) return left.error();
-  if (*left || waited) {
-    beginning.taken_over = *std::move(left);
-    if (beginning.taken_over) {
-      beginning.resume = beginning.taken_over->metadata->settings.resume.has_value();
-    }
+  if (beginning.taken_over) {
+    beginning.resume = beginning.taken_over->metadata->settings.resume.has_value();
     return beginning;
   }
   if (start == Start::standby) {
