@@ -152,10 +152,8 @@ class WorkerProcess {
 
   // The one that started this process is told of in its environment, all that follow in the file.
   std::vector<std::string> coordinators() const {
-    if (environment_.coordinator_file.empty()) return environment_.coordinators;
-    auto place = read_coordinator_file(environment_.coordinator_file, environment_.token);
-    const bool says_nothing = place.addresses.empty() && !place.is_anothers;
-    return says_nothing ? environment_.coordinators : place.addresses;
+    return find_coordinators(environment_.coordinator_file, environment_.token,
+                             environment_.coordinators);
   }
 
   runtime::Hello hello() {

@@ -99,10 +99,7 @@ class Agent {
   }
 
   std::vector<std::string> coordinators() const {
-    if (setup_.coordinator_file.empty()) return {task_.coordinator};
-    auto place = read_coordinator_file(setup_.coordinator_file, task_.token);
-    if (place.addresses.empty() && !place.is_anothers) place.addresses = {task_.coordinator};
-    return place.addresses;
+    return find_coordinators(setup_.coordinator_file, task_.token, {task_.coordinator});
   }
 
   void called(Result<std::shared_ptr<net::Connection>> line) {

@@ -41,21 +41,19 @@ Result<Done> write_coordinator_file(const std::string& path, std::string_view to
 
 Result<Done> close_coordinator_file(const std::string& path) { return write(path, nobody, {}); }
 
-CoordinatorPlace read_coordinator_file(const std::string& path, std::string_view token) {
-  CoordinatorPlace place;
+std::vector<std::string> find_coordinators(const std::string& path, std::string_view token,
+                                           const std::vector<std::string>& otherwise) {
   const auto bytes = store::read_file(path, bytes_max);
-  if (!bytes) return place;
+  if (!bytes) return otherwise;
   std::istringstream in(std::string(reinterpret_cast<const char*>(bytes->data()), bytes->size()));
   std::string name;
-  if (!std::getline(in, name) || !name.starts_with(label)) return place;
-  if (name != concat(label, net::public_name(token))) {
-    place.is_anothers = true;
-    return place;
+  if (!std::getline(in, name) || !name.starts_with(label)) return otherwise;
+  if (name != concat(label, net::public_name(token))) return {};
+  std::vector<std::string> addresses;
+  for (std::string line; addresses.size() < addresses_max && std::getline(in, line);) {
+    if (net::Address::parse(line)) addresses.push_back(line);
   }
-  for (std::string line; place.addresses.size() < addresses_max && std::getline(in, line);) {
-    if (net::Address::parse(line)) place.addresses.push_back(line);
-  }
-  return place;
+  return addresses.empty() ? otherwise : addresses;
 }
 
 }  // namespace piracema::cluster

@@ -21,13 +21,10 @@ Result<Done> write_coordinator_file(const std::string& path, std::string_view to
 /// The job is over: who still looks for its coordinator need not wait. Errc::io.
 Result<Done> close_coordinator_file(const std::string& path);
 
-/// What whoever has this key finds there.
-struct CoordinatorPlace {
-  /// At most 64; none where there is no such file, or another thing.
-  std::vector<std::string> addresses;
-  /// The directory is another job's now, or nobody's: there will be no coordinator.
-  bool is_anothers = false;
-};
-CoordinatorPlace read_coordinator_file(const std::string& path, std::string_view token);
+/// Where whoever has this key may find its coordinator: at most 64 addresses. Those of `otherwise`
+/// where there is no such file, or another thing; none where the directory is another job's now, or
+/// nobody's: there will be no coordinator.
+std::vector<std::string> find_coordinators(const std::string& path, std::string_view token,
+                                           const std::vector<std::string>& otherwise);
 
 }  // namespace piracema::cluster

@@ -185,31 +185,31 @@ TEST_CASE("no worker is left once they all must have given up waiting") {
 TEST_CASE("where a coordinator is can be read by who has lost it, and nothing else is believed") {
   const testing::ScratchDirectory scratch;
   const std::string file = coordinator_file(scratch.path());
-  const auto addresses = [&] { return read_coordinator_file(file, token).addresses; };
-  CHECK(addresses().empty());
+  const std::vector<std::string> before = {"10.0.0.9:1"};
+  const auto found = [&] { return find_coordinators(file, token, before); };
+  CHECK(found() == before);
   REQUIRE(write_coordinator_file(file, token, {"127.0.0.1:4711", "10.0.0.1:4712"}).ok());
-  CHECK(addresses() == std::vector<std::string>{"127.0.0.1:4711", "10.0.0.1:4712"});
+  CHECK(found() == std::vector<std::string>{"127.0.0.1:4711", "10.0.0.1:4712"});
   std::ifstream in(file);
   std::string first;
   std::getline(in, first);
   CHECK(first.find(token) == std::string::npos);
   std::ofstream(file) << first << "\nnonsense\n127.0.0.1:4711\n\n:::\n";
-  CHECK(addresses() == std::vector<std::string>{"127.0.0.1:4711"});
-  for (const auto& other : {std::string(100'000, '1'), std::string("\n127.0.0.1:4711\n")}) {
+  CHECK(found() == std::vector<std::string>{"127.0.0.1:4711"});
+  for (const auto& other : {std::string(100'000, '1'), std::string("\n127.0.0.1:4711\n"), first}) {
     std::ofstream(file) << other;
-    CHECK(addresses().empty());
-    CHECK_FALSE(read_coordinator_file(file, token).is_anothers);
+    CHECK(found() == before);
   }
 }
 
 TEST_CASE("who looks for the coordinator of a job that is over need not wait") {
   const testing::ScratchDirectory scratch;
   const std::string file = coordinator_file(scratch.path());
+  const auto found = [&] { return find_coordinators(file, token, {"10.0.0.9:1"}); };
   REQUIRE(write_coordinator_file(file, std::string(32, 'c'), {"127.0.0.1:4711"}).ok());
-  CHECK(read_coordinator_file(file, token).is_anothers);
-  CHECK(read_coordinator_file(file, token).addresses.empty());
+  CHECK(found().empty());
   REQUIRE(write_coordinator_file(file, token, {"127.0.0.1:4711"}).ok());
-  CHECK_FALSE(read_coordinator_file(file, token).is_anothers);
+  CHECK(found().size() == 1);
   REQUIRE(close_coordinator_file(file).ok());
-  CHECK(read_coordinator_file(file, token).is_anothers);
+  CHECK(found().empty());
 }
