@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/log.h"
-#include "base/text.h"
 #include "cluster/driver/loop.h"
 
 namespace piracema::cluster {
@@ -83,16 +81,9 @@ void DriverLoop::act(const Tell& what) {
   observer_.noted(at, what.note);
 }
 
-// Whatever follows in the step is done after it. A disk that takes no decisions ends nobody's job:
-// it is one whose coordinator must not be lost.
+// The first action of its step: whatever follows is done after it.
 void DriverLoop::act(const Decide& decided) {
-  if (!record_) return;
-  const auto added = record_->add(decided.decisions, coordinator_->metadata());
-  if (added) return;
-  log(Level::warning,
-      concat(added.error().message, ": no other coordinator can take this job over"));
-  record_->give_up();
-  record_.reset();
+  if (succession_) succession_->decided(decided.decisions, coordinator_->metadata());
 }
 
 void DriverLoop::act(const Finish& finished) {

@@ -7,7 +7,6 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "cluster/driver/loop.h"
-#include "host/coordinator_file.h"
 
 extern char** environ;
 
@@ -102,9 +101,8 @@ Setup DriverLoop::setup_for(std::size_t host, const std::string& coordinator) co
       .environment = {},
       .mark = mark_ ? mark_->path() : "",
       .heartbeat_ms = static_cast<std::uint32_t>(options_.settings.heartbeat_interval.count()),
-      .keep_ms = record_ ? static_cast<std::uint32_t>(options_.keep_workers.count()) : 0,
-      .coordinator_file = record_ ? coordinator_file(beginning_.store->path()) : "",
       .own_streams = here};
+  if (succession_) succession_->add_to(setup);
   for (char** variable = environ; *variable != nullptr; ++variable) {
     if (std::string_view(*variable).starts_with("PIRACEMA_")) {
       setup.environment.push_back(*variable);

@@ -9,7 +9,6 @@
 #include "base/fd.h"
 #include "base/log.h"
 #include "base/text.h"
-#include "host/coordinator_file.h"
 
 namespace piracema::cluster {
 
@@ -78,7 +77,7 @@ JobReport DriverLoop::run() {
   // What was asked of the store is done before anybody hears that the job is over.
   store_thread_.reset();
   wait_for_all();
-  if (record_) leave_no_record();
+  if (succession_) succession_->end();
   return make_report();
 }
 
@@ -168,17 +167,8 @@ Result<Fd> DriverLoop::stand_by(const std::string& lock_path, const std::string&
   return wait.take();
 }
 
-// Nobody is left whom another coordinator could find; who was cut off learns that none will come.
-void DriverLoop::leave_no_record() {
-  const std::string& directory = beginning_.store->path();
-  for (const Result<Done>& done :
-       {JobRecord::remove(directory), close_coordinator_file(coordinator_file(directory))}) {
-    if (!done) log(Level::warning, done.error().message);
-  }
-}
-
 // One host, if the user has named none: its agent keeps the workers.
-Result<Done> DriverLoop::begin_record(const std::string& token) {
+Result<Done> DriverLoop::prepare_succession(const std::string& token) {
   if (options_.keep_workers.count() == 0) return Done{};
   if (options_.hosts.empty()) {
     options_.hosts = {{.name = "this host",
@@ -187,16 +177,16 @@ Result<Done> DriverLoop::begin_record(const std::string& token) {
                        .named_at = "workers that are kept"}};
     options_.host_of_slot.assign(coordinator_->metadata().settings.slots, 0);
   }
-  auto record = JobRecord::begin(beginning_.store->path(), token, options_.keep_workers,
+  auto begun = Succession::begin(beginning_.store->path(), token, options_.keep_workers,
                                  coordinator_->metadata());
-  if (!record) return Error{Errc::config, record.error().message};
-  record_ = *std::move(record);
+  if (!begun) return begun.error();
+  succession_ = *std::move(begun);
   return Done{};
 }
 
 Result<Done> DriverLoop::open_door() {
   const std::string token = takes_over_ ? beginning_.taken_over->token : net::draw_token();
-  if (auto begun = begin_record(token); !begun) return begun;
+  if (auto prepared = prepare_succession(token); !prepared) return prepared;
   auto door =
       Door::open(poller_, token,
                  {.expected = [this](const runtime::Hello& hello) { return expected(hello); },
@@ -219,11 +209,8 @@ Result<Done> DriverLoop::open_door() {
   }
   prepare_launch(doorway);
   if (auto called = call_hosts(doorway); !called) return called;
-  if (record_) {
-    const std::string file = coordinator_file(beginning_.store->path());
-    if (auto written = write_coordinator_file(file, token, door_->addresses()); !written) {
-      return Error{Errc::config, written.error().message};
-    }
+  if (succession_) {
+    if (auto told = succession_->listens(door_->addresses()); !told) return told;
   }
   if (!options_.settings.workers_come) return Done{};
   for (Slot slot = 0; slot < options_.settings.slots; ++slot) crew_.expect({slot, 0});
@@ -245,11 +232,10 @@ void DriverLoop::prepare_launch(const Doorway& doorway) {
                              concat("PIRACEMA_CYCLE_BYTES=", number_or_none(options_.cycle_bytes)),
                              concat("PIRACEMA_LOG=", log_settings().json ? "json" : "text")},
              .output_to_error = options_.output_to_error};
-  if (record_) {
-    launch_.environment.push_back(
-        concat("PIRACEMA_COORDINATOR_WAIT_MS=", options_.keep_workers.count()));
-    launch_.environment.push_back(
-        concat("PIRACEMA_COORDINATOR_FILE=", coordinator_file(beginning_.store->path())));
+  if (succession_) {
+    for (std::string& variable : succession_->environment()) {
+      launch_.environment.push_back(std::move(variable));
+    }
   }
   if (options_.transport == "mpi") prepare_world(doorway);
 }
@@ -289,7 +275,7 @@ void DriverLoop::look() {
   next_look_ = *frozen_ + look_every;
   crew_.kill_stopped_starters(*frozen_, options_.settings.heartbeat_timeout);
   look_at_hosts();
-  if (record_) record_->show_life();
+  if (succession_) succession_->show_life();
   if (planned_) observer_.progressed(since_start(), tally_.report);
   show();
 }

@@ -11,12 +11,12 @@
 #include "cluster/driver/door.h"
 #include "cluster/driver/driver.h"
 #include "cluster/driver/hosts.h"
-#include "cluster/driver/job_record.h"
 #include "cluster/driver/lock_wait.h"
 #include "cluster/driver/signals.h"
 #include "cluster/driver/snapshots.h"
 #include "cluster/driver/stop_signals.h"
 #include "cluster/driver/store_thread.h"
+#include "cluster/driver/succession.h"
 #include "cluster/driver/world_directory.h"
 #include "control/coordinator/coordinator.h"
 #include "host/directory_mark.h"
@@ -42,8 +42,7 @@ class DriverLoop {
   Result<Done> prepare();
   Result<Done> begin_with_snapshots(JobSettings& settings);
   Result<Fd> stand_by(const std::string& lock_path, const std::string& why);
-  Result<Done> begin_record(const std::string& token);
-  void leave_no_record();
+  Result<Done> prepare_succession(const std::string& token);
   Result<Done> open_door();
   void prepare_launch(const Doorway& doorway);
   void turn();
@@ -123,7 +122,7 @@ class DriverLoop {
   Crew crew_;
   Beginning beginning_;
   /// Only where another coordinator may take the job over.
-  std::optional<JobRecord> record_;
+  std::optional<Succession> succession_;
   /// This one has, and does not know yet which workers are left.
   bool takes_over_ = false;
   std::unique_ptr<Coordinator> coordinator_;

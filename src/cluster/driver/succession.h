@@ -1,0 +1,51 @@
+#pragma once
+
+#include <piracema/error.h>
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "cluster/driver/job_record.h"
+#include "control/decision.h"
+#include "control/job_metadata.h"
+#include "host/agent_messages.h"
+
+namespace piracema::cluster {
+
+/// What makes it possible that another coordinator takes the job over from this one: the record of
+/// what is decided, where agents and workers find the other one, and that they go on meanwhile
+/// (docs/design/017-taking-a-job-over.md). Belongs to one thread.
+class Succession {
+ public:
+  /// `snapshots` is absolute, and locked by us. Errc::config naming what cannot be written there.
+  static Result<Succession> begin(const std::string& snapshots, const std::string& token,
+                                  std::chrono::milliseconds keep, const JobMetadata& metadata);
+
+  /// This coordinator listens there. Errc::config.
+  Result<Done> listens(const std::vector<std::string>& addresses);
+  /// Call before anything is done by these decisions; `now` is the metadata after them. A disk that
+  /// takes none ends nobody's job: from then on it is one whose coordinator must not be lost.
+  void decided(const std::vector<Decision>& decisions, const JobMetadata& now);
+  /// Call a few times a second.
+  void show_life();
+  /// The job is over: nobody is left who could be found, and who was cut off need not look.
+  void end();
+
+  // ---- for those that are to be found
+  std::vector<std::string> environment() const;
+  void add_to(Setup& setup) const;
+
+ private:
+  Succession(std::string snapshots, std::string token, std::chrono::milliseconds keep,
+             JobRecord record);
+
+  std::string snapshots_;
+  std::string token_;
+  std::chrono::milliseconds keep_;
+  JobRecord record_;
+  /// All that was decided is in the record.
+  bool whole_ = true;
+};
+
+}  // namespace piracema::cluster
