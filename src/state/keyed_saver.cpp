@@ -36,6 +36,8 @@ void KeyedSaver::begin(SnapshotId snapshot, SnapshotId complete, Buffer plain) {
   complete_ = complete;
   choose_files();
   index_ = {plain.size(), wire::checksum(plain), groups_.count(), {}};
+  // A list of a hundred thousand that has to grow is a pause of its own.
+  index_.units.reserve(last_units_ + last_units_ / 8);
   data_ = std::move(plain);
   states_.begin_cut(*this);
 }
@@ -73,6 +75,7 @@ StatePlace KeyedSaver::saved(const HashRange& range, std::size_t from) {
 store::PartContent KeyedSaver::take() {
   ENSURE(saving_);
   saving_ = false;
+  last_units_ = index_.units.size();
   states_.end_cut();
   // No item is taken meanwhile, and there may be a hundred thousand: neighbours are of one file.
   std::map<store::PartFile, Use> files;

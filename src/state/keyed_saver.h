@@ -65,6 +65,7 @@ class KeyedSaver final : public KeyedCut {
   SnapshotId snapshot_ = 0, complete_ = 0;
   Buffer data_;
   store::PartIndex index_;
+  std::size_t last_units_ = 0;
 };
 
 }  // namespace piracema::state
