@@ -303,6 +303,30 @@ TEST_CASE("what was kept for a cut that was given up is not in the next one") {
   }
 }
 
+TEST_CASE("what was kept for a cut that was given up does not stand for what is there now") {
+  CutNumbers of(5'000);
+  for (std::int64_t i = 0; i < 5'000; i += 2) at(of.table, i) = -i;
+  for (std::int64_t i = 5'000; i < 5'100; ++i) at(of.table, i) = i;
+  Record next(2);
+  Numbers frozen = of.table_at_cut;
+  for (std::int64_t i = 0; i < 5'000; i += 2) frozen[i] = -i;
+  for (std::int64_t i = 5'000; i < 5'100; ++i) frozen[i] = i;
+  save_all(of.table, next);
+  CHECK(content<std::int64_t>(next) == frozen);
+}
+
+TEST_CASE("where no cut is under way nothing is kept, though the last one was given up") {
+  Whole<std::int64_t, Counted> table;
+  for (std::int64_t i = 0; i < 1'000; ++i) *at(table, i).value = i;
+  Record cut(1);
+  table.begin_cut(cut);
+  *at(table, std::int64_t{1}).value = -1;
+  table.end_cut();
+  Counted::encoded = 0;
+  for (std::int64_t i = 0; i < 1'000; ++i) *at(table, i).value = -1;
+  CHECK(Counted::encoded == 0);
+}
+
 TEST_CASE("a write to what was not saved yet saves that key alone, once, without a copy") {
   Whole<std::int64_t, Counted> table;
   for (std::int64_t i = 0; i < 10'000; ++i) *at(table, i).value = i;
@@ -348,6 +372,34 @@ TEST_CASE("during a cut all keys can be visited and changed") {
   for (std::int64_t i = 0; i < 5'000; i += 7) at(of.table, i) = 0;
   of.table.for_each([](std::int64_t, std::int64_t& value) { value = -5; });
   CHECK(of.saved() == of.table_at_cut);
+}
+
+TEST_CASE("runs that are kept stay as they were, of whatever size, each with those before it") {
+  detail::KeptRuns runs;
+  Random random(1);
+  for (int times = 0; times < 3; ++times) {
+    std::vector<std::string> put[4];
+    const detail::KeptRuns::Run* last[4] = {};
+    for (int i = 0; i < 10'000; ++i) {
+      const std::size_t size = random.chance(0.001) ? 400'000 : random.below(300);
+      const std::string bytes(size, static_cast<char>('a' + i % 26));
+      const std::uint64_t chain = random.below(4);
+      last[chain] = runs.add(as_bytes(bytes), last[chain]);
+      put[chain].push_back(bytes);
+    }
+    for (int chain = 0; chain < 4; ++chain) {
+      std::size_t left = put[chain].size();
+      bool same = true;
+      for (const auto* run = last[chain]; run != nullptr; run = run->before) {
+        REQUIRE(left > 0);
+        left -= 1;
+        same = same && as_text(run->bytes()) == put[chain][left];
+      }
+      CHECK(left == 0);
+      CHECK(same);
+    }
+    runs.clear();
+  }
 }
 
 TEST_CASE("what has not changed since it was saved, or loaded, is not saved again") {

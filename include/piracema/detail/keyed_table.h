@@ -1,6 +1,7 @@
 #pragma once
 
 #include <piracema/codec.h>
+#include <piracema/detail/kept_runs.h>
 #include <piracema/detail/keyed_codec.h>
 #include <piracema/detail/keyed_states.h>
 
@@ -115,6 +116,7 @@ class KeyedTable : public KeyedStates {
 
   void begin_cut(KeyedCut& cut) override {
     cut_ = &cut;
+    kept_runs_.clear();
     version_ += 1;
     next_group_ = 0;
     next_ = 0;
@@ -122,6 +124,7 @@ class KeyedTable : public KeyedStates {
   void end_cut() override {
     // Nothing more is kept for what was not saved.
     if (cut_ != nullptr && next_group_ != table_.size()) version_ += 1;
+    kept_runs_.clear();
     cut_ = nullptr;
   }
 
@@ -212,13 +215,12 @@ class KeyedTable : public KeyedStates {
     std::uint64_t written = 0, keeps = 0;
     std::unique_ptr<Slot[]> slots;
     std::uint32_t count = 0, mask = 0, depth = 0, prefix = 0;
+    /// Keys and values as they were at the cut, of those that have changed since.
+    const KeptRuns::Run* old = nullptr;
     /// The cut that it was given to, or that it was not there for.
     std::uint64_t told = 0;
     /// Where it lies as it is.
     StatePlace place;
-    /// Keys and values as they were at the cut, of those that have changed since.
-    Buffer old;
-    std::uint64_t old_count = 0;
 
     std::span<Slot> all() { return {slots.get(), std::size_t{mask} + 1}; }
     bool has_room() const { return count < mask - mask / 8; }
@@ -260,8 +262,7 @@ class KeyedTable : public KeyedStates {
     void keep_nothing() {
       if (std::exchange(keeps, 0) == 0) return;
       for (Slot& slot : all()) slot.marked &= ~kept;
-      old = Buffer();
-      old_count = 0;
+      old = nullptr;
     }
   };
 
@@ -345,8 +346,7 @@ class KeyedTable : public KeyedStates {
     one_->bytes.clear();
     one_->writer.put(slot.key);
     one_->writer.put(slot.value);
-    segment.old.append(one_->bytes.data(), one_->bytes.size());
-    segment.old_count += 1;
+    segment.old = kept_runs_.add(one_->bytes, segment.old);
     slot.marked |= kept;
   }
 
@@ -372,7 +372,7 @@ class KeyedTable : public KeyedStates {
     Buffer& out = cut_->bytes();
     const std::size_t from = out.size();
     KeyedWriter writer(out);
-    std::uint64_t count = segment.old_count;
+    std::uint64_t count = 0;
     writer.number(0);
     for (const Slot& slot : segment.all()) {
       if (slot.empty() || (slot.marked & kept) != 0) continue;
@@ -380,7 +380,10 @@ class KeyedTable : public KeyedStates {
       writer.put(slot.value);
       count += 1;
     }
-    out.append(segment.old.data(), segment.old.size());
+    for (const KeptRuns::Run* run = segment.old; run != nullptr; run = run->before) {
+      out.append(run->bytes().data(), run->size);
+      count += 1;
+    }
     writer.number_at(from, count);
     segment.told = version_;
     if (count == 0) {  // All of it came after the cut.
@@ -497,6 +500,8 @@ class KeyedTable : public KeyedStates {
     KeyedWriter writer{bytes};
   };
   std::unique_ptr<OneKey> one_;
+  /// Of the cut that is under way.
+  KeptRuns kept_runs_;
   /// Where `save_next` goes on.
   std::size_t next_group_ = 0;
   std::uint64_t next_ = 0;
