@@ -37,8 +37,11 @@ void KeyedSaver::begin(SnapshotId snapshot, SnapshotId complete, Buffer plain) {
   complete_ = complete;
   choose_files();
   index_ = {plain.size(), wire::checksum(plain), groups_.count(), {}};
-  // A list of a hundred thousand that has to grow is a pause of its own.
-  index_.units.reserve(last_units_ + last_units_ / 8);
+  // A list of a hundred thousand that has to grow is a pause of its own. Ranges of less than 16 keys
+  // are rare, and room that is not touched costs nothing.
+  const std::uint64_t likely =
+      last_units_ != 0 ? last_units_ + last_units_ / 8 : states_.size() / 16;
+  index_.units.reserve(static_cast<std::size_t>(likely));
   taken_bytes_ = 0;
   data_ = std::move(plain);
   states_.begin_cut(*this);
