@@ -6,8 +6,9 @@
 //   new: the table that the runtime keeps, cut at the barrier and saved in slices between batches.
 // Between two snapshots PERCENT of the keys are changed, drawn at random, in batches of 1,000 while
 // the new way saves; what counts as a pause there is the cut, a slice of saving, and what a batch
-// takes beyond the median of batches when nothing is saved. Also printed: bytes written by each
-// way, and the time of an update.
+// takes beyond the median of batches when nothing is saved. Pieces of the part are taken as they are
+// made, and dropped, as by a writer that keeps pace. Also printed: bytes written by each way, and the
+// time of an update.
 #include <piracema/detail/keyed_table.h>
 
 #include <CLI/CLI.hpp>
@@ -115,11 +116,13 @@ Figures measure(const Settings& settings) {
     const double usual = median(quiet);
     figures.new_update_ns = 1e6 * usual / batch_items;
     double longest = ms(time_of([&] { saver.begin(round + 1, round, {}); }));
+    std::uint64_t written = 0;
     for (bool more = true; more;) {
       longest = std::max(longest, ms(time_of([&] {
                            const Time until = now() + slice;
                            do {
                              more = saver.go_on();
+                             written += saver.take_piece().size();
                            } while (more && now() < until);
                          })));
       if (changed >= changes) continue;
@@ -130,7 +133,8 @@ Figures measure(const Settings& settings) {
     longest = std::max(longest, ms(time_of([&] { part = saver.take(); })));
     for (; changed < changes; changed += batch_items) batch();
     figures.new_pauses.push_back(longest);
-    (round == 0 ? figures.first_bytes : figures.new_bytes) = static_cast<double>(part.data.size());
+    written += part.data.size();
+    (round == 0 ? figures.first_bytes : figures.new_bytes) = static_cast<double>(written);
   }
   return figures;
 }

@@ -2,7 +2,9 @@
 #include <piracema/blocks.h>
 
 #include <map>
+#include <memory>
 #include <string>
+#include <type_traits>
 
 #include "base/engine.h"
 #include "base/random.h"
@@ -68,6 +70,50 @@ struct Whole : KeyedTable<Key, V> {
   explicit Whole(KeyGroups groups = sixteen) { this->own(groups, {0, groups.count()}); }
 };
 
+/// What a cut got, as a map.
+template <class V>
+std::map<std::int64_t, V> content(const Record& cut) {
+  Whole<std::int64_t, V> table;
+  for (const auto& unit : cut.units) table.load(unit.range, as_bytes(unit.bytes), unit.place);
+  return content(table);
+}
+
+using Numbers = std::map<std::int64_t, std::int64_t>;
+
+/// A table whose cut has begun and has nothing yet.
+struct CutNumbers {
+  explicit CutNumbers(std::int64_t count) {
+    for (std::int64_t i = 0; i < count; ++i) table_at_cut[i] = at(table, i) = i;
+    table.begin_cut(cut);
+  }
+  void erase(std::int64_t key) { table.erase(key, mixed(key)); }
+  Numbers saved() {
+    while (table.save_next()) {
+    }
+    table.end_cut();
+    return content<std::int64_t>(cut);
+  }
+
+  Whole<std::int64_t, std::int64_t> table;
+  Numbers table_at_cut;
+  Record cut{1};
+};
+
+/// Counts how often one of them is encoded, and cannot be copied.
+struct Counted {
+  Counted() = default;
+  Counted(Counted&&) = default;
+  Counted& operator=(Counted&&) = default;
+  template <class Archive>
+  void serialize(Archive& archive) {
+    encoded += 1;
+    archive(*value);
+  }
+  std::unique_ptr<std::int64_t> value = std::make_unique<std::int64_t>(0);
+  inline static std::uint64_t encoded = 0;
+};
+static_assert(!std::is_copy_constructible_v<Counted>);
+
 }  // namespace
 
 TEST_CASE("a table holds what is put into it, however many keys come and go") {
@@ -129,10 +175,19 @@ TEST_CASE("a cut has what was there when it began, whatever is written and erase
     // A chain: what was saved once is kept, as long as its snapshot is complete.
     std::map<std::uint64_t, Record> cuts;
     std::uint64_t newest = 0;
-    for (std::uint64_t snapshot = 1; snapshot <= 4; ++snapshot) {
+    for (std::uint64_t snapshot = 1; snapshot <= 6; ++snapshot) {
       const auto frozen = model;
       Record& cut = cuts.emplace(snapshot, Record(snapshot, newest)).first->second;
       table.begin_cut(cut);
+      if (random.chance(0.2)) {  // Given up on the way.
+        for (std::uint64_t slices = random.below(50); slices != 0; --slices) {
+          change(random.below(20));
+          table.save_next();
+        }
+        if (random.chance(0.5)) table.end_cut();
+        change(random.below(300));
+        continue;
+      }
       do {
         change(random.below(20));
       } while (table.save_next());
@@ -151,6 +206,199 @@ TEST_CASE("a cut has what was there when it began, whatever is written and erase
       CHECK(content(other) == frozen);
       change(random.below(300));
     }
+  }
+}
+
+TEST_CASE("a value that is changed during a cut is saved as it was, however often it is changed") {
+  CutNumbers of(1'000);
+  for (int times = 0; times < 3; ++times) {
+    for (std::int64_t i = 0; i < 1'000; i += 3) at(of.table, i) += 7;
+  }
+  CHECK(of.saved() == of.table_at_cut);
+  CHECK(content(of.table).at(3) == 24);
+}
+
+TEST_CASE("a key that is erased during a cut is saved as it was, also if it comes again") {
+  CutNumbers of(1'000);
+  for (std::int64_t i = 0; i < 1'000; i += 2) of.erase(i);
+  for (std::int64_t i = 0; i < 1'000; i += 4) at(of.table, i) = -1;  // Comes again,
+  for (std::int64_t i = 0; i < 1'000; i += 8) of.erase(i);           // and goes.
+  for (std::int64_t i = 1; i < 1'000; i += 4) {
+    at(of.table, i) = -1;
+    of.erase(i);
+  }
+  CHECK(of.saved() == of.table_at_cut);
+  CHECK(of.table.find(std::int64_t{4}, mixed(std::int64_t{4})) != nullptr);
+  CHECK(of.table.find(std::int64_t{8}, mixed(std::int64_t{8})) == nullptr);
+}
+
+TEST_CASE("a key that comes during a cut is not in it, whether it stays, changes or goes") {
+  CutNumbers of(1'000);
+  for (std::int64_t i = 1'000; i < 1'300; ++i) at(of.table, i) = i;
+  for (std::int64_t i = 1'000; i < 1'100; ++i) at(of.table, i) += 1;
+  for (std::int64_t i = 1'100; i < 1'200; ++i) of.erase(i);
+  CHECK(of.saved() == of.table_at_cut);
+  CHECK(of.table.size() == 1'200);
+}
+
+TEST_CASE("a cut of a table without keys has none, whatever comes meanwhile") {
+  CutNumbers of(0);
+  for (std::int64_t i = 0; i < 5'000; ++i) at(of.table, i) = i;
+  CHECK(of.saved().empty());
+  CHECK(of.cut.units.empty());
+}
+
+TEST_CASE("what is erased to the last key during a cut is in it, and not in the next one") {
+  CutNumbers of(1'000);
+  for (std::int64_t i = 0; i < 1'000; ++i) of.erase(i);
+  CHECK(of.saved() == of.table_at_cut);
+  Record next(2, 1);
+  save_all(of.table, next);
+  CHECK(next.units.empty());
+  CHECK(next.kept.empty());
+}
+
+TEST_CASE("a segment that grows or is divided during a cut is saved as it was") {
+  for (const std::int64_t before : {1, 3, 10, 40, 100, 1'000, 4'000}) {
+    CutNumbers of(before);
+    for (std::int64_t i = 0; i < before; i += 2) at(of.table, i) = -i;
+    for (std::int64_t i = before; i < 10 * before + 10; ++i) at(of.table, i) = i;
+    for (std::int64_t i = 0; i < before; i += 3) of.erase(i);
+    CHECK(of.saved() == of.table_at_cut);
+  }
+}
+
+TEST_CASE("what changed during a cut is saved by the next one, and what did not is not") {
+  CutNumbers of(20'000);
+  at(of.table, std::int64_t{7}) = 8;
+  CHECK(of.saved() == of.table_at_cut);
+  Record next(2, 1);
+  save_all(of.table, next);
+  CHECK(next.units.size() == 1);
+  CHECK(next.kept.size() == of.cut.units.size() - 1);
+  CHECK(content<std::int64_t>(next).at(7) == 8);
+}
+
+TEST_CASE("what was kept for a cut that was given up is not in the next one") {
+  for (const bool ended : {false, true}) {
+    for (const int slices : {0, 1, 5}) {
+      CutNumbers of(5'000);
+      for (int i = 0; i < slices; ++i) of.table.save_next();
+      for (std::int64_t i = 0; i < 5'000; i += 2) at(of.table, i) = -i;
+      for (std::int64_t i = 5'000; i < 6'000; ++i) at(of.table, i) = i;
+      if (ended) of.table.end_cut();
+      for (std::int64_t i = 0; i < 5'000; i += 5) of.erase(i);
+      for (std::int64_t i = 1; i < 5'000; i += 10) at(of.table, i) = 1;
+
+      Record next(2);
+      const Numbers frozen = content(of.table);
+      of.table.begin_cut(next);
+      for (std::int64_t i = 0; i < 5'500; i += 3) at(of.table, i) = 3;
+      for (std::int64_t i = 5'500; i < 6'000; ++i) of.erase(i);
+      while (of.table.save_next()) {
+      }
+      of.table.end_cut();
+      CHECK(content<std::int64_t>(next) == frozen);
+    }
+  }
+}
+
+TEST_CASE("what was kept for a cut that was given up does not stand for what is there now") {
+  CutNumbers of(5'000);
+  for (std::int64_t i = 0; i < 5'000; i += 2) at(of.table, i) = -i;
+  for (std::int64_t i = 5'000; i < 5'100; ++i) at(of.table, i) = i;
+  Record next(2);
+  Numbers frozen = of.table_at_cut;
+  for (std::int64_t i = 0; i < 5'000; i += 2) frozen[i] = -i;
+  for (std::int64_t i = 5'000; i < 5'100; ++i) frozen[i] = i;
+  save_all(of.table, next);
+  CHECK(content<std::int64_t>(next) == frozen);
+}
+
+TEST_CASE("where no cut is under way nothing is kept, though the last one was given up") {
+  Whole<std::int64_t, Counted> table;
+  for (std::int64_t i = 0; i < 1'000; ++i) *at(table, i).value = i;
+  Record cut(1);
+  table.begin_cut(cut);
+  *at(table, std::int64_t{1}).value = -1;
+  table.end_cut();
+  Counted::encoded = 0;
+  for (std::int64_t i = 0; i < 1'000; ++i) *at(table, i).value = -1;
+  CHECK(Counted::encoded == 0);
+}
+
+TEST_CASE("a write to what was not saved yet saves that key alone, once, without a copy") {
+  Whole<std::int64_t, Counted> table;
+  for (std::int64_t i = 0; i < 10'000; ++i) *at(table, i).value = i;
+  Record cut(1);
+  table.begin_cut(cut);
+  Counted::encoded = 0;
+  for (std::int64_t i = 0; i < 10'000; i += 100) {
+    *at(table, i).value = -1;
+    *at(table, i).value = -2;
+  }
+  CHECK(Counted::encoded == 100);
+  CHECK(cut.out.empty());
+  for (std::int64_t i = 1; i < 10'000; i += 100) table.erase(i, mixed(i));
+  CHECK(Counted::encoded == 200);
+  while (table.save_next()) {
+  }
+  table.end_cut();
+  CHECK(Counted::encoded == 10'000);
+
+  Whole<std::int64_t, Counted> other;
+  for (const auto& unit : cut.units) other.load(unit.range, as_bytes(unit.bytes), unit.place);
+  CHECK(other.size() == 10'000);
+  other.for_each([](std::int64_t key, const Counted& value) { CHECK(*value.value == key); });
+}
+
+TEST_CASE("to write what has not changed since the last cut saves nothing at all") {
+  Whole<std::int64_t, Counted> table;
+  for (std::int64_t i = 0; i < 10'000; ++i) *at(table, i).value = i;
+  Record first(1);
+  save_all(table, first);
+  Record second(2, 1);
+  table.begin_cut(second);
+  Counted::encoded = 0;
+  for (std::int64_t i = 0; i < 10'000; i += 10) *at(table, i).value = -1;
+  while (table.save_next()) {
+  }
+  CHECK(Counted::encoded == 0);
+  CHECK(second.kept.size() == first.units.size());
+}
+
+TEST_CASE("during a cut all keys can be visited and changed") {
+  CutNumbers of(5'000);
+  for (std::int64_t i = 0; i < 5'000; i += 7) at(of.table, i) = 0;
+  of.table.for_each([](std::int64_t, std::int64_t& value) { value = -5; });
+  CHECK(of.saved() == of.table_at_cut);
+}
+
+TEST_CASE("runs that are kept stay as they were, of whatever size, each with those before it") {
+  detail::KeptRuns runs;
+  Random random(1);
+  for (int times = 0; times < 3; ++times) {
+    std::vector<std::string> put[4];
+    const detail::KeptRuns::Run* last[4] = {};
+    for (int i = 0; i < 10'000; ++i) {
+      const std::size_t size = random.chance(0.001) ? 400'000 : random.below(300);
+      const std::string bytes(size, static_cast<char>('a' + i % 26));
+      const std::uint64_t chain = random.below(4);
+      last[chain] = runs.add(as_bytes(bytes), last[chain]);
+      put[chain].push_back(bytes);
+    }
+    for (int chain = 0; chain < 4; ++chain) {
+      std::size_t left = put[chain].size();
+      bool same = true;
+      for (const auto* run = last[chain]; run != nullptr; run = run->before) {
+        REQUIRE(left > 0);
+        left -= 1;
+        same = same && as_text(run->bytes()) == put[chain][left];
+      }
+      CHECK(left == 0);
+      CHECK(same);
+    }
+    runs.clear();
   }
 }
 

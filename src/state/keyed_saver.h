@@ -23,8 +23,12 @@ namespace piracema::state {
 /// is saved anew.
 class KeyedSaver final : public KeyedCut {
  public:
-  /// `states` outlives it.
-  KeyedSaver(ReplicaId self, KeyGroups groups, KeyedStates& states);
+  /// Memory that is given back and used again (`detail::kept_bytes_max`), and large for a disk.
+  static constexpr std::size_t piece_bytes_usual = std::size_t{1} << 20;
+
+  /// `states` outlives it. A piece is at least `piece_bytes`, and one range of keys more at most.
+  KeyedSaver(ReplicaId self, KeyGroups groups, KeyedStates& states,
+             std::size_t piece_bytes = piece_bytes_usual);
   ~KeyedSaver() override;
 
   /// What was loaded lies there.
@@ -37,7 +41,10 @@ class KeyedSaver final : public KeyedCut {
   SnapshotId snapshot() const { return snapshot_; }
   /// Saves a little more; false when there is no more.
   bool go_on() { return states_.save_next(); }
-  /// The part, when there is no more.
+  /// What was saved by now, if that is enough for a piece; else nothing. `take` brings what
+  /// follows.
+  Buffer take_piece();
+  /// The rest of the part, when there is no more.
   store::PartContent take();
 
   bool keep(const HashRange& range, const StatePlace& place) override;
@@ -49,10 +56,12 @@ class KeyedSaver final : public KeyedCut {
   static constexpr std::size_t files_max = 16;
 
   void choose_files();
+  std::size_t room_for_piece() const { return piece_bytes_ + piece_bytes_ / 8; }
 
   const ReplicaId self_;
   const KeyGroups groups_;
   KeyedStates& states_;
+  const std::size_t piece_bytes_;
 
   /// Bytes of states in a file: when it was written, and those in use as of the last part.
   struct Use {
@@ -63,8 +72,11 @@ class KeyedSaver final : public KeyedCut {
 
   bool saving_ = false;
   SnapshotId snapshot_ = 0, complete_ = 0;
+  /// What was taken in pieces, and what was saved since.
+  std::uint64_t taken_bytes_ = 0;
   Buffer data_;
   store::PartIndex index_;
+  std::size_t last_units_ = 0;
 };
 
 }  // namespace piracema::state

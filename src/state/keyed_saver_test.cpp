@@ -82,6 +82,39 @@ TEST_CASE("a snapshot has what has changed, and names where the rest lies") {
   CHECK(saving.store.list()->size() == 1);
 }
 
+TEST_CASE("a part comes in pieces as it is saved, and is the one that comes at once") {
+  Table table;
+  table.own(groups, {0, 16});
+  for (std::int64_t i = 0; i < 20'000; ++i) table.edit(i, mixed(i)) = i;
+  KeyedSaver at_once(0, groups, table, std::size_t{1} << 30);
+  KeyedSaver in_pieces(0, groups, table, 10'000);
+  for (SnapshotId snapshot = 1; snapshot <= 3; ++snapshot) {
+    at_once.begin(snapshot, 0, Buffer(as_bytes("plain")));
+    while (at_once.go_on()) {
+    }
+    const store::PartContent whole = at_once.take();
+    CHECK(whole.before == 0);
+
+    in_pieces.begin(snapshot, 0, Buffer(as_bytes("plain")));
+    Buffer all;
+    std::size_t pieces = 0;
+    while (in_pieces.go_on()) {
+      const Buffer piece = in_pieces.take_piece();
+      if (piece.empty()) continue;
+      CHECK(piece.size() >= 10'000);
+      CHECK(piece.size() < 30'000);
+      all.append(piece.data(), piece.size());
+      pieces += 1;
+    }
+    const store::PartContent rest = in_pieces.take();
+    CHECK(pieces >= 10);
+    CHECK(rest.before == all.size());
+    all.append(rest.data.data(), rest.data.size());
+    CHECK(as_text(all) == as_text(whole.data));
+    CHECK(*rest.index == *whole.index);
+  }
+}
+
 TEST_CASE("what was saved in a snapshot that was given up is saved again") {
   Saving saving;
   for (std::int64_t i = 0; i < 2'000; ++i) saving.put(i, i);

@@ -34,8 +34,8 @@ class Rescale(unittest.TestCase):
         self.addCleanup(scratch.cleanup)
         self.folder = pathlib.Path(scratch.name)
 
-    def command(self, replicas, processes, *options, resume=False):
-        return [PIRACEMA, "run", "--json", "-n", str(processes), "--snapshots", "s", "--every", "50ms",
+    def command(self, replicas, processes, *options, resume=False, every="50ms"):
+        return [PIRACEMA, "run", "--json", "-n", str(processes), "--snapshots", "s", "--every", every,
                 *(["--resume"] if resume else []), TALLY, "out", f"replicas={replicas}",
                 f"items={ITEMS}", *options]
 
@@ -98,6 +98,24 @@ class Rescale(unittest.TestCase):
         self.assertEqual(0, verified.returncode, verified.stdout + verified.stderr)
 
         last = self.start(2, 2, resume=True)
+        last.communicate(timeout=SECONDS_MAX)
+        self.assertEqual(0, last.returncode, self.said())
+        self.assertEqual(expected(), (self.folder / "out").read_text())
+
+    def test_states_of_megabytes_are_written_in_pieces_and_come_through_a_kill(self):
+        # Some thousand keys between two snapshots.
+        self.disturb_and_stop(self.start(2, 2, "pause_us=200", "ballast=2000", every="700ms"))
+        manifests = (self.folder / "s").glob("*/manifest.json")
+        parts = [part for each in manifests for part in json.loads(each.read_text())["content"]["parts"]]
+        # A piece is 1 MiB.
+        self.assertGreater(max(part["bytes"] for part in parts), 3 << 19)
+        listed = subprocess.run([PIRACEMA, "snapshots", "s", "--verify", "--json"], cwd=self.folder,
+                                env=CLEAN, capture_output=True, text=True, timeout=SECONDS_MAX)
+        self.assertEqual(0, listed.returncode, listed.stdout + listed.stderr)
+        newest = json.loads(listed.stdout)["snapshots"][-1]
+        self.assertGreater(newest["state_bytes"], 3 << 20)
+
+        last = self.start(3, 2, "ballast=2000", resume=True)
         last.communicate(timeout=SECONDS_MAX)
         self.assertEqual(0, last.returncode, self.said())
         self.assertEqual(expected(), (self.folder / "out").read_text())

@@ -29,6 +29,24 @@ bool mount_small(const std::string& path) {
 
 std::string end_of(const std::string& text) { return text.substr(text.rfind(": ") + 2); }
 
+// A part that fits no more in the middle, and what is then tried with it. Empty if nothing is left.
+std::string overfill_in_pieces(DirectoryStore& store) {
+  const Keyed keyed({2, 0}, 500'000);
+  auto stream = store.begin_part(2, 0);
+  if (!stream) return stream.error().message;
+  Result<Done> appended = Done{};
+  std::size_t pieces = 0;
+  for (std::size_t at = 0; at < keyed.data.size() && appended; at += 10'000, ++pieces) {
+    appended = (*stream)->append(as_bytes(keyed.data.substr(at, 10'000)));
+  }
+  if (appended || pieces < 2) return "no piece failed, or the first one";
+  if (appended.error().code != Errc::io) return "another code for a piece";
+  if ((*stream)->append(as_bytes("more"))) return "a piece behind one that failed";
+  if ((*stream)->finish(keyed.index)) return "a part without a piece";
+  stream->reset();
+  return std::filesystem::is_empty(store.path() + "/000000000002") ? "" : "a piece was left";
+}
+
 // Snapshot 1 fits, 2 does not. Returns what was wrong, or the system's reason.
 std::string overfill(DirectoryStore& store) {
   const std::string large(1'000'000, 'x');
@@ -38,6 +56,7 @@ std::string overfill(DirectoryStore& store) {
   if (put.error().code != Errc::io) return "another code";
   if (!contains(put.error().message, "000000000002/part-0000: cannot ")) return put.error().message;
   if (!std::filesystem::is_empty(store.path() + "/000000000002")) return "something was left";
+  if (const std::string wrong = overfill_in_pieces(store); !wrong.empty()) return wrong;
   std::vector<Error> refused;
   auto found = newest_intact(store, refused);
   if (!found || !*found || (*found)->snapshot != 1 || !refused.empty()) return "snapshot 1 is lost";
@@ -126,6 +145,15 @@ namespace {
       if (!part) ::_exit(1);
       manifest.parts.push_back(*part);
     }
+    const Keyed keyed({next, 3}, 10'000);
+    auto stream = store.begin_part(next, 3);
+    if (!stream) ::_exit(5);
+    for (std::size_t at = 0; at < keyed.data.size(); at += 5'000) {
+      if (!(*stream)->append(as_bytes(keyed.data.substr(at, 5'000)))) ::_exit(6);
+    }
+    auto part = (*stream)->finish(keyed.index);
+    if (!part) ::_exit(7);
+    manifest.parts.push_back(*part);
     if (!store.commit(manifest)) ::_exit(2);
     if (::write(out, &next, sizeof next) != sizeof next) ::_exit(3);
     if (next > 2 && !store.drop(next - 2)) ::_exit(4);

@@ -37,6 +37,82 @@ TEST_CASE_TEMPLATE("an empty state and one of a few megabytes read back", Fixtur
   CHECK(as_text(*store.get(1, *large_part)) == large);
 }
 
+TEST_CASE_TEMPLATE("a part that is put in pieces is the one that is put at once", Fixture,
+                   InDirectory, InMemory) {
+  Fixture fixture;
+  SnapshotStore& store = fixture.store;
+  const Keyed keyed({1, 0});
+  for (const std::size_t piece : {std::size_t{1}, std::size_t{300}, std::size_t{100'000}}) {
+    CAPTURE(piece);
+    const auto whole = store.put_indexed(1, 0, as_bytes(keyed.data), keyed.index);
+    REQUIRE(whole);
+    auto stream = store.begin_part(1, 0);
+    REQUIRE(stream);
+    for (std::size_t at = 0; at < keyed.data.size(); at += piece) {
+      REQUIRE((*stream)->append(as_bytes(keyed.data.substr(at, piece))));
+    }
+    REQUIRE((*stream)->append(Bytes()));
+    const auto part = (*stream)->finish(keyed.index);
+    REQUIRE(part);
+    CHECK(*part == *whole);
+    CHECK(*store.index(1, *part) == keyed.index);
+    CHECK(as_text(*store.get(1, *part)) == "plain");
+    CHECK(as_text(*store.read({1, 0}, 0, keyed.data.size())) == keyed.data);
+  }
+  const auto part = store.put_indexed(1, 0, as_bytes(keyed.data), keyed.index);
+  REQUIRE(store.commit({.snapshot = 1, .parts = {*part}}));
+  CHECK(verify(store, 1));
+}
+
+TEST_CASE_TEMPLATE("a part in pieces that was not finished is none", Fixture, InDirectory,
+                   InMemory) {
+  Fixture fixture;
+  SnapshotStore& store = fixture.store;
+  const Keyed first({1, 0}), second({1, 0}, 500);
+  {
+    auto stream = store.begin_part(1, 0);
+    REQUIRE(stream);
+    REQUIRE((*stream)->append(as_bytes(first.data)));
+    CHECK(store.read({1, 0}, 0, 1).error().code == Errc::corrupt);
+    CHECK(store.commit({.snapshot = 1, .parts = {Part{.replica = 0}}}).error().code ==
+          Errc::not_found);
+  }
+  CHECK(store.read({1, 0}, 0, 1).error().code == Errc::corrupt);
+
+  // Nor does it do anything to a part that is there, until it is finished.
+  const auto put = store.put_indexed(1, 0, as_bytes(first.data), first.index);
+  auto stream = store.begin_part(1, 0);
+  REQUIRE(stream);
+  REQUIRE((*stream)->append(as_bytes(second.data)));
+  CHECK(*store.index(1, *put) == first.index);
+  const auto replaced = (*stream)->finish(second.index);
+  REQUIRE(replaced);
+  CHECK(*store.index(1, *replaced) == second.index);
+}
+
+TEST_CASE_TEMPLATE("no part comes into a complete snapshot, not even one that was begun before",
+                   Fixture, InDirectory, InMemory) {
+  Fixture fixture;
+  SnapshotStore& store = fixture.store;
+  const Keyed keyed({1, 7});
+  auto early = store.begin_part(1, 7);
+  REQUIRE(early);
+  take(store, 1);
+  CHECK(store.begin_part(1, 7).error().code == Errc::refused);
+  REQUIRE((*early)->append(as_bytes(keyed.data)));
+  CHECK((*early)->finish(keyed.index).error().code == Errc::refused);
+  CHECK(store.read({1, 7}, 0, 1).error().code == Errc::corrupt);
+}
+
+TEST_CASE("a part in pieces that fails leaves no file, wherever it fails") {
+  for (std::uint64_t seed = 1; seed < 20; ++seed) {
+    MemoryStore store({.put = 1, .seed = seed});
+    const Keyed keyed({1, 0});
+    CHECK(store.put_indexed(1, 0, as_bytes(keyed.data), keyed.index).error().code == Errc::io);
+    CHECK(store.read({1, 0}, 0, 1).error().code == Errc::corrupt);
+  }
+}
+
 TEST_CASE_TEMPLATE("a snapshot that is not committed is not there", Fixture, InDirectory,
                    InMemory) {
   Fixture fixture;

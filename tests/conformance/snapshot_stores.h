@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "store/snapshot/directory_store.h"
 #include "store/snapshot/memory_store.h"
+#include "wire/checksum.h"
 
 /// Stores with snapshots whose contents are known, for the suites in this folder.
 namespace piracema::store {
@@ -59,6 +60,20 @@ inline Manifest take(SnapshotStore& store, SnapshotId snapshot, ReplicaId replic
   REQUIRE(store.commit(*manifest));
   return *manifest;
 }
+
+// The index of a part that holds "plain" and behind it two units, of `bytes` each; and those.
+struct Keyed {
+  explicit Keyed(PartFile of, std::size_t bytes = 1'000) {
+    std::string units[2];
+    for (std::uint32_t i = 0; i < 2; ++i) {
+      units[i].assign(bytes, static_cast<char>('a' + i));
+      index.units.push_back({i, 0, 0, of, data.size(), bytes, wire::checksum(as_bytes(units[i]))});
+      data += units[i];
+    }
+  }
+  std::string data = "plain";
+  PartIndex index{5, wire::checksum(as_bytes("plain")), 16, {}};
+};
 
 // The newest snapshot, or 0; what was passed by goes to `refused`.
 inline SnapshotId newest(SnapshotStore& store, std::vector<Error>* refused = nullptr) {

@@ -139,8 +139,11 @@ TEST_CASE(
       cluster.stop_at(milliseconds(700));
       REQUIRE(cluster.run(seconds(120)));
       code = cluster.finish()->code;
-      // It may be told to stop before it has begun.
-      REQUIRE((code == 75 || code == 0 || (code == 143 && !resume)));
+      // It may be told to stop before it has begun, and the store may be too slow for a stop: then
+      // it goes on from what was complete before.
+      const bool late = cluster.finish()->why.starts_with("stopped, but no snapshot was complete");
+      CAPTURE(cluster.finish()->why);
+      REQUIRE((code == 75 || code == 0 || (code == 143 && !resume) || (code == 1 && late)));
       resume = cluster.coordinator().last_snapshot();
       changes += resume && code == 75;
     }

@@ -1,12 +1,15 @@
 #include "sim/stream_worker.h"
 
 #include <algorithm>
+#include <deque>
 #include <functional>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "base/ensure.h"
 #include "flow/plan.h"
+#include "run/barrier/part_writer.h"
 #include "run/packet/packet.h"
 #include "run/replica/replica.h"
 #include "run/threads/run_queue.h"
@@ -95,6 +98,11 @@ class ReplicaActor final : public runtime::Port {
   Result<runtime::Beginning> read_state(const runtime::Deploy& deploy) {
     const NodeShape& node = graph_.shape.nodes[plan_.node];
     runtime::Beginning beginning;
+    // Small ones, and often a writer that is slower than the replica.
+    if (node.keyed) {
+      beginning.piece_bytes = 1 + random().below(2'000);
+      beginning.unwritten_bytes_max = random().below(1'000);
+    }
     beginning.context = {.node = node.name,
                          .replica = plan_.index,
                          .replicas = node.replicas,
@@ -148,20 +156,13 @@ class ReplicaActor final : public runtime::Port {
     owner_.route(epoch_, self_, to, std::move(packet));
   }
   void save(SnapshotId snapshot, store::PartContent content) override {
-    const Time takes = between(microseconds(100), milliseconds(20));
-    owner_.host().after(takes, [this, epoch = epoch_, snapshot, content = std::move(content)] {
-      const auto part = owner_.host().store().put_content(snapshot, self_, content);
-      if (part) {
-        runtime::Saved saved{epoch, snapshot, self_, part->bytes, part->checksum, 0, part->indexed};
-        for (const store::PartFile& file : part->files) {
-          saved.files.push_back({file.snapshot, file.replica});
-        }
-        say(std::move(saved));
-      } else {
-        say(runtime::SaveFailed{epoch, snapshot, self_, part.error().message});
-      }
-    });
+    write({epoch_, snapshot, {}, std::move(content)});
   }
+  void save_piece(SnapshotId snapshot, Buffer piece) override {
+    unwritten_ += piece.size();
+    write({epoch_, snapshot, std::move(piece), std::nullopt});
+  }
+  std::uint64_t unwritten() const override { return unwritten_; }
   void ended() override { say(runtime::Ended{epoch_, self_}); }
   void committed(SnapshotId snapshot) override { say(runtime::Committed{epoch_, snapshot, self_}); }
   void first_output() override { say(runtime::FirstOutput{epoch_, self_}); }
@@ -184,6 +185,43 @@ class ReplicaActor final : public runtime::Port {
         std::chrono::duration_cast<WallTime::duration>(owner_.host().scheduler().now()));
   }
 
+  // ---- what `runtime::SnapshotWriter` is to a real one: one after the other
+  struct Write {
+    Epoch epoch = 0;
+    SnapshotId snapshot = 0;
+    Buffer piece;
+    /// Of the end of a part.
+    std::optional<store::PartContent> rest;
+  };
+  void write(Write next) {
+    to_write_.push_back(std::move(next));
+    if (to_write_.size() == 1) write_later();
+  }
+  void write_later() {
+    const Time takes = between(microseconds(100), milliseconds(20));
+    owner_.host().after(takes, [this] {
+      if (!writer_) writer_.emplace(owner_.host().store());
+      const Write next = std::move(to_write_.front());
+      to_write_.pop_front();
+      if (!to_write_.empty()) write_later();
+      const runtime::PartWriter::Of of{next.epoch, next.snapshot, self_};
+      if (next.rest) return put(of, *next.rest);
+      writer_->add(of, next.piece);
+      unwritten_ -= next.piece.size();
+      if (replica_) wake();
+    });
+  }
+  void put(const runtime::PartWriter::Of& of, const store::PartContent& rest) {
+    const auto part = writer_->put(of, rest);
+    if (!part) return say(runtime::SaveFailed{of.epoch, of.snapshot, self_, part.error().message});
+    runtime::Saved saved{of.epoch,       of.snapshot, self_,        part->bytes,
+                         part->checksum, 0,           part->indexed};
+    for (const store::PartFile& file : part->files) {
+      saved.files.push_back({file.snapshot, file.replica});
+    }
+    say(std::move(saved));
+  }
+
   void say(runtime::FromWorker message) { owner_.host().say(std::move(message)); }
   Random& random() { return owner_.host().scheduler().random(); }
   Time between(Time least, Time most) { return owner_.host().scheduler().between(least, most); }
@@ -198,6 +236,9 @@ class ReplicaActor final : public runtime::Port {
   std::vector<Parcel> early_;
   bool awake_ = false;
   Time spent_{};
+  std::deque<Write> to_write_;
+  std::optional<runtime::PartWriter> writer_;
+  std::uint64_t unwritten_ = 0;
 };
 
 class StreamWorker final : public SimWorker, public Owner {

@@ -19,13 +19,31 @@ struct Row {
   SnapshotId snapshot = 0;
   /// Nothing where the snapshot could not be read.
   std::optional<store::Manifest> manifest;
+  /// All that a job goes on from, wherever it lies.
+  std::uint64_t state_bytes = 0;
   const char* state = "";
   std::string why;
 };
 
-std::uint64_t bytes_of(const store::Manifest& manifest) {
+// Also the index of states by key, which says where those lie that have not changed.
+std::uint64_t written_bytes(const store::Manifest& manifest) {
   std::uint64_t sum = 0;
   for (const store::Part& part : manifest.parts) sum += part.bytes;
+  return sum;
+}
+
+Result<std::uint64_t> state_bytes(store::SnapshotStore& store, const store::Manifest& manifest) {
+  std::uint64_t sum = 0;
+  for (const store::Part& part : manifest.parts) {
+    if (!part.indexed) {
+      sum += part.bytes;
+      continue;
+    }
+    const auto index = store.index(manifest.snapshot, part);
+    if (!index) return index.error();
+    sum += index->plain_bytes;
+    for (const store::StateUnit& unit : index->units) sum += unit.bytes;
+  }
   return sum;
 }
 
@@ -40,15 +58,18 @@ std::set<SnapshotId> needed_by(const store::Manifest& manifest) {
   return needed;
 }
 
+Row damaged(SnapshotId snapshot, const Error& error) {
+  const bool version = error.code == Errc::refused;
+  return {snapshot, std::nullopt, 0, version ? "other version" : "damaged", error.message};
+}
+
 Row row_of(store::DirectoryStore& store, SnapshotId snapshot, bool verify) {
   auto manifest = verify ? store::verify(store, snapshot) : store.manifest(snapshot);
-  if (!manifest) {
-    const bool version = manifest.error().code == Errc::refused;
-    return {snapshot, std::nullopt, version ? "other version" : "damaged",
-            manifest.error().message};
-  }
+  if (!manifest) return damaged(snapshot, manifest.error());
+  const auto bytes = state_bytes(store, *manifest);
+  if (!bytes) return damaged(snapshot, bytes.error());
   const char* state = manifest->finished ? "finished" : verify ? "intact" : "complete";
-  return {snapshot, *std::move(manifest), state, ""};
+  return {snapshot, *std::move(manifest), *bytes, state, ""};
 }
 
 // Seconds since 1970 as a date; "-" for what no clock of ours shows.
@@ -67,22 +88,25 @@ std::string as_table(const std::vector<Row>& rows, const std::string& directory)
   if (rows.empty()) return concat("No snapshots in ", directory, ".\n");
   char line[128];
   const auto columns = [&](const std::string& snapshot, const std::string& taken,
-                           const std::string& replicas, const std::string& size) {
-    std::snprintf(line, sizeof line, "%8s  %-19s  %8s  %8s  ", snapshot.c_str(), taken.c_str(),
-                  replicas.c_str(), size.c_str());
+                           const std::string& replicas, const std::string& size,
+                           const std::string& written) {
+    std::snprintf(line, sizeof line, "%8s  %-19s  %8s  %8s  %8s  ", snapshot.c_str(), taken.c_str(),
+                  replicas.c_str(), size.c_str(), written.c_str());
     return std::string(line);
   };
-  std::string out = columns("SNAPSHOT", "TAKEN", "REPLICAS", "SIZE") + "STATE\n";
+  const auto human = [](std::uint64_t bytes) { return human_bytes(static_cast<double>(bytes)); };
+  std::string out = columns("SNAPSHOT", "TAKEN", "REPLICAS", "SIZE", "WRITTEN") + "STATE\n";
   for (const Row& row : rows) {
     const auto& manifest = row.manifest;
     out += columns(concat(row.snapshot), manifest ? date(manifest->created, false) : "-",
                    manifest ? concat(manifest->parts.size()) : "-",
-                   manifest ? human_bytes(static_cast<double>(bytes_of(*manifest))) : "-");
+                   manifest ? human(row.state_bytes) : "-",
+                   manifest ? human(written_bytes(*manifest)) : "-");
     out += row.state;
     if (!row.why.empty()) out += concat(" (", row.why, ")");
     const auto needed = manifest ? needed_by(*manifest) : std::set<SnapshotId>();
     for (const SnapshotId other : needed) {
-      out += concat(other == *needed.begin() ? ", needs states saved in " : ", ", other);
+      out += concat(other == *needed.begin() ? ", needs what was saved in " : ", ", other);
     }
     out += '\n';
   }
@@ -98,7 +122,8 @@ std::string as_json(const std::vector<Row>& rows, const std::string& directory) 
       entry["taken"] = date(row.manifest->created, true);
       entry["epoch"] = row.manifest->epoch;
       entry["replicas"] = row.manifest->parts.size();
-      entry["bytes"] = bytes_of(*row.manifest);
+      entry["state_bytes"] = row.state_bytes;
+      entry["written_bytes"] = written_bytes(*row.manifest);
       entry["needs"] = needed_by(*row.manifest);
     } else {
       entry["error"] = row.why;

@@ -6,9 +6,11 @@
 #include <ctime>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <vector>
 
 #include "base/testing.h"
 #include "store/snapshot/directory_store.h"
+#include "wire/checksum.h"
 
 namespace piracema::tools {
 
@@ -43,7 +45,86 @@ struct Job {
   }
 };
 
+/// Snapshots of one replica with states by key. Of three ranges of keys, of 1,000 bytes each, the
+/// second snapshot has changed one, the third another.
+struct KeyedJob {
+  ScratchDirectory scratch;
+  std::string directory = scratch.path() + "/d";
+  std::unique_ptr<store::DirectoryStore> store = *store::open_directory_store(directory, true);
+  std::vector<store::StateUnit> units = {{0, 0, 0}, {1, 0, 0}, {2, 0, 0}};
+
+  KeyedJob() {
+    save(1, {0, 1, 2});
+    save(2, {1});
+    save(3, {2});
+  }
+  void save(SnapshotId snapshot, const std::vector<std::size_t>& changed) {
+    const std::string state(1'000, static_cast<char>('a' + snapshot));
+    Buffer data(as_bytes("plain"));
+    for (const std::size_t i : changed) {
+      units[i].file = {snapshot, 0};
+      units[i].offset = data.size();
+      units[i].bytes = state.size();
+      units[i].checksum = wire::checksum(as_bytes(state));
+      data.append(state.data(), state.size());
+    }
+    const store::PartIndex index{5, wire::checksum(as_bytes("plain")), 4, units};
+    const auto part = store->put_indexed(snapshot, 0, data, index);
+    REQUIRE(part);
+    REQUIRE(store->commit({.snapshot = snapshot, .epoch = 1, .parts = {*part}}));
+  }
+  std::string part(SnapshotId snapshot) const {
+    return directory + "/00000000000" + std::to_string(snapshot) + "/part-0000";
+  }
+};
+
 }  // namespace
+
+TEST_CASE("of an increment are shown its full size, what was written, and what it depends on") {
+  const KeyedJob job;
+  const auto list =
+      nlohmann::json::parse(describe_snapshots(job.directory, false, true).out)["snapshots"];
+  REQUIRE(list.size() == 3);
+  for (const auto& snapshot : list) CHECK(snapshot["state_bytes"] == 3'005);
+  CHECK(list[0]["written_bytes"] > 3'005);
+  CHECK(list[2]["written_bytes"] > 1'005);
+  CHECK(list[2]["written_bytes"] < 2'000);
+  CHECK(list[0]["needs"] == std::vector<SnapshotId>{});
+  CHECK(list[1]["needs"] == std::vector<SnapshotId>{1});
+  CHECK(list[2]["needs"] == std::vector<SnapshotId>{1, 2});
+
+  const Answer answer = describe_snapshots(job.directory, true, false);
+  CHECK(answer.code == 0);
+  CHECK(contains(answer.out, "         1   3.00 kB   1."));
+  CHECK(contains(answer.out, "  intact, needs what was saved in 1, 2\n"));
+}
+
+TEST_CASE("what a snapshot depends on is read with it, also where only its file is left") {
+  const KeyedJob job;
+  REQUIRE(job.store->drop(1));
+  REQUIRE(job.store->drop(2));
+  CHECK(describe_snapshots(job.directory, true, true).code == 0);
+  std::string bytes = testing::contents(job.part(1));
+  bytes[40] = static_cast<char>(bytes[40] ^ 1);
+  testing::overwrite(job.part(1), bytes);
+
+  CHECK(describe_snapshots(job.directory, false, false).code == 0);
+  const Answer answer = describe_snapshots(job.directory, true, false);
+  CHECK(answer.code == 1);
+  CHECK(contains(answer.out, "damaged (snapshot 1, part of replica 0: want states of group 0"));
+}
+
+TEST_CASE("a snapshot whose index cannot be read has no size, and is damaged") {
+  const KeyedJob job;
+  const std::string bytes = testing::contents(job.part(3));
+  testing::overwrite(job.part(3), bytes.substr(0, bytes.size() - 1));
+  const auto list =
+      nlohmann::json::parse(describe_snapshots(job.directory, false, true).out)["snapshots"];
+  CHECK(list[1]["state"] == "complete");
+  CHECK(list[2]["state"] == "damaged");
+  CHECK(contains(list[2]["error"].get<std::string>(), "part-0000: want "));
+  CHECK_FALSE(list[2].contains("state_bytes"));
+}
 
 TEST_CASE("snapshots are listed as they were taken") {
   const Job job;
@@ -51,10 +132,10 @@ TEST_CASE("snapshots are listed as they were taken") {
   CHECK(answer.code == 0);
   CHECK(answer.error.empty());
   CHECK(answer.out ==
-        "SNAPSHOT  TAKEN                REPLICAS      SIZE  STATE\n"
-        "       1  2023-11-14 22:13:21         2      14 B  complete\n"
-        "       2  2023-11-14 22:13:22         2      14 B  complete\n"
-        "       3  2023-11-14 22:13:23         2      14 B  finished\n");
+        "SNAPSHOT  TAKEN                REPLICAS      SIZE   WRITTEN  STATE\n"
+        "       1  2023-11-14 22:13:21         2      14 B      14 B  complete\n"
+        "       2  2023-11-14 22:13:22         2      14 B      14 B  complete\n"
+        "       3  2023-11-14 22:13:23         2      14 B      14 B  finished\n");
 }
 
 TEST_CASE("a damaged snapshot is told with its file, and by the exit code when it was looked for") {
@@ -64,10 +145,11 @@ TEST_CASE("a damaged snapshot is told with its file, and by the exit code when i
 
   const Answer answer = describe_snapshots(job.directory, true, false);
   CHECK(answer.code == 1);
-  CHECK(contains(answer.out, "       1  2023-11-14 22:13:21         2      14 B  intact\n"));
-  CHECK(contains(answer.out, "       2  -                           -         -  damaged (" +
-                                 job.file(2, "part-0001") +
-                                 ": want a header of 32 bytes, found 4 bytes)\n"));
+  CHECK(contains(answer.out,
+                 "       1  2023-11-14 22:13:21         2      14 B      14 B  intact\n"));
+  CHECK(contains(answer.out,
+                 "       2  -                           -         -         -  damaged (" +
+                     job.file(2, "part-0001") + ": want a header of 32 bytes, found 4 bytes)\n"));
 }
 
 TEST_CASE("the list is JSON on request") {
@@ -84,7 +166,8 @@ TEST_CASE("the list is JSON on request") {
                                   {"taken", "2023-11-14T22:13:21Z"},
                                   {"epoch", 1},
                                   {"replicas", 2},
-                                  {"bytes", 14},
+                                  {"state_bytes", 14},
+                                  {"written_bytes", 14},
                                   {"needs", nlohmann::json::array()}});
   CHECK(list[1]["state"] == "damaged");
   CHECK(contains(list[1]["error"].get<std::string>(), "000000000002/manifest.json: want JSON"));
@@ -130,8 +213,8 @@ TEST_CASE("a directory of another version gets one line and exit code 3, a singl
   make_version_4(3);
   const Answer answer = describe_snapshots(job.directory, false, false);
   CHECK(answer.code == 3);
-  CHECK(answer.error ==
-        job.file(3, "manifest.json") + ": this program reads versions 1 to 3 of the format, found 4");
+  CHECK(answer.error == job.file(3, "manifest.json") +
+                            ": this program reads versions 1 to 3 of the format, found 4");
 }
 
 TEST_CASE("a date that no calendar has does not stop the list") {
@@ -139,7 +222,7 @@ TEST_CASE("a date that no calendar has does not stop the list") {
   store::Manifest manifest{.snapshot = 4, .created = ~std::uint64_t{0}};
   REQUIRE(job.store->commit(manifest));
   CHECK(contains(describe_snapshots(job.directory, true, false).out,
-                 "       4  -                           0       0 B  intact\n"));
+                 "       4  -                           0       0 B       0 B  intact\n"));
 }
 
 }  // namespace piracema::tools

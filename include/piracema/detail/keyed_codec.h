@@ -38,14 +38,14 @@ class KeyedWriter {
     out_.extend(sizeof value);
     number_at(at, value);
   }
-
- private:
+  /// Over one that was put before.
   void number_at(std::size_t at, std::uint64_t value) {
     for (std::size_t i = 0; i < sizeof value; ++i) {
       out_.data()[at + i] = static_cast<std::byte>(value >> (8 * i));
     }
   }
 
+ private:
   Buffer& out_;
   BufferWriter writer_;
   std::ostream stream_;

@@ -50,8 +50,9 @@ class KeyedStates {
   /// Throws DecodeError.
   virtual void load(const HashRange& range, Bytes bytes, const StatePlace& place) = 0;
 
-  /// Freezes all as it is now, at no cost: `cut` gets each range before it changes, or by
-  /// `save_next`. Forgets an earlier cut. `cut` lives until the next one, or `end_cut`.
+  /// Freezes all as it is now, at no cost: `cut` gets each range as it is now, by `save_next` or
+  /// sooner, whatever is written meanwhile. Forgets an earlier cut. `cut` lives until the next one,
+  /// or `end_cut`.
   virtual void begin_cut(KeyedCut& cut) = 0;
   /// Gives a range or none to the cut, which takes some microseconds; false when it has all.
   virtual bool save_next() = 0;

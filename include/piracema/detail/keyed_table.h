@@ -1,6 +1,7 @@
 #pragma once
 
 #include <piracema/codec.h>
+#include <piracema/detail/kept_runs.h>
 #include <piracema/detail/keyed_codec.h>
 #include <piracema/detail/keyed_states.h>
 
@@ -30,8 +31,9 @@ using namespace engine;
 /// segment at a time, and a segment, which is a hash table of its own with open addresses, is what
 /// is saved and loaded. A group without keys has none.
 ///
-/// A cut raises the version. A segment that was not written since is as it was at the cut: it is
-/// given to the cut by `save_next`, or just before it is written.
+/// A cut raises the version. Until `save_next` comes to a segment, what is written in it is kept as
+/// it was at the cut, one key at a time: a write costs its own key, not its segment. What is kept
+/// is encoded, not copied: so it shares nothing with the live value, and a V need not be copyable.
 template <class Key, class V>
 class KeyedTable : public KeyedStates {
  public:
@@ -50,10 +52,15 @@ class KeyedTable : public KeyedStates {
   V& edit(const K& key, std::uint64_t mixed) {
     Segment* segment = writable(mixed);
     while (true) {
-      Slot& slot = segment->slot_of(key, mixed | 1);
-      if (slot.hash != 0) return slot.value;
+      Slot& slot = segment->slot_of(key, mixed);
+      if (!slot.empty()) {
+        if (segment->keeps == version_) [[unlikely]]
+          keep(*segment, slot);
+        return slot.value;
+      }
       if (segment->has_room()) {
-        slot.fill(mixed | 1, Key(key), V{});
+        // Of what was not there at the cut there is nothing to keep.
+        slot.fill(hash_of(mixed) | (segment->keeps == version_ ? kept : 0), Key(key), V{});
         segment->count += 1;
         size_ += 1;
         return slot.value;
@@ -66,15 +73,17 @@ class KeyedTable : public KeyedStates {
   const V* find(const K& key, std::uint64_t mixed) const {
     const Group& group = table_[number_of(mixed)];
     if (group.directory.empty()) return nullptr;
-    Slot& slot = segment_at(group, rest_of(mixed)).slot_of(key, mixed | 1);
-    return slot.hash != 0 ? &slot.value : nullptr;
+    Slot& slot = segment_at(group, rest_of(mixed)).slot_of(key, mixed);
+    return slot.empty() ? nullptr : &slot.value;
   }
 
   template <class K>
   void erase(const K& key, std::uint64_t mixed) {
     if (find(key, mixed) == nullptr) return;
     Segment& segment = *writable(mixed);
-    segment.erase(segment.slot_of(key, mixed | 1));
+    Slot& slot = segment.slot_of(key, mixed);
+    if (segment.keeps == version_) keep(segment, slot);
+    segment.erase(slot);
     size_ -= 1;
   }
 
@@ -87,14 +96,15 @@ class KeyedTable : public KeyedStates {
       if (group.directory.empty()) continue;
       std::uint64_t at = 0;
       do {
+        save(group, segment_at(group, at));  // All of it may be changed.
         if (segment_at(group, at).written != version_) before_write(group, segment_at(group, at));
         Segment& segment = segment_at(group, at);
         slots.clear();
         for (Slot& slot : segment.all()) {
-          if (slot.hash != 0) slots.push_back(&slot);
+          if (!slot.empty()) slots.push_back(&slot);
         }
         std::sort(slots.begin(), slots.end(), [](const Slot* a, const Slot* b) {
-          return a->hash != b->hash ? a->hash < b->hash : comes_before(a->key, b->key);
+          return a->hash() != b->hash() ? a->hash() < b->hash() : comes_before(a->key, b->key);
         });
         for (Slot* slot : slots) use(std::as_const(slot->key), slot->value);
         at = segment.end();
@@ -106,21 +116,27 @@ class KeyedTable : public KeyedStates {
 
   void begin_cut(KeyedCut& cut) override {
     cut_ = &cut;
+    kept_runs_.clear();
     version_ += 1;
     next_group_ = 0;
     next_ = 0;
   }
-  void end_cut() override { cut_ = nullptr; }
+  void end_cut() override {
+    // Nothing more is kept for what was not saved.
+    if (cut_ != nullptr && next_group_ != table_.size()) version_ += 1;
+    kept_runs_.clear();
+    cut_ = nullptr;
+  }
 
   bool save_next() override {
     if (cut_ == nullptr) return false;
     while (next_group_ < table_.size() && table_[next_group_].directory.empty()) next_group_ += 1;
     if (next_group_ == table_.size()) return false;
-    Segment& segment = segment_at(table_[next_group_], next_);
+    Group& group = table_[next_group_];
+    Segment& segment = segment_at(group, next_);
     next_ = segment.end();
-    const Group& group = table_[next_group_];
     if (next_ == 0) next_group_ += 1;
-    if (segment.written != version_ && segment.told != version_) tell(group, segment);
+    save(group, segment);
     return true;
   }
 
@@ -151,9 +167,14 @@ class KeyedTable : public KeyedStates {
   /// One that was longer when it was saved is split: its values have more than they show.
   static constexpr std::uint64_t saved_bytes_max = std::uint64_t{64} << 10;
 
+  /// Marks of a slot, in place of the last two bits of its hash: it holds a key; and that key needs
+  /// not be kept any more for the cut that its segment keeps keys for.
+  static constexpr std::uint64_t held = 1, kept = 2, marks = held | kept;
+  static std::uint64_t hash_of(std::uint64_t mixed) { return (mixed & ~marks) | held; }
+
   struct Slot {
-    /// Mixed, and odd; 0: it is empty.
-    std::uint64_t hash = 0;
+    /// 0: it is empty.
+    std::uint64_t marked = 0;
     union {
       Key key;
     };
@@ -165,7 +186,9 @@ class KeyedTable : public KeyedStates {
     Slot(const Slot&) = delete;
     Slot& operator=(const Slot&) = delete;
     ~Slot() { clear(); }
-    void fill(std::uint64_t with_hash, Key&& with_key, V&& with_value) {
+    bool empty() const { return marked == 0; }
+    std::uint64_t hash() const { return marked & ~kept; }
+    void fill(std::uint64_t as_marked, Key&& with_key, V&& with_value) {
       std::construct_at(std::addressof(key), std::move(with_key));
       try {
         std::construct_at(std::addressof(value), std::move(with_value));
@@ -173,25 +196,31 @@ class KeyedTable : public KeyedStates {
         std::destroy_at(std::addressof(key));
         throw;
       }
-      hash = with_hash;
+      marked = as_marked;
     }
     void clear() {
-      if (std::exchange(hash, 0) == 0) return;
+      if (std::exchange(marked, 0) == 0) return;
       std::destroy_at(std::addressof(key));
       std::destroy_at(std::addressof(value));
     }
     void take(Slot& other) {
-      fill(other.hash, std::move(other.key), std::move(other.value));
+      fill(other.marked, std::move(other.key), std::move(other.value));
       other.clear();
     }
   };
 
   struct Segment {
-    StatePlace place;
-    /// Versions: of the last write, and of the cut that it was given to.
-    std::uint64_t written = 0, told = 0;
-    std::uint32_t depth = 0, prefix = 0, count = 0, mask = 0;
+    /// Versions: of the last write, and of the cut that keys are kept for as they were; another one
+    /// has been given up, and the marks and `old` with it.
+    std::uint64_t written = 0, keeps = 0;
     std::unique_ptr<Slot[]> slots;
+    std::uint32_t count = 0, mask = 0, depth = 0, prefix = 0;
+    /// Keys and values as they were at the cut, of those that have changed since.
+    const KeptRuns::Run* old = nullptr;
+    /// The cut that it was given to, or that it was not there for.
+    std::uint64_t told = 0;
+    /// Where it lies as it is.
+    StatePlace place;
 
     std::span<Slot> all() { return {slots.get(), std::size_t{mask} + 1}; }
     bool has_room() const { return count < mask - mask / 8; }
@@ -200,20 +229,21 @@ class KeyedTable : public KeyedStates {
       return depth == 0 ? 0 : (std::uint64_t{prefix} + 1) << (64 - depth);
     }
     std::uint32_t home_of(std::uint64_t hash) const {
-      return static_cast<std::uint32_t>(hash >> 1) & mask;
+      return static_cast<std::uint32_t>(hash >> 2) & mask;
     }
     /// That of the key, or the empty one where it would be.
     template <class K>
-    Slot& slot_of(const K& key, std::uint64_t hash) {
+    Slot& slot_of(const K& key, std::uint64_t mixed) {
+      const std::uint64_t hash = hash_of(mixed);
       std::uint32_t at = home_of(hash);
-      while (slots[at].hash != 0 && !(slots[at].hash == hash && slots[at].key == key)) {
+      while (!slots[at].empty() && !(slots[at].hash() == hash && slots[at].key == key)) {
         at = (at + 1) & mask;
       }
       return slots[at];
     }
     void add(Slot& from) {
-      std::uint32_t at = home_of(from.hash);
-      while (slots[at].hash != 0) at = (at + 1) & mask;
+      std::uint32_t at = home_of(from.marked);
+      while (!slots[at].empty()) at = (at + 1) & mask;
       slots[at].take(from);
       count += 1;
     }
@@ -222,12 +252,17 @@ class KeyedTable : public KeyedStates {
       auto hole = static_cast<std::uint32_t>(&slot - slots.get());
       slots[hole].clear();
       count -= 1;
-      for (std::uint32_t at = (hole + 1) & mask; slots[at].hash != 0; at = (at + 1) & mask) {
-        const std::uint32_t home = home_of(slots[at].hash);
+      for (std::uint32_t at = (hole + 1) & mask; !slots[at].empty(); at = (at + 1) & mask) {
+        const std::uint32_t home = home_of(slots[at].marked);
         if (((at - home) & mask) < ((at - hole) & mask)) continue;
         slots[hole].take(slots[at]);
         hole = at;
       }
+    }
+    void keep_nothing() {
+      if (std::exchange(keeps, 0) == 0) return;
+      for (Slot& slot : all()) slot.marked &= ~kept;
+      old = nullptr;
     }
   };
 
@@ -286,30 +321,82 @@ class KeyedTable : public KeyedStates {
 
   // The segment may be another one after it.
   void before_write(Group& group, Segment& segment) {
-    if (cut_ != nullptr && segment.told != version_) tell(group, segment);
+    const bool waits = is_awaited(segment) && !name(group, segment);
     const std::uint64_t bytes = std::exchange(segment.place, {}).bytes;
     segment.written = version_;
-    if (bytes > saved_bytes_max && segment.count > 1) split(group, segment);
+    if (waits) {
+      segment.keep_nothing();
+      segment.keeps = version_;
+    } else {
+      split_if_long(group, segment, bytes);
+    }
+  }
+  // The cut wants it, and has not got it.
+  bool is_awaited(const Segment& segment) const {
+    return cut_ != nullptr && segment.told != version_;
+  }
+  void split_if_long(Group& group, Segment& segment, std::uint64_t saved_bytes) {
+    if (saved_bytes > saved_bytes_max && segment.count > 1) split(group, segment);
   }
 
-  void tell(const Group& group, Segment& segment) {
+  // The key is about to be written or erased, in a segment that keeps keys.
+  void keep(Segment& segment, Slot& slot) {
+    if ((slot.marked & kept) != 0) return;
+    if (!one_) one_ = std::make_unique<OneKey>();
+    one_->bytes.clear();
+    one_->writer.put(slot.key);
+    one_->writer.put(slot.value);
+    segment.old = kept_runs_.add(one_->bytes, segment.old);
+    slot.marked |= kept;
+  }
+
+  HashRange range_of(const Group& group, const Segment& segment) const {
     const auto number = static_cast<std::uint32_t>(&group - table_.data());
-    const HashRange range{owned_.first + number, segment.depth, segment.prefix};
-    if (segment.count == 0) {
-      segment.place = {};
-    } else if (segment.place.snapshot == 0 || !cut_->keep(range, segment.place)) {
-      Buffer& out = cut_->bytes();
-      const std::size_t from = out.size();
-      KeyedWriter writer(out);
-      writer.number(segment.count);
-      for (const Slot& slot : segment.all()) {
-        if (slot.hash == 0) continue;
-        writer.put(slot.key);
-        writer.put(slot.value);
-      }
-      segment.place = cut_->saved(range, from);
+    return {owned_.first + number, segment.depth, segment.prefix};
+  }
+  // Gives a segment that has not changed since it was saved, or is empty, to the cut; false if it
+  // has to be saved.
+  bool name(const Group& group, Segment& segment) {
+    const bool was_empty = segment.count == 0 && segment.keeps != version_;
+    const bool named = was_empty || (segment.place.snapshot != 0 &&
+                                     cut_->keep(range_of(group, segment), segment.place));
+    if (named) segment.told = version_;
+    return named;
+  }
+
+  // Gives the segment to the cut, as it was then. It may be another one after it.
+  void save(Group& group, Segment& segment) {
+    if (!is_awaited(segment) || name(group, segment)) return;
+    const bool changed = segment.keeps == version_;
+    if (!changed) segment.keep_nothing();
+    Buffer& out = cut_->bytes();
+    const std::size_t from = out.size();
+    KeyedWriter writer(out);
+    std::uint64_t count = 0;
+    writer.number(0);
+    for (const Slot& slot : segment.all()) {
+      if (slot.empty() || (slot.marked & kept) != 0) continue;
+      writer.put(slot.key);
+      writer.put(slot.value);
+      count += 1;
     }
+    for (const KeptRuns::Run* run = segment.old; run != nullptr; run = run->before) {
+      out.append(run->bytes().data(), run->size);
+      count += 1;
+    }
+    writer.number_at(from, count);
     segment.told = version_;
+    if (count == 0) {  // All of it came after the cut.
+      out.resize(from);
+      return segment.keep_nothing();
+    }
+    const StatePlace place = cut_->saved(range_of(group, segment), from);
+    segment.keep_nothing();
+    if (changed) {
+      split_if_long(group, segment, place.bytes);
+    } else {
+      segment.place = place;
+    }
   }
 
   std::shared_ptr<Segment> new_segment(std::uint32_t depth, std::uint32_t prefix,
@@ -318,6 +405,7 @@ class KeyedTable : public KeyedStates {
     segment->depth = depth;
     segment->prefix = prefix;
     segment->written = version_;
+    segment->told = version_;
     segment->mask = slots - 1;
     segment->slots = std::make_unique<Slot[]>(slots);
     return segment;
@@ -331,23 +419,28 @@ class KeyedTable : public KeyedStates {
     Group& group = table_[number_of(mixed)];
     Segment& full = segment_at(group, rest_of(mixed));
     const std::size_t slots = 2 * (std::size_t{full.mask} + 1);
-    if (slots * sizeof(Slot) <= segment_bytes_max || full.count < 2 || !split(group, full)) {
+    if (slots * sizeof(Slot) <= segment_bytes_max || full.count < 2) {
       grow(full, static_cast<std::uint32_t>(slots));
+      return &full;
     }
+    save(group, full);
+    Segment& saved = segment_at(group, rest_of(mixed));
+    if (saved.has_room()) return &saved;  // It was so long that it is divided already.
+    if (!split(group, saved)) grow(saved, 2 * (saved.mask + 1));
     return &segment_at(group, rest_of(mixed));
   }
 
   void grow(Segment& segment, std::uint32_t slots) {
     const std::shared_ptr<Segment> larger = new_segment(segment.depth, segment.prefix, slots);
     for (Slot& slot : segment.all()) {
-      if (slot.hash != 0) larger->add(slot);
+      if (!slot.empty()) larger->add(slot);
     }
     std::swap(segment.slots, larger->slots);
     segment.mask = larger->mask;
   }
 
-  // False if the group cannot be divided any more: keys with hashes that somebody has sought out
-  // make a segment larger, and not the directory.
+  // What no cut waits for. False if the group cannot be divided any more: keys with hashes that
+  // somebody has sought out make a segment larger, and not the directory.
   bool split(Group& group, Segment& segment) {
     if (segment.depth == HashRange::depth_max) return false;
     if (segment.depth == group.depth) {
@@ -358,18 +451,19 @@ class KeyedTable : public KeyedStates {
       group.directory = std::move(directory);
       group.depth += 1;
     }
+    segment.keep_nothing();
     const std::uint32_t depth = segment.depth + 1;
     const auto goes_right = [&](const Slot& slot) {
-      return (first_bits(rest_of(slot.hash), depth) & 1) != 0;
+      return (first_bits(rest_of(slot.marked), depth) & 1) != 0;
     };
     const auto all = segment.all();
     const auto right = static_cast<std::size_t>(std::count_if(
-        all.begin(), all.end(), [&](const Slot& s) { return s.hash != 0 && goes_right(s); }));
+        all.begin(), all.end(), [&](const Slot& s) { return !s.empty() && goes_right(s); }));
     const std::shared_ptr<Segment> halves[] = {
         new_segment(depth, 2 * segment.prefix, slots_for(segment.count - right)),
         new_segment(depth, 2 * segment.prefix + 1, slots_for(right))};
     for (Slot& slot : all) {
-      if (slot.hash != 0) halves[goes_right(slot) ? 1 : 0]->add(slot);
+      if (!slot.empty()) halves[goes_right(slot) ? 1 : 0]->add(slot);
     }
     const std::size_t each = std::size_t{1} << (group.depth - depth);
     const std::size_t first = std::size_t{2} * segment.prefix * each;
@@ -401,6 +495,13 @@ class KeyedTable : public KeyedStates {
 
   std::uint64_t version_ = 1;
   KeyedCut* cut_ = nullptr;
+  struct OneKey {
+    Buffer bytes;
+    KeyedWriter writer{bytes};
+  };
+  std::unique_ptr<OneKey> one_;
+  /// Of the cut that is under way.
+  KeptRuns kept_runs_;
   /// Where `save_next` goes on.
   std::size_t next_group_ = 0;
   std::uint64_t next_ = 0;

@@ -4,6 +4,7 @@
 
 #include "base/ids.h"
 #include "base/work_queue.h"
+#include "run/barrier/part_writer.h"
 #include "store/snapshot/snapshot_store.h"
 
 namespace piracema::runtime {
@@ -20,6 +21,12 @@ class SnapshotWriter {
     /// As in Saved.
     std::uint64_t emitted = 0;
   };
+  struct Piece {
+    PartWriter::Of of;
+    Buffer bytes;
+    /// Called on the writer's thread when its memory is free again, be it stored or not.
+    std::function<void()> done;
+  };
   /// Called on the writer's thread once the state is durable, or could not be stored.
   using OnDone = std::function<void(const Job&, Result<store::Part>)>;
 
@@ -28,9 +35,11 @@ class SnapshotWriter {
 
   /// Any thread. The queue is short: a replica saves once a snapshot, and one is on the way.
   void write(Job job);
+  /// The same for a piece of what a Job will end. Who hands pieces over bounds what is under way.
+  void write(Piece piece);
 
  private:
-  store::SnapshotStore& store_;
+  PartWriter parts_;
   const OnDone on_done_;
   /// The last member: its thread uses the others.
   WorkQueue queue_{WorkQueue::AtEnd::drop};

@@ -31,6 +31,11 @@ class Port {
 
   /// Stores the state in the background; the coordinator hears of it.
   virtual void save(SnapshotId snapshot, store::PartContent part) = 0;
+  /// Stores a piece of a state whose end `save` brings.
+  virtual void save_piece(SnapshotId snapshot, Buffer piece) = 0;
+  /// Bytes of pieces that are in memory still. When they are fewer, the replica's next step comes
+  /// soon.
+  virtual std::uint64_t unwritten() const = 0;
 
   virtual void ended() = 0;
   virtual void committed(SnapshotId snapshot) = 0;

@@ -25,6 +25,8 @@ class Recorder final : public Port {
     if (const auto* batch = std::get_if<Batch>(&packet)) sizes.push_back(batch->count);
   }
   void save(SnapshotId, store::PartContent) override {}
+  void save_piece(SnapshotId, Buffer) override {}
+  std::uint64_t unwritten() const override { return 0; }
   void ended() override {}
   void committed(SnapshotId) override {}
   void first_output() override {}

@@ -86,7 +86,7 @@ void Replica::begin() {
     operator_ = make_();
     if (KeyedStates* const states = operator_->keyed_states()) {
       states->own(plan_.groups, plan_.owned);
-      keyed_.emplace(self_, plan_.groups, *states);
+      keyed_.emplace(self_, plan_.groups, *states, beginning_.piece_bytes);
     }
     if (beginning_.state) {
       complete_ = beginning_.snapshot;
@@ -142,7 +142,7 @@ Replica::Next Replica::step() {
   if (serve_requests()) return Next::again;
   save_more();
   const Next next = work();
-  return keyed_ && keyed_->is_saving() && !failed_ ? Next::again : next;
+  return can_save_more() ? Next::again : next;
 }
 
 Replica::Next Replica::work() {

@@ -66,6 +66,10 @@ struct Beginning : Surroundings {
   /// How much of what comes by back edges may wait. More is an error: nobody in a cycle waits for
   /// room, as all would wait for each other.
   std::size_t back_bytes_max = std::size_t{1} << 30;
+  /// States by key are handed to who writes them in pieces of so many bytes, and no more are saved
+  /// while more than `unwritten_bytes_max` of these are in memory.
+  std::size_t piece_bytes = state::KeyedSaver::piece_bytes_usual;
+  std::size_t unwritten_bytes_max = std::size_t{8} << 20;
 
   /// Reads what the replica goes on from. `from` outlives the replica's `begin`.
   Result<Done> restore(store::SnapshotStore& from, SnapshotId snapshot, const GraphShape& shape,
@@ -142,6 +146,8 @@ class Replica {
   void snapshot(SnapshotId snapshot);
   void save_complete();
   void save_more();
+  /// States by key wait to be saved, and what was saved does not wait to be written.
+  bool can_save_more() const;
   Result<Done> restore(Bytes part);
   Result<Done> load_units();
   void heard_complete(SnapshotId snapshot) { complete_ = std::max(complete_, snapshot); }

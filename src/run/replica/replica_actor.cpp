@@ -152,6 +152,15 @@ void ReplicaActor::save(SnapshotId snapshot, store::PartContent part) {
   owner_.save(epoch_, self_, snapshot, std::move(part));
 }
 
+void ReplicaActor::save_piece(SnapshotId snapshot, Buffer piece) {
+  const std::uint64_t bytes = piece.size();
+  unwritten_ += bytes;
+  owner_.save_piece(epoch_, self_, snapshot, std::move(piece), [this, bytes] {
+    unwritten_ -= bytes;
+    parker().wake();
+  });
+}
+
 void ReplicaActor::failed(std::optional<std::uint64_t> item, std::string why) {
   owner_.failed(epoch_, self_, item, std::move(why));
 }

@@ -27,6 +27,10 @@ class ReplicaOwner {
   virtual void begun(Epoch epoch, ReplicaId replica) = 0;
   virtual void save(Epoch epoch, ReplicaId replica, SnapshotId snapshot,
                     store::PartContent part) = 0;
+  /// `done` is called, on any thread, when its memory is free again; the replica is there until its
+  /// owner is gone.
+  virtual void save_piece(Epoch epoch, ReplicaId replica, SnapshotId snapshot, Buffer piece,
+                          std::function<void()> done) = 0;
   virtual void ended(Epoch epoch, ReplicaId replica) = 0;
   virtual void committed(Epoch epoch, ReplicaId replica, SnapshotId snapshot) = 0;
   virtual void first_output(Epoch epoch, ReplicaId replica) = 0;
@@ -107,6 +111,8 @@ class ReplicaActor final : public Actor, public Port {
   void send(ReplicaId to, Packet packet) override;
   void flush() override;
   void save(SnapshotId snapshot, store::PartContent part) override;
+  void save_piece(SnapshotId snapshot, Buffer piece) override;
+  std::uint64_t unwritten() const override { return unwritten_; }
   void ended() override { owner_.ended(epoch_, self_); }
   void committed(SnapshotId snapshot) override { owner_.committed(epoch_, self_, snapshot); }
   void first_output() override { owner_.first_output(epoch_, self_); }
@@ -131,6 +137,7 @@ class ReplicaActor final : public Actor, public Port {
   /// The newest epoch that it has begun to go back for.
   std::atomic<Epoch> restores_{0};
   std::atomic<std::uint64_t> restored_{0};
+  std::atomic<std::uint64_t> unwritten_{0};
 
   Mailbox<Letter> mailbox_{parker()};
   Counters counters_;

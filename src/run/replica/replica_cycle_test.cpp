@@ -22,6 +22,8 @@ class Recorder final : public Port {
   void save(SnapshotId snapshot, store::PartContent part) override {
     saved[snapshot] = std::move(part.data);
   }
+  void save_piece(SnapshotId, Buffer) override {}
+  std::uint64_t unwritten() const override { return 0; }
   void ended() override { has_ended = true; }
   void committed(SnapshotId) override {}
   void first_output() override {}

@@ -20,9 +20,15 @@ class Recorder final : public Port {
  public:
   void send(ReplicaId to, Packet packet) override { sent.emplace_back(to, std::move(packet)); }
   void save(SnapshotId snapshot, store::PartContent part) override {
-    saved[snapshot] = std::move(part.data);
+    saved[snapshot].append(part.data.data(), part.data.size());
     if (part.index) indexes[snapshot] = *std::move(part.index);
   }
+  void save_piece(SnapshotId snapshot, Buffer piece) override {
+    saved[snapshot].append(piece.data(), piece.size());
+    pieces[snapshot] += 1;
+    unwritten_bytes += piece.size();
+  }
+  std::uint64_t unwritten() const override { return unwritten_bytes; }
   void ended() override { has_ended = true; }
   void committed(SnapshotId snapshot) override { committed_snapshots.push_back(snapshot); }
   void first_output() override { first_outputs += 1; }
@@ -58,6 +64,8 @@ class Recorder final : public Port {
 
   std::vector<std::pair<ReplicaId, Packet>> sent;
   std::map<SnapshotId, Buffer> saved;
+  std::map<SnapshotId, int> pieces;
+  std::uint64_t unwritten_bytes = 0;
   std::map<SnapshotId, store::PartIndex> indexes;
   std::vector<SnapshotId> committed_snapshots;
   std::vector<std::pair<std::optional<std::uint64_t>, std::string>> failures;

@@ -78,15 +78,23 @@ void Replica::snapshot(SnapshotId snapshot) {
   inbox_.release([this](std::size_t input) { return barriers_.is_blocked(input); });
 }
 
+bool Replica::can_save_more() const {
+  return keyed_ && keyed_->is_saving() && !failed_ &&
+         port_.unwritten() <= beginning_.unwritten_bytes_max;
+}
+
 // What the operator has for keys is frozen, which takes no time, and saved in pieces.
 void Replica::save_more() {
-  if (!keyed_ || !keyed_->is_saving()) return;
+  if (!can_save_more()) return;
   guarded("snapshot", [&] {
+    const SnapshotId snapshot = keyed_->snapshot();
     const Time until = port_.now() + save_slice;
     while (keyed_->go_on()) {
-      if (port_.now() > until) return;
+      Buffer piece = keyed_->take_piece();
+      const bool handed_over = !piece.empty();
+      if (handed_over) port_.save_piece(snapshot, std::move(piece));
+      if (port_.now() > until || (handed_over && !can_save_more())) return;
     }
-    const SnapshotId snapshot = keyed_->snapshot();
     port_.save(snapshot, keyed_->take());
   });
 }

@@ -1,6 +1,8 @@
 #include <doctest/doctest.h>
+#include <piracema/sequence.h>
 
 #include "run/replica/replica_fixture.h"
+#include "wire/checksum.h"
 
 using namespace piracema;
 using namespace piracema::runtime;
@@ -122,4 +124,56 @@ TEST_CASE("a part of a snapshot that is no state is an error, not a crash") {
   f.make(1, std::move(beginning));
   REQUIRE(f.port.failures.size() == 1);
   CHECK(f.port.failures[0].second.find("not a state") != std::string::npos);
+}
+
+TEST_CASE("states by key are handed over in pieces, and no more while too many are not written") {
+  const Graph graph = pipeline(
+      source("in", Sequence{1, 10}),
+      farm("count", 1, [](const std::int64_t& n, std::int64_t& count) { return count += n; })
+          .by_key([](const std::int64_t& n) { return n; }, 16),
+      sink("drop", [](const std::int64_t&) {}));
+  const flow::Plan plan = flow::make_plan(graph.shape);
+  Recorder port;
+  Counters counters;
+  Beginning beginning;
+  beginning.piece_bytes = 100;
+  beginning.unwritten_bytes_max = 250;
+  Replica replica(1, plan.replicas[1], graph, std::move(beginning), port, counters, nullptr);
+  replica.begin();
+  replica.start();
+  const auto run = [&] {
+    while (replica.step() == Replica::Next::again) {
+    }
+  };
+  replica.receive(2, Credit{10'000, 0});
+  std::vector<std::int64_t> numbers(500);
+  for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<std::int64_t>(i);
+  replica.receive(0, batch_of(numbers));
+  replica.receive(0, Barrier{1});
+  run();
+  REQUIRE(port.failures.empty());
+  CHECK_FALSE(port.indexes.contains(1));
+  const std::uint64_t first = port.unwritten_bytes;
+  CHECK(first > 250);
+  CHECK(first < 2'000);
+
+  // Nobody has written anything: items go on, and nothing more is saved.
+  replica.receive(0, batch_of({1, 2, 3}));
+  run();
+  CHECK(port.unwritten_bytes == first);
+  CHECK(port.values().size() == 503);
+  for (int writes = 0; writes < 1'000 && !port.indexes.contains(1); ++writes) {
+    port.unwritten_bytes = 0;
+    run();
+  }
+  REQUIRE(port.indexes.contains(1));
+  CHECK(port.pieces[1] > 5);
+  const store::PartIndex& index = port.indexes.at(1);
+  std::uint64_t bytes = index.plain_bytes;
+  for (const store::StateUnit& unit : index.units) {
+    const Bytes state = Bytes(port.saved.at(1)).subspan(unit.offset, unit.bytes);
+    CHECK(wire::checksum(state) == unit.checksum);
+    bytes += unit.bytes;
+  }
+  CHECK(bytes == port.saved.at(1).size());
 }

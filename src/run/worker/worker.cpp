@@ -57,6 +57,7 @@ Worker::~Worker() {
   for (const auto& replica : replicas_) {
     if (replica) replica->join();
   }
+  writer_.reset();  // It wakes replicas whose pieces it has written.
 }
 
 // ---- what the coordinator says --------------------------------------------------------------

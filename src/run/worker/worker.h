@@ -82,6 +82,8 @@ class Worker final : public ReplicaOwner {
   void begun(Epoch epoch, ReplicaId replica) override;
   void save(Epoch epoch, ReplicaId replica, SnapshotId snapshot,
             store::PartContent part) override;
+  void save_piece(Epoch epoch, ReplicaId replica, SnapshotId snapshot, Buffer piece,
+                  std::function<void()> done) override;
   void ended(Epoch epoch, ReplicaId replica) override;
   void committed(Epoch epoch, ReplicaId replica, SnapshotId snapshot) override {
     say_(Committed{epoch, snapshot, replica});

@@ -84,10 +84,17 @@ void Worker::save(Epoch epoch, ReplicaId replica, SnapshotId snapshot, store::Pa
     // Its own thread calls, so it has sent no more meanwhile.
     const bool from_source = is_source(graph_.shape.nodes[plan_.replicas[replica].node].role);
     const std::uint64_t sent = replicas_[replica]->counters().items_out.load();
-    writer_->write({epoch, snapshot, replica, std::move(part), from_source ? sent : 0});
+    writer_->write(SnapshotWriter::Job{epoch, snapshot, replica, std::move(part),
+                                       from_source ? sent : 0});
   } else {
     say_(SaveFailed{epoch, snapshot, replica, "there is no snapshot directory"});
   }
+}
+
+void Worker::save_piece(Epoch epoch, ReplicaId replica, SnapshotId snapshot, Buffer piece,
+                        std::function<void()> done) {
+  if (!writer_) return done();  // As `save` will say.
+  writer_->write(SnapshotWriter::Piece{{epoch, snapshot, replica}, std::move(piece), std::move(done)});
 }
 
 // The last heartbeat may be old, and a job may be shorter than the time between two.

@@ -8,8 +8,10 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <utility>
 #include <vector>
 
+#include "base/ensure.h"
 #include "base/text.h"
 
 namespace piracema::store {
@@ -28,21 +30,6 @@ auto retry(Call call) {
     if (result >= 0 || errno != EINTR) return result;
   }
 }
-
-// Removes a file at the end of the scope unless it was kept.
-class Temporary {
- public:
-  explicit Temporary(std::string path) : path_(std::move(path)) {}
-  ~Temporary() {
-    if (!path_.empty()) ::unlink(path_.c_str());
-  }
-  Temporary(const Temporary&) = delete;
-  Temporary& operator=(const Temporary&) = delete;
-  void keep() { path_.clear(); }
-
- private:
-  std::string path_;
-};
 
 // Makes a file of a name that no other thread, process or machine is using: O_EXCL decides.
 Fd create_beside(const std::string& path, std::string& name) {
@@ -85,16 +72,54 @@ const char* kind_of(mode_t mode) {
 
 }  // namespace
 
-Result<Done> replace_file(const std::string& path, std::span<const Bytes> pieces) {
+NewFile::NewFile(std::string path, std::string name, Fd fd)
+    : path_(std::move(path)), name_(std::move(name)), fd_(std::move(fd)) {}
+
+NewFile::NewFile(NewFile&& other) noexcept
+    : path_(std::move(other.path_)),
+      name_(std::exchange(other.name_, {})),
+      fd_(std::move(other.fd_)) {}
+
+NewFile::~NewFile() {
+  if (!name_.empty()) ::unlink(name_.c_str());
+}
+
+Result<NewFile> NewFile::create(std::string path) {
   std::string name;
-  const Fd fd = create_beside(path, name);
+  Fd fd = create_beside(path, name);
   if (!fd) return io_error(path, "cannot create");
-  Temporary temporary(name);
-  if (auto written = write_all(fd.get(), path, pieces); !written) return written;
-  if (retry([&] { return ::fdatasync(fd.get()); }) < 0) return io_error(path, "cannot sync");
-  if (::rename(name.c_str(), path.c_str()) < 0) return io_error(path, "cannot rename to it");
-  temporary.keep();
+  return NewFile(std::move(path), std::move(name), std::move(fd));
+}
+
+Result<Done> NewFile::append(std::span<const Bytes> pieces) {
+  return write_all(fd_.get(), path_, pieces);
+}
+
+Result<Done> NewFile::overwrite(std::uint64_t offset, Bytes bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = retry([&] {
+      return ::pwrite(fd_.get(), bytes.data(), bytes.size(), static_cast<off_t>(offset));
+    });
+    if (written < 0) return io_error(path_, "cannot write");
+    bytes = bytes.subspan(static_cast<std::size_t>(written));
+    offset += static_cast<std::uint64_t>(written);
+  }
   return Done{};
+}
+
+Result<Done> NewFile::finish() {
+  ENSURE(!name_.empty());
+  if (retry([&] { return ::fdatasync(fd_.get()); }) < 0) return io_error(path_, "cannot sync");
+  if (::rename(name_.c_str(), path_.c_str()) < 0) return io_error(path_, "cannot rename to it");
+  name_.clear();
+  return Done{};
+}
+
+Result<Done> replace_file(const std::string& path, std::span<const Bytes> pieces) {
+  auto file = NewFile::create(path);
+  if (!file) return file.error();
+  if (auto written = file->append(pieces); !written) return written;
+  return file->finish();
 }
 
 Result<Done> sync_directory(const std::string& path) {

@@ -13,10 +13,34 @@
 /// Safe from any thread and process. Every error names the path.
 namespace piracema::store {
 
-/// Writes `pieces`, one behind the other and without a copy, under a temporary name
-/// ("PATH.tmp-…"), syncs them and renames the file to `path`: whatever happens, `path` is what it
-/// was before or all of the pieces. The new name is durable after `sync_directory`. Errc::io with
-/// the system's reason; then the temporary file is gone, unless the process is, too.
+/// A file that is written piece by piece under a temporary name ("PATH.tmp-…"), and then takes the
+/// place of `path`: whatever happens, `path` is what it was before or all of the pieces. Unless it
+/// gets there the temporary file is gone with this object, or left to others by a process that is
+/// killed. Errors are Errc::io with the system's reason; after one there is nothing to go on with.
+class NewFile {
+ public:
+  static Result<NewFile> create(std::string path);
+  NewFile(NewFile&& other) noexcept;
+  NewFile& operator=(NewFile&&) = delete;
+  ~NewFile();
+
+  /// One behind the other, without a copy.
+  Result<Done> append(std::span<const Bytes> pieces);
+  /// Over what was appended before.
+  Result<Done> overwrite(std::uint64_t offset, Bytes bytes);
+  /// Syncs it and renames it to `path`; the new name is durable after `sync_directory`. Once.
+  Result<Done> finish();
+
+ private:
+  NewFile(std::string path, std::string name, Fd fd);
+
+  std::string path_;
+  /// Empty once it is no longer temporary.
+  std::string name_;
+  Fd fd_;
+};
+
+/// All of that at once.
 Result<Done> replace_file(const std::string& path, std::span<const Bytes> pieces);
 
 /// Makes the names in a directory durable. Errc::io.

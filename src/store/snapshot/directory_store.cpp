@@ -13,6 +13,7 @@
 #include <filesystem>
 #include <functional>
 #include <new>
+#include <optional>
 #include <set>
 #include <span>
 
@@ -104,9 +105,14 @@ Result<std::vector<SnapshotId>> DirectoryStore::numbers() const {
 }
 
 Result<Done> DirectoryStore::can_be_put(SnapshotId snapshot) const {
+  auto taken = is_taken(snapshot);
+  return taken ? make_directory(directory_of(snapshot)) : taken;
+}
+
+Result<Done> DirectoryStore::is_taken(SnapshotId snapshot) const {
   auto complete = is_complete(snapshot);
   if (!complete) return complete.error();
-  if (!*complete) return make_directory(directory_of(snapshot));
+  if (!*complete) return Done{};
   return Error{Errc::refused, concat(directory_of(snapshot),
                                      ": want a snapshot that is being taken, found it complete")};
 }
@@ -128,18 +134,57 @@ Result<Done> DirectoryStore::sync_complete(SnapshotId snapshot) {
   return synced ? sync_directory(path_) : synced;
 }
 
-Result<Part> DirectoryStore::put_indexed(SnapshotId snapshot, ReplicaId replica, Bytes data,
-                                         const PartIndex& content) {
-  const Buffer index = encode_index(content);
-  auto part = describe_indexed(snapshot, replica, data, index, content);
-  if (!part) return part;
+/// The header is written last, as it says how long the part is.
+class DirectoryStore::Stream final : public PartStream {
+ public:
+  Stream(const DirectoryStore& store, PartFile of, NewFile file)
+      : store_(store), of_(of), file_(std::move(file)) {}
+
+  Result<Done> begin() { return put(PartHeader{}, {}); }
+
+  Result<Done> append(Bytes data) override {
+    auto done = put(data, {});
+    if (done) bytes_ += data.size();
+    return done;
+  }
+
+  Result<Part> finish(const PartIndex& content) override {
+    if (failed_) return *failed_;
+    const Buffer index = encode_index(content);
+    auto part = describe_indexed(of_.snapshot, of_.replica, bytes_, index, content);
+    if (!part) return part;
+    // It may have become complete without this part.
+    if (auto taken = store_.is_taken(of_.snapshot); !taken) return taken.error();
+    if (auto written = put(index, index_trailer(index)); !written) return written.error();
+    auto header = file_.overwrite(0, part_header(of_.snapshot, *part));
+    if (!header) return header.error();
+    if (auto finished = file_.finish(); !finished) return finished.error();
+    return part;
+  }
+
+ private:
+  Result<Done> put(Bytes first, Bytes second) {
+    if (failed_) return *failed_;
+    auto written = file_.append(std::array<Bytes, 2>{first, second});
+    if (!written) failed_ = written.error();
+    return written;
+  }
+
+  const DirectoryStore& store_;
+  const PartFile of_;
+  NewFile file_;
+  std::uint64_t bytes_ = 0;
+  std::optional<Error> failed_;
+};
+
+Result<std::unique_ptr<PartStream>> DirectoryStore::begin_part(SnapshotId snapshot,
+                                                               ReplicaId replica) {
   if (auto can = can_be_put(snapshot); !can) return can.error();
-  const PartHeader header = part_header(snapshot, *part);
-  const IndexTrailer trailer = index_trailer(index);
-  const std::array<Bytes, 4> pieces{header, data, index, trailer};
-  auto written = replace_file(part_path(snapshot, replica), pieces);
-  if (!written) return written.error();
-  return part;
+  auto file = NewFile::create(part_path(snapshot, replica));
+  if (!file) return file.error();
+  auto stream = std::make_unique<Stream>(*this, PartFile{snapshot, replica}, *std::move(file));
+  if (auto begun = stream->begin(); !begun) return begun.error();
+  return std::unique_ptr<PartStream>(std::move(stream));
 }
 
 Result<Done> DirectoryStore::commit(const Manifest& manifest) {

@@ -26,8 +26,7 @@ class DirectoryStore : public SnapshotStore {
   explicit DirectoryStore(std::string path) : path_(std::move(path)) {}
 
   Result<Part> put(SnapshotId snapshot, ReplicaId replica, Bytes state) override;
-  Result<Part> put_indexed(SnapshotId snapshot, ReplicaId replica, Bytes data,
-                           const PartIndex& index) override;
+  Result<std::unique_ptr<PartStream>> begin_part(SnapshotId snapshot, ReplicaId replica) override;
   using SnapshotStore::put;
   Result<Done> commit(const Manifest& manifest) override;
   Result<std::vector<SnapshotId>> list() override;
@@ -52,6 +51,8 @@ class DirectoryStore : public SnapshotStore {
   const std::string& path() const { return path_; }
 
  private:
+  class Stream;
+
   std::string directory_of(SnapshotId snapshot) const;
   std::string manifest_path(SnapshotId snapshot) const;
   std::string part_path(SnapshotId snapshot, ReplicaId replica) const;
@@ -59,6 +60,9 @@ class DirectoryStore : public SnapshotStore {
   Result<bool> is_complete(SnapshotId snapshot) const;
   /// Its manifest's name is durable.
   Result<Done> sync_complete(SnapshotId snapshot);
+  /// Errc::refused if the snapshot is complete.
+  Result<Done> is_taken(SnapshotId snapshot) const;
+  /// The same, and makes its directory.
   Result<Done> can_be_put(SnapshotId snapshot) const;
   /// Files that complete snapshots need of others.
   Result<std::set<PartFile>> needed();

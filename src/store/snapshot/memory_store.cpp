@@ -72,31 +72,72 @@ std::set<PartFile> MemoryStore::needed() const {
   return needed;
 }
 
-Result<Part> MemoryStore::put_file(SnapshotId snapshot, const Part& part, Bytes data, Bytes index) {
-  std::lock_guard lock(mutex_);
-  if (is_complete(snapshot)) {
-    return Error{Errc::refused, concat("snapshot ", snapshot,
-                                       ": want one that is being taken, found it complete")};
-  }
-  if (random_.chance(faults_.put)) {
-    return disk_full(path_of(snapshot, part_file_name(part.replica)));
-  }
-  snapshots_[snapshot].parts[part.replica] = part_file(snapshot, part, data, index);
-  return part;
+Result<Done> MemoryStore::can_be_put(SnapshotId snapshot) const {
+  if (!is_complete(snapshot)) return Done{};
+  return Error{Errc::refused,
+               concat("snapshot ", snapshot, ": want one that is being taken, found it complete")};
 }
 
 Result<Part> MemoryStore::put(SnapshotId snapshot, ReplicaId replica, Bytes state) {
   auto part = describe(replica, state);
   if (!part) return part;
-  return put_file(snapshot, *part, state, {});
+  std::lock_guard lock(mutex_);
+  if (auto can = can_be_put(snapshot); !can) return can.error();
+  if (random_.chance(faults_.put)) {
+    return disk_full(path_of(snapshot, part_file_name(replica)));
+  }
+  snapshots_[snapshot].parts[replica] = part_file(snapshot, *part, state);
+  return part;
 }
 
-Result<Part> MemoryStore::put_indexed(SnapshotId snapshot, ReplicaId replica, Bytes data,
-                                      const PartIndex& content) {
-  const Buffer index = encode_index(content);
-  auto part = describe_indexed(snapshot, replica, data, index, content);
-  if (!part) return part;
-  return put_file(snapshot, *part, data, index);
+class MemoryStore::Stream final : public PartStream {
+ public:
+  /// `fails_after`: so many calls, the beginning among them; at the latest at its end.
+  Stream(MemoryStore& store, PartFile of, std::optional<std::uint64_t> fails_after)
+      : store_(store), of_(of), fails_after_(fails_after) {}
+
+  Result<Done> next() {
+    if (fails_after_ && calls_++ >= *fails_after_) {
+      return disk_full(path_of(of_.snapshot, part_file_name(of_.replica)));
+    }
+    return Done{};
+  }
+  Result<Done> append(Bytes data) override {
+    auto can = next();
+    if (can) piracema::store::append(data_, data);
+    return can;
+  }
+  Result<Part> finish(const PartIndex& content) override {
+    const Buffer index = encode_index(content);
+    auto part = describe_indexed(of_.snapshot, of_.replica, data_.size(), index, content);
+    if (!part) return part;
+    if (fails_after_) return disk_full(path_of(of_.snapshot, part_file_name(of_.replica)));
+    std::lock_guard lock(store_.mutex_);
+    if (auto can = store_.can_be_put(of_.snapshot); !can) return can.error();
+    store_.snapshots_[of_.snapshot].parts[of_.replica] =
+        part_file(of_.snapshot, *part, data_, index);
+    return part;
+  }
+
+ private:
+  MemoryStore& store_;
+  const PartFile of_;
+  const std::optional<std::uint64_t> fails_after_;
+  std::uint64_t calls_ = 0;
+  Buffer data_;
+};
+
+Result<std::unique_ptr<PartStream>> MemoryStore::begin_part(SnapshotId snapshot,
+                                                            ReplicaId replica) {
+  std::optional<std::uint64_t> fails_after;
+  {
+    std::lock_guard lock(mutex_);
+    if (auto can = can_be_put(snapshot); !can) return can.error();
+    if (random_.chance(faults_.put)) fails_after = random_.below(3);
+  }
+  auto stream = std::make_unique<Stream>(*this, PartFile{snapshot, replica}, fails_after);
+  if (auto begun = stream->next(); !begun) return begun.error();
+  return std::unique_ptr<PartStream>(std::move(stream));
 }
 
 Result<Done> MemoryStore::commit(const Manifest& manifest) {

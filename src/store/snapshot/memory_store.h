@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <set>
@@ -13,7 +14,8 @@
 
 namespace piracema::store {
 
-/// How often calls are refused, from 0 to 1.
+/// How often calls are refused, from 0 to 1. A part that is put in pieces is refused at its
+/// beginning, on the way or at its end.
 struct MemoryFaults {
   double put = 0;
   double commit = 0;
@@ -31,8 +33,7 @@ class MemoryStore : public SnapshotStore {
   explicit MemoryStore(MemoryFaults faults = {}) { set_faults(faults); }
 
   Result<Part> put(SnapshotId snapshot, ReplicaId replica, Bytes state) override;
-  Result<Part> put_indexed(SnapshotId snapshot, ReplicaId replica, Bytes data,
-                           const PartIndex& index) override;
+  Result<std::unique_ptr<PartStream>> begin_part(SnapshotId snapshot, ReplicaId replica) override;
   using SnapshotStore::put;
   Result<Done> commit(const Manifest& manifest) override;
   Result<std::vector<SnapshotId>> list() override;
@@ -67,7 +68,8 @@ class MemoryStore : public SnapshotStore {
 
   bool is_complete(SnapshotId snapshot) const;
   std::set<PartFile> needed() const;
-  Result<Part> put_file(SnapshotId snapshot, const Part& part, Bytes data, Bytes index);
+  class Stream;
+  Result<Done> can_be_put(SnapshotId snapshot) const;
 
   std::mutex mutex_;
   std::map<SnapshotId, Files> snapshots_;

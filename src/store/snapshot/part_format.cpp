@@ -65,13 +65,13 @@ Result<Part> describe(ReplicaId replica, Bytes state) {
   return Part{replica, state.size(), wire::checksum(state)};
 }
 
-Result<Part> describe_indexed(SnapshotId snapshot, ReplicaId replica, Bytes data, Bytes index,
-                              const PartIndex& content) {
-  if (data.size() > part_bytes_max || index.size() > part_bytes_max - data.size()) {
+Result<Part> describe_indexed(SnapshotId snapshot, ReplicaId replica, std::uint64_t data_bytes,
+                              Bytes index, const PartIndex& content) {
+  if (data_bytes > part_bytes_max || index.size() > part_bytes_max - data_bytes) {
     return Error{Errc::refused, concat("state of replica ", replica, ": want at most ",
-                                       part_bytes_max, " bytes, found ", data.size())};
+                                       part_bytes_max, " bytes, found ", data_bytes)};
   }
-  return Part{replica, data.size() + index.size(), wire::checksum(index), true,
+  return Part{replica, data_bytes + index.size(), wire::checksum(index), true,
               content.other_files({snapshot, replica})};
 }
 

@@ -28,9 +28,9 @@ Result<Part> describe(ReplicaId replica, Bytes state);
 
 using IndexTrailer = std::array<std::byte, index_trailer_bytes>;
 
-/// The same of a part with an index.
-Result<Part> describe_indexed(SnapshotId snapshot, ReplicaId replica, Bytes data, Bytes index,
-                              const PartIndex& content);
+/// The same of a part with an index, which holds `data_bytes` before it.
+Result<Part> describe_indexed(SnapshotId snapshot, ReplicaId replica, std::uint64_t data_bytes,
+                              Bytes index, const PartIndex& content);
 IndexTrailer index_trailer(Bytes index);
 /// Says whether a file that begins with `start` is an indexed part, and how much it holds.
 /// Errc::corrupt, Errc::refused.

@@ -54,15 +54,18 @@ Buffer encode_index(const PartIndex& index);
 Result<PartIndex> decode_index(const std::string& file, Bytes bytes, const PartFile& own,
                                std::uint64_t data_bytes);
 
-/// What a replica saves.
+/// What a replica saves, or the end of it.
 struct PartContent {
   PartContent() = default;
   PartContent(Buffer state) : data(std::move(state)) {}
-  PartContent(Buffer bytes, PartIndex of) : data(std::move(bytes)), index(std::move(of)) {}
+  PartContent(Buffer bytes, PartIndex of, std::uint64_t in_pieces = 0)
+      : data(std::move(bytes)), index(std::move(of)), before(in_pieces) {}
 
   Buffer data;
   /// Where it has states by key.
   std::optional<PartIndex> index;
+  /// How much of it was handed over before, in pieces; only with an index, which counts them.
+  std::uint64_t before = 0;
 };
 
 }  // namespace piracema::store

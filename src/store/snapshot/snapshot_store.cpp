@@ -8,6 +8,14 @@
 
 namespace piracema::store {
 
+Result<Part> SnapshotStore::put_indexed(SnapshotId snapshot, ReplicaId replica, Bytes data,
+                                        const PartIndex& index) {
+  auto part = begin_part(snapshot, replica);
+  if (!part) return part.error();
+  if (auto appended = (*part)->append(data); !appended) return appended.error();
+  return (*part)->finish(index);
+}
+
 Result<Manifest> verify(SnapshotStore& store, SnapshotId snapshot) {
   auto manifest = store.manifest(snapshot);
   if (!manifest) return manifest;

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -65,6 +66,18 @@ struct Manifest {
   }
 };
 
+/// A part with states by key that is put piece by piece, as it is made, so that nobody needs memory
+/// for all of it. Used by one thread at a time; the store outlives it. What is not finished, for an
+/// error or because the process ends, is no part and leaves nothing that would count as one.
+class PartStream {
+ public:
+  virtual ~PartStream() = default;
+  /// Behind what was put before. Errors as those of `put`; after one all else fails, too.
+  virtual Result<Done> append(Bytes data) = 0;
+  /// `index` says what of all of it is what. The bytes are durable when it returns. Once.
+  virtual Result<Part> finish(const PartIndex& index) = 0;
+};
+
 /// Keeps the operator states of finished snapshots. Safe to call from any thread and process.
 ///
 /// A snapshot is complete once `commit` returns without error; a reader never sees half of one,
@@ -80,9 +93,13 @@ class SnapshotStore {
   /// Different replicas may be put at once. Errc::io with the system's reason, a full disk among
   /// them; Errc::refused if the snapshot is complete (`drop` it first).
   virtual Result<Part> put(SnapshotId snapshot, ReplicaId replica, Bytes state) = 0;
-  /// The same for a part with states by key; `index` says what of `data` is what.
-  virtual Result<Part> put_indexed(SnapshotId snapshot, ReplicaId replica, Bytes data,
-                                   const PartIndex& index) = 0;
+  /// The same for a part with states by key, in pieces. What an aborted attempt left is overwritten
+  /// when it is finished.
+  virtual Result<std::unique_ptr<PartStream>> begin_part(SnapshotId snapshot,
+                                                         ReplicaId replica) = 0;
+  /// At once; `index` says what of `data` is what.
+  Result<Part> put_indexed(SnapshotId snapshot, ReplicaId replica, Bytes data,
+                           const PartIndex& index);
   /// Whichever of the two it is.
   Result<Part> put_content(SnapshotId snapshot, ReplicaId replica, const PartContent& content) {
     if (content.index) return put_indexed(snapshot, replica, content.data, *content.index);

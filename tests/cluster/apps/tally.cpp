@@ -1,8 +1,11 @@
-// tally_app OUT [replicas=N] [pause_us=N] [items=N] [sinks=N] [groups=N]: how often each key has
-// been seen, and the sum of its items, a line for each item, in their order.
+// tally_app OUT [replicas=N] [pause_us=N] [items=N] [sinks=N] [groups=N] [ballast=BYTES]: how often
+// each key has been seen, and the sum of its items, a line for each item, in their order. The state
+// of a key has so much ballast besides.
 #include <piracema/piracema.h>
 
 #include <chrono>
+#include <cstddef>
+#include <string>
 #include <thread>
 
 #include "options.h"
@@ -13,7 +16,15 @@ namespace {
 
 struct Total {
   std::int64_t count = 0, sum = 0;
+  std::string ballast;
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(count, sum, ballast);
+  }
 };
+
+/// Of each key, the same in all processes.
+std::size_t ballast_bytes = 0;
 
 /// The numbers from 0 on; a while passes before each.
 struct Numbers {
@@ -30,7 +41,12 @@ struct Numbers {
 
 std::string key_of(const std::int64_t& item) { return "key " + std::to_string(item * 31 % 5'000); }
 
+char letter_of(std::int64_t item) { return static_cast<char>('a' + item * 31 % 5'000 % 26); }
+
 std::string tally(const std::int64_t& item, Total& total) {
+  // It is of the key, and complete: what is restored is what was saved.
+  if (total.count == 0) total.ballast.assign(ballast_bytes, letter_of(item));
+  if (total.ballast != std::string(ballast_bytes, letter_of(item))) return "another ballast";
   total.count += 1;
   total.sum += item;
   return key_of(item) + ": " + std::to_string(total.count) + " " + std::to_string(total.sum);
@@ -40,6 +56,7 @@ std::string tally(const std::int64_t& item, Total& total) {
 
 int main(int argc, char** argv) {
   const Options options(argc, argv);
+  ballast_bytes = static_cast<std::size_t>(options.number("ballast", 0));
   const auto count = [&](const char* name, std::int64_t otherwise) {
     return static_cast<std::uint32_t>(options.number(name, otherwise));
   };
