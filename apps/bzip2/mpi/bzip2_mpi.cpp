@@ -16,6 +16,8 @@
 #include <string>
 #include <vector>
 
+#include "../../common/times.h"
+
 namespace {
 
 constexpr std::size_t block_bytes = 900'000;
@@ -49,6 +51,7 @@ void read_and_send(std::FILE* in, int workers) {
                                Message(header_bytes + block_bytes));
   std::vector<MPI_Request> sends(buffers.size(), MPI_REQUEST_NULL);
   int ends_to_send = requests_per_worker * workers;
+  apps::started();
   for (std::uint64_t number = 0; ends_to_send > 0; ++number) {
     const std::size_t slot = number % buffers.size();
     MPI_Wait(&sends[slot], MPI_STATUS_IGNORE);
@@ -162,6 +165,7 @@ void write_in_order(std::FILE* out, int workers) {
   if (!early.empty())
     fail("blocks are missing before block " + std::to_string(early.begin()->first));
   if (std::fclose(out) != 0) fail(std::string("output cannot be written: ") + std::strerror(errno));
+  apps::ended(next);
 }
 
 int run(int rank, int ranks, int argc, char** argv) {
