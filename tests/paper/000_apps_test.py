@@ -117,12 +117,13 @@ class Case(unittest.TestCase):
                     self.assertEqual(0, run.returncode, run.stdout + run.stderr)
                     self.assertTrue(out.read_bytes() == right, "another output")
 
-    def kill_one(self, slot, program):
+    def kill_one(self, slot, program, *options):
         """Runs a program as four processes, one of which is killed once there is a snapshot. What was
         printed."""
         stats = self.out()
         job = subprocess.Popen([PIRACEMA, "run", "--json", "-n", "4", "--snapshots", str(self.out()),
-                                "--every", "20ms", "--stats", str(stats), *map(str, program)],
+                                "--every", "20ms", "--stats", str(stats), *options,
+                                *map(str, program)],
                                cwd=self.folder, env=CLEAN, text=True, stdin=subprocess.DEVNULL,
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         self.addCleanup(job.communicate)
@@ -150,9 +151,21 @@ class Case(unittest.TestCase):
 
 
 def workers_of(pid, program):
-    children = pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-    return [int(child) for child in sorted(children, key=int)
-            if pathlib.Path(f"/proc/{child}/cmdline").read_bytes().split(b"\0")[0].decode() == program]
+    """Those below a process that run a program, but for what they have started themselves."""
+    parents, running = {}, set()
+    for entry in pathlib.Path("/proc").glob("[0-9]*"):
+        try:
+            parents[int(entry.name)] = int((entry / "stat").read_text().rsplit(")", 1)[1].split()[1])
+            if (entry / "cmdline").read_bytes().split(b"\0")[0].decode() == program:
+                running.add(int(entry.name))
+        except (OSError, UnicodeDecodeError):
+            pass  # Gone meanwhile.
+
+    def is_below(one):
+        while one in parents and one != pid:
+            one = parents[one]
+        return one == pid
+    return sorted(one for one in running if parents[one] not in running and is_below(one))
 
 
 class Bzip2(Case):
@@ -236,14 +249,21 @@ class Primes(Case):
                         with self.subTest(twin=family, batch=batch, last=last):
                             self.check(self.call(*MPIRUN[family], "-n", WORKERS + 2, twin, last, batch), last)
 
-    def test_a_killed_worker_leaves_no_trace_in_the_count(self):
-        last = 3_000_000
+    def check_count_of_killed(self, last, slot, *options):
         for way, program in self.commands(last).items():
-            for slot in range(3):
-                with self.subTest(way=way, slot=slot):
-                    printed = self.kill_one(slot, program)
-                    self.assertEqual(1, printed.count("sum "), printed)
-                    self.assertIn(f"sum {primes_up_to(last)}\n", printed)
+            with self.subTest(way=way, slot=slot, options=options):
+                printed = self.kill_one(slot, program, *options)
+                self.assertEqual(1, printed.count("sum "), printed)
+                self.assertIn(f"sum {primes_up_to(last)}\n", printed)
+
+    def test_a_killed_worker_leaves_no_trace_in_the_count(self):
+        for slot in range(3):
+            self.check_count_of_killed(3_000_000, slot)
+
+    def test_a_killed_rank_leaves_no_trace_in_the_count(self):
+        """Its mpirun ends with it, and is started again."""
+        for family in FAMILIES:
+            self.check_count_of_killed(3_000_000, 1, "--transport", "mpi", "--mpirun", " ".join(MPIRUN[family]))
 
 
 class Eyes(Case):
