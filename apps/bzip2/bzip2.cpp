@@ -4,43 +4,49 @@
 //     piracema run -n 4 bzip2_app IN OUT
 //
 // The output is what bunzip2 reads: one bzip2 stream for each block, in the order of the input.
-#include <bzlib.h>
+#include "bzip2.h"
+
+#include <piracema/piracema.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
-#include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
 
-#include <piracema/piracema.h>
+#include "../common/times.h"
 
 using namespace piracema;
 using Chunk = std::vector<char>;
 
-constexpr std::size_t block_bytes = 900'000;
-
-Chunk compress(const Chunk& block) {
-  Chunk packed(block.size() + block.size() / 100 + 600);  // The bzip2 manual, section 3.5.1.
-  auto packed_bytes = static_cast<unsigned>(packed.size());
-  const int code = BZ2_bzBuffToBuffCompress(packed.data(), &packed_bytes,
-                                            const_cast<char*>(block.data()),  // It only reads.
-                                            static_cast<unsigned>(block.size()), 9, 0, 0);
-  if (code != BZ_OK) throw std::runtime_error("bzip2 failed with code " + std::to_string(code));
-  packed.resize(packed_bytes);
-  return packed;
-}
+struct Blocks : FileBlocks {
+  using FileBlocks::FileBlocks;
+  void start(const Context& context) {
+    FileBlocks::start(context);
+    apps::started();
+  }
+};
 
 // A .bz2 file has at least one stream, even that of an empty file.
 struct Bz2File : FileSink<Chunk> {
   using FileSink::FileSink;
+  std::uint64_t blocks = 0;
+
+  void operator()(const Chunk& packed) {
+    FileSink::operator()(packed);
+    blocks += 1;
+  }
   void finish() {
-    Chunk nothing;
-    nothing.reserve(1);  // bzip2 wants an address even then.
-    if (length() == 0) (*this)(compress(nothing));
+    if (length() == 0) (*this)(apps::compress(Chunk()));
     FileSink::finish();
+    apps::ended(blocks);
+  }
+  template <class Archive>
+  void serialize(Archive& archive) {
+    FileSink::serialize(archive);
+    archive(blocks);
   }
 };
 
@@ -63,7 +69,7 @@ int main(int argc, char** argv) {
     return 2;
   }
 
-  return run(pipeline(source("read", FileBlocks(in, block_bytes)),
-                      farm("compress", workers, compress).ordered(),
+  return run(pipeline(source("read", Blocks(in, apps::block_bytes)),
+                      farm("compress", workers, apps::compress<Chunk>).ordered(),
                       sink("write", Bz2File(out, overwrite))));
 }

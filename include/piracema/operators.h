@@ -176,7 +176,8 @@ inline bool contains(const std::string& key) { return detail::KeyStore::current(
 
 namespace utility {
 
-/// Inside an operator the number of its replica in the whole pipeline, elsewhere of the process.
+/// Inside an operator the number of its replica in the whole pipeline, elsewhere of the process:
+/// under mpirun its rank.
 int getRank();
 /// How many replicas the pipeline has; 1 before `pipeline::run`.
 int getCommunicatorSize();

@@ -16,12 +16,15 @@ using namespace piracema::testing;
 
 namespace {
 
-/// Runs Codes 1 to 4, whose source waits for more when 1,000 events have come through.
-void check_codes(Job& job) {
+/// Runs a program whose source waits for more when 1,000 readings have come through.
+void check_lines(Job& job) {
+  const auto value = [](int id) { return 37 * id % 101; };
   for (int id = 0; id < 1'000; ++id) {
     const auto line = job.next_line();
     REQUIRE(line.has_value());
-    CHECK(*line == concat(id, ' ', 3 * id + 1));  // In order, although two compute.
+    // In order, although several work on them; and each station's with the one before it.
+    const int before = id < 4 ? value(id) : value(id - 4);
+    CHECK(*line == concat(id, " station ", id % 4, ": ", before + value(id)));
   }
   job.signal(SIGTERM);
 }
@@ -37,15 +40,15 @@ std::map<std::string, std::string> table_of(const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("Codes 1 to 4 compile as they are printed, and run alone") {
-  Job job({CODES_APP});
-  check_codes(job);
+TEST_CASE("a program of all that the paper gives its users runs alone") {
+  Job job({INTERFACE_APP});
+  check_lines(job);
   CHECK(job.wait() == 128 + SIGTERM);
 }
 
-TEST_CASE("Codes 1 to 4 run unchanged as four processes") {
-  Job job({PIRACEMA_COMMAND, "run", "--quiet", "-n", "4", CODES_APP});
-  check_codes(job);
+TEST_CASE("the same program runs unchanged as four processes") {
+  Job job({PIRACEMA_COMMAND, "run", "--quiet", "-n", "4", INTERFACE_APP});
+  check_lines(job);
   // The source waits for another event, which never comes; it is not waited for.
   CHECK(job.wait() == 128 + SIGTERM);
   CHECK(job.processes().empty());

@@ -16,12 +16,15 @@
 #include <string>
 #include <vector>
 
+#include "../../common/times.h"
+
 namespace {
 
 constexpr std::size_t block_bytes = 900'000;
 // What bzip2 promises not to exceed (its manual, section 3.5.1).
 constexpr std::size_t packed_bytes_max = block_bytes + block_bytes / 100 + 600;
-// A message is the number of a block and its bytes; the number alone is the end.
+// A message is the number of a block and its bytes. To a worker nothing at all is the end; from a
+// worker it is a number alone, of the blocks that it has compressed.
 constexpr std::size_t header_bytes = sizeof(std::uint64_t);
 constexpr int requests_per_worker = 2;
 enum Tag { request_tag, block_tag, packed_tag };
@@ -49,6 +52,7 @@ void read_and_send(std::FILE* in, int workers) {
                                Message(header_bytes + block_bytes));
   std::vector<MPI_Request> sends(buffers.size(), MPI_REQUEST_NULL);
   int ends_to_send = requests_per_worker * workers;
+  apps::started();
   for (std::uint64_t number = 0; ends_to_send > 0; ++number) {
     const std::size_t slot = number % buffers.size();
     MPI_Wait(&sends[slot], MPI_STATUS_IGNORE);
@@ -82,6 +86,7 @@ void compress_blocks(int sink) {
     sends[slot] = MPI_REQUEST_NULL;
     ask_for(slot);
   }
+  std::uint64_t count = 0;
   // Blocks come in the order in which they were asked for, and so do the ends, after them.
   for (int slot = 0;; slot = (slot + 1) % requests_per_worker) {
     MPI_Status status;
@@ -101,10 +106,11 @@ void compress_blocks(int sink) {
     if (code != BZ_OK) fail("bzip2 failed with code " + std::to_string(code));
     MPI_Isend(packed[slot].data(), static_cast<int>(header_bytes + packed_bytes), MPI_BYTE, sink,
               packed_tag, MPI_COMM_WORLD, &sends[slot]);
+    count += 1;
     ask_for(slot);
   }
   MPI_Waitall(requests_per_worker, sends, MPI_STATUSES_IGNORE);
-  MPI_Send(nullptr, 0, MPI_BYTE, sink, packed_tag, MPI_COMM_WORLD);
+  MPI_Send(&count, sizeof count, MPI_BYTE, sink, packed_tag, MPI_COMM_WORLD);
 }
 
 void write_in_order(std::FILE* out, int workers) {
@@ -128,16 +134,20 @@ void write_in_order(std::FILE* out, int workers) {
   for (std::size_t slot = 0; slot < buffers.size(); ++slot) receive(slot);
 
   std::map<std::uint64_t, Packed> early;
-  std::uint64_t next = 0;
-  for (int ended = 0; ended < workers;) {
+  std::uint64_t next = 0, received = 0, sent = 0;
+  // Of several receives that are done Waitany tells in any order, so that the end of a worker may be
+  // seen before its last blocks.
+  for (int ended = 0; ended < workers || received < sent;) {
     int index = 0, bytes = 0;
     MPI_Status status;
     MPI_Waitany(static_cast<int>(receives.size()), receives.data(), &index, &status);
     MPI_Get_count(&status, MPI_BYTE, &bytes);
     const auto slot = static_cast<std::size_t>(index);
-    if (bytes == 0) {
+    if (static_cast<std::size_t>(bytes) == header_bytes) {
       ended += 1;
+      sent += number_of(buffers[slot]);
     } else {
+      received += 1;
       Packed packed{std::move(buffers[slot]), static_cast<std::size_t>(bytes)};
       const std::uint64_t number = number_of(packed.message);
       if (number == next) {
@@ -162,6 +172,7 @@ void write_in_order(std::FILE* out, int workers) {
   if (!early.empty())
     fail("blocks are missing before block " + std::to_string(early.begin()->first));
   if (std::fclose(out) != 0) fail(std::string("output cannot be written: ") + std::strerror(errno));
+  apps::ended(next);
 }
 
 int run(int rank, int ranks, int argc, char** argv) {

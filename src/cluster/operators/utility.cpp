@@ -7,6 +7,7 @@
 
 #include "cluster/operators/place.h"
 #include "cluster/operators/running_plan.h"
+#include "net/socket/mpi_world.h"
 
 namespace piracema::operators {
 
@@ -42,8 +43,9 @@ int getRank() {
   if (const Context* context = detail::Place::of_this_thread()) {
     return static_cast<int>(context->rank);
   }
+  // Under one mpirun all processes have one environment of ours; the rank is MPI's to tell.
   const char* slot = std::getenv("PIRACEMA_SLOT");
-  return slot == nullptr ? 0 : std::atoi(slot);
+  return slot == nullptr ? static_cast<int>(net::MpiWorld::rank_in_environment()) : std::atoi(slot);
 }
 
 int getCommunicatorSize() {
