@@ -64,7 +64,8 @@ JobReport DriverLoop::run() {
     recorder_ = std::make_unique<observe::Recorder>(options_.board->latest()->facts);
     options_.board->when_asked_to_stop([this] { poller_.post([this] { stop(); }); });
   }
-  if (auto prepared = prepare(); !prepared) {
+  const auto prepared = prepare();
+  if (!prepared) {
     finish(prepared.error());
   } else {
     if (!takes_over_) wait_for_hosts();
@@ -77,7 +78,8 @@ JobReport DriverLoop::run() {
   // What was asked of the store is done before anybody hears that the job is over.
   store_thread_.reset();
   wait_for_all();
-  if (succession_) succession_->end();
+  // One that could not take the job over leaves it to the next one that tries.
+  if (succession_ && (prepared || !beginning_.taken_over)) succession_->end();
   return make_report();
 }
 
