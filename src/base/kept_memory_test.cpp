@@ -34,7 +34,7 @@ TEST_CASE("a buffer keeps what it holds while it grows into and out of the kept 
 
 TEST_CASE("memory that was given back is used again, by one buffer at a time") {
   const Buffer first = filled(100'000, 'a');
-  std::uintptr_t before = 0;
+  [[maybe_unused]] std::uintptr_t before = 0;
   {
     const Buffer second = filled(100'000, 'b');
     before = reinterpret_cast<std::uintptr_t>(second.data());

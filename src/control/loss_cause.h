@@ -13,9 +13,9 @@ enum class LossCause {
   stuck,       ///< An operator did not return, or did not get on with loading its state.
   other,
 };
-constexpr std::array loss_causes = {LossCause::process_ended, LossCause::connection_ended,
-                                    LossCause::silent,        LossCause::not_joined,
-                                    LossCause::stuck,         LossCause::other};
+inline constexpr std::array loss_causes = {LossCause::process_ended, LossCause::connection_ended,
+                                           LossCause::silent,        LossCause::not_joined,
+                                           LossCause::stuck,         LossCause::other};
 
 /// A word for figures and files: "process_ended".
 constexpr const char* name_of(LossCause cause) {

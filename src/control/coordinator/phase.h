@@ -16,9 +16,9 @@ enum class Phase {
   leaving,    ///< Processes end.
   finished,
 };
-constexpr std::array phases = {Phase::gathering, Phase::attaching, Phase::restoring,
-                               Phase::running,   Phase::ending,    Phase::stopping,
-                               Phase::leaving,   Phase::finished};
+inline constexpr std::array phases = {Phase::gathering, Phase::attaching, Phase::restoring,
+                                      Phase::running,   Phase::ending,    Phase::stopping,
+                                      Phase::leaving,   Phase::finished};
 
 constexpr const char* name_of(Phase phase) {
   switch (phase) {

@@ -154,7 +154,7 @@ TEST_CASE("history is bounded, and samples are about all of the job") {
     const Time at = seconds(i);
     job.recorder.noted(at, SnapshotTaken{i, 100, milliseconds(3)});
     job.recorder.noted(at, Lost{0, "its process ended: exit code 1", "", LossCause::process_ended});
-    job.recorder.noted(at, Recovering{i + 1, i, 1});
+    job.recorder.noted(at, Recovering{static_cast<Epoch>(i + 1), i, 1});
     job.look(at);
   }
   const auto status = job.look(seconds(3'001));

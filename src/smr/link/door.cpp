@@ -77,8 +77,8 @@ void Door::accept(Fd socket, const net::Address& peer) {
   events.received = host_.received;
   events.lost = [this, number](Link& link, const Error& why) {
     if (link.is_known()) return host_.lost(link, why);
-    const Stranger stranger = take(number);
-    if (why.code != Errc::not_found) refuse(stranger.address, why.message);
+    const Stranger lost = take(number);
+    if (why.code != Errc::not_found) refuse(lost.address, why.message);
   };
   stranger.link =
       Link::open(poller_, flush_list_, std::move(socket),

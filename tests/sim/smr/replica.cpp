@@ -44,7 +44,9 @@ void Replica::start() {
   if (!opened) return fail(opened.error());
   Recovered recovered = std::move(opened->recovered);
   recovered.view = world_.view();
-  for (auto id = recovered.view.n(); id < world_.replicas(); ++id) recovered.added.push_back(id);
+  for (std::size_t id = recovered.view.n(); id < world_.replicas(); ++id) {
+    recovered.added.push_back(static_cast<ReplicaId>(id));
+  }
   amnesia_ = recovered.amnesia;
   begun_ = world_.now();
   offset_ = Time(random.below(static_cast<std::uint64_t>(Time(seconds(100)).count())));

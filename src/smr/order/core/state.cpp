@@ -25,8 +25,8 @@ void Core::Parts::handle(Sender from, const StateOffer& m) {
   // It may be all that keeps this replica from the next view.
   if (byzantine() && m.proof.instance > proof.instance && proves(m.proof)) use_proof(m.proof);
   // Who only crashes need not be believed by a chain of signatures, which may be behind the views.
-  const auto is_believed = [this](const CheckpointProof& proof) {
-    return !byzantine() || (views.trusts(proof.checkpoint.view) && proven(proof, auth));
+  const auto is_believed = [this](const CheckpointProof& offered) {
+    return !byzantine() || (views.trusts(offered.checkpoint.view) && proven(offered, auth));
   };
   if (m.checkpoint && checkpoints.is_news(m.checkpoint->checkpoint.instance) &&
       is_believed(*m.checkpoint)) {
