@@ -45,7 +45,7 @@ int main() {
   const auto environment = cluster::worker_environment();
   if (!environment || !*environment) return 2;
   const cluster::WorkerEnvironment& me = **environment;
-  const auto address = net::Address::parse(me.coordinator);
+  const auto address = net::Address::parse(me.coordinators.front());
   const Fd socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   if (!address || ::connect(socket.get(), address->data(), address->size()) != 0) {
     std::perror("connect");
