@@ -1,5 +1,5 @@
-// The operator interface of paper 000: its Codes 1 to 4, letter for letter, around four functions
-// of a user.
+// The operator interface of paper 000, its section 4.2: names and signatures are the paper's. A
+// thermometer is read, what it says is converted by two replicas, and printed in order.
 
 #include <piracema/operators.h>
 
@@ -7,56 +7,48 @@
 
 using namespace piracema::operators;
 
-struct Event {
-  int id = 0;
-  int value = 0;
+struct Reading {
+  int minute = 0;
+  int celsius = 0;
 };
 
-constexpr int events = 1000;
+constexpr int minutes = 1000;
 
-// Where the events come from: their position is the source's state.
-Event readEvent(int position) { return {position, position * 3}; }
-int compute(const Event& e) { return e.value + 1; }
-void print_output(std::uint64_t id, int value) {
-  if (id % 100 == 0) std::printf("%d: %d\n", static_cast<int>(id), value);
-}
-
-class Source : public ISourceOperator {
+class Thermometer : public ISourceOperator {
  public:
   void onProduce() override {
-    int position = keyStore::contains("position") ? keyStore::retrieve<int>("position") : 0;
-    for (; position < events; ++position) {
-      Event e = readEvent(position);
-      keyStore::store("position", position + 1);
-      Emit(static_cast<std::uint64_t>(e.id), serialization::serialize(e));
+    int minute = keyStore::contains("minute") ? keyStore::retrieve<int>("minute") : 0;
+    for (; minute < minutes; ++minute) {
+      const Reading reading{.minute = minute, .celsius = minute * 7 % 40};
+      keyStore::store("minute", minute + 1);
+      Emit(static_cast<std::uint64_t>(minute), serialization::serialize(reading));
     }
   }
 };
 
-class Middle : public IMiddleOperator {
+class Convert : public IMiddleOperator {
  public:
   void onReceive(const Message& m) override {
-    Event e = serialization::deserialize<Event>(m.value);
-    int out = compute(e);
-    Emit(serialization::serialize(out));
+    const auto reading = serialization::deserialize<Reading>(m.value);
+    Emit(serialization::serialize(reading.celsius * 9 / 5 + 32));
   }
 };
 
-class Sink : public ISinkOperator {
+class Print : public ISinkOperator {
  public:
   void onReceive(const Message& m) override {
-    int val = serialization::deserialize<int>(m.value);
-    print_output(m.id, val);
+    const auto fahrenheit = serialization::deserialize<int>(m.value);
+    if (m.id % 100 == 0) std::printf("%d: %d F\n", static_cast<int>(m.id), fahrenheit);
   }
 };
 
 int main(int argc, char** argv) {
   init(argc, argv);
-  Source src;
-  Middle mdl;
-  Sink snk;
-  mdl.setReplicate(2);
-  snk.setOrdered(true);
-  pipeline::run(&src, &mdl, &snk);
+  Thermometer thermometer;
+  Convert convert;
+  Print print;
+  convert.setReplicate(2);
+  print.setOrdered(true);
+  pipeline::run(&thermometer, &convert, &print);
   finalize();
 }
