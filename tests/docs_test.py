@@ -39,7 +39,8 @@ FIGURE = re.compile(r"\b\d+(?:\.\d+)? (?:[kM]?/s|[mu]?s)(?![\w/])")
 
 README_LINES_MAX = 150
 # Documents that begin with a list of all their sections.
-WITH_CONTENTS = ["docs/tutorial.md", "docs/reference.md"]
+WITH_CONTENTS = ["docs/tutorial.md", "docs/tutorial-services.md", "docs/examples.md", "docs/benchmarks.md",
+                 "docs/reference.md"]
 # Folders that hold no document of ours: what was built, and what hides itself.
 NOT_OURS = re.compile(r"build|\..*")
 
