@@ -7,10 +7,13 @@ documents have all sections in their contents, the README stays short, and its f
 the benchmarks.
 """
 
+import importlib.machinery
+import importlib.util
 import json
 import pathlib
 import re
 import sys
+import tempfile
 import textwrap
 import unittest
 
@@ -147,6 +150,16 @@ def unknown_figures(benchmarks, figures):
             yield f"docs/benchmarks.md has no such figure: {figure}"
 
 
+def script(name):
+    """A script of ours as a module, although its name does not end in .py."""
+    sys.dont_write_bytecode = True
+    path = str(ROOT / "scripts" / name)
+    loader = importlib.machinery.SourceFileLoader(name, path)
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader(name, loader))
+    loader.exec_module(module)
+    return module
+
+
 def options_of(root, product):
     """The options of a command, as the code has them."""
     folders = [product] if product else [".", "run"]
@@ -199,6 +212,20 @@ class Documents(unittest.TestCase):
         groups = json.loads((ROOT / "docs/pictures/against.json").read_text())
         bars = [bar["label"] for group in groups for bar in group["bars"]]
         self.check(unknown_figures(benchmarks, [*shown, *(bar for bar in bars if bar != "1")]))
+
+    def test_the_benchmarks_are_made_of_their_results(self):
+        benchmarks = script("benchmarks")
+        self.check(benchmarks.wrong(ROOT))
+        page = (ROOT / "docs/benchmarks.md").read_text()
+        tables = re.findall(r"(?:(.*)\n)?(?<=\n)\|.*\n\|-", page)
+        self.check(f"docs/benchmarks.md: a table without results before it, under {line!r}"
+                   for line in tables if not line.startswith("<!-- bench/results/"))
+        for path in ROOT.glob("bench/results/*.json"):
+            for command in benchmarks.load(path)["command"]:
+                self.assertIn(command, " ".join(page.split()), f"{path.name}: a command that is not on the page")
+                program = command.split()[0].removeprefix("build/release/bench/bench_")
+                self.assertTrue((ROOT / program).exists() or [*ROOT.glob(f"bench/**/{program}.cpp")] or
+                                [*ROOT.glob(f"bench/*/{program.split('_', 1)[-1]}.cpp")], f"no such benchmark: {command}")
 
     def test_the_chart_is_drawn_from_its_figures(self):
         sys.dont_write_bytecode = True
@@ -293,6 +320,31 @@ class Rules(unittest.TestCase):
         self.assertEqual([], list(unknown_figures(table, ["42 M/s"])))
         self.assertEqual(2, len(list(unknown_figures(table, ["4 M/s", "43 M/s"]))))
         self.assertEqual(["6.8 ms", "75 k/s"], FIGURE.findall("6.8 ms (4.7 to 12.1), 75 k/s, 8 go"))
+
+    def test_a_page_that_its_results_do_not_make_is_found(self):
+        benchmarks = script("benchmarks")
+        result = {"command": ["x"], "machine": "m", "date": "2026-11", "version": "0", "columns": ["what", "how fast"],
+                  "align": ["left", "right"], "rows": [["a", "3 M/s"], ["b", ""]],
+                  "chart": {"title": "It", "better": "longer is better", "columns": ["how fast"]}}
+        with tempfile.TemporaryDirectory() as folder:
+            root = pathlib.Path(folder)
+            (root / "docs").mkdir()
+            (root / "bench/results").mkdir(parents=True)
+            (root / "bench/results/it.json").write_text(json.dumps(result))
+            page, marker = root / "docs/benchmarks.md", "Before\n\n<!-- bench/results/it.json -->\n"
+            table = "| what | how fast |\n|---|---:|\n| a | 3 M/s |\n| b | |\n\n![It: bars](pictures/results/it.svg)\n\n"
+            page.write_text(marker + table + "Behind\n")
+            self.assertEqual({"docs/benchmarks.md": page.read_text()}, {
+                name: text for name, text in benchmarks.made(root).items() if name.endswith(".md")})
+            self.assertEqual(1, len(list(benchmarks.wrong(root))), "the picture is not there")
+            page.write_text(marker + table.replace("3", "4") + "Behind\n")
+            self.assertEqual(2, len(list(benchmarks.wrong(root))), "another figure on the page")
+            page.write_text("Before\n")
+            with self.assertRaisesRegex(ValueError, "does not show"):
+                benchmarks.made(root)
+            (root / "bench/results/it.json").write_text(json.dumps({**result, "command": []}))
+            with self.assertRaisesRegex(ValueError, "want command"):
+                benchmarks.load(root / "bench/results/it.json")
 
     def test_names_of_nothing_are_found(self):
         def found_in(text):
