@@ -3,12 +3,13 @@
 
     scripts/picture_of_figures.py docs/pictures/against.json docs/pictures/against.svg
 
-Each group has a scale of its own that begins at 0. Bars whose name says piracema are ours.
+Each group has a scale of its own that begins at 0. Bars whose name says piracema, or begins with ours, are ours.
 """
 
 import argparse
 import json
 import pathlib
+import re
 from xml.sax.saxutils import escape
 
 WIDTH, NAMES, BARS, ROW, TITLE, MARGIN = 720, 230, 400, 20, 30, 12
@@ -30,7 +31,7 @@ def draw(groups):
         y += TITLE - 6
         most = max(bar["value"] for bar in group["bars"])
         for bar in group["bars"]:
-            side = "ours" if "piracema" in bar["name"].lower() else "other"
+            side = "ours" if re.search("piracema|^ours", bar["name"].lower()) else "other"
             length = max(2, bar["value"] / most * BARS)
             out.append(f'<text x="{NAMES - 10}" y="{y + 14}" text-anchor="end">'
                        f'{escape(bar["name"])}</text>')
