@@ -170,7 +170,12 @@ class Site(unittest.TestCase):
         return html.unescape(re.sub(r"<[^>]*>", "", page))
 
     def test_no_page_scrolls_sideways_on_a_phone(self):
+        # Pages of headers are made by one script: those with long names stand for the others.
+        of_headers = {f"api/piracema/{name}.h.html" for name in ["blocks", "keyed_state", "operators", "smr/key_value"]}
+        self.assertLessEqual(of_headers, set(self.pages))
         for page in self.pages:
+            if page.startswith("api/piracema/") and page not in of_headers:
+                continue
             self.look(page, 380)
             self.assertEqual([], self.run_in_page(TOO_WIDE, 380), page)
         complaints = [entry["message"] for entry in self.driver.get_log("browser")]
