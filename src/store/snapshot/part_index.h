@@ -57,7 +57,7 @@ struct PartIndex {
   /// Other files that are to be read before it, the oldest first; a file may be named for several
   /// ranges of groups.
   std::vector<NamedFile> files{};
-  /// 2, or `part_index_version`.
+  /// Of the part: 2 or 3.
   std::uint32_t version = 3;
   bool operator==(const PartIndex&) const = default;
 
