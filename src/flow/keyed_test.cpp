@@ -14,30 +14,33 @@ using detail::KeyedTable;
 
 namespace {
 
+/// A file of a snapshot, whose number is that of the snapshot. `read` are the earlier ones that are
+/// read before it.
 struct Record final : KeyedCut {
   struct Unit {
-    HashRange range;
+    std::uint32_t group;
     std::string bytes;
-    StatePlace place;
   };
-  explicit Record(std::uint64_t number, std::uint64_t newest = 0)
-      : snapshot(number), base(newest) {}
-
-  bool keep(const HashRange& range, const StatePlace& place) override {
-    if (place.snapshot > base) return false;
-    kept.push_back({range, "", place});
-    return true;
+  explicit Record(std::uint8_t snapshot, const std::vector<std::uint8_t>& read = {}) {
+    of.number = snapshot;
+    of.again.fill(true);
+    of.again[saved_in::no_key] = false;
+    for (const std::uint8_t number : read) of.again[number] = false;
+    of.only_changes = false;
+    of.older.fill(!read.empty());
   }
+
+  const CutPlan& plan(std::uint32_t) override { return of; }
   Buffer& bytes() override { return out; }
-  StatePlace saved(const HashRange& range, std::size_t from) override {
-    const StatePlace place{snapshot, 0, from, out.size() - from, 1};
-    units.push_back({range, std::string(as_text(Bytes(out).subspan(from))), place});
-    return place;
+  void saved(std::uint32_t group, std::size_t from, std::uint64_t count) override {
+    units.push_back({group, std::string(as_text(Bytes(out).subspan(from)))});
+    entries += count;
   }
 
-  std::uint64_t snapshot, base;
+  CutPlan of;
   Buffer out;
-  std::vector<Unit> units, kept;
+  std::vector<Unit> units;
+  std::uint64_t entries = 0;
 };
 
 template <class Key, class V>
@@ -70,11 +73,18 @@ struct Whole : KeyedTable<Key, V> {
   explicit Whole(KeyGroups groups = sixteen) { this->own(groups, {0, groups.count()}); }
 };
 
+template <class Key, class V>
+void replay(KeyedTable<Key, V>& table, const Record& file) {
+  for (const auto& unit : file.units) {
+    table.replay(unit.group, as_bytes(unit.bytes), file.of.number);
+  }
+}
+
 /// What a cut got, as a map.
 template <class V>
 std::map<std::int64_t, V> content(const Record& cut) {
   Whole<std::int64_t, V> table;
-  for (const auto& unit : cut.units) table.load(unit.range, as_bytes(unit.bytes), unit.place);
+  replay(table, cut);
   return content(table);
 }
 
@@ -156,7 +166,7 @@ TEST_CASE("keys are visited in one order, whatever order they came in") {
 }
 
 TEST_CASE("a cut has what was there when it began, whatever is written and erased meanwhile") {
-  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
     Random random(seed);
     Whole<std::int64_t, std::string> table;
     std::map<std::int64_t, std::string> model;
@@ -172,12 +182,16 @@ TEST_CASE("a cut has what was there when it began, whatever is written and erase
       }
     };
     change(random.below(8'000));
-    // A chain: what was saved once is kept, as long as its snapshot is complete.
-    std::map<std::uint64_t, Record> cuts;
-    std::uint64_t newest = 0;
-    for (std::uint64_t snapshot = 1; snapshot <= 6; ++snapshot) {
+    // A chain: what was saved once is read, as long as its snapshot is complete.
+    std::map<std::uint8_t, Record> cuts;
+    std::vector<std::uint8_t> read;
+    for (std::uint8_t snapshot = 1; snapshot <= 12; ++snapshot) {
       const auto frozen = model;
-      Record& cut = cuts.emplace(snapshot, Record(snapshot, newest)).first->second;
+      // One file or the other is not read any more: what it has is saved anew.
+      if (!read.empty() && random.chance(0.3)) {
+        read.erase(read.begin() + static_cast<std::ptrdiff_t>(random.below(read.size())));
+      }
+      Record& cut = cuts.emplace(snapshot, Record(snapshot, read)).first->second;
       table.begin_cut(cut);
       if (random.chance(0.2)) {  // Given up on the way.
         for (std::uint64_t slices = random.below(50); slices != 0; --slices) {
@@ -192,18 +206,21 @@ TEST_CASE("a cut has what was there when it began, whatever is written and erase
         change(random.below(20));
       } while (table.save_next());
       table.end_cut();
-      if (random.chance(0.7)) newest = snapshot;  // Else it was given up.
 
       Whole<std::int64_t, std::string> other;
-      for (const auto& unit : cut.units) other.load(unit.range, as_bytes(unit.bytes), unit.place);
-      for (const auto& unit : cut.kept) {
-        const auto& from = cuts.at(unit.place.snapshot).units;
-        const auto saved = std::find_if(from.begin(), from.end(),
-                                        [&](const auto& u) { return u.place == unit.place; });
-        REQUIRE(saved != from.end());
-        other.load(unit.range, as_bytes(saved->bytes), unit.place);
-      }
+      for (const std::uint8_t number : read) replay(other, cuts.at(number));
+      replay(other, cut);
       CHECK(content(other) == frozen);
+      if (random.chance(0.3)) {  // The job goes on from it.
+        table.~Whole();
+        new (&table) Whole<std::int64_t, std::string>();
+        for (const std::uint8_t number : read) replay(table, cuts.at(number));
+        replay(table, cut);
+        model = frozen;
+        read.push_back(snapshot);
+      } else if (random.chance(0.7)) {
+        read.push_back(snapshot);  // Else it was given up.
+      }
       change(random.below(300));
     }
   }
@@ -252,10 +269,18 @@ TEST_CASE("what is erased to the last key during a cut is in it, and not in the 
   CutNumbers of(1'000);
   for (std::int64_t i = 0; i < 1'000; ++i) of.erase(i);
   CHECK(of.saved() == of.table_at_cut);
-  Record next(2, 1);
+  Record next(2, {1});
   save_all(of.table, next);
-  CHECK(next.units.empty());
-  CHECK(next.kept.empty());
+  CHECK(next.entries == 1'000);
+  Whole<std::int64_t, std::int64_t> other;
+  replay(other, of.cut);
+  CHECK(other.size() == 1'000);
+  replay(other, next);
+  CHECK(other.size() == 0);
+  // With no older file nobody has to be told.
+  Record alone(3);
+  save_all(of.table, alone);
+  CHECK(alone.units.empty());
 }
 
 TEST_CASE("a segment that grows or is divided during a cut is saved as it was") {
@@ -272,10 +297,9 @@ TEST_CASE("what changed during a cut is saved by the next one, and what did not 
   CutNumbers of(20'000);
   at(of.table, std::int64_t{7}) = 8;
   CHECK(of.saved() == of.table_at_cut);
-  Record next(2, 1);
+  Record next(2, {1});
   save_all(of.table, next);
-  CHECK(next.units.size() == 1);
-  CHECK(next.kept.size() == of.cut.units.size() - 1);
+  CHECK(next.entries == 1);
   CHECK(content<std::int64_t>(next).at(7) == 8);
 }
 
@@ -347,7 +371,7 @@ TEST_CASE("a write to what was not saved yet saves that key alone, once, without
   CHECK(Counted::encoded == 10'000);
 
   Whole<std::int64_t, Counted> other;
-  for (const auto& unit : cut.units) other.load(unit.range, as_bytes(unit.bytes), unit.place);
+  replay(other, cut);
   CHECK(other.size() == 10'000);
   other.for_each([](std::int64_t key, const Counted& value) { CHECK(*value.value == key); });
 }
@@ -357,14 +381,14 @@ TEST_CASE("to write what has not changed since the last cut saves nothing at all
   for (std::int64_t i = 0; i < 10'000; ++i) *at(table, i).value = i;
   Record first(1);
   save_all(table, first);
-  Record second(2, 1);
+  Record second(2, {1});
   table.begin_cut(second);
   Counted::encoded = 0;
   for (std::int64_t i = 0; i < 10'000; i += 10) *at(table, i).value = -1;
   while (table.save_next()) {
   }
   CHECK(Counted::encoded == 0);
-  CHECK(second.kept.size() == first.units.size());
+  CHECK(second.entries == 0);
 }
 
 TEST_CASE("during a cut all keys can be visited and changed") {
@@ -407,24 +431,102 @@ TEST_CASE("what has not changed since it was saved, or loaded, is not saved agai
   for (std::int64_t i = 0; i < 50'000; ++i) at(table, i) = i;
   Record first(1);
   save_all(table, first);
-  CHECK(first.units.size() > 50);
+  CHECK(first.entries == 50'000);
 
   Whole<std::int64_t, std::int64_t> other;
-  for (const auto& unit : first.units) other.load(unit.range, as_bytes(unit.bytes), unit.place);
+  replay(other, first);
   for (KeyedTable<std::int64_t, std::int64_t>* each :
        {static_cast<KeyedTable<std::int64_t, std::int64_t>*>(&table),
         static_cast<KeyedTable<std::int64_t, std::int64_t>*>(&other)}) {
+    CHECK(each->in_file(1) == 50'000);
     CHECK(*each->find(std::int64_t{7}, mixed(std::int64_t{7})) == 7);
-    Record none(2, 1);
+    Record none(2, {1});
     save_all(*each, none);
     CHECK(none.units.empty());
-    CHECK(none.kept.size() == first.units.size());
     at(*each, std::int64_t{7}) = 8;
-    Record one(3, 1);
-    save_all(*each, one);
-    CHECK(one.units.size() == 1);
-    CHECK(one.kept.size() == first.units.size() - 1);
+    each->erase(std::int64_t{8}, mixed(std::int64_t{8}));
+    CHECK(each->in_file(1) == 49'998);
+    Record two(3, {1});
+    save_all(*each, two);
+    CHECK(two.entries == 2);
+    CHECK(two.out.size() < 50);
+    CHECK(each->in_file(3) == 2);
   }
+}
+
+TEST_CASE("of a key that comes and goes between two snapshots none has anything") {
+  Whole<std::int64_t, std::int64_t> table;
+  for (std::int64_t i = 0; i < 100; ++i) at(table, i) = i;
+  Record first(1);
+  save_all(table, first);
+  for (std::int64_t i = 100; i < 200; ++i) {
+    at(table, i) = i;
+    table.erase(i, mixed(i));
+  }
+  Record second(2, {1});
+  save_all(table, second);
+  CHECK(second.entries == 0);
+}
+
+TEST_CASE("a key that is gone is said to be so anew while an older file is read") {
+  Whole<std::int64_t, std::int64_t> table;
+  for (std::int64_t i = 0; i < 100; ++i) at(table, i) = i;
+  Record base(1);
+  save_all(table, base);
+  table.erase(std::int64_t{7}, mixed(std::int64_t{7}));
+  Record second(2, {1});
+  save_all(table, second);
+  CHECK(second.entries == 1);
+  Record third(3, {1});  // The second is not read any more, be it merged or given up.
+  save_all(table, third);
+  CHECK(third.entries == 1);
+  Whole<std::int64_t, std::int64_t> other;
+  replay(other, base);
+  replay(other, third);
+  CHECK(other.size() == 99);
+  // It comes and goes once more in between, and the snapshot is given up on the way.
+  at(table, std::int64_t{7}) = 1;
+  Record lost(4, {1});
+  table.begin_cut(lost);
+  for (std::int64_t i = 8; i < 100; ++i) at(table, i) = 2;  // Its neighbours.
+  table.end_cut();
+  table.erase(std::int64_t{7}, mixed(std::int64_t{7}));
+  Record fifth(5, {1});
+  save_all(table, fifth);
+  Whole<std::int64_t, std::int64_t> last;
+  replay(last, base);
+  replay(last, fifth);
+  CHECK(last.size() == 99);
+}
+
+TEST_CASE("what is forgotten is saved again") {
+  Whole<std::int64_t, std::int64_t> table;
+  for (std::int64_t i = 0; i < 1'000; ++i) at(table, i) = i;
+  Record lost(9);
+  save_all(table, lost);
+  CHECK(table.in_file(9) == 1'000);
+  std::array<bool, 256> nine{};
+  nine[9] = true;
+  table.forget(nine);
+  CHECK(table.in_file(9) == 0);
+  Record next(9);
+  next.of.again[9] = false;
+  save_all(table, next);
+  CHECK(next.entries == 1'000);
+}
+
+TEST_CASE("what a program of before wrote, all keys of a range, is read") {
+  Buffer range;
+  detail::KeyedWriter writer(range);
+  writer.number(1);
+  writer.put(std::int64_t{3});
+  writer.put(std::string("three"));
+  const std::uint64_t hash = mixed(std::int64_t{3});
+  Whole<std::int64_t, std::string> table;
+  CHECK_THROWS_AS(table.load({(sixteen.group_of(hash) + 1) % 16, 0, 0}, range), DecodeError);
+  table.load({sixteen.group_of(hash), 0, 0}, range);
+  CHECK(content(table) == std::map<std::int64_t, std::string>{{3, "three"}});
+  CHECK_THROWS_AS(table.load({sixteen.group_of(hash), 0, 0}, range), DecodeError);
 }
 
 TEST_CASE("groups without keys have no memory, and a replica refuses keys of others") {
@@ -457,7 +559,7 @@ TEST_CASE("keys with hashes that were sought out make a segment larger, not the 
   }
 }
 
-TEST_CASE("bytes that are no range of a table are refused") {
+TEST_CASE("bytes that say nothing of keys are refused") {
   Whole<std::string, std::string> table;
   for (int i = 0; i < 40; ++i) at(table, std::to_string(i)) = std::string(20, 'v');
   Record cut(1);
@@ -474,22 +576,22 @@ TEST_CASE("bytes that are no range of a table are refused") {
         unit.bytes[where] = static_cast<char>(random.next());
       }
     }
-    if (random.chance(0.2)) unit.range.depth = static_cast<std::uint32_t>(random.below(17));
+    if (random.chance(0.2)) unit.group = static_cast<std::uint32_t>(random.below(16));
     Whole<std::string, std::string> other;
     try {
-      other.load(unit.range, as_bytes(unit.bytes), unit.place);
+      other.replay(unit.group, as_bytes(unit.bytes), 1);
     } catch (const DecodeError&) {
       refused += 1;
     }
   }
-  CHECK(refused > 10'000);
+  CHECK(refused > 8'000);
 }
 
 TEST_CASE("values that are larger than they look divide their segment") {
   Whole<std::int64_t, std::vector<std::int64_t>> table;
   for (std::int64_t i = 0; i < 64; ++i) at(table, i).assign(10'000, i);
   std::size_t largest = 0;
-  for (std::uint64_t snapshot = 1; snapshot < 10; ++snapshot) {
+  for (std::uint8_t snapshot = 1; snapshot < 10; ++snapshot) {
     Record cut(snapshot);
     save_all(table, cut);
     largest = 0;

@@ -2,37 +2,36 @@
 
 #include <piracema/detail/keyed_states.h>
 
+#include <array>
 #include <cstdint>
-#include <map>
 #include <optional>
-#include <set>
 #include <vector>
 
 #include "base/engine.h"
 #include "base/ids.h"
+#include "state/saved_files.h"
 #include "store/snapshot/part_index.h"
 
 namespace piracema::state {
 
 /// Saves the states by key of one replica, snapshot after snapshot, in pieces between which items
-/// are taken. What has not changed since it was saved in a snapshot that is complete is not saved
-/// again, but named where it lies.
-///
-/// So that a snapshot does not need ever more files of earlier ones, a file that is less than half
-/// in use, and the one with the least in use of too many, is not named any more: what is used of it
-/// is saved anew.
+/// are taken. A snapshot has the keys that have changed since they were saved, and names the files
+/// of earlier ones (`SavedFiles`) in which the others lie. What was saved for a snapshot that was
+/// given up is saved again.
 class KeyedSaver final : public KeyedCut {
  public:
   /// Memory that is given back and used again (`detail::kept_bytes_max`), and large for a disk.
   static constexpr std::size_t piece_bytes_usual = std::size_t{1} << 20;
 
-  /// `states` outlives it. A piece is at least `piece_bytes`, and one range of keys more at most.
+  /// `states` outlives it. A piece is at least `piece_bytes`, and one segment more at most.
   KeyedSaver(ReplicaId self, KeyGroups groups, KeyedStates& states,
              std::size_t piece_bytes = piece_bytes_usual);
   ~KeyedSaver() override;
 
-  /// What was loaded lies there.
-  void loaded(const store::StateUnit& unit);
+  /// The files that a snapshot names, with its own. Once, before `load`.
+  void goes_on_from(const std::vector<store::NamedFile>& files) { files_.restore(files); }
+  /// What lies there becomes states; units of older files first. Throws DecodeError.
+  void load(const store::StateUnit& unit, Bytes bytes);
 
   /// Freezes the states. `plain` is what else the part has; `complete` is a complete snapshot, the
   /// newest that is known of. A snapshot that was begun and is not done is given up.
@@ -47,36 +46,36 @@ class KeyedSaver final : public KeyedCut {
   /// The rest of the part, when there is no more.
   store::PartContent take();
 
-  bool keep(const HashRange& range, const StatePlace& place) override;
+  const CutPlan& plan(std::uint32_t group) override { return files_.plan(group); }
   Buffer& bytes() override { return data_; }
-  StatePlace saved(const HashRange& range, std::size_t from) override;
+  void saved(std::uint32_t group, std::size_t from, std::uint64_t entries) override;
 
  private:
-  /// Files of earlier snapshots that a part may name.
-  static constexpr std::size_t files_max = 16;
+  /// Entries of a group that lie one behind the other are one unit, up to about so many bytes.
+  static constexpr std::size_t unit_bytes = std::size_t{64} << 10;
 
-  void choose_files();
+  void close_unit();
   std::size_t room_for_piece() const { return piece_bytes_ + piece_bytes_ / 8; }
 
   const ReplicaId self_;
   const KeyGroups groups_;
   KeyedStates& states_;
   const std::size_t piece_bytes_;
-
-  /// Bytes of states in a file: when it was written, and those in use as of the last part.
-  struct Use {
-    std::uint64_t written = 0, used = 0;
-  };
-  std::map<store::PartFile, Use> files_;
-  std::set<store::PartFile> left_;
+  SavedFiles files_;
 
   bool saving_ = false;
-  SnapshotId snapshot_ = 0, complete_ = 0;
+  SnapshotId snapshot_ = 0;
   /// What was taken in pieces, and what was saved since.
   std::uint64_t taken_bytes_ = 0;
   Buffer data_;
+  std::uint64_t entries_ = 0;
   store::PartIndex index_;
-  std::size_t last_units_ = 0;
+  /// The unit that is being written: where it begins and ends in `data_`.
+  struct Open {
+    std::uint32_t group = 0;
+    std::size_t begin = 0, end = 0;
+  };
+  std::optional<Open> open_;
 };
 
 }  // namespace piracema::state

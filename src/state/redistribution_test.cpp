@@ -116,7 +116,7 @@ TEST_CASE("every replica gets the keys that it owns, however many had them befor
         detail::KeyedTable<std::int64_t, std::int64_t> table;
         table.own(replica.groups, replica.owned);
         REQUIRE(store::read_units(store, part->units, [&](const auto& unit, Bytes bytes) {
-          table.load({unit.group, unit.depth, unit.prefix}, bytes, {});
+          table.replay(unit.group, bytes, saved_in::none);
           return Result<Done>(Done{});
         }));
         table.for_each([&](std::int64_t key, std::int64_t value) { CHECK(key == value); });

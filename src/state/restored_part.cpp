@@ -18,8 +18,9 @@ Result<store::Part> part_of(const store::Manifest& manifest, ReplicaId replica) 
                concat("snapshot ", manifest.snapshot, " has no part of replica ", replica)};
 }
 
-bool overlap(const GroupRange& a, const GroupRange& b) {
-  return a.first < b.end && b.first < a.end;
+GroupRange common(const GroupRange& a, const GroupRange& b) {
+  const std::uint32_t first = std::max(a.first, b.first);
+  return {first, std::max(first, std::min(a.end, b.end))};
 }
 
 }  // namespace
@@ -36,11 +37,12 @@ Result<RestoredPart> read_part(store::SnapshotStore& store, SnapshotId snapshot,
   if (!own) return own.error();
   auto plain = store.get(snapshot, *own);
   if (!plain) return plain.error();
-  RestoredPart restored{*std::move(plain), {}};
+  RestoredPart restored{*std::move(plain), {}, {}};
   if (!shape.nodes[replica.node].keyed) return restored;
 
   for (std::uint32_t index = 0; index < former->count; ++index) {
-    if (!overlap(replica.groups.range_of(index, former->count), replica.owned)) continue;
+    const GroupRange groups = replica.groups.range_of(index, former->count);
+    if (common(groups, replica.owned).count() == 0) continue;
     auto part = part_of(*manifest, former->first + index);
     if (!part) return part.error();
     auto of = store.index(snapshot, *part);
@@ -50,8 +52,16 @@ Result<RestoredPart> read_part(store::SnapshotStore& store, SnapshotId snapshot,
                    concat("snapshot ", snapshot, ", part of replica ", part->replica, ": want ",
                           replica.groups.count(), " key groups, found ", of->key_groups)};
     }
-    std::copy_if(of->units.begin(), of->units.end(), std::back_inserter(restored.units),
-                 [&](const store::StateUnit& unit) { return replica.owned.has(unit.group); });
+    const store::PartFile file{snapshot, part->replica};
+    auto units = store::units_of(store, file, *of, common(groups, replica.owned));
+    if (!units) return units.error();
+    restored.units.insert(restored.units.end(), units->begin(), units->end());
+    if (of->version == 2) continue;
+    of->files.push_back({file, groups, store::seal(of->units)});
+    for (store::NamedFile& named : of->files) {
+      named.groups = common(named.groups, common(groups, replica.owned));
+      if (named.groups.count() != 0) restored.files.push_back(named);
+    }
   }
   return restored;
 }

@@ -20,6 +20,8 @@ struct RestoredPart {
   Buffer plain;
   /// Where the states of the keys that it owns now lie.
   std::vector<store::StateUnit> units;
+  /// The files that these are in, and what of them counts; none of version 2.
+  std::vector<store::NamedFile> files;
 };
 
 /// Reads `plain` and finds the states by key; these are read by `store::read_units`. `shape` is

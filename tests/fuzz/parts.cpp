@@ -27,8 +27,9 @@ constexpr std::uint64_t seeds_in_a_test = 20'000;
 constexpr KeyGroups groups(16);
 using Table = detail::KeyedTable<std::string, std::vector<std::int64_t>>;
 
+/// A snapshot, and one after it: what has changed, and which keys are gone.
 struct Corpus {
-  store::PartContent part;
+  store::PartContent base, part;
   Buffer index;
 };
 
@@ -40,12 +41,32 @@ Corpus corpus() {
     table.edit(key, mix(KeyHash<std::string>::of(key))).assign(static_cast<std::size_t>(i % 5), i);
   }
   state::KeyedSaver saver(3, groups, table);
-  saver.begin(7, 0, Buffer(as_bytes("plain")));
-  while (saver.go_on()) {
+  const auto save = [&](SnapshotId snapshot, SnapshotId complete) {
+    saver.begin(snapshot, complete, Buffer(as_bytes("plain")));
+    while (saver.go_on()) {
+    }
+    return saver.take();
+  };
+  Corpus made{save(6, 0), {}, {}};
+  for (int i = 0; i < 3'000; i += 2) {
+    const std::string key = std::to_string(i);
+    const std::uint64_t mixed = mix(KeyHash<std::string>::of(key));
+    if (i % 3 == 0) {
+      table.erase(key, mixed);
+    } else {
+      table.edit(key, mixed).push_back(-1);
+    }
   }
-  Corpus made{saver.take(), {}};
+  made.part = save(7, 6);
   made.index = store::encode_index(*made.part.index);
   return made;
+}
+
+void replay_base(Table& table, const Corpus& from, std::uint32_t group) {
+  for (const store::StateUnit& unit : from.base.index->units) {
+    if (unit.group != group) continue;
+    table.replay(group, Bytes(from.base.data).subspan(unit.offset, unit.bytes), 1);
+  }
 }
 
 std::string run_one(std::uint64_t seed, const Corpus& from) {
@@ -54,13 +75,17 @@ std::string run_one(std::uint64_t seed, const Corpus& from) {
   fuzzing::mutate(index, 1 + random.below(4), random);
   const auto read = store::decode_index("file", as_bytes(index), {7, 3}, from.part.data.size());
   if (read) {
+    for (const store::NamedFile& named : read->files) {
+      if (named.file.snapshot >= 7) return "a file was read that is not an earlier one";
+      if (named.groups.first >= named.groups.end || named.groups.end > read->key_groups) {
+        return "a range of groups that is none was read";
+      }
+    }
     for (std::size_t i = 0; i < read->units.size(); ++i) {
       const store::StateUnit& unit = read->units[i];
-      if (unit.group >= read->key_groups || unit.depth > HashRange::depth_max) {
-        return "a range of keys that is none was read";
-      }
+      if (unit.group >= read->key_groups) return "a group that is none was read";
       if (i != 0 && read->units[i - 1].group > unit.group) return "groups were read out of order";
-      if (unit.file == store::PartFile{7, 3} && unit.offset + unit.bytes > from.part.data.size()) {
+      if (unit.offset + unit.bytes > from.part.data.size()) {
         return "a range was read that is not in the file";
       }
     }
@@ -69,24 +94,27 @@ std::string run_one(std::uint64_t seed, const Corpus& from) {
   const auto& units = from.part.index->units;
   const store::StateUnit& unit = units[random.below(units.size())];
   std::string bytes(as_text(Bytes(from.part.data).subspan(unit.offset, unit.bytes)));
-  HashRange range{unit.group, unit.depth, unit.prefix};
+  std::uint32_t group = unit.group;
   if (random.chance(0.8)) fuzzing::mutate(bytes, 1 + random.below(4), random);
-  if (random.chance(0.3)) {
-    range.group = static_cast<std::uint32_t>(random.below(16));
-    range.depth = static_cast<std::uint32_t>(random.below(HashRange::depth_max + 1));
-    range.prefix = static_cast<std::uint32_t>(random.below(std::uint64_t{1} << range.depth));
-  }
+  if (random.chance(0.1)) group = static_cast<std::uint32_t>(random.below(16));
   Table table;
   table.own(groups, {0, 16});
+  const bool as_before = random.chance(0.2);  // Version 2.
+  const bool on_base = !as_before && random.chance(0.5);
   try {
-    table.load(range, as_bytes(bytes), {7, 3, unit.offset, unit.bytes, unit.checksum});
+    if (as_before) {
+      table.load({group, 0, 0}, as_bytes(bytes));
+    } else {
+      if (on_base) replay_base(table, from, group);
+      table.replay(group, as_bytes(bytes), 2);
+    }
   } catch (const DecodeError&) {
     // Refused, and what it had taken by then goes with the table.
   }
-  if (table.size() > bytes.size()) return "a table has more keys than there were bytes";
+  if (!on_base && table.size() > bytes.size()) return "a table has more keys than there were bytes";
   std::string why;
   table.for_each([&](const std::string& key, const auto&) {
-    if (groups.group_of(mix(KeyHash<std::string>::of(key))) != range.group) why = "a foreign key";
+    if (groups.group_of(mix(KeyHash<std::string>::of(key))) != group) why = "a foreign key";
   });
   return why;
 }

@@ -19,7 +19,7 @@ struct Row {
   SnapshotId snapshot = 0;
   /// Nothing where the snapshot could not be read.
   std::optional<store::Manifest> manifest;
-  /// All that a job goes on from, wherever it lies.
+  /// All that a job reads to go on from it, wherever it lies.
   std::uint64_t state_bytes = 0;
   const char* state = "";
   std::string why;
@@ -42,7 +42,10 @@ Result<std::uint64_t> state_bytes(store::SnapshotStore& store, const store::Mani
     const auto index = store.index(manifest.snapshot, part);
     if (!index) return index.error();
     sum += index->plain_bytes;
-    for (const store::StateUnit& unit : index->units) sum += unit.bytes;
+    const auto units =
+        store::units_of(store, {manifest.snapshot, part.replica}, *index, {0, index->key_groups});
+    if (!units) return units.error();
+    for (const store::StateUnit& unit : *units) sum += unit.bytes;
   }
   return sum;
 }

@@ -45,33 +45,32 @@ struct Job {
   }
 };
 
-/// Snapshots of one replica with states by key. Of three ranges of keys, of 1,000 bytes each, the
-/// second snapshot has changed one, the third another.
+/// Snapshots of one replica with states by key. The first has 1,000 bytes of each of three groups,
+/// the second what has become of one of these since, the third of another.
 struct KeyedJob {
   ScratchDirectory scratch;
   std::string directory = scratch.path() + "/d";
   std::unique_ptr<store::DirectoryStore> store = *store::open_directory_store(directory, true);
-  std::vector<store::StateUnit> units = {{0, 0, 0}, {1, 0, 0}, {2, 0, 0}};
+  std::vector<store::NamedFile> files;
 
   KeyedJob() {
     save(1, {0, 1, 2});
     save(2, {1});
     save(3, {2});
   }
-  void save(SnapshotId snapshot, const std::vector<std::size_t>& changed) {
+  void save(SnapshotId snapshot, const std::vector<std::uint32_t>& changed) {
     const std::string state(1'000, static_cast<char>('a' + snapshot));
     Buffer data(as_bytes("plain"));
-    for (const std::size_t i : changed) {
-      units[i].file = {snapshot, 0};
-      units[i].offset = data.size();
-      units[i].bytes = state.size();
-      units[i].checksum = wire::checksum(as_bytes(state));
+    store::PartIndex index{5, wire::checksum(as_bytes("plain")), 4, {}, files};
+    for (const std::uint32_t group : changed) {
+      index.units.push_back(
+          {group, 0, 0, {snapshot, 0}, data.size(), state.size(), wire::checksum(as_bytes(state))});
       data.append(state.data(), state.size());
     }
-    const store::PartIndex index{5, wire::checksum(as_bytes("plain")), 4, units};
     const auto part = store->put_indexed(snapshot, 0, data, index);
     REQUIRE(part);
     REQUIRE(store->commit({.snapshot = snapshot, .epoch = 1, .parts = {*part}}));
+    files.push_back({{snapshot, 0}, {0, 4}, store::seal(index.units)});
   }
   std::string part(SnapshotId snapshot) const {
     return directory + "/00000000000" + std::to_string(snapshot) + "/part-0000";
@@ -85,7 +84,7 @@ TEST_CASE("of an increment are shown its full size, what was written, and what i
   const auto list =
       nlohmann::json::parse(describe_snapshots(job.directory, false, true).out)["snapshots"];
   REQUIRE(list.size() == 3);
-  for (const auto& snapshot : list) CHECK(snapshot["state_bytes"] == 3'005);
+  for (std::size_t i = 0; i < 3; ++i) CHECK(list[i]["state_bytes"] == 3'005 + 1'000 * i);
   CHECK(list[0]["written_bytes"] > 3'005);
   CHECK(list[2]["written_bytes"] > 1'005);
   CHECK(list[2]["written_bytes"] < 2'000);
@@ -95,7 +94,7 @@ TEST_CASE("of an increment are shown its full size, what was written, and what i
 
   const Answer answer = describe_snapshots(job.directory, true, false);
   CHECK(answer.code == 0);
-  CHECK(contains(answer.out, "         1   3.00 kB   1."));
+  CHECK(contains(answer.out, "         1   5.00 kB   1."));
   CHECK(contains(answer.out, "  intact, needs what was saved in 1, 2\n"));
 }
 

@@ -3,6 +3,8 @@
 #include <piracema/bytes.h>
 #include <piracema/key.h>
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 
 namespace piracema::engine {
@@ -17,49 +19,74 @@ struct HashRange {
   bool operator==(const HashRange&) const = default;
 };
 
-/// Where the states of a range of keys were saved: in the part of a replica in a snapshot.
-struct StatePlace {
-  /// 0: nowhere.
-  std::uint64_t snapshot = 0;
-  std::uint32_t replica = 0;
-  /// From the beginning of what the part holds.
-  std::uint64_t offset = 0, bytes = 0, checksum = 0;
-  bool operator==(const StatePlace&) const = default;
+/// In which file the state of a key was saved last, as a table remembers it beside the key: a
+/// number that whoever saves gives to the file, from 1 to `files`.
+namespace saved_in {
+/// No file: it has changed since, or comes anew. Of the latter no file has anything that counts.
+constexpr std::uint8_t none = 0, none_ever = 255;
+/// There is no key.
+constexpr std::uint8_t no_key = 254;
+constexpr std::uint8_t files = 253;
+constexpr bool is_file(std::uint8_t number) {
+  return static_cast<std::uint8_t>(number - 1) < files;
+}
+}  // namespace saved_in
+
+/// What a cut saves of a group.
+struct CutPlan {
+  /// Of the file that is being written.
+  std::uint8_t number = 0;
+  /// By the number of the file that has the state of a key: whether it is saved anew.
+  std::array<bool, 256> again{};
+  /// By the number of the file that says that a key is gone: whether an older file is still read,
+  /// which may have the key.
+  std::array<bool, 256> older{};
+  /// `again` only for what has changed since it was saved.
+  bool only_changes = true;
 };
 
-/// What a snapshot gets of the states of one operator, range by range, in any order.
+/// What a snapshot gets of the states of one operator, as entries: a key and its state, or that it
+/// has none any more. In any order, each key at most once.
 class KeyedCut {
  public:
   virtual ~KeyedCut() = default;
-  /// The range is as it was saved at `place`. False: it has to be saved anew all the same.
-  virtual bool keep(const HashRange& range, const StatePlace& place) = 0;
-  /// Where the states of a range are to be appended; `saved` follows with where they begin.
+  /// The same through all of the cut.
+  virtual const CutPlan& plan(std::uint32_t group) = 0;
+  /// Where entries of a group are to be appended; `saved` follows with where they begin.
   virtual Buffer& bytes() = 0;
-  virtual StatePlace saved(const HashRange& range, std::size_t from) = 0;
+  virtual void saved(std::uint32_t group, std::size_t from, std::uint64_t entries) = 0;
 };
 
-/// The states that an operator has for the keys of its items, as the runtime sees them: ranges of
-/// keys that are saved, and loaded, each by itself. Used by the thread of its replica.
+/// The states that an operator has for the keys of its items, as the runtime sees them: it saves
+/// what has changed, group by group. Used by the thread of its replica.
 class KeyedStates {
  public:
   virtual ~KeyedStates() = default;
 
   /// Which keys may come. Once, before all else.
   virtual void own(KeyGroups groups, GroupRange range) = 0;
-  /// Takes over a range of a group that it owns, as it was saved at `place`. No key is in two.
+  /// Takes over all keys of a range of a group that it owns, as parts of version 2 have them. No
+  /// key is in two. Throws DecodeError.
+  virtual void load(const HashRange& range, Bytes bytes) = 0;
+  /// Does once more what a file says of keys of a group, those of older files first. `number` is
+  /// that of the file, or `none` if all is to be saved anew. Says how many entries there were.
   /// Throws DecodeError.
-  virtual void load(const HashRange& range, Bytes bytes, const StatePlace& place) = 0;
+  virtual std::uint64_t replay(std::uint32_t group, Bytes bytes, std::uint8_t number) = 0;
 
-  /// Freezes all as it is now, at no cost: `cut` gets each range as it is now, by `save_next` or
-  /// sooner, whatever is written meanwhile. Forgets an earlier cut. `cut` lives until the next one,
-  /// or `end_cut`.
+  /// Freezes all as it is now, at no cost: `cut` gets what its plan wants as it is now, by
+  /// `save_next` or sooner, whatever is written meanwhile. Forgets an earlier cut. `cut` lives
+  /// until the next one, or `end_cut`.
   virtual void begin_cut(KeyedCut& cut) = 0;
-  /// Gives a range or none to the cut, which takes some microseconds; false when it has all.
+  /// Gives some keys or none to the cut, which takes some microseconds; false when it has all.
   virtual bool save_next() = 0;
   virtual void end_cut() = 0;
 
   /// How many keys have a state.
   virtual std::uint64_t size() const = 0;
+  /// How many entries of this file still count: states, and keys that are gone.
+  virtual std::uint64_t in_file(std::uint8_t number) const = 0;
+  /// What was saved in files of these numbers was not saved. Takes its time; no cut is under way.
+  virtual void forget(const std::array<bool, 256>& numbers) = 0;
 };
 
 }  // namespace piracema::engine

@@ -3,9 +3,11 @@
 #include <piracema/codec.h>
 #include <piracema/detail/kept_runs.h>
 #include <piracema/detail/keyed_codec.h>
+#include <piracema/detail/keyed_segment.h>
 #include <piracema/detail/keyed_states.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <concepts>
 #include <memory>
@@ -28,12 +30,14 @@ using namespace engine;
 
 /// The states of keys. For each group that the replica owns a directory of segments: extendible
 /// hashing (Fagin et al. 1979) by the bits behind those of the group, so that a table grows one
-/// segment at a time, and a segment, which is a hash table of its own with open addresses, is what
-/// is saved and loaded. A group without keys has none.
+/// segment at a time. A group without keys has none.
 ///
 /// A cut raises the version. Until `save_next` comes to a segment, what is written in it is kept as
 /// it was at the cut, one key at a time: a write costs its own key, not its segment. What is kept
 /// is encoded, not copied: so it shares nothing with the live value, and a V need not be copyable.
+///
+/// A cut saves the keys that have changed since they were saved, and those whose file is not to be
+/// read any more (`CutPlan`). A key that is gone is remembered as long as an older file is read.
 template <class Key, class V>
 class KeyedTable : public KeyedStates {
  public:
@@ -50,30 +54,18 @@ class KeyedTable : public KeyedStates {
   /// The state of the key with this mixed hash; `V{}` if it had none. Until the next call.
   template <class K>
   V& edit(const K& key, std::uint64_t mixed) {
-    Segment* segment = writable(mixed);
-    while (true) {
-      Slot& slot = segment->slot_of(key, mixed);
-      if (!slot.empty()) {
-        if (segment->keeps == version_) [[unlikely]]
-          keep(*segment, slot);
-        return slot.value;
-      }
-      if (segment->has_room()) {
-        // Of what was not there at the cut there is nothing to keep.
-        slot.fill(hash_of(mixed) | (segment->keeps == version_ ? kept : 0), Key(key), V{});
-        segment->count += 1;
-        size_ += 1;
-        return slot.value;
-      }
-      segment = make_room(mixed);
-    }
+    const Place place = place_of(key, mixed);
+    std::uint8_t& file = place.segment->beside[place.at].file;
+    if (saved_in::is_file(file)) leave(file);
+    return place.segment->slots[place.at].value;
   }
 
   template <class K>
   const V* find(const K& key, std::uint64_t mixed) const {
     const Group& group = table_[number_of(mixed)];
     if (group.directory.empty()) return nullptr;
-    Slot& slot = segment_at(group, rest_of(mixed)).slot_of(key, mixed);
+    const Segment& segment = segment_at(group, rest_of(mixed));
+    const Slot& slot = segment.slots[segment.find(key, mixed)];
     return slot.empty() ? nullptr : &slot.value;
   }
 
@@ -81,9 +73,15 @@ class KeyedTable : public KeyedStates {
   void erase(const K& key, std::uint64_t mixed) {
     if (find(key, mixed) == nullptr) return;
     Segment& segment = *writable(mixed);
-    Slot& slot = segment.slot_of(key, mixed);
-    if (segment.keeps == version_) keep(segment, slot);
-    segment.erase(slot);
+    const std::uint32_t at = segment.find(key, mixed);
+    if (segment.keeps == version_) keep(segment, at);
+    std::uint8_t& file = segment.beside[at].file;
+    if (file != saved_in::none_ever) {
+      segment.erased.push_back(
+          {std::move(segment.slots[at].key), Segment::hash_of(mixed), saved_in::none});
+    }
+    if (saved_in::is_file(file)) leave(file);
+    segment.erase(at);
     size_ -= 1;
   }
 
@@ -100,8 +98,10 @@ class KeyedTable : public KeyedStates {
         if (segment_at(group, at).written != version_) before_write(group, segment_at(group, at));
         Segment& segment = segment_at(group, at);
         slots.clear();
-        for (Slot& slot : segment.all()) {
-          if (!slot.empty()) slots.push_back(&slot);
+        for (std::uint32_t i = 0; i < segment.room(); ++i) {
+          if (segment.slots[i].empty()) continue;
+          slots.push_back(&segment.slots[i]);
+          if (saved_in::is_file(segment.beside[i].file)) leave(segment.beside[i].file);
         }
         std::sort(slots.begin(), slots.end(), [](const Slot* a, const Slot* b) {
           return a->hash() != b->hash() ? a->hash() < b->hash() : comes_before(a->key, b->key);
@@ -113,6 +113,20 @@ class KeyedTable : public KeyedStates {
   }
 
   std::uint64_t size() const override { return size_; }
+  std::uint64_t in_file(std::uint8_t number) const override { return in_file_[number]; }
+
+  void forget(const std::array<bool, 256>& numbers) override {
+    const auto forgotten = [&](std::uint8_t& file) {
+      if (saved_in::is_file(file) && numbers[file]) leave(file);
+    };
+    for (Group& group : table_) {
+      for (const auto& segment : group.directory) {
+        for (std::uint32_t i = 0; i < segment->room(); ++i) forgotten(segment->beside[i].file);
+        for (auto& gone : segment->erased) forgotten(gone.file);
+        segment->changed = true;
+      }
+    }
+  }
 
   void begin_cut(KeyedCut& cut) override {
     cut_ = &cut;
@@ -140,11 +154,9 @@ class KeyedTable : public KeyedStates {
     return true;
   }
 
-  void load(const HashRange& range, Bytes bytes, const StatePlace& place) override {
+  void load(const HashRange& range, Bytes bytes) override {
     KeyedReader in(bytes);
     const std::uint64_t count = in.number();
-    Segment* const meant = segment_for(range);
-    const std::uint64_t splits = splits_;
     for (std::uint64_t i = 0; i < count; ++i) {
       Key key = in.get<Key>();
       const std::uint64_t mixed = mix(KeyHash<Key>::of(key));
@@ -155,116 +167,43 @@ class KeyedTable : public KeyedStates {
       value = in.get<V>();
     }
     if (in.left() != 0) left_over(in.left(), bytes.size());
-    if (meant == nullptr || splits != splits_) return;  // It is saved anew next time.
-    meant->place = place;
-    meant->written = 0;
+  }
+
+  std::uint64_t replay(std::uint32_t group, Bytes bytes, std::uint8_t number) override {
+    KeyedReader in(bytes);
+    std::uint64_t entries = 0;
+    for (; in.left() != 0; ++entries) {
+      const auto what = in.get<std::uint8_t>();
+      if (what > has_state) throw DecodeError("it has an entry that is none");
+      Key key = in.get<Key>();
+      const std::uint64_t mixed = mix(KeyHash<Key>::of(key));
+      if (groups_.group_of(mixed) != group) throw DecodeError("it has a key of another group");
+      if (what == has_state) {
+        const Place place = place_of(key, mixed);
+        std::uint8_t& file = place.segment->beside[place.at].file;
+        if (file == number && saved_in::is_file(number)) throw DecodeError("it has a key twice");
+        if (saved_in::is_file(file)) leave(file);
+        place.segment->slots[place.at].value = in.get<V>();
+        enter(file, number);
+      } else {
+        replay_erased(std::move(key), mixed, number);
+      }
+    }
+    return entries;
   }
 
  private:
   /// What a segment takes at most, but for values so large that four do not fit.
   static constexpr std::size_t segment_bytes_max = std::size_t{16} << 10;
   static constexpr std::uint32_t slots_min = 4;
-  /// One that was longer when it was saved is split: its values have more than they show.
+  /// One of which more was saved at once is split: its values have more than they show.
   static constexpr std::uint64_t saved_bytes_max = std::uint64_t{64} << 10;
+  /// What an entry of a file begins with.
+  static constexpr std::uint8_t has_no_state = 0, has_state = 1;
 
-  /// Marks of a slot, in place of the last two bits of its hash: it holds a key; and that key needs
-  /// not be kept any more for the cut that its segment keeps keys for.
-  static constexpr std::uint64_t held = 1, kept = 2, marks = held | kept;
-  static std::uint64_t hash_of(std::uint64_t mixed) { return (mixed & ~marks) | held; }
-
-  struct Slot {
-    /// 0: it is empty.
-    std::uint64_t marked = 0;
-    union {
-      Key key;
-    };
-    union {
-      V value;
-    };
-
-    Slot() {}
-    Slot(const Slot&) = delete;
-    Slot& operator=(const Slot&) = delete;
-    ~Slot() { clear(); }
-    bool empty() const { return marked == 0; }
-    std::uint64_t hash() const { return marked & ~kept; }
-    void fill(std::uint64_t as_marked, Key&& with_key, V&& with_value) {
-      std::construct_at(std::addressof(key), std::move(with_key));
-      try {
-        std::construct_at(std::addressof(value), std::move(with_value));
-      } catch (...) {
-        std::destroy_at(std::addressof(key));
-        throw;
-      }
-      marked = as_marked;
-    }
-    void clear() {
-      if (std::exchange(marked, 0) == 0) return;
-      std::destroy_at(std::addressof(key));
-      std::destroy_at(std::addressof(value));
-    }
-    void take(Slot& other) {
-      fill(other.marked, std::move(other.key), std::move(other.value));
-      other.clear();
-    }
-  };
-
-  struct Segment {
-    /// Versions: of the last write, and of the cut that keys are kept for as they were; another one
-    /// has been given up, and the marks and `old` with it.
-    std::uint64_t written = 0, keeps = 0;
-    std::unique_ptr<Slot[]> slots;
-    std::uint32_t count = 0, mask = 0, depth = 0, prefix = 0;
-    /// Keys and values as they were at the cut, of those that have changed since.
-    const KeptRuns::Run* old = nullptr;
-    /// The cut that it was given to, or that it was not there for.
-    std::uint64_t told = 0;
-    /// Where it lies as it is.
-    StatePlace place;
-
-    std::span<Slot> all() { return {slots.get(), std::size_t{mask} + 1}; }
-    bool has_room() const { return count < mask - mask / 8; }
-    /// Where the next one begins, as the bits behind those of the group; 0: this was the last.
-    std::uint64_t end() const {
-      return depth == 0 ? 0 : (std::uint64_t{prefix} + 1) << (64 - depth);
-    }
-    std::uint32_t home_of(std::uint64_t hash) const {
-      return static_cast<std::uint32_t>(hash >> 2) & mask;
-    }
-    /// That of the key, or the empty one where it would be.
-    template <class K>
-    Slot& slot_of(const K& key, std::uint64_t mixed) {
-      const std::uint64_t hash = hash_of(mixed);
-      std::uint32_t at = home_of(hash);
-      while (!slots[at].empty() && !(slots[at].hash() == hash && slots[at].key == key)) {
-        at = (at + 1) & mask;
-      }
-      return slots[at];
-    }
-    void add(Slot& from) {
-      std::uint32_t at = home_of(from.marked);
-      while (!slots[at].empty()) at = (at + 1) & mask;
-      slots[at].take(from);
-      count += 1;
-    }
-    /// Those behind it that would no longer be found move up.
-    void erase(Slot& slot) {
-      auto hole = static_cast<std::uint32_t>(&slot - slots.get());
-      slots[hole].clear();
-      count -= 1;
-      for (std::uint32_t at = (hole + 1) & mask; !slots[at].empty(); at = (at + 1) & mask) {
-        const std::uint32_t home = home_of(slots[at].marked);
-        if (((at - home) & mask) < ((at - hole) & mask)) continue;
-        slots[hole].take(slots[at]);
-        hole = at;
-      }
-    }
-    void keep_nothing() {
-      if (std::exchange(keeps, 0) == 0) return;
-      for (Slot& slot : all()) slot.marked &= ~kept;
-      old = nullptr;
-    }
-  };
+  using Segment = KeyedSegment<Key, V>;
+  using Slot = typename Segment::Slot;
+  static constexpr std::uint64_t kept = Segment::kept;
 
   struct Group {
     /// 2^depth places, of which several may be one segment's.
@@ -272,6 +211,56 @@ class KeyedTable : public KeyedStates {
     std::uint32_t depth = 0;
     std::uint32_t segments = 0;
   };
+
+  struct Place {
+    Segment* segment;
+    std::uint32_t at;
+  };
+
+  // Of the key; it is made if there is none. It is about to be written.
+  template <class K>
+  Place place_of(const K& key, std::uint64_t mixed) {
+    Segment* segment = writable(mixed);
+    while (true) {
+      const std::uint32_t at = segment->find(key, mixed);
+      Slot& slot = segment->slots[at];
+      if (!slot.empty()) {
+        if (segment->keeps == version_) [[unlikely]]
+          keep(*segment, at);
+        return {segment, at};
+      }
+      if (segment->has_room()) {
+        // Of what was not there at the cut there is nothing to keep.
+        const std::uint64_t marks = segment->keeps == version_ ? kept : 0;
+        segment->fill(at, Segment::hash_of(mixed) | marks, Key(key));
+        size_ += 1;
+        return {segment, at};
+      }
+      segment = make_room(mixed);
+    }
+  }
+
+  // What the file has does not count any more.
+  void leave(std::uint8_t& file) {
+    in_file_[file] -= 1;
+    file = saved_in::none;
+  }
+  void enter(std::uint8_t& file, std::uint8_t number) {
+    file = number;
+    if (saved_in::is_file(number)) in_file_[number] += 1;
+  }
+
+  void replay_erased(Key key, std::uint64_t mixed, std::uint8_t number) {
+    Segment& segment = *writable(mixed);
+    const std::uint32_t at = segment.find(key, mixed);
+    if (!segment.slots[at].empty()) {
+      if (saved_in::is_file(segment.beside[at].file)) leave(segment.beside[at].file);
+      segment.erase(at);
+      size_ -= 1;
+    }
+    segment.erased.push_back({std::move(key), Segment::hash_of(mixed), saved_in::none});
+    enter(segment.erased.back().file, number);
+  }
 
   static bool comes_before(const Key& a, const Key& b) {
     if constexpr (requires {
@@ -312,102 +301,115 @@ class KeyedTable : public KeyedStates {
       group.segments = 1;
     }
     Segment* segment = &segment_at(group, rest_of(mixed));
-    if (segment->written != version_) [[unlikely]] {
+    if (segment->written != version_) [[unlikely]]
       before_write(group, *segment);
-      segment = &segment_at(group, rest_of(mixed));
-    }
     return segment;
   }
 
-  // The segment may be another one after it.
   void before_write(Group& group, Segment& segment) {
-    const bool waits = is_awaited(segment) && !name(group, segment);
-    const std::uint64_t bytes = std::exchange(segment.place, {}).bytes;
     segment.written = version_;
-    if (waits) {
-      segment.keep_nothing();
-      segment.keeps = version_;
-    } else {
-      split_if_long(group, segment, bytes);
-    }
+    segment.changed = true;
+    if (!is_awaited(segment)) return;
+    segment.keep_nothing();
+    segment.keeps = version_;
+    settle_erased(segment, cut_->plan(group_number(group)), [&](const Key& key) {
+      one_key().writer.put(has_no_state);
+      one_->writer.put(key);
+      segment.old = kept_runs_.add(one_->bytes, segment.old);
+    });
   }
   // The cut wants it, and has not got it.
   bool is_awaited(const Segment& segment) const {
     return cut_ != nullptr && segment.told != version_;
   }
-  void split_if_long(Group& group, Segment& segment, std::uint64_t saved_bytes) {
-    if (saved_bytes > saved_bytes_max && segment.count > 1) split(group, segment);
-  }
 
   // The key is about to be written or erased, in a segment that keeps keys.
-  void keep(Segment& segment, Slot& slot) {
+  void keep(Segment& segment, std::uint32_t at) {
+    Slot& slot = segment.slots[at];
     if ((slot.marked & kept) != 0) return;
-    if (!one_) one_ = std::make_unique<OneKey>();
-    one_->bytes.clear();
-    one_->writer.put(slot.key);
-    one_->writer.put(slot.value);
-    segment.old = kept_runs_.add(one_->bytes, segment.old);
     slot.marked |= kept;
+    std::uint8_t& file = segment.beside[at].file;
+    if (!cut_->plan(groups_.group_of(slot.marked)).again[file]) return;
+    if (file == saved_in::none_ever) file = saved_in::none;  // Now one has it.
+    put_state(one_key().writer, slot);
+    segment.old = kept_runs_.add(one_->bytes, segment.old);
+  }
+  static void put_state(KeyedWriter& writer, const Slot& slot) {
+    writer.put(has_state);
+    writer.put(slot.key);
+    writer.put(slot.value);
   }
 
-  HashRange range_of(const Group& group, const Segment& segment) const {
-    const auto number = static_cast<std::uint32_t>(&group - table_.data());
-    return {owned_.first + number, segment.depth, segment.prefix};
-  }
-  // Gives a segment that has not changed since it was saved, or is empty, to the cut; false if it
-  // has to be saved.
-  bool name(const Group& group, Segment& segment) {
-    const bool was_empty = segment.count == 0 && segment.keeps != version_;
-    const bool named = was_empty || (segment.place.snapshot != 0 &&
-                                     cut_->keep(range_of(group, segment), segment.place));
-    if (named) segment.told = version_;
-    return named;
+  // Calls `save(key)` for those that are gone and that the cut has to say so of, and forgets those
+  // that no file has any more. Nothing has been written in the segment since the cut.
+  template <class Save>
+  void settle_erased(Segment& segment, const CutPlan& plan, const Save& save) {
+    const auto is_settled = [&](typename Segment::Erased& gone) {
+      const std::uint32_t at = segment.find(gone.key, gone.hash);
+      const bool is_back = !segment.slots[at].empty();
+      if (!is_back && plan.older[gone.file]) {
+        if (!plan.again[gone.file]) return false;
+        save(std::as_const(gone.key));
+        if (saved_in::is_file(gone.file)) leave(gone.file);
+        enter(gone.file, plan.number);
+        return false;
+      }
+      // If it goes once more, that is to be said.
+      if (is_back && segment.beside[at].file == saved_in::none_ever)
+        segment.beside[at].file = saved_in::none;
+      if (saved_in::is_file(gone.file)) leave(gone.file);
+      return true;
+    };
+    std::erase_if(segment.erased, is_settled);
   }
 
-  // Gives the segment to the cut, as it was then. It may be another one after it.
+  std::uint32_t group_number(const Group& group) const {
+    return owned_.first + static_cast<std::uint32_t>(&group - table_.data());
+  }
+
+  // Gives what the cut wants of the segment, as it was then. It may be another one after it.
   void save(Group& group, Segment& segment) {
-    if (!is_awaited(segment) || name(group, segment)) return;
-    const bool changed = segment.keeps == version_;
-    if (!changed) segment.keep_nothing();
+    if (!is_awaited(segment)) return;
+    const CutPlan& plan = cut_->plan(group_number(group));
+    const bool written = segment.keeps == version_;
+    segment.told = version_;
+    if (!written && !segment.changed && plan.only_changes) return segment.keep_nothing();
     Buffer& out = cut_->bytes();
     const std::size_t from = out.size();
     KeyedWriter writer(out);
-    std::uint64_t count = 0;
-    writer.number(0);
-    for (const Slot& slot : segment.all()) {
-      if (slot.empty() || (slot.marked & kept) != 0) continue;
-      writer.put(slot.key);
-      writer.put(slot.value);
-      count += 1;
+    std::uint64_t entries = 0;
+    if (!written) {
+      segment.keep_nothing();
+      settle_erased(segment, plan, [&](const Key& key) {
+        writer.put(has_no_state);
+        writer.put(key);
+        entries += 1;
+      });
+    }
+    for (std::uint32_t i = 0; i < segment.room(); ++i) {
+      std::uint8_t& file = segment.beside[i].file;
+      if (!plan.again[file] || (segment.slots[i].marked & kept) != 0) continue;
+      put_state(writer, segment.slots[i]);
+      if (saved_in::is_file(file)) leave(file);
+      enter(file, plan.number);
+      entries += 1;
     }
     for (const KeptRuns::Run* run = segment.old; run != nullptr; run = run->before) {
       out.append(run->bytes().data(), run->size);
-      count += 1;
+      entries += 1;
     }
-    writer.number_at(from, count);
-    segment.told = version_;
-    if (count == 0) {  // All of it came after the cut.
-      out.resize(from);
-      return segment.keep_nothing();
-    }
-    const StatePlace place = cut_->saved(range_of(group, segment), from);
     segment.keep_nothing();
-    if (changed) {
-      split_if_long(group, segment, place.bytes);
-    } else {
-      segment.place = place;
-    }
+    segment.changed = written;
+    const std::size_t bytes = out.size() - from;
+    if (bytes != 0) cut_->saved(group_number(group), from, entries);
+    if (bytes > saved_bytes_max && segment.count > 1) split(group, segment);
   }
 
   std::shared_ptr<Segment> new_segment(std::uint32_t depth, std::uint32_t prefix,
                                        std::uint32_t slots) {
-    auto segment = std::make_shared<Segment>();
-    segment->depth = depth;
-    segment->prefix = prefix;
+    auto segment = std::make_shared<Segment>(depth, prefix, slots);
     segment->written = version_;
     segment->told = version_;
-    segment->mask = slots - 1;
-    segment->slots = std::make_unique<Slot[]>(slots);
     return segment;
   }
   static std::uint32_t slots_for(std::size_t count) {
@@ -418,7 +420,7 @@ class KeyedTable : public KeyedStates {
   Segment* make_room(std::uint64_t mixed) {
     Group& group = table_[number_of(mixed)];
     Segment& full = segment_at(group, rest_of(mixed));
-    const std::size_t slots = 2 * (std::size_t{full.mask} + 1);
+    const std::size_t slots = 2 * std::size_t{full.room()};
     if (slots * sizeof(Slot) <= segment_bytes_max || full.count < 2) {
       grow(full, static_cast<std::uint32_t>(slots));
       return &full;
@@ -426,17 +428,18 @@ class KeyedTable : public KeyedStates {
     save(group, full);
     Segment& saved = segment_at(group, rest_of(mixed));
     if (saved.has_room()) return &saved;  // It was so long that it is divided already.
-    if (!split(group, saved)) grow(saved, 2 * (saved.mask + 1));
+    if (!split(group, saved)) grow(saved, 2 * saved.room());
     return &segment_at(group, rest_of(mixed));
   }
 
   void grow(Segment& segment, std::uint32_t slots) {
-    const std::shared_ptr<Segment> larger = new_segment(segment.depth, segment.prefix, slots);
-    for (Slot& slot : segment.all()) {
-      if (!slot.empty()) larger->add(slot);
+    Segment larger(segment.depth, segment.prefix, slots);
+    for (std::uint32_t i = 0; i < segment.room(); ++i) {
+      if (!segment.slots[i].empty()) larger.add(segment, i);
     }
-    std::swap(segment.slots, larger->slots);
-    segment.mask = larger->mask;
+    std::swap(segment.slots, larger.slots);
+    std::swap(segment.beside, larger.beside);
+    segment.mask = larger.mask;
   }
 
   // What no cut waits for. False if the group cannot be divided any more: keys with hashes that
@@ -453,45 +456,35 @@ class KeyedTable : public KeyedStates {
     }
     segment.keep_nothing();
     const std::uint32_t depth = segment.depth + 1;
-    const auto goes_right = [&](const Slot& slot) {
-      return (first_bits(rest_of(slot.marked), depth) & 1) != 0;
+    const auto goes_right = [&](std::uint64_t hash) {
+      return (first_bits(rest_of(hash), depth) & 1) != 0;
     };
-    const auto all = segment.all();
-    const auto right = static_cast<std::size_t>(std::count_if(
-        all.begin(), all.end(), [&](const Slot& s) { return !s.empty() && goes_right(s); }));
+    std::uint32_t right = 0;
+    for (std::uint32_t i = 0; i < segment.room(); ++i) {
+      right += !segment.slots[i].empty() && goes_right(segment.slots[i].marked) ? 1 : 0;
+    }
     const std::shared_ptr<Segment> halves[] = {
         new_segment(depth, 2 * segment.prefix, slots_for(segment.count - right)),
         new_segment(depth, 2 * segment.prefix + 1, slots_for(right))};
-    for (Slot& slot : all) {
-      if (!slot.empty()) halves[goes_right(slot) ? 1 : 0]->add(slot);
+    for (std::uint32_t i = 0; i < segment.room(); ++i) {
+      if (segment.slots[i].empty()) continue;
+      halves[goes_right(segment.slots[i].marked) ? 1 : 0]->add(segment, i);
+    }
+    for (auto& gone : segment.erased) {
+      halves[goes_right(gone.hash) ? 1 : 0]->erased.push_back(std::move(gone));
     }
     const std::size_t each = std::size_t{1} << (group.depth - depth);
     const std::size_t first = std::size_t{2} * segment.prefix * each;
     for (std::size_t i = 0; i < 2 * each; ++i) group.directory[first + i] = halves[i / each];
     group.segments += 1;
-    splits_ += 1;
     return true;
-  }
-
-  // The empty segment of just that range; null if the group cannot be divided so.
-  Segment* segment_for(const HashRange& range) {
-    const std::uint64_t rest =
-        range.depth == 0 ? 0 : std::uint64_t{range.prefix} << (64 - range.depth);
-    const std::uint64_t mixed = (std::uint64_t{range.group} << (64 - groups_.bits())) |
-                                (groups_.bits() == 0 ? rest : rest >> groups_.bits());
-    while (true) {
-      Segment* segment = writable(mixed);
-      if (segment->depth == range.depth) return segment->count == 0 ? segment : nullptr;
-      if (segment->depth > range.depth) return nullptr;
-      if (!split(table_[number_of(mixed)], *segment)) return nullptr;
-    }
   }
 
   KeyGroups groups_;
   GroupRange owned_;
   std::vector<Group> table_;
   std::uint64_t size_ = 0;
-  std::uint64_t splits_ = 0;
+  std::array<std::uint64_t, 256> in_file_{};
 
   std::uint64_t version_ = 1;
   KeyedCut* cut_ = nullptr;
@@ -499,6 +492,11 @@ class KeyedTable : public KeyedStates {
     Buffer bytes;
     KeyedWriter writer{bytes};
   };
+  OneKey& one_key() {
+    if (!one_) one_ = std::make_unique<OneKey>();
+    one_->bytes.clear();
+    return *one_;
+  }
   std::unique_ptr<OneKey> one_;
   /// Of the cut that is under way.
   KeptRuns kept_runs_;

@@ -59,6 +59,7 @@ struct Beginning : Surroundings {
   SnapshotId snapshot = 0;
   /// States by key: where they lie, and reads them there.
   std::vector<store::StateUnit> units;
+  std::vector<store::NamedFile> files;
   store::SnapshotStore* store = nullptr;
   /// How many batches may be on their way from a replica; CreditPace::batches_max if nothing is
   /// said.

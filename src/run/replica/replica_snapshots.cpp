@@ -1,12 +1,12 @@
 // What a replica saves, and how it goes on from that. A part of a snapshot is its stage (uint8),
 // the operator's state with its length, and for the head of a cycle the log.
+#include <piracema/detail/restored.h>
+
 #include <algorithm>
 #include <utility>
 
 #include "base/ensure.h"
 #include "base/text.h"
-#include <piracema/detail/restored.h>
-
 #include "run/replica/replica.h"
 #include "state/restored_part.h"
 #include "wire/reader.h"
@@ -62,7 +62,8 @@ void Replica::snapshot(SnapshotId snapshot) {
     const std::size_t begin = part.size();
     writer.number(std::uint64_t{0});
     operator_->save(part);
-    wire::write_number(part.data() + begin, std::uint64_t{part.size() - begin - sizeof(std::uint64_t)});
+    wire::write_number(part.data() + begin,
+                       std::uint64_t{part.size() - begin - sizeof(std::uint64_t)});
     last_part_bytes_ = part.size();
     last_saved_ = snapshot;
     if (keyed_) {
@@ -126,6 +127,7 @@ Result<Done> Beginning::restore(store::SnapshotStore& from, SnapshotId of, const
   if (!part) return part.error();
   state = std::move(part->plain);
   units = std::move(part->units);
+  files = std::move(part->files);
   store = &from;
   snapshot = of;
   return Done{};
@@ -133,20 +135,17 @@ Result<Done> Beginning::restore(store::SnapshotStore& from, SnapshotId of, const
 
 Result<Done> Replica::load_units() {
   if (beginning_.units.empty()) return Done{};
-  KeyedStates* const states = operator_->keyed_states();
-  ENSURE(states != nullptr && beginning_.store != nullptr);
+  ENSURE(keyed_ && beginning_.store != nullptr);
+  keyed_->goes_on_from(beginning_.files);
   return store::read_units(
       *beginning_.store, std::exchange(beginning_.units, {}),
       [&](const store::StateUnit& unit, Bytes bytes) -> Result<Done> {
         try {
-          states->load({unit.group, unit.depth, unit.prefix}, bytes,
-                       {unit.file.snapshot, unit.file.replica, unit.offset, unit.bytes,
-                        unit.checksum});
+          keyed_->load(unit, bytes);
         } catch (const DecodeError& error) {
           return Error{Errc::corrupt, concat("states by key of group ", unit.group, " in snapshot ",
                                              unit.file.snapshot, ": ", error.what())};
         }
-        keyed_->loaded(unit);
         detail::note_restored(bytes.size());
         return Done{};
       });

@@ -290,8 +290,7 @@ Result<PartStart> read_start(const ReadableFile& file) {
   return start;
 }
 
-// How much an indexed part holds.
-Result<std::uint64_t> read_indexed(const ReadableFile& file, const PartFile& want) {
+Result<IndexedPart> read_indexed(const ReadableFile& file, const PartFile& want) {
   auto start = read_start(file);
   if (!start) return start.error();
   return check_indexed(file.path, file.bytes, *start, want);
@@ -326,17 +325,23 @@ Result<Buffer> DirectoryStore::get(SnapshotId snapshot, const Part& part) {
 }
 
 Result<PartIndex> DirectoryStore::index(SnapshotId snapshot, const Part& part) {
-  auto file = open_part(part_path(snapshot, part.replica));
+  return read_index({snapshot, part.replica}, &part);
+}
+Result<PartIndex> DirectoryStore::index(const PartFile& file) { return read_index(file, nullptr); }
+
+Result<PartIndex> DirectoryStore::read_index(const PartFile& of, const Part* part) {
+  auto file = open_part(part_path(of.snapshot, of.replica));
   if (!file) return file.error();
-  auto bytes = read_indexed(*file, {snapshot, part.replica});
-  if (!bytes) return bytes.error();
+  auto found = read_indexed(*file, of);
+  if (!found) return found.error();
   IndexTrailer trailer{};
-  if (auto read = read_at(*file, part_header_bytes + *bytes, trailer); !read) return read.error();
-  auto length = check_index_trailer(file->path, trailer, *bytes, part);
-  if (!length) return length.error();
-  auto text = read_run(*file, *bytes - *length, *length);
+  auto read = read_at(*file, part_header_bytes + found->bytes, trailer);
+  if (!read) return read.error();
+  auto place = check_index_trailer(file->path, trailer, *found, part);
+  if (!place) return place.error();
+  auto text = read_run(*file, found->bytes - place->bytes, place->bytes);
   if (!text) return text.error();
-  return check_index(file->path, *text, snapshot, part);
+  return check_index(file->path, *text, *found, *place, of, part);
 }
 
 Result<Buffer> DirectoryStore::read(const PartFile& wanted, std::uint64_t offset,
@@ -345,9 +350,9 @@ Result<Buffer> DirectoryStore::read(const PartFile& wanted, std::uint64_t offset
   if (!file) return file.error();
   auto holds = read_indexed(*file, wanted);
   if (!holds) return holds.error();
-  if (offset > *holds || bytes > *holds - offset) {
+  if (offset > holds->bytes || bytes > holds->bytes - offset) {
     return Error{Errc::corrupt, concat(file->path, ": want ", bytes, " bytes at ", offset,
-                                       ", found that it holds ", *holds)};
+                                       ", found that it holds ", holds->bytes)};
   }
   return read_run(*file, offset, bytes);
 }

@@ -34,6 +34,7 @@ class DirectoryStore : public SnapshotStore {
   Result<Done> find(std::optional<SnapshotId> snapshot) override;
   Result<Buffer> get(SnapshotId snapshot, const Part& part) override;
   Result<PartIndex> index(SnapshotId snapshot, const Part& part) override;
+  Result<PartIndex> index(const PartFile& file) override;
   Result<Buffer> read(const PartFile& file, std::uint64_t offset, std::uint64_t bytes) override;
   Result<Done> drop(SnapshotId snapshot) override;
 
@@ -64,6 +65,8 @@ class DirectoryStore : public SnapshotStore {
   Result<Done> is_taken(SnapshotId snapshot) const;
   /// The same, and makes its directory.
   Result<Done> can_be_put(SnapshotId snapshot) const;
+  /// `part` as the manifest has it, or null.
+  Result<PartIndex> read_index(const PartFile& of, const Part* part);
   /// Files that complete snapshots need of others.
   Result<std::set<PartFile>> needed();
   /// Removes what is in the directory of a snapshot without a manifest, but for files in `keep`.

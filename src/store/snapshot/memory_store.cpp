@@ -211,19 +211,24 @@ Result<Buffer> MemoryStore::get(SnapshotId snapshot, const Part& part) {
 }
 
 Result<PartIndex> MemoryStore::index(SnapshotId snapshot, const Part& part) {
+  return read_index({snapshot, part.replica}, &part);
+}
+Result<PartIndex> MemoryStore::index(const PartFile& file) { return read_index(file, nullptr); }
+
+Result<PartIndex> MemoryStore::read_index(const PartFile& of, const Part* part) {
   std::lock_guard lock(mutex_);
-  const std::string path = path_of(snapshot, part_file_name(part.replica));
-  const auto files = snapshots_.find(snapshot);
-  if (files == snapshots_.end() || !files->second.parts.contains(part.replica)) {
+  const std::string path = path_of(of.snapshot, part_file_name(of.replica));
+  const auto files = snapshots_.find(of.snapshot);
+  if (files == snapshots_.end() || !files->second.parts.contains(of.replica)) {
     return Error{Errc::corrupt, concat(path, ": no such file")};
   }
-  const Bytes file = files->second.parts[part.replica];
-  auto bytes = check_indexed(path, file.size(), start_of(file), {snapshot, part.replica});
-  if (!bytes) return bytes.error();
-  auto length = check_index_trailer(path, file.last(index_trailer_bytes), *bytes, part);
-  if (!length) return length.error();
-  return check_index(path, file.subspan(part_header_bytes + *bytes - *length, *length), snapshot,
-                     part);
+  const Bytes file = files->second.parts[of.replica];
+  auto found = check_indexed(path, file.size(), start_of(file), of);
+  if (!found) return found.error();
+  auto place = check_index_trailer(path, file.last(index_trailer_bytes), *found, part);
+  if (!place) return place.error();
+  const std::uint64_t begin = part_header_bytes + found->bytes - place->bytes;
+  return check_index(path, file.subspan(begin, place->bytes), *found, *place, of, part);
 }
 
 Result<Buffer> MemoryStore::read(const PartFile& wanted, std::uint64_t offset,
@@ -237,9 +242,9 @@ Result<Buffer> MemoryStore::read(const PartFile& wanted, std::uint64_t offset,
   const Bytes file = files->second.parts[wanted.replica];
   auto holds = check_indexed(path, file.size(), start_of(file), wanted);
   if (!holds) return holds.error();
-  if (offset > *holds || bytes > *holds - offset) {
+  if (offset > holds->bytes || bytes > holds->bytes - offset) {
     return Error{Errc::corrupt, concat(path, ": want ", bytes, " bytes at ", offset,
-                                       ", found that it holds ", *holds)};
+                                       ", found that it holds ", holds->bytes)};
   }
   return Buffer(file.subspan(part_header_bytes + offset, bytes));
 }

@@ -41,6 +41,7 @@ class MemoryStore : public SnapshotStore {
   Result<Done> find(std::optional<SnapshotId> snapshot) override;
   Result<Buffer> get(SnapshotId snapshot, const Part& part) override;
   Result<PartIndex> index(SnapshotId snapshot, const Part& part) override;
+  Result<PartIndex> index(const PartFile& file) override;
   Result<Buffer> read(const PartFile& file, std::uint64_t offset, std::uint64_t bytes) override;
   Result<Done> drop(SnapshotId snapshot) override;
 
@@ -68,6 +69,8 @@ class MemoryStore : public SnapshotStore {
 
   bool is_complete(SnapshotId snapshot) const;
   std::set<PartFile> needed() const;
+  /// `part` as the manifest has it, or null.
+  Result<PartIndex> read_index(const PartFile& of, const Part* part);
   class Stream;
   Result<Done> can_be_put(SnapshotId snapshot) const;
 

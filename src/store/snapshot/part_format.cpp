@@ -83,17 +83,18 @@ IndexTrailer index_trailer(Bytes index) {
   return as_array<index_trailer_bytes>(out);
 }
 
-Result<std::uint64_t> check_indexed(const std::string& file, std::uint64_t file_bytes, Bytes start,
-                                    const PartFile& want) {
+Result<IndexedPart> check_indexed(const std::string& file, std::uint64_t file_bytes, Bytes start,
+                                  const PartFile& want) {
   if (start.size() < part_header_bytes || file_bytes < part_header_bytes + index_trailer_bytes) {
     return corrupt(file, concat("want a part of a snapshot, found ", file_bytes, " bytes"));
   }
   auto header = read_header(file, start);
   if (!header) return header.error();
-  if (header->version != indexed_part_version) {
-    return Error{Errc::refused,
-                 concat(file, ": want version ", indexed_part_version,
-                        " of the format, which has an index, found ", header->version)};
+  if (header->version < indexed_part_version_min || header->version > indexed_part_version) {
+    return Error{
+        Errc::refused,
+        concat(file, ": want version ", indexed_part_version_min, " or ", indexed_part_version,
+               " of the format, which have an index, found ", header->version)};
   }
   if (auto owned = check_owner(file, header->of, want); !owned) return owned.error();
   const std::uint64_t bytes = header->bytes;
@@ -101,35 +102,36 @@ Result<std::uint64_t> check_indexed(const std::string& file, std::uint64_t file_
     return corrupt(file, concat("want ", part_header_bytes + bytes + index_trailer_bytes,
                                 " bytes, found ", file_bytes));
   }
-  return bytes;
+  return IndexedPart{header->version, bytes};
 }
 
-Result<std::uint64_t> check_index_trailer(const std::string& file, Bytes trailer,
-                                          std::uint64_t bytes, const Part& part) {
+Result<IndexPlace> check_index_trailer(const std::string& file, Bytes trailer,
+                                       const IndexedPart& found, const Part* part) {
   wire::Reader reader(trailer);
   const auto length = reader.number<std::uint64_t>();
   const auto checksum = reader.number<std::uint64_t>();
-  if (bytes != part.bytes) {
-    return corrupt(file, concat("want ", part.bytes, " bytes of state, found ", bytes));
+  if (part != nullptr && found.bytes != part->bytes) {
+    return corrupt(file, concat("want ", part->bytes, " bytes of state, found ", found.bytes));
   }
-  if (checksum != part.checksum || length > bytes) {
-    return corrupt(
-        file, concat("want an index of at most ", bytes, " bytes with the checksum ",
-                     to_hex(part.checksum), ", found one of ", length, " with ", to_hex(checksum)));
+  if (length > found.bytes || (part != nullptr && checksum != part->checksum)) {
+    return corrupt(file,
+                   concat("want an index of at most ", found.bytes, " bytes",
+                          part == nullptr ? std::string()
+                                          : concat(" with the checksum ", to_hex(part->checksum)),
+                          ", found one of ", length, " with ", to_hex(checksum)));
   }
-  return length;
+  return IndexPlace{length, checksum};
 }
 
-Result<PartIndex> check_index(const std::string& file, Bytes bytes, SnapshotId snapshot,
-                              const Part& part) {
-  if (const std::uint64_t found = wire::checksum(bytes); found != part.checksum) {
-    return corrupt(file, concat("want an index with the checksum ", to_hex(part.checksum),
-                                ", found ", to_hex(found)));
+Result<PartIndex> check_index(const std::string& file, Bytes bytes, const IndexedPart& found,
+                              const IndexPlace& place, const PartFile& own, const Part* part) {
+  if (const std::uint64_t sum = wire::checksum(bytes); sum != place.checksum) {
+    return corrupt(file, concat("want an index with the checksum ", to_hex(place.checksum),
+                                ", found ", to_hex(sum)));
   }
-  const PartFile own{snapshot, part.replica};
-  auto index = decode_index(file, bytes, own, part.bytes - bytes.size());
+  auto index = decode_index(file, bytes, own, found.bytes - bytes.size(), found.version);
   if (!index) return index;
-  if (index->other_files(own) != part.files) {
+  if (part != nullptr && index->other_files(own) != part->files) {
     return corrupt(file, "its index names other files than the manifest");
   }
   return index;

@@ -14,7 +14,9 @@
 namespace piracema::store {
 
 /// Of a part without an index, and of one with one.
-constexpr std::uint32_t part_version = 1, indexed_part_version = 2;
+constexpr std::uint32_t part_version = 1, indexed_part_version = 3;
+/// Of those with an index the oldest that is read.
+constexpr std::uint32_t indexed_part_version_min = 2;
 constexpr std::size_t part_header_bytes = 32;
 constexpr std::size_t part_trailer_bytes = 8;
 /// Behind the index, which is at the end of what the part holds: its length and its checksum.
@@ -32,16 +34,24 @@ using IndexTrailer = std::array<std::byte, index_trailer_bytes>;
 Result<Part> describe_indexed(SnapshotId snapshot, ReplicaId replica, std::uint64_t data_bytes,
                               Bytes index, const PartIndex& content);
 IndexTrailer index_trailer(Bytes index);
-/// Says whether a file that begins with `start` is an indexed part, and how much it holds.
-/// Errc::corrupt, Errc::refused.
-Result<std::uint64_t> check_indexed(const std::string& file, std::uint64_t file_bytes, Bytes start,
-                                    const PartFile& want);
-/// How long the index is, by the last bytes of a file that holds `bytes`.
-Result<std::uint64_t> check_index_trailer(const std::string& file, Bytes trailer,
-                                          std::uint64_t bytes, const Part& part);
-/// The index of that part, checked against it.
-Result<PartIndex> check_index(const std::string& file, Bytes index, SnapshotId snapshot,
-                              const Part& part);
+struct IndexedPart {
+  std::uint32_t version = 0;
+  /// How much it holds, its index as well.
+  std::uint64_t bytes = 0;
+};
+/// Says whether a file that begins with `start` is an indexed part. Errc::corrupt, Errc::refused.
+Result<IndexedPart> check_indexed(const std::string& file, std::uint64_t file_bytes, Bytes start,
+                                  const PartFile& want);
+/// What the last bytes of such a file say of its index.
+struct IndexPlace {
+  std::uint64_t bytes = 0, checksum = 0;
+};
+/// `part`: what the manifest says of it; null if it is read because another part names it.
+Result<IndexPlace> check_index_trailer(const std::string& file, Bytes trailer,
+                                       const IndexedPart& found, const Part* part);
+/// The index of that part, checked against these.
+Result<PartIndex> check_index(const std::string& file, Bytes index, const IndexedPart& found,
+                              const IndexPlace& place, const PartFile& own, const Part* part);
 
 PartHeader part_header(SnapshotId snapshot, const Part& part);
 PartTrailer part_trailer(const Part& part);

@@ -2,10 +2,11 @@
 
 #include <algorithm>
 #include <bit>
-#include <map>
+#include <functional>
 #include <set>
 
 #include "base/text.h"
+#include "wire/checksum.h"
 #include "wire/fields.h"
 
 namespace piracema::store {
@@ -33,6 +34,26 @@ struct IndexFields {
   auto fields() { return std::tie(plain_bytes, plain_checksum, key_groups, files, units); }
 };
 
+// Version 3.
+struct NamedFields {
+  std::uint64_t snapshot = 0;
+  std::uint32_t replica = 0, first = 0, end = 0;
+  std::uint64_t seal = 0;
+  auto fields() { return std::tie(snapshot, replica, first, end, seal); }
+};
+struct RunFields {
+  std::uint32_t group = 0;
+  std::uint64_t offset = 0, bytes = 0, checksum = 0;
+  auto fields() { return std::tie(group, offset, bytes, checksum); }
+};
+struct DeltaFields {
+  std::uint64_t plain_bytes = 0, plain_checksum = 0;
+  std::uint32_t key_groups = 0;
+  std::vector<NamedFields> files;
+  std::vector<RunFields> runs;
+  auto fields() { return std::tie(plain_bytes, plain_checksum, key_groups, files, runs); }
+};
+
 // The hashes of a unit within its group, from the first to before the last, as numbers of
 // `depth_max` bits.
 std::pair<std::uint32_t, std::uint32_t> hashes(const UnitFields& unit) {
@@ -55,49 +76,123 @@ std::string mistake(const IndexFields& index, const UnitFields& unit, const Unit
                   : concat("ranges of group ", unit.group, " that are not one behind the other");
 }
 
+std::vector<RunFields> runs_of(const std::vector<StateUnit>& units) {
+  std::vector<RunFields> runs;
+  runs.reserve(units.size());
+  for (const StateUnit& unit : units) {
+    runs.push_back({unit.group, unit.offset, unit.bytes, unit.checksum});
+  }
+  return runs;
+}
+
+using Corrupt = std::function<Error(const std::string&)>;
+
+Result<Done> check_start(const Corrupt& corrupt, std::uint32_t key_groups,
+                         std::uint64_t plain_bytes, std::uint64_t data_bytes) {
+  if (!std::has_single_bit(key_groups) || key_groups < 2 || key_groups > groups_max) {
+    return corrupt(concat("want a power of two from 2 to ", groups_max,
+                          " as the number of key groups, found ", key_groups));
+  }
+  if (plain_bytes > data_bytes) {
+    return corrupt(
+        concat("want a state of at most ", data_bytes, " bytes, found one of ", plain_bytes));
+  }
+  return Done{};
+}
+
+// Empty, or what is wrong with a file that is named behind `before`.
+std::string mistake(const NamedFields& file, const NamedFields* before, std::uint32_t key_groups,
+                    const PartFile& own) {
+  if (file.snapshot >= own.snapshot) {
+    return concat("a file of snapshot ", file.snapshot, ", which is not before ", own.snapshot);
+  }
+  if (file.first >= file.end || file.end > key_groups) {
+    return concat("groups ", file.first, " to ", file.end, " of ", key_groups, " of a file");
+  }
+  if (before == nullptr) return {};
+  const PartFile a{before->snapshot, before->replica}, b{file.snapshot, file.replica};
+  if (a < b || (a == b && before->end <= file.first && before->seal == file.seal)) return {};
+  return "files that are not one behind the other";
+}
+
+Result<PartIndex> decode_delta(const Corrupt& corrupt, Bytes bytes, const PartFile& own,
+                               std::uint64_t data_bytes) {
+  auto all = wire::decode<DeltaFields>(bytes);
+  if (!all) return corrupt(all.error().message);
+  auto start = check_start(corrupt, all->key_groups, all->plain_bytes, data_bytes);
+  if (!start) return start.error();
+  PartIndex index{all->plain_bytes, all->plain_checksum, all->key_groups, {}};
+  const NamedFields* last = nullptr;
+  for (const NamedFields& file : all->files) {
+    const std::string what = mistake(file, last, all->key_groups, own);
+    if (!what.empty()) return corrupt(what);
+    last = &file;
+    index.files.push_back({{file.snapshot, file.replica}, {file.first, file.end}, file.seal});
+  }
+  index.units.reserve(all->runs.size());
+  const RunFields* before = nullptr;
+  for (const RunFields& run : all->runs) {
+    if (run.group >= all->key_groups) {
+      return corrupt(concat("group ", run.group, " of ", all->key_groups));
+    }
+    if (run.offset > data_bytes || run.bytes > data_bytes - run.offset) {
+      return corrupt(concat(run.bytes, " bytes at ", run.offset, ", which are not there"));
+    }
+    const bool in_order = before == nullptr || std::pair(before->group, before->offset) <
+                                                   std::pair(run.group, run.offset);
+    if (!in_order) {
+      return corrupt(concat("states of group ", run.group, " that are not one behind the other"));
+    }
+    before = &run;
+    index.units.push_back({run.group, 0, 0, own, run.offset, run.bytes, run.checksum});
+  }
+  return index;
+}
+
 }  // namespace
 
+std::uint64_t seal(const std::vector<StateUnit>& units) {
+  auto runs = runs_of(units);
+  return wire::checksum(wire::encode(runs));
+}
+
+void put_in_order(std::vector<StateUnit>& units) {
+  std::sort(units.begin(), units.end(), [](const StateUnit& a, const StateUnit& b) {
+    return std::pair(a.group, a.offset) < std::pair(b.group, b.offset);
+  });
+}
+
 std::vector<PartFile> PartIndex::other_files(const PartFile& own) const {
-  std::set<PartFile> files;
-  for (const StateUnit& unit : units) files.insert(unit.file);
-  files.erase(own);
-  return {files.begin(), files.end()};
+  std::set<PartFile> others;
+  for (const NamedFile& named : files) others.insert(named.file);
+  for (const StateUnit& unit : units) others.insert(unit.file);
+  others.erase(own);
+  return {others.begin(), others.end()};
 }
 
 Buffer encode_index(const PartIndex& index) {
-  IndexFields all{index.plain_bytes, index.plain_checksum, index.key_groups, {}, {}};
-  all.units.reserve(index.units.size());
-  std::map<PartFile, std::uint32_t> numbers;
-  for (const StateUnit& unit : index.units) {
-    const auto next = static_cast<std::uint32_t>(numbers.size());
-    const auto [file, is_new] = numbers.emplace(unit.file, next);
-    if (is_new) all.files.push_back({unit.file.snapshot, unit.file.replica});
-    all.units.push_back({unit.group, unit.depth, unit.prefix, file->second, unit.offset, unit.bytes,
-                         unit.checksum});
+  std::vector<StateUnit> units = index.units;
+  put_in_order(units);
+  DeltaFields all{index.plain_bytes, index.plain_checksum, index.key_groups, {}, runs_of(units)};
+  for (const NamedFile& named : index.files) {
+    all.files.push_back({named.file.snapshot, named.file.replica, named.groups.first,
+                         named.groups.end, named.seal});
   }
-  std::sort(all.units.begin(), all.units.end(), [](const UnitFields& a, const UnitFields& b) {
-    return std::pair(a.group, hashes(a)) < std::pair(b.group, hashes(b));
-  });
   return wire::encode(all);
 }
 
 Result<PartIndex> decode_index(const std::string& file, Bytes bytes, const PartFile& own,
-                               std::uint64_t data_bytes) {
-  const auto corrupt = [&](const std::string& what) {
+                               std::uint64_t data_bytes, std::uint32_t version) {
+  const Corrupt corrupt = [&](const std::string& what) {
     return Error{Errc::corrupt, concat(file, ": its index: ", what)};
   };
+  if (version == 3) return decode_delta(corrupt, bytes, own, data_bytes);
   auto all = wire::decode<IndexFields>(bytes);
   if (!all) return corrupt(all.error().message);
-  if (!std::has_single_bit(all->key_groups) || all->key_groups < 2 ||
-      all->key_groups > groups_max) {
-    return corrupt(concat("want a power of two from 2 to ", groups_max,
-                          " as the number of key groups, found ", all->key_groups));
-  }
-  if (all->plain_bytes > data_bytes) {
-    return corrupt(
-        concat("want a state of at most ", data_bytes, " bytes, found one of ", all->plain_bytes));
-  }
+  auto start = check_start(corrupt, all->key_groups, all->plain_bytes, data_bytes);
+  if (!start) return start.error();
   PartIndex index{all->plain_bytes, all->plain_checksum, all->key_groups, {}};
+  index.version = version;
   index.units.reserve(all->units.size());
   const UnitFields* before = nullptr;
   for (const UnitFields& unit : all->units) {
@@ -110,7 +205,7 @@ Result<PartIndex> decode_index(const std::string& file, Bytes bytes, const PartF
                             " in snapshot ", where.snapshot, ", which are not there"));
     }
     index.units.push_back(
-        {unit.group, unit.depth, unit.prefix, where, unit.offset, unit.bytes, unit.checksum});
+        {unit.group, unit.depth, unit.prefix, where, unit.offset, unit.bytes, unit.checksum, true});
   }
   return index;
 }

@@ -24,11 +24,45 @@ Result<Manifest> verify(SnapshotStore& store, SnapshotId snapshot) {
     if (!part.indexed) continue;
     auto index = store.index(snapshot, part);
     if (!index) return index.error();
-    auto read = read_units(store, std::move(index->units),
+    auto units = units_of(store, {snapshot, part.replica}, *index, {0, index->key_groups});
+    if (!units) return units.error();
+    auto read = read_units(store, *std::move(units),
                            [](const StateUnit&, Bytes) -> Result<Done> { return Done{}; });
     if (!read) return read.error();
   }
   return manifest;
+}
+
+Result<std::vector<StateUnit>> units_of(SnapshotStore& store, const PartFile& own,
+                                        const PartIndex& index, GroupRange groups) {
+  std::vector<StateUnit> units;
+  const auto take = [&](const PartIndex& from, GroupRange wanted) {
+    std::copy_if(
+        from.units.begin(), from.units.end(), std::back_inserter(units),
+        [&](const StateUnit& unit) { return groups.has(unit.group) && wanted.has(unit.group); });
+  };
+  PartFile file;
+  PartIndex of_file;
+  for (const NamedFile& named : index.files) {
+    if (named.groups.first >= groups.end || groups.first >= named.groups.end) continue;
+    if (named.file != file) {
+      auto read = store.index(named.file);
+      if (!read) return read.error();
+      of_file = *std::move(read);
+      file = named.file;
+    }
+    const std::uint64_t found = of_file.version == index.version ? seal(of_file.units) : 0;
+    if (found != named.seal || of_file.key_groups != index.key_groups) {
+      return Error{
+          Errc::corrupt,
+          concat("snapshot ", own.snapshot, ", part of replica ", own.replica, ": want snapshot ",
+                 file.snapshot, " of replica ", file.replica, " as it was (", to_hex(named.seal),
+                 "), found another one (", to_hex(found), ")")};
+    }
+    take(of_file, named.groups);
+  }
+  take(index, groups);
+  return units;
 }
 
 Result<Done> read_units(SnapshotStore& store, std::vector<StateUnit> units,

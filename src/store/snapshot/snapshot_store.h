@@ -126,6 +126,9 @@ class SnapshotStore {
   virtual Result<Buffer> get(SnapshotId snapshot, const Part& part) = 0;
   /// Of a part that is indexed. It names no file but its own and the part's `files`.
   virtual Result<PartIndex> index(SnapshotId snapshot, const Part& part) = 0;
+  /// Of a file that the index of another part names: what it says is to be held to that
+  /// (`units_of` does).
+  virtual Result<PartIndex> index(const PartFile& file) = 0;
   /// A run of what the file of an indexed part holds, at most `part_bytes_max`; the caller knows
   /// its checksum. A file that is missing, too short or another one is corrupt.
   virtual Result<Buffer> read(const PartFile& file, std::uint64_t offset, std::uint64_t bytes) = 0;
@@ -138,8 +141,14 @@ class SnapshotStore {
 /// Reads the whole snapshot and says whether it could be restored.
 Result<Manifest> verify(SnapshotStore& store, SnapshotId snapshot);
 
+/// Where all lies that an indexed part has of these groups, `index` being its own: in its file, and
+/// in those that it names. Errc::corrupt if one of these is not what it was.
+Result<std::vector<StateUnit>> units_of(SnapshotStore& store, const PartFile& own,
+                                        const PartIndex& index, GroupRange groups);
+
 /// Reads these units, of one file each or of several, in runs of some MiB, checks them, and calls
-/// `use(unit, bytes)`, which may fail, in any order.
+/// `use(unit, bytes)`, which may fail: those of older files first, as newer ones say what has
+/// become of the same keys since.
 Result<Done> read_units(SnapshotStore& store, std::vector<StateUnit> units,
                         const std::function<Result<Done>(const StateUnit&, Bytes)>& use);
 

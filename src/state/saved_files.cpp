@@ -1,0 +1,187 @@
+#include "state/saved_files.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/ensure.h"
+
+namespace piracema::state {
+
+SavedFiles::SavedFiles(KeyGroups groups, KeyedStates& states) : groups_(groups), states_(states) {}
+
+// Several former replicas may name one file, each for other groups.
+void SavedFiles::restore(const std::vector<store::NamedFile>& files) {
+  for (const store::NamedFile& named : files) {
+    auto [at, is_new] = files_.try_emplace(named.file);
+    File& file = at->second;
+    if (is_new) {
+      file.number = new_number();
+      file.seal = named.seal;
+    }
+    file.groups.push_back(named.groups);
+  }
+  for (auto& [name, file] : files_) {
+    std::sort(file.groups.begin(), file.groups.end(),
+              [](const GroupRange& a, const GroupRange& b) { return a.first < b.first; });
+  }
+}
+
+std::uint8_t SavedFiles::number_of(const store::PartFile& file) const {
+  const auto found = files_.find(file);
+  return found == files_.end() ? saved_in::none : found->second.number;
+}
+
+void SavedFiles::loaded(const store::PartFile& file, std::uint64_t bytes, std::uint64_t entries) {
+  const auto found = files_.find(file);
+  if (found == files_.end()) return;
+  found->second.bytes += bytes;
+  found->second.entries += entries;
+}
+
+void SavedFiles::begin(const store::PartFile& own, SnapshotId complete) {
+  give_up_last(complete);
+  std::uint64_t in_files = 0;
+  for (auto file = files_.begin(); file != files_.end();) {
+    in_files += in_use(file->second);
+    const bool useless = in_use(file->second) == 0 || file->second.number == saved_in::none;
+    file = useless ? leave(file) : std::next(file);
+  }
+  if (files_.size() >= files_max) merge_least();
+  // Keys that are gone are in files, too: it may be a few more.
+  const std::uint64_t changed = states_.size() - std::min(in_files, states_.size());
+  double written = 0, used = 0;
+  for (const auto& [name, file] : files_) {
+    written += static_cast<double>(file.bytes);
+    used += bytes_in_use(file);
+  }
+  // With changes all over, a fifth of what is written and twice the state in files go together.
+  const double full = used > 0 ? written / used : 0;
+  allowance_ += std::max(0.0, (full - 1.5) / 2) * static_cast<double>(changed);
+  clean();
+  own_ = own;
+  plan_ = plan_for(new_number());
+  if (!cleaned_) return;
+  cleaned_->plan = plan_;
+  cleaned_->plan.again[files_.at(cleaned_->file).number] = true;
+  cleaned_->plan.only_changes = false;
+}
+
+// What was saved in a snapshot that was given up is nowhere; of one that has not become all that
+// it should, nobody knows what was saved.
+void SavedFiles::give_up_last(SnapshotId complete) {
+  if (own_) {
+    left_[plan_.number] = true;
+    if (cleaned_) leave(files_.find(cleaned_->file));
+  }
+  cleaned_.reset();
+  for (auto file = files_.begin(); file != files_.end();) {
+    file = file->first.snapshot > complete ? leave(file) : std::next(file);
+  }
+}
+
+SavedFiles::Files::iterator SavedFiles::leave(Files::iterator file) {
+  ENSURE(file != files_.end());
+  if (saved_in::is_file(file->second.number)) left_[file->second.number] = true;
+  return files_.erase(file);
+}
+
+double SavedFiles::bytes_in_use(const File& file) const {
+  if (file.entries == 0) return 0;
+  return static_cast<double>(file.bytes) * static_cast<double>(in_use(file)) /
+         static_cast<double>(file.entries);
+}
+
+void SavedFiles::merge_least() {
+  std::vector<std::pair<double, store::PartFile>> all;
+  for (const auto& [name, file] : files_) all.emplace_back(bytes_in_use(file), name);
+  std::sort(all.begin(), all.end());
+  const std::size_t count = std::min(all.size(), all.size() - files_max + merged);
+  for (std::size_t i = 0; i < count; ++i) leave(files_.find(all[i].second));
+}
+
+SavedFiles::Files::iterator SavedFiles::emptiest() {
+  return std::min_element(files_.begin(), files_.end(), [&](const auto& a, const auto& b) {
+    return static_cast<double>(in_use(a.second)) * static_cast<double>(b.second.entries) <
+           static_cast<double>(in_use(b.second)) * static_cast<double>(a.second.entries);
+  });
+}
+
+void SavedFiles::clean() {
+  while (!files_.empty()) {
+    const auto file = emptiest();
+    const auto used = static_cast<double>(in_use(file->second));
+    if (used > allowance_) return clean_part(file);
+    allowance_ -= used;
+    leave(file);
+  }
+  allowance_ = 0;
+}
+
+// As many groups of its first range as there is room for.
+void SavedFiles::clean_part(Files::iterator file) {
+  std::uint32_t groups = 0;
+  for (const GroupRange& range : file->second.groups) groups += range.count();
+  const double each = static_cast<double>(in_use(file->second)) / groups;
+  GroupRange& first = file->second.groups.front();
+  const auto count =
+      static_cast<std::uint32_t>(std::min(allowance_ / each, static_cast<double>(first.count())));
+  if (count == 0) return;
+  allowance_ -= each * count;
+  const GroupRange range{first.first, first.first + count};
+  first.first += count;
+  if (first.count() == 0) file->second.groups.erase(file->second.groups.begin());
+  if (file->second.groups.empty()) {
+    leave(file);
+  } else {
+    cleaned_ = Cleaned{file->first, range, {}};
+  }
+}
+
+std::uint8_t SavedFiles::new_number() {
+  std::array<bool, 256> taken = left_;
+  taken[saved_in::none] = true;
+  for (const auto& [name, file] : files_) taken[file.number] = true;
+  const auto free_one = [&] {
+    const auto end = taken.begin() + saved_in::files + 1;
+    const auto found = std::find(taken.begin(), end, false);
+    return found == end ? saved_in::none : static_cast<std::uint8_t>(found - taken.begin());
+  };
+  if (const std::uint8_t number = free_one(); number != saved_in::none || !own_) return number;
+  // Some two hundred snapshots were given up one behind the other.
+  states_.forget(left_);
+  for (std::size_t i = 0; i < left_.size(); ++i) taken[i] = taken[i] && !left_[i];
+  left_ = {};
+  return free_one();
+}
+
+CutPlan SavedFiles::plan_for(std::uint8_t number) const {
+  CutPlan plan;
+  plan.number = number;
+  plan.again = left_;
+  plan.only_changes = std::none_of(left_.begin(), left_.end(), [](bool left) { return left; });
+  plan.again[saved_in::none] = plan.again[saved_in::none_ever] = true;
+  plan.older.fill(!files_.empty());
+  // The oldest one is read first.
+  if (!files_.empty()) plan.older[files_.begin()->second.number] = false;
+  return plan;
+}
+
+std::vector<store::NamedFile> SavedFiles::named() const {
+  std::vector<store::NamedFile> all;
+  for (const auto& [name, file] : files_) {
+    for (const GroupRange& range : file.groups) all.push_back({name, range, file.seal});
+  }
+  return all;
+}
+
+void SavedFiles::saved(std::uint64_t bytes, std::uint64_t entries, std::uint64_t seal) {
+  ENSURE(own_);
+  left_ = {};
+  cleaned_.reset();
+  if (entries != 0) {
+    files_[*own_] = {plan_.number, seal, bytes, entries, {{0, groups_.count()}}};
+  }
+  own_.reset();
+}
+
+}  // namespace piracema::state

@@ -1,0 +1,91 @@
+#pragma once
+
+#include <piracema/detail/keyed_states.h>
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "base/engine.h"
+#include "base/ids.h"
+#include "store/snapshot/part_index.h"
+
+namespace piracema::state {
+
+/// The files in which the states by key of one replica lie: a log that is cleaned as that of
+/// Rosenblum and Ousterhout (1992). Each snapshot adds a file with what has changed. So that these
+/// are not ever more, what still counts of a file is saved anew, some groups in each snapshot, and
+/// then it is not named any more.
+///
+/// A file that is not named once is never named again, nor is a range of groups that was saved
+/// anew: a key that is gone is forgotten when no file that is named may have it.
+class SavedFiles {
+ public:
+  /// Files that a part may name. At so many the 16 with the least in use become one.
+  static constexpr std::size_t files_max = 64, merged = 16;
+
+  /// `states` outlives it, and is what is saved.
+  SavedFiles(KeyGroups groups, KeyedStates& states);
+
+  /// Those of a snapshot, with its own, and what is read of each. Once, before all else.
+  void restore(const std::vector<store::NamedFile>& files);
+  /// By which a table knows it; `saved_in::none` if there are more than numbers.
+  std::uint8_t number_of(const store::PartFile& file) const;
+  void loaded(const store::PartFile& file, std::uint64_t bytes, std::uint64_t entries);
+
+  /// Decides what `own`, a new file, gets. Files of snapshots after `complete` were given up. No
+  /// cut of the states is under way.
+  void begin(const store::PartFile& own, SnapshotId complete);
+  const CutPlan& plan(std::uint32_t group) const {
+    return cleaned_ && cleaned_->groups.has(group) ? cleaned_->plan : plan_;
+  }
+  /// Those that the new one is read behind, oldest first.
+  std::vector<store::NamedFile> named() const;
+  /// The new one has all that the plan wanted.
+  void saved(std::uint64_t bytes, std::uint64_t entries, std::uint64_t seal);
+
+ private:
+  struct File {
+    std::uint8_t number = 0;
+    std::uint64_t seal = 0;
+    /// Of the groups in `groups`, when they were saved.
+    std::uint64_t bytes = 0, entries = 0;
+    /// What is still read of it: one behind the other.
+    std::vector<GroupRange> groups;
+  };
+  using Files = std::map<store::PartFile, File>;
+
+  std::uint64_t in_use(const File& file) const { return states_.in_file(file.number); }
+  double bytes_in_use(const File& file) const;
+  /// The one of which the smallest share is in use.
+  Files::iterator emptiest();
+  Files::iterator leave(Files::iterator file);
+  void give_up_last(SnapshotId complete);
+  void merge_least();
+  void clean();
+  void clean_part(Files::iterator file);
+  std::uint8_t new_number();
+  CutPlan plan_for(std::uint8_t number) const;
+
+  const KeyGroups groups_;
+  KeyedStates& states_;
+  Files files_;
+  /// Numbers of files that are not named any more, of which keys may still be said to lie there.
+  std::array<bool, 256> left_{};
+  /// The file that is being written: until `saved`.
+  std::optional<store::PartFile> own_;
+  CutPlan plan_;
+  /// The groups of a file that are saved anew, the others of which are not.
+  struct Cleaned {
+    store::PartFile file;
+    GroupRange groups;
+    CutPlan plan;
+  };
+  std::optional<Cleaned> cleaned_;
+  /// Entries that may be saved anew, as others have been written.
+  double allowance_ = 0;
+};
+
+}  // namespace piracema::state
