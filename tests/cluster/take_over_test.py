@@ -352,6 +352,22 @@ class TakeOver(unittest.TestCase):
         by_mpi = self.run_stream("--keep-workers", "1s", "--transport", "mpi")
         by_mpi.finish(3)
 
+    def test_workers_that_were_kept_are_not_taken_over_by_mpirun(self):
+        first = self.run_stream("--keep-workers", "60s")
+        first.wait_for("snapshot")
+        first.kill()
+        workers = sorted(self.running("worker"))
+        for way in ("--resume", "--standby"):
+            by_mpi = self.run_stream(way, "--transport", "mpi")
+            by_mpi.finish(3)
+            self.assertIn("none can be kept", by_mpi.said())
+        self.assertEqual(sorted(self.running("worker")), workers)
+        second = self.run_stream("--resume")
+        second.wait_for("reattached")
+        second.finish()
+        self.check_output()
+        self.check_nothing_left()
+
     def test_a_standby_ends_with_the_job_it_stands_by_for(self):
         first = self.run_stream("--keep-workers", "60s")
         standby = self.standing_by()

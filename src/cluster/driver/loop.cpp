@@ -40,6 +40,13 @@ Result<Done> check_dead_letters(const std::string& path) {
   return Error{Errc::config, with_errno(concat("dead letters '", path, "'"))};
 }
 
+Result<Done> check_keeping(const JobOptions& options) {
+  if (options.keep_workers.count() == 0 || options.transport != "mpi") return Done{};
+  return Error{Errc::config,
+               "workers that mpirun has started end with it, and it ends with its "
+               "coordinator: none can be kept"};
+}
+
 }  // namespace
 
 DriverLoop::DriverLoop(const JobOptions& options, JobObserver& observer,
@@ -95,11 +102,7 @@ Result<Done> DriverLoop::prepare() {
                  "what another coordinator has to know is kept beside the snapshots: "
                  "no directory of snapshots was given"};
   }
-  if (options_.keep_workers.count() != 0 && options_.transport == "mpi") {
-    return Error{Errc::config,
-                 "workers that mpirun has started end with it, and it ends with its "
-                 "coordinator: none can be kept"};
-  }
+  if (auto can = check_keeping(options_); !can) return can;
   if (auto valid = validate(settings); !valid) return valid;
   if (settings.dead_letters) {
     if (auto open = check_dead_letters(options_.dead_letters); !open) return open;
@@ -109,6 +112,8 @@ Result<Done> DriverLoop::prepare() {
   }
   if (finish_) return Done{};
   if (takes_over_) {
+    // Of such a job the one before may have said that they are kept.
+    if (auto can = check_keeping(options_); !can) return can;
     coordinator_ = std::make_unique<Coordinator>(*beginning_.taken_over->metadata);
     const JobMetadata& metadata = coordinator_->metadata();
     // One that was lost before its first decision has not started anybody.
