@@ -46,7 +46,7 @@ Result<Done> DriverLoop::call_hosts(const Doorway& doorway) {
       Hosts::Events{
           .up =
               [this](std::size_t) {
-                if (takes_over_ && hosts_->all_came_back()) give_up_missing();
+                give_up_missing();
                 start_those_without_host();
               },
           .unreachable = [this](const Error& why) { finish(why); },
@@ -69,10 +69,12 @@ void DriverLoop::came_back(std::size_t host, const std::vector<RunningProcess>& 
   }
 }
 
-// All agents have said what runs: what they have not named does not. The coordinator would find
-// that out by waiting.
+// Once the agents of all hosts have come with what they have kept: whom none of them has named is
+// gone, which the coordinator would find out by waiting. Where one does not come its processes may
+// still live, so nobody is given up here; the coordinator waits for them and fences them.
 void DriverLoop::give_up_missing() {
-  if (!std::exchange(takes_over_, false)) return;
+  if (!takes_over_ || !hosts_->all_came_back()) return;
+  takes_over_ = false;
   for (const Crew::Id& id : crew_.missing())
     never_ran(id, "it ended while there was no coordinator");
 }
@@ -231,7 +233,7 @@ void DriverLoop::look_at_hosts() {
       crew_.give_up_starters(host, concat("host ", options_.hosts[host].name, " is silent"));
     }
   }
-  if (takes_over_ && hosts_->all_came_back()) give_up_missing();
+  give_up_missing();
   start_those_without_host();
   if (without_host_.empty() || time() - without_host_since_ < host_timeout) return;
   finish(4, concat("no host of the job can be reached for ", host_timeout.count(), " s"));
