@@ -55,7 +55,8 @@ Result<Done> DriverLoop::call_hosts(const Doorway& doorway) {
           .came_back =
               [this](std::size_t host, const std::vector<RunningProcess>& running) {
                 came_back(host, running);
-              }});
+              },
+          .may_send_away = [this] { return still_coordinates(); }});
   if (!takes_over_) return hosts_->call_all();
   return hosts_->wait_for_all(now() + coordinator_->metadata().settings.attach_timeout,
                               coordinator_->metadata().term + 1);
@@ -105,6 +106,10 @@ Setup DriverLoop::setup_for(std::size_t host, const std::string& coordinator) co
       .heartbeat_ms = static_cast<std::uint32_t>(options_.settings.heartbeat_interval.count()),
       .own_streams = here};
   if (succession_) succession_->add_to(setup);
+  if (options_.leading != nullptr) {
+    setup.others_after_ms = std::max(static_cast<std::uint32_t>(others_after.count()),
+                                     4 * setup.heartbeat_ms);
+  }
   for (char** variable = environ; *variable != nullptr; ++variable) {
     if (std::string_view(*variable).starts_with("PIRACEMA_")) {
       setup.environment.push_back(*variable);

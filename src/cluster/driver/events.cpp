@@ -33,6 +33,7 @@ Result<ReplicaId> find_replica(const Job& job, const KillOrder& order) {
 
 Result<Done> DriverLoop::expected(const runtime::Hello& hello) {
   if (!crew_.expects({hello.slot, hello.incarnation})) {
+    if (!still_coordinates()) return Error{Errc::lost, "another one coordinates the job"};
     return Error{Errc::refused, concat("nobody is expected as incarnation ", hello.incarnation,
                                        " of worker ", hello.slot)};
   }

@@ -148,7 +148,7 @@ Result<net::Connection::Events> Hosts::joined(const AgentHello& hello, Door::Lin
                          (hosts_[hello.host].call && hosts_[hello.host].attempt == hello.attempt));
   if (!expected || leaving_) {
     // It would look for another coordinator for a while, and there is none.
-    line->send(to_frame(ToAgent(Leave{})));
+    if (!events_.may_send_away || events_.may_send_away()) line->send(to_frame(ToAgent(Leave{})));
     return Error{Errc::refused, concat("no agent is expected on host ", hello.host)};
   }
   const std::size_t number = hello.host;

@@ -11,6 +11,7 @@
 #include "cluster/driver/door.h"
 #include "cluster/driver/driver.h"
 #include "cluster/driver/hosts.h"
+#include "cluster/driver/leading.h"
 #include "cluster/driver/lock_wait.h"
 #include "cluster/driver/signals.h"
 #include "cluster/driver/snapshots.h"
@@ -55,6 +56,9 @@ class DriverLoop {
   void tell(const Event& event);
   void finish(int code, std::string why);
   void finish(const Error& error);
+  bool still_coordinates();
+  void depose();
+  void leave_to_another();
   void wait_for_all();
   JobReport make_report();
 
@@ -160,6 +164,8 @@ class DriverLoop {
   /// The time of everything that happens, while what has arrived by then is told.
   std::optional<Time> frozen_;
   std::optional<Finish> finish_;
+  /// Another one coordinates, or may: nothing more is done for the job.
+  bool deposed_ = false;
 };
 
 }  // namespace piracema::cluster
