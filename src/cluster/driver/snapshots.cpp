@@ -66,7 +66,7 @@ Result<std::optional<JobRecord::Found>> find_left(const Beginning& beginning, St
   }
   if (!left.metadata) {
     return Error{Errc::config,
-                 lost + "it could not write down what it decided; wait for them to end"};
+                 lost + "what it decided is not written down there; wait for them to end"};
   }
   if (!slots) {
     return Error{Errc::config,
