@@ -56,21 +56,23 @@ Error usage(std::string message) { return {Errc::usage, std::move(message)}; }
 Result<std::uint32_t> parse_coordinators(const std::string& text) {
   auto count = parse_count(text, 5);
   if (count && *count % 2 == 1) return count;
-  return usage(concat("want 1, 3 or 5 coordinators, of which a majority goes on, found '", text, "'"));
+  return usage(
+      concat("want 1, 3 or 5 coordinators, of which a majority goes on, found '", text, "'"));
 }
 
 /// Sets `to` from the option's text by a function that gives a Result.
 template <class T, class Parse>
 CLI::Option* add_parsed(CLI::App& app, const std::string& names, const std::string& what, T& to,
-                Parse parse, const std::string& help) {
-  return app.add_option_function<std::string>(
-         names,
-         [first = names.substr(0, names.find(',')), &to, parse](const std::string& text) {
-           auto value = parse(text);
-           if (!value) throw CLI::ValidationError(first, value.error().message);
-           to = *std::move(value);
-         },
-         help)
+                        Parse parse, const std::string& help) {
+  return app
+      .add_option_function<std::string>(
+          names,
+          [first = names.substr(0, names.find(',')), &to, parse](const std::string& text) {
+            auto value = parse(text);
+            if (!value) throw CLI::ValidationError(first, value.error().message);
+            to = *std::move(value);
+          },
+          help)
       ->type_name(what);
 }
 

@@ -34,9 +34,9 @@ constexpr milliseconds ends_within{2'000};
 constexpr std::size_t operation_bytes = std::size_t{16} << 20;
 
 std::uint64_t wall_ms() {
-  return static_cast<std::uint64_t>(std::chrono::duration_cast<milliseconds>(
-                                        std::chrono::system_clock::now().time_since_epoch())
-                                        .count());
+  return static_cast<std::uint64_t>(
+      std::chrono::duration_cast<milliseconds>(std::chrono::system_clock::now().time_since_epoch())
+          .count());
 }
 
 std::string lock_path(const std::string& snapshots) { return snapshots + "/piracema.lock"; }
@@ -91,26 +91,25 @@ Result<Done> Council::start() {
   for (std::uint32_t id = 0; id < count(); ++id) {
     configuration.replicas.push_back({id, seat_.members[id].replica, seat_.members[id].public_key});
   }
-  auto node = smr::ReplicaNode::start(
-      configuration,
-      {.id = seat_.me,
-       .key = smr::KeyPair(seed),
-       .directory = folder_,
-       .first_start = true,
-       .leads =
-           [this](std::uint64_t term) {
-             leads_ = term + 1;
-             poller_.post([] {});
-           },
-       .leads_no_longer =
-           [this] {
-             leads_ = 0;
-             line_->let_go();
-             at_work_.depose();
-           },
-       .applied = [this](std::uint64_t) { applied(); },
-       .operation_timeout = operation_timeout},
-      state_);
+  auto node = smr::ReplicaNode::start(configuration,
+                                      {.id = seat_.me,
+                                       .key = smr::KeyPair(seed),
+                                       .directory = folder_,
+                                       .first_start = true,
+                                       .leads =
+                                           [this](std::uint64_t term) {
+                                             leads_ = term + 1;
+                                             poller_.post([] {});
+                                           },
+                                       .leads_no_longer =
+                                           [this] {
+                                             leads_ = 0;
+                                             line_->let_go();
+                                             at_work_.depose();
+                                           },
+                                       .applied = [this](std::uint64_t) { applied(); },
+                                       .operation_timeout = operation_timeout},
+                                      state_);
   if (!node) return node.error();
   node_ = *std::move(node);
   group_ = std::make_unique<Group>(*node_);
@@ -220,21 +219,21 @@ void Council::lead(const cluster::JobOptions& options, cluster::JobObserver& obs
   if (!claimed || claimed->verdict != Verdict::done) return poller_.run_once(milliseconds(10));
   asked_at_.reset();
 
-  cluster::Leading leading{.log =
-                               [this](const std::string& snapshots, const std::string& token,
-                                      milliseconds keep) {
-                                 std::vector<std::string> doors;
-                                 for (const Seat::Member& one : seat_.members) {
-                                   doors.push_back(one.door);
-                                 }
-                                 return std::make_unique<GroupLog>(*line_, lead_, std::move(doors),
-                                                                   snapshots, token, keep);
-                               },
-                           .token = seat_.token,
-                           .port = seat_.door.number,
-                           .left = {},
-                           .at_work = &at_work_,
-                           .lock = &lock_};
+  cluster::Leading leading{
+      .log =
+          [this](const std::string& snapshots, const std::string& token, milliseconds keep) {
+            std::vector<std::string> doors;
+            for (const Seat::Member& one : seat_.members) {
+              doors.push_back(one.door);
+            }
+            return std::make_unique<GroupLog>(*line_, lead_, std::move(doors), snapshots, token,
+                                              keep);
+          },
+      .token = seat_.token,
+      .port = seat_.door.number,
+      .left = {},
+      .at_work = &at_work_,
+      .lock = &lock_};
   cluster::JobOptions mine = options;
   mine.leading = &leading;
   if (claimed->left) {
@@ -295,8 +294,7 @@ void Council::signalled(int number) {
 
 void Council::end(const cluster::JobReport& report) {
   if (led_) {
-    const auto told =
-        line_->ask(Over{lead_, static_cast<std::uint32_t>(report.code), report.why});
+    const auto told = line_->ask(Over{lead_, static_cast<std::uint32_t>(report.code), report.why});
     if (!told) log(Level::debug, told.error().message);
   }
   // Of those that this process has started none is left behind, stopped or not.

@@ -61,28 +61,26 @@ struct Both {
     return *answer;
   }
   std::vector<Kind> kinds() {
-    return {{"file",
-             [this] {
-               return std::make_unique<RecordLog>(scratch.path(), token, milliseconds(1'500));
-             },
-             [this]() -> std::optional<JobMetadata> {
-               const auto found = JobRecord::find(scratch.path());
-               REQUIRE(found.ok());
-               if (!*found) return std::nullopt;
-               return (*found)->metadata;
-             }},
-            {"group",
-             [this] {
-               REQUIRE(claim().verdict == council::Verdict::done);
-               return std::make_unique<council::GroupLog>(line, lead, std::vector<std::string>{},
-                                                          scratch.path(), token,
-                                                          milliseconds(1'500));
-             },
-             [this]() -> std::optional<JobMetadata> {
-               const auto answer = claim();
-               if (!answer.left) return std::nullopt;
-               return *JobMetadata::decode(answer.left->metadata);
-             }}};
+    return {
+        {"file",
+         [this] { return std::make_unique<RecordLog>(scratch.path(), token, milliseconds(1'500)); },
+         [this]() -> std::optional<JobMetadata> {
+           const auto found = JobRecord::find(scratch.path());
+           REQUIRE(found.ok());
+           if (!*found) return std::nullopt;
+           return (*found)->metadata;
+         }},
+        {"group",
+         [this] {
+           REQUIRE(claim().verdict == council::Verdict::done);
+           return std::make_unique<council::GroupLog>(line, lead, std::vector<std::string>{},
+                                                      scratch.path(), token, milliseconds(1'500));
+         },
+         [this]() -> std::optional<JobMetadata> {
+           const auto answer = claim();
+           if (!answer.left) return std::nullopt;
+           return *JobMetadata::decode(answer.left->metadata);
+         }}};
   }
 };
 

@@ -46,10 +46,11 @@ GroupLog::GroupLog(GroupLine& line, Lead lead, std::vector<std::string> doors,
       keep_(keep) {}
 
 Result<Done> GroupLog::begin(const cluster::JobMetadata& metadata) {
-  const auto answer = line_.ask(
-      Begin{lead_, token_, static_cast<std::uint64_t>(keep_.count()), metadata.encode()});
+  const auto answer =
+      line_.ask(Begin{lead_, token_, static_cast<std::uint64_t>(keep_.count()), metadata.encode()});
   if (!answer || answer->verdict != Verdict::done) {
-    return Error{Errc::refused, answer ? "another one coordinates the job" : answer.error().message};
+    return Error{Errc::refused,
+                 answer ? "another one coordinates the job" : answer.error().message};
   }
   auto mark = cluster::JobRecord::begin(snapshots_, token_, keep_, metadata);
   if (!mark) return Error{Errc::config, mark.error().message};

@@ -17,8 +17,8 @@
 /// Several coordinators of one job, of which one leads (docs/design/019-three-coordinators.md).
 namespace piracema::council {
 
-/// Which lead a coordinator has: the term in which its replica leads the group, and how often it has
-/// claimed the job in that. A later one is larger, whoever has it.
+/// Which lead a coordinator has: the term in which its replica leads the group, and how often it
+/// has claimed the job in that. A later one is larger, whoever has it.
 struct Lead {
   std::uint64_t term = 0, claim = 0;
   auto fields() { return std::tie(term, claim); }

@@ -66,8 +66,8 @@ TEST_CASE("a decision that nobody could have taken is refused, and with it those
   CHECK(decide({cluster::TermRaised{1}}) == Verdict::done);
 }
 
-// Leaders come and go; each is stopped at any place of its work, and what it has asked for comes late,
-// twice or not at all. Whatever was acted upon has to be in what the next one finds.
+// Leaders come and go; each is stopped at any place of its work, and what it has asked for comes
+// late, twice or not at all. Whatever was acted upon has to be in what the next one finds.
 TEST_CASE("what was acted upon is never lost, and nothing is decided by one that was followed") {
   for (std::uint64_t seed = 0; seed < 2'000; ++seed) {
     CAPTURE(seed);
@@ -123,8 +123,8 @@ TEST_CASE("what was acted upon is never lost, and nothing is decided by one that
           const std::vector<cluster::Decision> decisions = {
               leader.metadata.term < leader.lead.term
                   ? cluster::Decision(cluster::TermRaised{leader.lead.term})
-                  : cluster::Decision(cluster::ProcessReplaced{
-                        0, leader.metadata.incarnations[0], false})};
+                  : cluster::Decision(
+                        cluster::ProcessReplaced{0, leader.metadata.incarnations[0], false})};
           bool possible = true;
           for (const auto& decision : decisions) possible = possible && wanted.apply(decision).ok();
           if (!possible) break;

@@ -30,9 +30,11 @@ std::optional<std::string> read_line(int fd, std::chrono::milliseconds within) {
   const auto until = std::chrono::steady_clock::now() + within;
   std::string line;
   while (line.size() < line_bytes_max) {
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(
-        until - std::chrono::steady_clock::now());
-    struct pollfd wanted {fd, POLLIN, 0};
+    const auto left =
+        std::chrono::ceil<std::chrono::milliseconds>(until - std::chrono::steady_clock::now());
+    struct pollfd wanted {
+      fd, POLLIN, 0
+    };
     if (left.count() <= 0) return std::nullopt;
     const int ready = ::poll(&wanted, 1, static_cast<int>(left.count()));
     if (ready < 0 && errno == EINTR) continue;

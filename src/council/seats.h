@@ -12,7 +12,8 @@
 
 namespace piracema::council {
 
-/// A port of the loopback interface that is ours before anybody listens there: who calls is refused.
+/// A port of the loopback interface that is ours before anybody listens there: who calls is
+/// refused.
 struct Port {
   Fd socket;
   std::uint16_t number = 0;

@@ -36,8 +36,8 @@ class CoordinatorSearch {
   /// The one that was there is gone: calls after a moment, so that a coordinator which hangs up on
   /// us at once is not called without end in no time.
   void begin_again(Time until, const Error& why);
-  /// Calls all but the one that was found last, until `until`: it says nothing, and may still be the
-  /// one. Not while it searches.
+  /// Calls all but the one that was found last, until `until`: it says nothing, and may still be
+  /// the one. Not while it searches.
   void look_for_others(Time until);
   /// Searches no more; `on_done` is not called.
   void stop();

@@ -91,17 +91,20 @@ Result<Done> check_coordinators(const RunCommand& command) {
   const cluster::JobOptions& job = command.job;
   const std::string what = concat("--coordinators ", command.coordinators, ": ");
   if (job.snapshots.empty()) {
-    return Error{Errc::config, what + "want --snapshots DIR, found none: what another coordinator "
-                                      "goes back to after a loss is there"};
+    return Error{Errc::config, what +
+                                   "want --snapshots DIR, found none: what another coordinator "
+                                   "goes back to after a loss is there"};
   }
   if (job.transport == "mpi") {
-    return Error{Errc::config, what + "workers that mpirun has started end with it, and it ends "
-                                      "with its coordinator: none can be kept"};
+    return Error{Errc::config, what +
+                                   "workers that mpirun has started end with it, and it ends "
+                                   "with its coordinator: none can be kept"};
   }
   const auto elsewhere = [](const cluster::HostOptions& host) { return !host.here; };
   if (std::any_of(job.hosts.begin(), job.hosts.end(), elsewhere)) {
-    return Error{Errc::config, what + "want a job on this host alone, found other hosts: "
-                                      "coordinators are not started there yet"};
+    return Error{Errc::config, what +
+                                   "want a job on this host alone, found other hosts: "
+                                   "coordinators are not started there yet"};
   }
   return Done{};
 }

@@ -9,8 +9,8 @@
 namespace piracema::cluster {
 
 /// Where a coordinator keeps what it decides before it does anything by it, for whoever takes the
-/// job over: a file beside the snapshots (RecordLog), or a group of coordinators (council::GroupLog).
-/// Belongs to the coordinator's thread.
+/// job over: a file beside the snapshots (RecordLog), or a group of coordinators
+/// (council::GroupLog). Belongs to the coordinator's thread.
 class DecisionLog {
  public:
   enum class Kept {
@@ -21,8 +21,8 @@ class DecisionLog {
 
   virtual ~DecisionLog() = default;
 
-  /// What is true when this coordinator begins, or goes on with a job. Errc::config says what cannot
-  /// be written, Errc::refused that another one coordinates.
+  /// What is true when this coordinator begins, or goes on with a job. Errc::config says what
+  /// cannot be written, Errc::refused that another one coordinates.
   virtual Result<Done> begin(const JobMetadata& metadata) = 0;
   /// Kept for good when it returns; `now` is the metadata after these decisions. None of them: asks
   /// whether this one still coordinates.

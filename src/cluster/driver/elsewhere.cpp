@@ -107,8 +107,8 @@ Setup DriverLoop::setup_for(std::size_t host, const std::string& coordinator) co
       .own_streams = here};
   if (succession_) succession_->add_to(setup);
   if (options_.leading != nullptr) {
-    setup.others_after_ms = std::max(static_cast<std::uint32_t>(others_after.count()),
-                                     4 * setup.heartbeat_ms);
+    setup.others_after_ms =
+        std::max(static_cast<std::uint32_t>(others_after.count()), 4 * setup.heartbeat_ms);
   }
   for (char** variable = environ; *variable != nullptr; ++variable) {
     if (std::string_view(*variable).starts_with("PIRACEMA_")) {

@@ -52,8 +52,8 @@ class CoordinatorAtWork {
 /// What a coordinator is given that is one of several of its job, and leads them now.
 struct Leading {
   /// Makes the log of the job whose snapshots these are, with this key.
-  std::function<std::unique_ptr<DecisionLog>(
-      const std::string& snapshots, const std::string& token, std::chrono::milliseconds keep)>
+  std::function<std::unique_ptr<DecisionLog>(const std::string& snapshots, const std::string& token,
+                                             std::chrono::milliseconds keep)>
       log;
   /// Of a job that begins with it.
   std::string token;

@@ -23,7 +23,8 @@ Succession::Succession(std::unique_ptr<DecisionLog> log, std::string snapshots, 
       keep_(keep) {}
 
 Result<Done> Succession::listens(const std::vector<std::string>& addresses) {
-  auto written = write_coordinator_file(coordinator_file(snapshots_), token_, log_->doors(addresses));
+  auto written =
+      write_coordinator_file(coordinator_file(snapshots_), token_, log_->doors(addresses));
   if (!written) return Error{Errc::config, written.error().message};
   return Done{};
 }
