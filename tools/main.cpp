@@ -11,6 +11,9 @@
 #include "base/parse.h"
 #include "base/standard_fds.h"
 #include "base/text.h"
+#ifdef PIRACEMA_COUNCIL
+#include "council/council.h"
+#endif
 #include "host/agent.h"
 #include "tools/arguments.h"
 #include "tools/command_line.h"
@@ -50,18 +53,26 @@ constexpr const char* run_footer =
 
 Error usage(std::string message) { return {Errc::usage, std::move(message)}; }
 
+Result<std::uint32_t> parse_coordinators(const std::string& text) {
+  auto count = parse_count(text, 5);
+  if (count && *count % 2 == 1) return count;
+  return usage(
+      concat("want 1, 3 or 5 coordinators, of which a majority goes on, found '", text, "'"));
+}
+
 /// Sets `to` from the option's text by a function that gives a Result.
 template <class T, class Parse>
-void add_parsed(CLI::App& app, const std::string& names, const std::string& what, T& to,
-                Parse parse, const std::string& help) {
-  app.add_option_function<std::string>(
-         names,
-         [first = names.substr(0, names.find(',')), &to, parse](const std::string& text) {
-           auto value = parse(text);
-           if (!value) throw CLI::ValidationError(first, value.error().message);
-           to = *std::move(value);
-         },
-         help)
+CLI::Option* add_parsed(CLI::App& app, const std::string& names, const std::string& what, T& to,
+                        Parse parse, const std::string& help) {
+  return app
+      .add_option_function<std::string>(
+          names,
+          [first = names.substr(0, names.find(',')), &to, parse](const std::string& text) {
+            auto value = parse(text);
+            if (!value) throw CLI::ValidationError(first, value.error().message);
+            to = *std::move(value);
+          },
+          help)
       ->type_name(what);
 }
 
@@ -79,6 +90,29 @@ Result<std::vector<std::string>> program_of(const CLI::App& app) {
   }
   return command;
 }
+
+#ifdef PIRACEMA_COUNCIL
+class Council : public Coordinators {
+ public:
+  explicit Council(std::unique_ptr<council::Council> own) : own_(std::move(own)) {}
+  cluster::JobReport run(const cluster::JobOptions& options,
+                         cluster::JobObserver& observer) override {
+    return own_->run(options, observer);
+  }
+  bool has_led() const override { return own_->has_led(); }
+  void end(const cluster::JobReport& report) override { own_->end(report); }
+
+ private:
+  std::unique_ptr<council::Council> own_;
+};
+
+Result<std::unique_ptr<Coordinators>> gather(const RunCommand& command,
+                                             const std::vector<std::string>& words) {
+  auto own = council::Council::open(command.coordinators, words, command.job.snapshots);
+  if (!own) return own.error();
+  return std::unique_ptr<Coordinators>(std::make_unique<Council>(*std::move(own)));
+}
+#endif
 
 struct CommandLine {
   CommandLine();
@@ -104,6 +138,10 @@ struct CommandLine {
   void add_graph();
   void add_snapshots();
   int dispatch();
+
+  /// As it was typed.
+  char** argv_ = nullptr;
+  std::vector<std::string> words_;
 };
 
 CommandLine::CommandLine() {
@@ -160,6 +198,10 @@ void CommandLine::add_run() {
                  "Wait until the command that runs the job of --snapshots DIR\n"
                  "is lost, and go on with its workers")
       ->excludes(run_app->get_option("--resume"));
+  add_parsed(*run_app, "--coordinators", "N", command.coordinators, parse_coordinators,
+             "Coordinators, each a process: 1, 3 or 5. While most of them\n"
+             "live and answer the job goes on, whichever is lost; default: 1")
+      ->excludes(run_app->get_option("--standby"));
   run_app->add_flag("--allow-changed-state", job.allow_changed_state,
                     "With --resume: even if the program's states are of other types\n"
                     "than those in the snapshot, and it knows how to read them");
@@ -278,10 +320,20 @@ int CommandLine::dispatch() {
   }
   if (!http.empty()) command.http = observe::HttpOptions{http, http_token};
   command.job.settings.heartbeat_timeout = 5 * command.job.settings.heartbeat_interval;
+  if (command.coordinators > 1) {
+#ifdef PIRACEMA_COUNCIL
+    command.was_gathered = council::has_seat();
+    command.gather = [this](const RunCommand& read) { return gather(read, words_); };
+#else
+    return fail(become(Product{"council", ""}, argv_));
+#endif
+  }
   return run_command(std::move(command));
 }
 
 int CommandLine::run(int argc, char** argv) {
+  argv_ = argv;
+  words_.assign(argv, argv + argc);
   // The parser would call it an argument that was not expected.
   const std::string first = argc > 1 ? argv[1] : "-";
   for (const Product& product : products()) {

@@ -1,18 +1,23 @@
 #!/usr/bin/env python3
 """How long is a job without a coordinator when that is killed and another one stands by?
 
-    bench/streams/take_over.py BUILD_DIRECTORY [--runs 20] [--workers 2]
+    bench/streams/take_over.py BUILD_DIRECTORY [--runs 20] [--workers 2] [--coordinators 3 [--stop]]
 
 A job (tests/cluster/apps/stream.cpp) runs with --keep-workers, another command stands by, the first one
 gets SIGKILL. Printed are, from the SIGKILL on: when the second one has the lock and has read the
 record, opened its door and found all workers again (its event `reattached`), and when its first
 snapshot is complete. Median, smallest and largest of the runs; where something was redone it counts
 as failed, and the exit code is 1.
+
+With --coordinators there is no standby: the coordinator that leads gets SIGKILL, or SIGSTOP with
+--stop, and another one of them leads. Printed is also when that one has the job (its event `leads`).
 """
 
 import argparse
 import json
+import os
 import pathlib
+import signal
 import statistics
 import subprocess
 import sys
@@ -56,18 +61,61 @@ def once(build, workers, folder):
     return found - killed, saved - killed
 
 
+def once_of_several(build, workers, folder, count, number):
+    job = subprocess.Popen(
+        [str(build / "tools/piracema"), "run", "--json", "--coordinators", str(count), "-n",
+         str(workers), "--snapshots", str(folder / "s"), "--every", "100ms",
+         str(build / "tests/cluster/stream_app"), str(folder / "out"), "items=100000000",
+         "pause_us=100", f"until={folder / 'end'}"],
+        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+
+    def wait_for(name, count=1):
+        for line in job.stdout:
+            event = json.loads(line)
+            if event["event"] in ("lost", "recovering"):
+                return None
+            if event["event"] == name:
+                count -= 1
+                if count == 0:
+                    return time.monotonic(), event
+        return None
+
+    leader = wait_for("leads")[1]["pid"]
+    wait_for("snapshot", 5)
+    lost = time.monotonic()
+    os.kill(leader, number)
+    times = [wait_for(name) for name in ("leads", "reattached", "snapshot")]
+    (folder / "end").touch()
+    if number == signal.SIGSTOP:
+        os.kill(leader, signal.SIGCONT)
+    job.stdout.read()
+    job.wait()
+    return None if None in times else [at - lost for at, _ in times]
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("build", type=pathlib.Path)
     parser.add_argument("--runs", type=int, default=20)
     parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--coordinators", type=int, default=1)
+    parser.add_argument("--stop", action="store_true")
     arguments = parser.parse_args()
+    names = ["all workers found again", "next snapshot complete"]
+    if arguments.coordinators > 1:
+        names.insert(0, "another one has the job")
     results = []
     for _ in range(arguments.runs):
         with tempfile.TemporaryDirectory(prefix="piracema-take-over-") as folder:
-            results.append(once(arguments.build.resolve(), arguments.workers, pathlib.Path(folder)))
+            build, path = arguments.build.resolve(), pathlib.Path(folder)
+            if arguments.coordinators > 1:
+                number = signal.SIGSTOP if arguments.stop else signal.SIGKILL
+                results.append(once_of_several(build, arguments.workers, path,
+                                               arguments.coordinators, number))
+            else:
+                results.append(once(build, arguments.workers, path))
     good = [result for result in results if result is not None]
-    for name, times in zip(("all workers found again", "next snapshot complete"), zip(*good)):
+    for name, times in zip(names, zip(*good)):
         times = [1000 * t for t in times]
         print(f"{name}: {statistics.median(times):.0f} ms ({min(times):.0f} to {max(times):.0f})")
     print(f"{len(good)} runs, {len(results) - len(good)} failed")

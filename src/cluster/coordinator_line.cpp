@@ -12,7 +12,8 @@ CoordinatorLine::CoordinatorLine(net::Poller& poller, CoordinatorSearch::Address
     : wait_(wait),
       events_(std::move(events)),
       search_(poller, std::move(addresses), std::move(token),
-              [this](Result<std::shared_ptr<net::Connection>> line) { called(std::move(line)); }) {}
+              [this](Result<std::shared_ptr<net::Connection>> line) { called(std::move(line)); }),
+      watch_(poller, [this] { look_for_others(); }) {}
 
 void CoordinatorLine::open() {
   until_ = now() + wait_;
@@ -20,12 +21,20 @@ void CoordinatorLine::open() {
 }
 
 void CoordinatorLine::called(Result<std::shared_ptr<net::Connection>> line) {
+  // While one is there that is silent, no other was found, or it is looked for again.
+  if (!line && line_) return;
   if (!line) return had_one_ ? events_.lost(line.error()) : events_.failed(line.error());
   (*line)->trust({.received = [this](const wire::Frame& frame) { heard(frame); },
                   .lost = [this](const Error& why) { search(why); }});
   had_one_ = true;
   const runtime::FromWorker hello = events_.hello();
   const std::lock_guard lock(mutex_);
+  if (line_) {
+    log(Level::warning, "the coordinator is silent, and another one has its place");
+    line_->close();
+    dropped_ = std::exchange(line_, nullptr);
+  }
+  watch_.stop();
   line_ = *std::move(line);
   line_->send(to_frame(hello));
 }
@@ -39,6 +48,11 @@ void CoordinatorLine::say(const runtime::FromWorker& message) {
 void CoordinatorLine::heard(const wire::Frame& frame) {
   auto message = runtime::to_worker(frame);
   if (!message) return events_.failed(message.error());
+  watch_.heard();
+  if (search_.searches()) search_.stop();
+  if (const auto* there = std::get_if<runtime::StillHere>(&*message)) {
+    return watch_.expect(std::chrono::milliseconds(there->others_after_ms));
+  }
   if (const auto* wanted = std::get_if<runtime::Attach>(&*message)) return attach(*wanted);
   {
     const std::lock_guard lock(mutex_);
@@ -63,7 +77,12 @@ void CoordinatorLine::attach(const runtime::Attach& attach) {
   search({Errc::refused, why});
 }
 
+void CoordinatorLine::look_for_others() {
+  if (!search_.searches()) search_.look_for_others(now() + wait_);
+}
+
 void CoordinatorLine::search(const Error& why) {
+  watch_.stop();
   {
     const std::lock_guard lock(mutex_);
     dropped_ = std::exchange(line_, nullptr);

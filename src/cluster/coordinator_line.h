@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "control/messages/control.h"
 #include "host/coordinator_search.h"
+#include "host/coordinator_watch.h"
 #include "loop/poller.h"
 #include "net/socket/connection.h"
 #include "run/worker/attachment.h"
@@ -46,10 +47,12 @@ class CoordinatorLine {
   void heard(const wire::Frame& frame);
   void attach(const runtime::Attach& attach);
   void search(const Error& why);
+  void look_for_others();
 
   const std::chrono::milliseconds wait_;
   const Events events_;
   CoordinatorSearch search_;
+  CoordinatorWatch watch_;
   /// Until when the one that is looked for may come. One that is there and not ours does not put it
   /// off.
   Time until_{};

@@ -24,6 +24,7 @@
 #include "host/agent_processes.h"
 #include "host/coordinator_file.h"
 #include "host/coordinator_search.h"
+#include "host/coordinator_watch.h"
 #include "host/directory_mark.h"
 #include "host/staging.h"
 #include "loop/poller.h"
@@ -104,7 +105,14 @@ class Agent {
 
   void called(Result<std::shared_ptr<net::Connection>> line) {
     if (leave_by_) return;
+    // While one is there that is silent, no other was found, or it is looked for again.
+    if (!line && line_) return;
     if (!line) return leave(beats_ ? 1 : 3, line.error().message);
+    if (line_) {
+      log(Level::warning, "the coordinator is silent, and another one has its place");
+      line_->close();
+      output_.hold();
+    }
     line_ = *std::move(line);
     line_->trust({.received = [this](const wire::Frame& frame) { received(frame); },
                   .lost = [this](const Error& why) { lost(why); }});
@@ -120,6 +128,7 @@ class Agent {
   // What it has started goes on meanwhile. One that is there and does not want us puts nothing off.
   void lost(const Error& why) {
     line_.reset();
+    watch_.stop();
     output_.hold();
     if (leave_by_) return;
     if (setup_.keep_ms == 0) return leave(1, concat("the coordinator is gone: ", why.message));
@@ -158,6 +167,8 @@ class Agent {
     const auto message = to_agent(frame);
     if (!message) return leave(3, message.error().message);
     heard_at_ = now();
+    watch_.heard();
+    if (search_.searches()) search_.stop();
     std::visit([this](const auto& what) { act(what); }, *message);
   }
 
@@ -166,12 +177,18 @@ class Agent {
     wanted_ = true;
     setup_.heartbeat_ms = std::max<std::uint32_t>(setup.heartbeat_ms, 1);
     if (!setup_.command.empty()) setup_.command.front() = task_.program;
+    watch_.expect(std::chrono::milliseconds(setup.others_after_ms));
     AgentReady ready;
     if (!setup_.mark.empty()) {
       const auto seen = look_for_mark(setup_.mark, std::to_string(task_.host));
       if (!seen) ready.why_not = seen.error().message;
     }
     say(ready);
+  }
+
+  void look_for_others() {
+    if (leave_by_ || search_.searches()) return;
+    search_.look_for_others(now() + std::chrono::milliseconds(setup_.keep_ms));
   }
 
   void act(const StartProcess& what) {
@@ -199,6 +216,7 @@ class Agent {
   CoordinatorSearch search_{
       poller_, [this] { return coordinators(); }, task_.token,
       [this](Result<std::shared_ptr<net::Connection>> line) { called(std::move(line)); }};
+  CoordinatorWatch watch_{poller_, [this] { look_for_others(); }};
   std::shared_ptr<net::Connection> line_;
   Time heard_at_{};
   /// Whether the coordinator that is there has taken this agent for its own.

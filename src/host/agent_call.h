@@ -8,6 +8,8 @@ class AgentCall {
   virtual ~AgentCall() = default;
   /// Looks whether it has ended: where the kernel has no pidfd, after SIGCHLD.
   virtual void reap() = 0;
+  /// The agent goes on when this object ends, if it is one that can.
+  virtual void let_go() {}
 };
 
 }  // namespace piracema::cluster

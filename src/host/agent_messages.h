@@ -106,9 +106,12 @@ struct Setup {
   /// Processes have the agent's own standard input and output: of one on the coordinator's host,
   /// whose they are, too. Else they read nothing, and what they write goes to the coordinator.
   bool own_streams = false;
+  /// An agent that hears nothing for so long looks whether another one coordinates the job, and
+  /// keeps to this one until it has found that; 0: there is one coordinator at a time.
+  std::uint32_t others_after_ms = 0;
   auto fields() {
     return std::tie(command, environment, mark, heartbeat_ms, patience_ms, keep_ms,
-                    coordinator_file, own_streams);
+                    coordinator_file, own_streams, others_after_ms);
   }
 };
 /// Start a process. NotStarted or, some time, Ended follows.

@@ -26,22 +26,46 @@ CoordinatorSearch::~CoordinatorSearch() {
 void CoordinatorSearch::begin(Time until) {
   until_ = until;
   answers_within_ = answers_within_min;
+  but_.clear();
+  searches_ = true;
   dial();
 }
 
 void CoordinatorSearch::begin_again(Time until, const Error& why) {
   until_ = until;
+  but_.clear();
+  // It looks for others already, and from now on for all.
+  if (std::exchange(searches_, true)) return;
   answers_within_ = answers_within_min;
   try_again(why);
 }
 
+void CoordinatorSearch::look_for_others(Time until) {
+  until_ = until;
+  answers_within_ = answers_within_min;
+  but_ = called_;
+  searches_ = true;
+  dial();
+}
+
+void CoordinatorSearch::stop() {
+  if (timer_) poller_.cancel(*std::exchange(timer_, std::nullopt));
+  call_.reset();
+  searches_ = false;
+}
+
 void CoordinatorSearch::dial() {
-  const std::vector<std::string> addresses = addresses_();
+  std::vector<std::string> addresses = addresses_();
+  if (!but_.empty()) std::erase(addresses, but_);
   if (addresses.empty()) {
-    return on_done_(Error{Errc::not_found, "its place is another job's now, or nobody's"});
+    return done(Error{Errc::not_found, "its place is another job's now, or nobody's"});
   }
+  of_ = addresses.size();
+  const std::string& address = addresses[next_++ % of_];
+  // The one that was found is remembered until another one is.
+  dialled_ = address;
   call_ = std::make_unique<CoordinatorCall>(
-      poller_, addresses[next_++ % addresses.size()], token_,
+      poller_, address, token_,
       [this](Result<std::shared_ptr<net::Connection>> line) { called(std::move(line)); },
       now() < until_ ? answers_within_ : CoordinatorCall::stopped_answers_within);
 }
@@ -53,15 +77,23 @@ void CoordinatorSearch::called(Result<std::shared_ptr<net::Connection>> line) {
     }
     return try_again(line.error());
   }
-  on_done_(std::move(line));
+  called_ = dialled_;
+  done(std::move(line));
 }
 
+// Of several one after the other, without a pause: where nobody listens it says so at once.
 void CoordinatorSearch::try_again(const Error& why) {
-  if (now() >= until_) return on_done_(why);
-  timer_ = poller_.at(now() + between_calls, [this] {
+  if (now() >= until_) return done(why);
+  const auto pause = next_ % of_ == 0 ? between_calls : std::chrono::milliseconds(0);
+  timer_ = poller_.at(now() + pause, [this] {
     timer_.reset();
     dial();
   });
+}
+
+void CoordinatorSearch::done(Result<std::shared_ptr<net::Connection>> line) {
+  searches_ = false;
+  on_done_(std::move(line));
 }
 
 }  // namespace piracema::cluster

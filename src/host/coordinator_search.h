@@ -36,11 +36,18 @@ class CoordinatorSearch {
   /// The one that was there is gone: calls after a moment, so that a coordinator which hangs up on
   /// us at once is not called without end in no time.
   void begin_again(Time until, const Error& why);
+  /// Calls all but the one that was found last, until `until`: it says nothing, and may still be
+  /// the one. Not while it searches.
+  void look_for_others(Time until);
+  /// Searches no more; `on_done` is not called.
+  void stop();
+  bool searches() const { return searches_; }
 
  private:
   void dial();
   void called(Result<std::shared_ptr<net::Connection>> line);
   void try_again(const Error& why);
+  void done(Result<std::shared_ptr<net::Connection>> line);
 
   net::Poller& poller_;
   const Addresses addresses_;
@@ -48,7 +55,11 @@ class CoordinatorSearch {
   const OnDone on_done_;
   std::unique_ptr<CoordinatorCall> call_;
   std::optional<net::Poller::Timer> timer_;
-  std::size_t next_ = 0;
+  /// Where the next call goes, and of how many addresses.
+  std::size_t next_ = 0, of_ = 1;
+  /// Who is being called, who was found last, and who is not called now.
+  std::string dialled_, called_, but_;
+  bool searches_ = false;
   Time until_{};
   std::chrono::milliseconds answers_within_{};
 };

@@ -41,6 +41,11 @@ LocalAgent::~LocalAgent() {
   if (process_.handle() >= 0) poller_.forget(process_.handle());
 }
 
+void LocalAgent::let_go() {
+  if (process_.handle() >= 0) poller_.forget(process_.handle());
+  process_.let_go();
+}
+
 void LocalAgent::reap() {
   if (process_.pid() == 0) return;
   const int handle = process_.handle();

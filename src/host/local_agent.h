@@ -35,6 +35,7 @@ class LocalAgent : public AgentCall {
   ~LocalAgent() override;
 
   void reap() override;
+  void let_go() override;
 
  private:
   LocalAgent(net::Poller& poller, Process process, std::function<void(const std::string&)> ended);

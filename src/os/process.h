@@ -82,6 +82,12 @@ class Process {
   /// By a signal (SIGSTOP, SIGTSTP); a debugger is something else.
   bool is_stopped() const;
 
+  /// It is none of ours any more: it goes on when this object ends.
+  void let_go() {
+    pid_ = 0;
+    handle_.close();
+  }
+
   /// How it ended; nothing while it lives. Call it no more after it has said so.
   std::optional<Exit> reap();
 

@@ -6,136 +6,17 @@ reason, and nothing is changed."""
 
 import json
 import os
-import pathlib
 import select
 import shutil
 import signal
 import socket
-import subprocess
-import tempfile
 import time
 import unittest
 
-PIRACEMA = os.environ["PIRACEMA_COMMAND"]
-STREAM = os.environ["STREAM_APP"]
-# Nothing that is waited for takes so long, on a machine that has much else to do.
-SECONDS_MAX = 300
-CLEAN = {name: value for name, value in os.environ.items() if not name.startswith("PIRACEMA_")}
+from lost_coordinators import SECONDS_MAX, JobTest
 
 
-class Command:
-    """`piracema run`, with its events."""
-
-    def __init__(self, test, name, *words):
-        self.test = test
-        self.path = test.folder / f"errors-{name}"
-        self.errors = open(self.path, "w")
-        self.process = subprocess.Popen([PIRACEMA, "run", "--json", *words], cwd=test.folder,
-                                        env={**CLEAN, "PIRACEMA_TEST_JOB": test.mark},
-                                        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                        stderr=self.errors, text=True)
-        self.events = []
-        test.addCleanup(self.errors.close)
-        test.addCleanup(self.process.stdout.close)
-        test.addCleanup(self.process.wait)
-        test.addCleanup(self.process.kill)
-
-    def said(self):
-        return self.path.read_text()
-
-    def wait_for(self, name, count=1):
-        for line in self.process.stdout:
-            self.events.append(json.loads(line))
-            if self.events[-1]["event"] == name:
-                count -= 1
-                if count == 0:
-                    return self.events[-1]
-        self.test.fail(f"no event '{name}' came: {self.said()}")
-
-    def kill(self):
-        self.process.kill()
-        self.process.wait()
-
-    def finish(self, code=0):
-        if code == 0:
-            (self.test.folder / "end").touch()
-        self.events += [json.loads(line) for line in self.process.stdout]
-        self.test.assertEqual(self.process.wait(SECONDS_MAX), code, self.said())
-
-    def names(self):
-        return [event["event"] for event in self.events]
-
-
-class TakeOver(unittest.TestCase):
-    def setUp(self):
-        scratch = tempfile.TemporaryDirectory(prefix="piracema-take-over-")
-        self.addCleanup(scratch.cleanup)
-        self.folder = pathlib.Path(scratch.name)
-        self.mark = f"{os.getpid()}-{self.id()}"
-        self.addCleanup(self.end_all)
-        self.commands = 0
-
-    def run_command(self, *words):
-        self.commands += 1
-        return Command(self, str(self.commands), *words)
-
-    def run_stream(self, *options, workers=2, every="100ms"):
-        """Its source ends when the test says so."""
-        return self.run_command("-n", str(workers), "--snapshots", "s", "--every", every, *options,
-                                STREAM, "out", "items=100000000", "pause_us=100",
-                                f"until={self.folder}/end")
-
-    def standing_by(self):
-        self.until(lambda: (self.folder / "s/coordinator/job").exists())
-        standby = self.run_stream("--standby")
-        standby.wait_for("standing_by")
-        return standby
-
-    def until(self, so):
-        deadline = time.monotonic() + SECONDS_MAX
-        while not so():
-            self.assertLess(time.monotonic(), deadline)
-            time.sleep(0.01)
-
-    def running(self, what=None):
-        """Processes of this test that live, but for commands: agents and workers, by their names."""
-        found = []
-        for entry in pathlib.Path("/proc").iterdir():
-            if not entry.name.isdigit():
-                continue
-            try:
-                environment = (entry / "environ").read_bytes().split(b"\0")
-                words = (entry / "cmdline").read_bytes().split(b"\0")
-                state = (entry / "stat").read_text().rsplit(")", 1)[1].split()[0]
-            except OSError:
-                continue
-            if f"PIRACEMA_TEST_JOB={self.mark}".encode() not in environment or state == "Z":
-                continue
-            kind = "agent" if words[1:2] == [b"agent"] else "worker" if words[0] == STREAM.encode() else ""
-            if kind and what in (None, kind):
-                found.append(int(entry.name))
-        return found
-
-    def end_all(self):
-        for pid in self.running():
-            try:
-                os.kill(pid, signal.SIGKILL)
-            except ProcessLookupError:
-                pass
-
-    def check_nothing_left(self):
-        self.until(lambda: not self.running())
-        self.assertFalse((self.folder / "s/coordinator/job").exists())
-
-    def check_output(self):
-        written = (self.folder / "out").read_bytes()
-        items = written.count(b"\n")
-        self.assertGreater(items, 0)
-        subprocess.run([PIRACEMA, "run", "-n", "1", "--quiet", STREAM, "again", f"items={items}"],
-                       cwd=self.folder, env=CLEAN, check=True, stdin=subprocess.DEVNULL,
-                       stderr=subprocess.DEVNULL)
-        self.assertEqual(written, (self.folder / "again").read_bytes())
-
+class TakeOver(JobTest):
     # ---- only the coordinator is lost ----------------------------------------------------------
 
     def test_a_standby_goes_on_and_nothing_is_redone(self):
@@ -351,6 +232,22 @@ class TakeOver(unittest.TestCase):
         self.assertIn("no directory of snapshots was given", without.said())
         by_mpi = self.run_stream("--keep-workers", "1s", "--transport", "mpi")
         by_mpi.finish(3)
+
+    def test_workers_that_were_kept_are_not_taken_over_by_mpirun(self):
+        first = self.run_stream("--keep-workers", "60s")
+        first.wait_for("snapshot")
+        first.kill()
+        workers = sorted(self.running("worker"))
+        for way in ("--resume", "--standby"):
+            by_mpi = self.run_stream(way, "--transport", "mpi")
+            by_mpi.finish(3)
+            self.assertIn("none can be kept", by_mpi.said())
+        self.assertEqual(sorted(self.running("worker")), workers)
+        second = self.run_stream("--resume")
+        second.wait_for("reattached")
+        second.finish()
+        self.check_output()
+        self.check_nothing_left()
 
     def test_a_standby_ends_with_the_job_it_stands_by_for(self):
         first = self.run_stream("--keep-workers", "60s")

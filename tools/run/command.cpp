@@ -86,6 +86,32 @@ void print_end(const RunCommand& command, const cluster::JobReport& report) {
   }
 }
 
+// Of several coordinators; what follows from how they are made is said before any is started.
+Result<Done> check_coordinators(const RunCommand& command) {
+  const cluster::JobOptions& job = command.job;
+  const std::string what = concat("--coordinators ", command.coordinators, ": ");
+  if (job.snapshots.empty()) {
+    return Error{Errc::config, what +
+                                   "want --snapshots DIR, found none: what another coordinator "
+                                   "goes back to after a loss is there"};
+  }
+  if (job.transport == "mpi") {
+    return Error{Errc::config, what +
+                                   "workers that mpirun has started end with it, and it ends "
+                                   "with its coordinator: none can be kept"};
+  }
+  const auto elsewhere = [](const cluster::HostOptions& host) { return !host.here; };
+  if (std::any_of(job.hosts.begin(), job.hosts.end(), elsewhere)) {
+    return Error{Errc::config, what +
+                                   "want a job on this host alone, found other hosts: "
+                                   "coordinators are not started there yet"};
+  }
+  return Done{};
+}
+
+// Workers have so long to find the next one.
+constexpr std::chrono::minutes keep_workers{1};
+
 }  // namespace
 
 int run_command(RunCommand command) {
@@ -124,27 +150,33 @@ int run_command(RunCommand command) {
     command.job.mpirun.front() = *mpirun;
   }
   command.job.output_to_error = command.json;
+  if (command.coordinators > 1) {
+    if (auto can = check_coordinators(command); !can) return refuse(can.error());
+    if (command.job.keep_workers.count() == 0) command.job.keep_workers = keep_workers;
+  }
+  // One that another coordinator has started writes what there is to write only if it has led.
+  const bool opens = !command.was_gathered;
 
   // Opened now: that it cannot be written is known before the job, not after.
   std::ofstream stats;
-  if (!command.stats.empty()) {
+  if (opens && !command.stats.empty()) {
     stats.open(command.stats);
     if (!stats) return refuse({Errc::config, with_errno("--stats " + command.stats)});
   }
 
   std::ofstream page;
-  if (!command.report.empty()) {
+  if (opens && !command.report.empty()) {
     page.open(command.report);
     if (!page) return refuse({Errc::config, with_errno("--report " + command.report)});
   }
 
   std::optional<observe::Board> board;
   std::unique_ptr<observe::HttpServer> server;
-  if (command.http || page.is_open()) {
+  if ((opens && command.http) || !command.report.empty()) {
     board.emplace(facts_of(command));
     command.job.board = &*board;
   }
-  if (command.http) {
+  if (opens && command.http) {
     auto started = observe::HttpServer::start(*command.http, *board);
     if (!started) return refuse({started.error().code, "--http: " + started.error().message});
     server = *std::move(started);
@@ -153,6 +185,14 @@ int run_command(RunCommand command) {
   // From here on: the line above has the token, and everybody on this machine may read these.
   if (board) keep_log(log_lines_kept);
 
+  std::unique_ptr<Coordinators> coordinators;
+  if (command.coordinators > 1) {
+    auto gathered = command.gather(command);
+    // Who has started this one is gone before there was a job.
+    if (!gathered && gathered.error().code == Errc::lost) return 0;
+    if (!gathered) return refuse(gathered.error());
+    coordinators = *std::move(gathered);
+  }
   cluster::JobReport report;
   {
     std::unique_ptr<cluster::JobObserver> observer;
@@ -161,9 +201,17 @@ int run_command(RunCommand command) {
     } else {
       observer = std::make_unique<Display>(command.job, command.quiet);
     }
-    report = cluster::run_job(command.job, *observer);
+    report = coordinators ? coordinators->run(command.job, *observer)
+                          : cluster::run_job(command.job, *observer);
   }
-  print_end(command, report);
+  // What there is to say is said by the coordinator that has led in the end.
+  const bool led = !coordinators || coordinators->has_led();
+  if (led || !report.why.empty()) print_end(command, report);
+  if (!led) stats.close(), page.close();
+  if (led && command.was_gathered) {
+    if (!command.stats.empty()) stats.open(command.stats);
+    if (!command.report.empty()) page.open(command.report);
+  }
   if (stats.is_open()) {
     stats << to_json(report, command.job)
                  .dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace)
@@ -176,6 +224,7 @@ int run_command(RunCommand command) {
     page.close();
     if (!page) log(Level::warning, with_errno("--report " + command.report));
   }
+  if (coordinators) coordinators->end(report);
   return report.code;
 }
 

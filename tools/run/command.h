@@ -1,5 +1,8 @@
 #pragma once
 
+#include <cstdint>
+#include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -8,6 +11,18 @@
 #include "observe/http/server.h"
 
 namespace piracema::tools {
+
+/// Several coordinators of one job, of which this process is one (src/council).
+class Coordinators {
+ public:
+  virtual ~Coordinators() = default;
+  /// As `cluster::run_job`; until the job is over, whoever coordinates it.
+  virtual cluster::JobReport run(const cluster::JobOptions&, cluster::JobObserver&) = 0;
+  /// This one coordinated it in the end.
+  virtual bool has_led() const = 0;
+  /// What there was to say is said.
+  virtual void end(const cluster::JobReport&) = 0;
+};
 
 /// `piracema run`, its arguments read.
 struct RunCommand {
@@ -25,6 +40,11 @@ struct RunCommand {
   std::optional<observe::HttpOptions> http;
   /// File for a page with all that was known of the job, when it is over; empty: none.
   std::string report;
+  /// How many coordinators the job has; and, for several, what brings them together, and whether
+  /// another one has started this process.
+  std::uint32_t coordinators = 1;
+  std::function<Result<std::unique_ptr<Coordinators>>(const RunCommand&)> gather;
+  bool was_gathered = false;
   /// Warnings and errors only.
   bool quiet = false;
   /// Notes and summary as JSON lines on standard output.

@@ -99,6 +99,19 @@ void Display::standing_by(const std::string& why) {
   if (!quiet_) log(Level::info, concat("standing by: ", why));
 }
 
+void Display::leads(std::uint32_t number, std::uint32_t of, bool taken_over) {
+  if (quiet_) return;
+  log(Level::info, concat("coordinator ", number, " of ", of, " (process ", ::getpid(),
+                          taken_over ? ") goes on with the job" : ") coordinates the job"));
+}
+
+void Display::follows(std::uint32_t number, std::uint32_t of) {
+  set_status_line("");
+  if (quiet_) return;
+  log(Level::info, concat("coordinator ", number, " of ", of, " (process ", ::getpid(),
+                          ") coordinates no longer, and looks on"));
+}
+
 void Display::planned(const Job& job, const JobReport&) {
   if (quiet_) return;
   log(Level::info, concat("graph: ", outline(job.graph)));

@@ -1,5 +1,7 @@
 #include "tools/run/json_display.h"
 
+#include <unistd.h>
+
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
@@ -18,6 +20,18 @@ void print(const nlohmann::ordered_json& value) {
 
 void JsonDisplay::standing_by(const std::string& why) {
   print({{"event", "standing_by"}, {"why", why}});
+}
+
+void JsonDisplay::leads(std::uint32_t number, std::uint32_t of, bool taken_over) {
+  print({{"event", "leads"},
+         {"coordinator", number},
+         {"of", of},
+         {"pid", ::getpid()},
+         {"taken_over", taken_over}});
+}
+
+void JsonDisplay::follows(std::uint32_t number, std::uint32_t of) {
+  print({{"event", "follows"}, {"coordinator", number}, {"of", of}, {"pid", ::getpid()}});
 }
 
 void JsonDisplay::planned(const cluster::Job& job, const cluster::JobReport&) {

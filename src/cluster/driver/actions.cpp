@@ -83,7 +83,8 @@ void DriverLoop::act(const Tell& what) {
 
 // The first action of its step: whatever follows is done after it.
 void DriverLoop::act(const Decide& decided) {
-  if (succession_) succession_->decided(decided.decisions, coordinator_->metadata());
+  if (!succession_ || succession_->decided(decided.decisions, coordinator_->metadata())) return;
+  depose();
 }
 
 void DriverLoop::act(const Finish& finished) {

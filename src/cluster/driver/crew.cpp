@@ -124,6 +124,14 @@ void Crew::send(Id id, const runtime::ToWorker& message) {
   found->second.line->send(runtime::to_frame(message));
 }
 
+void Crew::show_life() {
+  const wire::Frame frame = runtime::to_frame(
+      runtime::ToWorker(runtime::StillHere{static_cast<std::uint32_t>(others_after.count())}));
+  for (const auto& [id, member] : members_) {
+    if (member.line) member.line->send(frame);
+  }
+}
+
 void Crew::heard(Id id, Time when) {
   const auto found = members_.find(id);
   if (found != members_.end()) found->second.heard_at = when;

@@ -2,6 +2,7 @@
 
 #include <piracema/error.h>
 
+#include <chrono>
 #include <functional>
 #include <map>
 #include <memory>
@@ -21,6 +22,9 @@
 #include "os/process.h"
 
 namespace piracema::cluster {
+
+/// Who hears nothing of a coordinator that is one of several for so long looks for the others.
+constexpr std::chrono::milliseconds others_after{1'000};
 
 /// The processes of a job, here and on other hosts, with their connections. Tells how each of them
 /// ends. Belongs to the poller's thread.
@@ -71,6 +75,9 @@ class Crew {
   void kill_all();
   /// Dropped when it has no connection.
   void send(Id id, const runtime::ToWorker& message);
+
+  /// Tells all that are connected that their coordinator is there.
+  void show_life();
 
   /// It has said something.
   void heard(Id id, Time when);

@@ -12,15 +12,16 @@ namespace {
 constexpr net::FrameLimits hello_limits{.head_bytes = std::uint64_t{4} << 20, .body_bytes = 0};
 }  // namespace
 
-Result<std::unique_ptr<Door>> Door::open(net::Poller& poller, std::string token, Events events) {
+Result<std::unique_ptr<Door>> Door::open(net::Poller& poller, std::string token, Events events,
+                                         std::uint16_t port) {
   std::unique_ptr<Door> door(new Door(poller, std::move(token), std::move(events)));
-  if (auto listens = door->listen("127.0.0.1"); !listens) return listens.error();
+  if (auto listens = door->listen("127.0.0.1", port); !listens) return listens.error();
   return door;
 }
 
-Result<std::string> Door::listen(const std::string& host) {
+Result<std::string> Door::listen(const std::string& host, std::uint16_t port) {
   auto listener = net::Listener::open(
-      poller_, host, 0,
+      poller_, host, port,
       [this](Fd socket, const net::Address& peer) { accept(std::move(socket), peer.text()); });
   if (!listener) return listener.error();
   listeners_.push_back(*std::move(listener));
@@ -99,6 +100,7 @@ Result<net::Connection::Events> Door::welcome(Line line, const wire::Frame& fram
     return Error{Errc::refused, concat("want a Hello first, found a frame of kind ", frame.kind)};
   }
   if (auto expected = events_.expected(*hello); !expected) {
+    if (expected.error().code == Errc::lost) return expected.error();
     // It is one of ours: it may know why it has to go.
     line->send(
         runtime::to_frame(runtime::ToWorker(runtime::Shutdown{3, expected.error().message})));

@@ -25,7 +25,8 @@ class Door {
  public:
   using Line = std::shared_ptr<net::Connection>;
   struct Events {
-    /// Whether this is a process that is expected; the error says what was.
+    /// Whether this is a process that is expected; the error says what was. It is sent away, to end,
+    /// unless the error is Errc::lost: then somebody else may expect it.
     std::function<Result<Done>(const runtime::Hello&)> expected;
     /// What follows on a connection that was let in. Not called from within.
     std::function<net::Connection::Events(const runtime::Hello&, Line)> joined;
@@ -33,8 +34,9 @@ class Door {
     std::function<Result<net::Connection::Events>(const AgentHello&, Line)> agent;
   };
 
-  /// Listens on the loopback interface.
-  static Result<std::unique_ptr<Door>> open(net::Poller& poller, std::string token, Events events);
+  /// Listens on the loopback interface; 0: at any port.
+  static Result<std::unique_ptr<Door>> open(net::Poller& poller, std::string token, Events events,
+                                            std::uint16_t port = 0);
   ~Door();
 
   /// On the loopback interface.
@@ -42,7 +44,7 @@ class Door {
   /// All of them.
   std::vector<std::string> addresses() const;
   /// Listens at this numeric address of the machine as well, for other hosts; where.
-  Result<std::string> listen(const std::string& host);
+  Result<std::string> listen(const std::string& host, std::uint16_t port = 0);
   /// The job is over: nobody comes in any more, and who is at the door has not done anything wrong.
   void shut();
 

@@ -14,6 +14,8 @@
 
 namespace piracema::cluster {
 
+struct Leading;
+
 /// A job of several processes, on this machine or on several.
 struct JobOptions {
   /// The program, as `find_program` gives it, and its arguments.
@@ -48,6 +50,9 @@ struct JobOptions {
   /// How long workers go on without a coordinator, until another one takes the job over; 0: they
   /// end with it. Of a job that is taken over at least what it was.
   std::chrono::milliseconds keep_workers{0};
+  /// Of one of several coordinators, which leads the others (leading.h); null: it is alone. It
+  /// outlives the call. Wants `keep_workers`.
+  Leading* leading = nullptr;
   /// As in RunOptions.
   bool allow_changed_state = false, strict = false;
   /// File for items that use up the restart budget; empty: they end the job.
@@ -71,6 +76,10 @@ class JobObserver {
   virtual ~JobObserver() = default;
   /// Another process has the job; this one waits until that is lost.
   virtual void standing_by(const std::string& /*why*/) {}
+  /// Of several coordinators this one leads from now on; `taken_over`: after another one.
+  virtual void leads(std::uint32_t /*number*/, std::uint32_t /*of*/, bool /*taken_over*/) {}
+  /// It leads no longer, and looks on.
+  virtual void follows(std::uint32_t /*number*/, std::uint32_t /*of*/) {}
   /// The first process has joined: this is what will run.
   virtual void planned(const Job&, const JobReport&) {}
   virtual void noted(Time, const Note&) {}

@@ -46,7 +46,7 @@ Result<Done> DriverLoop::call_hosts(const Doorway& doorway) {
       Hosts::Events{
           .up =
               [this](std::size_t) {
-                if (takes_over_ && hosts_->all_came_back()) give_up_missing();
+                give_up_missing();
                 start_those_without_host();
               },
           .unreachable = [this](const Error& why) { finish(why); },
@@ -55,7 +55,8 @@ Result<Done> DriverLoop::call_hosts(const Doorway& doorway) {
           .came_back =
               [this](std::size_t host, const std::vector<RunningProcess>& running) {
                 came_back(host, running);
-              }});
+              },
+          .may_send_away = [this] { return still_coordinates(); }});
   if (!takes_over_) return hosts_->call_all();
   return hosts_->wait_for_all(now() + coordinator_->metadata().settings.attach_timeout,
                               coordinator_->metadata().term + 1);
@@ -69,10 +70,12 @@ void DriverLoop::came_back(std::size_t host, const std::vector<RunningProcess>& 
   }
 }
 
-// All agents have said what runs: what they have not named does not. The coordinator would find
-// that out by waiting.
+// Once the agents of all hosts have come with what they have kept: whom none of them has named is
+// gone, which the coordinator would find out by waiting. Where one does not come its processes may
+// still live, so nobody is given up here; the coordinator waits for them and fences them.
 void DriverLoop::give_up_missing() {
-  if (!std::exchange(takes_over_, false)) return;
+  if (!takes_over_ || !hosts_->all_came_back()) return;
+  takes_over_ = false;
   for (const Crew::Id& id : crew_.missing())
     never_ran(id, "it ended while there was no coordinator");
 }
@@ -103,6 +106,10 @@ Setup DriverLoop::setup_for(std::size_t host, const std::string& coordinator) co
       .heartbeat_ms = static_cast<std::uint32_t>(options_.settings.heartbeat_interval.count()),
       .own_streams = here};
   if (succession_) succession_->add_to(setup);
+  if (options_.leading != nullptr) {
+    setup.others_after_ms =
+        std::max(static_cast<std::uint32_t>(others_after.count()), 4 * setup.heartbeat_ms);
+  }
   for (char** variable = environ; *variable != nullptr; ++variable) {
     if (std::string_view(*variable).starts_with("PIRACEMA_")) {
       setup.environment.push_back(*variable);
@@ -231,7 +238,7 @@ void DriverLoop::look_at_hosts() {
       crew_.give_up_starters(host, concat("host ", options_.hosts[host].name, " is silent"));
     }
   }
-  if (takes_over_ && hosts_->all_came_back()) give_up_missing();
+  give_up_missing();
   start_those_without_host();
   if (without_host_.empty() || time() - without_host_since_ < host_timeout) return;
   finish(4, concat("no host of the job can be reached for ", host_timeout.count(), " s"));

@@ -33,6 +33,7 @@ Result<ReplicaId> find_replica(const Job& job, const KillOrder& order) {
 
 Result<Done> DriverLoop::expected(const runtime::Hello& hello) {
   if (!crew_.expects({hello.slot, hello.incarnation})) {
+    if (!still_coordinates()) return Error{Errc::lost, "another one coordinates the job"};
     return Error{Errc::refused, concat("nobody is expected as incarnation ", hello.incarnation,
                                        " of worker ", hello.slot)};
   }
@@ -51,6 +52,8 @@ net::Connection::Events DriverLoop::joined(const runtime::Hello& hello, Door::Li
   world_joined_ = true;
   if (!std::exchange(anybody_joined_, true)) first_joined(hello);
   tell(Joined{id.first, id.second, hello.address, hello.graph, hello.costs, hello.layouts});
+  // From now on it notices when this coordinator falls silent.
+  if (options_.leading != nullptr) crew_.show_life();
   if (const auto& job = coordinator_->job(); job && !planned_) plan(*job);
   return {.received = [this, id](wire::Frame frame) { heard(id, frame); },
           .lost = [this, id](const Error&) { crew_.line_lost(id); }};

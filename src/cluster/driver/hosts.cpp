@@ -40,7 +40,11 @@ Hosts::~Hosts() {
 
 // One listener for each of our addresses that faces a host, and none where nobody needs it.
 Result<Done> Hosts::open_doors() {
+  const bool elsewhere = std::any_of(options_.hosts.begin(), options_.hosts.end(),
+                                     [](const HostOptions& host) { return !host.here; });
+  // What is here is not brought here; its checksum would take a tenth of a second.
   for (const std::string& path : {std::string("/proc/self/exe"), options_.command.front()}) {
+    if (!elsewhere) break;
     std::error_code failed;
     const std::string real = std::filesystem::canonical(path, failed);
     if (failed) return Error{Errc::config, concat("'", path, "': ", failed.message())};
@@ -148,7 +152,7 @@ Result<net::Connection::Events> Hosts::joined(const AgentHello& hello, Door::Lin
                          (hosts_[hello.host].call && hosts_[hello.host].attempt == hello.attempt));
   if (!expected || leaving_) {
     // It would look for another coordinator for a while, and there is none.
-    line->send(to_frame(ToAgent(Leave{})));
+    if (!events_.may_send_away || events_.may_send_away()) line->send(to_frame(ToAgent(Leave{})));
     return Error{Errc::refused, concat("no agent is expected on host ", hello.host)};
   }
   const std::size_t number = hello.host;

@@ -36,6 +36,8 @@ class Hosts {
     std::function<void(std::size_t host, const FromAgent&)> said;
     /// An agent of the coordinator before has come, with what it has kept running.
     std::function<void(std::size_t host, const std::vector<RunningProcess>&)> came_back = {};
+    /// Whether this coordinator may end what is not expected; empty: it may.
+    std::function<bool()> may_send_away = {};
   };
   /// What each agent is told of the processes that it will start; their coordinator is added.
   using SetupFor = std::function<Setup(std::size_t host, const std::string& coordinator)>;
@@ -69,6 +71,8 @@ class Hosts {
   /// Looks whether remote shells have ended: where the kernel has no pidfd, after SIGCHLD.
   void reap_all();
 
+  /// Another one has the job: agents go on, and find it.
+  void let_go();
   /// The job is over: tells all agents to leave.
   void leave();
   /// None of their remote shells is there any more.

@@ -63,6 +63,14 @@ void Hosts::reap_all() {
   }
 }
 
+void Hosts::let_go() {
+  leaving_ = true;
+  for (Host& host : hosts_) {
+    if (host.timer) poller_.cancel(*std::exchange(host.timer, std::nullopt));
+    if (host.call) host.call->let_go();
+  }
+}
+
 void Hosts::leave() {
   leaving_ = true;
   for (std::size_t number = 0; number < hosts_.size(); ++number) {

@@ -136,6 +136,8 @@ Result<JobRecord> JobRecord::begin(const std::string& snapshots, const std::stri
   if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) return io_error(folder);
   // The key of the job is in it.
   if (::chmod(folder.c_str(), 0700) != 0) return io_error(folder);
+  // Its own name as well: what is in a folder that nobody finds is not durable.
+  if (auto synced = store::sync_directory(snapshots); !synced) return synced.error();
   JobRecord record(path_in(snapshots), token, keep);
   if (auto written = record.write(metadata); !written) return written.error();
   return record;

@@ -9,6 +9,8 @@
 #include "base/fd.h"
 #include "base/log.h"
 #include "base/text.h"
+#include "cluster/driver/record_log.h"
+#include "store/disk/file_lock.h"
 
 namespace piracema::cluster {
 
@@ -40,6 +42,13 @@ Result<Done> check_dead_letters(const std::string& path) {
   return Error{Errc::config, with_errno(concat("dead letters '", path, "'"))};
 }
 
+Result<Done> check_keeping(const JobOptions& options) {
+  if (options.keep_workers.count() == 0 || options.transport != "mpi") return Done{};
+  return Error{Errc::config,
+               "workers that mpirun has started end with it, and it ends with its "
+               "coordinator: none can be kept"};
+}
+
 }  // namespace
 
 DriverLoop::DriverLoop(const JobOptions& options, JobObserver& observer,
@@ -64,6 +73,11 @@ JobReport DriverLoop::run() {
     recorder_ = std::make_unique<observe::Recorder>(options_.board->latest()->facts);
     options_.board->when_asked_to_stop([this] { poller_.post([this] { stop(); }); });
   }
+  if (options_.leading != nullptr) {
+    options_.leading->at_work->set(
+        {.depose = [this] { poller_.post([this] { depose(); }); },
+         .signal = [this](int number) { poller_.post([this, number] { signalled(number); }); }});
+  }
   const auto prepared = prepare();
   if (!prepared) {
     finish(prepared.error());
@@ -77,9 +91,19 @@ JobReport DriverLoop::run() {
   if (recorder_ && coordinator_) recorder_->look(since_start(), *coordinator_, tally_);
   // What was asked of the store is done before anybody hears that the job is over.
   store_thread_.reset();
-  wait_for_all();
-  // One that could not take the job over leaves it to the next one that tries.
-  if (succession_ && (prepared || !beginning_.taken_over)) succession_->end();
+  // Whoever ends the processes of a job has to be the one who coordinates it.
+  if (still_coordinates()) {
+    wait_for_all();
+    // One that could not take the job over leaves it to the next one that tries.
+    if (succession_ && (prepared || !beginning_.taken_over)) succession_->end();
+  } else {
+    leave_to_another();
+  }
+  if (options_.leading != nullptr) {
+    options_.leading->at_work->set({});
+    options_.leading->deposed = deposed_;
+    options_.leading->failed = !deposed_ && !prepared && beginning_.taken_over;
+  }
   return make_report();
 }
 
@@ -95,11 +119,7 @@ Result<Done> DriverLoop::prepare() {
                  "what another coordinator has to know is kept beside the snapshots: "
                  "no directory of snapshots was given"};
   }
-  if (options_.keep_workers.count() != 0 && options_.transport == "mpi") {
-    return Error{Errc::config,
-                 "workers that mpirun has started end with it, and it ends with its "
-                 "coordinator: none can be kept"};
-  }
+  if (auto can = check_keeping(options_); !can) return can;
   if (auto valid = validate(settings); !valid) return valid;
   if (settings.dead_letters) {
     if (auto open = check_dead_letters(options_.dead_letters); !open) return open;
@@ -109,6 +129,8 @@ Result<Done> DriverLoop::prepare() {
   }
   if (finish_) return Done{};
   if (takes_over_) {
+    // Of such a job the one before may have said that they are kept.
+    if (auto can = check_keeping(options_); !can) return can;
     coordinator_ = std::make_unique<Coordinator>(*beginning_.taken_over->metadata);
     const JobMetadata& metadata = coordinator_->metadata();
     // One that was lost before its first decision has not started anybody.
@@ -128,12 +150,19 @@ Result<Done> DriverLoop::begin_with_snapshots(JobSettings& settings) {
   const Start start = options_.standby  ? Start::standby
                       : options_.resume ? Start::resume
                                         : Start::anew;
-  auto beginning = begin_in(options_.snapshots, start,
+  const bool led_before = options_.leading != nullptr && options_.leading->left;
+  auto beginning =
+      led_before ? go_on_in(options_.snapshots, *options_.leading->left)
+                 : begin_in(options_.snapshots, start,
                             settings.workers_come ? std::nullopt : std::optional(settings.slots),
                             [this](const std::string& lock_path, const std::string& why) {
                               return stand_by(lock_path, why);
                             });
   if (!beginning) return beginning.error();
+  if (options_.leading != nullptr && beginning->lock) {
+    if (auto shared = store::share_lock(beginning->lock); !shared) return shared;
+    *options_.leading->lock = std::move(beginning->lock);
+  }
   beginning_ = *std::move(beginning);
   takes_over_ = beginning_.taken_over.has_value();
   if (takes_over_) {
@@ -179,15 +208,25 @@ Result<Done> DriverLoop::prepare_succession(const std::string& token) {
                        .named_at = "workers that are kept"}};
     options_.host_of_slot.assign(coordinator_->metadata().settings.slots, 0);
   }
-  auto begun = Succession::begin(beginning_.store->path(), token, options_.keep_workers,
+  const std::string& snapshots = beginning_.store->path();
+  auto log = options_.leading != nullptr
+                 ? options_.leading->log(snapshots, token, options_.keep_workers)
+                 : std::make_unique<RecordLog>(snapshots, token, options_.keep_workers);
+  auto begun = Succession::begin(std::move(log), snapshots, token, options_.keep_workers,
                                  coordinator_->metadata());
-  if (!begun) return begun.error();
+  if (!begun) {
+    // Somebody has claimed the job meanwhile.
+    if (options_.leading != nullptr && begun.error().code == Errc::refused) depose();
+    return begun.error();
+  }
   succession_ = *std::move(begun);
   return Done{};
 }
 
 Result<Done> DriverLoop::open_door() {
-  const std::string token = takes_over_ ? beginning_.taken_over->token : net::draw_token();
+  const std::string token = takes_over_                   ? beginning_.taken_over->token
+                            : options_.leading != nullptr ? options_.leading->token
+                                                          : net::draw_token();
   if (auto prepared = prepare_succession(token); !prepared) return prepared;
   auto door =
       Door::open(poller_, token,
@@ -198,7 +237,8 @@ Result<Done> DriverLoop::open_door() {
                                   Door::Line line) -> Result<net::Connection::Events> {
                     if (hosts_) return hosts_->joined(hello, std::move(line));
                     return Error{Errc::refused, "there are no agents in this job"};
-                  }});
+                  }},
+                 options_.leading != nullptr ? options_.leading->port : std::uint16_t{0});
   if (!door) return door.error();
   door_ = *std::move(door);
   Doorway doorway{door_->address(), token, ""};
@@ -278,6 +318,7 @@ void DriverLoop::look() {
   crew_.kill_stopped_starters(*frozen_, options_.settings.heartbeat_timeout);
   look_at_hosts();
   if (succession_) succession_->show_life();
+  if (options_.leading != nullptr) crew_.show_life();
   if (planned_) observer_.progressed(since_start(), tally_.report);
   show();
 }
@@ -313,6 +354,25 @@ void DriverLoop::finish(int code, std::string why) {
 }
 
 void DriverLoop::finish(const Error& error) { finish(exit_code(error.code), error.message); }
+
+// Another one may coordinate the job meanwhile, and this one not know it: asked for before anybody
+// is ended for another reason than a decision.
+bool DriverLoop::still_coordinates() {
+  if (deposed_ || !succession_) return !deposed_;
+  if (!succession_->decided({}, coordinator_->metadata())) depose();
+  return !deposed_;
+}
+
+void DriverLoop::depose() {
+  deposed_ = true;
+  finish(0, "");
+}
+
+// Whoever is still on a line finds the one that coordinates when that line ends.
+void DriverLoop::leave_to_another() {
+  if (door_) door_->shut();
+  if (hosts_) hosts_->let_go();
+}
 
 void DriverLoop::wait_for_all() {
   if (door_) door_->shut();

@@ -11,6 +11,7 @@
 #include "cluster/driver/door.h"
 #include "cluster/driver/driver.h"
 #include "cluster/driver/hosts.h"
+#include "cluster/driver/leading.h"
 #include "cluster/driver/lock_wait.h"
 #include "cluster/driver/signals.h"
 #include "cluster/driver/snapshots.h"
@@ -38,7 +39,7 @@ class DriverLoop {
   JobReport run();
 
  private:
-  // ---- driver_loop.cpp: from the start to the end -------------------------------------------
+  // ---- loop.cpp: from the start to the end -------------------------------------------
   Result<Done> prepare();
   Result<Done> begin_with_snapshots(JobSettings& settings);
   Result<Fd> stand_by(const std::string& lock_path, const std::string& why);
@@ -55,10 +56,13 @@ class DriverLoop {
   void tell(const Event& event);
   void finish(int code, std::string why);
   void finish(const Error& error);
+  bool still_coordinates();
+  void depose();
+  void leave_to_another();
   void wait_for_all();
   JobReport make_report();
 
-  // ---- driver_actions.cpp: what the coordinator wants ---------------------------------------
+  // ---- actions.cpp: what the coordinator wants ---------------------------------------
   void act(const Spawn&);
   void act(const Kill&);
   void act(const Send&);
@@ -71,7 +75,7 @@ class DriverLoop {
   void start(Crew::Id id);
   void never_ran(Crew::Id id, std::string why);
 
-  // ---- driver_world.cpp: mpirun
+  // ---- world.cpp: mpirun
   void prepare_world(const Doorway& doorway);
   void clear_world();
   void start_world_when_complete();
@@ -79,7 +83,7 @@ class DriverLoop {
   void hosts_probed(const std::vector<bool>& reached);
   void start_world();
 
-  // ---- driver_elsewhere.cpp: other hosts ----------------------------------------------------
+  // ---- elsewhere.cpp: other hosts ----------------------------------------------------
   Result<Done> call_hosts(const Doorway& doorway);
   Result<Done> leave_mark();
   void wait_for_hosts();
@@ -96,7 +100,7 @@ class DriverLoop {
   void came_back(std::size_t host, const std::vector<RunningProcess>& running);
   void give_up_missing();
 
-  // ---- driver_events.cpp: what happens ------------------------------------------------------
+  // ---- events.cpp: what happens ------------------------------------------------------
   Result<Done> expected(const runtime::Hello&);
   net::Connection::Events joined(const runtime::Hello&, Door::Line);
   void first_joined(const runtime::Hello&);
@@ -160,6 +164,8 @@ class DriverLoop {
   /// The time of everything that happens, while what has arrived by then is told.
   std::optional<Time> frozen_;
   std::optional<Finish> finish_;
+  /// Another one coordinates, or may: nothing more is done for the job.
+  bool deposed_ = false;
 };
 
 }  // namespace piracema::cluster

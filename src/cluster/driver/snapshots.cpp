@@ -66,7 +66,7 @@ Result<std::optional<JobRecord::Found>> find_left(const Beginning& beginning, St
   }
   if (!left.metadata) {
     return Error{Errc::config,
-                 lost + "it could not write down what it decided; wait for them to end"};
+                 lost + "what it decided is not written down there; wait for them to end"};
   }
   if (!slots) {
     return Error{Errc::config,
@@ -150,6 +150,21 @@ Result<Done> check_states(const Beginning& beginning, const std::string& graph,
   return Done{};
 }
 
+// The newest snapshot that is intact; what is damaged and newer is said, and given back.
+Result<std::vector<Error>> find_newest(Beginning& beginning) {
+  std::vector<Error> damaged;
+  auto newest = store::newest_intact(*beginning.store, damaged);
+  if (!newest) return as_config(newest.error());
+  beginning.newest = *std::move(newest);
+  if (beginning.newest) {
+    for (const Error& error : damaged) {
+      log(Level::warning,
+          concat(error.message, "; snapshot ", beginning.newest->snapshot, " before it is used"));
+    }
+  }
+  return damaged;
+}
+
 }  // namespace
 
 Result<Beginning> begin_in(
@@ -182,16 +197,8 @@ Result<Beginning> begin_in(
   if (beginning.taken_over && beginning.taken_over->metadata->term != 0) return beginning;
   if (waited && !beginning.taken_over) return beginning;
 
-  std::vector<Error> damaged;
-  auto newest = store::newest_intact(*beginning.store, damaged);
-  if (!newest) return as_config(newest.error());
-  beginning.newest = *std::move(newest);
-  if (beginning.newest) {
-    for (const Error& error : damaged) {
-      log(Level::warning,
-          concat(error.message, "; snapshot ", beginning.newest->snapshot, " before it is used"));
-    }
-  }
+  auto damaged = find_newest(beginning);
+  if (!damaged) return damaged.error();
 
   if (beginning.taken_over) {
     beginning.resume = beginning.taken_over->metadata->settings.resume.has_value();
@@ -203,8 +210,24 @@ Result<Beginning> begin_in(
                         " has no job whose workers outlive its coordinator; start one "
                         "with --keep-workers")};
   }
-  auto checked = beginning.resume ? check_resume(beginning, damaged) : check_start(beginning);
+  auto checked = beginning.resume ? check_resume(beginning, *damaged) : check_start(beginning);
   if (!checked) return checked.error();
+  return beginning;
+}
+
+Result<Beginning> go_on_in(const std::string& directory, JobRecord::Found left) {
+  auto store = store::open_directory_store(directory, false);
+  if (!store) return as_config(store.error());
+  Beginning beginning;
+  beginning.store = *std::move(store);
+  auto found = beginning.store->list();
+  if (!found) return as_config(found.error());
+  beginning.found = *std::move(found);
+  beginning.taken_over = std::move(left);
+  beginning.resume = true;
+  if (beginning.taken_over->metadata->term != 0) return beginning;
+  if (auto newest = find_newest(beginning); !newest) return newest.error();
+  beginning.resume = beginning.taken_over->metadata->settings.resume.has_value();
   return beginning;
 }
 

@@ -48,6 +48,10 @@ Result<Beginning> begin_in(const std::string& directory, Start start,
                            const std::function<Result<Fd>(const std::string& lock_path,
                                                           const std::string& why)>& wait = {});
 
+/// As `begin_in`, of a job that is the caller's, with what its last coordinator has left, whatever
+/// the lock says.
+Result<Beginning> go_on_in(const std::string& directory, JobRecord::Found left);
+
 /// Whether the snapshots are of the program with this graph (`runtime::encode_shape`), and removes
 /// those of a run that ended. Errc::config says which program was wanted and found, or that what
 /// is to be resumed has states of other `layouts` (`flow::layouts_of`) and that is not allowed.

@@ -8,43 +8,34 @@
 
 namespace piracema::cluster {
 
-Result<Succession> Succession::begin(const std::string& snapshots, const std::string& token,
-                                     std::chrono::milliseconds keep, const JobMetadata& metadata) {
-  auto record = JobRecord::begin(snapshots, token, keep, metadata);
-  if (!record) return Error{Errc::config, record.error().message};
-  return Succession(snapshots, token, keep, *std::move(record));
+Result<Succession> Succession::begin(std::unique_ptr<DecisionLog> log, const std::string& snapshots,
+                                     const std::string& token, std::chrono::milliseconds keep,
+                                     const JobMetadata& metadata) {
+  if (auto begun = log->begin(metadata); !begun) return begun.error();
+  return Succession(std::move(log), snapshots, token, keep);
 }
 
-Succession::Succession(std::string snapshots, std::string token, std::chrono::milliseconds keep,
-                       JobRecord record)
-    : snapshots_(std::move(snapshots)),
+Succession::Succession(std::unique_ptr<DecisionLog> log, std::string snapshots, std::string token,
+                       std::chrono::milliseconds keep)
+    : log_(std::move(log)),
+      snapshots_(std::move(snapshots)),
       token_(std::move(token)),
-      keep_(keep),
-      record_(std::move(record)) {}
+      keep_(keep) {}
 
 Result<Done> Succession::listens(const std::vector<std::string>& addresses) {
-  auto written = write_coordinator_file(coordinator_file(snapshots_), token_, addresses);
+  auto written =
+      write_coordinator_file(coordinator_file(snapshots_), token_, log_->doors(addresses));
   if (!written) return Error{Errc::config, written.error().message};
   return Done{};
 }
 
-void Succession::decided(const std::vector<Decision>& decisions, const JobMetadata& now) {
-  if (!whole_) return;
-  const auto added = record_.add(decisions, now);
-  if (added) return;
-  log(Level::warning,
-      concat(added.error().message, ": no other coordinator can take this job over"));
-  record_.give_up();
-  whole_ = false;
+bool Succession::decided(const std::vector<Decision>& decisions, const JobMetadata& now) {
+  return log_->append(decisions, now) != DecisionLog::Kept::deposed;
 }
-
-// Also where nobody may take the job over: its workers may still run, and for how long is told by
-// it.
-void Succession::show_life() { record_.show_life(); }
 
 void Succession::end() {
   for (const Result<Done>& done :
-       {JobRecord::remove(snapshots_), close_coordinator_file(coordinator_file(snapshots_))}) {
+       {log_->end(), close_coordinator_file(coordinator_file(snapshots_))}) {
     if (!done) log(Level::warning, done.error().message);
   }
 }

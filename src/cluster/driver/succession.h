@@ -3,32 +3,34 @@
 #include <piracema/error.h>
 
 #include <chrono>
+#include <memory>
 #include <string>
 #include <vector>
 
-#include "cluster/driver/job_record.h"
+#include "cluster/driver/decision_log.h"
 #include "control/decision.h"
 #include "control/job_metadata.h"
 #include "host/agent_messages.h"
 
 namespace piracema::cluster {
 
-/// What makes it possible that another coordinator takes the job over from this one: the record of
+/// What makes it possible that another coordinator takes the job over from this one: the log of
 /// what is decided, where agents and workers find the other one, and that they go on meanwhile
-/// (docs/design/017-taking-a-job-over.md). Belongs to one thread.
+/// (docs/design/017-taking-a-job-over.md, 019-three-coordinators.md). Belongs to one thread.
 class Succession {
  public:
-  /// `snapshots` is absolute, and locked by us. Errc::config naming what cannot be written there.
-  static Result<Succession> begin(const std::string& snapshots, const std::string& token,
-                                  std::chrono::milliseconds keep, const JobMetadata& metadata);
+  /// `snapshots` is absolute, and ours. Errors as DecisionLog::begin.
+  static Result<Succession> begin(std::unique_ptr<DecisionLog> log, const std::string& snapshots,
+                                  const std::string& token, std::chrono::milliseconds keep,
+                                  const JobMetadata& metadata);
 
   /// This coordinator listens there. Errc::config.
   Result<Done> listens(const std::vector<std::string>& addresses);
-  /// Call before anything is done by these decisions; `now` is the metadata after them. A disk that
-  /// takes none ends nobody's job: from then on it is one whose coordinator must not be lost.
-  void decided(const std::vector<Decision>& decisions, const JobMetadata& now);
+  /// Call before anything is done by these decisions; `now` is the metadata after them. False: this
+  /// one coordinates no longer, and nothing may follow.
+  bool decided(const std::vector<Decision>& decisions, const JobMetadata& now);
   /// Call a few times a second.
-  void show_life();
+  void show_life() { log_->show_life(); }
   /// The job is over: nobody is left who could be found, and who was cut off need not look.
   void end();
 
@@ -37,15 +39,13 @@ class Succession {
   void add_to(Setup& setup) const;
 
  private:
-  Succession(std::string snapshots, std::string token, std::chrono::milliseconds keep,
-             JobRecord record);
+  Succession(std::unique_ptr<DecisionLog> log, std::string snapshots, std::string token,
+             std::chrono::milliseconds keep);
 
+  std::unique_ptr<DecisionLog> log_;
   std::string snapshots_;
   std::string token_;
   std::chrono::milliseconds keep_;
-  JobRecord record_;
-  /// All that was decided is in the record.
-  bool whole_ = true;
 };
 
 }  // namespace piracema::cluster

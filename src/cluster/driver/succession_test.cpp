@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "base/testing.h"
+#include "cluster/driver/record_log.h"
 #include "host/coordinator_file.h"
 
 using namespace piracema;
@@ -22,6 +23,12 @@ JobMetadata job() {
   settings.slots = 2;
   settings.snapshots = true;
   return JobMetadata(settings);
+}
+
+Result<Succession> begin(const std::string& snapshots, const JobMetadata& metadata) {
+  const milliseconds keep(1'500);
+  return Succession::begin(std::make_unique<RecordLog>(snapshots, token, keep), snapshots, token,
+                           keep, metadata);
 }
 
 /// Files of this process cannot grow beyond so many bytes while it lives.
@@ -43,7 +50,7 @@ class FullDisk {
 
 TEST_CASE("agents and workers are told where to look for a successor, and for how long") {
   const testing::ScratchDirectory scratch;
-  auto succession = Succession::begin(scratch.path(), token, milliseconds(1'500), job());
+  auto succession = begin(scratch.path(), job());
   REQUIRE(succession.ok());
   const std::string file = coordinator_file(scratch.path());
   const auto environment = succession->environment();
@@ -67,11 +74,11 @@ TEST_CASE("agents and workers are told where to look for a successor, and for ho
 TEST_CASE("a disk that takes no decisions ends nobody's job, and nobody takes that over any more") {
   const testing::ScratchDirectory scratch;
   JobMetadata metadata = job();
-  auto succession = Succession::begin(scratch.path(), token, milliseconds(1'500), metadata);
+  auto succession = begin(scratch.path(), metadata);
   REQUIRE(succession.ok());
   const auto decide = [&](const Decision& decision) {
     REQUIRE(metadata.apply(decision).ok());
-    succession->decided({decision}, metadata);
+    CHECK(succession->decided({decision}, metadata));
   };
   decide(TermRaised{1});
   {
@@ -87,7 +94,7 @@ TEST_CASE("a disk that takes no decisions ends nobody's job, and nobody takes th
 }
 
 TEST_CASE("a directory that cannot be written to is named before the job begins") {
-  const auto refused = Succession::begin("/proc/nowhere", token, milliseconds(1'500), job());
+  const auto refused = begin("/proc/nowhere", job());
   REQUIRE_FALSE(refused.ok());
   CHECK(refused.error().code == Errc::config);
   CHECK(refused.error().message.find("/proc/nowhere/coordinator") != std::string::npos);

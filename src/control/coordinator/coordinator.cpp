@@ -117,7 +117,9 @@ void Coordinator::gather() {
 
 // One message for the start and for every recovery. Nothing of an older epoch counts any more.
 void Coordinator::deploy() {
-  const std::uint64_t redone = items_emitted() - metadata().emitted_at_snapshot;
+  // Of a job that was taken over a moment ago nobody has said yet how far it is.
+  const std::uint64_t redone =
+      items_emitted() - std::min(items_emitted(), metadata().emitted_at_snapshot);
   journal_.decide(EpochRaised{epoch() + 1});
   const runtime::Deploy deploy{epoch(),          last_snapshot(),  job_->placement,
                                members_.peers(), metadata().skips, members_.may_live()};

@@ -232,7 +232,14 @@ struct Attach {
   auto fields() { return std::tie(term, epoch); }
 };
 
-using ToWorker = std::variant<Deploy, Trigger, Commit, Shutdown, Attach>;
+/// A coordinator that is one of several is there, and says so several times a second. A process that
+/// hears nothing for so long looks whether another one coordinates the job.
+struct StillHere {
+  std::uint32_t others_after_ms = 0;
+  auto fields() { return std::tie(others_after_ms); }
+};
+
+using ToWorker = std::variant<Deploy, Trigger, Commit, Shutdown, Attach, StillHere>;
 
 /// Messages as frames and back. Errc::corrupt for a frame that no peer of this version sends.
 wire::Frame to_frame(const FromWorker&);

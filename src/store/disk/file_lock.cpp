@@ -33,9 +33,9 @@ Result<Fd> open_lock(const std::string& path) {
 
 // The lock belongs to what was opened, not to the process, so it also keeps out a second store of
 // this process, and closing another descriptor of the file does not give it up.
-struct flock whole_file() {
+struct flock whole_file(short type = F_WRLCK) {
   struct flock whole {};
-  whole.l_type = F_WRLCK;
+  whole.l_type = type;
   whole.l_whence = SEEK_SET;
   return whole;
 }
@@ -47,19 +47,36 @@ void sign(const Fd& fd) {
   [[maybe_unused]] const auto count = ::pwrite(fd.get(), pid.data(), pid.size(), 0);
 }
 
-}  // namespace
-
-Result<Fd> lock_file(const std::string& path, std::string_view whom) {
+Result<Fd> try_to_lock(const std::string& path, std::string_view whom, short type) {
   auto fd = open_lock(path);
   if (!fd) return fd.error();
-  struct flock whole = whole_file();
+  struct flock whole = whole_file(type);
   if (::fcntl(fd->get(), F_OFD_SETLK, &whole) < 0) {
     if (errno != EAGAIN && errno != EACCES) return io_error(path, "cannot lock");
     return Error{Errc::refused, concat(path.substr(0, path.rfind('/')), ": want it for one ", whom,
                                        " alone, found it in use by ", holder_of(fd->get()))};
   }
-  sign(*fd);
   return fd;
+}
+
+}  // namespace
+
+Result<Fd> lock_file(const std::string& path, std::string_view whom) {
+  auto fd = try_to_lock(path, whom, F_WRLCK);
+  if (fd) sign(*fd);
+  return fd;
+}
+
+Result<Fd> lock_file_with_others(const std::string& path, std::string_view whom) {
+  return try_to_lock(path, whom, F_RDLCK);
+}
+
+Result<Done> share_lock(const Fd& lock) {
+  struct flock whole = whole_file(F_RDLCK);
+  if (::fcntl(lock.get(), F_OFD_SETLK, &whole) < 0) {
+    return Error{Errc::io, with_errno("sharing the lock of a directory")};
+  }
+  return Done{};
 }
 
 Result<Fd> wait_to_lock_file(const std::string& path) {

@@ -14,6 +14,12 @@ namespace piracema::store {
 /// 123", if somebody has it; Errc::io with the system's reason. Any thread.
 Result<Fd> lock_file(const std::string& path, std::string_view whom);
 
+/// What was locked is shared from here on with others who do the same (`lock_file_with_others`), and
+/// still nobody's who wants it alone. Errc::io.
+Result<Done> share_lock(const Fd& lock);
+/// One of those. Errors as `lock_file`: Errc::refused while somebody has it alone.
+Result<Fd> lock_file_with_others(const std::string& path, std::string_view whom);
+
 /// As `lock_file`, but waits until nobody has it; no matter how long.
 Result<Fd> wait_to_lock_file(const std::string& path);
 

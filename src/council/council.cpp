@@ -1,0 +1,308 @@
+#include "council/council.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "base/log.h"
+#include "base/text.h"
+#include "host/coordinator_file.h"
+#include "smr/link/crypto.h"
+#include "store/disk/file_lock.h"
+
+namespace piracema::council {
+
+namespace {
+
+using std::chrono::milliseconds;
+
+// A leader that is silent for so long is replaced; workers and agents wait as long before they look
+// for another one (cluster::others_after).
+constexpr milliseconds leader_timeout{1'000};
+// After it nobody knows whether an operation is decided.
+constexpr milliseconds operation_timeout{3'000};
+constexpr milliseconds look_every{250}, ask_every{1'000};
+// Of the others, once the job is over.
+constexpr milliseconds ends_within{2'000};
+// Metadata grow with the graph and the numbers of replicas.
+constexpr std::size_t operation_bytes = std::size_t{16} << 20;
+
+std::uint64_t wall_ms() {
+  return static_cast<std::uint64_t>(
+      std::chrono::duration_cast<milliseconds>(std::chrono::system_clock::now().time_since_epoch())
+          .count());
+}
+
+std::string lock_path(const std::string& snapshots) { return snapshots + "/piracema.lock"; }
+
+cluster::JobReport ended(int code, std::string why) {
+  cluster::JobReport report;
+  report.code = code;
+  report.why = std::move(why);
+  return report;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Council>> Council::open(std::uint32_t count,
+                                               const std::vector<std::string>& words,
+                                               const std::string& snapshots) {
+  std::vector<Started> others;
+  auto seat = has_seat() ? take_seat() : share_out_seats(count, words, others);
+  if (!seat) return seat.error();
+  std::error_code failed;
+  const std::string directory = std::filesystem::absolute(snapshots, failed).string();
+  if (failed) return Error{Errc::config, concat(snapshots, ": ", failed.message())};
+  std::unique_ptr<Council> council(new Council(*std::move(seat), std::move(others), directory));
+  if (auto started = council->start(); !started) return started.error();
+  return council;
+}
+
+Council::Council(Seat seat, std::vector<Started> others, std::string snapshots)
+    : seat_(std::move(seat)),
+      others_(std::move(others)),
+      snapshots_(std::move(snapshots)),
+      signals_(poller_, [this](int number) { signalled(number); }) {}
+
+Result<Done> Council::start() {
+  smr::prepare_crypto();
+  smr::KeyPair::Seed seed;
+  if (!smr::from_hex(seat_.seed, seed.data(), seed.size())) {
+    return Error{Errc::config, "the seat of a coordinator has no key"};
+  }
+  std::error_code none;
+  std::string folder = (std::filesystem::temp_directory_path(none) / "piracema-council-XXXXXX");
+  if (none || ::mkdtemp(folder.data()) == nullptr) {
+    return Error{Errc::io, with_errno(concat("a folder for a coordinator: ", folder))};
+  }
+  folder_ = folder;
+  smr::Configuration configuration;
+  configuration.name = concat("coordinators of ", seat_.token.substr(0, 8));
+  configuration.f = (count() - 1) / 2;
+  configuration.durable = false;
+  configuration.leader_timeout = leader_timeout;
+  configuration.operation_bytes_max = operation_bytes;
+  for (std::uint32_t id = 0; id < count(); ++id) {
+    configuration.replicas.push_back({id, seat_.members[id].replica, seat_.members[id].public_key});
+  }
+  auto node = smr::ReplicaNode::start(configuration,
+                                      {.id = seat_.me,
+                                       .key = smr::KeyPair(seed),
+                                       .directory = folder_,
+                                       .first_start = true,
+                                       .leads =
+                                           [this](std::uint64_t term) {
+                                             leads_ = term + 1;
+                                             poller_.post([] {});
+                                           },
+                                       .leads_no_longer =
+                                           [this] {
+                                             leads_ = 0;
+                                             line_->let_go();
+                                             at_work_.depose();
+                                           },
+                                       .applied = [this](std::uint64_t) { applied(); },
+                                       .operation_timeout = operation_timeout},
+                                      state_);
+  if (!node) return node.error();
+  node_ = *std::move(node);
+  group_ = std::make_unique<Group>(*node_);
+  line_ = std::make_unique<GroupLine>(*group_);
+  thread_ = std::thread([this] {
+    const auto done = node_->run();
+    poller_.post([this, done] {
+      if (!done) failure_ = done.error();
+    });
+    if (!done) at_work_.depose();
+  });
+  return Done{};
+}
+
+Council::~Council() {
+  if (node_) node_->stop();
+  if (thread_.joinable()) thread_.join();
+  node_.reset();
+  std::error_code ignored;
+  if (!folder_.empty()) std::filesystem::remove_all(folder_, ignored);
+}
+
+// Signals that others were given are whose who leads. On the replica's thread.
+void Council::applied() {
+  const Standing standing = state_.standing();
+  for (; signals_seen_ < standing.signals.size(); ++signals_seen_) {
+    if (leads_ != 0) at_work_.signal(static_cast<int>(standing.signals[signals_seen_]));
+  }
+  if (standing.over || standing.begun != begun_) poller_.post([] {});
+  begun_ = standing.begun;
+}
+
+cluster::JobReport Council::run(const cluster::JobOptions& options,
+                                cluster::JobObserver& observer) {
+  keep_ = options.keep_workers;
+  looked_at_ = now();
+  while (!ended_) {
+    look();
+    if (ended_) break;
+    if (leads_ != 0) {
+      lead(options, observer);
+    } else {
+      poller_.run_once(look_every);
+    }
+  }
+  return *std::move(ended_);
+}
+
+// What this one does while it does not lead.
+void Council::look() {
+  // After a pause of this process others have not had their say yet.
+  const Time time = now();
+  const Time pause = time - std::exchange(looked_at_, time);
+  if (asked_at_ && pause > 4 * look_every) *asked_at_ += pause;
+  if (failure_) {
+    ended_ = ended(3, concat("coordinator ", number(), ": ", failure_->message));
+    return;
+  }
+  const Standing standing = state_.standing();
+  if (standing.over) {
+    ended_ = ended(static_cast<int>(standing.over->code), "");
+    return;
+  }
+  if (standing.begun) share_lock();
+  ping();
+  if (!asked_at_ || time - *asked_at_ < operation_timeout) return;
+  // Those who could tell that it is over may be gone.
+  if (is_over_by_file()) {
+    ended_ = ended(0, "the job is over");
+    return;
+  }
+  if (!std::exchange(warned_, true)) {
+    log(Level::warning, concat("coordinator ", number(), " of ", count(),
+                               ": no majority of the coordinators answers, so nothing is decided "
+                               "until one does, for ",
+                               keep_.count(), " ms at most; workers go on meanwhile"));
+  }
+  if (time - *asked_at_ < keep_) return;
+  ended_ = ended(4, concat("no majority of the ", count(), " coordinators has answered for ",
+                           human_seconds(std::chrono::duration<double>(keep_).count()),
+                           "; go on with --resume once the workers have ended"));
+}
+
+void Council::ping() {
+  if (now() < ask_at_) return;
+  ask_at_ = now() + ask_every;
+  if (!asked_at_) asked_at_ = now();
+  group_->invoke_ordered(encode(Operation(Ping{})), [this](const Result<Buffer>& answer) {
+    if (!answer) return;
+    poller_.post([this] {
+      asked_at_.reset();
+      if (std::exchange(warned_, false)) {
+        log(Level::warning, concat("coordinator ", number(), " of ", count(),
+                                   ": a majority of the coordinators answers again"));
+      }
+    });
+  });
+}
+
+void Council::lead(const cluster::JobOptions& options, cluster::JobObserver& observer) {
+  const std::uint64_t term = leads_;
+  if (term == 0) return;
+  lead_ = {term, term == lead_.term ? lead_.claim + 1 : 1};
+  const auto claimed =
+      line_->ask(Claim{lead_, number(), static_cast<std::uint64_t>(::getpid()), wall_ms()});
+  // Where no majority answers what has come meanwhile is looked at, and it is asked again.
+  if (!claimed || claimed->verdict != Verdict::done) return poller_.run_once(milliseconds(10));
+  asked_at_.reset();
+
+  cluster::Leading leading{
+      .log =
+          [this](const std::string& snapshots, const std::string& token, milliseconds keep) {
+            std::vector<std::string> doors;
+            for (const Seat::Member& one : seat_.members) {
+              doors.push_back(one.door);
+            }
+            return std::make_unique<GroupLog>(*line_, lead_, std::move(doors), snapshots, token,
+                                              keep);
+          },
+      .token = seat_.token,
+      .port = seat_.door.number,
+      .left = {},
+      .at_work = &at_work_,
+      .lock = &lock_};
+  cluster::JobOptions mine = options;
+  mine.leading = &leading;
+  if (claimed->left) {
+    auto metadata = cluster::JobMetadata::decode(claimed->left->metadata);
+    if (!metadata) {
+      ended_ = ended(3, concat("coordinator ", number(), ": ", metadata.error().message));
+      return;
+    }
+    const auto signals = state_.standing().signals;
+    if (!signals.empty() && !metadata->stop_requested) {
+      at_work_.signal(static_cast<int>(signals.back()));
+    }
+    leading.left = cluster::JobRecord::Found{*std::move(metadata), claimed->left->token,
+                                             milliseconds(claimed->left->keep_ms),
+                                             std::chrono::system_clock::now()};
+    // What was to be killed to see what happens was, or its coordinator with it.
+    mine.kills.clear();
+  }
+  observer.leads(number(), count(), claimed->left.has_value());
+  auto report = cluster::run_job(mine, observer);
+  looked_at_ = now();
+  if (leading.deposed) {
+    observer.follows(number(), count());
+    return;
+  }
+  led_ = !leading.failed;
+  ended_ = std::move(report);
+}
+
+// Others want to know who has the directory, and a job of theirs to be kept out, also when the one
+// that has begun this job is gone.
+void Council::share_lock() {
+  if (lock_) return;
+  if (auto shared = store::lock_file_with_others(lock_path(snapshots_), "job")) {
+    lock_ = *std::move(shared);
+  }
+}
+
+bool Council::is_over_by_file() const {
+  return state_.standing().begun &&
+         cluster::find_coordinators(cluster::coordinator_file(snapshots_), seat_.token, {"?"})
+             .empty();
+}
+
+// This one does not lead: the one that does is told. Who asks again and is not heard ends alone.
+void Council::signalled(int number) {
+  if (number == SIGCHLD) return;
+  const auto meaning = stop_signals_.take(now());
+  if (meaning == cluster::StopSignals::Meaning::nothing_new) return;
+  if (meaning == cluster::StopSignals::Meaning::end_at_once &&
+      (asked_at_ || !state_.standing().begun)) {
+    ended_ = ended(128 + number, "ended at once by a signal");
+    return;
+  }
+  group_->invoke_ordered(encode(Operation(Signalled{static_cast<std::uint32_t>(number)})),
+                         [](const Result<Buffer>&) {});
+}
+
+void Council::end(const cluster::JobReport& report) {
+  if (led_) {
+    const auto told = line_->ask(Over{lead_, static_cast<std::uint32_t>(report.code), report.why});
+    if (!told) log(Level::debug, told.error().message);
+  }
+  // Of those that this process has started none is left behind, stopped or not.
+  const Time until = now() + ends_within;
+  while (!others_.empty() && now() < until) {
+    std::erase_if(others_, [](Started& other) { return other.process.reap().has_value(); });
+    poller_.run_once(milliseconds(10));
+  }
+}
+
+}  // namespace piracema::council

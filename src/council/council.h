@@ -1,0 +1,103 @@
+#pragma once
+
+#include <piracema/error.h>
+#include <piracema/smr/invoker.h>
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "cluster/driver/driver.h"
+#include "cluster/driver/leading.h"
+#include "cluster/driver/signals.h"
+#include "cluster/driver/stop_signals.h"
+#include "council/group_log.h"
+#include "council/group_state.h"
+#include "council/seats.h"
+#include "loop/poller.h"
+#include "smr/replica/replica_node.h"
+
+namespace piracema::council {
+
+/// One of several coordinators of a job, in a process of its own: a replica of their group, and,
+/// while that leads, what `run_job` is. Belongs to one thread, and has another one for the replica.
+class Council {
+ public:
+  /// Begins with `count` coordinators, `words` being this command line; or takes part in what the
+  /// command has begun that has started this process. Errc::config, Errc::io, Errc::lost.
+  static Result<std::unique_ptr<Council>> open(std::uint32_t count,
+                                               const std::vector<std::string>& words,
+                                               const std::string& snapshots);
+  ~Council();
+
+  /// Until the job is over, whoever coordinates it then.
+  cluster::JobReport run(const cluster::JobOptions& options, cluster::JobObserver& observer);
+  /// This one has coordinated the job in the end, and says what there is to say of it.
+  bool has_led() const { return led_; }
+  /// All was said: the others end, too.
+  void end(const cluster::JobReport& report);
+
+ private:
+  Council(Seat seat, std::vector<Started> others, std::string snapshots);
+  Result<Done> start();
+  void look();
+  void lead(const cluster::JobOptions& options, cluster::JobObserver& observer);
+  void applied();
+  void signalled(int number);
+  void ping();
+  void share_lock();
+  bool is_over_by_file() const;
+
+  /// What this process asks its replica for.
+  class Group final : public smr::Invoker {
+   public:
+    explicit Group(smr::ReplicaNode& node) : node_(node) {}
+    void invoke_ordered(Bytes operation, Callback done) override {
+      node_.invoke(true, operation, std::move(done));
+    }
+    void invoke_unordered(Bytes operation, Callback done) override {
+      node_.invoke(false, operation, std::move(done));
+    }
+
+   private:
+    smr::ReplicaNode& node_;
+  };
+
+  std::uint32_t number() const { return seat_.me + 1; }
+  std::uint32_t count() const { return static_cast<std::uint32_t>(seat_.members.size()); }
+
+  const Seat seat_;
+  std::vector<Started> others_;
+  const std::string snapshots_;
+  net::Poller poller_;
+  cluster::Signals signals_;
+  cluster::StopSignals stop_signals_;
+  GroupState state_;
+  std::string folder_;
+  std::unique_ptr<smr::ReplicaNode> node_;
+  std::unique_ptr<Group> group_;
+  std::unique_ptr<GroupLine> line_;
+  cluster::CoordinatorAtWork at_work_;
+  std::thread thread_;
+  /// Belongs to the replica's thread.
+  std::size_t signals_seen_ = 0;
+  bool begun_ = false;
+  /// One more than the term in which the replica leads; 0: it does not.
+  std::atomic<std::uint64_t> leads_ = 0;
+  Lead lead_;
+  Fd lock_;
+  /// Whether a majority answers: since when one is asked that has not, and when it is asked next.
+  std::optional<Time> asked_at_;
+  Time ask_at_{}, looked_at_{};
+  bool warned_ = false, led_ = false;
+  std::chrono::milliseconds keep_{0};
+  /// Of the replica, once it has ended by itself.
+  std::optional<Error> failure_;
+  std::optional<cluster::JobReport> ended_;
+};
+
+}  // namespace piracema::council

@@ -1,0 +1,230 @@
+#!/usr/bin/env python3
+"""A job has three coordinators, or five. The one that leads is killed or stopped, alone, with others of
+them or with a worker: another one leads, goes on with the workers, and the output is what it would
+have been, byte for byte. Where most of them are lost the job waits, says so, and ends in bounded
+time. A stopped one that goes on later does no harm."""
+
+import json
+import os
+import pathlib
+import signal
+import unittest
+
+from lost_coordinators import STREAM, JobTest
+
+
+class Coordinators(JobTest):
+    def run_several(self, *options, count=3, **others):
+        return self.run_stream("--coordinators", str(count), *options, **others)
+
+    def coordinators(self):
+        """Those that live, by their numbers as processes."""
+        found = []
+        for entry in pathlib.Path("/proc").iterdir():
+            if not entry.name.isdigit():
+                continue
+            try:
+                environment = (entry / "environ").read_bytes().split(b"\0")
+                words = (entry / "cmdline").read_bytes().split(b"\0")
+                state = (entry / "stat").read_text().rsplit(")", 1)[1].split()[0]
+            except OSError:
+                continue
+            mine = f"PIRACEMA_TEST_JOB={self.mark}".encode() in environment and state != "Z"
+            if mine and words[1:2] == [b"run"] and b"--coordinators" in words:
+                found.append(int(entry.name))
+        return found
+
+    def end_all(self):
+        super().end_all()
+        for pid in self.coordinators():
+            os.kill(pid, signal.SIGKILL)
+
+    def to_the_end(self, command, code=0):
+        """All that is said until nobody is left who could say more; the summary's code."""
+        if code == 0:
+            (self.folder / "end").touch()
+        command.events += [json.loads(line) for line in command.process.stdout]
+        command.process.wait()
+        summary = command.events[-1]
+        self.assertEqual((summary["event"], summary["code"]), ("summary", code), command.said())
+
+    def check_nothing_left(self):
+        self.until(lambda: not self.coordinators())
+        super().check_nothing_left()
+
+    def check_nothing_redone(self, command):
+        self.assertNotIn("recovering", command.names())
+        self.assertNotIn("lost", command.names())
+        self.check_output()
+        self.check_nothing_left()
+
+    # ---- one is lost ---------------------------------------------------------------------------
+
+    def test_another_leads_when_the_leader_is_killed_and_nothing_is_redone(self):
+        job = self.run_several()
+        first = job.wait_for("leads")
+        self.assertEqual((first["of"], first["pid"]), (3, job.process.pid))
+        job.wait_for("snapshot", 2)
+        workers = sorted(self.running("worker"))
+        self.assertEqual(len(self.coordinators()), 3)
+        job.kill()
+        second = job.wait_for("leads")
+        self.assertNotEqual(second["coordinator"], first["coordinator"])
+        found = job.wait_for("reattached")
+        self.assertEqual((found["term"], found["epoch"]), (2, 1))
+        job.wait_for("snapshot", 2)
+        self.assertEqual(sorted(self.running("worker")), workers)
+        self.to_the_end(job)
+        self.check_nothing_redone(job)
+
+    def test_of_five_the_leader_is_killed_twice(self):
+        job = self.run_several(count=5)
+        leader = job.wait_for("leads")
+        for term in (2, 3):
+            job.wait_for("snapshot")
+            os.kill(leader["pid"], signal.SIGKILL)
+            leader = job.wait_for("leads")
+            self.assertEqual(job.wait_for("reattached")["term"], term)
+        job.wait_for("snapshot")
+        self.to_the_end(job)
+        self.check_nothing_redone(job)
+
+    def test_one_that_looks_on_is_killed_and_nobody_notices(self):
+        job = self.run_several()
+        job.wait_for("snapshot")
+        other = next(pid for pid in self.coordinators() if pid != job.process.pid)
+        os.kill(other, signal.SIGKILL)
+        job.wait_for("snapshot", 3)
+        job.finish()
+        self.assertEqual(job.names().count("leads"), 1)
+        self.check_nothing_redone(job)
+
+    def test_a_leader_that_is_stopped_is_followed_and_looks_on_when_it_goes_on(self):
+        job = self.run_several()
+        first = job.wait_for("leads")
+        job.wait_for("snapshot", 2)
+        workers = sorted(self.running("worker"))
+        os.kill(first["pid"], signal.SIGSTOP)
+        job.wait_for("leads")
+        job.wait_for("reattached")
+        job.wait_for("snapshot")
+        os.kill(first["pid"], signal.SIGCONT)
+        self.assertEqual(job.wait_for("follows")["pid"], first["pid"])
+        job.wait_for("snapshot", 2)
+        self.assertEqual(sorted(self.running("worker")), workers)
+        # Who has started the job sees how it ends, and has its exit code.
+        job.finish()
+        self.check_nothing_redone(job)
+
+    def test_a_leader_that_stays_stopped_is_left_behind(self):
+        job = self.run_several()
+        job.wait_for("snapshot")
+        os.kill(job.process.pid, signal.SIGSTOP)
+        job.wait_for("reattached")
+        (self.folder / "end").touch()
+        self.assertEqual(job.wait_for("summary")["code"], 0)
+        self.until(lambda: self.coordinators() == [job.process.pid])
+        # Alone, it finds that the job is over.
+        os.kill(job.process.pid, signal.SIGCONT)
+        self.to_end = job.process.wait()
+        self.check_output()
+        self.check_nothing_left()
+
+    # ---- others are lost with it ---------------------------------------------------------------
+
+    def test_a_worker_lost_with_the_leader_is_replaced(self):
+        job = self.run_several()
+        job.wait_for("snapshot", 2)
+        os.kill(self.running("worker")[0], signal.SIGKILL)
+        job.kill()
+        job.wait_for("recovering")
+        job.wait_for("snapshot")
+        self.to_the_end(job)
+        self.check_output()
+        self.check_nothing_left()
+
+    def test_while_most_are_stopped_the_job_waits_and_goes_on_when_one_is_back(self):
+        job = self.run_several()
+        leader = job.wait_for("leads")
+        job.wait_for("snapshot")
+        workers = sorted(self.running("worker"))
+        other = next(pid for pid in self.coordinators() if pid != leader["pid"])
+        for pid in (leader["pid"], other):
+            os.kill(pid, signal.SIGSTOP)
+        self.until(lambda: "no majority of the coordinators answers" in job.said())
+        os.kill(other, signal.SIGCONT)
+        job.wait_for("reattached")
+        job.wait_for("snapshot")
+        os.kill(leader["pid"], signal.SIGCONT)
+        job.wait_for("follows")
+        self.assertEqual(sorted(self.running("worker")), workers)
+        job.finish()
+        self.check_nothing_redone(job)
+
+    def test_where_most_are_killed_the_job_ends_in_bounded_time_and_can_be_resumed(self):
+        job = self.run_several("--keep-workers", "2s")
+        leader = job.wait_for("leads")
+        job.wait_for("snapshot", 2)
+        rest = [pid for pid in self.coordinators() if pid != leader["pid"]]
+        os.kill(rest[0], signal.SIGKILL)
+        job.kill()
+        self.to_the_end(job, 4)
+        self.assertIn("no majority of the 3 coordinators", job.said())
+        self.until(lambda: not self.running())
+        record = self.folder / "s/coordinator/job"
+        refused = self.run_stream("--resume")
+        refused.finish(3)
+        self.assertIn("workers may still run", refused.said())
+        old = record.stat().st_mtime - 60
+        os.utime(record, (old, old))
+        second = self.run_several("--resume")
+        second.wait_for("snapshot")
+        second.finish()
+        self.check_output()
+        self.check_nothing_left()
+
+    # ---- people --------------------------------------------------------------------------------
+
+    def test_any_of_them_takes_the_signal_to_stop(self):
+        job = self.run_several()
+        job.wait_for("snapshot")
+        other = next(pid for pid in self.coordinators() if pid != job.process.pid)
+        os.kill(other, signal.SIGINT)
+        job.finish(75)
+        self.check_nothing_left()
+        second = self.run_several("--resume", workers=3)
+        second.wait_for("running")
+        second.process.send_signal(signal.SIGINT)
+        second.finish(75)
+        self.check_nothing_left()
+
+    def test_the_directory_is_nobody_elses_while_one_of_them_lives(self):
+        job = self.run_several()
+        job.wait_for("snapshot")
+        job.kill()
+        job.wait_for("reattached")
+        for way in ((), ("--resume",)):
+            other = self.run_stream(*way)
+            other.finish(3)
+            self.assertIn("want it for one job alone", other.said())
+        (self.folder / "end").unlink(missing_ok=True)
+        self.to_the_end(job)
+        self.check_nothing_redone(job)
+
+    def test_what_cannot_be_is_refused_with_the_reason(self):
+        for count in ("2", "0", "4", "7", "three"):
+            refused = self.run_command("--coordinators", count, "--snapshots", "s", STREAM, "out")
+            refused.finish(2)
+        self.assertFalse((self.folder / "s").exists())
+        without = self.run_command("--coordinators", "3", STREAM, "out", "items=1")
+        without.finish(3)
+        self.assertIn("want --snapshots DIR, found none", without.said())
+        by_mpi = self.run_several("--transport", "mpi")
+        by_mpi.finish(3)
+        self.assertIn("none can be kept", by_mpi.said())
+        standby = self.run_several("--standby")
+        standby.finish(2)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
