@@ -26,6 +26,7 @@
 #include "tools/run/report_json.h"
 #include "tools/run/settings.h"
 #include "tools/run/snapshots.h"
+#include "tools/scale/command.h"
 #include "tools/top/command.h"
 
 namespace {
@@ -124,6 +125,7 @@ struct CommandLine {
   CLI::App* snapshots_app = nullptr;
   DoctorCommand doctor{*app};
   TopCommand top{*app};
+  ScaleCommand scale{*app};
   NewCommand new_project{*app};
 
   RunCommand command;
@@ -150,6 +152,7 @@ CommandLine::CommandLine() {
   add_graph();
   add_snapshots();
   top.add();
+  scale.add();
   doctor.add();
   new_project.add();
   for (const Product& product : products()) app->add_subcommand(product.name, product.help);
@@ -295,6 +298,7 @@ int CommandLine::dispatch() {
   };
   if (snapshots_app->parsed()) return list_snapshots(snapshots_directory, verify, json);
   if (top.parsed()) return top.run();
+  if (scale.parsed()) return scale.run();
   if (doctor.parsed()) return doctor.run();
   if (new_project.parsed()) return new_project.run();
   if (graph_app->parsed()) {
@@ -303,7 +307,8 @@ int CommandLine::dispatch() {
   }
   if (!run_app->parsed())
     return fail(usage(
-        "want a command: run, graph, snapshots, top, doctor, new, kv, ckpt or coll; see --help"));
+        "want a command: run, graph, snapshots, top, scale, doctor, new, kv, ckpt or coll; see "
+        "--help"));
 
   auto program = program_of(*run_app);
   if (!program) return fail(program.error());
@@ -342,11 +347,12 @@ int CommandLine::run(int argc, char** argv) {
     return 3;
   }
   const auto is_own = [&first](std::string_view name) { return first == name; };
-  constexpr std::array<std::string_view, 6> own = {"run",       "graph",  "top",
+  constexpr std::array<std::string_view, 7> own = {"run",       "graph",  "top", "scale",
                                                    "snapshots", "doctor", "new"};
   if (std::ranges::none_of(own, is_own) && !first.starts_with('-')) {
-    log(Level::error, concat("unknown command '", first,
-                             "': want run, graph, snapshots, top, doctor, new, kv, ckpt or coll"));
+    log(Level::error,
+        concat("unknown command '", first,
+               "': want run, graph, snapshots, top, scale, doctor, new, kv, ckpt or coll"));
     return 2;
   }
   return run_command_line(*app, argc, argv, [this] { return dispatch(); });

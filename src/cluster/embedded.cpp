@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -80,6 +81,7 @@ class Embedded {
     }
     if (board_) {
       board_->when_asked_to_stop({});
+      board_->when_asked_to_scale({});
       board_->publish(recorder_->end(since_start(), finish_->code, finish_->why, tally_.report),
                       now());
     }
@@ -104,6 +106,13 @@ class Embedded {
     keep_log(log_lines_kept);
     recorder_.emplace(std::move(facts));
     board_->when_asked_to_stop([this] { poller_.post([this] { tell(StopRequested{}); }); });
+    board_->when_asked_to_scale([this](ScaleRequest request, observe::Board::Answer answer) {
+      poller_.post([this, request = std::move(request), answer = std::move(answer)]() mutable {
+        if (finish_) return answer({.why = "the job is over"});
+        scale_answers_[++scales_asked_] = std::move(answer);
+        tell(ScaleRequested{scales_asked_, std::move(request)});
+      });
+    });
     return Done{};
   }
 
@@ -188,6 +197,9 @@ class Embedded {
   void act(const Finish& finish) { finish_ = finish; }
   void act(const Spawn&) {}
   void act(const Kill&) {}
+  void act(const AnswerScale& answer) {
+    if (auto found = scale_answers_.extract(answer.id)) found.mapped()(answer);
+  }
   // Whoever could take the job over ends with it.
   void act(const Decide&) {}
   void act(const Tell& tell) {
@@ -248,6 +260,9 @@ class Embedded {
   std::optional<runtime::Worker> worker_;
   std::optional<Finish> finish_;
   StopSignals stop_signals_;
+  /// Who waits to hear whether the job is scaled.
+  std::map<std::uint64_t, observe::Board::Answer> scale_answers_;
+  std::uint64_t scales_asked_ = 0;
 
   /// Nothing, and nobody is served, unless RunOptions::http asks for it.
   std::optional<observe::Board> board_;

@@ -59,6 +59,14 @@ struct Finish {
   std::string why;
 };
 
+/// To a ScaleRequested. `accepted`: the job has begun to change, or is as wanted (`done`);
+/// ScaleEnded tells how it ends. Else `why`, and `later` if the same may be asked again.
+struct AnswerScale {
+  std::uint64_t id = 0;
+  bool accepted = false, done = false, later = false;
+  std::string why;
+};
+
 // ---- what happened, for people and statistics ----------------------------------------------
 
 struct Lost {
@@ -115,15 +123,34 @@ struct ReplicaBusy {
   std::optional<std::uint64_t> item;
   Time since{};
 };
+/// The plan is to change: `text_of_change`. Items flow as before, until all processes are there
+/// that the next plan wants.
+struct ScaleStarted {
+  std::string change;
+};
+/// All have stopped at one barrier, and begin by the next plan (Recovering follows, of nothing that
+/// is done again).
+struct ScaleSwitched {
+  SnapshotId snapshot = 0;
+};
+/// All run by the next plan; or the job stays as it is, and why.
+struct ScaleEnded {
+  std::string change;
+  bool done = false;
+  std::string why;
+  /// Since it was asked for, and since sources were told to stop.
+  Time took{}, paused{};
+};
 /// "work/1 has been busy with item 17 for 10.0 s".
 std::string text_of(const ReplicaBusy&);
 using Note = std::variant<Lost, ReplicaFailed, Recovering, Running, FirstItemOut, SnapshotTaken,
-                          SnapshotAborted, ItemSkipped, ReplicaBusy, Reattached>;
+                          SnapshotAborted, ItemSkipped, ReplicaBusy, Reattached, ScaleStarted,
+                          ScaleSwitched, ScaleEnded>;
 struct Tell {
   Note note;
 };
 
 using Action = std::variant<Spawn, Kill, Send, CommitSnapshot, DropSnapshot, FindSnapshot, Finish,
-                            Tell, Decide>;
+                            Tell, Decide, AnswerScale>;
 
 }  // namespace piracema::cluster

@@ -8,6 +8,7 @@
 
 #include "base/ids.h"
 #include "control/messages/control.h"
+#include "control/scale_request.h"
 
 /// What a coordinator is told. A process is named by its slot and its incarnation in that slot.
 namespace piracema::cluster {
@@ -62,10 +63,17 @@ struct SnapshotGone {
 };
 /// Take a last snapshot and end with code 75.
 struct StopRequested {};
+/// Go on with other numbers of replicas or processes. Answered by AnswerScale, at once.
+struct ScaleRequested {
+  /// Comes back with the answer.
+  std::uint64_t id = 0;
+  ScaleRequest request;
+};
 /// Time has passed: `next_deadline` was reached. What has arrived by then is told first.
 struct Tick {};
 
-using Event = std::variant<Joined, Said, Exited, ConnectionLost, SnapshotCommitted,
-                           SnapshotCommitFailed, SnapshotFound, SnapshotGone, StopRequested, Tick>;
+using Event =
+    std::variant<Joined, Said, Exited, ConnectionLost, SnapshotCommitted, SnapshotCommitFailed,
+                 SnapshotFound, SnapshotGone, StopRequested, Tick, ScaleRequested>;
 
 }  // namespace piracema::cluster

@@ -111,11 +111,30 @@ struct JobEnded {
   auto fields() { return std::tie(code, why); }
 };
 
+/// The job gets another plan as soon as it stands at a snapshot. Processes of slots that it did not
+/// have are started before.
+struct ScaleBegun {
+  /// The job's graph with other numbers of replicas.
+  std::string graph;
+  std::vector<Slot> placement;
+  std::uint32_t slots = 0;
+  auto fields() { return std::tie(graph, placement, slots); }
+};
+/// It has it, and goes on from its newest snapshot.
+struct PlanChanged {
+  auto fields() { return std::tie(); }
+};
+/// It stays as it is.
+struct ScaleGivenUp {
+  auto fields() { return std::tie(); }
+};
+
 /// The order is that of the format: new ones come last.
-using Decision = std::variant<TermRaised, JobPlanned, EpochRaised, EpochEnded, EpochFruitful,
-                              ProcessReplaced, ProcessGone, ReplicaEnded, SnapshotBegun,
-                              SnapshotSaved, SnapshotCompleted, SnapshotGivenUp, FailureCounted,
-                              ItemBanned, StopAccepted, LastCommitBegun, JobEnded>;
+using Decision =
+    std::variant<TermRaised, JobPlanned, EpochRaised, EpochEnded, EpochFruitful, ProcessReplaced,
+                 ProcessGone, ReplicaEnded, SnapshotBegun, SnapshotSaved, SnapshotCompleted,
+                 SnapshotGivenUp, FailureCounted, ItemBanned, StopAccepted, LastCommitBegun,
+                 JobEnded, ScaleBegun, PlanChanged, ScaleGivenUp>;
 
 /// As bytes for a log, and back. Errc::corrupt for what is no list of decisions.
 Buffer encode_decisions(const std::vector<Decision>&);

@@ -1,6 +1,7 @@
 #include "control/job_metadata.h"
 
 #include <algorithm>
+#include <type_traits>
 #include <utility>
 
 #include "base/text.h"
@@ -13,23 +14,49 @@ namespace piracema::cluster {
 namespace {
 
 constexpr std::uint32_t magic = 0x4d4a4350;  // "PCJM"
-constexpr std::uint32_t format_version = 1;
+// Version 1 had no jobs that could be scaled.
+constexpr std::uint32_t format_version = 2, format_before = 1;
 // Of terms, epochs, processes of a slot and snapshots; far from where they would begin anew.
 constexpr std::uint32_t count_max = ~std::uint32_t{0} / 2;
 
 Error wrong(const std::string& what) { return {Errc::corrupt, concat("job metadata: ", what)}; }
 
-/// All fields, in the order of the format. Here, so that nobody else takes a reference to them.
-auto fields_of(JobMetadata& job) {
+/// All fields of version 1, in the order of the format. Here, so that nobody else takes a reference
+/// to them.
+auto fields_before(JobMetadata& job) {
   return std::tie(job.settings, job.term, job.graph, job.layouts, job.placement, job.incarnations,
                   job.may_live, job.epoch, job.epoch_holds, job.fruitless, job.ended, job.snapshots,
                   job.emitted_at_snapshot, job.emitted_at_deploy, job.final_failures, job.budget,
                   job.skips, job.stop_requested, job.last_commit, job.end);
 }
+struct FieldsBefore {
+  JobMetadata job;
+  auto fields() { return fields_before(job); }
+};
 struct Fields {
   JobMetadata job;
-  auto fields() { return fields_of(job); }
+  auto fields() { return std::tuple_cat(fields_before(job), std::tie(job.program, job.scale)); }
 };
+
+struct Counted {
+  std::size_t nodes = 0, replicas = 0;
+};
+// Errc::corrupt for what is no graph with this placement on so many slots.
+Result<Counted> count(const std::string& graph, const std::vector<std::string>& layouts,
+                      const std::vector<Slot>& placement, std::uint32_t slots) {
+  Counted found;
+  if (!graph.empty()) {
+    const auto shape = runtime::decode_shape(graph);
+    if (!shape) return wrong(shape.error().message);
+    if (auto fit = flow::check_layouts(*shape, layouts); !fit) return wrong(fit.error().message);
+    found.nodes = shape->nodes.size();
+    for (const NodeShape& node : shape->nodes) found.replicas += node.replicas;
+  }
+  const bool placed =
+      std::all_of(placement.begin(), placement.end(), [slots](Slot slot) { return slot < slots; });
+  if (placement.size() != found.replicas || !placed) return wrong("a placement of another job");
+  return found;
+}
 
 }  // namespace
 
@@ -38,6 +65,10 @@ JobMetadata::JobMetadata(JobSettings with)
       incarnations(settings.slots),
       snapshots(settings.resume, settings.found),
       budget(settings.restart_budget, settings.restart_window) {}
+
+std::uint32_t JobMetadata::slots_wanted() const {
+  return std::max(settings.slots, scale ? scale->slots : 0);
+}
 
 bool JobMetadata::has_ended(ReplicaId replica) const {
   return std::binary_search(ended.begin(), ended.end(), replica);
@@ -63,6 +94,7 @@ Result<Done> JobMetadata::on(const TermRaised& raised) {
 
 Result<Done> JobMetadata::on(const JobPlanned& planned) {
   if (!graph.empty()) return wrong("a job is planned twice");
+  program = planned.graph;
   graph = planned.graph;
   layouts = planned.layouts;
   placement = planned.placement;
@@ -172,6 +204,36 @@ Result<Done> JobMetadata::on(const JobEnded& over) {
   return Done{};
 }
 
+Result<Done> JobMetadata::on(const ScaleBegun& begun) {
+  if (scale || graph.empty() || begun.slots > slots_max) {
+    return wrong("a job is scaled that cannot be");
+  }
+  scale = begun;
+  incarnations.resize(std::max<std::size_t>(incarnations.size(), begun.slots));
+  return check();
+}
+
+// What counted by the numbers of replicas begins anew. Items that are skipped are numbered by their
+// source, whose replicas stay.
+Result<Done> JobMetadata::on(const PlanChanged&) {
+  if (!scale || epoch_holds || snapshots.open() || snapshots.writing()) {
+    return wrong("the plan changes while work counts that was done by it");
+  }
+  graph = scale->graph;
+  placement = scale->placement;
+  settings.slots = scale->slots;
+  scale.reset();
+  ended.clear();
+  budget = RestartBudget(settings.restart_budget, settings.restart_window);
+  return check();
+}
+
+Result<Done> JobMetadata::on(const ScaleGivenUp&) {
+  if (!scale) return wrong("nothing is being scaled");
+  scale.reset();
+  return Done{};
+}
+
 Buffer JobMetadata::encode() const {
   Fields all{*this};
   Buffer body;
@@ -191,21 +253,29 @@ Result<JobMetadata> JobMetadata::decode(Bytes bytes) {
   const auto version = reader.number<std::uint32_t>();
   const auto sum = reader.number<std::uint64_t>();
   if (!reader.ok() || kind != magic) return wrong("these bytes are something else");
-  if (version != format_version) {
-    return Error{Errc::refused,
-                 concat("job metadata: want version ", format_version, ", found ", version)};
+  if (version != format_version && version != format_before) {
+    return Error{Errc::refused, concat("job metadata: want version ", format_before, " or ",
+                                       format_version, ", found ", version)};
   }
   const Bytes body = reader.raw(reader.left());
   if (wire::checksum(body) != sum) return wrong("the checksum does not fit");
-  auto all = wire::decode<Fields>(body);
-  if (!all) return wrong(all.error().message);
-  if (auto checked = all->job.check(); !checked) return checked.error();
-  return std::move(all->job);
+  const auto checked = [](auto all) -> Result<JobMetadata> {
+    if (!all) return wrong(all.error().message);
+    if constexpr (std::is_same_v<decltype(all), Result<FieldsBefore>>) {
+      all->job.program = all->job.graph;
+    }
+    if (auto right = all->job.check(); !right) return right.error();
+    return std::move(all->job);
+  };
+  if (version == format_before) return checked(wire::decode<FieldsBefore>(body));
+  return checked(wire::decode<Fields>(body));
 }
 
 Result<Done> JobMetadata::check() const {
   if (auto valid = validate(settings); !valid) return wrong(valid.error().message);
-  if (incarnations.size() != settings.slots) return wrong("processes that are not the job's");
+  if (incarnations.size() < slots_wanted() || incarnations.size() > slots_max) {
+    return wrong("processes that are not the job's");
+  }
   if (term > count_max || epoch > count_max || snapshots.next_id() > count_max) {
     return wrong("a number that nobody has counted up to");
   }
@@ -213,21 +283,24 @@ Result<Done> JobMetadata::check() const {
     if (incarnation > count_max) return wrong("a slot that too many processes had");
   }
   for (const auto& [slot, incarnation] : may_live) {
-    if (slot >= settings.slots || incarnation >= incarnations[slot]) {
+    if (slot >= incarnations.size() || incarnation >= incarnations[slot]) {
       return wrong(concat("process ", slot, ".", incarnation, " of the future may live"));
     }
   }
-  std::size_t nodes = 0, replicas = 0;
-  if (!graph.empty()) {
-    const auto shape = runtime::decode_shape(graph);
-    if (!shape) return wrong(shape.error().message);
-    if (auto fit = flow::check_layouts(*shape, layouts); !fit) return wrong(fit.error().message);
-    nodes = shape->nodes.size();
-    for (const NodeShape& node : shape->nodes) replicas += node.replicas;
+  const auto counted = count(graph, layouts, placement, settings.slots);
+  if (!counted) return counted.error();
+  const std::size_t nodes = counted->nodes, replicas = counted->replicas;
+  if (program.empty() != graph.empty()) return wrong("a graph without a program");
+  if (program != graph) {
+    const auto meant = runtime::decode_shape(program);
+    if (!meant || meant->nodes.size() != nodes) return wrong("a graph of another program");
   }
-  const bool placed = std::all_of(placement.begin(), placement.end(),
-                                  [&](Slot slot) { return slot < settings.slots; });
-  if (placement.size() != replicas || !placed) return wrong("a placement of another job");
+  if (scale) {
+    if (graph.empty() || scale->slots == 0) return wrong("nothing is scaled");
+    const auto next = count(scale->graph, layouts, scale->placement, scale->slots);
+    if (!next) return next.error();
+    if (next->nodes != nodes) return wrong("another program is to follow");
+  }
   if (term == 0 && (epoch != 0 || !graph.empty() || stop_requested || end)) {
     return wrong("something was decided before the first term");
   }

@@ -36,12 +36,14 @@ struct JobMetadata {
   /// How many processes have coordinated it, one after the other.
   std::uint64_t term = 0;
 
-  /// As the workers sent it; empty until the first one has joined.
+  /// As the workers send it; empty until the first one has joined.
+  std::string program;
+  /// What runs: the program, with other numbers of replicas if the job was scaled.
   std::string graph;
   std::vector<std::string> layouts;
   /// Slot of every replica.
   std::vector<Slot> placement;
-  /// Of the process that has the slot, or will have it next.
+  /// Of the process that has the slot, or will have it next. Also of slots that the job once had.
   std::vector<std::uint32_t> incarnations;
   /// Processes of old that could not be ended for certain.
   std::vector<ProcessId> may_live;
@@ -68,6 +70,11 @@ struct JobMetadata {
   std::optional<SnapshotId> last_commit;
   std::optional<JobEnded> end;
 
+  /// The plan that is to follow, while the job is being scaled.
+  std::optional<ScaleBegun> scale;
+
+  /// Slots that have a process, or are to have one before the plan changes.
+  std::uint32_t slots_wanted() const;
   bool has_ended(ReplicaId replica) const;
   bool all_ended() const { return !placement.empty() && ended.size() == placement.size(); }
 
@@ -77,8 +84,8 @@ struct JobMetadata {
 
   /// With a version and a checksum.
   Buffer encode() const;
-  /// Errc::corrupt for bytes that are no metadata, or cannot be true; Errc::refused for another
-  /// version.
+  /// Also of the version before this. Errc::corrupt for bytes that are no metadata, or cannot be
+  /// true; Errc::refused for another version.
   static Result<JobMetadata> decode(Bytes bytes);
 
  private:
@@ -101,6 +108,9 @@ struct JobMetadata {
   Result<Done> on(const StopAccepted&);
   Result<Done> on(const LastCommitBegun&);
   Result<Done> on(const JobEnded&);
+  Result<Done> on(const ScaleBegun&);
+  Result<Done> on(const PlanChanged&);
+  Result<Done> on(const ScaleGivenUp&);
 };
 
 }  // namespace piracema::cluster

@@ -5,13 +5,17 @@
 #include <set>
 #include <variant>
 
+#include "wire/checksum.h"
+#include "wire/writer.h"
+
 namespace piracema::cluster {
 
 namespace {
 
-std::string graph() {
+std::string graph(std::uint32_t writers = 1) {
   GraphShape shape;
   shape.nodes = {{.name = "reader", .role = Role::source}, {.name = "writer", .role = Role::sink}};
+  shape.nodes[1].replicas = writers;
   shape.edges = {{.from = 0, .to = 1}};
   return runtime::encode_shape(shape);
 }
@@ -43,6 +47,16 @@ std::vector<Decision> life() {
           EpochRaised{2},
           EpochFruitful{2},
           ProcessGone{1, 0},
+          ScaleBegun{graph(3), {0, 1, 2, 0}, 3},
+          ScaleGivenUp{},
+          ScaleBegun{graph(3), {0, 1, 2, 0}, 3},
+          EpochEnded{2},
+          PlanChanged{},
+          EpochRaised{3},
+          ScaleBegun{graph(1), {0, 1}, 2},
+          EpochEnded{3},
+          PlanChanged{},
+          EpochRaised{4},
           ReplicaEnded{1},
           ReplicaEnded{0},
           StopAccepted{},
@@ -83,7 +97,8 @@ TEST_CASE("decisions alone lead from the metadata of a job that begins to those 
   CHECK(all.emitted_at_snapshot == 70);
   CHECK(all.snapshots.newest() == 1);
   CHECK(all.snapshots.next_id() == 3);
-  CHECK(all.incarnations == std::vector<std::uint32_t>{1, 1});
+  CHECK(all.incarnations == std::vector<std::uint32_t>{1, 1, 0});
+  CHECK(all.settings.slots == 2);
   CHECK(all.skips.size() == 1);
   CHECK(all.all_ended());
   CHECK(all.settings.busy.at("reader") == 0.5);
@@ -113,6 +128,19 @@ TEST_CASE("a decision that does not fit is refused") {
   CHECK(refused(ProcessReplaced{2, 0, false}));
   CHECK(refused(ProcessGone{0, 0}));
   CHECK(refused(ItemBanned{{0, 0, std::nullopt}}));
+  CHECK(refused(ScaleGivenUp{}));
+  CHECK(refused(PlanChanged{}));
+  JobMetadata scaled = job;
+  CHECK_FALSE(scaled.apply(ScaleBegun{graph(3), {0, 1}, 2}).ok());  // Three have no place.
+  scaled = job;
+  CHECK_FALSE(scaled.apply(ScaleBegun{graph(1), {0, 2}, 2}).ok());
+  scaled = job;
+  CHECK_FALSE(scaled.apply(ScaleBegun{graph(1), {0, 1}, 5'000}).ok());
+  scaled = job;
+  CHECK_FALSE(scaled.apply(ScaleBegun{"", {}, 2}).ok());
+  REQUIRE(job.apply(ScaleBegun{graph(2), {0, 1, 1}, 2}).ok());
+  CHECK(refused(ScaleBegun{graph(2), {0, 1, 1}, 2}));
+  CHECK(refused(PlanChanged{}));  // What is done by the former plan counts yet.
   REQUIRE(job.apply(JobEnded{0, ""}).ok());
   CHECK(refused(EpochEnded{1}));
 }
@@ -153,7 +181,27 @@ TEST_CASE("bytes that are no metadata are refused, and so is another version") {
   const auto refused = JobMetadata::decode(later);
   REQUIRE_FALSE(refused);
   CHECK(refused.error().code == Errc::refused);
-  CHECK(refused.error().message == "job metadata: want version 1, found 9");
+  CHECK(refused.error().message == "job metadata: want version 1 or 2, found 9");
+}
+
+TEST_CASE("the metadata of a job that could not be scaled are read as those of one that was not") {
+  // Version 1 ended before the program, which is the graph, and the plan that is to follow.
+  JobMetadata job = begun();
+  REQUIRE(job.apply(TermRaised{1}).ok());
+  REQUIRE(job.apply(JobPlanned{graph(), {}, {0, 1}}).ok());
+  Buffer now = job.encode();
+  constexpr std::size_t head = 16;
+  const std::size_t added = sizeof(std::uint64_t) + graph().size() + 1;
+  Buffer before;
+  wire::Writer writer(before);
+  writer.raw(Bytes(now).first(4));
+  writer.number(std::uint32_t{1});
+  const Bytes body = Bytes(now).subspan(head, now.size() - head - added);
+  writer.number(wire::checksum(body));
+  writer.raw(body);
+  const auto read = JobMetadata::decode(before);
+  REQUIRE(read);
+  CHECK(same(*read, job));
 }
 
 }  // namespace piracema::cluster

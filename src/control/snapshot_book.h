@@ -17,6 +17,7 @@ enum class SnapshotPurpose : std::uint8_t {
   interval,  ///< It was time.
   stop,      ///< The user wants to go on another day.
   final,     ///< Every replica has ended.
+  scale,     ///< Another plan goes on from it.
 };
 
 /// A replica's state in a snapshot, as its worker told.

@@ -1,6 +1,7 @@
 #include "flow/placement.h"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 #include <utility>
 
@@ -185,6 +186,49 @@ std::vector<std::uint32_t> place(const GraphShape& shape, const Plan& plan, std:
   arrangement.fill();
   arrangement.improve();
   return arrangement.slots();
+}
+
+std::vector<std::uint32_t> place_again(const Placed& before, const GraphShape& shape,
+                                       const Plan& plan, std::uint32_t slots, const Work& work) {
+  ENSURE(slots != 0 && before.shape.nodes.size() == shape.nodes.size());
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> former;
+  for (std::size_t id = 0; id < before.slots.size(); ++id) {
+    former[{before.plan.replicas[id].node, before.plan.replicas[id].index}] = before.slots[id];
+  }
+  std::vector<std::uint32_t> placed(plan.replicas.size(), nowhere);
+  std::vector<double> load(slots);
+  const auto put = [&](std::size_t id, std::uint32_t slot) {
+    placed[id] = slot;
+    load[slot] += work[plan.replicas[id].node];
+  };
+  const auto least = [&] {
+    return static_cast<std::uint32_t>(std::min_element(load.begin(), load.end()) - load.begin());
+  };
+  for (std::size_t id = 0; id < placed.size(); ++id) {
+    const auto was = former.find({plan.replicas[id].node, plan.replicas[id].index});
+    if (was != former.end() && was->second < slots) put(id, was->second);
+  }
+  for (std::size_t id = 0; id < placed.size(); ++id) {
+    if (placed[id] == nowhere) put(id, least());
+  }
+  // Each move brings the two loads nearer to each other, so there is an end.
+  for (std::size_t moves = 0; moves < placed.size(); ++moves) {
+    const auto most =
+        static_cast<std::uint32_t>(std::max_element(load.begin(), load.end()) - load.begin());
+    const std::uint32_t to = least();
+    const double room = (load[most] - load[to]) * (1 - 1e-9);
+    std::size_t best = placed.size();
+    // Later replicas of a node first: the borders of keys move where there are most.
+    for (std::size_t id = placed.size(); id-- > 0;) {
+      const double of = work[plan.replicas[id].node];
+      if (placed[id] != most || of >= room || of <= 0) continue;
+      if (best == placed.size() || of > work[plan.replicas[best].node]) best = id;
+    }
+    if (best == placed.size()) break;
+    load[most] -= work[plan.replicas[best].node];
+    put(best, to);
+  }
+  return placed;
 }
 
 }  // namespace piracema::flow

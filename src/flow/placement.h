@@ -35,4 +35,17 @@ inline std::vector<std::uint32_t> place(const GraphShape& shape, const Plan& pla
   return place(shape, plan, slots, declared_work(shape));
 }
 
+/// Where a plan of the same nodes runs now, and which is to follow it.
+struct Placed {
+  const GraphShape& shape;
+  const Plan& plan;
+  const std::vector<std::uint32_t>& slots;
+};
+/// The processes of a plan that follows another one: whoever was there before stays where it is, as
+/// long as that is one of `slots`. The others go to where least is to do, and then so many move
+/// from where most is to where least is that no process has a whole replica's work more than
+/// another one that could have it. The same for equal arguments.
+std::vector<std::uint32_t> place_again(const Placed& before, const GraphShape& shape,
+                                       const Plan& plan, std::uint32_t slots, const Work& work);
+
 }  // namespace piracema::flow

@@ -149,3 +149,48 @@ TEST_CASE("whatever the graph and its costs are, no process has much more than i
     CHECK(*std::max_element(load.begin(), load.end()) <= 2 * least);
   }
 }
+
+TEST_CASE("a plan that follows another one leaves replicas where they are, as far as it can be") {
+  const GraphShape before = pipeline_of({1, 2, 1}), after = pipeline_of({1, 3, 1});
+  const auto plan = make_plan(before), next = make_plan(after);
+  const Ids was = {0, 0, 1, 1};
+  const auto work = flow::declared_work(after);
+  // The new one of the farm goes to the new process, and nobody moves.
+  CHECK(flow::place_again({before, plan, was}, after, next, 3, work) == Ids{0, 0, 1, 2, 1});
+  // Two of whose process goes find another one.
+  const Ids is = {0, 2, 1, 2, 1};
+  const Ids back = flow::place_again({after, next, is}, before, plan, 2, work);
+  CHECK(back == Ids{0, 0, 1, 1});
+  // A process that comes gets some of what others have.
+  const Ids alone = flow::place_again({before, plan, Ids{0, 0, 0, 0}}, before, plan, 2, work);
+  CHECK(std::count(alone.begin(), alone.end(), 1u) == 2);
+}
+
+TEST_CASE("whatever plan follows another one, no process has a replica more than it may") {
+  for (std::uint64_t seed = 1; seed <= 300; ++seed) {
+    CAPTURE(seed);
+    Random random(seed);
+    const auto draw = [&random](std::uint64_t most) {
+      return 1 + static_cast<std::uint32_t>(random.below(most));
+    };
+    const std::size_t nodes = 1 + draw(5);
+    Ids first, second;
+    std::vector<std::uint64_t> costs;
+    for (std::size_t i = 0; i < nodes; ++i) {
+      first.push_back(draw(6));
+      second.push_back(draw(6));
+      costs.push_back(draw(10'000));
+    }
+    const GraphShape before = pipeline_of(first, costs), after = pipeline_of(second, costs);
+    const auto plan = make_plan(before), next = make_plan(after);
+    const std::uint32_t slots = draw(8);
+    const Ids was = flow::place(before, plan, draw(8));
+    const auto work = flow::declared_work(after);
+    const Ids placed = flow::place_again({before, plan, was}, after, next, slots, work);
+    CHECK(placed == flow::place_again({before, plan, was}, after, next, slots, work));
+    const auto load = loads(after, placed, slots);
+    const double spread =
+        *std::max_element(load.begin(), load.end()) - *std::min_element(load.begin(), load.end());
+    CHECK(spread <= *std::max_element(work.begin(), work.end()) * 1.000'001);
+  }
+}

@@ -33,7 +33,10 @@ std::vector<Decision> life() {
   GraphShape shape;
   shape.nodes = {{.name = "a", .role = Role::source}, {.name = "b", .role = Role::sink}};
   shape.edges = {{.from = 0, .to = 1}};
-  const SavedSnapshot saved{.id = 2, .epoch = 1, .emitted = 7, .parts = {{0, 1, 1}, {1, 2, 2}}};
+  GraphShape larger = shape;
+  larger.nodes[1].replicas = 2;
+  const SavedSnapshot saved{
+      .id = 2, .epoch = 1, .emitted = 7, .parts = {{0, 1, 1}, {1, 2, 2}, {2, 3, 3}}};
   return {TermRaised{1},
           JobPlanned{runtime::encode_shape(shape), {"x", "y"}, {0, 1}},
           EpochRaised{1},
@@ -43,12 +46,16 @@ std::vector<Decision> life() {
           ItemBanned{{1, 1, 77}},
           EpochEnded{1},
           ProcessReplaced{0, 0, true},
+          ScaleBegun{runtime::encode_shape(larger), {0, 1, 2}, 3},
+          PlanChanged{},
           EpochRaised{2},
           EpochFruitful{2},
           ReplicaEnded{1},
           SnapshotBegun{2},
           SnapshotSaved{saved},
           SnapshotCompleted{2},
+          ScaleBegun{runtime::encode_shape(shape), {0, 1}, 2},
+          ScaleGivenUp{},
           StopAccepted{},
           LastCommitBegun{2},
           ProcessGone{0, 0},

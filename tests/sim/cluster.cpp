@@ -48,6 +48,15 @@ void Cluster::stop_at(Time time) {
   });
 }
 
+void Cluster::scale_at(Time time, ScaleRequest request) {
+  scheduler_.after(time, [this, request = std::move(request)] {
+    if (!coordinated()) return scale_at(milliseconds(100), request);
+    network_.after(coordinator_node_, Time{0}, [this, request] {
+      tell(ScaleRequested{0, request});
+    });
+  });
+}
+
 void Cluster::lose_store_at(Time time) {
   scheduler_.after(time, [this] {
     store_lost_ = true;

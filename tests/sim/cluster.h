@@ -83,6 +83,8 @@ class Cluster {
     std::uint64_t seed = 1;
     cluster::JobSettings job;
     GraphShape shape;
+    /// What processes say of the states of its nodes; none: nothing.
+    std::vector<std::string> layouts = {};
     Chaos chaos;
     /// Where the snapshots of an earlier run are; null: a store of its own.
     store::MemoryStore* store = nullptr;
@@ -107,6 +109,8 @@ class Cluster {
   Scheduler& scheduler() { return scheduler_; }
 
   void stop_at(Time time);
+  /// Asks the coordinator that is there then, or the next one.
+  void scale_at(Time time, cluster::ScaleRequest request);
   /// The process of the coordinator ends then; another one has the job `later`.
   void kill_coordinator_at(Time time, Time later);
   bool coordinated() const { return network_.up(coordinator_node_); }
@@ -145,6 +149,7 @@ class Cluster {
   void act(const cluster::Finish& finish) { finish_ = finish; }
   void act(const cluster::Tell&);
   void act(const cluster::Decide&);
+  void act(const cluster::AnswerScale&) {}
   void at_store(std::function<void()> work);
 
   void lose_coordinator(Time later);

@@ -32,9 +32,8 @@ class Cluster::Process final : public ProcessHost {
   /// As its connection has ended.
   void lose_coordinator() {
     connected_ = false;
-    after(cluster_.scheduler_.between(Time{0}, std::chrono::milliseconds(2)), [this] {
-      look_for_coordinator(cluster_.scheduler_.now() + cluster_.settings_.search);
-    });
+    after(cluster_.scheduler_.between(Time{0}, std::chrono::milliseconds(2)),
+          [this] { look_for_coordinator(cluster_.scheduler_.now() + cluster_.settings_.search); });
   }
 
   /// Of a coordinator with that term, on whichever connection.
@@ -94,9 +93,12 @@ class Cluster::Process final : public ProcessHost {
     if (connected_) return;
     if (cluster_.coordinated()) {
       connected_ = true;
-      to_coordinator("joins",
-                     cluster::Joined{id_.first, id_.second, cluster_.network_.name(node_),
-                                     runtime::encode_shape(cluster_.settings_.shape)});
+      to_coordinator("joins", cluster::Joined{id_.first,
+                                              id_.second,
+                                              cluster_.network_.name(node_),
+                                              runtime::encode_shape(cluster_.settings_.shape),
+                                              {},
+                                              cluster_.settings_.layouts});
     } else if (cluster_.scheduler_.now() >= until) {
       cluster_.end(*this, "ended with status 1", true, false);
     } else {
@@ -117,10 +119,9 @@ class Cluster::Process final : public ProcessHost {
         [this, event = std::move(event)]() mutable { cluster_.tell(std::move(event)); });
   }
   static std::string name_of(const runtime::FromWorker& message) {
-    static const char* const names[] = {"hello",       "ready",        "saved",
-                                        "save failed", "ended",        "operator failed",
-                                        "committed",   "first output", "heartbeat",
-                                        "restoring", "attached"};
+    static const char* const names[] = {"hello",     "ready",           "saved",     "save failed",
+                                        "ended",     "operator failed", "committed", "first output",
+                                        "heartbeat", "restoring",       "attached"};
     return names[message.index()];
   }
 

@@ -116,6 +116,7 @@ class Referee {
   }
   void see(const Finish&) {}
   void see(const Tell&) {}
+  void see(const AnswerScale&) {}
   // What was not decided before is not done.
   void see(const Decide& decide) {
     for (const Decision& decision : decide.decisions) {

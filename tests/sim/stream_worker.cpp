@@ -45,6 +45,12 @@ class ReplicaActor final : public runtime::Port {
   ReplicaActor(ReplicaId self, const flow::ReplicaPlan& plan, const Graph& graph, Owner& owner)
       : self_(self), plan_(plan), graph_(graph), owner_(owner) {}
 
+  /// It is no replica of the plan that follows. What is still to happen may name it.
+  void retire() {
+    wanted_ = epoch_ = ~Epoch{0};
+    replica_.reset();
+  }
+
   /// Whatever the replica is at takes its time before it begins anew.
   void begin(const runtime::Deploy& deploy) {
     wanted_ = deploy.epoch;
@@ -63,9 +69,9 @@ class ReplicaActor final : public runtime::Port {
       wake();
     }
   }
-  void trigger(Epoch epoch, SnapshotId snapshot, SnapshotId complete) {
+  void trigger(Epoch epoch, SnapshotId snapshot, SnapshotId complete, bool hold) {
     if (epoch != epoch_ || !replica_) return;
-    replica_->trigger(snapshot, complete);
+    replica_->trigger(snapshot, complete, hold);
     wake();
   }
   void commit(Epoch epoch, SnapshotId snapshot) {
@@ -245,19 +251,22 @@ class StreamWorker final : public SimWorker, public Owner {
  public:
   StreamWorker(const Graph& graph, Slot slot, ProcessHost& host, std::size_t threads)
       : graph_(graph),
-        plan_(flow::make_plan(graph.shape)),
+        plan_(std::make_unique<flow::Plan>(flow::make_plan(graph.shape))),
         slot_(slot),
         host_(host),
-        turns_(threads == 0 ? plan_.replicas.size() : threads) {}
+        turns_(threads == 0 ? plan_->replicas.size() : threads) {}
 
   void handle(const runtime::ToWorker& message) override {
     if (const auto* deploy = std::get_if<runtime::Deploy>(&message)) {
       begin(*deploy);
     } else if (const auto* trigger = std::get_if<runtime::Trigger>(&message)) {
+      if (trigger->epoch != deploy_.epoch) return;
       for (const ReplicaId id : trigger->replicas) {
-        replicas_.at(id)->trigger(trigger->epoch, trigger->snapshot, trigger->complete);
+        replicas_.at(id)->trigger(trigger->epoch, trigger->snapshot, trigger->complete,
+                                  trigger->hold);
       }
     } else if (const auto* commit = std::get_if<runtime::Commit>(&message)) {
+      if (commit->epoch != deploy_.epoch) return;
       for (const ReplicaId id : commit->replicas) {
         replicas_.at(id)->commit(commit->epoch, commit->snapshot);
       }
@@ -274,15 +283,33 @@ class StreamWorker final : public SimWorker, public Owner {
 
  private:
   void begin(const runtime::Deploy& deploy) {
+    if (deploy.placement != deploy_.placement || deploy.replicas != deploy_.replicas)
+      change(deploy);
     deploy_ = deploy;
-    for (ReplicaId id = 0; id < deploy.placement.size(); ++id) {
-      if (deploy.placement[id] != slot_) continue;
-      auto& replica = replicas_[id];
-      if (!replica) replica = std::make_unique<ReplicaActor>(id, plan_.replicas[id], graph_, *this);
-      replica->begin(deploy);
-    }
+    for (auto& [id, replica] : replicas_) replica->begin(deploy);
     to_begin_ = replicas_.size();
     if (to_begin_ == 0) host_.say(runtime::Ready{deploy.epoch});
+    for (wire::Frame& frame : std::exchange(early_, {})) receive(std::move(frame));
+  }
+
+  // Another plan: what is still to happen to replicas of the former one finds them at rest.
+  void change(const runtime::Deploy& deploy) {
+    for (auto& [id, replica] : replicas_) {
+      replica->retire();
+      retired_.push_back(std::move(replica));
+    }
+    replicas_.clear();
+    plans_.push_back(std::move(plan_));
+    graphs_.push_back(std::make_unique<Graph>(graph_));
+    Graph& graph = *graphs_.back();
+    for (std::size_t node = 0; node < deploy.replicas.size(); ++node) {
+      graph.shape.nodes[node].replicas = deploy.replicas[node];
+    }
+    plan_ = std::make_unique<flow::Plan>(flow::make_plan(graph.shape));
+    for (ReplicaId id = 0; id < deploy.placement.size(); ++id) {
+      if (deploy.placement[id] != slot_) continue;
+      replicas_[id] = std::make_unique<ReplicaActor>(id, plan_->replicas[id], graph, *this);
+    }
   }
 
   ProcessHost& host() override { return host_; }
@@ -324,23 +351,26 @@ class StreamWorker final : public SimWorker, public Owner {
   }
 
   void receive(wire::Frame frame) {
+    if (frame.epoch < deploy_.epoch) return;
+    if (frame.epoch >
+        deploy_.epoch) {  // Others may have been told to begin before this process has.
+      early_.push_back(std::move(frame));
+      return;
+    }
     const Parcel header{frame.epoch, frame.from, {}};
     const ReplicaId to = frame.to;
     auto packet = runtime::to_packet(std::move(frame));
     ENSURE(packet.ok());
-    if (header.epoch < deploy_.epoch) return;
-    make_room(to).deliver({header.epoch, header.from, *std::move(packet)});
-  }
-
-  // Others may have been told to begin before this process has.
-  ReplicaActor& make_room(ReplicaId id) {
-    auto& replica = replicas_[id];
-    if (!replica) replica = std::make_unique<ReplicaActor>(id, plan_.replicas[id], graph_, *this);
-    return *replica;
+    replicas_.at(to)->deliver({header.epoch, header.from, *std::move(packet)});
   }
 
   const Graph& graph_;
-  const flow::Plan plan_;
+  /// Of the plans that there have been, the last one apart.
+  std::vector<std::unique_ptr<Graph>> graphs_;
+  std::vector<std::unique_ptr<flow::Plan>> plans_;
+  std::unique_ptr<flow::Plan> plan_;
+  std::vector<std::unique_ptr<ReplicaActor>> retired_;
+  std::vector<wire::Frame> early_;
   const Slot slot_;
   ProcessHost& host_;
   runtime::RunQueue<std::function<void()>> turns_;

@@ -80,6 +80,19 @@ struct Teller {
   std::pair<Level, std::string> operator()(const Reattached&) const {
     return {Level::info, "found all workers again: nothing is redone"};
   }
+  std::pair<Level, std::string> operator()(const ScaleStarted& note) const {
+    return {Level::info, concat("scaling: ", note.change)};
+  }
+  std::pair<Level, std::string> operator()(const ScaleSwitched& note) const {
+    return {Level::debug, concat("all go on from snapshot ", note.snapshot, " by the next plan")};
+  }
+  std::pair<Level, std::string> operator()(const ScaleEnded& note) const {
+    if (!note.done) {
+      return {Level::warning, concat("not scaled, the job goes on as it was: ", note.why)};
+    }
+    return {Level::info, concat("scaled (", note.change, ") in ", human_seconds(seconds(note.took)),
+                                ", sources paused for ", human_seconds(seconds(note.paused)))};
+  }
   std::pair<Level, std::string> operator()(const ReplicaBusy& note) const {
     return {Level::warning, cluster::text_of(note)};
   }

@@ -65,6 +65,17 @@ Json fields(const ItemSkipped& note) {
 Json fields(const Reattached& note) {
   return {{"event", "reattached"}, {"term", note.term}, {"epoch", note.epoch}};
 }
+Json fields(const ScaleStarted& note) { return {{"event", "scaling"}, {"change", note.change}}; }
+Json fields(const ScaleSwitched& note) {
+  return {{"event", "scale_switched"}, {"snapshot", note.snapshot}};
+}
+Json fields(const ScaleEnded& note) {
+  Json event = {{"event", note.done ? "scaled" : "scale_failed"}, {"change", note.change}};
+  if (!note.done) event["why"] = note.why;
+  event["seconds"] = seconds(note.took);
+  if (note.done) event["paused"] = seconds(note.paused);
+  return event;
+}
 Json fields(const ReplicaBusy& note) {
   return {{"event", "busy"},
           {"replica", note.name},
@@ -96,6 +107,14 @@ Json json_of(const SnapshotsReport& snapshots) {
           {"last", or_null(snapshots.last)}};
 }
 
+Json json_of(const ScaleReport& scale) {
+  return {{"at", seconds(scale.at)},
+          {"change", scale.change},
+          {"done", scale.done},
+          {"why", scale.why},
+          {"seconds", seconds(scale.took)},
+          {"paused", seconds(scale.paused)}};
+}
 Json json_of(const KillReport& kill) { return to_json(kill); }
 
 template <class T>
@@ -144,6 +163,7 @@ Json to_json(const JobReport& report, const JobOptions& options) {
           {"snapshots", json_of(report.snapshots)},
           {"recoveries", list(report.recoveries)},
           {"kills", list(report.kills)},
+          {"scales", list(report.scales)},
           {"notes", std::move(notes)}};
 }
 

@@ -85,22 +85,40 @@ Result<JobAddress> parse_job_address(std::string_view text) {
                                    whole, "'")};
 }
 
-Result<std::string> http_get(const JobAddress& address, const std::string& path) {
+namespace {
+
+Result<HttpAnswer> ask(const JobAddress& address, const std::string& what,
+                       const std::string& headers) {
   const auto socket = dial(address);
   if (!socket) return socket.error();
   const std::string request = concat(
-      "GET ", path, " HTTP/1.1\r\nHost: ", address.host_port, "\r\nConnection: close\r\n",
+      what, " HTTP/1.1\r\nHost: ", address.host_port, "\r\nConnection: close\r\n", headers,
       address.token.empty() ? "" : concat("Authorization: Bearer ", address.token, "\r\n"), "\r\n");
   if (auto sent = send_all(*socket, request, address); !sent) return sent.error();
   auto answer = read_all(*socket, address);
   if (!answer) return answer.error();
   const std::size_t head = answer->find("\r\n\r\n");
-  if (!answer->starts_with("HTTP/1.") || head == answer->npos || answer->size() < 13) {
+  const bool is_http =
+      answer->starts_with("HTTP/1.") && head != answer->npos && answer->size() >= 13;
+  const auto code = is_http ? parse_number<int>(answer->substr(9, 3)) : std::nullopt;
+  if (!code) {
     return Error{Errc::corrupt, concat(address.host_port, ": what is there does not speak HTTP")};
   }
-  std::string body = answer->substr(head + 4);
-  if (answer->compare(9, 3, "200") == 0) return body;
-  return Error{Errc::refused, concat(address.host_port, ": ", answer->substr(9, 3), ": ",
+  return HttpAnswer{*code, answer->substr(head + 4)};
+}
+
+}  // namespace
+
+Result<HttpAnswer> http_post(const JobAddress& address, const std::string& path) {
+  return ask(address, "POST " + path, "X-Piracema: 1\r\nContent-Length: 0\r\n");
+}
+
+Result<std::string> http_get(const JobAddress& address, const std::string& path) {
+  auto answer = ask(address, "GET " + path, "");
+  if (!answer) return answer.error();
+  std::string& body = answer->body;
+  if (answer->code == 200) return std::move(body);
+  return Error{Errc::refused, concat(address.host_port, ": ", answer->code, ": ",
                                      body.substr(0, std::min<std::size_t>(body.find('\n'), 200)))};
 }
 

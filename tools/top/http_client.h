@@ -17,6 +17,14 @@ struct JobAddress {
 /// "8080", "127.0.0.1:8080", "node7:8080" or "http://127.0.0.1:8080/?token=…". Errc::usage.
 Result<JobAddress> parse_job_address(std::string_view text);
 
+struct HttpAnswer {
+  int code = 0;
+  std::string body;
+};
+/// What comes for a POST of `path`, without a body, whatever its code. Limits and errors as those
+/// of `http_get`.
+Result<HttpAnswer> http_post(const JobAddress& address, const std::string& path);
+
 /// What comes for GET of `path`: waits 5 seconds at most for each piece, and takes 16 MiB at most.
 /// Errc::io without an answer, Errc::refused for one that is not 200 with its first line,
 /// Errc::corrupt for what is no HTTP.

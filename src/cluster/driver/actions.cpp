@@ -8,9 +8,20 @@
 
 namespace piracema::cluster {
 
+std::size_t DriverLoop::emptiest_host() const {
+  std::vector<std::size_t> slots(options_.hosts.size());
+  for (const std::size_t host : options_.host_of_slot) slots[host] += 1;
+  return static_cast<std::size_t>(std::min_element(slots.begin(), slots.end()) - slots.begin());
+}
+
 // The first process starts alone: a program that cannot run says so once, not N times.
 void DriverLoop::act(const Spawn& spawn) {
   const Crew::Id id{spawn.slot, spawn.incarnation};
+  // One that the job did not have when it began: where the fewest are.
+  while (!options_.host_of_slot.empty() && options_.host_of_slot.size() <= spawn.slot) {
+    options_.host_of_slot.push_back(emptiest_host());
+  }
+  options_.settings.slots = coordinator_->metadata().slots_wanted();
   if (options_.transport == "mpi") {
     waiting_.push_back(id);
     return start_world_when_complete();
@@ -85,6 +96,10 @@ void DriverLoop::act(const Tell& what) {
 void DriverLoop::act(const Decide& decided) {
   if (!succession_ || succession_->decided(decided.decisions, coordinator_->metadata())) return;
   depose();
+}
+
+void DriverLoop::act(const AnswerScale& answer) {
+  if (auto found = scale_answers_.extract(answer.id)) found.mapped()(answer);
 }
 
 void DriverLoop::act(const Finish& finished) {

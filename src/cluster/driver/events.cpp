@@ -115,7 +115,9 @@ void DriverLoop::inject_kills() {
   for (KillReport& kill : tally_.report.kills) {
     if (kill.killed_at || tally_.report.read < kill.order.at) continue;
     const Job& job = *coordinator_->job();
-    const ReplicaId replica = *find_replica(job, kill.order);
+    const auto found = find_replica(job, kill.order);
+    if (!found) continue;  // The job was scaled.
+    const ReplicaId replica = *found;
     kill.slot = job.placement[replica];
     kill.killed_at = since_start();
     if (const auto id = crew_.newest(kill.slot)) crew_.kill(*id);
@@ -154,6 +156,16 @@ void DriverLoop::signalled(int number) {
   }
   stop_signal_ = number;
   stop();
+}
+
+void DriverLoop::scale(ScaleRequest request, observe::Board::Answer answer) {
+  const std::uint64_t id = ++scales_asked_;
+  if (options_.transport == "mpi" && request.slots) {
+    return answer({.id = id, .why = "one mpirun has started all workers, and no others can come"});
+  }
+  if (finish_) return answer({.id = id, .why = "the job is over"});
+  scale_answers_[id] = std::move(answer);
+  tell(ScaleRequested{id, std::move(request)});
 }
 
 void DriverLoop::stop() {

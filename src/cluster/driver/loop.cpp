@@ -72,6 +72,12 @@ JobReport DriverLoop::run() {
   if (options_.board != nullptr) {
     recorder_ = std::make_unique<observe::Recorder>(options_.board->latest()->facts);
     options_.board->when_asked_to_stop([this] { poller_.post([this] { stop(); }); });
+    options_.board->when_asked_to_scale(
+        [this](ScaleRequest request, observe::Board::Answer answer) {
+          poller_.post([this, request = std::move(request), answer = std::move(answer)]() mutable {
+            scale(std::move(request), std::move(answer));
+          });
+        });
   }
   if (options_.leading != nullptr) {
     options_.leading->at_work->set(
@@ -86,7 +92,10 @@ JobReport DriverLoop::run() {
     tell(Tick{});
   }
   while (!finish_) turn();
-  if (options_.board != nullptr) options_.board->when_asked_to_stop({});
+  if (options_.board != nullptr) {
+    options_.board->when_asked_to_stop({});
+    options_.board->when_asked_to_scale({});
+  }
   // What has happened since the last look is shown, too.
   if (recorder_ && coordinator_) recorder_->look(since_start(), *coordinator_, tally_);
   // What was asked of the store is done before anybody hears that the job is over.
@@ -135,7 +144,7 @@ Result<Done> DriverLoop::prepare() {
     const JobMetadata& metadata = coordinator_->metadata();
     // One that was lost before its first decision has not started anybody.
     anybody_joined_ = metadata.term != 0;
-    for (Slot slot = 0; anybody_joined_ && slot < metadata.settings.slots; ++slot) {
+    for (Slot slot = 0; anybody_joined_ && slot < metadata.slots_wanted(); ++slot) {
       crew_.expect({slot, metadata.incarnations[slot]});
     }
   } else {
@@ -206,7 +215,7 @@ Result<Done> DriverLoop::prepare_succession(const std::string& token) {
                        .address = "127.0.0.1",
                        .here = true,
                        .named_at = "workers that are kept"}};
-    options_.host_of_slot.assign(coordinator_->metadata().settings.slots, 0);
+    options_.host_of_slot.assign(coordinator_->metadata().slots_wanted(), 0);
   }
   const std::string& snapshots = beginning_.store->path();
   auto log = options_.leading != nullptr

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -72,6 +73,8 @@ class DriverLoop {
   void act(const Tell&);
   void act(const Finish&);
   void act(const Decide&);
+  void act(const AnswerScale&);
+  std::size_t emptiest_host() const;
   void start(Crew::Id id);
   void never_ran(Crew::Id id, std::string why);
 
@@ -111,6 +114,7 @@ class DriverLoop {
   void exited(const Exited&, const Exit&);
   void signalled(int number);
   void stop();
+  void scale(ScaleRequest request, observe::Board::Answer answer);
 
   JobOptions options_;
   JobObserver& observer_;
@@ -156,6 +160,9 @@ class DriverLoop {
   bool planned_ = false;
   /// Messages of workers that nobody could read.
   int garbled_ = 0;
+  /// Who waits to hear whether the job is scaled.
+  std::map<std::uint64_t, observe::Board::Answer> scale_answers_;
+  std::uint64_t scales_asked_ = 0;
   StopSignals stop_signals_;
   int stop_signal_ = 0;
   Time join_by_{};

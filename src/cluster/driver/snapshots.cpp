@@ -113,6 +113,16 @@ std::optional<Result<Done>> check_old_routes(const Beginning& beginning, const s
   return Done{};
 }
 
+// A job that was scaled while it ran begins with its program's numbers again.
+void tell_changed(const GraphShape& before, const GraphShape& now) {
+  for (std::size_t i = 0; i < now.nodes.size(); ++i) {
+    const std::uint32_t had = before.nodes[i].replicas, has = now.nodes[i].replicas;
+    if (had == has) continue;
+    log(Level::info, concat("operator '", now.nodes[i].name, "' had ", had,
+                            " replicas when it was stopped, and has ", has, " now"));
+  }
+}
+
 // A snapshot of the same program with other numbers of replicas. Nothing if it is none.
 std::optional<Result<Done>> check_numbers(const Beginning& beginning, const std::string& graph) {
   const store::Manifest& newest = *beginning.newest;
@@ -121,7 +131,11 @@ std::optional<Result<Done>> check_numbers(const Beginning& beginning, const std:
   if (!before || !now) return std::nullopt;
   const auto different = state::compare(*before, *now, newest.layouts);
   if (different.another_program) return std::nullopt;
-  if (!beginning.resume || different.why.empty()) return Done{};
+  if (!beginning.resume) return Done{};
+  if (different.why.empty()) {
+    tell_changed(*before, *now);
+    return Done{};
+  }
   return Error{Errc::config, concat(beginning.store->path(), ": in snapshot ", newest.snapshot, " ",
                                     different.why)};
 }

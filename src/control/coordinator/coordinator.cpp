@@ -16,6 +16,10 @@ constexpr milliseconds exit_wait{200};
 // A Tick that comes later than this shows that it is the coordinator that did not run.
 constexpr milliseconds lateness_max{300};
 constexpr std::uint32_t final_retries = 3;
+// Snapshots that fail, and workers that do not come, before a job that is scaled stays as it is.
+constexpr std::uint32_t scale_failures_max = 3;
+// A worker that the job has let go may take so long to leave.
+constexpr milliseconds let_go_wait{5'000};
 
 // The graph and the placement were checked when the job was planned, or decoded.
 std::optional<Job> job_of(const JobMetadata& metadata) {
@@ -42,6 +46,7 @@ Coordinator::Coordinator(JobMetadata metadata)
       ending_(journal_, members_),
       job_(job_of(journal_.metadata())) {
   ENSURE(validate(settings_).ok());
+  detector_.grow(members_.size());
 }
 
 void Coordinator::reload(JobMetadata metadata) {
@@ -59,6 +64,9 @@ std::vector<Action> Coordinator::step(Time now, const Event& event) {
   if (phase_ == Phase::gathering) gather();
   if (phase_ == Phase::attaching && members_.all_joined()) begin_epoch();
   if (phase_ == Phase::restoring) start_when_ready();
+  if (metadata().scale && deployed()) {
+    for (const Slot slot : members_.spawn(now_)) detector_.started(slot, now_);
+  }
   if (active()) go_on();
   if (phase_ == Phase::leaving && ending_.all_left(now_)) phase_ = Phase::finished;
   if (phase_ == Phase::finished) journal_.act(ending_.finish());
@@ -80,9 +88,18 @@ void Coordinator::begin() {
     journal_.tell(SnapshotAborted{*open, "its coordinator was lost"});
     journal_.act(DropSnapshot{*open});
   }
-  for (Slot slot = 0; slot < members_.size(); ++slot) {
+  for (Slot slot = 0; slot < metadata().slots_wanted(); ++slot) {
     members_[slot].detach();
     detector_.detached(slot, now_);
+  }
+  // Whether those that were let go have left nobody knows.
+  for (Slot slot = metadata().slots_wanted(); slot < members_.size(); ++slot) {
+    journal_.decide(ProcessReplaced{slot, members_.incarnation(slot), true});
+  }
+  if (metadata().scale) {
+    const auto next = runtime::decode_shape(metadata().scale->graph);
+    scale_change_ = text_of_change(job_->shape, settings_.slots, *next, metadata().scale->slots);
+    scale_asked_ = now_;
   }
   snapshots_.resume(job_, now_);
   stop_by_ = now_ + settings_.snapshot_timeout;
@@ -121,10 +138,12 @@ void Coordinator::deploy() {
   const std::uint64_t redone =
       items_emitted() - std::min(items_emitted(), metadata().emitted_at_snapshot);
   journal_.decide(EpochRaised{epoch() + 1});
-  const runtime::Deploy deploy{epoch(),          last_snapshot(),  job_->placement,
-                               members_.peers(), metadata().skips, members_.may_live()};
-  if (epoch() > 1) journal_.tell(Recovering{epoch(), last_snapshot(), redone});
-  for (Slot slot = 0; slot < members_.size(); ++slot) {
+  runtime::Deploy deploy{epoch(),          last_snapshot(),  job_->placement,
+                         members_.peers(), metadata().skips, members_.may_live()};
+  for (const NodeShape& node : job_->shape.nodes) deploy.replicas.push_back(node.replicas);
+  const bool as_before = !std::exchange(switched_, false);
+  if (epoch() > 1 && as_before) journal_.tell(Recovering{epoch(), last_snapshot(), redone});
+  for (Slot slot = 0; slot < members_.active(); ++slot) {
     members_[slot].deploy();
     members_.send(slot, deploy);
   }
@@ -134,7 +153,7 @@ void Coordinator::deploy() {
 // Of a job that was taken over all are there, and some or all of them ready.
 void Coordinator::begin_epoch() {
   const bool attached = phase_ == Phase::attaching;
-  for (Slot slot = 0; slot < members_.size(); ++slot) {
+  for (Slot slot = 0; slot < members_.active(); ++slot) {
     if (!members_[slot].is_ready()) detector_.deployed(slot, now_, metadata().fruitless);
   }
   progress_.assign(job_->replicas(), {});
@@ -157,6 +176,9 @@ void Coordinator::start_when_ready() {
     snapshots_.complete_barriers(*job_);
     ending_.resume(*job_);
   }
+  if (std::exchange(scale_ends_, false)) {
+    journal_.tell(ScaleEnded{scale_change_, true, "", now_ - scale_asked_, now_ - scale_paused_});
+  }
   // A snapshot may be overdue after a recovery, but work comes first.
   const Time interval = settings_.snapshot_interval;
   if (epoch() == 1) {
@@ -170,6 +192,7 @@ void Coordinator::go_on() {
   if (phase_ != Phase::ending && !ending_.last_commit_begun() && metadata().all_ended()) {
     phase_ = Phase::ending;
     snapshots_.plan(now_);
+    give_up_scale("every replica has ended");
   }
   if (ending_.last_commit_done()) {
     if (phase_ == Phase::stopping) return leave_stopped();
@@ -194,6 +217,9 @@ void Coordinator::go_on() {
   if (snapshots_.under_way() || ending_.last_commit_begun() || !active()) return;
   if (phase_ == Phase::stopping) {
     snapshots_.begin(*job_, SnapshotPurpose::stop, now_);
+  } else if (phase_ == Phase::running && metadata().scale && members_.all_wanted_joined()) {
+    scale_paused_ = now_;
+    snapshots_.begin(*job_, SnapshotPurpose::scale, now_);
   } else if (snapshots_.due(now_)) {
     snapshots_.begin(
         *job_, phase_ == Phase::ending ? SnapshotPurpose::final : SnapshotPurpose::interval, now_);
@@ -203,6 +229,12 @@ void Coordinator::go_on() {
 // Fencing makes the job right whatever the old process still does; killing it sets its memory
 // and its files free.
 void Coordinator::lose(Slot slot, LossCause cause, std::string how) {
+  if (slot >= members_.active()) {  // Nothing is done by it yet.
+    members_.end(slot, now_ + exit_wait, cause);
+    detector_.forget(slot);
+    return scale_failed(concat("worker ", slot, " was lost before it had begun: ", how));
+  }
+  switched_ = false;
   journal_.tell(Lost{slot, how, job_ ? job_->names_on(slot) : "", cause});
   members_.end(slot, now_ + exit_wait, cause);
   detector_.forget(slot);
@@ -233,8 +265,48 @@ void Coordinator::give_up_round(const std::string& why) {
   }
   // A disk that takes no snapshots fails those, not the job: it ends like one that takes none. A
   // worker lost between two commits of sinks could then have one of them repeated.
+  if (purpose == SnapshotPurpose::scale) {
+    scale_failed(concat("its snapshot failed: ", why));
+    snapshots_.plan(now_);  // Whichever is next lets the sources go on.
+  }
   const bool last = purpose == SnapshotPurpose::final;
   if (last && metadata().final_failures > final_retries) ending_.commit(*job_, id, true);
+}
+
+// ---- another plan ---------------------------------------------------------------------------
+
+// All stand at this snapshot, and it can no longer be lost: what follows goes on from there by the
+// next plan, and whatever fails from here on goes back to it.
+void Coordinator::change_plan(SnapshotId snapshot) {
+  switched_ = active();
+  scale_ends_ = true;
+  if (metadata().epoch_holds) journal_.decide(EpochEnded{epoch()});
+  journal_.decide(PlanChanged{});
+  job_ = job_of(metadata());
+  progress_.clear();
+  journal_.tell(ScaleSwitched{snapshot});
+  phase_ = Phase::gathering;
+  why_back_ = "the job was scaled";
+  for (Slot slot = members_.active(); slot < members_.size(); ++slot) {
+    members_.let_go(slot, now_ + let_go_wait);
+    detector_.forget(slot);
+  }
+}
+
+void Coordinator::give_up_scale(const std::string& why) {
+  if (!metadata().scale) return;
+  journal_.decide(ScaleGivenUp{});
+  journal_.tell(ScaleEnded{scale_change_, false, why, now_ - scale_asked_, Time{}});
+  // Sources may have been held up.
+  snapshots_.plan(now_);
+  for (Slot slot = members_.active(); slot < members_.size(); ++slot) {
+    members_.let_go(slot, now_ + let_go_wait);
+    detector_.forget(slot);
+  }
+}
+
+void Coordinator::scale_failed(const std::string& why) {
+  if (metadata().scale && ++scale_failures_ == scale_failures_max) give_up_scale(why);
 }
 
 void Coordinator::leave_stopped() {
@@ -264,7 +336,7 @@ void Coordinator::on(const Joined& joined) {
     if (!job) return fail(3, job.error().message);
     job_ = *std::move(job);
     journal_.decide(JobPlanned{job_->graph, job_->layouts, job_->placement});
-  } else if (job_->graph != joined.graph) {
+  } else if (metadata().program != joined.graph) {
     return fail(3, concat("worker ", joined.slot,
                           " runs another program than the workers before it: its graph differs"));
   } else if (job_->layouts != joined.layouts) {
@@ -285,7 +357,7 @@ void Coordinator::attach(Slot slot, const runtime::Attached& attached) {
   if (attached.epoch > epoch()) {
     lose(slot, LossCause::other,
          concat("it is in epoch ", attached.epoch, ", which nobody has decided"));
-  } else if (deployed() && attached.epoch != epoch()) {
+  } else if (deployed() && attached.epoch != epoch() && slot < members_.active()) {
     roll_back(concat("worker ", slot, " had not heard of epoch ", epoch()));
   }
 }
@@ -346,6 +418,7 @@ void Coordinator::on(const Tick&) {
   for (Slot slot = 0; slot < members_.size() && phase_ != Phase::finished; ++slot) {
     const Member& member = members_[slot];
     if (member.state() == Member::State::ending && now_ >= *member.due()) {
+      if (slot >= members_.active()) members_.kill(slot);  // It was asked to leave.
       members_.left(slot, now_, false);
     } else if (const auto lost = detector_.expired(slot, now_, phase_ == Phase::restoring)) {
       lose(slot, lost->cause, lost->how);
@@ -479,6 +552,9 @@ void Coordinator::on(const Said& said) {
 void Coordinator::on(const SnapshotCommitted& committed) {
   if (!snapshots_.writes(committed.snapshot)) return;
   const SavedSnapshot snapshot = snapshots_.completed(now_);
+  if (snapshot.purpose == SnapshotPurpose::scale && metadata().scale && !metadata().end) {
+    return change_plan(snapshot.id);
+  }
   // In the middle of a recovery the Deploy that follows restores it, and that commits it too.
   if (!active()) return;
   const bool last = (phase_ == Phase::ending && snapshot.purpose == SnapshotPurpose::final) ||
@@ -500,6 +576,7 @@ void Coordinator::on(const SnapshotGone& gone) {
 void Coordinator::on(const StopRequested&) {
   if (metadata().stop_requested || phase_ == Phase::ending || phase_ == Phase::leaving) return;
   journal_.decide(StopAccepted{});
+  give_up_scale("the job was asked to stop");
   stop_by_ = now_ + settings_.snapshot_timeout;
   if (phase_ == Phase::running && settings_.snapshots) {
     phase_ = Phase::stopping;
@@ -512,6 +589,38 @@ void Coordinator::on(const StopRequested&) {
   } else if (phase_ != Phase::gathering && phase_ != Phase::attaching) {
     leave_stopped();
   }
+}
+
+// It is done when there is a moment for it: until then nothing has changed.
+void Coordinator::on(const ScaleRequested& asked) {
+  AnswerScale answer{.id = asked.id};
+  const auto refuse = [&](bool later, std::string why) {
+    answer.later = later;
+    answer.why = std::move(why);
+    journal_.act(answer);
+  };
+  if (!job_ || epoch() == 0) return refuse(true, "the job has not begun yet");
+  if (metadata().stop_requested || phase_ == Phase::ending || phase_ == Phase::leaving) {
+    return refuse(false, "the job is ending");
+  }
+  if (metadata().scale) {
+    return refuse(true, concat("the job is being scaled already (", scale_change_, ")"));
+  }
+  auto next = plan_scale(*job_, settings_, asked.request);
+  if (!next) return refuse(false, next.error().message);
+  answer.accepted = true;
+  answer.done = !next->has_value();
+  if (!answer.done) {
+    const auto shape = runtime::decode_shape((*next)->graph);
+    scale_change_ = text_of_change(job_->shape, settings_.slots, *shape, (*next)->slots);
+    scale_asked_ = now_;
+    scale_failures_ = 0;
+    journal_.decide(**std::move(next));
+    members_.grow();
+    detector_.grow(members_.size());
+    journal_.tell(ScaleStarted{scale_change_});
+  }
+  journal_.act(answer);
 }
 
 // ---- helpers --------------------------------------------------------------------------------
@@ -540,7 +649,8 @@ std::optional<Time> Coordinator::next_deadline() const {
   };
   if (phase_ == Phase::finished) return next;
   if (phase_ == Phase::leaving) return ending_.leave_by();
-  at(members_.next_due(phase_ == Phase::gathering && !fatal_ && !metadata().stop_requested));
+  at(members_.next_due((phase_ == Phase::gathering && !fatal_ && !metadata().stop_requested) ||
+                       (metadata().scale && deployed())));
   at(detector_.next_deadline(phase_ == Phase::restoring));
   if (phase_ == Phase::stopping) at(stop_by_);
   if (!active() || !settings_.snapshots) return next;

@@ -78,6 +78,7 @@ class Coordinator {
   void on(const SnapshotFound&);
   void on(const SnapshotGone&);
   void on(const StopRequested&);
+  void on(const ScaleRequested&);
   void on(const Tick&);
   /// What a worker says; slot, epoch and replica were checked.
   struct Hearing;
@@ -93,6 +94,9 @@ class Coordinator {
   void lose(Slot, LossCause, std::string how);
   void roll_back(const std::string& why);
   void give_up_round(const std::string& why);
+  void change_plan(SnapshotId);
+  void give_up_scale(const std::string& why);
+  void scale_failed(const std::string& why);
   void leave_stopped();
   void fail(int code, std::string why);
 
@@ -129,6 +133,15 @@ class Coordinator {
   std::optional<Slot> fatal_;
   std::string fatal_how_;
   Time stop_by_{};
+
+  /// Of the change of the plan that is under way: what it is, when it was asked for, and since when
+  /// sources have stopped.
+  std::string scale_change_;
+  Time scale_asked_{}, scale_paused_{};
+  std::uint32_t scale_failures_ = 0;
+  /// The plan has changed, and nothing else was wrong; until the next Deploy, and until all are
+  /// ready.
+  bool switched_ = false, scale_ends_ = false;
 };
 
 }  // namespace piracema::cluster

@@ -17,7 +17,8 @@ milliseconds pause_before_start(std::uint32_t failed_starts) {
 
 }  // namespace
 
-Members::Members(Journal& journal) : journal_(journal), members_(journal.settings().slots) {}
+Members::Members(Journal& journal)
+    : journal_(journal), members_(journal.metadata().incarnations.size()) {}
 
 Member* Members::find(Slot slot, std::uint32_t incarnation) {
   if (slot >= members_.size()) return nullptr;
@@ -33,18 +34,23 @@ bool Members::any(Member::State state) const {
 }
 
 bool Members::all_joined() const {
-  return std::all_of(members_.begin(), members_.end(),
+  return std::all_of(members_.begin(), members_.begin() + active(),
                      [](const Member& member) { return member.state() == Member::State::joined; });
 }
 
 bool Members::all_ready() const {
-  return std::all_of(members_.begin(), members_.end(),
+  return std::all_of(members_.begin(), members_.begin() + active(),
                      [](const Member& member) { return member.is_ready(); });
+}
+
+bool Members::all_wanted_joined() const {
+  return std::all_of(members_.begin(), members_.begin() + journal_.metadata().slots_wanted(),
+                     [](const Member& member) { return member.state() == Member::State::joined; });
 }
 
 std::vector<Slot> Members::spawn(Time now) {
   std::vector<Slot> started;
-  for (Slot slot = 0; slot < members_.size(); ++slot) {
+  for (Slot slot = 0; slot < journal_.metadata().slots_wanted(); ++slot) {
     Member& member = members_[slot];
     if (member.state() != Member::State::absent || now < member.due().value_or(Time{})) continue;
     if (journal_.settings().can_spawn) journal_.act(Spawn{slot, incarnation(slot)});
@@ -55,6 +61,17 @@ std::vector<Slot> Members::spawn(Time now) {
 }
 
 void Members::kill(Slot slot) { journal_.act(Kill{slot, incarnation(slot)}); }
+
+void Members::let_go(Slot slot, Time by) {
+  Member& member = members_[slot];
+  if (member.state() == Member::State::absent || member.state() == Member::State::ending) return;
+  if (member.state() == Member::State::joined) {
+    send(slot, runtime::Shutdown{0, ""});
+  } else {
+    kill(slot);
+  }
+  member.end(by);
+}
 
 void Members::end(Slot slot, Time given_up_at, LossCause cause) {
   if (journal_.settings().can_spawn) kill(slot);
@@ -85,7 +102,7 @@ void Members::send_away(Slot slot, std::uint32_t incarnation) {
 
 std::vector<runtime::Peer> Members::peers() const {
   std::vector<runtime::Peer> peers;
-  for (Slot slot = 0; slot < members_.size(); ++slot) {
+  for (Slot slot = 0; slot < active(); ++slot) {
     peers.push_back({slot, incarnation(slot), members_[slot].address()});
   }
   return peers;
@@ -101,8 +118,11 @@ std::vector<Slot> Members::may_live() const {
 
 std::optional<Time> Members::next_due(bool may_spawn) const {
   std::optional<Time> next;
-  for (const Member& member : members_) {
-    if (!member.due() || (member.state() == Member::State::absent && !may_spawn)) continue;
+  for (Slot slot = 0; slot < members_.size(); ++slot) {
+    const Member& member = members_[slot];
+    if (!member.due()) continue;
+    const bool waits = member.state() == Member::State::absent;
+    if (waits && (!may_spawn || slot >= journal_.metadata().slots_wanted())) continue;
     if (!next || *member.due() < *next) next = member.due();
   }
   return next;

@@ -16,7 +16,12 @@ class Members {
  public:
   explicit Members(Journal& journal);
 
+  /// Also of slots that the job once had, and of those that it is to have.
   std::size_t size() const { return members_.size(); }
+  /// The first ones, by whom the job is done.
+  Slot active() const { return journal_.settings().slots; }
+  /// There are as many as the metadata has.
+  void grow() { members_.resize(journal_.metadata().incarnations.size()); }
   Member& operator[](Slot slot) { return members_[slot]; }
   const Member& operator[](Slot slot) const { return members_[slot]; }
   /// The slot's process, if it is this incarnation; null if it is of old, or nobody's.
@@ -24,12 +29,17 @@ class Members {
   std::uint32_t incarnation(Slot slot) const { return journal_.metadata().incarnations[slot]; }
 
   bool any(Member::State) const;
+  /// Of those by whom the job is done.
   bool all_joined() const;
   bool all_ready() const;
+  /// Of those that the next plan wants, too.
+  bool all_wanted_joined() const;
 
   /// Wants a process for each slot that is free by now; which those are.
   std::vector<Slot> spawn(Time now);
   void kill(Slot slot);
+  /// The job goes on without it: it is told to leave, and ended if it has not at that time.
+  void let_go(Slot slot, Time by);
   /// Kills it; it is given up at that time.
   void end(Slot slot, Time given_up_at, LossCause cause = LossCause::other);
   /// Its process is gone for certain, or is given up.

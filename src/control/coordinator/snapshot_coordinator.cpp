@@ -24,23 +24,23 @@ void SnapshotCoordinator::begin(const Job& job, SnapshotPurpose purpose, Time no
   round_.emplace(id, metadata.epoch, purpose, now, job.replicas());
   begun_ = now;
   next_ = now + journal_.settings().snapshot_interval;
-  trigger_first(job, id);
+  trigger_first(job, id, purpose == SnapshotPurpose::scale);
 }
 
-void SnapshotCoordinator::trigger_first(const Job& job, SnapshotId id) {
+void SnapshotCoordinator::trigger_first(const Job& job, SnapshotId id, bool hold) {
   std::vector<ReplicaId> first;
   for (ReplicaId replica = 0; replica < job.replicas(); ++replica) {
     const bool ended = journal_.metadata().has_ended(replica);
     if (ended || job.may_begin_barriers(replica)) first.push_back(replica);
   }
-  trigger(job, id, first);
+  trigger(job, id, first, hold);
 }
 
 void SnapshotCoordinator::trigger(const Job& job, SnapshotId id,
-                                  const std::vector<ReplicaId>& replicas) {
+                                  const std::vector<ReplicaId>& replicas, bool hold) {
   members_.send_by_slot(job, replicas, [&](const auto& hosted) {
     return runtime::Trigger{journal_.metadata().epoch, id, hosted,
-                            journal_.metadata().snapshots.newest().value_or(0)};
+                            journal_.metadata().snapshots.newest().value_or(0), hold};
   });
 }
 

@@ -30,7 +30,10 @@ class SnapshotCoordinator {
   /// All that is being saved took too long.
   bool late(Time now) const;
 
+  /// One for a change of the plan holds the sources up.
   void begin(const Job& job, SnapshotPurpose purpose, Time now);
+  /// Of the one that is under way, or was last.
+  Time begun() const { return begun_; }
   void saved(const Job& job, const runtime::Saved& saved);
   /// Whether this part belongs to it.
   bool expects(SnapshotId id) const { return round_ && round_->id() == id; }
@@ -63,8 +66,9 @@ class SnapshotCoordinator {
   bool asked() const { return search_ == Search::asked; }
 
  private:
-  void trigger(const Job& job, SnapshotId id, const std::vector<ReplicaId>& replicas);
-  void trigger_first(const Job& job, SnapshotId id);
+  void trigger(const Job& job, SnapshotId id, const std::vector<ReplicaId>& replicas,
+               bool hold = false);
+  void trigger_first(const Job& job, SnapshotId id, bool hold = false);
   void write(const Job& job, const SavedSnapshot& snapshot);
 
   Journal& journal_;

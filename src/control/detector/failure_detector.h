@@ -57,6 +57,9 @@ class FailureDetector {
   void begin_epoch() { busy_.clear(); }
   /// The earliest time at which `expired` may say something.
   std::optional<Time> next_deadline(bool restoring) const;
+  /// There are so many slots from now on; never fewer than before.
+  void grow(std::size_t slots) { processes_.resize(slots); }
+
   /// It was our clock that stood still: a coordinator that did not run has heard nobody either.
   /// Each process has to be heard of once before it is forgiven again.
   void forgive(Time lateness);

@@ -154,8 +154,8 @@ struct Heartbeat {
   auto fields() { return std::tie(epoch, cpu_ns, progress); }
 };
 
-/// The answer to Attach. What the process has said of its epoch follows once more, as its coordinator
-/// may be another one.
+/// The answer to Attach. What the process has said of its epoch follows once more, as its
+/// coordinator may be another one.
 struct Attached {
   /// That of the Attach.
   std::uint64_t term = 0;
@@ -195,7 +195,9 @@ struct Deploy {
   std::vector<Skip> skips;
   /// Slots whose process of an older epoch could not be ended for certain.
   std::vector<Slot> may_live;
-  auto fields() { return std::tie(epoch, restore, placement, peers, skips, may_live); }
+  /// Of each node of the graph; none: as many as the program says.
+  std::vector<std::uint32_t> replicas = {};
+  auto fields() { return std::tie(epoch, restore, placement, peers, skips, may_live, replicas); }
 };
 
 /// Sources put barriers into their streams; replicas that have ended save what they have.
@@ -205,7 +207,9 @@ struct Trigger {
   std::vector<ReplicaId> replicas;
   /// The newest complete snapshot; 0: none. What was saved in it need not be saved again.
   SnapshotId complete = 0;
-  auto fields() { return std::tie(epoch, snapshot, replicas, complete); }
+  /// Sources send nothing after it, until they are told of another snapshot or epoch.
+  bool hold = false;
+  auto fields() { return std::tie(epoch, snapshot, replicas, complete, hold); }
 };
 
 /// The snapshot can no longer be lost: sinks commit. `replicas` answer with Committed.
@@ -224,8 +228,8 @@ struct Shutdown {
 };
 
 /// Who coordinates the job: the first message to each process that joins or comes back. All that
-/// follows on the connection is of this term, and a process refuses it once it has heard of a higher
-/// one (TermFence). Answered by Attached.
+/// follows on the connection is of this term, and a process refuses it once it has heard of a
+/// higher one (TermFence). Answered by Attached.
 struct Attach {
   std::uint64_t term = 0;
   Epoch epoch = 0;

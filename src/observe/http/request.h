@@ -17,6 +17,8 @@ struct Request {
   std::string cookie_token, argument_token;
   /// Arguments `node` and `from` of the address.
   std::string node, from;
+  /// Arguments of a request to scale: "count=3,write=2", and a number.
+  std::string replicas{}, workers{};
 };
 
 struct Response {

@@ -157,7 +157,9 @@ class MicrohttpdServer : public HttpServer {
             .cookie_token = value(MHD_COOKIE_KIND, site_.guard().cookie_name()),
             .argument_token = value(MHD_GET_ARGUMENT_KIND, "token"),
             .node = value(MHD_GET_ARGUMENT_KIND, "node"),
-            .from = value(MHD_GET_ARGUMENT_KIND, "from")};
+            .from = value(MHD_GET_ARGUMENT_KIND, "from"),
+            .replicas = value(MHD_GET_ARGUMENT_KIND, "replicas"),
+            .workers = value(MHD_GET_ARGUMENT_KIND, "workers")};
   }
 
   MHD_Result reply(MHD_Connection* connection, const Response& response) const {

@@ -1,9 +1,13 @@
 #include "observe/http/site.h"
 
+#include <algorithm>
 #include <charconv>
+#include <chrono>
+#include <nlohmann/json.hpp>
 #include <string_view>
 #include <utility>
 
+#include "base/parse.h"
 #include "base/text.h"
 #include "observe/http/metrics.h"
 #include "observe/page/page_files.h"
@@ -15,6 +19,7 @@ namespace {
 
 constexpr const char* json_type = "application/json; charset=utf-8";
 // The thread that drives the job publishes every second.
+constexpr std::chrono::seconds scale_answer_within{5};
 constexpr Time silent_for = std::chrono::seconds(10);
 
 Response text(int code, std::string body) {
@@ -22,6 +27,36 @@ Response text(int code, std::string body) {
 }
 Response json(std::string body, int code = 200) {
   return {code, json_type, std::move(body) + "\n"};
+}
+
+Error bad_argument(std::string_view name, std::string_view want, std::string_view found) {
+  return {Errc::usage, concat("argument '", name, "': want ", want, ", found '", found, "'")};
+}
+
+// "count=3,write=2"
+Result<cluster::ScaleRequest> parse_scale(std::string_view replicas, std::string_view workers) {
+  cluster::ScaleRequest request;
+  const auto number = [](std::string_view text) { return parse_number<std::uint32_t>(text); };
+  if (!workers.empty()) {
+    const auto slots = number(workers);
+    if (!slots) return bad_argument("workers", "a whole number", workers);
+    request.slots = *slots;
+  }
+  std::string_view rest = replicas;
+  while (!rest.empty()) {
+    const std::string_view one = rest.substr(0, rest.find(','));
+    rest.remove_prefix(std::min(one.size() + 1, rest.size()));
+    const std::size_t equals = one.find('=');
+    const auto count = number(one.substr(std::min(one.size(), equals + 1)));
+    if (equals == one.npos || equals == 0 || !count) {
+      return bad_argument("replicas", "OPERATOR=N, several with commas", replicas);
+    }
+    request.replicas.emplace_back(one.substr(0, equals), *count);
+  }
+  if (request.replicas.empty() && !request.slots) {
+    return Error{Errc::usage, "want the argument 'replicas', as in replicas=count=3, or 'workers'"};
+  }
+  return request;
 }
 
 std::size_t number_of(const std::string& text) {
@@ -83,7 +118,7 @@ Response Site::get(const Request& request, Time now) const {
   if (path == "/api/v1/throughput") return json(throughput_json(*status));
   if (path == "/api/v1/log") return json(log_json());
   if (path == "/api/v1/all") return json(all_json(*status));
-  if (path == "/api/v1/stop") {
+  if (path == "/api/v1/stop" || path == "/api/v1/scale") {
     Response response = text(405, "want POST\n");
     response.headers.emplace_back("Allow", "POST");
     return response;
@@ -93,9 +128,28 @@ Response Site::get(const Request& request, Time now) const {
 
 // Answered at once: what follows is seen in /api/v1/job.
 Response Site::post(const Request& request) const {
-  if (request.path != "/api/v1/stop") return text(404, "want POST /api/v1/stop\n");
+  if (request.path == "/api/v1/scale") return scale(request);
+  if (request.path != "/api/v1/stop") {
+    return text(404, "want POST /api/v1/stop or /api/v1/scale\n");
+  }
   if (!board_.ask_to_stop()) return json(R"({"stopping":false,"why":"the job is over"})", 409);
   return json(R"({"stopping":true})", 202);
+}
+
+// Answered when the coordinator has looked at it: what follows is seen in /api/v1/job.
+Response Site::scale(const Request& request) const {
+  const auto refused = [](int code, const std::string& why) {
+    return json(nlohmann::json{{"scaling", false}, {"why", why}}.dump(
+                    -1, ' ', false, nlohmann::json::error_handler_t::replace),
+                code);
+  };
+  auto wanted = parse_scale(request.replicas, request.workers);
+  if (!wanted) return refused(400, wanted.error().message);
+  const auto answer = board_.ask_to_scale(*std::move(wanted), scale_answer_within);
+  if (!answer) return refused(503, "the job is over, or its coordinator does not answer");
+  if (!answer->accepted) return refused(answer->later ? 409 : 422, answer->why);
+  return json(answer->done ? R"({"scaling":false,"done":true})" : R"({"scaling":true})",
+              answer->done ? 200 : 202);
 }
 
 // The token does not stay in the address, which a browser keeps and shows.

@@ -7,7 +7,8 @@
 
 namespace piracema::observe {
 
-/// What is served: the page, figures for Prometheus, JSON, and the request to stop. Has no socket
+/// What is served: the page, figures for Prometheus, JSON, and the requests to
+/// stop and to scale. Has no socket
 /// and no clock of its own. Safe from any thread.
 class Site {
  public:
@@ -20,6 +21,7 @@ class Site {
  private:
   Response get(const Request& request, Time now) const;
   Response post(const Request& request) const;
+  Response scale(const Request& request) const;
   Response page(const Request& request) const;
   Response health(Time now) const;
   Response readiness() const;

@@ -97,6 +97,51 @@ TEST_CASE("a job is asked to stop while there is one") {
   CHECK(served.post("/api/v1/stop").code == 409);
 }
 
+TEST_CASE("a job is asked to scale while there is one, and what it answers is said") {
+  Served served;
+  const auto post = [&served](const std::string& replicas, const std::string& workers) {
+    return served.site.answer({.method = "POST",
+                               .path = "/api/v1/scale",
+                               .host = "localhost",
+                               .authorization = "Bearer " + token,
+                               .mark = "1",
+                               .replicas = replicas,
+                               .workers = workers},
+                              seconds(1'000));
+  };
+  CHECK(post("count=3", "").code == 503);
+  cluster::AnswerScale answer{.accepted = true};
+  std::vector<cluster::ScaleRequest> asked;
+  served.board.when_asked_to_scale([&](cluster::ScaleRequest request, const auto& reply) {
+    asked.push_back(std::move(request));
+    reply(answer);
+  });
+  CHECK(post("count=3,a+b=2", "4").code == 202);
+  REQUIRE(asked.size() == 1);
+  CHECK((asked[0].replicas ==
+         std::vector<std::pair<std::string, std::uint32_t>>{{"count", 3}, {"a+b", 2}}));
+  CHECK(asked[0].slots == 4);
+  CHECK(post("", "4").code == 202);
+  answer.done = true;
+  CHECK(post("count=3", "").code == 200);
+  answer = {.why = "there is no operator \"count\""};
+  const Response refused = post("count=3", "");
+  CHECK(refused.code == 422);
+  CHECK(nlohmann::json::parse(refused.body)["why"] == answer.why);
+  answer.later = true;
+  CHECK(post("count=3", "").code == 409);
+  const std::size_t before = asked.size();
+  for (const char* wrong : {"", "count", "count=", "=3", "count=x", "count=3,,", "count=-1"}) {
+    CAPTURE(wrong);
+    CHECK(post(wrong, "").code == 400);
+  }
+  CHECK(post("", "four").code == 400);
+  CHECK(served.get("/api/v1/scale").code == 405);
+  CHECK(asked.size() == before);
+  served.board.when_asked_to_scale({});
+  CHECK(post("count=3", "").code == 503);
+}
+
 TEST_CASE("the token goes from the address into a cookie that scripts and other sites do not get") {
   const Served served;
   const auto enter = [&](const std::string& with) {

@@ -1,11 +1,16 @@
 #pragma once
 
+#include <chrono>
 #include <functional>
+#include <future>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <utility>
 
 #include "base/clock.h"
+#include "control/coordinator_actions.h"
+#include "control/scale_request.h"
 #include "observe/status/job_status.h"
 
 namespace piracema::observe {
@@ -51,12 +56,35 @@ class Board {
     return stop_ != nullptr;
   }
 
+  /// Who is called when somebody asks for other numbers of replicas or processes, and calls back,
+  /// from any thread, once. As `when_asked_to_stop`.
+  using Answer = std::function<void(cluster::AnswerScale)>;
+  void when_asked_to_scale(std::function<void(cluster::ScaleRequest, Answer)> callback) {
+    std::lock_guard lock(stop_mutex_);
+    scale_ = std::move(callback);
+  }
+  /// Waits so long for an answer; nothing: there is no job, or it does not answer.
+  std::optional<cluster::AnswerScale> ask_to_scale(cluster::ScaleRequest request,
+                                                   std::chrono::milliseconds wait) {
+    auto promise = std::make_shared<std::promise<cluster::AnswerScale>>();
+    auto answer = promise->get_future();
+    {
+      std::lock_guard lock(stop_mutex_);
+      if (!scale_) return std::nullopt;
+      scale_(std::move(request),
+             [promise](cluster::AnswerScale one) { promise->set_value(std::move(one)); });
+    }
+    if (answer.wait_for(wait) != std::future_status::ready) return std::nullopt;
+    return answer.get();
+  }
+
  private:
   mutable std::mutex mutex_;
   std::shared_ptr<const JobStatus> latest_;
   Time published_at_{};
   std::mutex stop_mutex_;
   std::function<void()> stop_;
+  std::function<void(cluster::ScaleRequest, Answer)> scale_;
 };
 
 }  // namespace piracema::observe

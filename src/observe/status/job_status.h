@@ -109,6 +109,17 @@ struct FailureStatus {
   Time noticed_at() const { return losses.empty() ? Time{} : losses.front().at; }
 };
 
+/// A change of the numbers of replicas or processes: the one that is under way, or the last one.
+struct ScaleStatus {
+  std::string change;
+  Time asked_at{};
+  /// It is over: done, or given up, and why.
+  bool over = false, done = false;
+  std::string why;
+  /// Since it was asked for, and since sources stopped.
+  Time took{}, paused{};
+};
+
 /// Items a second that left the sources and that reached the sinks, up to `at`.
 struct SampleStatus {
   Time at{};
@@ -149,6 +160,9 @@ struct JobStatus {
   std::map<std::string, std::uint64_t> losses_by_cause;
   std::uint64_t recoveries = 0, items_redone = 0, items_skipped = 0;
   SecondsHistogram recovery_seconds;
+  std::optional<ScaleStatus> scale;
+  /// Those that were begun.
+  std::uint64_t scales_count = 0;
   /// Evenly over all of the job.
   std::vector<SampleStatus> samples;
 

@@ -257,6 +257,25 @@ void Recorder::note(Time at, const SnapshotAborted& aborted) {
 
 void Recorder::note(Time, const ItemSkipped&) { counted_.items_skipped += 1; }
 
+void Recorder::note(Time at, const ScaleStarted& started) {
+  counted_.scale = ScaleStatus{.change = started.change, .asked_at = at, .why = ""};
+  counted_.scales_count += 1;
+}
+
+// The numbers of replicas mean others from here on.
+void Recorder::note(Time, const ScaleSwitched&) {
+  replicas_.clear();
+  replicas_.resize(job_->replicas());
+  sampled_in_ = sampled_out_ = 0;
+  sampled_spent_ = {};
+}
+
+void Recorder::note(Time at, const ScaleEnded& ended) {
+  const Time asked = counted_.scale ? counted_.scale->asked_at : at;
+  counted_.scale =
+      ScaleStatus{ended.change, asked, true, ended.done, ended.why, ended.took, ended.paused};
+}
+
 void Recorder::fill_history(JobStatus& status) const {
   status.snapshots.assign(snapshots_.begin(), snapshots_.end());
   status.failures.assign(failures_.begin(), failures_.end());
@@ -276,7 +295,12 @@ std::shared_ptr<const JobStatus> Recorder::look(Time at, const Coordinator& coor
   status->bytes = tally.report.bytes;
   status->read = tally.report.read;
   status->processes_started = tally.report.processes_started;
+  // Those that the job has let go are not its any more.
+  if (workers_.size() > coordinator.metadata().slots_wanted()) {
+    workers_.resize(coordinator.metadata().slots_wanted());
+  }
   status->workers = workers_;
+  status->facts.workers = coordinator.metadata().settings.slots;
   if (job_ != nullptr) {
     look_at_replicas(*status, at, coordinator, tally);
     for (WorkerStatus& worker : status->workers) worker.replicas = job_->names_on(worker.slot);

@@ -24,7 +24,8 @@ class Recorder {
 
   explicit Recorder(JobFacts facts) : facts_(std::move(facts)) {}
 
-  /// The job is known. `job` outlives the recorder.
+  /// The job is known. `job` outlives the recorder, and has the next plan when ScaleSwitched is
+  /// noted.
   void plan(const cluster::Job& job);
   void joined(Time at, Slot slot, std::uint32_t incarnation, std::uint64_t pid, std::string host);
   /// Whatever a worker said.
@@ -76,6 +77,9 @@ class Recorder {
   /// Nothing was lost, and nothing is done again.
   void note(Time, const cluster::Reattached&) {}
   void note(Time, const cluster::ReplicaBusy&) {}
+  void note(Time at, const cluster::ScaleStarted& started);
+  void note(Time at, const cluster::ScaleSwitched&);
+  void note(Time at, const cluster::ScaleEnded& ended);
 
   JobFacts facts_;
   const cluster::Job* job_ = nullptr;

@@ -57,6 +57,16 @@ struct SnapshotsReport {
   Time last_at{};
 };
 
+/// A change of the numbers of replicas or processes while the job ran, or one that was given up.
+struct ScaleReport {
+  Time at{};
+  std::string change;
+  bool done = false;
+  std::string why;
+  /// Since it was asked for, and since sources stopped.
+  Time took{}, paused{};
+};
+
 /// A job from start to end, or as far as it has come.
 struct JobReport {
   int code = 0;
@@ -77,6 +87,7 @@ struct JobReport {
   SnapshotsReport snapshots;
   std::vector<RecoveryReport> recoveries;
   std::vector<KillReport> kills;
+  std::vector<ScaleReport> scales;
   std::vector<std::pair<Time, Note>> notes;
 };
 

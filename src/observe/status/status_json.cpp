@@ -50,6 +50,21 @@ std::string name_of(const JobStatus& status, const ReplicaStatus& replica) {
   return node.replicas == 1 ? node.name : concat(node.name, "/", replica.index);
 }
 
+Json scale(const JobStatus& status) {
+  if (!status.scale) return nullptr;
+  const ScaleStatus& one = *status.scale;
+  Json all = {{"change", one.change},
+              {"asked_at", time(one.asked_at)},
+              {"state", !one.over  ? "under way"
+                        : one.done ? "done"
+                                   : "given up"}};
+  if (!one.over) return all;
+  all["why"] = one.why;
+  all["took"] = time(one.took);
+  all["paused"] = time(one.paused);
+  return all;
+}
+
 Json job(const JobStatus& status) {
   const auto& command = status.facts.command;
   const std::string program = command.empty() ? "" : command.front();
@@ -99,6 +114,8 @@ Json job(const JobStatus& status) {
         {"failed", status.snapshots_failed},
         {"bytes", status.snapshots_bytes},
         {"last", last}}},
+      {"scale", scale(status)},
+      {"scales", status.scales_count},
       {"failures", status.failures_count},
       {"recoveries", status.recoveries},
       {"items_redone", status.items_redone},

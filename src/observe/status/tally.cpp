@@ -21,6 +21,15 @@ void add(runtime::Progress& to, const runtime::Progress& what) {
   to.blocked_ns += what.blocked_ns;
 }
 
+void count(NodeReport& node, const runtime::Progress& what) {
+  node.items_in += what.items_in;
+  node.items_out += what.items_out;
+  node.bytes_in += what.bytes_in;
+  node.bytes_out += what.bytes_out;
+  node.busy += Time(what.busy_ns);
+  node.blocked += Time(what.blocked_ns);
+}
+
 }  // namespace
 
 std::uint64_t emitted_at_restore(const Coordinator& coordinator) {
@@ -34,8 +43,26 @@ std::uint64_t emitted_at_restore(const Coordinator& coordinator) {
 void Tally::plan(const Job& job) {
   job_ = &job;
   replicas_.resize(job.replicas());
+  node_of_.clear();
+  for (const auto& replica : job.plan.replicas) node_of_.push_back(replica.node);
+  former_.resize(job.shape.nodes.size());
   for (const NodeShape& node : job.shape.nodes) {
     report.nodes.push_back({.name = node.name, .replicas = node.replicas});
+  }
+}
+
+// The numbers of replicas mean others from here on.
+void Tally::plan_again() {
+  for (ReplicaId replica = 0; replica < replicas_.size(); ++replica) {
+    runtime::Progress& former = former_[node_of_[replica]];
+    add(former, replicas_[replica].before);
+    add(former, replicas_[replica].latest);
+  }
+  replicas_.assign(job_->replicas(), {});
+  node_of_.clear();
+  for (const auto& replica : job_->plan.replicas) node_of_.push_back(replica.node);
+  for (std::size_t node = 0; node < report.nodes.size(); ++node) {
+    report.nodes[node].replicas = job_->shape.nodes[node].replicas;
   }
 }
 
@@ -67,17 +94,17 @@ void Tally::sum_up(std::uint64_t at_restore) {
   double read = 0;
   std::uint64_t sources = 0, items = at_restore, all_items = 0, all_bytes = 0;
   bool known = true;
+  for (std::size_t node = 0; node < former_.size(); ++node) {
+    count(report.nodes[node], former_[node]);
+    if (!is_source(job_->shape.nodes[node].role)) continue;
+    all_items += former_[node].items_out;
+    all_bytes += former_[node].bytes_out;
+  }
   for (ReplicaId replica = 0; replica < replicas_.size(); ++replica) {
     const Counts& counts = replicas_[replica];
     runtime::Progress all = counts.before;
     add(all, counts.latest);
-    NodeReport& node = report.nodes[job_->plan.replicas[replica].node];
-    node.items_in += all.items_in;
-    node.items_out += all.items_out;
-    node.bytes_in += all.bytes_in;
-    node.bytes_out += all.bytes_out;
-    node.busy += Time(all.busy_ns);
-    node.blocked += Time(all.blocked_ns);
+    count(report.nodes[job_->plan.replicas[replica].node], all);
     if (!is_source(job_->role(replica))) continue;
     sources += 1;
     if (counts.epoch == newest_) items += counts.latest.items_out;
@@ -149,5 +176,9 @@ void Tally::note(Time when, const SnapshotTaken& taken) {
 }
 
 void Tally::note(Time, const SnapshotAborted&) { report.snapshots.failed += 1; }
+
+void Tally::note(Time when, const ScaleEnded& ended) {
+  report.scales.push_back({when, ended.change, ended.done, ended.why, ended.took, ended.paused});
+}
 
 }  // namespace piracema::cluster

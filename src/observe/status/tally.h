@@ -20,7 +20,8 @@ class Tally {
  public:
   JobReport report;
 
-  /// The job is known; nothing below is called before.
+  /// The job is known; nothing below is called before. `job` outlives it, and has the next plan
+  /// when ScaleSwitched is noted.
   void plan(const Job& job);
 
   /// Takes what a process reports of the replicas that it hosts. `at_restore` is what the sources
@@ -42,6 +43,7 @@ class Tally {
   };
 
   void sum_up(std::uint64_t at_restore);
+  void plan_again();
   void note(Time when, const Lost&);
   void note(Time when, const ReplicaFailed&);
   void note(Time when, const Recovering&);
@@ -52,11 +54,18 @@ class Tally {
   void note(Time, const ItemSkipped&) {}
   void note(Time, const ReplicaBusy&) {}
   void note(Time, const Reattached&) {}
+  void note(Time, const ScaleStarted&) {}
+  void note(Time, const ScaleSwitched&) { plan_again(); }
+  void note(Time when, const ScaleEnded&);
   void cause(Time when, std::string what);
   RecoveryReport* recovery(Epoch epoch);
 
   const Job* job_ = nullptr;
   std::vector<Counts> replicas_;
+  /// Of the nodes: what replicas of former plans did.
+  std::vector<runtime::Progress> former_;
+  /// Of each replica, by the plan that the numbers above are of.
+  std::vector<std::uint32_t> node_of_;
   Epoch newest_ = 0;
   /// What has happened since the last recovery began.
   std::vector<std::string> causes_;

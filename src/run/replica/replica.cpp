@@ -149,7 +149,7 @@ Replica::Next Replica::work() {
   if (failed_) return Next::wait;
   const bool no_room = !ended_ && outbox_.must_wait();
   if (no_room != counters_.waits_for_room()) counters_.wait_for_room(no_room, port_.now());
-  if (ended_ || no_room) return Next::wait;
+  if (ended_ || no_room || is_held()) return Next::wait;
   called_timer_ = call_timer();
   if (called_timer_) return Next::again;
   if (is_source(node_.role)) return produce();
@@ -189,7 +189,7 @@ bool Replica::call_timer() {
 }
 
 std::optional<Time> Replica::until_timer() const {
-  if (!timer_ || ended_ || failed_) return std::nullopt;
+  if (!timer_ || ended_ || failed_ || is_held()) return std::nullopt;
   // The clock may be set meanwhile.
   const Time left = std::chrono::duration_cast<Time>(*timer_ - port_.wall_time());
   return std::clamp(left, Time{}, timer_rest_longest);

@@ -90,9 +90,12 @@ class Replica {
 
   // ---- what it is told; none of these runs the operator
   void receive(ReplicaId from, Packet packet);
-  /// A source takes a snapshot; one that has ended saves what it has.
-  void trigger(SnapshotId snapshot, SnapshotId complete = 0) {
+  /// A source takes a snapshot; one that has ended saves what it has. With `hold` a source that has
+  /// saved it sends nothing until the next trigger, which may be for the same one.
+  void trigger(SnapshotId snapshot, SnapshotId complete = 0, bool hold = false) {
     triggers_.push_back(snapshot);
+    hold_after_.reset();
+    if (hold) hold_after_ = snapshot;
     heard_complete(complete);
   }
   /// May be told twice: the operator commits once.
@@ -149,6 +152,9 @@ class Replica {
   void save_more();
   /// States by key wait to be saved, and what was saved does not wait to be written.
   bool can_save_more() const;
+  bool is_held() const {
+    return hold_after_ && last_saved_ >= *hold_after_ && is_source(node_.role);
+  }
   Result<Done> restore(Bytes part);
   Result<Done> load_units();
   void heard_complete(SnapshotId snapshot) { complete_ = std::max(complete_, snapshot); }
@@ -189,6 +195,7 @@ class Replica {
   std::deque<SnapshotId> commits_;
   std::optional<SnapshotId> last_committed_;
   SnapshotId last_saved_ = 0;
+  std::optional<SnapshotId> hold_after_;
   /// A complete snapshot, the newest that it has heard of.
   SnapshotId complete_ = 0;
   std::size_t last_part_bytes_ = 0;

@@ -15,16 +15,8 @@ constexpr Time poll_first = std::chrono::milliseconds(1);
 constexpr Time poll_longest = std::chrono::milliseconds(100);
 }  // namespace
 
-ReplicaActor::ReplicaActor(ReplicaId self, const flow::ReplicaPlan& plan, const Graph& graph,
-                           ReplicaOwner& owner, Threads& threads,
-                           std::atomic<std::uint64_t>* at_work)
-    : self_(self),
-      plan_(plan),
-      graph_(graph),
-      owner_(owner),
-      threads_(threads),
-      at_work_(at_work != nullptr ? at_work : &own_at_work_),
-      poll_(poll_first) {
+ReplicaActor::ReplicaActor(ReplicaOwner& owner, Threads& threads)
+    : owner_(owner), threads_(threads), poll_(poll_first) {
   threads_.start(*this);
 }
 
@@ -37,8 +29,9 @@ void ReplicaActor::join() {
   if (!std::exchange(joined_, true)) threads_.join(*this);
 }
 
-void ReplicaActor::begin(Epoch epoch, std::function<Result<Beginning>()> read_state) {
-  mailbox_.put(Begin{epoch, std::move(read_state)});
+void ReplicaActor::begin(Epoch epoch, std::shared_ptr<const ReplicaIdentity> who,
+                         std::function<Result<Beginning>()> read_state) {
+  mailbox_.put(Begin{epoch, std::move(who), std::move(read_state)});
 }
 
 Actor::Turn ReplicaActor::turn() {
@@ -99,7 +92,8 @@ void ReplicaActor::open(Letter letter) {
   } else if (!replica_) {
     // It failed to begin.
   } else if (const auto* trigger = std::get_if<TriggerLetter>(&letter)) {
-    if (trigger->epoch == epoch_) replica_->trigger(trigger->snapshot, trigger->complete);
+    if (trigger->epoch == epoch_)
+      replica_->trigger(trigger->snapshot, trigger->complete, trigger->hold);
   } else if (const auto* commit = std::get_if<CommitLetter>(&letter)) {
     if (commit->epoch == epoch_) replica_->commit(commit->snapshot);
   }
@@ -114,16 +108,24 @@ void ReplicaActor::do_begin() {
   credits_.clear();
   replica_.reset();
   detail::note_restored(1);  // To forget a large state takes a while, too.
-  auto beginning = begin.read_state();
-  if (!beginning) {
-    owner_.failed(epoch_, self_, std::nullopt, beginning.error().message);
+  at_work_.load()->store(Progress::no_item, std::memory_order_relaxed);
+  who_ = begin.who;
+  at_work_ = who_ && who_->at_work != nullptr ? who_->at_work : &own_at_work_;
+  if (!who_) {
+    counters_.clear();
+    early_.clear();
     return;
   }
-  replica_ = std::make_unique<Replica>(self_, plan_, graph_, *std::move(beginning), *this,
-                                       counters_, at_work_);
+  auto beginning = begin.read_state();
+  if (!beginning) {
+    owner_.failed(epoch_, self(), std::nullopt, beginning.error().message);
+    return;
+  }
+  replica_ = std::make_unique<Replica>(self(), who_->plan, *who_->graph, *std::move(beginning),
+                                       *this, counters_, at_work_.load());
   replica_->begin();
   for (Parcel& parcel : std::exchange(early_, {})) open(std::move(parcel));
-  owner_.begun(epoch_, self_);
+  owner_.begun(epoch_, self());
 }
 
 void ReplicaActor::do_start() {
@@ -137,7 +139,7 @@ void ReplicaActor::send(ReplicaId to, Packet packet) {
   if (std::holds_alternative<Credit>(packet)) {
     credits_.push_back({to, std::move(packet)});
   } else if (credits_.empty()) {
-    owner_.route(epoch_, self_, to, std::move(packet));
+    owner_.route(epoch_, self(), to, std::move(packet));
   } else {
     credits_.push_back({to, std::move(packet)});
     flush();
@@ -145,24 +147,24 @@ void ReplicaActor::send(ReplicaId to, Packet packet) {
 }
 
 void ReplicaActor::flush() {
-  if (!credits_.empty()) owner_.route(epoch_, self_, std::exchange(credits_, {}));
+  if (!credits_.empty()) owner_.route(epoch_, self(), std::exchange(credits_, {}));
 }
 
 void ReplicaActor::save(SnapshotId snapshot, store::PartContent part) {
-  owner_.save(epoch_, self_, snapshot, std::move(part));
+  owner_.save(epoch_, self(), snapshot, std::move(part));
 }
 
 void ReplicaActor::save_piece(SnapshotId snapshot, Buffer piece) {
   const std::uint64_t bytes = piece.size();
   unwritten_ += bytes;
-  owner_.save_piece(epoch_, self_, snapshot, std::move(piece), [this, bytes] {
+  owner_.save_piece(epoch_, self(), snapshot, std::move(piece), [this, bytes] {
     unwritten_ -= bytes;
     parker().wake();
   });
 }
 
 void ReplicaActor::failed(std::optional<std::uint64_t> item, std::string why) {
-  owner_.failed(epoch_, self_, item, std::move(why));
+  owner_.failed(epoch_, self(), item, std::move(why));
 }
 
 bool ReplicaActor::wait() {

@@ -11,6 +11,14 @@
 
 namespace piracema::runtime {
 
+/// Which replica an actor is; it may become another one with an epoch. Never changed.
+struct ReplicaIdentity {
+  ReplicaId self = 0;
+  flow::ReplicaPlan plan;
+  std::shared_ptr<const Graph> graph;
+  std::atomic<std::uint64_t>* at_work = nullptr;
+};
+
 struct Addressed {
   ReplicaId to;
   Packet packet;
@@ -36,16 +44,15 @@ class ReplicaOwner {
   virtual void first_output(Epoch epoch, ReplicaId replica) = 0;
   virtual void failed(Epoch epoch, ReplicaId replica, std::optional<std::uint64_t> item,
                       std::string why) = 0;
-  virtual void skipped(ReplicaId replica, std::uint64_t item, Bytes bytes) = 0;
+  virtual void skipped(Epoch epoch, ReplicaId replica, std::uint64_t item, Bytes bytes) = 0;
 };
 
-/// A replica and its letters. Lives as long as its process keeps the replica; the `Replica` inside
-/// is made anew for every epoch.
+/// A replica and its letters. Lives as long as its process; the `Replica` inside is made anew for
+/// every epoch, and is none in an epoch that has no such replica here.
 class ReplicaActor final : public Actor, public Port {
  public:
   /// Gets its turns from `threads`, from now on.
-  ReplicaActor(ReplicaId self, const flow::ReplicaPlan& plan, const Graph& graph,
-               ReplicaOwner& owner, Threads& threads, std::atomic<std::uint64_t>* at_work);
+  ReplicaActor(ReplicaOwner& owner, Threads& threads);
   ~ReplicaActor() override;
 
   /// Waits until the operator returns from what it is at; there are no turns after that. Others may
@@ -54,22 +61,27 @@ class ReplicaActor final : public Actor, public Port {
 
   // ---- any thread; each returns at once
   void quit() { mailbox_.put(Quit{}); }
-  /// Drops all of older epochs and makes the operator anew. `read_state` is called in a
-  /// turn of the replica; `owner.begun` or `owner.failed` follows.
-  void begin(Epoch epoch, std::function<Result<Beginning>()> read_state);
+  /// Drops all of older epochs and makes the operator anew, as the replica `who`. `read_state` is
+  /// called in a turn of the replica; `owner.begun` or `owner.failed` follows.
+  void begin(Epoch epoch, std::shared_ptr<const ReplicaIdentity> who,
+             std::function<Result<Beginning>()> read_state);
+  /// Drops all of older epochs: it is no replica in this one.
+  void retire(Epoch epoch) { mailbox_.put(Begin{epoch, nullptr, nullptr}); }
   /// The other processes can be reached: the replica may send.
   void start(Epoch epoch) { mailbox_.put(Go{epoch}); }
   void deliver(Epoch epoch, ReplicaId from, Packet packet) {
     mailbox_.put(Parcel{epoch, from, std::move(packet)});
   }
-  void trigger(Epoch epoch, SnapshotId snapshot, SnapshotId complete) {
-    mailbox_.put(TriggerLetter{epoch, snapshot, complete});
+  void trigger(Epoch epoch, SnapshotId snapshot, SnapshotId complete, bool hold) {
+    mailbox_.put(TriggerLetter{epoch, snapshot, complete, hold});
   }
   void commit(Epoch epoch, SnapshotId snapshot) { mailbox_.put(CommitLetter{epoch, snapshot}); }
 
   const Counters& counters() const { return counters_; }
   /// The item that it is at work on; Progress::no_item if there is none.
-  std::uint64_t item() const { return at_work_->load(std::memory_order_relaxed); }
+  std::uint64_t item() const {
+    return at_work_.load(std::memory_order_relaxed)->load(std::memory_order_relaxed);
+  }
 
   /// Any thread. Its operator is still at what it did before `epoch`.
   bool is_busy_before(Epoch epoch) const { return in_turn_ && restores_ < epoch; }
@@ -84,6 +96,7 @@ class ReplicaActor final : public Actor, public Port {
   };
   struct Begin {
     Epoch epoch;
+    std::shared_ptr<const ReplicaIdentity> who;
     std::function<Result<Beginning>()> read_state;
   };
   struct Go {
@@ -92,6 +105,7 @@ class ReplicaActor final : public Actor, public Port {
   struct TriggerLetter {
     Epoch epoch;
     SnapshotId snapshot, complete;
+    bool hold;
   };
   struct CommitLetter {
     Epoch epoch;
@@ -113,11 +127,13 @@ class ReplicaActor final : public Actor, public Port {
   void save(SnapshotId snapshot, store::PartContent part) override;
   void save_piece(SnapshotId snapshot, Buffer piece) override;
   std::uint64_t unwritten() const override { return unwritten_; }
-  void ended() override { owner_.ended(epoch_, self_); }
-  void committed(SnapshotId snapshot) override { owner_.committed(epoch_, self_, snapshot); }
-  void first_output() override { owner_.first_output(epoch_, self_); }
+  void ended() override { owner_.ended(epoch_, self()); }
+  void committed(SnapshotId snapshot) override { owner_.committed(epoch_, self(), snapshot); }
+  void first_output() override { owner_.first_output(epoch_, self()); }
   void failed(std::optional<std::uint64_t> item, std::string why) override;
-  void skipped(std::uint64_t item, Bytes bytes) override { owner_.skipped(self_, item, bytes); }
+  void skipped(std::uint64_t item, Bytes bytes) override {
+    owner_.skipped(epoch_, self(), item, bytes);
+  }
   bool wait() override;
   std::function<void()> waker() override {
     return [this] { parker().wake(); };
@@ -125,13 +141,12 @@ class ReplicaActor final : public Actor, public Port {
   Time now() override { return piracema::now(); }
   WallTime wall_time() override { return std::chrono::system_clock::now(); }
 
-  const ReplicaId self_;
-  const flow::ReplicaPlan plan_;
-  const Graph& graph_;
+  ReplicaId self() const { return who_->self; }
+
   ReplicaOwner& owner_;
   Threads& threads_;
   std::atomic<std::uint64_t> own_at_work_{Progress::no_item};
-  std::atomic<std::uint64_t>* const at_work_;
+  std::atomic<std::atomic<std::uint64_t>*> at_work_{&own_at_work_};
 
   std::atomic<bool> in_turn_{false};
   /// The newest epoch that it has begun to go back for.
@@ -142,6 +157,8 @@ class ReplicaActor final : public Actor, public Port {
   Mailbox<Letter> mailbox_{parker()};
   Counters counters_;
   Epoch epoch_ = 0;
+  /// Outlives the replica.
+  std::shared_ptr<const ReplicaIdentity> who_;
   std::unique_ptr<Replica> replica_;
   std::optional<Begin> to_begin_;
   /// The newest epoch that may send.

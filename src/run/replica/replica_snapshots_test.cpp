@@ -47,6 +47,28 @@ TEST_CASE("a barrier leaves between the items before it and those after it") {
   CHECK(again.port.values().front() == before);
 }
 
+TEST_CASE(
+    "a source that is held sends its barrier and nothing after it, until it is told of another "
+    "one") {
+  Fixture f(1);
+  Replica& source = f.make(0);
+  f.run();
+  source.receive(1, Credit{2, 1});
+  f.run();
+  source.trigger(7, 0, true);
+  f.run();
+  CHECK(f.port.saved.contains(7));
+  REQUIRE(!f.port.sent.empty());
+  source.receive(1, Credit{8, 2});
+  f.run();
+  CHECK(std::holds_alternative<Barrier>(f.port.sent.back().second));
+  SUBCASE("the same, for a coordinator that has given it up") { source.trigger(7); }
+  SUBCASE("the next one") { source.trigger(8); }
+  const std::size_t before = f.port.values().size();
+  f.run();
+  CHECK(f.port.values().size() > before);
+}
+
 TEST_CASE("a sink goes on with the state that it had") {
   Fixture f(1);
   Replica& sink = f.make(2);

@@ -11,8 +11,11 @@ namespace piracema::runtime {
 void OwnThreads::start(Actor& actor) {
   std::optional<std::uint32_t> core;
   if (!cores_.empty()) core = cores_[started_ % cores_.size()];
+  if (lead_ != nullptr && started_ == 0) {
+    guest_ = &actor;
+    lead_->invite(actor.parker());
+  }
   started_ += 1;
-  if (lead_ != nullptr) lead_->invite(actor.parker());
   threads_[&actor] = std::thread([this, &actor, core] {
     if (core) keep_to_core(*core);
     live(actor);
@@ -25,14 +28,14 @@ void OwnThreads::live(Actor& actor) {
     if (turn.next == Actor::Next::ended) return;
     if (turn.next == Actor::Next::rest) {
       rest(actor, turn.longest);
-    } else if (lead_ != nullptr) {
+    } else if (guest_ == &actor) {
       lead_->visit();
     }
   }
 }
 
 void OwnThreads::rest(Actor& actor, std::optional<Time> longest) {
-  if (lead_ != nullptr && lead_->wait(longest)) return;
+  if (guest_ == &actor && lead_->wait(longest)) return;
   actor.parker().sleep(longest);
 }
 

@@ -15,7 +15,7 @@ class OwnThreads final : public Threads {
  public:
   /// Each thread keeps to one of `cores`, in the order in which they start (paper 004, section 3:
   /// threadMapping); none: they go where the system puts them.
-  /// With a `lead` there is one actor, which waits in it where it may.
+  /// With a `lead` the first actor waits in it where it may.
   explicit OwnThreads(std::vector<std::uint32_t> cores, Lead* lead = nullptr)
       : cores_(std::move(cores)), lead_(lead) {}
 
@@ -31,6 +31,8 @@ class OwnThreads final : public Threads {
   Lead* const lead_;
   std::map<Actor*, std::thread> threads_;
   std::size_t started_ = 0;
+  /// Who may have the lead; set before its thread is there.
+  Actor* guest_ = nullptr;
 };
 
 /// Keeps the calling thread to one core. Quiet where that cannot be: it is about speed alone.

@@ -30,64 +30,73 @@ Worker::Worker(const Graph& graph, WorkerSettings settings, std::function<void(F
     : graph_(graph),
       settings_(std::move(settings)),
       say_(std::move(say)),
-      plan_(flow::make_plan(graph.shape)),
       dead_letters_(settings_.dead_letters) {
   if (settings_.store != nullptr) {
-    writer_ = std::make_unique<SnapshotWriter>(*settings_.store, [this](
-                                                                     const SnapshotWriter::Job& job,
-                                                                     Result<store::Part> part) {
-      if (part) {
-        Saved saved{job.epoch,      job.snapshot,   job.replica, part->bytes,
-                    part->checksum, job.emitted,    part->indexed};
-        for (const store::PartFile& file : part->files) {
-          saved.files.push_back({file.snapshot, file.replica});
-        }
-        say_(std::move(saved));
-      } else {
-        say_(SaveFailed{job.epoch, job.snapshot, job.replica, part.error().message});
-      }
-    });
+    writer_ = std::make_unique<SnapshotWriter>(
+        *settings_.store, [this](const SnapshotWriter::Job& job, Result<store::Part> part) {
+          if (part) {
+            Saved saved{job.epoch,      job.snapshot, job.replica,  part->bytes,
+                        part->checksum, job.emitted,  part->indexed};
+            for (const store::PartFile& file : part->files) {
+              saved.files.push_back({file.snapshot, file.replica});
+            }
+            say_(std::move(saved));
+          } else {
+            say_(SaveFailed{job.epoch, job.snapshot, job.replica, part.error().message});
+          }
+        });
   }
 }
 
 Worker::~Worker() {
-  for (const auto& replica : replicas_) {
-    if (replica) replica->quit();
-  }
-  for (const auto& replica : replicas_) {
-    if (replica) replica->join();
-  }
+  for (const auto& [which, actor] : actors_) actor->quit();
+  for (const auto& [which, actor] : actors_) actor->join();
   writer_.reset();  // It wakes replicas whose pieces it has written.
 }
 
 // ---- what the coordinator says --------------------------------------------------------------
 
 void Worker::handle(const ToWorker& message) {
-  const auto each = [this](const std::vector<ReplicaId>& ids, auto call) {
+  const auto each = [this](Epoch epoch, const std::vector<ReplicaId>& ids, auto call) {
+    const Layout* const layout = layout_of(epoch);
+    if (layout == nullptr) return;
     for (const ReplicaId id : ids) {
-      if (ReplicaActor* replica = local(id)) call(*replica);
+      if (ReplicaActor* replica = layout->local(id)) call(*replica);
     }
   };
   if (const auto* from = std::get_if<Deploy>(&message)) {
     deploy(*from);
   } else if (const auto* wanted = std::get_if<Trigger>(&message)) {
-    each(wanted->replicas,
-         [&](ReplicaActor& replica) { replica.trigger(wanted->epoch, wanted->snapshot, wanted->complete); });
+    each(wanted->epoch, wanted->replicas, [&](ReplicaActor& replica) {
+      replica.trigger(wanted->epoch, wanted->snapshot, wanted->complete, wanted->hold);
+    });
   } else if (const auto* taken = std::get_if<Commit>(&message)) {
-    each(taken->replicas,
+    each(taken->epoch, taken->replicas,
          [&](ReplicaActor& replica) { replica.commit(taken->epoch, taken->snapshot); });
   }
 }
 
 // Also the way back (paper 000, section 4.1): the same replicas, in the same threads, with the
-// same connections, begin again from the snapshot.
+// same connections, begin again from the snapshot. By another plan some are others, and some rest.
 void Worker::deploy(const Deploy& message) {
-  ENSURE(message.placement.size() == plan_.replicas.size());
-  make_replicas(message.placement);
+  const Layout* layout = layout_.load();
+  const bool changes = layout == nullptr || !fits(*layout, message);
+  if (changes) {
+    auto next = make_layout(message);
+    for (const auto& [which, actor] : actors_) {
+      const auto& here = next->replicas;
+      if (std::find(here.begin(), here.end(), actor.get()) == here.end()) {
+        actor->retire(message.epoch);
+      }
+    }
+    layout = next.get();
+    layouts_.push_back(std::move(next));
+    layout_.store(layout);
+  }
   {
     std::lock_guard lock(mutex_);
     epoch_.store(message.epoch);
-    to_begin_ = local_count_;
+    to_begin_ = layout->local_count;
     to_connect_.clear();
     for (const Peer& peer : message.peers) {
       if (peer.slot != settings_.slot) to_connect_.push_back(peer);
@@ -98,8 +107,12 @@ void Worker::deploy(const Deploy& message) {
       transport_->connect(peer.slot, peer.incarnation, peer.address);
     }
   }
-  for (ReplicaId id = 0; id < replicas_.size(); ++id) {
-    if (replicas_[id]) replicas_[id]->begin(message.epoch, beginning_of(message, id));
+  for (ReplicaId id = 0; id < layout->replicas.size(); ++id) {
+    if (layout->replicas[id] == nullptr) continue;
+    auto who = std::make_shared<ReplicaIdentity>(
+        ReplicaIdentity{id, layout->plan.replicas[id], layout->graph,
+                        settings_.at_work ? &settings_.at_work(id) : nullptr});
+    layout->replicas[id]->begin(message.epoch, std::move(who), beginning_of(*layout, message, id));
   }
   check_connected();
   std::vector<std::pair<Slot, wire::Frame>> early;
@@ -110,22 +123,56 @@ void Worker::deploy(const Deploy& message) {
   for (auto& [from, frame] : early) on_frame(from, std::move(frame));
 }
 
-void Worker::make_replicas(const std::vector<Slot>& placement) {
-  if (!placement_.empty()) {
-    ENSURE(placement_ == placement);
-    return;
+bool Worker::fits(const Layout& layout, const Deploy& message) const {
+  const auto& nodes = layout.graph->shape.nodes;
+  for (std::size_t node = 0; node < message.replicas.size(); ++node) {
+    if (nodes[node].replicas != message.replicas[node]) return false;
   }
-  placement_ = placement;
-  replicas_.resize(plan_.replicas.size());
-  local_count_ =
-      static_cast<std::size_t>(std::count(placement.begin(), placement.end(), settings_.slot));
-  make_threads(local_count_);
-  for (ReplicaId id = 0; id < replicas_.size(); ++id) {
-    if (placement_[id] != settings_.slot) continue;
-    std::atomic<std::uint64_t>* at_work = settings_.at_work ? &settings_.at_work(id) : nullptr;
-    replicas_[id] =
-        std::make_unique<ReplicaActor>(id, plan_.replicas[id], graph_, *this, *threads_, at_work);
+  return layout.placement == message.placement;
+}
+
+std::unique_ptr<Worker::Layout> Worker::make_layout(const Deploy& message) {
+  auto layout = std::make_unique<Layout>();
+  layout->since = message.epoch;
+  layout->graph = graph_with(message.replicas);
+  layout->plan = flow::make_plan(layout->graph->shape);
+  layout->placement = message.placement;
+  ENSURE(message.placement.size() == layout->plan.replicas.size());
+  layout->replicas.resize(layout->plan.replicas.size());
+  layout->local_count = static_cast<std::size_t>(
+      std::count(message.placement.begin(), message.placement.end(), settings_.slot));
+  if (!threads_) make_threads(layout->local_count);
+  for (ReplicaId id = 0; id < layout->replicas.size(); ++id) {
+    if (layout->placement[id] != settings_.slot) continue;
+    layout->replicas[id] = actor_of(layout->plan.replicas[id]);
   }
+  return layout;
+}
+
+// The program's own, as long as the numbers are: its code may hold much.
+std::shared_ptr<const Graph> Worker::graph_with(const std::vector<std::uint32_t>& replicas) const {
+  const auto& nodes = graph_.shape.nodes;
+  const bool own = replicas.empty() ||
+                   std::equal(nodes.begin(), nodes.end(), replicas.begin(), replicas.end(),
+                              [](const auto& node, auto count) { return node.replicas == count; });
+  if (own) return {std::shared_ptr<const Graph>(), &graph_};
+  ENSURE(replicas.size() == nodes.size());
+  Graph graph = graph_;
+  for (std::size_t node = 0; node < replicas.size(); ++node) {
+    graph.shape.nodes[node].replicas = replicas[node];
+  }
+  return std::make_shared<const Graph>(std::move(graph));
+}
+
+ReplicaActor* Worker::actor_of(const flow::ReplicaPlan& replica) {
+  auto& actor = actors_[{replica.node, replica.index}];
+  if (!actor) actor = std::make_unique<ReplicaActor>(*this, *threads_);
+  return actor.get();
+}
+
+const Worker::Layout* Worker::layout_of(Epoch epoch) const {
+  const Layout* const layout = layout_.load();
+  return layout == nullptr || epoch < layout->since ? nullptr : layout;
 }
 
 // Each thread has a core of its own where there are enough of them (paper 004, section 3:
@@ -141,27 +188,27 @@ void Worker::make_threads(std::size_t replicas) {
   }
 }
 
-Context Worker::context_of(ReplicaId replica, const Deploy& message) const {
-  const flow::ReplicaPlan& plan = plan_.replicas[replica];
-  const NodeShape& node = graph_.shape.nodes[plan.node];
+Context Worker::context_of(const Layout& layout, ReplicaId replica, const Deploy& message) const {
+  const flow::ReplicaPlan& plan = layout.plan.replicas[replica];
+  const NodeShape& node = layout.node(replica);
   const bool may_live = std::find(message.may_live.begin(), message.may_live.end(),
                                   settings_.slot) != message.may_live.end();
   return {.node = node.name,
           .replica = plan.index,
           .replicas = node.replicas,
           .rank = replica,
-          .ranks = static_cast<std::uint32_t>(plan_.replicas.size()),
+          .ranks = static_cast<std::uint32_t>(layout.plan.replicas.size()),
           .previous_may_live = may_live,
           .begins_job = message.epoch == 1 && !message.restore};
 }
 
-std::function<Result<Beginning>()> Worker::beginning_of(const Deploy& message,
+std::function<Result<Beginning>()> Worker::beginning_of(const Layout& layout, const Deploy& message,
                                                         ReplicaId replica) const {
   Beginning beginning;
-  beginning.context = context_of(replica, message);
+  beginning.context = context_of(layout, replica, message);
   if (settings_.back_bytes_max != 0) beginning.back_bytes_max = settings_.back_bytes_max;
   for (const Skip& skip : message.skips) {
-    if (skip.node == plan_.replicas[replica].node) beginning.skips.insert(skip.item);
+    if (skip.node == layout.plan.replicas[replica].node) beginning.skips.insert(skip.item);
   }
   for (ReplicaId other = 0; other < message.placement.size(); ++other) {
     const Slot slot = message.placement[other];
@@ -171,12 +218,12 @@ std::function<Result<Beginning>()> Worker::beginning_of(const Deploy& message,
     const auto batch = settings_.batches.find(slot);
     if (batch != settings_.batches.end()) beginning.batches[other] = batch->second;
   }
-  return [this, beginning, restore = message.restore, replica,
+  return [&layout, beginning, restore = message.restore, replica,
           store = settings_.store]() -> Result<Beginning> {
     Beginning ready = beginning;
     if (!restore) return ready;
     if (store == nullptr) return Error{Errc::config, "there is no snapshot directory to read"};
-    auto read = ready.restore(*store, *restore, graph_.shape, plan_.replicas[replica]);
+    auto read = ready.restore(*store, *restore, layout.graph->shape, layout.plan.replicas[replica]);
     if (!read) return read.error();
     return ready;
   };
@@ -186,9 +233,13 @@ Heartbeat Worker::heartbeat() const {
   Heartbeat beat;
   beat.epoch = epoch_.load();
   beat.cpu_ns = process_cpu_ns();
-  for (ReplicaId id = 0; id < replicas_.size(); ++id) {
-    if (!replicas_[id]) continue;
-    const Counters& counters = replicas_[id]->counters();
+  const Layout* const layout = layout_.load();
+  if (layout == nullptr) return beat;
+  beat.epoch = std::max(beat.epoch, layout->since);  // The numbers of replicas are of that one.
+  for (ReplicaId id = 0; id < layout->replicas.size(); ++id) {
+    const ReplicaActor* const replica = layout->replicas[id];
+    if (replica == nullptr) continue;
+    const Counters& counters = replica->counters();
     beat.progress.push_back({.replica = id,
                              .items_in = counters.items_in.load(relaxed),
                              .items_out = counters.items_out.load(relaxed),
@@ -199,7 +250,7 @@ Heartbeat Worker::heartbeat() const {
                              .queued = counters.queued.load(relaxed),
                              .read_ppm = counters.read_ppm.load(relaxed),
                              .calls = counters.calls.load(relaxed),
-                             .item = replicas_[id]->item()});
+                             .item = replica->item()});
   }
   return beat;
 }
@@ -211,8 +262,7 @@ std::optional<Restoring> Worker::restoring() {
     if (state.epoch == 0 || said_ready_ == state.epoch) return std::nullopt;
     state.progress -= to_begin_ + to_connect_.size();  // They count down, bytes up.
   }
-  for (const auto& replica : replicas_) {
-    if (!replica) continue;
+  for (const auto& [which, replica] : actors_) {
     state.busy += replica->is_busy_before(state.epoch) ? 1 : 0;
     state.progress += replica->restored();
   }
@@ -243,11 +293,11 @@ void Worker::on_connected(Slot peer, std::uint32_t incarnation) {
 void Worker::check_connected() {
   {
     std::lock_guard lock(mutex_);
-    if (!to_connect_.empty() || replicas_.empty()) return;
+    if (!to_connect_.empty() || epoch_.load() == 0) return;
   }
   const Epoch epoch = epoch_.load();
-  for (const auto& replica : replicas_) {
-    if (replica) replica->start(epoch);
+  for (ReplicaActor* const replica : layout_.load()->replicas) {
+    if (replica != nullptr) replica->start(epoch);
   }
   check_ready();
 }

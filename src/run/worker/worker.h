@@ -8,6 +8,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "control/messages/control.h"
@@ -67,21 +68,46 @@ class Worker final : public ReplicaOwner {
   void on_frame(Slot from, wire::Frame frame);
 
  private:
+  /// What runs where from an epoch on, until another plan follows. Never changed.
+  struct Layout {
+    Epoch since = 0;
+    /// With the numbers of replicas of this plan.
+    std::shared_ptr<const Graph> graph;
+    flow::Plan plan;
+    /// Slot of each replica.
+    std::vector<Slot> placement;
+    /// Those that run here, by their numbers; null for others.
+    std::vector<ReplicaActor*> replicas;
+    std::size_t local_count = 0;
+
+    ReplicaActor* local(ReplicaId replica) const {
+      return replica < replicas.size() ? replicas[replica] : nullptr;
+    }
+    const NodeShape& node(ReplicaId replica) const {
+      return graph->shape.nodes[plan.replicas[replica].node];
+    }
+  };
+
   void deploy(const Deploy& message);
-  void make_replicas(const std::vector<Slot>& placement);
+  bool fits(const Layout& layout, const Deploy& message) const;
+  std::unique_ptr<Layout> make_layout(const Deploy& message);
+  std::shared_ptr<const Graph> graph_with(const std::vector<std::uint32_t>& replicas) const;
+  ReplicaActor* actor_of(const flow::ReplicaPlan& replica);
   void make_threads(std::size_t replicas);
-  std::function<Result<Beginning>()> beginning_of(const Deploy& message, ReplicaId replica) const;
-  Context context_of(ReplicaId replica, const Deploy& message) const;
+  std::function<Result<Beginning>()> beginning_of(const Layout& layout, const Deploy& message,
+                                                  ReplicaId replica) const;
+  Context context_of(const Layout& layout, ReplicaId replica, const Deploy& message) const;
+  /// Of this epoch or a former one; null if what is of `epoch` was by a former plan.
+  const Layout* layout_of(Epoch epoch) const;
   void check_connected();
   void check_ready();
-  ReplicaActor* local(ReplicaId replica) const;
-  Result<Done> check(Slot from, const wire::Frame& frame, const Packet& packet) const;
+  Result<Done> check(const Layout& layout, Slot from, const wire::Frame& frame,
+                     const Packet& packet) const;
 
   void route(Epoch epoch, ReplicaId from, ReplicaId to, Packet packet) override;
   void route(Epoch epoch, ReplicaId from, std::vector<Addressed> packets) override;
   void begun(Epoch epoch, ReplicaId replica) override;
-  void save(Epoch epoch, ReplicaId replica, SnapshotId snapshot,
-            store::PartContent part) override;
+  void save(Epoch epoch, ReplicaId replica, SnapshotId snapshot, store::PartContent part) override;
   void save_piece(Epoch epoch, ReplicaId replica, SnapshotId snapshot, Buffer piece,
                   std::function<void()> done) override;
   void ended(Epoch epoch, ReplicaId replica) override;
@@ -93,21 +119,23 @@ class Worker final : public ReplicaOwner {
               std::string why) override {
     say_(OperatorFailed{epoch, replica, item, std::move(why)});
   }
-  void skipped(ReplicaId replica, std::uint64_t item, Bytes bytes) override;
+  void skipped(Epoch epoch, ReplicaId replica, std::uint64_t item, Bytes bytes) override;
 
   const Graph& graph_;
   const WorkerSettings settings_;
   const std::function<void(FromWorker)> say_;
-  const flow::Plan plan_;
   net::Transport* transport_ = nullptr;
   std::unique_ptr<SnapshotWriter> writer_;
   DeadLetters dead_letters_;
 
-  /// Slot of each replica; it stays for the life of the process.
-  std::vector<Slot> placement_;
   std::unique_ptr<Threads> threads_;
-  std::vector<std::unique_ptr<ReplicaActor>> replicas_;
-  std::size_t local_count_ = 0;
+  /// All replicas that ever ran here, by node and index; one that does not rests. The owner's
+  /// thread.
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::unique_ptr<ReplicaActor>> actors_;
+  /// The last one is `layout_`. They are few, and others may still look at one that is over.
+  std::vector<std::unique_ptr<const Layout>> layouts_;
+  /// Null before the first Deploy. It is never older than `epoch_`.
+  std::atomic<const Layout*> layout_{nullptr};
   std::atomic<Epoch> epoch_{0};
 
   std::mutex mutex_;

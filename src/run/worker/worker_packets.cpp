@@ -8,27 +8,29 @@
 
 namespace piracema::runtime {
 
-ReplicaActor* Worker::local(ReplicaId replica) const {
-  return replica < replicas_.size() ? replicas_[replica].get() : nullptr;
-}
-
 void Worker::route(Epoch epoch, ReplicaId from, ReplicaId to, Packet packet) {
-  if (ReplicaActor* replica = local(to)) {
+  const Layout* const layout = layout_of(epoch);
+  // What a replica still does by a plan that is over is worth nothing, and its numbers mean others.
+  if (layout == nullptr) return;
+  if (ReplicaActor* replica = layout->local(to)) {
     replica->deliver(epoch, from, std::move(packet));
   } else {
-    transport_->send(placement_[to], to_frame(std::move(packet), epoch, from, to));
+    transport_->send(layout->placement[to], to_frame(std::move(packet), epoch, from, to));
   }
 }
 
 void Worker::route(Epoch epoch, ReplicaId from, std::vector<Addressed> packets) {
+  const Layout* const layout = layout_of(epoch);
+  if (layout == nullptr) return;
   for (auto next = packets.begin(); next != packets.end();) {
-    if (ReplicaActor* replica = local(next->to)) {
+    if (ReplicaActor* replica = layout->local(next->to)) {
       replica->deliver(epoch, from, std::move(next++->packet));
       continue;
     }
-    const Slot slot = placement_[next->to];
+    const Slot slot = layout->placement[next->to];
     std::vector<wire::Frame> frames;
-    for (; next != packets.end() && local(next->to) == nullptr && placement_[next->to] == slot;
+    for (; next != packets.end() && layout->local(next->to) == nullptr &&
+           layout->placement[next->to] == slot;
          ++next) {
       frames.push_back(to_frame(std::move(next->packet), epoch, from, next->to));
     }
@@ -46,6 +48,8 @@ void Worker::on_frame(Slot from, wire::Frame frame) {
       return;
     }
   }
+  const Layout* const layout = layout_of(frame.epoch);
+  if (layout == nullptr) return;
   const wire::Frame header{frame.kind, frame.epoch, frame.from, frame.to, {}, {}};
   auto packet = to_packet(std::move(frame));
   if (!packet) {
@@ -53,23 +57,24 @@ void Worker::on_frame(Slot from, wire::Frame frame) {
         concat("worker ", from, " sent what is no packet: ", packet.error().message));
     return;
   }
-  if (auto right = check(from, header, *packet); !right) {
+  if (auto right = check(*layout, from, header, *packet); !right) {
     log(Level::warning, concat("worker ", from, ": ", right.error().message));
     return;
   }
-  local(header.to)->deliver(header.epoch, header.from, *std::move(packet));
+  layout->local(header.to)->deliver(header.epoch, header.from, *std::move(packet));
 }
 
-Result<Done> Worker::check(Slot from, const wire::Frame& frame, const Packet& packet) const {
+Result<Done> Worker::check(const Layout& layout, Slot from, const wire::Frame& frame,
+                           const Packet& packet) const {
   const auto refuse = [&](const char* why) {
     return Error{Errc::refused,
                  concat("a packet from replica ", frame.from, " to ", frame.to, ": ", why)};
   };
-  if (local(frame.to) == nullptr) return refuse("the receiver is not here");
-  if (frame.from >= placement_.size() || placement_[frame.from] != from) {
+  if (layout.local(frame.to) == nullptr) return refuse("the receiver is not here");
+  if (frame.from >= layout.placement.size() || layout.placement[frame.from] != from) {
     return refuse("the sender is not there");
   }
-  const flow::ReplicaPlan& plan = plan_.replicas[frame.to];
+  const flow::ReplicaPlan& plan = layout.plan.replicas[frame.to];
   const auto input = plan.input_from(frame.from);
   const bool fits = std::holds_alternative<Credit>(packet)    ? plan.sends_to(frame.from)
                     : std::holds_alternative<Release>(packet) ? plan.starts_order
@@ -80,12 +85,14 @@ Result<Done> Worker::check(Slot from, const wire::Frame& frame, const Packet& pa
 }
 
 void Worker::save(Epoch epoch, ReplicaId replica, SnapshotId snapshot, store::PartContent part) {
+  const Layout* const layout = layout_of(epoch);
+  if (layout == nullptr) return;
   if (writer_) {
     // Its own thread calls, so it has sent no more meanwhile.
-    const bool from_source = is_source(graph_.shape.nodes[plan_.replicas[replica].node].role);
-    const std::uint64_t sent = replicas_[replica]->counters().items_out.load();
-    writer_->write(SnapshotWriter::Job{epoch, snapshot, replica, std::move(part),
-                                       from_source ? sent : 0});
+    const bool from_source = is_source(layout->node(replica).role);
+    const std::uint64_t sent = layout->replicas[replica]->counters().items_out.load();
+    writer_->write(
+        SnapshotWriter::Job{epoch, snapshot, replica, std::move(part), from_source ? sent : 0});
   } else {
     say_(SaveFailed{epoch, snapshot, replica, "there is no snapshot directory"});
   }
@@ -94,7 +101,8 @@ void Worker::save(Epoch epoch, ReplicaId replica, SnapshotId snapshot, store::Pa
 void Worker::save_piece(Epoch epoch, ReplicaId replica, SnapshotId snapshot, Buffer piece,
                         std::function<void()> done) {
   if (!writer_) return done();  // As `save` will say.
-  writer_->write(SnapshotWriter::Piece{{epoch, snapshot, replica}, std::move(piece), std::move(done)});
+  writer_->write(
+      SnapshotWriter::Piece{{epoch, snapshot, replica}, std::move(piece), std::move(done)});
 }
 
 // The last heartbeat may be old, and a job may be shorter than the time between two.
@@ -103,9 +111,11 @@ void Worker::ended(Epoch epoch, ReplicaId replica) {
   say_(Ended{epoch, replica});
 }
 
-void Worker::skipped(ReplicaId replica, std::uint64_t item, Bytes bytes) {
-  const flow::ReplicaPlan& plan = plan_.replicas[replica];
-  dead_letters_.add(graph_.shape.nodes[plan.node].name, plan.index, item, bytes);
+void Worker::skipped(Epoch epoch, ReplicaId replica, std::uint64_t item, Bytes bytes) {
+  const Layout* const layout = layout_of(epoch);
+  if (layout == nullptr) return;
+  const flow::ReplicaPlan& plan = layout->plan.replicas[replica];
+  dead_letters_.add(layout->node(replica).name, plan.index, item, bytes);
 }
 
 }  // namespace piracema::runtime

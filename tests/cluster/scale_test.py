@@ -1,0 +1,219 @@
+#!/usr/bin/env python3
+"""A job grows and shrinks while it runs and is killed on the way: what it writes is what it would have
+written undisturbed, byte for byte. What cannot be is refused with a sentence, and nothing changes."""
+
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import tempfile
+import threading
+import unittest
+import urllib.request
+
+PIRACEMA = os.environ["PIRACEMA_COMMAND"]
+TALLY = os.environ["TALLY_APP"]
+SECONDS_MAX = 120
+CLEAN = {name: value for name, value in os.environ.items() if not name.startswith("PIRACEMA_")}
+
+
+def expected(items):
+    counts, sums, lines = {}, {}, []
+    for item in range(items):
+        key = item * 31 % 5_000
+        counts[key] = counts.get(key, 0) + 1
+        sums[key] = sums.get(key, 0) + item
+        lines.append(f"key {key}: {counts[key]} {sums[key]}\n")
+    return "".join(lines)
+
+
+class Job:
+    """`piracema run` of the program that tallies keys, slowly."""
+
+    def __init__(self, test, items, *options, workers=2, snapshots=True, pause_us=200):
+        self.test = test
+        scratch = tempfile.TemporaryDirectory(prefix="piracema-scale-")
+        test.addCleanup(scratch.cleanup)
+        self.folder = pathlib.Path(scratch.name)
+        self.items = items
+        self.errors = open(self.folder / "errors", "w+")
+        test.addCleanup(self.errors.close)
+        store = ["--snapshots", "s", "--every", "100ms"] if snapshots else []
+        self.process = subprocess.Popen(
+            [PIRACEMA, "run", "--json", "-n", str(workers), "--http", *store, *options, TALLY, "out",
+             "replicas=2", f"items={items}", f"pause_us={pause_us}"],
+            cwd=self.folder, env=CLEAN, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            stderr=self.errors, text=True)
+        test.addCleanup(self.process.stdout.close)
+        test.addCleanup(self.process.wait)
+        test.addCleanup(self.process.kill)
+        self.events = []
+        self.changed = threading.Condition()
+        threading.Thread(target=self.read, daemon=True).start()
+
+    def read(self):
+        for line in self.process.stdout:
+            with self.changed:
+                self.events.append(json.loads(line))
+                self.changed.notify_all()
+
+    def wait_for(self, name, after=0):
+        """The place behind the first event of that name that comes after that place."""
+        with self.changed:
+            def place():
+                return next((i + 1 for i, event in enumerate(self.events)
+                             if i >= after and event["event"] == name), None)
+            if not self.changed.wait_for(lambda: place() is not None, SECONDS_MAX):
+                self.test.fail(f"no event '{name}' came: {self.said()}")
+            return place()
+
+    def said(self):
+        return (self.folder / "errors").read_text()
+
+    def entrance(self):
+        self.wait_for("running")
+        return self.events[self.wait_for("http") - 1]["entrance"]
+
+    def scale(self, *words):
+        return subprocess.run([PIRACEMA, "scale", "--json", self.entrance(), *words], env=CLEAN,
+                              capture_output=True, text=True, timeout=SECONDS_MAX)
+
+    def get(self):
+        with urllib.request.urlopen(self.entrance().split("/?")[0] + "/api/v1/all", timeout=30) as all:
+            return json.load(all)
+
+    def workers(self):
+        found, under = [], [self.process.pid]
+        for pid in under:
+            try:
+                for thread in pathlib.Path(f"/proc/{pid}/task").iterdir():
+                    under += map(int, (thread / "children").read_text().split())
+                if pathlib.Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")[0] == TALLY.encode():
+                    found.append(pid)
+            except (FileNotFoundError, ProcessLookupError):
+                pass
+        return found
+
+    def kill_one(self, which):
+        pids = self.workers()
+        os.kill(pids[which % len(pids)], signal.SIGKILL)
+
+    def end(self, code=0):
+        self.process.wait(timeout=SECONDS_MAX)
+        self.test.assertEqual(code, self.process.returncode, self.said())
+
+    def check_output(self):
+        self.test.assertEqual(expected(self.items), (self.folder / "out").read_text())
+
+
+class Scale(unittest.TestCase):
+    def succeed(self, run):
+        self.assertEqual(0, run.returncode, run.stderr)
+        return json.loads(run.stdout)
+
+    def test_two_three_two_under_load_with_workers_killed_gives_the_same_bytes(self):
+        job = Job(self, 16_000)
+        at = job.wait_for("snapshot")
+        said = self.succeed(job.scale("tally=3", "-n", "3"))
+        self.assertEqual("done", said["state"])
+        self.assertIn("tally: 2 -> 3 replicas, 2 -> 3 workers", said["text"])
+        seen = job.get()
+        self.assertEqual([1, 3, 1], [node["replicas"] for node in seen["graph"]["nodes"]])
+        self.assertEqual(3, seen["job"]["workers"])
+        self.assertEqual(3, len(job.workers()))
+        self.assertNotIn("recovering", [event["event"] for event in job.events])
+
+        # The new worker is killed, and the job goes back to a snapshot by the new plan.
+        at = job.wait_for("snapshot", at)
+        job.kill_one(2)
+        at = job.wait_for("running", job.wait_for("recovering", at))
+
+        # One is killed the moment the job begins to change.
+        started = threading.Thread(target=lambda: (job.wait_for("scaling", at), job.kill_one(0)))
+        started.start()
+        self.succeed(job.scale("tally=2", "-n", "2"))
+        started.join()
+        at = job.wait_for("scaled", at)
+        self.assertEqual([1, 2, 1], [node["replicas"] for node in job.get()["graph"]["nodes"]])
+        job.end()
+        job.check_output()
+
+    def test_a_job_that_was_scaled_is_stopped_and_goes_on(self):
+        job = Job(self, 12_000)
+        job.wait_for("snapshot")
+        at = job.wait_for("snapshot", job.wait_for("scaled") if self.succeed(
+            job.scale("tally=4")) else 0)
+        self.assertGreater(at, 0)
+        job.process.send_signal(signal.SIGINT)
+        job.end(75)
+        last = subprocess.run([PIRACEMA, "run", "-n", "2", "--snapshots", "s", "--resume", TALLY, "out",
+                               "replicas=2", "items=12000"], cwd=job.folder, env=CLEAN, text=True,
+                              capture_output=True, timeout=SECONDS_MAX)
+        self.assertEqual(0, last.returncode, last.stderr)
+        self.assertIn("operator 'tally' had 4 replicas when it was stopped, and has 2 now", last.stderr)
+        job.check_output()
+
+    def test_another_coordinator_goes_on_with_a_job_that_was_scaled(self):
+        job = Job(self, 12_000, "--keep-workers", "30s")
+        job.wait_for("snapshot")
+        self.succeed(job.scale("tally=3", "-n", "3"))
+        job.process.kill()
+        job.process.wait()
+        few = subprocess.run([PIRACEMA, "run", "-n", "2", "--snapshots", "s", "--resume", TALLY, "out",
+                              "replicas=2", "items=12000"], cwd=job.folder, env=CLEAN, text=True,
+                             capture_output=True, timeout=SECONDS_MAX)
+        self.assertEqual(3, few.returncode)
+        self.assertIn("want its number of workers, -n 3, found 2", few.stderr)
+        last = subprocess.run([PIRACEMA, "run", "-n", "3", "--snapshots", "s", "--resume", "--json",
+                               TALLY, "out", "replicas=2", "items=12000", "pause_us=200"],
+                              cwd=job.folder, env=CLEAN, text=True, capture_output=True,
+                              timeout=SECONDS_MAX)
+        self.assertEqual(0, last.returncode, last.stderr)
+        self.assertIn('"reattached"', last.stdout)
+        job.check_output()
+
+    def test_what_cannot_be_is_refused_with_a_sentence_and_a_code(self):
+        job = Job(self, 6_000)
+        job.wait_for("snapshot")
+        for words, code, says in [
+                (["tally=0"], 2, "want an operator and at least 1 replica, as in count=3"),
+                (["tally"], 2, "found 'tally'"),
+                (["-n", "0"], 2, "want at least 1"),
+                ([], 2, "want OPERATOR=N, as in count=3, or -n N"),
+                (["taly=3"], 3, "there is no operator 'taly'; operators and their replicas are "
+                 "numbers (1), tally (2), write (1)"),
+                (["numbers=2"], 3, "it is a source, and each replica has read a part of its own"),
+                (["write=2"], 3, "node 'write' is ordered and has 2 replicas"),
+                (["tally=1025"], 3, "want no more replicas than groups"),
+                (["-n", "5000"], 3, "want 1 to 4096 workers, found 5000")]:
+            with self.subTest(words):
+                run = job.scale(*words)
+                self.assertEqual(code, run.returncode, run.stderr)
+                self.assertIn(says, run.stderr)
+        same = self.succeed(job.scale("tally=2"))
+        self.assertIn("nothing to change", same["text"])
+        self.assertNotIn("scaling", [event["event"] for event in job.events])
+        address = job.entrance().split("/?")[0]
+        bare = subprocess.run([PIRACEMA, "scale", address, "tally=3"], env=CLEAN, capture_output=True,
+                              text=True, timeout=SECONDS_MAX)
+        self.assertEqual(3, bare.returncode)
+        self.assertIn("want the token", bare.stderr)
+        job.end()
+        job.check_output()
+        over = subprocess.run([PIRACEMA, "scale", address, "tally=3"], env=CLEAN, capture_output=True,
+                              text=True, timeout=SECONDS_MAX)
+        self.assertEqual(3, over.returncode)
+        self.assertIn("Connection refused", over.stderr)
+
+    def test_a_job_without_snapshots_is_not_scaled(self):
+        job = Job(self, 3_000, snapshots=False)
+        run = job.scale("tally=3")
+        self.assertEqual(3, run.returncode)
+        self.assertIn("start it with --snapshots DIR", run.stderr)
+        job.end()
+        job.check_output()
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,167 @@
+// A job gets other numbers of replicas and processes while it runs: what comes out is what one
+// process with one map gives, in the same order.
+#include <doctest/doctest.h>
+
+#include <map>
+
+#include "flow/states.h"
+#include "sim/seeds.h"
+#include "sim/stream_parts.h"
+
+namespace piracema::sim {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+namespace {
+
+constexpr std::uint64_t keys = 90, items = 700;
+std::uint64_t key_of(const std::uint64_t& item) { return item * 7 % keys; }
+
+/// How often its key was seen before, and the sum of what was.
+struct CountKeys {
+  Outside* outside = nullptr;
+  struct Seen {
+    std::uint64_t count = 0, sum = 0;
+  };
+
+  std::uint64_t operator()(const std::uint64_t& item, Seen& seen) {
+    if (outside->throwing > 0) {
+      outside->throwing -= 1;
+      throw std::runtime_error("bad luck");
+    }
+    seen.count += 1;
+    seen.sum += item;
+    return item * 1'000'000 + seen.count * 100'000 + seen.sum;
+  }
+};
+
+std::vector<std::uint64_t> expected() {
+  std::vector<std::uint64_t> all;
+  std::map<std::uint64_t, CountKeys::Seen> seen;
+  for (std::uint64_t item = 0; item < items; ++item) {
+    CountKeys::Seen& one = seen[key_of(item)];
+    one.count += 1;
+    one.sum += item;
+    all.push_back(item * 1'000'000 + one.count * 100'000 + one.sum);
+  }
+  return all;
+}
+
+/// The node in front is scaled as well, so that the numbers of those behind it become others'. By
+/// key, or items of one key could pass each other there.
+Graph graph_of(Outside& outside) {
+  return pipeline(source("count", Count{items}),
+                  farm("pass", 2, [](const std::uint64_t& item) { return item; }).by_key(key_of),
+                  farm("tally", 2, CountKeys{&outside}).by_key(key_of, 64),
+                  sink("write", Write{&outside}).ordered());
+}
+
+struct Scaled {
+  Scaled(std::uint64_t seed, Cluster::Settings& with)
+      : cluster(with, [this, seed](Slot slot, ProcessHost& host) {
+          return make_stream_worker(graph, slot, host, seed % 3);
+        }) {
+    cluster.on_action = [this](const cluster::Action& action) {
+      const auto* tell = std::get_if<cluster::Tell>(&action);
+      if (tell == nullptr) return;
+      if (std::holds_alternative<cluster::ScaleSwitched>(tell->note)) switched += 1;
+      const auto* ended = std::get_if<cluster::ScaleEnded>(&tell->note);
+      if (ended != nullptr && !ended->done) given_up += 1;
+    };
+  }
+
+  Outside outside;
+  Graph graph = graph_of(outside);
+  Cluster cluster;
+  std::uint64_t switched = 0, given_up = 0;
+};
+
+cluster::ScaleRequest drawn(Random& random) {
+  const auto upto = [&random](std::uint64_t most) {
+    return 1 + static_cast<std::uint32_t>(random.below(most));
+  };
+  cluster::ScaleRequest request;
+  if (random.chance(0.9)) request.replicas.push_back({"tally", upto(5)});
+  if (random.chance(0.4)) request.replicas.push_back({"pass", upto(3)});
+  if (random.chance(0.5) || request.replicas.empty()) request.slots = upto(5);
+  return request;
+}
+
+Cluster::Settings scalable(std::uint64_t seed) {
+  Outside outside;
+  const Graph graph = graph_of(outside);
+  Cluster::Settings with = settings_of(seed, graph);
+  with.layouts = flow::layouts_of(graph);
+  return with;
+}
+
+}  // namespace
+
+TEST_CASE("a stream that grows and shrinks under load gives what it would have given, in order") {
+  std::uint64_t switched = 0;
+  for (const auto seed : seeds(100)) {
+    Random random(seed);
+    Cluster::Settings with = scalable(seed);
+    with.chaos.until = Time{};
+    Scaled job(seed, with);
+    for (Time at{}; at < seconds(6); at += random.below(1'500) * milliseconds(1)) {
+      job.cluster.scale_at(at, drawn(random));
+    }
+    REQUIRE(job.cluster.run(seconds(200)));
+    CHECK(job.cluster.finish()->code == 0);
+    CHECK((job.outside.output == expected()));
+    CHECK(job.given_up <= 1);  // For the job may end.
+    switched += job.switched;
+  }
+  CHECK((switched > 100 || tracing()));
+}
+
+TEST_CASE("a stream that is scaled comes through whatever goes wrong on the way") {
+  std::uint64_t switched = 0, lost = 0;
+  for (const auto seed : seeds(200)) {
+    Random random(seed);
+    Cluster::Settings with = scalable(seed);
+    with.chaos = everything(Random(seed));
+    Scaled job(seed, with);
+    for (Time at{}; at < with.chaos.until; at += random.below(1'500) * milliseconds(1)) {
+      job.cluster.scale_at(at, drawn(random));
+      job.cluster.scheduler().at(at + random.below(2'000) * milliseconds(1),
+                                 [&job] { job.outside.throwing = 1; });
+    }
+    REQUIRE(job.cluster.run(seconds(300)));
+    CHECK(job.cluster.finish()->code == 0);
+    CHECK((job.outside.output == expected()));
+    switched += job.switched;
+    lost += job.cluster.coordinator().epoch() - 1 - job.switched;
+  }
+  CHECK(((switched > 100 && lost > 100) || tracing()));
+}
+
+TEST_CASE(
+    "a stream is scaled by a coordinator that takes the job over, at whatever step the other one "
+    "died") {
+  std::uint64_t switched = 0, terms = 0;
+  for (const auto seed : seeds(200)) {
+    Random random(seed);
+    Cluster::Settings with = scalable(seed);
+    with.search = seconds(10);
+    with.twice = random.chance(0.3);
+    with.chaos.until = seconds(6);
+    with.chaos.coordinator_kill = milliseconds(400);
+    if (random.chance(0.5)) with.chaos.kill = milliseconds(900);
+    if (random.chance(0.3)) with.chaos.slow = milliseconds(1'000);
+    Scaled job(seed, with);
+    for (Time at{}; at < with.chaos.until; at += random.below(1'500) * milliseconds(1)) {
+      job.cluster.scale_at(at, drawn(random));
+    }
+    REQUIRE(job.cluster.run(seconds(300)));
+    CHECK(job.cluster.finish()->code == 0);
+    CHECK((job.outside.output == expected()));
+    switched += job.switched;
+    terms += job.cluster.log().term - 1;
+  }
+  CHECK(((switched > 100 && terms > 200) || tracing()));
+}
+
+}  // namespace piracema::sim
