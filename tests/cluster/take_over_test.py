@@ -13,7 +13,7 @@ import socket
 import time
 import unittest
 
-from lost_coordinators import SECONDS_MAX, JobTest
+from lost_coordinators import SECONDS_MAX, STREAM, JobTest
 
 
 class TakeOver(JobTest):

@@ -21,6 +21,7 @@ SECTIONS = {
     "graph": "piracema graph, piracema snapshots",
     "snapshots": "piracema graph, piracema snapshots",
     "top": "piracema top",
+    "scale": "piracema scale",
     "doctor": "piracema doctor",
     "new": "piracema new",
     "kv": "piracema kv",

@@ -57,6 +57,7 @@ class World {
     CHECK(as_text(log.encode()) == as_text(coordinator->metadata().encode()));
     for (const Action& action : wanted) {
       if (const auto* spawn = std::get_if<Spawn>(&action)) {
+        if (spawn->slot >= incarnations.size()) incarnations.resize(spawn->slot + 1);
         incarnations[spawn->slot] = spawn->incarnation;
       }
     }
