@@ -103,8 +103,9 @@ class Rescale(unittest.TestCase):
         self.assertEqual(expected(), (self.folder / "out").read_text())
 
     def test_states_of_megabytes_are_written_in_pieces_and_come_through_a_kill(self):
-        # Some thousand keys between two snapshots.
-        self.disturb_and_stop(self.start(2, 2, "pause_us=200", "ballast=2000", every="700ms"))
+        # 10 kB a key: the 160 that make more than a piece have changed between two snapshots, however slow
+        # the machine.
+        self.disturb_and_stop(self.start(2, 2, "pause_us=300", "ballast=10000", every="700ms"))
         manifests = (self.folder / "s").glob("*/manifest.json")
         parts = [part for each in manifests for part in json.loads(each.read_text())["content"]["parts"]]
         # A piece is 1 MiB.
@@ -115,7 +116,7 @@ class Rescale(unittest.TestCase):
         newest = json.loads(listed.stdout)["snapshots"][-1]
         self.assertGreater(newest["state_bytes"], 3 << 20)
 
-        last = self.start(3, 2, "ballast=2000", resume=True)
+        last = self.start(3, 2, "ballast=10000", resume=True)
         last.communicate(timeout=SECONDS_MAX)
         self.assertEqual(0, last.returncode, self.said())
         self.assertEqual(expected(), (self.folder / "out").read_text())
