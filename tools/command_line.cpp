@@ -26,13 +26,15 @@ class HelpText : public CLI::Formatter {
     const std::string name = app->get_name();
     std::string words = concat("piracema ", name, " [OPTIONS] [--] APP ARGS...");
     if (name == "piracema")
-      words = "piracema run|graph|snapshots|doctor|new|kv|ckpt|coll [OPTIONS] ...";
+      words = "piracema run|graph|snapshots|top|scale|doctor|new|kv|ckpt|coll [OPTIONS] ...";
     if (name == "coll")
       words =
           "piracema coll [OPTIONS] -- MPIRUN ARGS...\n       piracema coll report [--dot] FILE\n   "
           "    piracema coll doctor [--json]";
     if (name == "doctor") words = "piracema doctor [OPTIONS]";
     if (name == "new") words = "piracema new NAME";
+    if (name == "top") words = "piracema top [OPTIONS] ADDRESS";
+    if (name == "scale") words = "piracema scale [OPTIONS] ADDRESS [OPERATOR=N...]";
     if (name == "snapshots") words = "piracema snapshots [OPTIONS] DIR";
     if (name == "kv") words = "piracema kv demo|replica|keygen|put|get|... [OPTIONS] ...";
     if (name == "ckpt") words = "piracema ckpt run|save|stop|resume|list|... [OPTIONS] ...";
