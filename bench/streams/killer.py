@@ -3,13 +3,15 @@
 
     bench/streams/killer.py BUILD_DIRECTORY [--jobs 2000] [--parallel 2] [--seed 1] [--keep DIR]
 
-Each job is `piracema run` with snapshots of tests/cluster/apps/stream.cpp, with 2 to 5 processes,
-500 to 4000 items, a snapshot each 50 to 300 ms, by TCP or shared memory. It is hit up to --hits times:
-a worker gets SIGKILL or SIGSTOP (for a moment, or for good), the job is told to stop (SIGTERM or
-SIGINT, now and then twice), or the coordinator gets SIGKILL; after the last two it is started again
-with --resume. Half of the jobs have --keep-workers: there the next coordinator goes on with the workers
-of the one that was killed, of which some are killed meanwhile, and agents get SIGKILL, too. In the
-end a job is left alone.
+Each job is `piracema run` with snapshots of tests/cluster/apps/stream.cpp, or of tally.cpp, which has
+state by key, with 2 to 5 processes, 500 to 4000 items (tally: three times as many), a snapshot each 50 to
+300 ms, by TCP or shared memory. It is hit up to --hits times: a worker gets SIGKILL or SIGSTOP (for a
+moment, or for good), the job is told to stop (SIGTERM or SIGINT, now and then twice), or the
+coordinator gets SIGKILL; after the last two it is started again with --resume. Jobs with state by key
+are also told to have other numbers of replicas and processes (`piracema scale`), and are hit meanwhile.
+Some of the jobs have --keep-workers: there the next coordinator goes on with the workers of the one
+that was killed, of which some are killed meanwhile, and agents get SIGKILL, too. Others have
+--coordinators 3, of which one is killed. In the end a job is left alone.
 
 It has ended wrongly when its output is not, byte for byte, that of a run in which nothing is hit, or
 when it ended by itself with another exit code than 0; it hangs when it says nothing for --patience
@@ -36,8 +38,10 @@ ITEMS_MAX = 4000
 STOPPED = 75  # With a snapshot to go on from.
 # It was hit before its first snapshot, or before there was a place for them.
 NO_SNAPSHOT = ("nothing to resume: ", "want a snapshot directory, found nothing")
-COUNTED = ["kills", "freezes", "stops", "agents killed", "coordinators killed", "resumed", "taken over",
-           "begun anew"]
+# Its output was complete when somebody was lost, and there is no snapshot that knows of it.
+COMPLETE = "exists: remove it or ask to overwrite"
+COUNTED = ["kills", "freezes", "stops", "scaled", "not scaled", "agents killed", "coordinators killed",
+           "resumed", "taken over", "begun anew"]
 
 
 class Wrong(Exception):
@@ -69,8 +73,8 @@ class Life:
         return None if line is None else json.loads(line)
 
     def pids(self):
-        """All processes of this job, and those of them that are workers."""
-        everybody, workers = [], []
+        """All processes of this job; the workers and the coordinators among them."""
+        everybody, workers, coordinators = [], [], []
         for entry in os.scandir("/proc"):
             if not entry.name.isdigit():
                 continue
@@ -84,7 +88,9 @@ class Life:
             everybody.append(int(entry.name))
             if any(variable.startswith(b"PIRACEMA_SLOT=") for variable in variables):
                 workers.append(int(entry.name))
-        return everybody, workers
+            elif words_of(entry.name)[1:2] == [b"run"]:
+                coordinators.append(int(entry.name))
+        return everybody, workers, coordinators
 
 
 def tell(pid, number):
@@ -95,11 +101,15 @@ def tell(pid, number):
         return False
 
 
-def is_agent(pid):
+def words_of(pid):
     try:
-        return pathlib.Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")[1:2] == [b"agent"]
+        return pathlib.Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
     except OSError:
-        return False
+        return []
+
+
+def is_agent(pid):
+    return words_of(pid)[1:2] == [b"agent"]
 
 
 class Job:
@@ -111,9 +121,12 @@ class Job:
         self.folder = arguments.keep / f"job-{seed}"
         self.folder.mkdir(parents=True)
         self.items = self.random.randrange(500, ITEMS_MAX + 1)
+        self.tallies = self.random.random() < 0.4
         self.counts = dict.fromkeys(COUNTED, 0)
         self.has_snapshot = False
-        self.keeps_workers = self.random.random() < 0.5
+        control = self.random.random()
+        self.keeps_workers, self.several = control < 0.4, control > 0.75
+        self.entrance, self.scalings = None, []
         build = arguments.build
         self.command = [
             str(build / "tools/piracema"), "run", "--json", "-n", str(self.random.randrange(2, 6)),
@@ -122,8 +135,14 @@ class Job:
             "--transport", self.random.choice(["tcp", "shm"])]
         if self.keeps_workers:
             self.command += ["--keep-workers", "1m"]
-        self.program = [str(build / "tests/cluster/stream_app"), str(self.folder / "out"),
-                        f"items={self.items}", f"pause_us={self.random.choice([50, 200, 500])}"]
+        if self.several:
+            self.command += ["--coordinators", "3"]
+        program, items, words = "stream_app", self.items, []
+        if self.tallies:
+            self.command += ["--http"]
+            program, items, words = "tally_app", 3 * self.items, ["replicas=2"]
+        self.program = [str(build / "tests/cluster" / program), str(self.folder / "out"),
+                        f"items={items}", f"pause_us={self.random.choice([50, 200, 500])}", *words]
 
     def run(self):
         hits = self.random.randrange(1, self.arguments.hits + 1)
@@ -142,10 +161,10 @@ class Job:
                 finally:
                     if not kept:
                         self.end_all(life)
+                    self.end_scalings()
                 if code == 0:
                     break
-                if resume and code == 3 and not self.has_snapshot and self.has_said(NO_SNAPSHOT, said):
-                    # It was hit before its first snapshot.
+                if not self.has_snapshot and self.is_to_begin_anew(code, resume, said):
                     shutil.rmtree(self.folder / "snapshots", ignore_errors=True)
                     resume = False
                     self.counts["begun anew"] += 1
@@ -155,9 +174,20 @@ class Job:
                 self.has_snapshot |= code == STOPPED
                 resume = True
                 self.counts["resumed"] += 1
+        self.is_right()
+
+    def is_right(self):
         out = (self.folder / "out").read_bytes()
-        if out != self.reference[self.items]:
+        if out != (tally(3 * self.items) if self.tallies else self.reference[self.items]):
             raise Wrong("its output is another one")
+
+    def is_to_begin_anew(self, code, resume, said):
+        """Without a snapshot: whether it is refused, and says so, as docs/limits.md has it."""
+        if code == 1 and self.has_said([COMPLETE], said):
+            self.is_right()
+            (self.folder / "out").unlink()
+            return True
+        return resume and code == 3 and self.has_said(NO_SNAPSHOT, said)
 
     def has_said(self, texts, since):
         """Whether its processes wrote one of these to standard error after so many bytes."""
@@ -166,7 +196,7 @@ class Job:
 
     def live(self, life, hits):
         """Until it ends: its exit code, those that our hit excuses, and the hits that are left."""
-        was_hit, waking = (), {}
+        was_hit, waking, code, coordinators_killed = (), {}, None, 0
         due = time.monotonic() + self.random.expovariate(1 / 0.25) if hits else None
         heard = time.monotonic()
         while True:
@@ -178,22 +208,35 @@ class Job:
                 heard = now
                 self.has_snapshot |= event["event"] == "snapshot"
                 self.counts["taken over"] += event["event"] == "reattached"
+                if event["event"] == "http":
+                    self.entrance = event["entrance"]
+                if event["event"] == "summary":
+                    code = event["code"]
             if now - heard > self.arguments.patience:
                 raise Wrong(f"it hangs: nothing was heard of it for {self.arguments.patience} s")
             for pid in [pid for pid, at in waking.items() if at < now]:
                 tell(pid, signal.SIGCONT)
                 del waking[pid]
             if due is not None and now > due and not was_hit:
-                was_hit = self.hit(life, waking)
+                before = self.counts["coordinators killed"]
+                was_hit = self.hit(life, waking, may_lose_coordinator=coordinators_killed == 0)
+                coordinators_killed += self.counts["coordinators killed"] - before
                 hits -= 1
                 due = now + self.random.expovariate(1 / 0.15) if hits else None
         try:
-            return life.process.wait(self.arguments.patience), was_hit, hits
+            ended = life.process.wait(self.arguments.patience)
         except subprocess.TimeoutExpired:
             raise Wrong("it hangs: it says no more and does not end") from None
+        # The others have gone on after the first of them was killed: the last one says how it ended.
+        if self.several and ended == -signal.SIGKILL:
+            ended = code
+        return ended, was_hit, hits
 
-    def hit(self, life, waking):
+    def hit(self, life, waking, may_lose_coordinator):
         """The exit codes that this excuses, none if it is not to end the job."""
+        if self.entrance and self.random.random() < 0.4:
+            self.scale()
+            return ()
         what = self.random.random()
         if what < 0.65:
             workers = sorted(life.pids()[1])
@@ -222,9 +265,37 @@ class Job:
                     self.counts["agents killed"] += tell(pid, signal.SIGKILL)
                     self.note(f"SIGKILL to agent {pid}")
             return ()
+        if self.several:
+            coordinators = sorted(life.pids()[2])
+            # Before all three stand there is no majority without the one that is killed.
+            if may_lose_coordinator and len(coordinators) == 3 and self.has_snapshot:
+                pid = self.random.choice(coordinators)
+                self.counts["coordinators killed"] += tell(pid, signal.SIGKILL)
+                self.note(f"SIGKILL to coordinator {pid} of {coordinators}")
+            return ()
         self.counts["coordinators killed"] += tell(life.process.pid, signal.SIGKILL)
         self.note("SIGKILL to the coordinator")
         return (-signal.SIGKILL,)
+
+    def scale(self):
+        """Asked for, and not waited for: it is hit meanwhile."""
+        replicas = self.random.randrange(1, 6)
+        words = [f"tally={replicas}", "-n", str(self.random.randrange(1, 6))]
+        self.note(f"scale {' '.join(words)}")
+        self.scalings.append(subprocess.Popen(
+            [self.command[0], "scale", "--json", self.entrance, *words],
+            stdout=subprocess.DEVNULL, stderr=open(self.folder / "scale-errors", "a")))
+
+    def end_scalings(self):
+        """Each ends in bounded time, also when its job is over."""
+        for process in self.scalings:
+            try:
+                done = process.wait(self.arguments.patience) == 0
+            except subprocess.TimeoutExpired:
+                process.kill()
+                raise Wrong("`piracema scale` hangs") from None
+            self.counts["scaled" if done else "not scaled"] += 1
+        self.scalings, self.entrance = [], None
 
     def hit_those_left(self, life):
         """Nobody coordinates them for a moment, and one of them may be killed in it."""
@@ -257,6 +328,17 @@ class Job:
                     tell(pid, signal.SIGKILL)
                 raise Wrong(f"processes {left} are left behind")
             time.sleep(0.005)  # They are nobody's children that would be waited for.
+
+
+def tally(items):
+    """What tally_app writes of so many items."""
+    counts, sums, lines = {}, {}, []
+    for item in range(items):
+        key = item * 31 % 5_000
+        counts[key] = counts.get(key, 0) + 1
+        sums[key] = sums.get(key, 0) + item
+        lines.append(f"key {key}: {counts[key]} {sums[key]}\n")
+    return "".join(lines).encode()
 
 
 class Reference:

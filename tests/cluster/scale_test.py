@@ -31,13 +31,15 @@ def expected(items):
 class Job:
     """`piracema run` of the program that tallies keys, slowly."""
 
-    def __init__(self, test, items, *options, workers=2, snapshots=True, pause_us=200):
+    def __init__(self, test, items, *options, workers=2, snapshots=True, pause_us=200, folder=None):
         self.test = test
-        scratch = tempfile.TemporaryDirectory(prefix="piracema-scale-")
-        test.addCleanup(scratch.cleanup)
-        self.folder = pathlib.Path(scratch.name)
+        if folder is None:
+            scratch = tempfile.TemporaryDirectory(prefix="piracema-scale-")
+            test.addCleanup(scratch.cleanup)
+            folder = scratch.name
+        self.folder = pathlib.Path(folder)
         self.items = items
-        self.errors = open(self.folder / "errors", "w+")
+        self.errors = tempfile.NamedTemporaryFile("w+", dir=self.folder, prefix="errors-")
         test.addCleanup(self.errors.close)
         store = ["--snapshots", "s", "--every", "100ms"] if snapshots else []
         self.process = subprocess.Popen(
@@ -69,7 +71,7 @@ class Job:
             return place()
 
     def said(self):
-        return (self.folder / "errors").read_text()
+        return pathlib.Path(self.errors.name).read_text()
 
     def entrance(self):
         self.wait_for("running")
@@ -84,16 +86,17 @@ class Job:
             return json.load(all)
 
     def workers(self):
-        found, under = [], [self.process.pid]
-        for pid in under:
+        """Also those whose coordinator is gone."""
+        found = []
+        for entry in pathlib.Path("/proc").iterdir():
             try:
-                for thread in pathlib.Path(f"/proc/{pid}/task").iterdir():
-                    under += map(int, (thread / "children").read_text().split())
-                if pathlib.Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")[0] == TALLY.encode():
-                    found.append(pid)
-            except (FileNotFoundError, ProcessLookupError):
-                pass
-        return found
+                if not entry.name.isdigit() or os.readlink(entry / "cwd") != str(self.folder):
+                    continue
+                if (entry / "cmdline").read_bytes().split(b"\0")[0] == TALLY.encode():
+                    found.append(int(entry.name))
+            except OSError:
+                pass  # It is somebody else's, or has ended.
+        return sorted(found)
 
     def kill_one(self, which):
         pids = self.workers()
@@ -160,18 +163,36 @@ class Scale(unittest.TestCase):
         self.succeed(job.scale("tally=3", "-n", "3"))
         job.process.kill()
         job.process.wait()
-        few = subprocess.run([PIRACEMA, "run", "-n", "2", "--snapshots", "s", "--resume", TALLY, "out",
-                              "replicas=2", "items=12000"], cwd=job.folder, env=CLEAN, text=True,
-                             capture_output=True, timeout=SECONDS_MAX)
-        self.assertEqual(3, few.returncode)
-        self.assertIn("want its number of workers, -n 3, found 2", few.stderr)
-        last = subprocess.run([PIRACEMA, "run", "-n", "3", "--snapshots", "s", "--resume", "--json",
+        # By the same words as it was begun with.
+        last = subprocess.run([PIRACEMA, "run", "-n", "2", "--snapshots", "s", "--resume", "--json",
                                TALLY, "out", "replicas=2", "items=12000", "pause_us=200"],
                               cwd=job.folder, env=CLEAN, text=True, capture_output=True,
                               timeout=SECONDS_MAX)
         self.assertEqual(0, last.returncode, last.stderr)
         self.assertIn('"reattached"', last.stdout)
+        self.assertNotIn('"recovering"', last.stdout)
+        self.assertIn("goes on with the 3 workers that the job has; -n 2 is for one that begins",
+                      last.stderr)
         job.check_output()
+
+    def test_a_standby_takes_a_job_over_that_was_scaled_after_it_was_started(self):
+        for tally, workers in [(3, 3), (1, 1)]:
+            with self.subTest(workers=workers):
+                job = Job(self, 12_000, "--keep-workers", "30s")
+                job.wait_for("snapshot")
+                standby = Job(self, 12_000, "--keep-workers", "30s", "--standby", folder=job.folder)
+                standby.wait_for("standing_by")
+                self.succeed(job.scale(f"tally={tally}", "-n", str(workers)))
+                at = job.wait_for("scaled")
+                job.wait_for("snapshot", at)
+                job.process.kill()
+                standby.wait_for("reattached")
+                # Who is lost now comes back where it was.
+                standby.kill_one(0)
+                standby.wait_for("running", standby.wait_for("recovering"))
+                self.assertEqual(workers, standby.get()["job"]["workers"])
+                standby.end()
+                standby.check_output()
 
     def test_what_cannot_be_is_refused_with_a_sentence_and_a_code(self):
         job = Job(self, 6_000)

@@ -178,14 +178,25 @@ class TakeOver(JobTest):
 
     # ---- nobody comes --------------------------------------------------------------------------
 
+    def test_another_number_of_workers_is_for_a_job_that_begins(self):
+        first = self.run_stream("--keep-workers", "30s")
+        first.wait_for("snapshot", 2)
+        workers = sorted(self.running("worker"))
+        first.kill()
+        second = self.run_stream("--resume", workers=3)
+        second.wait_for("snapshot", 2)
+        self.assertEqual(sorted(self.running("worker")), workers)
+        second.finish()
+        self.assertIn("goes on with the 2 workers that the job has; -n 3 is for one that begins",
+                      second.said())
+        self.check_output()
+        self.check_nothing_left()
+
     def test_where_nobody_comes_all_end_and_another_number_of_workers_can_go_on(self):
         first = self.run_stream("--keep-workers", "1s")
         first.wait_for("snapshot", 2)
         first.kill()
         self.assertEqual(len(self.running("worker")), 2)
-        refused = self.run_stream("--resume", workers=3)
-        refused.finish(3)
-        self.assertIn("want its number of workers, -n 2, found 3", refused.said())
         anew = self.run_stream()
         anew.finish(3)
         self.assertIn("give --resume to go on with them", anew.said())

@@ -14,14 +14,17 @@ std::size_t DriverLoop::emptiest_host() const {
   return static_cast<std::size_t>(std::min_element(slots.begin(), slots.end()) - slots.begin());
 }
 
+void DriverLoop::give_hosts() {
+  while (!options_.host_of_slot.empty() && options_.host_of_slot.size() < options_.settings.slots) {
+    options_.host_of_slot.push_back(emptiest_host());
+  }
+}
+
 // The first process starts alone: a program that cannot run says so once, not N times.
 void DriverLoop::act(const Spawn& spawn) {
   const Crew::Id id{spawn.slot, spawn.incarnation};
-  // One that the job did not have when it began: where the fewest are.
-  while (!options_.host_of_slot.empty() && options_.host_of_slot.size() <= spawn.slot) {
-    options_.host_of_slot.push_back(emptiest_host());
-  }
   options_.settings.slots = coordinator_->metadata().slots_wanted();
+  give_hosts();
   if (options_.transport == "mpi") {
     waiting_.push_back(id);
     return start_world_when_complete();

@@ -75,6 +75,8 @@ class DriverLoop {
   void act(const Decide&);
   void act(const AnswerScale&);
   std::size_t emptiest_host() const;
+  /// Those that the job did not have when it began are where the fewest are.
+  void give_hosts();
   void start(Crew::Id id);
   void never_ran(Crew::Id id, std::string why);
 

@@ -72,14 +72,15 @@ Result<std::optional<JobRecord::Found>> find_left(const Beginning& beginning, St
     return Error{Errc::config,
                  lost + "piracema run --resume goes on with them; else wait for them to end"};
   }
-  const std::uint32_t want = left.metadata->settings.slots;
-  if (want != *slots) {
-    return Error{Errc::config, concat(lost, "want its number of workers, -n ", want, ", found ",
-                                      *slots, "; with another one, wait for them to end")};
-  }
   if (!beginning.found.empty() && !left.metadata->snapshots.knows(beginning.found.back())) {
     return Error{Errc::config, concat(lost, "what it wrote down does not know snapshot ",
                                       beginning.found.back(), "; wait for them to end")};
+  }
+  // It may have been scaled since the standby was started, or since the command was written.
+  const std::uint32_t has = left.metadata->slots_wanted();
+  if (has != *slots) {
+    log(Level::warning, concat(path, ": goes on with the ", has, " workers that the job has; -n ",
+                               *slots, " is for one that begins"));
   }
   return std::move(*found);
 }
