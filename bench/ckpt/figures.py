@@ -21,7 +21,7 @@ import sys
 import tempfile
 import time
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "common"))
 import chart  # noqa: E402
 from jobs import MPIRUN, Job, slow_store, told, want_ckpt  # noqa: E402
 

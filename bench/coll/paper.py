@@ -22,7 +22,7 @@ import sys
 
 from launch import run
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "common"))
 import chart  # noqa: E402
 
 COLUMNS = ["binomial", "two-level", "mst", "tree", "bound"]

@@ -20,7 +20,7 @@ import subprocess
 import sys
 import time
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "common"))
 import chart  # noqa: E402
 
 # What paper 003 says in words, sections 4 and 5: (what, its ratio to sequential execution, ours).

@@ -21,7 +21,7 @@ import shutil
 import sys
 import time
 
-sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[1])]
+sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[1] / "common")]
 import chart  # noqa: E402
 import paper  # noqa: E402
 from measure import Bench, spread  # noqa: E402

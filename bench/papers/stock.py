@@ -1,0 +1,208 @@
+"""The stock of what the five papers measured: every table and figure that holds results, with what
+makes it here, or why nothing does, and what differs from the paper's experiment.
+
+A figure with several experiments in it counts as several: Fig. 3 of paper 000 has four, its Fig. 4
+two, Fig. 9 of paper 004 four. Drawings of architectures, programs and algorithms are no results and
+do not count, but for the trees of paper 001, which its algorithms made.
+
+docs/papers.md shows this table; stock_test.py holds it to that.
+"""
+
+import dataclasses
+
+# Of the words of a command: {build} is the folder of a release build, {out} that of the results.
+
+
+@dataclasses.dataclass(frozen=True)
+class Command:
+    """What runs a script of bench/. Several figures may come from one run of it."""
+
+    name: str     # Of its folder of results.
+    script: str
+    words: tuple  # Of a full run.
+    quick: tuple  # Behind these, or in their place where `quick_alone`.
+    quick_alone: bool = False
+
+    def line(self, quick=False):
+        """The script and its words, not filled in yet."""
+        return (self.script, *(() if quick and self.quick_alone else self.words),
+                *(self.quick if quick else ()))
+
+
+@dataclasses.dataclass(frozen=True)
+class Result:
+    """A table or figure. It has a command and what that leaves in its folder, or why there is none."""
+
+    name: str
+    shows: str     # The paper's caption, in our words.
+    differs: str   # From the paper's experiment; without a command why there is none.
+    command: Command | None = None
+    made: str = ""      # The picture that the command leaves; output.txt where it only prints,
+    printed: str = ""   # and these words in it.
+    quick: bool = True  # Whether a quick run makes it.
+
+
+PRINTED = "output.txt"  # What a command prints is kept under this name.
+
+EFFORT = Command("effort", "bench/papers/effort.py", ("--out", "{out}/effort.json"), ())
+
+
+def paper000(figure):
+    return Command(f"000-{figure}", "bench/papers/paper000.py",
+                   (figure, "--build", "{build}", "--out", "{out}"), ("--quick",))
+
+
+# On trees that stay as they are each broadcast after the changes takes ten seconds, minutes in all: a
+# quick run has the one that follows them alone, and no Table 2.
+COLL = Command("001-broadcasts", "bench/coll/paper.py", ("{build}", "--out", "{out}"),
+               ("--repeats", "1", "--settle", "1", "--engines", "tree"))
+
+
+def ckpt(figure):
+    return Command(f"002-{figure}", "bench/ckpt/figures.py", ("{build}", figure, "--out", "{out}"),
+                   ("--quick", "--runs", "2"))
+
+
+SMR = Command("003-execution", "bench/smr/figures.py",
+              ("{build}/bench/bench_smr_parallel", "--out", "{out}", "--full"),
+              ("{build}/bench/bench_smr_parallel", "--out", "{out}", "--quick"), quick_alone=True)
+
+
+def streams(figure):
+    return Command(f"004-{figure}", "bench/streams/figures.py",
+                   (figure, "--build", "{build}", "--out", "{out}"), ("--quick",))
+
+
+def applications(letter, figure, shows, differs):
+    return Result(f"000-figure-3{letter}", shows,
+                  f"{differs}; one host, 3 to 6 processes; the paper's means alone are drawn",
+                  paper000(figure), f"paper000_{figure}.svg")
+
+
+def broadcasts(number, shows, differs):
+    return Result(f"001-figure-{number}", shows, differs, COLL, f"figure{number}.svg")
+
+
+def checkpoint(number, shows, differs):
+    return Result(f"002-figure-{number}", shows, f"{differs}; the paper's curve is not drawn",
+                  ckpt(str(number)), f"ckpt_figure_{number}.svg")
+
+
+def execution(number, shows):
+    return Result(f"003-figure-{number}", shows,
+                  "execution alone: one replica, operations that are ordered already, no clients, on "
+                  "the cores that there are; the paper's ratios are printed, not drawn",
+                  SMR, f"figure{number}.svg")
+
+
+def exchange(part, figure, shows, differs):
+    return Result(f"004-figure-9-{part}", shows, differs, streams(figure), f"figure9_{figure}.svg")
+
+
+NO_TREE = "not drawn yet; `src/topology/trees/classic.cpp` makes this tree"
+ONE_HOST = "groups are processes of one host, not of nodes at 1 Gbit/s"
+
+STOCK = [
+    Result("000-table-2", "Lines of code of four applications, by the interface and by hand",
+           "our own programs, which also report errors and keep every byte once", EFFORT, PRINTED,
+           "Table 2: SLOC"),
+    Result("000-table-3", "Halstead's hours of development of the same",
+           "our own programs and counter, as the paper names none: compare ratios", EFFORT, PRINTED,
+           "Table 3: Halstead"),
+    applications("a", "compress", "bzip2 compression: throughput by processes, beside MPI by hand",
+                 "text of the machine, as the paper's file is not named"),
+    applications("b", "decompress", "bzip2 decompression: the same",
+                 "any bzip2 file, its blocks found by their marks"),
+    applications("c", "primes", "Prime numbers: the same",
+                 "numbers from 1 on, as the interval is not named; besides the paper's twin, one that sends "
+                 "1,000 numbers at a time"),
+    applications("d", "eyes", "Eye detector: the same",
+                 "a drawn clip, and rectangles as text in place of a video"),
+    Result("000-figure-4a", "Throughput with a failure after 90 of 100 messages, by interval of snapshots",
+           "100 ms for a message, as the paper does not say; it gives no values to be drawn",
+           paper000("recovery"), "paper000_recovery.svg"),
+    Result("000-figure-4b", "Throughput with a state of 100 MB, by interval of snapshots",
+           "a message renews 1 MB of the state, as the paper does not say",
+           paper000("overhead"), "paper000_overhead.svg"),
+    Result("001-table-1", "Latencies between the six sites",
+           "it is what was given, no result: `paper_links` in `src/topology/trees/testing.h` has these "
+           "latencies, and tests and benchmarks use them"),
+    Result("001-table-2", "Whole application of 1, 4 and 16 broadcasts, binomial beside two-level",
+           "links are emulated and delays overlap; broadcasts alone, not the whole application",
+           COLL, PRINTED, "Table 2: two levels against a binomial tree", quick=False),
+    Result("001-figure-1", "The binomial tree from rank 12", NO_TREE),
+    Result("001-figure-2", "The two-level tree from rank 12", NO_TREE),
+    Result("001-figure-3", "The minimum spanning tree", NO_TREE),
+    broadcasts(4, "Two-level beside spanning tree without changes: making the tree, application, difference",
+               "broadcasts alone, of emulated links: no bar for making the tree, none for the application; "
+               "the paper's values are not drawn"),
+    broadcasts(5, "16 broadcasts after changes of links, least change 10 %, with every part of the time",
+               "broadcasts alone, of emulated links; the tree is adapted by a thread meanwhile, so there is "
+               "no bar for it; no `adap II`"),
+    broadcasts(6, "The same, least change 70 %", "as Fig. 5"),
+    broadcasts(7, "20 broadcasts with two failures and two recoveries in between",
+               "as Fig. 5, and the spanning tree with a least change of 10 % alone"),
+    checkpoint(1, "EDP, a sequential program with an image of 380 MB, local and remote file system",
+               "a counter with as much memory in place of the solver; the remote file system is a local one "
+               "that is throttled, not NFS"),
+    checkpoint(2, "Phreeqc, a sequential program with an image of 3 MB, the same",
+               "as Fig. 1"),
+    checkpoint(3, "Mandelbrot by size, up to all of the machine's memory",
+               "remote as in Fig. 1; nothing is swapped, so the bend of the paper's curve is not there"),
+    checkpoint(4, "Heat2D on 2 to 16 machines that write images of one size at a time to one server",
+               "so many jobs of one process on one machine, not one job on many; remote as in Fig. 1"),
+    checkpoint(5, "Ondes3D on 1 to 100 machines, local and remote file system",
+               "up to 32 processes of one machine, and a solver of our own; remote as in Fig. 1"),
+    checkpoint(6, "Heat2D: size of each process's image, 2 to 32 processes, four sizes of problem",
+               "one machine, which sizes do not depend on"),
+    checkpoint(7, "Ondes3D: the same, where processes differ", "one machine, and a solver of our own"),
+    execution(3, "Linked list: throughput and latency by share of conflicts"),
+    execution(4, "Linked list: the same by execution threads"),
+    execution(5, "Tuple space: throughput and latency by share of conflicts"),
+    execution(6, "Tuple space: the same by execution threads, two ways to say what conflicts"),
+    exchange("top-left", "sizes", "Throughput by size of message and of batch, TCP",
+             f"{ONE_HOST}; the ideal is a plain socket of ours, not netcat"),
+    exchange("top-right", "serialization", "Serialization by cereal beside by hand",
+             "nothing but the machine: groups on cores of their own, batches of 1, one host, as there"),
+    exchange("bottom-left", "protocols", "TCP beside MPI over TCP", ONE_HOST),
+    exchange("bottom-right", "alltoall", "All to all with 16 right workers, by left workers",
+             f"{ONE_HOST}; 2 GB from memory over TCP, not 16 GB of a file over MPI"),
+    Result("004-figure-10", "Master and workers by grain of task: speed, and tasks of each group",
+           f"{ONE_HOST}; 4 groups of 4 workers that sleep, not 16 of 20 that compute; fewer tasks",
+           streams("grain"), "figure10_grain.svg"),
+    Result("004-figure-11", "Word count: throughput by number of groups of sources",
+           ONE_HOST + "; drawn in percent of one unbounded source",
+           streams("words"), "figure11_words.svg"),
+]
+
+# What scripts measure of the papers' matter besides their tables and figures.
+BESIDES = [
+    Result("002-restart", "Section 4.4: time of a restart by size of the image",
+           "remote as in Fig. 1; the paper has no figure of it", ckpt("restart"), "ckpt_figure_restart.svg"),
+    Result("002-windows", "Section 5, left to do there: is a job saved before its window closes?",
+           "not in the paper; the first part of each window is left out",
+           Command("002-windows", "bench/ckpt/windows.py", ("{build}", "--results", "{out}/windows.jsonl"),
+                   ("--windows", "4", "--high", "100", "--lanes", "local")),
+           PRINTED, " windows of "),
+]
+
+
+def named(name):
+    """The result of this name; ValueError if there is none."""
+    for one in [*STOCK, *BESIDES]:
+        if one.name == name:
+            return one
+    raise ValueError(f"want a name that --list tells, or all, found '{name}'")
+
+
+def label(result):
+    """`001-figure-4` as a reader says it: Fig. 4."""
+    kind, number, *part = result.name.split("-")[1:]
+    return " ".join([{"table": "Table", "figure": "Fig."}[kind], number + (", " + " ".join(part) if part else "")])
+
+
+def rows(results):
+    """The lines of docs/papers.md's table, without its head."""
+    for one in results:
+        command = f"`bench/papers/run {one.name}`" if one.command else "none"
+        yield f"| {one.name[:3]}, {label(one)} | {one.shows} | {command} | {one.differs} |"
