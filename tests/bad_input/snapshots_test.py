@@ -45,6 +45,15 @@ class Snapshots(BadInput):
         self.assertEqual(["letter"], [path.name for path in (self.folder / "mine").iterdir()])
         self.assertFalse((self.folder / "out").exists())
 
+    def test_an_address_is_no_directory_and_none_is_made_for_it(self):
+        for address in ("s3://bucket/job", "hdfs://node:8020/job"):
+            says = f'want the name of a snapshot directory, found the address "{address}"'
+            for options in ([], ["--resume"], ["--standby"]):
+                with self.subTest(address, options=options):
+                    self.check_refused(3, says, *self.job("--snapshots", address, *options))
+            self.check_refused(3, says, PIRACEMA, "snapshots", address)
+        self.assertEqual([], [path.name for path in self.folder.iterdir() if ":" in path.name])
+
     def test_nothing_can_be_resumed_where_nothing_is(self):
         (self.folder / "empty").mkdir()
         self.check_refused(3, "no directory of snapshots was given", *self.job("--resume"))

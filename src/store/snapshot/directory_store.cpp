@@ -443,6 +443,17 @@ std::string DirectoryStore::lock_path() const { return concat(path_, "/", lock_n
 
 namespace {
 
+// "s3://bucket/job": as a path it would be a directory "s3:" wherever the program happens to be.
+bool is_address(std::string_view path) {
+  const auto end = path.find("://");
+  if (end == path.npos || end == 0) return false;
+  const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
+  if (!is_letter(path.front())) return false;
+  return std::all_of(path.begin(), path.begin() + static_cast<std::ptrdiff_t>(end), [&](char c) {
+    return is_letter(c) || (c >= '0' && c <= '9') || c == '+' || c == '-' || c == '.';
+  });
+}
+
 // Puts the mark of a snapshot directory into a new or empty one.
 Result<Done> mark(const std::string& path) {
   const std::string lock = concat(path, "/", lock_name);
@@ -455,6 +466,11 @@ Result<Done> mark(const std::string& path) {
 }  // namespace
 
 Result<std::unique_ptr<DirectoryStore>> open_directory_store(const std::string& path, bool create) {
+  if (is_address(path)) {
+    return Error{Errc::config, concat("want the name of a snapshot directory, found the address \"",
+                                      path, "\": snapshots are kept in directories only; ./", path,
+                                      " is the directory of that name")};
+  }
   std::error_code error;
   std::string whole = std::filesystem::absolute(path, error).lexically_normal().string();
   if (path.empty() || error) {

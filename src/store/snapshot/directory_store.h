@@ -79,7 +79,8 @@ class DirectoryStore : public SnapshotStore {
 
 /// Opens a directory of snapshots. With `create` makes the directory (its parent exists), or
 /// takes one that is empty. Errc::not_found if it does not exist, Errc::config if it exists and
-/// is something else: it is never taken over. Errc::io with the system's reason.
+/// is something else: it is never taken over. So is an address ("s3://bucket/job"): nothing is made
+/// for one. Errc::io with the system's reason.
 Result<std::unique_ptr<DirectoryStore>> open_directory_store(const std::string& path, bool create);
 
 }  // namespace piracema::store
