@@ -67,7 +67,7 @@ void Core::Parts::step(Time time, Event& event, std::vector<Action>& actions) {
 
 void Core::Parts::on(Received& event) {
   const auto index = index_of(event.from);
-  if (event.from != me) transfer.hurry(now);  // The way to others is there, perhaps once again.
+  if (event.from != me) transfer.heard(now, event.from);
   const Sender from{event.from, index.value_or(view.n())};
   if (!index && !for_strangers(*event.message)) {
     if (const auto* beat = std::get_if<Heartbeat>(event.message.get())) tell_of_view(from, *beat);

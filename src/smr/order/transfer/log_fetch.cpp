@@ -106,10 +106,27 @@ void LogFetch::on_gone(Time now, ReplicaId from, const Position& at, std::vector
   ask(now, at, out);
 }
 
-void LogFetch::tick(Time now, const Position& at, std::vector<Action>& out) {
-  if (!by_ || now < *by_) return;
-  fruitless_ += 1;
-  ask(now, at, out);
+// One source alone must not be all that a replica knows: it may be cut off by now, and while others
+// have come to have what it offered, patience with it would double and double.
+void LogFetch::add_source(Time now, ReplicaId id, const Position& at, std::vector<Action>& out) {
+  const bool in_vain = !sources_.has_hope();
+  sources_.add(id);
+  if (in_vain) ask(now, at, out);
+}
+
+bool LogFetch::tick(Time now, const Position& at, std::vector<Action>& out) {
+  const auto due = next_deadline();
+  if (!due || now < *due) return false;
+  const bool in_vain = now >= *by_;
+  if (in_vain) fruitless_ += 1;
+  sources_.leave(question_.whom);
+  if (in_vain || sources_.has_hope()) ask(now, at, out);
+  return true;
+}
+
+std::optional<Time> LogFetch::next_deadline() const {
+  if (!by_) return std::nullopt;
+  return std::min(*by_, sources_.quiet_at(question_.whom, question_.last).value_or(*by_));
 }
 
 }  // namespace piracema::smr

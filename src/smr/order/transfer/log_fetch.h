@@ -38,8 +38,14 @@ class LogFetch {
   void go_on(Time now, const Position& at, std::vector<Action>& out);
   /// It has them no more: the others may.
   void on_gone(Time now, ReplicaId from, const Position& at, std::vector<Action>& out);
-  void tick(Time now, const Position& at, std::vector<Action>& out);
-  std::optional<Time> next_deadline() const { return by_; }
+  bool has_source(ReplicaId id) const { return sources_.has(id); }
+  /// It has them as well. Asked at once, if what was asked for is waited for in vain.
+  void add_source(Time now, ReplicaId id, const Position& at, std::vector<Action>& out);
+  /// Any word of it, an answer or not.
+  void heard(Time now, ReplicaId from) { sources_.heard(now, from); }
+  /// True if whoever was asked is waited for in vain, or is not heard of: others may have offers.
+  bool tick(Time now, const Position& at, std::vector<Action>& out);
+  std::optional<Time> next_deadline() const;
 
   bool hopeless() const { return sources_.empty() || fruitless_ > 4; }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "smr/mutant.h"
 #include "smr/order/messages/proofs.h"
 
 namespace piracema::smr {
@@ -37,7 +38,7 @@ Instance StateTransfer::reachable(const StateOffer& offer, const Position& at) c
 bool StateTransfer::on_offer(Time now, ReplicaId from, const StateOffer& offer, const Position& at,
                              std::vector<Action>& out) {
   if (offer.nonce != nonce_ || from == me_) return false;
-  if (phase_ != Phase::asking) return true;
+  if (phase_ != Phase::asking && phase_ != Phase::log) return true;
   StateOffer kept = offer;
   // Whatever cannot be believed is as good as nothing.
   if (kept.checkpoint &&
@@ -46,6 +47,12 @@ bool StateTransfer::on_offer(Time now, ReplicaId from, const StateOffer& offer, 
   }
   if (kept.proof.instance > at.decided && !at.views.proves(kept.proof)) {
     kept.proof = DecisionProof{};
+  }
+  if (phase_ == Phase::log) {
+    if (!has_log(from, kept, at)) return true;
+    offers_.insert_or_assign(from, std::move(kept));
+    log_->add_source(now, from, at, out);
+    return true;
   }
   offers_.insert_or_assign(from, std::move(kept));
   if (offers_.size() >= at.views.others().size()) {
@@ -57,16 +64,27 @@ bool StateTransfer::on_offer(Time now, ReplicaId from, const StateOffer& offer, 
   return true;
 }
 
+bool StateTransfer::has_log(ReplicaId from, const StateOffer& offer, const Position& at) const {
+  return reachable(offer, at) > at.decided && offer.log_from <= at.decided + 1 &&
+         without_log_.count(from) == 0;
+}
+
+// Those who had nothing to offer may have it by now, or their offers were late.
+void StateTransfer::ask_for_more_sources(const Position& at, std::vector<Action>& out) const {
+  if (SMR_MUTANT("sticks_to_its_sources")) return;
+  const MessagePtr request = message(StateRequest{nonce_, at.decided, silent_until_});
+  for (const ReplicaId other : at.views.to_ask()) {
+    if (!log_->has_source(other)) out.emplace_back(Send{other, request, false});
+  }
+}
+
 // Batches rather than a checkpoint: it is less, and the service need not be stopped for it.
 void StateTransfer::choose(Time now, const Position& at, std::vector<Action>& out) {
   answers_by_.reset();
   const CheckpointProof* best = nullptr;
   std::vector<ReplicaId> have_log;
   for (const auto& [from, offer] : offers_) {
-    if (reachable(offer, at) > at.decided && offer.log_from <= at.decided + 1 &&
-        without_log_.count(from) == 0) {
-      have_log.push_back(from);
-    }
+    if (has_log(from, offer, at)) have_log.push_back(from);
     if (offer.checkpoint && offer.checkpoint->checkpoint.instance > at.decided &&
         (best == nullptr || offer.checkpoint->checkpoint.instance > best->checkpoint.instance)) {
       best = &*offer.checkpoint;
@@ -142,6 +160,11 @@ void StateTransfer::hurry(Time now) {
   answers_by_ = std::min(*answers_by_, now + 2 * resend_interval_);
 }
 
+void StateTransfer::heard(Time now, ReplicaId from) {
+  hurry(now);
+  if (log_) log_->heard(now, from);
+}
+
 void StateTransfer::tick(Time now, const Position& at, std::vector<Action>& out) {
   switch (phase_) {
     case Phase::idle:
@@ -159,7 +182,7 @@ void StateTransfer::tick(Time now, const Position& at, std::vector<Action>& out)
       }
       return;
     case Phase::log:
-      log_->tick(now, at, out);
+      if (log_->tick(now, at, out)) ask_for_more_sources(at, out);
       if (log_->hopeless()) give_up_log(now, at, out);
       return;
   }

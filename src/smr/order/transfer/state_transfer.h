@@ -50,6 +50,8 @@ class StateTransfer {
 
   /// Others can be reached, perhaps once again: if none of them has answered, ask soon.
   void hurry(Time now);
+  /// Any word of it, an answer or not: it can be reached.
+  void heard(Time now, ReplicaId from);
   void tick(Time now, const Position& at, std::vector<Action>& out);
   std::optional<Time> next_deadline() const;
 
@@ -67,6 +69,8 @@ class StateTransfer {
   void load_if_complete(std::vector<Action>& out);
   void fetch_checkpoint(Time now, const CheckpointProof& proof, const Position& at,
                         std::vector<Action>& out);
+  bool has_log(ReplicaId from, const StateOffer& offer, const Position& at) const;
+  void ask_for_more_sources(const Position& at, std::vector<Action>& out) const;
   /// What can be proven to be decided, by what was offered.
   Instance reachable(const StateOffer& offer, const Position& at) const;
 

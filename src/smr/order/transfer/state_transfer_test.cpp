@@ -382,4 +382,70 @@ TEST_CASE("the batches since a checkpoint are given out in parts that fit a mess
   CHECK(log.end() == 21);
 }
 
+TEST_CASE("a source of which nothing is heard is left for another one, however slow answers were") {
+  const Others others(FaultModel::crash, 40, 100, 1'000);
+  Laggard behind(others);
+  behind.decided = 50;
+  Pace pace(milliseconds(100));
+  pace.answered(std::chrono::seconds(3), false);
+  LogFetch fetch(Sources({1, 2}), pace);
+  std::vector<Action> out;
+  Time now{};
+  const auto asked_next = [&] {
+    const auto questions = sent<LogRequest>(std::exchange(out, {}));
+    REQUIRE(questions.size() == 1);
+    return questions[0];
+  };
+  fetch.begin(now, behind.at(), out);
+  CHECK(asked_next().first == 1);
+  now += milliseconds(300);
+  fetch.heard(now, 1);
+  REQUIRE(*fetch.next_deadline() == now + quiet_after);
+  now += quiet_after;
+  fetch.tick(now, behind.at(), out);
+  const auto question = asked_next();
+  CHECK(question.first == 2);
+  // Whoever answers goes on being asked, and the other one not.
+  const auto learned =
+      fetch.on_suffix(now, 2, others.log.suffix(question.second), behind.at(), out);
+  REQUIRE(!learned.empty());
+  behind.decided += learned.size();
+  fetch.heard(now, 2);
+  fetch.go_on(now, behind.at(), out);
+  CHECK(asked_next().first == 2);
+  // Where nothing is heard of anybody, patience counts again.
+  const Time asked = now;
+  now += quiet_after;
+  fetch.tick(now, behind.at(), out);
+  CHECK(out.empty());
+  CHECK(*fetch.next_deadline() == asked + pace.patience(0));
+}
+
+TEST_CASE(
+    "when the only source is cut off, whoever has come to have the log takes its place at once") {
+  const Others others(FaultModel::crash, 40, 100, 1'000);
+  Laggard behind(others);
+  behind.decided = 50;
+  bool cut = false;
+  Time cut_at{};
+  CHECK(behind.run([&](ReplicaId to, const Message& question) -> MessagePtr {
+    // One of the others has nothing yet when it is asked first.
+    if (to == 2 && !cut) {
+      if (!std::holds_alternative<StateRequest>(question)) return nullptr;
+      StateOffer nothing = std::get<StateOffer>(*others.answer(question));
+      nothing.decided = nothing.voted = 10;
+      nothing.checkpoint.reset();
+      nothing.proof = {};
+      return message(nothing);
+    }
+    if (to == 1 && std::holds_alternative<LogRequest>(question)) {
+      if (!cut) cut_at = behind.now;
+      cut = true;
+    }
+    return to == 1 && cut ? nullptr : others.answer(question);
+  }));
+  CHECK(behind.decided == others.end());
+  CHECK(behind.now <= cut_at + milliseconds(600));
+}
+
 }  // namespace piracema::smr
