@@ -174,6 +174,7 @@ const Planted sought[] = {
     {"no_proof_of_checkpoints", rotten_byzantine, 400},
     {"truncate_kinds", rotten_crash, 400},
     {"wait_for_what_nobody_votes_for", troubled_crash, 400},
+    {"sticks_to_its_sources", leaderless, 400},
 };
 
 }  // namespace

@@ -6,9 +6,9 @@
 
 #include "base/clock.h"
 #include "smr/order/messages/actions.h"
-#include "smr/order/messages/sources.h"
 #include "smr/order/transfer/pace.h"
 #include "smr/order/transfer/partial_checkpoint.h"
+#include "smr/order/transfer/sources.h"
 
 namespace piracema::smr {
 

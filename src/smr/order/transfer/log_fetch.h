@@ -6,8 +6,8 @@
 
 #include "base/clock.h"
 #include "smr/order/messages/actions.h"
-#include "smr/order/messages/sources.h"
 #include "smr/order/transfer/pace.h"
+#include "smr/order/transfer/sources.h"
 #include "smr/order/views/reconfiguration.h"
 
 namespace piracema::smr {

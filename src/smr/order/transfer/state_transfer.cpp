@@ -38,7 +38,8 @@ Instance StateTransfer::reachable(const StateOffer& offer, const Position& at) c
 bool StateTransfer::on_offer(Time now, ReplicaId from, const StateOffer& offer, const Position& at,
                              std::vector<Action>& out) {
   if (offer.nonce != nonce_ || from == me_) return false;
-  if (phase_ != Phase::asking && phase_ != Phase::log) return true;
+  const bool may_be_source = phase_ == Phase::log && !log_->has_source(from);
+  if (phase_ != Phase::asking && !may_be_source) return true;
   StateOffer kept = offer;
   // Whatever cannot be believed is as good as nothing.
   if (kept.checkpoint &&
@@ -48,7 +49,7 @@ bool StateTransfer::on_offer(Time now, ReplicaId from, const StateOffer& offer, 
   if (kept.proof.instance > at.decided && !at.views.proves(kept.proof)) {
     kept.proof = DecisionProof{};
   }
-  if (phase_ == Phase::log) {
+  if (may_be_source) {
     if (!has_log(from, kept, at)) return true;
     offers_.insert_or_assign(from, std::move(kept));
     log_->add_source(now, from, at, out);

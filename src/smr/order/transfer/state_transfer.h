@@ -48,9 +48,8 @@ class StateTransfer {
   };
   std::optional<Loaded> on_loaded(const CheckpointLoaded& loaded, std::vector<Action>& out);
 
-  /// Others can be reached, perhaps once again: if none of them has answered, ask soon.
-  void hurry(Time now);
-  /// Any word of it, an answer or not: it can be reached.
+  /// Any word of it, an answer or not: it can be reached, perhaps once again. If nobody has
+  /// answered, all are asked again soon.
   void heard(Time now, ReplicaId from);
   void tick(Time now, const Position& at, std::vector<Action>& out);
   std::optional<Time> next_deadline() const;
@@ -64,6 +63,7 @@ class StateTransfer {
  private:
   enum class Phase { idle, asking, checkpoint, loading, log };
 
+  void hurry(Time now);
   void give_up_log(Time now, const Position& at, std::vector<Action>& out);
   void choose(Time now, const Position& at, std::vector<Action>& out);
   void load_if_complete(std::vector<Action>& out);

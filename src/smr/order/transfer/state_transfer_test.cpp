@@ -341,7 +341,7 @@ TEST_CASE(
     laggard.transfer.tick(laggard.now, laggard.at(), out);
   }
   // Somebody speaks; the other one stays down.
-  laggard.transfer.hurry(laggard.now);
+  laggard.transfer.heard(laggard.now, 1);
   const Time heard = laggard.now;
   laggard.now = *laggard.transfer.next_deadline();
   out.clear();
