@@ -52,8 +52,8 @@ std::vector<char*> environment_with(const std::vector<std::string>& changes) {
   return all;
 }
 
-/// What the child needs between fork and exec, made beforehand: it must not allocate there, as
-/// another thread may have held the allocator's lock when it was copied.
+/// What the child needs before it becomes the program, made beforehand: it has our memory until
+/// then, so it allocates nothing, and writes nothing that we read.
 struct Prepared {
   const char* file;
   std::vector<char*> arguments;
@@ -73,9 +73,17 @@ struct Prepared {
   ::_exit(127);
 }
 
+// No handler of ours runs in the child, where it would change our memory.
 void restore_signals() {
   struct sigaction standard {};
   standard.sa_handler = SIG_DFL;
+  for (int number = 1; number < NSIG; ++number) {
+    struct sigaction current {};
+    if (::sigaction(number, nullptr, &current) != 0) continue;
+    if (current.sa_handler != SIG_IGN && current.sa_handler != SIG_DFL) {
+      ::sigaction(number, &standard, nullptr);
+    }
+  }
   for (const int number : {SIGINT, SIGTERM, SIGPIPE, SIGXFSZ, SIGCHLD, SIGHUP, SIGQUIT}) {
     ::sigaction(number, &standard, nullptr);
   }
@@ -100,6 +108,20 @@ void restore_signals() {
   for (const int fd : prepared.inherited) ::fcntl(fd, F_SETFD, 0);
   ::execve(prepared.file, prepared.arguments.data(), prepared.environment.data());
   give_up(prepared);
+}
+
+// This thread waits until the child has become the program. To copy our page tables instead, as
+// fork does, would take longer than all else that a start does. -1 with errno.
+pid_t start_child(const Prepared& prepared) {
+  sigset_t all, before;
+  ::sigfillset(&all);
+  ::pthread_sigmask(SIG_BLOCK, &all, &before);
+  const pid_t pid = ::vfork();
+  if (pid == 0) become(prepared);
+  const int reason = errno;
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  errno = reason;
+  return pid;
 }
 
 bool comes_from_outside(int signal) {
@@ -163,9 +185,8 @@ Result<Process> Process::start(const Launch& launch) {
                           .input = launch.input >= 0 ? launch.input : nothing.get(),
                           .failure = failure_out.get(),
                           .outlives_us = launch.outlives_us};
-  const pid_t pid = ::fork();
+  const pid_t pid = start_child(prepared);
   if (pid < 0) return Error{Errc::io, with_errno("a new process")};
-  if (pid == 0) become(prepared);
 
   // The pipe closes by itself when the program has been started.
   failure_out.close();

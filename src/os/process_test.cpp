@@ -5,6 +5,8 @@
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -44,6 +46,41 @@ std::string read_all(int fd) {
   }
   return text;
 }
+
+#ifndef __SANITIZE_THREAD__  // It copies all the same.
+long page_faults() {
+  struct rusage usage {};
+  ::getrusage(RUSAGE_THREAD, &usage);
+  return usage.ru_minflt;
+}
+
+/// Memory of ours that was written.
+class Pages {
+ public:
+  static constexpr std::size_t count = 1'024;
+
+  Pages() {
+    void* const memory =
+        ::mmap(nullptr, bytes(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    REQUIRE(memory != MAP_FAILED);
+    ::madvise(memory, bytes(), MADV_NOHUGEPAGE);
+    first_ = static_cast<volatile char*>(memory);
+    write();
+  }
+  ~Pages() { ::munmap(const_cast<char*>(first_), bytes()); }
+  Pages(const Pages&) = delete;
+
+  void write() {
+    for (std::size_t i = 0; i < count; ++i) first_[i * size_] = 'x';
+  }
+
+ private:
+  std::size_t bytes() const { return count * size_; }
+
+  const std::size_t size_ = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  volatile char* first_ = nullptr;
+};
+#endif
 
 }  // namespace
 
@@ -157,3 +194,13 @@ TEST_CASE("a program that cannot be run is told with the reason") {
   REQUIRE_FALSE(started.ok());
   CHECK(started.error().message == "'/etc/passwd' cannot be run: Permission denied");
 }
+
+#ifndef __SANITIZE_THREAD__
+TEST_CASE("nothing of our memory is copied for a process, however much it is") {
+  Pages pages;
+  const long before = page_faults();
+  CHECK(run(shell("exit 0")).clean);
+  pages.write();
+  CHECK(page_faults() - before < static_cast<long>(Pages::count) / 2);
+}
+#endif
