@@ -32,5 +32,5 @@ def surroundings():
             "version": version(),
             "machine": {"cores": len(os.sched_getaffinity(0)), "processor": processor(),
                         "memory_gb": round(memory / 1e9, 1),
-                        "kernel": f"{platform.system()} {platform.release()}"},
+                        "kernel": f"{platform.system()} {platform.release().split('-')[0]}"},
             "load": os.getloadavg()[0]}

@@ -126,11 +126,39 @@ class Run(unittest.TestCase):
         self.assertEqual("said ['--quick']\n", (self.out / "effort/output.txt").read_text())
         how = json.loads((self.out / "effort/run.json").read_text())
         self.assertEqual((True, 0, ["000-table-2"]), (how["quick"], how["exit_code"], how["results"]))
+        self.assertFalse((self.out / "tree/docs").exists())
         self.assertLessEqual({"date", "version", "machine", "load", "seconds"}, set(how))
         told = planted("all", "--quick")
         self.assertEqual(0, told.returncode, told.stdout)
         self.assertIn("1 of 3 made\n0 of 3 skipped\n0 of 3 failed\n1 of 3 without a quick run: 001-table-2\n"
                       "1 of 3 without a command: 000-table-3", told.stdout)
+
+    def test_pictures_that_are_kept_lie_in_the_gallery_with_how_they_were_made(self):
+        planted = self.plant("""
+            import pathlib, sys
+            print("told")
+            (pathlib.Path(sys.argv[1]) / "a.svg").write_text(f"picture{len(sys.argv)}")""")
+        gallery = self.out / "tree/docs/papers"
+        gallery.mkdir(parents=True)
+        (gallery / "kept.json").write_text('{"001-table-1": {"date": "before"}}')
+        told = planted("000-table-2", "--quick", "--keep")
+        self.assertEqual(0, told.returncode, told.stdout)
+        self.assertEqual({"000-table-2.svg", "kept.json"}, {path.name for path in gallery.iterdir()})
+        kept = json.loads((gallery / "kept.json").read_text())
+        self.assertEqual({"date": "before"}, kept["001-table-1"])
+        self.assertTrue(kept["000-table-2"]["quick"])
+        self.assertLessEqual({"date", "version", "machine", "load", "load_at_end", "command"}, set(kept["000-table-2"]))
+        self.assertEqual(0, planted("all", "--keep").returncode)
+        self.assertEqual("picture2", (gallery / "000-table-2.svg").read_text())
+        self.assertFalse(json.loads((gallery / "kept.json").read_text())["000-table-2"]["quick"])
+
+    def test_what_failed_is_not_kept(self):
+        planted = self.plant("""
+            import pathlib, sys
+            (pathlib.Path(sys.argv[1]) / "a.svg").write_text("picture")
+            raise SystemExit(1)""")
+        self.assertEqual(1, planted("000-table-2", "--keep").returncode)
+        self.assertFalse((self.out / "tree/docs").exists())
 
     def test_a_script_that_leaves_an_old_picture_or_prints_no_table_has_failed(self):
         planted = self.plant("print('done')")
