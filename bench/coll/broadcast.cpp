@@ -2,12 +2,12 @@
 // sites, broadcasts of 24 bytes from rank 12, before and after its four changes of links, and with
 // the changes one by one in between (its Fig. 7).
 //
-//   bench_coll_broadcast LINKS REPEATS SETTLE_S
+//   bench_coll_broadcast LINKS REPEATS SETTLE_S PARTS
 //
 // LINKS is the file of the emulator; it is written here. SETTLE_S is how long a library that
 // measures may do so before broadcasts; the paper's application waits too while its links are told
-// their new values ("mudança de latência", 120 s each). Prints one JSON object; bench/coll/paper.py
-// runs it.
+// their new values ("mudança de latência", 120 s each). PARTS: 1 ends before the changes, 2 before
+// those one by one, 3 has all. Prints one JSON object; bench/coll/paper.py runs it.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -35,6 +35,8 @@ struct Run {
   std::string path;
   int repeats = 1;
   std::chrono::duration<double> settle{};
+  /// Of what takes long.
+  int few() const { return std::max(1, repeats / 2); }
   void set(const LinkTable& links) const {
     write_links(path, links);
     std::this_thread::sleep_for(settle);
@@ -84,20 +86,30 @@ void one_by_one(const Run& run) {
     run.set(links);
     took.push_back(broadcasts(root, 4));
   }
-  print("one_by_one_4_s", took, "}");
+  print("one_by_one_4_s", took);
+}
+
+/// Figs. 5 and 6: all four at once.
+void at_once(const Run& run) {
+  const LinkTable after = testing::paper_links_after_changes();
+  run.set(testing::paper_links_before_changes());
+  adapt(run, after);
+  std::this_thread::sleep_for(run.settle);
+  print("after_1_s", repeat_broadcasts(root, 1, run.repeats));
+  print("after_16_s", repeat_broadcasts(root, 16, run.few()));
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (!begin(argc, argv, "LINKS REPEATS SETTLE_S", 24)) return 2;
+  if (!begin(argc, argv, "LINKS REPEATS SETTLE_S PARTS", 24)) return 2;
   const Run run{argv[1], std::max(1, std::atoi(argv[2])),
                 std::chrono::duration<double>(std::atof(argv[3]))};
-  const int few = std::max(1, run.repeats / 2);
-  const LinkTable table1 = testing::paper_links(), after = testing::paper_links_after_changes();
+  const int parts = std::atoi(argv[4]);
+  const LinkTable table1 = testing::paper_links();
   if (my_rank() == 0) std::printf("{");
   print("model_table1", model(table1));
-  print("model_after", model(after));
+  print("model_after", model(testing::paper_links_after_changes()));
 
   run.set(table1);
   // The first one has the paper's engine make its tree.
@@ -106,14 +118,11 @@ int main(int argc, char** argv) {
   print("table1_1_s", repeat_broadcasts(root, 1, run.repeats));
   for (const int count : {4, 8, 16}) {
     const std::string name = "table1_" + std::to_string(count) + "_s";
-    print(name.c_str(), repeat_broadcasts(root, count, few));
+    print(name.c_str(), repeat_broadcasts(root, count, run.few()));
   }
-  run.set(testing::paper_links_before_changes());
-  adapt(run, after);
-  std::this_thread::sleep_for(run.settle);
-  print("after_1_s", repeat_broadcasts(root, 1, run.repeats));
-  print("after_16_s", repeat_broadcasts(root, 16, few));
-  one_by_one(run);
+  if (parts >= 2) at_once(run);
+  if (parts >= 3) one_by_one(run);
+  print("parts", {static_cast<double>(parts)}, "}");
   MPI_Finalize();
   return 0;
 }

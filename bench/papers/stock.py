@@ -22,6 +22,7 @@ class Command:
     words: tuple  # Of a full run.
     quick: tuple  # Behind these, or in their place where `quick_alone`.
     quick_alone: bool = False
+    brief: bool = False  # A quick run takes seconds, on busy cores too, and needs no root.
 
     def line(self, quick=False):
         """The script and its words, not filled in yet."""
@@ -44,7 +45,7 @@ class Result:
 
 PRINTED = "output.txt"  # What a command prints is kept under this name.
 
-EFFORT = Command("effort", "bench/papers/effort.py", ("--out", "{out}/effort.json"), ())
+EFFORT = Command("effort", "bench/papers/effort.py", ("--out", "{out}/effort.json"), (), brief=True)
 
 
 def paper000(figure):
@@ -53,11 +54,10 @@ def paper000(figure):
 
 
 # Nothing is measured, so a quick run is the full one.
-TREES = Command("001-trees", "bench/papers/trees.py", ("{build}", "--out", "{out}"), ())
+TREES = Command("001-trees", "bench/papers/trees.py", ("{build}", "--out", "{out}"), (), brief=True)
 # On trees that stay as they are each broadcast after the changes takes ten seconds, minutes in all: a
-# quick run has the one that follows them alone, and no Table 2.
-COLL = Command("001-broadcasts", "bench/coll/paper.py", ("{build}", "--out", "{out}"),
-               ("--repeats", "1", "--settle", "1", "--engines", "tree"))
+# quick run has the one that follows them alone, and no Fig. 7.
+COLL = Command("001-broadcasts", "bench/coll/paper.py", ("{build}", "--out", "{out}"), ("--quick",), brief=True)
 
 
 def ckpt(figure):
@@ -67,7 +67,7 @@ def ckpt(figure):
 
 SMR = Command("003-execution", "bench/smr/figures.py",
               ("{build}/bench/bench_smr_parallel", "--out", "{out}", "--full"),
-              ("{build}/bench/bench_smr_parallel", "--out", "{out}", "--quick"), quick_alone=True)
+              ("{build}/bench/bench_smr_parallel", "--out", "{out}", "--quick"), quick_alone=True, brief=True)
 
 
 def streams(figure):
@@ -81,8 +81,8 @@ def applications(letter, figure, shows, differs):
                   paper000(figure), f"paper000_{figure}.svg")
 
 
-def broadcasts(number, shows, differs):
-    return Result(f"001-figure-{number}", shows, differs, COLL, f"figure{number}.svg")
+def broadcasts(number, shows, differs, quick=True):
+    return Result(f"001-figure-{number}", shows, differs, COLL, f"figure{number}.svg", quick=quick)
 
 
 def checkpoint(number, shows, differs):
@@ -134,20 +134,20 @@ STOCK = [
            "latencies, and tests and benchmarks use them"),
     Result("001-table-2", "Whole application of 1, 4 and 16 broadcasts, binomial beside two-level",
            "links are emulated and delays overlap; broadcasts alone, not the whole application",
-           COLL, PRINTED, "Table 2: two levels against a binomial tree", quick=False),
+           COLL, PRINTED, "Table 2: two levels against a binomial tree"),
     tree(1, "The binomial tree from rank 12", "nothing that we know: the ways to ranks 0 and 8 are those that its text tells"),
     tree(2, "The two-level tree from rank 12", "nothing that we know: the way to rank 0 is the one that its text tells"),
     tree(3, "The minimum spanning tree",
          "within a site all links cost 1 ms, the paper's are near to zero, and the lower rank decides"),
     broadcasts(4, "Two-level beside spanning tree without changes: making the tree, application, difference",
                "broadcasts alone, of emulated links: no bar for making the tree, none for the application; "
-               "the paper's values are not drawn"),
+               "of the paper the difference is drawn"),
     broadcasts(5, "16 broadcasts after changes of links, least change 10 %, with every part of the time",
                "broadcasts alone, of emulated links; the tree is adapted by a thread meanwhile, so there is "
                "no bar for it; no `adap II`"),
     broadcasts(6, "The same, least change 70 %", "as Fig. 5"),
     broadcasts(7, "20 broadcasts with two failures and two recoveries in between",
-               "as Fig. 5, and the spanning tree with a least change of 10 % alone"),
+               "as Fig. 5, and the spanning tree with a least change of 10 % alone", quick=False),
     checkpoint(1, "EDP, a sequential program with an image of 380 MB, local and remote file system",
                "a counter with as much memory in place of the solver; the remote file system is a local one "
                "that is throttled, not NFS"),

@@ -15,6 +15,7 @@ import unittest
 sys.dont_write_bytecode = True
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "bench/papers"))
+import shapes  # noqa: E402
 import stock  # noqa: E402
 
 RUN = ROOT / "bench/papers/run"
@@ -50,6 +51,11 @@ class Stock(unittest.TestCase):
                 self.assertEqual(one.command is None, one.made == "")
                 self.assertEqual(one.made == stock.PRINTED, one.printed != "")
 
+    def test_each_has_claims_of_its_shape_or_a_reason_why_not(self):
+        names = {one.command.name for one in [*stock.STOCK, *stock.BESIDES] if one.command}
+        self.assertEqual(names, {*shapes.CLAIMS, *shapes.WITHOUT})
+        self.assertFalse({*shapes.CLAIMS} & {*shapes.WITHOUT})
+
     def test_scripts_are_there_can_be_called_and_know_their_options(self):
         for command in {one.command.script: one.command for one in [*stock.STOCK, *stock.BESIDES]
                         if one.command}.values():
@@ -75,13 +81,16 @@ class Run(unittest.TestCase):
         """A tree with the program, and one script of its own in place of all others."""
         root = self.out / "tree"
         (root / "bench/papers").mkdir(parents=True)
-        for name in ["run", "record.py", "stock.py"]:
+        for name in ["run", "record.py", "shapes.py", "stock.py"]:
             (root / "bench/papers" / name).write_text((ROOT / "bench/papers" / name).read_text())
         (root / "bench/papers/effort.py").write_text(textwrap.dedent(text))
         with (root / "bench/papers/stock.py").open("a") as file:
             file.write('\nEFFORT = Command("effort", "bench/papers/effort.py", ("{out}",), ("--quick",))\n'
                        'STOCK = [Result("000-table-2", "a", "b", EFFORT, "a.svg"), Result("000-table-3", "c", "d"),\n'
                        '         Result("001-table-2", "e", "f", EFFORT, PRINTED, "told", quick=False)]\n')
+        with (root / "bench/papers/shapes.py").open("a") as file:
+            file.write('\nCLAIMS = {"effort": lambda folder: [less("a picture has some bytes", 0, *read(folder, "a.svg"))]\n'
+                       '          if (folder / "a.svg").read_text().startswith("[") else []}\n')
 
         def planted(*words):
             return subprocess.run([sys.executable, root / "bench/papers/run", *words, "--build", root, "--out",
@@ -107,9 +116,9 @@ class Run(unittest.TestCase):
             self.assertIn(wanted, told.stdout)
 
     def test_what_only_a_full_run_makes_says_so(self):
-        told = run("001-table-2", "--quick")
+        told = run("001-figure-7", "--quick")
         self.assertEqual(4, told.returncode)
-        self.assertIn("001-table-2 has no quick run", told.stdout)
+        self.assertIn("001-figure-7 has no quick run", told.stdout)
 
     def test_a_result_without_a_command_says_why(self):
         told = run("001-table-1")
@@ -151,6 +160,40 @@ class Run(unittest.TestCase):
         self.assertEqual(0, planted("all", "--keep").returncode)
         self.assertEqual("picture2", (gallery / "000-table-2.svg").read_text())
         self.assertFalse(json.loads((gallery / "kept.json").read_text())["000-table-2"]["quick"])
+
+    def test_a_figure_of_another_shape_has_failed_if_it_is_checked(self):
+        planted = self.plant("""
+            import pathlib, sys
+            (pathlib.Path(sys.argv[1]) / "a.svg").write_text("[-1]")""")
+        told = planted("000-table-2", "--quick")
+        self.assertEqual(0, told.returncode, told.stdout)
+        self.assertIn("IS NOT SO: a picture has some bytes (0 and -1)", told.stdout)
+        told = planted("000-table-2", "--quick", "--check", "--keep")
+        self.assertEqual(1, told.returncode, told.stdout)
+        self.assertIn("effort: FAILED", told.stdout)
+        self.assertFalse(json.loads((self.out / "effort/run.json").read_text())["shape"][0]["holds"])
+        self.assertFalse((self.out / "tree/docs").exists())
+        script = self.out / "tree/bench/papers/effort.py"
+        script.write_text(script.read_text().replace("[-1]", "[5]"))
+        told = planted("000-table-2", "--quick", "--check")
+        self.assertEqual(0, told.returncode, told.stdout)
+        self.assertIn("is so: a picture", told.stdout)
+        script.write_text(script.read_text().replace("[5]", "[no json]"))
+        told = planted("000-table-2", "--quick", "--check")
+        self.assertEqual(1, told.returncode, told.stdout)
+        self.assertIn("want what shapes.py reads", told.stdout)
+
+    def test_what_is_not_brief_is_left_out_of_a_brief_run_and_told(self):
+        planted = self.plant("""
+            import pathlib, sys
+            (pathlib.Path(sys.argv[1]) / "a.svg").write_text("picture")""")
+        told = planted("all", "--quick", "--brief")
+        self.assertEqual(77, told.returncode, told.stdout)
+        self.assertIn("0 of 3 made", told.stdout)
+        self.assertIn("2 of 3 left out: 000-table-2, 001-table-2", told.stdout)
+        told = planted("all", "--brief")
+        self.assertEqual(2, told.returncode)
+        self.assertIn("want --brief with all --quick alone", told.stdout)
 
     def test_what_failed_is_not_kept(self):
         planted = self.plant("""
