@@ -150,6 +150,35 @@ def unknown_figures(benchmarks, figures):
             yield f"docs/benchmarks.md has no such figure: {figure}"
 
 
+def wrong_gallery(folder):
+    """Pictures of a gallery that are not shown once, or of which it does not say how they were made.
+
+    Sections begin with `### `. `kept.json` has of each picture whether the run was quick, and the load."""
+    kept = json.loads((folder / "kept.json").read_text())
+    sections = (folder / "README.md").read_text().split("\n### ")
+    shown = [(target.removesuffix(".svg"), section) for section in sections
+             for target, _ in links(section) if target.endswith(".svg")]
+    files = {path.stem for path in folder.glob("*.svg")}
+    names = [name for name, _ in shown]
+    for name in sorted({*kept, *names, *files}):
+        if name not in files:
+            yield f"no such picture: {name}.svg"
+        if name not in kept:
+            yield f"kept.json does not say how {name} was made"
+        if names.count(name) != 1:
+            yield f"{name}.svg is shown {names.count(name)} times, not once"
+    for name, section in shown:
+        for words in ["\n- The paper", "\n- Here:", "differ"]:
+            if words not in section:
+                yield f"{name}: want a sentence with {words.strip()!r}"
+        made = kept.get(name, {})
+        if made.get("quick", False) != ("Not run in full" in section):
+            yield f"{name}: want 'Not run in full' if it was a quick run, and else not"
+        busy = made.get("load", 0) > made.get("machine", {}).get("cores", 1) / 2
+        if busy and "busy machine" not in section and "Nothing is measured" not in section:
+            yield f"{name}: want 'busy machine', as the load was {made['load']:.1f}"
+
+
 def script(name):
     """A script of ours as a module, although its name does not end in .py."""
     sys.dont_write_bytecode = True
@@ -237,6 +266,9 @@ class Documents(unittest.TestCase):
             picture_of_figures.draw(groups), (ROOT / "docs/pictures/against.svg").read_text(),
             "draw it again: scripts/picture_of_figures.py")
 
+    def test_every_picture_of_the_papers_is_shown_with_how_it_was_made(self):
+        self.check(wrong_gallery(ROOT / "docs/papers"))
+
     def test_decisions_are_numbered_without_gaps_and_listed(self):
         folder = ROOT / "docs/design"
         files = sorted(path.name for path in folder.glob("[0-9]*.md"))
@@ -307,6 +339,29 @@ class Rules(unittest.TestCase):
         self.assertEqual(1, len(found_in("[a](reference.md#nowhere)")))
         self.assertEqual(1, len(found_in("[a](#nowhere)\n# Here")))
         self.assertEqual(1, len(found_in('<img src="pictures/nothing.svg" alt="">')))
+
+    def test_pictures_of_a_gallery_that_are_not_there_or_shown_as_something_else_are_found(self):
+        page = "# G\n### A\n![a](a.svg)\n- The paper: x.\n- Here: y.\n- They differ. {}\n"
+
+        def found_in(text, files=("a",), **made):
+            with tempfile.TemporaryDirectory() as name:
+                folder = pathlib.Path(name)
+                (folder / "README.md").write_text(text)
+                (folder / "kept.json").write_text(json.dumps(
+                    {"a": {"quick": False, "load": 0.1, "machine": {"cores": 2}, **made}}))
+                for file in files:
+                    (folder / f"{file}.svg").touch()
+                return list(wrong_gallery(folder))
+
+        self.assertEqual([], found_in(page.format("")))
+        self.assertEqual([], found_in(page.format("Not run in full, on a busy machine."), quick=True, load=9))
+        self.assertEqual(1, len(found_in(page.format(""), quick=True)))
+        self.assertEqual(1, len(found_in(page.format("Not run in full."))))
+        self.assertEqual(1, len(found_in(page.format(""), load=9)))
+        self.assertEqual(1, len(found_in(page.format(""), files=())))
+        self.assertEqual(2, len(found_in(page.format(""), files=("a", "b"))))
+        self.assertEqual(1, len(found_in(page.format("") + "![a](a.svg)\n")))
+        self.assertEqual(1, len(found_in(page.format("").replace("Here", "There"))))
 
     def test_sections_that_the_contents_lack_are_found(self):
         text = "- [One](#one)\n{}\n## One\n## Two\n#### Small\n"
