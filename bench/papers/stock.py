@@ -174,7 +174,7 @@ STOCK = [
     exchange("bottom-right", "alltoall", "All to all with 16 right workers, by left workers",
              f"{ONE_HOST}; 2 GB from memory over TCP, not 16 GB of a file over MPI"),
     Result("004-figure-10", "Master and workers by grain of task: speed, and tasks of each group",
-           f"{ONE_HOST}; 4 groups of 4 workers that sleep, not 16 of 20 that compute; fewer tasks",
+           f"{ONE_HOST}; 4 groups of 4 workers that sleep, not 16 of 20 that compute; 16 s of tasks, not 100,000",
            streams("grain"), "figure10_grain.svg"),
     Result("004-figure-11", "Word count: throughput by number of groups of sources",
            ONE_HOST + "; drawn in percent of one unbounded source",
