@@ -72,7 +72,7 @@ SMR = Command("003-execution", "bench/smr/figures.py",
 
 def streams(figure):
     return Command(f"004-{figure}", "bench/streams/figures.py",
-                   (figure, "--build", "{build}", "--out", "{out}"), ("--quick",))
+                   (figure, "--build", "{build}", "--out", "{out}"), ("--quick",), brief=True)
 
 
 def applications(letter, figure, shows, differs):

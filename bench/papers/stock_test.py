@@ -56,6 +56,11 @@ class Stock(unittest.TestCase):
         self.assertEqual(names, {*shapes.CLAIMS, *shapes.WITHOUT})
         self.assertFalse({*shapes.CLAIMS} & {*shapes.WITHOUT})
 
+    def test_what_is_alike_is_not_one_above_the_other(self):
+        self.assertTrue(shapes.less("a", 1, 2).holds)
+        self.assertFalse(shapes.less("a", 2, 1).holds)
+        self.assertFalse(shapes.less("a", 3.824, 3.825).holds)
+
     def test_scripts_are_there_can_be_called_and_know_their_options(self):
         for command in {one.command.script: one.command for one in [*stock.STOCK, *stock.BESIDES]
                         if one.command}.values():
