@@ -168,9 +168,10 @@ def wrong_gallery(folder):
         if names.count(name) != 1:
             yield f"{name}.svg is shown {names.count(name)} times, not once"
     for name, section in shown:
-        for words in ["\n- The paper", "\n- Here:", "differ"]:
+        section = " ".join(section.split())
+        for words in ["- The paper", "- Here:", "differ"]:
             if words not in section:
-                yield f"{name}: want a sentence with {words.strip()!r}"
+                yield f"{name}: want a sentence with {words!r}"
         made = kept.get(name, {})
         if made.get("quick", False) != ("Not run in full" in section):
             yield f"{name}: want 'Not run in full' if it was a quick run, and else not"
