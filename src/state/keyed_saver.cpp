@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/ensure.h"
+#include "state/group_ranges.h"
 #include "wire/checksum.h"
 
 namespace piracema::state {
@@ -22,6 +23,22 @@ void KeyedSaver::load(const store::StateUnit& unit, Bytes bytes) {
   if (unit.whole_range) return states_.load({unit.group, unit.depth, unit.prefix}, bytes);
   const std::uint64_t entries = states_.replay(unit.group, bytes, files_.number_of(unit.file));
   files_.loaded(unit.file, bytes.size(), entries);
+}
+
+void KeyedSaver::take_over(KeptStates kept, GroupRange owned) {
+  states_.take_over(*kept.states);
+  files_.take_over(std::move(kept.files), kept.owned, common(owned, kept.owned));
+}
+
+void KeyedSaver::restored(SnapshotId snapshot) {
+  snapshot_ = snapshot;
+  states_.settle();
+}
+
+std::unique_ptr<KeptStates> KeyedSaver::keep(GroupRange owned) {
+  if (snapshot_ == 0 || saving_ || states_.changed()) return nullptr;
+  return std::make_unique<KeptStates>(
+      KeptStates{snapshot_, owned, states_.take_out(), files_.keep()});
 }
 
 void KeyedSaver::begin(SnapshotId snapshot, SnapshotId complete, Buffer plain) {

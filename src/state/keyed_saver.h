@@ -9,6 +9,7 @@
 
 #include "base/engine.h"
 #include "base/ids.h"
+#include "state/kept_states.h"
 #include "state/saved_files.h"
 #include "store/snapshot/part_index.h"
 
@@ -32,6 +33,14 @@ class KeyedSaver final : public KeyedCut {
   void goes_on_from(const std::vector<store::NamedFile>& files) { files_.restore(files); }
   /// What lies there becomes states; units of older files first. Throws DecodeError.
   void load(const store::StateUnit& unit, Bytes bytes);
+  /// Goes on with what was kept of the groups that `owned` has, too; the rest of it is gone. Before
+  /// all else.
+  void take_over(KeptStates kept, GroupRange owned);
+  /// All that there is of a snapshot was taken over and loaded.
+  void restored(SnapshotId snapshot);
+  /// The states, if they are still those of the snapshot that was saved or restored last, whether
+  /// or not that is complete; else null. `owned` is what they are of. It is used no more.
+  std::unique_ptr<KeptStates> keep(GroupRange owned);
 
   /// Freezes the states. `plain` is what else the part has; `complete` is a complete snapshot, the
   /// newest that is known of. A snapshot that was begun and is not done is given up.
@@ -64,6 +73,7 @@ class KeyedSaver final : public KeyedCut {
   SavedFiles files_;
 
   bool saving_ = false;
+  /// The last one that was begun or restored; 0: none.
   SnapshotId snapshot_ = 0;
   /// What was taken in pieces, and what was saved since.
   std::uint64_t taken_bytes_ = 0;

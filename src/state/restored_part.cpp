@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "state/group_ranges.h"
 #include "state/redistribution.h"
 
 namespace piracema::state {
@@ -18,15 +19,30 @@ Result<store::Part> part_of(const store::Manifest& manifest, ReplicaId replica) 
                concat("snapshot ", manifest.snapshot, " has no part of replica ", replica)};
 }
 
-GroupRange common(const GroupRange& a, const GroupRange& b) {
-  const std::uint32_t first = std::max(a.first, b.first);
-  return {first, std::max(first, std::min(a.end, b.end))};
+// All that one former replica has of these groups.
+Result<Done> add_units(store::SnapshotStore& store, const store::PartFile& file,
+                       const store::PartIndex& index, const std::vector<GroupRange>& wanted,
+                       RestoredPart& restored) {
+  for (const GroupRange& groups : wanted) {
+    auto units = store::units_of(store, file, index, groups);
+    if (!units) return units.error();
+    restored.units.insert(restored.units.end(), units->begin(), units->end());
+    if (index.version == 2) continue;
+    std::vector<store::NamedFile> files = index.files;
+    files.push_back({file, groups, store::seal(index.units)});
+    for (store::NamedFile& named : files) {
+      named.groups = common(groups, named.groups);
+      if (named.groups.count() != 0) restored.files.push_back(named);
+    }
+  }
+  return Done{};
 }
 
 }  // namespace
 
 Result<RestoredPart> read_part(store::SnapshotStore& store, SnapshotId snapshot,
-                               const GraphShape& shape, const flow::ReplicaPlan& replica) {
+                               const GraphShape& shape, const flow::ReplicaPlan& replica,
+                               GroupRange kept) {
   auto manifest = store.manifest(snapshot);
   if (!manifest) return manifest.error();
   const auto former = former_replicas(*manifest, shape, replica.node);
@@ -41,8 +57,12 @@ Result<RestoredPart> read_part(store::SnapshotStore& store, SnapshotId snapshot,
   if (!shape.nodes[replica.node].keyed) return restored;
 
   for (std::uint32_t index = 0; index < former->count; ++index) {
-    const GroupRange groups = replica.groups.range_of(index, former->count);
-    if (common(groups, replica.owned).count() == 0) continue;
+    std::vector<GroupRange> wanted;
+    for (const GroupRange& missing : rest_of(replica.owned, kept)) {
+      const GroupRange groups = common(missing, replica.groups.range_of(index, former->count));
+      if (groups.count() != 0) wanted.push_back(groups);
+    }
+    if (wanted.empty()) continue;
     auto part = part_of(*manifest, former->first + index);
     if (!part) return part.error();
     auto of = store.index(snapshot, *part);
@@ -53,15 +73,7 @@ Result<RestoredPart> read_part(store::SnapshotStore& store, SnapshotId snapshot,
                           replica.groups.count(), " key groups, found ", of->key_groups)};
     }
     const store::PartFile file{snapshot, part->replica};
-    auto units = store::units_of(store, file, *of, common(groups, replica.owned));
-    if (!units) return units.error();
-    restored.units.insert(restored.units.end(), units->begin(), units->end());
-    if (of->version == 2) continue;
-    of->files.push_back({file, groups, store::seal(of->units)});
-    for (store::NamedFile& named : of->files) {
-      named.groups = common(named.groups, common(groups, replica.owned));
-      if (named.groups.count() != 0) restored.files.push_back(named);
-    }
+    if (auto added = add_units(store, file, *of, wanted, restored); !added) return added.error();
   }
   return restored;
 }

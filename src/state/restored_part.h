@@ -18,15 +18,17 @@ namespace piracema::state {
 struct RestoredPart {
   /// What it saved beside states by key; if there were as many replicas as now, its own.
   Buffer plain;
-  /// Where the states of the keys that it owns now lie.
+  /// Where the states of the keys lie that it owns now and that were not kept.
   std::vector<store::StateUnit> units;
   /// The files that these are in, and what of them counts; none of version 2.
   std::vector<store::NamedFile> files;
 };
 
 /// Reads `plain` and finds the states by key; these are read by `store::read_units`. `shape` is
-/// what the manifest's graph may go on as (`compare`). Errors as those of the store.
+/// what the manifest's graph may go on as (`compare`). Of the groups in `kept` it has all already.
+/// Errors as those of the store.
 Result<RestoredPart> read_part(store::SnapshotStore& store, SnapshotId snapshot,
-                               const GraphShape& shape, const flow::ReplicaPlan& replica);
+                               const GraphShape& shape, const flow::ReplicaPlan& replica,
+                               GroupRange kept = {});
 
 }  // namespace piracema::state

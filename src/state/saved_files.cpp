@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/ensure.h"
+#include "state/group_ranges.h"
 
 namespace piracema::state {
 
@@ -23,6 +24,42 @@ void SavedFiles::restore(const std::vector<store::NamedFile>& files) {
   for (auto& [name, file] : files_) {
     std::sort(file.groups.begin(), file.groups.end(),
               [](const GroupRange& a, const GroupRange& b) { return a.first < b.first; });
+  }
+}
+
+SavedFiles::Kept SavedFiles::keep() {
+  ENSURE(!own_);
+  Kept kept;
+  kept.files = std::move(files_);
+  kept.allowance = allowance_;
+  return kept;
+}
+
+// Ranges of groups that are gone are struck: if one comes back, entries of it may have been
+// forgotten meanwhile because no file that was named had the key.
+void SavedFiles::take_over(Kept kept, GroupRange of, GroupRange groups) {
+  ENSURE(files_.empty());
+  files_ = std::move(kept.files);
+  allowance_ = kept.allowance;
+  for (auto at = files_.begin(); at != files_.end();) {
+    File& file = at->second;
+    std::uint32_t before = 0, after = 0;
+    std::vector<GroupRange> left;
+    for (const GroupRange& range : file.groups) {
+      before += common(range, of).count();
+      const GroupRange still = common(range, groups);
+      if (still.count() != 0) left.push_back(still);
+      after += still.count();
+    }
+    file.groups = std::move(left);
+    if (after == 0) {
+      at = in_use(file) == 0 ? files_.erase(at) : leave(at);
+      continue;
+    }
+    // Groups have as much as each other, or nearly.
+    file.bytes = file.bytes * after / before;
+    file.entries = std::max(file.entries * after / before, in_use(file));
+    ++at;
   }
 }
 

@@ -46,6 +46,14 @@ class SavedFiles {
   /// The new one has all that the plan wanted.
   void saved(std::uint64_t bytes, std::uint64_t entries, std::uint64_t seal);
 
+  /// What another one goes on with, whose states are those of this one.
+  class Kept;
+  /// Nothing is being saved. It is used no more.
+  Kept keep();
+  /// In place of what `restore` reads, for `groups`, which are all or some of those that the other
+  /// one's states were of, `of`; once, before `restore` says of others. `states` has them already.
+  void take_over(Kept kept, GroupRange of, GroupRange groups);
+
  private:
   struct File {
     std::uint8_t number = 0;
@@ -86,6 +94,12 @@ class SavedFiles {
   std::optional<Cleaned> cleaned_;
   /// Entries that may be saved anew, as others have been written.
   double allowance_ = 0;
+};
+
+class SavedFiles::Kept {
+  friend class SavedFiles;
+  Files files;
+  double allowance = 0;
 };
 
 }  // namespace piracema::state

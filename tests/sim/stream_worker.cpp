@@ -34,6 +34,7 @@ class Owner {
   virtual ProcessHost& host() = 0;
   virtual void route(Epoch epoch, ReplicaId from, ReplicaId to, runtime::Packet packet) = 0;
   virtual void begun(Epoch epoch) = 0;
+  virtual void kept_states() = 0;
   /// Has `turn` called when there is a thread for it; then `turn_over` follows.
   virtual void want_turn(std::function<void()> turn) = 0;
   virtual void turn_over() = 0;
@@ -49,6 +50,15 @@ class ReplicaActor final : public runtime::Port {
   void retire() {
     wanted_ = epoch_ = ~Epoch{0};
     replica_.reset();
+    kept_.reset();
+  }
+  /// A real one stays what it is until it begins anew, by whatever plan.
+  std::shared_ptr<state::KeptStates> take_kept() {
+    return replica_ ? replica_->keep() : std::exchange(kept_, nullptr);
+  }
+  void follow(ReplicaActor& former) { kept_ = former.take_kept(); }
+  bool is_same_as(const flow::ReplicaPlan& other) const {
+    return plan_.node == other.node && plan_.index == other.index;
   }
 
   /// Whatever the replica is at takes its time before it begins anew.
@@ -89,8 +99,9 @@ class ReplicaActor final : public runtime::Port {
  private:
   void do_begin(const runtime::Deploy& deploy) {
     epoch_ = deploy.epoch;
+    auto kept = take_kept();
     replica_.reset();
-    auto beginning = read_state(deploy);
+    auto beginning = read_state(deploy, std::move(kept));
     if (!beginning) return failed(std::nullopt, beginning.error().message);
     replica_ = std::make_unique<runtime::Replica>(self_, plan_, graph_, *std::move(beginning),
                                                   *this, counters_, nullptr);
@@ -101,7 +112,8 @@ class ReplicaActor final : public runtime::Port {
     wake();
   }
 
-  Result<runtime::Beginning> read_state(const runtime::Deploy& deploy) {
+  Result<runtime::Beginning> read_state(const runtime::Deploy& deploy,
+                                        std::shared_ptr<state::KeptStates> kept) {
     const NodeShape& node = graph_.shape.nodes[plan_.node];
     runtime::Beginning beginning;
     // Small ones, and often a writer that is slower than the replica.
@@ -120,8 +132,10 @@ class ReplicaActor final : public runtime::Port {
       if (deploy.placement[other] == deploy.placement[self_]) beginning.neighbours.insert(other);
     }
     if (!deploy.restore) return beginning;
-    auto read = beginning.restore(owner_.host().store(), *deploy.restore, graph_.shape, plan_);
+    auto read = beginning.restore(owner_.host().store(), *deploy.restore, graph_.shape, plan_,
+                                  std::move(kept));
     if (!read) return read.error();
+    if (beginning.kept) owner_.kept_states();
     return beginning;
   }
 
@@ -238,6 +252,8 @@ class ReplicaActor final : public runtime::Port {
   Owner& owner_;
   runtime::Counters counters_;
   std::unique_ptr<runtime::Replica> replica_;
+  /// Of the replica that it follows, until it begins.
+  std::shared_ptr<state::KeptStates> kept_;
   Epoch epoch_ = 0, wanted_ = 0;
   std::vector<Parcel> early_;
   bool awake_ = false;
@@ -249,11 +265,13 @@ class ReplicaActor final : public runtime::Port {
 
 class StreamWorker final : public SimWorker, public Owner {
  public:
-  StreamWorker(const Graph& graph, Slot slot, ProcessHost& host, std::size_t threads)
+  StreamWorker(const Graph& graph, Slot slot, ProcessHost& host, std::size_t threads,
+               std::uint64_t* kept)
       : graph_(graph),
         plan_(std::make_unique<flow::Plan>(flow::make_plan(graph.shape))),
         slot_(slot),
         host_(host),
+        kept_(kept),
         turns_(threads == 0 ? plan_->replicas.size() : threads) {}
 
   void handle(const runtime::ToWorker& message) override {
@@ -294,11 +312,7 @@ class StreamWorker final : public SimWorker, public Owner {
 
   // Another plan: what is still to happen to replicas of the former one finds them at rest.
   void change(const runtime::Deploy& deploy) {
-    for (auto& [id, replica] : replicas_) {
-      replica->retire();
-      retired_.push_back(std::move(replica));
-    }
-    replicas_.clear();
+    const auto former = std::exchange(replicas_, {});
     plans_.push_back(std::move(plan_));
     graphs_.push_back(std::make_unique<Graph>(graph_));
     Graph& graph = *graphs_.back();
@@ -308,7 +322,15 @@ class StreamWorker final : public SimWorker, public Owner {
     plan_ = std::make_unique<flow::Plan>(flow::make_plan(graph.shape));
     for (ReplicaId id = 0; id < deploy.placement.size(); ++id) {
       if (deploy.placement[id] != slot_) continue;
-      replicas_[id] = std::make_unique<ReplicaActor>(id, plan_->replicas[id], graph, *this);
+      auto replica = std::make_shared<ReplicaActor>(id, plan_->replicas[id], graph, *this);
+      for (const auto& [number, other] : former) {
+        if (other->is_same_as(plan_->replicas[id])) replica->follow(*other);
+      }
+      replicas_[id] = std::move(replica);
+    }
+    for (const auto& [number, replica] : former) {
+      replica->retire();
+      retired_.push_back(replica);
     }
   }
 
@@ -318,6 +340,10 @@ class StreamWorker final : public SimWorker, public Owner {
     if (epoch != deploy_.epoch) return;
     to_begin_ -= 1;
     if (to_begin_ == 0) host_.say(runtime::Ready{epoch});
+  }
+
+  void kept_states() override {
+    if (kept_ != nullptr) *kept_ += 1;
   }
 
   // What `runtime::ThreadPool` does with its lock; a replica that is at its turn is an event that
@@ -369,21 +395,22 @@ class StreamWorker final : public SimWorker, public Owner {
   std::vector<std::unique_ptr<Graph>> graphs_;
   std::vector<std::unique_ptr<flow::Plan>> plans_;
   std::unique_ptr<flow::Plan> plan_;
-  std::vector<std::unique_ptr<ReplicaActor>> retired_;
+  std::vector<std::shared_ptr<ReplicaActor>> retired_;
   std::vector<wire::Frame> early_;
   const Slot slot_;
   ProcessHost& host_;
+  std::uint64_t* const kept_;
   runtime::RunQueue<std::function<void()>> turns_;
   runtime::Deploy deploy_;
-  std::map<ReplicaId, std::unique_ptr<ReplicaActor>> replicas_;
+  std::map<ReplicaId, std::shared_ptr<ReplicaActor>> replicas_;
   std::size_t to_begin_ = 0;
 };
 
 }  // namespace
 
 std::unique_ptr<SimWorker> make_stream_worker(const Graph& graph, Slot slot, ProcessHost& host,
-                                              std::size_t threads) {
-  return std::make_unique<StreamWorker>(graph, slot, host, threads);
+                                              std::size_t threads, std::uint64_t* kept) {
+  return std::make_unique<StreamWorker>(graph, slot, host, threads, kept);
 }
 
 }  // namespace piracema::sim

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 
 namespace piracema::engine {
 
@@ -87,6 +88,18 @@ class KeyedStates {
   virtual std::uint64_t in_file(std::uint8_t number) const = 0;
   /// What was saved in files of these numbers was not saved. Takes its time; no cut is under way.
   virtual void forget(const std::array<bool, 256>& numbers) = 0;
+
+  /// Whether a key may have been written or erased since the last `begin_cut` or `settle`; true
+  /// before there was one.
+  virtual bool changed() const = 0;
+  /// All that was loaded is there: what comes is a change. No cut is under way.
+  virtual void settle() = 0;
+  /// All that it has, in another one that owns the same groups. It is used no more.
+  virtual std::unique_ptr<KeyedStates> take_out() = 0;
+  /// Takes over what `from` has of the groups that both own, with the numbers of files; what it has
+  /// of others is gone. `from` is of the same operator and used no more. After `own`, before any
+  /// key is loaded.
+  virtual void take_over(KeyedStates& from) = 0;
 };
 
 }  // namespace piracema::engine

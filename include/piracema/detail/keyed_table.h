@@ -128,10 +128,42 @@ class KeyedTable : public KeyedStates {
     }
   }
 
+  bool changed() const override { return changed_; }
+  void settle() override {
+    version_ += 1;  // Each segment says so when it is written.
+    changed_ = false;
+  }
+
+  std::unique_ptr<KeyedStates> take_out() override {
+    end_cut();
+    auto all = std::make_unique<KeyedTable>();
+    all->own(groups_, owned_);
+    all->take_over(*this);
+    return all;
+  }
+  void take_over(KeyedStates& other) override {
+    auto& from = dynamic_cast<KeyedTable&>(other);
+    from.end_cut();
+    for (std::size_t i = 0; i < from.table_.size(); ++i) {
+      const std::uint32_t group = from.owned_.first + static_cast<std::uint32_t>(i);
+      if (owned_.has(group)) {
+        table_[group - owned_.first] = std::exchange(from.table_[i], Group{});
+      } else {
+        from.drop(from.table_[i]);
+      }
+    }
+    size_ = std::exchange(from.size_, 0);
+    in_file_ = std::exchange(from.in_file_, {});
+    // What is said of segments is said by its versions.
+    version_ = from.version_;
+    changed_ = true;
+  }
+
   void begin_cut(KeyedCut& cut) override {
     cut_ = &cut;
     kept_runs_.clear();
     version_ += 1;
+    changed_ = false;
     next_group_ = 0;
     next_ = 0;
   }
@@ -250,6 +282,24 @@ class KeyedTable : public KeyedStates {
     if (saved_in::is_file(number)) in_file_[number] += 1;
   }
 
+  // Its keys count no more.
+  void drop(Group& group) {
+    if (group.directory.empty()) return;
+    std::uint64_t at = 0;
+    do {
+      Segment& segment = segment_at(group, at);
+      size_ -= segment.count;
+      for (std::uint32_t i = 0; i < segment.room(); ++i) {
+        if (saved_in::is_file(segment.beside[i].file)) in_file_[segment.beside[i].file] -= 1;
+      }
+      for (const auto& gone : segment.erased) {
+        if (saved_in::is_file(gone.file)) in_file_[gone.file] -= 1;
+      }
+      at = segment.end();
+    } while (at != 0);
+    group = Group{};
+  }
+
   void replay_erased(Key key, std::uint64_t mixed, std::uint8_t number) {
     Segment& segment = *writable(mixed);
     const std::uint32_t at = segment.find(key, mixed);
@@ -299,6 +349,7 @@ class KeyedTable : public KeyedStates {
     if (group.directory.empty()) [[unlikely]] {
       group.directory.push_back(new_segment(0, 0, slots_min));
       group.segments = 1;
+      changed_ = true;
     }
     Segment* segment = &segment_at(group, rest_of(mixed));
     if (segment->written != version_) [[unlikely]]
@@ -309,6 +360,7 @@ class KeyedTable : public KeyedStates {
   void before_write(Group& group, Segment& segment) {
     segment.written = version_;
     segment.changed = true;
+    changed_ = true;
     if (!is_awaited(segment)) return;
     segment.keep_nothing();
     segment.keeps = version_;
@@ -487,6 +539,8 @@ class KeyedTable : public KeyedStates {
   std::array<std::uint64_t, 256> in_file_{};
 
   std::uint64_t version_ = 1;
+  /// As `changed` says.
+  bool changed_ = true;
   KeyedCut* cut_ = nullptr;
   struct OneKey {
     Buffer bytes;

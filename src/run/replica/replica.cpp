@@ -94,6 +94,7 @@ void Replica::begin() {
         throw DecodeError("its part of the snapshot is not a state: " + restored.error().message);
       }
       if (auto loaded = load_units(); !loaded) throw DecodeError(loaded.error().message);
+      if (keyed_) keyed_->restored(beginning_.snapshot);
     }
     beginning_.context.wake = port_.waker();
     beginning_.context.now = [this] { return port_.wall_time(); };

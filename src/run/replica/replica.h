@@ -61,6 +61,8 @@ struct Beginning : Surroundings {
   std::vector<store::StateUnit> units;
   std::vector<store::NamedFile> files;
   store::SnapshotStore* store = nullptr;
+  /// States by key that are in memory already, of this snapshot; null: none.
+  std::shared_ptr<state::KeptStates> kept;
   /// How many batches may be on their way from a replica; CreditPace::batches_max if nothing is
   /// said.
   std::unordered_map<ReplicaId, std::uint32_t> on_the_way;
@@ -72,9 +74,10 @@ struct Beginning : Surroundings {
   std::size_t piece_bytes = state::KeyedSaver::piece_bytes_usual;
   std::size_t unwritten_bytes_max = std::size_t{8} << 20;
 
-  /// Reads what the replica goes on from. `from` outlives the replica's `begin`.
+  /// Reads what the replica goes on from, but for what a former replica of the same node and index
+  /// has kept, if that is of this snapshot. `from` outlives the replica's `begin`.
   Result<Done> restore(store::SnapshotStore& from, SnapshotId snapshot, const GraphShape& shape,
-                       const flow::ReplicaPlan& plan);
+                       const flow::ReplicaPlan& plan, std::shared_ptr<state::KeptStates> kept);
 };
 
 /// One replica of a node: takes packets, runs the user's operator on them, sends packets.
@@ -113,6 +116,9 @@ class Replica {
   void start();
   /// Does one piece of work: a batch, a barrier, a call of the source. Throws Interrupted.
   Next step();
+  /// Its states by key, if they are as a snapshot has them, for the replica that follows it here;
+  /// else null. Nothing is called after that.
+  std::shared_ptr<state::KeptStates> keep();
   /// How long it may wait at most, as a timer of its operator is due then.
   std::optional<Time> until_timer() const;
 

@@ -30,7 +30,7 @@ void ReplicaActor::join() {
 }
 
 void ReplicaActor::begin(Epoch epoch, std::shared_ptr<const ReplicaIdentity> who,
-                         std::function<Result<Beginning>()> read_state) {
+                         ReadState read_state) {
   mailbox_.put(Begin{epoch, std::move(who), std::move(read_state)});
 }
 
@@ -106,6 +106,7 @@ void ReplicaActor::do_begin() {
   restores_ = epoch_;
   const RestoreProgress counts(restored_);
   credits_.clear();
+  auto kept = replica_ && begin.who ? replica_->keep() : nullptr;
   replica_.reset();
   detail::note_restored(1);  // To forget a large state takes a while, too.
   at_work_.load()->store(Progress::no_item, std::memory_order_relaxed);
@@ -116,7 +117,7 @@ void ReplicaActor::do_begin() {
     early_.clear();
     return;
   }
-  auto beginning = begin.read_state();
+  auto beginning = begin.read_state(std::move(kept));
   if (!beginning) {
     owner_.failed(epoch_, self(), std::nullopt, beginning.error().message);
     return;

@@ -61,10 +61,12 @@ class ReplicaActor final : public Actor, public Port {
 
   // ---- any thread; each returns at once
   void quit() { mailbox_.put(Quit{}); }
-  /// Drops all of older epochs and makes the operator anew, as the replica `who`. `read_state` is
-  /// called in a turn of the replica; `owner.begun` or `owner.failed` follows.
-  void begin(Epoch epoch, std::shared_ptr<const ReplicaIdentity> who,
-             std::function<Result<Beginning>()> read_state);
+  /// Reads what a replica begins with; gets what the one before it has kept, or null.
+  using ReadState = std::function<Result<Beginning>(std::shared_ptr<state::KeptStates>)>;
+  /// Drops all of older epochs and makes the operator anew, as the replica `who`, which is of the
+  /// same node and index as ever. `read_state` is called in a turn of the replica; `owner.begun` or
+  /// `owner.failed` follows.
+  void begin(Epoch epoch, std::shared_ptr<const ReplicaIdentity> who, ReadState read_state);
   /// Drops all of older epochs: it is no replica in this one.
   void retire(Epoch epoch) { mailbox_.put(Begin{epoch, nullptr, nullptr}); }
   /// The other processes can be reached: the replica may send.
@@ -97,7 +99,7 @@ class ReplicaActor final : public Actor, public Port {
   struct Begin {
     Epoch epoch;
     std::shared_ptr<const ReplicaIdentity> who;
-    std::function<Result<Beginning>()> read_state;
+    ReadState read_state;
   };
   struct Go {
     Epoch epoch;

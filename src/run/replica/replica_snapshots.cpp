@@ -122,8 +122,11 @@ Result<Done> Replica::restore(Bytes part) {
 }
 
 Result<Done> Beginning::restore(store::SnapshotStore& from, SnapshotId of, const GraphShape& shape,
-                                const flow::ReplicaPlan& plan) {
-  auto part = state::read_part(from, of, shape, plan);
+                                const flow::ReplicaPlan& plan,
+                                std::shared_ptr<state::KeptStates> of_former) {
+  if (of_former && of_former->snapshot == of) kept = std::move(of_former);
+  of_former.reset();  // Before another one is read: no state is in memory twice.
+  auto part = state::read_part(from, of, shape, plan, kept ? kept->owned : GroupRange{});
   if (!part) return part.error();
   state = std::move(part->plain);
   units = std::move(part->units);
@@ -133,9 +136,16 @@ Result<Done> Beginning::restore(store::SnapshotStore& from, SnapshotId of, const
   return Done{};
 }
 
+std::shared_ptr<state::KeptStates> Replica::keep() {
+  return keyed_ ? keyed_->keep(plan_.owned) : nullptr;
+}
+
 Result<Done> Replica::load_units() {
+  ENSURE(keyed_ || (beginning_.units.empty() && !beginning_.kept));
+  if (beginning_.kept) keyed_->take_over(std::move(*beginning_.kept), plan_.owned);
+  beginning_.kept.reset();
   if (beginning_.units.empty()) return Done{};
-  ENSURE(keyed_ && beginning_.store != nullptr);
+  ENSURE(beginning_.store != nullptr);
   keyed_->goes_on_from(beginning_.files);
   return store::read_units(
       *beginning_.store, std::exchange(beginning_.units, {}),

@@ -2,6 +2,8 @@
 #include <piracema/sequence.h>
 
 #include "run/replica/replica_fixture.h"
+#include "state/redistribution.h"
+#include "store/snapshot/memory_store.h"
 #include "wire/checksum.h"
 
 using namespace piracema;
@@ -198,4 +200,138 @@ TEST_CASE("states by key are handed over in pieces, and no more while too many a
     bytes += unit.bytes;
   }
   CHECK(bytes == port.saved.at(1).size());
+}
+
+namespace {
+
+/// Counts items by key in one replica or two, of which the first one is here, and a store.
+struct Kept {
+  static Graph graph_of(std::uint32_t replicas) {
+    return pipeline(
+        source("in", Sequence{1, 10}),
+        farm("count", replicas, [](const std::int64_t&, std::int64_t& count) { return ++count; })
+            .by_key([](const std::int64_t& n) { return n; }, 16),
+        sink("drop", [](const std::int64_t&) {}));
+  }
+
+  Replica& make(Beginning beginning = {}, std::uint32_t replicas = 1) {
+    graph = graph_of(replicas);
+    plan = flow::make_plan(graph.shape);
+    replica = std::make_unique<Replica>(1, plan.replicas[1], graph, std::move(beginning), port,
+                                        counters, nullptr);
+    replica->begin();
+    replica->start();
+    replica->receive(replicas + 1, Credit{10'000, 0});
+    return *replica;
+  }
+  void run() {
+    while (replica->step() == Replica::Next::again) {
+    }
+    REQUIRE(port.failures.empty());
+  }
+  void save(SnapshotId snapshot) {
+    replica->receive(0, Barrier{snapshot});
+    run();
+    REQUIRE(port.indexes.contains(snapshot));
+    store::Manifest manifest{
+        .snapshot = snapshot, .epoch = 1, .job = "job", .nodes = state::nodes_of(graph.shape)};
+    for (ReplicaId id = 0; id < plan.replicas.size(); ++id) {
+      const auto part = id == 1 ? store.put_indexed(snapshot, id, port.saved.at(snapshot),
+                                                    port.indexes.at(snapshot))
+                                : store.put(snapshot, id, Buffer(as_bytes("plain")));
+      REQUIRE(part);
+      manifest.parts.push_back(*part);
+    }
+    REQUIRE(store.commit(manifest));
+  }
+  /// What the replica that follows begins with.
+  Beginning from(SnapshotId snapshot, std::uint32_t replicas = 1) {
+    auto kept = replica->keep();
+    replica.reset();
+    port.sent.clear();
+    const Graph next = graph_of(replicas);
+    Beginning beginning;
+    REQUIRE(beginning.restore(store, snapshot, next.shape, flow::make_plan(next.shape).replicas[1],
+                              std::move(kept)));
+    return beginning;
+  }
+  bool owns(std::int64_t key) const {
+    const auto& of = plan.replicas[1];
+    return of.owned.has(of.groups.group_of(mix(KeyHash<std::int64_t>::of(key))));
+  }
+
+  Graph graph;
+  flow::Plan plan;
+  Recorder port;
+  Counters counters;
+  store::MemoryStore store;
+  std::unique_ptr<Replica> replica;
+};
+
+}  // namespace
+
+TEST_CASE("a replica that stands as a snapshot has it keeps its states by key and reads none") {
+  Kept f;
+  f.make().receive(0, batch_of({1, 2, 3, 4, 5, 6, 7, 8}));
+  f.save(1);
+  auto beginning = f.from(1);
+  CHECK(beginning.kept);
+  CHECK(beginning.units.empty());
+  f.make(std::move(beginning));
+  // Once more, before it has done anything.
+  beginning = f.from(1);
+  CHECK(beginning.units.empty());
+  f.make(std::move(beginning)).receive(0, batch_of({1, 2, 9}));
+  f.run();
+  CHECK(f.port.values() == std::vector<std::int64_t>{2, 2, 1});
+}
+
+TEST_CASE(
+    "of a replica that gets fewer groups those are kept, and one that gets more reads those") {
+  Kept f;
+  std::vector<std::int64_t> numbers;
+  for (std::int64_t n = 1; n <= 50; ++n) numbers.push_back(n);
+  f.make().receive(0, batch_of(numbers));
+  f.save(1);
+  auto beginning = f.from(1, 2);
+  CHECK(beginning.units.empty());
+  Replica& half = f.make(std::move(beginning), 2);
+  std::vector<std::int64_t> own;
+  for (const std::int64_t n : numbers) {
+    if (f.owns(n)) own.push_back(n);
+  }
+  REQUIRE(own.size() < numbers.size());
+  half.receive(0, batch_of(own));
+  f.run();
+  CHECK(f.port.values() == std::vector<std::int64_t>(own.size(), 2));
+  // They have changed since: nothing of them is kept.
+  beginning = f.from(1);
+  CHECK_FALSE(beginning.kept);
+  f.make(std::move(beginning), 1).receive(0, batch_of(numbers));
+  f.run();
+  CHECK(f.port.values() == std::vector<std::int64_t>(numbers.size(), 2));
+}
+
+TEST_CASE("states that are not those of the snapshot to go back to are read from there") {
+  Kept f;
+  f.make().receive(0, batch_of({1, 2, 3}));
+  f.save(1);
+  f.replica->receive(0, batch_of({1, 1}));
+  SnapshotId to = 1;
+  SUBCASE("items came after it") {}
+  SUBCASE("another one was saved after it") { f.save(2); }
+  SUBCASE("another one is being saved") {
+    f.save(2);
+    to = 2;
+    f.replica->receive(0, batch_of({1}));
+    f.port.unwritten_bytes = std::uint64_t{1} << 30;
+    f.replica->receive(0, Barrier{3});
+  }
+  f.run();
+  auto beginning = f.from(to);
+  CHECK_FALSE(beginning.kept);
+  CHECK_FALSE(beginning.units.empty());
+  f.make(std::move(beginning)).receive(0, batch_of({1}));
+  f.run();
+  CHECK(f.port.values() == std::vector<std::int64_t>{to == 1 ? 2 : 4});
 }

@@ -202,8 +202,8 @@ Context Worker::context_of(const Layout& layout, ReplicaId replica, const Deploy
           .begins_job = message.epoch == 1 && !message.restore};
 }
 
-std::function<Result<Beginning>()> Worker::beginning_of(const Layout& layout, const Deploy& message,
-                                                        ReplicaId replica) const {
+ReplicaActor::ReadState Worker::beginning_of(const Layout& layout, const Deploy& message,
+                                             ReplicaId replica) const {
   Beginning beginning;
   beginning.context = context_of(layout, replica, message);
   if (settings_.back_bytes_max != 0) beginning.back_bytes_max = settings_.back_bytes_max;
@@ -219,11 +219,12 @@ std::function<Result<Beginning>()> Worker::beginning_of(const Layout& layout, co
     if (batch != settings_.batches.end()) beginning.batches[other] = batch->second;
   }
   return [&layout, beginning, restore = message.restore, replica,
-          store = settings_.store]() -> Result<Beginning> {
+          store = settings_.store](std::shared_ptr<state::KeptStates> kept) -> Result<Beginning> {
     Beginning ready = beginning;
     if (!restore) return ready;
     if (store == nullptr) return Error{Errc::config, "there is no snapshot directory to read"};
-    auto read = ready.restore(*store, *restore, layout.graph->shape, layout.plan.replicas[replica]);
+    auto read = ready.restore(*store, *restore, layout.graph->shape, layout.plan.replicas[replica],
+                              std::move(kept));
     if (!read) return read.error();
     return ready;
   };

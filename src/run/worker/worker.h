@@ -94,8 +94,8 @@ class Worker final : public ReplicaOwner {
   std::shared_ptr<const Graph> graph_with(const std::vector<std::uint32_t>& replicas) const;
   ReplicaActor* actor_of(const flow::ReplicaPlan& replica);
   void make_threads(std::size_t replicas);
-  std::function<Result<Beginning>()> beginning_of(const Layout& layout, const Deploy& message,
-                                                  ReplicaId replica) const;
+  ReplicaActor::ReadState beginning_of(const Layout& layout, const Deploy& message,
+                                       ReplicaId replica) const;
   Context context_of(const Layout& layout, ReplicaId replica, const Deploy& message) const;
   /// Of this epoch or a former one; null if what is of `epoch` was by a former plan.
   const Layout* layout_of(Epoch epoch) const;
