@@ -150,20 +150,23 @@ class Command(unittest.TestCase):
         self.assertEqual(0, run.returncode, run.err)
         self.assertEqual(WANTED, self.out.read_text())
 
-    def test_workers_do_not_outlive_the_command(self):
+    def test_workers_and_their_agent_do_not_outlive_the_command(self):
         process = self.start("run", "-n", "3", "--json", APP, self.out, "1000000000")
         for line in process.stdout:
             if json.loads(line)["event"] == "running":
                 break
-        children = pathlib.Path(f"/proc/{process.pid}/task/{process.pid}/children")
-        workers = [os.pidfd_open(int(pid)) for pid in children.read_text().split()]
-        self.assertEqual(3, len(workers))
+        def children_of(pid):
+            return pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+        [agent] = children_of(process.pid)
+        pids = [agent, *children_of(agent)]
+        self.assertEqual(4, len(pids))
+        left = [os.pidfd_open(int(pid)) for pid in pids]
         process.kill()
         process.communicate(timeout=300)
-        for worker in workers:
-            ended, _, _ = select.select([worker], [], [], 300)
-            self.assertEqual([worker], ended)
-            os.close(worker)
+        for one in left:
+            ended, _, _ = select.select([one], [], [], 300)
+            self.assertEqual([one], ended)
+            os.close(one)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 #include "host/agent.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -15,6 +16,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/fd.h"
 #include "base/log.h"
 #include "base/parse.h"
 #include "base/refused_writes.h"
@@ -37,19 +39,17 @@ namespace {
 // SIGKILL takes a moment.
 constexpr std::chrono::seconds ends_within{2};
 
-/// What the first line on standard input says, or, of an agent on the coordinator's own host, on
-/// another descriptor.
+/// What the first line says.
 struct Task {
   std::string program, coordinator, token;
   std::uint32_t host = 0, attempt = 0;
-  bool here = false;
 };
 
 Result<Task> read_task(const std::string& program, int from) {
   std::string line;
   char byte = 0;
   while (line.size() < 512 && ::read(from, &byte, 1) == 1 && byte != '\n') line += byte;
-  Task task{.program = program, .here = from != STDIN_FILENO};
+  Task task{.program = program};
   std::istringstream in(line);
   if (!(in >> task.coordinator >> task.token >> task.host >> task.attempt) ||
       !net::is_token(task.token)) {
@@ -60,14 +60,16 @@ Result<Task> read_task(const std::string& program, int from) {
 
 class Agent {
  public:
-  explicit Agent(Task task) : task_(std::move(task)) {}
+  /// `line` leads to the coordinator that has started us; without one it is called.
+  Agent(Task task, Fd line)
+      : task_(std::move(task)), here_(line.get() >= 0), given_(std::move(line)) {}
 
   int run() {
     if (auto prepared = prepare(); !prepared) {
       log(Level::error, prepared.error().message);
       return 3;
     }
-    search_.begin(now());
+    begin();
     while (!leave_by_) poller_.run_once(std::chrono::milliseconds(1'000));
     while (!processes_.empty() && now() < *leave_by_) {
       poller_.run_once(std::chrono::milliseconds(20));
@@ -79,7 +81,7 @@ class Agent {
 
  private:
   Result<Done> prepare() {
-    if (task_.here) return output_.open();
+    if (here_) return output_.open();
     struct stat status {};
     if (::fstat(STDIN_FILENO, &status) != 0 ||
         !(S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode) || S_ISCHR(status.st_mode))) {
@@ -87,6 +89,12 @@ class Agent {
     }
     poller_.watch(STDIN_FILENO, EPOLLIN, [this](std::uint32_t) { input(); });
     return output_.open();
+  }
+
+  void begin() {
+    if (!here_) return search_.begin(now());
+    search_.found_at(task_.coordinator);
+    called(net::Connection::open(poller_, std::move(given_), {}));
   }
 
   // Nothing more is said there; its end is that of the remote shell.
@@ -131,7 +139,10 @@ class Agent {
     watch_.stop();
     output_.hold();
     if (leave_by_) return;
-    if (setup_.keep_ms == 0) return leave(1, concat("the coordinator is gone: ", why.message));
+    // On its own host our workers are gone as well, and whoever has ended it knows.
+    if (setup_.keep_ms == 0) {
+      return leave(1, here_ ? "" : concat("the coordinator is gone: ", why.message));
+    }
     if (std::exchange(wanted_, false)) {
       log(Level::warning, concat("the coordinator is gone (", why.message,
                                  "): looking for another for ", setup_.keep_ms, " ms"));
@@ -155,10 +166,11 @@ class Agent {
     AgentPulse pulse;
     pulse.conditions = processes_.conditions();
     say(pulse);
-    if (line_ && now() - heard_at_ > std::chrono::milliseconds(setup_.patience_ms)) {
+    const std::chrono::milliseconds patience(setup_.patience_ms);
+    if (line_ && patience.count() != 0 && now() - heard_at_ > patience) {
       line_->close();
       lost({Errc::timeout,
-            concat("nothing was heard of the coordinator for ", setup_.patience_ms, " ms")});
+            concat("nothing was heard of the coordinator for ", patience.count(), " ms")});
     }
     poller_.at(now() + std::chrono::milliseconds(setup_.heartbeat_ms), [this] { beat(); });
   }
@@ -199,6 +211,9 @@ class Agent {
   }
 
   void act(const EndProcess& what) { processes_.kill(what); }
+  void act(const AskAtWork& what) {
+    if (const auto now = processes_.at_work(what)) say(*now);
+  }
   void act(const Pulse& pulse) { output_.taken(pulse.output_taken); }
   void act(const Leave&) { leave(0, ""); }
 
@@ -211,6 +226,10 @@ class Agent {
   }
 
   const Task task_;
+  /// It is on its coordinator's host.
+  const bool here_;
+  /// Until it has begun.
+  Fd given_;
   net::Poller poller_;
   Setup setup_;
   CoordinatorSearch search_{
@@ -254,8 +273,10 @@ int run_agent(int argc, char** argv) {
     log(Level::error, task.error().message);
     return 2;
   }
-  if (here) ::close(*descriptor);
-  return Agent(*std::move(task)).run();
+  if (!here) return Agent(*std::move(task), Fd()).run();
+  ::fcntl(*descriptor, F_SETFL, O_NONBLOCK);
+  ::fcntl(*descriptor, F_SETFD, FD_CLOEXEC);
+  return Agent(*std::move(task), Fd(*descriptor)).run();
 }
 
 }  // namespace piracema::cluster

@@ -2,11 +2,12 @@
 
 namespace piracema::cluster {
 
-/// `piracema agent PROGRAM`: starts and watches processes of a job for its coordinator, who is on
-/// another host. Reads one line from standard input, "ADDRESS KEY HOST ATTEMPT", and ends with
-/// standard input, with its connection to the coordinator, when it is told to, or when it has heard
-/// nothing for a while; its processes end with it. Not for users. `argv` begins with "agent".
-/// Returns the exit status.
+/// `piracema agent PROGRAM [DESCRIPTOR]`: starts and watches processes of a job for its
+/// coordinator, which is on another host, or has started this agent on its own. One line tells it
+/// of the job, "ADDRESS KEY HOST ATTEMPT": on standard input, or on a socket, which then is its
+/// connection to the coordinator. It ends with standard input, with that connection, when it is
+/// told to, or when it has heard nothing for a while; its processes end with it. Not for users.
+/// `argv` begins with "agent". Returns the exit status.
 int run_agent(int argc, char** argv);
 
 }  // namespace piracema::cluster

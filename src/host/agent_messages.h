@@ -12,8 +12,8 @@
 #include "base/ids.h"
 #include "wire/frame.h"
 
-/// What a coordinator and its agents on other hosts say to each other, once a handshake has shown
-/// that both are of the job.
+/// What a coordinator and its agents say to each other, once a handshake has shown that both are of
+/// the job, or on a socket that nobody else has.
 namespace piracema::cluster {
 
 // ---- an agent to its coordinator -----------------------------------------------------------
@@ -71,7 +71,7 @@ struct Output {
   std::string text;
   auto fields() { return std::tie(text); }
 };
-/// Which of its processes are held up (Process::is_held_up) or stopped now.
+/// Which of its processes are held up or stopped now (ProcessState).
 struct Condition {
   Slot slot = 0;
   std::uint32_t incarnation = 0;
@@ -83,7 +83,15 @@ struct AgentPulse {
   std::vector<Condition> conditions;
   auto fields() { return std::tie(conditions); }
 };
-using FromAgent = std::variant<AgentHello, AgentReady, NotStarted, Ended, Output, AgentPulse>;
+/// The answer to AskAtWork: what the replicas of a process that lives are at.
+struct AtWorkNow {
+  Slot slot = 0;
+  std::uint32_t incarnation = 0;
+  std::vector<BusyReplica> at_work;
+  auto fields() { return std::tie(slot, incarnation, at_work); }
+};
+using FromAgent =
+    std::variant<AgentHello, AgentReady, NotStarted, Ended, Output, AgentPulse, AtWorkNow>;
 
 // ---- the coordinator to an agent -----------------------------------------------------------
 
@@ -97,7 +105,7 @@ struct Setup {
   std::string mark;
   std::uint32_t heartbeat_ms = 250;
   /// An agent that hears nothing for longer has lost its coordinator, for whose end the connection
-  /// would wait long.
+  /// would wait long; 0: the connection tells, as both are on one host.
   std::uint32_t patience_ms = 30'000;
   /// How long an agent that has lost its coordinator keeps its processes for the next one, which it
   /// looks for in `coordinator_file`; 0: it ends them and itself at once.
@@ -138,7 +146,13 @@ struct Pulse {
 struct Leave {
   auto fields() { return std::tie(); }
 };
-using ToAgent = std::variant<Setup, StartProcess, EndProcess, Pulse, Leave>;
+/// Its connection has ended, and it may go on: AtWorkNow or, if it has ended, Ended follows.
+struct AskAtWork {
+  Slot slot = 0;
+  std::uint32_t incarnation = 0;
+  auto fields() { return std::tie(slot, incarnation); }
+};
+using ToAgent = std::variant<Setup, StartProcess, EndProcess, Pulse, Leave, AskAtWork>;
 
 wire::Frame to_frame(const FromAgent&);
 wire::Frame to_frame(const ToAgent&);

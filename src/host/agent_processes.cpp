@@ -4,8 +4,17 @@
 #include <unistd.h>
 
 #include "base/text.h"
+#include "os/process_state.h"
 
 namespace piracema::cluster {
+
+namespace {
+std::vector<BusyReplica> busy_replicas(const AtWork& at_work) {
+  std::vector<BusyReplica> all;
+  for (const auto& [replica, item] : at_work.busy()) all.push_back({replica, item});
+  return all;
+}
+}  // namespace
 
 Result<Done> AgentProcesses::start(const StartProcess& what, const Setup& setup, int output) {
   const Id id{what.slot, what.incarnation};
@@ -51,11 +60,17 @@ std::vector<RunningProcess> AgentProcesses::running() const {
 std::vector<Condition> AgentProcesses::conditions() const {
   std::vector<Condition> all;
   for (const auto& [id, child] : children_) {
-    const Condition condition{id.first, id.second, child.process->is_held_up(),
-                              child.process->is_stopped()};
-    if (condition.held_up || condition.stopped) all.push_back(condition);
+    const ProcessState state = state_of(child.process->pid());
+    if (!state.held_up && !state.stopped) continue;
+    all.push_back({id.first, id.second, state.held_up, state.stopped});
   }
   return all;
+}
+
+std::optional<AtWorkNow> AgentProcesses::at_work(const AskAtWork& what) const {
+  const auto found = children_.find({what.slot, what.incarnation});
+  if (found == children_.end()) return std::nullopt;
+  return AtWorkNow{what.slot, what.incarnation, busy_replicas(found->second.at_work)};
 }
 
 void AgentProcesses::reap_all() {
@@ -82,9 +97,7 @@ void AgentProcesses::reap(Id id) {
               .peak_bytes = exit->peak_bytes,
               .at_work = {}};
   if (exit->status) ended.status = static_cast<std::uint32_t>(*exit->status);
-  for (const auto& [replica, item] : found->second.at_work.busy()) {
-    ended.at_work.push_back({replica, item});
-  }
+  ended.at_work = busy_replicas(found->second.at_work);
   ended_(ended);
   children_.erase(found);
 }

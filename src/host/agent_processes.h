@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -36,6 +37,8 @@ class AgentProcesses {
   std::vector<RunningProcess> running() const;
   /// Of those that cannot say so themselves.
   std::vector<Condition> conditions() const;
+  /// Nothing if it has ended.
+  std::optional<AtWorkNow> at_work(const AskAtWork& what) const;
 
  private:
   using Id = std::pair<Slot, std::uint32_t>;

@@ -31,6 +31,8 @@ class CoordinatorSearch {
   CoordinatorSearch(const CoordinatorSearch&) = delete;
   CoordinatorSearch& operator=(const CoordinatorSearch&) = delete;
 
+  /// Somebody has found it at this address without a call.
+  void found_at(const std::string& address) { called_ = address; }
   /// Calls at once, and again until `until`; once at least. Not while it searches.
   void begin(Time until);
   /// The one that was there is gone: calls after a moment, so that a coordinator which hangs up on

@@ -103,6 +103,10 @@ Result<HostOptions> find_host(const HostName& wanted) {
 
 }  // namespace
 
+std::string described(const HostOptions& host) {
+  return host.named_at.empty() ? host.name : concat("host ", host.name);
+}
+
 Result<std::vector<HostOptions>> find_hosts(const std::vector<HostName>& names,
                                             std::vector<std::size_t>& numbers) {
   std::vector<HostOptions> hosts;

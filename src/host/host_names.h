@@ -15,9 +15,12 @@ struct HostOptions {
   std::string address;
   /// It is this one.
   bool here = false;
-  /// Where the user has named it: "groups.json:3:17", "--hosts".
+  /// Where the user has named it: "groups.json:3:17", "--hosts"; empty: nowhere.
   std::string named_at;
 };
+
+/// "host h1"; "this host" where the user has named none.
+std::string described(const HostOptions& host);
 
 /// A host as a user names it, and where.
 struct HostName {

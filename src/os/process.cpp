@@ -212,25 +212,6 @@ void Process::signal(int number) const {
   if (pid_ != 0) ::kill(-pid_, number);
 }
 
-// proc(5): the state is the letter behind the name, which may hold anything but ends with the
-// last ')'.
-char Process::state() const {
-  const Fd file(::open(concat("/proc/", pid_, "/stat").c_str(), O_RDONLY | O_CLOEXEC));
-  char text[512];
-  const ssize_t count = file ? ::read(file.get(), text, sizeof text) : -1;
-  if (count <= 0) return '?';
-  const std::string_view line(text, static_cast<std::size_t>(count));
-  const std::size_t end = line.rfind(')');
-  return end == std::string_view::npos || end + 2 >= line.size() ? '?' : line[end + 2];
-}
-
-bool Process::is_held_up() const {
-  const char now = state();
-  return now == 'R' || now == 'D';
-}
-
-bool Process::is_stopped() const { return state() == 'T'; }
-
 std::optional<Exit> Process::reap() {
   siginfo_t ended{};
   if (::waitid(P_PID, static_cast<id_t>(pid_), &ended, WEXITED | WNOHANG | WNOWAIT) != 0 ||

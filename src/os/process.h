@@ -76,12 +76,6 @@ class Process {
   /// Also to what the process has started itself, unless that left its process group.
   void signal(int number) const;
 
-  /// Its main thread wants to run and waits for a processor or a disk: it is neither stopped nor
-  /// stuck, the machine is busy.
-  bool is_held_up() const;
-  /// By a signal (SIGSTOP, SIGTSTP); a debugger is something else.
-  bool is_stopped() const;
-
   /// It is none of ours any more: it goes on when this object ends.
   void let_go() {
     pid_ = 0;
@@ -92,8 +86,6 @@ class Process {
   std::optional<Exit> reap();
 
  private:
-  char state() const;
-
   Process(pid_t pid, Fd handle) : pid_(pid), handle_(std::move(handle)) {}
 
   pid_t pid_ = 0;

@@ -14,6 +14,7 @@
 #include <string>
 
 #include "base/text.h"
+#include "os/process_state.h"
 
 using namespace piracema;
 using namespace piracema::cluster;
@@ -87,17 +88,30 @@ class Pages {
 TEST_CASE("a process that computes is held up, one that is stopped or waits is not") {
   auto busy = Process::start(shell("echo go; while :; do :; done"));
   REQUIRE(busy.ok());
-  while (!busy->is_held_up()) ::sched_yield();
+  while (!state_of(busy->pid()).held_up) ::sched_yield();
   busy->signal(SIGSTOP);
   siginfo_t stopped{};
   REQUIRE(::waitid(P_PID, static_cast<id_t>(busy->pid()), &stopped, WSTOPPED) == 0);
-  CHECK_FALSE(busy->is_held_up());
-  CHECK(busy->is_stopped());
+  CHECK_FALSE(state_of(busy->pid()).held_up);
+  CHECK(state_of(busy->pid()).stopped);
 
   auto waiting = Process::start(shell("read line <&-; kill -STOP $$"));
   REQUIRE(waiting.ok());
   REQUIRE(::waitid(P_PID, static_cast<id_t>(waiting->pid()), &stopped, WSTOPPED) == 0);
-  CHECK_FALSE(waiting->is_held_up());
+  CHECK_FALSE(state_of(waiting->pid()).held_up);
+}
+
+TEST_CASE("a process that has ended is ending until it is waited for, and then as well") {
+  auto process = Process::start(shell("exec sleep 1000"));
+  REQUIRE(process.ok());
+  const pid_t pid = process->pid();
+  CHECK_FALSE(state_of(pid).ending);
+  process->signal(SIGKILL);
+  pollfd ended{.fd = process->handle(), .events = POLLIN, .revents = 0};
+  REQUIRE(::poll(&ended, 1, 100'000) == 1);
+  CHECK(state_of(pid).ending);
+  REQUIRE(process->reap().has_value());
+  CHECK(state_of(pid).ending);
 }
 
 TEST_CASE("an exit says how it came about") {

@@ -3,7 +3,6 @@
 
 import json
 import os
-import pathlib
 import signal
 import time
 import unittest
@@ -18,10 +17,6 @@ class Files(BadInput):
         while not so():
             self.assertLess(time.monotonic(), until)
             time.sleep(0.001)
-
-    def children(self, pid):
-        text = pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text()
-        return [int(child) for child in text.split()]
 
     def test_an_input_that_cannot_be_read_is_named(self):
         (self.folder / "link").symlink_to("nowhere")
@@ -91,8 +86,8 @@ class Files(BadInput):
         first = self.start(PIRACEMA, "run", "-n", "2", "--json", "--snapshots", "s", "--every", "20ms", *app)
         seen = lambda event: self.wait_for(lambda: json.loads(first.stdout.readline())["event"] == event)
         seen("snapshot")
-        for child in self.children(first.pid):
-            os.kill(child, signal.SIGKILL)
+        for worker in workers_of(first):
+            os.kill(worker, signal.SIGKILL)
         seen("recovering")
         seen("snapshot")
         self.check_refused(1, "output 'out' is being written by process ", LINES, "in", "out")

@@ -47,8 +47,7 @@ class Groups(BadInput):
             if json.loads(line)["event"] == "running":
                 break
         workers = {}
-        for pid in map(int, pathlib.Path(f"/proc/{job.pid}/task/{job.pid}/children")
-                       .read_text().split()):
+        for pid in workers_of(job):
             environment = pathlib.Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
             slot = [int(e[14:]) for e in environment if e.startswith(b"PIRACEMA_SLOT=")]
             workers[slot[0]] = pid

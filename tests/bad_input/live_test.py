@@ -3,7 +3,6 @@
 
 import json
 import os
-import pathlib
 import signal
 import unittest
 
@@ -67,8 +66,7 @@ class Live(BadInput):
         lines = [f"{i}\n" for i in range(2_000)]
         for kill in range(5):
             self.say(job, lines[400 * kill:400 * kill + 200])
-            children = pathlib.Path(f"/proc/{job.pid}/task/{job.pid}/children").read_text().split()
-            os.kill(int(children[kill % 2]), signal.SIGKILL)
+            os.kill(workers_of(job)[kill % 2], signal.SIGKILL)
             self.say(job, lines[400 * kill + 200:400 * (kill + 1)])
             self.events(job, "recovering")
             self.events(job, "running")
@@ -80,8 +78,7 @@ class Live(BadInput):
                          stdin=subprocess.PIPE)
         self.say(job, ["0\n"])
         self.events(job, "snapshot")
-        children = pathlib.Path(f"/proc/{job.pid}/task/{job.pid}/children").read_text().split()
-        os.kill(int(children[0]), signal.SIGKILL)
+        os.kill(workers_of(job)[0], signal.SIGKILL)
         summary = self.events(job, "summary")
         self.assertEqual(1, job.wait(SECONDS_MAX))
         self.assertIn("standard input: what was read since the snapshot cannot be read again", summary["why"])

@@ -27,8 +27,7 @@ class Ports(BadInput):
             if json.loads(line)["event"] == "running":
                 break
         pid = self.job_process.pid
-        children = pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-        self.ports = [port for process in [pid, *children] for port in ports_of(process)]
+        self.ports = [port for process in [pid, *workers_of(self.job_process)] for port in ports_of(process)]
         self.assertEqual(3, len(self.ports))
 
     def finish(self):

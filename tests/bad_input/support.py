@@ -25,6 +25,15 @@ SMALL_DISK = "mount -t tmpfs -o size=64k none small && exec \"$@\""
 FIXED_DISK = "mount -t tmpfs -o ro none fixed && exec \"$@\""
 
 
+def children_of(pid):
+    return [int(child) for child in pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+def workers_of(job):
+    """Children of its agent."""
+    return [worker for agent in children_of(job.pid) for worker in children_of(agent)]
+
+
 class BadInput(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()

@@ -74,6 +74,7 @@ TEST_CASE("a worker that wakes after it was replaced is told so and ends, and le
     ::setenv("PIRACEMA_TEST_JOB", mark.c_str(), 1);
     cluster::JobOptions options;
     options.command = stream.program(stream.endless(200));
+    options.agent = PIRACEMA_COMMAND;
     options.settings.slots = 4;
     options.settings.snapshot_interval = milliseconds(50);
     options.snapshots = stream.snapshots;

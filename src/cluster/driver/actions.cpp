@@ -36,23 +36,6 @@ void DriverLoop::act(const Spawn& spawn) {
   }
 }
 
-void DriverLoop::start(Crew::Id id) {
-  if (start_elsewhere(id)) return;
-  tally_.report.processes_started += 1;
-  Launch launch = launch_;
-  if (options_.hand_on_input) {
-    launch.input = STDIN_FILENO;
-    set_variable(launch.environment, "PIRACEMA_STDIN=1");
-  }
-  for (const std::string& variable : environment_here(id.first)) {
-    set_variable(launch.environment, variable);
-  }
-  auto started = crew_.start(id, std::move(launch));
-  if (started) return;
-  if (!anybody_joined_) return finish(started.error());
-  never_ran(id, started.error().message);
-}
-
 // Told later, as an event of its own: the coordinator is in the middle of a step.
 void DriverLoop::never_ran(Crew::Id id, std::string why) {
   poller_.post([this, id, why = std::move(why)] {

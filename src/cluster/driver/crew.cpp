@@ -8,6 +8,7 @@
 
 #include "base/ensure.h"
 #include "base/text.h"
+#include "os/process_state.h"
 
 namespace piracema::cluster {
 
@@ -19,29 +20,17 @@ constexpr std::chrono::seconds world_ends_within{3};
 Crew::~Crew() {
   for (auto& [id, member] : members_) {
     if (member.timer) poller_.cancel(*member.timer);
-    if (member.process && member.process->handle() >= 0) poller_.forget(member.process->handle());
+    if (member.mpirun && member.mpirun->handle() >= 0) poller_.forget(member.mpirun->handle());
     if (member.line) member.line->close();
   }
 }
 
-Result<Done> Crew::start(Id id, Launch launch) {
-  if (members_.contains(id)) return Done{};  // The coordinator numbers the incarnations of a slot.
-  auto at_work = AtWork::create();
-  if (!at_work) return at_work.error();
-  launch.environment.push_back(concat("PIRACEMA_SLOT=", id.first));
-  launch.environment.push_back(concat("PIRACEMA_INCARNATION=", id.second));
-  launch.environment.push_back(concat("PIRACEMA_AT_WORK_FD=", at_work->fd()));
-  launch.inherited.push_back(at_work->fd());
-  auto process = Process::start(launch);
-  if (!process) return process.error();
-
-  auto shared = std::make_shared<Process>(*std::move(process));
-  const auto [place, added] =
-      members_.try_emplace(id, Member{.process = shared, .at_work = *std::move(at_work)});
-  ENSURE(added);
+bool Crew::start(Id id, std::size_t host) {
+  const auto [place, added] = members_.try_emplace(id);
+  if (!added) return false;
+  place->second.host = host;
   place->second.heard_at = now();
-  watch(shared);
-  return Done{};
+  return true;
 }
 
 // A rank finds its own among the incarnations.
@@ -53,14 +42,16 @@ Result<Done> Crew::start_world(const std::vector<Id>& ids, Launch launch) {
   launch.environment.push_back(concat("PIRACEMA_INCARNATIONS=", incarnations));
   auto process = Process::start(launch);
   if (!process) return process.error();
-  auto shared = std::make_shared<Process>(*std::move(process));
+  const auto mpirun = std::make_shared<Process>(*std::move(process));
   for (const Id& id : ids) {
-    const auto [place, added] =
-        members_.try_emplace(id, Member{.process = shared, .in_world = true});
+    const auto [place, added] = members_.try_emplace(id);
     ENSURE(added);
+    place->second.mpirun = mpirun;
     place->second.heard_at = now();
   }
-  watch(shared);
+  if (mpirun->handle() >= 0) {
+    poller_.watch(mpirun->handle(), EPOLLIN, [this, mpirun](std::uint32_t) { reap(mpirun); });
+  }
   return Done{};
 }
 
@@ -68,44 +59,35 @@ void Crew::expect(Id id) { members_[id].heard_at = now(); }
 
 void Crew::kill(Id id) {
   const auto found = members_.find(id);
-  if (found == members_.end() || !is_ours(found->second)) return;
-  if (found->second.in_world) {
-    kill_world(found->second.process);
-  } else {
-    kill(id, found->second);
-  }
+  if (found != members_.end()) kill(id, found->second);
 }
 
 void Crew::kill(Id id, const Member& member) {
   if (member.host) {
-    events_.kill_remote(*member.host, id);
-  } else if (member.process) {
-    member.process->signal(SIGKILL);
+    events_.kill(*member.host, id);
+  } else if (member.mpirun) {
+    kill_world(member.mpirun);
   }
 }
 
 // mpirun ends its ranks when it is asked to end, but not when it is killed: those that it leaves
 // behind end with their connection to us.
-void Crew::kill_world(const std::shared_ptr<Process>& process) {
-  process->signal(SIGTERM);
+void Crew::kill_world(const std::shared_ptr<Process>& mpirun) {
+  mpirun->signal(SIGTERM);
   for (auto& [id, member] : members_) {
-    if (member.process != process || !member.line) continue;
+    if (member.mpirun != mpirun || !member.line) continue;
     member.line->close();
     member.line.reset();
   }
-  poller_.at(now() + world_ends_within, [weak = std::weak_ptr(process)] {
+  poller_.at(now() + world_ends_within, [weak = std::weak_ptr(mpirun)] {
     if (const auto still = weak.lock()) still->signal(SIGKILL);
   });
 }
 
 void Crew::kill_all() {
   for (const auto& [id, member] : members_) {
-    if (!member.in_world) kill(id, member);
-  }
-  for (const auto& [id, member] : members_) {
-    if (!member.in_world) continue;
-    kill_world(member.process);
-    break;  // There is one at a time, and it takes all.
+    kill(id, member);
+    if (member.mpirun) break;  // There is one at a time, and it takes all.
   }
 }
 
@@ -147,20 +129,16 @@ std::vector<Crew::Id> Crew::held_up(Time now, Time silent) const {
   return all;
 }
 
+// Of a process of this machine the kernel says it now, of others their agents did a moment ago.
+// mpirun is not the process that would beat.
 bool Crew::is_held_up(const Member& member) const {
-  if (member.host) return member.condition.held_up;
-  if (!member.process || member.in_world) return false;  // It is not the process that would beat.
-  return member.process->is_held_up();
-}
-
-bool Crew::is_stopped(const Member& member) const {
-  return member.host ? member.condition.stopped : member.process && member.process->is_stopped();
+  return is_here(member) ? state_of(member.pid).held_up : member.condition.held_up;
 }
 
 void Crew::kill_stopped_starters(Time now, Time silent) {
   for (const auto& [id, member] : members_) {
     if (member.joined || member.exit || now - member.heard_at < silent) continue;
-    if (is_stopped(member)) kill(id, member);
+    if (member.condition.stopped) kill(id, member);
   }
 }
 
@@ -169,10 +147,11 @@ bool Crew::expects(Id id) const {
   return found != members_.end() && !found->second.joined;
 }
 
-void Crew::join(Id id, std::shared_ptr<net::Connection> line) {
+void Crew::join(Id id, std::shared_ptr<net::Connection> line, pid_t pid) {
   Member& member = members_.at(id);
   member.line = std::move(line);
   member.joined = true;
+  member.pid = pid;
 }
 
 std::optional<Crew::Id> Crew::newest(Slot slot) const {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <piracema/error.h>
+#include <sys/types.h>
 
 #include <chrono>
 #include <functional>
@@ -16,7 +17,6 @@
 #include "control/coordinator_events.h"
 #include "control/messages/control.h"
 #include "host/agent_messages.h"
-#include "host/at_work.h"
 #include "loop/poller.h"
 #include "net/socket/connection.h"
 #include "os/process.h"
@@ -26,35 +26,43 @@ namespace piracema::cluster {
 /// Who hears nothing of a coordinator that is one of several for so long looks for the others.
 constexpr std::chrono::milliseconds others_after{1'000};
 
-/// The processes of a job, here and on other hosts, with their connections. Tells how each of them
-/// ends. Belongs to the poller's thread.
+/// The processes of a job, with their connections. Agents start and watch them; those of a world
+/// are started by one process, mpirun, that is ours. Tells how each of them ends. Belongs to the
+/// poller's thread.
 class Crew {
  public:
   /// Which process: its slot, and how many had the slot before.
   using Id = std::pair<Slot, std::uint32_t>;
+  /// The items that replicas are at.
+  using Items = std::vector<std::pair<ReplicaId, std::uint64_t>>;
 
   struct Events {
     /// The process is gone for certain, and all that it sent was received.
     std::function<void(const Exited&, const Exit&)> exited;
     /// The connection ended but the process did not.
     std::function<void(Id)> connection_lost;
-    /// A process on another host is to be killed. May be empty: there are none.
-    std::function<void(std::size_t host, Id)> kill_remote;
+    /// The agent of that host is to kill a process. May be empty: there are none.
+    std::function<void(std::size_t host, Id)> kill;
+    /// It is to say what a process is at, by `is_at`. May be empty, as above.
+    std::function<void(std::size_t host, Id)> ask;
+    /// Whether that host is this machine. May be empty, as above.
+    std::function<bool(std::size_t host)> is_here;
   };
 
   Crew(net::Poller& poller, Events events) : poller_(poller), events_(std::move(events)) {}
   ~Crew();
 
-  /// Starts a process, once. `launch` gets the variables and descriptors that tell it who it is.
-  Result<Done> start(Id id, Launch launch);
   /// Starts one process, mpirun, that starts all of these; they end together.
   Result<Done> start_world(const std::vector<Id>& ids, Launch launch);
-  /// One that an agent on another host starts.
-  void start_remote(Id id, std::size_t host);
+  /// One that the agent of that host starts, once: the coordinator numbers the incarnations of a
+  /// slot. False if it is there already.
+  bool start(Id id, std::size_t host);
   /// What that agent says of it: it has ended, and was at work on these items; or it was never
   /// started (`Exit::how` says why).
-  void ended_remotely(Id id, const Exit& exit,
-                      std::vector<std::pair<ReplicaId, std::uint64_t>> at_work);
+  void ended(Id id, const Exit& exit, Items at_work);
+  /// It lives, and is at these items although its connection has ended: if it is lost by that they
+  /// may be why.
+  void is_at(Id id, Items items);
   /// Those on that host that have not joined are told as ended, and expected no longer.
   void give_up_starters(std::size_t host, const std::string& why);
   /// Nothing more will be heard of the host. Processes there may live.
@@ -91,7 +99,8 @@ class Crew {
 
   /// Waits for this process to join.
   bool expects(Id id) const;
-  void join(Id id, std::shared_ptr<net::Connection> line);
+  /// `pid` is its number on its machine.
+  void join(Id id, std::shared_ptr<net::Connection> line, pid_t pid);
   /// Call when its connection has ended.
   void line_lost(Id id);
 
@@ -100,7 +109,7 @@ class Crew {
 
   /// The process that has the slot now, if it lives.
   std::optional<Id> newest(Slot slot) const;
-  /// Where an agent has started it; none: here, or nobody knows it.
+  /// Where an agent has started it; none: it came by itself, or nobody knows it.
   std::optional<std::size_t> host_of(Id id) const {
     const auto found = members_.find(id);
     return found == members_.end() ? std::nullopt : found->second.host;
@@ -109,16 +118,16 @@ class Crew {
 
  private:
   struct Member {
-    /// Null for one that somebody else started; of several that end together, the same one.
-    std::shared_ptr<Process> process;
-    std::optional<AtWork> at_work;
+    /// Of a world, the same one for all of it.
+    std::shared_ptr<Process> mpirun;
     /// Where an agent has started it.
     std::optional<std::size_t> host;
-    std::vector<std::pair<ReplicaId, std::uint64_t>> was_at_work;
+    std::optional<Items> was_at_work;
+    /// As its agent has just said.
     Condition condition;
-    bool in_world = false;
     std::shared_ptr<net::Connection> line;
     bool joined = false;
+    pid_t pid = 0;
     /// First when it was started.
     Time heard_at{};
     bool line_lost = false;
@@ -127,15 +136,17 @@ class Crew {
     std::optional<net::Poller::Timer> timer;
   };
 
-  void watch(const std::shared_ptr<Process>& process);
-  void reap(const std::shared_ptr<Process>& process);
-  void kill_world(const std::shared_ptr<Process>& process);
+  void reap(const std::shared_ptr<Process>& mpirun);
+  void kill_world(const std::shared_ptr<Process>& mpirun);
   void settle(Id id);
   void time_is_up(Id id);
   void tell_exit(Id id);
-  bool is_ours(const Member& member) const { return member.process || member.host; }
+  bool is_ours(const Member& member) const { return member.mpirun || member.host; }
+  bool is_here(const Member& member) const {
+    return member.joined && member.host && events_.is_here(*member.host);
+  }
   bool is_held_up(const Member& member) const;
-  bool is_stopped(const Member& member) const;
+  bool is_ending(const Member& member) const;
   void kill(Id id, const Member& member);
 
   net::Poller& poller_;

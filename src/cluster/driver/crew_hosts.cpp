@@ -1,19 +1,12 @@
-// Processes of a job that agents on other hosts have started.
+// Hosts whose agents have started processes of the job: what they say of them, and how they are
+// lost.
 
 #include <algorithm>
 #include <utility>
 
-#include "base/ensure.h"
 #include "cluster/driver/crew.h"
 
 namespace piracema::cluster {
-
-void Crew::start_remote(Id id, std::size_t host) {
-  const auto [place, added] = members_.try_emplace(id);
-  ENSURE(added);
-  place->second.host = host;
-  place->second.heard_at = now();
-}
 
 bool Crew::found(Id id, std::size_t host) {
   const auto place = members_.find(id);
@@ -30,14 +23,19 @@ std::vector<Crew::Id> Crew::missing() const {
   return all;
 }
 
-void Crew::ended_remotely(Id id, const Exit& exit,
-                          std::vector<std::pair<ReplicaId, std::uint64_t>> at_work) {
+void Crew::ended(Id id, const Exit& exit, Items at_work) {
   const auto found = members_.find(id);
   // An agent may name any process; and one that is lost may speak again.
   if (found == members_.end() || !found->second.host || found->second.exit) return;
   found->second.exit = exit;
-  found->second.was_at_work = std::move(at_work);
+  if (!found->second.was_at_work) found->second.was_at_work = std::move(at_work);
   settle(id);
+}
+
+void Crew::is_at(Id id, Items items) {
+  const auto found = members_.find(id);
+  if (found == members_.end() || !found->second.line_lost) return;
+  found->second.was_at_work = std::move(items);
 }
 
 // Those that have joined are told as lost, and not as gone: they may live, and are fenced. One that

@@ -20,6 +20,9 @@ struct Leading;
 struct JobOptions {
   /// The program, as `find_program` gives it, and its arguments.
   std::vector<std::string> command;
+  /// A program that begins with `run_agent` (host/agent.h) where its first word is "agent": this one,
+  /// which is `piracema`, or another.
+  std::string agent = "/proc/self/exe";
   /// mpirun and its own options, where the transport is "mpi".
   std::vector<std::string> mpirun = {"mpirun"};
   /// For each slot: variables that its processes get beside those of all.

@@ -34,6 +34,7 @@ struct Run {
 
   explicit Run(std::string how = "") {
     options.command = {DRIVER_TEST_APP, out, std::to_string(items), std::move(how)};
+    options.agent = DRIVER_TEST_APP;
     options.settings.slots = 3;
     options.settings.snapshot_interval = milliseconds(20);
     // Progress is told with each heartbeat, and the job is short.

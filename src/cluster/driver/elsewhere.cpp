@@ -1,4 +1,4 @@
-// Processes on other hosts: who starts them, and what is heard of them.
+// Hosts and their agents: who starts a process, and what is heard of it.
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
@@ -24,6 +24,12 @@ std::string absolute(const std::string& path) {
   return path.empty() ? path : std::filesystem::absolute(path).string();
 }
 
+Crew::Items items_of(const std::vector<BusyReplica>& at_work) {
+  Crew::Items items;
+  for (const BusyReplica& busy : at_work) items.emplace_back(busy.replica, busy.item);
+  return items;
+}
+
 std::string with_port(const std::string& address, int port) {
   const bool v6 = address.find(':') != std::string::npos;
   return v6 ? concat("[", address, "]:", port) : concat(address, ":", port);
@@ -32,12 +38,17 @@ std::string with_port(const std::string& address, int port) {
 }  // namespace
 
 Result<Done> DriverLoop::call_hosts(const Doorway& doorway) {
-  const bool elsewhere = options_.keep_workers.count() != 0 ||
-                         std::any_of(options_.hosts.begin(), options_.hosts.end(),
+  // What mpirun starts, or somebody else, needs no agents.
+  if (options_.transport == "mpi" || options_.settings.workers_come) return Done{};
+  if (options_.hosts.empty()) {
+    options_.hosts = {{.name = "this host", .address = "127.0.0.1", .here = true}};
+    options_.host_of_slot.assign(coordinator_->metadata().slots_wanted(), 0);
+  }
+  const bool elsewhere = std::any_of(options_.hosts.begin(), options_.hosts.end(),
                                      [](const HostOptions& host) { return !host.here; });
-  // What mpirun starts on other hosts needs no agents.
-  if (!elsewhere || options_.transport == "mpi") return Done{};
-  if (auto left = leave_mark(); !left) return left;
+  if (elsewhere) {
+    if (auto left = leave_mark(); !left) return left;
+  }
   hosts_ = std::make_unique<Hosts>(
       poller_, options_, doorway.token, *door_,
       [this](std::size_t host, const std::string& coordinator) {
@@ -105,6 +116,8 @@ Setup DriverLoop::setup_for(std::size_t host, const std::string& coordinator) co
       .mark = mark_ ? mark_->path() : "",
       .heartbeat_ms = static_cast<std::uint32_t>(options_.settings.heartbeat_interval.count()),
       .own_streams = here};
+  // Its end is told by the kernel, and a coordinator that is stopped is waited for.
+  if (here) setup.patience_ms = 0;
   if (succession_) succession_->add_to(setup);
   if (options_.leading != nullptr) {
     setup.others_after_ms =
@@ -128,7 +141,7 @@ Setup DriverLoop::setup_for(std::size_t host, const std::string& coordinator) co
 /// The first process of a slot has not lost anything yet: the user's choice is worth a moment.
 std::optional<std::size_t> DriverLoop::choose_host(Crew::Id id) const {
   const std::size_t own = options_.host_of_slot[id.first];
-  if (!hosts_ || hosts_->can_start(own) || (id.second == 0 && hosts_->is_up(own))) return own;
+  if (hosts_->can_start(own) || (id.second == 0 && hosts_->is_up(own))) return own;
   std::optional<std::size_t> best;
   for (std::size_t host = 0; host < options_.hosts.size(); ++host) {
     if (!hosts_->can_start(host)) continue;
@@ -150,21 +163,6 @@ std::vector<std::string> DriverLoop::environment_on(std::size_t host, Slot slot)
   return environment;
 }
 
-/// As `environment_on`, for one that runs here.
-std::vector<std::string> DriverLoop::environment_here(Slot slot) const {
-  if (hosts_) {
-    for (std::size_t host = 0; host < options_.hosts.size(); ++host) {
-      if (options_.hosts[host].here && !options_.hosts[options_.host_of_slot[slot]].here) {
-        return environment_on(host, slot);
-      }
-    }
-  }
-  std::vector<std::string> environment;
-  if (slot < options_.environments.size()) environment = options_.environments[slot];
-  environment.push_back(place_on_host(slot));
-  return environment;
-}
-
 /// Which of the processes of its host it is, and how many they are, as long as all hosts live.
 std::string DriverLoop::place_on_host(Slot slot) const {
   const auto host_of = [this](Slot one) {
@@ -179,25 +177,21 @@ std::string DriverLoop::place_on_host(Slot slot) const {
   return concat("PIRACEMA_PLACE=", before, "/", all);
 }
 
-/// False when the process is to be started here.
-bool DriverLoop::start_elsewhere(Crew::Id id) {
-  if (!hosts_) return false;
+void DriverLoop::start(Crew::Id id) {
   const auto host = choose_host(id);
   if (!host) {
     if (without_host_.empty()) without_host_since_ = time();
     without_host_.push_back(id);
-    return true;
+    return;
   }
-  if (*host != options_.host_of_slot[id.first]) {
-    log(Level::warning,
-        concat("worker ", id.first, " is started on ", options_.hosts[*host].name, ": ",
-               options_.hosts[options_.host_of_slot[id.first]].name, " cannot be reached"));
+  const std::size_t wanted = options_.host_of_slot[id.first];
+  if (*host != wanted) {
+    log(Level::warning, concat("worker ", id.first, " is started on ", options_.hosts[*host].name,
+                               ": ", options_.hosts[wanted].name, " cannot be reached"));
   }
-  if (!hosts_->has_agent(*host)) return false;
+  if (!crew_.start(id, *host)) return;
   tally_.report.processes_started += 1;
-  crew_.start_remote(id, *host);
   hosts_->start(*host, StartProcess{id.first, id.second, environment_on(*host, id.first)});
-  return true;
 }
 
 void DriverLoop::start_those_without_host() {
@@ -218,14 +212,16 @@ void DriverLoop::heard_from(std::size_t host, const FromAgent& message) {
               .cpu = std::chrono::nanoseconds(ended->cpu_ns),
               .peak_bytes = ended->peak_bytes};
     if (ended->status) exit.status = static_cast<int>(*ended->status);
-    std::vector<std::pair<ReplicaId, std::uint64_t>> at_work;
-    for (const BusyReplica& busy : ended->at_work) at_work.emplace_back(busy.replica, busy.item);
-    crew_.ended_remotely({ended->slot, ended->incarnation}, exit, std::move(at_work));
+    crew_.ended({ended->slot, ended->incarnation}, exit, items_of(ended->at_work));
+  } else if (const auto* lives = std::get_if<AtWorkNow>(&message)) {
+    crew_.is_at({lives->slot, lives->incarnation}, items_of(lives->at_work));
   } else if (const auto* failed = std::get_if<NotStarted>(&message)) {
     if (!anybody_joined_) {
-      return finish(3, concat("host ", options_.hosts[host].name, ": ", failed->why));
+      const bool here = options_.hosts[host].here;
+      return finish(
+          3, here ? failed->why : concat(described(options_.hosts[host]), ": ", failed->why));
     }
-    crew_.ended_remotely({failed->slot, failed->incarnation}, Exit{.how = failed->why}, {});
+    crew_.ended({failed->slot, failed->incarnation}, Exit{.how = failed->why}, {});
   }
 }
 
@@ -235,7 +231,7 @@ void DriverLoop::look_at_hosts() {
   if (!hosts_) return;
   for (std::size_t host = 0; host < options_.hosts.size(); ++host) {
     if (anybody_joined_ && hosts_->is_silent(host)) {
-      crew_.give_up_starters(host, concat("host ", options_.hosts[host].name, " is silent"));
+      crew_.give_up_starters(host, concat(described(options_.hosts[host]), " is silent"));
     }
   }
   give_up_missing();
@@ -244,13 +240,14 @@ void DriverLoop::look_at_hosts() {
   finish(4, concat("no host of the job can be reached for ", host_timeout.count(), " s"));
 }
 
-// Who does not answer any more is left to its own devices: an agent ends without its coordinator.
+// Who does not answer any more, on another host, is left to its own devices: an agent ends without
+// its coordinator.
 void DriverLoop::leave_hosts() {
   if (!hosts_) return;
   const Time until = now() + leave_timeout;
   while (crew_.size() != 0 && now() < until) poller_.run_once(std::chrono::milliseconds(20));
   for (std::size_t host = 0; host < options_.hosts.size(); ++host) {
-    if (hosts_->has_agent(host)) crew_.host_lost(host, "the job is over");
+    crew_.host_lost(host, "the job is over");
   }
   hosts_->leave();
   while (!hosts_->all_left() && now() < until + leave_timeout) {

@@ -47,7 +47,7 @@ net::Connection::Events DriverLoop::joined(const runtime::Hello& hello, Door::Li
     recorder_->joined(since_start(), hello.slot, hello.incarnation, hello.pid,
                       host ? options_.hosts[*host].name : "this host");
   }
-  crew_.join(id, std::move(line));
+  crew_.join(id, std::move(line), static_cast<pid_t>(hello.pid));
   crew_.heard(id, time());
   world_joined_ = true;
   if (!std::exchange(anybody_joined_, true)) first_joined(hello);

@@ -43,7 +43,7 @@ Result<Done> Hosts::open_doors() {
   const bool elsewhere = std::any_of(options_.hosts.begin(), options_.hosts.end(),
                                      [](const HostOptions& host) { return !host.here; });
   // What is here is not brought here; its checksum would take a tenth of a second.
-  for (const std::string& path : {std::string("/proc/self/exe"), options_.command.front()}) {
+  for (const std::string& path : {options_.agent, options_.command.front()}) {
     if (!elsewhere) break;
     std::error_code failed;
     const std::string real = std::filesystem::canonical(path, failed);
@@ -57,12 +57,11 @@ Result<Done> Hosts::open_doors() {
 
   std::map<std::string, std::string> doors;
   for (std::size_t number = 0; number < hosts_.size(); ++number) {
-    const HostOptions& host = options_.hosts[number];
-    if (host.here) {
+    if (is_here(number)) {
       hosts_[number].coordinator = door_.address();
       continue;
     }
-    const auto facing = address_facing(host.address);
+    const auto facing = address_facing(options_.hosts[number].address);
     if (!facing) return facing.error();
     std::string& where = doors[*facing];
     if (where.empty()) {
@@ -79,7 +78,6 @@ Result<Done> Hosts::open_doors() {
 Result<Done> Hosts::call_all() {
   if (auto opened = open_doors(); !opened) return opened;
   for (std::size_t number = 0; number < hosts_.size(); ++number) {
-    if (!has_agent(number)) continue;
     if (auto called = call(number); !called) return called;
   }
   return Done{};
@@ -88,7 +86,6 @@ Result<Done> Hosts::call_all() {
 Result<Done> Hosts::wait_for_all(Time until, std::uint64_t term) {
   if (auto opened = open_doors(); !opened) return opened;
   for (std::size_t number = 0; number < hosts_.size(); ++number) {
-    if (!has_agent(number)) continue;
     Host& host = hosts_[number];
     host.attempt = static_cast<std::uint32_t>(term) << calls_of_a_term_bits;
     // It was there, or else the job would not have begun.
@@ -102,34 +99,38 @@ Result<Done> Hosts::wait_for_all(Time until, std::uint64_t term) {
 }
 
 bool Hosts::all_came_back() const {
-  for (std::size_t number = 0; number < hosts_.size(); ++number) {
-    if (has_agent(number) && !hosts_[number].came_back) return false;
-  }
-  return true;
+  return std::all_of(hosts_.begin(), hosts_.end(), [](const Host& host) { return host.came_back; });
 }
 
 Result<Done> Hosts::call(std::size_t number) {
   Host& host = hosts_[number];
   host.call.reset();
   host.attempt += 1;
-  auto called = start_agent(
-      number, concat(host.coordinator, " ", token_, " ", number, " ", host.attempt, "\n"));
-  if (!called) return called.error();
-  host.call = *std::move(called);
-  if (options_.hosts[number].here) agent_told(number);
+  std::string first_line =
+      concat(host.coordinator, " ", token_, " ", number, " ", host.attempt, "\n");
+  return is_here(number) ? start_here(number, std::move(first_line))
+                         : bring_there(number, std::move(first_line));
+}
+
+Result<Done> Hosts::start_here(std::size_t number, std::string first_line) {
+  auto agent =
+      LocalAgent::start(poller_,
+                        {.agent = options_.agent,
+                         .program = options_.command.front(),
+                         .first_line = std::move(first_line),
+                         .hand_on_input = options_.hand_on_input,
+                         .output_to_error = options_.output_to_error,
+                         .outlives_us = options_.keep_workers.count() != 0},
+                        [this, number](const std::string& how) { call_ended(number, how); });
+  if (!agent) return agent.error();
+  // Nobody else has the other end.
+  auto line = net::Connection::open(poller_, (*agent)->take_line(), {});
+  hosts_[number].call = *std::move(agent);
+  line->trust(welcome(number, line));
   return Done{};
 }
 
-Result<std::unique_ptr<AgentCall>> Hosts::start_agent(std::size_t number, std::string first_line) {
-  if (options_.hosts[number].here) {
-    auto started =
-        LocalAgent::start(poller_,
-                          {options_.command.front(), std::move(first_line), options_.hand_on_input,
-                           options_.output_to_error},
-                          [this, number](const std::string& how) { call_ended(number, how); });
-    if (!started) return started.error();
-    return std::unique_ptr<AgentCall>(*std::move(started));
-  }
+Result<Done> Hosts::bring_there(std::size_t number, std::string first_line) {
   std::vector<std::string> rsh = options_.rsh;
   rsh.push_back(options_.hosts[number].name);
   auto called = HostCall::start(
@@ -137,7 +138,8 @@ Result<std::unique_ptr<AgentCall>> Hosts::start_agent(std::size_t number, std::s
       {.told = [this, number] { agent_told(number); },
        .ended = [this, number](const std::string& how) { call_ended(number, how); }});
   if (!called) return called.error();
-  return std::unique_ptr<AgentCall>(*std::move(called));
+  hosts_[number].call = *std::move(called);
+  return Done{};
 }
 
 void Hosts::agent_told(std::size_t number) {
@@ -155,20 +157,24 @@ Result<net::Connection::Events> Hosts::joined(const AgentHello& hello, Door::Lin
     if (!events_.may_send_away || events_.may_send_away()) line->send(to_frame(ToAgent(Leave{})));
     return Error{Errc::refused, concat("no agent is expected on host ", hello.host)};
   }
-  const std::size_t number = hello.host;
+  auto events = welcome(hello.host, std::move(line));
+  Host& host = hosts_[hello.host];
+  if (std::exchange(host.awaited, false)) {
+    host.came_back = true;
+    events_.came_back(hello.host, hello.running);
+  }
+  return events;
+}
+
+net::Connection::Events Hosts::welcome(std::size_t number, Door::Line line) {
   Host& host = hosts_[number];
   set_timer(host, calls_within, [this, number] { lose(number, "its agent does not get ready"); });
   host.line = std::move(line);
   host.heard_at = now();
   host.output_taken = 0;
   send(number, ToAgent(setup_for_(number, host.coordinator)));
-  if (std::exchange(host.awaited, false)) {
-    host.came_back = true;
-    events_.came_back(number, hello.running);
-  }
-  return net::Connection::Events{
-      .received = [this, number](const wire::Frame& frame) { hear(number, frame); },
-      .lost = [this, number](const Error& why) { lose(number, why.message); }};
+  return {.received = [this, number](const wire::Frame& frame) { hear(number, frame); },
+          .lost = [this, number](const Error& why) { line_ended(number, why.message); }};
 }
 
 void Hosts::set_timer(Host& host, Time in, std::function<void()> what) {

@@ -20,9 +20,9 @@
 namespace piracema::cluster {
 
 /// The hosts of a job, each with an agent that starts and watches processes there. A host that is
-/// lost is called again as long as the job lasts. Hosts are named by their numbers in JobOptions;
-/// those that are this machine are up and have no agent, unless workers are to outlive their
-/// coordinator. Belongs to the poller's thread.
+/// lost is called again as long as the job lasts. Hosts are named by their numbers in JobOptions.
+/// The agent of this machine is a process that we start, at the other end of a socket; the others
+/// are brought to their hosts and call. Belongs to the poller's thread.
 class Hosts {
  public:
   struct Events {
@@ -32,7 +32,7 @@ class Hosts {
     std::function<void(Error why)> unreachable;
     /// Nothing more is heard of it, nor of its processes, which may live.
     std::function<void(std::size_t host, const std::string& why)> lost;
-    /// Ended, NotStarted, or AgentPulse.
+    /// Ended, NotStarted, AtWorkNow or AgentPulse.
     std::function<void(std::size_t host, const FromAgent&)> said;
     /// An agent of the coordinator before has come, with what it has kept running.
     std::function<void(std::size_t host, const std::vector<RunningProcess>&)> came_back = {};
@@ -54,17 +54,15 @@ class Hosts {
   /// All of these have come; none was too late.
   bool all_came_back() const;
   bool all_up() const;
-  bool has_agent(std::size_t host) const {
-    return !options_.hosts[host].here || options_.keep_workers.count() != 0;
-  }
-  bool is_up(std::size_t host) const { return !has_agent(host) || hosts_[host].up; }
+  bool is_up(std::size_t host) const { return hosts_[host].up; }
   /// It is up, but nothing was heard of it for some time.
   bool is_silent(std::size_t host) const;
-  /// It is up, and was heard a moment ago.
+  /// It is up, and was heard a moment ago if it is another machine.
   bool can_start(std::size_t host) const;
 
   void start(std::size_t host, const StartProcess& what) { send(host, ToAgent(what)); }
   void end(std::size_t host, const EndProcess& what) { send(host, ToAgent(what)); }
+  void ask(std::size_t host, const AskAtWork& what) { send(host, ToAgent(what)); }
 
   /// Somebody with the key of the job says that he is an agent.
   Result<net::Connection::Events> joined(const AgentHello& hello, Door::Line line);
@@ -87,6 +85,9 @@ class Hosts {
     std::string coordinator;
     std::uint32_t attempt = 0;
     bool up = false, was_up = false, awaited = false, came_back = false;
+    /// Of an agent on this machine: the one has ended, and the other has yet to.
+    bool line_over = false;
+    std::optional<std::string> process_over;
     Time heard_at{};
     std::uint64_t output_taken = 0;
     Time pause{};
@@ -95,9 +96,14 @@ class Hosts {
 
   Result<Done> open_doors();
   Result<Done> call(std::size_t number);
-  Result<std::unique_ptr<AgentCall>> start_agent(std::size_t number, std::string first_line);
+  Result<Done> start_here(std::size_t number, std::string first_line);
+  Result<Done> bring_there(std::size_t number, std::string first_line);
+  net::Connection::Events welcome(std::size_t number, Door::Line line);
+  bool was_just_heard(std::size_t number) const;
+  bool is_here(std::size_t number) const { return options_.hosts[number].here; }
   void agent_told(std::size_t number);
   void call_ended(std::size_t number, const std::string& how);
+  void line_ended(std::size_t number, const std::string& how);
   void hear(std::size_t number, const wire::Frame& frame);
   void ready(std::size_t number, const std::string& why_not);
   void take_output(Host& host, const Output& output);

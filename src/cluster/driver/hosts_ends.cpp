@@ -13,17 +13,30 @@ namespace {
 // An agent whose remote shell has ended tells how its processes end, and leaves.
 constexpr std::chrono::seconds leaves_within{1};
 constexpr std::chrono::seconds pause_min{1}, pause_max{16};
+// Of an agent on this machine, which is only started again.
+constexpr std::chrono::milliseconds pause_min_here{10};
 
 }  // namespace
 
-// Its agent ends with it, and tells until then how its processes end.
+// The agent ends with it, or has, and tells until then how its processes end.
 void Hosts::call_ended(std::size_t number, const std::string& how) {
   Host& host = hosts_[number];
   if (leaving_) return drop_call(host);
-  if (!host.line) return lose(number, how);
+  if (!host.line || host.line_over) return lose(number, how);
   // Then it has only ended what had called the agent, which outlives it.
-  if (options_.keep_workers.count() != 0 && !options_.hosts[number].here) return drop_call(host);
+  if (options_.keep_workers.count() != 0 && !is_here(number)) return drop_call(host);
   host.up = false;
+  if (is_here(number)) host.process_over = how;
+  set_timer(host, leaves_within, [this, number, how] { lose(number, how); });
+}
+
+// Of an agent on this machine the end of its process follows at once, and says how.
+void Hosts::line_ended(std::size_t number, const std::string& how) {
+  Host& host = hosts_[number];
+  if (!is_here(number) || !host.call || leaving_) return lose(number, how);
+  if (host.process_over) return lose(number, std::string(*host.process_over));
+  host.up = false;
+  host.line_over = true;
   set_timer(host, leaves_within, [this, number, how] { lose(number, how); });
 }
 
@@ -32,16 +45,20 @@ void Hosts::lose(std::size_t number, const std::string& why) {
   const HostOptions& options = options_.hosts[number];
   const bool had_agent = host.line != nullptr;
   if (host.line) std::exchange(host.line, nullptr)->close();
-  host.up = false;
+  host.up = host.line_over = false;
+  host.process_over.reset();
   if (leaving_) return;  // Its shell has yet to remove what it has made.
   drop_call(host);
   if (!host.was_up) {
-    return events_.unreachable({Errc::config, concat(options.named_at, ": host '", options.name,
-                                                     "' cannot be used: ", why)});
+    const std::string where = options.named_at.empty()
+                                  ? options.name
+                                  : concat(options.named_at, ": host '", options.name, "'");
+    return events_.unreachable({Errc::config, concat(where, " cannot be used: ", why)});
   }
-  log(had_agent ? Level::warning : Level::debug, concat("host ", options.name, " was lost: ", why));
+  const std::string loss = concat(described(options), " was lost: ", why);
+  log(had_agent ? Level::warning : Level::debug, loss);
   call_later(number);
-  if (had_agent) events_.lost(number, concat("host ", options.name, " was lost: ", why));
+  if (had_agent) events_.lost(number, loss);
 }
 
 // Not from within a call of its own.
@@ -51,7 +68,8 @@ void Hosts::drop_call(Host& host) {
 
 void Hosts::call_later(std::size_t number) {
   Host& host = hosts_[number];
-  host.pause = std::clamp<Time>(2 * host.pause, pause_min, pause_max);
+  const Time least = is_here(number) ? Time(pause_min_here) : Time(pause_min);
+  host.pause = std::clamp<Time>(2 * host.pause, least, pause_max);
   set_timer(host, host.pause, [this, number] {
     if (auto called = call(number); !called) call_later(number);
   });
@@ -76,10 +94,11 @@ void Hosts::leave() {
   for (std::size_t number = 0; number < hosts_.size(); ++number) {
     Host& host = hosts_[number];
     if (host.timer) poller_.cancel(*std::exchange(host.timer, std::nullopt));
-    if (host.line && can_start(number)) {
+    if (host.line && host.up && was_just_heard(number)) {
       send(number, ToAgent(Leave{}));
-    } else if (host.call) {
+    } else {
       host.call.reset();
+      if (is_here(number) && host.line) std::exchange(host.line, nullptr)->close();
     }
   }
 }

@@ -23,6 +23,8 @@ void Hosts::hear(std::size_t number, const wire::Frame& frame) {
   if (!message) return lose(number, message.error().message);
   Host& host = hosts_[number];
   host.heard_at = now();
+  // Nobody asks the one that we have started ourselves.
+  if (std::holds_alternative<AgentHello>(*message)) return;
   if (const auto* agent = std::get_if<AgentReady>(&*message)) {
     ready(number, agent->why_not);
   } else if (const auto* output = std::get_if<Output>(&*message)) {
@@ -42,7 +44,7 @@ void Hosts::ready(std::size_t number, const std::string& why_not) {
   host.up = true;
   host.pause = {};
   if (std::exchange(host.was_up, true)) {
-    log(Level::info, concat("host ", options_.hosts[number].name, " is back"));
+    log(Level::info, concat(described(options_.hosts[number]), " is back"));
   }
   events_.up(number);
 }
@@ -83,11 +85,14 @@ bool Hosts::all_up() const {
   return true;
 }
 
+// What is here is busy, or stopped, and takes what it is told when it goes on.
 bool Hosts::can_start(std::size_t number) const {
-  const Host& host = hosts_[number];
-  if (!has_agent(number)) return true;
-  // Sooner than a worker there is given up: its successor is not to be sent after it.
-  return host.up && now() - host.heard_at < 3 * options_.settings.heartbeat_interval;
+  return hosts_[number].up && (is_here(number) || was_just_heard(number));
+}
+
+// Sooner than a worker there is given up: its successor is not to be sent after it.
+bool Hosts::was_just_heard(std::size_t number) const {
+  return now() - hosts_[number].heard_at < 3 * options_.settings.heartbeat_interval;
 }
 
 bool Hosts::is_silent(std::size_t number) const {

@@ -63,10 +63,15 @@ DriverLoop::DriverLoop(const JobOptions& options, JobObserver& observer,
                  [this](Crew::Id id) {
                    tell(ConnectionLost{id.first, id.second});
                  },
-             .kill_remote =
+             .kill =
                  [this](std::size_t host, Crew::Id id) {
-                   if (hosts_) hosts_->end(host, EndProcess{id.first, id.second});
-                 }}) {}
+                   hosts_->end(host, EndProcess{id.first, id.second});
+                 },
+             .ask =
+                 [this](std::size_t host, Crew::Id id) {
+                   hosts_->ask(host, AskAtWork{id.first, id.second});
+                 },
+             .is_here = [this](std::size_t host) { return options_.hosts[host].here; }}) {}
 
 JobReport DriverLoop::run() {
   if (options_.board != nullptr) {
@@ -209,16 +214,8 @@ Result<Fd> DriverLoop::stand_by(const std::string& lock_path, const std::string&
   return wait.take();
 }
 
-// One host, if the user has named none: its agent keeps the workers.
 Result<Done> DriverLoop::prepare_succession(const std::string& token) {
   if (options_.keep_workers.count() == 0) return Done{};
-  if (options_.hosts.empty()) {
-    options_.hosts = {{.name = "this host",
-                       .address = "127.0.0.1",
-                       .here = true,
-                       .named_at = "workers that are kept"}};
-    options_.host_of_slot.assign(coordinator_->metadata().slots_wanted(), 0);
-  }
   const std::string& snapshots = beginning_.store->path();
   auto log = options_.leading != nullptr
                  ? options_.leading->log(snapshots, token, options_.keep_workers)

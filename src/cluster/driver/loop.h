@@ -77,7 +77,6 @@ class DriverLoop {
   std::size_t emptiest_host() const;
   /// Those that the job did not have when it began are where the fewest are.
   void give_hosts();
-  void start(Crew::Id id);
   void never_ran(Crew::Id id, std::string why);
 
   // ---- world.cpp: mpirun
@@ -88,16 +87,15 @@ class DriverLoop {
   void hosts_probed(const std::vector<bool>& reached);
   void start_world();
 
-  // ---- elsewhere.cpp: other hosts ----------------------------------------------------
+  // ---- elsewhere.cpp: hosts and their agents -----------------------------------------
   Result<Done> call_hosts(const Doorway& doorway);
   Result<Done> leave_mark();
   void wait_for_hosts();
   Setup setup_for(std::size_t host, const std::string& coordinator) const;
   std::optional<std::size_t> choose_host(Crew::Id id) const;
   std::vector<std::string> environment_on(std::size_t host, Slot slot) const;
-  std::vector<std::string> environment_here(Slot slot) const;
   std::string place_on_host(Slot slot) const;
-  bool start_elsewhere(Crew::Id id);
+  void start(Crew::Id id);
   void start_those_without_host();
   void heard_from(std::size_t host, const FromAgent& message);
   void look_at_hosts();
@@ -137,7 +135,7 @@ class DriverLoop {
   bool takes_over_ = false;
   std::unique_ptr<Coordinator> coordinator_;
   std::unique_ptr<Door> door_;
-  /// Null when all of the job runs here.
+  /// Null when others start all processes: mpirun, or somebody.
   std::unique_ptr<Hosts> hosts_;
   /// In the directory of snapshots, if other hosts have to see it.
   std::unique_ptr<DirectoryMark> mark_;

@@ -1,4 +1,5 @@
-// The program that driver_test.cpp runs: counts, takes its time, and writes what came out.
+// The program that driver_test.cpp runs: counts, takes its time, and writes what came out. It is
+// the agent of its jobs as well.
 //
 //     driver_test_app OUT ITEMS [freeze|throw|slow]
 //
@@ -13,11 +14,17 @@
 #include <cstdlib>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <thread>
+
+#include "host/agent.h"
 
 using namespace piracema;
 
 int main(int argc, char** argv) {
+  if (argc > 1 && std::string_view(argv[1]) == "agent") {
+    return cluster::run_agent(argc - 1, argv + 1);
+  }
   if (argc < 3) return 2;
   const std::string out = argv[1];
   const std::int64_t items = std::atoll(argv[2]);
