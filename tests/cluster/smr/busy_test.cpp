@@ -29,7 +29,8 @@ class Others {
       if (pid == 0) {
         ::prctl(PR_SET_PDEATHSIG, SIGKILL);
         if (::getppid() != parent) ::_exit(0);
-        for (volatile unsigned work = 0;; work = work + 1) {
+        volatile unsigned work = 0;
+        while (work == 0) {
         }
       }
       pids_.push_back(pid);

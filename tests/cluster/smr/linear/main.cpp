@@ -1,6 +1,7 @@
 // Replicas of real processes, and clients whose histories are checked for linearizability while one
 // fault after the other happens. Exit code 1 with a counterexample if what clients saw was not
-// possible with one map that never fails, or with one line if the group did not recover.
+// possible with one map that never fails, or with one line if the group did not recover; 4 if that
+// cannot be decided.
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -93,12 +94,19 @@ class Run {
     const auto went = go_through(faults);
     clients.stop();
     holders.stop();
-    if (auto right = check(); !right) return right;
+    if (auto right = recorder_.check(); !right) {
+      is_undecided_ = right.error().code == Errc::timeout;
+      if (is_undecided_) table_.print();
+      return right;
+    }
     if (!went) return went;
     if (auto done = read_all(place); !done) return done;
     report(holders.figures());
     return Done{};
   }
+
+  /// Whether the error is that nobody knows whether something was wrong.
+  bool is_undecided() const { return is_undecided_; }
 
  private:
   // What checkpoints have to carry.
@@ -134,7 +142,7 @@ class Run {
       const Service::Gap gap = service_.end();
       table_.add(kind, gap, now() - begun);
       count_ += 1;
-      if (auto right = check(); !right) return right;
+      if (!recorder_.check()) return Done{};  // `run` says it.
       if (!done) {
         return Error{done.error().code, concat("fault ", i, ", ", kind, ", after ",
                                                human_seconds(ms(now() - begun) / 1e3), ", at most ",
@@ -157,12 +165,6 @@ class Run {
     return Done{};
   }
 
-  Result<Done> check() const {
-    const std::string why = recorder_.why();
-    if (why.empty()) return Done{};
-    return Error{Errc::corrupt, why};
-  }
-
   // What was lost and never read shows now.
   Result<Done> read_all(const ClientPlace& place) {
     auto client = smr::Client::open(
@@ -178,7 +180,7 @@ class Run {
       const bool is_there = reply->status == smr::kv::Status::ok && !reply->entries.empty();
       recorder_.answered(key, number, {true, is_there ? number_of(reply->entries[0].value) : 0});
     }
-    return check();
+    return recorder_.check();
   }
 
   void report(const LeaseHolders::Figures& leases) const {
@@ -203,6 +205,7 @@ class Run {
   Service service_;
   Table table_;
   std::uint64_t count_ = 0;
+  bool is_undecided_ = false;
 };
 
 }  // namespace
@@ -236,7 +239,8 @@ int main(int argc, char** argv) {
     if (::mkdtemp(made.data()) == nullptr) return 3;
     arguments.directory = made;
   }
-  const auto done = Run(arguments, lan).run();
+  Run run(arguments, lan);
+  const auto done = run.run();
   if (done) {
     if (arguments.directory == made) std::filesystem::remove_all(made);
     return 0;
@@ -244,5 +248,5 @@ int main(int argc, char** argv) {
   std::fprintf(stderr, "%s, seed %llu: %s\nlogs and disks of the replicas: %s\n",
                arguments.model.c_str(), static_cast<unsigned long long>(arguments.seed),
                done.error().message.c_str(), arguments.directory.c_str());
-  return 1;
+  return run.is_undecided() ? 4 : 1;
 }

@@ -64,15 +64,22 @@ std::uint64_t Recorder::checked() const {
   return checked;
 }
 
-std::string Recorder::why() const {
+Result<Done> Recorder::check() const {
+  Result<Done> right = Done{};
   for (std::size_t i = 0; i < keys_.size(); ++i) {
     const std::lock_guard lock(keys_[i]->mutex);
     const auto is = keys_[i]->history.verdict();
-    if (is == History::Is::impossible) return concat("key ", i, ": ", keys_[i]->history.why());
-    if (is == History::Is::undecided) return concat("key ", i, ": too many orders to try");
-    if (!keys_[i]->wrong_version.empty()) return concat("key ", i, ": ", keys_[i]->wrong_version);
+    const auto wrong = [i](const std::string& why) {
+      return Error{Errc::corrupt, concat("key ", i, ": ", why)};
+    };
+    if (is == History::Is::impossible) return wrong(keys_[i]->history.why());
+    if (!keys_[i]->wrong_version.empty()) return wrong(keys_[i]->wrong_version);
+    if (is != History::Is::undecided) continue;
+    right = Error{Errc::timeout, concat("undecided: the history of key ", i,
+                                        " has too many possible orders to try all, as too many "
+                                        "operations are without an answer")};
   }
-  return "";
+  return right;
 }
 
 }  // namespace piracema::testing

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <piracema/error.h>
+
 #include <atomic>
 #include <cstdint>
 #include <map>
@@ -43,8 +45,9 @@ class Recorder {
   /// Operations that were checked; whose outcome nobody will know.
   std::uint64_t checked() const;
   std::uint64_t lost_count() const { return lost_; }
-  /// Empty as long as all is right; else the counterexample.
-  std::string why() const;
+  /// Errc::corrupt with the counterexample; else Errc::timeout if the history of a key has more
+  /// possible orders than were tried.
+  Result<Done> check() const;
 
  private:
   struct Key {
