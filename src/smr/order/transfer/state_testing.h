@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "smr/order/agreement/decided_log.h"
 #include "smr/order/messages/actions.h"
 #include "smr/order/messages/batch.h"
 #include "smr/order/messages/digest.h"
@@ -86,5 +87,63 @@ inline DecisionProof signed_decision(Instance instance, const Digest& history,
   }
   return proof;
 }
+
+// What the others have: the same order, one checkpoint, the batches behind it.
+struct Others {
+  Others(FaultModel fault_model, Instance checkpoint_at, Instance decided_to,
+         std::size_t state_bytes)
+      : model(fault_model), view(state_view(model, model == FaultModel::byzantine ? 4 : 3)) {
+    log.restart_after(checkpoint_at);
+    for (Instance i = 1; i <= decided_to; ++i) {
+      batches.push_back(make_batch(i, {}));
+      histories.push_back(digest_of(histories.back(), batches.back()->digest));
+      if (i > checkpoint_at) log.add(i, batches.back());
+    }
+    Buffer image;
+    for (std::size_t i = 0; i < state_bytes; ++i) {
+      *image.extend(1) = static_cast<std::byte>(i * 7 + i / 256);
+    }
+    checkpoint = make_checkpoint(checkpoint_at, 5, image, 100);
+    checkpoint.info.history = histories[checkpoint_at];
+    checkpoint.info.view = view;
+    proof = signed_checkpoint(checkpoint.info, {1, 2, 3});
+    decision = signed_decision(decided_to, histories[decided_to], {1, 2});
+  }
+  Instance end() const { return batches.size(); }
+
+  // What a correct replica answers.
+  MessagePtr answer(const Message& question) const {
+    if (const auto* m = std::get_if<StateRequest>(&question)) {
+      StateOffer offer;
+      offer.nonce = m->nonce;
+      offer.decided = offer.voted = end();
+      offer.log_from = log.first();
+      offer.proof = decision;
+      if (checkpoint.info.instance != 0) offer.checkpoint = proof;
+      return message(offer);
+    }
+    if (std::holds_alternative<ManifestRequest>(question)) {
+      return message(Manifest{checkpoint.info.instance, checkpoint.digests});
+    }
+    if (const auto* m = std::get_if<ChunkRequest>(&question)) {
+      return message(Chunk{m->instance, m->chunk, checkpoint.chunks[m->chunk]});
+    }
+    if (const auto* m = std::get_if<LogRequest>(&question)) {
+      LogSuffix suffix = log.suffix(*m);
+      suffix.proof = decision;
+      return message(suffix);
+    }
+    return nullptr;
+  }
+
+  FaultModel model;
+  View view;
+  std::vector<BatchPtr> batches;
+  std::vector<Digest> histories{Digest{}};
+  DecidedLog log;
+  Checkpoint checkpoint;
+  CheckpointProof proof;
+  DecisionProof decision;
+};
 
 }  // namespace piracema::smr

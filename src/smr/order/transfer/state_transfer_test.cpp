@@ -5,7 +5,6 @@
 #include <set>
 
 #include "base/random.h"
-#include "smr/order/agreement/decided_log.h"
 #include "smr/order/transfer/state_testing.h"
 
 namespace piracema::smr {
@@ -13,64 +12,6 @@ namespace piracema::smr {
 namespace {
 
 using std::chrono::milliseconds;
-
-// What the others have: the same order, one checkpoint, the batches behind it.
-struct Others {
-  Others(FaultModel fault_model, Instance checkpoint_at, Instance decided_to,
-         std::size_t state_bytes)
-      : model(fault_model), view(state_view(model, model == FaultModel::byzantine ? 4 : 3)) {
-    log.restart_after(checkpoint_at);
-    for (Instance i = 1; i <= decided_to; ++i) {
-      batches.push_back(make_batch(i, {}));
-      histories.push_back(digest_of(histories.back(), batches.back()->digest));
-      if (i > checkpoint_at) log.add(i, batches.back());
-    }
-    Buffer image;
-    for (std::size_t i = 0; i < state_bytes; ++i) {
-      *image.extend(1) = static_cast<std::byte>(i * 7 + i / 256);
-    }
-    checkpoint = make_checkpoint(checkpoint_at, 5, image, 100);
-    checkpoint.info.history = histories[checkpoint_at];
-    checkpoint.info.view = view;
-    proof = signed_checkpoint(checkpoint.info, {1, 2, 3});
-    decision = signed_decision(decided_to, histories[decided_to], {1, 2});
-  }
-  Instance end() const { return batches.size(); }
-
-  // What a correct replica answers.
-  MessagePtr answer(const Message& question) const {
-    if (const auto* m = std::get_if<StateRequest>(&question)) {
-      StateOffer offer;
-      offer.nonce = m->nonce;
-      offer.decided = offer.voted = end();
-      offer.log_from = log.first();
-      offer.proof = decision;
-      if (checkpoint.info.instance != 0) offer.checkpoint = proof;
-      return message(offer);
-    }
-    if (std::holds_alternative<ManifestRequest>(question)) {
-      return message(Manifest{checkpoint.info.instance, checkpoint.digests});
-    }
-    if (const auto* m = std::get_if<ChunkRequest>(&question)) {
-      return message(Chunk{m->instance, m->chunk, checkpoint.chunks[m->chunk]});
-    }
-    if (const auto* m = std::get_if<LogRequest>(&question)) {
-      LogSuffix suffix = log.suffix(*m);
-      suffix.proof = decision;
-      return message(suffix);
-    }
-    return nullptr;
-  }
-
-  FaultModel model;
-  View view;
-  std::vector<BatchPtr> batches;
-  std::vector<Digest> histories{Digest{}};
-  DecidedLog log;
-  Checkpoint checkpoint;
-  CheckpointProof proof;
-  DecisionProof decision;
-};
 
 // The replica that is behind, 0, with a clock and whatever its network does.
 struct Laggard {
@@ -380,45 +321,6 @@ TEST_CASE("the batches since a checkpoint are given out in parts that fit a mess
   log.truncate(15);
   CHECK(log.first() == 16);
   CHECK(log.end() == 21);
-}
-
-TEST_CASE("a source of which nothing is heard is left for another one, however slow answers were") {
-  const Others others(FaultModel::crash, 40, 100, 1'000);
-  Laggard behind(others);
-  behind.decided = 50;
-  Pace pace(milliseconds(100));
-  pace.answered(std::chrono::seconds(3), false);
-  LogFetch fetch(Sources({1, 2}), pace);
-  std::vector<Action> out;
-  Time now{};
-  const auto asked_next = [&] {
-    const auto questions = sent<LogRequest>(std::exchange(out, {}));
-    REQUIRE(questions.size() == 1);
-    return questions[0];
-  };
-  fetch.begin(now, behind.at(), out);
-  CHECK(asked_next().first == 1);
-  now += milliseconds(300);
-  fetch.heard(now, 1);
-  REQUIRE(*fetch.next_deadline() == now + quiet_after);
-  now += quiet_after;
-  fetch.tick(now, behind.at(), out);
-  const auto question = asked_next();
-  CHECK(question.first == 2);
-  // Whoever answers goes on being asked, and the other one not.
-  const auto learned =
-      fetch.on_suffix(now, 2, others.log.suffix(question.second), behind.at(), out);
-  REQUIRE(!learned.empty());
-  behind.decided += learned.size();
-  fetch.heard(now, 2);
-  fetch.go_on(now, behind.at(), out);
-  CHECK(asked_next().first == 2);
-  // Where nothing is heard of anybody, patience counts again.
-  const Time asked = now;
-  now += quiet_after;
-  fetch.tick(now, behind.at(), out);
-  CHECK(out.empty());
-  CHECK(*fetch.next_deadline() == asked + pace.patience(0));
 }
 
 TEST_CASE(
