@@ -25,10 +25,7 @@ void DriverLoop::act(const Spawn& spawn) {
   const Crew::Id id{spawn.slot, spawn.incarnation};
   options_.settings.slots = coordinator_->metadata().slots_wanted();
   give_hosts();
-  if (options_.transport == "mpi") {
-    waiting_.push_back(id);
-    return start_world_when_complete();
-  }
+  if (world_) return world_->want(id);
   if (!anybody_joined_ && crew_.size() != 0) {
     waiting_.push_back(id);
   } else {
@@ -45,7 +42,8 @@ void DriverLoop::never_ran(Crew::Id id, std::string why) {
 
 void DriverLoop::act(const Kill& kill) {
   const Crew::Id id{kill.slot, kill.incarnation};
-  if (std::erase(waiting_, id) + std::erase(without_host_, id) != 0) {
+  if (std::erase(waiting_, id) + std::erase(without_host_, id) != 0 ||
+      (world_ && world_->want_no_more(id))) {
     never_ran(id, "it was never started");
   }
   if (!options_.cannot_end_processes) crew_.kill(id);

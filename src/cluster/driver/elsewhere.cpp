@@ -1,4 +1,4 @@
-// Hosts and their agents: who starts a process, and what is heard of it.
+// Who starts a process, an agent of its host or mpirun, and what is heard of it.
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
@@ -71,6 +71,22 @@ Result<Done> DriverLoop::call_hosts(const Doorway& doorway) {
   if (!takes_over_) return hosts_->call_all();
   return hosts_->wait_for_all(now() + coordinator_->metadata().settings.attach_timeout,
                               coordinator_->metadata().term + 1);
+}
+
+void DriverLoop::make_world(const Doorway& doorway) {
+  world_ = std::make_unique<World>(
+      poller_, options_, crew_, launch_, doorway.mark,
+      World::Events{.start =
+                        [this](const std::vector<Crew::Id>& ids, Launch launch) {
+                          if (finish_) return;
+                          tally_.report.processes_started += static_cast<std::uint32_t>(ids.size());
+                          auto started = crew_.start_world(ids, std::move(launch));
+                          if (!started) finish(started.error());
+                        },
+                    .given_up =
+                        [this](std::string why) {
+                          if (!finish_) finish(4, std::move(why));
+                        }});
 }
 
 // Whom this coordinator does not know, the one before has given up.

@@ -49,7 +49,7 @@ net::Connection::Events DriverLoop::joined(const runtime::Hello& hello, Door::Li
   }
   crew_.join(id, std::move(line), static_cast<pid_t>(hello.pid));
   crew_.heard(id, time());
-  world_joined_ = true;
+  if (world_) world_->joined();
   if (!std::exchange(anybody_joined_, true)) first_joined(hello);
   tell(Joined{id.first, id.second, hello.address, hello.graph, hello.costs, hello.layouts});
   // From now on it notices when this coordinator falls silent.
@@ -69,7 +69,6 @@ void DriverLoop::first_joined(const runtime::Hello& hello) {
     auto accepted = accept_unsaved(hello.unsaved, options_.strict);
     if (!accepted) return finish(accepted.error());
   }
-  if (options_.transport == "mpi") return;
   for (const Crew::Id& id : std::exchange(waiting_, {})) start(id);
 }
 
@@ -133,7 +132,7 @@ void DriverLoop::exited(const Exited& event, const Exit& exit) {
   if (anybody_joined_ || exit.by_signal || exit.from_outside) {
     join_by_ = time() + options_.settings.join_timeout;
     tell(event);
-    if (options_.transport == "mpi") start_world_when_complete();
+    if (world_) world_->start_when_complete();
     return;
   }
   // The program has said why it takes its arguments or settings for wrong: its code is ours.
@@ -146,7 +145,7 @@ void DriverLoop::exited(const Exited& event, const Exit& exit) {
 void DriverLoop::signalled(int number) {
   if (number == SIGCHLD) {
     if (hosts_) hosts_->reap_all();
-    if (probe_) probe_->reap_all();
+    if (world_) world_->reap_all();
     return crew_.reap_all();
   }
   const auto meaning = stop_signals_.take(now());

@@ -287,7 +287,7 @@ void DriverLoop::prepare_launch(const Doorway& doorway) {
       launch_.environment.push_back(std::move(variable));
     }
   }
-  if (options_.transport == "mpi") prepare_world(doorway);
+  if (options_.transport == "mpi") make_world(doorway);
 }
 
 void DriverLoop::turn() {

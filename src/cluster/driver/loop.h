@@ -19,10 +19,9 @@
 #include "cluster/driver/stop_signals.h"
 #include "cluster/driver/store_thread.h"
 #include "cluster/driver/succession.h"
-#include "cluster/driver/world_directory.h"
+#include "cluster/driver/world.h"
 #include "control/coordinator/coordinator.h"
 #include "host/directory_mark.h"
-#include "host/host_probe.h"
 #include "loop/poller.h"
 #include "observe/status/recorder.h"
 #include "observe/status/tally.h"
@@ -79,15 +78,8 @@ class DriverLoop {
   void give_hosts();
   void never_ran(Crew::Id id, std::string why);
 
-  // ---- world.cpp: mpirun
-  void prepare_world(const Doorway& doorway);
-  void clear_world();
-  void start_world_when_complete();
-  void probe_hosts();
-  void hosts_probed(const std::vector<bool>& reached);
-  void start_world();
-
-  // ---- elsewhere.cpp: hosts and their agents -----------------------------------------
+  // ---- elsewhere.cpp: hosts and their agents, or mpirun ------------------------------
+  void make_world(const Doorway& doorway);
   Result<Done> call_hosts(const Doorway& doorway);
   Result<Done> leave_mark();
   void wait_for_hosts();
@@ -140,18 +132,11 @@ class DriverLoop {
   /// In the directory of snapshots, if other hosts have to see it.
   std::unique_ptr<DirectoryMark> mark_;
   std::unique_ptr<StoreThread> store_thread_;
-  /// Only with a world on this host, and memory to share.
-  std::unique_ptr<WorldDirectory> world_directory_;
   Launch launch_;
+  /// Null when mpirun does not start the processes.
+  std::unique_ptr<World> world_;
 
-  /// Of a world: where its ranks run, who asks which hosts are still there, and how many worlds in
-  /// a row nobody has joined from.
-  std::vector<std::size_t> host_of_rank_;
-  std::unique_ptr<HostProbe> probe_;
-  bool world_joined_ = true;
-  int worlds_in_vain_ = 0;
-
-  /// Processes that wait for the first one to join; in a world, for all the others to be wanted.
+  /// Processes that wait for the first one to join.
   std::vector<Crew::Id> waiting_;
   /// Processes for which no host can be reached, and since when.
   std::vector<Crew::Id> without_host_;

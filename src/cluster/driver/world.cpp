@@ -1,4 +1,5 @@
-// A world: all processes of the job, started by one mpirun.
+#include "cluster/driver/world.h"
+
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
@@ -8,7 +9,6 @@
 
 #include "base/log.h"
 #include "base/text.h"
-#include "cluster/driver/loop.h"
 #include "cluster/driver/world_hosts.h"
 
 extern char** environ;
@@ -19,7 +19,7 @@ namespace {
 
 // As long as ssh takes to give up, and some more.
 constexpr std::chrono::seconds host_answers_within{10};
-constexpr int worlds_in_vain_max = 5;
+constexpr int in_vain_max = 5;
 
 // What the user has set stays.
 void suggest(Launch& launch, const std::string& variable) {
@@ -87,25 +87,30 @@ std::string names_of_ours(const Launch& launch) {
 
 }  // namespace
 
-// Segments of ranks that were killed lie where they are removed, if all ranks are on this host;
-// that directory is not on the others.
-void DriverLoop::prepare_world(const Doorway& doorway) {
-  launch_ = world_of(options_, std::move(launch_));
-  host_of_rank_ = options_.host_of_slot;
-  if (auto directory = WorldDirectory::make(); directory) {
-    world_directory_ = *std::move(directory);
+World::World(net::Poller& poller, const JobOptions& options, const Crew& crew, Launch launch,
+             const std::string& mark, Events events)
+    : poller_(poller),
+      options_(options),
+      crew_(crew),
+      launch_(world_of(options, std::move(launch))),
+      events_(std::move(events)),
+      host_of_rank_(options.host_of_slot) {
+  if (auto directory = WorldDirectory::make(); directory) directory_ = *std::move(directory);
+  if (!options_.listen.empty()) {
+    launch_.environment.push_back(concat("PIRACEMA_MARK=", mark));
+    if (directory_) suggest_hosts();
+  } else if (directory_) {
+    // Segments of ranks that were killed lie where they are removed, if all ranks are on this host;
+    // that directory is not on the others.
+    suggest(launch_, concat("OMPI_MCA_btl_vader_backing_directory=", directory_->path()));
+    suggest(launch_, concat("OMPI_MCA_btl_sm_backing_directory=", directory_->path()));
   }
-  if (options_.listen.empty()) {
-    if (!world_directory_) return;
-    suggest(launch_, concat("OMPI_MCA_btl_vader_backing_directory=", world_directory_->path()));
-    suggest(launch_, concat("OMPI_MCA_btl_sm_backing_directory=", world_directory_->path()));
-    return;
-  }
-  launch_.environment.push_back(concat("PIRACEMA_MARK=", doorway.mark));
-  if (!world_directory_) return;
+}
+
+void World::suggest_hosts() {
   for (const char* name :
        {"OMPI_MCA_orte_default_hostfile=", "PRTE_MCA_prte_default_hostfile=", "HYDRA_HOST_FILE="}) {
-    suggest(launch_, concat(name, world_directory_->path(), "/hosts"));
+    suggest(launch_, concat(name, directory_->path(), "/hosts"));
   }
   // Open MPI would gather the ranks of a host.
   suggest(launch_, "OMPI_MCA_rmaps_base_mapping_policy=seq");
@@ -120,25 +125,25 @@ void DriverLoop::prepare_world(const Doorway& doorway) {
   suggest(launch_, concat("OMPI_MCA_mca_base_env_list=", names_of_ours(launch_)));
 }
 
-void DriverLoop::clear_world() {
-  if (!world_directory_) return;
-  world_directory_->clear();
-  if (!options_.listen.empty()) {
-    std::ofstream(world_directory_->path() + "/hosts") << hosts_of_ranks(options_, host_of_rank_);
-  }
+void World::want(Crew::Id id) {
+  wanted_.push_back(id);
+  start_when_complete();
 }
 
-// One mpirun is one unit of failure: the next one begins when all of the last one are gone.
-void DriverLoop::start_world_when_complete() {
-  if (waiting_.size() != options_.settings.slots || crew_.size() != 0 || probe_) return;
+bool World::is_complete() const {
+  return wanted_.size() == options_.settings.slots && crew_.size() == 0;
+}
+
+void World::start_when_complete() {
+  if (!is_complete() || probe_) return;
   const bool elsewhere = std::any_of(options_.hosts.begin(), options_.hosts.end(),
                                      [](const HostOptions& host) { return !host.here; });
-  if (elsewhere && anybody_joined_) return probe_hosts();
-  start_world();
+  if (elsewhere && joined_once_) return probe_hosts();
+  start();
 }
 
 // mpirun does not do without a host of its list, nor say which one it misses.
-void DriverLoop::probe_hosts() {
+void World::probe_hosts() {
   std::vector<std::vector<std::string>> calls;
   for (const HostOptions& host : options_.hosts) {
     calls.push_back(host.here ? std::vector<std::string>() : options_.rsh);
@@ -151,14 +156,16 @@ void DriverLoop::probe_hosts() {
                                        });
 }
 
-void DriverLoop::hosts_probed(const std::vector<bool>& reached) {
-  if (finish_ || waiting_.size() != options_.settings.slots || crew_.size() != 0) return;
+void World::hosts_probed(const std::vector<bool>& reached) {
+  if (!is_complete()) return;
   std::string lost;
   for (std::size_t host = 0; host < reached.size(); ++host) {
     if (!reached[host]) lost += concat(lost.empty() ? "" : ", ", options_.hosts[host].name);
   }
   auto placed = place_ranks(options_.host_of_slot, reached);
-  if (!placed) return finish(4, concat("no host of the job can be reached any more: ", lost));
+  if (!placed) {
+    return events_.given_up(concat("no host of the job can be reached any more: ", lost));
+  }
   host_of_rank_ = *std::move(placed);
   for (Slot slot = 0; slot < options_.settings.slots; ++slot) {
     const std::size_t meant = options_.host_of_slot[slot];
@@ -167,18 +174,26 @@ void DriverLoop::hosts_probed(const std::vector<bool>& reached) {
         concat("worker ", slot, " is started on ", options_.hosts[host_of_rank_[slot]].name, ": ",
                options_.hosts[meant].name, " cannot be reached"));
   }
-  start_world();
+  start();
 }
 
-void DriverLoop::start_world() {
-  worlds_in_vain_ = std::exchange(world_joined_, false) ? 0 : worlds_in_vain_ + 1;
-  if (worlds_in_vain_ == worlds_in_vain_max) {
-    return finish(4, concat("mpirun has brought up no worker ", worlds_in_vain_max,
-                            " times in a row", names_of_hosts(options_, host_of_rank_)));
+void World::clear() {
+  if (!directory_) return;
+  directory_->clear();
+  if (!options_.listen.empty()) {
+    std::ofstream(directory_->path() + "/hosts") << hosts_of_ranks(options_, host_of_rank_);
   }
-  auto ids = std::exchange(waiting_, {});
+}
+
+void World::start() {
+  in_vain_ = std::exchange(joined_, false) ? 0 : in_vain_ + 1;
+  if (in_vain_ == in_vain_max) {
+    return events_.given_up(concat("mpirun has brought up no worker ", in_vain_max,
+                                   " times in a row", names_of_hosts(options_, host_of_rank_)));
+  }
+  auto ids = std::exchange(wanted_, {});
   std::sort(ids.begin(), ids.end());
-  clear_world();
+  clear();
   Launch launch = launch_;
   for (Slot slot = 0; slot < host_of_rank_.size(); ++slot) {
     if (host_of_rank_[slot] == options_.host_of_slot[slot]) continue;
@@ -186,8 +201,11 @@ void DriverLoop::start_world() {
     set_variable(launch.environment, concat("PIRACEMA_LISTEN", "_", slot, "=facing"));
     set_variable(launch.environment, concat("PIRACEMA_CORES", "_", slot, "="));
   }
-  tally_.report.processes_started += options_.settings.slots;
-  if (auto started = crew_.start_world(ids, std::move(launch)); !started) finish(started.error());
+  events_.start(ids, std::move(launch));
+}
+
+void World::reap_all() {
+  if (probe_) probe_->reap_all();
 }
 
 }  // namespace piracema::cluster
