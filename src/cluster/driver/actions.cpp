@@ -8,28 +8,16 @@
 
 namespace piracema::cluster {
 
-std::size_t DriverLoop::emptiest_host() const {
-  std::vector<std::size_t> slots(options_.hosts.size());
-  for (const std::size_t host : options_.host_of_slot) slots[host] += 1;
-  return static_cast<std::size_t>(std::min_element(slots.begin(), slots.end()) - slots.begin());
-}
-
-void DriverLoop::give_hosts() {
-  while (!options_.host_of_slot.empty() && options_.host_of_slot.size() < options_.settings.slots) {
-    options_.host_of_slot.push_back(emptiest_host());
-  }
-}
-
 // The first process starts alone: a program that cannot run says so once, not N times.
 void DriverLoop::act(const Spawn& spawn) {
   const Crew::Id id{spawn.slot, spawn.incarnation};
   options_.settings.slots = coordinator_->metadata().slots_wanted();
-  give_hosts();
   if (world_) return world_->want(id);
+  places_->give_hosts();
   if (!anybody_joined_ && crew_.size() != 0) {
     waiting_.push_back(id);
   } else {
-    start(id);
+    places_->start(id, time());
   }
 }
 
@@ -42,8 +30,9 @@ void DriverLoop::never_ran(Crew::Id id, std::string why) {
 
 void DriverLoop::act(const Kill& kill) {
   const Crew::Id id{kill.slot, kill.incarnation};
-  if (std::erase(waiting_, id) + std::erase(without_host_, id) != 0 ||
-      (world_ && world_->want_no_more(id))) {
+  const bool waited = std::erase(waiting_, id) != 0 || (places_ && places_->waits_no_more(id)) ||
+                      (world_ && world_->want_no_more(id));
+  if (waited) {
     never_ran(id, "it was never started");
   }
   if (!options_.cannot_end_processes) crew_.kill(id);

@@ -30,11 +30,6 @@ Crew::Items items_of(const std::vector<BusyReplica>& at_work) {
   return items;
 }
 
-std::string with_port(const std::string& address, int port) {
-  const bool v6 = address.find(':') != std::string::npos;
-  return v6 ? concat("[", address, "]:", port) : concat(address, ":", port);
-}
-
 }  // namespace
 
 Result<Done> DriverLoop::call_hosts(const Doorway& doorway) {
@@ -58,7 +53,7 @@ Result<Done> DriverLoop::call_hosts(const Doorway& doorway) {
           .up =
               [this](std::size_t) {
                 give_up_missing();
-                start_those_without_host();
+                places_->start_waiting(time());
               },
           .unreachable = [this](const Error& why) { finish(why); },
           .lost = [this](std::size_t host, const std::string& why) { crew_.host_lost(host, why); },
@@ -68,6 +63,8 @@ Result<Done> DriverLoop::call_hosts(const Doorway& doorway) {
                 came_back(host, running);
               },
           .may_send_away = [this] { return still_coordinates(); }});
+  places_ = std::make_unique<Places>(options_, crew_, *hosts_,
+                                     [this] { tally_.report.processes_started += 1; });
   if (!takes_over_) return hosts_->call_all();
   return hosts_->wait_for_all(now() + coordinator_->metadata().settings.attach_timeout,
                               coordinator_->metadata().term + 1);
@@ -153,69 +150,6 @@ Setup DriverLoop::setup_for(std::size_t host, const std::string& coordinator) co
   return setup;
 }
 
-/// The host of the slot, else the one of those that can be reached that has the least to do.
-/// The first process of a slot has not lost anything yet: the user's choice is worth a moment.
-std::optional<std::size_t> DriverLoop::choose_host(Crew::Id id) const {
-  const std::size_t own = options_.host_of_slot[id.first];
-  if (hosts_->can_start(own) || (id.second == 0 && hosts_->is_up(own))) return own;
-  std::optional<std::size_t> best;
-  for (std::size_t host = 0; host < options_.hosts.size(); ++host) {
-    if (!hosts_->can_start(host)) continue;
-    if (!best || crew_.count_on(host) < crew_.count_on(*best)) best = host;
-  }
-  return best;
-}
-
-/// What the user said of the slot, as it is on this host: another one's port and cores are not its.
-std::vector<std::string> DriverLoop::environment_on(std::size_t host, Slot slot) const {
-  std::vector<std::string> environment;
-  if (slot < options_.environments.size()) environment = options_.environments[slot];
-  if (host == options_.host_of_slot[slot]) {
-    environment.push_back(place_on_host(slot));
-    return environment;
-  }
-  set_variable(environment, concat("PIRACEMA_LISTEN=", with_port(options_.hosts[host].address, 0)));
-  set_variable(environment, "PIRACEMA_CORES=");
-  return environment;
-}
-
-/// Which of the processes of its host it is, and how many they are, as long as all hosts live.
-std::string DriverLoop::place_on_host(Slot slot) const {
-  const auto host_of = [this](Slot one) {
-    return options_.host_of_slot.empty() ? std::size_t{0} : options_.host_of_slot[one];
-  };
-  std::size_t before = 0, all = 0;
-  for (Slot other = 0; other < options_.settings.slots; ++other) {
-    if (host_of(other) != host_of(slot)) continue;
-    all += 1;
-    before += other < slot ? 1 : 0;
-  }
-  return concat("PIRACEMA_PLACE=", before, "/", all);
-}
-
-void DriverLoop::start(Crew::Id id) {
-  const auto host = choose_host(id);
-  if (!host) {
-    if (without_host_.empty()) without_host_since_ = time();
-    without_host_.push_back(id);
-    return;
-  }
-  const std::size_t wanted = options_.host_of_slot[id.first];
-  if (*host != wanted) {
-    log(Level::warning, concat("worker ", id.first, " is started on ", options_.hosts[*host].name,
-                               ": ", options_.hosts[wanted].name, " cannot be reached"));
-  }
-  if (!crew_.start(id, *host)) return;
-  tally_.report.processes_started += 1;
-  hosts_->start(*host, StartProcess{id.first, id.second, environment_on(*host, id.first)});
-}
-
-void DriverLoop::start_those_without_host() {
-  const auto can_start = [this](Crew::Id id) { return choose_host(id).has_value(); };
-  if (!std::all_of(without_host_.begin(), without_host_.end(), can_start)) return;
-  for (const Crew::Id& id : std::exchange(without_host_, {})) start(id);
-}
-
 void DriverLoop::heard_from(std::size_t host, const FromAgent& message) {
   if (const auto* pulse = std::get_if<AgentPulse>(&message)) {
     crew_.conditions(host, pulse->conditions);
@@ -251,8 +185,8 @@ void DriverLoop::look_at_hosts() {
     }
   }
   give_up_missing();
-  start_those_without_host();
-  if (without_host_.empty() || time() - without_host_since_ < host_timeout) return;
+  places_->start_waiting(time());
+  if (places_->waited(time()) < host_timeout) return;
   finish(4, concat("no host of the job can be reached for ", host_timeout.count(), " s"));
 }
 

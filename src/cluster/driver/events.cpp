@@ -69,7 +69,7 @@ void DriverLoop::first_joined(const runtime::Hello& hello) {
     auto accepted = accept_unsaved(hello.unsaved, options_.strict);
     if (!accepted) return finish(accepted.error());
   }
-  for (const Crew::Id& id : std::exchange(waiting_, {})) start(id);
+  for (const Crew::Id& id : std::exchange(waiting_, {})) places_->start(id, time());
 }
 
 void DriverLoop::plan(const Job& job) {

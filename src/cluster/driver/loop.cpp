@@ -148,7 +148,6 @@ Result<Done> DriverLoop::prepare() {
     coordinator_ = std::make_unique<Coordinator>(*beginning_.taken_over->metadata);
     const JobMetadata& metadata = coordinator_->metadata();
     options_.settings.slots = metadata.slots_wanted();
-    give_hosts();
     // One that was lost before its first decision has not started anybody.
     anybody_joined_ = metadata.term != 0;
     for (Slot slot = 0; anybody_joined_ && slot < metadata.slots_wanted(); ++slot) {

@@ -14,6 +14,7 @@
 #include "cluster/driver/hosts.h"
 #include "cluster/driver/leading.h"
 #include "cluster/driver/lock_wait.h"
+#include "cluster/driver/places.h"
 #include "cluster/driver/signals.h"
 #include "cluster/driver/snapshots.h"
 #include "cluster/driver/stop_signals.h"
@@ -73,9 +74,6 @@ class DriverLoop {
   void act(const Finish&);
   void act(const Decide&);
   void act(const AnswerScale&);
-  std::size_t emptiest_host() const;
-  /// Those that the job did not have when it began are where the fewest are.
-  void give_hosts();
   void never_ran(Crew::Id id, std::string why);
 
   // ---- elsewhere.cpp: hosts and their agents, or mpirun ------------------------------
@@ -84,11 +82,6 @@ class DriverLoop {
   Result<Done> leave_mark();
   void wait_for_hosts();
   Setup setup_for(std::size_t host, const std::string& coordinator) const;
-  std::optional<std::size_t> choose_host(Crew::Id id) const;
-  std::vector<std::string> environment_on(std::size_t host, Slot slot) const;
-  std::string place_on_host(Slot slot) const;
-  void start(Crew::Id id);
-  void start_those_without_host();
   void heard_from(std::size_t host, const FromAgent& message);
   void look_at_hosts();
   void leave_hosts();
@@ -129,6 +122,8 @@ class DriverLoop {
   std::unique_ptr<Door> door_;
   /// Null when others start all processes: mpirun, or somebody.
   std::unique_ptr<Hosts> hosts_;
+  /// With `hosts_`.
+  std::unique_ptr<Places> places_;
   /// In the directory of snapshots, if other hosts have to see it.
   std::unique_ptr<DirectoryMark> mark_;
   std::unique_ptr<StoreThread> store_thread_;
@@ -138,9 +133,6 @@ class DriverLoop {
 
   /// Processes that wait for the first one to join.
   std::vector<Crew::Id> waiting_;
-  /// Processes for which no host can be reached, and since when.
-  std::vector<Crew::Id> without_host_;
-  Time without_host_since_{};
   bool anybody_joined_ = false;
   bool planned_ = false;
   /// Messages of workers that nobody could read.

@@ -1,0 +1,100 @@
+#include "cluster/driver/places.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/log.h"
+#include "base/text.h"
+#include "host/agent_messages.h"
+
+namespace piracema::cluster {
+
+namespace {
+
+std::string with_port(const std::string& address, int port) {
+  const bool v6 = address.find(':') != std::string::npos;
+  return v6 ? concat("[", address, "]:", port) : concat(address, ":", port);
+}
+
+}  // namespace
+
+Places::Places(const JobOptions& options, Crew& crew, Hosts& hosts, std::function<void()> started)
+    : options_(options),
+      crew_(crew),
+      hosts_(hosts),
+      started_(std::move(started)),
+      host_of_slot_(options.host_of_slot) {
+  give_hosts();
+}
+
+// The host of the slot, else the one of those that can be reached that has the least to do.
+// The first process of a slot has not lost anything yet: the user's choice is worth a moment.
+std::optional<std::size_t> Places::choose(Crew::Id id) const {
+  const std::size_t own = host_of_slot_[id.first];
+  if (hosts_.can_start(own) || (id.second == 0 && hosts_.is_up(own))) return own;
+  std::optional<std::size_t> best;
+  for (std::size_t host = 0; host < options_.hosts.size(); ++host) {
+    if (!hosts_.can_start(host)) continue;
+    if (!best || crew_.count_on(host) < crew_.count_on(*best)) best = host;
+  }
+  return best;
+}
+
+// What the user said of the slot, as it is on this host: another one's port and cores are not its.
+std::vector<std::string> Places::environment_on(std::size_t host, Slot slot) const {
+  std::vector<std::string> environment;
+  if (slot < options_.environments.size()) environment = options_.environments[slot];
+  if (host == host_of_slot_[slot]) {
+    environment.push_back(place_on_host(slot));
+    return environment;
+  }
+  set_variable(environment, concat("PIRACEMA_LISTEN=", with_port(options_.hosts[host].address, 0)));
+  set_variable(environment, "PIRACEMA_CORES=");
+  return environment;
+}
+
+// Which of the processes of its host it is, and how many they are, as long as all hosts live.
+std::string Places::place_on_host(Slot slot) const {
+  std::size_t before = 0, all = 0;
+  for (Slot other = 0; other < options_.settings.slots; ++other) {
+    if (host_of_slot_[other] != host_of_slot_[slot]) continue;
+    all += 1;
+    before += other < slot ? 1 : 0;
+  }
+  return concat("PIRACEMA_PLACE=", before, "/", all);
+}
+
+void Places::start(Crew::Id id, Time now) {
+  const auto host = choose(id);
+  if (!host) {
+    if (waiting_.empty()) waiting_since_ = now;
+    waiting_.push_back(id);
+    return;
+  }
+  const std::size_t wanted = host_of_slot_[id.first];
+  if (*host != wanted) {
+    log(Level::warning, concat("worker ", id.first, " is started on ", options_.hosts[*host].name,
+                               ": ", options_.hosts[wanted].name, " cannot be reached"));
+  }
+  if (!crew_.start(id, *host)) return;
+  started_();
+  hosts_.start(*host, StartProcess{id.first, id.second, environment_on(*host, id.first)});
+}
+
+void Places::start_waiting(Time now) {
+  const auto can_start = [this](Crew::Id id) { return choose(id).has_value(); };
+  if (!std::all_of(waiting_.begin(), waiting_.end(), can_start)) return;
+  for (const Crew::Id& id : std::exchange(waiting_, {})) start(id, now);
+}
+
+std::size_t Places::emptiest() const {
+  std::vector<std::size_t> slots(options_.hosts.size());
+  for (const std::size_t host : host_of_slot_) slots[host] += 1;
+  return static_cast<std::size_t>(std::min_element(slots.begin(), slots.end()) - slots.begin());
+}
+
+void Places::give_hosts() {
+  while (host_of_slot_.size() < options_.settings.slots) host_of_slot_.push_back(emptiest());
+}
+
+}  // namespace piracema::cluster

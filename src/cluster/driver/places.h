@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "cluster/driver/crew.h"
+#include "cluster/driver/driver.h"
+#include "cluster/driver/hosts.h"
+
+namespace piracema::cluster {
+
+/// Where the processes of a job run: each slot has a host, and is started on another one while that
+/// cannot be reached; a process for which there is no host at all waits. Belongs to the poller's
+/// thread.
+class Places {
+ public:
+  /// `options`, `crew` and `hosts` outlive this. `started` is called for each process that an agent
+  /// was told to start.
+  Places(const JobOptions& options, Crew& crew, Hosts& hosts, std::function<void()> started);
+
+  /// The job may have more slots than when it began: those are where the fewest are.
+  void give_hosts();
+  /// Starts it, or lets it wait.
+  void start(Crew::Id id, Time now);
+  /// Those that wait, once there is a host for each of them.
+  void start_waiting(Time now);
+  /// False if it does not wait.
+  bool waits_no_more(Crew::Id id) { return std::erase(waiting_, id) != 0; }
+  /// How long there has been somebody who waits.
+  Time waited(Time now) const { return waiting_.empty() ? Time{} : now - waiting_since_; }
+
+ private:
+  std::optional<std::size_t> choose(Crew::Id id) const;
+  std::vector<std::string> environment_on(std::size_t host, Slot slot) const;
+  std::string place_on_host(Slot slot) const;
+  std::size_t emptiest() const;
+
+  const JobOptions& options_;
+  Crew& crew_;
+  Hosts& hosts_;
+  const std::function<void()> started_;
+  std::vector<std::size_t> host_of_slot_;
+  std::vector<Crew::Id> waiting_;
+  Time waiting_since_{};
+};
+
+}  // namespace piracema::cluster
