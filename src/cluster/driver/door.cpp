@@ -39,6 +39,11 @@ Door::Door(net::Poller& poller, std::string token, Events events)
 
 Door::~Door() { shut(); }
 
+void Door::hold() {
+  held_ = true;
+  for (const auto& listener : listeners_) listener->hold();
+}
+
 void Door::shut() {
   listeners_.clear();
   for (auto& [number, stranger] : strangers_) stranger.line->close();
@@ -57,6 +62,7 @@ void Door::accept(Fd socket, const std::string& peer) {
 }
 
 void Door::hear(std::uint64_t number, const wire::Frame& frame) {
+  if (held_) return;
   Stranger& stranger = strangers_.at(number);
   const bool says_hello = stranger.wants == Stranger::Wants::hello;
   const auto taken = says_hello ? let_in(stranger, frame) : take(stranger, frame);
@@ -113,6 +119,7 @@ void Door::refuse(std::uint64_t stranger, const std::string& why) {
   const auto node = strangers_.extract(stranger);
   if (node.empty()) return;
   node.mapped().line->close();
+  if (held_) return;
   warnings_.warn(concat("refused a connection from ", node.mapped().peer, ": ", why));
 }
 

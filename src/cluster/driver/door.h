@@ -46,6 +46,9 @@ class Door {
   /// Listens at this numeric address of the machine as well, for other hosts; where.
   Result<std::string> listen(const std::string& host, std::uint16_t port = 0);
   /// The job is over: nobody comes in any more, and who is at the door has not done anything wrong.
+  /// He hears nothing, as one who was just started has to be ended before he could complain.
+  void hold();
+  /// There is another door: who is at this one, or comes, finds it closed and looks for that.
   void shut();
 
  private:
@@ -71,6 +74,7 @@ class Door {
   std::vector<std::unique_ptr<net::Listener>> listeners_;
   std::map<std::uint64_t, Stranger> strangers_;
   std::uint64_t stranger_count_ = 0;
+  bool held_ = false;
   net::StrangerWarnings warnings_;
 };
 

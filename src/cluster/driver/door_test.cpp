@@ -184,6 +184,24 @@ TEST_CASE("who says anything else is refused") {
   CHECK_FALSE(house.joined.has_value());
 }
 
+TEST_CASE("a door that is held lets nobody in, and says nothing to who stands there") {
+  House house;
+  const Fd socket = house.knock();
+  house.poller.run_once(std::chrono::milliseconds(20));
+  house.door->hold();
+  net::Handshake handshake(token, net::Purpose::control, net::draw_nonce());
+  say(socket, handshake.call({}));
+  const Fd late = house.knock();
+  say(late, handshake.call({}));
+  for (int i = 0; i < 5; ++i) house.poller.run_once(std::chrono::milliseconds(10));
+  for (const Fd* one : {&socket, &late}) {
+    char byte = 0;
+    CHECK(::recv(one->get(), &byte, 1, MSG_DONTWAIT) == -1);
+    CHECK(errno == EAGAIN);
+  }
+  CHECK_FALSE(house.joined.has_value());
+}
+
 TEST_CASE("a door that is shut lets nobody in, and leaves who stands there") {
   House house;
   const Fd socket = house.knock();

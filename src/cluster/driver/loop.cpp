@@ -382,7 +382,7 @@ void DriverLoop::leave_to_another() {
 }
 
 void DriverLoop::wait_for_all() {
-  if (door_) door_->shut();
+  if (door_) door_->hold();
   crew_.let_go();
   crew_.kill_all();
   leave_hosts();
