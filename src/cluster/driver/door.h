@@ -25,8 +25,8 @@ class Door {
  public:
   using Line = std::shared_ptr<net::Connection>;
   struct Events {
-    /// Whether this is a process that is expected; the error says what was. It is sent away, to end,
-    /// unless the error is Errc::lost: then somebody else may expect it.
+    /// Whether this is a process that is expected; the error says what was. It is sent away, to
+    /// end, unless the error is Errc::lost: then somebody else may expect it.
     std::function<Result<Done>(const runtime::Hello&)> expected;
     /// What follows on a connection that was let in. Not called from within.
     std::function<net::Connection::Events(const runtime::Hello&, Line)> joined;
