@@ -39,6 +39,8 @@ void Lead::run() {
   ENSURE(take(Holder::owner));
   while (!stopped_) {
     poller_.run_once(milliseconds(-1));
+    // What comes after the stop is for nobody, and for the guest neither.
+    if (stopped_) return;
     // Something has come for the guest: it is on its feet, and will be back when that is done.
     if (guest_ != nullptr && !guest_->is_asleep() && now() >= lends_from_) lend();
   }

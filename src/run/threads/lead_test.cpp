@@ -141,3 +141,22 @@ TEST_CASE("whoever has the lead, stop ends it") {
     CHECK(process.calls > 0);
   }
 }
+
+TEST_CASE("nobody sees to what comes after the stop") {
+  for (int times = 0; times < 200; ++times) {
+    Process process;
+    process.lead.invite(process.guest);
+    std::atomic<bool> over = false, late = false;
+    std::thread guest([&] {
+      process.poller.post([&] {
+        process.lead.stop();
+        process.poller.post([&] { late = true; });
+      });
+      while (!over) process.lead.visit();
+    });
+    process.lead.run();
+    over = true;
+    guest.join();
+    CHECK_FALSE(late);
+  }
+}
