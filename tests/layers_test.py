@@ -29,7 +29,7 @@ PUBLIC = {
 ROOM_OF_HEADER = {header: room for room, headers in PUBLIC.items() for header in headers}
 
 # What the folders outside of src/ may name.
-TOOLS = ["council", "coll", "ckpt"]
+TOOLS = ["council", "coll", "ckpt", "jobs"]
 USERS = ["apps", "examples"]
 MPI_ALLOWED = re.compile(r"src/net/socket/mpi[^/]*|src/coll/mpi/.*|apps/[^/]+/mpi/.*")
 

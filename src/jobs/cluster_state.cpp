@@ -1,0 +1,388 @@
+#include "jobs/cluster_state.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/text.h"
+#include "jobs/placement.h"
+#include "wire/fields.h"
+
+namespace piracema::jobs {
+
+namespace {
+
+constexpr std::uint64_t ns_in_ms = 1'000'000;
+constexpr std::uint64_t step_most_ms = 1'000;
+constexpr std::size_t why_bytes_max = 1'024;
+// So large may an answer be, about: the group has a bound for replies.
+constexpr std::size_t answer_bytes = std::size_t{256} << 10;
+
+bool runs(const Job& job) {
+  return job.state == JobState::running || job.state == JobState::leaving;
+}
+
+Answer refused(std::string why) {
+  return {.verdict = Answer::Verdict::refused, .why = std::move(why)};
+}
+Answer stranger(std::string why) {
+  return {.verdict = Answer::Verdict::stranger, .why = std::move(why)};
+}
+
+std::size_t bytes_of(const JobSpec& spec) {
+  std::size_t bytes = 200 + spec.directory.size();
+  for (const auto* list : {&spec.command, &spec.environment}) {
+    for (const std::string& word : *list) bytes += word.size() + 8;
+  }
+  return bytes;
+}
+
+/// All of it, for replicas that come late.
+struct Whole {
+  std::vector<Job> jobs;
+  std::vector<Node> nodes;
+  JobId last_job = 0;
+  std::uint64_t time = 0, own_ms = 0;
+  auto fields() { return std::tie(jobs, nodes, last_job, time, own_ms); }
+};
+
+}  // namespace
+
+// ---- the state machine --------------------------------------------------------------------------
+
+Buffer ClusterState::apply(Bytes operation, const smr::Context& context) {
+  pass(context.time);
+  auto decoded = decode_operation(operation);
+  if (!decoded) {
+    return encode(Answer{.verdict = Answer::Verdict::nonsense, .why = decoded.error().message});
+  }
+  return encode(std::visit([this](const auto& what) { return on(what); }, *decoded));
+}
+
+Buffer ClusterState::query(Bytes operation) const {
+  const auto decoded = decode_operation(operation);
+  if (!decoded) {
+    return encode(Answer{.verdict = Answer::Verdict::nonsense, .why = decoded.error().message});
+  }
+  if (const auto* jobs = std::get_if<ListJobs>(&*decoded)) return encode(on(*jobs));
+  if (const auto* nodes = std::get_if<ListNodes>(&*decoded)) return encode(on(*nodes));
+  if (const auto* job = std::get_if<ShowJob>(&*decoded)) return encode(on(*job));
+  return encode(
+      Answer{.verdict = Answer::Verdict::nonsense, .why = "it changes something: have it ordered"});
+}
+
+smr::Keys ClusterState::keys(Bytes) const { return {.reads = {}, .writes = {}, .all = true}; }
+
+std::optional<std::uint64_t> ClusterState::next_deadline() const {
+  std::optional<std::uint64_t> first;
+  for (const auto& [name, node] : nodes_) {
+    if (node.alive && (!first || node.lease_until_ms < *first)) first = node.lease_until_ms;
+  }
+  if (!first) return std::nullopt;
+  const std::uint64_t left = *first > own_ms_ ? *first - own_ms_ : 0;
+  // A step of the clock counts a second at most: what is due later is come to in several.
+  return time_ + std::min(left, step_most_ms) * ns_in_ms;
+}
+
+void ClusterState::on_time(const smr::Context& context) {
+  pass(context.time);
+  bool lost = false;
+  for (auto& [name, node] : nodes_) {
+    if (!node.alive || node.lease_until_ms > own_ms_) continue;
+    node.alive = false;
+    lost = true;
+    lose_jobs_of(name, concat("the node ", name, " was not heard of for ", lease_ms, " ms"));
+  }
+  if (lost) place_all();
+}
+
+ClusterState::Image ClusterState::snapshot() {
+  Whole whole{.jobs = {}, .nodes = {}, .last_job = last_job_, .time = time_, .own_ms = own_ms_};
+  for (const auto& [id, job] : jobs_) whole.jobs.push_back(job);
+  for (const auto& [name, node] : nodes_) whole.nodes.push_back(node);
+  return [whole = std::move(whole)] { return wire::encode(whole); };
+}
+
+bool ClusterState::restore(Bytes image) {
+  auto whole = wire::decode<Whole>(image);
+  if (!whole) return false;
+  std::map<JobId, Job> jobs;
+  std::map<std::string, Node> nodes;
+  for (Job& job : whole->jobs) jobs.emplace(job.id, std::move(job));
+  for (Node& node : whole->nodes) nodes.emplace(node.name, std::move(node));
+  if (jobs.size() != whole->jobs.size() || nodes.size() != whole->nodes.size()) return false;
+  jobs_ = std::move(jobs);
+  nodes_ = std::move(nodes);
+  last_job_ = whole->last_job;
+  time_ = whole->time;
+  own_ms_ = whole->own_ms;
+  return true;
+}
+
+// ---- nodes
+// ------------------------------------------------------------------------------------------
+
+void ClusterState::pass(std::uint64_t time) {
+  if (time <= time_) return;
+  const std::uint64_t passed = (time - time_) / ns_in_ms;
+  if (passed == 0) return;
+  own_ms_ += std::min(passed, step_most_ms);
+  time_ = time;
+}
+
+Node* ClusterState::find(const std::string& name, std::uint64_t incarnation) {
+  const auto found = nodes_.find(name);
+  if (found == nodes_.end() || found->second.incarnation != incarnation) return nullptr;
+  return &found->second;
+}
+
+void ClusterState::renew(Node& node) {
+  node.lease_until_ms = own_ms_ + lease_ms;
+  node.heard_ms = time_ / ns_in_ms;
+  node.alive = true;
+}
+
+Answer ClusterState::on(const Join& join) {
+  if (auto right = check_name(join.node); !right) return refused(right.error().message);
+  if (join.incarnation == 0 || join.slots == 0 || join.slots > 65'536 ||
+      join.directory.size() > 256) {
+    return refused(concat("want 1 to 65536 slots and a directory of at most 256 bytes, found ",
+                          join.slots, " and ", join.directory.size()));
+  }
+  if (!nodes_.contains(join.node) && nodes_.size() == nodes_max) {
+    return refused(concat("want at most ", nodes_max, " nodes"));
+  }
+  Node& node = nodes_[join.node];
+  const bool is_new = node.incarnation != join.incarnation;
+  if (is_new && node.alive) {
+    // Of two processes with one name the first one has it as long as it is heard.
+    return refused(concat("the node ", join.node,
+                          " is there already; one that has ended is forgotten after ", lease_ms,
+                          " ms"));
+  }
+  node.name = join.node;
+  node.incarnation = join.incarnation;
+  node.slots = join.slots;
+  node.directory = join.directory;
+  node.leaving = false;
+  if (is_new) lose_jobs_of(join.node, concat("the node ", join.node, " was started again"));
+  renew(node);
+  place_all();
+  return {.orders = orders_for(join.node, {})};
+}
+
+Answer ClusterState::on(const Report& report) {
+  Node* const node = find(report.node, report.incarnation);
+  if (node == nullptr) {
+    return stranger(concat("another process has the name of the node ", report.node));
+  }
+  renew(*node);
+  if (report.leaving && !std::exchange(node->leaving, true)) ask_to_leave(report.node);
+  for (const Said& said : report.said) {
+    if (Job* const job = running(said.attempt, report.node)) heard(*job, said);
+  }
+  for (const Ended& end : report.ended) {
+    if (Job* const job = running(end.attempt, report.node)) ended(*job, end);
+  }
+  // Also after a lease that had ended: there may be places again.
+  place_all();
+  return {.orders = orders_for(report.node, report.has)};
+}
+
+Job* ClusterState::running(const Attempt& attempt, const std::string& node) {
+  const auto found = jobs_.find(attempt.job);
+  if (found == jobs_.end()) return nullptr;
+  Job& job = found->second;
+  return runs(job) && job.attempt == attempt.attempt && job.node == node ? &job : nullptr;
+}
+
+// What was said twice counts once.
+void ClusterState::heard(Job& job, const Said& said) {
+  const std::uint64_t known = job.output_before + job.output.size();
+  if (said.from > known) {
+    job.output = said.text;
+    job.output_before = said.from;
+  } else if (const std::uint64_t again = known - said.from; again < said.text.size()) {
+    job.output.append(said.text, again);
+  }
+  if (job.output.size() > output_bytes_max) {
+    const std::size_t gone = job.output.size() - output_bytes_max;
+    job.output.erase(0, gone);
+    job.output_before += gone;
+  }
+}
+
+void ClusterState::ask_to_leave(const std::string& node) {
+  for (auto& [id, job] : jobs_) {
+    if (job.node == node && job.state == JobState::running) job.state = JobState::leaving;
+  }
+}
+
+Answer ClusterState::on(const Leave& leave) {
+  Node* const node = find(leave.node, leave.incarnation);
+  if (node == nullptr) return stranger(concat("another process has the name of ", leave.node));
+  node->alive = false;
+  node->incarnation = 0;
+  lose_jobs_of(leave.node, concat("the node ", leave.node, " has left"));
+  place_all();
+  return {};
+}
+
+Answer ClusterState::on(const Drain& drain) {
+  const auto found = nodes_.find(drain.node);
+  if (found == nodes_.end()) return refused(concat("there is no node '", drain.node, "'"));
+  found->second.draining = drain.on;
+  if (drain.on) ask_to_leave(drain.node);
+  place_all();
+  return {};
+}
+
+// ---- jobs
+// -----------------------------------------------------------------------------------------
+
+Answer ClusterState::on(const Submit& submit) {
+  if (auto right = check(submit.spec); !right) return refused(right.error().message);
+  const auto open = std::count_if(jobs_.begin(), jobs_.end(),
+                                  [](const auto& job) { return !is_over(job.second.state); });
+  if (static_cast<std::size_t>(open) >= open_max) {
+    return refused(concat("there are ", open_max, " jobs that are not over: want less"));
+  }
+  Job& job = jobs_[++last_job_];
+  job.id = last_job_;
+  job.spec = submit.spec;
+  job.submitted_ms = time_ / ns_in_ms;
+  place_all();
+  return {.job = last_job_};
+}
+
+Answer ClusterState::on(const Cancel& cancel) {
+  const auto found = jobs_.find(cancel.job);
+  if (found == jobs_.end()) return refused(concat("there is no job ", cancel.job));
+  Job& job = found->second;
+  if (is_over(job.state)) return refused(concat("job ", cancel.job, " is over"));
+  job.cancelled = true;
+  if (job.state == JobState::waiting) {
+    job.why = "cancelled before it began";
+    over(job, JobState::cancelled);
+  } else {
+    job.state = JobState::leaving;
+  }
+  place_all();
+  return {};
+}
+
+void ClusterState::place_all() {
+  for (auto& [name, node] : nodes_) node.used = 0;
+  for (const auto& [id, job] : jobs_) {
+    if (runs(job)) nodes_[job.node].used += job.spec.slots;
+  }
+  for (const Placed& placed : place(jobs_, nodes_)) {
+    Job& job = jobs_[placed.job];
+    job.state = JobState::running;
+    job.node = placed.node;
+    job.attempt += 1;
+    job.started_ms = time_ / ns_in_ms;
+    job.why.clear();
+    job.output.clear();
+    job.output_before = 0;
+    nodes_[placed.node].used += job.spec.slots;
+  }
+}
+
+// Nobody says how they ended; nothing of them is alive.
+void ClusterState::lose_jobs_of(const std::string& node, const std::string& why) {
+  for (auto& [id, job] : jobs_) {
+    if (!runs(job) || job.node != node) continue;
+    job.losses += 1;
+    job.why = why;
+    again_or_over(job, JobState::failed);
+  }
+}
+
+void ClusterState::ended(Job& job, const Ended& end) {
+  job.code = end.code;
+  job.why = end.why.substr(0, why_bytes_max);
+  if (end.end == End::fenced) {
+    job.losses += 1;
+    return again_or_over(job, JobState::failed);
+  }
+  if (end.end == End::exited && end.code == 0) return over(job, JobState::done);
+  // Asked to leave by a drain it is no failure of its own.
+  const bool moved = job.state == JobState::leaving && !job.cancelled;
+  if (moved) return again_or_over(job, JobState::failed);
+  job.failures += 1;
+  again_or_over(job, JobState::failed);
+}
+
+void ClusterState::again_or_over(Job& job, JobState state) {
+  if (job.cancelled) return over(job, JobState::cancelled);
+  if (job.failures > job.spec.retries) return over(job, state);
+  if (job.losses >= losses_max) {
+    job.why += concat("; that was the ", losses_max, "th time that it lost its node");
+    return over(job, state);
+  }
+  job.state = JobState::waiting;
+}
+
+void ClusterState::over(Job& job, JobState state) {
+  job.state = state;
+  job.ended_ms = time_ / ns_in_ms;
+  auto over = static_cast<std::size_t>(std::count_if(
+      jobs_.begin(), jobs_.end(), [](const auto& one) { return is_over(one.second.state); }));
+  // Not this one: whoever has called still has a hand on it.
+  const JobId own = job.id;
+  std::erase_if(jobs_, [&](const auto& one) {
+    if (over <= over_max || one.first == own || !is_over(one.second.state)) return false;
+    over -= 1;
+    return true;
+  });
+}
+
+std::vector<Order> ClusterState::orders_for(const std::string& node,
+                                            const std::vector<Attempt>& has) const {
+  std::vector<Order> orders;
+  std::size_t bytes = 0;
+  for (const auto& [id, job] : jobs_) {
+    if (!runs(job) || job.node != node) continue;
+    Order order{{id, job.attempt}, job.state == JobState::leaving, std::nullopt};
+    if (std::find(has.begin(), has.end(), order.attempt) == has.end()) {
+      // The rest is told next time.
+      if (bytes > answer_bytes) continue;
+      bytes += bytes_of(job.spec);
+      order.spec = job.spec;
+    }
+    orders.push_back(std::move(order));
+  }
+  return orders;
+}
+
+// ---- questions
+// -----------------------------------------------------------------------------------
+
+Answer ClusterState::on(const ListJobs& list) const {
+  Answer answer;
+  std::size_t bytes = 0;
+  for (auto at = jobs_.lower_bound(list.from); at != jobs_.end(); ++at) {
+    bytes += bytes_of(at->second.spec);
+    if (bytes > answer_bytes) {
+      answer.next = at->first;
+      break;
+    }
+    answer.jobs.push_back(at->second);
+    answer.jobs.back().output.clear();
+  }
+  return answer;
+}
+
+Answer ClusterState::on(const ListNodes&) const {
+  Answer answer;
+  for (const auto& [name, node] : nodes_) answer.nodes.push_back(node);
+  return answer;
+}
+
+Answer ClusterState::on(const ShowJob& show) const {
+  const auto found = jobs_.find(show.job);
+  if (found == jobs_.end()) return refused(concat("there is no job ", show.job));
+  return {.jobs = {found->second}};
+}
+
+}  // namespace piracema::jobs

@@ -1,0 +1,79 @@
+#pragma once
+
+#include <piracema/smr/state_machine.h>
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "jobs/job.h"
+#include "jobs/operations.h"
+
+namespace piracema::jobs {
+
+/// The nodes of a cluster and its jobs: a machine that the group replicates (paper 003, section
+/// 2.1), and all that decides which job runs where. A node has a lease. When that ends its jobs
+/// begin elsewhere, and by then the node has ended them (JobRunner): so of a job at most one
+/// attempt is alive, also while a node is cut off.
+class ClusterState final : public smr::StateMachine {
+ public:
+  /// Jobs that are over are forgotten beyond so many, the oldest first; more than so many that are
+  /// not are refused.
+  static constexpr std::size_t over_max = 1'000, open_max = 10'000;
+  static constexpr std::size_t nodes_max = 2'000;
+  /// A job that has lost its node so often fails: it may be what brings them down.
+  static constexpr std::uint32_t losses_max = 20;
+
+  Buffer apply(Bytes operation, const smr::Context& context) override;
+  Buffer query(Bytes operation) const override;
+  smr::Keys keys(Bytes operation) const override;
+  std::optional<std::uint64_t> next_deadline() const override;
+  void on_time(const smr::Context& context) override;
+  Image snapshot() override;
+  bool restore(Bytes image) override;
+
+  const std::map<JobId, Job>& jobs() const { return jobs_; }
+  const std::map<std::string, Node>& nodes() const { return nodes_; }
+
+ private:
+  Answer on(const Join&);
+  Answer on(const Report&);
+  Answer on(const Leave&);
+  Answer on(const Submit&);
+  Answer on(const Cancel&);
+  Answer on(const Drain&);
+  Answer on(const ListJobs&) const;
+  Answer on(const ListNodes&) const;
+  Answer on(const ShowJob&) const;
+  template <class Question>
+  Answer on(const Question& question) {
+    return std::as_const(*this).on(question);
+  }
+
+  void pass(std::uint64_t time);
+  void renew(Node& node);
+  void place_all();
+  void lose_jobs_of(const std::string& node, const std::string& why);
+  /// Of a job that runs there in that attempt; or null.
+  Job* running(const Attempt& attempt, const std::string& node);
+  void ask_to_leave(const std::string& node);
+  void ended(Job& job, const Ended& end);
+  void again_or_over(Job& job, JobState over);
+  void over(Job& job, JobState state);
+  std::vector<Order> orders_for(const std::string& node, const std::vector<Attempt>& has) const;
+  void heard(Job& job, const Said& said);
+  Node* find(const std::string& name, std::uint64_t incarnation);
+
+  std::map<JobId, Job> jobs_;
+  std::map<std::string, Node> nodes_;
+  JobId last_job_ = 0;
+  /// The group's clock at the last operation.
+  std::uint64_t time_ = 0;
+  /// Goes with the group's, but no further than a second from one operation to the next: what is
+  /// more is a group that was not there, or a leader whose clock is ahead, and no node could have
+  /// renewed its lease in it.
+  std::uint64_t own_ms_ = 0;
+};
+
+}  // namespace piracema::jobs

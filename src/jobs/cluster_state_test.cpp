@@ -1,0 +1,246 @@
+#include "jobs/cluster_state.h"
+
+#include <doctest/doctest.h>
+
+#include <random>
+
+using namespace piracema;
+using namespace piracema::jobs;
+
+namespace {
+
+using Verdict = Answer::Verdict;
+
+/// A group of one replica, and its clock in milliseconds.
+struct Group {
+  ClusterState state;
+  std::uint64_t clock = 1'000'000;
+
+  Answer operator()(const Operation& operation) {
+    auto answer = decode_answer(state.apply(encode(operation), {.time = clock * 1'000'000}));
+    REQUIRE(answer.ok());
+    return *answer;
+  }
+  /// Time passes, as the leader sees to it.
+  void pass(std::uint64_t ms) {
+    const std::uint64_t until = clock + ms;
+    while (state.next_deadline() && *state.next_deadline() <= until * 1'000'000) {
+      clock = std::max(clock, *state.next_deadline() / 1'000'000);
+      state.on_time({.time = clock * 1'000'000});
+    }
+    clock = until;
+  }
+  Answer join(const std::string& node, std::uint64_t incarnation = 1, std::uint32_t slots = 2) {
+    return (*this)(Join{node, incarnation, slots, "/d"});
+  }
+  Answer report(const std::string& node, std::vector<Attempt> has = {},
+                std::vector<Ended> ended = {}) {
+    return (*this)(
+        Report{.node = node, .incarnation = 1, .has = std::move(has), .ended = std::move(ended)});
+  }
+  JobId submit(std::uint32_t slots = 1, std::uint32_t retries = 0) {
+    const Answer answer =
+        (*this)(Submit{{.name = "j", .command = {"true"}, .slots = slots, .retries = retries}});
+    REQUIRE(answer.verdict == Verdict::done);
+    return answer.job;
+  }
+  const Job& job(JobId id) const { return state.jobs().at(id); }
+};
+
+Ended exited(JobId job, std::uint32_t attempt, std::uint32_t code) {
+  return {{job, attempt}, End::exited, code, "ended with status " + std::to_string(code)};
+}
+
+}  // namespace
+
+TEST_CASE("a job that is asked for runs where there is a place, and is over when it has ended") {
+  Group group;
+  const JobId id = group.submit();
+  CHECK(group.job(id).state == JobState::waiting);
+  CHECK(group.job(id).why == "waits for a node: there is none");
+  const Answer joined = group.join("a");
+  REQUIRE(joined.orders.size() == 1);
+  CHECK(joined.orders[0].attempt == Attempt{id, 1});
+  CHECK(joined.orders[0].spec->command == std::vector<std::string>{"true"});
+  // What the node has is not told again.
+  const Answer again = group.report("a", {{id, 1}});
+  REQUIRE(again.orders.size() == 1);
+  CHECK_FALSE(again.orders[0].spec);
+  CHECK(group.report("a", {{id, 1}}, {exited(id, 1, 0)}).orders.empty());
+  CHECK(group.job(id).state == JobState::done);
+  CHECK(group.state.nodes().at("a").used == 0);
+}
+
+TEST_CASE("a job that fails is begun again as often as was asked for") {
+  Group group;
+  group.join("a");
+  const JobId id = group.submit(1, 1);
+  group.report("a", {}, {exited(id, 1, 7)});
+  CHECK(group.job(id).state == JobState::running);
+  CHECK(group.job(id).attempt == 2);
+  // Said once more, of the attempt before.
+  group.report("a", {}, {exited(id, 1, 7)});
+  CHECK(group.job(id).failures == 1);
+  group.report("a", {}, {exited(id, 2, 7)});
+  CHECK(group.job(id).state == JobState::failed);
+  CHECK(group.job(id).code == 7);
+  CHECK(group.job(id).why == "ended with status 7");
+}
+
+TEST_CASE(
+    "the jobs of a node that is not heard of begin elsewhere, and what it says of them is "
+    "nothing") {
+  Group group;
+  group.join("a");
+  const JobId id = group.submit();
+  group.join("b");
+  for (int i = 0; i < 12; ++i) {
+    group.pass(500);
+    (void)group(Report{.node = "b", .incarnation = 1});
+  }
+  CHECK(group.job(id).node == "b");
+  CHECK(group.job(id).attempt == 2);
+  CHECK(group.job(id).losses == 1);
+  CHECK_FALSE(group.state.nodes().at("a").alive);
+  CHECK(group.report("a", {{id, 1}}, {exited(id, 1, 0)}).orders.empty());
+  CHECK(group.job(id).state == JobState::running);
+  CHECK(group.state.nodes().at("a").alive);
+}
+
+TEST_CASE("a time in which nobody was there to hear of nodes does not end their leases") {
+  Group group;
+  group.join("a");
+  const JobId id = group.submit();
+  // No majority for an hour, or another leader's clock is ahead.
+  group.clock += 3'600'000;
+  group.state.on_time({.time = group.clock * 1'000'000});
+  CHECK(group.job(id).losses == 0);
+  CHECK(group.report("a").verdict == Verdict::done);
+}
+
+TEST_CASE("of two processes with the name of a node the first one has it while it is heard") {
+  Group group;
+  group.join("a", 1);
+  CHECK(group.join("a", 2).verdict == Verdict::refused);
+  group.pass(lease_ms);
+  const JobId id = group.submit();
+  CHECK(group.join("a", 2).verdict == Verdict::done);
+  CHECK(group.job(id).node == "a");
+  CHECK(group(Report{.node = "a", .incarnation = 1}).verdict == Verdict::stranger);
+}
+
+TEST_CASE("what is cancelled ends, and is not begun again") {
+  Group group;
+  const JobId waits = group.submit();
+  CHECK(group(Cancel{waits}).verdict == Verdict::done);
+  CHECK(group.job(waits).state == JobState::cancelled);
+  CHECK(group(Cancel{waits}).why == "job 1 is over");
+  group.join("a");
+  const JobId runs = group.submit(1, 5);
+  group(Cancel{runs});
+  const Answer told = group.report("a");
+  REQUIRE(told.orders.size() == 1);
+  CHECK(told.orders[0].leave);
+  group.report("a", {}, {exited(runs, 1, 143)});
+  CHECK(group.job(runs).state == JobState::cancelled);
+  CHECK(group(Cancel{99}).why == "there is no job 99");
+}
+
+TEST_CASE("a node that drains gives its jobs to others without a failure of theirs") {
+  Group group;
+  group.join("a");
+  const JobId id = group.submit();
+  group.join("b");
+  CHECK(group(Drain{"a", true}).verdict == Verdict::done);
+  CHECK(group.report("a").orders[0].leave);
+  group.report("a", {}, {exited(id, 1, 75)});
+  CHECK(group.job(id).node == "b");
+  CHECK(group.job(id).failures == 0);
+  // One that was done before it heard of it is done.
+  group(Drain{"b", true});
+  group.report("b", {}, {exited(id, 2, 0)});
+  CHECK(group.job(id).state == JobState::done);
+  CHECK(group(Drain{"z", true}).why == "there is no node 'z'");
+}
+
+TEST_CASE("what a job says is kept once, and the last of it") {
+  Group group;
+  group.join("a");
+  const JobId id = group.submit();
+  const auto say = [&](std::uint64_t from, const std::string& text) {
+    group(Report{.node = "a", .incarnation = 1, .said = {{{id, 1}, from, text}}});
+  };
+  say(0, "one ");
+  say(0, "one two ");
+  say(4, "two ");
+  CHECK(group.job(id).output == "one two ");
+  say(8, std::string(output_bytes_max, 'x'));
+  CHECK(group.job(id).output == std::string(output_bytes_max, 'x'));
+  CHECK(group.job(id).output_before == 8);
+  say(100'000, "after a gap");
+  CHECK(group.job(id).output == "after a gap");
+  CHECK(group.job(id).output_before == 100'000);
+}
+
+TEST_CASE("a job that brings its nodes down again and again fails") {
+  Group group;
+  const JobId id = group.submit();
+  for (std::uint64_t i = 1; i <= ClusterState::losses_max; ++i) {
+    CHECK(group.join("a", i).verdict == Verdict::done);
+    group.pass(lease_ms);
+  }
+  CHECK(group.job(id).state == JobState::failed);
+}
+
+TEST_CASE("jobs that are over are forgotten, the oldest first") {
+  Group group;
+  for (std::size_t i = 0; i < ClusterState::over_max + 10; ++i) group(Cancel{group.submit()});
+  CHECK(group.state.jobs().size() == ClusterState::over_max);
+  CHECK(group.state.jobs().begin()->first == 11);
+}
+
+TEST_CASE("what cannot be a job is refused with what was wanted") {
+  Group group;
+  const auto why = [&](const JobSpec& spec) { return group(Submit{spec}).why; };
+  CHECK(why({.name = "a b", .command = {"x"}}).starts_with("want a name of 1 to 64 letters"));
+  CHECK(why({.name = "a"}) == "want a program to run, found none");
+  CHECK(why({.name = "a", .command = {"x"}, .slots = 0}) == "want 1 to 65536 slots, found 0");
+  CHECK(why({.name = "a", .command = {"x"}, .directory = "here"}) ==
+        "want an absolute path for its directory, found 'here'");
+  CHECK(why({.name = "a", .command = {"x"}, .environment = {"X"}}) == "want NAME=value, found 'X'");
+  CHECK(why({.name = "a", .command = {std::string(words_bytes_max, 'x')}})
+            .starts_with("want at most 65536 bytes"));
+}
+
+TEST_CASE("a replica that comes late has the same state") {
+  Group group;
+  group.join("a");
+  for (int i = 0; i < 5; ++i) group.submit();
+  group.pass(1'000);
+  const Buffer image = group.state.snapshot()();
+  ClusterState late;
+  REQUIRE(late.restore(image));
+  CHECK(as_text(late.snapshot()()) == as_text(image));
+  CHECK(late.next_deadline() == group.state.next_deadline());
+  Buffer half(Bytes(image).first(image.size() / 2));
+  CHECK_FALSE(late.restore(half));
+  CHECK(as_text(late.snapshot()()) == as_text(image));
+}
+
+TEST_CASE("bytes that are no operation change nothing and are answered") {
+  Group group;
+  group.join("a");
+  std::mt19937_64 random(1);
+  const Buffer bytes = encode(Operation(Report{.node = "a",
+                                               .incarnation = 1,
+                                               .has = {{1, 1}},
+                                               .ended = {exited(1, 1, 0)},
+                                               .said = {{{1, 1}, 0, "text"}}}));
+  for (int i = 0; i < 5'000; ++i) {
+    Buffer changed(bytes);
+    changed.data()[random() % changed.size()] = static_cast<std::byte>(random());
+    changed.resize(random() % (changed.size() + 1));
+    CHECK(decode_answer(group.state.apply(changed, {})).ok());
+    CHECK(decode_answer(group.state.query(changed)).ok());
+  }
+}

@@ -1,0 +1,240 @@
+#include "jobs/job_runner.h"
+
+#include <algorithm>
+#include <chrono>
+#include <set>
+#include <utility>
+
+#include "base/text.h"
+
+namespace piracema::jobs {
+
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr milliseconds report_every{500};
+// For a job to end by itself once it was asked to: a stream takes its last snapshot.
+constexpr milliseconds grace{30'000};
+constexpr milliseconds fence{fence_ms};
+constexpr std::size_t said_bytes_max = std::size_t{256} << 10;
+
+}  // namespace
+
+std::vector<JobRunner::Action> JobRunner::step(Time now, const Event& event) {
+  now_ = std::max(now_, now);
+  std::visit([this](const auto& what) { on(what); }, event);
+  for (auto& [id, local] : jobs_) {
+    if (local.kill_at && now_ >= *local.kill_at) terminate(id, local, true);
+  }
+  if (!question_ && (hurry_ || now_ >= ask_at_) && !finished_) ask();
+  return std::exchange(actions_, {});
+}
+
+std::optional<Time> JobRunner::next_deadline() const {
+  if (finished_) return std::nullopt;
+  std::optional<Time> next;
+  const auto consider = [&next](Time time) {
+    if (!next || time < *next) next = time;
+  };
+  if (!question_) consider(ask_at_);
+  for (const auto& [id, local] : jobs_) {
+    if (local.kill_at && !local.killed) consider(*local.kill_at);
+  }
+  return next;
+}
+
+bool JobRunner::all_over() const {
+  return std::all_of(jobs_.begin(), jobs_.end(),
+                     [](const auto& job) { return job.second.ended.has_value(); });
+}
+
+// ---- the group ----------------------------------------------------------------------------------
+
+void JobRunner::ask() {
+  Question question{.number = ++questions_, .at = now_};
+  Operation operation;
+  if (leaving_ && (jobs_.empty() || (all_over() && !joined_))) {
+    question.is_leave = true;
+    operation = Leave{settings_.node, settings_.incarnation};
+  } else if (!joined_) {
+    operation = Join{settings_.node, settings_.incarnation, settings_.slots, settings_.directory};
+  } else {
+    operation = report(question);
+  }
+  hurry_ = false;
+  question_ = question;
+  actions_.push_back(Ask{question.number, std::move(operation)});
+}
+
+Operation JobRunner::report(Question& question) {
+  Report report{.node = settings_.node, .incarnation = settings_.incarnation, .leaving = leaving_};
+  std::size_t bytes = 0;
+  for (const auto& [id, local] : jobs_) {
+    const Attempt attempt{id, local.attempt};
+    report.has.push_back(attempt);
+    // The end is told with the last of what was said, or after it.
+    if (!local.said.empty()) {
+      if (bytes + local.said.size() > said_bytes_max) continue;
+      bytes += local.said.size();
+      report.said.push_back({attempt, local.said_from, local.said});
+      question.said_up_to[id] = local.said_from + local.said.size();
+    }
+    if (local.ended) {
+      report.ended.push_back(*local.ended);
+      question.ended.push_back(attempt);
+    }
+  }
+  return report;
+}
+
+void JobRunner::on(const Answered& answered) {
+  if (!question_ || question_->number != answered.question) return;
+  const Question question = *std::exchange(question_, std::nullopt);
+  ask_at_ = now_ + report_every;
+  if (question.is_leave) {
+    finished_ = true;
+    actions_.push_back(Finish{});
+    return;
+  }
+  if (!answered.answer) {
+    // A node that is to leave waits for its jobs, and not for the group.
+    if (leaving_ && all_over()) {
+      finished_ = true;
+      actions_.push_back(Finish{});
+    }
+    return trouble(answered.answer.error().message);
+  }
+  const Answer& answer = *answered.answer;
+  if (answer.verdict == Answer::Verdict::done) {
+    if (std::exchange(trouble_since_, std::nullopt) && std::exchange(trouble_told_, false)) {
+      actions_.push_back(Tell{"the cluster answers again"});
+    }
+    if (!std::exchange(joined_, true)) {
+      actions_.push_back(
+          Tell{concat("node ", settings_.node, was_joined_ ? " is back" : " is there", " with ",
+                      settings_.slots, settings_.slots == 1 ? " slot" : " slots")});
+      was_joined_ = true;
+    }
+    forget_told(question);
+    // One that comes too late says what may run elsewhere by now.
+    if (now_ >= question.at + fence) {
+      ask_at_ = now_;
+      return;
+    }
+    actions_.push_back(Extend{question.at + fence});
+    follow(answer.orders);
+    if (leaving_ && jobs_.empty()) hurry_ = true;
+    return;
+  }
+  trouble(answer.why);
+  if (answer.verdict != Answer::Verdict::stranger) return;
+  // Its jobs are somebody else's.
+  joined_ = false;
+  for (auto& [id, local] : jobs_) terminate(id, local, true);
+}
+
+// One answer that is missing is nothing to be told of.
+void JobRunner::trouble(const std::string& why) {
+  if (!trouble_since_) trouble_since_ = now_;
+  if (now_ - *trouble_since_ < milliseconds(1'000) && joined_) return;
+  if (std::exchange(trouble_told_, true)) return;
+  actions_.push_back(Tell{why, true});
+}
+
+void JobRunner::forget_told(const Question& question) {
+  for (const auto& [id, up_to] : question.said_up_to) {
+    const auto found = jobs_.find(id);
+    if (found == jobs_.end() || up_to <= found->second.said_from) continue;
+    Local& local = found->second;
+    const std::uint64_t told = std::min<std::uint64_t>(up_to - local.said_from, local.said.size());
+    local.said.erase(0, told);
+    local.said_from = up_to;
+  }
+  for (const Attempt& attempt : question.ended) {
+    const auto found = jobs_.find(attempt.job);
+    if (found != jobs_.end() && found->second.attempt == attempt.attempt) jobs_.erase(found);
+  }
+}
+
+void JobRunner::follow(const std::vector<Order>& orders) {
+  std::set<Attempt> wanted;
+  for (const Order& order : orders) {
+    wanted.insert(order.attempt);
+    take(order);
+  }
+  for (auto at = jobs_.begin(); at != jobs_.end();) {
+    auto& [id, local] = *at;
+    const bool is_wanted = wanted.contains({id, local.attempt});
+    if (!is_wanted && !local.ended) terminate(id, local, true);
+    // Whoever does not want it does not want to hear of its end either.
+    at = !is_wanted && local.ended ? jobs_.erase(at) : std::next(at);
+  }
+}
+
+void JobRunner::take(const Order& order) {
+  const auto found = jobs_.find(order.attempt.job);
+  if (found != jobs_.end()) {
+    // An older attempt is ended first; then this one is told of again.
+    if (found->second.attempt == order.attempt.attempt && order.leave) {
+      terminate(found->first, found->second, false);
+    }
+    return;
+  }
+  if (!order.spec) return;
+  Local& local = jobs_[order.attempt.job];
+  local.attempt = order.attempt.attempt;
+  if (order.leave || leaving_) {
+    local.ended = Ended{order.attempt, End::exited, 128 + 15, "it was to leave before it began"};
+    hurry_ = true;
+    return;
+  }
+  actions_.push_back(Launch{order.attempt, *order.spec});
+}
+
+// ---- jobs
+// -----------------------------------------------------------------------------------------
+
+void JobRunner::terminate(JobId id, Local& local, bool at_once) {
+  if (local.ended || local.killed) return;
+  if (!at_once && local.kill_at) return;
+  if (at_once) {
+    local.killed = true;
+    local.kill_at.reset();
+  } else {
+    local.kill_at = now_ + grace;
+  }
+  actions_.push_back(Terminate{{id, local.attempt}, at_once});
+}
+
+void JobRunner::on(const Over& over) {
+  const auto found = jobs_.find(over.ended.attempt.job);
+  if (found == jobs_.end() || found->second.attempt != over.ended.attempt.attempt) return;
+  found->second.ended = over.ended;
+  found->second.kill_at.reset();
+  hurry_ = true;
+}
+
+void JobRunner::on(const Wrote& wrote) {
+  const auto found = jobs_.find(wrote.attempt.job);
+  if (found == jobs_.end() || found->second.attempt != wrote.attempt.attempt) return;
+  Local& local = found->second;
+  if (wrote.from != local.said_from + local.said.size()) {
+    local.said.clear();
+    local.said_from = wrote.from;
+  }
+  local.said += wrote.text;
+  if (local.said.size() > output_bytes_max) {
+    const std::size_t gone = local.said.size() - output_bytes_max;
+    local.said.erase(0, gone);
+    local.said_from += gone;
+  }
+}
+
+void JobRunner::on(const LeaveAsked&) {
+  const bool at_once = std::exchange(leaving_, true);
+  for (auto& [id, local] : jobs_) terminate(id, local, at_once);
+  hurry_ = true;
+}
+
+}  // namespace piracema::jobs

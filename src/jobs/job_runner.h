@@ -1,0 +1,140 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/clock.h"
+#include "jobs/job.h"
+#include "jobs/operations.h"
+
+namespace piracema::jobs {
+
+/// What one node does: renews its lease, begins and ends what it is told to, and tells of it. A
+/// pure machine: the driver (Node) asks the group, starts and ends processes, and keeps the time.
+///
+/// Whatever it has begun may live until the last `Extend` says. Who runs a job sees to that, also
+/// if this machine is not called any more.
+class JobRunner {
+ public:
+  struct Settings {
+    std::string node;
+    /// Drawn at random, not 0.
+    std::uint64_t incarnation = 0;
+    std::uint32_t slots = 1;
+    /// Where jobs leave things behind, for people.
+    std::string directory;
+  };
+
+  // ---- events
+  struct Began {};
+  /// To the question of that number; an error is no answer.
+  struct Answered {
+    std::uint64_t question = 0;
+    Result<Answer> answer;
+  };
+  /// Nothing of the attempt is alive.
+  struct Over {
+    Ended ended;
+  };
+  /// From so many bytes on; what was left out before is not told.
+  struct Wrote {
+    Attempt attempt;
+    std::uint64_t from = 0;
+    std::string text;
+  };
+  /// The node is to leave; once more: at once.
+  struct LeaveAsked {};
+  struct Woken {};
+  using Event = std::variant<Began, Answered, Over, Wrote, LeaveAsked, Woken>;
+
+  // ---- actions
+  struct Ask {
+    std::uint64_t question = 0;
+    Operation operation;
+  };
+  struct Launch {
+    Attempt attempt;
+    JobSpec spec;
+  };
+  /// SIGTERM, or SIGKILL; `Over` follows.
+  struct Terminate {
+    Attempt attempt;
+    bool at_once = false;
+  };
+  /// All that runs may live until then.
+  struct Extend {
+    Time until{};
+  };
+  /// To be said to the node's owner.
+  struct Tell {
+    std::string text;
+    bool is_warning = false;
+  };
+  struct Finish {};
+  using Action = std::variant<Ask, Launch, Terminate, Extend, Tell, Finish>;
+
+  explicit JobRunner(Settings settings) : settings_(std::move(settings)) {}
+
+  std::vector<Action> step(Time now, const Event& event);
+  /// When it is to be woken.
+  std::optional<Time> next_deadline() const;
+
+  /// An answer has come, and the group knows this node.
+  bool joined() const { return joined_; }
+  std::size_t running() const { return jobs_.size(); }
+
+ private:
+  struct Local {
+    std::uint32_t attempt = 0;
+    /// It was asked to end, and is ended by then.
+    std::optional<Time> kill_at;
+    bool killed = false;
+    std::optional<Ended> ended;
+    /// Not answered yet, from this byte on.
+    std::uint64_t said_from = 0;
+    std::string said;
+  };
+  struct Question {
+    std::uint64_t number = 0;
+    Time at{};
+    bool is_leave = false;
+    /// What it has told.
+    std::vector<Attempt> ended;
+    std::map<JobId, std::uint64_t> said_up_to;
+  };
+
+  void on(const Began&) {}
+  void on(const Answered&);
+  void on(const Over&);
+  void on(const Wrote&);
+  void on(const LeaveAsked&);
+  void on(const Woken&) {}
+
+  bool all_over() const;
+  void ask();
+  Operation report(Question& question);
+  void follow(const std::vector<Order>& orders);
+  void take(const Order& order);
+  void terminate(JobId id, Local& local, bool at_once);
+  void forget_told(const Question& question);
+  void trouble(const std::string& why);
+
+  const Settings settings_;
+  Time now_{};
+  std::vector<Action> actions_;
+  std::map<JobId, Local> jobs_;
+  std::optional<Question> question_;
+  std::uint64_t questions_ = 0;
+  Time ask_at_{};
+  /// There is something to tell that the question on its way does not.
+  bool hurry_ = false;
+  bool joined_ = false, was_joined_ = false, leaving_ = false, finished_ = false;
+  std::optional<Time> trouble_since_;
+  bool trouble_told_ = false;
+};
+
+}  // namespace piracema::jobs

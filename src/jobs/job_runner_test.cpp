@@ -1,0 +1,177 @@
+#include "jobs/job_runner.h"
+
+#include <doctest/doctest.h>
+
+using namespace piracema;
+using namespace piracema::jobs;
+
+namespace {
+
+using std::chrono::milliseconds;
+
+template <class T>
+std::vector<T> all_of(const std::vector<JobRunner::Action>& actions) {
+  std::vector<T> found;
+  for (const auto& action : actions) {
+    if (const auto* one = std::get_if<T>(&action)) found.push_back(*one);
+  }
+  return found;
+}
+
+/// A node and the time.
+struct Driver {
+  JobRunner runner{{.node = "a", .incarnation = 7, .slots = 2, .directory = "/d"}};
+  Time time{milliseconds(1)};
+  std::uint64_t question = 0;
+  Operation asked;
+
+  std::vector<JobRunner::Action> step(const JobRunner::Event& event) {
+    auto actions = runner.step(time, event);
+    for (const auto& ask : all_of<JobRunner::Ask>(actions)) {
+      question = ask.question;
+      asked = ask.operation;
+    }
+    return actions;
+  }
+  std::vector<JobRunner::Action> answer(const Answer& answer) {
+    return step(JobRunner::Answered{question, answer});
+  }
+  std::vector<JobRunner::Action> wake() {
+    const auto next = runner.next_deadline();
+    REQUIRE(next);
+    time = *next;
+    return step(JobRunner::Woken{});
+  }
+  std::vector<JobRunner::Action> pass(milliseconds by) {
+    time += by;
+    return step(JobRunner::Woken{});
+  }
+};
+
+const JobSpec spec{.name = "j", .command = {"true"}};
+Order order(JobId id, std::uint32_t attempt = 1, bool leave = false) {
+  return {{id, attempt}, leave, spec};
+}
+
+}  // namespace
+
+TEST_CASE("a node joins, and runs what it is told") {
+  Driver node;
+  node.step(JobRunner::Began{});
+  REQUIRE(std::holds_alternative<Join>(node.asked));
+  const auto actions = node.answer({.orders = {order(1), order(2)}});
+  CHECK(all_of<JobRunner::Launch>(actions).size() == 2);
+  // From when it was asked, not from when it was answered.
+  CHECK(all_of<JobRunner::Extend>(actions)[0].until == milliseconds(1) + milliseconds(fence_ms));
+  node.wake();
+  REQUIRE(std::holds_alternative<Report>(node.asked));
+  CHECK(std::get<Report>(node.asked).has.size() == 2);
+  CHECK(all_of<JobRunner::Launch>(node.answer({.orders = {order(1), order(2)}})).empty());
+}
+
+TEST_CASE("an end is told until it is answered") {
+  Driver node;
+  node.step(JobRunner::Began{});
+  node.answer({.orders = {order(1)}});
+  node.step(JobRunner::Over{{{1, 1}, End::exited, 3, "ended with status 3"}});
+  REQUIRE(std::get<Report>(node.asked).ended.size() == 1);
+  node.step(JobRunner::Answered{node.question, Error{Errc::timeout, "no answer"}});
+  node.wake();
+  REQUIRE(std::get<Report>(node.asked).ended.size() == 1);
+  node.answer({});
+  node.wake();
+  CHECK(std::get<Report>(node.asked).ended.empty());
+  CHECK(std::get<Report>(node.asked).has.empty());
+}
+
+TEST_CASE("what is to leave is asked to, and ended when it does not") {
+  Driver node;
+  node.step(JobRunner::Began{});
+  node.answer({.orders = {order(1)}});
+  node.wake();
+  const auto asked = all_of<JobRunner::Terminate>(node.answer({.orders = {order(1, 1, true)}}));
+  REQUIRE(asked.size() == 1);
+  CHECK_FALSE(asked[0].at_once);
+  const auto killed = all_of<JobRunner::Terminate>(node.pass(std::chrono::seconds(31)));
+  REQUIRE(killed.size() == 1);
+  CHECK(killed[0].at_once);
+}
+
+TEST_CASE("what is not wanted any more is ended at once, and not told of") {
+  Driver node;
+  node.step(JobRunner::Began{});
+  node.answer({.orders = {order(1)}});
+  node.wake();
+  CHECK(all_of<JobRunner::Terminate>(node.answer({})).at(0).at_once);
+  node.step(JobRunner::Over{{{1, 1}, End::exited, 137, ""}});
+  node.answer({});
+  CHECK(node.runner.running() == 0);
+}
+
+TEST_CASE("a later attempt begins when nothing of the one before is alive") {
+  Driver node;
+  node.step(JobRunner::Began{});
+  node.answer({.orders = {order(1)}});
+  node.wake();
+  const auto actions = node.answer({.orders = {order(1, 2)}});
+  CHECK(all_of<JobRunner::Launch>(actions).empty());
+  CHECK(all_of<JobRunner::Terminate>(actions).size() == 1);
+  node.step(JobRunner::Over{{{1, 1}, End::fenced, 137, ""}});
+  CHECK(all_of<JobRunner::Launch>(node.answer({.orders = {order(1, 2)}})).size() == 1);
+}
+
+TEST_CASE("a node whose name another process has ends what it runs") {
+  Driver node;
+  node.step(JobRunner::Began{});
+  node.answer({.orders = {order(1)}});
+  node.wake();
+  const auto actions = node.answer({.verdict = Answer::Verdict::stranger, .why = "another one"});
+  CHECK(all_of<JobRunner::Terminate>(actions).at(0).at_once);
+  CHECK_FALSE(node.runner.joined());
+  node.wake();
+  CHECK(std::holds_alternative<Join>(node.asked));
+}
+
+TEST_CASE("nothing is begun on an answer that comes too late") {
+  Driver node;
+  node.step(JobRunner::Began{});
+  node.time += milliseconds(fence_ms);
+  const auto late = node.answer({.orders = {order(1)}});
+  CHECK(all_of<JobRunner::Launch>(late).empty());
+  CHECK(all_of<JobRunner::Extend>(late).empty());
+  CHECK(all_of<JobRunner::Ask>(late).size() == 1);
+  CHECK(all_of<JobRunner::Launch>(node.answer({.orders = {order(1)}})).size() == 1);
+}
+
+TEST_CASE("a node that is to leave ends its jobs, tells of them, and goes") {
+  Driver node;
+  node.step(JobRunner::Began{});
+  node.answer({.orders = {order(1)}});
+  node.wake();
+  node.answer({.orders = {order(1)}});
+  CHECK_FALSE(all_of<JobRunner::Terminate>(node.step(JobRunner::LeaveAsked{})).at(0).at_once);
+  CHECK(std::get<Report>(node.asked).leaving);
+  // What comes meanwhile is not begun.
+  CHECK(all_of<JobRunner::Launch>(node.answer({.orders = {order(1, 1, true), order(2)}})).empty());
+  CHECK(std::get<Report>(node.asked).ended.size() == 1);
+  node.step(JobRunner::Over{{{1, 1}, End::exited, 75, ""}});
+  node.answer({.orders = {order(1, 1, true)}});
+  REQUIRE(std::get<Report>(node.asked).ended.size() == 1);
+  CHECK(std::get<Report>(node.asked).ended[0].attempt == Attempt{1, 1});
+  node.answer({});
+  REQUIRE(std::holds_alternative<Leave>(node.asked));
+  CHECK(all_of<JobRunner::Finish>(node.answer({})).size() == 1);
+  CHECK_FALSE(node.runner.next_deadline());
+}
+
+TEST_CASE("a node that is to leave waits for its jobs, and not for the group") {
+  Driver node;
+  node.step(JobRunner::Began{});
+  node.answer({.orders = {order(1)}});
+  node.step(JobRunner::LeaveAsked{});
+  node.step(JobRunner::Answered{node.question, Error{Errc::timeout, "no answer"}});
+  node.step(JobRunner::Over{{{1, 1}, End::exited, 75, ""}});
+  const auto actions =
+      node.step(JobRunner::Answered{node.question, Error{Errc::timeout, "no answer"}});
+  CHECK(all_of<JobRunner::Finish>(actions).size() == 1);
+}

@@ -1,0 +1,234 @@
+#include "jobs/node.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "base/log.h"
+#include "base/text.h"
+#include "store/disk/file_lock.h"
+
+namespace piracema::jobs {
+
+namespace {
+
+using std::chrono::milliseconds;
+
+// After it nobody knows whether an operation was executed, and it is asked anew.
+constexpr milliseconds operation_timeout{2'000};
+constexpr milliseconds replica_pause{1'000};
+// A replica that has run for less was started wrongly.
+constexpr milliseconds replica_least_life{2'000};
+
+std::uint64_t draw_incarnation() {
+  std::uint64_t drawn = 0;
+  while (drawn == 0) {
+    if (::getrandom(&drawn, sizeof drawn, 0) != sizeof drawn) drawn = 0;
+  }
+  return drawn;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<NodeProcess>> NodeProcess::open(Options options) {
+  std::error_code failed;
+  std::filesystem::create_directories(options.directory + "/jobs", failed);
+  if (failed) return Error{Errc::io, concat(options.directory, ": ", failed.message())};
+  auto lock = store::lock_file(options.directory + "/node.lock", "node");
+  if (!lock) return lock.error();
+  std::unique_ptr<NodeProcess> node(new NodeProcess(std::move(options), *std::move(lock)));
+  if (auto started = node->start(); !started) return started.error();
+  return node;
+}
+
+NodeProcess::NodeProcess(Options options, Fd lock)
+    : options_(std::move(options)),
+      lock_(std::move(lock)),
+      runner_({.node = options_.name,
+               .incarnation = draw_incarnation(),
+               .slots = options_.slots,
+               .directory = options_.directory}) {}
+
+NodeProcess::~NodeProcess() {
+  client_.reset();
+  for (auto& [attempt, running] : running_) poller_.forget(running.job.handle());
+  if (replica_ && replica_->handle() >= 0) poller_.forget(replica_->handle());
+}
+
+Result<Done> NodeProcess::start() {
+  auto signals = ckpt::SignalWatch::open(poller_, {SIGTERM, SIGINT, SIGHUP},
+                                         [this](int) { step(JobRunner::LeaveAsked{}); });
+  if (!signals) return signals.error();
+  signals_ = *std::move(signals);
+  if (!options_.replica.empty()) {
+    if (auto started = start_replica(); !started) return started;
+  }
+  auto client = smr::Client::open(
+      options_.configuration,
+      {.id = options_.client, .key_file = options_.key_file, .timeout = operation_timeout});
+  if (!client) return client.error();
+  client_ = *std::move(client);
+  return Done{};
+}
+
+Result<Done> NodeProcess::run() {
+  step(JobRunner::Began{});
+  while (!finished_ && !failed_) poller_.run_once(milliseconds(-1));
+  if (failed_) return *failed_;
+  return Done{};
+}
+
+// ---- the replica
+// ----------------------------------------------------------------------------------
+
+Result<Done> NodeProcess::start_replica() {
+  auto process = cluster::Process::start({.command = options_.replica});
+  if (!process) return process.error();
+  replica_.emplace(*std::move(process));
+  replica_since_ = now();
+  poller_.watch(replica_->handle(), EPOLLIN, [this](std::uint32_t) { replica_ended(); });
+  return Done{};
+}
+
+void NodeProcess::replica_ended() {
+  const int handle = replica_->handle();
+  const auto exit = replica_->reap();
+  if (!exit) return;
+  poller_.forget(handle);
+  replica_.reset();
+  const std::string how = concat("the replica of the control plane that runs here ", exit->how);
+  if (exit->status && now() - replica_since_ < replica_least_life) {
+    failed_ = Error{Errc::config, concat(how, " as soon as it was started: it has said why")};
+    return;
+  }
+  log(Level::warning, concat(how, ", and is started again"));
+  poller_.at(now() + replica_pause, [this] {
+    if (auto started = start_replica(); !started) failed_ = started.error();
+  });
+}
+
+// ---- the runner
+// --------------------------------------------------------------------------------------
+
+void NodeProcess::step(const JobRunner::Event& event) {
+  tell_logs();
+  do_all(runner_.step(now(), event));
+  wake_in_time();
+}
+
+void NodeProcess::do_all(const std::vector<JobRunner::Action>& actions) {
+  for (const auto& action : actions) {
+    std::visit([this](const auto& what) { act(what); }, action);
+  }
+}
+
+void NodeProcess::tell_logs() {
+  std::vector<JobRunner::Wrote> all;
+  for (auto& [attempt, running] : running_) {
+    if (auto wrote = read_log(attempt, running)) all.push_back(*std::move(wrote));
+  }
+  for (const JobRunner::Wrote& wrote : all) do_all(runner_.step(now(), wrote));
+}
+
+void NodeProcess::wake_in_time() {
+  if (timer_) poller_.cancel(*timer_);
+  timer_.reset();
+  const auto next = runner_.next_deadline();
+  if (!next) return;
+  timer_ = poller_.at(*next, [this] {
+    timer_.reset();
+    step(JobRunner::Woken{});
+  });
+}
+
+void NodeProcess::act(const JobRunner::Ask& ask) {
+  const std::uint64_t question = ask.question;
+  client_->invoke_ordered(encode(ask.operation), [this, question](Result<Buffer> reply) {
+    auto answer = reply ? decode_answer(*reply) : Result<Answer>(reply.error());
+    poller_.post([this, question, answer = std::move(answer)] {
+      step(JobRunner::Answered{question, answer});
+    });
+  });
+}
+
+void NodeProcess::act(const JobRunner::Launch& launch) {
+  const Attempt attempt = launch.attempt;
+  const std::string place = concat(options_.directory, "/jobs/", attempt.job);
+  Supervised::What what{.attempt = attempt,
+                        .command = launch.spec.command,
+                        .environment = launch.spec.environment,
+                        .directory = launch.spec.directory.empty() ? place : launch.spec.directory,
+                        .log = concat(place, ".", attempt.attempt, ".log"),
+                        .until = until_,
+                        .supervisor = options_.supervisor};
+  what.environment.push_back(concat("PIRACEMA_JOB=", attempt.job));
+  what.environment.push_back(concat("PIRACEMA_ATTEMPT=", attempt.attempt));
+  log(Level::info,
+      concat("job ", attempt.job, " (", launch.spec.name, ") begins, attempt ", attempt.attempt));
+  auto started = Supervised::start(what);
+  if (!started) {
+    const Ended ended{attempt, End::not_started, 127, started.error().message};
+    poller_.post([this, ended] { over(ended); });
+    return;
+  }
+  const auto [at, added] =
+      running_.emplace(attempt, Running{*std::move(started), std::move(what.log)});
+  poller_.watch(at->second.job.handle(), EPOLLIN, [this, attempt](std::uint32_t) {
+    const auto found = running_.find(attempt);
+    if (auto ended = found->second.job.take_end()) over(*std::move(ended));
+  });
+}
+
+void NodeProcess::over(Ended ended) {
+  log(Level::info, concat("job ", ended.attempt.job, " ", ended.why));
+  const auto found = running_.find(ended.attempt);
+  if (found != running_.end()) {
+    tell_logs();
+    poller_.forget(found->second.job.handle());
+    running_.erase(found);
+  }
+  step(JobRunner::Over{std::move(ended)});
+}
+
+// What is too much is not told, and stays in the file.
+std::optional<JobRunner::Wrote> NodeProcess::read_log(const Attempt& attempt, Running& running) {
+  const Fd file(::open(running.log.c_str(), O_RDONLY | O_CLOEXEC));
+  struct stat status {};
+  if (!file || ::fstat(file.get(), &status) != 0) return std::nullopt;
+  const auto size = static_cast<std::uint64_t>(status.st_size);
+  if (size <= running.read) return std::nullopt;
+  const std::uint64_t from =
+      std::max(running.read, size - std::min(size, std::uint64_t{output_bytes_max}));
+  std::string text(size - from, '\0');
+  const ssize_t count = ::pread(file.get(), text.data(), text.size(), static_cast<off_t>(from));
+  if (count <= 0) return std::nullopt;
+  text.resize(static_cast<std::size_t>(count));
+  running.read = from + text.size();
+  return JobRunner::Wrote{attempt, from, std::move(text)};
+}
+
+void NodeProcess::act(const JobRunner::Terminate& terminate) {
+  const auto found = running_.find(terminate.attempt);
+  if (found != running_.end()) found->second.job.terminate(terminate.at_once);
+}
+
+void NodeProcess::act(const JobRunner::Extend& extend) {
+  until_ = extend.until;
+  for (auto& [attempt, running] : running_) running.job.extend(until_);
+}
+
+void NodeProcess::act(const JobRunner::Tell& tell) {
+  log(tell.is_warning ? Level::warning : Level::info, tell.text);
+}
+
+void NodeProcess::act(const JobRunner::Finish&) { finished_ = true; }
+
+}  // namespace piracema::jobs

@@ -1,0 +1,89 @@
+#pragma once
+
+#include <piracema/error.h>
+#include <piracema/smr/client.h>
+#include <piracema/smr/configuration.h>
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/fd.h"
+#include "jobs/job_runner.h"
+#include "jobs/supervisor.h"
+#include "loop/poller.h"
+#include "os/process.h"
+#include "os/signal_watch.h"
+
+namespace piracema::jobs {
+
+/// One node of a cluster, in this process: what JobRunner wants is done, and the replica of the
+/// control plane that belongs here runs beside it, in a process of its own. One thread.
+class NodeProcess {
+ public:
+  struct Options {
+    std::string name;
+    std::uint32_t slots = 1;
+    /// For what jobs leave behind and what the replica keeps; for this node alone.
+    std::string directory;
+    smr::Configuration configuration;
+    /// The node's number as a client of the group.
+    std::uint64_t client = 0;
+    std::string key_file;
+    /// Words that start the replica of this node; none: it has none.
+    std::vector<std::string> replica;
+    /// Words that lead to `run_supervisor`.
+    std::vector<std::string> supervisor;
+  };
+
+  /// Errc::refused if another process has the directory; Errc::config, Errc::io.
+  static Result<std::unique_ptr<NodeProcess>> open(Options options);
+  ~NodeProcess();
+
+  /// Until SIGTERM or SIGINT, after which its jobs have time to leave; a second one ends them.
+  Result<Done> run();
+
+ private:
+  struct Running {
+    Supervised job;
+    std::string log;
+    std::uint64_t read = 0;
+  };
+
+  explicit NodeProcess(Options options, Fd lock);
+  Result<Done> start();
+  Result<Done> start_replica();
+  void replica_ended();
+  void step(const JobRunner::Event& event);
+  void wake_in_time();
+  void act(const JobRunner::Ask&);
+  void act(const JobRunner::Launch&);
+  void act(const JobRunner::Terminate&);
+  void act(const JobRunner::Extend&);
+  void act(const JobRunner::Tell&);
+  void act(const JobRunner::Finish&);
+  void do_all(const std::vector<JobRunner::Action>& actions);
+  static std::optional<JobRunner::Wrote> read_log(const Attempt& attempt, Running& running);
+  void tell_logs();
+  void over(Ended ended);
+
+  const Options options_;
+  const Fd lock_;
+  net::Poller poller_;
+  std::unique_ptr<ckpt::SignalWatch> signals_;
+  JobRunner runner_;
+  std::map<Attempt, Running> running_;
+  Time until_{};
+  std::optional<net::Poller::Timer> timer_;
+  std::optional<cluster::Process> replica_;
+  Time replica_since_{};
+  std::optional<Error> failed_;
+  bool finished_ = false;
+  /// Last, so that it goes first: its thread posts to the poller.
+  std::unique_ptr<smr::Client> client_;
+};
+
+}  // namespace piracema::jobs

@@ -1,0 +1,87 @@
+#include "jobs/operations.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "wire/messages.h"
+
+namespace piracema::jobs {
+
+namespace {
+
+constexpr std::uint32_t slots_max = 65'536, retries_max = 1'000'000;
+
+bool is_name_letter(char letter) {
+  return (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') ||
+         (letter >= '0' && letter <= '9') || letter == '.' || letter == '-' || letter == '_';
+}
+
+Error usage(std::string message) { return {Errc::usage, std::move(message)}; }
+
+}  // namespace
+
+Buffer encode(const Operation& operation) {
+  const wire::Frame frame = wire::message_to_frame(operation);
+  Buffer out;
+  out.append(&frame.kind, 1);
+  out.append(frame.head.data(), frame.head.size());
+  return out;
+}
+
+Result<Operation> decode_operation(Bytes bytes) {
+  if (bytes.empty()) return Error{Errc::corrupt, "an operation without a kind"};
+  wire::Frame frame;
+  frame.kind = static_cast<std::uint8_t>(bytes.front());
+  frame.head = Buffer(bytes.subspan(1));
+  return wire::message_from_frame<Operation>(frame, "operation of a cluster");
+}
+
+Buffer encode(const Answer& answer) { return wire::encode(answer); }
+
+Result<Answer> decode_answer(Bytes bytes) { return wire::decode<Answer>(bytes); }
+
+Result<Done> check_name(const std::string& name) {
+  const bool right = !name.empty() && name.size() <= name_bytes_max &&
+                     std::all_of(name.begin(), name.end(), is_name_letter) && name[0] != '.' &&
+                     name[0] != '-';
+  if (right) return Done{};
+  return usage(concat("want a name of 1 to ", name_bytes_max,
+                      " letters, digits, '.', '-' and '_', found '", name.substr(0, name_bytes_max),
+                      "'"));
+}
+
+Result<Done> check(const JobSpec& spec) {
+  if (auto right = check_name(spec.name); !right) return right;
+  if (spec.command.empty() || spec.command.front().empty()) {
+    return usage("want a program to run, found none");
+  }
+  std::size_t bytes = spec.directory.size();
+  for (const auto* list : {&spec.command, &spec.environment}) {
+    for (const std::string& word : *list) {
+      bytes += word.size() + 1;
+      if (word.find('\0') != std::string::npos) return usage("a word has a zero byte in it");
+    }
+  }
+  if (bytes > words_bytes_max) {
+    return usage(concat("want at most ", words_bytes_max,
+                        " bytes of command and environment, found ", bytes));
+  }
+  for (const std::string& variable : spec.environment) {
+    if (variable.find('=') == std::string::npos || variable[0] == '=') {
+      return usage(concat("want NAME=value, found '", variable, "'"));
+    }
+  }
+  if (!spec.directory.empty() && spec.directory[0] != '/') {
+    return usage(concat("want an absolute path for its directory, found '", spec.directory, "'"));
+  }
+  if (spec.slots == 0 || spec.slots > slots_max) {
+    return usage(concat("want 1 to ", slots_max, " slots, found ", spec.slots));
+  }
+  if (spec.retries > retries_max) {
+    return usage(concat("want at most ", retries_max, " retries, found ", spec.retries));
+  }
+  if (!spec.node.empty()) return check_name(spec.node);
+  return Done{};
+}
+
+}  // namespace piracema::jobs

@@ -1,0 +1,155 @@
+#pragma once
+
+#include <piracema/bytes.h>
+#include <piracema/error.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <variant>
+#include <vector>
+
+#include "jobs/job.h"
+
+namespace piracema::jobs {
+
+/// How long a node may be unheard of before its jobs begin elsewhere, and how long after it was
+/// last sure of its lease nothing of its jobs lives any more. The difference is what clocks may be
+/// apart in their speed, and what ending a process takes.
+constexpr std::uint64_t lease_ms = 5'000, fence_ms = 3'000;
+
+// ---- what nodes say -------------------------------------------------------------------------
+
+/// A process is there for the node; whatever ran for one before it is gone.
+struct Join {
+  std::string node;
+  std::uint64_t incarnation = 0;
+  std::uint32_t slots = 0;
+  std::string directory;
+  auto fields() { return std::tie(node, incarnation, slots, directory); }
+};
+struct Attempt {
+  JobId job = 0;
+  std::uint32_t attempt = 0;
+  auto fields() { return std::tie(job, attempt); }
+  auto operator<=>(const Attempt&) const = default;
+};
+enum class End : std::uint8_t {
+  exited,       ///< By itself, or by the signal that asked it to.
+  not_started,  ///< The node could not.
+  fenced,       ///< The node could not be sure of its lease, and has ended it.
+};
+struct Ended {
+  Attempt attempt;
+  End end = End::exited;
+  std::uint32_t code = 0;
+  std::string why;
+  auto fields() { return std::tie(attempt, end, code, why); }
+};
+/// What a job has written, from so many bytes on.
+struct Said {
+  Attempt attempt;
+  std::uint64_t from = 0;
+  std::string text;
+  auto fields() { return std::tie(attempt, from, text); }
+};
+/// Renews the lease. What has ended, and what was said, is told until it was answered.
+struct Report {
+  std::string node;
+  std::uint64_t incarnation = 0;
+  /// The node is about to leave: nothing is begun there, and what runs is asked to end.
+  bool leaving = false;
+  /// What it knows of, and need not be told again.
+  std::vector<Attempt> has;
+  std::vector<Ended> ended;
+  std::vector<Said> said;
+  auto fields() { return std::tie(node, incarnation, leaving, has, ended, said); }
+};
+/// The process leaves for good: its jobs have ended.
+struct Leave {
+  std::string node;
+  std::uint64_t incarnation = 0;
+  auto fields() { return std::tie(node, incarnation); }
+};
+
+// ---- what users say ---------------------------------------------------------------------------
+
+struct Submit {
+  JobSpec spec;
+  auto fields() { return std::tie(spec); }
+};
+struct Cancel {
+  JobId job = 0;
+  auto fields() { return std::tie(job); }
+};
+struct Drain {
+  std::string node;
+  bool on = true;
+  auto fields() { return std::tie(node, on); }
+};
+
+// ---- what anybody asks --------------------------------------------------------------------------
+
+/// Jobs from this one on, in order; without what they have said.
+struct ListJobs {
+  JobId from = 0;
+  auto fields() { return std::tie(from); }
+};
+struct ListNodes {
+  auto fields() { return std::tie(); }
+};
+/// One job, with what it has said.
+struct ShowJob {
+  JobId job = 0;
+  auto fields() { return std::tie(job); }
+};
+
+/// The order is the protocol.
+using Operation =
+    std::variant<Join, Report, Leave, Submit, Cancel, Drain, ListJobs, ListNodes, ShowJob>;
+
+// ---- answers ----------------------------------------------------------------------------------
+
+/// What a node is to run.
+struct Order {
+  Attempt attempt;
+  /// It is to leave: SIGTERM, and after a while SIGKILL.
+  bool leave = false;
+  /// Unless the node has it.
+  std::optional<JobSpec> spec;
+  auto fields() { return std::tie(attempt, leave, spec); }
+};
+struct Answer {
+  enum class Verdict : std::uint8_t {
+    done,
+    refused,   ///< `why` says what was wanted and found.
+    stranger,  ///< To a node: another process has its name, or it has to join anew.
+    nonsense,  ///< It cannot be understood.
+  };
+  Verdict verdict = Verdict::done;
+  std::string why;
+  /// Of Submit.
+  JobId job = 0;
+  /// Of Join and Report: all that is to run there, and nothing else.
+  std::vector<Order> orders;
+  std::vector<Job> jobs;
+  std::vector<Node> nodes;
+  /// Of ListJobs: where the next one goes on; 0: that was all.
+  JobId next = 0;
+  auto fields() { return std::tie(verdict, why, job, orders, jobs, nodes, next); }
+};
+
+Buffer encode(const Operation& operation);
+/// Errc::corrupt.
+Result<Operation> decode_operation(Bytes bytes);
+Buffer encode(const Answer& answer);
+/// Errc::corrupt.
+Result<Answer> decode_answer(Bytes bytes);
+
+/// Errc::usage says what is wrong with a job that was asked for.
+Result<Done> check(const JobSpec& spec);
+/// Errc::usage: names are of letters, digits, '.', '-' and '_'.
+Result<Done> check_name(const std::string& name);
+
+}  // namespace piracema::jobs

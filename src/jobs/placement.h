@@ -1,0 +1,22 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "jobs/job.h"
+
+namespace piracema::jobs {
+
+struct Placed {
+  JobId job = 0;
+  std::string node;
+};
+
+/// Which waiting jobs begin now, and where; oldest first, each on the node with the most free
+/// places. The oldest job that has to wait for a node which is large enough has what becomes free
+/// there: so none waits for ever behind smaller ones, and those go on elsewhere. Says of all others
+/// what they wait for (`Job::why`).
+std::vector<Placed> place(std::map<JobId, Job>& jobs, const std::map<std::string, Node>& nodes);
+
+}  // namespace piracema::jobs

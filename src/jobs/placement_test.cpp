@@ -1,0 +1,78 @@
+#include "jobs/placement.h"
+
+#include <doctest/doctest.h>
+
+using namespace piracema::jobs;
+
+namespace {
+
+struct Cluster {
+  std::map<JobId, Job> jobs;
+  std::map<std::string, Node> nodes;
+
+  void node(const std::string& name, std::uint32_t slots, std::uint32_t used = 0) {
+    nodes[name] = {.name = name, .slots = slots, .alive = true, .used = used};
+  }
+  Job& job(std::uint32_t slots) {
+    const JobId id = jobs.size() + 1;
+    jobs[id] = {.id = id, .spec = {.slots = slots}};
+    return jobs[id];
+  }
+  std::string placed() {
+    std::string all;
+    for (const Placed& one : place(jobs, nodes)) {
+      all += std::to_string(one.job) + "@" + one.node + " ";
+    }
+    return all;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a job goes where most is free") {
+  Cluster cluster;
+  cluster.node("a", 4, 2);
+  cluster.node("b", 4, 1);
+  cluster.job(1);
+  cluster.job(2);
+  CHECK(cluster.placed() == "1@b 2@a ");
+}
+
+TEST_CASE("a job that waits for much is not passed by on the node that it waits for") {
+  Cluster cluster;
+  cluster.node("a", 4, 2);
+  cluster.node("b", 1);
+  cluster.job(4);
+  cluster.job(2);
+  cluster.job(1);
+  CHECK(cluster.placed() == "3@b ");
+  CHECK(cluster.jobs[1].why == "waits for 4 slots: a has 2 of 4 free, and is kept for it");
+  CHECK(cluster.jobs[2].why == "waits for jobs that were there before it");
+}
+
+TEST_CASE("what can run nowhere says why, and stands in nobody's way") {
+  Cluster cluster;
+  CHECK(cluster.placed().empty());
+  cluster.job(8);
+  CHECK(cluster.placed().empty());
+  CHECK(cluster.jobs[1].why == "waits for a node: there is none");
+  cluster.node("a", 4);
+  cluster.job(1).spec.node = "z";
+  cluster.job(1);
+  CHECK(cluster.placed() == "3@a ");
+  CHECK(cluster.jobs[1].why == "waits for a node of 8 slots: the largest is a with 4");
+  CHECK(cluster.jobs[2].why == "waits for the node z, which has never been there");
+}
+
+TEST_CASE("nothing is placed on a node that drains, leaves or is not heard of") {
+  Cluster cluster;
+  cluster.node("a", 4);
+  cluster.nodes["a"].draining = true;
+  cluster.node("b", 4);
+  cluster.nodes["b"].leaving = true;
+  cluster.node("c", 4);
+  cluster.nodes["c"].alive = false;
+  cluster.job(1);
+  CHECK(cluster.placed().empty());
+  CHECK(cluster.jobs[1].why == "waits for a node of 1 slots that is there: a is draining");
+}
