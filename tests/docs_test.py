@@ -200,7 +200,7 @@ def options_of(root, product):
 def wrong_options(root, text):
     """Options in command lines that the command does not have."""
     for name, words in COMMAND.findall(text):
-        product = name if name in ("top", "kv", "coll", "ckpt") else ""
+        product = name if name in ("top", "cluster", "kv", "coll", "ckpt") else ""
         if words.startswith(" sbatch"):
             continue  # It passes on what it does not know.
         known = options_of(root, product)

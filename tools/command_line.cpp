@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <exception>
 #include <string>
+#include <string_view>
 
 #include "base/log.h"
 #include "base/text.h"
@@ -11,6 +12,39 @@
 namespace piracema::tools {
 
 namespace {
+
+/// What follows a command.
+struct Usage {
+  std::string_view command, words;
+};
+constexpr Usage usages[] = {
+    {"piracema",
+     "piracema run|graph|snapshots|top|scale|doctor|new|cluster|kv|ckpt|coll [OPTIONS] ..."},
+    {"run", "piracema run [OPTIONS] [--] APP ARGS..."},
+    {"graph", "piracema graph [OPTIONS] [--] APP ARGS..."},
+    {"snapshots", "piracema snapshots [OPTIONS] DIR"},
+    {"top", "piracema top [OPTIONS] ADDRESS"},
+    {"scale", "piracema scale [OPTIONS] ADDRESS [OPERATOR=N...]"},
+    {"doctor", "piracema doctor [OPTIONS]"},
+    {"new", "piracema new NAME"},
+    {"cluster", "piracema cluster start|init|node|submit|jobs|... [OPTIONS] ..."},
+    {"cluster init", "piracema cluster init [OPTIONS] NODES..."},
+    {"cluster submit", "piracema cluster submit [OPTIONS] -- PROGRAM ARGS..."},
+    {"cluster logs", "piracema cluster logs [OPTIONS] JOB"},
+    {"cluster wait", "piracema cluster wait [OPTIONS] JOB"},
+    {"cluster cancel", "piracema cluster cancel [OPTIONS] JOBS..."},
+    {"cluster drain", "piracema cluster drain [OPTIONS] NODE"},
+    {"kv", "piracema kv demo|replica|keygen|put|get|... [OPTIONS] ..."},
+    {"kv keygen", "piracema kv keygen [OPTIONS] FILE"},
+    {"kv replica", "piracema kv replica [OPTIONS]"},
+    {"kv demo", "piracema kv demo [OPTIONS]"},
+    {"coll",
+     "piracema coll [OPTIONS] -- MPIRUN ARGS...\n       piracema coll report [--dot] FILE\n   "
+     "    piracema coll doctor [--json]"},
+    {"ckpt", "piracema ckpt run|save|stop|resume|list|... [OPTIONS] ..."},
+    {"ckpt run", "piracema ckpt run [OPTIONS] -- PROGRAM ARGS..."},
+    {"ckpt window", "piracema ckpt window [OPTIONS] -- PROGRAM ARGS..."},
+};
 
 /// Says what the parser does not know: that a program and its arguments follow.
 class HelpText : public CLI::Formatter {
@@ -23,31 +57,15 @@ class HelpText : public CLI::Formatter {
     return option->get_type_size() == 0 ? "" : " " + option->get_type_name();
   }
   std::string make_usage(const CLI::App* app, std::string) const override {
-    const std::string name = app->get_name();
-    std::string words = concat("piracema ", name, " [OPTIONS] [--] APP ARGS...");
-    if (name == "piracema")
-      words = "piracema run|graph|snapshots|top|scale|doctor|new|kv|ckpt|coll [OPTIONS] ...";
-    if (name == "coll")
-      words =
-          "piracema coll [OPTIONS] -- MPIRUN ARGS...\n       piracema coll report [--dot] FILE\n   "
-          "    piracema coll doctor [--json]";
-    if (name == "doctor") words = "piracema doctor [OPTIONS]";
-    if (name == "new") words = "piracema new NAME";
-    if (name == "top") words = "piracema top [OPTIONS] ADDRESS";
-    if (name == "scale") words = "piracema scale [OPTIONS] ADDRESS [OPERATOR=N...]";
-    if (name == "snapshots") words = "piracema snapshots [OPTIONS] DIR";
-    if (name == "kv") words = "piracema kv demo|replica|keygen|put|get|... [OPTIONS] ...";
-    if (name == "ckpt") words = "piracema ckpt run|save|stop|resume|list|... [OPTIONS] ...";
-    if (app->get_parent() != nullptr && app->get_parent()->get_name() == "ckpt") {
-      words = concat("piracema ckpt ", name, " [OPTIONS]",
-                     name == "run" || name == "window" ? " -- PROGRAM ARGS..." : "");
+    std::string name = app->get_name();
+    const CLI::App* const parent = app->get_parent();
+    const bool is_below = parent != nullptr && parent->get_parent() != nullptr;
+    if (is_below) name = concat(parent->get_name(), " ", name);
+    for (const Usage& usage : usages) {
+      if (name == usage.command) return concat("Usage: ", usage.words, "\n");
     }
-    if (app->get_parent() != nullptr && app->get_parent()->get_name() == "kv") {
-      words = concat("piracema kv ", name, " [OPTIONS] ",
-                     name == "keygen"                      ? "FILE"
-                     : name == "replica" || name == "demo" ? ""
-                                                           : "WORDS...");
-    }
+    const std::string words =
+        concat("piracema ", name, " [OPTIONS]", name.starts_with("kv ") ? " WORDS..." : "");
     return concat("Usage: ", words, "\n");
   }
 };

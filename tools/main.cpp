@@ -306,9 +306,10 @@ int CommandLine::dispatch() {
     return program ? graph_command(*std::move(program)) : fail(program.error());
   }
   if (!run_app->parsed())
-    return fail(usage(
-        "want a command: run, graph, snapshots, top, scale, doctor, new, kv, ckpt or coll; see "
-        "--help"));
+    return fail(
+        usage("want a command: run, graph, snapshots, top, scale, doctor, new, cluster, kv, ckpt "
+              "or coll; see "
+              "--help"));
 
   auto program = program_of(*run_app);
   if (!program) return fail(program.error());
@@ -351,8 +352,9 @@ int CommandLine::run(int argc, char** argv) {
                                                    "snapshots", "doctor", "new"};
   if (std::ranges::none_of(own, is_own) && !first.starts_with('-')) {
     log(Level::error,
-        concat("unknown command '", first,
-               "': want run, graph, snapshots, top, scale, doctor, new, kv, ckpt or coll"));
+        concat(
+            "unknown command '", first,
+            "': want run, graph, snapshots, top, scale, doctor, new, cluster, kv, ckpt or coll"));
     return 2;
   }
   return run_command_line(*app, argc, argv, [this] { return dispatch(); });

@@ -14,6 +14,7 @@ namespace piracema::tools {
 
 std::span<const Product> products() {
   static constexpr Product all[] = {
+      {"cluster", "Nodes that run what they are asked to: run one, submit jobs"},
       {"kv", "A replicated key-value map: run its replicas, ask it"},
       {"coll", "Run an MPI job whose collectives follow the network"},
       {"ckpt", "Checkpoint and restart of programs that know nothing of it"},

@@ -40,7 +40,7 @@ import links
 MENU = [
     ("Piracema", "README.md"),
     ("Learn", ["docs/tutorial.md", "docs/tutorial-*.md", "docs/examples.md", "docs/glossary.md"]),
-    ("Products", ["docs/streams.md", "docs/replication.md", "docs/collectives.md", "docs/checkpoints.md"]),
+    ("Products", ["docs/streams.md", "docs/replication.md", "docs/collectives.md", "docs/checkpoints.md", "docs/cluster.md"]),
     ("Look up", ["docs/reference.md", "docs/operations.md", "docs/limits.md", "docs/benchmarks.md",
                  "docs/formats/*.md"]),
     ("C++ API", ["api/README.md", "api/piracema/*.md", "api/piracema/smr/*.md"]),

@@ -87,7 +87,7 @@ class Packages(unittest.TestCase):
         self.assertIn('requested version "99.0"', refused.stderr)
 
     def test_2_manual_completion_and_units_are_there(self):
-        for page in ("", "-run", "-kv", "-coll", "-ckpt"):
+        for page in ("", "-run", "-cluster", "-kv", "-coll", "-ckpt"):
             text = system.run("zcat", f"/usr/share/man/man1/piracema{page}.1.gz").stdout
             self.assertIn(".SH SYNOPSIS", text)
         offered = system.run(
@@ -100,6 +100,7 @@ class Packages(unittest.TestCase):
             "share/zsh/vendor-completions/_piracema",
             "lib/systemd/system/piracema-ckpt.service",
             "lib/systemd/system/piracema-kv@.service",
+            "lib/systemd/system/piracema-node@.service",
         ):
             system.run("test", "-s", f"/usr/{path}")
 

@@ -24,6 +24,7 @@ SECTIONS = {
     "scale": "piracema scale",
     "doctor": "piracema doctor",
     "new": "piracema new",
+    "cluster": "piracema cluster",
     "kv": "piracema kv",
     "coll": "Collectives of MPI programs",
     "ckpt": "piracema ckpt",

@@ -1,0 +1,326 @@
+#!/usr/bin/env python3
+"""A cluster of three nodes on this machine, each a process: jobs are done, and once at a time,
+whatever becomes of nodes and of the control plane."""
+
+import contextlib
+import json
+import os
+import pathlib
+import random
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+import unittest
+
+PIRACEMA = os.environ["PIRACEMA_COMMAND"]
+STREAM = os.environ["STREAM_APP"]
+SECONDS_MAX = 120
+CLEAN = {name: value for name, value in os.environ.items() if not name.startswith("PIRACEMA_")}
+# Whoever has the lock is alone; a second one alive would say so.
+ALONE = "exec 9>>$LOCK; flock -n 9 || exit 99; "
+
+
+def free_ports(count):
+    sockets = [socket.socket() for _ in range(count)]
+    for one in sockets:
+        one.bind(("127.0.0.1", 0))
+    ports = [one.getsockname()[1] for one in sockets]
+    for one in sockets:
+        one.close()
+    return ports
+
+
+def children_of(pid):
+    found = []
+    for entry in pathlib.Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            if int((entry / "stat").read_text().rsplit(")", 1)[1].split()[1]) == pid:
+                found.append((int(entry.name), (entry / "cmdline").read_bytes().split(b"\0")))
+    return found
+
+
+class Cluster(unittest.TestCase):
+    NODES = ["a", "b", "c"]
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        self.lock = self.folder / "lock"
+        nodes = [f"{name}=127.0.0.1:{port}" for name, port in zip(self.NODES, free_ports(3))]
+        subprocess.run([PIRACEMA, "cluster", "init", "--directory", self.folder / "c", *nodes],
+                       check=True, env=CLEAN, stdout=subprocess.DEVNULL)
+        self.processes = {}
+        for name in self.NODES:
+            self.start(name)
+
+    def start(self, name):
+        log = open(self.folder / f"{name}.log", "a")
+        self.addCleanup(log.close)
+        process = subprocess.Popen(
+            [PIRACEMA, "cluster", "node", "--home", str(self.folder / "c" / name), "--slots", "2"],
+            env=CLEAN, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+        self.processes[name] = process
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        return process
+
+    def call(self, *words, timeout="60s"):
+        return subprocess.run(
+            [PIRACEMA, "cluster", words[0], "--cluster", str(self.folder / "c"), "--timeout", timeout,
+             *map(str, words[1:])],
+            env=CLEAN, text=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE, timeout=SECONDS_MAX)
+
+    def said(self):
+        return "".join(f"{name}: {(self.folder / f'{name}.log').read_text()}" for name in self.NODES)
+
+    def ask(self, *words):
+        answer = self.call(*words)
+        self.assertEqual(0, answer.returncode, answer.stderr + self.said())
+        return answer.stdout
+
+    def submit(self, script, *options):
+        """A job of a shell; its number."""
+        return int(self.ask("submit", "--env", f"LOCK={self.lock}", *options, "--", "sh", "-c", script))
+
+    def job(self, number):
+        jobs = map(json.loads, self.ask("jobs", "--all", "--json").splitlines())
+        return next(job for job in jobs if job["job"] == number)
+
+    def nodes(self):
+        return {node["node"]: node for node in map(json.loads, self.ask("nodes", "--json").splitlines())}
+
+    def wait_until(self, right, what):
+        until = time.monotonic() + SECONDS_MAX
+        while not (found := right()):
+            if time.monotonic() > until:
+                self.fail(f"{what}: {self.ask('jobs', '--all')}{self.said()}")
+            time.sleep(0.05)
+        return found
+
+    def wait_for_nodes(self, count=3):
+        self.wait_until(lambda: sum(n["state"] == "here" for n in self.nodes().values()) == count,
+                        f"{count} nodes are not there")
+
+    def wait_for_output(self, number, text):
+        self.wait_until(lambda: text in self.ask("logs", number), f"job {number} does not say {text}")
+
+    def wait(self, number, code=0):
+        ended = self.call("wait", number)
+        self.assertEqual(code, ended.returncode, ended.stderr + self.said())
+
+    # ---- what is asked for -----------------------------------------------------------------------
+
+    def test_jobs_run_where_there_is_a_place_and_end_as_their_programs_do(self):
+        done = self.call("submit", "--wait", "--env", "GREETING=hello", "--", "sh", "-c",
+                         "echo $GREETING $PIRACEMA_JOB.$PIRACEMA_ATTEMPT")
+        self.assertEqual((0, "1\nhello 1.1\n"), (done.returncode, done.stdout), done.stderr)
+        failed = self.call("submit", "--wait", "--", "sh", "-c", "exit 7")
+        self.assertEqual(7, failed.returncode)
+        self.assertIn("job 2 failed: ended with status 7", failed.stderr)
+        missing = self.call("submit", "--wait", "--", "no-such-program")
+        self.assertEqual(127, missing.returncode)
+        self.assertIn("'no-such-program' cannot be run", missing.stderr)
+        again = self.submit(f"echo x >> {self.folder}/tries; [ $PIRACEMA_ATTEMPT = 3 ]", "--retries", 2)
+        self.wait(again)
+        self.assertEqual("x\nx\nx\n", (self.folder / "tries").read_text())
+        self.assertEqual("", self.ask("jobs"))
+
+    def test_jobs_wait_for_places_and_say_so(self):
+        self.wait_for_nodes()
+        busy = [self.submit("while [ ! -e $LOCK ]; do sleep 0.05; done", "--slots", 2) for _ in range(3)]
+        waiting = self.submit("echo it was time", "--slots", 2)
+        large = self.submit("true", "--slots", 3)
+        self.assertRegex(self.job(waiting)["why"], "waits for 2 slots: [abc] has 0 of 2 free")
+        self.assertIn("waits for a node of 3 slots: the largest is a with 2", self.job(large)["why"])
+        self.assertEqual(["waiting", "waiting"], [self.job(one)["state"] for one in (waiting, large)])
+        self.lock.touch()
+        for one in [*busy, waiting]:
+            self.wait(one)
+        self.assertEqual("it was time\n", self.ask("logs", waiting))
+        self.ask("cancel", large)
+        self.assertEqual("cancelled", self.job(large)["state"])
+        self.wait(large, code=1)
+
+    def test_what_is_cancelled_is_asked_to_leave(self):
+        job = self.submit("trap 'echo asked; exit 3' TERM; echo up; while :; do sleep 0.05; done")
+        self.wait_for_output(job, "up")
+        self.ask("cancel", job)
+        self.wait(job, code=3)
+        self.assertEqual("cancelled", self.job(job)["state"])
+        self.assertIn("asked", self.ask("logs", job))
+
+    def test_what_is_wrong_is_said(self):
+        self.wait_for_nodes()
+        for words, code, why in [
+                (("wait", 99), 1, "there is no job 99"), (("cancel", 99), 1, "there is no job 99"),
+                (("drain", "z"), 1, "there is no node 'z'"),
+                (("submit", "--"), 2, "PROGRAM is required"),
+                (("submit", "--slots", 0, "--", "true"), 2, "want 1 to 65536 slots, found 0"),
+                (("submit", "--cd", "here", "--", "true"), 2, "want an absolute path"),
+                (("submit", "--env", "X", "--", "true"), 2, "want NAME=value, found 'X'")]:
+            answer = self.call(*words)
+            self.assertEqual(code, answer.returncode, answer.stderr)
+            self.assertIn(why, answer.stderr)
+        second = subprocess.run([PIRACEMA, "cluster", "node", "--home", self.folder / "c" / "a"],
+                                env=CLEAN, text=True, stderr=subprocess.PIPE, timeout=SECONDS_MAX)
+        self.assertEqual(3, second.returncode)
+        self.assertIn("for one node alone, found it in use by process", second.stderr)
+        twice = subprocess.run([PIRACEMA, "cluster", "init", "--directory", self.folder / "c", "x=h:1"],
+                               env=CLEAN, text=True, stderr=subprocess.PIPE, timeout=SECONDS_MAX)
+        self.assertEqual(3, twice.returncode)
+        self.assertIn("there is a cluster already", twice.stderr)
+
+    # ---- what may happen -------------------------------------------------------------------------
+
+    def runs_alone(self):
+        """A job that is the only one with the lock, and goes on until it is to end; its node."""
+        job = self.submit(ALONE + "echo attempt $PIRACEMA_ATTEMPT; "
+                          "while [ ! -e $LOCK.enough ]; do sleep 0.05; done")
+        self.wait_for_output(job, "attempt 1")
+        return job, self.job(job)["node"]
+
+    def finish(self, job, losses=1):
+        pathlib.Path(f"{self.lock}.enough").touch()
+        self.wait(job)
+        self.assertEqual(losses, self.job(job)["losses"])
+
+    def test_a_node_that_is_killed_loses_its_jobs_to_others(self):
+        job, node = self.runs_alone()
+        self.processes[node].kill()
+        self.wait_for_output(job, "attempt 2")
+        self.assertNotEqual(node, self.job(job)["node"])
+        self.finish(job)
+        self.processes[node].wait()
+        self.start(node)
+        self.wait_for_nodes()
+
+    def test_a_node_that_stands_still_has_ended_its_jobs_before_others_begin_them(self):
+        job, node = self.runs_alone()
+        self.processes[node].send_signal(signal.SIGSTOP)
+        self.wait_for_output(job, "attempt 2")
+        self.processes[node].send_signal(signal.SIGCONT)
+        self.wait_for_nodes()
+        self.finish(job)
+
+    def test_a_cluster_whose_control_plane_stands_still_for_a_while_goes_on(self):
+        job, _ = self.runs_alone()
+        replicas = [pid for process in self.processes.values()
+                    for pid, words in children_of(process.pid) if b"replica" in words]
+        self.assertEqual(3, len(replicas))
+        for pid in replicas[:2]:
+            os.kill(pid, signal.SIGSTOP)
+        answer = self.call("jobs", timeout="1s")
+        self.assertEqual(1, answer.returncode)
+        self.assertIn("the control plane of the cluster has not answered", answer.stderr)
+        for pid in replicas[:2]:
+            os.kill(pid, signal.SIGCONT)
+        pathlib.Path(f"{self.lock}.enough").touch()
+        self.wait(job)
+
+    def test_replicas_that_are_killed_are_started_again_and_have_forgotten_nothing(self):
+        job, _ = self.runs_alone()
+        for process in self.processes.values():
+            for pid, words in children_of(process.pid):
+                if b"replica" in words:
+                    os.kill(pid, signal.SIGKILL)
+        pathlib.Path(f"{self.lock}.enough").touch()
+        self.wait(job)
+        self.assertEqual(1, self.job(job)["job"])
+
+    def test_a_node_that_drains_gives_its_jobs_away_and_takes_no_more(self):
+        job, node = self.runs_alone()
+        self.ask("drain", node)
+        self.wait_for_output(job, "attempt 2")
+        self.assertEqual("draining", self.nodes()[node]["state"])
+        self.finish(job, losses=0)
+        self.ask("drain", "--off", node)
+        self.assertEqual("here", self.nodes()[node]["state"])
+
+    def test_a_node_that_is_told_to_end_lets_its_jobs_leave(self):
+        job, node = self.runs_alone()
+        self.processes[node].terminate()
+        self.wait_for_output(job, "attempt 2")
+        self.assertEqual(0, self.processes[node].wait(SECONDS_MAX))
+        self.finish(job, losses=0)
+        self.assertEqual("left", self.nodes()[node]["state"])
+
+    def test_a_stream_goes_on_elsewhere_from_its_snapshot(self):
+        out, snapshots, enough = (self.folder / name for name in ("out", "snapshots", "enough"))
+        stream = (f"[ $PIRACEMA_ATTEMPT = 1 ] || RESUME=--resume; echo attempt $PIRACEMA_ATTEMPT; "
+                  f"exec {PIRACEMA} run -n 2 --json --snapshots {snapshots} --every 50ms $RESUME "
+                  f"{STREAM} {out} until={enough} pause_us=200")
+        job = self.submit(stream, "--slots", 2)
+        self.wait_for_output(job, '"event":"snapshot"')
+        node = self.job(job)["node"]
+        self.ask("drain", node)
+        self.wait_for_output(job, "attempt 2")
+        self.wait_for_output(job, '"event":"snapshot"')
+        # And once more, without a word.
+        self.processes[self.job(job)["node"]].kill()
+        self.wait_for_output(job, "attempt 3")
+        self.wait_for_output(job, '"event":"snapshot"')
+        enough.touch()
+        self.wait(job)
+        items = out.read_bytes().count(b"\n")
+        self.assertGreater(items, 0)
+        subprocess.run([STREAM, self.folder / "wanted", f"items={items}"], env=CLEAN, check=True)
+        self.assertEqual((self.folder / "wanted").read_bytes(), out.read_bytes())
+
+    def test_whatever_becomes_of_nodes_each_job_is_done_and_once_at_a_time(self):
+        seed = int(os.environ.get("PIRACEMA_SEED", time.time_ns() % 1_000_000))
+        print(f"PIRACEMA_SEED={seed}", flush=True)
+        chance = random.Random(seed)
+        jobs, self.leaving = [], set()
+        until = time.monotonic() + float(os.environ.get("PIRACEMA_SECONDS", 20))
+        while time.monotonic() < until:
+            lock = self.folder / f"lock{len(jobs)}"
+            jobs.append(self.submit(f"LOCK={lock}; {ALONE} sleep {chance.uniform(0.1, 6):.1f}",
+                                    "--slots", chance.randint(1, 2)))
+            self.hurt(chance, chance.choice(self.NODES))
+            time.sleep(chance.uniform(0, 1.5))
+        self.raise_all()
+        for name in self.NODES:
+            self.ask("drain", "--off", name)
+        for job in jobs:
+            self.wait(job)
+
+    def raise_all(self):
+        """A majority of the control plane is there, or will be."""
+        for name, process in self.processes.items():
+            if process.poll() is None:
+                process.send_signal(signal.SIGCONT)  # It looks after its replica.
+            if name in self.leaving:
+                # One that had hardly begun does not know yet how to leave.
+                self.assertIn(process.wait(SECONDS_MAX), (0, -signal.SIGTERM), self.said())
+        self.leaving.clear()
+        for name in self.NODES:
+            if self.processes[name].poll() is not None:
+                self.start(name)
+
+    def hurt(self, chance, name):
+        kind = chance.choice(["kill", "stop", "go on", "terminate", "replica", "drain", "nothing"])
+        if kind in ("kill", "terminate", "replica"):
+            self.raise_all()
+        process = self.processes[name]
+        if kind == "kill":
+            process.kill()
+            process.wait()
+        elif kind == "terminate":
+            process.terminate()
+            self.leaving.add(name)
+        elif kind == "replica":
+            for pid, words in children_of(process.pid):
+                if b"replica" in words:
+                    os.kill(pid, signal.SIGKILL)
+        elif kind == "drain":
+            self.ask("drain", name, *chance.choice([[], ["--off"]]))
+        elif kind != "nothing" and process.poll() is None:
+            process.send_signal(signal.SIGSTOP if kind == "stop" else signal.SIGCONT)
+
+
+if __name__ == "__main__":
+    unittest.main()

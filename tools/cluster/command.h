@@ -1,0 +1,35 @@
+#pragma once
+
+#include <CLI/App.hpp>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tools/cluster/queue.h"
+
+namespace piracema::tools {
+
+/// `piracema cluster`: nodes that run what they are asked to.
+class ClusterCommand {
+ public:
+  explicit ClusterCommand(CLI::App& app);
+
+  /// What was asked for; the exit code.
+  int run();
+
+ private:
+  int init() const;
+  int node() const;
+  int replica() const;
+  int start() const;
+
+  CLI::App* cluster_;
+  CLI::App *init_, *node_, *replica_, *start_;
+  std::unique_ptr<ClusterQueue> queue_;
+  std::string directory_, home_, data_;
+  std::vector<std::string> nodes_;
+  std::uint32_t count_ = 3, slots_;
+};
+
+}  // namespace piracema::tools

@@ -1,0 +1,124 @@
+#include "tools/cluster/layout.h"
+
+#include <sys/stat.h>
+
+#include <array>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <system_error>
+
+#include "base/text.h"
+#include "jobs/operations.h"
+#include "net/socket/host_port.h"
+#include "store/disk/files.h"
+#include "tools/kv/group.h"
+
+namespace piracema::tools {
+
+namespace {
+
+constexpr std::uint64_t file_bytes_max = std::uint64_t{1} << 20;
+// Reports and answers hold what many jobs have said.
+constexpr std::size_t operation_bytes = std::size_t{8} << 20;
+
+Error usage(std::string message) { return {Errc::usage, std::move(message)}; }
+
+Result<Done> write(const std::string& path, const std::string& text) {
+  const std::array<Bytes, 1> pieces{as_bytes(text)};
+  return store::replace_file(path, pieces);
+}
+
+Result<Done> make_folder(const std::string& path) {
+  if (::mkdir(path.c_str(), 0700) == 0 || errno == EEXIST) return Done{};
+  return Error{Errc::io, with_errno(path)};
+}
+
+Result<Done> check(const std::vector<ClusterLayout::Wanted>& nodes) {
+  std::set<std::string> names;
+  std::size_t members = 0;
+  for (const auto& node : nodes) {
+    if (auto right = jobs::check_name(node.name); !right) return right;
+    if (!names.insert(node.name).second) {
+      return usage(concat("want a name for each node, found '", node.name, "' twice"));
+    }
+    if (node.address.empty()) continue;
+    members += 1;
+    if (const auto address = net::HostPort::parse(node.address); !address) return address.error();
+  }
+  if (members % 2 == 1 && members <= 7) return Done{};
+  return usage(
+      concat("want 1, 3, 5 or 7 nodes with an address (NAME=HOST:PORT), which hold the "
+             "control plane, found ",
+             members));
+}
+
+}  // namespace
+
+Result<Done> ClusterLayout::make(const std::string& directory, const std::vector<Wanted>& nodes) {
+  if (auto right = check(nodes); !right) return right;
+  const std::string file = directory + "/cluster.toml";
+  if (std::filesystem::exists(file)) {
+    return Error{Errc::config, concat(file, ": there is a cluster already")};
+  }
+  if (auto made = make_folder(directory); !made) return made;
+  smr::Configuration made;
+  made.name = "cluster";
+  made.operation_bytes_max = operation_bytes;
+  std::uint64_t client = user_client;
+  const auto user = new_key(directory + "/user.key");
+  if (!user) return user.error();
+  made.clients.push_back({client, *user});
+  const auto administrator = new_key(directory + "/administrator.key");
+  if (!administrator) return administrator.error();
+  made.administrator = *administrator;
+  std::vector<nlohmann::ordered_json> homes;
+  for (const Wanted& node : nodes) {
+    const std::string home = concat(directory, "/", node.name);
+    if (auto folder = make_folder(home); !folder) return folder;
+    const auto key = new_key(home + "/node.key");
+    if (!key) return key.error();
+    made.clients.push_back({++client, *key});
+    homes.push_back({{"name", node.name}, {"client", client}});
+    if (node.address.empty()) continue;
+    const auto id = static_cast<std::uint32_t>(made.replicas.size());
+    const auto replica = new_key(home + "/replica.key");
+    if (!replica) return replica.error();
+    made.replicas.push_back({id, node.address, *replica});
+    homes.back()["replica"] = id;
+  }
+  made.f = static_cast<std::uint32_t>((made.replicas.size() - 1) / 2);
+  if (auto right = smr::validate(made); !right) return right;
+  const std::string text = smr::to_text(made);
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    const std::string home = concat(directory, "/", nodes[i].name);
+    if (auto done = write(home + "/cluster.toml", text); !done) return done;
+    if (auto done = write(home + "/node.json", homes[i].dump(2) + "\n"); !done) return done;
+  }
+  // Last: with it the cluster is there.
+  return write(file, text);
+}
+
+Result<NodeHome> NodeHome::read(const std::string& home) {
+  NodeHome node;
+  auto configuration = smr::read_configuration(home + "/cluster.toml");
+  if (!configuration) return configuration.error();
+  node.configuration = *std::move(configuration);
+  const std::string file = home + "/node.json";
+  const auto bytes = store::read_file(file, file_bytes_max);
+  if (!bytes) return bytes.error();
+  try {
+    const auto json = nlohmann::json::parse(as_text(*bytes));
+    node.name = json.at("name").get<std::string>();
+    node.client = json.at("client").get<std::uint64_t>();
+    if (json.contains("replica")) node.replica = json.at("replica").get<std::uint32_t>();
+  } catch (const nlohmann::json::exception& wrong) {
+    return Error{Errc::config, concat(file, ": ", wrong.what())};
+  }
+  if (auto right = jobs::check_name(node.name); !right) {
+    return Error{Errc::config, concat(file, ": ", right.error().message)};
+  }
+  return node;
+}
+
+}  // namespace piracema::tools

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <piracema/error.h>
+#include <piracema/smr/configuration.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace piracema::tools {
+
+/// The files of a cluster. `directory` has cluster.toml and user.key, for whoever submits jobs,
+/// administrator.key, and a folder for each node with all that this node needs: cluster.toml,
+/// node.json, node.key, and for those with a replica of the control plane replica.key.
+struct ClusterLayout {
+  struct Wanted {
+    std::string name;
+    /// Of its replica of the control plane; empty: it has none.
+    std::string address;
+  };
+  /// Makes a new one of 1, 3, 5 or 7 nodes with an address, and others. Errc::config if there is
+  /// one already; Errc::usage, Errc::io.
+  static Result<Done> make(const std::string& directory, const std::vector<Wanted>& nodes);
+};
+
+/// What a node's folder says.
+struct NodeHome {
+  std::string name;
+  std::uint64_t client = 0;
+  std::optional<std::uint32_t> replica;
+  smr::Configuration configuration;
+
+  /// Errc::config names the file, and what was wanted and found.
+  static Result<NodeHome> read(const std::string& home);
+};
+
+/// Whoever submits jobs is this client of the group.
+constexpr std::uint64_t user_client = 1;
+
+}  // namespace piracema::tools

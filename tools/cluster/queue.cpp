@@ -1,0 +1,325 @@
+#include "tools/cluster/queue.h"
+
+#include <piracema/smr/client.h>
+#include <poll.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <ctime>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "base/log.h"
+#include "base/parse.h"
+#include "base/text.h"
+#include "tools/cluster/layout.h"
+
+namespace piracema::tools {
+
+namespace {
+
+using jobs::Answer;
+using jobs::Job;
+using jobs::JobState;
+
+// A job's end and what it says are looked for so often.
+constexpr int look_ms = 200;
+
+int fail(const Error& error) {
+  log(Level::error, error.message);
+  return error.code == Errc::usage ? 2 : error.code == Errc::config ? 3 : 1;
+}
+
+const char* name_of(JobState state) {
+  switch (state) {
+    case JobState::waiting:
+      return "waiting";
+    case JobState::running:
+      return "running";
+    case JobState::leaving:
+      return "leaving";
+    case JobState::done:
+      return "done";
+    case JobState::failed:
+      return "failed";
+    case JobState::cancelled:
+      return "cancelled";
+  }
+  return "unknown";
+}
+
+std::string time_text(std::uint64_t ms) {
+  if (ms == 0) return "-";
+  const auto seconds = static_cast<std::time_t>(ms / 1'000);
+  std::tm parts{};
+  ::localtime_r(&seconds, &parts);
+  char text[32];
+  std::strftime(text, sizeof text, "%m-%d %H:%M:%S", &parts);
+  return text;
+}
+
+nlohmann::ordered_json json_of(const Job& job) {
+  nlohmann::ordered_json object{{"job", job.id},
+                                {"name", job.spec.name},
+                                {"state", name_of(job.state)},
+                                {"slots", job.spec.slots},
+                                {"command", job.spec.command},
+                                {"attempt", job.attempt},
+                                {"failures", job.failures},
+                                {"losses", job.losses},
+                                {"submitted_ms", job.submitted_ms}};
+  if (!job.node.empty()) object["node"] = job.node;
+  if (job.started_ms != 0) object["started_ms"] = job.started_ms;
+  if (is_over(job.state)) {
+    object["ended_ms"] = job.ended_ms;
+    object["code"] = job.code;
+  }
+  if (!job.why.empty()) object["why"] = job.why;
+  return object;
+}
+
+const char* state_of(const jobs::Node& node) {
+  if (!node.alive) return node.incarnation == 0 ? "left" : "not heard of";
+  if (node.leaving) return "leaving";
+  return node.draining ? "draining" : "here";
+}
+
+void print(const nlohmann::ordered_json& json) {
+  std::printf("%s\n", json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
+}
+
+void print_job(const Job& job) {
+  std::printf("%6llu  %-9s  %-12s  %5u  %-14s  %s\n", static_cast<unsigned long long>(job.id),
+              name_of(job.state), job.node.empty() ? "-" : job.node.c_str(), job.spec.slots,
+              time_text(is_over(job.state)    ? job.ended_ms
+                        : job.started_ms != 0 ? job.started_ms
+                                              : job.submitted_ms)
+                  .c_str(),
+              concat(job.spec.name, job.why.empty() || job.state == JobState::done ? "" : ": ",
+                     job.state == JobState::done ? "" : job.why)
+                  .c_str());
+}
+
+}  // namespace
+
+ClusterQueue::~ClusterQueue() = default;
+
+CLI::App* ClusterQueue::add(CLI::App& cluster, const char* name, const char* help) {
+  CLI::App* const command = cluster.add_subcommand(name, help);
+  command
+      ->add_option("--cluster", directory_,
+                   "Directory with cluster.toml and user.key; default:\n$PIRACEMA_CLUSTER")
+      ->envname("PIRACEMA_CLUSTER");
+  command->add_option("--timeout", timeout_, "To wait for the control plane; default: 10s");
+  commands_.push_back(command);
+  return command;
+}
+
+ClusterQueue::ClusterQueue(CLI::App& cluster, const std::string& footer) {
+  submit_ = add(cluster, "submit", "Have a program run on a node; prints the job's number");
+  submit_->add_option("--name", spec_.name, "For people; default: the program's");
+  submit_->add_option("--slots", spec_.slots, "Places of a node that it takes; default: 1");
+  submit_->add_option("--retries", spec_.retries,
+                      "So often it is begun again when it fails; default: 0.\n"
+                      "When its node is lost it is begun again anyway");
+  submit_->add_option("--env", spec_.environment, "NAME=value for it; may be repeated")
+      ->allow_extra_args(false);
+  submit_->add_option("--cd", spec_.directory,
+                      "Absolute path where it runs; default: a directory of its\nown on the node");
+  submit_->add_option("--on", spec_.node, "The only node that will do");
+  submit_->add_option("PROGRAM", spec_.command, "What to run, and its words; behind --")
+      ->required();
+  submit_->add_flag("--wait", wait_for_it_, "Print what it says, and end as it does");
+  submit_->footer(
+      concat("The program is looked for on the node, and runs as the node's user. It has\n"
+             "PIRACEMA_JOB and PIRACEMA_ATTEMPT in its environment. When it is to leave its node\n"
+             "it gets SIGTERM, and SIGKILL after 30 s.\n\n"
+             "Example:\n  piracema cluster submit --slots 4 -- piracema run -n 4 ./app in out\n\n",
+             footer));
+  jobs_ = add(cluster, "jobs", "List jobs that wait or run");
+  jobs_->add_flag("--all", all_, "Also those that are over");
+  jobs_->add_flag("--json", json_, "One JSON object for each");
+  jobs_->footer(footer);
+  logs_ = add(cluster, "logs", "Print the last of what a job has written");
+  logs_->add_option("JOB", ids_, "Its number")->required()->expected(1);
+  logs_->add_flag("-f,--follow", follow_, "Go on until it is over");
+  logs_->footer(footer);
+  wait_ = add(cluster, "wait", "Wait until a job is over, and end with its exit code");
+  wait_->add_option("JOB", ids_, "Its number")->required()->expected(1);
+  wait_->footer(footer);
+  cancel_ = add(cluster, "cancel", "End jobs: SIGTERM, and SIGKILL after 30 s");
+  cancel_->add_option("JOBS", ids_, "Their numbers")->required();
+  cancel_->footer(footer);
+  nodes_ = add(cluster, "nodes", "List the nodes");
+  nodes_->add_flag("--json", json_, "One JSON object for each");
+  nodes_->footer(footer);
+  drain_ = add(cluster, "drain", "Have a node's jobs go on elsewhere, and begin none there");
+  drain_->add_option("NODE", node_, "Its name")->required();
+  drain_->add_flag("--off", off_, "Begin jobs there again");
+  drain_->footer(footer);
+}
+
+bool ClusterQueue::parsed() const {
+  return std::any_of(commands_.begin(), commands_.end(),
+                     [](const CLI::App* command) { return command->parsed(); });
+}
+
+int ClusterQueue::run() {
+  const auto timeout = parse_duration(timeout_);
+  if (!timeout) return fail({Errc::usage, "--timeout: " + timeout.error().message});
+  if (directory_.empty()) {
+    return fail(
+        {Errc::usage, "want --cluster DIR, or PIRACEMA_CLUSTER, with cluster.toml and user.key"});
+  }
+  const auto configuration = smr::read_configuration(directory_ + "/cluster.toml");
+  if (!configuration) return fail(configuration.error());
+  auto client = smr::Client::open(
+      *configuration,
+      {.id = user_client, .key_file = directory_ + "/user.key", .timeout = *timeout});
+  if (!client) return fail(client.error());
+  client_ = *std::move(client);
+  if (submit_->parsed()) return submit();
+  if (jobs_->parsed()) return list_jobs();
+  if (nodes_->parsed()) return list_nodes();
+  if (logs_->parsed()) return logs();
+  if (wait_->parsed()) return follow(ids_.front(), false);
+  if (cancel_->parsed()) return cancel();
+  return drain();
+}
+
+Result<Answer> ClusterQueue::ask(const jobs::Operation& operation) {
+  const bool changes = operation.index() < jobs::Operation(jobs::ListJobs{}).index();
+  const Buffer bytes = encode(operation);
+  auto reply = changes ? client_->invoke_ordered(bytes) : client_->invoke_unordered(bytes);
+  if (!reply) {
+    return Error{reply.error().code, concat("the control plane of the cluster has not answered: ",
+                                            reply.error().message)};
+  }
+  auto answer = jobs::decode_answer(*reply);
+  if (answer && answer->verdict != Answer::Verdict::done) {
+    return Error{Errc::refused, answer->why};
+  }
+  return answer;
+}
+
+Result<Job> ClusterQueue::show(jobs::JobId id) {
+  auto answer = ask(jobs::ShowJob{id});
+  if (!answer) return answer.error();
+  if (answer->jobs.size() != 1) return Error{Errc::corrupt, "an answer without a job"};
+  return std::move(answer->jobs.front());
+}
+
+int ClusterQueue::submit() {
+  if (spec_.name.empty()) {
+    spec_.name = std::filesystem::path(spec_.command.front()).filename().string();
+    spec_.name.resize(std::min(spec_.name.size(), jobs::name_bytes_max));
+    if (!jobs::check_name(spec_.name)) spec_.name = "job";
+  }
+  if (auto right = jobs::check(spec_); !right) return fail(right.error());
+  const auto answer = ask(jobs::Submit{spec_});
+  if (!answer) return fail(answer.error());
+  std::printf("%llu\n", static_cast<unsigned long long>(answer->job));
+  std::fflush(stdout);
+  return wait_for_it_ ? follow(answer->job, true) : 0;
+}
+
+int ClusterQueue::list_jobs() {
+  bool first = true;
+  for (jobs::JobId from = 0;;) {
+    const auto answer = ask(jobs::ListJobs{from});
+    if (!answer) return fail(answer.error());
+    for (const Job& job : answer->jobs) {
+      if (!all_ && is_over(job.state)) continue;
+      if (json_) {
+        print(json_of(job));
+        continue;
+      }
+      if (std::exchange(first, false)) {
+        std::printf("%6s  %-9s  %-12s  %5s  %-14s  %s\n", "JOB", "STATE", "NODE", "SLOTS", "SINCE",
+                    "NAME");
+      }
+      print_job(job);
+    }
+    if (answer->next == 0) return 0;
+    from = answer->next;
+  }
+}
+
+int ClusterQueue::list_nodes() {
+  const auto answer = ask(jobs::ListNodes{});
+  if (!answer) return fail(answer.error());
+  if (!json_)
+    std::printf("%-16s  %-12s  %5s  %5s  %-14s  %s\n", "NODE", "STATE", "SLOTS", "USED", "HEARD",
+                "DIRECTORY");
+  for (const jobs::Node& node : answer->nodes) {
+    if (json_) {
+      print({{"node", node.name},
+             {"state", state_of(node)},
+             {"slots", node.slots},
+             {"used", node.used},
+             {"heard_ms", node.heard_ms},
+             {"directory", node.directory}});
+    } else {
+      std::printf("%-16s  %-12s  %5u  %5u  %-14s  %s\n", node.name.c_str(), state_of(node),
+                  node.slots, node.used, time_text(node.heard_ms).c_str(), node.directory.c_str());
+    }
+  }
+  return 0;
+}
+
+int ClusterQueue::logs() {
+  if (follow_) return follow(ids_.front(), true);
+  const auto job = show(ids_.front());
+  if (!job) return fail(job.error());
+  if (job->output_before != 0) {
+    log(Level::info, concat("the first ", job->output_before, " bytes are on the node ", job->node,
+                            " alone, in jobs/", job->id, ".", job->attempt, ".log"));
+  }
+  std::fwrite(job->output.data(), 1, job->output.size(), stdout);
+  return 0;
+}
+
+// An attempt that begins anew is told from its beginning.
+int ClusterQueue::follow(jobs::JobId id, bool prints_output) {
+  std::uint32_t attempt = 0;
+  std::uint64_t printed = 0;
+  while (true) {
+    const auto job = show(id);
+    if (!job) return fail(job.error());
+    if (job->attempt != attempt) {
+      if (attempt != 0)
+        log(Level::warning, concat("attempt ", job->attempt, " begins on ", job->node));
+      attempt = job->attempt;
+      printed = 0;
+    }
+    const std::uint64_t end = job->output_before + job->output.size();
+    if (prints_output && end > printed) {
+      const std::uint64_t from = std::max(printed, job->output_before) - job->output_before;
+      std::fwrite(job->output.data() + from, 1, job->output.size() - from, stdout);
+      std::fflush(stdout);
+      printed = end;
+    }
+    if (is_over(job->state)) {
+      if (job->state == JobState::done) return 0;
+      log(Level::error, concat("job ", id, " ", name_of(job->state), ": ", job->why));
+      return job->code == 0 ? 1 : static_cast<int>(job->code);
+    }
+    ::poll(nullptr, 0, look_ms);
+  }
+}
+
+int ClusterQueue::cancel() {
+  int code = 0;
+  for (const std::uint64_t id : ids_) {
+    const auto answer = ask(jobs::Cancel{id});
+    if (!answer) code = fail(answer.error());
+  }
+  return code;
+}
+
+int ClusterQueue::drain() {
+  const auto answer = ask(jobs::Drain{node_, !off_});
+  return answer ? 0 : fail(answer.error());
+}
+
+}  // namespace piracema::tools

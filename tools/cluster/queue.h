@@ -1,0 +1,53 @@
+#pragma once
+
+#include <CLI/App.hpp>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "jobs/operations.h"
+
+namespace piracema::smr {
+class Client;
+}
+
+namespace piracema::tools {
+
+/// What users ask of a cluster: submit, jobs, logs, wait, cancel, nodes, drain.
+class ClusterQueue {
+ public:
+  /// Adds its commands to `piracema cluster`.
+  ClusterQueue(CLI::App& cluster, const std::string& footer);
+  ~ClusterQueue();
+
+  /// One of its commands was given.
+  bool parsed() const;
+  /// The exit code.
+  int run();
+
+ private:
+  CLI::App* add(CLI::App& cluster, const char* name, const char* help);
+  Result<jobs::Answer> ask(const jobs::Operation& operation);
+  Result<jobs::Job> show(jobs::JobId id);
+  int submit();
+  int list_jobs();
+  int list_nodes();
+  int logs();
+  int follow(jobs::JobId id, bool prints_output);
+  int cancel();
+  int drain();
+
+  std::vector<CLI::App*> commands_;
+  CLI::App *submit_, *jobs_, *logs_, *wait_, *cancel_, *nodes_, *drain_;
+  std::string directory_, timeout_ = "10s";
+  bool json_ = false;
+  jobs::JobSpec spec_;
+  std::vector<std::uint64_t> ids_;
+  std::string node_;
+  bool wait_for_it_ = false, follow_ = false, all_ = false, off_ = false;
+  std::unique_ptr<smr::Client> client_;
+};
+
+}  // namespace piracema::tools
