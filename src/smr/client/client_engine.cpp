@@ -1,16 +1,28 @@
 #include "smr/client/client_engine.h"
 
 #include <algorithm>
-
-#include "base/ensure.h"
-#include "base/text.h"
-#include "wire/fields.h"
+#include <chrono>
 
 namespace piracema::smr {
 
+namespace {
+
+FaultModel model_of(const Configuration& configuration) {
+  return configuration.byzantine ? FaultModel::byzantine : FaultModel::crash;
+}
+
+// Grows beyond restarts.
+Sequence number_by_clock() {
+  return static_cast<Sequence>(std::chrono::duration_cast<std::chrono::nanoseconds>(
+                                   std::chrono::system_clock::now().time_since_epoch())
+                                   .count());
+}
+
+}  // namespace
+
 View view_of(const Configuration& configuration) {
   View view;
-  view.model = configuration.byzantine ? FaultModel::byzantine : FaultModel::crash;
+  view.model = model_of(configuration);
   view.f = configuration.f;
   for (const auto& replica : configuration.replicas) {
     if (replica.added) continue;
@@ -29,138 +41,148 @@ std::vector<MemberInfo> added_in(const Configuration& configuration) {
   return added;
 }
 
+Result<Done> ClientEngine::Keys::use_members(const std::vector<MemberInfo>& members) {
+  return prover_.use_members(members);
+}
+
+bool ClientEngine::Keys::verify(const MemberInfo& signer, Bytes what, Bytes signature) const {
+  const auto key = parse_public_key(signer.public_key);
+  return key && verify_signature(*key, what, signature);
+}
+
 ClientEngine::ClientEngine(net::Poller& poller, FlushList& flush_list,
                            const Configuration& configuration, ClientId id, const KeyPair& key,
                            const Retry& retry)
     : poller_(poller),
       flush_list_(flush_list),
       self_{configuration.name, {PeerName::Role::client, id}, key},
-      retry_(retry),
-      byzantine_(configuration.byzantine),
-      operation_bytes_max_(configuration.operation_bytes_max),
-      prover_(key, byzantine_ ? FaultModel::byzantine : FaultModel::crash),
-      view_(view_of(configuration)),
-      added_(added_in(configuration)) {
-  leader_ = view_.leader(0);
-  ENSURE(prover_.use_members(view_.members).ok());  // The configuration is valid.
-  connect();
-  if (id != administrator_id) open_session();
+      keys_(key, model_of(configuration)),
+      machine_({.id = id,
+                .operation_bytes_max = configuration.operation_bytes_max,
+                .retry = retry,
+                .first_number = number_by_clock()},
+               view_of(configuration), added_in(configuration), keys_) {
+  step(client::Tick{});
 }
 
 ClientEngine::~ClientEngine() {
-  if (timer_) poller_.cancel(*timer_);
-  if (reopen_) poller_.cancel(*reopen_);
+  if (tick_) poller_.cancel(*tick_);
+  if (soon_) poller_.cancel(*soon_);
 }
 
-// Besides the members those that the configuration knows to have been added: they are where the
-// members may be told of when all whom this client knows have gone.
-void ClientEngine::connect() {
-  std::map<ReplicaId, std::unique_ptr<Caller>> callers;
-  for (const MemberInfo& member : view_.members) call(member, callers);
-  for (const MemberInfo& added : added_) {
-    if (!view_.has(added.id)) call(added, callers);
-  }
-  callers_.swap(callers);
+// ---- what is asked for ----------------------------------------------------------------------
+
+client::Ticket ClientEngine::ticket_for(Done done) {
+  waiting_.emplace(++tickets_, std::move(done));
+  return tickets_;
 }
 
-void ClientEngine::call(const MemberInfo& replica,
-                        std::map<ReplicaId, std::unique_ptr<Caller>>& callers) {
-  const ReplicaId id = replica.id;
-  if (const auto old = callers_.find(id); old != callers_.end()) {
-    callers[id] = std::move(old->second);
+void ClientEngine::order(Kind kind, std::uint32_t group, Buffer operation, Time deadline,
+                         Done done) {
+  step(client::OrderWanted{ticket_for(std::move(done)), kind, group, std::move(operation),
+                           deadline});
+}
+
+void ClientEngine::read(Buffer operation, Time deadline, Done done) {
+  step(client::ReadWanted{ticket_for(std::move(done)), std::move(operation), deadline, false});
+}
+
+void ClientEngine::hold(Buffer operation, Time deadline, Done done) {
+  step(client::ReadWanted{ticket_for(std::move(done)), std::move(operation), deadline, true});
+}
+
+void ClientEngine::close(Time deadline, std::function<void()> done) {
+  if (!machine_.is_in_session()) {
+    poller_.at(now(), std::move(done));
     return;
   }
+  order(Kind::close, 0, {}, deadline, [done = std::move(done)](Result<Buffer>) { done(); });
+}
+
+// ---- what the machine is told, and wants ----------------------------------------------------
+
+void ClientEngine::step(client::Event event) {
+  machine_.step(now(), std::move(event), actions_);
+  for (client::Action& action : actions_) {
+    std::visit([this](auto& one) { act(one); }, action);
+  }
+  actions_.clear();
+  if (!answers_.empty() || !calls_.empty()) soon();
+  plan_tick();
+}
+
+void ClientEngine::happened(client::Event event) {
+  step(std::move(event));
+  tell_answers();
+}
+
+void ClientEngine::act(client::Send& send) {
+  const auto found = callers_.find(send.to);
+  if (found == callers_.end()) return;
+  if (Link* link = found->second->link()) link->send(send.kind, *send.message);
+}
+
+void ClientEngine::tell_answers() {
+  while (!answers_.empty()) {
+    client::Answer answer = std::move(answers_.front());
+    answers_.pop_front();
+    const auto found = waiting_.find(answer.ticket);
+    const Done done = std::move(found->second);
+    waiting_.erase(found);
+    done(std::move(answer.result));
+  }
+}
+
+void ClientEngine::soon() {
+  if (soon_) return;
+  soon_ = poller_.at(now(), [this] {
+    soon_.reset();
+    change_calls();
+    tell_answers();
+  });
+}
+
+void ClientEngine::plan_tick() {
+  const auto deadline = machine_.next_deadline();
+  if (deadline == tick_at_) return;
+  if (tick_) poller_.cancel(*std::exchange(tick_, std::nullopt));
+  tick_at_ = deadline;
+  if (!deadline) return;
+  tick_ = poller_.at(*deadline, [this] {
+    tick_.reset();
+    tick_at_.reset();
+    happened(client::Tick{});
+  });
+}
+
+// ---- connections ----------------------------------------------------------------------------
+
+// Not from within what a caller has called: it may be one that goes.
+void ClientEngine::change_calls() {
+  for (; !calls_.empty(); calls_.pop_front()) {
+    if (const auto* connect = std::get_if<client::Connect>(&calls_.front())) {
+      call(connect->replica);
+    } else {
+      callers_.erase(std::get<client::Disconnect>(calls_.front()).replica);
+    }
+  }
+}
+
+void ClientEngine::call(const MemberInfo& replica) {
+  const ReplicaId id = replica.id;
   const auto key = parse_public_key(replica.public_key);
   const auto address = net::HostPort::parse(replica.address);
   if (!key || !address) return;  // Of a later view, which its members took all the same.
   Link::Events events;
-  events.known = [this, id](Link&) {
-    // The link is the caller's only when this has returned.
-    poller_.at(now(), [this, id] { known(id); });
-  };
+  events.known = [this, id](Link&) { happened(client::LinkUp{id}); };
   events.received = [this, id](Link&, std::uint8_t kind, Bytes message) {
-    received(id, kind, message);
+    happened(client::Heard{id, kind, message});
   };
-  events.lost = [this, id](Link&, const Error&) {
-    told_.erase(id);
-    statuses_.erase(id);
-    // A leader that is gone leads no more: ask those who are there, at once.
-    if (!byzantine_ && id == leader_) resend_all();
-  };
-  callers[id] = std::make_unique<Caller>(
+  callers_[id] = std::make_unique<Caller>(
       poller_, flush_list_, self_, Caller::Whom{{PeerName::Role::replica, id}, *key, *address},
-      std::move(events), Link::Limits{});
-}
-
-bool ClientEngine::has_arrived(ReplicaId member) const {
-  const auto found = told_.find(member);
-  return found != told_.end() && found->second.view >= view_.id;
-}
-
-std::size_t ClientEngine::arrived() const {
-  std::size_t here = 0, further = 0;
-  for (const auto& [id, told] : told_) {
-    if (!view_.has(id)) continue;
-    here += told.view == view_.id;
-    further += told.view > view_.id;
-  }
-  return further < view_.one_correct() ? here : 0;  // Else a proof of the next is on the way.
-}
-
-void ClientEngine::meet(const std::vector<MemberInfo>& some) {
-  for (const MemberInfo& one : some) {
-    const bool known = view_.has(one.id) ||
-                       std::any_of(added_.begin(), added_.end(),
-                                   [&](const MemberInfo& added) { return added.id == one.id; });
-    if (!known) added_.push_back(one);
-  }
-  connect();
-}
-
-std::string ClientEngine::trouble_with(ReplicaId replica) const {
-  const auto found = callers_.find(replica);
-  if (found == callers_.end() || found->second->link() != nullptr) return "";
-  return found->second->why();
-}
-
-std::size_t ClientEngine::links() const {
-  return static_cast<std::size_t>(
-      std::count_if(callers_.begin(), callers_.end(),
-                    [](const auto& each) { return each.second->link() != nullptr; }));
-}
-
-std::string ClientEngine::trouble() const {
-  std::string text;
-  for (const auto& [id, caller] : callers_) {
-    if (caller->link() != nullptr || caller->why().empty()) continue;
-    text += concat(text.empty() ? "" : "; ", "replica ", id, ": ", caller->why());
-  }
-  return text;
-}
-
-void ClientEngine::send_to(ReplicaId to, std::uint8_t kind, Bytes first, Bytes second) {
-  const auto found = callers_.find(to);
-  if (found == callers_.end()) return;
-  if (Link* link = found->second->link()) link->send(kind, first, second);
-}
-
-void ClientEngine::send_to_all(std::uint8_t kind, Bytes first, Bytes second) {
-  for (const auto& [id, caller] : callers_) send_to(id, kind, first, second);
-}
-
-void ClientEngine::known(ReplicaId from) {
-  if (!byzantine_ && standing_ && from != leader_) return;
-  each_asked([&](Asked& asked) { send_to(from, submit_kind, asked.encoded); });
-  for (const auto& [token, asked] : reads_) {
-    send_to(from, kind_of(*asked), wire::encode(ReadHead{token}), asked->request.operation);
-  }
-}
-
-void ClientEngine::resend_all() {
-  each_asked([&](Asked& asked) { send_to_all(submit_kind, asked.encoded); });
-  for (const auto& [token, asked] : reads_) {
-    send_to_all(kind_of(*asked), wire::encode(ReadHead{token}), asked->request.operation);
-  }
+      std::move(events), Link::Limits{}, [this, id](const Error& why, bool is_refused) {
+        happened(client::LinkDown{id, why.message, is_refused});
+      });
 }
 
 }  // namespace piracema::smr

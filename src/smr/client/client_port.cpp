@@ -13,18 +13,14 @@ constexpr std::size_t message_room = std::size_t{64} << 10;
 constexpr std::size_t largest_operation = std::size_t{16} << 20;
 }  // namespace
 
-ClientPort::ClientPort(FaultModel model, std::size_t operation_bytes_max, ReadTurns& turns,
-                       Host host)
-    : model_(model),
-      operation_bytes_max_(operation_bytes_max),
-      turns_(turns),
-      host_(std::move(host)) {}
+ClientPort::ClientPort(FaultModel model, std::size_t operation_bytes_max, Host host)
+    : model_(model), operation_bytes_max_(operation_bytes_max), host_(std::move(host)) {}
 
 ClientPort::~ClientPort() {
-  for (const auto& [link, guest] : links_) guest->link->close();
+  for (Guest* guest : guests_) guest->link->close();
 }
 
-void ClientPort::take(std::shared_ptr<Link> link) {
+void ClientPort::take(std::shared_ptr<MessageLink> link) {
   auto& account = accounts_[link->peer().id];
   if (!account) account = std::make_unique<Account>();
   if (links_.size() >= links_max || account->guests.size() >= links_of_client_max) {
@@ -40,19 +36,19 @@ void ClientPort::take(std::shared_ptr<Link> link) {
   account->guests.push_back(guest.get());
   // What is too large is refused in words as long as anybody could have taken it for an operation.
   link->limit_messages(largest_operation + message_room);
-  link->read_in_turn(&turns_, to_text(link->peer()));
   if (account->paused) link->pause(true);
   link->send(standing_kind, wire::encode(standing_));
   for (const Buffer& view : host_.signed_views()) link->send(new_view_kind, view);
+  guests_.push_back(guest.get());
   links_.emplace(link.get(), std::move(guest));
 }
 
-ClientPort::Guest* ClientPort::guest_of(const Link& link) {
+ClientPort::Guest* ClientPort::guest_of(const MessageLink& link) {
   const auto found = links_.find(&link);
   return found == links_.end() ? nullptr : found->second.get();
 }
 
-void ClientPort::received(Link& link, std::uint8_t kind, Bytes message) {
+void ClientPort::received(MessageLink& link, std::uint8_t kind, Bytes message) {
   Guest* const guest = guest_of(link);
   if (guest == nullptr) return;
   if (kind == submit_kind) return submit(*guest, message);
@@ -71,16 +67,18 @@ void ClientPort::set_standing(const Standing& standing) {
   }
   standing_ = standing;
   const Buffer message = wire::encode(standing_);
-  for (const auto& [link, guest] : links_) guest->link->send(standing_kind, message);
+  for (Guest* guest : guests_) guest->link->send(standing_kind, message);
 }
 
 void ClientPort::tell_view(Bytes signed_view) {
-  for (const auto& [link, guest] : links_) guest->link->send(new_view_kind, signed_view);
+  for (Guest* guest : guests_) guest->link->send(new_view_kind, signed_view);
 }
 
 void ClientPort::tick(Time time) {
   for (const auto& [client, account] : accounts_) {
-    if (!account->paused || time - account->waits_since < patience) continue;
+    if (!account->paused) continue;
+    if (!account->waits_since) account->waits_since = time;
+    if (time - *account->waits_since < patience) continue;
     account->unanswered = account->unanswered_bytes = 0;
     for (Guest* guest : account->guests) guest->unanswered = guest->unanswered_bytes = 0;
     pause(*account, false);
@@ -90,7 +88,7 @@ void ClientPort::tick(Time time) {
 
 void ClientPort::pause(Account& account, bool paused) {
   account.paused = paused;
-  account.waits_since = now();
+  account.waits_since.reset();
   for (Guest* guest : account.guests) guest->link->pause(paused);
 }
 
@@ -127,15 +125,15 @@ void ClientPort::refuse(Guest& guest, const char* why) {
 
 void ClientPort::dismiss(ClientId client) {
   std::vector<Guest*> gone;
-  for (const auto& [link, guest] : links_) {
-    if (link->peer().id == client) gone.push_back(guest.get());
+  for (Guest* guest : guests_) {
+    if (guest->link->peer().id == client) gone.push_back(guest);
   }
   for (Guest* guest : gone) refuse(*guest, "it is no client any more, or has another key");
 }
 
-void ClientPort::lost(const Link& link) { forget(&link); }
+void ClientPort::lost(const MessageLink& link) { forget(&link); }
 
-void ClientPort::forget(const Link* link) {
+void ClientPort::forget(const MessageLink* link) {
   const auto found = links_.find(link);
   if (found == links_.end()) return;
   Guest* const guest = found->second.get();
@@ -148,6 +146,7 @@ void ClientPort::forget(const Link* link) {
     return true;
   });
   std::erase(account.guests, guest);
+  std::erase(guests_, guest);
   account.sessions -= guest->sessions;
   account.unanswered -= guest->unanswered;
   account.unanswered_bytes -= guest->unanswered_bytes;

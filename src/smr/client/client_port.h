@@ -3,13 +3,14 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
 #include "base/clock.h"
 #include "base/log_limit.h"
 #include "smr/link/client_wire.h"
-#include "smr/link/link.h"
+#include "smr/link/message_link.h"
 #include "smr/request.h"
 #include "smr/view.h"
 
@@ -17,7 +18,8 @@ namespace piracema::smr {
 
 /// The clients of one replica: many links of each, many sessions on each link. A client that asks
 /// for more than its share, over all its links, is read from no more until it has been answered, so
-/// that it waits in its own sockets and the others go on. Belongs to the poller's thread.
+/// that it waits in its own sockets and the others go on. No clock or socket inside: links are
+/// given to it, and a tick tells the time. One thread.
 class ClientPort {
  public:
   /// Links in all, and of one client.
@@ -53,13 +55,13 @@ class ClientPort {
     std::function<void(std::uint64_t token, Buffer operation)> hold = {};
   };
 
-  /// Clients are read when their turn comes in `turns`, which outlives it.
-  ClientPort(FaultModel model, std::size_t operation_bytes_max, ReadTurns& turns, Host host);
+  ClientPort(FaultModel model, std::size_t operation_bytes_max, Host host);
+  /// Hangs up on all of them.
   ~ClientPort();
 
-  void take(std::shared_ptr<Link> link);
-  void received(Link& link, std::uint8_t kind, Bytes message);
-  void lost(const Link& link);
+  void take(std::shared_ptr<MessageLink> link);
+  void received(MessageLink& link, std::uint8_t kind, Bytes message);
+  void lost(const MessageLink& link);
 
   void reply(const Reply& reply);
   void read_reply(std::uint64_t token, bool known, Bytes result);
@@ -87,12 +89,12 @@ class ClientPort {
     std::vector<Guest*> guests;
     std::size_t sessions = 0, held = 0;
     std::size_t unanswered = 0, unanswered_bytes = 0;
-    /// Since the last answer, while it is paused.
-    Time waits_since{};
+    /// The first tick since the last answer, while it is paused.
+    std::optional<Time> waits_since;
     bool paused = false;
   };
   struct Guest {
-    std::shared_ptr<Link> link;
+    std::shared_ptr<MessageLink> link;
     Account* account = nullptr;
     std::size_t sessions = 0;
     /// Its part of the account's.
@@ -133,7 +135,7 @@ class ClientPort {
     bool is_held = false;
   };
 
-  Guest* guest_of(const Link& link);
+  Guest* guest_of(const MessageLink& link);
   void submit(Guest& guest, Bytes message);
   void read(Guest& guest, Bytes message, bool hold);
   enum class Noted { fresh, again, too_many };
@@ -150,16 +152,17 @@ class ClientPort {
   void answered(Guest& guest, std::size_t bytes);
   void send(Guest& guest, const Reply& reply);
   void refuse(Guest& guest, const char* why);
-  void forget(const Link* link);
+  void forget(const MessageLink* link);
 
   const FaultModel model_;
   const std::size_t operation_bytes_max_;
-  ReadTurns& turns_;
   const Host host_;
   std::size_t bytes_ = 0;
   LogLimit warnings_;
   Standing standing_;
-  std::unordered_map<const Link*, std::unique_ptr<Guest>> links_;
+  std::unordered_map<const MessageLink*, std::unique_ptr<Guest>> links_;
+  /// As they came.
+  std::vector<Guest*> guests_;
   std::unordered_map<ClientId, std::unique_ptr<Account>> accounts_;
   std::unordered_map<SessionKey, Session, HashKey> sessions_;
   std::map<Opening, Guest*> openings_;

@@ -110,7 +110,7 @@ void ClientPort::answered(Guest& guest, std::size_t bytes) {
   account.unanswered -= one;
   account.unanswered_bytes -= bytes;
   if (!account.paused) return;
-  account.waits_since = now();
+  account.waits_since.reset();
   if (has_room(account)) pause(account, false);
 }
 

@@ -47,7 +47,7 @@ struct Group {
     Member& member = *members[i];
     const auto model = configuration.byzantine ? FaultModel::byzantine : FaultModel::crash;
     member.port = std::make_unique<ClientPort>(
-        model, 1 << 20, turns,
+        model, 1 << 20,
         ClientPort::Host{[this, &member](Request request) { answer(member, std::move(request)); },
                          [this, &member](Request request) { answer(member, std::move(request)); },
                          [&member](std::uint64_t token, Buffer operation) {
@@ -63,7 +63,10 @@ struct Group {
       if (name.id != 7 && !(name.id == 8 && admits_8)) return std::optional<PublicKey>();
       return std::optional(key_of(static_cast<std::uint8_t>(name.id)).public_key());
     };
-    host.known = [&member](std::shared_ptr<Link> link) { member.port->take(std::move(link)); };
+    host.known = [this, &member](std::shared_ptr<Link> link) {
+      link->read_in_turn(&turns, to_text(link->peer()));
+      member.port->take(std::move(link));
+    };
     host.received = [&member](Link& link, std::uint8_t kind, Bytes message) {
       member.port->received(link, kind, message);
     };

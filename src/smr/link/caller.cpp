@@ -13,13 +13,14 @@ constexpr std::chrono::seconds settled{1};
 }  // namespace
 
 Caller::Caller(net::Poller& poller, FlushList& flush_list, const Self& self, Whom whom,
-               Link::Events events, const Link::Limits& limits)
+               Link::Events events, const Link::Limits& limits, OnFailed on_failed)
     : poller_(poller),
       flush_list_(flush_list),
       self_(self),
       whom_(std::move(whom)),
       events_(std::move(events)),
       limits_(limits),
+      on_failed_(std::move(on_failed)),
       pause_(first_pause) {
   dial();
 }
@@ -37,7 +38,6 @@ void Caller::dial() {
                                             lookup_.reset();
                                             if (found)
                                               return connect((*found)[attempts_++ % found->size()]);
-                                            refused_since_.reset();
                                             failed(found.error());
                                           });
 }
@@ -45,10 +45,7 @@ void Caller::dial() {
 void Caller::connect(const net::Address& address) {
   dial_ =
       std::make_unique<net::Dial>(poller_, address, now() + dial_time, [this](Result<Fd> socket) {
-        if (!socket) {
-          refused_since_.reset();
-          return failed(socket.error());
-        }
+        if (!socket) return failed(socket.error());
         greet(*std::move(socket));
       });
 }
@@ -59,7 +56,6 @@ void Caller::greet(Fd socket) {
   events.known = [this](Link& link) {
     known_at_ = now();
     why_.clear();
-    refused_since_.reset();
     if (events_.known) events_.known(link);
   };
   events.lost = [this](Link& link, const Error& why) {
@@ -68,25 +64,21 @@ void Caller::greet(Fd socket) {
     // than none.
     if (was_known && now() - known_at_ >= settled) pause_ = first_pause;
     const auto gone = std::move(link_);
-    if (!link.is_refused()) {
-      refused_since_.reset();
-    } else if (!refused_since_) {
-      refused_since_ = now();
-    }
-    failed(why);
+    failed(why, link.is_refused());
     if (was_known && events_.lost) events_.lost(link, why);
   };
   link_ = Link::open(poller_, flush_list_, std::move(socket),
                      Handshake(self_, whom_.name, whom_.key), true, std::move(events), limits_);
 }
 
-void Caller::failed(const Error& why) {
+void Caller::failed(const Error& why, bool is_refused) {
   why_ = why.message;
   next_ = poller_.at(now() + pause_, [this] {
     next_.reset();
     dial();
   });
   pause_ = std::min(2 * pause_, longest_pause);
+  if (on_failed_) on_failed_(why, is_refused);
 }
 
 }  // namespace piracema::smr

@@ -19,10 +19,14 @@ class Caller {
     net::HostPort address;
   };
 
+  /// An attempt has come to nothing, or the link is lost, and another attempt will follow.
+  /// `is_refused`: the peer can be reached, and says that it does not know us.
+  using OnFailed = std::function<void(const Error& why, bool is_refused)>;
+
   /// `self` outlives it. Events are those of each link, one after the other; `lost` is told only
   /// for links that were known.
   Caller(net::Poller& poller, FlushList& flush_list, const Self& self, Whom whom,
-         Link::Events events, const Link::Limits& limits);
+         Link::Events events, const Link::Limits& limits, OnFailed on_failed = nullptr);
   /// Hangs up.
   ~Caller();
   Caller(const Caller&) = delete;
@@ -32,15 +36,12 @@ class Caller {
   Link* link() const { return link_ && link_->is_known() ? link_.get() : nullptr; }
   /// Why the last attempt failed; empty before that, and after one that did not.
   const std::string& why() const { return why_; }
-  /// Since when the peer says that it does not know us; nullopt once it does, or if it cannot be
-  /// reached.
-  std::optional<Time> refused_since() const { return refused_since_; }
 
  private:
   void dial();
   void connect(const net::Address& address);
   void greet(Fd socket);
-  void failed(const Error& why);
+  void failed(const Error& why, bool is_refused = false);
 
   net::Poller& poller_;
   FlushList& flush_list_;
@@ -48,6 +49,7 @@ class Caller {
   const Whom whom_;
   const Link::Events events_;
   const Link::Limits limits_;
+  const OnFailed on_failed_;
 
   std::unique_ptr<net::Lookup> lookup_;
   std::unique_ptr<net::Dial> dial_;
@@ -57,7 +59,6 @@ class Caller {
   Time known_at_{};
   std::size_t attempts_ = 0;
   std::string why_;
-  std::optional<Time> refused_since_;
 };
 
 }  // namespace piracema::smr

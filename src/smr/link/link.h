@@ -13,6 +13,7 @@
 #include "base/fd.h"
 #include "loop/poller.h"
 #include "smr/link/handshake.h"
+#include "smr/link/message_link.h"
 #include "smr/link/read_turns.h"
 
 namespace piracema::smr {
@@ -35,7 +36,7 @@ class FlushList {
 /// It begins with a stranger, who gets half a kilobyte and a few seconds to show who he is. All of
 /// it belongs to the poller's thread, on which the events are called. It lives until it is closed
 /// or lost, whoever else holds it.
-class Link : public std::enable_shared_from_this<Link> {
+class Link final : public MessageLink, public std::enable_shared_from_this<Link> {
  public:
   struct Events {
     /// The peer has shown who he is. Once, before anything is received.
@@ -59,31 +60,24 @@ class Link : public std::enable_shared_from_this<Link> {
                                     Handshake handshake, bool dialled, Events events,
                                     const Limits& limits);
 
-  /// Queues a message, the pieces one behind the other, until the flush list is flushed. False,
-  /// and nothing is queued, if too much is waiting or the link is not there (yet, or any more).
-  bool send(std::uint8_t kind, Bytes first, Bytes second = {});
-
-  /// Stops reading, or goes on: a peer that asks for too much waits in its own socket.
-  void pause(bool paused);
+  /// Until the flush list is flushed.
+  bool send(std::uint8_t kind, Bytes first, Bytes second = {}) override;
+  void pause(bool paused) override;
 
   /// From now on it is read when the turn of `source` comes, or at once if `turns` is null; `turns`
   /// outlives what the link receives. A link that waits for turns and is paused also keeps whole
   /// records that it has read, until it goes on.
   void read_in_turn(ReadTurns* turns, std::string source);
-  /// Of what the peer may send from now on.
-  void limit_messages(std::size_t bytes) { message_bytes_ = bytes; }
-  /// What it keeps: halves of messages that came, and what waits to be written.
-  std::size_t kept_bytes() const { return in_.size() + out_.size() - written_; }
-
-  /// Ends it, without an event.
-  void close();
+  void limit_messages(std::size_t bytes) override { message_bytes_ = bytes; }
+  std::size_t kept_bytes() const override { return in_.size() + out_.size() - written_; }
+  void close() override;
 
   bool is_known() const { return known_; }
   bool is_open() const { return open_; }
   /// The peer has said that it does not know us.
   bool is_refused() const { return handshake_.is_refused(); }
   /// Once known.
-  const PeerName& peer() const { return handshake_.peer(); }
+  const PeerName& peer() const override { return handshake_.peer(); }
 
  private:
   friend class FlushList;

@@ -11,7 +11,7 @@ namespace piracema::smr {
 Result<Done> ReplicaNode::listen() {
   Link::Limits limits;
   clients_ = std::make_unique<ClientPort>(
-      view_.model, configuration_.operation_bytes_max, turns_,
+      view_.model, configuration_.operation_bytes_max,
       ClientPort::Host{
           [this](Request request) { submit(std::move(request)); },
           [this](Request request) {
@@ -144,7 +144,10 @@ void ReplicaNode::admit(const std::vector<Admission>& some) {
 }
 
 void ReplicaNode::welcome(std::shared_ptr<Link> link) {
-  if (link->peer().role == PeerName::Role::client) return clients_->take(std::move(link));
+  if (link->peer().role == PeerName::Role::client) {
+    link->read_in_turn(&turns_, to_text(link->peer()));
+    return clients_->take(std::move(link));
+  }
   if (!peers_->take(link)) link->close();
 }
 

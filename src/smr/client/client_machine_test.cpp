@@ -1,0 +1,238 @@
+#include "smr/client/client_machine.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/text.h"
+#include "smr/order/messages/batch.h"
+#include "wire/fields.h"
+
+namespace piracema::smr::client {
+
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+/// Signatures that anybody could forge; proofs that say whom they convince.
+class OpenKeyring final : public Keyring {
+ public:
+  Result<Done> use_members(const std::vector<MemberInfo>& members) override {
+    members_.clear();
+    for (const MemberInfo& member : members) members_ += std::to_string(member.id);
+    return Done{};
+  }
+  void prove(Request& request) override { request.proof = Buffer(as_bytes(members_)); }
+  bool verify(const MemberInfo& signer, Bytes what, Bytes signature) const override {
+    return as_text(signature) == concat(signer.id, as_text(what));
+  }
+  static Signature sign(ReplicaId signer, Bytes what) {
+    return {signer, Buffer(as_bytes(concat(signer, as_text(what))))};
+  }
+
+ private:
+  std::string members_;
+};
+
+View view_of(FaultModel model, std::uint32_t n) {
+  View view{.model = model, .f = 1};
+  for (ReplicaId id = 0; id < n; ++id) view.members.push_back({id, "", ""});
+  return view;
+}
+
+/// A machine, and the end of each of its wires.
+struct Desk {
+  explicit Desk(FaultModel model, ClientId id = 7)
+      : machine({.id = id, .operation_bytes_max = 100, .retry = {}, .first_number = 1'000},
+                view_of(model, model == FaultModel::crash ? 3 : 4), {}, keys) {
+    step(Tick{});
+    for (const MemberInfo& member : machine.group().view().members) step(LinkUp{member.id});
+  }
+
+  void step(Event event) { machine.step(now, std::move(event), actions); }
+  void run_until(Time end) {
+    while (machine.next_deadline() && *machine.next_deadline() <= end) {
+      now = std::max(now, *machine.next_deadline());
+      step(Tick{});
+    }
+    now = end;
+  }
+
+  Ticket order(std::string_view operation) {
+    step(OrderWanted{.ticket = ++tickets,
+                     .operation = Buffer(as_bytes(operation)),
+                     .deadline = now + seconds(100)});
+    return tickets;
+  }
+  /// The requests that were sent to this replica since it was asked last.
+  std::vector<Request> requests(ReplicaId to) {
+    std::vector<Request> requests;
+    std::erase_if(actions, [&](const Action& action) {
+      const auto* send = std::get_if<Send>(&action);
+      if (send == nullptr || send->to != to || send->kind != submit_kind) return false;
+      auto request = decode_request(*send->message);
+      REQUIRE(request.ok());
+      requests.push_back(*std::move(request));
+      return true;
+    });
+    return requests;
+  }
+  void reply(ReplicaId from, const Request& request, Bytes result,
+             ReplyStatus status = ReplyStatus::done) {
+    Buffer message = wire::encode(ReplyHead{request.session, request.sequence, status});
+    message.append(result.data(), result.size());
+    step(Heard{from, reply_kind, message});
+  }
+  /// All of them have opened this one.
+  void open(std::uint64_t session, std::uint32_t window = 256) {
+    std::vector<std::pair<ReplicaId, Request>> asked;
+    for (const MemberInfo& member : machine.group().view().members) {
+      for (Request& request : requests(member.id)) asked.emplace_back(member.id, request);
+    }
+    for (const auto& [replica, request] : asked) {
+      if (request.kind != Kind::open) continue;
+      reply(replica, request, wire::encode(SessionOpened{session, window}));
+    }
+  }
+  std::string answer(Ticket ticket) const {
+    for (const Action& action : actions) {
+      const auto* answer = std::get_if<Answer>(&action);
+      if (answer == nullptr || answer->ticket != ticket) continue;
+      return answer->result ? std::string(as_text(*answer->result))
+                            : answer->result.error().message;
+    }
+    return "none yet";
+  }
+
+  OpenKeyring keys;
+  Machine machine;
+  Time now = seconds(1);
+  std::vector<Action> actions;
+  Ticket tickets = 0;
+};
+
+}  // namespace
+
+TEST_CASE("what is asked for before there is a session, or room in it, is sent when there is") {
+  Desk desk(FaultModel::byzantine);
+  const Ticket first = desk.order("a"), second = desk.order("b");
+  CHECK(desk.requests(3).size() == 1);  // That for a session.
+  desk.actions.clear();
+  desk.run_until(seconds(2));  // It is said again.
+  desk.open(5, 1);
+  auto sent = desk.requests(3);
+  REQUIRE(sent.size() == 1);
+  for (ReplicaId id = 0; id < 3; ++id) desk.reply(id, sent[0], as_bytes("1"));
+  CHECK(desk.answer(first) == "1");
+  CHECK(desk.answer(second) == "none yet");
+  sent = desk.requests(3);
+  REQUIRE(sent.size() == 1);
+  CHECK(as_text(sent[0].operation) == "b");
+  CHECK(sent[0].sequence == 2);
+}
+
+TEST_CASE("among liars a quorum has to answer alike, each replica once") {
+  Desk desk(FaultModel::byzantine);
+  desk.open(5);
+  const Ticket ticket = desk.order("a");
+  const Request request = desk.requests(0).at(0);
+  desk.reply(0, request, as_bytes("lie"));
+  desk.reply(1, request, as_bytes("truth"));
+  desk.reply(1, request, as_bytes("truth"));
+  desk.reply(2, request, as_bytes("truth"));
+  CHECK(desk.answer(ticket) == "none yet");
+  desk.reply(3, request, as_bytes("truth"));
+  CHECK(desk.answer(ticket) == "truth");
+}
+
+TEST_CASE("a reply of an earlier session, or to an earlier request, is nobody's answer") {
+  Desk desk(FaultModel::crash);
+  desk.open(5);
+  const Ticket first = desk.order("a");
+  const Request request = desk.requests(0).at(0);
+  desk.reply(0, request, {}, ReplyStatus::no_session);
+  CHECK(desk.answer(first).find("nobody knows") != std::string::npos);
+  desk.open(6);
+  const Ticket second = desk.order("b"), third = desk.order("c");
+  const auto sent = desk.requests(0);
+  desk.reply(0, request, as_bytes("old"));
+  CHECK(desk.answer(second) == "none yet");
+  desk.reply(0, sent.at(0), as_bytes("new"));
+  desk.reply(0, sent.at(0), as_bytes("new"));
+  CHECK(desk.answer(second) == "new");
+  CHECK(desk.answer(third) == "none yet");
+}
+
+TEST_CASE("who is not answered says the same again, to all") {
+  Desk desk(FaultModel::crash);
+  desk.open(5);
+  desk.order("a");
+  const Request request = desk.requests(0).at(0);
+  CHECK(desk.requests(2).empty());
+  desk.run_until(desk.now + seconds(3));
+  for (const ReplicaId id : {0u, 2u}) {
+    const auto again = desk.requests(id);
+    CHECK(again.size() == 2);  // After 0.5 s and 1 s more; then after 2 s.
+    for (const Request& one : again) CHECK(one.sequence == request.sequence);
+  }
+}
+
+TEST_CASE("a session that another process was faster to open is asked for with a higher number") {
+  Desk desk(FaultModel::crash);
+  const Request first = desk.requests(0).at(0);
+  CHECK(first.sequence == 1'000);  // The first number, as no time has passed.
+  desk.now += milliseconds(5);
+  desk.reply(0, first, {}, ReplyStatus::no_session);
+  desk.run_until(desk.now);
+  const Request second = desk.requests(0).at(0);
+  CHECK(second.kind == Kind::open);
+  CHECK(second.sequence == 5'001'000);
+}
+
+TEST_CASE("a view is believed if a quorum of the one before has signed it, and proved for anew") {
+  Desk desk(FaultModel::byzantine);
+  desk.open(5);
+  const Ticket ticket = desk.order("a");
+  CHECK(as_text(desk.requests(1).at(0).proof) == "0123");
+  SignedView next{view_of(FaultModel::byzantine, 4), {}};
+  next.view.id = 1;
+  next.view.members.erase(next.view.members.begin());
+  next.view.members.push_back({9, "", ""});
+  const Buffer statement = signed_bytes(next.view);
+  const auto tell = [&] {
+    desk.step(Heard{3, new_view_kind, encode(*message(SignedView(next))).head});
+  };
+  for (const ReplicaId id : {1u, 2u, 2u, 7u}) {
+    next.signatures.push_back(OpenKeyring::sign(id, statement));
+  }
+  tell();
+  CHECK(desk.machine.group().view().id == 0);
+  next.signatures.push_back(OpenKeyring::sign(3, statement));
+  desk.actions.clear();
+  tell();
+  CHECK(desk.machine.group().view().id == 1);
+  CHECK(as_text(desk.requests(1).at(0).proof) == "1239");
+  const bool hangs_up =
+      std::any_of(desk.actions.begin(), desk.actions.end(), [](const Action& one) {
+        const auto* disconnect = std::get_if<Disconnect>(&one);
+        return disconnect != nullptr && disconnect->replica == 0;
+      });
+  CHECK(hangs_up);
+  CHECK(desk.answer(ticket) == "none yet");
+}
+
+TEST_CASE("what is answered too late, or too large to be asked, is an error") {
+  Desk desk(FaultModel::crash);
+  desk.open(5);
+  const Ticket large = desk.order(std::string(101, 'x'));
+  CHECK(desk.answer(large) == "an operation of 101 bytes, at most 100 are taken");
+  const Ticket late = desk.order("a");
+  desk.run_until(desk.now + seconds(101));
+  CHECK(desk.answer(late).find("it may be executed all the same") != std::string::npos);
+}
+
+}  // namespace piracema::smr::client
