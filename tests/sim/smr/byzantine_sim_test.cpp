@@ -123,6 +123,10 @@ TEST_CASE("a leader that drops three in ten of its proposals is found out, and n
   CHECK((led > 0 || sim::tracing()));
 }
 
+TEST_CASE("a view that one replica alone swears to is no client's") {
+  for (const auto seed : runs(60)) check(only(seed, false_view));
+}
+
 TEST_CASE("a client that the leader starves is served by the next one") {
   for (const auto seed : runs(60)) check(only(seed, starve));
 }

@@ -60,6 +60,7 @@ void World::plan_faults() {
     }
   });
   repeat(plan_.cut_leader, [this] { cut_leader(); });
+  repeat(plan_.cut_link, [this] { cut_link(); });
   repeat(plan_.bad_disk, to_any([this](Replica& replica) {
            if (replica.has_bad_disk()) spoil_disk(replica);
          }));
@@ -160,6 +161,14 @@ void World::cut_leader() {
     wires_.block(leader, other);
     wires_.block(other, leader);
   }
+}
+
+// Of a client, for a moment: it calls again.
+void World::cut_link() {
+  const auto client = static_cast<std::uint32_t>(random_.below(clients_.size()));
+  const auto replica = static_cast<ReplicaId>(random_.below(replicas_.size()));
+  trace("client ", client, " loses its connection to replica ", replica);
+  clients_[client]->cut(replica);
 }
 
 void World::spoil_disk(Replica& replica) {

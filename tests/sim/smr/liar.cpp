@@ -138,6 +138,17 @@ Request Liar::forged() {
   Request request;
   request.client = Client::id_of(static_cast<std::uint32_t>(random_.below(world_.plan().clients)));
   request.sequence = 1 + random_.below(world_.plan().operations + 5);
+  if (!batches_.empty()) {
+    // In a session that it has seen.
+    const auto seen =
+        std::next(batches_.begin(), static_cast<std::ptrdiff_t>(random_.below(batches_.size())));
+    for (const Request& one : seen->second->requests) {
+      if (one.session == 0) continue;
+      request.client = one.client;
+      request.session = one.session;
+      request.sequence = one.sequence + 1 + random_.below(5);
+    }
+  }
   request.operation = encode(Op{.kind = Op::Kind::put,
                                 .key = 1,
                                 .value = 666,
@@ -256,6 +267,13 @@ BatchPtr Liar::made_up(Instance instance) const {
                                 .client = client,
                                 .number = 2'000'000 + instance});
   return make_batch(instance, {std::move(request)});
+}
+
+Buffer Liar::false_view() const {
+  SignedView alone{{.id = 1'000'000, .model = FaultModel::byzantine, .f = 0}, {}};
+  alone.view.members.push_back({me_, concat("replica:", me_), ""});
+  alone.signatures.push_back({me_, auth_.sign(signed_bytes(alone.view))});
+  return encode(*smr::message(std::move(alone))).head;
 }
 
 Reply Liar::reply(const Reply& right) {

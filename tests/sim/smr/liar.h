@@ -32,6 +32,8 @@ class Liar {
   void act();
   /// What it answers to a client.
   smr::Reply reply(const smr::Reply& right);
+  /// A SignedView that nobody else has signed.
+  Buffer false_view() const;
 
  private:
   bool does(Lie lie) const { return (lies_ & lie) != 0; }

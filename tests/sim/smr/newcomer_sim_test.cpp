@@ -19,8 +19,8 @@ namespace {
 
 constexpr std::uint32_t state_bytes = 200'000;
 constexpr std::uint64_t bytes_a_second = 50'000;
-/// What the state takes on an empty way; a newcomer may take twice that, and some seconds for what is
-/// lost: each such message costs the better part of one.
+/// What the state takes on an empty way; a newcomer may take twice that, and some seconds for what
+/// is lost: each such message costs the better part of one.
 constexpr Time bare = seconds(state_bytes / bytes_a_second);
 constexpr Time near_by = 2 * bare + seconds(4);
 /// Another member dies as soon as the newcomer counts. Answers go on after the patience with a
@@ -44,7 +44,6 @@ Plan loaded(std::uint64_t seed, FaultModel model) {
   plan.think = milliseconds(60);
   plan.keys = 4;
   plan.reads = plan.leases = 0;
-  plan.sends_to_all = true;
   plan.trouble_until = seconds(25);
   plan.wires.loss = 0.005;
   return plan;

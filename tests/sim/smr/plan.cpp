@@ -42,7 +42,6 @@ Plan calm(std::uint64_t seed, smr::FaultModel model) {
   plan.keys = 1 + static_cast<std::uint32_t>(random.below(4));
   plan.leases = random.chance(0.5) ? 0.3 : 0;
   if (random.chance(0.5)) plan.reads = 0.5;
-  plan.sends_to_all = model == smr::FaultModel::byzantine || random.chance(0.5);
   return plan;
 }
 
@@ -71,6 +70,11 @@ Plan troubled(std::uint64_t seed, smr::FaultModel model) {
   // Not with machines that are slow as well: one batch would take seconds.
   if (random.chance(0.2) && plan.slow == Time{}) plan.execution_most = milliseconds(20);
   if (random.chance(0.5)) plan.drift = 0.04;
+  plan.cut_link = sometimes(random, milliseconds(200));
+  if (random.chance(0.1)) {
+    plan.patience = milliseconds(400);
+    plan.leases = 0;  // One that was given back late may be a later one.
+  }
   return plan;
 }
 
@@ -126,6 +130,7 @@ Plan locking(std::uint64_t seed, smr::FaultModel model) {
   Plan plan = Random(seed).chance(0.3) ? lossy(seed, model) : troubled(seed, model);
   Random random(plan.seed + 5);
   plan.locks = true;
+  plan.patience = Time{};
   plan.outstanding = 1;
   plan.operations = 80;
   plan.think = milliseconds(random.below(20));

@@ -30,8 +30,9 @@ enum Lie : std::uint32_t {
   fast_clock = 16384,    ///< As leader it lets the time of batches run ahead, or back.
   false_state = 32768,   ///< It votes for checkpoints, and offers some, that nobody has.
   all_lies = 65535,
-  drop_some = 65536,  ///< As leader it drops three in ten of its proposals. Not one of all_lies:
-                      ///< who does more is found out sooner.
+  drop_some = 65536,    ///< As leader it drops three in ten of its proposals. Not one of all_lies:
+                        ///< who does more is found out sooner.
+  false_view = 131072,  ///< It tells clients of a view in which it is the only member.
 };
 constexpr std::size_t kinds_of_lies = 16;
 
@@ -53,7 +54,8 @@ struct Plan {
   double leases = 0, reads = 0;
   /// How often a client's proof convinces only some replicas.
   double bad_proofs = 0;
-  bool sends_to_all = true;
+  /// A client waits so long for an answer; 0: for ever.
+  Time patience{};
   /// The service is the key-value map, and clients lock it (lock_errand.h).
   bool locks = false;
   /// Sessions that the service keeps; 0: more than there are clients.
@@ -66,8 +68,9 @@ struct Plan {
   WireFaults wires;
   /// Mean time between two faults of each kind; 0: none.
   Time crash{}, partition{}, one_way{}, slow{}, lose_disk{}, clock_jump{}, freeze{};
-  /// All lose power at once; the one that leads is cut off from the other replicas.
-  Time power{}, cut_leader{};
+  /// All lose power at once; the one that leads is cut off from the other replicas; a client's
+  /// connection to a replica ends.
+  Time power{}, cut_leader{}, cut_link{};
   /// The disks of f replicas fail: a bit turns, a write goes astray, a sync fails, there is no
   /// room.
   Time bad_disk{};

@@ -82,7 +82,13 @@ Plan behind_with(std::uint64_t seed, std::uint32_t lies) {
   plan.lies = lies;
   return plan;
 }
-Plan false_states(std::uint64_t seed) { return behind_with(seed, false_state); }
+/// There are many checkpoints.
+Plan false_states(std::uint64_t seed) {
+  Plan plan = behind_with(seed, false_state);
+  plan.operations = 150;
+  plan.settings.checkpoint_interval = smr::view_delay;
+  return plan;
+}
 Plan overruling(std::uint64_t seed) { return behind_with(seed, overrule | false_stop); }
 Plan proposing_twice(std::uint64_t seed) {
   return behind_with(seed, two_proposals | double_vote | stuff_write_set);
@@ -123,6 +129,27 @@ Plan hoarding_crash(std::uint64_t seed) { return hoarding(seed, FaultModel::cras
 Plan hoarding_byzantine(std::uint64_t seed) { return hoarding(seed, FaultModel::byzantine); }
 Plan crowded_crash(std::uint64_t seed) { return crowded(seed, FaultModel::crash); }
 
+/// Liars answer clients, and that is all that goes wrong.
+Plan answering(std::uint64_t seed) {
+  Plan plan = calm(seed, FaultModel::byzantine);
+  plan.liars = plan.f;
+  return plan;
+}
+Plan false_views(std::uint64_t seed) {
+  Plan plan = answering(seed);
+  plan.lies = false_view;
+  return plan;
+}
+/// Replicas are behind when they answer.
+Plan reading_byzantine(std::uint64_t seed) {
+  Plan plan = troubled(seed, FaultModel::byzantine);
+  plan.reads = 0.8;
+  plan.leases = 0;
+  plan.keys = 1;
+  plan.partition = std::chrono::milliseconds(300);
+  return plan;
+}
+
 const Planted planted[] = {
     {"decided_before_proposed", lossy_crash, 20},
     {"never_say_again", lossy_crash, 200},
@@ -158,8 +185,13 @@ const Planted planted[] = {
     {"view_small_quorum", moving_byzantine, 50},
     {"view_at_once", moving_crash, 100},
     {"checkpoint_small_quorum", false_states, 50},
-    {"trust_the_leader", forging, 200},
     {"no_dedup", crowded_crash, 400},
+    {"answers_of_f", answering, 20},
+    {"answer_of_an_older", lossy_crash, 50},
+    {"another_number_each_time", lossy_crash, 50},
+    {"asks_again_in_a_new_session", crowded_crash, 200},
+    {"view_of_one", false_views, 20},
+    {"proofs_of_an_old_view", moving_byzantine, 200},
 };
 
 const Planted sought[] = {
@@ -175,6 +207,9 @@ const Planted sought[] = {
     {"truncate_kinds", rotten_crash, 400},
     {"wait_for_what_nobody_votes_for", troubled_crash, 400},
     {"sticks_to_its_sources", leaderless, 400},
+    {"trust_the_leader", forging, 200},
+    {"answers_of_f_and_one", reading_byzantine, 400},
+    {"reads_of_few", reading_byzantine, 400},
 };
 
 }  // namespace

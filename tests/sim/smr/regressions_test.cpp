@@ -18,7 +18,6 @@ Plan plan_of(std::uint64_t seed, FaultModel model, std::uint32_t n, std::uint32_
   Plan plan = calm(seed, model);
   plan.n = n;
   plan.f = f;
-  plan.sends_to_all = true;
   plan.think = milliseconds(20);
   plan.operations = 100;
   plan.trouble_until = seconds(4);

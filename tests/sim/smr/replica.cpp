@@ -5,6 +5,7 @@
 #include "sim/smr/kv_service.h"
 #include "sim/smr/liar.h"
 #include "sim/smr/world.h"
+#include "smr/link/client_wire.h"
 #include "smr/mutant.h"
 #include "smr/order/messages/digest.h"
 
@@ -16,6 +17,9 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 namespace {
+
+constexpr std::size_t operation_bytes_max = std::size_t{1} << 20;
+constexpr Time port_tick_interval = milliseconds(100);
 
 ServiceSettings service_settings(const Plan& plan) {
   ServiceSettings settings{.sessions = {}, .chunk_bytes = plan.chunk_bytes};
@@ -54,6 +58,7 @@ void Replica::start() {
 
   seat_ = std::make_unique<Seat>(service_settings(world_.plan()), make_machine(),
                                  [this](const std::vector<Reply>& replies) { reply(replies); });
+  port_ = make_port();
   executed_ = 0;
   if (recovered.checkpoint) {
     executed_ = recovered.checkpoint->instance;
@@ -103,6 +108,7 @@ void Replica::forget_life() {
   stable_known_ = stable_known();
   core_.reset();
   seat_.reset();
+  port_.reset();
   held_.clear();
   regained_at_.reset();
   reads_.clear();
@@ -139,9 +145,59 @@ void Replica::never_mind() {
   crash_at_ = CrashAt::nowhere;
 }
 
+// ---- clients --------------------------------------------------------------------------------
+
+std::unique_ptr<ClientPort> Replica::make_port() {
+  return std::make_unique<ClientPort>(
+      world_.plan().model, operation_bytes_max,
+      ClientPort::Host{[this](Request request) { submit(std::move(request)); },
+                       [this](Request request) { submit_again(std::move(request)); },
+                       [this](std::uint64_t token, Buffer operation) {
+                         reads_[token] = std::move(operation);
+                         world_.happens(id_, life_, ReadAsked{token}, world_.now());
+                       },
+                       [this] {
+                         std::vector<Buffer> views;
+                         for (SignedView& view : core_->signed_views()) {
+                           views.push_back(encode(*message(std::move(view))).head);
+                         }
+                         return views;
+                       }});
+}
+
+void Replica::submit(Request request) {
+  if (!auth_.verify(request)) return;
+  world_.happens(id_, life_, Submitted{std::move(request)}, world_.now());
+}
+
+void Replica::submit_again(Request request) {
+  if (auth_.verify(request) && !seat_->service.answer_again(request)) submit(std::move(request));
+}
+
+void Replica::receive(const std::shared_ptr<const Request>& request) {
+  if (up()) submit_again(*request);
+}
+
+void Replica::take(std::shared_ptr<ClientLink> link) {
+  port_->take(link);
+  if (liar_ && (world_.plan().lies & false_view) != 0) {
+    link->send(new_view_kind, liar_->false_view());
+  }
+}
+
+void Replica::received(ClientLink& link, const LinkMessage& message) {
+  if (up() && link.is_at_replica()) port_->received(link, message.kind, *message.bytes);
+}
+
+void Replica::lost(ClientLink& link) {
+  if (!link.is_at_replica()) return;
+  link.lost_at_replica();
+  port_->lost(link);
+}
+
 void Replica::reply(const std::vector<Reply>& replies) {
   for (const Reply& reply : replies) {
-    world_.reply(id_, liar_ ? liar_->reply(reply) : reply);
+    port_->reply(liar_ ? liar_->reply(reply) : reply);
   }
 }
 
@@ -180,15 +236,6 @@ void Replica::receive(ReplicaId from, MessagePtr message) {
   hear(Received{from, std::move(message)});
 }
 
-void Replica::receive(const std::shared_ptr<const Request>& request) {
-  if (!up() || !auth_.verify(*request)) return;
-  if (Client::is_read(*request)) {
-    reads_[++read_] = request;
-    return hear(ReadAsked{read_});
-  }
-  if (!seat_->service.answer_again(*request)) hear(Submitted{*request});
-}
-
 // ---- the core -------------------------------------------------------------------------------
 
 void Replica::hear(Event event) {
@@ -200,6 +247,11 @@ void Replica::hear(Event event) {
     if (life != life_) return;  // One of them was its last.
   }
   actions_.clear();
+  port_->set_standing({core_->view().id, core_->regency(), core_->leader()});
+  if (world_.now() - port_tick_ >= port_tick_interval) {
+    port_tick_ = world_.now();
+    port_->tick(port_tick_);
+  }
   sync();
   plan_tick();
 }

@@ -10,9 +10,11 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "sim/smr/client_link.h"
 #include "sim/smr/disk.h"
 #include "sim/smr/machine.h"
 #include "sim/smr/sim_keys.h"
+#include "smr/client/client_port.h"
 #include "smr/order/agreement/divergence.h"
 #include "smr/order/core/core.h"
 #include "smr/service/executor/sequential_executor.h"
@@ -76,7 +78,12 @@ class Replica {
 
   void hear(smr::Event event);
   void receive(smr::ReplicaId from, smr::MessagePtr message);
+  /// Of the administrator, who has no link.
   void receive(const std::shared_ptr<const smr::Request>& request);
+  /// A client has called; it is up.
+  void take(std::shared_ptr<ClientLink> link);
+  void received(ClientLink& link, const LinkMessage& message);
+  void lost(ClientLink& link);
   void tick(std::uint64_t generation);
   void synced(std::uint64_t life);
   void happened(std::uint64_t life, smr::Event event) {
@@ -99,6 +106,9 @@ class Replica {
   void forget_life();
   /// What a process does of which the disk is wrong.
   void fail(const Error& error);
+  std::unique_ptr<smr::ClientPort> make_port();
+  void submit(smr::Request request);
+  void submit_again(smr::Request request);
   void reply(const std::vector<smr::Reply>& replies);
 
   Time local(Time true_time) const;
@@ -151,9 +161,10 @@ class Replica {
     smr::MessagePtr message;
   };
   std::deque<Held> held_;
-  /// Reads that wait for the core, by token.
-  std::map<std::uint64_t, std::shared_ptr<const smr::Request>> reads_;
-  std::uint64_t read_ = 0;
+  std::unique_ptr<smr::ClientPort> port_;
+  Time port_tick_{};
+  /// Reads that wait for the core, by the port's token.
+  std::map<std::uint64_t, Buffer> reads_;
   std::vector<smr::Action> actions_;
   std::uint64_t tick_ = 0;
   std::optional<Time> planned_;

@@ -20,6 +20,9 @@ void Replica::act(Persist& persist) {
     }
   }
   if (crash_at_ == CrashAt::before_record) return world_.crash(id_);
+  if (const auto* known = std::get_if<ViewSigned>(&persist.record)) {
+    port_->tell_view(encode(*message(known->view)).head);
+  }
   const bool regained = std::holds_alternative<MemoryRegained>(persist.record);
   disk_.append(persist.record);
   if (regained) regained_at_ = disk_.appended();
@@ -69,13 +72,16 @@ void Replica::after_execution(Event event, Time cost) {
 void Replica::act(ReadNow& read) {
   const auto asked = reads_.find(read.token);
   if (asked == reads_.end()) return;
-  const Request& request = *asked->second;
-  auto result = std::make_shared<const Buffer>(seat_->service.query(request.operation));
-  reply({{request.client, request.session, request.sequence, ReplyStatus::done, result}});
+  Reply reply{.result = std::make_shared<const Buffer>(seat_->service.query(asked->second))};
+  if (liar_) reply = liar_->reply(reply);
+  port_->read_reply(read.token, true, *reply.result);
   reads_.erase(asked);
 }
 
-void Replica::act(Refuse& refuse) { reads_.erase(refuse.token); }
+void Replica::act(Refuse& refuse) {
+  reads_.erase(refuse.token);
+  port_->read_reply(refuse.token, false, {});
+}
 
 void Replica::act(Truncate& truncate) {
   disk_.truncate(truncate.instance, truncate.kept);

@@ -2,8 +2,10 @@
 
 #include <cstdint>
 #include <cstring>
+#include <set>
 #include <vector>
 
+#include "smr/client/keyring.h"
 #include "smr/request.h"
 #include "smr/view.h"
 
@@ -77,6 +79,37 @@ class SimAuthenticator final : public smr::Authenticator {
   const Keys& keys_;
   const smr::ReplicaId me_;
   const smr::FaultModel model_;
+};
+
+/// A client's: it proves to the members that it knows of, and to nobody else.
+class SimKeyring final : public smr::client::Keyring {
+ public:
+  SimKeyring(const Keys& keys, smr::FaultModel model, std::size_t replicas)
+      : keys_(keys), model_(model), replicas_(replicas) {}
+
+  Result<Done> use_members(const std::vector<smr::MemberInfo>& members) override {
+    members_.clear();
+    for (const smr::MemberInfo& member : members) members_.insert(member.id);
+    return Done{};
+  }
+  void prove(smr::Request& request) override {
+    request.proof.clear();
+    if (model_ == smr::FaultModel::crash) return;
+    for (smr::ReplicaId replica = 0; replica < replicas_; ++replica) {
+      const std::uint64_t tag = members_.contains(replica) ? keys_.tag(replica, request) : 0;
+      request.proof.append(&tag, sizeof tag);
+    }
+  }
+  bool verify(const smr::MemberInfo& signer, Bytes what, Bytes signature) const override {
+    const std::uint64_t right = keys_.signature(signer.id, what);
+    return signature.size() == 8 && std::memcmp(signature.data(), &right, 8) == 0;
+  }
+
+ private:
+  const Keys& keys_;
+  const smr::FaultModel model_;
+  const std::size_t replicas_;
+  std::set<smr::ReplicaId> members_;
 };
 
 }  // namespace piracema::smr_sim

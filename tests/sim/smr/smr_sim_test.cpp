@@ -77,6 +77,18 @@ TEST_CASE("whatever happens to replicas, clocks, disks and wires, nothing is los
   }
 }
 
+TEST_CASE("clients whose connections end again and again get their answers, each once") {
+  for (const auto seed : runs(60)) {
+    for (const auto model : {FaultModel::crash, FaultModel::byzantine}) {
+      Plan plan = seed % 2 == 0 ? calm(seed, model) : lossy(seed, model);
+      plan.trouble_until = std::chrono::seconds(4);
+      plan.think = std::chrono::milliseconds(30);
+      plan.cut_link = std::chrono::milliseconds(20);
+      check(plan);
+    }
+  }
+}
+
 TEST_CASE("disks that rot, misplace, refuse and are full take nothing that was promised") {
   for (const auto seed : runs(100)) {
     check(rotten(seed, FaultModel::crash));

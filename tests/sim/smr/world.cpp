@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <set>
 
+#include "smr/link/client_wire.h"
 #include "smr/order/transfer/checkpoints.h"
 
 namespace piracema::smr_sim {
@@ -97,7 +98,7 @@ bool World::run() {
     after(wires_.between(Time{}, milliseconds(5)), [&replica] { replica->start(); });
   }
   for (auto& client : clients_) {
-    after(wires_.between(Time{}, milliseconds(10)), [&client] { client->wake(); });
+    after(wires_.between(Time{}, milliseconds(10)), [&client] { client->start(); });
   }
   plan_faults();
   let_liars_act();
@@ -194,21 +195,30 @@ void World::send(ReplicaId from, ReplicaId to, MessagePtr message) {
   }
 }
 
-void World::submit(std::uint32_t client, ReplicaId to, std::shared_ptr<const Request> request) {
+bool World::can_connect(std::uint32_t client, ReplicaId id) const {
+  const Replica& replica = *replicas_[id];
+  const std::size_t node = replicas_.size() + client;
+  return replica.up() && replica.frozen_until() <= now_ && !wires_.blocked(node, id) &&
+         !wires_.blocked(id, node);
+}
+
+void World::to_replica(std::shared_ptr<ClientLink> link, LinkMessage message) {
   messages_ += 1;
-  const auto arrivals = wires_.send(replicas_.size() + client, to, now_);
+  const auto arrivals = wires_.send(replicas_.size() + link->client(), link->replica(), now_);
   for (std::size_t i = 0; i < arrivals.count; ++i) {
-    queue_.put(arrivals.at[i], FromClient{to, request});
+    queue_.put(arrivals.at[i], FromClient{link, message});
   }
 }
 
-void World::reply(ReplicaId from, const Reply& reply) {
-  const std::uint32_t index = Client::index_of(reply.client);
-  if (index >= clients_.size()) return;
+void World::to_client(std::shared_ptr<ClientLink> link, LinkMessage message) {
   messages_ += 1;
-  const auto arrivals = wires_.send(from, replicas_.size() + index, now_);
+  auto arrivals = wires_.send(link->replica(), replicas_.size() + link->client(), now_);
+  if (message.kind == new_view_kind) {
+    if (arrivals.count == 0) return link->cut();
+    arrivals.at[0] = link->after_views(arrivals.at[0]);
+  }
   for (std::size_t i = 0; i < arrivals.count; ++i) {
-    queue_.put(arrivals.at[i], ToClient{index, from, reply});
+    queue_.put(arrivals.at[i], ToClient{link, message});
   }
 }
 
@@ -247,10 +257,15 @@ void World::happen(ToReplica& what) {
   if (postponed(what.to, what)) return;
   replicas_[what.to]->receive(what.from, std::move(what.message));
 }
-void World::happen(FromClient& what) {
+void World::happen(FromAdministrator& what) {
   if (!postponed(what.to, what)) replicas_[what.to]->receive(what.request);
 }
-void World::happen(ToClient& what) { clients_[what.client]->reply(what.from, what.reply); }
+void World::happen(FromClient& what) {
+  if (!postponed(what.link->replica(), what)) what.link->arrived(std::move(what.message));
+}
+void World::happen(ToClient& what) {
+  clients_[what.link->client()]->heard(*what.link, what.message);
+}
 void World::happen(WakeClient& what) { clients_[what.client]->timer(what.generation); }
 void World::happen(TickAt& what) {
   if (!postponed(what.replica, what)) replicas_[what.replica]->tick(what.generation);

@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "sim/seeds.h"
 #include "sim/smr/client.h"
+#include "sim/smr/client_link.h"
 #include "sim/smr/lock_oracle.h"
 #include "sim/smr/oracle.h"
 #include "sim/smr/plan.h"
@@ -61,12 +62,17 @@ class World {
   Time now() const { return now_; }
   Replica& replica(smr::ReplicaId id) { return *replicas_[id]; }
   std::size_t replicas() const { return replicas_.size(); }
+  Client& client(std::uint32_t index) { return *clients_[index]; }
   /// Messages that were sent, whatever became of them.
   std::uint64_t messages() const { return messages_; }
 
   void send(smr::ReplicaId from, smr::ReplicaId to, smr::MessagePtr message);
-  void submit(std::uint32_t client, smr::ReplicaId to, std::shared_ptr<const smr::Request> request);
-  void reply(smr::ReplicaId from, const smr::Reply& reply);
+  /// Whether a replica would answer this client's call.
+  bool can_connect(std::uint32_t client, smr::ReplicaId replica) const;
+  /// Over a link: requests and answers may be lost, doubled and overtaken by others. A view is
+  /// told once on each link, so the link is cut if it gets lost.
+  void to_replica(std::shared_ptr<ClientLink> link, LinkMessage message);
+  void to_client(std::shared_ptr<ClientLink> link, LinkMessage message);
   void wake_client(std::uint32_t client, Time at, std::uint64_t generation);
   void tick_at(smr::ReplicaId replica, std::uint64_t generation, Time at);
   void sync_done(smr::ReplicaId replica, std::uint64_t life, Time at);
@@ -100,14 +106,17 @@ class World {
     smr::ReplicaId from, to;
     smr::MessagePtr message;
   };
-  struct FromClient {
+  struct FromAdministrator {
     smr::ReplicaId to;
     std::shared_ptr<const smr::Request> request;
   };
+  struct FromClient {
+    std::shared_ptr<ClientLink> link;
+    LinkMessage message;
+  };
   struct ToClient {
-    std::uint32_t client;
-    smr::ReplicaId from;
-    smr::Reply reply;
+    std::shared_ptr<ClientLink> link;
+    LinkMessage message;
   };
   struct WakeClient {
     std::uint32_t client;
@@ -127,10 +136,11 @@ class World {
     smr::Event event;
   };
   using Script = std::function<void()>;
-  using Payload =
-      std::variant<ToReplica, FromClient, ToClient, WakeClient, TickAt, SyncDone, Happens, Script>;
+  using Payload = std::variant<ToReplica, FromAdministrator, FromClient, ToClient, WakeClient,
+                               TickAt, SyncDone, Happens, Script>;
 
   void happen(ToReplica&);
+  void happen(FromAdministrator&);
   void happen(FromClient&);
   void happen(ToClient&);
   void happen(WakeClient&);
@@ -148,6 +158,7 @@ class World {
   void heal();
   void partition();
   void cut_leader();
+  void cut_link();
   void spoil_disk(Replica& replica);
   void reconfigure();
   void ask_for(std::shared_ptr<const smr::Request> change, smr::ViewId from, int times);
