@@ -184,8 +184,9 @@ void CommandLine::add_run() {
              "Remote shell and its options, for other hosts, such as\n"
              "\"srun -N1 -n1 -w\"; default: ssh, asking for nothing");
   add_parsed(*run_app, "--snapshots", "DIR", job.snapshots, parse_path,
-             "Directory for snapshots, made if it is missing; without it\n"
-             "the loss of a process ends the job");
+             "Directory for snapshots, made if it is missing, or\n"
+             "s3://BUCKET/PREFIX; without it the loss of a process ends\n"
+             "the job");
   add_parsed(*run_app, "--every", "TIME", settings.snapshot_interval, parse_duration,
              "Time between two snapshots, such as 250ms or 2m; default: 1s");
   add_parsed(*run_app, "--keep", "N", settings.snapshots_kept, up_to(1'000'000),
@@ -283,8 +284,9 @@ void CommandLine::add_graph() {
 }
 
 void CommandLine::add_snapshots() {
-  snapshots_app = app->add_subcommand("snapshots", "List the snapshots in a directory");
-  snapshots_app->add_option("DIR", snapshots_directory, "The directory")->required();
+  snapshots_app = app->add_subcommand("snapshots", "List the snapshots in a directory or a bucket");
+  snapshots_app->add_option("DIR", snapshots_directory, "The directory, or s3://BUCKET/PREFIX")
+      ->required();
   snapshots_app->add_flag("--verify", verify, "Read every byte; exit code 1 if one is damaged");
   snapshots_app->add_flag("--json", json, "As JSON");
   snapshots_app->footer(std::string("Example:\n  piracema snapshots --verify /var/tmp/job\n\n") +

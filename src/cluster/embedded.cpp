@@ -32,6 +32,7 @@ namespace {
 constexpr std::chrono::milliseconds leave_timeout{1'000}, stop_timeout{100};
 constexpr std::chrono::milliseconds show_every{1'000};
 constexpr std::size_t log_lines_kept = 200;
+constexpr int code_of_lost = 4;
 
 JobSettings settings_of(const RunOptions& options) {
   JobSettings settings;
@@ -138,6 +139,11 @@ class Embedded {
         begin_in(options_.snapshots, options_.resume ? Start::resume : Start::anew, std::nullopt);
     if (!beginning) return beginning.error();
     beginning_ = *std::move(beginning);
+    beginning_.lock->when_lost([this](const Error& why) {
+      poller_.post([this, why] {
+        if (!finish_) finish_ = Finish{code_of_lost, why.message};
+      });
+    });
     layouts_ = flow::layouts_of(graph_);
     auto ours = accept_job(beginning_, runtime::encode_shape(graph_.shape), layouts_,
                            options_.allow_changed_state);

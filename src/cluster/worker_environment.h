@@ -29,7 +29,7 @@ struct WorkerEnvironment {
   std::uint32_t incarnation = 0;
   /// PIRACEMA_TOKEN: 32 hexadecimal digits, the secret of the job.
   std::string token;
-  /// PIRACEMA_SNAPSHOTS: a directory; empty: no snapshots.
+  /// PIRACEMA_SNAPSHOTS: as `store::open_store` has it; empty: no snapshots.
   std::string snapshots;
   /// PIRACEMA_MARK: a file that this host has to see (DirectoryMark); empty: none.
   std::string mark;

@@ -27,7 +27,7 @@
 #include "run/sending/pace.h"
 #include "run/threads/lead.h"
 #include "run/worker/worker.h"
-#include "store/snapshot/directory_store.h"
+#include "store/open_store.h"
 
 namespace piracema::cluster {
 
@@ -64,7 +64,7 @@ class WorkerProcess {
       if (!seen) return seen.error();
     }
     if (!environment_.snapshots.empty()) {
-      auto store = store::open_directory_store(environment_.snapshots, false);
+      auto store = store::open_store(environment_.snapshots, false);
       if (!store) return store.error();
       store_ = *std::move(store);
     }

@@ -5,8 +5,7 @@
 
 namespace piracema::store {
 
-TEST_CASE_TEMPLATE("a snapshot that is committed reads back as it was put", Fixture, InDirectory,
-                   InMemory) {
+TEST_CASE_TEMPLATE("a snapshot that is committed reads back as it was put", Fixture, EVERY_STORE) {
   Fixture fixture;
   SnapshotStore& store = fixture.store;
   const Manifest first = take(store, 1);
@@ -20,8 +19,7 @@ TEST_CASE_TEMPLATE("a snapshot that is committed reads back as it was put", Fixt
   CHECK(as_text(*state) == state_of(2, 4));
 }
 
-TEST_CASE_TEMPLATE("an empty state and one of a few megabytes read back", Fixture, InDirectory,
-                   InMemory) {
+TEST_CASE_TEMPLATE("an empty state and one of a few megabytes read back", Fixture, EVERY_STORE) {
   Fixture fixture;
   SnapshotStore& store = fixture.store;
   std::string large(5'000'000, 0);
@@ -38,7 +36,7 @@ TEST_CASE_TEMPLATE("an empty state and one of a few megabytes read back", Fixtur
 }
 
 TEST_CASE_TEMPLATE("a part that is put in pieces is the one that is put at once", Fixture,
-                   InDirectory, InMemory) {
+                   EVERY_STORE) {
   Fixture fixture;
   SnapshotStore& store = fixture.store;
   const Keyed keyed({1, 0});
@@ -64,8 +62,7 @@ TEST_CASE_TEMPLATE("a part that is put in pieces is the one that is put at once"
   CHECK(verify(store, 1));
 }
 
-TEST_CASE_TEMPLATE("a part in pieces that was not finished is none", Fixture, InDirectory,
-                   InMemory) {
+TEST_CASE_TEMPLATE("a part in pieces that was not finished is none", Fixture, EVERY_STORE) {
   Fixture fixture;
   SnapshotStore& store = fixture.store;
   const Keyed first({1, 0}), second({1, 0}, 500);
@@ -91,7 +88,7 @@ TEST_CASE_TEMPLATE("a part in pieces that was not finished is none", Fixture, In
 }
 
 TEST_CASE_TEMPLATE("no part comes into a complete snapshot, not even one that was begun before",
-                   Fixture, InDirectory, InMemory) {
+                   Fixture, EVERY_STORE) {
   Fixture fixture;
   SnapshotStore& store = fixture.store;
   const Keyed keyed({1, 7});
@@ -113,8 +110,7 @@ TEST_CASE("a part in pieces that fails leaves no file, wherever it fails") {
   }
 }
 
-TEST_CASE_TEMPLATE("a snapshot that is not committed is not there", Fixture, InDirectory,
-                   InMemory) {
+TEST_CASE_TEMPLATE("a snapshot that is not committed is not there", Fixture, EVERY_STORE) {
   Fixture fixture;
   SnapshotStore& store = fixture.store;
   REQUIRE(put_all(store, 1));
@@ -124,8 +120,7 @@ TEST_CASE_TEMPLATE("a snapshot that is not committed is not there", Fixture, InD
   CHECK(newest(store) == 0);
 }
 
-TEST_CASE_TEMPLATE("a store says whether a snapshot can be found in it", Fixture, InDirectory,
-                   InMemory) {
+TEST_CASE_TEMPLATE("a store says whether a snapshot can be found in it", Fixture, EVERY_STORE) {
   Fixture fixture;
   SnapshotStore& store = fixture.store;
   CHECK(store.find(std::nullopt));
@@ -156,8 +151,7 @@ TEST_CASE("a directory that was moved, or replaced by an empty one, is not found
   CHECK(fixture.store.find(1));
 }
 
-TEST_CASE_TEMPLATE("another attempt overwrites what an aborted one left", Fixture, InDirectory,
-                   InMemory) {
+TEST_CASE_TEMPLATE("another attempt overwrites what an aborted one left", Fixture, EVERY_STORE) {
   Fixture fixture;
   SnapshotStore& store = fixture.store;
   REQUIRE(store.put(1, 0, as_bytes("a state that is longer than the next one will be")));
@@ -168,7 +162,7 @@ TEST_CASE_TEMPLATE("another attempt overwrites what an aborted one left", Fixtur
 }
 
 TEST_CASE_TEMPLATE("a late put or commit does not change a snapshot that is complete", Fixture,
-                   InDirectory, InMemory) {
+                   EVERY_STORE) {
   Fixture fixture;
   SnapshotStore& store = fixture.store;
   const Manifest manifest = take(store, 1);
@@ -178,8 +172,7 @@ TEST_CASE_TEMPLATE("a late put or commit does not change a snapshot that is comp
   CHECK(intact_or_named(store, manifest, ""));
 }
 
-TEST_CASE_TEMPLATE("a snapshot without one of its parts is not committed", Fixture, InDirectory,
-                   InMemory) {
+TEST_CASE_TEMPLATE("a snapshot without one of its parts is not committed", Fixture, EVERY_STORE) {
   Fixture fixture;
   SnapshotStore& store = fixture.store;
   auto manifest = put_all(store, 1);
@@ -194,7 +187,7 @@ TEST_CASE_TEMPLATE("a snapshot without one of its parts is not committed", Fixtu
 }
 
 TEST_CASE_TEMPLATE("what is dropped is gone, complete or not, and may come again", Fixture,
-                   InDirectory, InMemory) {
+                   EVERY_STORE) {
   Fixture fixture;
   SnapshotStore& store = fixture.store;
   take(store, 1);
@@ -208,7 +201,7 @@ TEST_CASE_TEMPLATE("what is dropped is gone, complete or not, and may come again
   CHECK(intact_or_named(store, take(store, 1), ""));
 }
 
-TEST_CASE_TEMPLATE("the entry of another part does not fit", Fixture, InDirectory, InMemory) {
+TEST_CASE_TEMPLATE("the entry of another part does not fit", Fixture, EVERY_STORE) {
   Fixture fixture;
   SnapshotStore& store = fixture.store;
   const Manifest manifest = take(store, 1);
@@ -224,7 +217,7 @@ TEST_CASE_TEMPLATE("the entry of another part does not fit", Fixture, InDirector
   CHECK(contains(state.error().message, "000000000001/part-000"));
 }
 
-TEST_CASE_TEMPLATE("four threads put their replicas at once", Fixture, InDirectory, InMemory) {
+TEST_CASE_TEMPLATE("four threads put their replicas at once", Fixture, EVERY_STORE) {
   Fixture fixture;
   SnapshotStore& store = fixture.store;
   constexpr ReplicaId threads = 4, each = 8;

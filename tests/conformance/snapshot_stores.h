@@ -1,6 +1,7 @@
 #pragma once
 
 #include <doctest/doctest.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <memory>
@@ -9,6 +10,7 @@
 
 #include "base/testing.h"
 #include "base/text.h"
+#include "store/s3/s3_store.h"
 #include "store/snapshot/directory_store.h"
 #include "store/snapshot/memory_store.h"
 #include "wire/checksum.h"
@@ -34,6 +36,24 @@ struct InDirectory {
     return concat(store.path(), "/00000000000", snapshot, "/part-000", replica);
   }
 };
+
+/// On the server that the environment names, which has a bucket "tests".
+struct InBucket {
+  static std::string fresh() {
+    static int count = 0;
+    return concat("s3://tests/", ::getpid(), "/", ++count);
+  }
+  std::string address = fresh();
+  std::unique_ptr<S3Store> opened = *open_s3_store(address, true);
+  S3Store& store = *opened;
+};
+
+/// Where there is a server, the suite is for it.
+#ifdef PIRACEMA_TEST_S3
+#define EVERY_STORE InBucket
+#else
+#define EVERY_STORE InDirectory, InMemory
+#endif
 
 inline std::string state_of(SnapshotId snapshot, ReplicaId replica) {
   return concat("state of replica ", replica, " in snapshot ", snapshot);

@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "observe/http/site.h"
 #include "os/process.h"
+#include "store/open_store.h"
 #include "tools/run/costs.h"
 #include "tools/run/display.h"
 #include "tools/run/groups.h"
@@ -99,6 +100,12 @@ Result<Done> check_coordinators(const RunCommand& command) {
     return Error{Errc::config, what +
                                    "workers that mpirun has started end with it, and it ends "
                                    "with its coordinator: none can be kept"};
+  }
+  if (store::is_address(job.snapshots)) {
+    return Error{Errc::config, concat(what,
+                                      "want snapshots in a directory, where what coordinators know "
+                                      "of each other is kept, too, found ",
+                                      job.snapshots)};
   }
   const auto elsewhere = [](const cluster::HostOptions& host) { return !host.here; };
   if (std::any_of(job.hosts.begin(), job.hosts.end(), elsewhere)) {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/text.h"
-#include "store/snapshot/directory_store.h"
+#include "store/open_store.h"
 
 namespace piracema::tools {
 
@@ -66,7 +66,7 @@ Row damaged(SnapshotId snapshot, const Error& error) {
   return {snapshot, std::nullopt, 0, version ? "other version" : "damaged", error.message};
 }
 
-Row row_of(store::DirectoryStore& store, SnapshotId snapshot, bool verify) {
+Row row_of(store::SnapshotStore& store, SnapshotId snapshot, bool verify) {
   auto manifest = verify ? store::verify(store, snapshot) : store.manifest(snapshot);
   if (!manifest) return damaged(snapshot, manifest.error());
   const auto bytes = state_bytes(store, *manifest);
@@ -141,7 +141,7 @@ std::string as_json(const std::vector<Row>& rows, const std::string& directory) 
 }  // namespace
 
 Answer describe_snapshots(const std::string& directory, bool verify, bool json) {
-  auto store = store::open_directory_store(directory, false);
+  auto store = store::open_store(directory, false);
   if (!store) return {3, "", store.error().message};
   auto snapshots = (*store)->list();
   if (!snapshots) return {3, "", snapshots.error().message};

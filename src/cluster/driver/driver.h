@@ -20,8 +20,8 @@ struct Leading;
 struct JobOptions {
   /// The program, as `find_program` gives it, and its arguments.
   std::vector<std::string> command;
-  /// A program that begins with `run_agent` (host/agent.h) where its first word is "agent": this one,
-  /// which is `piracema`, or another.
+  /// A program that begins with `run_agent` (host/agent.h) where its first word is "agent": this
+  /// one, which is `piracema`, or another.
   std::string agent = "/proc/self/exe";
   /// mpirun and its own options, where the transport is "mpi".
   std::vector<std::string> mpirun = {"mpirun"};
@@ -38,7 +38,7 @@ struct JobOptions {
   std::vector<std::string> rsh = {"ssh", "-o", "BatchMode=yes", "-o", "ConnectTimeout=5"};
   /// `snapshots`, `resume`, `found` and `dead_letters` follow from the fields below.
   JobSettings settings;
-  /// Directory of snapshots; empty: none are taken.
+  /// As `store::open_store` has it; empty: none are taken.
   std::string snapshots;
   /// How processes talk to each other: on this host "auto", "tcp" or "shm"; "mpi": one mpirun
   /// starts them all, and again when it has ended without being done.

@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "cluster/driver/loop.h"
+#include "store/open_store.h"
 
 extern char** environ;
 
@@ -21,7 +22,7 @@ constexpr std::chrono::seconds leave_timeout{3};
 
 // There is one file of that name, or none: what another host makes of it is up to its disks.
 std::string absolute(const std::string& path) {
-  return path.empty() ? path : std::filesystem::absolute(path).string();
+  return path.empty() || store::is_address(path) ? path : std::filesystem::absolute(path).string();
 }
 
 Crew::Items items_of(const std::vector<BusyReplica>& at_work) {
@@ -105,7 +106,8 @@ void DriverLoop::give_up_missing() {
 }
 
 Result<Done> DriverLoop::leave_mark() {
-  if (options_.snapshots.empty()) return Done{};
+  // All hosts see the same bucket.
+  if (options_.snapshots.empty() || store::is_address(options_.snapshots)) return Done{};
   auto mark = DirectoryMark::leave(absolute(options_.snapshots));
   if (!mark) return mark.error();
   mark_ = *std::move(mark);

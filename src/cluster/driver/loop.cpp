@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "cluster/driver/record_log.h"
 #include "store/disk/file_lock.h"
+#include "store/open_store.h"
 
 namespace piracema::cluster {
 
@@ -133,6 +134,13 @@ Result<Done> DriverLoop::prepare() {
                  "what another coordinator has to know is kept beside the snapshots: "
                  "no directory of snapshots was given"};
   }
+  if ((options_.standby || options_.keep_workers.count() != 0) &&
+      store::is_address(options_.snapshots)) {
+    return Error{Errc::config,
+                 concat("what another coordinator has to know is kept in files beside the "
+                        "snapshots: want a directory, found ",
+                        options_.snapshots)};
+  }
   if (auto can = check_keeping(options_); !can) return can;
   if (auto valid = validate(settings); !valid) return valid;
   if (settings.dead_letters) {
@@ -174,9 +182,15 @@ Result<Done> DriverLoop::begin_with_snapshots(JobSettings& settings) {
                               return stand_by(lock_path, why);
                             });
   if (!beginning) return beginning.error();
-  if (options_.leading != nullptr && beginning->lock) {
-    if (auto shared = store::share_lock(beginning->lock); !shared) return shared;
-    *options_.leading->lock = std::move(beginning->lock);
+  if (options_.leading != nullptr && beginning->lock && beginning->lock->file() != nullptr) {
+    Fd& file = *beginning->lock->file();
+    if (auto shared = store::share_lock(file); !shared) return shared;
+    *options_.leading->lock = std::move(file);
+  }
+  if (beginning->lock) {
+    beginning->lock->when_lost([this](const Error& why) {
+      poller_.post([this, why] { finish({Errc::lost, why.message}); });
+    });
   }
   beginning_ = *std::move(beginning);
   takes_over_ = beginning_.taken_over.has_value();
@@ -215,7 +229,7 @@ Result<Fd> DriverLoop::stand_by(const std::string& lock_path, const std::string&
 
 Result<Done> DriverLoop::prepare_succession(const std::string& token) {
   if (options_.keep_workers.count() == 0) return Done{};
-  const std::string& snapshots = beginning_.store->path();
+  const std::string& snapshots = *beginning_.store->directory();
   auto log = options_.leading != nullptr
                  ? options_.leading->log(snapshots, token, options_.keep_workers)
                  : std::make_unique<RecordLog>(snapshots, token, options_.keep_workers);

@@ -10,6 +10,8 @@
 #include "control/messages/control.h"
 #include "flow/states.h"
 #include "state/redistribution.h"
+#include "store/open_store.h"
+#include "store/snapshot/directory_store.h"
 
 namespace piracema::cluster {
 
@@ -20,7 +22,7 @@ Error as_config(const Error& error) { return {Errc::config, error.message}; }
 
 Result<Done> check_resume(const Beginning& beginning, const std::vector<Error>& damaged) {
   if (beginning.newest) return Done{};
-  const std::string& path = beginning.store->path();
+  const std::string& path = beginning.store->name();
   if (damaged.empty()) {
     return Error{Errc::config, concat("nothing to resume: ", path, " has no snapshot")};
   }
@@ -29,7 +31,7 @@ Result<Done> check_resume(const Beginning& beginning, const std::vector<Error>& 
 }
 
 Result<Done> check_start(const Beginning& beginning) {
-  const std::string& path = beginning.store->path();
+  const std::string& path = beginning.store->name();
   if (beginning.found.empty()) return Done{};
   if (!beginning.newest) {
     return Error{Errc::config, concat(path, " has ", beginning.found.size(),
@@ -46,7 +48,9 @@ Result<Done> check_start(const Beginning& beginning) {
 Result<std::optional<JobRecord::Found>> find_left(const Beginning& beginning, Start start,
                                                   std::optional<std::uint32_t> slots) {
   using Nothing = std::optional<JobRecord::Found>;
-  const std::string& path = beginning.store->path();
+  // Where no files can be nobody could leave anything.
+  if (beginning.store->directory() == nullptr) return Nothing{};
+  const std::string& path = *beginning.store->directory();
   auto found = JobRecord::find(path);
   if (!found) return as_config(found.error());
   if (!*found) return Nothing{};
@@ -105,7 +109,7 @@ std::optional<Result<Done>> check_old_routes(const Beginning& beginning, const s
     if (edge.delivery != Delivery::by_key || node.replicas / edge.parts == 1 || !has_state)
       continue;
     return Error{Errc::config,
-                 concat(beginning.store->path(), ": snapshot ", newest.snapshot,
+                 concat(beginning.store->name(), ": snapshot ", newest.snapshot,
                         " was taken by a version that shared out keys in another way: the ",
                         node.replicas, " replicas of operator '", node.name,
                         "' would not get the keys whose state they have; end that run with the "
@@ -137,7 +141,7 @@ std::optional<Result<Done>> check_numbers(const Beginning& beginning, const std:
     tell_changed(*before, *now);
     return Done{};
   }
-  return Error{Errc::config, concat(beginning.store->path(), ": in snapshot ", newest.snapshot, " ",
+  return Error{Errc::config, concat(beginning.store->name(), ": in snapshot ", newest.snapshot, " ",
                                     different.why)};
 }
 
@@ -150,13 +154,13 @@ Result<Done> check_states(const Beginning& beginning, const std::string& graph,
   const store::Manifest& newest = *beginning.newest;
   const auto want = flow::layouts_by_node(*shape, layouts);
   if (newest.layouts.empty() && !want.empty()) {
-    log(Level::warning, concat(beginning.store->path(), ": snapshot ", newest.snapshot,
+    log(Level::warning, concat(beginning.store->name(), ": snapshot ", newest.snapshot,
                                " does not say of which types its states are: it is of version 1 of "
                                "the format, and whoever changed them has to know"));
   }
   const auto changed = flow::changed_states(want, newest.layouts);
   if (changed.empty()) return Done{};
-  std::string all = concat(beginning.store->path(), ": in snapshot ", newest.snapshot);
+  std::string all = concat(beginning.store->name(), ": in snapshot ", newest.snapshot);
   for (std::size_t i = 0; i < changed.size(); ++i) all += (i == 0 ? " " : "; ") + changed[i];
   if (!allow_changed) {
     return Error{Errc::config, all + "; --allow-changed-state goes on all the same"};
@@ -183,20 +187,26 @@ Result<std::vector<Error>> find_newest(Beginning& beginning) {
 }  // namespace
 
 Result<Beginning> begin_in(
-    const std::string& directory, Start start, std::optional<std::uint32_t> slots,
+    const std::string& snapshots, Start start, std::optional<std::uint32_t> slots,
     const std::function<Result<Fd>(const std::string& lock_path, const std::string& why)>& wait) {
-  auto store = store::open_directory_store(directory, start == Start::anew);
+  auto store = store::open_store(snapshots, start == Start::anew);
   if (!store) return as_config(store.error());
   Beginning beginning;
   beginning.store = *std::move(store);
   beginning.resume = start != Start::anew;
+  const std::string* const directory = beginning.store->directory();
+  if (start == Start::standby && directory == nullptr) {
+    return Error{Errc::config, concat("a standby wants snapshots in a directory, found ",
+                                      beginning.store->name())};
+  }
 
   auto lock = beginning.store->lock();
   const bool waited =
       !lock && start == Start::standby && lock.error().code == Errc::refused && wait;
   if (waited) {
-    lock = wait(beginning.store->lock_path(), lock.error().message);
-    if (!lock) return lock.error();
+    auto file = wait(store::DirectoryStore::lock_path_in(*directory), lock.error().message);
+    if (!file) return file.error();
+    lock = store::DirectoryStore::as_lock(*std::move(file));
   }
   if (!lock) return as_config(lock.error());
   beginning.lock = *std::move(lock);
@@ -221,7 +231,7 @@ Result<Beginning> begin_in(
   }
   if (start == Start::standby) {
     return Error{Errc::config,
-                 concat("nothing to stand by for: ", beginning.store->path(),
+                 concat("nothing to stand by for: ", beginning.store->name(),
                         " has no job whose workers outlive its coordinator; start one "
                         "with --keep-workers")};
   }
@@ -255,7 +265,7 @@ Result<Done> accept_job(const Beginning& beginning, const std::string& graph,
     if (numbers && !*numbers) return *numbers;
     if (!old && !numbers) {
       return Error{Errc::config,
-                   concat(beginning.store->path(), " holds snapshots of another program: want ",
+                   concat(beginning.store->name(), " holds snapshots of another program: want ",
                           outline(graph), ", found ", outline(beginning.newest->job))};
     }
   }

@@ -11,15 +11,15 @@
 #include "base/fd.h"
 #include "base/ids.h"
 #include "cluster/driver/job_record.h"
-#include "store/snapshot/directory_store.h"
+#include "store/snapshot/job_store.h"
 
 namespace piracema::cluster {
 
-/// A job's directory of snapshots and what it begins with.
+/// A job's store of snapshots and what it begins with.
 struct Beginning {
-  std::unique_ptr<store::DirectoryStore> store;
-  /// Keeps every other job out of the directory.
-  Fd lock;
+  std::unique_ptr<store::JobStore> store;
+  /// Keeps every other job out of it.
+  std::shared_ptr<store::JobLock> lock;
   /// The snapshot to go on from, or, for a job that starts anew, the last one of the run that
   /// ended there before.
   std::optional<store::Manifest> newest;
@@ -36,14 +36,15 @@ enum class Start {
   standby,  ///< The same, once the coordinator that is there is lost.
 };
 
-/// Opens the directory of a job and finds where to begin; warns of each snapshot that is newer
-/// and damaged. A standby waits there until no other process has the directory, and begins with
-/// nothing if the job is over. Never takes over what somebody may still need: Errc::config for
-/// another thing than a directory of snapshots, a run that has not ended (without `resume`),
-/// workers that may still run and are of another number than `slots`, or are not wanted (nothing),
-/// nothing to resume or another version, Errc::lost if all that could be resumed is damaged.
-/// A standby that has to wait lets `wait` do so, which is told of the lock's file and who has it.
-Result<Beginning> begin_in(const std::string& directory, Start start,
+/// Opens the store of a job (`store::open_store`) and finds where to begin; warns of each snapshot
+/// that is newer and damaged. A standby, which wants a directory, waits there until no other
+/// process has the directory, and begins with nothing if the job is over. Never takes over what
+/// somebody may still need: Errc::config for another thing than a directory of snapshots, a run
+/// that has not ended (without `resume`), workers that may still run and are of another number than
+/// `slots`, or are not wanted (nothing), nothing to resume or another version, Errc::lost if all
+/// that could be resumed is damaged. A standby that has to wait lets `wait` do so, which is told of
+/// the lock's file and who has it.
+Result<Beginning> begin_in(const std::string& snapshots, Start start,
                            std::optional<std::uint32_t> slots,
                            const std::function<Result<Fd>(const std::string& lock_path,
                                                           const std::string& why)>& wait = {});

@@ -6,6 +6,7 @@
 
 #include "base/testing.h"
 #include "control/messages/control.h"
+#include "store/snapshot/directory_store.h"
 
 using namespace piracema;
 using namespace piracema::cluster;

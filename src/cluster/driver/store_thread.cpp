@@ -24,7 +24,9 @@ void StoreThread::commit(store::Manifest manifest) {
 void StoreThread::find(std::optional<SnapshotId> snapshot, std::function<void(Result<Done>)> tell) {
   finding_.post([this, snapshot, tell = std::move(tell)] {
     auto found = store_.find(snapshot);
-    if (!found && found.error().code == Errc::io) {
+    const bool later =
+        !found && (found.error().code == Errc::io || found.error().code == Errc::timeout);
+    if (later) {
       log(Level::warning, found.error().message);
       found = Done{};
     }

@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstdio>
 #include <filesystem>
 #include <functional>
 #include <new>
@@ -17,7 +16,6 @@
 #include <set>
 #include <span>
 
-#include "base/parse.h"
 #include "base/text.h"
 #include "store/disk/file_lock.h"
 #include "store/disk/files.h"
@@ -33,19 +31,6 @@ constexpr std::string_view lock_name = "piracema.lock";
 
 Error io_error(const std::string& path, std::string_view what) {
   return Error{Errc::io, with_errno(concat(path, ": ", what))};
-}
-
-std::string name_of(SnapshotId snapshot) {
-  char name[24];
-  std::snprintf(name, sizeof name, "%012llu", static_cast<unsigned long long>(snapshot));
-  return name;
-}
-
-// The number of a snapshot's directory; nullopt for a name that `name_of` does not make.
-std::optional<SnapshotId> number_of(std::string_view name) {
-  const auto number = parse_number<SnapshotId>(name);
-  if (!number || *number == 0 || name != name_of(*number)) return std::nullopt;
-  return number;
 }
 
 // Calls `visit` for each name but "." and "..", until it returns false.
@@ -77,7 +62,7 @@ std::string parent_of(const std::string& path) {
 }  // namespace
 
 std::string DirectoryStore::directory_of(SnapshotId snapshot) const {
-  return concat(path_, "/", name_of(snapshot));
+  return concat(path_, "/", snapshot_folder_name(snapshot));
 }
 std::string DirectoryStore::manifest_path(SnapshotId snapshot) const {
   return concat(directory_of(snapshot), "/", manifest_file_name);
@@ -96,7 +81,7 @@ Result<bool> DirectoryStore::is_complete(SnapshotId snapshot) const {
 Result<std::vector<SnapshotId>> DirectoryStore::numbers() const {
   std::vector<SnapshotId> found;
   auto read = each_name(path_, [&](std::string_view name) {
-    if (const auto number = number_of(name)) found.push_back(*number);
+    if (const auto number = snapshot_of_folder(name)) found.push_back(*number);
     return true;
   });
   if (!read) return read.error();
@@ -437,22 +422,35 @@ Result<Done> DirectoryStore::sweep(SnapshotId keep_from) {
   return Done{};
 }
 
-Result<Fd> DirectoryStore::lock() { return lock_file(lock_path(), "job"); }
-
-std::string DirectoryStore::lock_path() const { return concat(path_, "/", lock_name); }
-
 namespace {
 
-// "s3://bucket/job": as a path it would be a directory "s3:" wherever the program happens to be.
-bool is_address(std::string_view path) {
-  const auto end = path.find("://");
-  if (end == path.npos || end == 0) return false;
-  const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
-  if (!is_letter(path.front())) return false;
-  return std::all_of(path.begin(), path.begin() + static_cast<std::ptrdiff_t>(end), [&](char c) {
-    return is_letter(c) || (c >= '0' && c <= '9') || c == '+' || c == '-' || c == '.';
-  });
+class LockedFile final : public JobLock {
+ public:
+  explicit LockedFile(Fd file) : file_(std::move(file)) {}
+  void when_lost(std::function<void(const Error&)>) override {}
+  Fd* file() override { return &file_; }
+
+ private:
+  Fd file_;
+};
+
+}  // namespace
+
+Result<std::shared_ptr<JobLock>> DirectoryStore::lock() {
+  auto locked = lock_file(lock_path(), "job");
+  if (!locked) return locked.error();
+  return as_lock(*std::move(locked));
 }
+
+std::string DirectoryStore::lock_path_in(const std::string& directory) {
+  return concat(directory, "/", lock_name);
+}
+
+std::shared_ptr<JobLock> DirectoryStore::as_lock(Fd locked) {
+  return std::make_shared<LockedFile>(std::move(locked));
+}
+
+namespace {
 
 // Puts the mark of a snapshot directory into a new or empty one.
 Result<Done> mark(const std::string& path) {
@@ -466,11 +464,6 @@ Result<Done> mark(const std::string& path) {
 }  // namespace
 
 Result<std::unique_ptr<DirectoryStore>> open_directory_store(const std::string& path, bool create) {
-  if (is_address(path)) {
-    return Error{Errc::config, concat("want the name of a snapshot directory, found the address \"",
-                                      path, "\": snapshots are kept in directories only; ./", path,
-                                      " is the directory of that name")};
-  }
   std::error_code error;
   std::string whole = std::filesystem::absolute(path, error).lexically_normal().string();
   if (path.empty() || error) {
@@ -494,7 +487,7 @@ Result<std::unique_ptr<DirectoryStore>> open_directory_store(const std::string& 
   bool marked = false;
   std::string other;
   auto read = each_name(whole, [&](std::string_view name) {
-    if (name == lock_name || number_of(name)) marked = true;
+    if (name == lock_name || snapshot_of_folder(name)) marked = true;
     if (name != "lost+found") other = name;
     return !marked;
   });

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/fd.h"
-#include "store/snapshot/snapshot_store.h"
+#include "store/snapshot/job_store.h"
 
 namespace piracema::store {
 
@@ -20,7 +20,7 @@ namespace piracema::store {
 /// Safe from any thread and process. A process that stopped inside `put` and wakes up after its
 /// attempt was given up could still rename its part into place: it finds its snapshot complete
 /// (Errc::refused) or gone, provided that no number is used for a second attempt.
-class DirectoryStore : public SnapshotStore {
+class DirectoryStore : public JobStore {
  public:
   /// Use `open_directory_store`.
   explicit DirectoryStore(std::string path) : path_(std::move(path)) {}
@@ -38,12 +38,16 @@ class DirectoryStore : public SnapshotStore {
   Result<Buffer> read(const PartFile& file, std::uint64_t offset, std::uint64_t bytes) override;
   Result<Done> drop(SnapshotId snapshot) override;
 
-  /// Makes this the directory of one job: no other `lock` succeeds, here or in another process,
-  /// until what is returned (and every copy of it by fork) is closed, at the latest by the
-  /// kernel at the end of the process. Errc::refused names the process that has it.
-  Result<Fd> lock();
+  const std::string& name() const override { return path_; }
+  const std::string* directory() const override { return &path_; }
+  /// Every copy of the locked file by fork keeps the lock, too, at the latest until the end of its
+  /// process. Errc::refused names the process that has it.
+  Result<std::shared_ptr<JobLock>> lock() override;
   /// The file that `lock` locks.
-  std::string lock_path() const;
+  std::string lock_path() const { return lock_path_in(path_); }
+  static std::string lock_path_in(const std::string& directory);
+  /// The same of that file, locked already.
+  static std::shared_ptr<JobLock> as_lock(Fd locked);
 
   /// Removes attempts that never became complete and are older than `keep_from`.
   Result<Done> sweep(SnapshotId keep_from);
@@ -79,8 +83,7 @@ class DirectoryStore : public SnapshotStore {
 
 /// Opens a directory of snapshots. With `create` makes the directory (its parent exists), or
 /// takes one that is empty. Errc::not_found if it does not exist, Errc::config if it exists and
-/// is something else: it is never taken over. So is an address ("s3://bucket/job"): nothing is made
-/// for one. Errc::io with the system's reason.
+/// is something else: it is never taken over. Errc::io with the system's reason.
 Result<std::unique_ptr<DirectoryStore>> open_directory_store(const std::string& path, bool create);
 
 }  // namespace piracema::store

@@ -172,35 +172,6 @@ TEST_CASE("a directory is made, found again, and never taken over from somebody 
   }
 }
 
-TEST_CASE("the address of another kind of store is refused, and no directory is made for it") {
-  const ScratchDirectory scratch;
-  const auto before = std::filesystem::current_path();
-  std::filesystem::current_path(scratch.path());
-  for (const std::string address :
-       {"s3://bucket/job", "s3://", "S3://bucket", "hdfs://node:8020/job", "git+ssh-1.0://x"}) {
-    CAPTURE(address);
-    // Also where the first directory of such a path happens to be there.
-    const std::string first = address.substr(0, address.find('/'));
-    std::filesystem::create_directory(first);
-    for (const bool create : {true, false}) {
-      const auto refused = open_directory_store(address, create);
-      REQUIRE_FALSE(refused);
-      CHECK(refused.error().code == Errc::config);
-      CHECK(refused.error().message ==
-            "want the name of a snapshot directory, found the address \"" + address +
-                "\": snapshots are kept in directories only; ./" + address +
-                " is the directory of that name");
-    }
-    CHECK(std::filesystem::is_empty(first));
-  }
-  // What only looks a little like one is a name like any other, and so is one that begins with ./.
-  for (const std::string name : {"s3:/job", "./s3://job2", "3s://", "a b://", ":://"}) {
-    CAPTURE(name);
-    CHECK(open_directory_store(name, true));
-  }
-  std::filesystem::current_path(before);
-}
-
 TEST_CASE("the root of a file system that is still empty can be a snapshot directory") {
   const ScratchDirectory scratch;
   std::filesystem::create_directory(scratch.path() + "/lost+found");

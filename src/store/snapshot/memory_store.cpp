@@ -1,7 +1,6 @@
 #include "store/snapshot/memory_store.h"
 
 #include <algorithm>
-#include <cstdio>
 
 #include "base/ensure.h"
 #include "base/text.h"
@@ -14,9 +13,7 @@ namespace piracema::store {
 namespace {
 
 std::string path_of(SnapshotId snapshot, std::string_view file) {
-  char name[24];
-  std::snprintf(name, sizeof name, "%012llu", static_cast<unsigned long long>(snapshot));
-  return concat(std::string_view(name), "/", file);
+  return concat(snapshot_folder_name(snapshot), "/", file);
 }
 
 Error disk_full(const std::string& path) {

@@ -5,6 +5,7 @@
 
 #include "base/ensure.h"
 #include "base/hex.h"
+#include "base/parse.h"
 #include "base/text.h"
 #include "wire/checksum.h"
 #include "wire/reader.h"
@@ -198,6 +199,18 @@ std::string part_file_name(ReplicaId replica) {
   char name[24];
   std::snprintf(name, sizeof name, "part-%04u", replica);
   return name;
+}
+
+std::string snapshot_folder_name(SnapshotId snapshot) {
+  char name[24];
+  std::snprintf(name, sizeof name, "%012llu", static_cast<unsigned long long>(snapshot));
+  return name;
+}
+
+std::optional<SnapshotId> snapshot_of_folder(std::string_view name) {
+  const auto number = parse_number<SnapshotId>(name);
+  if (!number || *number == 0 || name != snapshot_folder_name(*number)) return std::nullopt;
+  return number;
 }
 
 }  // namespace piracema::store

@@ -5,7 +5,9 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 
 #include "base/ids.h"
 #include "store/snapshot/snapshot_store.h"
@@ -68,5 +70,8 @@ Result<Done> check_part_state(const std::string& file, Bytes state, Bytes traile
 
 /// "part-0003"
 std::string part_file_name(ReplicaId replica);
+/// "000000000007", and back; nullopt for a name that this does not make.
+std::string snapshot_folder_name(SnapshotId snapshot);
+std::optional<SnapshotId> snapshot_of_folder(std::string_view name);
 
 }  // namespace piracema::store

@@ -107,6 +107,8 @@ Result<std::optional<Manifest>> newest_intact(SnapshotStore& store, std::vector<
   for (const SnapshotId snapshot : *snapshots) {
     auto manifest = verify(store, snapshot);
     if (manifest) return std::optional<Manifest>(*std::move(manifest));
+    // It may be whole, and can be read another time.
+    if (manifest.error().code == Errc::timeout) return manifest.error();
     // A flipped bit can look like another version, so that does not end the search either.
     if (manifest.error().code == Errc::refused && !other_version) other_version = manifest.error();
     refused.push_back(manifest.error());

@@ -154,8 +154,8 @@ Result<Done> read_units(SnapshotStore& store, std::vector<StateUnit> units,
 
 /// The newest snapshot that is intact. `refused` gets one error for each newer one that is not:
 /// their numbers are taken, so new snapshots count on from the last of `list()`.
-/// nullopt when there is none. An error only when the store cannot be read at all, or when
-/// nothing is intact and something is of another version (Errc::refused).
+/// nullopt when there is none. An error only when the store cannot be read or does not answer, or
+/// when nothing is intact and something is of another version (Errc::refused).
 Result<std::optional<Manifest>> newest_intact(SnapshotStore& store, std::vector<Error>& refused);
 
 }  // namespace piracema::store

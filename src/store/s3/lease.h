@@ -1,0 +1,105 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "base/clock.h"
+
+namespace piracema::store {
+
+/// Who has an object of a bucket for itself: a lease that its holder writes anew all the time, each
+/// time only if it finds what it has left. Others take it once it has not changed for `term`, by
+/// their own clock, or when it was given back. Pure: whoever drives it does what `step` says and
+/// tells what came of it; docs/design/021-snapshots-in-a-bucket.md.
+///
+/// Nobody holds it beside another one for longer than a write takes: what is written by a holder
+/// that was taken for dead is refused, and `Lost` says so. `is_valid` is stricter: nobody else can
+/// hold it.
+class Lease {
+ public:
+  struct Settings {
+    Time term = std::chrono::seconds(10), renew = std::chrono::seconds(2);
+  };
+
+  // ---- what happens
+  struct Content {
+    /// Another one whenever it is written.
+    std::string tag;
+    std::string text;
+  };
+  /// It is time, or the beginning.
+  struct Tick {};
+  struct WasRead {
+    /// Nothing: there is no object.
+    std::optional<Content> content;
+  };
+  struct WasWritten {
+    std::string tag;
+  };
+  /// The condition does not hold.
+  struct NotWritten {};
+  /// Nobody knows whether it was done.
+  struct Unclear {};
+  using Event = std::variant<Tick, WasRead, WasWritten, NotWritten, Unclear>;
+
+  // ---- what to do
+  struct Read {};
+  struct Write {
+    std::string text;
+    /// What has to be there; empty: nothing may be there.
+    std::string if_match;
+  };
+  /// Nothing until then: a Tick.
+  struct Wait {
+    Time until{};
+  };
+  /// Somebody has it: it is over.
+  struct Refused {
+    std::string holder;
+  };
+  /// It was held, and another one has it now: it is over.
+  struct Lost {
+    std::string holder;
+  };
+  using Action = std::variant<Read, Write, Wait, Refused, Lost>;
+
+  /// `id` is like no other's; `holder` tells people who that is, in one line.
+  Lease(std::string id, std::string holder, Settings settings);
+
+  Action step(Time now, const Event& event);
+  /// Of what an object says: whose lease it is, if it is one that somebody holds; else empty.
+  static std::string id_of_holder(std::string_view text);
+
+  bool holds() const { return state_ == State::holds; }
+  /// Holds it, and nobody else can.
+  bool is_valid(Time now) const { return holds() && now < sent_at_ + settings_.term; }
+  /// Of one that is held: what gives it back. Whether it is done does not matter.
+  Write give_back() const;
+
+ private:
+  enum class State { wants, watches, holds, over };
+
+  Action write(Time now);
+  Action next(Time now) const;
+  Action found(Time now, const std::optional<Content>& content);
+  Action watch(Time now, const Content& content);
+  Action end(std::string holder);
+  std::string text(bool is_held) const;
+
+  const std::string id_, holder_;
+  const Settings settings_;
+  State state_ = State::wants;
+  /// Of what we have last seen there; empty: nothing.
+  std::string tag_;
+  /// Since when another one's has not changed.
+  Time seen_at_{};
+  /// When our last write that was done was first sent, and the one under way.
+  Time sent_at_{}, sends_at_{};
+  /// Of our writes: each has a text of its own.
+  std::uint64_t count_ = 0;
+  bool writing_ = false;
+};
+
+}  // namespace piracema::store

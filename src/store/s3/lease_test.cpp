@@ -1,0 +1,272 @@
+#include "store/s3/lease.h"
+
+#include <doctest/doctest.h>
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "base/random.h"
+#include "base/text.h"
+
+using namespace piracema;
+using namespace piracema::store;
+using std::chrono::milliseconds;
+
+namespace {
+
+constexpr Lease::Settings settings{.term = std::chrono::seconds(10),
+                                   .renew = std::chrono::seconds(2)};
+
+/// What a server has, and the tags that it makes.
+struct Object {
+  std::optional<Lease::Content> content;
+  std::uint64_t writes = 0;
+
+  Lease::Event write(const Lease::Write& what) {
+    const std::string there = content ? content->tag : "";
+    if (there != what.if_match) return Lease::NotWritten{};
+    content = Lease::Content{concat("tag ", ++writes), what.text};
+    return Lease::WasWritten{content->tag};
+  }
+};
+
+/// One contender and its server, which answers at once.
+struct Pair {
+  explicit Pair(Object& server, std::string id = "a") : object(server), lease(id, id, settings) {}
+  Lease::Action step(Time at, const Lease::Event& event) {
+    Lease::Action action = lease.step(at, event);
+    while (true) {
+      if (const auto* write = std::get_if<Lease::Write>(&action)) {
+        action = lease.step(at, object.write(*write));
+      } else if (std::holds_alternative<Lease::Read>(action)) {
+        action = lease.step(at, Lease::WasRead{object.content});
+      } else {
+        return action;
+      }
+    }
+  }
+  Object& object;
+  Lease lease;
+};
+
+Time until(const Lease::Action& action) {
+  REQUIRE(std::holds_alternative<Lease::Wait>(action));
+  return std::get<Lease::Wait>(action).until;
+}
+
+}  // namespace
+
+TEST_CASE("a lease that nobody has is taken at once, and renewed") {
+  Object object;
+  Pair one(object);
+  CHECK(until(one.step(Time(0), Lease::Tick{})) == settings.renew);
+  CHECK(one.lease.is_valid(settings.term - Time(1)));
+  CHECK_FALSE(one.lease.is_valid(settings.term));
+  CHECK(until(one.step(settings.renew, Lease::Tick{})) == 2 * settings.renew);
+  CHECK(one.lease.is_valid(settings.term));
+  CHECK(object.writes == 2);
+}
+
+TEST_CASE("one that somebody renews is refused, with who that is") {
+  Object object;
+  Pair one(object), other(object, "b");
+  one.step(Time(0), Lease::Tick{});
+  const Time again = until(other.step(Time(1), Lease::Tick{}));
+  one.step(settings.renew, Lease::Tick{});
+  const auto refused = other.step(std::max(again, settings.renew + Time(1)), Lease::Tick{});
+  REQUIRE(std::holds_alternative<Lease::Refused>(refused));
+  CHECK(std::get<Lease::Refused>(refused).holder == "a");
+}
+
+TEST_CASE("one whose holder is gone is taken after its term, and one that was given back at once") {
+  Object object;
+  Pair one(object), other(object, "b"), third(object, "c");
+  one.step(Time(0), Lease::Tick{});
+  Time at(1);
+  for (auto action = other.step(at, Lease::Tick{}); !other.lease.holds();
+       action = other.step(at, Lease::Tick{})) {
+    at = until(action);
+  }
+  CHECK(at == settings.term + Time(1));
+  const auto lost = one.step(at, Lease::Tick{});
+  REQUIRE(std::holds_alternative<Lease::Lost>(lost));
+  CHECK(std::get<Lease::Lost>(lost).holder == "b");
+  object.write(other.lease.give_back());
+  third.step(at, Lease::Tick{});
+  CHECK(third.lease.holds());
+}
+
+TEST_CASE("others can see whose it is while it is held") {
+  Object object;
+  Pair one(object);
+  one.step(Time(0), Lease::Tick{});
+  CHECK(Lease::id_of_holder(object.content->text) == "a");
+  CHECK(Lease::id_of_holder(one.lease.give_back().text).empty());
+  CHECK(Lease::id_of_holder("Dear Sir").empty());
+}
+
+TEST_CASE("what is no lease is left alone, and a lease that is gone is lost") {
+  Object object;
+  for (const char* text : {"", "Dear Sir", "piracema lease 1\n", "piracema lease 2\nstate free\n",
+                           "piracema lease 1\nstate perhaps\n"}) {
+    object.content = Lease::Content{"tag", text};
+    Pair one(object);
+    CHECK(std::holds_alternative<Lease::Refused>(one.step(Time(0), Lease::Tick{})));
+    CHECK(object.content->text == text);
+  }
+  object.content.reset();
+  Pair one(object);
+  one.step(Time(0), Lease::Tick{});
+  object.content.reset();
+  CHECK(std::holds_alternative<Lease::Lost>(one.step(settings.renew, Lease::Tick{})));
+}
+
+// ---- many of them, and a network that delays, loses, and does late what it was asked for
+// ----------
+
+namespace {
+
+class World {
+ public:
+  explicit World(std::uint64_t seed) : random_(seed) {
+    for (std::size_t i = 0; i < 4; ++i) {
+      contenders_.emplace_back();
+      at(Time(random_.below(5'000'000'000)), [this, i] { begin(i); });
+    }
+  }
+
+  void run(Time end) {
+    while (!events_.empty() && events_.begin()->first <= end) {
+      now_ = events_.begin()->first;
+      const auto what = std::move(events_.begin()->second);
+      events_.erase(events_.begin());
+      what();
+      check();
+    }
+  }
+
+  std::uint64_t taken = 0, lost = 0, refused = 0;
+  std::size_t most_valid = 0;
+  bool calm = false;
+
+ private:
+  struct Contender {
+    std::unique_ptr<Lease> lease;
+    /// Another one for each lease: what is meant for the one before is dropped.
+    std::uint64_t life = 0;
+    Time stopped_until{};
+    bool held = false;
+  };
+
+  void at(Time when, std::function<void()> what) { events_.emplace(when, std::move(what)); }
+  Time draw(milliseconds most) {
+    return Time(random_.below(static_cast<std::uint64_t>(Time(most).count())));
+  }
+
+  void begin(std::size_t i) {
+    Contender& one = contenders_[i];
+    const std::string id = concat("id ", ++ids_);
+    one.lease = std::make_unique<Lease>(id, concat("who has ", id), settings);
+    one.held = false;
+    feed(i, ++one.life, Lease::Tick{});
+  }
+
+  // Gone, at once; somebody else comes later.
+  void kill(std::size_t i) {
+    ++contenders_[i].life;
+    contenders_[i].lease.reset();
+    at(now_ + draw(milliseconds(20'000)), [this, i] { begin(i); });
+  }
+
+  void feed(std::size_t i, std::uint64_t life, const Lease::Event& event) {
+    Contender& one = contenders_[i];
+    if (one.life != life) return;
+    if (now_ < one.stopped_until) {
+      return at(one.stopped_until, [this, i, life, event] { feed(i, life, event); });
+    }
+    if (!calm && random_.chance(0.02)) return kill(i);
+    if (!calm && random_.chance(0.02)) {
+      one.stopped_until = now_ + draw(milliseconds(30'000));
+      return feed(i, life, event);
+    }
+    perform(i, life, one.lease->step(now_, event));
+    if (one.lease && one.lease->holds() && !std::exchange(one.held, true)) ++taken;
+    // Done with it.
+    if (one.lease && one.lease->holds() && random_.chance(0.05)) {
+      const Lease::Write free = one.lease->give_back();
+      at(now_ + draw(milliseconds(500)), [this, free] { object_.write(free); });
+      kill(i);
+    }
+  }
+
+  void perform(std::size_t i, std::uint64_t life, const Lease::Action& action) {
+    if (const auto* wait = std::get_if<Lease::Wait>(&action)) {
+      return at(wait->until, [this, i, life] { feed(i, life, Lease::Tick{}); });
+    }
+    if (std::holds_alternative<Lease::Refused>(action)) {
+      ++refused;
+      return kill(i);
+    }
+    if (std::holds_alternative<Lease::Lost>(action)) {
+      ++lost;
+      return kill(i);
+    }
+    constexpr milliseconds timeout{2'000};
+    const auto answered = std::make_shared<bool>(false);
+    at(now_ + Time(timeout), [this, i, life, answered] {
+      if (!std::exchange(*answered, true)) feed(i, life, Lease::Unclear{});
+    });
+    if (!calm && random_.chance(0.1)) return;  // It never comes.
+    const bool late = !calm && random_.chance(0.1);
+    const Time arrives = now_ + draw(late ? milliseconds(40'000) : milliseconds(300));
+    at(arrives, [this, i, life, action, answered] {
+      Lease::Event event = Lease::WasRead{object_.content};
+      if (const auto* write = std::get_if<Lease::Write>(&action)) event = object_.write(*write);
+      if (!calm && random_.chance(0.1)) return;  // The answer does not.
+      at(now_ + draw(milliseconds(300)), [this, i, life, event, answered] {
+        if (!std::exchange(*answered, true)) feed(i, life, event);
+      });
+    });
+  }
+
+  void check() {
+    std::size_t valid = 0;
+    for (const Contender& one : contenders_) valid += one.lease && one.lease->is_valid(now_);
+    most_valid = std::max(most_valid, valid);
+  }
+
+  Random random_;
+  Object object_;
+  std::vector<Contender> contenders_;
+  std::multimap<Time, std::function<void()>> events_;
+  Time now_{};
+  std::uint64_t ids_ = 0;
+};
+
+}  // namespace
+
+TEST_CASE("two never hold it at a time, whatever the network and they themselves do") {
+  std::uint64_t taken = 0, lost = 0, refused = 0;
+  for (std::uint64_t seed = 1; seed <= 300; ++seed) {
+    CAPTURE(seed);
+    World world(seed);
+    world.run(std::chrono::minutes(20));
+    REQUIRE(world.most_valid == 1);
+    // Once nothing goes wrong any more it is had by one after the other.
+    world.calm = true;
+    const std::uint64_t before = world.taken;
+    world.run(std::chrono::minutes(40));
+    REQUIRE(world.most_valid == 1);
+    CHECK(world.taken > before);
+    taken += world.taken;
+    lost += world.lost;
+    refused += world.refused;
+  }
+  // All of it has happened.
+  CHECK(taken > 1'000);
+  CHECK(lost > 100);
+  CHECK(refused > 1'000);
+}

@@ -1,0 +1,166 @@
+#include "store/s3/s3_lock.h"
+
+#include <signal.h>
+#include <sodium.h>
+#include <unistd.h>
+
+#include <array>
+#include <utility>
+
+#include "base/hex.h"
+#include "base/log.h"
+#include "base/text.h"
+
+namespace piracema::store {
+
+namespace {
+
+constexpr std::uint64_t lease_bytes_max = 1'024;
+
+std::string drawn_id() {
+  std::array<char, 16> bytes{};
+  randombytes_buf(bytes.data(), bytes.size());
+  return to_hex(std::string_view(bytes.data(), bytes.size()));
+}
+
+std::string this_process() {
+  std::array<char, 65> host{};
+  if (::gethostname(host.data(), host.size() - 1) != 0) host[0] = '?';
+  return concat("process ", ::getpid(), " on host ", host.data());
+}
+
+Error in_use(const std::string& name, const std::string& holder) {
+  return {Errc::refused, concat(name, ": want it for one job alone, found it in use by ", holder)};
+}
+
+}  // namespace
+
+S3Lock::S3Lock(std::unique_ptr<S3Client> client, std::string key, std::string name, std::string id,
+               Lease::Settings settings)
+    : client_(std::move(client)),
+      key_(std::move(key)),
+      name_(std::move(name)),
+      lease_(std::move(id), this_process(), settings) {}
+
+Result<std::shared_ptr<S3Lock>> S3Lock::take(std::unique_ptr<S3Client> client, std::string key,
+                                             std::string name, Lease::Settings settings) {
+  std::shared_ptr<S3Lock> lock(
+      new S3Lock(std::move(client), std::move(key), std::move(name), drawn_id(), settings));
+  if (auto taken = lock->take(now() + 3 * settings.term); !taken) return taken.error();
+  if (auto checked = lock->check_conditions(); !checked) return checked.error();
+  // Signals are for the thread that drives the job.
+  sigset_t all, before;
+  sigfillset(&all);
+  ::pthread_sigmask(SIG_SETMASK, &all, &before);
+  lock->keeper_ = std::thread([own = lock.get()] { own->keep(); });
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return lock;
+}
+
+S3Lock::~S3Lock() {
+  {
+    const std::lock_guard guard(mutex_);
+    over_ = true;
+  }
+  changed_.notify_all();
+  if (keeper_.joinable()) keeper_.join();
+  if (lease_.holds()) perform(lease_.give_back());
+}
+
+Lease::Event S3Lock::perform(const Lease::Action& action) {
+  unclear_.reset();
+  if (const auto* write = std::get_if<Lease::Write>(&action)) {
+    auto tag = client_->put(key_, {as_bytes(write->text)},
+                            {.if_none = write->if_match.empty(), .if_match = write->if_match});
+    if (tag) return Lease::WasWritten{*std::move(tag)};
+    if (tag.error().code == Errc::refused) return Lease::NotWritten{};
+    unclear_ = tag.error();
+    return Lease::Unclear{};
+  }
+  auto read = client_->get(key_, 0, lease_bytes_max);
+  if (read) {
+    return Lease::WasRead{Lease::Content{read->object.tag, std::string(as_text(read->content))}};
+  }
+  if (read.error().code == Errc::not_found) return Lease::WasRead{};
+  unclear_ = read.error();
+  return Lease::Unclear{};
+}
+
+Result<Done> S3Lock::take(Time until) {
+  action_ = lease_.step(now(), Lease::Tick{});
+  bool told = false;
+  while (!lease_.holds()) {
+    if (const auto* refused = std::get_if<Lease::Refused>(&action_)) {
+      return in_use(name_, refused->holder);
+    }
+    Lease::Event event = Lease::Tick{};
+    if (const auto* wait = std::get_if<Lease::Wait>(&action_)) {
+      if (!std::exchange(told, true)) {
+        log(Level::info,
+            concat(name_, ": another job had it; waiting to see whether it still does"));
+      }
+      std::this_thread::sleep_for(wait->until - now());
+    } else {
+      event = perform(action_);
+    }
+    // What cannot be asked for now is not asked for ever.
+    if (unclear_ && (now() > until || std::holds_alternative<Lease::Read>(action_))) {
+      return *unclear_;
+    }
+    action_ = lease_.step(now(), event);
+  }
+  return Done{};
+}
+
+// A server that knows no conditions writes all the same.
+Result<Done> S3Lock::check_conditions() {
+  const Lease::Write ours = lease_.give_back();
+  for (const S3Condition& wrong :
+       {S3Condition{.if_none = true},
+        S3Condition{.if_match = "\"00000000000000000000000000000000\""}}) {
+    const auto written = client_->put(key_, {as_bytes(ours.text)}, wrong);
+    if (!written && written.error().code == Errc::refused) continue;
+    if (!written) return written.error();
+    return Error{Errc::refused,
+                 concat(name_,
+                        ": want a server that writes under conditions (If-None-Match, "
+                        "If-Match), found that ",
+                        client_->endpoint(), " passes them over")};
+  }
+  return Done{};
+}
+
+void S3Lock::keep() {
+  std::unique_lock guard(mutex_);
+  while (!over_ && !lost_) {
+    if (const auto* lost = std::get_if<Lease::Lost>(&action_)) {
+      lost_ = in_use(name_, lost->holder);
+      if (on_lost_) on_lost_(*lost_);
+      return;
+    }
+    Lease::Event event = Lease::Tick{};
+    if (const auto* wait = std::get_if<Lease::Wait>(&action_)) {
+      const auto left = wait->until - now();
+      if (changed_.wait_for(guard, left, [this] { return over_; })) return;
+    } else {
+      const Lease::Action action = action_;
+      guard.unlock();
+      event = perform(action);
+      guard.lock();
+    }
+    action_ = lease_.step(now(), event);
+  }
+}
+
+void S3Lock::when_lost(std::function<void(const Error&)> lost) {
+  const std::lock_guard guard(mutex_);
+  on_lost_ = std::move(lost);
+  if (lost_) on_lost_(*lost_);
+}
+
+bool S3Lock::is_valid() const {
+  const std::lock_guard guard(mutex_);
+  return lease_.is_valid(now());
+}
+
+}  // namespace piracema::store

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <piracema/error.h>
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "base/fd.h"
+#include "store/snapshot/snapshot_store.h"
+
+namespace piracema::store {
+
+/// While it lives its store is one job's.
+class JobLock {
+ public:
+  virtual ~JobLock() = default;
+  /// `lost` is called, on a thread of the lock's, if another job has the store all the same: this
+  /// one has to end. Call it once. Never happens with a lock that the kernel keeps.
+  virtual void when_lost(std::function<void(const Error&)> lost) = 0;
+  /// The locked file, where there is one: it may be shared with other processes of the job.
+  virtual Fd* file() { return nullptr; }
+};
+
+/// A store of snapshots that has a name, and that one job at a time has for itself.
+class JobStore : public SnapshotStore {
+ public:
+  /// As every process of the job may open it: an absolute path, or an address.
+  virtual const std::string& name() const = 0;
+  /// Where files lie beside the snapshots that are read and written as files; null: there is no
+  /// such place.
+  virtual const std::string* directory() const { return nullptr; }
+  /// No other `lock` succeeds, here or in another process, until what is returned is gone or its
+  /// process has ended. Errc::refused says who has it. Who gets it after a process that was killed
+  /// may have to wait for some seconds.
+  virtual Result<std::shared_ptr<JobLock>> lock() = 0;
+};
+
+}  // namespace piracema::store
