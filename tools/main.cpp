@@ -13,6 +13,7 @@
 #include "base/text.h"
 #ifdef PIRACEMA_COUNCIL
 #include "council/council.h"
+#include "council/remote_coordinator.h"
 #endif
 #include "host/agent.h"
 #include "tools/arguments.h"
@@ -107,9 +108,30 @@ class Council : public Coordinators {
   std::unique_ptr<council::Council> own_;
 };
 
+/// This process leads to one on another host, and has nothing to say itself.
+class CouncilElsewhere : public Coordinators {
+ public:
+  explicit CouncilElsewhere(std::unique_ptr<council::RemoteCoordinator> there)
+      : there_(std::move(there)) {}
+  cluster::JobReport run(const cluster::JobOptions&, cluster::JobObserver&) override {
+    there_->run();
+    return {};
+  }
+  bool has_led() const override { return false; }
+  void end(const cluster::JobReport&) override {}
+
+ private:
+  std::unique_ptr<council::RemoteCoordinator> there_;
+};
+
 Result<std::unique_ptr<Coordinators>> gather(const RunCommand& command,
                                              const std::vector<std::string>& words) {
-  auto own = council::Council::open(command.coordinators, words, command.job.snapshots);
+  if (auto errand = council::take_errand()) {
+    auto there = council::RemoteCoordinator::bring(*std::move(errand), words, command.job);
+    if (!there) return there.error();
+    return std::unique_ptr<Coordinators>(std::make_unique<CouncilElsewhere>(*std::move(there)));
+  }
+  auto own = council::Council::open(command.coordinators, words, command.job);
   if (!own) return own.error();
   return std::unique_ptr<Coordinators>(std::make_unique<Council>(*std::move(own)));
 }
@@ -203,8 +225,10 @@ void CommandLine::add_run() {
                  "is lost, and go on with its workers")
       ->excludes(run_app->get_option("--resume"));
   add_parsed(*run_app, "--coordinators", "N", command.coordinators, parse_coordinators,
-             "Coordinators, each a process: 1, 3 or 5. While most of them\n"
-             "live and answer the job goes on, whichever is lost; default: 1")
+             "Coordinators: 1, 3 or 5. While most of them live and answer\n"
+             "the job goes on, whichever is lost. This command is the first;\n"
+             "with other hosts each of the others is on one of those;\n"
+             "default: 1")
       ->excludes(run_app->get_option("--standby"));
   run_app->add_flag("--allow-changed-state", job.allow_changed_state,
                     "With --resume: even if the program's states are of other types\n"

@@ -114,6 +114,9 @@ int run(const Graph& program, const RunOptions& wanted) {
   if (*environment) {
     (*environment)->threads = options->threads;
     (*environment)->cycle_bytes = options->cycle_bytes;
+    // Its standard error may lead by a remote shell that ends with a coordinator, which it
+    // outlives.
+    if ((*environment)->coordinator_wait.count() != 0) refuse_writes_to_nobody();
   }
   if (*environment && (*environment)->by_mpi) return cluster::run_rank(*fused, **environment);
   if (*environment) return cluster::run_worker(*fused, **environment).code;

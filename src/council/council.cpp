@@ -41,6 +41,14 @@ std::uint64_t wall_ms() {
 
 std::string lock_path(const std::string& snapshots) { return snapshots + "/piracema.lock"; }
 
+Result<Seat> open_first(std::uint32_t count, const std::vector<std::string>& words,
+                        const std::vector<cluster::HostOptions>& hosts,
+                        std::vector<Started>& others) {
+  const auto choice = choose_hosts(hosts, count);
+  if (!choice) return choice.error();
+  return share_out_seats(count, words, *choice, others);
+}
+
 cluster::JobReport ended(int code, std::string why) {
   cluster::JobReport report;
   report.code = code;
@@ -52,13 +60,13 @@ cluster::JobReport ended(int code, std::string why) {
 
 Result<std::unique_ptr<Council>> Council::open(std::uint32_t count,
                                                const std::vector<std::string>& words,
-                                               const std::string& snapshots) {
+                                               const cluster::JobOptions& job) {
   std::vector<Started> others;
-  auto seat = has_seat() ? take_seat() : share_out_seats(count, words, others);
+  auto seat = has_seat() ? take_seat(job.hosts) : open_first(count, words, job.hosts, others);
   if (!seat) return seat.error();
   std::error_code failed;
-  const std::string directory = std::filesystem::absolute(snapshots, failed).string();
-  if (failed) return Error{Errc::config, concat(snapshots, ": ", failed.message())};
+  const std::string directory = std::filesystem::absolute(job.snapshots, failed).string();
+  if (failed) return Error{Errc::config, concat(job.snapshots, ": ", failed.message())};
   std::unique_ptr<Council> council(new Council(*std::move(seat), std::move(others), directory));
   if (auto started = council->start(); !started) return started.error();
   return council;
@@ -215,6 +223,8 @@ void Council::lead(const cluster::JobOptions& options, cluster::JobObserver& obs
   lead_ = {term, term == lead_.term ? lead_.claim + 1 : 1};
   const auto claimed =
       line_->ask(Claim{lead_, number(), static_cast<std::uint64_t>(::getpid()), wall_ms()});
+  // This process was not stopped meanwhile: one that leads and is alone would wait for ever.
+  looked_at_ = now();
   // Where no majority answers what has come meanwhile is looked at, and it is asked again.
   if (!claimed || claimed->verdict != Verdict::done) return poller_.run_once(milliseconds(10));
   asked_at_.reset();
@@ -222,15 +232,18 @@ void Council::lead(const cluster::JobOptions& options, cluster::JobObserver& obs
   cluster::Leading leading{
       .log =
           [this](const std::string& snapshots, const std::string& token, milliseconds keep) {
+            // Ours first, which is where it leads now.
             std::vector<std::string> doors;
-            for (const Seat::Member& one : seat_.members) {
-              doors.push_back(one.door);
+            for (std::uint32_t next = 0; next < count(); ++next) {
+              doors.push_back(seat_.members[(seat_.me + next) % count()].door);
             }
             return std::make_unique<GroupLog>(*line_, lead_, std::move(doors), snapshots, token,
                                               keep);
           },
       .token = seat_.token,
+      .host = seat_.host,
       .port = seat_.door.number,
+      .was_brought = seat_.was_brought,
       .left = {},
       .at_work = &at_work_,
       .lock = &lock_};

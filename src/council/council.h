@@ -27,11 +27,11 @@ namespace piracema::council {
 /// while that leads, what `run_job` is. Belongs to one thread, and has another one for the replica.
 class Council {
  public:
-  /// Begins with `count` coordinators, `words` being this command line; or takes part in what the
-  /// command has begun that has started this process. Errc::config, Errc::io, Errc::lost.
+  /// Begins with `count` coordinators of `job`, `words` being its command line; or takes part in
+  /// what the command has begun that has started this process. Errc::config, Errc::io, Errc::lost.
   static Result<std::unique_ptr<Council>> open(std::uint32_t count,
                                                const std::vector<std::string>& words,
-                                               const std::string& snapshots);
+                                               const cluster::JobOptions& job);
   ~Council();
 
   /// Until the job is over, whoever coordinates it then.

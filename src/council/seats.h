@@ -4,22 +4,26 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/fd.h"
+#include "council/host_choice.h"
 #include "os/process.h"
 
 namespace piracema::council {
 
-/// A port of the loopback interface that is ours before anybody listens there: who calls is
-/// refused.
+/// A port of this machine that is ours before anybody listens there: who calls is refused.
 struct Port {
   Fd socket;
+  /// "10.0.0.1:4711".
+  std::string address;
   std::uint16_t number = 0;
-  std::string address() const;
 };
-Result<Port> reserve_port();
+/// At this numeric address. Errc::config for another thing, Errc::io.
+Result<Port> reserve_port(const std::string& host);
 
 /// What a coordinator has to know of itself and of the others.
 struct Seat {
@@ -34,23 +38,45 @@ struct Seat {
   /// Key of the job.
   std::string token;
   std::vector<Member> members;
-  /// Its own ports.
+  /// Numeric address of this host, and its own ports there.
+  std::string host;
   Port replica, door;
+  /// It was brought to this host by a remote shell.
+  bool was_brought = false;
 };
 
-/// A coordinator that this process has started: the same command again.
+/// A process that we have started, the same command again: another coordinator, or the one that
+/// brings that to its host (RemoteCoordinator).
 struct Started {
   cluster::Process process;
   Fd line;
 };
 
 /// Starts the others, `words` being the command line, and shares out the seats: the first is ours.
-/// Errc::config for one that cannot be started or does not say where it is within some seconds.
+/// Errc::config for one that cannot be started or does not say where it is in time.
 Result<Seat> share_out_seats(std::uint32_t count, const std::vector<std::string>& words,
-                             std::vector<Started>& others);
-/// Whether this process was started by another coordinator.
+                             const HostChoice& hosts, std::vector<Started>& others);
+/// Whether this process was started by another coordinator, or for one.
 bool has_seat();
-/// In such a process: waits for its seat. Errc::lost when who has started it is gone.
-Result<Seat> take_seat();
+/// In such a process: waits for its seat in the job on these hosts. Errc::config where it is not on
+/// the host that it is meant to be on, Errc::lost when who has started it is gone.
+Result<Seat> take_seat(const std::vector<cluster::HostOptions>& hosts);
+
+/// What a process that brings a coordinator to its host is told.
+struct Errand {
+  /// Leads to the first coordinator.
+  Fd line;
+  std::string host;
+};
+/// Whether this process is one.
+std::optional<Errand> take_errand();
+
+// ---- what is said between a coordinator and the one that has started it: a line, then the seat
+
+/// Whoever cannot take part says why behind this word, in place of its addresses.
+constexpr std::string_view cannot = "cannot ";
+constexpr std::size_t line_bytes_max = 4'096;
+/// False when nobody is there any more.
+bool say(int fd, std::string_view text);
 
 }  // namespace piracema::council

@@ -108,7 +108,9 @@ class Agent {
   }
 
   std::vector<std::string> coordinators() const {
-    return find_coordinators(setup_.coordinator_file, task_.token, {task_.coordinator});
+    std::vector<std::string> told = setup_.coordinators;
+    if (told.empty()) told.push_back(task_.coordinator);
+    return find_coordinators(setup_.coordinator_file, task_.token, told);
   }
 
   void called(Result<std::shared_ptr<net::Connection>> line) {
@@ -187,6 +189,8 @@ class Agent {
   void act(const Setup& setup) {
     setup_ = setup;
     wanted_ = true;
+    // What it has came from whoever has started it.
+    if (!here_) setup_.own_streams = false;
     setup_.heartbeat_ms = std::max<std::uint32_t>(setup.heartbeat_ms, 1);
     if (!setup_.command.empty()) setup_.command.front() = task_.program;
     watch_.expect(std::chrono::milliseconds(setup.others_after_ms));
@@ -264,7 +268,7 @@ int run_agent(int argc, char** argv) {
   refuse_writes_to_nobody();
   const auto descriptor = here ? parse_number<int>(argv[2]) : STDIN_FILENO;
   if (!here) {
-    std::fputs((std::string(Staging::agent_says) + "\n").c_str(), stdout);
+    std::fputs((std::string(Staging::started_says) + "\n").c_str(), stdout);
     std::fflush(stdout);
   }
   auto task = descriptor ? read_task(argv[1], *descriptor)

@@ -111,15 +111,19 @@ struct Setup {
   /// looks for in `coordinator_file`; 0: it ends them and itself at once.
   std::uint32_t keep_ms = 0;
   std::string coordinator_file;
-  /// Processes have the agent's own standard input and output: of one on the coordinator's host,
-  /// whose they are, too. Else they read nothing, and what they write goes to the coordinator.
+  /// All places where a coordinator of the job may be, for where that file cannot be read; none:
+  /// only the one that says this.
+  std::vector<std::string> coordinators;
+  /// Processes have the agent's own standard input and output, if the coordinator on its host has
+  /// started it: they are the command's. Else they read nothing, and what they write goes to the
+  /// coordinator.
   bool own_streams = false;
   /// An agent that hears nothing for so long looks whether another one coordinates the job, and
   /// keeps to this one until it has found that; 0: there is one coordinator at a time.
   std::uint32_t others_after_ms = 0;
   auto fields() {
     return std::tie(command, environment, mark, heartbeat_ms, patience_ms, keep_ms,
-                    coordinator_file, own_streams, others_after_ms);
+                    coordinator_file, coordinators, own_streams, others_after_ms);
   }
 };
 /// Start a process. NotStarted or, some time, Ended follows.

@@ -1,7 +1,6 @@
 #include "host/host_call.h"
 
 #include <fcntl.h>
-#include <signal.h>
 #include <sys/socket.h>
 
 #include <array>
@@ -78,8 +77,6 @@ HostCall::~HostCall() {
   poller_.forget(process_.handle());
 }
 
-void HostCall::end() { process_.signal(SIGKILL); }
-
 void HostCall::reap() {
   if (over_ || process_.pid() == 0) return;
   const int handle = process_.handle();
@@ -100,11 +97,12 @@ void HostCall::readable() {
       return;
     }
     heard_.append(some.data(), static_cast<std::size_t>(count));
-    for (std::size_t end = 0; !over_ && (end = heard_.find('\n')) != std::string::npos;) {
+    for (std::size_t end = 0; !over_ && !told_ && (end = heard_.find('\n')) != std::string::npos;) {
       const std::string line = heard_.substr(0, end);
       heard_.erase(0, end + 1);
       hear(line);
     }
+    if (told_ && events_.printed) events_.printed(std::exchange(heard_, {}));
     if (heard_.size() > line_bytes_max) heard_.clear();
   }
 }
@@ -120,7 +118,8 @@ void HostCall::hear(std::string_view line) {
     case Staging::Next::file:
       file_ = Fd(::open(staging_.file((*next)->file_number).path.c_str(), O_RDONLY | O_CLOEXEC));
       return say("");
-    case Staging::Next::agent:
+    case Staging::Next::started:
+      told_ = true;
       say(std::exchange(first_line_, {}));
       wait_for({}, "");
       return events_.told();

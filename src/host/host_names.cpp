@@ -17,6 +17,7 @@
 
 #include "base/fd.h"
 #include "base/text.h"
+#include "host/own_host.h"
 #include "net/socket/address.h"
 
 namespace piracema::cluster {
@@ -84,11 +85,7 @@ bool is_ours(const std::string& address) {
   return is_loopback(address) || std::find(own.begin(), own.end(), address) != own.end();
 }
 
-bool is_own_name(const std::string& name) {
-  char own[256] = "";
-  ::gethostname(own, sizeof own - 1);
-  return name == "localhost" || name == own;
-}
+bool is_own_name(const std::string& name) { return name == "localhost" || name == own_host(); }
 
 Result<HostOptions> find_host(const HostName& wanted) {
   if (is_own_name(wanted.name)) return HostOptions{wanted.name, "127.0.0.1", true, wanted.named_at};
@@ -105,6 +102,12 @@ Result<HostOptions> find_host(const HostName& wanted) {
 
 std::string described(const HostOptions& host) {
   return host.named_at.empty() ? host.name : concat("host ", host.name);
+}
+
+std::string own_host() {
+  char own[256] = "";
+  ::gethostname(own, sizeof own - 1);
+  return own;
 }
 
 Result<std::vector<HostOptions>> find_hosts(const std::vector<HostName>& names,

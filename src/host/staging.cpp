@@ -4,6 +4,8 @@
 #include <sodium.h>
 #include <unistd.h>
 
+#include <filesystem>
+#include <system_error>
 #include <vector>
 
 #include "base/fd.h"
@@ -42,7 +44,10 @@ std::string shell_quoted(std::string_view text) {
   return quoted + "'";
 }
 
-Result<StagedFile> describe_file(const std::string& path) {
+Result<StagedFile> describe_file(const std::string& name) {
+  std::error_code failed;
+  const std::string path = std::filesystem::canonical(name, failed);
+  if (failed) return Error{Errc::config, concat("'", name, "': ", failed.message())};
   const Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!file) return Error{Errc::config, with_errno(concat("'", path, "'"))};
   StagedFile described{.path = path};
@@ -65,15 +70,25 @@ Result<StagedFile> describe_file(const std::string& path) {
 
 std::string Staging::script() const {
   std::string script(beginning);
-  std::string words;
   for (std::size_t i = 0; i < files_.size(); ++i) {
     const StagedFile& file = files_[i];
     script += concat("get ", i, " ", file.bytes, " ", file.digest, " ", shell_quoted(file.path),
                      "; f", i, "=$got\n");
-    words += concat(i == 0 ? "" : " ", "\"$f", i, "\"", i == 0 ? " agent" : "");
   }
-  return concat(script, "cd ", shell_quoted(directory_), " 2>/dev/null || cd \"$dir\"\n", words,
-                "\nexit $?\n}\n");
+  const std::string directory = shell_quoted(directory_);
+  script += concat("cd ", directory, " 2>/dev/null || ",
+                   command_.wants_directory ? concat("fail 'want the directory' ", directory)
+                                            : std::string("cd \"$dir\""),
+                   "\n");
+  for (const std::string& variable : command_.environment) {
+    script += concat("export ", shell_quoted(variable), "\n");
+  }
+  script += "\"$f0\"";
+  for (std::size_t i = 0; i < command_.words.size(); ++i) {
+    const bool ours = i == command_.program && files_.size() > 1;
+    script += concat(" ", ours ? std::string("\"$f1\"") : shell_quoted(command_.words[i]));
+  }
+  return concat(script, "\nexit $?\n}\n");
 }
 
 Result<std::optional<Staging::Next>> Staging::line(std::string_view line) const {
@@ -81,7 +96,7 @@ Result<std::optional<Staging::Next>> Staging::line(std::string_view line) const 
   if (!line.starts_with(ours)) return std::optional<Next>{};
   line.remove_prefix(ours.size());
   if (line == "here") return std::optional(Next{Next::here});
-  if (line == "agent") return std::optional(Next{Next::agent});
+  if (line == started_says.substr(ours.size())) return std::optional(Next{Next::started});
   if (line.starts_with(failed)) {
     return Error{Errc::config, std::string(line.substr(failed.size()))};
   }

@@ -73,6 +73,23 @@ TEST_CASE("a host that lacks a file asks for it, and has removed it in the end")
   CHECK(output.ends_with("1-program\nwhat it is\n"));
 }
 
+TEST_CASE("a command of other words is run with them, in its directory and its environment") {
+  Folder folder;
+  const std::string command =
+      folder.write("command", "#!/bin/sh\nprintf '%s|' \"$@\" \"$ODD\" \"$PWD\"\n");
+  const std::string program = folder.write("program", "whatever");
+  StagedCommand run{.words = {"run", "it's $HOME", "", "out"},
+                    .program = 2,
+                    .environment = {"ODD=`id` 'x'"},
+                    .wants_directory = true};
+  const std::vector<StagedFile> files{describe(command), describe(program)};
+  CHECK(folder.run(Staging(files, folder.scratch.path(), run).script()) ==
+        "piracema: here\nrun|it's $HOME|" + program + "|out|`id` 'x'|" + folder.scratch.path() +
+            "|");
+  CHECK(folder.run(Staging(files, "/no where", run).script()) ==
+        "piracema: here\npiracema: failed want the directory /no where\n");
+}
+
 TEST_CASE("a file that arrives damaged is not run") {
   Folder folder;
   const std::string agent = folder.write("agent", "#!/bin/sh\necho no\n");
@@ -89,7 +106,7 @@ TEST_CASE("lines of others are passed by, and those that nobody of ours says are
   CHECK_FALSE(staging.line("")->has_value());
   CHECK(staging.line("piracema: here")->value().what == Staging::Next::here);
   CHECK(staging.line("piracema: want 1")->value().file_number == 1);
-  CHECK(staging.line(Staging::agent_says)->value().what == Staging::Next::agent);
+  CHECK(staging.line(Staging::started_says)->value().what == Staging::Next::started);
   CHECK(staging.line("piracema: failed mktemp").error().message == "mktemp");
   CHECK_FALSE(staging.line("piracema: want 2").ok());
   CHECK_FALSE(staging.line("piracema: want 1x").ok());

@@ -108,10 +108,10 @@ Result<Done> check_coordinators(const RunCommand& command) {
                                       job.snapshots)};
   }
   const auto elsewhere = [](const cluster::HostOptions& host) { return !host.here; };
-  if (std::any_of(job.hosts.begin(), job.hosts.end(), elsewhere)) {
+  if (job.hand_on_input && std::any_of(job.hosts.begin(), job.hosts.end(), elsewhere)) {
     return Error{Errc::config, what +
-                                   "want a job on this host alone, found other hosts: "
-                                   "coordinators are not started there yet"};
+                                   "want a job whose input outlives this host, found --stdin and "
+                                   "other hosts"};
   }
   return Done{};
 }

@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "cluster/driver/snapshots.h"
+#include "host/own_host.h"
 #include "tools/run/report_json.h"
 
 namespace piracema::tools {
@@ -114,15 +115,16 @@ void Display::standing_by(const std::string& why) {
 
 void Display::leads(std::uint32_t number, std::uint32_t of, bool taken_over) {
   if (quiet_) return;
-  log(Level::info, concat("coordinator ", number, " of ", of, " (process ", ::getpid(),
-                          taken_over ? ") goes on with the job" : ") coordinates the job"));
+  log(Level::info,
+      concat("coordinator ", number, " of ", of, " (process ", ::getpid(), " on ",
+             cluster::own_host(), taken_over ? ") goes on with the job" : ") coordinates the job"));
 }
 
 void Display::follows(std::uint32_t number, std::uint32_t of) {
   set_status_line("");
   if (quiet_) return;
-  log(Level::info, concat("coordinator ", number, " of ", of, " (process ", ::getpid(),
-                          ") coordinates no longer, and looks on"));
+  log(Level::info, concat("coordinator ", number, " of ", of, " (process ", ::getpid(), " on ",
+                          cluster::own_host(), ") coordinates no longer, and looks on"));
 }
 
 void Display::planned(const Job& job, const JobReport&) {

@@ -5,9 +5,12 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
+#include "host/own_host.h"
 #include "tools/run/report_json.h"
 
 namespace piracema::tools {
+
+using cluster::own_host;
 
 namespace {
 
@@ -26,12 +29,17 @@ void JsonDisplay::leads(std::uint32_t number, std::uint32_t of, bool taken_over)
   print({{"event", "leads"},
          {"coordinator", number},
          {"of", of},
+         {"host", own_host()},
          {"pid", ::getpid()},
          {"taken_over", taken_over}});
 }
 
 void JsonDisplay::follows(std::uint32_t number, std::uint32_t of) {
-  print({{"event", "follows"}, {"coordinator", number}, {"of", of}, {"pid", ::getpid()}});
+  print({{"event", "follows"},
+         {"coordinator", number},
+         {"of", of},
+         {"host", own_host()},
+         {"pid", ::getpid()}});
 }
 
 void JsonDisplay::planned(const cluster::Job& job, const cluster::JobReport&) {

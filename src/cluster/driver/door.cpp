@@ -13,9 +13,9 @@ constexpr net::FrameLimits hello_limits{.head_bytes = std::uint64_t{4} << 20, .b
 }  // namespace
 
 Result<std::unique_ptr<Door>> Door::open(net::Poller& poller, std::string token, Events events,
-                                         std::uint16_t port) {
+                                         const std::string& host, std::uint16_t port) {
   std::unique_ptr<Door> door(new Door(poller, std::move(token), std::move(events)));
-  if (auto listens = door->listen("127.0.0.1", port); !listens) return listens.error();
+  if (auto listens = door->listen(host, port); !listens) return listens.error();
   return door;
 }
 

@@ -34,12 +34,13 @@ class Door {
     std::function<Result<net::Connection::Events>(const AgentHello&, Line)> agent;
   };
 
-  /// Listens on the loopback interface; 0: at any port.
+  /// Listens at this numeric address, which is loopback's if it is not said; 0: at any port.
   static Result<std::unique_ptr<Door>> open(net::Poller& poller, std::string token, Events events,
+                                            const std::string& host = "127.0.0.1",
                                             std::uint16_t port = 0);
   ~Door();
 
-  /// On the loopback interface.
+  /// The one that it was opened at.
   std::string address() const { return listeners_.front()->address(); }
   /// All of them.
   std::vector<std::string> addresses() const;

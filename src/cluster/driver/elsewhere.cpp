@@ -130,7 +130,7 @@ Setup DriverLoop::setup_for(std::size_t host, const std::string& coordinator) co
       .environment = {},
       .mark = mark_ ? mark_->path() : "",
       .heartbeat_ms = static_cast<std::uint32_t>(options_.settings.heartbeat_interval.count()),
-      .own_streams = here};
+      .own_streams = here && (options_.leading == nullptr || !options_.leading->was_brought)};
   // Its end is told by the kernel, and a coordinator that is stopped is waited for.
   if (here) setup.patience_ms = 0;
   if (succession_) succession_->add_to(setup);
@@ -145,7 +145,11 @@ Setup DriverLoop::setup_for(std::size_t host, const std::string& coordinator) co
   }
   for (const std::string& variable : launch_.environment) set_variable(setup.environment, variable);
   if (here && options_.hand_on_input) set_variable(setup.environment, "PIRACEMA_STDIN=1");
-  set_variable(setup.environment, concat("PIRACEMA_COORDINATOR=", coordinator));
+  std::string coordinators = coordinator;
+  for (const std::string& one : setup.coordinators) {
+    if (one != coordinator) coordinators += concat(",", one);
+  }
+  set_variable(setup.environment, concat("PIRACEMA_COORDINATOR=", coordinators));
   set_variable(setup.environment, concat("PIRACEMA_SNAPSHOTS=", absolute(options_.snapshots)));
   set_variable(setup.environment,
                concat("PIRACEMA_DEAD_LETTERS=", absolute(options_.dead_letters)));

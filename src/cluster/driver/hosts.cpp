@@ -40,24 +40,10 @@ Hosts::~Hosts() {
 
 // One listener for each of our addresses that faces a host, and none where nobody needs it.
 Result<Done> Hosts::open_doors() {
-  const bool elsewhere = std::any_of(options_.hosts.begin(), options_.hosts.end(),
-                                     [](const HostOptions& host) { return !host.here; });
-  // What is here is not brought here; its checksum would take a tenth of a second.
-  for (const std::string& path : {options_.agent, options_.command.front()}) {
-    if (!elsewhere) break;
-    std::error_code failed;
-    const std::string real = std::filesystem::canonical(path, failed);
-    if (failed) return Error{Errc::config, concat("'", path, "': ", failed.message())};
-    auto file = describe_file(real);
-    if (!file) return file.error();
-    files_.push_back(*std::move(file));
-  }
-  std::error_code ignored;
-  directory_ = std::filesystem::current_path(ignored).string();
-
   std::map<std::string, std::string> doors;
   for (std::size_t number = 0; number < hosts_.size(); ++number) {
-    if (is_here(number)) {
+    // One of several coordinators is where all have been told that it is.
+    if (is_here(number) || options_.leading != nullptr) {
       hosts_[number].coordinator = door_.address();
       continue;
     }
@@ -130,7 +116,24 @@ Result<Done> Hosts::start_here(std::size_t number, std::string first_line) {
   return Done{};
 }
 
+// Their checksums take a tenth of a second: whoever takes a job over has agents already, which
+// wait.
+Result<Done> Hosts::describe_files() {
+  if (!files_.empty()) return Done{};
+  std::vector<StagedFile> files;
+  for (const std::string& path : {options_.agent, options_.command.front()}) {
+    auto file = describe_file(path);
+    if (!file) return file.error();
+    files.push_back(*std::move(file));
+  }
+  files_ = std::move(files);
+  std::error_code ignored;
+  directory_ = std::filesystem::current_path(ignored).string();
+  return Done{};
+}
+
 Result<Done> Hosts::bring_there(std::size_t number, std::string first_line) {
+  if (auto described = describe_files(); !described) return described;
   std::vector<std::string> rsh = options_.rsh;
   rsh.push_back(options_.hosts[number].name);
   auto called = HostCall::start(

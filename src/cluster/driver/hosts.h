@@ -97,6 +97,7 @@ class Hosts {
   Result<Done> open_doors();
   Result<Done> call(std::size_t number);
   Result<Done> start_here(std::size_t number, std::string first_line);
+  Result<Done> describe_files();
   Result<Done> bring_there(std::size_t number, std::string first_line);
   net::Connection::Events welcome(std::size_t number, Door::Line line);
   bool was_just_heard(std::size_t number) const;
@@ -120,7 +121,7 @@ class Hosts {
   Door& door_;
   const SetupFor setup_for_;
   const Events events_;
-  /// Set once by `call_all`.
+  /// What is brought to other hosts: set by the first call of one.
   std::vector<StagedFile> files_;
   std::string directory_;
   std::vector<Host> hosts_;

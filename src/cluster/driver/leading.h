@@ -57,8 +57,13 @@ struct Leading {
       log;
   /// Of a job that begins with it.
   std::string token;
-  /// Where it listens on the loopback interface.
+  /// Where it listens: a numeric address of this host, the only one at which any process of the job
+  /// looks for it.
+  std::string host;
   std::uint16_t port = 0;
+  /// The first coordinator has brought it to this host: no process here has the command's standard
+  /// output.
+  bool was_brought = false;
   /// What the one before has left; nothing: the job begins.
   std::optional<JobRecord::Found> left;
   CoordinatorAtWork* at_work = nullptr;

@@ -259,6 +259,7 @@ Result<Done> DriverLoop::open_door() {
                     if (hosts_) return hosts_->joined(hello, std::move(line));
                     return Error{Errc::refused, "there are no agents in this job"};
                   }},
+                 options_.leading != nullptr ? options_.leading->host : "127.0.0.1",
                  options_.leading != nullptr ? options_.leading->port : std::uint16_t{0});
   if (!door) return door.error();
   door_ = *std::move(door);

@@ -48,6 +48,7 @@ std::vector<std::string> Succession::environment() const {
 void Succession::add_to(Setup& setup) const {
   setup.keep_ms = static_cast<std::uint32_t>(keep_.count());
   setup.coordinator_file = coordinator_file(snapshots_);
+  setup.coordinators = doors();
 }
 
 }  // namespace piracema::cluster

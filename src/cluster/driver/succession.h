@@ -36,6 +36,8 @@ class Succession {
 
   // ---- for those that are to be found
   std::vector<std::string> environment() const;
+  /// Of a coordinator that is one of several: where any of them may be. Else none.
+  std::vector<std::string> doors() const { return log_->doors({}); }
   void add_to(Setup& setup) const;
 
  private:

@@ -38,6 +38,15 @@ class Groups(OnHosts):
             capture_output=True, text=True, timeout=SECONDS_MAX)
         self.assertEqual((0, SUM), (run.returncode, run.stdout), run.stderr)
 
+    def test_coordinators_are_on_the_hosts_of_the_groups(self):
+        self.write("h1", "h2", "h1", "h3")
+        self.start("--groups", "groups.json", "--coordinators", "3", "--snapshots", "s", GROUPED,
+                   "right", str(ITEMS))
+        self.assertEqual(1, self.wait_for("leads")["coordinator"])
+        self.finish()
+        self.assertIn(SUM, self.said())
+        self.check_nothing_left()
+
     def test_the_failure_of_a_group_elsewhere_is_that_of_the_job(self):
         self.write("localhost", "h1", "h2", "h1")
         self.start("--groups", "groups.json", GROUPED, "right", "0")

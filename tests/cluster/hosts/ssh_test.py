@@ -47,7 +47,7 @@ class Ssh(OnHosts):
                 words = pathlib.Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
             except OSError:
                 continue
-            ours = words[0] in (PIRACEMA.encode(), STREAM.encode())
+            ours = words[0] in (PIRACEMA.encode(), f"{PIRACEMA}-council".encode(), STREAM.encode())
             if inside and ours and not is_zombie(pid):
                 found.add(pid)
         return sorted(found)
@@ -70,6 +70,24 @@ class Ssh(OnHosts):
         self.wait_for("snapshot")
         self.job.kill()
         self.job.wait()
+        self.wait_for_ends(self.of_job, "processes are left")
+
+    def test_coordinators_by_ssh_outlive_the_command_and_so_do_all_workers(self):
+        self.start_stream("--rsh", self.shell, "--hosts", "h1,h2", "-n", "4", "--coordinators", "3")
+        self.assertEqual(1, self.wait_for("leads")["coordinator"])
+        self.wait_for("snapshot")
+        workers = self.workers()
+        # With it the remote shells go that have brought the agents, and where workers write errors to.
+        self.job.kill()
+        self.job.wait()
+        self.assertGreater(self.wait_for("leads")["coordinator"], 1)
+        self.assertEqual(1, self.wait_for("reattached")["epoch"])
+        self.wait_for("snapshot")
+        self.assertEqual(workers, self.workers())
+        (self.folder / "enough").touch()
+        self.assertEqual(0, self.wait_for("summary")["code"])
+        self.assertNotIn("recovering", [event["event"] for event in self.events])
+        self.check_output(len((self.folder / "out").read_bytes().splitlines()))
         self.wait_for_ends(self.of_job, "processes are left")
 
     def test_a_host_without_sshd_is_named(self):

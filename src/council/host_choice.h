@@ -1,0 +1,31 @@
+#pragma once
+
+#include <piracema/error.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "host/host_names.h"
+
+namespace piracema::council {
+
+/// Where the coordinators of a job are.
+struct HostChoice {
+  /// Numeric address of this machine, where the others reach the first one.
+  std::string here;
+  /// The hosts of the others, in their order; none: all are on this machine.
+  std::vector<cluster::HostOptions> elsewhere;
+};
+
+/// The first coordinator is this process, wherever that is. The others are each on a machine of its
+/// own, the first ones of `hosts` that are not this one. Errc::config where there are too few, or a
+/// name that is another machine on each.
+Result<HostChoice> choose_hosts(const std::vector<cluster::HostOptions>& hosts,
+                                std::uint32_t count);
+
+/// Numeric address at which the other hosts of a job reach this machine; loopback's if it has no
+/// others. Errc::config without a way there.
+Result<std::string> own_address_in(const std::vector<cluster::HostOptions>& hosts);
+
+}  // namespace piracema::council

@@ -1,0 +1,121 @@
+#include "council/remote_coordinator.h"
+
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <filesystem>
+#include <utility>
+
+#include "base/ensure.h"
+#include "base/log.h"
+#include "base/text.h"
+#include "host/staging.h"
+
+extern char** environ;
+
+namespace piracema::council {
+
+namespace {
+
+// What is no line by then is handed on as it is.
+constexpr std::size_t rest_bytes_max = std::size_t{64} << 10;
+
+// The same words mean the same job there, in the same directory; but for the program, which may
+// have been copied.
+cluster::StagedCommand command_of(const std::vector<std::string>& words,
+                                  const cluster::JobOptions& job) {
+  ENSURE(words.size() > job.command.size());
+  cluster::StagedCommand command{.words = {words.begin() + 1, words.end()},
+                                 .program = words.size() - job.command.size() - 1,
+                                 .environment = {"PIRACEMA_COUNCIL_FD=0"},
+                                 .wants_directory = true};
+  for (char** variable = environ; *variable != nullptr; ++variable) {
+    if (std::string_view(*variable).starts_with("PIRACEMA_")) {
+      command.environment.push_back(*variable);
+    }
+  }
+  return command;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<RemoteCoordinator>> RemoteCoordinator::bring(
+    Errand errand, const std::vector<std::string>& words, const cluster::JobOptions& job) {
+  std::vector<cluster::StagedFile> files;
+  for (const std::string& path : {std::string("/proc/self/exe"), job.command.front()}) {
+    auto file = cluster::describe_file(path);
+    if (!file) return file.error();
+    files.push_back(*std::move(file));
+  }
+  std::error_code ignored;
+  const std::string directory = std::filesystem::current_path(ignored).string();
+  std::vector<std::string> rsh = job.rsh;
+  rsh.push_back(errand.host);
+  const std::string first_line = concat(errand.host, "\n");
+  std::unique_ptr<RemoteCoordinator> brought(new RemoteCoordinator(std::move(errand)));
+  RemoteCoordinator* const self = brought.get();
+  auto call = cluster::HostCall::start(
+      self->poller_, std::move(rsh),
+      cluster::Staging(std::move(files), directory, command_of(words, job)), first_line,
+      {.told = [] {},
+       .ended = [self](const std::string& how) { self->ended(how); },
+       .printed = [self](std::string_view text) { self->printed(text); }});
+  if (!call) return call.error();
+  self->call_ = *std::move(call);
+  self->poller_.watch(self->errand_.line.get(), EPOLLIN,
+                      [self](std::uint32_t) { self->said_by_first(); });
+  return brought;
+}
+
+RemoteCoordinator::~RemoteCoordinator() { poller_.forget(errand_.line.get()); }
+
+void RemoteCoordinator::run() {
+  while (!over_) {
+    poller_.run_once(std::chrono::milliseconds(1'000));
+    call_->reap();
+  }
+}
+
+// The first one says all that there is to say at once.
+void RemoteCoordinator::said_by_first() {
+  std::array<char, line_bytes_max> some;
+  const ssize_t count = ::read(errand_.line.get(), some.data(), some.size());
+  if (count < 0 && errno == EINTR) return;
+  if (count > 0) {
+    has_seat_ = true;
+    return call_->say(std::string(some.data(), static_cast<std::size_t>(count)));
+  }
+  poller_.forget(errand_.line.get());
+  if (!has_seat_) over_ = true;
+}
+
+void RemoteCoordinator::printed(std::string_view text) {
+  rest_ += text;
+  if (!is_there_) {
+    const std::size_t end = rest_.find('\n');
+    if (end == rest_.npos) return;
+    say(errand_.line.get(), std::string_view(rest_).substr(0, end + 1));
+    rest_.erase(0, end + 1);
+    is_there_ = true;
+  }
+  // Whole lines, as others write there as well.
+  const std::size_t end = rest_.rfind('\n');
+  const std::size_t whole = rest_.size() > rest_bytes_max ? rest_.size()
+                            : end == rest_.npos           ? 0
+                                                          : end + 1;
+  say(STDOUT_FILENO, std::string_view(rest_).substr(0, whole));
+  rest_.erase(0, whole);
+}
+
+void RemoteCoordinator::ended(const std::string& how) {
+  over_ = true;
+  if (!is_there_) {
+    say(errand_.line.get(), concat(cannot, how, "\n"));
+  } else {
+    say(STDOUT_FILENO, rest_);
+    log(Level::debug, concat("coordinator on host ", errand_.host, ": ", how));
+  }
+}
+
+}  // namespace piracema::council

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <piracema/error.h>
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "cluster/driver/driver.h"
+#include "council/seats.h"
+#include "host/host_call.h"
+#include "loop/poller.h"
+
+namespace piracema::council {
+
+/// Brings a coordinator to another host, by the remote shell of the job, in a process of its own
+/// that the first coordinator has started: hands on what the two say until that has its seat, and
+/// then writes what it writes, so that this is read where the command was typed, also when the
+/// first one is lost or stopped. Belongs to one thread.
+class RemoteCoordinator {
+ public:
+  /// `words` is the command line of `job`. Errc::config when something of ours is missing.
+  static Result<std::unique_ptr<RemoteCoordinator>> bring(Errand errand,
+                                                          const std::vector<std::string>& words,
+                                                          const cluster::JobOptions& job);
+  ~RemoteCoordinator();
+
+  /// Until it has ended, or cannot be heard any more.
+  void run();
+
+ private:
+  explicit RemoteCoordinator(Errand errand) : errand_(std::move(errand)) {}
+  void said_by_first();
+  void printed(std::string_view text);
+  void ended(const std::string& how);
+
+  const Errand errand_;
+  net::Poller poller_;
+  std::unique_ptr<cluster::HostCall> call_;
+  /// Of what was printed, what does not end a line.
+  std::string rest_;
+  /// It has said where it is; it was told where all are.
+  bool is_there_ = false, has_seat_ = false;
+  bool over_ = false;
+};
+
+}  // namespace piracema::council
