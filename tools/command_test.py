@@ -63,7 +63,7 @@ class Command(unittest.TestCase):
         report = json.loads(run.out)
         self.assertEqual((0 if report["ok"] else 1, ""), (run.returncode, run.err))
         parts = {finding["part"] for finding in report["findings"]}
-        self.assertEqual({"machine", "streams", "kv", "coll", "ckpt"}, parts)
+        self.assertEqual({"machine", "streams", "cluster", "kv", "coll", "ckpt"}, parts)
 
         run = self.run_it("doctor", PATH=self.folder.name)  # No compiler, no mpirun.
         self.assertEqual(1, run.returncode)

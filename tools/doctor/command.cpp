@@ -26,14 +26,15 @@ std::string criu_getter() {
   return std::filesystem::exists(installed, ignored) ? installed.string() : "scripts/get-criu";
 }
 
-/// What the product's own program says of the machine; kv wants no more than that there is one.
+/// What the product's own program says of the machine; cluster and kv want no more than that there
+/// is one.
 std::vector<Finding> ask(const Product& product) {
   const std::string part = product.name, program = program_of(product);
   Finding own{.part = part, .what = "program", .ok = ::access(program.c_str(), X_OK) == 0};
   own.needed = true;
   own.text = own.ok ? program : concat("no ", program);
   if (!own.ok) own.fix = "sudo apt install --reinstall piracema";
-  if (!own.ok || part == "kv") return {own};
+  if (!own.ok || part == "kv" || part == "cluster") return {own};
   const auto end = ckpt::run_helper({program, part, "doctor", "--json"});
   auto findings = end ? read_findings(part, ckpt::last_line(end->output))
                       : Result<std::vector<Finding>>(end.error());
