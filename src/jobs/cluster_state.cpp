@@ -359,7 +359,7 @@ std::vector<Order> ClusterState::orders_for(const std::string& node,
 // -----------------------------------------------------------------------------------
 
 Answer ClusterState::on(const ListJobs& list) const {
-  Answer answer;
+  Answer answer{.now_ms = time_ / ns_in_ms};
   std::size_t bytes = 0;
   for (auto at = jobs_.lower_bound(list.from); at != jobs_.end(); ++at) {
     bytes += bytes_of(at->second.spec);
@@ -374,7 +374,7 @@ Answer ClusterState::on(const ListJobs& list) const {
 }
 
 Answer ClusterState::on(const ListNodes&) const {
-  Answer answer;
+  Answer answer{.now_ms = time_ / ns_in_ms};
   for (const auto& [name, node] : nodes_) answer.nodes.push_back(node);
   return answer;
 }
@@ -382,7 +382,7 @@ Answer ClusterState::on(const ListNodes&) const {
 Answer ClusterState::on(const ShowJob& show) const {
   const auto found = jobs_.find(show.job);
   if (found == jobs_.end()) return refused(concat("there is no job ", show.job));
-  return {.jobs = {found->second}};
+  return {.jobs = {found->second}, .now_ms = time_ / ns_in_ms};
 }
 
 }  // namespace piracema::jobs

@@ -61,7 +61,7 @@ struct Job {
   std::uint32_t code = 0;
   /// Of the last end, or what it waits for; a line.
   std::string why;
-  /// By the clock of the group, in milliseconds since 1970; 0: not yet.
+  /// By the clock of the group (`Answer::now_ms`), whose origin is anywhere; 0: not yet.
   std::uint64_t submitted_ms = 0, started_ms = 0, ended_ms = 0;
   /// The last of what it has said, and how many bytes came before that.
   std::string output;

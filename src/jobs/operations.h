@@ -137,7 +137,9 @@ struct Answer {
   std::vector<Node> nodes;
   /// Of ListJobs: where the next one goes on; 0: that was all.
   JobId next = 0;
-  auto fields() { return std::tie(verdict, why, job, orders, jobs, nodes, next); }
+  /// To a question: the group's clock at its last operation, in milliseconds.
+  std::uint64_t now_ms = 0;
+  auto fields() { return std::tie(verdict, why, job, orders, jobs, nodes, next, now_ms); }
 };
 
 Buffer encode(const Operation& operation);

@@ -5,7 +5,6 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
-#include <ctime>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
@@ -48,17 +47,21 @@ const char* name_of(JobState state) {
   return "unknown";
 }
 
-std::string time_text(std::uint64_t ms) {
-  if (ms == 0) return "-";
-  const auto seconds = static_cast<std::time_t>(ms / 1'000);
-  std::tm parts{};
-  ::localtime_r(&seconds, &parts);
-  char text[32];
-  std::strftime(text, sizeof text, "%m-%d %H:%M:%S", &parts);
-  return text;
+/// How long ago something was, by the clock of the group.
+std::uint64_t ago_ms(std::uint64_t at_ms, std::uint64_t now_ms) {
+  return now_ms - std::min(now_ms, at_ms);
 }
 
-nlohmann::ordered_json json_of(const Job& job) {
+std::string ago_text(std::uint64_t at_ms, std::uint64_t now_ms) {
+  if (at_ms == 0) return "-";
+  const std::uint64_t seconds = ago_ms(at_ms, now_ms) / 1'000;
+  if (seconds < 120) return concat(seconds, "s");
+  if (seconds < 120 * 60) return concat(seconds / 60, "m");
+  if (seconds < 48 * 3'600) return concat(seconds / 3'600, "h");
+  return concat(seconds / 86'400, "d");
+}
+
+nlohmann::ordered_json json_of(const Job& job, std::uint64_t now_ms) {
   nlohmann::ordered_json object{{"job", job.id},
                                 {"name", job.spec.name},
                                 {"state", name_of(job.state)},
@@ -67,11 +70,11 @@ nlohmann::ordered_json json_of(const Job& job) {
                                 {"attempt", job.attempt},
                                 {"failures", job.failures},
                                 {"losses", job.losses},
-                                {"submitted_ms", job.submitted_ms}};
+                                {"submitted_ago_ms", ago_ms(job.submitted_ms, now_ms)}};
   if (!job.node.empty()) object["node"] = job.node;
-  if (job.started_ms != 0) object["started_ms"] = job.started_ms;
+  if (job.started_ms != 0) object["started_ago_ms"] = ago_ms(job.started_ms, now_ms);
   if (is_over(job.state)) {
-    object["ended_ms"] = job.ended_ms;
+    object["ended_ago_ms"] = ago_ms(job.ended_ms, now_ms);
     object["code"] = job.code;
   }
   if (!job.why.empty()) object["why"] = job.why;
@@ -88,12 +91,13 @@ void print(const nlohmann::ordered_json& json) {
   std::printf("%s\n", json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
 }
 
-void print_job(const Job& job) {
-  std::printf("%6llu  %-9s  %-12s  %5u  %-14s  %s\n", static_cast<unsigned long long>(job.id),
+void print_job(const Job& job, std::uint64_t now_ms) {
+  std::printf("%6llu  %-9s  %-12s  %5u  %-9s  %s\n", static_cast<unsigned long long>(job.id),
               name_of(job.state), job.node.empty() ? "-" : job.node.c_str(), job.spec.slots,
-              time_text(is_over(job.state)    ? job.ended_ms
-                        : job.started_ms != 0 ? job.started_ms
-                                              : job.submitted_ms)
+              ago_text(is_over(job.state)    ? job.ended_ms
+                       : job.started_ms != 0 ? job.started_ms
+                                             : job.submitted_ms,
+                       now_ms)
                   .c_str(),
               concat(job.spec.name, job.why.empty() || job.state == JobState::done ? "" : ": ",
                      job.state == JobState::done ? "" : job.why)
@@ -231,14 +235,14 @@ int ClusterQueue::list_jobs() {
     for (const Job& job : answer->jobs) {
       if (!all_ && is_over(job.state)) continue;
       if (json_) {
-        print(json_of(job));
+        print(json_of(job, answer->now_ms));
         continue;
       }
       if (std::exchange(first, false)) {
-        std::printf("%6s  %-9s  %-12s  %5s  %-14s  %s\n", "JOB", "STATE", "NODE", "SLOTS", "SINCE",
+        std::printf("%6s  %-9s  %-12s  %5s  %-9s  %s\n", "JOB", "STATE", "NODE", "SLOTS", "FOR",
                     "NAME");
       }
-      print_job(job);
+      print_job(job, answer->now_ms);
     }
     if (answer->next == 0) return 0;
     from = answer->next;
@@ -249,7 +253,7 @@ int ClusterQueue::list_nodes() {
   const auto answer = ask(jobs::ListNodes{});
   if (!answer) return fail(answer.error());
   if (!json_)
-    std::printf("%-16s  %-12s  %5s  %5s  %-14s  %s\n", "NODE", "STATE", "SLOTS", "USED", "HEARD",
+    std::printf("%-16s  %-12s  %5s  %5s  %-9s  %s\n", "NODE", "STATE", "SLOTS", "USED", "HEARD AGO",
                 "DIRECTORY");
   for (const jobs::Node& node : answer->nodes) {
     if (json_) {
@@ -257,11 +261,12 @@ int ClusterQueue::list_nodes() {
              {"state", state_of(node)},
              {"slots", node.slots},
              {"used", node.used},
-             {"heard_ms", node.heard_ms},
+             {"heard_ago_ms", ago_ms(node.heard_ms, answer->now_ms)},
              {"directory", node.directory}});
     } else {
-      std::printf("%-16s  %-12s  %5u  %5u  %-14s  %s\n", node.name.c_str(), state_of(node),
-                  node.slots, node.used, time_text(node.heard_ms).c_str(), node.directory.c_str());
+      std::printf("%-16s  %-12s  %5u  %5u  %-9s  %s\n", node.name.c_str(), state_of(node),
+                  node.slots, node.used, ago_text(node.heard_ms, answer->now_ms).c_str(),
+                  node.directory.c_str());
     }
   }
   return 0;
