@@ -132,10 +132,12 @@ Result<Done> S3Lock::check_conditions() {
 
 void S3Lock::keep() {
   std::unique_lock guard(mutex_);
-  while (!over_ && !lost_) {
+  while (!over_) {
     if (const auto* lost = std::get_if<Lease::Lost>(&action_)) {
-      lost_ = in_use(name_, lost->holder);
-      if (on_lost_) on_lost_(*lost_);
+      const Error why = in_use(name_, lost->holder);
+      // Whoever hears of it may be about to ask for is_valid(), with a lock of its own.
+      guard.unlock();
+      tell(why);
       return;
     }
     Lease::Event event = Lease::Tick{};
@@ -152,10 +154,16 @@ void S3Lock::keep() {
   }
 }
 
+void S3Lock::tell(const Error& why) {
+  const std::lock_guard guard(loss_mutex_);
+  lost_ = why;
+  if (on_lost_) on_lost_(why);
+}
+
 void S3Lock::when_lost(std::function<void(const Error&)> lost) {
-  const std::lock_guard guard(mutex_);
+  const std::lock_guard guard(loss_mutex_);
   on_lost_ = std::move(lost);
-  if (lost_) on_lost_(*lost_);
+  if (on_lost_ && lost_) on_lost_(*lost_);
 }
 
 bool S3Lock::is_valid() const {

@@ -38,6 +38,7 @@ class S3Lock final : public JobLock {
   Result<Done> take(Time until);
   Result<Done> check_conditions();
   void keep();
+  void tell(const Error& why);
 
   const std::unique_ptr<S3Client> client_;
   const std::string key_, name_;
@@ -48,9 +49,11 @@ class S3Lock final : public JobLock {
   Lease::Action action_ = Lease::Wait{};
   /// Why the last request did not come back with an answer.
   std::optional<Error> unclear_;
+  bool over_ = false;
+  /// Held while somebody is told, and never with the other one.
+  std::mutex loss_mutex_;
   std::optional<Error> lost_;
   std::function<void(const Error&)> on_lost_;
-  bool over_ = false;
   std::thread keeper_;
 };
 
