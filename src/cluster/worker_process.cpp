@@ -36,6 +36,8 @@ namespace {
 // Operators have so long to return from the end of a job that is done. When it was stopped what
 // they do is in no snapshot, and a source that waits for the world may do so for ever.
 constexpr std::chrono::milliseconds leave_timeout{5'000}, stop_timeout{100};
+// So long a coordinator has to hear why a process cannot begin.
+constexpr std::chrono::milliseconds hear_timeout{2'000};
 
 /// A worker and its connections, all on one poller.
 class WorkerProcess {
@@ -44,7 +46,7 @@ class WorkerProcess {
       : graph_(graph), environment_(environment), mpi_(mpi) {}
 
   Result<int> run() {
-    if (auto opened = open(); !opened) return opened.error();
+    if (auto opened = open(); !opened) return hindered(opened.error());
     control_.open();
     lead_.run();
     if (failed_) return *failed_;
@@ -56,6 +58,17 @@ class WorkerProcess {
   }
 
  private:
+  // The coordinator says it in the name of the job. Where it cannot, this process does.
+  Result<int> hindered(const Error& why) {
+    hindrance_ = why.message;
+    failed_ = why;
+    control_.open();
+    poller_.at(now() + hear_timeout, [this] { lead_.stop(); });
+    lead_.run();
+    if (failed_) return *failed_;
+    return why.code == Errc::config ? 3 : 1;
+  }
+
   Result<Done> open() {
     if (auto kept = keep_to_cores(); !kept) return kept;
     runtime::BatchPace::fix(environment_.batch_items);
@@ -157,6 +170,12 @@ class WorkerProcess {
   }
 
   runtime::Hello hello() {
+    if (!hindrance_.empty()) {
+      return {.slot = environment_.slot,
+              .incarnation = environment_.incarnation,
+              .pid = static_cast<std::uint64_t>(::getpid()),
+              .hindrance = hindrance_};
+    }
     // Before the first answer, so that its silence counts.
     if (!std::exchange(beats_, true)) poller_.post([this] { beat(); });
     return {.slot = environment_.slot,
@@ -182,7 +201,10 @@ class WorkerProcess {
   }
 
   void received(const runtime::ToWorker& message) {
-    if (const auto* ending = std::get_if<runtime::Shutdown>(&message)) {
+    if (!hindrance_.empty()) {
+      failed_.reset();
+      lead_.stop();
+    } else if (const auto* ending = std::get_if<runtime::Shutdown>(&message)) {
       ending_ = *ending;
       // The counters as they are at the end.
       control_.say(worker_->heartbeat());
@@ -201,12 +223,13 @@ class WorkerProcess {
 
   // Nobody is left who could want the results, and an operator may be at work for hours.
   void lost(const Error& why) {
+    if (!hindrance_.empty()) return lead_.stop();
     log(Level::error, concat("the coordinator is gone: ", why.message));
     ::_exit(1);
   }
 
   void fail(Error why) {
-    failed_ = std::move(why);
+    if (hindrance_.empty()) failed_ = std::move(why);
     lead_.stop();
   }
 
@@ -233,6 +256,8 @@ class WorkerProcess {
 
   runtime::Shutdown ending_;
   std::optional<Error> failed_;
+  /// Why it could not begin.
+  std::string hindrance_;
 };
 
 }  // namespace

@@ -9,7 +9,8 @@ namespace piracema::cluster {
 /// How a process is to end.
 struct WorkerEnd {
   int code = 0;
-  /// Of its own accord, for an error that it has logged; otherwise the coordinator has said so.
+  /// Of its own accord, for an error that it or its coordinator has logged; otherwise the
+  /// coordinator has said so.
   bool of_itself = false;
 };
 

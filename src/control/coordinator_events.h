@@ -23,6 +23,8 @@ struct Joined {
   std::vector<std::uint64_t> costs = {};
   /// What the states of its nodes are made of; none: nobody said.
   std::vector<std::string> layouts = {};
+  /// Why it cannot do its work, and is about to end; empty: it can.
+  std::string hindrance = {};
 };
 struct Said {
   Slot slot = 0;

@@ -50,8 +50,9 @@ net::Connection::Events DriverLoop::joined(const runtime::Hello& hello, Door::Li
   crew_.join(id, std::move(line), static_cast<pid_t>(hello.pid));
   crew_.heard(id, time());
   if (world_) world_->joined();
-  if (!std::exchange(anybody_joined_, true)) first_joined(hello);
-  tell(Joined{id.first, id.second, hello.address, hello.graph, hello.costs, hello.layouts});
+  if (!std::exchange(anybody_joined_, true) && hello.hindrance.empty()) first_joined(hello);
+  tell(Joined{id.first, id.second, hello.address, hello.graph, hello.costs, hello.layouts,
+              hello.hindrance});
   // From now on it notices when this coordinator falls silent.
   if (options_.leading != nullptr) crew_.show_life();
   if (const auto& job = coordinator_->job(); job && !planned_) plan(*job);

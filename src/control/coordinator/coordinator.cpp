@@ -331,6 +331,12 @@ void Coordinator::on(const Joined& joined) {
   if (!awaited || phase_ == Phase::leaving) {
     return members_.send_away(joined.slot, joined.incarnation);
   }
+  if (!joined.hindrance.empty()) {
+    if (epoch() == 0) {
+      return fail(3, concat("worker ", joined.slot, " cannot begin: ", joined.hindrance));
+    }
+    return lose(joined.slot, LossCause::other, concat("it cannot begin: ", joined.hindrance));
+  }
   if (!job_) {
     auto job = Job::make(joined.graph, joined.costs, settings_, joined.layouts);
     if (!job) return fail(3, job.error().message);

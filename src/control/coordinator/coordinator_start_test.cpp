@@ -146,6 +146,21 @@ TEST_CASE("a program that ends before it joins is no program of ours") {
   CHECK(has(world.why(), "worker 1 did not join the job: its process ended with status 2"));
 }
 
+TEST_CASE("a first process that cannot begin says why, and a later one is lost") {
+  World world;
+  world.start();
+  world.exit(1);
+  world.hindered(1, "port 80: Address already in use");
+  CHECK(world.code() == -1);
+  CHECK(world.told<Lost>().back().how == "it cannot begin: port 80: Address already in use");
+
+  World first;
+  first.join(0);
+  first.hindered(1, "port 80: Address already in use");
+  CHECK(first.code() == 3);
+  CHECK(first.why() == "worker 1 cannot begin: port 80: Address already in use");
+}
+
 TEST_CASE("a process that does not join in time is started again") {
   World world;
   world.join(0);

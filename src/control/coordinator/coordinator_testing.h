@@ -84,6 +84,13 @@ class World {
   void join(Slot slot, std::string graph = runtime::encode_shape(test_shape())) {
     tell(Joined{slot, incarnations[slot], "address", std::move(graph), {}, layouts});
   }
+  void hindered(Slot slot, std::string why) {
+    tell(Joined{.slot = slot,
+                .incarnation = incarnations[slot],
+                .address = {},
+                .graph = {},
+                .hindrance = std::move(why)});
+  }
   void say(Slot slot, runtime::FromWorker message) {
     tell(Said{slot, incarnations[slot], std::move(message)});
   }

@@ -34,8 +34,11 @@ struct Hello {
   std::vector<std::string> layouts;
   /// `flow::unsaved_states` of it.
   std::vector<std::string> unsaved;
+  /// Why the process cannot do its work, as a port that is taken; empty: it can. What it writes
+  /// itself may be lost: an mpirun ends at once when a rank does.
+  std::string hindrance = {};
   auto fields() {
-    return std::tie(slot, incarnation, pid, address, graph, costs, layouts, unsaved);
+    return std::tie(slot, incarnation, pid, address, graph, costs, layouts, unsaved, hindrance);
   }
 };
 
@@ -236,8 +239,8 @@ struct Attach {
   auto fields() { return std::tie(term, epoch); }
 };
 
-/// A coordinator that is one of several is there, and says so several times a second. A process that
-/// hears nothing for so long looks whether another one coordinates the job.
+/// A coordinator that is one of several is there, and says so several times a second. A process
+/// that hears nothing for so long looks whether another one coordinates the job.
 struct StillHere {
   std::uint32_t others_after_ms = 0;
   auto fields() { return std::tie(others_after_ms); }
