@@ -206,7 +206,6 @@ const Planted sought[] = {
     {"no_proof_of_checkpoints", rotten_byzantine, 400},
     {"truncate_kinds", rotten_crash, 400},
     {"wait_for_what_nobody_votes_for", troubled_crash, 400},
-    {"sticks_to_its_sources", leaderless, 400},
     {"trust_the_leader", forging, 200},
     {"answers_of_f_and_one", reading_byzantine, 400},
     {"reads_of_few", reading_byzantine, 400},

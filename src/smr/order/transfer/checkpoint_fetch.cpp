@@ -24,7 +24,7 @@ void CheckpointFetch::ask(Time now, std::vector<Action>& out) {
   const Instance instance = proof_.checkpoint.instance;
   if (!has_manifest_) {
     if (manifest_asked_) return;
-    manifest_asked_ = Asked{sources_.next(), now + pace_.patience(fruitless_)};
+    manifest_asked_ = Asked{sources_.next(), now, now + pace_.patience(fruitless_)};
     out.emplace_back(Send{manifest_asked_->whom, message(ManifestRequest{instance}), false});
     return;
   }
@@ -33,7 +33,7 @@ void CheckpointFetch::ask(Time now, std::vector<Action>& out) {
        i < here_.size() && asked_.size() < pace_.pieces(proof_.checkpoint.chunk_bytes); ++i) {
     if (here_[i] || asked_.count(i) != 0) continue;
     const ReplicaId whom = sources_.next();
-    asked_[i] = {whom, now + pace_.patience(fruitless_)};
+    asked_[i] = {whom, now, now + pace_.patience(fruitless_)};
     const auto [question, is_new] = questions_.try_emplace(i, Question::asked(now, whom));
     if (!is_new) question->second.again(now, whom);
     out.emplace_back(Send{whom, message(ChunkRequest{instance, i}), false});
@@ -113,12 +113,32 @@ PartialCheckpoint CheckpointFetch::partial() const {
   return partial;
 }
 
+void CheckpointFetch::add_source(Time now, ReplicaId id, std::vector<Action>& out) {
+  const bool in_vain = !sources_.has_hope();
+  sources_.add(id);
+  if (!in_vain) return;
+  manifest_asked_.reset();
+  asked_.clear();
+  ask(now, out);
+}
+
 // One of several that is gone, or withholds, is not asked for ever: each question to it costs time.
 void CheckpointFetch::waited_in_vain_for(ReplicaId who) {
   if (++silent_[who] >= 3 && sources_.size() > 1) sources_.drop(who);
 }
 
-void CheckpointFetch::tick(Time now, std::vector<Action>& out) {
+// What was asked of them is waited for as long as ever: a piece may take long on a slow way, and
+// twice as long if it is asked for twice.
+void CheckpointFetch::leave_the_quiet(Time now) {
+  const auto look = [&](const Asked& one) {
+    const auto quiet = sources_.quiet_at(one.whom, one.at);
+    if (quiet && *quiet <= now) sources_.leave(one.whom);
+  };
+  if (manifest_asked_) look(*manifest_asked_);
+  for (const auto& [chunk, one] : asked_) look(one);
+}
+
+bool CheckpointFetch::tick(Time now, std::vector<Action>& out) {
   std::set<ReplicaId> in_vain;
   if (manifest_asked_ && now >= manifest_asked_->until) {
     in_vain.insert(manifest_asked_->whom);
@@ -129,18 +149,25 @@ void CheckpointFetch::tick(Time now, std::vector<Action>& out) {
     if (over) in_vain.insert(one->second.whom);
     one = over ? asked_.erase(one) : std::next(one);
   }
-  if (in_vain.empty()) return;
   for (const ReplicaId who : in_vain) waited_in_vain_for(who);
-  fruitless_ += 1;
-  ask(now, out);
+  const bool had_hope = has_hope();
+  leave_the_quiet(now);
+  if (!in_vain.empty()) {
+    fruitless_ += 1;
+    ask(now, out);
+  }
+  return had_hope != has_hope() || (!in_vain.empty() && (!had_hope || fruitless_ > 1));
+}
+
+void CheckpointFetch::look_at(const Asked& one, std::optional<Time>& next) const {
+  const Time due = std::min(one.until, sources_.quiet_at(one.whom, one.at).value_or(one.until));
+  if (!next || due < *next) next = due;
 }
 
 std::optional<Time> CheckpointFetch::next_deadline() const {
   std::optional<Time> next;
-  if (manifest_asked_) next = manifest_asked_->until;
-  for (const auto& [chunk, one] : asked_) {
-    if (!next || one.until < *next) next = one.until;
-  }
+  if (manifest_asked_) look_at(*manifest_asked_, next);
+  for (const auto& [chunk, one] : asked_) look_at(one, next);
   return next;
 }
 

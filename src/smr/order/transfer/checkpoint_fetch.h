@@ -26,8 +26,16 @@ class CheckpointFetch {
   void on_chunk(Time now, ReplicaId from, const Chunk& chunk, std::vector<Action>& out);
   /// It has the checkpoint no more: the others may.
   void on_gone(Time now, ReplicaId from, std::vector<Action>& out);
-  /// Asks somebody else for what has not come.
-  void tick(Time now, std::vector<Action>& out);
+  bool has_source(ReplicaId id) const { return sources_.has(id); }
+  /// It has the checkpoint as well. Asked at once, if the others are asked in vain.
+  void add_source(Time now, ReplicaId id, std::vector<Action>& out);
+  /// Any word of it, an answer or not.
+  void heard(Time now, ReplicaId from) { sources_.heard(now, from); }
+  /// Whether there is somebody to ask who is not asked in vain, and is heard of.
+  bool has_hope() const { return sources_.has_hope(); }
+  /// Asks somebody else for what has not come. True if nobody is heard of any more, or nothing
+  /// comes again and again: others may have offers.
+  bool tick(Time now, std::vector<Action>& out);
   std::optional<Time> next_deadline() const;
 
   const CheckpointProof& proof() const { return proof_; }
@@ -47,6 +55,7 @@ class CheckpointFetch {
   void ask(Time now, std::vector<Action>& out);
   void distrust(ReplicaId who, const std::string& what, std::vector<Action>& out);
   void waited_in_vain_for(ReplicaId who);
+  void leave_the_quiet(Time now);
 
   const CheckpointProof proof_;
   Sources sources_;
@@ -58,11 +67,12 @@ class CheckpointFetch {
   std::uint32_t missing_ = 0;
   /// All below are here.
   std::uint32_t next_ = 0;
-  /// Asked for, and until when the answer is waited for.
+  /// Asked for, when, and until when the answer is waited for.
   struct Asked {
     ReplicaId whom = 0;
-    Time until{};
+    Time at{}, until{};
   };
+  void look_at(const Asked& one, std::optional<Time>& next) const;
   std::map<std::uint32_t, Asked> asked_;
   std::optional<Asked> manifest_asked_;
   /// Of those that are not here: when they were asked for, and whom last.

@@ -43,6 +43,8 @@ class LogFetch {
   void add_source(Time now, ReplicaId id, const Position& at, std::vector<Action>& out);
   /// Any word of it, an answer or not.
   void heard(Time now, ReplicaId from) { sources_.heard(now, from); }
+  /// As of CheckpointFetch.
+  bool has_hope() const { return sources_.has_hope(); }
   /// True if whoever was asked is waited for in vain, or is not heard of: others may have offers.
   bool tick(Time now, const Position& at, std::vector<Action>& out);
   std::optional<Time> next_deadline() const;

@@ -21,9 +21,7 @@ void StateTransfer::start(Time now, const Position& at, Instance silent_until,
                           std::vector<Action>& out) {
   phase_ = Phase::asking;
   silent_until_ = silent_until;
-  if (checkpoint_) partial_ = checkpoint_->partial();
-  checkpoint_.reset();
-  log_.reset();
+  forget_fetch();
   offers_.clear();
   const std::int64_t rounds = std::int64_t{1} << std::min(rounds_++, 6u);
   answers_by_ = now + 2 * resend_interval_ * rounds;
@@ -38,7 +36,7 @@ Instance StateTransfer::reachable(const StateOffer& offer, const Position& at) c
 bool StateTransfer::on_offer(Time now, ReplicaId from, const StateOffer& offer, const Position& at,
                              std::vector<Action>& out) {
   if (offer.nonce != nonce_ || from == me_) return false;
-  const bool may_be_source = phase_ == Phase::log && !log_->has_source(from);
+  const bool may_be_source = is_fetching() && !has_source(from);
   if (phase_ != Phase::asking && !may_be_source) return true;
   StateOffer kept = offer;
   // Whatever cannot be believed is as good as nothing.
@@ -50,9 +48,7 @@ bool StateTransfer::on_offer(Time now, ReplicaId from, const StateOffer& offer, 
     kept.proof = DecisionProof{};
   }
   if (may_be_source) {
-    if (!has_log(from, kept, at)) return true;
-    offers_.insert_or_assign(from, std::move(kept));
-    log_->add_source(now, from, at, out);
+    take_more(now, from, std::move(kept), at, out);
     return true;
   }
   offers_.insert_or_assign(from, std::move(kept));
@@ -70,12 +66,44 @@ bool StateTransfer::has_log(ReplicaId from, const StateOffer& offer, const Posit
          without_log_.count(from) == 0;
 }
 
+bool StateTransfer::has_source(ReplicaId id) const {
+  return phase_ == Phase::log ? log_->has_source(id) : checkpoint_->has_source(id);
+}
+
+bool StateTransfer::has_hope() const {
+  return phase_ == Phase::log ? log_->has_hope() : checkpoint_->has_hope();
+}
+
+// While something is fetched. What nobody can be reached for any more is given up for another thing
+// that somebody has.
+void StateTransfer::take_more(Time now, ReplicaId from, StateOffer offer, const Position& at,
+                              std::vector<Action>& out) {
+  const bool log = has_log(from, offer, at);
+  const Instance newest = offer.checkpoint ? offer.checkpoint->checkpoint.instance : 0;
+  if (!log && newest <= at.decided) return;
+  offers_.insert_or_assign(from, std::move(offer));
+  if (phase_ == Phase::log && log) return log_->add_source(now, from, at, out);
+  if (phase_ == Phase::checkpoint && newest == checkpoint_->proof().checkpoint.instance) {
+    return checkpoint_->add_source(now, from, out);
+  }
+  if (has_hope() || SMR_MUTANT("keeps_to_its_checkpoint")) return;
+  std::erase_if(offers_, [this](const auto& one) { return has_source(one.first); });
+  forget_fetch();
+  choose(now, at, out);
+}
+
+void StateTransfer::forget_fetch() {
+  if (checkpoint_) partial_ = checkpoint_->partial();
+  checkpoint_.reset();
+  log_.reset();
+}
+
 // Those who had nothing to offer may have it by now, or their offers were late.
 void StateTransfer::ask_for_more_sources(const Position& at, std::vector<Action>& out) const {
   if (SMR_MUTANT("sticks_to_its_sources")) return;
   const MessagePtr request = message(StateRequest{nonce_, at.decided, silent_until_});
   for (const ReplicaId other : at.views.to_ask()) {
-    if (!log_->has_source(other)) out.emplace_back(Send{other, request, false});
+    if (!has_source(other)) out.emplace_back(Send{other, request, false});
   }
 }
 
@@ -164,6 +192,7 @@ void StateTransfer::hurry(Time now) {
 void StateTransfer::heard(Time now, ReplicaId from) {
   hurry(now);
   if (log_) log_->heard(now, from);
+  if (checkpoint_) checkpoint_->heard(now, from);
 }
 
 void StateTransfer::tick(Time now, const Position& at, std::vector<Action>& out) {
@@ -176,7 +205,7 @@ void StateTransfer::tick(Time now, const Position& at, std::vector<Action>& out)
       if (offers_.empty()) return start(now, at, silent_until_, out);
       return choose(now, at, out);
     case Phase::checkpoint:
-      checkpoint_->tick(now, out);
+      if (checkpoint_->tick(now, out)) ask_for_more_sources(at, out);
       // The others have a newer one, perhaps, or this replica has come there by itself.
       if (checkpoint_->hopeless() || checkpoint_->proof().checkpoint.instance <= at.decided) {
         start(now, at, silent_until_, out);

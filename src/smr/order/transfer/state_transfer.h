@@ -70,6 +70,14 @@ class StateTransfer {
   void fetch_checkpoint(Time now, const CheckpointProof& proof, const Position& at,
                         std::vector<Action>& out);
   bool has_log(ReplicaId from, const StateOffer& offer, const Position& at) const;
+  /// Of what is being fetched.
+  bool has_source(ReplicaId id) const;
+  bool has_hope() const;
+  bool is_fetching() const { return phase_ == Phase::log || phase_ == Phase::checkpoint; }
+  /// Keeps the pieces.
+  void forget_fetch();
+  void take_more(Time now, ReplicaId from, StateOffer offer, const Position& at,
+                 std::vector<Action>& out);
   void ask_for_more_sources(const Position& at, std::vector<Action>& out) const;
   /// What can be proven to be decided, by what was offered.
   Instance reachable(const StateOffer& offer, const Position& at) const;
