@@ -67,9 +67,11 @@ class Wires {
 
  private:
   Time arrival(std::size_t from, std::size_t to, Time now) {
-    Time delay = between(faults_.least_delay, faults_.most_delay);
-    if (faults_.straggler > 0 && random_.chance(faults_.straggler)) delay *= 100;
-    Time at = now + delay * std::max(slowness_[from], slowness_[to]);
+    const Time delay = between(faults_.least_delay, faults_.most_delay);
+    int times = std::max(slowness_[from], slowness_[to]);
+    // Not both: what follows on a connection would come after the end of all trouble.
+    if (faults_.straggler > 0 && random_.chance(faults_.straggler)) times = std::max(times, 100);
+    Time at = now + delay * times;
     if (faults_.in_order) {
       Time& last = last_[from * nodes_ + to];
       at = last = std::max(at, last);
