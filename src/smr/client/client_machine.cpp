@@ -405,7 +405,9 @@ void Machine::look_at_all() {
     send_to_all(submit_kind, one.message);
   });
   PendingReads::Due due = reads_.due(now_, group_.is_byzantine());
-  for (const PendingRead* read : due.again) send(*read);
+  for (const PendingRead* read : due.again) {
+    read->is_for_all() ? send_to_all(read->kind(), read->message) : send(*read);
+  }
   late.insert(late.end(), due.late.begin(), due.late.end());
   std::erase_if(waiting_, [&](const PendingPtr& pending) {
     if (pending->deadline > now_) return false;

@@ -181,6 +181,30 @@ TEST_CASE("who is not answered says the same again, to all") {
   }
 }
 
+TEST_CASE("a read that who was taken for the leader refuses again and again goes to all") {
+  Desk desk(FaultModel::crash);
+  desk.open(5);
+  desk.actions.clear();
+  desk.step(ReadWanted{++desk.tickets, Buffer(as_bytes("a")), desk.now + seconds(100), false});
+  const auto sent_to = [&](ReplicaId to) {
+    return std::count_if(desk.actions.begin(), desk.actions.end(), [&](const Action& action) {
+      const auto* send = std::get_if<Send>(&action);
+      return send != nullptr && send->to == to && send->kind == read_kind;
+    });
+  };
+  CHECK(sent_to(0) == 1);
+  CHECK(sent_to(2) == 0);
+  for (int i = 0; i < 10 && sent_to(2) == 0; ++i) {
+    desk.step(Heard{0, read_reply_kind, wire::encode(ReadReplyHead{1, false})});
+    desk.run_until(desk.now + milliseconds(200));
+  }
+  REQUIRE(sent_to(2) != 0);
+  Buffer known = wire::encode(ReadReplyHead{1, true});
+  known.append(as_bytes("1").data(), 1);
+  desk.step(Heard{2, read_reply_kind, known});
+  CHECK(desk.answer(desk.tickets) == "1");
+}
+
 TEST_CASE("a session that another process was faster to open is asked for with a higher number") {
   Desk desk(FaultModel::crash);
   const Request first = desk.requests(0).at(0);

@@ -82,6 +82,7 @@ PendingReads::Due PendingReads::due(Time now, bool is_byzantine) {
     }
     if (read.next_try <= now) {
       read.next_try = now + (read.is_held ? Time(hold_time) : Time(pause_));
+      read.repeats += 1;
       due.again.push_back(&read);
     }
     ++place;

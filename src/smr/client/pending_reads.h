@@ -20,8 +20,12 @@ struct PendingRead {
   /// ReadHead and the operation, as it is sent.
   std::shared_ptr<const Buffer> message;
   Time deadline{}, next_try{};
+  /// How often it was sent again.
+  unsigned repeats = 0;
   Tally tally;
 
+  /// Whoever is taken for the leader has refused it for so long that another one may lead.
+  bool is_for_all() const { return repeats != 0 && repeats % 4 == 0; }
   std::uint8_t kind() const { return is_held ? hold_kind : read_kind; }
   Bytes operation() const;
 };
