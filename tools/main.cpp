@@ -260,6 +260,9 @@ void CommandLine::add_run() {
   add_parsed(*run_app, "--cycle-bytes", "SIZE", job.cycle_bytes, parse_bytes,
              "What may wait to be taken back into a cycle, such as\n"
              "512MiB; more is an error; default: 1GiB");
+  run_app->add_flag("--plain", job.plain,
+                    "Send plain what goes to other hosts, which is encrypted else:\n"
+                    "for a network that is trusted");
   run_app->add_flag("--stdin", job.hand_on_input,
                     "Workers of this host get the standard input of this\n"
                     "command; else theirs is empty");

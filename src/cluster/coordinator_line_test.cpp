@@ -17,7 +17,7 @@ const std::string token(32, 'a');
 
 /// A coordinator's side of it.
 struct Coordinating {
-  explicit Coordinating(net::Poller& poller)
+  explicit Coordinating(net::Poller& poller, net::Sealed sealed = net::Sealed::between_hosts)
       : door(*Door::open(poller, token,
                          {.expected = [](const runtime::Hello&) -> Result<Done> { return Done{}; },
                           .joined =
@@ -31,7 +31,8 @@ struct Coordinating {
                                         },
                                     .lost = [this](const Error&) { hung_up = true; }};
                               },
-                          .agent = {}})) {}
+                          .agent = {}},
+                         "127.0.0.1", 0, sealed)) {}
   ~Coordinating() { die(); }
 
   void say(const runtime::ToWorker& message) { line->send(runtime::to_frame(message)); }
@@ -149,4 +150,21 @@ TEST_CASE("a coordinator that was never there is an error at once") {
   worker.line.open();
   REQUIRE(worker.wait_for([&] { return worker.failed.has_value(); }));
   CHECK_FALSE(worker.lost);
+}
+
+TEST_CASE("a line is sealed as its coordinator says, and carries the same") {
+  for (const net::Sealed sealed : {net::Sealed::everywhere, net::Sealed::nowhere}) {
+    net::Poller poller;
+    Coordinating coordinator(poller, sealed);
+    Working worker(poller, {coordinator.door->address()}, milliseconds(15'000));
+    worker.line.open();
+    REQUIRE(worker.wait_for([&] { return coordinator.hellos == 1; }));
+    coordinator.say(runtime::Attach{1, 0});
+    coordinator.say(deploy(1));
+    REQUIRE(worker.wait_for([&] { return worker.received.size() == 1; }));
+    worker.line.say(runtime::Ready{1});
+    REQUIRE(worker.wait_for([&] { return coordinator.heard.size() == 2; }));
+    CHECK(std::get<runtime::Ready>(coordinator.heard[1]).epoch == 1);
+    CHECK_FALSE(worker.failed);
+  }
 }

@@ -105,6 +105,7 @@ Result<std::optional<WorkerEnvironment>> worker_environment() {
   const auto at_work_fd = number_of<int>("PIRACEMA_AT_WORK_FD", -1);
   if (!at_work_fd) return at_work_fd.error();
   const std::string transport = text_of("PIRACEMA_TRANSPORT");
+  environment.plain = text_of("PIRACEMA_PLAIN") == "true";
   environment.by_mpi = transport == "mpi";
   if (environment.by_mpi) {
     auto incarnations = numbers_of("PIRACEMA_INCARNATIONS");

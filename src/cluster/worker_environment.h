@@ -43,6 +43,8 @@ struct WorkerEnvironment {
   /// The transport is "mpi": PIRACEMA_INCARNATIONS has one for each rank, and the slot is the rank.
   bool by_mpi = false;
   std::vector<std::uint32_t> incarnations;
+  /// PIRACEMA_PLAIN: "true": what goes to workers of other hosts is not sealed.
+  bool plain = false;
   /// PIRACEMA_PEERS: "1:tcp,3:shm": how to talk to single peers, beside the transport.
   std::map<Slot, net::SharedMemory> peers;
   /// PIRACEMA_LISTEN: "127.0.0.1:4711", where peers come; "facing": any port of the address from

@@ -130,12 +130,14 @@ class WorkerProcess {
   }
 
   Result<Done> open_transport() {
-    net::TcpSettings settings{.me = environment_.slot,
-                              .incarnation = environment_.incarnation,
-                              .token = environment_.token,
-                              .shared_memory = environment_.shared_memory,
-                              .peers = environment_.peers,
-                              .mpi = mpi_};
+    net::TcpSettings settings{
+        .me = environment_.slot,
+        .incarnation = environment_.incarnation,
+        .token = environment_.token,
+        .sealed = environment_.plain ? net::Sealed::nowhere : net::Sealed::between_hosts,
+        .shared_memory = environment_.shared_memory,
+        .peers = environment_.peers,
+        .mpi = mpi_};
     if (environment_.listen == "facing") {
       auto coordinator = net::Address::parse(environment_.coordinators.front());
       if (!coordinator) return coordinator.error();

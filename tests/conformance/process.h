@@ -41,6 +41,7 @@ struct Tcp {
     settings.handshake_timeout = handshake_timeout;
     settings.shared_memory = shared_memory;
     settings.mpi = mpi;
+    settings.sealed = sealed;
     auto transport = TcpTransport::open(poller, settings, std::move(events));
     REQUIRE(transport.ok());
     return std::move(*transport);
@@ -49,6 +50,12 @@ struct Tcp {
   std::chrono::milliseconds handshake_timeout{5'000};
   SharedMemory shared_memory = SharedMemory::never;
   MpiWorld* mpi = nullptr;
+  Sealed sealed = Sealed::between_hosts;
+};
+
+/// As between hosts.
+struct SealedTcp : Tcp {
+  SealedTcp() { sealed = Sealed::everywhere; }
 };
 
 /// Processes of one host, which must not fall back to TCP.
@@ -66,7 +73,7 @@ struct Mpi : Tcp {
 #ifdef CONFORMANCE_BY_MPI
 #define TRANSPORTS Mpi
 #else
-#define TRANSPORTS InProcess, Tcp, Shm
+#define TRANSPORTS InProcess, Tcp, SealedTcp, Shm
 #endif
 
 /// A process of a job, as far as its peers see: a transport with a thread, and a memory of what

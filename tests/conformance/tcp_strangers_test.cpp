@@ -44,6 +44,17 @@ class Stranger {
     return *read_greeting(*about);
   }
 
+  /// The same with one that wants a seal; what is said from then on has to be sealed with it.
+  SealKeys join_sealed(const Greeting& greeting) {
+    Handshake handshake(test_token, Purpose::frames, draw_nonce(), Sealing::possible);
+    say(bytes_of(handshake.call(to_bytes(greeting))));
+    REQUIRE(handshake.take_answer(hear_frame(socket_.get())).ok());
+    say(bytes_of(handshake.proof()));
+    const auto keys = handshake.keys();
+    REQUIRE(keys.has_value());
+    return *keys;
+  }
+
   /// Everything until the other side hangs up; "still there" if it does not.
   std::string hear() {
     std::string heard;
@@ -256,4 +267,74 @@ TEST_CASE("a port that is taken, a token that is none and a slot too high are er
   settings.me = 0;
   settings.token.pop_back();
   CHECK(TcpTransport::open(poller, settings, {}).error().code == Errc::config);
+}
+
+// ---- sealed connections -------------------------------------------------------------------------
+
+namespace {
+
+std::string sealed(const SealKeys& keys, const std::string& bytes) {
+  RecordWriter writer(keys.cipher, keys.out);
+  Buffer out;
+  const iovec part{const_cast<char*>(bytes.data()), bytes.size()};
+  writer.seal({&part, 1}, out);
+  return std::string(as_text(out));
+}
+
+}  // namespace
+
+TEST_CASE("a peer that sends plain and one that wants a seal do not come together") {
+  SealedTcp sealing;
+  Tcp plain;
+  plain.sealed = Sealed::nowhere;
+  Process wants(sealing, 0, 0), sends_plain(plain, 1, 0, {}, milliseconds(300));
+  sends_plain.connect(wants);
+  REQUIRE(sends_plain.wait_for_told(1));
+  CHECK(sends_plain.told()[0] == lost(0, 0));
+
+  Process is_plain(plain, 0, 0), calls(sealing, 1, 0, {}, milliseconds(300));
+  calls.connect(is_plain);
+  REQUIRE(calls.wait_for_told(1));
+  CHECK(calls.told()[0] == lost(0, 0));
+  CHECK(wants.told().empty());
+  CHECK(is_plain.told().empty());
+}
+
+TEST_CASE("a frame that was sealed arrives; one that was not, or twice, ends the connection") {
+  SealedTcp world;
+  Process a(world, 0, 0);
+  Stranger peer(a);
+  const SealKeys keys = peer.join_sealed(greeting());
+  const std::string right = sealed(keys, bytes_of(frame_of(1, "text")));
+  peer.say(right);
+  REQUIRE(a.wait_for_frames(1));
+  CHECK(as_text(a.frames()[0].head) == "text");
+
+  SUBCASE("plain") { peer.say(bytes_of(frame_of(1, "text"))); }
+  SUBCASE("twice") { peer.say(right); }
+  REQUIRE(a.wait_for_told(2));
+  CHECK(a.told()[1] == lost(1, 5));
+  CHECK(a.told()[1].why->code == Errc::corrupt);
+  CHECK(a.told()[1].why->message.starts_with("a connection that is sealed, from 127.0.0.1:"));
+  CHECK(a.frames().size() == 1);
+  check_serves(world, a);
+}
+
+TEST_CASE("records that come many at once are opened one after the other") {
+  SealedTcp world;
+  Process a(world, 0, 0);
+  Stranger peer(a);
+  const SealKeys keys = peer.join_sealed(greeting());
+  std::string all;
+  RecordWriter writer(keys.cipher, keys.out);
+  for (int i = 0; i < 50; ++i) {
+    const std::string frame = bytes_of(frame_of(1, "text", std::string(3'000, 'x')));
+    Buffer out;
+    const iovec part{const_cast<char*>(frame.data()), frame.size()};
+    writer.seal({&part, 1}, out);
+    all += as_text(out);
+  }
+  peer.say(all);
+  REQUIRE(a.wait_for_frames(50));
+  CHECK(a.frames()[49].body.size() == 3'000);
 }

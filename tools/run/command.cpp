@@ -50,6 +50,7 @@ observe::JobFacts facts_of(const RunCommand& command) {
   add("hosts", hosts);
   add("groups", command.groups);
   add("transport", job.transport);
+  if (job.plain) add("plain", "yes");
   add("snapshots", job.snapshots.empty() ? "none" : job.snapshots);
   if (facts.snapshots) {
     add("every", time(job.settings.snapshot_interval));

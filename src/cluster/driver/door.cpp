@@ -13,8 +13,9 @@ constexpr net::FrameLimits hello_limits{.head_bytes = std::uint64_t{4} << 20, .b
 }  // namespace
 
 Result<std::unique_ptr<Door>> Door::open(net::Poller& poller, std::string token, Events events,
-                                         const std::string& host, std::uint16_t port) {
-  std::unique_ptr<Door> door(new Door(poller, std::move(token), std::move(events)));
+                                         const std::string& host, std::uint16_t port,
+                                         net::Sealed sealed) {
+  std::unique_ptr<Door> door(new Door(poller, std::move(token), std::move(events), sealed));
   if (auto listens = door->listen(host, port); !listens) return listens.error();
   return door;
 }
@@ -34,8 +35,12 @@ std::vector<std::string> Door::addresses() const {
   return all;
 }
 
-Door::Door(net::Poller& poller, std::string token, Events events)
-    : poller_(poller), token_(std::move(token)), events_(std::move(events)), warnings_(poller) {}
+Door::Door(net::Poller& poller, std::string token, Events events, net::Sealed sealed)
+    : poller_(poller),
+      token_(std::move(token)),
+      events_(std::move(events)),
+      sealed_(sealed),
+      warnings_(poller) {}
 
 Door::~Door() { shut(); }
 
@@ -56,9 +61,10 @@ void Door::accept(Fd socket, const std::string& peer) {
       poller_, std::move(socket),
       {.received = [this, number](const wire::Frame& frame) { hear(number, frame); },
        .lost = [this, number](const Error& why) { refuse(number, why.message); }});
-  strangers_.emplace(number,
-                     Stranger{peer, std::move(line),
-                              net::Handshake(token_, net::Purpose::control, net::draw_nonce())});
+  const net::Sealing sealing = net::sealing_for(line->reach(), sealed_);
+  strangers_.emplace(
+      number, Stranger{peer, std::move(line),
+                       net::Handshake(token_, net::Purpose::control, net::draw_nonce(), sealing)});
 }
 
 void Door::hear(std::uint64_t number, const wire::Frame& frame) {
@@ -83,7 +89,8 @@ Result<Done> Door::take(Stranger& stranger, const wire::Frame& frame) {
   if (auto proven = stranger.handshake.take_proof(frame); !proven) return proven;
   stranger.wants = Stranger::Wants::hello;
   stranger.line->allow(hello_limits);
-  return Done{};
+  const auto keys = stranger.handshake.keys();
+  return keys ? stranger.line->seal(*keys) : Done{};
 }
 
 Result<Done> Door::let_in(Stranger& stranger, const wire::Frame& frame) {

@@ -37,7 +37,8 @@ class Door {
   /// Listens at this numeric address, which is loopback's if it is not said; 0: at any port.
   static Result<std::unique_ptr<Door>> open(net::Poller& poller, std::string token, Events events,
                                             const std::string& host = "127.0.0.1",
-                                            std::uint16_t port = 0);
+                                            std::uint16_t port = 0,
+                                            net::Sealed sealed = net::Sealed::between_hosts);
   ~Door();
 
   /// The one that it was opened at.
@@ -53,7 +54,7 @@ class Door {
   void shut();
 
  private:
-  Door(net::Poller& poller, std::string token, Events events);
+  Door(net::Poller& poller, std::string token, Events events, net::Sealed sealed);
 
   struct Stranger {
     std::string peer;
@@ -72,6 +73,7 @@ class Door {
   net::Poller& poller_;
   const std::string token_;
   const Events events_;
+  const net::Sealed sealed_;
   std::vector<std::unique_ptr<net::Listener>> listeners_;
   std::map<std::uint64_t, Stranger> strangers_;
   std::uint64_t stranger_count_ = 0;

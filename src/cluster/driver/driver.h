@@ -43,6 +43,8 @@ struct JobOptions {
   /// How processes talk to each other: on this host "auto", "tcp" or "shm"; "mpi": one mpirun
   /// starts them all, and again when it has ended without being done.
   std::string transport = "auto";
+  /// The network between the hosts is trusted: what goes over it is not sealed.
+  bool plain = false;
   /// As in RunOptions; 0: what the program wants.
   std::uint32_t threads = 0;
   std::uint64_t cycle_bytes = 0;

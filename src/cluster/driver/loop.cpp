@@ -260,7 +260,8 @@ Result<Done> DriverLoop::open_door() {
                     return Error{Errc::refused, "there are no agents in this job"};
                   }},
                  options_.leading != nullptr ? options_.leading->host : "127.0.0.1",
-                 options_.leading != nullptr ? options_.leading->port : std::uint16_t{0});
+                 options_.leading != nullptr ? options_.leading->port : std::uint16_t{0},
+                 options_.plain ? net::Sealed::nowhere : net::Sealed::between_hosts);
   if (!door) return door.error();
   door_ = *std::move(door);
   Doorway doorway{door_->address(), token, ""};
@@ -290,6 +291,7 @@ void DriverLoop::prepare_launch(const Doorway& doorway) {
                              concat("PIRACEMA_SNAPSHOTS=", options_.snapshots),
                              concat("PIRACEMA_DEAD_LETTERS=", options_.dead_letters),
                              concat("PIRACEMA_TRANSPORT=", options_.transport),
+                             concat("PIRACEMA_PLAIN=", options_.plain ? "true" : ""),
                              concat("PIRACEMA_HEARTBEAT_MS=",
                                     options_.settings.heartbeat_interval.count()),
                              concat("PIRACEMA_THREADS=", number_or_none(options_.threads)),

@@ -10,12 +10,13 @@ constexpr std::chrono::milliseconds retry_interval{20};
 }  // namespace
 
 Call::Call(Poller& poller, std::string token, Greeting mine, Whom whom, SharedMemory shared_memory,
-           MpiWorld* mpi, Time deadline, OnDone on_done)
+           Sealed sealed, MpiWorld* mpi, Time deadline, OnDone on_done)
     : poller_(poller),
       token_(std::move(token)),
       mine_(std::move(mine)),
       whom_(std::move(whom)),
       shared_memory_(shared_memory),
+      sealed_(sealed),
       mpi_(mpi),
       deadline_(deadline),
       on_done_(std::move(on_done)) {
@@ -57,8 +58,8 @@ void Call::dial(const Address& address, bool offer) {
   });
 }
 
-wire::Frame Call::begin() {
-  handshake_.emplace(token_, Purpose::frames, draw_nonce());
+wire::Frame Call::begin(Reach reach) {
+  handshake_.emplace(token_, Purpose::frames, draw_nonce(), sealing_for(reach, sealed_));
   return handshake_->call(to_bytes(mine_));
 }
 
@@ -67,7 +68,7 @@ wire::Frame Call::begin() {
 Result<Done> Call::offer(const Fd& socket) {
   auto rings = Rings::create();
   if (!rings) return rings.error();
-  const wire::Frame call = begin();
+  const wire::Frame call = begin(Reach::local_socket);
   Buffer bytes;
   wire::write_header(call, bytes.extend(wire::frame_header_bytes));
   bytes.append(call.head.data(), call.head.size());
@@ -90,7 +91,7 @@ void Call::greet(Fd socket) {
     mine_.mpi_rank = mpi_->rank();
     mine_.mpi_tag = mpi_channel_->tag();
   }
-  connection_->send(begin());
+  connection_->send(begin(connection_->reach()));
 }
 
 void Call::answered(const wire::Frame& frame) {
@@ -112,7 +113,8 @@ Result<Done> Call::choose_channel(const Greeting& theirs) {
   const bool by_mpi = mpi_channel_ && theirs.mpi_world == mine_.mpi_world && theirs.mpi_tag != 0;
   if (!by_mpi) {
     mpi_channel_.reset();
-    return Done{};
+    const auto keys = handshake_->keys();
+    return keys ? connection_->seal(*keys) : Done{};
   }
   mpi_channel_->join(theirs.mpi_rank, theirs.mpi_tag);
   return connection_->use(std::move(mpi_channel_));

@@ -40,9 +40,10 @@ class Call {
   using OnDone = std::function<void(Result<std::shared_ptr<Connection>>)>;
 
   /// Calls `on_done` once and later, never from within. It may destroy the Call.
-  /// `token` is the key of the job. `mpi` may be null; it is used for peers of the same world.
+  /// `token` is the key of the job, `sealed` which of its connections are. `mpi` may
+  /// be null; it is used for peers of the same world.
   Call(Poller& poller, std::string token, Greeting mine, Whom whom, SharedMemory shared_memory,
-       MpiWorld* mpi, Time deadline, OnDone on_done);
+       Sealed sealed, MpiWorld* mpi, Time deadline, OnDone on_done);
   /// Hangs up, without a call.
   ~Call();
   Call(const Call&) = delete;
@@ -52,7 +53,7 @@ class Call {
   void dial();
   void dial(const Address& address, bool offer);
   void greet(Fd socket);
-  wire::Frame begin();
+  wire::Frame begin(Reach reach);
   Result<Done> offer(const Fd& socket);
   void answered(const wire::Frame& frame);
   Result<Greeting> check(const wire::Frame& frame);
@@ -65,6 +66,7 @@ class Call {
   Greeting mine_;
   const Whom whom_;
   const SharedMemory shared_memory_;
+  const Sealed sealed_;
   MpiWorld* const mpi_;
   const Time deadline_;
   OnDone on_done_;

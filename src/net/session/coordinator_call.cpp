@@ -11,7 +11,7 @@ constexpr std::chrono::seconds dial_timeout{5};
 CoordinatorCall::CoordinatorCall(net::Poller& poller, const std::string& address, std::string token,
                                  OnDone on_done, std::chrono::milliseconds answers_within)
     : poller_(poller),
-      handshake_(token, net::Purpose::control, net::draw_nonce()),
+      token_(std::move(token)),
       on_done_(std::move(on_done)),
       answers_within_(answers_within) {
   const auto where = net::Address::parse(address);
@@ -37,16 +37,24 @@ void CoordinatorCall::dialled(Result<Fd> socket) {
                                        on_done_(why);
                                      }},
                                 answers_within_);
-  line_->send(handshake_.call({}));
+  handshake_.emplace(token_, net::Purpose::control, net::draw_nonce(),
+                     net::sealing_as_told(line_->reach()));
+  line_->send(handshake_->call({}));
 }
 
 void CoordinatorCall::answered(const wire::Frame& frame) {
   const auto line = std::exchange(line_, nullptr);
-  if (const auto right = handshake_.take_answer(frame); !right) {
+  if (const auto right = handshake_->take_answer(frame); !right) {
     line->close();
     return on_done_(right.error());
   }
-  line->send(handshake_.proof());
+  line->send(handshake_->proof());
+  if (const auto keys = handshake_->keys()) {
+    if (const auto sealed = line->seal(*keys); !sealed) {
+      line->close();
+      return on_done_(sealed.error());
+    }
+  }
   on_done_(line);
 }
 

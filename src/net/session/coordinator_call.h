@@ -5,6 +5,7 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "loop/poller.h"
@@ -15,7 +16,8 @@
 namespace piracema::cluster {
 
 /// The way of a worker, or of an agent, to its coordinator: dialled, and both have shown the key of
-/// the job. Belongs to the poller's thread.
+/// the job. To another host it is sealed, unless the coordinator says that the job is plain.
+/// Belongs to the poller's thread.
 class CoordinatorCall {
  public:
   /// A connection that is still to be trusted; or Errc::config for an address that is none,
@@ -39,7 +41,9 @@ class CoordinatorCall {
   void answered(const wire::Frame& frame);
 
   net::Poller& poller_;
-  net::Handshake handshake_;
+  const std::string token_;
+  /// Once it is dialled.
+  std::optional<net::Handshake> handshake_;
   const OnDone on_done_;
   const std::chrono::milliseconds answers_within_;
   std::unique_ptr<net::Dial> dial_;

@@ -21,14 +21,18 @@ struct CallFields {
   std::uint8_t purpose = 0;
   JobNumber job{};
   Nonce nonce{};
+  std::uint8_t sealing = 0, ciphers = 0;
+  PublicKey key{};
   Buffer about;
-  auto fields() { return std::tie(version, purpose, job, nonce, about); }
+  auto fields() { return std::tie(version, purpose, job, nonce, sealing, ciphers, key, about); }
 };
 struct AnswerFields {
   Nonce nonce{};
+  std::uint8_t sealing = 0, cipher = 0;
+  PublicKey key{};
   Buffer about;
   Proof proof{};
-  auto fields() { return std::tie(nonce, about, proof); }
+  auto fields() { return std::tie(nonce, sealing, cipher, key, about, proof); }
 };
 struct ProofFields {
   Proof proof{};
@@ -44,11 +48,13 @@ void prepare() {
   ENSURE(ready);
 }
 
-Proof hmac(std::string_view token, std::string_view label, Bytes what) {
+unsigned char* raw(std::byte* bytes) { return reinterpret_cast<unsigned char*>(bytes); }
+
+Proof hmac(Bytes key, std::string_view label, Bytes what) {
   static_assert(sizeof(Proof) == crypto_auth_hmacsha256_BYTES);
   prepare();
   crypto_auth_hmacsha256_state state;
-  const Bytes key = as_bytes(token), name = as_bytes(label);
+  const Bytes name = as_bytes(label);
   crypto_auth_hmacsha256_init(&state, raw(key.data()), key.size());
   // The labels have one length, so that no two pairs of label and text run together.
   crypto_auth_hmacsha256_update(&state, raw(name.data()), name.size());
@@ -58,10 +64,11 @@ Proof hmac(std::string_view token, std::string_view label, Bytes what) {
   return proof;
 }
 constexpr std::string_view label_called = "piracema called", label_caller = "piracema caller",
-                           label_number = "piracema number";
+                           label_number = "piracema number", label_shared = "piracema shared",
+                           label_onward = "piracema onward", label_return = "piracema return";
 
 JobNumber number_of(std::string_view token) {
-  const Proof proof = hmac(token, label_number, {});
+  const Proof proof = hmac(as_bytes(token), label_number, {});
   JobNumber number;
   std::copy_n(proof.begin(), number.size(), number.begin());
   return number;
@@ -102,6 +109,11 @@ const char* advice(Purpose purpose) {
   return purpose == Purpose::frames ? "" : ": build the program against the Piracema that runs it";
 }
 
+Result<Sealing> sealing_in(std::uint8_t number) {
+  if (number <= static_cast<std::uint8_t>(Sealing::required)) return static_cast<Sealing>(number);
+  return Error{Errc::corrupt, concat("handshake: want 0 to 3 for the seal, found ", number)};
+}
+
 Error wrong_key() { return {Errc::refused, "handshake: it does not have the key of this job"}; }
 
 }  // namespace
@@ -123,15 +135,27 @@ Nonce draw_nonce() {
   return nonce;
 }
 
-Handshake::Handshake(std::string_view token, Purpose purpose, const Nonce& nonce)
-    : token_(token), purpose_(purpose), nonce_(nonce) {}
+Handshake::Handshake(std::string_view token, Purpose purpose, const Nonce& nonce, Sealing sealing,
+                     const Nonce& secret)
+    : token_(token), purpose_(purpose), nonce_(nonce), sealing_(sealing), secret_(secret) {}
+
+Handshake::~Handshake() {
+  sodium_memzero(secret_.data(), secret_.size());
+  sodium_memzero(shared_.data(), shared_.size());
+}
 
 wire::Frame Handshake::call(const Buffer& about) {
-  auto frame = frame_of(call_kind, CallFields{.version = version_of(purpose_),
-                                              .purpose = static_cast<std::uint8_t>(purpose_),
-                                              .job = number_of(token_),
-                                              .nonce = nonce_,
-                                              .about = Buffer(about)});
+  calls_ = true;
+  const bool may_seal = sealing_ != Sealing::never;
+  auto frame =
+      frame_of(call_kind, CallFields{.version = version_of(purpose_),
+                                     .purpose = static_cast<std::uint8_t>(purpose_),
+                                     .job = number_of(token_),
+                                     .nonce = nonce_,
+                                     .sealing = static_cast<std::uint8_t>(sealing_),
+                                     .ciphers = may_seal ? ciphers_here() : std::uint8_t{0},
+                                     .key = may_seal ? public_key() : PublicKey{},
+                                     .about = Buffer(about)});
   transcript_ = Buffer(frame.head);
   return frame;
 }
@@ -153,12 +177,24 @@ Result<Buffer> Handshake::take_call(const wire::Frame& frame) {
   if (call->job != number_of(token_)) {
     return Error{Errc::refused, "handshake: want this job, found another one"};
   }
+  const auto sealing = sealing_in(call->sealing);
+  if (!sealing) return sealing.error();
+  const auto seals = agree(sealing_, *sealing);
+  if (!seals) return seals.error();
+  if (*seals) {
+    const Cipher cipher = best_of(call->ciphers & ciphers_here());
+    if (auto chosen = choose(cipher, call->key); !chosen) return chosen.error();
+  }
   transcript_ = Buffer(frame.head);
   return std::move(call->about);
 }
 
 wire::Frame Handshake::answer(const Buffer& about) {
-  AnswerFields answer{.nonce = nonce_, .about = Buffer(about)};
+  AnswerFields answer{.nonce = nonce_,
+                      .sealing = static_cast<std::uint8_t>(sealing_),
+                      .cipher = static_cast<std::uint8_t>(cipher_),
+                      .key = cipher_ != Cipher::none ? public_key() : PublicKey{},
+                      .about = Buffer(about)};
   const Buffer said = wire::encode(answer);
   transcript_.append(said.data(), said.size() - sizeof(Proof));
   answer.proof = prove(label_called);
@@ -170,6 +206,18 @@ Result<Buffer> Handshake::take_answer(const wire::Frame& frame) {
   if (!answer) return answer.error();
   transcript_.append(frame.head.data(), frame.head.size() - sizeof(Proof));
   if (!same(answer->proof, prove(label_called))) return wrong_key();
+  const auto sealing = sealing_in(answer->sealing);
+  if (!sealing) return sealing.error();
+  const auto seals = agree(sealing_, *sealing);
+  if (!seals) return seals.error();
+  const auto cipher = static_cast<Cipher>(answer->cipher);
+  if (*seals != (cipher != Cipher::none)) {
+    return Error{Errc::refused, concat("handshake: want a ", *seals ? "sealed" : "plain",
+                                       " connection, found a peer that makes another of it")};
+  }
+  if (*seals) {
+    if (auto chosen = choose(cipher, answer->key); !chosen) return chosen.error();
+  }
   return std::move(answer->about);
 }
 
@@ -184,7 +232,42 @@ Result<Done> Handshake::take_proof(const wire::Frame& frame) const {
   return Done{};
 }
 
-Proof Handshake::prove(std::string_view label) const { return hmac(token_, label, transcript_); }
+Proof Handshake::prove(std::string_view label) const {
+  return hmac(as_bytes(token_), label, transcript_);
+}
+
+PublicKey Handshake::public_key() const {
+  static_assert(sizeof(PublicKey) == crypto_scalarmult_BYTES);
+  static_assert(sizeof(Nonce) == crypto_scalarmult_SCALARBYTES);
+  prepare();
+  PublicKey key;
+  ENSURE(crypto_scalarmult_base(raw(key.data()), raw(secret_.data())) == 0);
+  return key;
+}
+
+Result<Done> Handshake::choose(Cipher cipher, const PublicKey& theirs) {
+  const unsigned number = static_cast<unsigned>(cipher);
+  if (cipher == Cipher::none || number > 7 || (ciphers_here() >> number & 1U) == 0) {
+    return Error{Errc::refused,
+                 concat("handshake: want a cipher that both have, found number ", number)};
+  }
+  // It says no to keys that make the same of every secret.
+  if (crypto_scalarmult(raw(shared_.data()), raw(secret_.data()), raw(theirs.data())) != 0) {
+    return Error{Errc::corrupt, "handshake: want a public key of X25519, found none"};
+  }
+  cipher_ = cipher;
+  return Done{};
+}
+
+// As HKDF (RFC 5869): the key of the job and what the two secrets make are brought together, and
+// each direction has a key of its own, for all that both have said.
+std::optional<SealKeys> Handshake::keys() const {
+  if (cipher_ == Cipher::none) return std::nullopt;
+  const Proof both = hmac(as_bytes(token_), label_shared, shared_);
+  const SealKey onward = hmac(both, label_onward, transcript_);
+  const SealKey back = hmac(both, label_return, transcript_);
+  return SealKeys{cipher_, calls_ ? onward : back, calls_ ? back : onward};
+}
 
 Buffer to_bytes(const Greeting& greeting) { return wire::encode(greeting); }
 

@@ -5,11 +5,14 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <tuple>
 
 #include "base/ids.h"
+#include "net/session/sealing.h"
+#include "net/socket/records.h"
 #include "wire/frame.h"
 
 namespace piracema::net {
@@ -22,12 +25,14 @@ enum class Purpose : std::uint8_t {
   frames = 1,   ///< Between two processes of a job.
   control = 2,  ///< Between a process of a job, or an agent, and the coordinator.
 };
-constexpr std::uint32_t transport_version = 4;
-constexpr std::uint32_t control_version = 8;
+constexpr std::uint32_t transport_version = 5;
+constexpr std::uint32_t control_version = 9;
 std::uint32_t version_of(Purpose purpose);
 
 using Nonce = std::array<std::byte, 32>;
 using Proof = std::array<std::byte, 32>;
+/// Of X25519.
+using PublicKey = std::array<std::byte, 32>;
 /// 32 bytes that were never drawn before. Ends the process if the machine has no random numbers.
 Nonce draw_nonce();
 
@@ -37,17 +42,24 @@ std::string public_name(std::string_view token);
 
 /// How two that share the key of a job show each other that they do, without saying it; pure.
 ///
-///     caller -> called: version, purpose, number of the job, nonce, what it says of itself
-///     called -> caller: nonce, what it says of itself, HMAC of all this
+///     caller -> called: version, purpose, number of the job, nonce, what it wants of a seal,
+///                       ciphers, public key, what it says of itself
+///     called -> caller: nonce, what it wants of a seal, cipher, public key, what it says of
+///     itself,
+///                       HMAC of all this
 ///     caller -> called: HMAC of all this, with another label
 ///
 /// (ISO/IEC 9798-4, three passes: both nonces and both sides' words are in both proofs, so none can
-/// be used again, for another connection, or be sent back to who made it.) It shows who begins a
-/// connection; what follows is neither encrypted nor signed.
+/// be used again, for another connection, or be sent back to who made it.) The public keys are of
+/// this connection alone: who learns the key of the job later cannot open what was sealed before.
 class Handshake {
  public:
-  /// `token`: the key of the job (`is_token`). `nonce` comes from `draw_nonce`.
-  Handshake(std::string_view token, Purpose purpose, const Nonce& nonce);
+  /// `token`: the key of the job (`is_token`). `nonce` comes from `draw_nonce`, and so does
+  /// `secret`, from another call.
+  Handshake(std::string_view token, Purpose purpose, const Nonce& nonce,
+            Sealing sealing = Sealing::possible, const Nonce& secret = draw_nonce());
+  Handshake(const Handshake&) = default;
+  ~Handshake();
 
   // ---- the side that calls, in this order
   wire::Frame call(const Buffer& about);
@@ -61,15 +73,29 @@ class Handshake {
   wire::Frame answer(const Buffer& about);
   Result<Done> take_proof(const wire::Frame& frame) const;
 
+  /// Once the other side has shown its key: what this side seals and opens all that follows with;
+  /// none if it stays plain.
+  std::optional<SealKeys> keys() const;
+
   // Errc::corrupt for a frame that does not belong here, Errc::refused for another version, purpose
-  // or job; there is no going on after these.
+  // or job, or for a side that wants a seal where the other has none; there is no going on after
+  // these.
 
  private:
   Proof prove(std::string_view label) const;
+  PublicKey public_key() const;
+  Result<Done> choose(Cipher cipher, const PublicKey& theirs);
 
   const std::string token_;
   const Purpose purpose_;
   const Nonce nonce_;
+  const Sealing sealing_;
+  /// Of X25519, of this connection alone.
+  Nonce secret_;
+  bool calls_ = false;
+  /// What both have agreed on, and what the two secrets make; zeros where nothing is sealed.
+  Cipher cipher_ = Cipher::none;
+  SealKey shared_{};
   /// All that was said before the proofs.
   Buffer transcript_;
 };

@@ -2,7 +2,10 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <optional>
 #include <string>
+#include <utility>
 
 using namespace piracema;
 using namespace piracema::net;
@@ -14,6 +17,9 @@ const std::string other = "0123456789abcdef0123456789abcdee";
 
 Handshake side(const std::string& key = token, Purpose purpose = Purpose::frames) {
   return Handshake(key, purpose, draw_nonce());
+}
+Handshake side(Sealing sealing, const std::string& key = token) {
+  return Handshake(key, Purpose::frames, draw_nonce(), sealing);
 }
 Buffer text(std::string_view words) { return Buffer(as_bytes(words)); }
 
@@ -59,7 +65,7 @@ TEST_CASE("another job, version or purpose is refused with what was wanted and f
   CHECK_FALSE(side().take_call(side(token, Purpose::control).call({})).ok());
   wire::Frame old = side().call({});
   old.head.data()[0] = std::byte{1};
-  CHECK(why(side().take_call(old)) == "handshake: want version 4 of the transport, found 1");
+  CHECK(why(side().take_call(old)) == "handshake: want version 5 of the transport, found 1");
 }
 
 TEST_CASE("who does not have the key can neither answer nor prove") {
@@ -80,7 +86,7 @@ TEST_CASE("nothing that was said can be changed on its way") {
   two.talk();
   Handshake caller = two.caller;
   wire::Frame changed = two.answer;
-  const std::size_t words = sizeof(Nonce) + 8 + 5;  // "two" of "I am two".
+  const std::size_t words = sizeof(Nonce) + 2 + sizeof(PublicKey) + 8 + 5;  // "two" of "I am two".
   changed.head.data()[words] = std::byte{'T'};
   CHECK_FALSE(caller.take_answer(changed).ok());
 
@@ -143,4 +149,114 @@ TEST_CASE("a greeting is read as it was written") {
   CHECK(greeting->incarnation == 7);
   CHECK(greeting->mpi_tag == 9);
   CHECK(read_greeting(text("?")).error().code == Errc::corrupt);
+}
+
+// ---- the seal -----------------------------------------------------------------------------------
+
+namespace {
+
+/// Where what it wants of a seal stands in a call and in an answer; the ciphers follow, and the
+/// key.
+constexpr std::size_t sealing_in_call = 4 + 1 + 8 + sizeof(Nonce),
+                      sealing_in_answer = sizeof(Nonce);
+
+/// The keys of both, after all has been said.
+std::pair<std::optional<SealKeys>, std::optional<SealKeys>> keys_of(Handshake& caller,
+                                                                    Handshake& called) {
+  REQUIRE(called.take_call(caller.call({})).ok());
+  REQUIRE(caller.take_answer(called.answer({})).ok());
+  REQUIRE(called.take_proof(caller.proof()).ok());
+  return {caller.keys(), called.keys()};
+}
+
+}  // namespace
+
+TEST_CASE("what one end seals with the other one opens with, each way with its own key") {
+  Handshake caller = side(Sealing::required), called = side(Sealing::required);
+  const auto [one, two] = keys_of(caller, called);
+  REQUIRE(one.has_value());
+  REQUIRE(two.has_value());
+  CHECK((one->out == two->in));
+  CHECK((one->in == two->out));
+  CHECK((one->in != one->out));
+  CHECK(one->cipher == two->cipher);
+  CHECK(one->cipher == best_of(ciphers_here()));
+}
+
+TEST_CASE("keys differ from connection to connection, whatever else is the same") {
+  const Nonce nonce = draw_nonce(), secret = draw_nonce();
+  const auto caller = [&] {
+    return Handshake(token, Purpose::frames, nonce, Sealing::required, secret);
+  };
+  Handshake one = caller(), called = side(Sealing::required);
+  Handshake two = caller(), called_again = side(Sealing::required);
+  CHECK((keys_of(one, called).first->out != keys_of(two, called_again).first->out));
+}
+
+TEST_CASE("who has the key of the job and all that was said, but no secret, has not the keys") {
+  const Nonce one = draw_nonce(), two = draw_nonce();
+  Handshake caller(token, Purpose::frames, one, Sealing::required);
+  Handshake called(token, Purpose::frames, two, Sealing::required);
+  const wire::Frame call = caller.call({});
+  REQUIRE(called.take_call(call).ok());
+  const wire::Frame answer = called.answer({});
+  REQUIRE(caller.take_answer(answer).ok());
+  Handshake later(token, Purpose::frames, two, Sealing::required);
+  REQUIRE(later.take_call(call).ok());
+  CHECK((later.keys()->in != caller.keys()->out));
+}
+
+TEST_CASE("two that stay on their host, or are plain, have no keys") {
+  Handshake near = side(Sealing::possible), nearby = side(Sealing::possible);
+  CHECK_FALSE(keys_of(near, nearby).first.has_value());
+  Handshake plain = side(Sealing::never), as_plain = side(Sealing::never);
+  CHECK_FALSE(keys_of(plain, as_plain).second.has_value());
+  Handshake agent = side(Sealing::preferred), door = side(Sealing::never);
+  CHECK_FALSE(keys_of(agent, door).first.has_value());
+}
+
+TEST_CASE("a plain caller is refused by one that wants a seal, and the other way round") {
+  CHECK(why(side(Sealing::required).take_call(side(Sealing::never).call({}))) ==
+        "handshake: want a sealed connection to another host, found a peer that sends plain "
+        "(--plain)");
+  CHECK(why(side(Sealing::never).take_call(side(Sealing::required).call({}))) ==
+        "handshake: want a plain connection (--plain), found a peer that wants it sealed");
+}
+
+TEST_CASE("nobody on the way can turn the seal off, nor take a cipher away") {
+  for (const std::size_t at : {sealing_in_call, sealing_in_call + 1, sealing_in_call + 2}) {
+    CAPTURE(at);
+    Handshake caller = side(Sealing::preferred), called = side(Sealing::possible);
+    wire::Frame call = caller.call({});
+    // What it wants becomes "possible"; AES goes; the key is another one.
+    const std::byte wrong[] = {std::byte{1}, std::byte{2}, std::byte{9}};
+    const std::byte was = call.head.data()[at];
+    call.head.data()[at] = wrong[at - sealing_in_call];
+    if (was == call.head.data()[at]) continue;  // There is no AES here.
+    REQUIRE(called.take_call(call).ok());
+    CHECK(why(caller.take_answer(called.answer({}))) ==
+          "handshake: it does not have the key of this job");
+  }
+  for (const std::size_t at : {sealing_in_answer, sealing_in_answer + 1, sealing_in_answer + 2}) {
+    CAPTURE(at);
+    Handshake caller = side(Sealing::preferred), called = side(Sealing::required);
+    REQUIRE(called.take_call(caller.call({})).ok());
+    wire::Frame answer = called.answer({});
+    answer.head.data()[at] = std::byte{0};
+    CHECK_FALSE(caller.take_answer(answer).ok());
+  }
+}
+
+TEST_CASE("a public key that makes the same of every secret is refused") {
+  Handshake caller = side(Sealing::required), called = side(Sealing::required);
+  wire::Frame call = caller.call({});
+  std::fill_n(call.head.data() + sealing_in_call + 2, sizeof(PublicKey), std::byte{0});
+  CHECK(why(called.take_call(call)) == "handshake: want a public key of X25519, found none");
+}
+
+TEST_CASE("a caller without a cipher that we have is refused") {
+  Handshake caller = side(Sealing::required), called = side(Sealing::required);
+  wire::Frame call = caller.call({});
+  call.head.data()[sealing_in_call + 1] = std::byte{0x80};
+  CHECK(why(called.take_call(call)) == "handshake: want a cipher that both have, found number 0");
 }

@@ -16,10 +16,10 @@ constexpr std::size_t hosts_remembered_max = 64;
 
 Result<std::unique_ptr<Reception>> Reception::open(Poller& poller, const std::string& host,
                                                    std::uint16_t port, std::string token,
-                                                   std::chrono::milliseconds timeout,
+                                                   Sealed sealed, std::chrono::milliseconds timeout,
                                                    Events events) {
   std::unique_ptr<Reception> self(
-      new Reception(poller, std::move(token), timeout, std::move(events)));
+      new Reception(poller, std::move(token), sealed, timeout, std::move(events)));
   auto listener = Listener::open(
       poller, host, port,
       [raw = self.get()](Fd socket, const Address& from) { raw->accept(std::move(socket), from); });
@@ -50,10 +50,11 @@ std::string Reception::address() const {
   return concat(listener_->address(), ",", local_listener_->address());
 }
 
-Reception::Reception(Poller& poller, std::string token, std::chrono::milliseconds timeout,
-                     Events events)
+Reception::Reception(Poller& poller, std::string token, Sealed sealed,
+                     std::chrono::milliseconds timeout, Events events)
     : poller_(poller),
       token_(std::move(token)),
+      sealed_(sealed),
       timeout_(timeout),
       events_(std::move(events)),
       warnings_(poller) {}
@@ -69,8 +70,9 @@ void Reception::accept(Fd socket, const Address& from) {
                        {.received = [this, id](const wire::Frame& frame) { read(id, frame); },
                         .lost = [this, id](const Error& why) { refuse(id, why); }},
                        timeout_);
+  const Sealing sealing = sealing_for(connection->reach(), sealed_);
   strangers_.emplace(id, Stranger{std::move(connection), from.host(),
-                                  Handshake(token_, Purpose::frames, draw_nonce())});
+                                  Handshake(token_, Purpose::frames, draw_nonce(), sealing)});
 }
 
 void Reception::read(std::uint64_t id, const wire::Frame& frame) {
@@ -101,15 +103,15 @@ Result<Done> Reception::take_call(Stranger& stranger, const wire::Frame& frame) 
 Result<Done> Reception::take_proof(Stranger& stranger, const wire::Frame& frame) const {
   if (auto proven = stranger.handshake.take_proof(frame); !proven) return proven;
   if (auto wanted = events_.check(*stranger.greeting); !wanted) return wanted;
-  if (stranger.channel == nullptr) return Done{};
-  return stranger.connection->use(std::move(stranger.channel));
+  if (stranger.channel != nullptr) return stranger.connection->use(std::move(stranger.channel));
+  const auto keys = stranger.handshake.keys();
+  return keys ? stranger.connection->seal(*keys) : Done{};
 }
 
 void Reception::refuse(std::uint64_t id, const Error& why) {
   const Stranger stranger = std::move(strangers_.extract(id).mapped());
   stranger.connection->close();
-  std::string warning =
-      concat("refused a connection from ", stranger.host, ": ", why.message);
+  std::string warning = concat("refused a connection from ", stranger.host, ": ", why.message);
   // Who calls again and again for the same reason is told of once; who just left, not at all.
   if (last_warnings_.size() > hosts_remembered_max) last_warnings_.clear();
   const bool again = std::exchange(last_warnings_[stranger.host], warning) == warning;

@@ -42,7 +42,8 @@ class Reception {
   /// Errors are those of Listener.
   static Result<std::unique_ptr<Reception>> open(Poller& poller, const std::string& host,
                                                  std::uint16_t port, std::string token,
-                                                 std::chrono::milliseconds timeout, Events events);
+                                                 Sealed sealed, std::chrono::milliseconds timeout,
+                                                 Events events);
   ~Reception();
 
   /// Where the processes of this host find a local socket too. Errors are those of Listener.
@@ -61,7 +62,8 @@ class Reception {
     std::unique_ptr<ByteChannel> channel = {};
   };
 
-  Reception(Poller& poller, std::string token, std::chrono::milliseconds timeout, Events events);
+  Reception(Poller& poller, std::string token, Sealed sealed, std::chrono::milliseconds timeout,
+            Events events);
 
   void accept(Fd socket, const Address& from);
   void read(std::uint64_t id, const wire::Frame& frame);
@@ -71,6 +73,7 @@ class Reception {
 
   Poller& poller_;
   const std::string token_;
+  const Sealed sealed_;
   const std::chrono::milliseconds timeout_;
   const Events events_;
   std::unique_ptr<Listener> listener_, local_listener_;

@@ -115,6 +115,39 @@ socklen_t Address::size() const {
   return family() == AF_INET6 ? sizeof(sockaddr_in6) : sizeof(sockaddr_in);
 }
 
+namespace {
+
+// IPv4 in IPv6 (::ffff:10.0.0.1) is what is in it.
+std::string plain_host(const Address& address) {
+  const std::string host = address.host();
+  constexpr std::string_view mapped = "::ffff:";
+  const bool is_v4 = host.starts_with(mapped) && host.find('.') != host.npos;
+  return is_v4 ? host.substr(mapped.size()) : host;
+}
+
+}  // namespace
+
+Reach reach_of(const Address& ours, const Address& theirs) {
+  if (ours.is_local() || theirs.is_local()) return Reach::local_socket;
+  const std::string host = plain_host(theirs);
+  const bool loopback = host == "::1" || (host.starts_with("127.") && host.find(':') == host.npos);
+  return loopback || host == plain_host(ours) ? Reach::this_host : Reach::other_host;
+}
+
+Reach reach_of(int socket) {
+  sockaddr_storage ours{}, theirs{};
+  socklen_t size = sizeof ours;
+  if (::getsockname(socket, reinterpret_cast<sockaddr*>(&ours), &size) != 0) {
+    return Reach::other_host;
+  }
+  size = sizeof theirs;
+  if (ours.ss_family == AF_UNIX) return Reach::local_socket;
+  if (::getpeername(socket, reinterpret_cast<sockaddr*>(&theirs), &size) != 0) {
+    return Reach::other_host;
+  }
+  return reach_of(Address(ours), Address(theirs));
+}
+
 Result<Addresses> Addresses::parse(std::string_view text) {
   const std::size_t comma = text.find(',');
   auto tcp = Address::parse(text.substr(0, comma));

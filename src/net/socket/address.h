@@ -40,6 +40,18 @@ class Address {
   sockaddr_storage storage_{};
 };
 
+/// How far a connection goes.
+enum class Reach : std::uint8_t {
+  local_socket,  ///< To a process of this host, in any case.
+  this_host,     ///< By TCP, and no further than this host and network namespace.
+  other_host,
+};
+/// Of a connection between these two ends: it stays here if the other one has a loopback address,
+/// or ours.
+Reach reach_of(const Address& ours, const Address& theirs);
+/// Of a connected stream socket; `other_host` if it does not tell.
+Reach reach_of(int socket);
+
 /// Where a process is reached: by TCP, and from its own host by a local socket as well.
 struct Addresses {
   Address tcp;

@@ -32,3 +32,16 @@ TEST_CASE("what is no address is said to be none") {
     CHECK_FALSE(Addresses::parse(text).ok());
   }
 }
+
+TEST_CASE("a connection stays on its host if the other end has a loopback address, or ours") {
+  const auto reach = [](const char* ours, const char* theirs) {
+    return reach_of(*Address::parse(ours), *Address::parse(theirs));
+  };
+  CHECK(reach("127.0.0.1:1", "127.0.0.1:2") == Reach::this_host);
+  CHECK(reach("[::1]:1", "[::1]:2") == Reach::this_host);
+  CHECK(reach("10.0.0.1:1", "10.0.0.1:2") == Reach::this_host);
+  CHECK(reach("[::ffff:10.0.0.1]:1", "10.0.0.1:2") == Reach::this_host);
+  CHECK(reach("10.0.0.1:1", "10.0.0.2:2") == Reach::other_host);
+  CHECK(reach("[fd00::1]:1", "[fd00::2]:2") == Reach::other_host);
+  CHECK(reach("local:a", "local:b") == Reach::local_socket);
+}

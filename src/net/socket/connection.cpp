@@ -3,7 +3,9 @@
 #include <sys/socket.h>
 
 #include <cerrno>
+#include <cstring>
 
+#include "base/ensure.h"
 #include "base/text.h"
 #include "net/socket/descriptors.h"
 #include "net/socket/tcp_options.h"
@@ -17,10 +19,11 @@ constexpr std::size_t channel_bytes_at_once = std::size_t{2} << 20;
 // What a peer said before its end travels no longer than this.
 constexpr std::chrono::seconds over_within{2};
 
-bool is_local_socket(int socket) {
-  int domain = 0;
-  socklen_t size = sizeof domain;
-  return ::getsockopt(socket, SOL_SOCKET, SO_DOMAIN, &domain, &size) == 0 && domain == AF_UNIX;
+std::string name_of_peer(int socket) {
+  sockaddr_storage peer{};
+  socklen_t size = sizeof peer;
+  if (::getpeername(socket, reinterpret_cast<sockaddr*>(&peer), &size) != 0) return "the peer";
+  return peer.ss_family == AF_UNIX ? "this host" : Address(peer).text();
 }
 }  // namespace
 
@@ -41,9 +44,10 @@ std::shared_ptr<Connection> Connection::open(Poller& poller, Fd socket, Events e
 }
 
 Connection::Connection(Poller& poller, Fd socket, Events events)
-    : poller_(poller), socket_(std::move(socket)), events_(std::move(events)) {
-  is_local_ = is_local_socket(socket_.get());
-}
+    : poller_(poller),
+      socket_(std::move(socket)),
+      reach_(reach_of(socket_.get())),
+      events_(std::move(events)) {}
 
 Connection::~Connection() = default;
 
@@ -68,7 +72,11 @@ void Connection::send(std::vector<wire::Frame> frames) {
 void Connection::write() {
   while (true) {
     int error = write_error_.load(std::memory_order_relaxed);
-    if (error == 0) error = channel_ ? writer_.write(*channel_) : writer_.write(socket_.get());
+    if (error == 0) {
+      error = channel_       ? writer_.write(*channel_)
+              : records_out_ ? writer_.write(socket_.get(), *records_out_)
+                             : writer_.write(socket_.get());
+    }
     if (error == EAGAIN) {
       if (wait_for_room()) return;
       continue;  // There is room already; `take` is not asked, for `writer_` has frames.
@@ -107,22 +115,28 @@ void Connection::ready(std::uint32_t ready_events) {
 void Connection::read() {
   for (int i = 0; i < reads_at_once && open_; ++i) {
     if (channel_) return ended();
-    auto room = reader_.room();
+    auto room = records_in_ ? std::array{records_in_->room(), iovec{}} : reader_.room();
     const ssize_t count = read_socket(room);
     if (count < 0) {
       if (errno == EAGAIN || errno == EINTR) return;
       return fail({Errc::io, with_errno("reading from the peer")});
     }
     if (count == 0) return ended();
-    reader_.filled(static_cast<std::size_t>(count));
-    deliver();
+    if (records_in_) {
+      records_in_->filled(static_cast<std::size_t>(count));
+    } else {
+      reader_.filled(static_cast<std::size_t>(count));
+      deliver();
+    }
+    // Perhaps since a moment ago.
+    if (records_in_) open_records();
     // The socket is empty; if not, the poller says so.
     if (static_cast<std::size_t>(count) < room[0].iov_len + room[1].iov_len) return;
   }
 }
 
 ssize_t Connection::read_socket(std::span<iovec> room) {
-  if (is_local_) return read_with_descriptors(socket_.get(), room, descriptors_);
+  if (is_local()) return read_with_descriptors(socket_.get(), room, descriptors_);
   return ::readv(socket_.get(), room.data(), static_cast<int>(room.size()));
 }
 
@@ -152,9 +166,38 @@ void Connection::finish_when_over() {
   const int error = write_error_;
   if (error != 0) errno = error;
   fail({Errc::io, error != 0 ? with_errno("writing to the peer")
-                  : reader_.between_frames()
+                  : reader_.between_frames() && (!records_in_ || records_in_->between_records())
                       ? "the peer closed the connection"
                       : "the peer closed the connection in the middle of a frame"});
+}
+
+// ---- sealed -------------------------------------------------------------------------------------
+
+Result<Done> Connection::seal(const SealKeys& keys) {
+  if (blocked_) return Error{Errc::io, "the peer does not take what was said before the seal"};
+  records_out_ = std::make_unique<RecordWriter>(keys.cipher, keys.out);
+  records_in_ = std::make_unique<RecordReader>(keys.cipher, keys.in);
+  // Records that came with the last plain frame.
+  const Buffer rest = reader_.take_rest();
+  const iovec room = records_in_->room();
+  ENSURE(rest.size() <= room.iov_len);
+  if (!rest.empty()) std::memcpy(room.iov_base, rest.data(), rest.size());
+  records_in_->filled(rest.size());
+  return Done{};
+}
+
+void Connection::open_records() {
+  while (open_) {
+    const auto count = records_in_->open(reader_.room());
+    if (!count) {
+      return fail(
+          {count.error().code, concat("a connection that is sealed, from ",
+                                      name_of_peer(socket_.get()), ": ", count.error().message)});
+    }
+    if (*count == 0) return;
+    reader_.filled(*count);
+    deliver();
+  }
 }
 
 // ---- by a channel -------------------------------------------------------------------------------

@@ -13,8 +13,10 @@
 #include "base/fd.h"
 #include "loop/poller.h"
 #include "net/rings/byte_channel.h"
+#include "net/socket/address.h"
 #include "net/socket/frame_reader.h"
 #include "net/socket/frame_writer.h"
+#include "net/socket/records.h"
 #include "net/socket/send_queue.h"
 #include "wire/frame.h"
 
@@ -62,9 +64,14 @@ class Connection : public std::enable_shared_from_this<Connection> {
   /// Before any other thread may send. Errc::corrupt if more than the greetings came by the socket.
   Result<Done> use(std::unique_ptr<ByteChannel> channel);
 
+  /// From the next frame on, all that goes and comes by the socket is sealed with these keys.
+  /// Before any other thread may send. Errc::io if what was sent before is not written yet.
+  Result<Done> seal(const SealKeys& keys);
+
   /// What a stranger on a local socket has handed over, as far as it has come.
   std::vector<Fd> take_descriptors() { return std::move(descriptors_); }
-  bool is_local() const { return is_local_; }
+  bool is_local() const { return reach_ == Reach::local_socket; }
+  Reach reach() const { return reach_; }
 
   /// Ends the connection, without an event. What is not written is dropped.
   void close();
@@ -75,6 +82,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void ready(std::uint32_t events);
   void read();
   ssize_t read_socket(std::span<iovec> room);
+  void open_records();
   void deliver();
   void rung();
   std::optional<std::size_t> read_channel(std::size_t bytes_max);
@@ -90,7 +98,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
 
   // Of the poller's thread.
   bool open_ = true;
-  bool is_local_ = false;
+  const Reach reach_;
   std::vector<Fd> descriptors_;
   /// The socket has ended, and what the channel holds is waited for until then.
   std::optional<Time> over_by_;
@@ -109,6 +117,9 @@ class Connection : public std::enable_shared_from_this<Connection> {
 
   /// Set before anybody else may send, and for good. Of the writer and of the poller's thread.
   std::unique_ptr<ByteChannel> channel_;
+  /// The same: of the poller's thread, and of the writer. Both or none.
+  std::unique_ptr<RecordReader> records_in_;
+  std::unique_ptr<RecordWriter> records_out_;
 
   // Of the writer.
   FrameWriter writer_;

@@ -203,3 +203,109 @@ TEST_CASE("what a peer said before it went is received even if writing to it fai
   CHECK(seen.lost.size() == 1);
   CHECK(seen.lost[0].message == "writing to the peer: Broken pipe");
 }
+
+// ---- sealed -------------------------------------------------------------------------------------
+
+namespace {
+
+/// Two ends of a connection, sealed by the keys of each other.
+struct SealedLine {
+  explicit SealedLine(Fd one_end, Fd other_end)
+      : near(Connection::open(poller, std::move(one_end), at_near.events())),
+        far(Connection::open(poller, std::move(other_end), at_far.events())) {
+    near->trust(at_near.events());
+    far->trust(at_far.events());
+  }
+  ~SealedLine() {
+    near->close();
+    far->close();
+  }
+  void seal() {
+    REQUIRE(near->seal({Cipher::chacha20_poly1305, one, two}).ok());
+    REQUIRE(far->seal({Cipher::chacha20_poly1305, two, one}).ok());
+  }
+
+  static constexpr SealKey one{std::byte{1}}, two{std::byte{2}};
+  Poller poller;
+  Seen at_near, at_far;
+  std::shared_ptr<Connection> near, far;
+};
+
+}  // namespace
+
+TEST_CASE("frames of any size go both ways over a sealed connection") {
+  auto [one, two] = stream_pair();
+  SealedLine line(std::move(one), std::move(two));
+  line.seal();
+  const std::string large(3'000'000, 'x');
+  for (int i = 0; i < 3; ++i) {
+    line.near->send(frame_of(1, "head", large));
+    line.near->send(frame_of(2, "small"));
+    line.far->send(frame_of(3, "back", large));
+  }
+  REQUIRE(run_until(line.poller, [&] {
+    return line.at_far.frames.size() == 6 && line.at_near.frames.size() == 3;
+  }));
+  for (int i = 0; i < 3; ++i) {
+    CHECK((as_text(line.at_far.frames[2 * i].body) == large));
+    CHECK(as_text(line.at_far.frames[2 * i + 1].head) == "small");
+    CHECK((as_text(line.at_near.frames[i].body) == large));
+  }
+}
+
+TEST_CASE("what comes with the last plain frame is opened once there is a key") {
+  auto [one, two] = stream_pair();
+  Poller poller;
+  Seen seen;
+  std::shared_ptr<Connection> far;
+  auto events = seen.events();
+  events.received = [&](wire::Frame frame) {
+    if (frame.kind == 1) {
+      REQUIRE(far->seal({Cipher::chacha20_poly1305, SealedLine::two, SealedLine::one}).ok());
+    }
+    seen.frames.push_back(std::move(frame));
+  };
+  far = Connection::open(poller, std::move(two), events);
+  RecordWriter records(Cipher::chacha20_poly1305, SealedLine::one);
+  const std::string first = bytes_of(frame_of(1, "plain")),
+                    second = bytes_of(frame_of(2, "sealed"));
+  Buffer bytes(as_bytes(first));
+  const iovec part{const_cast<char*>(second.data()), second.size()};
+  records.seal({&part, 1}, bytes);
+  put(one, as_text(bytes));
+  REQUIRE(run_until(poller, [&] { return seen.frames.size() == 2; }));
+  CHECK(as_text(seen.frames[1].head) == "sealed");
+  far->close();
+}
+
+TEST_CASE(
+    "a sealed connection ends at the first byte that nobody has sealed, and says where from") {
+  auto [one, two] = stream_pair();
+  Poller poller;
+  Seen seen;
+  const auto far = Connection::open(poller, std::move(two), seen.events());
+  REQUIRE(far->seal({Cipher::chacha20_poly1305, SealedLine::two, SealedLine::one}).ok());
+  put(one, bytes_of(frame_of(1, "plain")));
+  REQUIRE(run_until(poller, [&] { return !seen.lost.empty(); }));
+  CHECK(seen.lost[0].code == Errc::corrupt);
+  CHECK(
+      seen.lost[0].message.starts_with("a connection that is sealed, from this host: record 0: "));
+  CHECK(seen.frames.empty());
+}
+
+TEST_CASE("a sealed connection that ends in the middle of a record says so") {
+  auto [one, two] = stream_pair();
+  Poller poller;
+  Seen seen;
+  const auto far = Connection::open(poller, std::move(two), seen.events());
+  REQUIRE(far->seal({Cipher::chacha20_poly1305, SealedLine::two, SealedLine::one}).ok());
+  RecordWriter records(Cipher::chacha20_poly1305, SealedLine::one);
+  const std::string frame = bytes_of(frame_of(1, "text"));
+  Buffer bytes;
+  const iovec part{const_cast<char*>(frame.data()), frame.size()};
+  records.seal({&part, 1}, bytes);
+  put(one, as_text(bytes).substr(0, bytes.size() - 1));
+  one.close();
+  REQUIRE(run_until(poller, [&] { return !seen.lost.empty(); }));
+  CHECK(seen.lost[0].message == "the peer closed the connection in the middle of a frame");
+}

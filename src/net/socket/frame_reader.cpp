@@ -54,6 +54,13 @@ Result<MaybeFrame> FrameReader::next() {
   return MaybeFrame(std::exchange(frame_, {}));
 }
 
+Buffer FrameReader::take_rest() {
+  ENSURE(part_ == Part::header);
+  Buffer rest(Bytes(buffer_.data() + begin_, end_ - begin_));
+  begin_ = end_ = 0;
+  return rest;
+}
+
 Result<Done> FrameReader::read_header() {
   auto header = wire::read_header({buffer_.data() + begin_, end_ - begin_});
   if (!header) return header.error();

@@ -44,6 +44,10 @@ class FrameReader {
   /// peer sends, or a frame above the limits; there is no going on after that.
   Result<MaybeFrame> next();
 
+  /// What has come behind the last frame, which it forgets: it is to be read in another way.
+  /// Between frames only.
+  Buffer take_rest();
+
   /// The stream may end here: nothing of another frame has come.
   bool between_frames() const { return part_ == Part::header && begin_ == end_; }
 

@@ -13,6 +13,8 @@ namespace {
 
 constexpr std::size_t parts_max = 96;
 constexpr std::size_t parts_per_frame = 3;
+// Sealed before they are written.
+constexpr std::size_t sealed_at_once = std::size_t{128} << 10;
 
 std::array<Bytes, parts_per_frame> parts_of(const Outgoing& out) {
   return {Bytes(out.header), Bytes(out.frame.head), Bytes(out.frame.body)};
@@ -63,6 +65,37 @@ int FrameWriter::write(ByteChannel& channel) {
   return 0;
 }
 
+// A record that was begun is written before anything else, so frames are gone once they are sealed.
+int FrameWriter::write(int socket, RecordWriter& records) {
+  while (true) {
+    while (sealed_written_ < sealed_.size()) {
+      const std::size_t left = sealed_.size() - sealed_written_;
+      const ssize_t count =
+          ::send(socket, sealed_.data() + sealed_written_, left, MSG_NOSIGNAL | MSG_DONTWAIT);
+      if (count < 0 && errno == EINTR) continue;
+      if (count < 0) return errno;
+      sealed_written_ += static_cast<std::size_t>(count);
+      if (static_cast<std::size_t>(count) < left) return EAGAIN;
+    }
+    sealed_written_ = 0;
+    sealed_.clear();
+    if (first_ == nullptr) return 0;
+    while (first_ != nullptr && sealed_.size() < sealed_at_once) seal_some(records);
+  }
+}
+
+void FrameWriter::seal_some(RecordWriter& records) {
+  iovec parts[parts_max];
+  std::size_t bytes = 0;
+  const std::size_t count = gather(parts, parts_max, bytes);
+  // No more than fits, so that a large frame is not held twice.
+  std::size_t kept = 0, fits = 0;
+  while (kept < count && fits < sealed_at_once) fits += parts[kept++].iov_len;
+  if (fits > sealed_at_once) parts[kept - 1].iov_len -= fits - sealed_at_once;
+  records.seal({parts, kept}, sealed_);
+  written(std::min(fits, sealed_at_once));
+}
+
 std::size_t FrameWriter::gather(iovec* parts, std::size_t limit, std::size_t& bytes) const {
   std::size_t count = 0;
   std::size_t skip = offset_;
@@ -91,6 +124,8 @@ void FrameWriter::written(std::size_t bytes) {
 void FrameWriter::clear() {
   while (first_ != nullptr) delete std::exchange(first_, first_->next);
   offset_ = 0;
+  sealed_ = {};
+  sealed_written_ = 0;
 }
 
 }  // namespace piracema::net

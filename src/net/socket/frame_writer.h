@@ -5,6 +5,7 @@
 #include <cstddef>
 
 #include "net/rings/byte_channel.h"
+#include "net/socket/records.h"
 #include "net/socket/send_queue.h"
 
 namespace piracema::net {
@@ -26,6 +27,8 @@ class FrameWriter {
   int write(int socket);
   /// The same with a channel; EPROTO when the other side has broken its rules.
   int write(ByteChannel& channel);
+  /// The same with a socket, sealed.
+  int write(int socket, RecordWriter& records);
 
   /// Drops what is not written.
   void clear();
@@ -33,11 +36,15 @@ class FrameWriter {
  private:
   std::size_t gather(iovec* parts, std::size_t parts_max, std::size_t& bytes) const;
   void written(std::size_t bytes);
+  void seal_some(RecordWriter& records);
 
   Outgoing* first_ = nullptr;
   Outgoing* last_ = nullptr;
   /// How much of `first_`, header included, is written.
   std::size_t offset_ = 0;
+  /// Records, and how much of them is written; their frames are gone.
+  Buffer sealed_;
+  std::size_t sealed_written_ = 0;
 };
 
 }  // namespace piracema::net

@@ -29,7 +29,7 @@ Result<std::unique_ptr<TcpTransport>> TcpTransport::open(Poller& poller, TcpSett
       new TcpTransport(poller, std::move(settings), std::move(events)));
   auto reception = Reception::open(
       poller, self->settings_.host, self->settings_.port, self->settings_.token,
-      self->settings_.handshake_timeout,
+      self->settings_.sealed, self->settings_.handshake_timeout,
       {.check = [raw = self.get()](const Greeting& greeting) { return raw->check(greeting); },
        .answer = [raw = self.get()](
                      const Greeting& greeting,
@@ -107,8 +107,8 @@ void TcpTransport::call(Peer& peer, const std::string& address) {
   const SharedMemory shared_memory = special ? other->second : settings_.shared_memory;
   MpiWorld* const mpi = special ? nullptr : settings_.mpi;
   const Call::Whom whom{peer.slot, peer.incarnation, address};
-  peer.call = std::make_unique<Call>(poller_, settings_.token, greeting(), whom, shared_memory, mpi,
-                                     now() + settings_.connect_timeout,
+  peer.call = std::make_unique<Call>(poller_, settings_.token, greeting(), whom, shared_memory,
+                                     settings_.sealed, mpi, now() + settings_.connect_timeout,
                                      [this, &peer](Result<std::shared_ptr<Connection>> answer) {
                                        if (answer) {
                                          adopt(peer, peer.incarnation, std::move(*answer));

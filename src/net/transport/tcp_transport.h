@@ -27,6 +27,8 @@ struct TcpSettings {
   /// Where to listen: a numeric address, and a port, or 0 for any.
   std::string host = "127.0.0.1";
   std::uint16_t port = 0;
+  /// Peers have to have the same.
+  Sealed sealed = Sealed::between_hosts;
   /// Between processes of one host.
   SharedMemory shared_memory = SharedMemory::never;
   /// Single peers that are called in another way than the others; not by MPI either.
