@@ -154,6 +154,7 @@ struct CommandLine {
   std::string settings_file;
   std::string http, http_token;
   std::string snapshots_directory;
+  SavepointChange savepoint;
   bool verify = false;
   bool json = false;
 
@@ -216,6 +217,15 @@ void CommandLine::add_run() {
   run_app->add_flag("--resume", job.resume,
                     "Go on from the newest snapshot in --snapshots DIR, or with\n"
                     "the workers that a lost coordinator has left there");
+  add_parsed(*run_app, "--from", "NAME", job.from.savepoint, parse_savepoint,
+             "With --resume: go on from the savepoint of this name\n"
+             "(piracema snapshots DIR --name NAME)")
+      ->needs(run_app->get_option("--resume"));
+  run_app
+      ->add_flag("--discard-newer", job.from.discard_newer,
+                 "With --from: remove newer snapshots; what sinks wrote since\n"
+                 "then is cut back")
+      ->needs(run_app->get_option("--from"));
   add_parsed(*run_app, "--keep-workers", "TIME", job.keep_workers, parse_duration,
              "When this command is lost, its workers go on for so long\n"
              "and wait for a --standby or a --resume; default: 0");
@@ -316,6 +326,16 @@ void CommandLine::add_snapshots() {
       ->required();
   snapshots_app->add_flag("--verify", verify, "Read every byte; exit code 1 if one is damaged");
   snapshots_app->add_flag("--json", json, "As JSON");
+  auto* name = add_parsed(*snapshots_app, "--name", "NAME", savepoint.name, parse_savepoint,
+                          "Make the newest snapshot a savepoint: it is kept until this\n"
+                          "name is deleted");
+  snapshots_app->add_option("--id", savepoint.snapshot, "With --name: snapshot N")
+      ->type_name("N")
+      ->needs(name);
+  add_parsed(*snapshots_app, "--delete", "NAME", savepoint.deleted, parse_savepoint,
+             "Delete this name; the snapshot goes if its job needs it no\n"
+             "more")
+      ->excludes(name);
   snapshots_app->footer(std::string("Example:\n  piracema snapshots --verify /var/tmp/job\n\n") +
                         exit_codes);
 }
@@ -325,6 +345,9 @@ int CommandLine::dispatch() {
     log(Level::error, error.message);
     return error.code == Errc::usage ? 2 : 3;
   };
+  if (snapshots_app->parsed() && savepoint.is_wanted()) {
+    return change_savepoints(snapshots_directory, savepoint);
+  }
   if (snapshots_app->parsed()) return list_snapshots(snapshots_directory, verify, json);
   if (top.parsed()) return top.run();
   if (scale.parsed()) return scale.run();

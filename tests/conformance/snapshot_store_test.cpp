@@ -201,6 +201,125 @@ TEST_CASE_TEMPLATE("what is dropped is gone, complete or not, and may come again
   CHECK(intact_or_named(store, take(store, 1), ""));
 }
 
+TEST_CASE_TEMPLATE("a name keeps its snapshot until it is deleted", Fixture, EVERY_STORE) {
+  Fixture fixture;
+  SnapshotStore& store = fixture.store;
+  const Manifest first = take(store, 1);
+  take(store, 2);
+  REQUIRE(store.add_savepoint("v1", 1));
+  CHECK(store.add_savepoint("v1", 1));  // Once more.
+  CHECK(*store.savepoints() == Savepoints{{"v1", 1}});
+
+  REQUIRE(store.drop(1));
+  REQUIRE(store.drop(2));
+  CHECK(*store.list() == std::vector<SnapshotId>{1});
+  CHECK(intact_or_named(store, first, ""));
+
+  REQUIRE(store.delete_savepoint("v1"));
+  CHECK(store.savepoints()->empty());
+  CHECK(*store.list() == std::vector<SnapshotId>{1});
+  REQUIRE(store.drop_released());
+  CHECK(store.list()->empty());
+}
+
+TEST_CASE_TEMPLATE("the last of two names lets a snapshot go, with the next one that is dropped",
+                   Fixture, EVERY_STORE) {
+  Fixture fixture;
+  SnapshotStore& store = fixture.store;
+  for (const SnapshotId snapshot : {1, 2, 3}) take(store, snapshot);
+  REQUIRE(store.add_savepoint("a", 1));
+  REQUIRE(store.add_savepoint("b", 1));
+  REQUIRE(store.drop(1));
+  REQUIRE(store.delete_savepoint("a"));
+  REQUIRE(store.drop_released());
+  CHECK(*store.list() == std::vector<SnapshotId>{1, 2, 3});
+  REQUIRE(store.delete_savepoint("b"));
+  REQUIRE(store.drop(2));
+  CHECK(*store.list() == std::vector<SnapshotId>{3});
+}
+
+TEST_CASE_TEMPLATE("a name is of one snapshot that is there, and not going", Fixture, EVERY_STORE) {
+  Fixture fixture;
+  SnapshotStore& store = fixture.store;
+  take(store, 1);
+  take(store, 2);
+  REQUIRE(put_all(store, 3));
+  REQUIRE(store.add_savepoint("a", 1));
+  CHECK(store.add_savepoint("a", 2).error().code == Errc::refused);
+  CHECK(store.add_savepoint("b", 3).error().code == Errc::not_found);
+  CHECK(store.add_savepoint("c", 9).error().code == Errc::not_found);
+  CHECK(store.add_savepoint("../d", 1).error().code == Errc::config);
+  CHECK(store.delete_savepoint("e").error().code == Errc::not_found);
+  // Who drops it has looked for names already, for all that another one knows.
+  REQUIRE(store.drop(1));
+  CHECK(store.add_savepoint("f", 1).error().code == Errc::refused);
+  CHECK(store.add_savepoint("a", 1).error().code == Errc::refused);
+  CHECK(*store.savepoints() == Savepoints{{"a", 1}});
+}
+
+TEST_CASE_TEMPLATE("what a job goes on with is its own again, though it had dropped it", Fixture,
+                   EVERY_STORE) {
+  Fixture fixture;
+  SnapshotStore& store = fixture.store;
+  take(store, 1);
+  REQUIRE(store.add_savepoint("a", 1));
+  REQUIRE(store.drop(1));
+  REQUIRE(store.reclaim({1, 2}));
+  REQUIRE(store.delete_savepoint("a"));
+  REQUIRE(store.drop_released());
+  CHECK(*store.list() == std::vector<SnapshotId>{1});
+  REQUIRE(store.drop(1));
+  CHECK(store.list()->empty());
+}
+
+TEST_CASE_TEMPLATE("files that a named snapshot needs stay with it, and go with its name", Fixture,
+                   EVERY_STORE) {
+  Fixture fixture;
+  SnapshotStore& store = fixture.store;
+  const Keyed first({1, 0}), second({2, 0});
+  REQUIRE(put_all(store, 1, 0));
+  const auto base = store.put_indexed(1, 0, as_bytes(first.data), first.index);
+  REQUIRE(base);
+  REQUIRE(store.commit({.snapshot = 1, .parts = {*base}}));
+  PartIndex index = second.index;
+  index.files = {{{1, 0}, {0, 16}, seal(first.index.units)}};
+  const auto added = store.put_indexed(2, 0, as_bytes(second.data), index);
+  REQUIRE(added);
+  REQUIRE(store.commit({.snapshot = 2, .parts = {*added}}));
+  take(store, 3);
+
+  REQUIRE(store.add_savepoint("a", 2));
+  REQUIRE(store.drop(1));
+  REQUIRE(store.drop(2));
+  CHECK(*store.list() == std::vector<SnapshotId>{2, 3});
+  CHECK(verify(store, 2));
+  REQUIRE(store.delete_savepoint("a"));
+  REQUIRE(store.drop_released());
+  CHECK(*store.list() == std::vector<SnapshotId>{3});
+  CHECK(store.read({1, 0}, 0, 1).error().code == Errc::corrupt);
+}
+
+TEST_CASE_TEMPLATE("a name that was given in time keeps a snapshot that is dropped meanwhile",
+                   Fixture, EVERY_STORE) {
+  Fixture fixture;
+  SnapshotStore& store = fixture.store;
+  for (SnapshotId snapshot = 1; snapshot <= 40; ++snapshot) {
+    const Manifest manifest = take(store, snapshot);
+    std::thread dropping([&] { CHECK(store.drop(snapshot)); });
+    const auto named = store.add_savepoint(concat("n", snapshot), snapshot);
+    dropping.join();
+    CAPTURE(snapshot);
+    if (named) {
+      CHECK(verify(store, snapshot));
+    } else {
+      CHECK((named.error().code == Errc::refused || named.error().code == Errc::not_found));
+      CHECK_FALSE(store.savepoints()->contains(concat("n", snapshot)));
+      REQUIRE(store.drop_released());
+      CHECK(store.find(snapshot).error().code == Errc::not_found);
+    }
+  }
+}
+
 TEST_CASE_TEMPLATE("the entry of another part does not fit", Fixture, EVERY_STORE) {
   Fixture fixture;
   SnapshotStore& store = fixture.store;

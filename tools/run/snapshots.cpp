@@ -23,6 +23,8 @@ struct Row {
   std::uint64_t state_bytes = 0;
   const char* state = "";
   std::string why;
+  /// Names that keep it.
+  std::vector<std::string> savepoints{};
 };
 
 // Also the index of states by key, which says where those lie that have not changed.
@@ -63,7 +65,7 @@ std::set<SnapshotId> needed_by(const store::Manifest& manifest) {
 
 Row damaged(SnapshotId snapshot, const Error& error) {
   const bool version = error.code == Errc::refused;
-  return {snapshot, std::nullopt, 0, version ? "other version" : "damaged", error.message};
+  return {snapshot, std::nullopt, 0, version ? "other version" : "damaged", error.message, {}};
 }
 
 Row row_of(store::SnapshotStore& store, SnapshotId snapshot, bool verify) {
@@ -72,7 +74,7 @@ Row row_of(store::SnapshotStore& store, SnapshotId snapshot, bool verify) {
   const auto bytes = state_bytes(store, *manifest);
   if (!bytes) return damaged(snapshot, bytes.error());
   const char* state = manifest->finished ? "finished" : verify ? "intact" : "complete";
-  return {snapshot, *std::move(manifest), *bytes, state, ""};
+  return {snapshot, *std::move(manifest), *bytes, state, "", {}};
 }
 
 // Seconds since 1970 as a date; "-" for what no clock of ours shows.
@@ -107,6 +109,7 @@ std::string as_table(const std::vector<Row>& rows, const std::string& directory)
                    manifest ? human(written_bytes(*manifest)) : "-");
     out += row.state;
     if (!row.why.empty()) out += concat(" (", row.why, ")");
+    for (const std::string& name : row.savepoints) out += concat(", savepoint '", name, "'");
     const auto needed = manifest ? needed_by(*manifest) : std::set<SnapshotId>();
     for (const SnapshotId other : needed) {
       out += concat(other == *needed.begin() ? ", needs what was saved in " : ", ", other);
@@ -131,6 +134,7 @@ std::string as_json(const std::vector<Row>& rows, const std::string& directory) 
     } else {
       entry["error"] = row.why;
     }
+    entry["savepoints"] = row.savepoints;
     list.push_back(std::move(entry));
   }
   const ordered_json document{{"directory", directory}, {"snapshots", std::move(list)}};
@@ -148,6 +152,19 @@ Answer describe_snapshots(const std::string& directory, bool verify, bool json) 
 
   std::vector<Row> rows;
   for (const SnapshotId snapshot : *snapshots) rows.push_back(row_of(**store, snapshot, verify));
+  const auto savepoints = (*store)->savepoints();
+  if (!savepoints) return {3, "", savepoints.error().message};
+  std::string lost;
+  for (const auto& [name, snapshot] : *savepoints) {
+    const auto row = std::find_if(rows.begin(), rows.end(),
+                                  [&](const Row& each) { return each.snapshot == snapshot; });
+    if (row != rows.end()) {
+      row->savepoints.push_back(name);
+    } else {
+      lost += concat(lost.empty() ? "" : "\n", directory, ": snapshot ", snapshot,
+                     " of savepoint '", name, "' is not there");
+    }
+  }
   const auto of_version = [](const Row& row) {
     return std::string_view(row.state) == "other version";
   };
@@ -156,15 +173,82 @@ Answer describe_snapshots(const std::string& directory, bool verify, bool json) 
   }
   const bool all_read = std::all_of(rows.begin(), rows.end(),
                                     [](const Row& row) { return row.manifest.has_value(); });
-  return {verify && !all_read ? 1 : 0, json ? as_json(rows, directory) : as_table(rows, directory),
+  const bool damaged = !all_read || !lost.empty();
+  return {verify && damaged ? 1 : 0, json ? as_json(rows, directory) : as_table(rows, directory),
+          lost};
+}
+
+namespace {
+
+Answer refusal(const Error& error) { return {3, "", error.message}; }
+
+Answer named(store::JobStore& store, const SavepointChange& change) {
+  if (auto fits = store::check_savepoint_name(change.name); !fits) return refusal(fits.error());
+  const auto all = store.list();
+  if (!all) return refusal(all.error());
+  if (all->empty()) return {3, "", concat(store.name(), " has no snapshot to be named")};
+  const SnapshotId snapshot = change.snapshot.value_or(all->back());
+  // A name of what cannot be read would be found out when it is too late.
+  if (const Row row = row_of(store, snapshot, false); !row.manifest) return {3, "", row.why};
+  if (auto added = store.add_savepoint(change.name, snapshot); !added) {
+    return refusal(added.error());
+  }
+  return {0, concat("savepoint '", change.name, "' is snapshot ", snapshot, "\n"), ""};
+}
+
+Answer deleted(store::JobStore& store, const std::string& name) {
+  // One that cannot be read can be deleted, too.
+  const auto all = store.savepoints();
+  const auto found = all ? all->find(name) : store::Savepoints::const_iterator();
+  if (all && found == all->end()) {
+    return refusal(store::find_savepoint(*all, name, store.name()).error());
+  }
+  if (auto gone = store.delete_savepoint(name); !gone) return refusal(gone.error());
+  const std::string done = concat("savepoint '", name, "' is deleted");
+  // Who has the store for itself removes what nobody needs.
+  auto lock = store.lock();
+  if (!lock && lock.error().code == Errc::refused) {
+    return {0, concat(done, "; the job that is running here removes what it does not need\n"), ""};
+  }
+  if (!lock) return refusal(lock.error());
+  if (auto dropped = store.drop_released(); !dropped) return refusal(dropped.error());
+  if (!all) return {0, done + "\n", ""};
+  const auto left = store.list();
+  if (!left) return refusal(left.error());
+  const bool stays = std::find(left->begin(), left->end(), found->second) != left->end();
+  return {0,
+          concat(done, stays ? "; snapshot " : ", and snapshot ", found->second,
+                 stays ? " stays, for the job or another name\n" : " with it\n"),
           ""};
 }
 
-int list_snapshots(const std::string& directory, bool verify, bool json) {
-  const Answer answer = describe_snapshots(directory, verify, json);
+int print(const Answer& answer) {
   std::fputs(answer.out.c_str(), stdout);
   if (!answer.error.empty()) std::fprintf(stderr, "piracema: error: %s\n", answer.error.c_str());
   return answer.code;
+}
+
+}  // namespace
+
+int list_snapshots(const std::string& directory, bool verify, bool json) {
+  return print(describe_snapshots(directory, verify, json));
+}
+
+Result<std::string> parse_savepoint(const std::string& text) {
+  if (auto fits = store::check_savepoint_name(text); !fits) {
+    return Error{Errc::usage, fits.error().message};
+  }
+  return text;
+}
+
+Answer savepoint_changed(const std::string& directory, const SavepointChange& change) {
+  auto store = store::open_store(directory, false);
+  if (!store) return refusal(store.error());
+  return change.name.empty() ? deleted(**store, change.deleted) : named(**store, change);
+}
+
+int change_savepoints(const std::string& directory, const SavepointChange& change) {
+  return print(savepoint_changed(directory, change));
 }
 
 }  // namespace piracema::tools

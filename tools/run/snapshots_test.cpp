@@ -4,6 +4,8 @@
 
 #include <cstdlib>
 #include <ctime>
+#include <filesystem>
+#include <fstream>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <vector>
@@ -222,6 +224,68 @@ TEST_CASE("a date that no calendar has does not stop the list") {
   REQUIRE(job.store->commit(manifest));
   CHECK(contains(describe_snapshots(job.directory, true, false).out,
                  "       4  -                           0       0 B       0 B  intact\n"));
+}
+
+TEST_CASE("a snapshot gets a name, which is listed, and goes with it when the job has dropped it") {
+  KeyedJob job;
+  CHECK(savepoint_changed(job.directory, {.name = "v1", .snapshot = 2}).out ==
+        "savepoint 'v1' is snapshot 2\n");
+  CHECK(savepoint_changed(job.directory, {.name = "v2"}).out == "savepoint 'v2' is snapshot 3\n");
+  CHECK(contains(describe_snapshots(job.directory, true, false).out,
+                 "intact, savepoint 'v1', needs what was saved in 1"));
+  const auto document = nlohmann::json::parse(describe_snapshots(job.directory, true, true).out);
+  CHECK(document["snapshots"][1]["savepoints"] == std::vector<std::string>{"v1"});
+
+  for (const SnapshotId snapshot : {1, 2}) REQUIRE(job.store->drop(snapshot));
+  CHECK(describe_snapshots(job.directory, true, false).code == 0);
+  CHECK(savepoint_changed(job.directory, {.deleted = "v1"}).out ==
+        "savepoint 'v1' is deleted, and snapshot 2 with it\n");
+  CHECK(savepoint_changed(job.directory, {.deleted = "v2"}).out ==
+        "savepoint 'v2' is deleted; snapshot 3 stays, for the job or another name\n");
+  CHECK(describe_snapshots(job.directory, true, false).code == 0);
+}
+
+TEST_CASE("a name that cannot be had, or is not there, is refused") {
+  KeyedJob job;
+  const auto refused = [&](const SavepointChange& change) {
+    const Answer answer = savepoint_changed(job.directory, change);
+    CHECK(answer.code == 3);
+    return answer.error;
+  };
+  CHECK(contains(refused({.name = "../x"}), "want up to 64 letters"));
+  CHECK(contains(refused({.name = "x", .snapshot = 9}), "000000000009"));
+  CHECK(contains(refused({.deleted = "x"}), "want savepoint 'x', found none"));
+  REQUIRE(savepoint_changed(job.directory, {.name = "x"}).code == 0);
+  CHECK(contains(refused({.name = "x", .snapshot = 1}), "savepoint 'x' is snapshot 3"));
+  std::filesystem::remove(job.part(3));
+  CHECK(contains(refused({.name = "y"}), job.part(3)));
+  CHECK(job.store->savepoints()->size() == 1);
+}
+
+TEST_CASE("a name whose snapshot has gone is told, and one that cannot be read can be deleted") {
+  KeyedJob job;
+  REQUIRE(savepoint_changed(job.directory, {.name = "x"}).code == 0);
+  std::filesystem::remove_all(job.directory + "/000000000003");
+  const Answer lost = describe_snapshots(job.directory, true, false);
+  CHECK(lost.code == 1);
+  CHECK(contains(lost.error, "snapshot 3 of savepoint 'x' is not there"));
+  std::ofstream(job.directory + "/savepoints/x") << "something else";
+  CHECK(contains(describe_snapshots(job.directory, false, false).error, "savepoints/x: want"));
+  CHECK(job.store->drop(1).error().code == Errc::corrupt);  // It may be what it names.
+  CHECK(savepoint_changed(job.directory, {.deleted = "x"}).code == 0);
+  CHECK(describe_snapshots(job.directory, true, false).code == 0);
+}
+
+TEST_CASE("while a job has the store, it removes what a name has kept") {
+  KeyedJob job;
+  REQUIRE(savepoint_changed(job.directory, {.name = "x", .snapshot = 1}).code == 0);
+  REQUIRE(job.store->drop(1));
+  const auto lock = job.store->lock();
+  CHECK(
+      contains(savepoint_changed(job.directory, {.deleted = "x"}).out, "the job that is running"));
+  CHECK(*job.store->list() == std::vector<SnapshotId>{1, 2, 3});
+  REQUIRE(job.store->drop(2));
+  CHECK(*job.store->list() == std::vector<SnapshotId>{3});
 }
 
 }  // namespace piracema::tools

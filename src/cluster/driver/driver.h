@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "cluster/driver/from.h"
 #include "control/coordinator_job.h"
 #include "control/coordinator_settings.h"
 #include "host/host_names.h"
@@ -50,6 +51,8 @@ struct JobOptions {
   std::uint64_t cycle_bytes = 0;
   /// Go on from the newest snapshot in it, or with the workers of a coordinator that was lost.
   bool resume = false;
+  /// With `resume`: what to go on from.
+  From from;
   /// Wait until the coordinator of the job whose snapshots these are is gone, and go on with it.
   bool standby = false;
   /// How long workers go on without a coordinator, until another one takes the job over; 0: they

@@ -174,13 +174,15 @@ Result<Done> DriverLoop::begin_with_snapshots(JobSettings& settings) {
                       : options_.resume ? Start::resume
                                         : Start::anew;
   const bool led_before = options_.leading != nullptr && options_.leading->left;
-  auto beginning =
-      led_before ? go_on_in(options_.snapshots, *options_.leading->left)
-                 : begin_in(options_.snapshots, start,
-                            settings.workers_come ? std::nullopt : std::optional(settings.slots),
-                            [this](const std::string& lock_path, const std::string& why) {
-                              return stand_by(lock_path, why);
-                            });
+  auto beginning = led_before
+                       ? go_on_in(options_.snapshots, *options_.leading->left)
+                       : begin_in(
+                             options_.snapshots, start,
+                             settings.workers_come ? std::nullopt : std::optional(settings.slots),
+                             [this](const std::string& lock_path, const std::string& why) {
+                               return stand_by(lock_path, why);
+                             },
+                             options_.from);
   if (!beginning) return beginning.error();
   if (options_.leading != nullptr && beginning->lock && beginning->lock->file() != nullptr) {
     Fd& file = *beginning->lock->file();

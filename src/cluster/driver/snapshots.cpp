@@ -184,11 +184,63 @@ Result<std::vector<Error>> find_newest(Beginning& beginning) {
   return damaged;
 }
 
+// What a sink has written after the savepoint it cuts off when it goes on from there. A snapshot
+// that is newer then says more than its outputs have, or other bytes: nobody can go on from it.
+Result<Done> find_savepoint(Beginning& beginning, const From& from) {
+  store::SnapshotStore& store = *beginning.store;
+  const std::string& path = beginning.store->name();
+  const auto savepoints = store.savepoints();
+  if (!savepoints) return as_config(savepoints.error());
+  const auto wanted = store::find_savepoint(*savepoints, from.savepoint, path);
+  if (!wanted) return as_config(wanted.error());
+  for (const auto& [name, snapshot] : *savepoints) {
+    if (snapshot <= *wanted) continue;
+    return Error{Errc::config,
+                 concat(path, ": savepoint '", name, "' is newer than '", from.savepoint,
+                        "', and what sinks write from there on is not what it goes on from: delete "
+                        "it first, or go on in a copy of the directory and of the outputs")};
+  }
+  std::string newer;
+  for (const SnapshotId id : beginning.found) {
+    if (id <= *wanted) continue;
+    beginning.discarded.push_back(id);
+    newer += concat(newer.empty() ? "" : ", ", id);
+  }
+  if (!newer.empty() && !from.discard_newer) {
+    return Error{Errc::config, concat(path, ": newer than savepoint '", from.savepoint,
+                                      "' (snapshot ", *wanted, ") are snapshots ", newer,
+                                      "; --discard-newer removes them and goes back all the same")};
+  }
+  auto manifest = store::verify(store, *wanted);
+  if (!manifest && manifest.error().code == Errc::timeout) return as_config(manifest.error());
+  if (!manifest) {
+    return Error{Errc::lost,
+                 concat("savepoint '", from.savepoint, "': ", manifest.error().message)};
+  }
+  beginning.newest = *std::move(manifest);
+  return Done{};
+}
+
+// A new run writes other outputs than those that its savepoints go on from.
+Result<Done> check_no_savepoints(const Beginning& beginning) {
+  const auto savepoints = beginning.store->savepoints();
+  if (!savepoints) return as_config(savepoints.error());
+  if (savepoints->empty()) return Done{};
+  return Error{Errc::config,
+               concat(beginning.store->name(), " has savepoint '", savepoints->begin()->first,
+                      "' of the run before: delete it, or give another directory")};
+}
+
 }  // namespace
 
 Result<Beginning> begin_in(
     const std::string& snapshots, Start start, std::optional<std::uint32_t> slots,
-    const std::function<Result<Fd>(const std::string& lock_path, const std::string& why)>& wait) {
+    const std::function<Result<Fd>(const std::string& lock_path, const std::string& why)>& wait,
+    const From& from) {
+  if (!from.savepoint.empty() && start != Start::resume) {
+    return Error{Errc::config, concat("only a job that is resumed goes on from savepoint '",
+                                      from.savepoint, "'")};
+  }
   auto store = store::open_store(snapshots, start == Start::anew);
   if (!store) return as_config(store.error());
   Beginning beginning;
@@ -218,10 +270,21 @@ Result<Beginning> begin_in(
   auto left = find_left(beginning, start, slots);
   if (!left) return left.error();
   beginning.taken_over = *std::move(left);
+  if (beginning.taken_over && !from.savepoint.empty()) {
+    return Error{Errc::config,
+                 concat(beginning.store->name(),
+                        " has a job whose coordinator was lost and whose workers may still run: "
+                        "they go on from where they are, not from savepoint '",
+                        from.savepoint, "'; wait for them to end")};
+  }
   // Workers that run need nothing of what is saved: it is not read.
   if (beginning.taken_over && beginning.taken_over->metadata->term != 0) return beginning;
   if (waited && !beginning.taken_over) return beginning;
 
+  if (!from.savepoint.empty()) {
+    if (auto chosen = find_savepoint(beginning, from); !chosen) return chosen.error();
+    return beginning;
+  }
   auto damaged = find_newest(beginning);
   if (!damaged) return damaged.error();
 
@@ -236,6 +299,7 @@ Result<Beginning> begin_in(
                         "with --keep-workers")};
   }
   auto checked = beginning.resume ? check_resume(beginning, *damaged) : check_start(beginning);
+  if (checked && !beginning.resume) checked = check_no_savepoints(beginning);
   if (!checked) return checked.error();
   return beginning;
 }
@@ -269,8 +333,14 @@ Result<Done> accept_job(const Beginning& beginning, const std::string& graph,
                           outline(graph), ", found ", outline(beginning.newest->job))};
     }
   }
-  if (beginning.resume) return check_states(beginning, graph, layouts, allow_changed_state);
-  for (const SnapshotId snapshot : beginning.found) {
+  if (beginning.resume) {
+    auto fit = check_states(beginning, graph, layouts, allow_changed_state);
+    if (!fit || beginning.taken_over) return fit;
+    // From here on they are the job's again, and go in their turn.
+    auto ours = beginning.store->reclaim(beginning.found);
+    if (!ours) return as_config(ours.error());
+  }
+  for (const SnapshotId snapshot : beginning.resume ? beginning.discarded : beginning.found) {
     if (auto dropped = beginning.store->drop(snapshot); !dropped) {
       return as_config(dropped.error());
     }

@@ -10,6 +10,7 @@
 
 #include "base/fd.h"
 #include "base/ids.h"
+#include "cluster/driver/from.h"
 #include "cluster/driver/job_record.h"
 #include "store/snapshot/job_store.h"
 
@@ -28,6 +29,8 @@ struct Beginning {
   std::optional<JobRecord::Found> taken_over;
   /// All that are there, oldest first.
   std::vector<SnapshotId> found;
+  /// Of these: newer than the savepoint that is gone on from, and to be removed.
+  std::vector<SnapshotId> discarded;
 };
 
 enum class Start {
@@ -44,18 +47,23 @@ enum class Start {
 /// `slots`, or are not wanted (nothing), nothing to resume or another version, Errc::lost if all
 /// that could be resumed is damaged. A standby that has to wait lets `wait` do so, which is told of
 /// the lock's file and who has it.
+///
+/// From a savepoint, Errc::config if there is none of the name, or newer snapshots that are not to
+/// be discarded, or have a name; Errc::lost if it is damaged.
 Result<Beginning> begin_in(const std::string& snapshots, Start start,
                            std::optional<std::uint32_t> slots,
                            const std::function<Result<Fd>(const std::string& lock_path,
-                                                          const std::string& why)>& wait = {});
+                                                          const std::string& why)>& wait = {},
+                           const From& from = {});
 
 /// As `begin_in`, of a job that is the caller's, with what its last coordinator has left, whatever
 /// the lock says.
 Result<Beginning> go_on_in(const std::string& directory, JobRecord::Found left);
 
 /// Whether the snapshots are of the program with this graph (`runtime::encode_shape`), and removes
-/// those of a run that ended. Errc::config says which program was wanted and found, or that what
-/// is to be resumed has states of other `layouts` (`flow::layouts_of`) and that is not allowed.
+/// those of a run that ended, and those that are discarded. Errc::config says which program was
+/// wanted and found, or that what is to be resumed has states of other `layouts`
+/// (`flow::layouts_of`) and that is not allowed.
 Result<Done> accept_job(const Beginning& beginning, const std::string& graph,
                         const std::vector<std::string>& layouts = {},
                         bool allow_changed_state = false);

@@ -96,6 +96,59 @@ TEST_CASE("a run that has not ended is resumed or left alone, never begun anew")
   CHECK(resumed->store->list()->size() == 1);
 }
 
+TEST_CASE("a savepoint is gone on from, and newer snapshots go only if that is asked for") {
+  Directory directory;
+  for (const SnapshotId snapshot : {5, 7, 9}) directory.add(snapshot);
+  auto store = *store::open_directory_store(directory.path, false);
+  REQUIRE(store->add_savepoint("early", 5));
+  REQUIRE(store->drop(5));
+  const auto from = [&](const char* name, bool discard) {
+    return begin_in(directory.path, Start::resume, 1, {}, {name, discard});
+  };
+  CHECK(contains(refusal(from("none", true), Errc::config), "found early"));
+  CHECK(contains(refusal(from("early", false), Errc::config), "are snapshots 7, 9; --discard"));
+  {
+    const auto other = from("early", true);
+    REQUIRE(other);
+    CHECK_FALSE(accept_job(*other, graph_named("other")));
+    CHECK(store->list()->size() == 3);
+  }
+  {
+    const auto resumed = from("early", true);
+    REQUIRE(resumed);
+    CHECK(resumed->newest->snapshot == 5);
+    CHECK(accept_job(*resumed, graph_named("in")));
+    CHECK(*store->list() == std::vector<SnapshotId>{5});
+  }
+  // It is the job's again: it goes when its turn comes, not with its name.
+  REQUIRE(store->delete_savepoint("early"));
+  REQUIRE(store->drop_released());
+  CHECK(*store->list() == std::vector<SnapshotId>{5});
+}
+
+TEST_CASE("nobody goes back behind a savepoint, nor begins anew beside one") {
+  Directory directory;
+  for (const SnapshotId snapshot : {5, 7}) directory.add(snapshot, snapshot == 7);
+  auto store = *store::open_directory_store(directory.path, false);
+  REQUIRE(store->add_savepoint("early", 5));
+  REQUIRE(store->add_savepoint("late", 7));
+  CHECK(contains(
+      refusal(begin_in(directory.path, Start::resume, 1, {}, {"early", true}), Errc::config),
+      "savepoint 'late' is newer than 'early'"));
+  CHECK(contains(refusal(begin_in(directory.path, Start::anew, 1), Errc::config),
+                 "has savepoint 'early' of the run before"));
+}
+
+TEST_CASE("a savepoint that is damaged is no reason to go on from another snapshot") {
+  Directory directory;
+  for (const SnapshotId snapshot : {5, 7}) directory.add(snapshot);
+  auto store = *store::open_directory_store(directory.path, false);
+  REQUIRE(store->add_savepoint("last", 7));
+  directory.damage(7);
+  CHECK(contains(refusal(begin_in(directory.path, Start::resume, 1, {}, {"last"}), Errc::lost),
+                 "savepoint 'last': "));
+}
+
 TEST_CASE("snapshots of another program are refused, and stay") {
   Directory directory;
   directory.add(7, true);

@@ -115,6 +115,16 @@ Result<Done> NewFile::finish() {
   return Done{};
 }
 
+Result<Done> NewFile::finish_new() {
+  ENSURE(!name_.empty());
+  if (retry([&] { return ::fdatasync(fd_.get()); }) < 0) return io_error(path_, "cannot sync");
+  if (::link(name_.c_str(), path_.c_str()) < 0) {
+    if (errno == EEXIST) return Error{Errc::refused, concat(path_, ": is there already")};
+    return io_error(path_, "cannot link to it");
+  }
+  return Done{};  // The temporary name goes with this object.
+}
+
 Result<Done> replace_file(const std::string& path, std::span<const Bytes> pieces) {
   auto file = NewFile::create(path);
   if (!file) return file.error();

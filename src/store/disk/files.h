@@ -30,6 +30,8 @@ class NewFile {
   Result<Done> overwrite(std::uint64_t offset, Bytes bytes);
   /// Syncs it and renames it to `path`; the new name is durable after `sync_directory`. Once.
   Result<Done> finish();
+  /// The same, unless something has that name already: Errc::refused.
+  Result<Done> finish_new();
 
  private:
   NewFile(std::string path, std::string name, Fd fd);

@@ -55,8 +55,15 @@ std::string S3Store::path_of(const std::string& key) const {
   return concat("s3://", address_.bucket, "/", key);
 }
 
-Result<bool> S3Store::is_complete(SnapshotId snapshot) {
-  const auto there = client_->head(manifest_key(snapshot));
+std::string S3Store::released_key(SnapshotId snapshot) const {
+  return address_.key(concat(snapshot_folder_name(snapshot), "/", released_file_name));
+}
+std::string S3Store::savepoint_key(const std::string& name) const {
+  return address_.key(concat(savepoints_folder_name, "/", name));
+}
+
+Result<bool> S3Store::exists(const std::string& key) {
+  const auto there = client_->head(key);
   if (there) return true;
   if (there.error().code == Errc::not_found) return false;
   return there.error();
@@ -375,7 +382,45 @@ Result<Done> S3Store::clear(SnapshotId snapshot, const std::set<PartFile>& keep)
   return Done{};
 }
 
-Result<Done> S3Store::drop(SnapshotId snapshot) {
+Result<Done> S3Store::write_savepoint(const std::string& name, SnapshotId snapshot) {
+  const std::string text = encode_savepoint(name, snapshot);
+  const auto written = client_->put(savepoint_key(name), {as_bytes(text)}, {.if_none = true});
+  if (!written) return written.error();
+  return Done{};
+}
+
+Result<Savepoints> S3Store::savepoints() {
+  const auto listing = client_->list(savepoint_key(""), false);
+  if (!listing) return listing.error();
+  Savepoints found;
+  for (const std::string& key : listing->keys) {
+    const std::string name(last_word(key));
+    if (!is_savepoint_name(name) || key != savepoint_key(name)) continue;
+    const auto read = client_->get(key, 0, savepoint_bytes_max);
+    if (!read && read.error().code == Errc::not_found) continue;  // Deleted since.
+    if (!read) return read.error();
+    const auto snapshot = decode_savepoint(path_of(key), name, read->content);
+    if (!snapshot) return snapshot.error();
+    found.emplace(name, *snapshot);
+  }
+  return found;
+}
+
+Result<Done> S3Store::delete_savepoint(const std::string& name) {
+  if (auto fits = check_savepoint_name(name); !fits) return fits;
+  const auto there = client_->head(savepoint_key(name));
+  if (!there) return there.error();
+  return client_->remove(savepoint_key(name));
+}
+
+Result<Done> S3Store::set_released(SnapshotId snapshot, bool released) {
+  if (!released) return client_->remove(released_key(snapshot));
+  const auto written = client_->put(released_key(snapshot), {});
+  if (!written) return written.error();
+  return Done{};
+}
+
+Result<Done> S3Store::remove(SnapshotId snapshot) {
   // The manifest goes first, so that nothing that stops this leaves one without its parts.
   if (auto removed = client_->remove(manifest_key(snapshot)); !removed) return removed;
   const auto keep = needed();

@@ -29,6 +29,7 @@ struct S3StoreSettings {
 ///     PREFIX/piracema.lock                   whose it is: a lease
 ///     PREFIX/000000000007/part-0003
 ///     PREFIX/000000000007/manifest.json      written last, and only if it is not there
+///     PREFIX/savepoints/before-tuesday       written only if it is not there
 ///
 /// Wants a server that lists what was just written, and writes under conditions.
 class S3Store : public JobStore {
@@ -51,7 +52,8 @@ class S3Store : public JobStore {
   Result<PartIndex> index(SnapshotId snapshot, const Part& part) override;
   Result<PartIndex> index(const PartFile& file) override;
   Result<Buffer> read(const PartFile& file, std::uint64_t offset, std::uint64_t bytes) override;
-  Result<Done> drop(SnapshotId snapshot) override;
+  Result<Savepoints> savepoints() override;
+  Result<Done> delete_savepoint(const std::string& name) override;
 
   const std::string& name() const override { return name_; }
   Result<std::shared_ptr<JobLock>> lock() override;
@@ -67,7 +69,14 @@ class S3Store : public JobStore {
   std::string part_key(const PartFile& part) const;
   /// As people may look for it.
   std::string path_of(const std::string& key) const;
-  Result<bool> is_complete(SnapshotId snapshot);
+  std::string released_key(SnapshotId snapshot) const;
+  std::string savepoint_key(const std::string& name) const;
+  Result<bool> exists(const std::string& key);
+  Result<bool> is_complete(SnapshotId snapshot) override { return exists(manifest_key(snapshot)); }
+  Result<Done> remove(SnapshotId snapshot) override;
+  Result<Done> write_savepoint(const std::string& name, SnapshotId snapshot) override;
+  Result<bool> is_released(SnapshotId snapshot) override { return exists(released_key(snapshot)); }
+  Result<Done> set_released(SnapshotId snapshot, bool released) override;
   /// No other job can have the store, if it was locked when it was opened or is locked by us.
   Result<Done> is_still_ours();
   /// It is not complete, and the store is still our job's: a worker that was cut off for long has

@@ -49,6 +49,18 @@ Result<Done> each_name(const std::string& path,
   return Done{};
 }
 
+Result<bool> exists(const std::string& path) {
+  struct stat status {};
+  if (::lstat(path.c_str(), &status) == 0) return true;
+  if (errno == ENOENT || errno == ENOTDIR) return false;
+  return io_error(path, "cannot look for it");
+}
+
+Result<Done> remove_name(const std::string& path) {
+  if (::unlink(path.c_str()) == 0 || errno == ENOENT) return Done{};
+  return io_error(path, "cannot remove");
+}
+
 Result<Done> make_directory(const std::string& path) {
   if (::mkdir(path.c_str(), 0777) == 0 || errno == EEXIST) return Done{};
   return io_error(path, "cannot make directory");
@@ -71,11 +83,15 @@ std::string DirectoryStore::part_path(SnapshotId snapshot, ReplicaId replica) co
   return concat(directory_of(snapshot), "/", part_file_name(replica));
 }
 
-Result<bool> DirectoryStore::is_complete(SnapshotId snapshot) const {
-  struct stat status {};
-  if (::lstat(manifest_path(snapshot).c_str(), &status) == 0) return true;
-  if (errno == ENOENT || errno == ENOTDIR) return false;
-  return io_error(manifest_path(snapshot), "cannot look for it");
+std::string DirectoryStore::released_path(SnapshotId snapshot) const {
+  return concat(directory_of(snapshot), "/", released_file_name);
+}
+std::string DirectoryStore::savepoint_path(const std::string& name) const {
+  return concat(path_, "/", savepoints_folder_name, "/", name);
+}
+
+Result<bool> DirectoryStore::has_manifest(SnapshotId snapshot) const {
+  return exists(manifest_path(snapshot));
 }
 
 Result<std::vector<SnapshotId>> DirectoryStore::numbers() const {
@@ -95,7 +111,7 @@ Result<Done> DirectoryStore::can_be_put(SnapshotId snapshot) const {
 }
 
 Result<Done> DirectoryStore::is_taken(SnapshotId snapshot) const {
-  auto complete = is_complete(snapshot);
+  auto complete = has_manifest(snapshot);
   if (!complete) return complete.error();
   if (!*complete) return Done{};
   return Error{Errc::refused, concat(directory_of(snapshot),
@@ -174,7 +190,7 @@ Result<std::unique_ptr<PartStream>> DirectoryStore::begin_part(SnapshotId snapsh
 
 Result<Done> DirectoryStore::commit(const Manifest& manifest) {
   const SnapshotId snapshot = manifest.snapshot;
-  auto complete = is_complete(snapshot);
+  auto complete = has_manifest(snapshot);
   if (!complete) return complete.error();
   if (*complete) {
     const auto found = this->manifest(snapshot);
@@ -204,7 +220,7 @@ Result<std::vector<SnapshotId>> DirectoryStore::list() {
   if (!all) return all;
   std::vector<SnapshotId> complete;
   for (const SnapshotId snapshot : *all) {
-    auto is = is_complete(snapshot);
+    auto is = has_manifest(snapshot);
     if (!is) return is.error();
     if (*is) complete.push_back(snapshot);
   }
@@ -223,7 +239,7 @@ Result<Done> DirectoryStore::find(std::optional<SnapshotId> snapshot) {
   auto opened = open_directory_store(path_, false);
   if (!opened) return opened.error();
   if (!snapshot) return Done{};
-  auto complete = is_complete(*snapshot);
+  auto complete = has_manifest(*snapshot);
   if (!complete) return complete.error();
   if (*complete) return Done{};
   return Error{Errc::not_found, concat(manifest_path(*snapshot), ": no such file")};
@@ -380,9 +396,9 @@ Result<Done> DirectoryStore::clear(SnapshotId snapshot, const std::set<PartFile>
   return Done{};
 }
 
-Result<Done> DirectoryStore::drop(SnapshotId snapshot) {
+Result<Done> DirectoryStore::remove(SnapshotId snapshot) {
   const std::string directory = directory_of(snapshot);
-  auto complete = is_complete(snapshot);
+  auto complete = has_manifest(snapshot);
   if (!complete) return complete.error();
   // The manifest goes first and for good, so that no crash leaves one without its parts.
   std::error_code error;
@@ -401,7 +417,7 @@ Result<Done> DirectoryStore::drop(SnapshotId snapshot) {
   if (!all) return all.error();
   for (const SnapshotId older : *all) {
     if (older >= snapshot) break;
-    auto is = is_complete(older);
+    auto is = has_manifest(older);
     if (!is) return is.error();
     if (*is) continue;
     if (auto cleared = clear(older, *keep); !cleared) return cleared;
@@ -414,12 +430,75 @@ Result<Done> DirectoryStore::sweep(SnapshotId keep_from) {
   if (!all) return all.error();
   for (const SnapshotId snapshot : *all) {
     if (snapshot >= keep_from) break;
-    auto complete = is_complete(snapshot);
+    auto complete = has_manifest(snapshot);
     if (!complete) return complete.error();
     if (*complete) continue;
     if (auto dropped = drop(snapshot); !dropped) return dropped;
   }
   return Done{};
+}
+
+Result<Done> DirectoryStore::write_savepoint(const std::string& name, SnapshotId snapshot) {
+  const std::string folder = concat(path_, "/", savepoints_folder_name);
+  if (auto made = make_directory(folder); !made) return made;
+  auto file = NewFile::create(savepoint_path(name));
+  if (!file) return file.error();
+  const std::string text = encode_savepoint(name, snapshot);
+  const std::array<Bytes, 1> pieces{as_bytes(text)};
+  if (auto written = file->append(pieces); !written) return written;
+  if (auto finished = file->finish_new(); !finished) return finished;
+  if (auto synced = sync_directory(folder); !synced) return synced;
+  return sync_directory(path_);
+}
+
+Result<Savepoints> DirectoryStore::savepoints() {
+  Savepoints found;
+  const std::string folder = concat(path_, "/", savepoints_folder_name);
+  const auto any = exists(folder);
+  if (!any) return any.error();
+  if (!*any) return found;
+  std::vector<std::string> names;
+  auto looked = each_name(folder, [&](std::string_view name) {
+    if (is_savepoint_name(name)) names.emplace_back(name);
+    return true;
+  });
+  if (!looked) return looked.error();
+  for (const std::string& name : names) {
+    const std::string path = savepoint_path(name);
+    const auto text = read_file(path, savepoint_bytes_max);
+    if (!text && text.error().code == Errc::not_found) continue;  // Deleted since.
+    if (!text) return text.error();
+    const auto snapshot = decode_savepoint(path, name, *text);
+    if (!snapshot) return snapshot.error();
+    found.emplace(name, *snapshot);
+  }
+  return found;
+}
+
+Result<Done> DirectoryStore::delete_savepoint(const std::string& name) {
+  if (auto fits = check_savepoint_name(name); !fits) return fits;
+  const std::string path = savepoint_path(name);
+  if (::unlink(path.c_str()) != 0) {
+    if (errno != ENOENT && errno != ENOTDIR) return io_error(path, "cannot remove");
+    return Error{Errc::not_found, concat(path, ": no such savepoint")};
+  }
+  return sync_directory(concat(path_, "/", savepoints_folder_name));
+}
+
+Result<bool> DirectoryStore::is_released(SnapshotId snapshot) {
+  return exists(released_path(snapshot));
+}
+
+// Between processes of one machine's lifetime it counts at once; after a crash it is set again.
+Result<Done> DirectoryStore::set_released(SnapshotId snapshot, bool released) {
+  const std::string path = released_path(snapshot);
+  if (!released) {
+    if (auto removed = remove_name(path); !removed) return removed;
+    return sync_directory(directory_of(snapshot));
+  }
+  const Fd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666));
+  if (file) return Done{};
+  return io_error(path, "cannot create");
 }
 
 namespace {

@@ -16,6 +16,7 @@ namespace piracema::store {
 ///     DIR/000000000007/part-0003             one replica's state
 ///     DIR/000000000005/part-0003             what of it has not changed since snapshot 5
 ///     DIR/000000000007/manifest.json         makes snapshot 7 complete
+///     DIR/savepoints/before-tuesday          keeps a snapshot by that name
 ///
 /// Safe from any thread and process. A process that stopped inside `put` and wakes up after its
 /// attempt was given up could still rename its part into place: it finds its snapshot complete
@@ -36,7 +37,8 @@ class DirectoryStore : public JobStore {
   Result<PartIndex> index(SnapshotId snapshot, const Part& part) override;
   Result<PartIndex> index(const PartFile& file) override;
   Result<Buffer> read(const PartFile& file, std::uint64_t offset, std::uint64_t bytes) override;
-  Result<Done> drop(SnapshotId snapshot) override;
+  Result<Savepoints> savepoints() override;
+  Result<Done> delete_savepoint(const std::string& name) override;
 
   const std::string& name() const override { return path_; }
   const std::string* directory() const override { return &path_; }
@@ -61,8 +63,15 @@ class DirectoryStore : public JobStore {
   std::string directory_of(SnapshotId snapshot) const;
   std::string manifest_path(SnapshotId snapshot) const;
   std::string part_path(SnapshotId snapshot, ReplicaId replica) const;
+  std::string released_path(SnapshotId snapshot) const;
+  std::string savepoint_path(const std::string& name) const;
   /// Has a manifest file, of whatever kind.
-  Result<bool> is_complete(SnapshotId snapshot) const;
+  Result<bool> has_manifest(SnapshotId snapshot) const;
+  Result<bool> is_complete(SnapshotId snapshot) override { return has_manifest(snapshot); }
+  Result<Done> remove(SnapshotId snapshot) override;
+  Result<Done> write_savepoint(const std::string& name, SnapshotId snapshot) override;
+  Result<bool> is_released(SnapshotId snapshot) override;
+  Result<Done> set_released(SnapshotId snapshot, bool released) override;
   /// Its manifest's name is durable.
   Result<Done> sync_complete(SnapshotId snapshot);
   /// Errc::refused if the snapshot is complete.

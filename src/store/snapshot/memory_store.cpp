@@ -20,6 +20,10 @@ Error disk_full(const std::string& path) {
   return Error{Errc::io, concat(path, ": cannot write: No space left on device (simulated)")};
 }
 
+std::string path_of_savepoint(const std::string& name) {
+  return concat(savepoints_folder_name, "/", name);
+}
+
 void append(Buffer& file, Bytes bytes) { file.append(bytes.data(), bytes.size()); }
 
 // The bytes of the file that a directory would hold.
@@ -47,7 +51,7 @@ void cut(Buffer& file, Random& random) { file.resize(random.below(file.size()));
 
 }  // namespace
 
-bool MemoryStore::is_complete(SnapshotId snapshot) const {
+bool MemoryStore::has_manifest(SnapshotId snapshot) const {
   const auto found = snapshots_.find(snapshot);
   return found != snapshots_.end() && found->second.manifest;
 }
@@ -70,7 +74,7 @@ std::set<PartFile> MemoryStore::needed() const {
 }
 
 Result<Done> MemoryStore::can_be_put(SnapshotId snapshot) const {
-  if (!is_complete(snapshot)) return Done{};
+  if (!has_manifest(snapshot)) return Done{};
   return Error{Errc::refused,
                concat("snapshot ", snapshot, ": want one that is being taken, found it complete")};
 }
@@ -140,7 +144,7 @@ Result<std::unique_ptr<PartStream>> MemoryStore::begin_part(SnapshotId snapshot,
 Result<Done> MemoryStore::commit(const Manifest& manifest) {
   std::lock_guard lock(mutex_);
   const std::string path = path_of(manifest.snapshot, manifest_file_name);
-  if (is_complete(manifest.snapshot)) {
+  if (has_manifest(manifest.snapshot)) {
     const auto found =
         decode_manifest(path, *snapshots_[manifest.snapshot].manifest, manifest.snapshot);
     if (found && found->is_again(manifest)) return Done{};
@@ -171,13 +175,13 @@ Result<std::vector<SnapshotId>> MemoryStore::list() {
 Result<Manifest> MemoryStore::manifest(SnapshotId snapshot) {
   std::lock_guard lock(mutex_);
   const std::string path = path_of(snapshot, manifest_file_name);
-  if (!is_complete(snapshot)) return Error{Errc::not_found, concat(path, ": no such file")};
+  if (!has_manifest(snapshot)) return Error{Errc::not_found, concat(path, ": no such file")};
   return decode_manifest(path, *snapshots_[snapshot].manifest, snapshot);
 }
 
 Result<Done> MemoryStore::find(std::optional<SnapshotId> snapshot) {
   std::lock_guard lock(mutex_);
-  if (!snapshot || is_complete(*snapshot)) return Done{};
+  if (!snapshot || has_manifest(*snapshot)) return Done{};
   return Error{Errc::not_found, concat(path_of(*snapshot, manifest_file_name), ": no such file")};
 }
 
@@ -246,9 +250,44 @@ Result<Buffer> MemoryStore::read(const PartFile& wanted, std::uint64_t offset,
   return Buffer(file.subspan(part_header_bytes + offset, bytes));
 }
 
-Result<Done> MemoryStore::drop(SnapshotId snapshot) {
+Result<bool> MemoryStore::is_complete(SnapshotId snapshot) {
+  std::lock_guard lock(mutex_);
+  return has_manifest(snapshot);
+}
+
+Result<Done> MemoryStore::write_savepoint(const std::string& name, SnapshotId snapshot) {
+  std::lock_guard lock(mutex_);
+  if (savepoints_.emplace(name, snapshot).second) return Done{};
+  return Error{Errc::refused, concat(path_of_savepoint(name), ": is there already")};
+}
+
+Result<Savepoints> MemoryStore::savepoints() {
+  std::lock_guard lock(mutex_);
+  return savepoints_;
+}
+
+Result<Done> MemoryStore::delete_savepoint(const std::string& name) {
+  std::lock_guard lock(mutex_);
+  if (savepoints_.erase(name) == 1) return Done{};
+  return Error{Errc::not_found, concat(path_of_savepoint(name), ": no such savepoint")};
+}
+
+Result<bool> MemoryStore::is_released(SnapshotId snapshot) {
+  std::lock_guard lock(mutex_);
+  const auto found = snapshots_.find(snapshot);
+  return found != snapshots_.end() && found->second.released;
+}
+
+Result<Done> MemoryStore::set_released(SnapshotId snapshot, bool released) {
+  std::lock_guard lock(mutex_);
+  snapshots_[snapshot].released = released;
+  return Done{};
+}
+
+Result<Done> MemoryStore::remove(SnapshotId snapshot) {
   std::lock_guard lock(mutex_);
   snapshots_[snapshot].manifest.reset();
+  snapshots_[snapshot].released = false;
   const std::set<PartFile> keep = needed();
   for (auto at = snapshots_.begin(); at != snapshots_.end() && at->first <= snapshot;) {
     if (!at->second.manifest) {
@@ -265,7 +304,7 @@ Result<Done> MemoryStore::drop(SnapshotId snapshot) {
 void MemoryStore::crash_in_put(SnapshotId snapshot, ReplicaId replica, Bytes state,
                                Random& random) {
   std::lock_guard lock(mutex_);
-  if (is_complete(snapshot)) return;
+  if (has_manifest(snapshot)) return;
   const auto part = describe(replica, state);
   ENSURE(part.ok());
   Buffer file = part_file(snapshot, *part, state);
@@ -289,7 +328,7 @@ void MemoryStore::crash_in_put(SnapshotId snapshot, ReplicaId replica, Bytes sta
 
 void MemoryStore::crash_in_commit(const Manifest& manifest, Random& random) {
   std::lock_guard lock(mutex_);
-  if (is_complete(manifest.snapshot)) return;
+  if (has_manifest(manifest.snapshot)) return;
   const auto text = encode_manifest(manifest);
   ENSURE(text.ok());
   Buffer file(as_bytes(*text));

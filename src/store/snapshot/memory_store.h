@@ -43,7 +43,8 @@ class MemoryStore : public SnapshotStore {
   Result<PartIndex> index(SnapshotId snapshot, const Part& part) override;
   Result<PartIndex> index(const PartFile& file) override;
   Result<Buffer> read(const PartFile& file, std::uint64_t offset, std::uint64_t bytes) override;
-  Result<Done> drop(SnapshotId snapshot) override;
+  Result<Savepoints> savepoints() override;
+  Result<Done> delete_savepoint(const std::string& name) override;
 
   /// From now on, and begins anew with its seed. `{.put = 1}` is a full disk.
   void set_faults(MemoryFaults faults);
@@ -65,9 +66,15 @@ class MemoryStore : public SnapshotStore {
   struct Files {
     std::optional<Buffer> manifest;
     std::map<ReplicaId, Buffer> parts;
+    bool released = false;
   };
 
-  bool is_complete(SnapshotId snapshot) const;
+  bool has_manifest(SnapshotId snapshot) const;
+  Result<bool> is_complete(SnapshotId snapshot) override;
+  Result<Done> remove(SnapshotId snapshot) override;
+  Result<Done> write_savepoint(const std::string& name, SnapshotId snapshot) override;
+  Result<bool> is_released(SnapshotId snapshot) override;
+  Result<Done> set_released(SnapshotId snapshot, bool released) override;
   std::set<PartFile> needed() const;
   /// `part` as the manifest has it, or null.
   Result<PartIndex> read_index(const PartFile& of, const Part* part);
@@ -76,6 +83,7 @@ class MemoryStore : public SnapshotStore {
 
   std::mutex mutex_;
   std::map<SnapshotId, Files> snapshots_;
+  Savepoints savepoints_;
   MemoryFaults faults_;
   Random random_{1};
 };

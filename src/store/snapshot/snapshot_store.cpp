@@ -16,6 +16,93 @@ Result<Part> SnapshotStore::put_indexed(SnapshotId snapshot, ReplicaId replica, 
   return (*part)->finish(index);
 }
 
+namespace {
+
+bool has_name(const Savepoints& savepoints, SnapshotId snapshot) {
+  return std::any_of(savepoints.begin(), savepoints.end(),
+                     [&](const auto& named) { return named.second == snapshot; });
+}
+
+}  // namespace
+
+// Who names a snapshot and who drops it do not wait for each other: each writes what the other one
+// looks for, and looks then. So one of them at least sees the other: a name that was there before
+// the look keeps the snapshot; one that comes later finds it released, and is taken back.
+Result<Done> SnapshotStore::drop(SnapshotId snapshot) {
+  const auto complete = is_complete(snapshot);
+  if (!complete) return complete.error();
+  if (!*complete) {
+    if (auto removed = remove(snapshot); !removed) return removed;
+  } else if (auto released = set_released(snapshot, true); !released) {
+    return released;
+  }
+  return drop_released();
+}
+
+Result<Done> SnapshotStore::drop_released() {
+  const auto named = savepoints();
+  if (!named) return named.error();
+  const auto all = list();
+  if (!all) return all.error();
+  for (const SnapshotId snapshot : *all) {
+    if (has_name(*named, snapshot)) continue;
+    const auto released = is_released(snapshot);
+    if (!released) return released.error();
+    if (!*released) continue;
+    if (auto removed = remove(snapshot); !removed) return removed;
+  }
+  return Done{};
+}
+
+Result<Done> SnapshotStore::reclaim(const std::vector<SnapshotId>& snapshots) {
+  for (const SnapshotId snapshot : snapshots) {
+    const auto released = is_released(snapshot);
+    if (!released) return released.error();
+    if (!*released) continue;
+    if (auto done = set_released(snapshot, false); !done) return done;
+  }
+  return Done{};
+}
+
+Result<Done> SnapshotStore::add_savepoint(const std::string& name, SnapshotId snapshot) {
+  if (auto fits = check_savepoint_name(name); !fits) return fits;
+  if (auto there = find(snapshot); !there) return there;
+  const auto written = write_savepoint(name, snapshot);
+  if (!written) {
+    if (written.error().code != Errc::refused) return written;
+    const auto all = savepoints();
+    if (!all) return all.error();
+    const auto found = all->find(name);
+    if (found == all->end()) return written;  // Deleted since.
+    if (found->second != snapshot) {
+      return Error{Errc::refused, concat("savepoint '", name, "' is snapshot ", found->second,
+                                         ": delete it first, or give another name")};
+    }
+  }
+  // In this order: the mark goes after the manifest.
+  const auto released = is_released(snapshot);
+  const auto complete = is_complete(snapshot);
+  if (released && !*released && complete && *complete) return Done{};
+  // One that was there may be of somebody who was in time.
+  const auto taken_back = written ? delete_savepoint(name) : Result<Done>(Done{});
+  if (!taken_back && taken_back.error().code != Errc::not_found) return taken_back;
+  if (!released) return released.error();
+  if (!complete) return complete.error();
+  return Error{Errc::refused,
+               concat("snapshot ", snapshot,
+                      " was dropped by its job, and may be going just now: name another one")};
+}
+
+Result<SnapshotId> find_savepoint(const Savepoints& savepoints, const std::string& name,
+                                  const std::string& store) {
+  const auto found = savepoints.find(name);
+  if (found != savepoints.end()) return found->second;
+  std::string there;
+  for (const auto& each : savepoints) there += concat(there.empty() ? "" : ", ", each.first);
+  return Error{Errc::not_found, concat(store, ": want savepoint '", name, "', found ",
+                                       there.empty() ? "none" : there)};
+}
+
 Result<Manifest> verify(SnapshotStore& store, SnapshotId snapshot) {
   auto manifest = store.manifest(snapshot);
   if (!manifest) return manifest;

@@ -13,6 +13,7 @@
 
 #include "base/ids.h"
 #include "store/snapshot/part_index.h"
+#include "store/snapshot/savepoint.h"
 
 namespace piracema::store {
 
@@ -134,9 +135,41 @@ class SnapshotStore {
   virtual Result<Buffer> read(const PartFile& file, std::uint64_t offset, std::uint64_t bytes) = 0;
 
   /// Removes a snapshot, manifest first, whole or not, but for files that another complete one
-  /// needs: these go with the last that does. Nothing there is no error.
-  virtual Result<Done> drop(SnapshotId snapshot) = 0;
+  /// needs: these go with the last that does. Nothing there is no error. One that has a name is
+  /// kept, until the first call of this or of `drop_released` after its last name was deleted. Only
+  /// whoever has the store for itself may call it.
+  Result<Done> drop(SnapshotId snapshot);
+  /// Removes those that `drop` has kept and that have no name any more. Who may call it: as `drop`.
+  Result<Done> drop_released();
+  /// The job that goes on may need these again: they are as if `drop` had not been called.
+  Result<Done> reclaim(const std::vector<SnapshotId>& snapshots);
+
+  /// From here on `name` keeps a complete snapshot; also while a job uses the store. Done once more
+  /// if it does so and the job has not dropped it. Errc::config for what is no name,
+  /// Errc::not_found if there is no such snapshot, Errc::refused if the name is that of another
+  /// one, or the job has dropped this one: other names may keep it, but it may be going just now.
+  Result<Done> add_savepoint(const std::string& name, SnapshotId snapshot);
+  /// All of them, also of a snapshot that is not there: one that was going while it was named by a
+  /// process that was killed. Errc::corrupt or refused if one cannot be read, which it names.
+  virtual Result<Savepoints> savepoints() = 0;
+  /// Its snapshot is as any other from here on. Errc::not_found.
+  virtual Result<Done> delete_savepoint(const std::string& name) = 0;
+
+ private:
+  // ---- what `drop` and savepoints are made of
+  virtual Result<bool> is_complete(SnapshotId snapshot) = 0;
+  /// A whole one, or what is there of it, whatever names there are.
+  virtual Result<Done> remove(SnapshotId snapshot) = 0;
+  /// Errc::refused if the name is there.
+  virtual Result<Done> write_savepoint(const std::string& name, SnapshotId snapshot) = 0;
+  /// Whether `drop` has been called for it; kept with the snapshot, and gone with it.
+  virtual Result<bool> is_released(SnapshotId snapshot) = 0;
+  virtual Result<Done> set_released(SnapshotId snapshot, bool released) = 0;
 };
+
+/// Of a name that is wanted. Errc::not_found names those that there are.
+Result<SnapshotId> find_savepoint(const Savepoints& savepoints, const std::string& name,
+                                  const std::string& store);
 
 /// Reads the whole snapshot and says whether it could be restored.
 Result<Manifest> verify(SnapshotStore& store, SnapshotId snapshot);
