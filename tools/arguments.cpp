@@ -32,7 +32,7 @@ Result<std::vector<std::string>> parse_names(const std::string& text) {
   for (std::string name; std::getline(in, name, ',');) {
     const bool plain = std::all_of(name.begin(), name.end(), [](unsigned char c) {
       return std::isalnum(c) != 0 ||
-             std::string_view("._-:@").find(static_cast<char>(c)) != std::string_view::npos;
+             std::string_view("._-:@=").find(static_cast<char>(c)) != std::string_view::npos;
     });
     if (name.empty() || name.starts_with('-') || !plain) {
       return Error{Errc::usage, concat("want names with commas between them, found '", text, "'")};

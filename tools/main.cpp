@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cstdlib>
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -412,10 +414,25 @@ int CommandLine::run(int argc, char** argv) {
   return run_command_line(*app, argc, argv, [this] { return dispatch(); });
 }
 
+// In a job of a cluster the agent of another node is started by the cluster.
+int agent_on(const std::string& node, const std::string& program) {
+  std::error_code ignored;
+  std::string self = std::filesystem::read_symlink("/proc/self/exe", ignored).string();
+  std::vector<std::string> words{self, "cluster", "rsh", node, self, "agent", program};
+  std::vector<char*> pointers;
+  for (std::string& word : words) pointers.push_back(word.data());
+  pointers.push_back(nullptr);
+  log(Level::error, become(Product{"cluster", ""}, pointers.data()).message);
+  return 3;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   fill_standard_fds();
+  if (argc == 3 && std::string_view(argv[1]) == "agent") {
+    if (char* const node = std::getenv("PIRACEMA_AGENT_ON")) return agent_on(node, argv[2]);
+  }
   if (argc > 1 && std::string_view(argv[1]) == "agent") {
     return cluster::run_agent(argc - 1, argv + 1);
   }

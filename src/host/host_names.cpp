@@ -87,7 +87,20 @@ bool is_ours(const std::string& address) {
 
 bool is_own_name(const std::string& name) { return name == "localhost" || name == own_host(); }
 
+// A node of a cluster has a name there, and several may be on one machine.
 Result<HostOptions> find_host(const HostName& wanted) {
+  if (const auto equals = wanted.name.find('='); equals != std::string::npos) {
+    const char* const own = std::getenv("PIRACEMA_NODE");
+    const std::string name = wanted.name.substr(0, equals);
+    auto address = look_up(wanted.name.substr(equals + 1));
+    if (name.empty() || !address) {
+      return Error{Errc::config,
+                   concat(wanted.named_at, ": want NAME=ADDRESS, found '", wanted.name, "'",
+                          address ? "" : concat(": ", address.error().message))};
+    }
+    const bool here = own != nullptr ? name == own : is_ours(*address);
+    return HostOptions{name, *std::move(address), here, wanted.named_at};
+  }
   if (is_own_name(wanted.name)) return HostOptions{wanted.name, "127.0.0.1", true, wanted.named_at};
   auto address = look_up(wanted.name);
   if (!address) {
@@ -115,8 +128,9 @@ Result<std::vector<HostOptions>> find_hosts(const std::vector<HostName>& names,
   std::vector<HostOptions> hosts;
   numbers.clear();
   for (const HostName& wanted : names) {
-    auto same = std::find_if(hosts.begin(), hosts.end(),
-                             [&](const HostOptions& host) { return host.name == wanted.name; });
+    auto same = std::find_if(hosts.begin(), hosts.end(), [&](const HostOptions& host) {
+      return host.name == wanted.name.substr(0, wanted.name.find('='));
+    });
     if (same == hosts.end()) {
       auto host = find_host(wanted);
       if (!host) return host.error();

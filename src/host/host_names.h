@@ -22,7 +22,8 @@ struct HostOptions {
 /// "host h1"; "this host" where the user has named none.
 std::string described(const HostOptions& host);
 
-/// A host as a user names it, and where.
+/// A host as a user names it, and where: NAME, or NAME=ADDRESS, which is this machine if
+/// $PIRACEMA_NODE says so.
 struct HostName {
   std::string name;
   std::string named_at;

@@ -13,13 +13,8 @@ namespace {
 
 constexpr std::uint64_t ns_in_ms = 1'000'000;
 constexpr std::uint64_t step_most_ms = 1'000;
-constexpr std::size_t why_bytes_max = 1'024;
 // So large may an answer be, about: the group has a bound for replies.
 constexpr std::size_t answer_bytes = std::size_t{256} << 10;
-
-bool runs(const Job& job) {
-  return job.state == JobState::running || job.state == JobState::leaving;
-}
 
 Answer refused(std::string why) {
   return {.verdict = Answer::Verdict::refused, .why = std::move(why)};
@@ -28,12 +23,13 @@ Answer stranger(std::string why) {
   return {.verdict = Answer::Verdict::stranger, .why = std::move(why)};
 }
 
-std::size_t bytes_of(const JobSpec& spec) {
-  std::size_t bytes = 200 + spec.directory.size();
-  for (const auto* list : {&spec.command, &spec.environment}) {
-    for (const std::string& word : *list) bytes += word.size() + 8;
-  }
+std::size_t bytes_of(const std::vector<std::string>& words) {
+  std::size_t bytes = 0;
+  for (const std::string& word : words) bytes += word.size() + 8;
   return bytes;
+}
+std::size_t bytes_of(const JobSpec& spec) {
+  return 200 + spec.directory.size() + bytes_of(spec.command) + bytes_of(spec.environment);
 }
 
 /// All of it, for replicas that come late.
@@ -148,6 +144,10 @@ Answer ClusterState::on(const Join& join) {
     return refused(concat("want 1 to 65536 slots and a directory of at most 256 bytes, found ",
                           join.slots, " and ", join.directory.size()));
   }
+  if (!is_address(join.address)) {
+    return refused(concat("want an address of a host, or none, found '",
+                          join.address.substr(0, address_bytes_max), "'"));
+  }
   if (!nodes_.contains(join.node) && nodes_.size() == nodes_max) {
     return refused(concat("want at most ", nodes_max, " nodes"));
   }
@@ -163,7 +163,9 @@ Answer ClusterState::on(const Join& join) {
   node.incarnation = join.incarnation;
   node.slots = join.slots;
   node.directory = join.directory;
+  node.address = join.address;
   node.leaving = false;
+  node.last_report = is_new ? join.number : std::max(node.last_report, join.number);
   if (is_new) lose_jobs_of(join.node, concat("the node ", join.node, " was started again"));
   renew(node);
   place_all();
@@ -182,15 +184,27 @@ Answer ClusterState::on(const Report& report) {
   }
   for (const Ended& end : report.ended) {
     if (Job* const job = running(end.attempt, report.node)) ended(*job, end);
+    if (Part* const one = part(end.attempt, report.node)) {
+      one->ended = end;
+      one->ended->why.resize(std::min(end.why.size(), why_bytes_max));
+    }
   }
+  // What a node had when it asked says nothing any more once a later report has come.
+  std::vector<Ended> gone;
+  if (report.number >
+      std::exchange(node->last_report, std::max(node->last_report, report.number))) {
+    parts_gone(report);
+    gone = follow_wants(report);
+  }
+  settle_all();
   // Also after a lease that had ended: there may be places again.
   place_all();
-  return {.orders = orders_for(report.node, report.has)};
+  return {.orders = orders_for(report.node, report.has), .ended = std::move(gone)};
 }
 
 Job* ClusterState::running(const Attempt& attempt, const std::string& node) {
   const auto found = jobs_.find(attempt.job);
-  if (found == jobs_.end()) return nullptr;
+  if (found == jobs_.end() || attempt.part != 0) return nullptr;
   Job& job = found->second;
   return runs(job) && job.attempt == attempt.attempt && job.node == node ? &job : nullptr;
 }
@@ -213,7 +227,7 @@ void ClusterState::heard(Job& job, const Said& said) {
 
 void ClusterState::ask_to_leave(const std::string& node) {
   for (auto& [id, job] : jobs_) {
-    if (job.node == node && job.state == JobState::running) job.state = JobState::leaving;
+    if (job.state == JobState::running && has_node(job, node)) job.state = JobState::leaving;
   }
 }
 
@@ -263,6 +277,8 @@ Answer ClusterState::on(const Cancel& cancel) {
   if (job.state == JobState::waiting) {
     job.why = "cancelled before it began";
     over(job, JobState::cancelled);
+  } else if (job.state == JobState::ending) {
+    if (job.next == JobState::waiting) job.next = JobState::cancelled;
   } else {
     job.state = JobState::leaving;
   }
@@ -273,29 +289,35 @@ Answer ClusterState::on(const Cancel& cancel) {
 void ClusterState::place_all() {
   for (auto& [name, node] : nodes_) node.used = 0;
   for (const auto& [id, job] : jobs_) {
-    if (runs(job)) nodes_[job.node].used += job.spec.slots;
+    if (job.state == JobState::waiting || is_over(job.state)) continue;
+    nodes_[job.node].used += job.spec.slots;
+    for (const std::string& other : job.others) nodes_[other].used += job.spec.slots;
   }
   for (const Placed& placed : place(jobs_, nodes_)) {
     Job& job = jobs_[placed.job];
     job.state = JobState::running;
-    job.node = placed.node;
+    job.node = placed.nodes.front();
+    job.others.assign(placed.nodes.begin() + 1, placed.nodes.end());
+    job.parts.clear();
     job.attempt += 1;
     job.started_ms = time_ / ns_in_ms;
     job.why.clear();
     job.output.clear();
     job.output_before = 0;
-    nodes_[placed.node].used += job.spec.slots;
+    for (const std::string& node : placed.nodes) nodes_[node].used += job.spec.slots;
   }
 }
 
 // Nobody says how they ended; nothing of them is alive.
 void ClusterState::lose_jobs_of(const std::string& node, const std::string& why) {
+  lose_parts_of(node, why);
   for (auto& [id, job] : jobs_) {
     if (!runs(job) || job.node != node) continue;
     job.losses += 1;
     job.why = why;
     again_or_over(job, JobState::failed);
   }
+  settle_all();
 }
 
 void ClusterState::ended(Job& job, const Ended& end) {
@@ -305,7 +327,7 @@ void ClusterState::ended(Job& job, const Ended& end) {
     job.losses += 1;
     return again_or_over(job, JobState::failed);
   }
-  if (end.end == End::exited && end.code == 0) return over(job, JobState::done);
+  if (end.end == End::exited && end.code == 0) return become(job, JobState::done);
   // Asked to leave by a drain it is no failure of its own.
   const bool moved = job.state == JobState::leaving && !job.cancelled;
   if (moved) return again_or_over(job, JobState::failed);
@@ -314,12 +336,24 @@ void ClusterState::ended(Job& job, const Ended& end) {
 }
 
 void ClusterState::again_or_over(Job& job, JobState state) {
-  if (job.cancelled) return over(job, JobState::cancelled);
-  if (job.failures > job.spec.retries) return over(job, state);
+  if (job.cancelled) return become(job, JobState::cancelled);
+  if (job.failures > job.spec.retries) return become(job, state);
   if (job.losses >= losses_max) {
     job.why += concat("; that was the ", losses_max, "th time that it lost its node");
-    return over(job, state);
+    return become(job, state);
   }
+  become(job, JobState::waiting);
+}
+
+// Not before its parts have ended.
+void ClusterState::become(Job& job, JobState next) {
+  job.next = next;
+  job.state = JobState::ending;
+}
+
+void ClusterState::settle(Job& job) {
+  job.parts.clear();
+  if (is_over(job.next)) return over(job, job.next);
   job.state = JobState::waiting;
 }
 
@@ -342,17 +376,42 @@ std::vector<Order> ClusterState::orders_for(const std::string& node,
   std::vector<Order> orders;
   std::size_t bytes = 0;
   for (const auto& [id, job] : jobs_) {
-    if (!runs(job) || job.node != node) continue;
-    Order order{{id, job.attempt}, job.state == JobState::leaving, std::nullopt};
-    if (std::find(has.begin(), has.end(), order.attempt) == has.end()) {
+    if (!runs(job)) continue;
+    const auto is_new = [&](const Order& order, std::size_t takes) {
+      if (std::find(has.begin(), has.end(), order.attempt) != has.end()) return false;
       // The rest is told next time.
-      if (bytes > answer_bytes) continue;
-      bytes += bytes_of(job.spec);
-      order.spec = job.spec;
+      if (bytes > answer_bytes) return false;
+      bytes += takes;
+      return true;
+    };
+    if (job.node == node) {
+      Order order{.attempt = {id, job.attempt}, .leave = job.state == JobState::leaving};
+      if (is_new(order, bytes_of(job.spec))) {
+        order.spec = job.spec;
+        if (job.spec.nodes > 1) order.hosts = hosts_of(job);
+      }
+      orders.push_back(std::move(order));
     }
-    orders.push_back(std::move(order));
+    for (const auto& [number, part] : job.parts) {
+      if (part.node != node || part.ended || !part.wanted) continue;
+      Order order{.attempt = {id, job.attempt, number}};
+      if (is_new(order, bytes_of(job.spec) + bytes_of(part.command) + part.input.size())) {
+        order.spec = job.spec;
+        order.spec->command = part.command;
+        order.input = part.input;
+      }
+      orders.push_back(std::move(order));
+    }
   }
   return orders;
+}
+
+std::vector<std::string> ClusterState::hosts_of(const Job& job) const {
+  std::vector<std::string> hosts{concat(job.node, "=", nodes_.at(job.node).address)};
+  for (const std::string& other : job.others) {
+    hosts.push_back(concat(other, "=", nodes_.at(other).address));
+  }
+  return hosts;
 }
 
 // ---- questions
@@ -369,6 +428,8 @@ Answer ClusterState::on(const ListJobs& list) const {
     }
     answer.jobs.push_back(at->second);
     answer.jobs.back().output.clear();
+    // They may have keys in them.
+    answer.jobs.back().parts.clear();
   }
   return answer;
 }
@@ -382,7 +443,9 @@ Answer ClusterState::on(const ListNodes&) const {
 Answer ClusterState::on(const ShowJob& show) const {
   const auto found = jobs_.find(show.job);
   if (found == jobs_.end()) return refused(concat("there is no job ", show.job));
-  return {.jobs = {found->second}, .now_ms = time_ / ns_in_ms};
+  Answer answer{.jobs = {found->second}, .now_ms = time_ / ns_in_ms};
+  answer.jobs.front().parts.clear();
+  return answer;
 }
 
 }  // namespace piracema::jobs

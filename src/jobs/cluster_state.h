@@ -16,6 +16,11 @@ namespace piracema::jobs {
 /// 2.1), and all that decides which job runs where. A node has a lease. When that ends its jobs
 /// begin elsewhere, and by then the node has ended them (JobRunner): so of a job at most one
 /// attempt is alive, also while a node is cut off.
+///
+/// A job of several nodes has its command on the first one, and may have parts run on all of them.
+/// Once the command has ended, or its node is lost, its parts are ended, and the job is over or
+/// waits anew only when each node has said in a later report that it has none of them, or has lost
+/// its lease.
 class ClusterState final : public smr::StateMachine {
  public:
   /// Jobs that are over are forgotten beyond so many, the oldest first; more than so many that are
@@ -24,6 +29,8 @@ class ClusterState final : public smr::StateMachine {
   static constexpr std::size_t nodes_max = 2'000;
   /// A job that has lost its node so often fails: it may be what brings them down.
   static constexpr std::uint32_t losses_max = 20;
+  /// So many parts a job may have at a time for each of its nodes.
+  static constexpr std::size_t parts_max = 8;
 
   Buffer apply(Bytes operation, const smr::Context& context) override;
   Buffer query(Bytes operation) const override;
@@ -55,13 +62,24 @@ class ClusterState final : public smr::StateMachine {
   void renew(Node& node);
   void place_all();
   void lose_jobs_of(const std::string& node, const std::string& why);
-  /// Of a job that runs there in that attempt; or null.
+  /// Of a job whose command runs there in that attempt; or null.
   Job* running(const Attempt& attempt, const std::string& node);
+  /// In that attempt, on that node, and maybe alive; or null.
+  Part* part(const Attempt& attempt, const std::string& node);
+  void lose_parts_of(const std::string& node, const std::string& why);
+  void parts_gone(const Report& report);
+  void settle_all();
+  std::vector<Ended> follow_wants(const Report& report);
+  std::optional<Ended> ask_for(Job& job, const AskedPart& asked);
   void ask_to_leave(const std::string& node);
   void ended(Job& job, const Ended& end);
   void again_or_over(Job& job, JobState over);
+  void become(Job& job, JobState next);
+  void settle(Job& job);
   void over(Job& job, JobState state);
   std::vector<Order> orders_for(const std::string& node, const std::vector<Attempt>& has) const;
+  /// NAME=ADDRESS of all its nodes, the leading one first.
+  std::vector<std::string> hosts_of(const Job& job) const;
   void heard(Job& job, const Said& said);
   Node* find(const std::string& name, std::uint64_t incarnation);
 

@@ -31,7 +31,7 @@ struct Group {
     clock = until;
   }
   Answer join(const std::string& node, std::uint64_t incarnation = 1, std::uint32_t slots = 2) {
-    return (*this)(Join{node, incarnation, slots, "/d"});
+    return (*this)(Join{node, incarnation, slots, "/d", "h-" + node});
   }
   Answer report(const std::string& node, std::vector<Attempt> has = {},
                 std::vector<Ended> ended = {}) {
@@ -205,6 +205,9 @@ TEST_CASE("what cannot be a job is refused with what was wanted") {
   CHECK(why({.name = "a b", .command = {"x"}}).starts_with("want a name of 1 to 64 letters"));
   CHECK(why({.name = "a"}) == "want a program to run, found none");
   CHECK(why({.name = "a", .command = {"x"}, .slots = 0}) == "want 1 to 65536 slots, found 0");
+  CHECK(why({.name = "a", .command = {"x"}, .nodes = 0}) == "want 1 to 1000 nodes, found 0");
+  CHECK(why({.name = "a", .command = {"x"}, .nodes = 2, .node = "b"}) ==
+        "want one node of a name, found 2 nodes and 'b'");
   CHECK(why({.name = "a", .command = {"x"}, .directory = "here"}) ==
         "want an absolute path for its directory, found 'here'");
   CHECK(why({.name = "a", .command = {"x"}, .environment = {"X"}}) == "want NAME=value, found 'X'");
@@ -212,10 +215,166 @@ TEST_CASE("what cannot be a job is refused with what was wanted") {
             .starts_with("want at most 65536 bytes"));
 }
 
+namespace {
+
+/// Three nodes, a job over all of them, and what they report, each time with a higher number.
+struct Spanning : Group {
+  std::uint64_t number = 0;
+  JobId id = 0;
+
+  Spanning() {
+    for (const char* name : {"a", "b", "c"}) join(name);
+    id = (*this)(Submit{{.name = "j", .command = {"x"}, .nodes = 3, .slots = 2}}).job;
+  }
+  Report of(const std::string& node) {
+    return {.node = node, .incarnation = 1, .number = ++number};
+  }
+  Report leading(std::vector<Attempt> wants, std::vector<AskedPart> asks = {}) {
+    Report report = of("a");
+    report.has = {{id, job(id).attempt}};
+    report.wants = std::move(wants);
+    report.asks = std::move(asks);
+    return report;
+  }
+  AskedPart asked(std::uint32_t part, const std::string& node, std::uint32_t attempt = 1) const {
+    return {{id, attempt, part}, node, {"agent"}, "line"};
+  }
+};
+
+}  // namespace
+
+TEST_CASE("the command of a job of several nodes is told of them, and has parts run there") {
+  Spanning group;
+  const Answer begins = group(group.of("a"));
+  REQUIRE(begins.orders.size() == 1);
+  CHECK(begins.orders[0].hosts == std::vector<std::string>{"a=h-a", "b=h-b", "c=h-c"});
+  CHECK(group(group.of("b")).orders.empty());
+  for (const char* name : {"a", "b", "c"}) CHECK(group.state.nodes().at(name).used == 2);
+  group(group.leading({{group.id, 1, 5}}, {group.asked(5, "b")}));
+  const Answer told = group(group.of("b"));
+  REQUIRE(told.orders.size() == 1);
+  CHECK(told.orders[0].attempt == Attempt{group.id, 1, 5});
+  CHECK(told.orders[0].spec->command == std::vector<std::string>{"agent"});
+  CHECK(told.orders[0].input == "line");
+  CHECK(group(group.of("c")).orders.empty());
+  // Its end is told as long as it is wanted.
+  Report ends = group.of("b");
+  ends.has = {{group.id, 1, 5}};
+  ends.ended = {{{group.id, 1, 5}, End::exited, 3, "ended with status 3"}};
+  CHECK(group(ends).orders.empty());
+  for (int i = 0; i < 2; ++i) {
+    const Answer over = group(group.leading({{group.id, 1, 5}}));
+    REQUIRE(over.ended.size() == 1);
+    CHECK(over.ended[0].code == 3);
+  }
+  CHECK(group(group.leading({})).ended.empty());
+  CHECK(group.job(group.id).parts.empty());
+}
+
+TEST_CASE("a part is refused to whoever may not have it") {
+  Spanning group;
+  const JobId other = group(Submit{{.name = "j", .command = {"x"}, .nodes = 2}}).job;
+  const auto why = [&](const AskedPart& part) {
+    const Answer answer = group(group.leading({part.part}, {part}));
+    return answer.ended.empty() ? "" : answer.ended[0].why;
+  };
+  CHECK(why({{group.id, 1, 1}, "z", {"x"}, ""}) == "want a node of job 1, found 'z'");
+  CHECK(why({{group.id, 1, 1}, "b", {}, ""}) == "want a program to run as a part, found none");
+  CHECK(why({{group.id, 1, 1}, "b", {std::string(part_bytes_max, 'x')}, ""})
+            .starts_with("want at most 16384 bytes of a part's words"));
+  // Of an older attempt, of another job, of a node that does not lead it: nothing becomes of it.
+  CHECK(why(group.asked(1, "b", 0)).empty());
+  CHECK(why({{other, 1, 1}, "b", {"x"}, ""}).empty());
+  Report stranger = group.of("b");
+  stranger.wants = {{group.id, 1, 1}};
+  stranger.asks = {group.asked(1, "c")};
+  CHECK(group(stranger).ended.empty());
+  CHECK(group.job(group.id).parts.empty());
+  CHECK(group.job(other).parts.empty());
+  std::vector<Attempt> wants;
+  std::vector<AskedPart> asks;
+  for (std::uint32_t i = 1; i <= 3 * ClusterState::parts_max + 1; ++i) {
+    asks.push_back(group.asked(i, "b"));
+    wants.push_back(asks.back().part);
+  }
+  CHECK(group(group.leading(wants, asks)).ended.at(0).why ==
+        "want at most 24 parts of job 1 at a time");
+}
+
+TEST_CASE("the next attempt begins when each node has said that it has nothing of the last one") {
+  Spanning group;
+  group.join("d");
+  group(group.leading({{1, 1, 1}, {1, 1, 2}}, {group.asked(1, "b"), group.asked(2, "c")}));
+  group(group.of("b")), group(group.of("c"));
+  Report late = group.of("c");
+  Report has = group.of("c");
+  has.has = {{1, 1, 2}};
+  group(has);
+  // The leading node is not heard of any more.
+  for (int i = 0; i < 11; ++i) {
+    group.pass(500);
+    for (const char* name : {"b", "c", "d"}) {
+      Report report = group.of(name);
+      if (name[0] != 'd') report.has = {{1, 1, name[0] == 'b' ? 1u : 2u}};
+      group(report);
+    }
+  }
+  CHECK(group.job(1).state == JobState::ending);
+  CHECK(group(group.of("b")).orders.empty());
+  CHECK(group.job(1).state == JobState::ending);
+  // It was asked before the part was begun there, and says nothing.
+  group(late);
+  CHECK(group.job(1).state == JobState::ending);
+  Report ends = group.of("c");
+  ends.has = {{1, 1, 2}};
+  CHECK(group(ends).orders.empty());
+  CHECK(group.job(1).state == JobState::ending);
+  ends = group.of("c");
+  ends.ended = {{{1, 1, 2}, End::exited, 137, "ended"}};
+  group(ends);
+  CHECK(group.job(1).state == JobState::running);
+  CHECK(group.job(1).attempt == 2);
+  CHECK(group.job(1).losses == 1);
+  CHECK_FALSE(has_node(group.job(1), "a"));
+}
+
+TEST_CASE("when another node of it is lost a job goes on, and may ask for a part there again") {
+  Spanning group;
+  group(group.leading({{1, 1, 1}}, {group.asked(1, "b")}));
+  for (int i = 0; i < 11; ++i) {
+    group.pass(500);
+    group(group.leading({{1, 1, 1}}));
+    group(group.of("c"));
+  }
+  CHECK(group.job(1).state == JobState::running);
+  const Answer told = group(group.leading({{1, 1, 1}}));
+  REQUIRE(told.ended.size() == 1);
+  CHECK(told.ended[0].why == "the node b was not heard of for 5000 ms");
+  CHECK(group(group.leading({{1, 1, 2}}, {group.asked(2, "b")})).ended.at(0).why ==
+        "the node b is not heard of");
+  group.join("b", 2);
+  group(group.leading({{1, 1, 3}}, {group.asked(3, "b")}));
+  CHECK(group(Report{.node = "b", .incarnation = 2, .number = 1}).orders.size() == 1);
+}
+
+TEST_CASE("a job leaves as a whole when one of its nodes drains") {
+  Spanning group;
+  group(Drain{"c", true});
+  CHECK(group(group.leading({})).orders.at(0).leave);
+  Report ends = group.leading({});
+  ends.ended = {exited(1, 1, 75)};
+  group(ends);
+  CHECK(group.job(1).state == JobState::waiting);
+  CHECK(group.job(1).why.starts_with("waits for 3 nodes of 2 slots that are there: there are 2"));
+}
+
 TEST_CASE("a replica that comes late has the same state") {
   Group group;
   group.join("a");
   for (int i = 0; i < 5; ++i) group.submit();
+  group.join("b");
+  const JobId id = group(Submit{{.name = "j", .command = {"x"}, .nodes = 2}}).job;
+  CHECK(group.job(id).state == JobState::waiting);
   group.pass(1'000);
   const Buffer image = group.state.snapshot()();
   ClusterState late;
@@ -235,7 +394,9 @@ TEST_CASE("bytes that are no operation change nothing and are answered") {
                                                .incarnation = 1,
                                                .has = {{1, 1}},
                                                .ended = {exited(1, 1, 0)},
-                                               .said = {{{1, 1}, 0, "text"}}}));
+                                               .said = {{{1, 1}, 0, "text"}},
+                                               .wants = {{1, 1, 1}},
+                                               .asks = {{{1, 1, 1}, "a", {"x"}, ""}}}));
   for (int i = 0; i < 5'000; ++i) {
     Buffer changed(bytes);
     changed.data()[random() % changed.size()] = static_cast<std::byte>(random());

@@ -1,6 +1,10 @@
 #pragma once
 
+#include <algorithm>
+#include <compare>
 #include <cstdint>
+#include <map>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -14,6 +18,11 @@ using JobId = std::uint64_t;
 constexpr std::size_t words_bytes_max = std::size_t{64} << 10;
 constexpr std::size_t output_bytes_max = std::size_t{16} << 10;
 constexpr std::size_t name_bytes_max = 64;
+constexpr std::size_t address_bytes_max = 64;
+/// Of a line that says why something has ended.
+constexpr std::size_t why_bytes_max = 1'024;
+/// Of a part: its words, and what it reads.
+constexpr std::size_t part_bytes_max = std::size_t{16} << 10;
 
 /// What a user asks for.
 struct JobSpec {
@@ -25,13 +34,18 @@ struct JobSpec {
   std::vector<std::string> environment;
   /// Where it runs; empty: a directory of its own on the node.
   std::string directory;
-  /// Places of a node that it takes.
+  /// So many nodes it gets, all at once. The first one runs the command, which has parts run on the
+  /// others.
+  std::uint32_t nodes = 1;
+  /// Places of each node that it takes.
   std::uint32_t slots = 1;
   /// So often it is begun again after a failure of its own. Losses of nodes do not count.
   std::uint32_t retries = 0;
   /// The only node that will do; empty: any.
   std::string node;
-  auto fields() { return std::tie(name, command, environment, directory, slots, retries, node); }
+  auto fields() {
+    return std::tie(name, command, environment, directory, nodes, slots, retries, node);
+  }
   bool operator==(const JobSpec&) const = default;
 };
 
@@ -39,19 +53,60 @@ enum class JobState : std::uint8_t {
   waiting,    ///< For a place.
   running,    ///< On `node`, or on its way there.
   leaving,    ///< It was asked to end.
+  ending,     ///< Its command has ended, and parts of it have yet to.
   done,       ///< With exit code 0.
   failed,     ///< With another one, by a signal, or it could not be started.
   cancelled,  ///< Somebody did not want it any more.
 };
 constexpr bool is_over(JobState state) { return state >= JobState::done; }
 
+/// A beginning of a job, and what of it: the command, or a part.
+struct Attempt {
+  JobId job = 0;
+  std::uint32_t attempt = 0;
+  /// 0: the command.
+  std::uint32_t part = 0;
+  auto fields() { return std::tie(job, attempt, part); }
+  auto operator<=>(const Attempt&) const = default;
+};
+enum class End : std::uint8_t {
+  exited,       ///< By itself, or by the signal that asked it to.
+  not_started,  ///< The node could not.
+  fenced,       ///< The node could not be sure of its lease, and has ended it.
+};
+struct Ended {
+  Attempt attempt;
+  End end = End::exited;
+  std::uint32_t code = 0;
+  std::string why;
+  auto fields() { return std::tie(attempt, end, code, why); }
+};
+
+/// What a job has run on another of its nodes.
+struct Part {
+  std::string node;
+  std::vector<std::string> command;
+  /// What it reads first; then nothing comes, until it is to end.
+  std::string input;
+  /// Whoever has asked for it still wants it.
+  bool wanted = true;
+  /// Nothing of it is alive.
+  std::optional<Ended> ended;
+  auto fields() { return std::tie(node, command, input, wanted, ended); }
+};
+
 /// A job as the cluster knows it.
 struct Job {
   JobId id = 0;
   JobSpec spec;
   JobState state = JobState::waiting;
-  /// Where it runs, or ran last.
+  /// Where it runs, or ran last: its command, and its parts.
   std::string node;
+  std::vector<std::string> others;
+  /// Of the newest attempt, by their numbers.
+  std::map<std::uint32_t, Part> parts;
+  /// What it is once its parts have ended.
+  JobState next = JobState::waiting;
   /// Counts its beginnings: only the newest one may be alive.
   std::uint32_t attempt = 0;
   bool cancelled = false;
@@ -67,10 +122,20 @@ struct Job {
   std::string output;
   std::uint64_t output_before = 0;
   auto fields() {
-    return std::tie(id, spec, state, node, attempt, cancelled, failures, losses, code, why,
-                    submitted_ms, started_ms, ended_ms, output, output_before);
+    return std::tie(id, spec, state, node, others, parts, next, attempt, cancelled, failures,
+                    losses, code, why, submitted_ms, started_ms, ended_ms, output, output_before);
   }
 };
+
+/// Its command has begun, or will, and has not ended.
+inline bool runs(const Job& job) {
+  return job.state == JobState::running || job.state == JobState::leaving;
+}
+/// It was given that node.
+inline bool has_node(const Job& job, const std::string& node) {
+  return job.node == node ||
+         std::find(job.others.begin(), job.others.end(), node) != job.others.end();
+}
 
 /// A node as the cluster knows it.
 struct Node {
@@ -78,6 +143,10 @@ struct Node {
   /// A process of it; a later one has another number, drawn at random.
   std::uint64_t incarnation = 0;
   std::uint32_t slots = 0;
+  /// Where the other nodes reach it; empty: nowhere, and it gets no job of several nodes.
+  std::string address;
+  /// Of its newest report: one with a smaller number comes late.
+  std::uint64_t last_report = 0;
   /// Where it keeps what jobs leave behind.
   std::string directory;
   /// Nothing is begun there, and what runs there is asked to leave.
@@ -91,8 +160,8 @@ struct Node {
   /// Places that jobs have taken.
   std::uint32_t used = 0;
   auto fields() {
-    return std::tie(name, incarnation, slots, directory, draining, leaving, alive, lease_until_ms,
-                    heard_ms, used);
+    return std::tie(name, incarnation, slots, address, last_report, directory, draining, leaving,
+                    alive, lease_until_ms, heard_ms, used);
   }
 };
 

@@ -24,8 +24,8 @@ constexpr std::size_t said_bytes_max = std::size_t{256} << 10;
 std::vector<JobRunner::Action> JobRunner::step(Time now, const Event& event) {
   now_ = std::max(now_, now);
   std::visit([this](const auto& what) { on(what); }, event);
-  for (auto& [id, local] : jobs_) {
-    if (local.kill_at && now_ >= *local.kill_at) terminate(id, local, true);
+  for (auto& [piece, local] : jobs_) {
+    if (local.kill_at && now_ >= *local.kill_at) terminate(piece, local, true);
   }
   if (!question_ && (hurry_ || now_ >= ask_at_) && !finished_) ask();
   return std::exchange(actions_, {});
@@ -38,7 +38,7 @@ std::optional<Time> JobRunner::next_deadline() const {
     if (!next || time < *next) next = time;
   };
   if (!question_) consider(ask_at_);
-  for (const auto& [id, local] : jobs_) {
+  for (const auto& [piece, local] : jobs_) {
     if (local.kill_at && !local.killed) consider(*local.kill_at);
   }
   return next;
@@ -58,7 +58,8 @@ void JobRunner::ask() {
     question.is_leave = true;
     operation = Leave{settings_.node, settings_.incarnation};
   } else if (!joined_) {
-    operation = Join{settings_.node, settings_.incarnation, settings_.slots, settings_.directory};
+    operation = Join{settings_.node,      settings_.incarnation, settings_.slots,
+                     settings_.directory, settings_.address,     question.number};
   } else {
     operation = report(question);
   }
@@ -68,24 +69,42 @@ void JobRunner::ask() {
 }
 
 Operation JobRunner::report(Question& question) {
-  Report report{.node = settings_.node, .incarnation = settings_.incarnation, .leaving = leaving_};
+  Report report{.node = settings_.node,
+                .incarnation = settings_.incarnation,
+                .number = question.number,
+                .leaving = leaving_};
   std::size_t bytes = 0;
-  for (const auto& [id, local] : jobs_) {
-    const Attempt attempt{id, local.attempt};
+  for (const auto& [piece, local] : jobs_) {
+    const Attempt attempt{piece.first, local.attempt, piece.second};
     report.has.push_back(attempt);
     // The end is told with the last of what was said, or after it.
     if (!local.said.empty()) {
       if (bytes + local.said.size() > said_bytes_max) continue;
       bytes += local.said.size();
       report.said.push_back({attempt, local.said_from, local.said});
-      question.said_up_to[id] = local.said_from + local.said.size();
+      question.said_up_to[piece] = local.said_from + local.said.size();
     }
     if (local.ended) {
       report.ended.push_back(*local.ended);
       question.ended.push_back(attempt);
     }
   }
+  tell_wishes(report, question);
   return report;
+}
+
+// What is too much is told next time, and wanted then.
+void JobRunner::tell_wishes(Report& report, Question& question) const {
+  std::size_t bytes = 0;
+  for (const auto& [attempt, wish] : wishes_) {
+    if (!wish.told) {
+      if (bytes > said_bytes_max) continue;
+      bytes += part_bytes_max;
+      report.asks.push_back(wish.part);
+      question.asks.push_back(attempt);
+    }
+    report.wants.push_back(attempt);
+  }
 }
 
 void JobRunner::on(const Answered& answered) {
@@ -117,6 +136,7 @@ void JobRunner::on(const Answered& answered) {
       was_joined_ = true;
     }
     forget_told(question);
+    end_wishes(answer.ended);
     // One that comes too late says what may run elsewhere by now.
     if (now_ >= question.at + fence) {
       ask_at_ = now_;
@@ -131,7 +151,7 @@ void JobRunner::on(const Answered& answered) {
   if (answer.verdict != Answer::Verdict::stranger) return;
   // Its jobs are somebody else's.
   joined_ = false;
-  for (auto& [id, local] : jobs_) terminate(id, local, true);
+  for (auto& [piece, local] : jobs_) terminate(piece, local, true);
 }
 
 // One answer that is missing is nothing to be told of.
@@ -143,8 +163,8 @@ void JobRunner::trouble(const std::string& why) {
 }
 
 void JobRunner::forget_told(const Question& question) {
-  for (const auto& [id, up_to] : question.said_up_to) {
-    const auto found = jobs_.find(id);
+  for (const auto& [piece, up_to] : question.said_up_to) {
+    const auto found = jobs_.find(piece);
     if (found == jobs_.end() || up_to <= found->second.said_from) continue;
     Local& local = found->second;
     const std::uint64_t told = std::min<std::uint64_t>(up_to - local.said_from, local.said.size());
@@ -152,8 +172,21 @@ void JobRunner::forget_told(const Question& question) {
     local.said_from = up_to;
   }
   for (const Attempt& attempt : question.ended) {
-    const auto found = jobs_.find(attempt.job);
+    const auto found = jobs_.find({attempt.job, attempt.part});
     if (found != jobs_.end() && found->second.attempt == attempt.attempt) jobs_.erase(found);
+  }
+  for (const Attempt& attempt : question.asks) {
+    const auto found = wishes_.find(attempt);
+    if (found != wishes_.end()) found->second.told = true;
+  }
+}
+
+void JobRunner::end_wishes(const std::vector<Ended>& ended) {
+  for (const Ended& end : ended) {
+    if (wishes_.erase(end.attempt) == 0) continue;
+    actions_.push_back(PartOver{end});
+    // Whoever has it would keep it until it is told.
+    hurry_ = true;
   }
 }
 
@@ -164,16 +197,17 @@ void JobRunner::follow(const std::vector<Order>& orders) {
     take(order);
   }
   for (auto at = jobs_.begin(); at != jobs_.end();) {
-    auto& [id, local] = *at;
-    const bool is_wanted = wanted.contains({id, local.attempt});
-    if (!is_wanted && !local.ended) terminate(id, local, true);
+    auto& [piece, local] = *at;
+    const bool is_wanted = wanted.contains({piece.first, local.attempt, piece.second});
+    if (!is_wanted && !local.ended) terminate(piece, local, true);
     // Whoever does not want it does not want to hear of its end either.
     at = !is_wanted && local.ended ? jobs_.erase(at) : std::next(at);
   }
 }
 
 void JobRunner::take(const Order& order) {
-  const auto found = jobs_.find(order.attempt.job);
+  const Piece piece{order.attempt.job, order.attempt.part};
+  const auto found = jobs_.find(piece);
   if (found != jobs_.end()) {
     // An older attempt is ended first; then this one is told of again.
     if (found->second.attempt == order.attempt.attempt && order.leave) {
@@ -182,20 +216,20 @@ void JobRunner::take(const Order& order) {
     return;
   }
   if (!order.spec) return;
-  Local& local = jobs_[order.attempt.job];
+  Local& local = jobs_[piece];
   local.attempt = order.attempt.attempt;
   if (order.leave || leaving_) {
     local.ended = Ended{order.attempt, End::exited, 128 + 15, "it was to leave before it began"};
     hurry_ = true;
     return;
   }
-  actions_.push_back(Launch{order.attempt, *order.spec});
+  actions_.push_back(Launch{order.attempt, *order.spec, order.input, order.hosts});
 }
 
 // ---- jobs
 // -----------------------------------------------------------------------------------------
 
-void JobRunner::terminate(JobId id, Local& local, bool at_once) {
+void JobRunner::terminate(const Piece& piece, Local& local, bool at_once) {
   if (local.ended || local.killed) return;
   if (!at_once && local.kill_at) return;
   if (at_once) {
@@ -204,19 +238,23 @@ void JobRunner::terminate(JobId id, Local& local, bool at_once) {
   } else {
     local.kill_at = now_ + grace;
   }
-  actions_.push_back(Terminate{{id, local.attempt}, at_once});
+  actions_.push_back(Terminate{{piece.first, local.attempt, piece.second}, at_once});
 }
 
 void JobRunner::on(const Over& over) {
-  const auto found = jobs_.find(over.ended.attempt.job);
+  const auto found = jobs_.find({over.ended.attempt.job, over.ended.attempt.part});
   if (found == jobs_.end() || found->second.attempt != over.ended.attempt.attempt) return;
   found->second.ended = over.ended;
+  if (over.ended.attempt.part == 0) {
+    std::erase_if(wishes_,
+                  [&](const auto& wish) { return wish.first.job == over.ended.attempt.job; });
+  }
   found->second.kill_at.reset();
   hurry_ = true;
 }
 
 void JobRunner::on(const Wrote& wrote) {
-  const auto found = jobs_.find(wrote.attempt.job);
+  const auto found = jobs_.find({wrote.attempt.job, wrote.attempt.part});
   if (found == jobs_.end() || found->second.attempt != wrote.attempt.attempt) return;
   Local& local = found->second;
   if (wrote.from != local.said_from + local.said.size()) {
@@ -231,9 +269,33 @@ void JobRunner::on(const Wrote& wrote) {
   }
 }
 
+void JobRunner::on(const PartAsked& asked) {
+  const Attempt& attempt = asked.part.part;
+  const auto found = jobs_.find({attempt.job, 0});
+  if (found == jobs_.end() || found->second.attempt != attempt.attempt || found->second.ended) {
+    actions_.push_back(PartOver{{attempt, End::not_started, 255,
+                                 concat("attempt ", attempt.attempt, " of job ", attempt.job,
+                                        " does not run on the node ", settings_.node)}});
+    return;
+  }
+  wishes_[attempt] = {asked.part};
+  hurry_ = true;
+}
+
+void JobRunner::on(const PartDropped& dropped) {
+  if (wishes_.erase(dropped.part) != 0) hurry_ = true;
+}
+
+// A part ends when its command does, elsewhere, which takes a last snapshot before that.
 void JobRunner::on(const LeaveAsked&) {
   const bool at_once = std::exchange(leaving_, true);
-  for (auto& [id, local] : jobs_) terminate(id, local, at_once);
+  for (auto& [piece, local] : jobs_) {
+    if (at_once || piece.second == 0) {
+      terminate(piece, local, at_once);
+    } else if (!local.ended && !local.killed) {
+      local.kill_at = now_ + grace;
+    }
+  }
   hurry_ = true;
 }
 

@@ -27,6 +27,8 @@ class JobRunner {
     std::uint32_t slots = 1;
     /// Where jobs leave things behind, for people.
     std::string directory;
+    /// Where the other nodes reach it; empty: nowhere.
+    std::string address = {};
   };
 
   // ---- events
@@ -46,10 +48,19 @@ class JobRunner {
     std::uint64_t from = 0;
     std::string text;
   };
+  /// The command of a job that runs here wants a part to be run on another of the job's nodes; the
+  /// number of the part is new. `PartOver` follows, unless it does not want it any more before.
+  struct PartAsked {
+    AskedPart part;
+  };
+  struct PartDropped {
+    Attempt part;
+  };
   /// The node is to leave; once more: at once.
   struct LeaveAsked {};
   struct Woken {};
-  using Event = std::variant<Began, Answered, Over, Wrote, LeaveAsked, Woken>;
+  using Event =
+      std::variant<Began, Answered, Over, Wrote, PartAsked, PartDropped, LeaveAsked, Woken>;
 
   // ---- actions
   struct Ask {
@@ -59,6 +70,14 @@ class JobRunner {
   struct Launch {
     Attempt attempt;
     JobSpec spec;
+    /// Of a part: what it reads.
+    std::string input;
+    /// Of the command of a job of several nodes: NAME=ADDRESS of each, this one first.
+    std::vector<std::string> hosts;
+  };
+  /// Of a part that was asked for here: it has ended on its node, or was refused.
+  struct PartOver {
+    Ended ended;
   };
   /// SIGTERM, or SIGKILL; `Over` follows.
   struct Terminate {
@@ -75,7 +94,7 @@ class JobRunner {
     bool is_warning = false;
   };
   struct Finish {};
-  using Action = std::variant<Ask, Launch, Terminate, Extend, Tell, Finish>;
+  using Action = std::variant<Ask, Launch, PartOver, Terminate, Extend, Tell, Finish>;
 
   explicit JobRunner(Settings settings) : settings_(std::move(settings)) {}
 
@@ -88,6 +107,8 @@ class JobRunner {
   std::size_t running() const { return jobs_.size(); }
 
  private:
+  /// A job, and what of it: an older attempt of the same is ended first.
+  using Piece = std::pair<JobId, std::uint32_t>;
   struct Local {
     std::uint32_t attempt = 0;
     /// It was asked to end, and is ended by then.
@@ -104,13 +125,21 @@ class JobRunner {
     bool is_leave = false;
     /// What it has told.
     std::vector<Attempt> ended;
-    std::map<JobId, std::uint64_t> said_up_to;
+    std::map<Piece, std::uint64_t> said_up_to;
+    std::vector<Attempt> asks;
+  };
+  struct Wish {
+    AskedPart part;
+    /// The group knows of it.
+    bool told = false;
   };
 
   void on(const Began&) {}
   void on(const Answered&);
   void on(const Over&);
   void on(const Wrote&);
+  void on(const PartAsked&);
+  void on(const PartDropped&);
   void on(const LeaveAsked&);
   void on(const Woken&) {}
 
@@ -119,14 +148,17 @@ class JobRunner {
   Operation report(Question& question);
   void follow(const std::vector<Order>& orders);
   void take(const Order& order);
-  void terminate(JobId id, Local& local, bool at_once);
+  void terminate(const Piece& piece, Local& local, bool at_once);
+  void tell_wishes(Report& report, Question& question) const;
+  void end_wishes(const std::vector<Ended>& ended);
   void forget_told(const Question& question);
   void trouble(const std::string& why);
 
   const Settings settings_;
   Time now_{};
   std::vector<Action> actions_;
-  std::map<JobId, Local> jobs_;
+  std::map<Piece, Local> jobs_;
+  std::map<Attempt, Wish> wishes_;
   std::optional<Question> question_;
   std::uint64_t questions_ = 0;
   Time ask_at_{};

@@ -50,8 +50,9 @@ struct Driver {
 
 const JobSpec spec{.name = "j", .command = {"true"}};
 Order order(JobId id, std::uint32_t attempt = 1, bool leave = false) {
-  return {{id, attempt}, leave, spec};
+  return {{id, attempt}, leave, spec, "", {}};
 }
+Order part(JobId id, std::uint32_t number) { return {{id, 1, number}, false, spec, "line", {}}; }
 
 }  // namespace
 
@@ -174,4 +175,67 @@ TEST_CASE("a node that is to leave waits for its jobs, and not for the group") {
   const auto actions =
       node.step(JobRunner::Answered{node.question, Error{Errc::timeout, "no answer"}});
   CHECK(all_of<JobRunner::Finish>(actions).size() == 1);
+}
+
+TEST_CASE("a part is asked for until that is answered, and wanted until it has ended") {
+  Driver node;
+  node.step(JobRunner::Began{});
+  node.answer({.orders = {order(1)}});
+  node.step(JobRunner::PartAsked{{{1, 1, 4}, "b", {"x"}, "line"}});
+  REQUIRE(std::get<Report>(node.asked).asks.size() == 1);
+  node.step(JobRunner::Answered{node.question, Error{Errc::timeout, "no answer"}});
+  node.wake();
+  REQUIRE(std::get<Report>(node.asked).asks.size() == 1);
+  node.answer({.orders = {order(1)}});
+  node.wake();
+  CHECK(std::get<Report>(node.asked).asks.empty());
+  CHECK(std::get<Report>(node.asked).wants == std::vector<Attempt>{{1, 1, 4}});
+  const auto over = all_of<JobRunner::PartOver>(
+      node.answer({.orders = {order(1)}, .ended = {{{1, 1, 4}, End::exited, 3, "ended"}}}));
+  REQUIRE(over.size() == 1);
+  CHECK(over[0].ended.code == 3);
+  CHECK(std::get<Report>(node.asked).wants.empty());
+}
+
+TEST_CASE("a part that nobody waits for any more is not wanted") {
+  Driver node;
+  node.step(JobRunner::Began{});
+  node.answer({.orders = {order(1)}});
+  node.step(JobRunner::PartAsked{{{1, 1, 4}, "b", {"x"}, ""}});
+  node.answer({.orders = {order(1)}});
+  node.step(JobRunner::PartDropped{{1, 1, 4}});
+  CHECK(std::get<Report>(node.asked).wants.empty());
+  // Also when the command has ended.
+  node.step(JobRunner::PartAsked{{{1, 1, 5}, "b", {"x"}, ""}});
+  node.answer({.orders = {order(1)}});
+  node.step(JobRunner::Over{{{1, 1}, End::exited, 0, ""}});
+  node.answer({.orders = {order(1)}});
+  CHECK(std::get<Report>(node.asked).wants.empty());
+}
+
+TEST_CASE("whoever does not run here gets no part") {
+  Driver node;
+  node.step(JobRunner::Began{});
+  node.answer({.orders = {order(1)}});
+  const auto refused =
+      all_of<JobRunner::PartOver>(node.step(JobRunner::PartAsked{{{1, 2, 4}, "b", {"x"}, ""}}));
+  REQUIRE(refused.size() == 1);
+  CHECK(refused[0].ended.why == "attempt 2 of job 1 does not run on the node a");
+}
+
+TEST_CASE("parts run beside a command, and outlive the wish of their node to leave") {
+  Driver node;
+  node.step(JobRunner::Began{});
+  const auto begun =
+      all_of<JobRunner::Launch>(node.answer({.orders = {order(1), part(1, 3), part(2, 1)}}));
+  REQUIRE(begun.size() == 3);
+  CHECK(begun[1].attempt == Attempt{1, 1, 3});
+  CHECK(begun[1].input == "line");
+  const auto asked = all_of<JobRunner::Terminate>(node.step(JobRunner::LeaveAsked{}));
+  REQUIRE(asked.size() == 1);
+  CHECK(asked[0].attempt == Attempt{1, 1});
+  // Its command has ended there.
+  const auto ended = all_of<JobRunner::Terminate>(node.answer({.orders = {order(1, 1, true)}}));
+  CHECK(ended.size() == 2);
+  CHECK(ended[0].at_once);
 }

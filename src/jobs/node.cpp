@@ -25,6 +25,7 @@ using std::chrono::milliseconds;
 // After it nobody knows whether an operation was executed, and it is asked anew.
 constexpr milliseconds operation_timeout{2'000};
 constexpr milliseconds replica_pause{1'000};
+constexpr std::size_t last_words_bytes = 512;
 // A replica that has run for less was started wrongly.
 constexpr milliseconds replica_least_life{2'000};
 
@@ -55,7 +56,8 @@ NodeProcess::NodeProcess(Options options, Fd lock)
       runner_({.node = options_.name,
                .incarnation = draw_incarnation(),
                .slots = options_.slots,
-               .directory = options_.directory}) {}
+               .directory = options_.directory,
+               .address = options_.address}) {}
 
 NodeProcess::~NodeProcess() {
   client_.reset();
@@ -68,6 +70,7 @@ Result<Done> NodeProcess::start() {
                                          [this](int) { step(JobRunner::LeaveAsked{}); });
   if (!signals) return signals.error();
   signals_ = *std::move(signals);
+  if (auto opened = open_part_door(); !opened) return opened;
   if (!options_.replica.empty()) {
     if (auto started = start_replica(); !started) return started;
   }
@@ -76,6 +79,25 @@ Result<Done> NodeProcess::start() {
       {.id = options_.client, .key_file = options_.key_file, .timeout = operation_timeout});
   if (!client) return client.error();
   client_ = *std::move(client);
+  return Done{};
+}
+
+Result<Done> NodeProcess::open_part_door() {
+  auto door = PartDoor::open(
+      poller_, part_door(),
+      {.asked =
+           [this](std::uint32_t number, PartRequest request) {
+             asked_parts_[number] = {request.job, request.attempt, number};
+             step(JobRunner::PartAsked{{asked_parts_[number], std::move(request.node),
+                                        std::move(request.command), std::move(request.input)}});
+           },
+       .dropped =
+           [this](std::uint32_t number) {
+             const auto asked = asked_parts_.extract(number);
+             if (!asked.empty()) step(JobRunner::PartDropped{asked.mapped()});
+           }});
+  if (!door) return door.error();
+  parts_ = *std::move(door);
   return Done{};
 }
 
@@ -133,6 +155,8 @@ void NodeProcess::do_all(const std::vector<JobRunner::Action>& actions) {
 void NodeProcess::tell_logs() {
   std::vector<JobRunner::Wrote> all;
   for (auto& [attempt, running] : running_) {
+    // What parts say stays on their nodes.
+    if (attempt.part != 0) continue;
     if (auto wrote = read_log(attempt, running)) all.push_back(*std::move(wrote));
   }
   for (const JobRunner::Wrote& wrote : all) do_all(runner_.step(now(), wrote));
@@ -164,15 +188,15 @@ void NodeProcess::act(const JobRunner::Launch& launch) {
   const std::string place = concat(options_.directory, "/jobs/", attempt.job);
   Supervised::What what{.attempt = attempt,
                         .command = launch.spec.command,
-                        .environment = launch.spec.environment,
+                        .environment = environment_of(launch),
                         .directory = launch.spec.directory.empty() ? place : launch.spec.directory,
-                        .log = concat(place, ".", attempt.attempt, ".log"),
+                        .log = concat(place, ".", attempt.attempt,
+                                      attempt.part == 0 ? "" : concat(".", attempt.part), ".log"),
+                        .input = launch.input,
                         .until = until_,
                         .supervisor = options_.supervisor};
-  what.environment.push_back(concat("PIRACEMA_JOB=", attempt.job));
-  what.environment.push_back(concat("PIRACEMA_ATTEMPT=", attempt.attempt));
-  log(Level::info,
-      concat("job ", attempt.job, " (", launch.spec.name, ") begins, attempt ", attempt.attempt));
+  log(Level::info, concat("job ", attempt.job, " (", launch.spec.name, ") begins, attempt ",
+                          attempt.attempt, attempt.part == 0 ? "" : ", a part of it"));
   auto started = Supervised::start(what);
   if (!started) {
     const Ended ended{attempt, End::not_started, 127, started.error().message};
@@ -187,11 +211,50 @@ void NodeProcess::act(const JobRunner::Launch& launch) {
   });
 }
 
+// A stream reads where its hosts are, and how it gets there, from its environment.
+std::vector<std::string> NodeProcess::environment_of(const JobRunner::Launch& launch) const {
+  const Attempt& attempt = launch.attempt;
+  std::vector<std::string> environment;
+  if (!launch.hosts.empty()) {
+    std::string hosts;
+    for (const std::string& host : launch.hosts) hosts += concat(hosts.empty() ? "" : ",", host);
+    environment = {concat("PIRACEMA_HOSTS=", hosts), concat("PIRACEMA_RSH=", options_.rsh),
+                   concat("PIRACEMA_WORKERS=", launch.hosts.size() * launch.spec.slots)};
+  }
+  for (const std::string& own : launch.spec.environment) environment.push_back(own);
+  environment.push_back(concat("PIRACEMA_NODE=", options_.name));
+  environment.push_back(concat("PIRACEMA_NODE_DOOR=", part_door()));
+  environment.push_back(concat("PIRACEMA_JOB=", attempt.job));
+  environment.push_back(concat("PIRACEMA_ATTEMPT=", attempt.attempt));
+  return environment;
+}
+
+void NodeProcess::act(const JobRunner::PartOver& over) {
+  asked_parts_.erase(over.ended.attempt.part);
+  parts_->answer(over.ended.attempt.part, over.ended);
+}
+
+// What it has written last, for whoever has asked for it and does not see its log.
+std::string NodeProcess::last_words(const Running& running) {
+  const Fd file(::open(running.log.c_str(), O_RDONLY | O_CLOEXEC));
+  std::string text(last_words_bytes, '\0');
+  const off_t size = file ? ::lseek(file.get(), 0, SEEK_END) : 0;
+  const ssize_t count = ::pread(file.get(), text.data(), text.size(),
+                                std::max<off_t>(0, size - static_cast<off_t>(text.size())));
+  text.resize(static_cast<std::size_t>(std::max<ssize_t>(0, count)));
+  while (!text.empty() && text.back() == '\n') text.pop_back();
+  return text;
+}
+
 void NodeProcess::over(Ended ended) {
   log(Level::info, concat("job ", ended.attempt.job, " ", ended.why));
   const auto found = running_.find(ended.attempt);
   if (found != running_.end()) {
     tell_logs();
+    if (const auto said = last_words(found->second); ended.attempt.part != 0 && ended.code != 0) {
+      ended.why +=
+          concat(" on the node ", options_.name, said.empty() ? "" : "; it has said: ", said);
+    }
     poller_.forget(found->second.job.handle());
     running_.erase(found);
   }

@@ -13,6 +13,7 @@
 
 #include "base/fd.h"
 #include "jobs/job_runner.h"
+#include "jobs/part_door.h"
 #include "jobs/supervisor.h"
 #include "loop/poller.h"
 #include "os/process.h"
@@ -27,6 +28,8 @@ class NodeProcess {
   struct Options {
     std::string name;
     std::uint32_t slots = 1;
+    /// Where the other nodes reach this one; empty: nowhere.
+    std::string address;
     /// For what jobs leave behind and what the replica keeps; for this node alone.
     std::string directory;
     smr::Configuration configuration;
@@ -37,6 +40,8 @@ class NodeProcess {
     std::vector<std::string> replica;
     /// Words that lead to `run_supervisor`.
     std::vector<std::string> supervisor;
+    /// A remote shell for jobs of several nodes, which asks this process.
+    std::string rsh;
   };
 
   /// Errc::refused if another process has the directory; Errc::config, Errc::io.
@@ -55,18 +60,23 @@ class NodeProcess {
 
   explicit NodeProcess(Options options, Fd lock);
   Result<Done> start();
+  Result<Done> open_part_door();
   Result<Done> start_replica();
   void replica_ended();
   void step(const JobRunner::Event& event);
   void wake_in_time();
   void act(const JobRunner::Ask&);
   void act(const JobRunner::Launch&);
+  void act(const JobRunner::PartOver&);
   void act(const JobRunner::Terminate&);
   void act(const JobRunner::Extend&);
   void act(const JobRunner::Tell&);
   void act(const JobRunner::Finish&);
   void do_all(const std::vector<JobRunner::Action>& actions);
   static std::optional<JobRunner::Wrote> read_log(const Attempt& attempt, Running& running);
+  static std::string last_words(const Running& running);
+  std::vector<std::string> environment_of(const JobRunner::Launch& launch) const;
+  std::string part_door() const { return options_.directory + "/parts"; }
   void tell_logs();
   void over(Ended ended);
 
@@ -76,6 +86,9 @@ class NodeProcess {
   std::unique_ptr<ckpt::SignalWatch> signals_;
   JobRunner runner_;
   std::map<Attempt, Running> running_;
+  std::unique_ptr<PartDoor> parts_;
+  /// By their numbers at the door.
+  std::map<std::uint32_t, Attempt> asked_parts_;
   Time until_{};
   std::optional<net::Poller::Timer> timer_;
   std::optional<cluster::Process> replica_;

@@ -9,7 +9,7 @@ namespace piracema::jobs {
 
 namespace {
 
-constexpr std::uint32_t slots_max = 65'536, retries_max = 1'000'000;
+constexpr std::uint32_t slots_max = 65'536, retries_max = 1'000'000, nodes_max = 1'000;
 
 bool is_name_letter(char letter) {
   return (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') ||
@@ -50,6 +50,12 @@ Result<Done> check_name(const std::string& name) {
                       "'"));
 }
 
+bool is_address(const std::string& address) {
+  return address.size() <= address_bytes_max && (address.empty() || address[0] != '-') &&
+         std::all_of(address.begin(), address.end(),
+                     [](char letter) { return is_name_letter(letter) || letter == ':'; });
+}
+
 Result<Done> check(const JobSpec& spec) {
   if (auto right = check_name(spec.name); !right) return right;
   if (spec.command.empty() || spec.command.front().empty()) {
@@ -77,11 +83,32 @@ Result<Done> check(const JobSpec& spec) {
   if (spec.slots == 0 || spec.slots > slots_max) {
     return usage(concat("want 1 to ", slots_max, " slots, found ", spec.slots));
   }
+  if (spec.nodes == 0 || spec.nodes > nodes_max) {
+    return usage(concat("want 1 to ", nodes_max, " nodes, found ", spec.nodes));
+  }
+  if (spec.nodes > 1 && !spec.node.empty()) {
+    return usage(
+        concat("want one node of a name, found ", spec.nodes, " nodes and '", spec.node, "'"));
+  }
   if (spec.retries > retries_max) {
     return usage(concat("want at most ", retries_max, " retries, found ", spec.retries));
   }
   if (!spec.node.empty()) return check_name(spec.node);
   return Done{};
+}
+
+Result<Done> check(const AskedPart& part) {
+  if (part.part.part == 0) return usage("want a part with a number, found 0");
+  if (part.command.empty() || part.command.front().empty()) {
+    return usage("want a program to run as a part, found none");
+  }
+  std::size_t bytes = part.input.size();
+  for (const std::string& word : part.command) {
+    bytes += word.size() + 1;
+    if (word.find('\0') != std::string::npos) return usage("a word has a zero byte in it");
+  }
+  if (bytes <= part_bytes_max) return Done{};
+  return usage(concat("want at most ", part_bytes_max, " bytes of a part's words, found ", bytes));
 }
 
 }  // namespace piracema::jobs

@@ -27,25 +27,11 @@ struct Join {
   std::uint64_t incarnation = 0;
   std::uint32_t slots = 0;
   std::string directory;
-  auto fields() { return std::tie(node, incarnation, slots, directory); }
-};
-struct Attempt {
-  JobId job = 0;
-  std::uint32_t attempt = 0;
-  auto fields() { return std::tie(job, attempt); }
-  auto operator<=>(const Attempt&) const = default;
-};
-enum class End : std::uint8_t {
-  exited,       ///< By itself, or by the signal that asked it to.
-  not_started,  ///< The node could not.
-  fenced,       ///< The node could not be sure of its lease, and has ended it.
-};
-struct Ended {
-  Attempt attempt;
-  End end = End::exited;
-  std::uint32_t code = 0;
-  std::string why;
-  auto fields() { return std::tie(attempt, end, code, why); }
+  /// Where the other nodes reach it; empty: nowhere.
+  std::string address;
+  /// As that of a report.
+  std::uint64_t number = 0;
+  auto fields() { return std::tie(node, incarnation, slots, directory, address, number); }
 };
 /// What a job has written, from so many bytes on.
 struct Said {
@@ -54,17 +40,32 @@ struct Said {
   std::string text;
   auto fields() { return std::tie(attempt, from, text); }
 };
+/// The command of a job wants this run on another node of the job.
+struct AskedPart {
+  Attempt part;
+  std::string node;
+  std::vector<std::string> command;
+  std::string input;
+  auto fields() { return std::tie(part, node, command, input); }
+};
 /// Renews the lease. What has ended, and what was said, is told until it was answered.
 struct Report {
   std::string node;
   std::uint64_t incarnation = 0;
+  /// Counts what the process asks. Of two the later one says what is there.
+  std::uint64_t number = 0;
   /// The node is about to leave: nothing is begun there, and what runs is asked to end.
   bool leaving = false;
   /// What it knows of, and need not be told again.
   std::vector<Attempt> has;
   std::vector<Ended> ended;
   std::vector<Said> said;
-  auto fields() { return std::tie(node, incarnation, leaving, has, ended, said); }
+  /// Parts that jobs which it leads want, and what those are as long as that was not answered.
+  std::vector<Attempt> wants;
+  std::vector<AskedPart> asks;
+  auto fields() {
+    return std::tie(node, incarnation, number, leaving, has, ended, said, wants, asks);
+  }
 };
 /// The process leaves for good: its jobs have ended.
 struct Leave {
@@ -118,7 +119,11 @@ struct Order {
   bool leave = false;
   /// Unless the node has it.
   std::optional<JobSpec> spec;
-  auto fields() { return std::tie(attempt, leave, spec); }
+  /// Of a part: what it reads.
+  std::string input;
+  /// Of the command of a job of several nodes: all of them, NAME=ADDRESS, its own first.
+  std::vector<std::string> hosts;
+  auto fields() { return std::tie(attempt, leave, spec, input, hosts); }
 };
 struct Answer {
   enum class Verdict : std::uint8_t {
@@ -133,13 +138,15 @@ struct Answer {
   JobId job = 0;
   /// Of Join and Report: all that is to run there, and nothing else.
   std::vector<Order> orders;
+  /// Of Report: parts that the node wants and that have ended, or were refused.
+  std::vector<Ended> ended;
   std::vector<Job> jobs;
   std::vector<Node> nodes;
   /// Of ListJobs: where the next one goes on; 0: that was all.
   JobId next = 0;
   /// To a question: the group's clock at its last operation, in milliseconds.
   std::uint64_t now_ms = 0;
-  auto fields() { return std::tie(verdict, why, job, orders, jobs, nodes, next, now_ms); }
+  auto fields() { return std::tie(verdict, why, job, orders, ended, jobs, nodes, next, now_ms); }
 };
 
 Buffer encode(const Operation& operation);
@@ -151,7 +158,11 @@ Result<Answer> decode_answer(Bytes bytes);
 
 /// Errc::usage says what is wrong with a job that was asked for.
 Result<Done> check(const JobSpec& spec);
+/// Errc::usage says what is wrong with a part that was asked for.
+Result<Done> check(const AskedPart& part);
 /// Errc::usage: names are of letters, digits, '.', '-' and '_'.
 Result<Done> check_name(const std::string& name);
+/// Of letters, digits, '.', '-', '_' and ':', or empty: what a host is reached at.
+bool is_address(const std::string& address);
 
 }  // namespace piracema::jobs

@@ -17,8 +17,14 @@ struct Room {
   std::optional<JobId> kept_for;
 };
 
-bool may_run(const Job& job, const Node& node) {
-  return (job.spec.node.empty() || job.spec.node == node.name) && node.slots >= job.spec.slots;
+std::string slots_text(std::uint32_t slots) {
+  return concat(slots, slots == 1 ? " slot" : " slots");
+}
+
+bool may_run(const JobSpec& spec, const Node& node) {
+  // Those of a job over several nodes have to reach each other.
+  if (spec.nodes > 1 && node.address.empty()) return false;
+  return (spec.node.empty() || spec.node == node.name) && node.slots >= spec.slots;
 }
 
 std::string what_is_there(const Job& job, const std::map<std::string, Node>& nodes) {
@@ -39,6 +45,36 @@ std::string what_is_there(const Job& job, const std::map<std::string, Node>& nod
                 largest->alive ? " is draining" : " is not heard of");
 }
 
+// Of those that could take a part of the job, and what keeps each of the others from it.
+std::string why_not_enough(const JobSpec& spec, const std::map<std::string, Node>& nodes) {
+  std::uint32_t right = 0, away = 0, small = 0, hidden = 0;
+  for (const auto& [name, node] : nodes) {
+    std::uint32_t& count = node.slots < spec.slots         ? small
+                           : node.address.empty()          ? hidden
+                           : !node.alive                   ? away
+                           : node.draining || node.leaving ? away
+                                                           : right;
+    count += 1;
+  }
+  std::string why = concat("waits for ", spec.nodes, " nodes of ", slots_text(spec.slots),
+                           " that are there: there ", right == 1 ? "is " : "are ", right);
+  if (away != 0) why += concat(", ", away, " not heard of or draining");
+  if (small != 0) why += concat(", ", small, " smaller");
+  if (hidden != 0) why += concat(", ", hidden, " without an address");
+  return why;
+}
+
+std::string why_waits(const JobSpec& spec, const std::vector<Room*>& best) {
+  const Room& last = *best.back();
+  const std::string has =
+      concat(last.node->name, " has ", last.free, " of ", last.node->slots, " free");
+  if (spec.nodes == 1) {
+    return concat("waits for ", slots_text(spec.slots), ": ", has, ", and is kept for it");
+  }
+  return concat("waits for ", slots_text(spec.slots), " of each of ", spec.nodes, " nodes: ", has,
+                ", and ", spec.nodes, " nodes are kept for it");
+}
+
 }  // namespace
 
 std::vector<Placed> place(std::map<JobId, Job>& jobs, const std::map<std::string, Node>& nodes) {
@@ -50,26 +86,34 @@ std::vector<Placed> place(std::map<JobId, Job>& jobs, const std::map<std::string
   std::vector<Placed> placed;
   for (auto& [id, job] : jobs) {
     if (job.state != JobState::waiting) continue;
-    Room* best = nullptr;
-    bool any = false;
+    const JobSpec& spec = job.spec;
+    std::vector<Room*> best;
+    std::size_t right = 0;
     for (Room& room : rooms) {
-      if (!may_run(job, *room.node)) continue;
-      any = true;
-      if (room.kept_for) continue;
-      if (best == nullptr || room.free > best->free) best = &room;
+      if (!may_run(spec, *room.node)) continue;
+      right += 1;
+      if (!room.kept_for) best.push_back(&room);
     }
-    if (best != nullptr && best->free >= job.spec.slots) {
-      best->free -= job.spec.slots;
-      placed.push_back({id, best->node->name});
-    } else if (best != nullptr) {
-      best->kept_for = id;
-      job.why = concat("waits for ", job.spec.slots, job.spec.slots == 1 ? " slot" : " slots", ": ",
-                       best->node->name, " has ", best->free, " of ", best->node->slots,
-                       " free, and is kept for it");
-    } else if (any) {
+    if (right < spec.nodes) {
+      job.why = spec.nodes == 1 ? what_is_there(job, nodes) : why_not_enough(spec, nodes);
+      continue;
+    }
+    if (best.size() < spec.nodes) {
       job.why = "waits for jobs that were there before it";
-    } else {
-      job.why = what_is_there(job, nodes);
+      continue;
+    }
+    std::stable_sort(best.begin(), best.end(),
+                     [](const Room* a, const Room* b) { return a->free > b->free; });
+    best.resize(spec.nodes);
+    if (best.back()->free < spec.slots) {
+      for (Room* room : best) room->kept_for = id;
+      job.why = why_waits(spec, best);
+      continue;
+    }
+    placed.push_back({id, {}});
+    for (Room* room : best) {
+      room->free -= spec.slots;
+      placed.back().nodes.push_back(room->node->name);
     }
   }
   return placed;

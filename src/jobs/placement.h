@@ -10,12 +10,14 @@ namespace piracema::jobs {
 
 struct Placed {
   JobId job = 0;
-  std::string node;
+  /// As many as it wants; the first one runs its command.
+  std::vector<std::string> nodes;
 };
 
-/// Which waiting jobs begin now, and where; oldest first, each on the node with the most free
-/// places. The oldest job that has to wait for a node which is large enough has what becomes free
-/// there: so none waits for ever behind smaller ones, and those go on elsewhere. Says of all others
+/// Which waiting jobs begin now, and where; oldest first, each on the nodes with the most free
+/// places, on as many as it wants at once or on none. The oldest job that has to wait for nodes
+/// which are large enough has what becomes free there: so none waits for ever behind smaller ones,
+/// and those go on elsewhere. Says of all others
 /// what they wait for (`Job::why`).
 std::vector<Placed> place(std::map<JobId, Job>& jobs, const std::map<std::string, Node>& nodes);
 

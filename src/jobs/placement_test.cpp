@@ -11,17 +11,19 @@ struct Cluster {
   std::map<std::string, Node> nodes;
 
   void node(const std::string& name, std::uint32_t slots, std::uint32_t used = 0) {
-    nodes[name] = {.name = name, .slots = slots, .alive = true, .used = used};
+    nodes[name] = {.name = name, .slots = slots, .address = "h", .alive = true, .used = used};
   }
-  Job& job(std::uint32_t slots) {
+  Job& job(std::uint32_t slots, std::uint32_t count = 1) {
     const JobId id = jobs.size() + 1;
-    jobs[id] = {.id = id, .spec = {.slots = slots}};
+    jobs[id] = {.id = id, .spec = {.nodes = count, .slots = slots}};
     return jobs[id];
   }
   std::string placed() {
     std::string all;
     for (const Placed& one : place(jobs, nodes)) {
-      all += std::to_string(one.job) + "@" + one.node + " ";
+      std::string nodes;
+      for (const std::string& node : one.nodes) nodes += (nodes.empty() ? "" : "+") + node;
+      all += std::to_string(one.job) + "@" + nodes + " ";
     }
     return all;
   }
@@ -75,4 +77,45 @@ TEST_CASE("nothing is placed on a node that drains, leaves or is not heard of") 
   cluster.job(1);
   CHECK(cluster.placed().empty());
   CHECK(cluster.jobs[1].why == "waits for a node of 1 slots that is there: a is draining");
+}
+
+TEST_CASE("a job of several nodes gets all of them at once, or none") {
+  Cluster cluster;
+  cluster.node("a", 4, 1);
+  cluster.node("b", 4);
+  cluster.node("c", 2);
+  cluster.job(2, 3);
+  CHECK(cluster.placed() == "1@b+a+c ");
+  cluster.node("c", 2, 1);
+  CHECK(cluster.placed().empty());
+  CHECK(cluster.jobs[1].why ==
+        "waits for 2 slots of each of 3 nodes: c has 1 of 2 free, and 3 nodes are kept for it");
+}
+
+TEST_CASE("a job that waits for several nodes is not passed by on those, but elsewhere") {
+  Cluster cluster;
+  cluster.node("a", 4, 4);
+  cluster.node("b", 4, 3);
+  cluster.node("c", 1);
+  cluster.job(2, 2);
+  cluster.job(1);
+  cluster.job(1);
+  CHECK(cluster.placed() == "2@c ");
+  CHECK(cluster.jobs[3].why == "waits for 1 slot: c has 0 of 1 free, and is kept for it");
+}
+
+TEST_CASE("more nodes than there are is what a job waits for") {
+  Cluster cluster;
+  cluster.node("a", 4);
+  cluster.node("b", 1);
+  cluster.node("c", 4);
+  cluster.nodes["c"].draining = true;
+  cluster.node("d", 4);
+  cluster.nodes["d"].address = "";
+  cluster.job(2, 3);
+  cluster.job(4);
+  CHECK(cluster.placed() == "2@a ");
+  CHECK(cluster.jobs[1].why ==
+        "waits for 3 nodes of 2 slots that are there: there is 1, 1 not heard of or draining, "
+        "1 smaller, 1 without an address");
 }

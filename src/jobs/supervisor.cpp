@@ -15,6 +15,7 @@
 #include <optional>
 #include <sstream>
 #include <system_error>
+#include <tuple>
 #include <utility>
 
 #include "base/parse.h"
@@ -44,7 +45,7 @@ std::uint32_t code_of(const cluster::Exit& exit, int status) {
 /// In a process of its own. All that a job starts, and is not waited for by others, comes to it.
 class Supervisor {
  public:
-  Supervisor(int result, Time until) : result_(result), until_(until) {}
+  Supervisor(int result, int input, Time until) : result_(result), input_(input), until_(until) {}
 
   int run(std::string directory, std::vector<std::string> command) {
     ::prctl(PR_SET_CHILD_SUBREAPER, 1);
@@ -53,6 +54,7 @@ class Supervisor {
     // It ends when the job has, and not before.
     for (const int number : {SIGPIPE, SIGTERM, SIGINT, SIGHUP}) ::signal(number, SIG_IGN);
     ::fcntl(result_, F_SETFD, FD_CLOEXEC);
+    if (input_ >= 0) ::fcntl(input_, F_SETFD, FD_CLOEXEC);
     if (now() >= until_) return say_fenced();
     if (auto begun = begin(std::move(directory), std::move(command)); !begun) {
       return say("not_started", 127, begun.error().message);
@@ -73,8 +75,9 @@ class Supervisor {
     auto program = cluster::find_program(command.front());
     if (!program) return program.error();
     command.front() = *std::move(program);
-    auto process = cluster::Process::start({.command = std::move(command)});
+    auto process = cluster::Process::start({.command = std::move(command), .input = input_});
     if (!process) return process.error();
+    if (input_ >= 0) ::close(input_);
     job_ = process->pid();
     handle_ = Fd(::dup(process->handle()));
     process->let_go();
@@ -148,7 +151,7 @@ class Supervisor {
     return 0;
   }
 
-  const int result_;
+  const int result_, input_;
   Time until_;
   pid_t job_ = 0;
   Fd handle_;
@@ -164,17 +167,31 @@ Result<Supervised> Supervised::start(const What& what) {
   if (!orders) return orders.error();
   auto result = make_pipe();
   if (!result) return result.error();
+  Fd input_read, input;
+  if (!what.input.empty()) {
+    auto pipe = make_pipe();
+    if (!pipe) return pipe.error();
+    std::tie(input_read, input) = *std::move(pipe);
+    ::fcntl(input.get(), F_SETFL, O_NONBLOCK);
+    // It takes 64 KiB, and a part's is less.
+    if (::write(input.get(), what.input.data(), what.input.size()) !=
+        static_cast<ssize_t>(what.input.size())) {
+      return Error{Errc::io, with_errno("the input of a job")};
+    }
+  }
   const Fd log(::open(what.log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
   if (!log) return Error{Errc::io, with_errno(what.log)};
   cluster::Launch launch;
   launch.command = what.supervisor;
   for (const std::string& word :
-       {std::to_string(result->second.get()), std::to_string(what.until.count()), what.directory}) {
+       {std::to_string(result->second.get()), std::to_string(input_read.get()),
+        std::to_string(what.until.count()), what.directory}) {
     launch.command.push_back(word);
   }
   launch.command.insert(launch.command.end(), what.command.begin(), what.command.end());
   launch.environment = what.environment;
   launch.inherited = {result->second.get()};
+  if (input_read) launch.inherited.push_back(input_read.get());
   launch.input = orders->first.get();
   launch.output = log.get();
   // It is there to outlive us, for as long as it takes to end the job.
@@ -184,7 +201,7 @@ Result<Supervised> Supervised::start(const What& what) {
   ::fcntl(result->first.get(), F_SETFL, O_NONBLOCK);
   ::fcntl(orders->second.get(), F_SETFL, O_NONBLOCK);
   return Supervised(what.attempt, *std::move(process), std::move(orders->second),
-                    std::move(result->first));
+                    std::move(result->first), std::move(input));
 }
 
 // The supervisor ends the job when nobody holds the other end of its orders.
@@ -221,11 +238,12 @@ std::optional<Ended> Supervised::take_end() {
 }
 
 int run_supervisor(const std::vector<std::string>& words) {
-  const auto result = words.size() > 3 ? parse_number<int>(words[0]) : std::nullopt;
-  const auto until = words.size() > 3 ? parse_number<std::int64_t>(words[1]) : std::nullopt;
-  if (!result || !until) return 2;
-  return Supervisor(*result, Time(*until))
-      .run(words[2], std::vector<std::string>(words.begin() + 3, words.end()));
+  if (words.size() < 5) return 2;
+  const auto result = parse_number<int>(words[0]), input = parse_number<int>(words[1]);
+  const auto until = parse_number<std::int64_t>(words[2]);
+  if (!result || !input || !until) return 2;
+  return Supervisor(*result, *input, Time(*until))
+      .run(words[3], std::vector<std::string>(words.begin() + 4, words.end()));
 }
 
 }  // namespace piracema::jobs

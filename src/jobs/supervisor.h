@@ -26,6 +26,8 @@ class Supervised {
     std::string directory;
     /// What it writes is added there.
     std::string log;
+    /// What it reads, and then nothing, without an end; empty: its input is empty.
+    std::string input = {};
     /// Until then it may live.
     Time until{};
     /// The program that `run_supervisor` is in, and the words that lead there.
@@ -45,21 +47,24 @@ class Supervised {
   std::optional<Ended> take_end();
 
  private:
-  Supervised(Attempt attempt, cluster::Process process, Fd orders, Fd result)
+  Supervised(Attempt attempt, cluster::Process process, Fd orders, Fd result, Fd input)
       : attempt_(attempt),
         process_(std::move(process)),
         orders_(std::move(orders)),
-        result_(std::move(result)) {}
+        result_(std::move(result)),
+        input_(std::move(input)) {}
   void tell(const std::string& line);
 
   Attempt attempt_;
   cluster::Process process_;
   Fd orders_, result_;
+  /// Of the job; closed it would read the end.
+  Fd input_;
   std::string said_;
 };
 
-/// The supervisor: `words` are RESULT-FD UNTIL-NS DIRECTORY PROGRAM ARGUMENTS…, orders come by
-/// standard input. Gives its exit code.
+/// The supervisor: `words` are RESULT-FD INPUT-FD UNTIL-NS DIRECTORY PROGRAM ARGUMENTS…, orders
+/// come by standard input. Gives its exit code.
 int run_supervisor(const std::vector<std::string>& words);
 
 }  // namespace piracema::jobs

@@ -75,15 +75,36 @@ class Group {
 /// What becomes of a job's process: how long it takes, how it ends each time.
 struct Fate {
   Time takes{};
+  /// It has parts run on other nodes, again and again.
+  bool spans = false;
   std::uint32_t fails = 0;
   /// When it is asked to leave; none: it does not listen.
   std::optional<Time> leaves_after;
 };
 
-/// Which attempts live, wherever. Of a job never two.
+/// Planted, to see that it is found.
+enum class Mistake {
+  none,
+  /// A node says that it has nothing of a part as soon as it was told to end it.
+  says_too_early,
+};
+
+/// Which attempts live, wherever. Of a job never two, and of an attempt nothing twice.
 struct Register {
+  void begins(const std::string& node, const Attempt& attempt) {
+    auto& all = alive[attempt.job];
+    for (const auto& [where, other] : all) {
+      const bool beside = other.attempt == attempt.attempt && other.part != attempt.part;
+      if (!beside) broken += 1;
+    }
+    all.insert({node, attempt});
+    parts += attempt.part != 0 ? 1 : 0;
+  }
+
+  Mistake mistake = Mistake::none;
+  std::uint32_t broken = 0, parts = 0, parts_over = 0;
   std::map<JobId, Fate> fates;
-  std::map<JobId, std::set<std::pair<std::string, std::uint32_t>>> alive;
+  std::map<JobId, std::set<std::pair<std::string, Attempt>>> alive;
   std::map<JobId, std::uint32_t> ends;
   std::set<JobId> succeeded;
 };
@@ -99,7 +120,7 @@ class Machine {
     if (runner_) return;
     life_ += 1;
     runner_ = std::make_unique<JobRunner>(
-        JobRunner::Settings{name_, scheduler_.random().next() | 1, 2, "/d"});
+        JobRunner::Settings{name_, scheduler_.random().next() | 1, 2, "/d", "h"});
     deliver(JobRunner::Began{});
   }
   /// The processes of jobs are ended by their supervisors, a moment later.
@@ -108,6 +129,7 @@ class Machine {
     life_ += 1;
     frozen_ = false;
     waiting_.clear();
+    asked_.clear();
     for (const auto& [attempt, process] : processes_) {
       scheduler_.after(milliseconds(20), [this, attempt = attempt] { vanish(attempt); });
     }
@@ -164,7 +186,9 @@ class Machine {
       return late ? scheduler_.between(milliseconds(100), late_most)
                   : scheduler_.between(milliseconds(1), milliseconds(20));
     };
-    scheduler_.after(way(), [this, number, operation = ask.operation, life = life_, way] {
+    Operation asked = ask.operation;
+    if (all_.mistake == Mistake::says_too_early) forget_killed(asked);
+    scheduler_.after(way(), [this, number, operation = asked, life = life_, way] {
       if (!group_.answers) return;
       const Answer answer = group_.execute(operation);
       if (cut || scheduler_.random().below(30) == 0) return;
@@ -175,22 +199,65 @@ class Machine {
   }
   void act(const JobRunner::Launch& launch) {
     const Attempt attempt = launch.attempt;
-    scheduler_.trace(name_, " begins ", attempt.job, ".", attempt.attempt);
-    auto& alive = all_.alive[attempt.job];
-    alive.insert({name_, attempt.attempt});
-    REQUIRE(alive.size() == 1);
+    scheduler_.trace(name_, " begins ", attempt.job, ".", attempt.attempt, ".", attempt.part);
+    all_.begins(name_, attempt);
+    if (all_.mistake == Mistake::none) REQUIRE(all_.broken == 0);
     Process& process = processes_[attempt];
     process.until = until_;
     process.serial = ++serial_;
     fence(attempt, process);
-    scheduler_.after(all_.fates.at(attempt.job).takes,
+    const Fate& fate = all_.fates.at(attempt.job);
+    if (attempt.part != 0) {
+      // Some end by themselves.
+      if (scheduler_.random().below(3) != 0) return;
+      scheduler_.after(
+          scheduler_.between({}, seconds(3)),
+          [this, attempt, serial = process.serial] { end(attempt, serial, End::exited, 0); });
+      return;
+    }
+    if (fate.spans) {
+      for (const std::string& host : launch.hosts) {
+        ask_for_part(attempt, process.serial, host.substr(0, host.find('=')));
+      }
+    }
+    scheduler_.after(fate.takes,
                      [this, attempt, serial = process.serial] { by_itself(attempt, serial); });
+  }
+  // As a stream calls its hosts: again when one is lost, and not for ever.
+  void ask_for_part(const Attempt& attempt, std::uint64_t serial, const std::string& node) {
+    const auto found = processes_.find(attempt);
+    if (found == processes_.end() || found->second.serial != serial || frozen_) return;
+    const Attempt part{attempt.job, attempt.attempt, ++parts_};
+    asked_[part] = {serial, node};
+    deliver(JobRunner::PartAsked{{part, node, {"agent"}, "line"}});
+    if (scheduler_.random().below(6) != 0) return;
+    scheduler_.after(scheduler_.between({}, seconds(2)), [this, part] {
+      if (asked_.erase(part) != 0 && !frozen_) deliver(JobRunner::PartDropped{part});
+    });
+  }
+  void act(const JobRunner::PartOver& over) {
+    const auto asked = asked_.extract(over.ended.attempt);
+    if (asked.empty()) return;
+    all_.parts_over += 1;
+    const Attempt command{over.ended.attempt.job, over.ended.attempt.attempt};
+    scheduler_.after(scheduler_.between(milliseconds(50), seconds(1)),
+                     [this, command, asked = asked.mapped()] {
+                       ask_for_part(command, asked.serial, asked.node);
+                     });
+  }
+  void forget_killed(Operation& operation) const {
+    auto* const report = std::get_if<Report>(&operation);
+    if (report == nullptr) return;
+    std::erase_if(report->has, [&](const Attempt& attempt) { return killed_.contains(attempt); });
   }
   void act(const JobRunner::Terminate& terminate) {
     const auto found = processes_.find(terminate.attempt);
     if (found == processes_.end()) return;
-    const auto after = terminate.at_once ? std::optional(Time(milliseconds(5)))
-                                         : all_.fates.at(terminate.attempt.job).leaves_after;
+    if (terminate.at_once) killed_.insert(terminate.attempt);
+    // A machine that is busy takes its time.
+    const auto after = terminate.at_once
+                           ? std::optional(scheduler_.between(milliseconds(5), milliseconds(800)))
+                           : all_.fates.at(terminate.attempt.job).leaves_after;
     if (!after) return;
     scheduler_.after(*after, [this, attempt = terminate.attempt, serial = found->second.serial,
                               at_once = terminate.at_once] {
@@ -228,15 +295,18 @@ class Machine {
   void end(Attempt attempt, std::uint64_t serial, End how, std::uint32_t code) {
     const auto found = processes_.find(attempt);
     if (found == processes_.end() || found->second.serial != serial) return;
-    scheduler_.trace(name_, " ends ", attempt.job, ".", attempt.attempt, " with ", code);
-    if (how == End::exited && code == 1) all_.ends[attempt.job] += 1;
-    if (how == End::exited && code == 0) all_.succeeded.insert(attempt.job);
+    scheduler_.trace(name_, " ends ", attempt.job, ".", attempt.attempt, ".", attempt.part,
+                     " with ", code);
+    if (attempt.part == 0) {
+      if (how == End::exited && code == 1) all_.ends[attempt.job] += 1;
+      if (how == End::exited && code == 0) all_.succeeded.insert(attempt.job);
+    }
     vanish(attempt);
     deliver(JobRunner::Over{{attempt, how, code, "ended"}});
   }
   void vanish(Attempt attempt) {
     if (processes_.erase(attempt) != 0) {
-      all_.alive[attempt.job].erase({name_, attempt.attempt});
+      all_.alive[attempt.job].erase({name_, attempt});
     }
   }
 
@@ -249,12 +319,22 @@ class Machine {
   bool frozen_ = false;
   std::vector<JobRunner::Event> waiting_;
   std::map<Attempt, Process> processes_;
+  struct Asked {
+    /// Of the command.
+    std::uint64_t serial = 0;
+    std::string node;
+  };
+  std::map<Attempt, Asked> asked_;
+  std::set<Attempt> killed_;
+  std::uint32_t parts_ = 0;
   Time until_{};
 };
 
 class Run {
  public:
-  explicit Run(std::uint64_t seed) : scheduler_(seed), group_(scheduler_) {
+  explicit Run(std::uint64_t seed, Mistake mistake = Mistake::none)
+      : scheduler_(seed), group_(scheduler_) {
+    all_.mistake = mistake;
     for (const char* name : {"a", "b", "c"}) {
       machines_.push_back(std::make_unique<Machine>(scheduler_, group_, all_, name));
     }
@@ -271,8 +351,14 @@ class Run {
     }
   }
 
+  void live() { scheduler_.run_until(Time(seconds(70))); }
+  /// How often something was begun while another attempt, or the same, was alive.
+  std::uint32_t broken() const { return all_.broken; }
+  std::uint32_t parts() const { return all_.parts; }
+  std::uint32_t parts_over() const { return all_.parts_over; }
+
   void check() {
-    scheduler_.run_until(Time(seconds(70)));
+    live();
     for (const auto& machine : machines_) {
       machine->cut = false;
       machine->thaw();
@@ -290,6 +376,7 @@ class Run {
     for (const auto& [id, job] : group_.state().jobs()) {
       CHECK((job.state != JobState::done || all_.succeeded.contains(id)));
       CHECK(job.failures <= job.spec.retries + 1);
+      CHECK(job.parts.empty());
       if (job.state == JobState::failed) {
         const bool too_often = job.failures > job.spec.retries;
         CHECK((too_often || job.losses >= ClusterState::losses_max));
@@ -297,18 +384,24 @@ class Run {
       if (job.state == JobState::cancelled) CHECK(job.cancelled);
     }
     for (const auto& [name, node] : group_.state().nodes()) CHECK(node.used == 0);
+    // What is over has no parts anywhere, a moment later.
+    scheduler_.run_until(scheduler_.now() + seconds(5));
+    for (const auto& [id, alive] : all_.alive) CHECK(alive.empty());
   }
 
  private:
   void submit() {
     if (!group_.answers) return scheduler_.after(seconds(1), [this] { submit(); });
     Random& random = scheduler_.random();
+    const auto nodes = 1 + static_cast<std::uint32_t>(random.below(3));
     const auto answer =
         group_.execute(Submit{{.name = "job",
                                .command = {"x"},
+                               .nodes = nodes,
                                .slots = 1 + static_cast<std::uint32_t>(random.below(2)),
                                .retries = static_cast<std::uint32_t>(random.below(3))}});
     Fate& fate = all_.fates[answer.job];
+    fate.spans = nodes > 1;
     fate.takes = scheduler_.between(milliseconds(100), seconds(8));
     fate.fails = static_cast<std::uint32_t>(random.below(3));
     if (random.below(3) != 0) fate.leaves_after = scheduler_.between({}, seconds(5));
@@ -363,7 +456,26 @@ class Run {
 }  // namespace
 
 TEST_CASE("of a job one attempt is alive at a time, and each job is over in the end") {
-  for (const auto seed : seeds(5'000)) Run(seed).check();
+  std::uint64_t parts = 0, parts_over = 0;
+  for (const auto seed : seeds(5'000)) {
+    Run run(seed);
+    run.check();
+    parts += run.parts();
+    parts_over += run.parts_over();
+  }
+  // Or else nothing was tried.
+  CHECK(parts > 0);
+  CHECK(parts_over > 0);
+}
+
+TEST_CASE("a node that says too early that it has nothing of a part is found") {
+  std::uint32_t broken = 0;
+  for (const auto seed : seeds(200)) {
+    Run run(seed, Mistake::says_too_early);
+    run.live();
+    broken += run.broken();
+  }
+  CHECK(broken > 0);
 }
 
 }  // namespace piracema::sim

@@ -63,14 +63,15 @@ ClusterCommand::ClusterCommand(CLI::App& app)
   cluster_ = app.add_subcommand("cluster", product_help("cluster"));
   cluster_->require_subcommand(1);
   const std::string footer = exit_codes;
-  cluster_->footer(
-      concat("Examples:\n"
-             "  piracema cluster start --directory c         three nodes here, until Ctrl-C\n"
-             "  piracema cluster submit --cluster c --wait -- hostname\n"
-             "  piracema cluster init --directory c a=10.0.0.1:7400 b=10.0.0.2:7400 \\\n"
-             "      c=10.0.0.3:7400 d\n"
-             "  piracema cluster node --home a               on the machine that is a\n\n",
-             footer));
+  cluster_->footer(concat(
+      "Examples:\n"
+      "  piracema cluster start --directory c         three nodes here, until Ctrl-C\n"
+      "  piracema cluster submit --cluster c --wait -- hostname\n"
+      "  piracema cluster init --directory c a=10.0.0.1:7400 b=10.0.0.2:7400 \\\n"
+      "      c=10.0.0.3:7400 d\n"
+      "  piracema cluster node --home a               on the machine that is a\n"
+      "  piracema cluster submit --nodes 3 --stream --snapshots /shared/job -- ./app in out\n\n",
+      footer));
   start_ = cluster_->add_subcommand("start", "Run a cluster of several nodes on this machine");
   start_->add_option("--directory", directory_, "For all of it; made if need be")->required();
   start_->add_option("--nodes", count_, "How many, of a new cluster: 1, 3, 5 or 7; default: 3");
@@ -82,7 +83,7 @@ ClusterCommand::ClusterCommand(CLI::App& app)
   init_
       ->add_option("NODES", nodes_,
                    "NAME=HOST:PORT for 1, 3, 5 or 7 nodes that hold the control\n"
-                   "plane, NAME for others")
+                   "plane, NAME=HOST or NAME for others")
       ->required();
   init_->footer(
       concat("Then copy the folder of each node to its machine, and run there:\n"
@@ -92,6 +93,9 @@ ClusterCommand::ClusterCommand(CLI::App& app)
   node_->add_option("--home", home_, "Its folder, as `cluster init` has made it")->required();
   node_->add_option("--slots", slots_, "How much it takes at a time; default: one a core")
       ->check(CLI::Range(1, 65'536));
+  node_->add_option("--address", address_,
+                    "Where other nodes reach this one; default: that of its replica, or\n"
+                    "what `init` was told. Without one it gets no job of several nodes");
   node_->footer(
       concat("SIGTERM: its jobs have 30 s to leave, and go on elsewhere. A second one\n"
              "ends them.\n\n",
@@ -99,6 +103,7 @@ ClusterCommand::ClusterCommand(CLI::App& app)
   replica_ = cluster_->add_subcommand("replica", "Run a node's replica of the control plane");
   replica_->group("");  // `node` does it.
   replica_->add_option("--home", home_, "The node's folder")->required();
+  remote_ = std::make_unique<ClusterRemote>(*cluster_, footer);
   queue_ = std::make_unique<ClusterQueue>(*cluster_, footer);
 }
 
@@ -107,6 +112,7 @@ int ClusterCommand::run() {
   if (node_->parsed()) return node();
   if (replica_->parsed()) return replica();
   if (start_->parsed()) return start();
+  if (remote_->parsed()) return remote_->run();
   return queue_->run();
 }
 
@@ -136,12 +142,16 @@ int ClusterCommand::node() const {
   const std::string place = std::filesystem::absolute(home_, failed).string();
   jobs::NodeProcess::Options options{.name = home->name,
                                      .slots = slots_,
+                                     .address = address_.empty() ? home->address : address_,
                                      .directory = place,
                                      .configuration = home->configuration,
                                      .client = home->client,
                                      .key_file = place + "/node.key",
                                      .replica = {},
-                                     .supervisor = own_words({"supervise"})};
+                                     .supervisor = own_words({"supervise"}),
+                                     .rsh = ""};
+  options.rsh =
+      concat(std::filesystem::read_symlink("/proc/self/exe", failed).string(), " cluster rsh");
   if (home->replica) options.replica = own_words({"cluster", "replica", "--home", place});
   auto node = jobs::NodeProcess::open(std::move(options));
   if (!node) return fail(node.error());

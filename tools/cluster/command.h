@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tools/cluster/queue.h"
+#include "tools/cluster/remote.h"
 
 namespace piracema::tools {
 
@@ -27,7 +28,8 @@ class ClusterCommand {
   CLI::App* cluster_;
   CLI::App *init_, *node_, *replica_, *start_;
   std::unique_ptr<ClusterQueue> queue_;
-  std::string directory_, home_, data_;
+  std::unique_ptr<ClusterRemote> remote_;
+  std::string directory_, home_, data_, address_;
   std::vector<std::string> nodes_;
   std::uint32_t count_ = 3, slots_;
 };

@@ -34,6 +34,10 @@ Result<Done> make_folder(const std::string& path) {
   return Error{Errc::io, with_errno(path)};
 }
 
+bool has_replica(const ClusterLayout::Wanted& node) {
+  return node.address.find(':') != std::string::npos;
+}
+
 Result<Done> check(const std::vector<ClusterLayout::Wanted>& nodes) {
   std::set<std::string> names;
   std::size_t members = 0;
@@ -42,7 +46,10 @@ Result<Done> check(const std::vector<ClusterLayout::Wanted>& nodes) {
     if (!names.insert(node.name).second) {
       return usage(concat("want a name for each node, found '", node.name, "' twice"));
     }
-    if (node.address.empty()) continue;
+    if (!has_replica(node)) {
+      if (jobs::is_address(node.address)) continue;
+      return usage(concat("want NAME, NAME=HOST or NAME=HOST:PORT, found '", node.address, "'"));
+    }
     members += 1;
     if (const auto address = net::HostPort::parse(node.address); !address) return address.error();
   }
@@ -80,7 +87,10 @@ Result<Done> ClusterLayout::make(const std::string& directory, const std::vector
     if (!key) return key.error();
     made.clients.push_back({++client, *key});
     homes.push_back({{"name", node.name}, {"client", client}});
-    if (node.address.empty()) continue;
+    if (!has_replica(node)) {
+      if (!node.address.empty()) homes.back()["address"] = node.address;
+      continue;
+    }
     const auto id = static_cast<std::uint32_t>(made.replicas.size());
     const auto replica = new_key(home + "/replica.key");
     if (!replica) return replica.error();
@@ -112,8 +122,13 @@ Result<NodeHome> NodeHome::read(const std::string& home) {
     node.name = json.at("name").get<std::string>();
     node.client = json.at("client").get<std::uint64_t>();
     if (json.contains("replica")) node.replica = json.at("replica").get<std::uint32_t>();
+    if (json.contains("address")) node.address = json.at("address").get<std::string>();
   } catch (const nlohmann::json::exception& wrong) {
     return Error{Errc::config, concat(file, ": ", wrong.what())};
+  }
+  for (const auto& replica : node.configuration.replicas) {
+    const auto place = net::HostPort::parse(replica.address);
+    if (node.replica == replica.id && place) node.address = place->host;
   }
   if (auto right = jobs::check_name(node.name); !right) {
     return Error{Errc::config, concat(file, ": ", right.error().message)};

@@ -16,7 +16,8 @@ namespace piracema::tools {
 struct ClusterLayout {
   struct Wanted {
     std::string name;
-    /// Of its replica of the control plane; empty: it has none.
+    /// HOST:PORT of its replica of the control plane; HOST alone: it has none, and is reached there
+    /// by other nodes; empty: they cannot.
     std::string address;
   };
   /// Makes a new one of 1, 3, 5 or 7 nodes with an address, and others. Errc::config if there is
@@ -29,6 +30,8 @@ struct NodeHome {
   std::string name;
   std::uint64_t client = 0;
   std::optional<std::uint32_t> replica;
+  /// Where other nodes reach it; empty: nowhere.
+  std::string address;
   smr::Configuration configuration;
 
   /// Errc::config names the file, and what was wanted and found.

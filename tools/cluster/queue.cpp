@@ -37,6 +37,8 @@ const char* name_of(JobState state) {
       return "running";
     case JobState::leaving:
       return "leaving";
+    case JobState::ending:
+      return "ending";
     case JobState::done:
       return "done";
     case JobState::failed:
@@ -65,6 +67,7 @@ nlohmann::ordered_json json_of(const Job& job, std::uint64_t now_ms) {
   nlohmann::ordered_json object{{"job", job.id},
                                 {"name", job.spec.name},
                                 {"state", name_of(job.state)},
+                                {"nodes", job.spec.nodes},
                                 {"slots", job.spec.slots},
                                 {"command", job.spec.command},
                                 {"attempt", job.attempt},
@@ -72,6 +75,7 @@ nlohmann::ordered_json json_of(const Job& job, std::uint64_t now_ms) {
                                 {"losses", job.losses},
                                 {"submitted_ago_ms", ago_ms(job.submitted_ms, now_ms)}};
   if (!job.node.empty()) object["node"] = job.node;
+  if (!job.others.empty()) object["others"] = job.others;
   if (job.started_ms != 0) object["started_ago_ms"] = ago_ms(job.started_ms, now_ms);
   if (is_over(job.state)) {
     object["ended_ago_ms"] = ago_ms(job.ended_ms, now_ms);
@@ -93,7 +97,11 @@ void print(const nlohmann::ordered_json& json) {
 
 void print_job(const Job& job, std::uint64_t now_ms) {
   std::printf("%6llu  %-9s  %-12s  %5u  %-9s  %s\n", static_cast<unsigned long long>(job.id),
-              name_of(job.state), job.node.empty() ? "-" : job.node.c_str(), job.spec.slots,
+              name_of(job.state),
+              job.node.empty()     ? "-"
+              : job.others.empty() ? job.node.c_str()
+                                   : concat(job.node, " +", job.others.size()).c_str(),
+              job.spec.slots,
               ago_text(is_over(job.state)    ? job.ended_ms
                        : job.started_ms != 0 ? job.started_ms
                                              : job.submitted_ms,
@@ -122,7 +130,18 @@ CLI::App* ClusterQueue::add(CLI::App& cluster, const char* name, const char* hel
 ClusterQueue::ClusterQueue(CLI::App& cluster, const std::string& footer) {
   submit_ = add(cluster, "submit", "Have a program run on a node; prints the job's number");
   submit_->add_option("--name", spec_.name, "For people; default: the program's");
-  submit_->add_option("--slots", spec_.slots, "Places of a node that it takes; default: 1");
+  submit_->add_option("--nodes", spec_.nodes,
+                      "So many nodes, all at once; the first runs PROGRAM; default: 1");
+  submit_->add_option("--slots", spec_.slots, "Places of each node that it takes; default: 1");
+  auto* const stream =
+      submit_->add_flag("--stream", stream_,
+                        "PROGRAM is a stream: run it with a worker for each slot of each\n"
+                        "node, and go on from the last snapshot when it begins again");
+  submit_
+      ->add_option("--snapshots", snapshots_,
+                   "Of a stream: a directory that all nodes see, or s3://BUCKET/PREFIX")
+      ->needs(stream);
+  submit_->add_option("--every", every_, "Between two snapshots; default: 1s")->needs(stream);
   submit_->add_option("--retries", spec_.retries,
                       "So often it is begun again when it fails; default: 0.\n"
                       "When its node is lost it is begun again anyway");
@@ -138,7 +157,11 @@ ClusterQueue::ClusterQueue(CLI::App& cluster, const std::string& footer) {
       concat("The program is looked for on the node, and runs as the node's user. It has\n"
              "PIRACEMA_JOB and PIRACEMA_ATTEMPT in its environment. When it is to leave its node\n"
              "it gets SIGTERM, and SIGKILL after 30 s.\n\n"
-             "Example:\n  piracema cluster submit --slots 4 -- piracema run -n 4 ./app in out\n\n",
+             "A job of several nodes finds them in PIRACEMA_HOSTS, and has PIRACEMA_RSH, a remote\n"
+             "shell; piracema run takes both. See piracema cluster rsh --help.\n\n"
+             "Examples:\n  piracema cluster submit --slots 4 -- make -j4\n"
+             "  piracema cluster submit --nodes 3 --slots 2 --stream --snapshots /shared/job \\\n"
+             "      -- ./app in out\n\n",
              footer));
   jobs_ = add(cluster, "jobs", "List jobs that wait or run");
   jobs_->add_flag("--all", all_, "Also those that are over");
@@ -213,11 +236,44 @@ Result<Job> ClusterQueue::show(jobs::JobId id) {
   return std::move(answer->jobs.front());
 }
 
+// The first attempt begins, whatever lies there; a later one goes on from the newest snapshot, if
+// one was finished before the one before it was lost.
+Result<Done> ClusterQueue::make_stream() {
+  static constexpr const char* script =
+      "snapshots=$1 every=$2 workers=$3; shift 3; resume=\n"
+      "if [ \"$PIRACEMA_ATTEMPT\" != 1 ] && "
+      "piracema snapshots --json \"$snapshots\" 2>/dev/null | grep -q '\"snapshot\"'; then\n"
+      "  resume=--resume\n"
+      "fi\n"
+      "exec piracema run -n \"$workers\" --snapshots \"$snapshots\" --every \"$every\" $resume "
+      "\"$@\"";
+  if (snapshots_.empty()) {
+    return Error{Errc::usage,
+                 "want --snapshots DIR with --stream, which all nodes see, found none"};
+  }
+  if (auto every = parse_duration(every_); !every) {
+    return Error{Errc::usage, "--every: " + every.error().message};
+  }
+  std::vector<std::string> words{"sh",
+                                 "-c",
+                                 script,
+                                 spec_.name,
+                                 snapshots_,
+                                 every_,
+                                 std::to_string(std::uint64_t{spec_.nodes} * spec_.slots)};
+  words.insert(words.end(), spec_.command.begin(), spec_.command.end());
+  spec_.command = std::move(words);
+  return Done{};
+}
+
 int ClusterQueue::submit() {
   if (spec_.name.empty()) {
     spec_.name = std::filesystem::path(spec_.command.front()).filename().string();
     spec_.name.resize(std::min(spec_.name.size(), jobs::name_bytes_max));
     if (!jobs::check_name(spec_.name)) spec_.name = "job";
+  }
+  if (stream_) {
+    if (auto made = make_stream(); !made) return fail(made.error());
   }
   if (auto right = jobs::check(spec_); !right) return fail(right.error());
   const auto answer = ask(jobs::Submit{spec_});
@@ -260,6 +316,7 @@ int ClusterQueue::list_nodes() {
       print({{"node", node.name},
              {"state", state_of(node)},
              {"slots", node.slots},
+             {"address", node.address},
              {"used", node.used},
              {"heard_ago_ms", ago_ms(node.heard_ms, answer->now_ms)},
              {"directory", node.directory}});

@@ -32,6 +32,7 @@ class ClusterQueue {
   Result<jobs::Answer> ask(const jobs::Operation& operation);
   Result<jobs::Job> show(jobs::JobId id);
   int submit();
+  Result<Done> make_stream();
   int list_jobs();
   int list_nodes();
   int logs();
@@ -44,6 +45,8 @@ class ClusterQueue {
   std::string directory_, timeout_ = "10s";
   bool json_ = false;
   jobs::JobSpec spec_;
+  bool stream_ = false;
+  std::string snapshots_, every_ = "1s";
   std::vector<std::uint64_t> ids_;
   std::string node_;
   bool wait_for_it_ = false, follow_ = false, all_ = false, off_ = false;

@@ -1,0 +1,105 @@
+// Parts of jobs, which run on other nodes than the command that asks for them.
+#include <algorithm>
+#include <utility>
+
+#include "base/text.h"
+#include "jobs/cluster_state.h"
+
+namespace piracema::jobs {
+
+namespace {
+
+// As ssh has it, when it is not the program's own.
+constexpr std::uint32_t no_way_there = 255;
+
+bool is_in(const std::vector<Attempt>& list, const Attempt& attempt) {
+  return std::find(list.begin(), list.end(), attempt) != list.end();
+}
+
+}  // namespace
+
+Part* ClusterState::part(const Attempt& attempt, const std::string& node) {
+  const auto found = jobs_.find(attempt.job);
+  if (found == jobs_.end() || found->second.attempt != attempt.attempt) return nullptr;
+  const auto one = found->second.parts.find(attempt.part);
+  if (one == found->second.parts.end() || one->second.ended) return nullptr;
+  return one->second.node == node ? &one->second : nullptr;
+}
+
+void ClusterState::lose_parts_of(const std::string& node, const std::string& why) {
+  for (auto& [id, job] : jobs_) {
+    for (auto& [number, part] : job.parts) {
+      if (part.node != node || part.ended) continue;
+      part.ended = Ended{{id, job.attempt, number}, End::fenced, no_way_there, why};
+    }
+  }
+}
+
+// A node that has not got what it is not to begin any more will not have it: an answer to an older
+// question is no answer to it.
+void ClusterState::parts_gone(const Report& report) {
+  for (auto& [id, job] : jobs_) {
+    for (auto& [number, part] : job.parts) {
+      if (part.node != report.node || part.ended || (part.wanted && runs(job))) continue;
+      const Attempt attempt{id, job.attempt, number};
+      if (is_in(report.has, attempt)) continue;
+      part.ended = Ended{attempt, End::exited, no_way_there, "nobody wanted it any more"};
+    }
+  }
+}
+
+void ClusterState::settle_all() {
+  std::vector<JobId> settled;
+  for (auto& [id, job] : jobs_) {
+    const auto may_live = [](const auto& part) { return !part.second.ended; };
+    if (job.state != JobState::ending || std::ranges::any_of(job.parts, may_live)) continue;
+    settled.push_back(id);
+  }
+  // Others that are over may be forgotten meanwhile, and these are not.
+  for (const JobId id : settled) settle(jobs_.at(id));
+}
+
+// Answers what has become of parts that commands on this node want. A command that has gone, or
+// that is not of this node, gets nothing.
+std::vector<Ended> ClusterState::follow_wants(const Report& report) {
+  std::vector<Ended> gone;
+  for (const AskedPart& asked : report.asks) {
+    Job* const job = running({asked.part.job, asked.part.attempt}, report.node);
+    if (job == nullptr || job->parts.contains(asked.part.part)) continue;
+    if (auto refused = ask_for(*job, asked)) gone.push_back(*std::move(refused));
+  }
+  for (auto& [id, job] : jobs_) {
+    if (!runs(job) || job.node != report.node) continue;
+    for (auto at = job.parts.begin(); at != job.parts.end();) {
+      Part& part = at->second;
+      part.wanted = is_in(report.wants, {id, job.attempt, at->first});
+      if (part.wanted && part.ended) gone.push_back(*part.ended);
+      at = !part.wanted && part.ended ? job.parts.erase(at) : std::next(at);
+    }
+  }
+  return gone;
+}
+
+// The error is one of the command's, which is told.
+std::optional<Ended> ClusterState::ask_for(Job& job, const AskedPart& asked) {
+  const auto refuse = [&](std::string why) {
+    return Ended{asked.part, End::not_started, no_way_there, std::move(why)};
+  };
+  if (auto right = check(asked); !right) return refuse(right.error().message);
+  if (job.spec.nodes < 2 || !has_node(job, asked.node)) {
+    return refuse(concat("want a node of job ", job.id, ", found '",
+                         asked.node.substr(0, name_bytes_max), "'"));
+  }
+  const std::size_t most = parts_max * job.spec.nodes;
+  if (job.parts.size() >= most) {
+    return refuse(concat("want at most ", most, " parts of job ", job.id, " at a time"));
+  }
+  const Node& node = nodes_.at(asked.node);
+  if (!node.alive || node.leaving) {
+    return refuse(concat("the node ", asked.node, node.alive ? " is leaving" : " is not heard of"));
+  }
+  job.parts[asked.part.part] = {.node = asked.node, .command = asked.command, .input = asked.input};
+  return std::nullopt;
+}
+
+}  // namespace piracema::jobs

@@ -1,0 +1,72 @@
+#pragma once
+
+#include <piracema/error.h>
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "base/fd.h"
+#include "jobs/job.h"
+#include "loop/poller.h"
+
+namespace piracema::jobs {
+
+/// What the command of a job says to its node: it wants this run on another node of the job.
+struct PartRequest {
+  JobId job = 0;
+  std::uint32_t attempt = 0;
+  std::string node;
+  std::vector<std::string> command;
+  /// What it reads first.
+  std::string input;
+  auto fields() { return std::tie(job, attempt, node, command, input); }
+};
+
+/// Where commands of jobs ask their node for parts: a local socket in the node's directory, for
+/// processes of the node's user. Whoever closes his end does not want the part any more. Belongs to
+/// the poller's thread.
+class PartDoor {
+ public:
+  struct Events {
+    /// The number is new each time.
+    std::function<void(std::uint32_t number, PartRequest request)> asked;
+    std::function<void(std::uint32_t number)> dropped;
+  };
+
+  /// Takes the place of a socket that another process has left there. Errc::io.
+  static Result<std::unique_ptr<PartDoor>> open(net::Poller& poller, const std::string& path,
+                                                Events events);
+  ~PartDoor();
+
+  /// The part has ended; whoever has asked for it is told, if he is there.
+  void answer(std::uint32_t number, const Ended& ended);
+
+ private:
+  PartDoor(net::Poller& poller, Fd listener, Events events);
+  void accept();
+  void hear(std::uint32_t number);
+  void drop(std::uint32_t number);
+
+  struct Caller {
+    Fd socket;
+    bool has_asked = false;
+  };
+  net::Poller& poller_;
+  const Fd listener_;
+  const Events events_;
+  std::map<std::uint32_t, Caller> callers_;
+  std::uint32_t last_ = 0;
+};
+
+/// Asks the node whose door is at `path`. The part is wanted while the descriptor is open; it can
+/// be read once the part has ended. Errc::io.
+Result<Fd> ask_for_part(const std::string& path, const PartRequest& request);
+/// Waits for the end of the part. Errc::lost if the node is gone, Errc::corrupt.
+Result<Ended> wait_for_part(const Fd& asked);
+
+}  // namespace piracema::jobs

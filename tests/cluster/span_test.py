@@ -1,0 +1,133 @@
+#!/usr/bin/env python3
+"""Jobs over several nodes of a cluster: all of them at once, parts that end with their job, and a
+stream whose output is the same whichever of its nodes is lost."""
+
+import signal
+import subprocess
+import unittest
+
+from cluster_of_nodes import CLEAN, PIRACEMA, STREAM, ClusterOfNodes
+
+# A part that says when it is there, and then goes on.
+LIVES = "echo up >> $LOCK.parts; exec sleep 1000"
+
+
+class Span(ClusterOfNodes):
+    NODES = ["a", "b", "c", "d"]
+
+    def setUp(self):
+        super().setUp()
+        self.wait_for_nodes()
+
+    def others(self, job):
+        return self.job(job)["others"]
+
+    def parts_alive(self):
+        found = subprocess.run(["pgrep", "-f", "^sleep 1000$"], stdout=subprocess.PIPE, text=True)
+        mine = str(self.lock).encode()
+        alive = []
+        for pid in found.stdout.split():
+            try:
+                with open(f"/proc/{pid}/environ", "rb") as environment:
+                    if mine in environment.read():
+                        alive.append(int(pid))
+            except OSError:
+                pass
+        return alive
+
+    def with_parts(self, nodes=3):
+        """A job with a part on each other node of it; its number."""
+        job = self.submit(
+            f"echo attempt $PIRACEMA_ATTEMPT; for host in $(echo $PIRACEMA_HOSTS | tr , ' '); do "
+            f"[ ${{host%%=*}} = $PIRACEMA_NODE ] || $PIRACEMA_RSH ${{host%%=*}} '{LIVES}' & done; wait",
+            "--nodes", nodes)
+        self.wait_until(lambda: len(self.parts_alive()) == nodes - 1, "the parts do not begin")
+        return job
+
+    # ---- parts -----------------------------------------------------------------------------------
+
+    def test_a_part_runs_on_another_node_and_ends_the_command_that_asked_for_it(self):
+        job = self.submit(
+            "echo $PIRACEMA_HOSTS $PIRACEMA_WORKERS; other=${PIRACEMA_HOSTS##*,}; "
+            "$PIRACEMA_RSH ${other%=*} 'echo $PIRACEMA_NODE > $LOCK.ran; echo it is so >&2; exit 7'; "
+            "echo ended with $?; $PIRACEMA_RSH z true; echo ended with $?", "--nodes", 2, "--slots", 2)
+        self.wait(job)
+        found = self.job(job)
+        said = self.ask("logs", job)
+        first, other = found["node"], found["others"][0]
+        self.assertIn(f"{first}=127.0.0.1,{other}=127.0.0.1 4\n", said)
+        self.assertEqual(other + "\n", (self.folder / "lock.ran").read_text())
+        self.assertIn("ended with 7\n", said)
+        self.assertIn(f"ended with status 7 on the node {other}; it has said: it is so", said)
+        self.assertIn(f"want a node of job {job}, found 'z'", said)
+        self.assertIn("ended with 255\n", said)
+
+    def test_what_cannot_be_is_said(self):
+        for words, code, why in [
+                (("submit", "--nodes", 0, "--", "true"), 2, "want 1 to 1000 nodes, found 0"),
+                (("submit", "--nodes", 2, "--on", "a", "--", "true"), 2, "want one node of a name"),
+                (("submit", "--stream", "--", "true"), 2, "want --snapshots DIR with --stream"),
+                (("rsh", "a", "true"), 255, "want to be run by a job of a cluster")]:
+            answer = (self.call(*words) if words[0] == "submit" else
+                      subprocess.run([PIRACEMA, "cluster", *words], env=CLEAN, text=True,
+                                     stderr=subprocess.PIPE))
+            self.assertEqual(code, answer.returncode, answer.stderr)
+            self.assertIn(why, answer.stderr)
+        many = self.submit("true", "--nodes", 9)
+        self.assertIn("waits for 9 nodes of 1 slot that are there: there are 4", self.job(many)["why"])
+        self.ask("cancel", many)
+
+    def test_what_is_cancelled_ends_on_all_its_nodes(self):
+        job = self.with_parts()
+        self.ask("cancel", job)
+        self.wait_until(lambda: self.job(job)["state"] == "cancelled", "it is not cancelled")
+        self.assertEqual([], self.parts_alive())
+
+    def test_a_job_whose_leading_node_stands_still_begins_elsewhere_when_its_parts_have_ended(self):
+        job = self.with_parts()
+        first, parts = self.job(job)["node"], self.parts_alive()
+        self.processes[first].send_signal(signal.SIGSTOP)
+        self.wait_for_output(job, "attempt 2")
+        self.assertNotEqual(first, self.job(job)["node"])
+        self.assertEqual([], [pid for pid in parts if pid in self.parts_alive()])
+        self.processes[first].send_signal(signal.SIGCONT)
+        self.ask("cancel", job)
+        self.wait_until(lambda: self.parts_alive() == [], "parts are left")
+
+    # ---- streams ---------------------------------------------------------------------------------
+
+    def test_a_stream_over_three_nodes_loses_one_and_then_the_leading_one(self):
+        out, enough = self.folder / "out", self.folder / "enough"
+        job = int(self.ask("submit", "--nodes", 3, "--slots", 2, "--stream", "--snapshots",
+                           self.folder / "snapshots", "--every", "100ms", "--env",
+                           "PIRACEMA_HEARTBEAT=100ms", "--", STREAM, out, f"until={enough}",
+                           "pause_us=300"))
+        partial = self.folder / "out.partial"
+        written = lambda: partial.stat().st_size if partial.exists() else 0
+        self.wait_until(lambda: written() > 2_000, "the stream writes nothing")
+        other = self.others(job)[0]
+        self.processes[other].kill()
+        self.processes[other].wait()
+        self.wait_for_output(job, f"host {other} was lost")
+        before = written()
+        self.wait_until(lambda: written() > before + 2_000, "the stream does not go on")
+        self.assertEqual(1, self.job(job)["attempt"])
+        self.start(other)
+        self.wait_for_nodes()
+        first = self.job(job)["node"]
+        self.processes[first].kill()
+        self.processes[first].wait()
+        self.wait_until(lambda: self.job(job)["attempt"] == 2, "no other attempt begins")
+        self.start(first)
+        before = written()
+        self.wait_until(lambda: written() > before + 2_000, "the stream does not go on elsewhere")
+        enough.touch()
+        self.wait(job)
+        self.assertEqual(1, self.job(job)["losses"])
+        items = out.read_bytes().count(b"\n")
+        subprocess.run([STREAM, self.folder / "wanted", f"items={items}"], env=CLEAN, check=True)
+        self.assertEqual((self.folder / "wanted").read_bytes(), out.read_bytes())
+
+
+if __name__ == "__main__":
+    unittest.main()
