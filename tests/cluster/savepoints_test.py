@@ -108,7 +108,8 @@ class Savepoints(unittest.TestCase):
         self.assertIn("stays, for the job", self.change("--delete", "late"))
 
         # With other numbers of replicas, too; and what comes is numbered on.
-        last = self.start("--resume", "--from", "early", "--discard-newer", replicas=3)
+        last = self.start("--resume", "--from", "early", "--discard-newer", replicas=3, pause_us=50)
+        self.wait_for(last, "snapshot", 4)  # By then it needs what it began with no more.
         last.communicate(timeout=SECONDS_MAX)
         self.assertEqual(0, last.returncode, self.said())
         self.assertEqual(expected(), (self.folder / "out").read_text())

@@ -167,6 +167,7 @@ TEST_CASE("the list is JSON on request") {
                                   {"taken", "2023-11-14T22:13:21Z"},
                                   {"epoch", 1},
                                   {"replicas", 2},
+                                  {"savepoints", nlohmann::json::array()},
                                   {"state_bytes", 14},
                                   {"written_bytes", 14},
                                   {"needs", nlohmann::json::array()}});
