@@ -366,6 +366,10 @@ class Run {
       group_.execute(Drain{machine->name(), false});
     }
     group_.answers = true;
+    // One that was on its way out comes back: a job may want all of them.
+    scheduler_.after(seconds(60), [this] {
+      for (const auto& machine : machines_) machine->start();
+    });
     const bool over = scheduler_.run_until(
         [this] {
           return std::ranges::all_of(group_.state().jobs(),
