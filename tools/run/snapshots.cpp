@@ -182,18 +182,33 @@ namespace {
 
 Answer refusal(const Error& error) { return {3, "", error.message}; }
 
-Answer named(store::JobStore& store, const SavepointChange& change) {
-  if (auto fits = store::check_savepoint_name(change.name); !fits) return refusal(fits.error());
+Result<SnapshotId> newest(store::JobStore& store) {
   const auto all = store.list();
-  if (!all) return refusal(all.error());
-  if (all->empty()) return {3, "", concat(store.name(), " has no snapshot to be named")};
-  const SnapshotId snapshot = change.snapshot.value_or(all->back());
+  if (!all) return all.error();
+  if (!all->empty()) return all->back();
+  return Error{Errc::config, concat(store.name(), " has no snapshot to be named")};
+}
+
+Answer named(store::JobStore& store, const std::string& name, SnapshotId snapshot) {
   // A name of what cannot be read would be found out when it is too late.
   if (const Row row = row_of(store, snapshot, false); !row.manifest) return {3, "", row.why};
-  if (auto added = store.add_savepoint(change.name, snapshot); !added) {
-    return refusal(added.error());
+  if (auto added = store.add_savepoint(name, snapshot); !added) return refusal(added.error());
+  return {0, concat("savepoint '", name, "' is snapshot ", snapshot, "\n"), ""};
+}
+
+// A job that takes snapshots faster than this is done may have dropped the one that was the newest:
+// then another one is.
+Answer newest_named(store::JobStore& store, const std::string& name) {
+  constexpr int tries_max = 100;
+  for (int tries = 1;; ++tries) {
+    const auto snapshot = newest(store);
+    if (!snapshot) return refusal(snapshot.error());
+    Answer answer = named(store, name, *snapshot);
+    if (answer.code == 0 || tries == tries_max) return answer;
+    const auto names = store.savepoints();
+    const auto now = newest(store);
+    if (!names || names->contains(name) || !now || *now == *snapshot) return answer;
   }
-  return {0, concat("savepoint '", change.name, "' is snapshot ", snapshot, "\n"), ""};
 }
 
 Answer deleted(store::JobStore& store, const std::string& name) {
@@ -244,7 +259,10 @@ Result<std::string> parse_savepoint(const std::string& text) {
 Answer savepoint_changed(const std::string& directory, const SavepointChange& change) {
   auto store = store::open_store(directory, false);
   if (!store) return refusal(store.error());
-  return change.name.empty() ? deleted(**store, change.deleted) : named(**store, change);
+  if (change.name.empty()) return deleted(**store, change.deleted);
+  if (auto fits = store::check_savepoint_name(change.name); !fits) return refusal(fits.error());
+  if (change.snapshot) return named(**store, change.name, *change.snapshot);
+  return newest_named(**store, change.name);
 }
 
 int change_savepoints(const std::string& directory, const SavepointChange& change) {
