@@ -250,6 +250,25 @@ Answer ClusterState::on(const Drain& drain) {
   return {};
 }
 
+Answer ClusterState::on(const Forget& forget) {
+  const auto found = nodes_.find(forget.node);
+  if (found == nodes_.end()) return {};
+  if (found->second.alive) {
+    return refused(concat("the node ", forget.node, " is there: want one that has ended, or was ",
+                          "not heard of for ", lease_ms, " ms"));
+  }
+  for (const auto& [id, job] : jobs_) {
+    const bool has_places = job.state != JobState::waiting && !is_over(job.state);
+    if (!has_places || !has_node(job, forget.node)) continue;
+    return refused(concat("job ", id, " has places on the node ", forget.node,
+                          ": want one that no job has, so cancel it or wait for its end"));
+  }
+  nodes_.erase(found);
+  // What waits for it is told that it is not there.
+  place_all();
+  return {};
+}
+
 // ---- jobs
 // -----------------------------------------------------------------------------------------
 

@@ -50,6 +50,7 @@ class ClusterState final : public smr::StateMachine {
   Answer on(const Submit&);
   Answer on(const Cancel&);
   Answer on(const Drain&);
+  Answer on(const Forget&);
   Answer on(const ListJobs&) const;
   Answer on(const ListNodes&) const;
   Answer on(const ShowJob&) const;

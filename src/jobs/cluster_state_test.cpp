@@ -163,6 +163,46 @@ TEST_CASE("a node that drains gives its jobs to others without a failure of thei
   CHECK(group(Drain{"z", true}).why == "there is no node 'z'");
 }
 
+TEST_CASE("a node is forgotten once it is gone and no job has places there") {
+  Group group;
+  group.join("a");
+  const JobId id = group.submit();
+  CHECK(group(Forget{"a"}).why ==
+        "the node a is there: want one that has ended, or was not heard of for 5000 ms");
+  CHECK(group.state.nodes().contains("a"));
+  group.pass(lease_ms);
+  CHECK(group.job(id).state == JobState::waiting);
+  CHECK(group(Forget{"a"}).verdict == Verdict::done);
+  CHECK(group.state.nodes().empty());
+  CHECK(group.job(id).why == "waits for a node: there is none");
+  // Once more, or of a node that never was: there is nothing to do.
+  CHECK(group(Forget{"a"}).verdict == Verdict::done);
+  // A process of it that lives has to join anew, and is a node like any other then.
+  CHECK(group.report("a", {{id, 1}}).verdict == Verdict::stranger);
+  CHECK(group.join("a").orders.size() == 1);
+  CHECK(group.job(id).attempt == 2);
+}
+
+TEST_CASE("a lost node stays known as long as a job of several nodes has places there") {
+  Group group;
+  group.join("a");
+  group.join("b");
+  const Answer asked = group(Submit{{.name = "j", .command = {"true"}, .nodes = 2, .slots = 1}});
+  const std::string other = group.job(asked.job).others.front();
+  const std::string first = group.job(asked.job).node;
+  for (std::uint64_t waited = 0; waited <= lease_ms; waited += 1'000) {
+    group.pass(1'000);
+    group.report(first, {{asked.job, 1}});
+  }
+  REQUIRE_FALSE(group.state.nodes().at(other).alive);
+  REQUIRE(group.job(asked.job).state == JobState::running);
+  CHECK(group(Forget{other}).why == "job 1 has places on the node " + other +
+                                        ": want one that no job has, so cancel it or wait for "
+                                        "its end");
+  group.report(first, {}, {exited(asked.job, 1, 0)});
+  CHECK(group(Forget{other}).verdict == Verdict::done);
+}
+
 TEST_CASE("what a job says is kept once, and the last of it") {
   Group group;
   group.join("a");

@@ -20,6 +20,11 @@ Error usage(std::string message) { return {Errc::usage, std::move(message)}; }
 
 }  // namespace
 
+bool is_question(const Operation& operation) {
+  return std::holds_alternative<ListJobs>(operation) ||
+         std::holds_alternative<ListNodes>(operation) || std::holds_alternative<ShowJob>(operation);
+}
+
 Buffer encode(const Operation& operation) {
   const wire::Frame frame = wire::message_to_frame(operation);
   Buffer out;

@@ -89,6 +89,12 @@ struct Drain {
   bool on = true;
   auto fields() { return std::tie(node, on); }
 };
+/// The node is no part of the cluster any more. One that is there, or in whose places a job lives,
+/// is kept, and the answer says why. One that is not known: nothing is to be done.
+struct Forget {
+  std::string node;
+  auto fields() { return std::tie(node); }
+};
 
 // ---- what anybody asks --------------------------------------------------------------------------
 
@@ -108,7 +114,9 @@ struct ShowJob {
 
 /// The order is the protocol.
 using Operation =
-    std::variant<Join, Report, Leave, Submit, Cancel, Drain, ListJobs, ListNodes, ShowJob>;
+    std::variant<Join, Report, Leave, Submit, Cancel, Drain, ListJobs, ListNodes, ShowJob, Forget>;
+/// It changes nothing, so that it need not be ordered.
+bool is_question(const Operation& operation);
 
 // ---- answers ----------------------------------------------------------------------------------
 

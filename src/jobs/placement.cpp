@@ -34,7 +34,7 @@ std::string what_is_there(const Job& job, const std::map<std::string, Node>& nod
     if (largest == nullptr || node.slots > largest->slots) largest = &node;
   }
   if (largest == nullptr && !job.spec.node.empty()) {
-    return concat("waits for the node ", job.spec.node, ", which has never been there");
+    return concat("waits for the node ", job.spec.node, ", which is not in the cluster");
   }
   if (largest == nullptr) return "waits for a node: there is none";
   if (largest->slots < job.spec.slots) {

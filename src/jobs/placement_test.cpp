@@ -63,7 +63,7 @@ TEST_CASE("what can run nowhere says why, and stands in nobody's way") {
   cluster.job(1);
   CHECK(cluster.placed() == "3@a ");
   CHECK(cluster.jobs[1].why == "waits for a node of 8 slots: the largest is a with 4");
-  CHECK(cluster.jobs[2].why == "waits for the node z, which has never been there");
+  CHECK(cluster.jobs[2].why == "waits for the node z, which is not in the cluster");
 }
 
 TEST_CASE("nothing is placed on a node that drains, leaves or is not heard of") {

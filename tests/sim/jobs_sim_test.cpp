@@ -356,6 +356,7 @@ class Run {
   std::uint32_t broken() const { return all_.broken; }
   std::uint32_t parts() const { return all_.parts; }
   std::uint32_t parts_over() const { return all_.parts_over; }
+  std::uint32_t forgotten() const { return forgotten_; }
 
   void check() {
     live();
@@ -418,7 +419,7 @@ class Run {
     const auto later = [&](std::function<void()> what) {
       scheduler_.after(lasts, std::move(what));
     };
-    switch (random.below(8)) {
+    switch (random.below(9)) {
       case 0:
         scheduler_.trace(machine.name(), " stands still");
         machine.freeze();
@@ -446,6 +447,13 @@ class Run {
       case 6:
         machine.leave();
         return later([&machine] { machine.start(); });
+      case 7:
+        // It lives, and may come back.
+        if (group_.answers &&
+            group_.execute(Forget{machine.name()}).verdict == Answer::Verdict::done) {
+          forgotten_ += 1;
+        }
+        return;
       default:
         return group_.replace_other();
     }
@@ -455,21 +463,24 @@ class Run {
   Register all_;
   Group group_;
   std::vector<std::unique_ptr<Machine>> machines_;
+  std::uint32_t forgotten_ = 0;
 };
 
 }  // namespace
 
 TEST_CASE("of a job one attempt is alive at a time, and each job is over in the end") {
-  std::uint64_t parts = 0, parts_over = 0;
+  std::uint64_t parts = 0, parts_over = 0, forgotten = 0;
   for (const auto seed : seeds(5'000)) {
     Run run(seed);
     run.check();
     parts += run.parts();
     parts_over += run.parts_over();
+    forgotten += run.forgotten();
   }
   // Or else nothing was tried.
   CHECK(parts > 0);
   CHECK(parts_over > 0);
+  CHECK(forgotten > 0);
 }
 
 TEST_CASE("a node that says too early that it has nothing of a part is found") {

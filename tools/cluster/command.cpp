@@ -90,7 +90,8 @@ ClusterCommand::ClusterCommand(CLI::App& app)
              "  piracema cluster node --home NAME\n\n",
              footer));
   node_ = cluster_->add_subcommand("node", "Run a node, until SIGTERM");
-  node_->add_option("--home", home_, "Its folder, as `cluster init` has made it")->required();
+  node_->add_option("--home", home_, "Its folder, as `cluster init` or `cluster admit` has made it")
+      ->required();
   node_->add_option("--slots", slots_, "How much it takes at a time; default: one a core")
       ->check(CLI::Range(1, 65'536));
   node_->add_option("--address", address_,
@@ -105,6 +106,7 @@ ClusterCommand::ClusterCommand(CLI::App& app)
   replica_->add_option("--home", home_, "The node's folder")->required();
   remote_ = std::make_unique<ClusterRemote>(*cluster_, footer);
   queue_ = std::make_unique<ClusterQueue>(*cluster_, footer);
+  membership_ = std::make_unique<ClusterMembership>(*cluster_, footer);
 }
 
 int ClusterCommand::run() {
@@ -113,15 +115,13 @@ int ClusterCommand::run() {
   if (replica_->parsed()) return replica();
   if (start_->parsed()) return start();
   if (remote_->parsed()) return remote_->run();
+  if (membership_->parsed()) return membership_->run();
   return queue_->run();
 }
 
 int ClusterCommand::init() const {
   std::vector<ClusterLayout::Wanted> wanted;
-  for (const std::string& node : nodes_) {
-    const auto at = node.find('=');
-    wanted.push_back({node.substr(0, at), at == std::string::npos ? "" : node.substr(at + 1)});
-  }
+  for (const std::string& node : nodes_) wanted.push_back(ClusterLayout::Wanted::parse(node));
   if (auto made = ClusterLayout::make(directory_, wanted); !made) return fail(made.error());
   say(concat("wrote ", directory_,
              "/cluster.toml, user.key and administrator.key, and a folder for "

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "tools/cluster/membership.h"
 #include "tools/cluster/queue.h"
 #include "tools/cluster/remote.h"
 
@@ -29,6 +30,7 @@ class ClusterCommand {
   CLI::App *init_, *node_, *replica_, *start_;
   std::unique_ptr<ClusterQueue> queue_;
   std::unique_ptr<ClusterRemote> remote_;
+  std::unique_ptr<ClusterMembership> membership_;
   std::string directory_, home_, data_, address_;
   std::vector<std::string> nodes_;
   std::uint32_t count_ = 3, slots_;

@@ -2,6 +2,7 @@
 
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <array>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -38,6 +39,32 @@ bool has_replica(const ClusterLayout::Wanted& node) {
   return node.address.find(':') != std::string::npos;
 }
 
+std::string section_of(std::uint64_t client) { return concat("[client.", client, "]"); }
+
+nlohmann::ordered_json json_of(const ClusterLayout::Wanted& node, std::uint64_t client) {
+  nlohmann::ordered_json home{{"name", node.name}, {"client", client}};
+  if (!has_replica(node) && !node.address.empty()) home["address"] = node.address;
+  return home;
+}
+
+Result<Done> write_home(const std::string& home, const nlohmann::ordered_json& json) {
+  return write(home + "/node.json", json.dump(2) + "\n");
+}
+
+Result<std::string> read_text(const std::string& file) {
+  const auto bytes = store::read_file(file, file_bytes_max);
+  if (!bytes) return bytes.error();
+  return std::string(as_text(*bytes));
+}
+
+// People may have changed settings and written comments: all else stays as it is.
+std::string without_section(const std::string& text, const std::string& section) {
+  const auto begin = text.find(section);
+  if (begin == std::string::npos) return text;
+  const auto end = text.find("\n[", begin);
+  return text.substr(0, begin) + (end == std::string::npos ? "" : text.substr(end + 1));
+}
+
 Result<Done> check(const std::vector<ClusterLayout::Wanted>& nodes) {
   std::set<std::string> names;
   std::size_t members = 0;
@@ -61,6 +88,64 @@ Result<Done> check(const std::vector<ClusterLayout::Wanted>& nodes) {
 }
 
 }  // namespace
+
+ClusterLayout::Wanted ClusterLayout::Wanted::parse(const std::string& text) {
+  const auto at = text.find('=');
+  return {text.substr(0, at), at == std::string::npos ? "" : text.substr(at + 1)};
+}
+
+Result<ClusterLayout::Added> ClusterLayout::prepare(const std::string& directory,
+                                                    const Wanted& node) {
+  if (auto right = jobs::check_name(node.name); !right) return right.error();
+  if (has_replica(node) || !jobs::is_address(node.address)) {
+    return usage(concat("want NAME or NAME=HOST: a node that comes later holds no replica of the ",
+                        "control plane; found '", node.address, "'"));
+  }
+  const std::string home = concat(directory, "/", node.name);
+  if (std::filesystem::exists(home + "/node.json")) {
+    return Error{Errc::config, concat(home, ": there is a node of that name already")};
+  }
+  const auto configuration = smr::read_configuration(directory + "/cluster.toml");
+  if (!configuration) return configuration.error();
+  Added added{.client = user_client, .public_key = ""};
+  for (const auto& client : configuration->clients)
+    added.client = std::max(added.client, client.id);
+  added.client += 1;
+  if (auto folder = make_folder(home); !folder) return folder.error();
+  std::error_code ignored;
+  std::filesystem::remove(home + "/node.key", ignored);
+  auto key = new_key(home + "/node.key");
+  if (!key) return key.error();
+  added.public_key = *std::move(key);
+  return added;
+}
+
+Result<Done> ClusterLayout::add(const std::string& directory, const Wanted& node,
+                                const Added& added) {
+  auto text = read_text(directory + "/cluster.toml");
+  if (!text) return text.error();
+  if (!text->ends_with('\n')) *text += '\n';
+  *text += concat("\n", section_of(added.client), "\npublic_key = \"", added.public_key, "\"\n");
+  const std::string home = concat(directory, "/", node.name);
+  if (auto done = write(directory + "/cluster.toml", *text); !done) return done;
+  if (auto done = write(home + "/cluster.toml", *text); !done) return done;
+  return write_home(home, json_of(node, added.client));
+}
+
+Result<Done> ClusterLayout::remove(const std::string& directory, const std::string& name,
+                                   std::uint64_t client) {
+  const auto text = read_text(directory + "/cluster.toml");
+  if (!text) return text.error();
+  const std::string rest = without_section(*text, section_of(client));
+  if (auto done = write(directory + "/cluster.toml", rest); !done) return done;
+  for (const char* file : {"node.key", "node.json"}) {
+    const std::string path = concat(directory, "/", name, "/", file);
+    std::error_code failed;
+    std::filesystem::remove(path, failed);
+    if (failed) return Error{Errc::io, concat(path, ": ", failed.message())};
+  }
+  return Done{};
+}
 
 Result<Done> ClusterLayout::make(const std::string& directory, const std::vector<Wanted>& nodes) {
   if (auto right = check(nodes); !right) return right;
@@ -86,11 +171,8 @@ Result<Done> ClusterLayout::make(const std::string& directory, const std::vector
     const auto key = new_key(home + "/node.key");
     if (!key) return key.error();
     made.clients.push_back({++client, *key});
-    homes.push_back({{"name", node.name}, {"client", client}});
-    if (!has_replica(node)) {
-      if (!node.address.empty()) homes.back()["address"] = node.address;
-      continue;
-    }
+    homes.push_back(json_of(node, client));
+    if (!has_replica(node)) continue;
     const auto id = static_cast<std::uint32_t>(made.replicas.size());
     const auto replica = new_key(home + "/replica.key");
     if (!replica) return replica.error();
@@ -103,7 +185,7 @@ Result<Done> ClusterLayout::make(const std::string& directory, const std::vector
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     const std::string home = concat(directory, "/", nodes[i].name);
     if (auto done = write(home + "/cluster.toml", text); !done) return done;
-    if (auto done = write(home + "/node.json", homes[i].dump(2) + "\n"); !done) return done;
+    if (auto done = write_home(home, homes[i]); !done) return done;
   }
   // Last: with it the cluster is there.
   return write(file, text);

@@ -19,10 +19,26 @@ struct ClusterLayout {
     /// HOST:PORT of its replica of the control plane; HOST alone: it has none, and is reached there
     /// by other nodes; empty: they cannot.
     std::string address;
+    /// NAME, NAME=HOST or NAME=HOST:PORT, not checked yet.
+    static Wanted parse(const std::string& text);
   };
   /// Makes a new one of 1, 3, 5 or 7 nodes with an address, and others. Errc::config if there is
   /// one already; Errc::usage, Errc::io.
   static Result<Done> make(const std::string& directory, const std::vector<Wanted>& nodes);
+
+  /// A node that is to come, as a client of the group.
+  struct Added {
+    std::uint64_t client = 0;
+    std::string public_key;
+  };
+  /// Makes the folder and the key of one more node, without a replica. It is no node before `add`:
+  /// what was interrupted is done anew. Errc::usage; Errc::config if there is one of that name.
+  static Result<Added> prepare(const std::string& directory, const Wanted& node);
+  /// Once the group has admitted it: cluster.toml of the cluster names it, and its folder is whole.
+  static Result<Done> add(const std::string& directory, const Wanted& node, const Added& added);
+  /// Once the group has dismissed it; what else is in its folder stays.
+  static Result<Done> remove(const std::string& directory, const std::string& name,
+                             std::uint64_t client);
 };
 
 /// What a node's folder says.

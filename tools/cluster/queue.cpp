@@ -1,6 +1,5 @@
 #include "tools/cluster/queue.h"
 
-#include <piracema/smr/client.h>
 #include <poll.h>
 
 #include <CLI/CLI.hpp>
@@ -11,13 +10,11 @@
 #include "base/log.h"
 #include "base/parse.h"
 #include "base/text.h"
-#include "tools/cluster/layout.h"
 
 namespace piracema::tools {
 
 namespace {
 
-using jobs::Answer;
 using jobs::Job;
 using jobs::JobState;
 
@@ -114,8 +111,6 @@ void print_job(const Job& job, std::uint64_t now_ms) {
 
 }  // namespace
 
-ClusterQueue::~ClusterQueue() = default;
-
 CLI::App* ClusterQueue::add(CLI::App& cluster, const char* name, const char* help) {
   CLI::App* const command = cluster.add_subcommand(name, help);
   command
@@ -194,17 +189,9 @@ bool ClusterQueue::parsed() const {
 int ClusterQueue::run() {
   const auto timeout = parse_duration(timeout_);
   if (!timeout) return fail({Errc::usage, "--timeout: " + timeout.error().message});
-  if (directory_.empty()) {
-    return fail(
-        {Errc::usage, "want --cluster DIR, or PIRACEMA_CLUSTER, with cluster.toml and user.key"});
-  }
-  const auto configuration = smr::read_configuration(directory_ + "/cluster.toml");
-  if (!configuration) return fail(configuration.error());
-  auto client = smr::Client::open(
-      *configuration,
-      {.id = user_client, .key_file = directory_ + "/user.key", .timeout = *timeout});
+  auto client = ClusterClient::open(directory_, *timeout);
   if (!client) return fail(client.error());
-  client_ = *std::move(client);
+  client_.emplace(*std::move(client));
   if (submit_->parsed()) return submit();
   if (jobs_->parsed()) return list_jobs();
   if (nodes_->parsed()) return list_nodes();
@@ -214,23 +201,8 @@ int ClusterQueue::run() {
   return drain();
 }
 
-Result<Answer> ClusterQueue::ask(const jobs::Operation& operation) {
-  const bool changes = operation.index() < jobs::Operation(jobs::ListJobs{}).index();
-  const Buffer bytes = encode(operation);
-  auto reply = changes ? client_->invoke_ordered(bytes) : client_->invoke_unordered(bytes);
-  if (!reply) {
-    return Error{reply.error().code, concat("the control plane of the cluster has not answered: ",
-                                            reply.error().message)};
-  }
-  auto answer = jobs::decode_answer(*reply);
-  if (answer && answer->verdict != Answer::Verdict::done) {
-    return Error{Errc::refused, answer->why};
-  }
-  return answer;
-}
-
 Result<Job> ClusterQueue::show(jobs::JobId id) {
-  auto answer = ask(jobs::ShowJob{id});
+  auto answer = client_->ask(jobs::ShowJob{id});
   if (!answer) return answer.error();
   if (answer->jobs.size() != 1) return Error{Errc::corrupt, "an answer without a job"};
   return std::move(answer->jobs.front());
@@ -276,7 +248,7 @@ int ClusterQueue::submit() {
     if (auto made = make_stream(); !made) return fail(made.error());
   }
   if (auto right = jobs::check(spec_); !right) return fail(right.error());
-  const auto answer = ask(jobs::Submit{spec_});
+  const auto answer = client_->ask(jobs::Submit{spec_});
   if (!answer) return fail(answer.error());
   std::printf("%llu\n", static_cast<unsigned long long>(answer->job));
   std::fflush(stdout);
@@ -286,7 +258,7 @@ int ClusterQueue::submit() {
 int ClusterQueue::list_jobs() {
   bool first = true;
   for (jobs::JobId from = 0;;) {
-    const auto answer = ask(jobs::ListJobs{from});
+    const auto answer = client_->ask(jobs::ListJobs{from});
     if (!answer) return fail(answer.error());
     for (const Job& job : answer->jobs) {
       if (!all_ && is_over(job.state)) continue;
@@ -306,7 +278,7 @@ int ClusterQueue::list_jobs() {
 }
 
 int ClusterQueue::list_nodes() {
-  const auto answer = ask(jobs::ListNodes{});
+  const auto answer = client_->ask(jobs::ListNodes{});
   if (!answer) return fail(answer.error());
   if (!json_)
     std::printf("%-16s  %-12s  %5s  %5s  %-9s  %s\n", "NODE", "STATE", "SLOTS", "USED", "HEARD AGO",
@@ -373,14 +345,14 @@ int ClusterQueue::follow(jobs::JobId id, bool prints_output) {
 int ClusterQueue::cancel() {
   int code = 0;
   for (const std::uint64_t id : ids_) {
-    const auto answer = ask(jobs::Cancel{id});
+    const auto answer = client_->ask(jobs::Cancel{id});
     if (!answer) code = fail(answer.error());
   }
   return code;
 }
 
 int ClusterQueue::drain() {
-  const auto answer = ask(jobs::Drain{node_, !off_});
+  const auto answer = client_->ask(jobs::Drain{node_, !off_});
   return answer ? 0 : fail(answer.error());
 }
 

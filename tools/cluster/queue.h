@@ -1,17 +1,13 @@
 #pragma once
 
 #include <CLI/App.hpp>
-#include <chrono>
 #include <cstdint>
-#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "jobs/operations.h"
-
-namespace piracema::smr {
-class Client;
-}
+#include "tools/cluster/client.h"
 
 namespace piracema::tools {
 
@@ -20,7 +16,6 @@ class ClusterQueue {
  public:
   /// Adds its commands to `piracema cluster`.
   ClusterQueue(CLI::App& cluster, const std::string& footer);
-  ~ClusterQueue();
 
   /// One of its commands was given.
   bool parsed() const;
@@ -29,7 +24,6 @@ class ClusterQueue {
 
  private:
   CLI::App* add(CLI::App& cluster, const char* name, const char* help);
-  Result<jobs::Answer> ask(const jobs::Operation& operation);
   Result<jobs::Job> show(jobs::JobId id);
   int submit();
   Result<Done> make_stream();
@@ -50,7 +44,7 @@ class ClusterQueue {
   std::vector<std::uint64_t> ids_;
   std::string node_;
   bool wait_for_it_ = false, follow_ = false, all_ = false, off_ = false;
-  std::unique_ptr<smr::Client> client_;
+  std::optional<ClusterClient> client_;
 };
 
 }  // namespace piracema::tools

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <piracema/error.h>
+
+#include <chrono>
+#include <memory>
+#include <string>
+
+#include "jobs/operations.h"
+
+namespace piracema::smr {
+class Client;
+}
+
+namespace piracema::tools {
+
+/// Whoever submits jobs, as a client of the control plane of a cluster.
+class ClusterClient {
+ public:
+  /// `directory` has cluster.toml and user.key; empty is Errc::usage. Else the errors of both
+  /// files.
+  static Result<ClusterClient> open(const std::string& directory,
+                                    std::chrono::milliseconds timeout);
+  ClusterClient(ClusterClient&&) noexcept;
+  ~ClusterClient();
+
+  /// Errc::refused says what the cluster does not want; Errc::timeout.
+  Result<jobs::Answer> ask(const jobs::Operation& operation);
+
+ private:
+  explicit ClusterClient(std::unique_ptr<smr::Client> client);
+  std::unique_ptr<smr::Client> client_;
+};
+
+}  // namespace piracema::tools
