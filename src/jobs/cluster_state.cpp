@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "jobs/placement.h"
+#include "wire/checksum.h"
 #include "wire/fields.h"
 
 namespace piracema::jobs {
@@ -62,6 +63,7 @@ Buffer ClusterState::query(Bytes operation) const {
   if (const auto* jobs = std::get_if<ListJobs>(&*decoded)) return encode(on(*jobs));
   if (const auto* nodes = std::get_if<ListNodes>(&*decoded)) return encode(on(*nodes));
   if (const auto* job = std::get_if<ShowJob>(&*decoded)) return encode(on(*job));
+  if (const auto* await = std::get_if<AwaitOrders>(&*decoded)) return encode(on(*await));
   return encode(
       Answer{.verdict = Answer::Verdict::nonsense, .why = "it changes something: have it ordered"});
 }
@@ -169,7 +171,7 @@ Answer ClusterState::on(const Join& join) {
   if (is_new) lose_jobs_of(join.node, concat("the node ", join.node, " was started again"));
   renew(node);
   place_all();
-  return {.orders = orders_for(join.node, {})};
+  return told(join.node, {});
 }
 
 Answer ClusterState::on(const Report& report) {
@@ -199,7 +201,9 @@ Answer ClusterState::on(const Report& report) {
   settle_all();
   // Also after a lease that had ended: there may be places again.
   place_all();
-  return {.orders = orders_for(report.node, report.has), .ended = std::move(gone)};
+  Answer answer = told(report.node, report.has);
+  answer.ended = std::move(gone);
+  return answer;
 }
 
 Job* ClusterState::running(const Attempt& attempt, const std::string& node) {
@@ -425,6 +429,31 @@ std::vector<Order> ClusterState::orders_for(const std::string& node,
   return orders;
 }
 
+Answer ClusterState::told(const std::string& node, const std::vector<Attempt>& has) const {
+  return {.orders = orders_for(node, has), .now_ms = time_ / ns_in_ms, .mark = mark_of(node)};
+}
+
+std::uint64_t ClusterState::mark_of(const std::string& node) const {
+  struct Told {
+    Attempt attempt;
+    bool leaves = false, has_ended = false;
+    auto fields() { return std::tie(attempt, leaves, has_ended); }
+  };
+  std::vector<Told> all;
+  for (const auto& [id, job] : jobs_) {
+    if (!runs(job)) continue;
+    const bool leads = job.node == node;
+    if (leads) all.push_back({{id, job.attempt}, job.state == JobState::leaving, false});
+    for (const auto& [number, part] : job.parts) {
+      const Attempt attempt{id, job.attempt, number};
+      if (part.node == node && !part.ended && part.wanted) all.push_back({attempt, false, false});
+      if (leads && part.ended) all.push_back({attempt, false, true});
+    }
+  }
+  const std::uint64_t mark = wire::checksum(wire::encode(all));
+  return mark == 0 ? 1 : mark;
+}
+
 std::vector<std::string> ClusterState::hosts_of(const Job& job) const {
   std::vector<std::string> hosts{concat(job.node, "=", nodes_.at(job.node).address)};
   for (const std::string& other : job.others) {
@@ -457,6 +486,23 @@ Answer ClusterState::on(const ListNodes&) const {
   Answer answer{.now_ms = time_ / ns_in_ms};
   for (const auto& [name, node] : nodes_) answer.nodes.push_back(node);
   return answer;
+}
+
+Answer ClusterState::on(const AwaitOrders& await) const {
+  const auto found = nodes_.find(await.node);
+  const std::uint64_t now_ms = time_ / ns_in_ms;
+  // A stranger learns of it by its next report.
+  if (now_ms < await.now_ms || found == nodes_.end() ||
+      found->second.incarnation != await.incarnation) {
+    return {.now_ms = now_ms};
+  }
+  const std::uint64_t mark = mark_of(await.node);
+  return {.now_ms = now_ms, .mark = mark == await.mark ? 0 : mark};
+}
+
+bool ClusterState::has_news(Bytes reply) const {
+  const auto answer = decode_answer(reply);
+  return !answer || answer->verdict != Answer::Verdict::done || answer->mark != 0;
 }
 
 Answer ClusterState::on(const ShowJob& show) const {

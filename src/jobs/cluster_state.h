@@ -1,6 +1,7 @@
 #pragma once
 
 #include <piracema/smr/state_machine.h>
+#include <piracema/smr/watchable.h>
 
 #include <cstdint>
 #include <map>
@@ -21,7 +22,7 @@ namespace piracema::jobs {
 /// Once the command has ended, or its node is lost, its parts are ended, and the job is over or
 /// waits anew only when each node has said in a later report that it has none of them, or has lost
 /// its lease.
-class ClusterState final : public smr::StateMachine {
+class ClusterState final : public smr::StateMachine, public smr::Watchable {
  public:
   /// Jobs that are over are forgotten beyond so many, the oldest first; more than so many that are
   /// not are refused.
@@ -39,6 +40,7 @@ class ClusterState final : public smr::StateMachine {
   void on_time(const smr::Context& context) override;
   Image snapshot() override;
   bool restore(Bytes image) override;
+  bool has_news(Bytes reply) const override;
 
   const std::map<JobId, Job>& jobs() const { return jobs_; }
   const std::map<std::string, Node>& nodes() const { return nodes_; }
@@ -54,6 +56,7 @@ class ClusterState final : public smr::StateMachine {
   Answer on(const ListJobs&) const;
   Answer on(const ListNodes&) const;
   Answer on(const ShowJob&) const;
+  Answer on(const AwaitOrders&) const;
   template <class Question>
   Answer on(const Question& question) {
     return std::as_const(*this).on(question);
@@ -79,6 +82,10 @@ class ClusterState final : public smr::StateMachine {
   void settle(Job& job);
   void over(Job& job, JobState state);
   std::vector<Order> orders_for(const std::string& node, const std::vector<Attempt>& has) const;
+  /// To a Join or a Report.
+  Answer told(const std::string& node, const std::vector<Attempt>& has) const;
+  /// Stands for the orders of the node, and for the ends of parts that its commands wait for.
+  std::uint64_t mark_of(const std::string& node) const;
   /// NAME=ADDRESS of all its nodes, the leading one first.
   std::vector<std::string> hosts_of(const Job& job) const;
   void heard(Job& job, const Said& said);

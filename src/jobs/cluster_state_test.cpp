@@ -163,6 +163,34 @@ TEST_CASE("a node that drains gives its jobs to others without a failure of thei
   CHECK(group(Drain{"z", true}).why == "there is no node 'z'");
 }
 
+TEST_CASE("whoever awaits orders is told once there are others, and by no replica that is behind") {
+  Group group;
+  const Answer joined = group.join("a");
+  const auto news = [&](std::uint64_t mark, std::uint64_t now_ms, std::uint64_t incarnation = 1) {
+    const Buffer reply =
+        group.state.query(encode(Operation(AwaitOrders{"a", incarnation, mark, now_ms})));
+    const auto answer = decode_answer(reply);
+    REQUIRE(answer.ok());
+    CHECK(group.state.has_news(reply) == (answer->mark != 0));
+    return answer->mark;
+  };
+  CHECK(joined.mark != 0);
+  CHECK(news(joined.mark, joined.now_ms) == 0);
+  group.clock += 10;
+  const JobId id = group.submit();
+  const std::uint64_t begun = news(joined.mark, joined.now_ms);
+  CHECK(begun != 0);
+  CHECK(news(joined.mark, joined.now_ms + 11) == 0);
+  CHECK(news(joined.mark, joined.now_ms, 2) == 0);
+  const Answer told = group.report("a");
+  CHECK(told.mark == begun);
+  CHECK(news(told.mark, told.now_ms) == 0);
+  group.report("a", {{id, 1}});
+  CHECK(news(told.mark, told.now_ms) == 0);
+  group(Cancel{id});
+  CHECK(news(told.mark, told.now_ms) != 0);
+}
+
 TEST_CASE("a node is forgotten once it is gone and no job has places there") {
   Group group;
   group.join("a");

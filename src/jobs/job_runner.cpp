@@ -107,6 +107,25 @@ void JobRunner::tell_wishes(Report& report, Question& question) const {
   }
 }
 
+void JobRunner::await() {
+  awaited_ = ++questions_;
+  actions_.push_back(
+      Await{*awaited_, AwaitOrders{settings_.node, settings_.incarnation, mark_, mark_ms_}});
+}
+
+// It says that there is news, and not what: a report asks for that, and renews the lease. Whatever
+// goes wrong here costs time alone, as reports go on.
+void JobRunner::on(const Awaited& awaited) {
+  if (awaited_ != awaited.question) return;
+  awaited_.reset();
+  if (!joined_ || finished_ || !awaited.answer || awaited.answer->mark == 0) return;
+  if (awaited.answer->mark != mark_) {
+    hurry_ = true;
+  } else {
+    await();
+  }
+}
+
 void JobRunner::on(const Answered& answered) {
   if (!question_ || question_->number != answered.question) return;
   const Question question = *std::exchange(question_, std::nullopt);
@@ -135,6 +154,9 @@ void JobRunner::on(const Answered& answered) {
                       settings_.slots, settings_.slots == 1 ? " slot" : " slots")});
       was_joined_ = true;
     }
+    mark_ = answer.mark;
+    mark_ms_ = answer.now_ms;
+    if (!awaited_) await();
     forget_told(question);
     end_wishes(answer.ended);
     // One that comes too late says what may run elsewhere by now.

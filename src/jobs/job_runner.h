@@ -38,6 +38,11 @@ class JobRunner {
     std::uint64_t question = 0;
     Result<Answer> answer;
   };
+  /// To the `Await` of that number; an error is no answer.
+  struct Awaited {
+    std::uint64_t question = 0;
+    Result<Answer> answer;
+  };
   /// Nothing of the attempt is alive.
   struct Over {
     Ended ended;
@@ -59,11 +64,16 @@ class JobRunner {
   /// The node is to leave; once more: at once.
   struct LeaveAsked {};
   struct Woken {};
-  using Event =
-      std::variant<Began, Answered, Over, Wrote, PartAsked, PartDropped, LeaveAsked, Woken>;
+  using Event = std::variant<Began, Answered, Awaited, Over, Wrote, PartAsked, PartDropped,
+                             LeaveAsked, Woken>;
 
   // ---- actions
   struct Ask {
+    std::uint64_t question = 0;
+    Operation operation;
+  };
+  /// A question that is held; `Awaited` follows, however late.
+  struct Await {
     std::uint64_t question = 0;
     Operation operation;
   };
@@ -94,7 +104,7 @@ class JobRunner {
     bool is_warning = false;
   };
   struct Finish {};
-  using Action = std::variant<Ask, Launch, PartOver, Terminate, Extend, Tell, Finish>;
+  using Action = std::variant<Ask, Await, Launch, PartOver, Terminate, Extend, Tell, Finish>;
 
   explicit JobRunner(Settings settings) : settings_(std::move(settings)) {}
 
@@ -136,6 +146,7 @@ class JobRunner {
 
   void on(const Began&) {}
   void on(const Answered&);
+  void on(const Awaited&);
   void on(const Over&);
   void on(const Wrote&);
   void on(const PartAsked&);
@@ -145,6 +156,7 @@ class JobRunner {
 
   bool all_over() const;
   void ask();
+  void await();
   Operation report(Question& question);
   void follow(const std::vector<Order>& orders);
   void take(const Order& order);
@@ -162,6 +174,10 @@ class JobRunner {
   std::optional<Question> question_;
   std::uint64_t questions_ = 0;
   Time ask_at_{};
+  /// The number of the one that is held.
+  std::optional<std::uint64_t> awaited_;
+  /// Of the newest answer.
+  std::uint64_t mark_ = 0, mark_ms_ = 0;
   /// There is something to tell that the question on its way does not.
   bool hurry_ = false;
   bool joined_ = false, was_joined_ = false, leaving_ = false, finished_ = false;

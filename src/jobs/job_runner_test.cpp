@@ -239,3 +239,37 @@ TEST_CASE("parts run beside a command, and outlive the wish of their node to lea
   CHECK(ended.size() == 2);
   CHECK(ended[0].at_once);
 }
+
+TEST_CASE("a node asks as soon as it is told that there is news, and else as often as before") {
+  Driver node;
+  node.step(JobRunner::Began{});
+  const auto actions = node.answer({.now_ms = 5, .mark = 7});
+  const auto awaits = all_of<JobRunner::Await>(actions);
+  REQUIRE(awaits.size() == 1);
+  const auto& question = std::get<AwaitOrders>(awaits[0].operation);
+  CHECK(question.mark == 7);
+  CHECK(question.now_ms == 5);
+  node.time += milliseconds(10);
+  SUBCASE("news") {
+    const auto asks = all_of<JobRunner::Ask>(
+        node.step(JobRunner::Awaited{awaits[0].question, Answer{.mark = 8}}));
+    REQUIRE(asks.size() == 1);
+    CHECK(std::holds_alternative<Report>(asks[0].operation));
+    // The answer has the news: it waits for others.
+    CHECK(all_of<JobRunner::Await>(node.answer({.mark = 8})).size() == 1);
+  }
+  SUBCASE("what its own report has brought is no news") {
+    node.pass(milliseconds(490));
+    CHECK(all_of<JobRunner::Await>(node.answer({.mark = 8})).empty());
+    const auto after = node.step(JobRunner::Awaited{awaits[0].question, Answer{.mark = 8}});
+    CHECK(all_of<JobRunner::Ask>(after).empty());
+    CHECK(all_of<JobRunner::Await>(after).size() == 1);
+  }
+  SUBCASE("nothing, or no answer") {
+    const auto after =
+        node.step(JobRunner::Awaited{awaits[0].question, Error{Errc::timeout, "no answer"}});
+    CHECK(after.empty());
+    node.pass(milliseconds(490));
+    CHECK(all_of<JobRunner::Await>(node.answer({.mark = 7})).size() == 1);
+  }
+}

@@ -24,6 +24,8 @@ using std::chrono::milliseconds;
 
 // After it nobody knows whether an operation was executed, and it is asked anew.
 constexpr milliseconds operation_timeout{2'000};
+// A replica answers after ten seconds, if there is nothing to tell.
+constexpr milliseconds held_timeout{12'000};
 constexpr milliseconds replica_pause{1'000};
 constexpr std::size_t last_words_bytes = 512;
 // A replica that has run for less was started wrongly.
@@ -179,6 +181,16 @@ void NodeProcess::act(const JobRunner::Ask& ask) {
     auto answer = reply ? decode_answer(*reply) : Result<Answer>(reply.error());
     poller_.post([this, question, answer = std::move(answer)] {
       step(JobRunner::Answered{question, answer});
+    });
+  });
+}
+
+void NodeProcess::act(const JobRunner::Await& await) {
+  const std::uint64_t question = await.question;
+  client_->invoke_held(encode(await.operation), held_timeout, [this, question](auto reply) {
+    auto answer = reply ? decode_answer(*reply) : Result<Answer>(reply.error());
+    poller_.post([this, question, answer = std::move(answer)] {
+      step(JobRunner::Awaited{question, answer});
     });
   });
 }

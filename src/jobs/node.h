@@ -66,6 +66,7 @@ class NodeProcess {
   void step(const JobRunner::Event& event);
   void wake_in_time();
   void act(const JobRunner::Ask&);
+  void act(const JobRunner::Await&);
   void act(const JobRunner::Launch&);
   void act(const JobRunner::PartOver&);
   void act(const JobRunner::Terminate&);

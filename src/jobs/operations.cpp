@@ -22,7 +22,9 @@ Error usage(std::string message) { return {Errc::usage, std::move(message)}; }
 
 bool is_question(const Operation& operation) {
   return std::holds_alternative<ListJobs>(operation) ||
-         std::holds_alternative<ListNodes>(operation) || std::holds_alternative<ShowJob>(operation);
+         std::holds_alternative<ListNodes>(operation) ||
+         std::holds_alternative<ShowJob>(operation) ||
+         std::holds_alternative<AwaitOrders>(operation);
 }
 
 Buffer encode(const Operation& operation) {

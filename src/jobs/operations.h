@@ -112,9 +112,19 @@ struct ShowJob {
   auto fields() { return std::tie(job); }
 };
 
+/// Of a node: held (smr::Watchable) until what it is to do differs from what an answer has told, so
+/// that it need not wait for its next report. It renews no lease.
+struct AwaitOrders {
+  std::string node;
+  std::uint64_t incarnation = 0;
+  /// Of that answer. A replica that is behind it has no news.
+  std::uint64_t mark = 0, now_ms = 0;
+  auto fields() { return std::tie(node, incarnation, mark, now_ms); }
+};
+
 /// The order is the protocol.
-using Operation =
-    std::variant<Join, Report, Leave, Submit, Cancel, Drain, ListJobs, ListNodes, ShowJob, Forget>;
+using Operation = std::variant<Join, Report, Leave, Submit, Cancel, Drain, ListJobs, ListNodes,
+                               ShowJob, Forget, AwaitOrders>;
 /// It changes nothing, so that it need not be ordered.
 bool is_question(const Operation& operation);
 
@@ -152,9 +162,14 @@ struct Answer {
   std::vector<Node> nodes;
   /// Of ListJobs: where the next one goes on; 0: that was all.
   JobId next = 0;
-  /// To a question: the group's clock at its last operation, in milliseconds.
+  /// To a question, Join and Report: the group's clock at its last operation, in milliseconds.
   std::uint64_t now_ms = 0;
-  auto fields() { return std::tie(verdict, why, job, orders, ended, jobs, nodes, next, now_ms); }
+  /// Of Join and Report: stands for all that the node is to do, and is never 0. Of AwaitOrders:
+  /// what that is now, if it is something else; 0: no news.
+  std::uint64_t mark = 0;
+  auto fields() {
+    return std::tie(verdict, why, job, orders, ended, jobs, nodes, next, now_ms, mark);
+  }
 };
 
 Buffer encode(const Operation& operation);

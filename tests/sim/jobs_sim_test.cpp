@@ -37,7 +37,13 @@ class Group {
     REQUIRE(as_text(reply) == as_text(other));
     auto answer = decode_answer(reply);
     REQUIRE(answer.ok());
+    look();
     return *answer;
+  }
+  /// Answered once there is news; whoever has asked may be gone by then.
+  void hold(const Operation& question, std::function<void(const Answer&)> answered) {
+    held_.push_back({encode(question), std::move(answered)});
+    look();
   }
   const ClusterState& state() const { return state_; }
   void replace_other() {
@@ -61,11 +67,24 @@ class Group {
       const smr::Context context{.time = time()};
       state_.on_time(context);
       other_->on_time(context);
+      look();
     }
     scheduler_.after(milliseconds(50), [this] { tick(); });
   }
 
+  void look() {
+    std::erase_if(held_, [this](const auto& held) {
+      const Buffer reply = state_.query(held.first);
+      if (!state_.has_news(reply)) return false;
+      const auto answer = decode_answer(reply);
+      REQUIRE(answer.ok());
+      held.second(*answer);
+      return true;
+    });
+  }
+
   Scheduler& scheduler_;
+  std::vector<std::pair<Buffer, std::function<void(const Answer&)>>> held_;
   ClusterState state_;
   std::unique_ptr<ClusterState> other_ = std::make_unique<ClusterState>();
   Time ahead_{};
@@ -195,6 +214,20 @@ class Machine {
       scheduler_.after(way(), [this, number, answer, life] {
         if (life == life_ && !cut) deliver(JobRunner::Answered{number, answer});
       });
+    });
+  }
+  void act(const JobRunner::Await& await) {
+    const auto number = await.question;
+    scheduler_.after(seconds(12), [this, number, life = life_] {
+      if (life == life_) deliver(JobRunner::Awaited{number, Error{Errc::timeout, "no answer"}});
+    });
+    if (cut) return;
+    group_.hold(await.operation, [this, number, life = life_](const Answer& answer) {
+      if (life != life_ || cut || scheduler_.random().below(10) == 0) return;
+      scheduler_.after(scheduler_.between(milliseconds(1), milliseconds(20)),
+                       [this, number, answer, life] {
+                         if (life == life_ && !cut) deliver(JobRunner::Awaited{number, answer});
+                       });
     });
   }
   void act(const JobRunner::Launch& launch) {

@@ -65,6 +65,7 @@ class Client final : public Invoker {
   void invoke_ordered(Bytes operation, Callback done) override;
   void invoke_parallel(std::uint32_t group, Bytes operation, Callback done);
   void invoke_unordered(Bytes operation, Callback done) override;
+  void invoke_held(Bytes operation, std::chrono::milliseconds patience, Callback done);
   std::future<Result<Buffer>> async_ordered(Bytes operation);
   std::future<Result<Buffer>> async_parallel(std::uint32_t group, Bytes operation);
   std::future<Result<Buffer>> async_unordered(Bytes operation);

@@ -100,6 +100,12 @@ auto unordered(Bytes operation) {
     engine.read(std::move(bytes), deadline, std::move(done));
   };
 }
+auto held(Bytes operation, std::chrono::milliseconds patience) {
+  return [bytes = Buffer(operation), patience](ClientEngine& engine, Time,
+                                               Client::Callback done) mutable {
+    engine.hold(std::move(bytes), now() + Time(patience), std::move(done));
+  };
+}
 
 }  // namespace
 
@@ -142,12 +148,7 @@ Result<Buffer> Client::invoke_unordered(Bytes operation) {
 
 Result<Buffer> Client::invoke_held(Bytes operation, std::chrono::milliseconds patience) {
   ENSURE(!parts_->is_my_thread());
-  return parts_
-      ->promise(
-          [bytes = Buffer(operation), patience](ClientEngine& engine, Time, Callback done) mutable {
-            engine.hold(std::move(bytes), now() + Time(patience), std::move(done));
-          })
-      .get();
+  return parts_->promise(held(operation, patience)).get();
 }
 
 void Client::invoke_ordered(Bytes operation, Callback done) {
@@ -155,6 +156,9 @@ void Client::invoke_ordered(Bytes operation, Callback done) {
 }
 void Client::invoke_parallel(std::uint32_t group, Bytes operation, Callback done) {
   parts_->ask(ordered(Kind::parallel, group, operation), std::move(done));
+}
+void Client::invoke_held(Bytes operation, std::chrono::milliseconds patience, Callback done) {
+  parts_->ask(held(operation, patience), std::move(done));
 }
 void Client::invoke_unordered(Bytes operation, Callback done) {
   parts_->ask(unordered(operation), std::move(done));
