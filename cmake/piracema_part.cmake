@@ -18,24 +18,35 @@ if(PIRACEMA_SANITIZE)
   target_link_options(piracema_options INTERFACE -fsanitize=${PIRACEMA_SANITIZE})
 endif()
 
-# Headers of others that most files read, compiled once. It takes a third off a build from nothing;
-# ccache gains more without it (scripts/build chooses).
-option(PIRACEMA_PRECOMPILE "Compile the most used headers once" OFF)
+# Files of a target are compiled several at a time: most of the time goes to what their headers have
+# in common. So what a file keeps to itself has a name that no other file of its room gives. Turn it
+# off to see whether each file names all that it uses.
+option(CMAKE_UNITY_BUILD "Compile several files at a time" ON)
+set(CMAKE_UNITY_BUILD_BATCH_SIZE 12 CACHE STRING "So many")
+if(CMAKE_UNITY_BUILD)
+  # A class of one file with a member of a type of that file: no other file sees either.
+  target_compile_options(piracema_options INTERFACE
+    "$<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>")
+endif()
 
-# piracema_precompile(TARGET): lets the objects of a room use what is compiled once.
+# piracema_precompile(TARGET): a test is one file, so what most of them read is compiled once.
 function(piracema_precompile target)
-  if(NOT PIRACEMA_PRECOMPILE)
-    return()
-  endif()
   if(NOT TARGET piracema_precompiled)
+    # A program, as the tests are: objects of libraries have other flags.
     file(WRITE ${PROJECT_BINARY_DIR}/precompiled.cpp "")
-    add_library(piracema_precompiled OBJECT ${PROJECT_BINARY_DIR}/precompiled.cpp)
+    add_executable(piracema_precompiled
+      ${PROJECT_BINARY_DIR}/precompiled.cpp $<TARGET_OBJECTS:piracema_test_main>)
     target_link_libraries(piracema_precompiled PRIVATE piracema_options)
     target_precompile_headers(piracema_precompiled PRIVATE
-      <algorithm> <array> <atomic> <chrono> <deque> <filesystem> <functional> <map> <memory> <mutex>
-      <optional> <set> <span> <sstream> <string> <string_view> <thread> <utility> <variant> <vector>)
+      <algorithm> <array> <atomic> <chrono> <condition_variable> <deque> <filesystem> <fstream>
+      <functional> <map> <memory> <mutex> <optional> <random> <set> <span> <sstream> <string>
+      <string_view> <thread> <unordered_map> <utility> <variant> <vector> <doctest/doctest.h>)
   endif()
   target_precompile_headers(${target} REUSE_FROM piracema_precompiled)
+  # The first is for ccache. The others are what g++ 12 sees in the library's strings (bug 105651) once
+  # it has forgotten that their header is the system's.
+  target_compile_options(${target} PRIVATE
+    "$<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess;-Wno-stringop-overflow;-Wno-array-bounds>")
 endfunction()
 
 # The rooms of each installed library, by its name.
@@ -60,7 +71,6 @@ function(piracema_part name)
     target_link_libraries(${target} PUBLIC piracema_${room})
   endforeach()
   target_link_libraries(${target} PUBLIC ${PART_LIBRARIES} PRIVATE piracema_options)
-  piracema_precompile(${target})
   if(NOT PART_INSTALLED_IN)
     set(PART_INSTALLED_IN piracema)
   endif()
@@ -72,6 +82,8 @@ function(piracema_part name)
     string(REGEX REPLACE "\\.cpp$" "" stem ${test})
     string(REPLACE "/" "_" stem ${stem})
     piracema_test(${name}_${stem} SOURCES ${test} PARTS ${name})
+    # The room is optimised; what only tests it need not be, and is built sooner.
+    target_compile_options(${name}_${stem} PRIVATE $<$<CONFIG:RelWithDebInfo>:-O1>)
   endforeach()
 endfunction()
 
@@ -93,6 +105,8 @@ function(piracema_test name)
     target_link_libraries(${name} PRIVATE piracema_${room})
   endforeach()
   target_link_libraries(${name} PRIVATE ${TEST_LIBRARIES} piracema_options)
+  set_target_properties(${name} PROPERTIES UNITY_BUILD OFF)
+  piracema_precompile(${name})
   add_test(NAME ${name} COMMAND ${name})
   set_tests_properties(${name} PROPERTIES LABELS "${TEST_LABELS}" TIMEOUT ${TEST_TIMEOUT})
 endfunction()

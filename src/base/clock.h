@@ -12,4 +12,10 @@ inline Time now() {
   return std::chrono::duration_cast<Time>(std::chrono::steady_clock::now().time_since_epoch());
 }
 
+/// What people and files count in.
+constexpr double to_seconds(Time time) { return std::chrono::duration<double>(time).count(); }
+constexpr Time from_seconds(double seconds) {
+  return std::chrono::duration_cast<Time>(std::chrono::duration<double>(seconds));
+}
+
 }  // namespace piracema

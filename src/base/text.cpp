@@ -24,10 +24,15 @@ std::string with_errno(std::string_view what) {
   const int number = errno;
   std::string text = concat(what, ": ", std::string_view(std::strerror(number)));
   rlimit limit{};
-  if (number == EFBIG && ::getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY) {
+  if (number == EFBIG && ::getrlimit(RLIMIT_FSIZE, &limit) == 0 &&
+      limit.rlim_cur != RLIM_INFINITY) {
     text += concat(": files may have ", limit.rlim_cur, " bytes here (ulimit -f)");
   }
   return text;
+}
+
+Error io_error(const std::string& path, std::string_view what) {
+  return {Errc::io, with_errno(concat(path, ": ", what))};
 }
 
 std::string human_bytes(double bytes) {

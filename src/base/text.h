@@ -1,5 +1,7 @@
 #pragma once
 
+#include <piracema/error.h>
+
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -12,10 +14,8 @@ namespace detail {
 inline void append_text(std::string& out, std::string_view text) { out += text; }
 inline void append_text(std::string& out, char c) { out += c; }
 template <class N>
-  requires std::is_arithmetic_v<N>
-void append_text(std::string& out, N number) {
-  out += std::to_string(number);
-}
+requires std::is_arithmetic_v<N>
+void append_text(std::string& out, N number) { out += std::to_string(number); }
 }  // namespace detail
 
 /// The arguments one behind the other: `concat("want ", 8, " bytes")`.
@@ -29,6 +29,9 @@ std::string concat(const Args&... args) {
 /// "What failed: No such file or directory", from errno; with the limit that a file is too large
 /// for, if that is what failed.
 std::string with_errno(std::string_view what);
+
+/// Errc::io: "PATH: cannot open: No such file or directory", from errno.
+Error io_error(const std::string& path, std::string_view what);
 
 /// "1.4 MB", "823 B": three digits at most, powers of 1000.
 std::string human_bytes(double bytes);

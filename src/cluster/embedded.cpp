@@ -29,8 +29,8 @@ namespace {
 
 // An operator has so long to return when its job has failed, or was stopped with a snapshot: what
 // it does is not in that, and a source that waits for the world may do so for ever.
-constexpr std::chrono::milliseconds leave_timeout{1'000}, stop_timeout{100};
-constexpr std::chrono::milliseconds show_every{1'000};
+constexpr std::chrono::milliseconds return_timeout{1'000}, stopped_timeout{100};
+constexpr std::chrono::milliseconds board_every{1'000};
 constexpr std::size_t log_lines_kept = 200;
 constexpr int code_of_lost = 4;
 
@@ -128,7 +128,7 @@ class Embedded {
 
   void show() {
     board_->publish(recorder_->look(since_start(), *coordinator_, tally_), now());
-    poller_.at(now() + show_every, [this] { show(); });
+    poller_.at(now() + board_every, [this] { show(); });
   }
 
   Time since_start() const { return now() - start_; }
@@ -246,7 +246,7 @@ class Embedded {
   void leave() {
     {
       const bool stopped = finish_->code == 75;
-      const Patience patience(stopped ? stop_timeout : leave_timeout, finish_->code,
+      const Patience patience(stopped ? stopped_timeout : return_timeout, finish_->code,
                               concat(finish_->why, stopped ? "" : "; an operator does not return"));
       worker_.reset();
     }

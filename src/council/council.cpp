@@ -10,6 +10,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/crypto.h"
 #include "base/log.h"
 #include "base/text.h"
 #include "host/coordinator_file.h"
@@ -79,7 +80,7 @@ Council::Council(Seat seat, std::vector<Started> others, std::string snapshots)
       signals_(poller_, [this](int number) { signalled(number); }) {}
 
 Result<Done> Council::start() {
-  smr::prepare_crypto();
+  prepare_crypto();
   smr::KeyPair::Seed seed;
   if (!smr::from_hex(seat_.seed, seed.data(), seed.size())) {
     return Error{Errc::config, "the seat of a coordinator has no key"};

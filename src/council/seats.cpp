@@ -11,6 +11,7 @@
 #include <sstream>
 #include <utility>
 
+#include "base/crypto.h"
 #include "base/parse.h"
 #include "base/text.h"
 #include "council/remote_output.h"
@@ -138,7 +139,7 @@ Result<Port> reserve_port(const std::string& host) {
 
 Result<Seat> share_out_seats(std::uint32_t count, const std::vector<std::string>& words,
                              const HostChoice& hosts, std::vector<Started>& others) {
-  smr::prepare_crypto();
+  prepare_crypto();
   Seat seat{.token = net::draw_token(), .host = hosts.here};
   if (auto reserved = reserve_ports(seat); !reserved) return reserved.error();
   std::vector<std::string> seeds;

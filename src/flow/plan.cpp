@@ -81,18 +81,14 @@ void count_heads(const GraphShape& shape, const Cycles& cycles, Plan& plan) {
   }
 }
 
-bool has(const std::vector<std::uint32_t>& list, std::uint32_t value) {
-  return std::find(list.begin(), list.end(), value) != list.end();
-}
-
 // Items of a stretch carry an order. Two stretches that share an output share all of it (`validate`
 // saw to that), so the number of the first one is the number of the order there.
 void mark_order(const GraphShape& shape, Plan& plan, const Stretch& stretch, std::uint32_t number) {
   std::uint32_t replicas_inside = 0;
-  for (const ReplicaPlan& r : plan.replicas) replicas_inside += has(stretch.inside, r.node);
+  for (const ReplicaPlan& r : plan.replicas) replicas_inside += stretch.has_inside(r.node);
   for (ReplicaPlan& replica : plan.replicas) {
-    const bool starts = has(stretch.origins, replica.node);
-    if (has(stretch.inside, replica.node) || replica.node == stretch.end) {
+    const bool starts = stretch.starts_at(replica.node);
+    if (stretch.has_inside(replica.node) || replica.node == stretch.end) {
       replica.ordered_input = true;
     }
     for (OutputPlan& output : replica.outputs) {
@@ -125,8 +121,9 @@ std::optional<std::size_t> ReplicaPlan::input_from(std::uint32_t from) const {
 }
 
 bool ReplicaPlan::sends_to(std::uint32_t replica) const {
-  return std::any_of(outputs.begin(), outputs.end(),
-                     [&](const OutputPlan& output) { return has(output.targets, replica); });
+  return std::any_of(outputs.begin(), outputs.end(), [&](const OutputPlan& output) {
+    return std::ranges::count(output.targets, replica) != 0;
+  });
 }
 
 bool ReplicaPlan::ordered_output() const {

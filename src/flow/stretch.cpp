@@ -47,6 +47,8 @@ bool in_order_anyway(const GraphShape& shape, const Stretch& stretch) {
 
 }  // namespace
 
+bool Stretch::starts_at(std::uint32_t node) const { return has(origins, node); }
+bool Stretch::has_inside(std::uint32_t node) const { return has(inside, node); }
 bool Stretch::has_edge(std::uint32_t edge) const { return has(edges, edge); }
 
 std::vector<Stretch> stretches(const GraphShape& shape) {

@@ -19,6 +19,8 @@ struct Stretch {
   /// All edges on the way, as numbers.
   std::vector<std::uint32_t> edges;
 
+  bool starts_at(std::uint32_t node) const;
+  bool has_inside(std::uint32_t node) const;
   bool has_edge(std::uint32_t edge) const;
 };
 

@@ -12,7 +12,7 @@ namespace piracema::cluster {
 
 namespace {
 constexpr std::uint64_t under_way_max = std::uint64_t{8} << 20;
-constexpr std::size_t piece_bytes = std::size_t{64} << 10;
+constexpr std::size_t output_piece_bytes = std::size_t{64} << 10;
 }  // namespace
 
 Result<Done> AgentOutput::open() {
@@ -60,7 +60,7 @@ void AgentOutput::watch() {
 }
 
 bool AgentOutput::read() {
-  std::string text(piece_bytes, '\0');
+  std::string text(output_piece_bytes, '\0');
   const ssize_t count = ::read(in_.get(), text.data(), text.size());
   if (count <= 0) return false;
   text.resize(static_cast<std::size_t>(count));

@@ -25,8 +25,8 @@ Result<Done> write(const std::string& path, std::string_view name,
   }
   std::string text = concat(label, name, "\n");
   for (const std::string& address : addresses) text += address + "\n";
-  const Bytes bytes = std::as_bytes(std::span(text));
-  return store::replace_file(path, std::span(&bytes, 1));
+  const Bytes all = std::as_bytes(std::span(text));
+  return store::replace_file(path, std::span(&all, 1));
 }
 }  // namespace
 

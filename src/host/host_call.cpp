@@ -16,7 +16,7 @@ namespace {
 constexpr std::chrono::milliseconds reached_within{10'000};
 // Between two lines of it, or two pieces of a file that it takes.
 constexpr std::chrono::milliseconds gets_on_within{30'000};
-constexpr std::size_t piece_bytes = std::size_t{256} << 10;
+constexpr std::size_t file_piece_bytes = std::size_t{256} << 10;
 constexpr std::size_t line_bytes_max = 4'096;
 
 // Sockets, not pipes: writing to one that nobody reads any more is an error, not a signal.
@@ -135,7 +135,7 @@ void HostCall::say(std::string text) {
 
 void HostCall::writable() {
   if (to_say_.empty() && file_) {
-    to_say_.resize(piece_bytes);
+    to_say_.resize(file_piece_bytes);
     const ssize_t count = ::read(file_.get(), to_say_.data(), to_say_.size());
     to_say_.resize(count > 0 ? static_cast<std::size_t>(count) : 0);
     if (to_say_.empty()) file_.close();

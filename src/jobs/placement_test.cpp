@@ -21,9 +21,9 @@ struct Cluster {
   std::string placed() {
     std::string all;
     for (const Placed& one : place(jobs, nodes)) {
-      std::string nodes;
-      for (const std::string& node : one.nodes) nodes += (nodes.empty() ? "" : "+") + node;
-      all += std::to_string(one.job) + "@" + nodes + " ";
+      std::string names;
+      for (const std::string& node : one.nodes) names += (names.empty() ? "" : "+") + node;
+      all += std::to_string(one.job) + "@" + names + " ";
     }
     return all;
   }

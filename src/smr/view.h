@@ -18,6 +18,10 @@ enum class FaultModel : std::uint8_t {
   byzantine,  ///< It does anything, together with others: n >= 3f + 1.
 };
 
+constexpr FaultModel fault_model(bool byzantine) {
+  return byzantine ? FaultModel::byzantine : FaultModel::crash;
+}
+
 struct MemberInfo {
   ReplicaId id = 0;
   /// "host:port", where replicas and clients reach it.

@@ -172,67 +172,68 @@ Result<RunSettings> CkptCommand::settings() const {
 
 int CkptCommand::start() {
   if (program_.empty())
-    return fail({Errc::usage, "want -- and the program to run; see piracema ckpt run --help"});
+    return fail_ckpt({Errc::usage, "want -- and the program to run; see piracema ckpt run --help"});
   auto settings = this->settings();
-  if (!settings) return fail(settings.error());
+  if (!settings) return fail_ckpt(settings.error());
   auto directory = JobDirectory::open(directory_);
-  if (!directory) return fail(directory.error());
+  if (!directory) return fail_ckpt(directory.error());
   auto job = new_job(**directory, std::move(program_));
-  if (!job) return fail(job.error());
+  if (!job) return fail_ckpt(job.error());
   if (auto applied = apply_hosts(hosts_, rsh_, criu_, **directory, *job, *settings); !applied)
-    return fail(applied.error());
+    return fail_ckpt(applied.error());
   return keep_job(*std::move(directory), *std::move(job), *std::move(settings));
 }
 
 int CkptCommand::resume() {
   auto settings = this->settings();
-  if (!settings) return fail(settings.error());
-  if (auto there = JobDirectory::look(directory_); !there) return fail(there.error());
+  if (!settings) return fail_ckpt(settings.error());
+  if (auto there = JobDirectory::look(directory_); !there) return fail_ckpt(there.error());
   auto directory = JobDirectory::open(directory_);
-  if (!directory) return fail(directory.error());
+  if (!directory) return fail_ckpt(directory.error());
   auto job = (*directory)->read();
-  if (!job) return fail(job.error());
+  if (!job) return fail_ckpt(job.error());
   if (job->ended) {
     log(Level::info, concat("the job has ended already, with status ", *job->ended));
     return *job->ended;
   }
   const auto images = ImageStore(**directory).list();
-  if (!images) return fail(images.error());
+  if (!images) return fail_ckpt(images.error());
   if (images->empty()) {
-    return fail({Errc::config, concat(directory_, ": there is no image to go on from")});
+    return fail_ckpt({Errc::config, concat(directory_, ": there is no image to go on from")});
   }
   if (auto applied = apply_hosts(hosts_, rsh_, criu_, **directory, *job, *settings); !applied)
-    return fail(applied.error());
+    return fail_ckpt(applied.error());
   return keep_job(*std::move(directory), *std::move(job), *std::move(settings));
 }
 
 int CkptCommand::window() {
   auto settings = this->settings();
-  if (!settings) return fail(settings.error());
-  if (auto applied = apply_window(windows_, *settings); !applied) return fail(applied.error());
+  if (!settings) return fail_ckpt(settings.error());
+  if (auto applied = apply_window(windows_, *settings); !applied) return fail_ckpt(applied.error());
   return go_on(*std::move(settings));
 }
 
 // The same words begin a job and go on with it, after a reboot too.
 int CkptCommand::go_on(RunSettings settings) {
   auto directory = JobDirectory::open(directory_);
-  if (!directory) return fail(directory.error());
+  if (!directory) return fail_ckpt(directory.error());
   auto job = (*directory)->read();
   const bool is_new = !job || (!program_.empty() && job->command != program_);
   if (is_new && program_.empty()) {
-    return fail({Errc::usage, "want -- and the program to run; see piracema ckpt run --help"});
+    return fail_ckpt({Errc::usage, "want -- and the program to run; see piracema ckpt run --help"});
   }
   if (is_new) job = new_job(**directory, program_);
-  if (!job) return fail(job.error());
+  if (!job) return fail_ckpt(job.error());
   if (job->ended) return *job->ended;
   if (auto hosts = apply_hosts(hosts_, rsh_, criu_, **directory, *job, settings); !hosts)
-    return fail(hosts.error());
+    return fail_ckpt(hosts.error());
   return keep_job(*std::move(directory), *std::move(job), std::move(settings));
 }
 
 int CkptCommand::submit_to_slurm() const {
   if (program_.empty())
-    return fail({Errc::usage, "want -- and the program to run; see piracema ckpt sbatch --help"});
+    return fail_ckpt(
+        {Errc::usage, "want -- and the program to run; see piracema ckpt sbatch --help"});
   std::vector<std::string> own = {"--keep", std::to_string(keep_), "--risk", windows_.risk};
   if (!every_.empty()) own.insert(own.end(), {"--every", every_});
   if (!criu_.empty()) own.insert(own.end(), {"--criu", criu_});
@@ -242,9 +243,9 @@ int CkptCommand::submit_to_slurm() const {
 
 int CkptCommand::slurm() {
   auto settings = this->settings();
-  if (!settings) return fail(settings.error());
+  if (!settings) return fail_ckpt(settings.error());
   const auto place = SlurmPlace::find();
-  if (!place) return fail(place.error());
+  if (!place) return fail_ckpt(place.error());
   place->apply(*settings);
   if (auto risk = parse_risk(windows_.risk)) settings->risk = *risk;
   hosts_ = place->hosts();
@@ -254,9 +255,9 @@ int CkptCommand::slurm() {
 
 int CkptCommand::ask(const char* word) const {
   const auto directory = JobDirectory::look(directory_);
-  if (!directory) return fail(directory.error());
+  if (!directory) return fail_ckpt(directory.error());
   const auto answer = ask_keeper((*directory)->socket_path(), word);
-  if (!answer) return fail({Errc::failed, answer.error().message});
+  if (!answer) return fail_ckpt({Errc::failed, answer.error().message});
   std::printf("%s\n", answer->c_str());
   return 0;
 }
@@ -265,7 +266,7 @@ int keep_job(std::unique_ptr<JobDirectory> directory, JobFile job, RunSettings s
   JobDirectory* const place = directory.get();
   KeeperLoop loop(std::move(directory), job, std::move(settings));
   const auto finish = loop.run();
-  if (!finish) return fail(finish.error());
+  if (!finish) return fail_ckpt(finish.error());
   if (finish->end == End::job_ended) {
     job.ended = exit_status_of(finish->status);
     if (auto written = place->write(job); !written) log(Level::warning, written.error().message);

@@ -1,9 +1,6 @@
 #include "tools/ckpt/daemon.h"
 
-#include <unistd.h>
-
 #include <CLI/CLI.hpp>
-#include <array>
 #include <cstdio>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -17,8 +14,10 @@
 #include "ckpt/keeper/control.h"
 #include "ckpt/queue/daemon_loop.h"
 #include "ckpt/queue/queued_program.h"
+#include "os/host_name.h"
 #include "tools/arguments.h"
 #include "tools/ckpt/program.h"
+#include "tools/failure.h"
 
 namespace piracema::tools {
 
@@ -33,17 +32,6 @@ constexpr const char* footer =
     "./app\n"
     "  piracema ckpt daemon --queue /shared/queue --windows /etc/windows --idle 10m\n"
     "  piracema ckpt queue --queue /shared/queue\n";
-
-int fail(const Error& error) {
-  log(Level::error, error.message);
-  return error.code == Errc::usage ? 2 : 3;
-}
-
-std::string host() {
-  std::array<char, 256> name{};
-  ::gethostname(name.data(), name.size() - 1);
-  return name.data();
-}
 
 const char* state_of(const QueuedJob& job) {
   if (job.ended) return "ended";
@@ -98,7 +86,7 @@ std::optional<int> CkptDaemon::run(const std::vector<std::string>& program) {
 }
 
 int CkptDaemon::serve() {
-  DaemonRunSettings settings{.program = this_program(), .host = host()};
+  DaemonRunSettings settings{.program = this_program(), .host = host_name()};
   settings.daemon.slots = slots_;
   settings.until_empty = until_empty_;
   settings.presence.load = load_;

@@ -4,7 +4,7 @@
 
 namespace piracema::tools {
 
-int fail(const Error& error) {
+int fail_ckpt(const Error& error) {
   log(Level::error, error.message);
   switch (error.code) {
     case Errc::usage:

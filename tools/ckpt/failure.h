@@ -5,6 +5,6 @@
 namespace piracema::tools {
 
 /// Says why; the exit code that `piracema ckpt --help` gives for it.
-int fail(const Error& error);
+int fail_ckpt(const Error& error);
 
 }  // namespace piracema::tools

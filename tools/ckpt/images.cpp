@@ -13,9 +13,9 @@ using namespace ckpt;
 
 int list_images(const std::string& directory_of_job, bool json) {
   const auto directory = JobDirectory::look(directory_of_job);
-  if (!directory) return fail(directory.error());
+  if (!directory) return fail_ckpt(directory.error());
   const auto all = ImageStore(**directory).list();
-  if (!all) return fail(all.error());
+  if (!all) return fail_ckpt(all.error());
   nlohmann::ordered_json lines = nlohmann::ordered_json::array();
   for (const auto& one : *all) {
     nlohmann::ordered_json line{{"image", one.image}, {"complete", one.manifest.ok()}};
@@ -37,10 +37,10 @@ int list_images(const std::string& directory_of_job, bool json) {
 
 int verify_images(const std::string& directory_of_job) {
   const auto directory = JobDirectory::look(directory_of_job);
-  if (!directory) return fail(directory.error());
+  if (!directory) return fail_ckpt(directory.error());
   ImageStore store(**directory);
   const auto all = store.list();
-  if (!all) return fail(all.error());
+  if (!all) return fail_ckpt(all.error());
   int code = 0;
   for (const auto& one : *all) {
     const Result<Done> right =
@@ -54,11 +54,11 @@ int verify_images(const std::string& directory_of_job) {
 
 int prune_images(const std::string& directory_of_job, std::uint32_t keep) {
   auto there = JobDirectory::look(directory_of_job);
-  if (!there) return fail(there.error());
+  if (!there) return fail_ckpt(there.error());
   auto directory = JobDirectory::open(directory_of_job);
-  if (!directory) return fail(directory.error());
+  if (!directory) return fail_ckpt(directory.error());
   auto pruned = ImageStore(**directory).prune(keep);
-  return pruned ? 0 : fail(pruned.error());
+  return pruned ? 0 : fail_ckpt(pruned.error());
 }
 
 }  // namespace piracema::tools

@@ -16,6 +16,7 @@
 #include "ckpt/capsule/criu.h"
 #include "ckpt/capsule/door.h"
 #include "ckpt/hosts/host_agent.h"
+#include "os/host_name.h"
 #include "tools/arguments.h"
 
 namespace piracema::tools {
@@ -129,9 +130,7 @@ Result<JobFile> new_job(JobDirectory& directory, std::vector<std::string> comman
               .command = std::move(command),
               .working_directory = std::filesystem::current_path().string(),
               .one_output = are_one_file(STDOUT_FILENO, STDERR_FILENO)};
-  std::array<char, 256> host{};
-  ::gethostname(host.data(), host.size() - 1);
-  job.host_name = host.data();
+  job.host_name = host_name();
   if (auto written = directory.write(job); !written) return written.error();
   for (const std::string& path : {directory.stdout_path(), directory.stderr_path()}) {
     std::error_code ignored;

@@ -1,9 +1,6 @@
 #include "tools/ckpt/window.h"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <array>
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
@@ -19,6 +16,7 @@
 #include "forecast/dump/planner.h"
 #include "forecast/store/store_record.h"
 #include "forecast/window/calendar.h"
+#include "os/host_name.h"
 #include "tools/arguments.h"
 
 namespace piracema::tools {
@@ -44,12 +42,6 @@ std::time_t utc_at(WallTime wall) {
 
 Time steady_at(WallTime wall) {
   return now() + std::chrono::seconds(utc_at(wall) - std::time(nullptr));
-}
-
-std::string host() {
-  std::array<char, 256> name{};
-  ::gethostname(name.data(), name.size() - 1);
-  return name.data();
 }
 
 Result<std::vector<WindowRule>> read_windows(const std::string& path) {
@@ -91,7 +83,7 @@ Result<WindowAt> find_window(const WindowOptions& options) {
   }
   auto rules = read_windows(options.file);
   if (!rules) return rules.error();
-  return WindowAt([rules = *rules, name = host()](Time at) -> std::optional<LentSpan> {
+  return WindowAt([rules = *rules, name = host_name()](Time at) -> std::optional<LentSpan> {
     const auto ahead = std::chrono::ceil<std::chrono::seconds>(at - now()).count();
     const auto window = next_window(rules, wall_at(std::time(nullptr) + ahead), name);
     if (!window) return std::nullopt;

@@ -23,6 +23,7 @@
 #include "os/process.h"
 #include "store/disk/files.h"
 #include "tools/cluster/layout.h"
+#include "tools/failure.h"
 #include "tools/kv/group.h"
 #include "tools/product.h"
 
@@ -36,14 +37,9 @@ constexpr const char* exit_codes =
     "a\n"
     "  key file, a disk; wait, logs -f and submit --wait end with the code of the job\n";
 
-constexpr int look_ms = 100;
+constexpr int start_look_ms = 100;
 
 std::atomic<int> stops = 0;
-
-int fail(const Error& error) {
-  log(Level::error, error.message);
-  return error.code == Errc::usage ? 2 : 3;
-}
 
 void say(const std::string& text) {
   std::printf("%s\n", text.c_str());
@@ -222,7 +218,7 @@ int ClusterCommand::start() const {
       }
       return true;
     });
-    ::poll(nullptr, 0, look_ms);
+    ::poll(nullptr, 0, start_look_ms);
   }
   return code;
 }

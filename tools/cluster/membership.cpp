@@ -14,19 +14,14 @@
 #include "base/text.h"
 #include "store/disk/file_lock.h"
 #include "tools/cluster/layout.h"
+#include "tools/failure.h"
 
 namespace piracema::tools {
 
 namespace {
 
 // The end of a lease is looked for so often.
-constexpr int look_ms = 200;
-
-int fail(const Error& error) {
-  log(Level::error, error.message);
-  if (error.code == Errc::usage) return 2;
-  return error.code == Errc::timeout || error.code == Errc::refused ? 1 : 3;
-}
+constexpr int leave_look_ms = 200;
 
 Result<std::unique_ptr<smr::Administrator>> administrator_of(const std::string& directory,
                                                              std::chrono::milliseconds timeout) {
@@ -84,15 +79,15 @@ ClusterMembership::ClusterMembership(CLI::App& cluster, const std::string& foote
 
 int ClusterMembership::run() {
   const auto timeout = parse_duration(timeout_text_);
-  if (!timeout) return fail({Errc::usage, "--timeout: " + timeout.error().message});
+  if (!timeout) return fail_asked({Errc::usage, "--timeout: " + timeout.error().message});
   timeout_ = *timeout;
   auto client = ClusterClient::open(directory_, timeout_);
-  if (!client) return fail(client.error());
+  if (!client) return fail_asked(client.error());
   // Two at once would give two nodes the same number.
   const auto lock = store::lock_file(directory_ + "/membership.lock", "change of the nodes");
-  if (!lock) return fail(lock.error());
+  if (!lock) return fail_asked(lock.error());
   const auto done = admit_->parsed() ? admit(*client) : dismiss(*client);
-  return done ? 0 : fail(done.error());
+  return done ? 0 : fail_asked(done.error());
 }
 
 Result<Done> ClusterMembership::admit(ClusterClient& client) const {
@@ -156,7 +151,7 @@ Result<Done> ClusterMembership::wait_until_lost(ClusterClient& client,
       return Error{Errc::timeout, concat("the node ", node, " was dismissed, and its lease has ",
                                          "not ended yet: say it again")};
     }
-    ::poll(nullptr, 0, look_ms);
+    ::poll(nullptr, 0, leave_look_ms);
   }
 }
 

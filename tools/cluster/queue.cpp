@@ -19,9 +19,9 @@ using jobs::Job;
 using jobs::JobState;
 
 // A job's end and what it says are looked for so often.
-constexpr int look_ms = 200;
+constexpr int queue_look_ms = 200;
 
-int fail(const Error& error) {
+int fail_queue(const Error& error) {
   log(Level::error, error.message);
   return error.code == Errc::usage ? 2 : error.code == Errc::config ? 3 : 1;
 }
@@ -188,9 +188,9 @@ bool ClusterQueue::parsed() const {
 
 int ClusterQueue::run() {
   const auto timeout = parse_duration(timeout_);
-  if (!timeout) return fail({Errc::usage, "--timeout: " + timeout.error().message});
+  if (!timeout) return fail_queue({Errc::usage, "--timeout: " + timeout.error().message});
   auto client = ClusterClient::open(directory_, *timeout);
-  if (!client) return fail(client.error());
+  if (!client) return fail_queue(client.error());
   client_.emplace(*std::move(client));
   if (submit_->parsed()) return submit();
   if (jobs_->parsed()) return list_jobs();
@@ -245,11 +245,11 @@ int ClusterQueue::submit() {
     if (!jobs::check_name(spec_.name)) spec_.name = "job";
   }
   if (stream_) {
-    if (auto made = make_stream(); !made) return fail(made.error());
+    if (auto made = make_stream(); !made) return fail_queue(made.error());
   }
-  if (auto right = jobs::check(spec_); !right) return fail(right.error());
+  if (auto right = jobs::check(spec_); !right) return fail_queue(right.error());
   const auto answer = client_->ask(jobs::Submit{spec_});
-  if (!answer) return fail(answer.error());
+  if (!answer) return fail_queue(answer.error());
   std::printf("%llu\n", static_cast<unsigned long long>(answer->job));
   std::fflush(stdout);
   return wait_for_it_ ? follow(answer->job, true) : 0;
@@ -259,7 +259,7 @@ int ClusterQueue::list_jobs() {
   bool first = true;
   for (jobs::JobId from = 0;;) {
     const auto answer = client_->ask(jobs::ListJobs{from});
-    if (!answer) return fail(answer.error());
+    if (!answer) return fail_queue(answer.error());
     for (const Job& job : answer->jobs) {
       if (!all_ && is_over(job.state)) continue;
       if (json_) {
@@ -279,7 +279,7 @@ int ClusterQueue::list_jobs() {
 
 int ClusterQueue::list_nodes() {
   const auto answer = client_->ask(jobs::ListNodes{});
-  if (!answer) return fail(answer.error());
+  if (!answer) return fail_queue(answer.error());
   if (!json_)
     std::printf("%-16s  %-12s  %5s  %5s  %-9s  %s\n", "NODE", "STATE", "SLOTS", "USED", "HEARD AGO",
                 "DIRECTORY");
@@ -304,7 +304,7 @@ int ClusterQueue::list_nodes() {
 int ClusterQueue::logs() {
   if (follow_) return follow(ids_.front(), true);
   const auto job = show(ids_.front());
-  if (!job) return fail(job.error());
+  if (!job) return fail_queue(job.error());
   if (job->output_before != 0) {
     log(Level::info, concat("the first ", job->output_before, " bytes are on the node ", job->node,
                             " alone, in jobs/", job->id, ".", job->attempt, ".log"));
@@ -319,7 +319,7 @@ int ClusterQueue::follow(jobs::JobId id, bool prints_output) {
   std::uint64_t printed = 0;
   while (true) {
     const auto job = show(id);
-    if (!job) return fail(job.error());
+    if (!job) return fail_queue(job.error());
     if (job->attempt != attempt) {
       if (attempt != 0)
         log(Level::warning, concat("attempt ", job->attempt, " begins on ", job->node));
@@ -338,7 +338,7 @@ int ClusterQueue::follow(jobs::JobId id, bool prints_output) {
       log(Level::error, concat("job ", id, " ", name_of(job->state), ": ", job->why));
       return job->code == 0 ? 1 : static_cast<int>(job->code);
     }
-    ::poll(nullptr, 0, look_ms);
+    ::poll(nullptr, 0, queue_look_ms);
   }
 }
 
@@ -346,14 +346,14 @@ int ClusterQueue::cancel() {
   int code = 0;
   for (const std::uint64_t id : ids_) {
     const auto answer = client_->ask(jobs::Cancel{id});
-    if (!answer) code = fail(answer.error());
+    if (!answer) code = fail_queue(answer.error());
   }
   return code;
 }
 
 int ClusterQueue::drain() {
   const auto answer = client_->ask(jobs::Drain{node_, !off_});
-  return answer ? 0 : fail(answer.error());
+  return answer ? 0 : fail_queue(answer.error());
 }
 
 }  // namespace piracema::tools

@@ -20,7 +20,7 @@ namespace {
 constexpr int no_way_there = 255;
 constexpr std::size_t line_bytes_max = 512;
 
-int fail(const std::string& why) {
+int no_way(const std::string& why) {
   log(Level::error, why);
   return no_way_there;
 }
@@ -71,7 +71,7 @@ int ClusterRemote::run() {
     // shell here finds them, and the agent asks again.
     ::setenv("PIRACEMA_AGENT_ON", node.c_str(), 1);
     ::execlp("sh", "sh", nullptr);
-    return fail(with_errno("sh"));
+    return no_way(with_errno("sh"));
   }
   std::string line;
   for (const std::string& word : words) line += concat(line.empty() ? "" : " ", word);
@@ -84,13 +84,13 @@ int ClusterRemote::ask(const std::string& node, std::vector<std::string> words,
   const auto job = parse_number<jobs::JobId>(variable("PIRACEMA_JOB"));
   const auto attempt = parse_number<std::uint32_t>(variable("PIRACEMA_ATTEMPT"));
   if (door.empty() || !job || !attempt) {
-    return fail("want to be run by a job of a cluster, found no PIRACEMA_JOB");
+    return no_way("want to be run by a job of a cluster, found no PIRACEMA_JOB");
   }
   const auto asked =
       jobs::ask_for_part(door, {*job, *attempt, node, std::move(words), std::move(input)});
-  if (!asked) return fail(asked.error().message);
+  if (!asked) return no_way(asked.error().message);
   const auto ended = jobs::wait_for_part(*asked);
-  if (!ended) return fail(ended.error().message);
+  if (!ended) return no_way(ended.error().message);
   if (ended->code != 0) log(Level::error, concat("on the node ", node, ": ", ended->why));
   return ended->end == jobs::End::exited ? static_cast<int>(ended->code) : no_way_there;
 }

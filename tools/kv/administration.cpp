@@ -9,18 +9,9 @@
 #include "base/parse.h"
 #include "base/text.h"
 #include "tools/arguments.h"
+#include "tools/failure.h"
 
 namespace piracema::tools {
-
-namespace {
-
-int fail(const Error& error) {
-  log(Level::error, error.message);
-  if (error.code == Errc::usage) return 2;
-  return error.code == Errc::timeout || error.code == Errc::refused ? 1 : 3;
-}
-
-}  // namespace
 
 KvAdministration::KvAdministration(CLI::App& kv, const std::string& footer) {
   members_ = add(kv, "members", "Ask who the replicas are now", footer);
@@ -54,23 +45,23 @@ bool KvAdministration::parsed() const {
 
 int KvAdministration::run() {
   const auto timeout = parse_duration(timeout_);
-  if (!timeout) return fail({Errc::usage, "--timeout: " + timeout.error().message});
+  if (!timeout) return fail_asked({Errc::usage, "--timeout: " + timeout.error().message});
   const auto configuration = smr::read_configuration(config_);
-  if (!configuration) return fail(configuration.error());
+  if (!configuration) return fail_asked(configuration.error());
   auto administrator = smr::Administrator::open(
       *configuration,
       {.key_file = key_, .timeout = *timeout, .waits_for = [](const std::string& what) {
          log(Level::info, "waits: " + what);
        }});
-  if (!administrator) return fail(administrator.error());
+  if (!administrator) return fail_asked(administrator.error());
   if (admit_->parsed() || dismiss_->parsed()) {
     const auto done = admit_->parsed() ? (*administrator)->admit(client_, public_key_)
                                        : (*administrator)->dismiss(client_);
-    return done ? 0 : fail(done.error());
+    return done ? 0 : fail_asked(done.error());
   }
   const auto members =
       change_->parsed() ? change(**administrator, *configuration) : (*administrator)->members();
-  return members ? show(*members) : fail(members.error());
+  return members ? show(*members) : fail_asked(members.error());
 }
 
 Result<smr::Members> KvAdministration::change(smr::Administrator& administrator,

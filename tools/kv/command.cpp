@@ -15,6 +15,7 @@
 #include "base/text.h"
 #include "smr/link/keys.h"
 #include "tools/arguments.h"
+#include "tools/failure.h"
 #include "tools/kv/demo.h"
 #include "tools/kv/operations.h"
 #include "tools/product.h"
@@ -28,11 +29,6 @@ constexpr const char* exit_codes =
     "  0 done   1 not done: not found, another version, no answer in time, a client that was not\n"
     "  admitted, the replica gave up\n"
     "  2 usage   3 configuration, a key file, a disk\n";
-
-int fail(const Error& error) {
-  log(Level::error, error.message);
-  return error.code == Errc::usage ? 2 : 3;
-}
 
 struct OperationName {
   const char* name;

@@ -16,6 +16,7 @@
 #include "base/log.h"
 #include "base/parse.h"
 #include "base/text.h"
+#include "tools/failure.h"
 #include "tools/kv/group.h"
 #include "tools/kv/operations.h"
 
@@ -141,11 +142,6 @@ class Demo {
   Lines lines_;
   std::optional<std::uint32_t> leader_;
 };
-
-int fail(const Error& error) {
-  log(Level::error, error.message);
-  return 3;
-}
 
 }  // namespace
 

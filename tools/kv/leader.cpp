@@ -10,18 +10,9 @@
 #include "base/log.h"
 #include "base/parse.h"
 #include "base/text.h"
+#include "tools/failure.h"
 
 namespace piracema::tools {
-
-namespace {
-
-int fail(const Error& error) {
-  log(Level::error, error.message);
-  if (error.code == Errc::usage) return 2;
-  return error.code == Errc::timeout || error.code == Errc::refused ? 1 : 3;
-}
-
-}  // namespace
 
 KvLeader::KvLeader(CLI::App& kv, const std::string& footer) {
   leader_ = kv.add_subcommand("leader", "Print the leader's address; wants no key");
@@ -35,20 +26,21 @@ KvLeader::KvLeader(CLI::App& kv, const std::string& footer) {
 
 int KvLeader::run() const {
   const auto timeout = parse_duration(timeout_);
-  if (!timeout) return fail({Errc::usage, "--timeout: " + timeout.error().message});
+  if (!timeout) return fail_asked({Errc::usage, "--timeout: " + timeout.error().message});
   if (config_.empty() == (group_.empty() || addresses_.empty())) {
-    return fail({Errc::usage, "kv leader: want --config, or --group and addresses of replicas"});
+    return fail_asked(
+        {Errc::usage, "kv leader: want --config, or --group and addresses of replicas"});
   }
   std::string group = group_;
   std::vector<std::string> addresses = addresses_;
   if (!config_.empty()) {
     const auto configuration = smr::read_configuration(config_);
-    if (!configuration) return fail(configuration.error());
+    if (!configuration) return fail_asked(configuration.error());
     group = configuration->name;
     for (const auto& replica : configuration->replicas) addresses.push_back(replica.address);
   }
   const auto leader = smr::find_leader(group, addresses, *timeout);
-  if (!leader) return fail(leader.error());
+  if (!leader) return fail_asked(leader.error());
   if (json_) {
     const nlohmann::ordered_json object{{"leader", leader->id},
                                         {"address", leader->address},

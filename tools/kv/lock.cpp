@@ -21,14 +21,14 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr int not_had = 75, lock_lost = 76;
-constexpr const char* exit_codes =
+constexpr const char* lock_exit_codes =
     "Exit codes:\n"
     "  those of COMMAND, 128 + N if signal N ended it, and\n"
     "  1   the group refuses   2 usage   3 configuration, a key file\n"
     "  75  the lock was not had in time   76 it was lost, and COMMAND was ended\n"
     "  126 COMMAND cannot be run   127 there is no such program\n";
 
-int fail(const Error& error) {
+int fail_lock(const Error& error) {
   log(Level::error, error.message);
   switch (error.code) {
     case Errc::usage:
@@ -79,30 +79,30 @@ KvLock::KvLock(CLI::App& kv) {
       "COMMAND finds the lock's fencing token in PIRACEMA_LOCK_TOKEN: what it writes elsewhere\n"
       "should carry it, and be refused after a larger one. It is ended by SIGTERM, and soon by\n"
       "SIGKILL, if the lock is lost, and dies with this process.\n\n",
-      std::string_view(exit_codes)));
+      std::string_view(lock_exit_codes)));
 }
 
 int KvLock::run() const {
   const auto ttl = parse_duration(ttl_);
-  if (!ttl) return fail({Errc::usage, "--ttl: " + ttl.error().message});
+  if (!ttl) return fail_lock({Errc::usage, "--ttl: " + ttl.error().message});
   std::optional<milliseconds> wait;
   if (!wait_.empty()) {
     const auto parsed = parse_duration(wait_);
-    if (!parsed) return fail({Errc::usage, "--wait: " + parsed.error().message});
+    if (!parsed) return fail_lock({Errc::usage, "--wait: " + parsed.error().message});
     wait = *parsed;
   }
   const auto configuration = smr::read_configuration(config_);
-  if (!configuration) return fail(configuration.error());
+  if (!configuration) return fail_lock(configuration.error());
   // Before any thread is made, so that none of them takes its signals.
   LockedCommand command;
   auto client = smr::Client::open(*configuration, {.id = client_, .key_file = key_});
-  if (!client) return fail(client.error());
+  if (!client) return fail_lock(client.error());
   auto lock =
       acquire(**client, name_,
               {.lease = {.ttl = *ttl, .lost = [&] { command.end(); }}, .holder = own_name()}, wait,
               command);
   if (command.is_interrupted()) return 128 + command.is_interrupted();
-  if (!lock) return fail(lock.error());
+  if (!lock) return fail_lock(lock.error());
   // A lock that is lost leaves an eighth of its time before others have it.
   const int code =
       command.run(command_, "PIRACEMA_LOCK_TOKEN", std::to_string((*lock)->token()), *ttl / 8);

@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/text.h"
+#include "tools/failure.h"
 #include "tools/kv/group.h"
 
 namespace piracema::tools {
@@ -24,12 +25,7 @@ constexpr std::chrono::seconds end_time{10};
 /// A replica that has run for less was started wrongly: to start it again would change nothing.
 constexpr std::chrono::seconds least_life{2};
 
-std::atomic<bool> interrupted = false;
-
-int fail(const Error& error) {
-  log(Level::error, error.message);
-  return error.code == Errc::usage ? 2 : 3;
-}
+std::atomic<bool> stop_asked = false;
 
 void say(const std::string& text) {
   std::printf("%s\n", text.c_str());
@@ -45,7 +41,7 @@ class Running {
         started_(group_.configuration().replicas.size(), now()) {}
 
   int run() {
-    while (!interrupted) {
+    while (!stop_asked) {
       if (const auto failed = start_ended_again()) {
         group_.end(end_time);
         return fail(*failed);
@@ -118,7 +114,7 @@ int KvStart::run() const { return start_->parsed() ? start() : init(); }
 int KvStart::start() const {
   for (const int signal : {SIGINT, SIGTERM}) {
     struct sigaction action {};
-    action.sa_handler = [](int) { interrupted = true; };
+    action.sa_handler = [](int) { stop_asked = true; };
     ::sigaction(signal, &action, nullptr);
   }
   KvGroup::Options options{.byzantine = byzantine_, .durable = !memory_, .directory = directory_};

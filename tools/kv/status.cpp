@@ -9,15 +9,11 @@
 #include "base/log.h"
 #include "base/parse.h"
 #include "base/text.h"
+#include "tools/failure.h"
 
 namespace piracema::tools {
 
 namespace {
-
-int fail(const Error& error) {
-  log(Level::error, error.message);
-  return error.code == Errc::usage ? 2 : 3;
-}
 
 std::string line_of(const smr::ReplicaStatus& one) {
   const std::string head = concat("replica ", one.id, " at ", one.address, ": ");

@@ -15,7 +15,7 @@ namespace piracema::tools {
 
 namespace {
 
-constexpr int stays = 1, refused = 3, again = 75;
+constexpr int stays = 1, refused = 3, try_again = 75;
 constexpr std::chrono::milliseconds look_every{50};
 
 std::string text_in(const nlohmann::json& object, const char* name) {
@@ -169,7 +169,7 @@ std::optional<int> ScaleCommand::ask(const JobAddress& address) const {
     why = concat(address.host_port, ": ", answer->code, ": ",
                  answer->body.substr(0, std::min<std::size_t>(answer->body.find('\n'), 200)));
   }
-  return say("refused", why, answer->code == 409 ? again : refused);
+  return say("refused", why, answer->code == 409 ? try_again : refused);
 }
 
 int ScaleCommand::wait(const JobAddress& address, std::uint64_t before) const {
@@ -198,7 +198,7 @@ int ScaleCommand::wait(const JobAddress& address, std::uint64_t before) const {
           "under way",
           concat("not done within ", human_seconds(std::chrono::duration<double>(within_).count()),
                  "; the job goes on with it"),
-          again);
+          try_again);
     }
   }
 }

@@ -28,12 +28,12 @@ struct Name {
   socklen_t bytes = 0;
 };
 
-Fd new_socket(int more) { return Fd(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | more, 0)); }
+Fd hook_socket(int more) { return Fd(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | more, 0)); }
 
 }  // namespace
 
 Result<HookDoor> HookDoor::open() {
-  Fd listener = new_socket(SOCK_NONBLOCK);
+  Fd listener = hook_socket(SOCK_NONBLOCK);
   const Name name;
   if (!listener || ::bind(listener.get(), name.get(), name.bytes) != 0 ||
       ::listen(listener.get(), 4) != 0) {
@@ -66,7 +66,7 @@ void HookDoor::answer(bool ok) {
 Result<Done> HookCall::wait(HookStep step) {
   const Name name;
   if (!socket_) {
-    socket_ = new_socket(0);
+    socket_ = hook_socket(0);
     if (::connect(socket_.get(), name.get(), name.bytes) != 0) {
       return Error{Errc::io, with_errno("the capsule's first process")};
     }

@@ -23,10 +23,6 @@ namespace piracema::ckpt {
 
 namespace {
 
-Error io_error(const std::string& path, std::string_view what) {
-  return {Errc::io, with_errno(concat(path, ": ", what))};
-}
-
 // What is only appended to is as it was once it is cut; anything else may be overwritten later. A
 // file that is written at its end and never read is taken for a log.
 bool may_be_overwritten(const OpenFile& file) {

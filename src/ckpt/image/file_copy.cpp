@@ -12,14 +12,6 @@
 
 namespace piracema::ckpt {
 
-namespace {
-
-Error io_error(const std::string& path, std::string_view what) {
-  return {Errc::io, with_errno(concat(path, ": ", what))};
-}
-
-}  // namespace
-
 Result<Done> copy_file(const std::string& from, const std::string& to, int flags) {
   const Fd in(::open(from.c_str(), O_RDONLY | O_CLOEXEC));
   const Fd out(::open(to.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | flags, 0600));

@@ -26,10 +26,6 @@ constexpr const char* job_format = "piracema job";
 constexpr const char* job_name = "job.json";
 constexpr const char* lock_name = "piracema.lock";
 
-Error io_error(const std::string& path, std::string_view what) {
-  return {Errc::io, with_errno(concat(path, ": ", what))};
-}
-
 Result<Done> make_directory(const std::string& path) {
   if (::mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) return io_error(path, "cannot make");
   return Done{};

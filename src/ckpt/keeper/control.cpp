@@ -38,7 +38,9 @@ struct ShortName {
   sockaddr_un address{};
 };
 
-Fd new_socket(int more) { return Fd(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | more, 0)); }
+Fd control_socket(int more) {
+  return Fd(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | more, 0));
+}
 
 }  // namespace
 
@@ -46,7 +48,7 @@ Result<std::unique_ptr<ControlDoor>> ControlDoor::open(net::Poller& poller, cons
                                                        Asked asked) {
   // The job's directory is locked for us: whoever made it is dead.
   ::unlink(path.c_str());
-  Fd listener = new_socket(SOCK_NONBLOCK);
+  Fd listener = control_socket(SOCK_NONBLOCK);
   const ShortName name(path);
   if (!listener || ::bind(listener.get(), name.get(), sizeof name.address) != 0 ||
       ::listen(listener.get(), 16) != 0) {
@@ -104,14 +106,14 @@ void ControlDoor::answer(std::uint64_t caller, bool ok, const std::string& text)
 }
 
 void tell_keeper(const std::string& path, const std::string& word) {
-  const Fd socket = new_socket(SOCK_NONBLOCK);
+  const Fd socket = control_socket(SOCK_NONBLOCK);
   const ShortName name(path);
   if (!socket || ::connect(socket.get(), name.get(), sizeof name.address) != 0) return;
   (void)::send(socket.get(), word.data(), word.size(), MSG_NOSIGNAL);
 }
 
 Result<std::string> ask_keeper(const std::string& path, const std::string& word) {
-  const Fd socket = new_socket(0);
+  const Fd socket = control_socket(0);
   const ShortName name(path);
   if (!socket || ::connect(socket.get(), name.get(), sizeof name.address) != 0) {
     if (errno == ENOENT || errno == ECONNREFUSED) {

@@ -14,10 +14,6 @@ double seconds_between(Time from, Time to) {
   return std::chrono::duration<double>(to - from).count();
 }
 
-Time time_of(double seconds) {
-  return std::chrono::duration_cast<Time>(std::chrono::duration<double>(seconds));
-}
-
 }  // namespace
 
 WindowWatch::WindowWatch(net::Poller& poller, WindowAt window, double risk, StoreWatch& store,
@@ -71,7 +67,7 @@ void WindowWatch::forecast() {
                                  .reserve = std::max(PlannerSettings().reserve, ending)};
   const Plan plan = plan_dump(settings, length, left, next.forecast);
   if (window_) store_.announce(plan, closes_, length, next.features);
-  calls_.forecast(time_of(plan.duration), time_of(ending));
+  calls_.forecast(from_seconds(plan.duration), from_seconds(ending));
 }
 
 }  // namespace piracema::ckpt

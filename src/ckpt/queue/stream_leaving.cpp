@@ -23,10 +23,6 @@ DumpFeatures features_of(pid_t pid) {
           .at = static_cast<double>(std::time(nullptr))};
 }
 
-Time time_of(double seconds) {
-  return std::chrono::duration_cast<Time>(std::chrono::duration<double>(seconds));
-}
-
 }  // namespace
 
 StreamLeaving::StreamLeaving(std::string place, double risk)
@@ -46,7 +42,7 @@ StreamLeaving::Takes StreamLeaving::takes(pid_t pid, Time length) const {
   const double seconds = std::chrono::duration<double>(length).count();
   const Plan plan = plan_dump({.risk = risk_, .reserve = ending}, seconds, seconds,
                               predictor_.forecast(features));
-  return {time_of(plan.duration + ending), time_of(ending)};
+  return {from_seconds(plan.duration + ending), from_seconds(ending)};
 }
 
 void StreamLeaving::asked(const std::string& job, pid_t pid) {

@@ -18,7 +18,7 @@ namespace {
 // Without a host a process waits; no job waits longer for one.
 constexpr std::chrono::seconds host_timeout{60};
 // How long processes on other hosts may take to be gone, and their agents with them.
-constexpr std::chrono::seconds leave_timeout{3};
+constexpr std::chrono::seconds gone_timeout{3};
 
 // There is one file of that name, or none: what another host makes of it is up to its disks.
 std::string absolute(const std::string& path) {
@@ -200,13 +200,13 @@ void DriverLoop::look_at_hosts() {
 // its coordinator.
 void DriverLoop::leave_hosts() {
   if (!hosts_) return;
-  const Time until = now() + leave_timeout;
+  const Time until = now() + gone_timeout;
   while (crew_.size() != 0 && now() < until) poller_.run_once(std::chrono::milliseconds(20));
   for (std::size_t host = 0; host < options_.hosts.size(); ++host) {
     crew_.host_lost(host, "the job is over");
   }
   hosts_->leave();
-  while (!hosts_->all_left() && now() < until + leave_timeout) {
+  while (!hosts_->all_left() && now() < until + gone_timeout) {
     poller_.run_once(std::chrono::milliseconds(20));
   }
   hosts_->end_all();

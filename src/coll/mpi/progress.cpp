@@ -12,7 +12,7 @@ namespace piracema::coll::mpi {
 namespace {
 
 /// Between two looks at what has come. The program's own work matters more.
-constexpr std::chrono::microseconds look_every{50};
+constexpr std::chrono::microseconds progress_every{50};
 
 }  // namespace
 
@@ -111,7 +111,7 @@ void Progress::run() {
       PMPI_Grequest_complete(one->request);
       changed_.notify_all();
     }
-    changed_.wait_for(lock, look_every, [&] { return stopping_; });
+    changed_.wait_for(lock, progress_every, [&] { return stopping_; });
   }
 }
 

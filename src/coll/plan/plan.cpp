@@ -12,10 +12,10 @@ namespace piracema::coll {
 
 namespace {
 
-struct Head {
+struct PlanHead {
   std::uint32_t length = 0, ours = 0, trial = 0, up = 0, version = 0;
 };
-static_assert(call_classes <= 32 && sizeof(Head) == 20);
+static_assert(call_classes <= 32 && sizeof(PlanHead) == 20);
 
 /// Half-way between near and far links, seconds.
 constexpr double near_latency = 0.2e-3;
@@ -32,9 +32,9 @@ double median_or(std::vector<double>& values, double usual) {
 bool is_forced(Engine engine) { return engine != Engine::automatic && engine != Engine::native; }
 
 std::vector<char> encode(const Plan& plan) {
-  const Head head{plan.length, static_cast<std::uint32_t>(plan.ours.to_ulong()),
-                  static_cast<std::uint32_t>(plan.trial.to_ulong()),
-                  static_cast<std::uint32_t>(plan.up.size()), plan.version};
+  const PlanHead head{plan.length, static_cast<std::uint32_t>(plan.ours.to_ulong()),
+                      static_cast<std::uint32_t>(plan.trial.to_ulong()),
+                      static_cast<std::uint32_t>(plan.up.size()), plan.version};
   const std::size_t bytes = plan.up.size() * sizeof(Branch);
   std::vector<char> out(sizeof head + bytes + plan.up_large.size() * sizeof(Branch));
   std::memcpy(out.data(), &head, sizeof head);
@@ -46,7 +46,7 @@ std::vector<char> encode(const Plan& plan) {
 
 Result<Plan> decode_plan(std::span<const char> in, Rank size) {
   const std::size_t bytes = size * sizeof(Branch);
-  Head head;
+  PlanHead head;
   if (in.size() != sizeof head + 2 * bytes) {
     return Error{Errc::corrupt, concat("plan: ", in.size(), " bytes for ", size, " ranks")};
   }

@@ -9,7 +9,7 @@ namespace piracema::coll {
 
 namespace {
 
-struct Head {
+struct CostsHead {
   std::uint32_t window = 0, operation = 0;
 };
 struct Line {
@@ -17,7 +17,7 @@ struct Line {
   std::uint32_t calls = 0;
   double seconds = 0;
 };
-static_assert(sizeof(Head) == 8 && sizeof(Line) == 16);
+static_assert(sizeof(CostsHead) == 8 && sizeof(Line) == 16);
 
 template <class T>
 void put(std::vector<char>& out, const T& value) {
@@ -49,7 +49,7 @@ double WindowCosts::gained() const {
 
 std::vector<char> WindowCosts::encode(std::uint32_t window, std::uint32_t operation) const {
   std::vector<char> out;
-  put(out, Head{window, operation});
+  put(out, CostsHead{window, operation});
   for (std::uint16_t call_class = 0; call_class < call_classes; ++call_class) {
     for (std::uint16_t way = 0; way < 2; ++way) {
       const Cost& cost = costs_[call_class][way];
@@ -60,7 +60,7 @@ std::vector<char> WindowCosts::encode(std::uint32_t window, std::uint32_t operat
 }
 
 Result<Told> decode_told(std::span<const char> in) {
-  Head head;
+  CostsHead head;
   if (in.size() < sizeof head || (in.size() - sizeof head) % sizeof(Line) != 0) {
     return Error{Errc::corrupt, concat("costs of a window: not in ", in.size(), " bytes")};
   }

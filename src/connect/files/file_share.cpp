@@ -14,11 +14,11 @@ namespace {
 
 constexpr std::size_t window_bytes = std::size_t{256} << 10;
 
-[[noreturn]] void fail(const std::string& path, std::string_view what) {
+[[noreturn]] void fail_input(const std::string& path, std::string_view what) {
   throw std::runtime_error(concat("input '", path, "' ", what));
 }
 
-[[noreturn]] void fail_errno(const std::string& path, std::string_view what) {
+[[noreturn]] void fail_input_errno(const std::string& path, std::string_view what) {
   throw std::runtime_error(with_errno(concat("input '", path, "' ", what)));
 }
 
@@ -34,15 +34,16 @@ std::string_view kind_of(mode_t mode) {
 void FileShare::open(const Context& context, std::uint64_t unit) {
   // Without O_NONBLOCK a pipe would wait here for somebody to write to it.
   fd_ = OwnFd(::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  if (!fd_) fail_errno(path_, "cannot be opened");
+  if (!fd_) fail_input_errno(path_, "cannot be opened");
   const std::uint64_t found = size_now();
   replicas_ = context.replicas;
   if (begun_) {
     if (begin_ > position_ || begin_ > end_ || end_ > size_ || position_ > size_) {
-      fail(path_, "has a saved position that is outside of it: the snapshot is not of this job");
+      fail_input(path_,
+                 "has a saved position that is outside of it: the snapshot is not of this job");
     }
     if (found < size_) {
-      fail(path_, concat("was cut: want ", size_, " bytes, as at the start, found ", found));
+      fail_input(path_, concat("was cut: want ", size_, " bytes, as at the start, found ", found));
     }
     return;
   }
@@ -61,9 +62,10 @@ void FileShare::open(const Context& context, std::uint64_t unit) {
 
 std::uint64_t FileShare::size_now() const {
   struct stat status {};
-  if (::fstat(fd_.get(), &status) != 0) fail_errno(path_, "cannot be read");
+  if (::fstat(fd_.get(), &status) != 0) fail_input_errno(path_, "cannot be read");
   if (!S_ISREG(status.st_mode)) {
-    fail(path_, concat("cannot be used: want a regular file, found ", kind_of(status.st_mode)));
+    fail_input(path_,
+               concat("cannot be used: want a regular file, found ", kind_of(status.st_mode)));
   }
   return static_cast<std::uint64_t>(status.st_size);
 }
@@ -74,8 +76,8 @@ bool FileShare::at_end() const {
   if (replicas_ > 1) {
     const std::uint64_t found = size_now();
     if (found != size_) {
-      fail(path_, concat("changed while it was read: want ", size_,
-                         " bytes, as at the start, found ", found));
+      fail_input(path_, concat("changed while it was read: want ", size_,
+                               " bytes, as at the start, found ", found));
     }
   }
   return true;
@@ -86,11 +88,11 @@ void FileShare::read(std::uint64_t offset, char* into, std::size_t count) const 
     const ssize_t got = ::pread(fd_.get(), into, count, static_cast<off_t>(offset));
     if (got < 0) {
       if (errno == EINTR) continue;
-      fail_errno(path_, concat("cannot be read at byte ", offset));
+      fail_input_errno(path_, concat("cannot be read at byte ", offset));
     }
     if (got == 0) {
-      fail(path_, concat("was cut while it was read: want ", size_,
-                         " bytes, as at the start, found ", offset));
+      fail_input(path_, concat("was cut while it was read: want ", size_,
+                               " bytes, as at the start, found ", offset));
     }
     into += got;
     offset += static_cast<std::uint64_t>(got);

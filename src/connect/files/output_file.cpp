@@ -17,10 +17,10 @@ namespace {
 
 constexpr std::size_t buffer_bytes = std::size_t{256} << 10;
 
-[[noreturn]] void fail(const std::string& path, std::string_view what) {
+[[noreturn]] void fail_output(const std::string& path, std::string_view what) {
   throw std::runtime_error(concat("output '", path, "' ", what));
 }
-[[noreturn]] void fail_errno(const std::string& path, std::string_view what) {
+[[noreturn]] void fail_output_errno(const std::string& path, std::string_view what) {
   throw std::runtime_error(with_errno(concat("output '", path, "' ", what)));
 }
 
@@ -29,13 +29,13 @@ using Status = struct stat;
 std::optional<Status> status_of(const std::string& path) {
   Status status{};
   if (::stat(path.c_str(), &status) == 0) return status;
-  if (errno != ENOENT) fail_errno(path, "cannot be looked at");
+  if (errno != ENOENT) fail_output_errno(path, "cannot be looked at");
   return std::nullopt;
 }
 
 Status status_of(const OwnFd& fd, const std::string& path) {
   Status status{};
-  if (::fstat(fd.get(), &status) != 0) fail_errno(path, "cannot be looked at");
+  if (::fstat(fd.get(), &status) != 0) fail_output_errno(path, "cannot be looked at");
   return status;
 }
 
@@ -49,7 +49,7 @@ void write_all(int fd, const char* from, std::size_t count, std::uint64_t offset
     const ssize_t wrote = ::pwrite(fd, from, count, static_cast<off_t>(offset));
     if (wrote < 0) {
       if (errno == EINTR) continue;
-      fail_errno(path, concat("cannot be written at byte ", offset));
+      fail_output_errno(path, concat("cannot be written at byte ", offset));
     }
     from += wrote;
     offset += static_cast<std::uint64_t>(wrote);
@@ -66,7 +66,7 @@ void sync_directory_of(const std::string& path) {
   const OwnFd fd(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   // Some file systems do not know it (EINVAL): then there is nothing more to be done.
   if (!fd || (::fsync(fd.get()) != 0 && errno != EINVAL)) {
-    fail_errno(path, concat("cannot be made durable in '", directory, "'"));
+    fail_output_errno(path, concat("cannot be made durable in '", directory, "'"));
   }
 }
 
@@ -84,7 +84,7 @@ void copy_bytes(int from, int to, std::uint64_t count, const std::string& path) 
     const ssize_t got = ::pread(from, bytes.data(), std::min<std::uint64_t>(bytes.size(), left),
                                 static_cast<off_t>(count - left));
     if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) fail_errno(path, "cannot be read back");
+    if (got <= 0) fail_output_errno(path, "cannot be read back");
     write_all(to, bytes.data(), static_cast<std::size_t>(got), count - left, path);
     left -= static_cast<std::uint64_t>(got);
   }
@@ -93,7 +93,7 @@ void copy_bytes(int from, int to, std::uint64_t count, const std::string& path) 
 }  // namespace
 
 void OutputFile::start(const Context& context) {
-  if (path_.empty()) fail(path_, "cannot be created: want the name of a file, found none");
+  if (path_.empty()) fail_output(path_, "cannot be created: want the name of a file, found none");
   if (context.replicas > 1) path_ += concat('.', context.replica);
   buffer_.clear();
   buffer_.reserve(buffer_bytes);
@@ -101,8 +101,8 @@ void OutputFile::start(const Context& context) {
   if (!finished_) return reopen(context.previous_may_live);
   const auto found = status_of(path_);
   if (!found || static_cast<std::uint64_t>(found->st_size) != durable_) {
-    fail(path_, concat("was complete with ", durable_, " bytes, found ",
-                       found ? concat(found->st_size) : "none"));
+    fail_output(path_, concat("was complete with ", durable_, " bytes, found ",
+                              found ? concat(found->st_size) : "none"));
   }
   written_ = durable_;
 }
@@ -112,7 +112,7 @@ void OutputFile::start(const Context& context) {
 // without a name instead.
 void OutputFile::hold() {
   if (const auto holder = other_holder(fd_.get())) {
-    fail(path_, concat("is being written by ", *holder, ": every job wants its own"));
+    fail_output(path_, concat("is being written by ", *holder, ": every job wants its own"));
   }
 }
 
@@ -120,7 +120,7 @@ void OutputFile::hold() {
 void OutputFile::remove_left() {
   fd_ = OwnFd(::open(partial().c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW));
   if (!fd_) {
-    if (errno != ENOENT) fail_errno(partial(), "cannot be opened to be removed");
+    if (errno != ENOENT) fail_output_errno(partial(), "cannot be opened to be removed");
     return;
   }
   hold();
@@ -128,24 +128,24 @@ void OutputFile::remove_left() {
   const auto named = status_of(partial());
   if (named && !same_file(*named, status_of(fd_, partial()))) return remove_left();
   if (::unlink(partial().c_str()) != 0 && errno != ENOENT) {
-    fail_errno(partial(), "cannot be removed");
+    fail_output_errno(partial(), "cannot be removed");
   }
 }
 
 void OutputFile::create(bool previous_may_live) {
   if (const auto found = status_of(path_)) {
-    if (!S_ISREG(found->st_mode)) fail(path_, "exists and is not a regular file");
-    if (!overwrite_) fail(path_, "exists: remove it or ask to overwrite");
+    if (!S_ISREG(found->st_mode)) fail_output(path_, "exists and is not a regular file");
+    if (!overwrite_) fail_output(path_, "exists: remove it or ask to overwrite");
   } else if (Status link{}; !overwrite_ && ::lstat(path_.c_str(), &link) == 0) {
-    fail(path_, "is a link to nothing: remove it or ask to overwrite");
+    fail_output(path_, "is a link to nothing: remove it or ask to overwrite");
   }
   if (!previous_may_live) {
     remove_left();
   } else if (::unlink(partial().c_str()) != 0 && errno != ENOENT) {
-    fail_errno(partial(), "cannot be removed");
+    fail_output_errno(partial(), "cannot be removed");
   }
   fd_ = OwnFd(::open(partial().c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
-  if (!fd_) fail_errno(partial(), "cannot be created");
+  if (!fd_) fail_output_errno(partial(), "cannot be created");
   hold();
   sync_directory_of(path_);
   begun_ = true;
@@ -158,21 +158,21 @@ void OutputFile::reopen(bool previous_may_live) {
     if (whole && S_ISREG(whole->st_mode) &&
         static_cast<std::uint64_t>(whole->st_size) >= durable_ &&
         ::rename(path_.c_str(), partial().c_str()) != 0) {
-      fail_errno(path_, concat("cannot be renamed to '", partial(), "'"));
+      fail_output_errno(path_, concat("cannot be renamed to '", partial(), "'"));
     }
   }
   fd_ = OwnFd(::open(partial().c_str(), O_RDWR | O_CLOEXEC));
-  if (!fd_) fail_errno(partial(), "cannot be opened again");
+  if (!fd_) fail_output_errno(partial(), "cannot be opened again");
   const auto found = static_cast<std::uint64_t>(status_of(fd_, partial()).st_size);
   if (found < durable_) {
-    fail(partial(), concat("was cut: want at least ", durable_, " bytes, found ", found));
+    fail_output(partial(), concat("was cut: want at least ", durable_, " bytes, found ", found));
   }
   if (!previous_may_live) hold();
   if (previous_may_live) {
     take_over();
     hold();
   } else if (::ftruncate(fd_.get(), static_cast<off_t>(durable_)) != 0) {
-    fail_errno(partial(), concat("cannot be cut to ", durable_, " bytes"));
+    fail_output_errno(partial(), concat("cannot be cut to ", durable_, " bytes"));
   }
   written_ = durable_;
 }
@@ -181,13 +181,14 @@ void OutputFile::reopen(bool previous_may_live) {
 // without a name.
 void OutputFile::take_over() {
   const std::string fresh = partial() + ".new";
-  if (::unlink(fresh.c_str()) != 0 && errno != ENOENT) fail_errno(fresh, "cannot be removed");
+  if (::unlink(fresh.c_str()) != 0 && errno != ENOENT)
+    fail_output_errno(fresh, "cannot be removed");
   OwnFd copy(::open(fresh.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
-  if (!copy) fail_errno(fresh, "cannot be created");
+  if (!copy) fail_output_errno(fresh, "cannot be created");
   copy_bytes(fd_.get(), copy.get(), durable_, fresh);
-  if (::fsync(copy.get()) != 0) fail_errno(fresh, "cannot be made durable");
+  if (::fsync(copy.get()) != 0) fail_output_errno(fresh, "cannot be made durable");
   if (::rename(fresh.c_str(), partial().c_str()) != 0) {
-    fail_errno(fresh, concat("cannot be renamed to '", partial(), "'"));
+    fail_output_errno(fresh, concat("cannot be renamed to '", partial(), "'"));
   }
   // It may have finished just before, and given its file the last name.
   const auto whole = status_of(path_);
@@ -215,7 +216,7 @@ void OutputFile::flush() {
 void OutputFile::prepare() {
   if (finished_) return;
   flush();
-  if (::fdatasync(fd_.get()) != 0) fail_errno(partial(), "cannot be made durable");
+  if (::fdatasync(fd_.get()) != 0) fail_output_errno(partial(), "cannot be made durable");
   durable_ = written_;
 }
 
@@ -231,11 +232,11 @@ void OutputFile::finish() {
     if (renamed != 0 && errno == EINVAL && !status_of(path_)) {
       renamed = ::rename(partial().c_str(), path_.c_str());
     }
-    if (renamed != 0) fail_errno(partial(), concat("cannot be renamed to '", path_, "'"));
+    if (renamed != 0) fail_output_errno(partial(), concat("cannot be renamed to '", path_, "'"));
   } else {
     // A former writer that woke up may have renamed our file for us; else it is we who slept.
     const auto whole = status_of(path_);
-    if (!whole || !same_file(*whole, own)) fail(path_, "was taken over by another process");
+    if (!whole || !same_file(*whole, own)) fail_output(path_, "was taken over by another process");
   }
   sync_directory_of(path_);
   finished_ = true;

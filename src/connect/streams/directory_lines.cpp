@@ -1,7 +1,6 @@
-#include <piracema/directory.h>
-
 #include <dirent.h>
 #include <fcntl.h>
+#include <piracema/directory.h>
 #include <sys/inotify.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -17,7 +16,7 @@ namespace piracema {
 
 namespace {
 
-constexpr std::size_t piece_bytes = std::size_t{256} << 10;
+constexpr std::size_t file_piece_bytes = std::size_t{256} << 10;
 constexpr std::uint32_t changes_wanted =
     IN_CREATE | IN_MODIFY | IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_ONLYDIR;
 
@@ -111,8 +110,8 @@ void DirectoryLines::look_through() {
   if (end_mark_ && !marked_before) looked_ = false;
   for (const File& file : files_) {
     if (!file.is_there && file.position < file.bytes) {
-      fail(file.name, concat(" is gone: it was read up to byte ", file.position, " of ",
-                             file.bytes));
+      fail(file.name,
+           concat(" is gone: it was read up to byte ", file.position, " of ", file.bytes));
     }
   }
   std::erase_if(files_, [](const File& file) { return !file.is_there; });
@@ -198,14 +197,15 @@ std::size_t DirectoryLines::read_more() {
   line_ = 0;
   const std::size_t before = buffer_.size();
   const File& file = files_[current_];
-  buffer_.resize(before + piece_bytes);
+  buffer_.resize(before + file_piece_bytes);
   ssize_t got = 0;
   do {
-    got = ::pread(file_.get(), buffer_.data() + before, piece_bytes,
+    got = ::pread(file_.get(), buffer_.data() + before, file_piece_bytes,
                   static_cast<off_t>(file.position + before));
   } while (got < 0 && errno == EINTR);
   buffer_.resize(before + static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
-  if (got < 0) fail(file.name, with_errno(concat(" cannot be read at byte ", file.position + before)));
+  if (got < 0)
+    fail(file.name, with_errno(concat(" cannot be read at byte ", file.position + before)));
   return static_cast<std::size_t>(got);
 }
 

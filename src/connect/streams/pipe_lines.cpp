@@ -1,6 +1,5 @@
-#include <piracema/pipe.h>
-
 #include <fcntl.h>
+#include <piracema/pipe.h>
 #include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -18,7 +17,7 @@ namespace piracema {
 
 namespace {
 
-constexpr std::size_t piece_bytes = std::size_t{64} << 10;
+constexpr std::size_t pipe_piece_bytes = std::size_t{64} << 10;
 
 bool is_set(const char* variable) {
   const char* value = std::getenv(variable);
@@ -46,9 +45,9 @@ void PipeLines::start(const Context& context) {
     throw std::runtime_error(with_errno(concat(name(), ": cannot be looked at")));
   }
   if (S_ISREG(status.st_mode) || S_ISDIR(status.st_mode)) {
-    throw std::runtime_error(concat(name(), ": want a pipe, found a ",
-                                    S_ISREG(status.st_mode) ? "file: FileLines reads it"
-                                                            : "directory"));
+    throw std::runtime_error(
+        concat(name(), ": want a pipe, found a ",
+               S_ISREG(status.st_mode) ? "file: FileLines reads it" : "directory"));
   }
   if (journal_.is_wanted()) journal_.open(context.begins_job, position_);
   begun_ = true;
@@ -72,8 +71,11 @@ Poll<std::string> PipeLines::operator()() {
       return line;
     }
     switch (more()) {
-      case More::some: break;
-      case More::nothing_yet: readiness_.ask(); return Poll<std::string>::nothing_yet();
+      case More::some:
+        break;
+      case More::nothing_yet:
+        readiness_.ask();
+        return Poll<std::string>::nothing_yet();
       case More::end:
         if (line_ == buffer_.size()) return Poll<std::string>::end();
         ended_ = true;
@@ -97,7 +99,8 @@ PipeLines::More PipeLines::more() {
   }
   const std::size_t before = buffer_.size();
   const std::uint64_t left = journal_.length() - at;
-  buffer_.resize(before + static_cast<std::size_t>(std::min<std::uint64_t>(piece_bytes, left)));
+  buffer_.resize(before +
+                 static_cast<std::size_t>(std::min<std::uint64_t>(pipe_piece_bytes, left)));
   const std::size_t got = journal_.read(at, buffer_.data() + before, buffer_.size() - before);
   buffer_.resize(before + got);
   return More::some;
@@ -106,13 +109,13 @@ PipeLines::More PipeLines::more() {
 // Into the journal, or else into `buffer_`.
 PipeLines::More PipeLines::take() {
   if (journal_.is_wanted() && by_splice_) {
-    const auto moved = journal_.take(pipe_.get(), piece_bytes);
+    const auto moved = journal_.take(pipe_.get(), pipe_piece_bytes);
     if (moved > 0) return More::some;
     if (moved == 0) {
       // A named pipe that nobody has opened yet looks as if it had ended.
       pollfd state{pipe_.get(), POLLIN, 0};
       return ::poll(&state, 1, 0) > 0 && (state.revents & POLLHUP) != 0 ? More::end
-                                                                       : More::nothing_yet;
+                                                                        : More::nothing_yet;
     }
     if (errno == EAGAIN) return More::nothing_yet;
     by_splice_ = false;  // A terminal, a socket.
@@ -120,7 +123,7 @@ PipeLines::More PipeLines::take() {
   // The descriptor may be shared with others, so that it is not made one that never waits.
   pollfd state{pipe_.get(), POLLIN, 0};
   if (::poll(&state, 1, 0) <= 0) return More::nothing_yet;
-  char bytes[piece_bytes];
+  char bytes[pipe_piece_bytes];
   const ssize_t got = ::read(pipe_.get(), bytes, sizeof bytes);
   if (got < 0 && (errno == EINTR || errno == EAGAIN)) return More::nothing_yet;
   if (got < 0) throw std::runtime_error(with_errno(concat(name(), ": cannot be read")));

@@ -14,8 +14,8 @@ namespace piracema::detail {
 
 namespace {
 
-constexpr std::size_t piece_bytes = std::size_t{64} << 10;
-constexpr std::size_t length_bytes = 4;
+constexpr std::size_t socket_piece_bytes = std::size_t{64} << 10;
+constexpr std::size_t length_bytes = sizeof(std::uint32_t);
 
 std::uint32_t length_at(const char* at) {
   std::uint32_t length = 0;
@@ -37,9 +37,9 @@ SocketServer::SocketServer(const std::string& address, const SocketOptions& opti
                                     "': want PORT or HOST:PORT, as 4711, 0.0.0.0:4711 or "
                                     "[::1]:4711"));
   }
-  auto listener = net::Listener::open(
-      poller_, *where,
-      [this](Fd socket, const net::Address& from) { accept(std::move(socket), from); });
+  auto listener = net::Listener::open(poller_, *where, [this](Fd socket, const net::Address& from) {
+    accept(std::move(socket), from);
+  });
   if (!listener) throw std::runtime_error(listener.error().message);
   listener_ = *std::move(listener);
 }
@@ -68,7 +68,7 @@ void SocketServer::accept(Fd socket, const net::Address& from) {
 
 void SocketServer::read(int fd) {
   Caller& caller = callers_.at(fd);
-  char piece[piece_bytes];
+  char piece[socket_piece_bytes];
   const ssize_t got = ::recv(fd, piece, sizeof piece, MSG_DONTWAIT);
   if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
   if (got < 0) return leave(fd, with_errno(concat(caller.name, " broke off")));

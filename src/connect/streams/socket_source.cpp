@@ -1,7 +1,7 @@
+#include <piracema/socket.h>
+
 #include <stdexcept>
 #include <utility>
-
-#include <piracema/socket.h>
 
 #include "base/text.h"
 #include "connect/streams/live.h"
@@ -17,7 +17,7 @@ using Taken = SocketServer::Taken;
 
 // Of a record of the journal, in the place of a length: a connection has ended.
 constexpr std::uint32_t has_left = ~std::uint32_t{0};
-constexpr std::size_t length_bytes = sizeof has_left;
+constexpr std::size_t record_length_bytes = sizeof has_left;
 
 void add_record(Buffer& to, const Taken::value_type& item) {
   wire::Writer writer(to);
@@ -26,7 +26,7 @@ void add_record(Buffer& to, const Taken::value_type& item) {
 }
 
 std::size_t record_bytes(const Taken::value_type& item) {
-  return length_bytes + (item ? item->size() : 0);
+  return record_length_bytes + (item ? item->size() : 0);
 }
 
 }  // namespace
@@ -95,20 +95,20 @@ std::optional<std::optional<std::string>> SocketSource::again() {
   if (!journal_.is_wanted() || !inside_->taken.empty()) return std::nullopt;
   const std::uint64_t left = journal_.length() - position_;
   if (left == 0) return std::nullopt;
-  char length[length_bytes] = {};
+  char length[record_length_bytes] = {};
   std::size_t found = journal_.read(position_, length, sizeof length);
   const auto bytes = wire::Reader(as_bytes({length, found})).number<std::uint32_t>();
   const std::uint64_t item_bytes = bytes == has_left ? 0 : bytes;
-  if (found != sizeof length || item_bytes > left - length_bytes) {
-    throw std::runtime_error(concat("journal '", journal_.path(), "' was changed: at byte ",
-                                    position_, " is no item"));
+  if (found != sizeof length || item_bytes > left - record_length_bytes) {
+    throw std::runtime_error(
+        concat("journal '", journal_.path(), "' was changed: at byte ", position_, " is no item"));
   }
   if (bytes == has_left) return std::optional<std::string>();
   std::string item(bytes, '\0');
-  found = journal_.read(position_ + length_bytes, item.data(), item.size());
+  found = journal_.read(position_ + record_length_bytes, item.data(), item.size());
   if (found != item.size()) {
     throw std::runtime_error(concat("journal '", journal_.path(), "' was cut at byte ",
-                                    position_ + length_bytes + found));
+                                    position_ + record_length_bytes + found));
   }
   return item;
 }

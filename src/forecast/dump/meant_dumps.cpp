@@ -19,7 +19,7 @@ namespace piracema::ckpt {
 
 namespace {
 
-constexpr const char* format = "piracema writer";
+constexpr const char* writer_format = "piracema writer";
 constexpr std::string_view prefix = "writer-";
 constexpr std::size_t text_bytes_max = 4096;
 /// One that has not said so again for as long has gone.
@@ -33,7 +33,7 @@ MeantDumps::MeantDumps(const std::string& place, const std::string& host)
 void MeantDumps::say(double from, double to, double bytes) {
   from_ = from;
   to_ = to;
-  const std::string text = seal(format, {{"from", from}, {"to", to}, {"bytes", bytes}});
+  const std::string text = seal(writer_format, {{"from", from}, {"to", to}, {"bytes", bytes}});
   const Fd file(::open(concat(place_, "/", name_).c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
   // Whoever reads half of it takes it for nothing, this once.
   if (::pwrite(file.get(), text.data(), text.size(), 0) == static_cast<ssize_t>(text.size())) {
@@ -47,7 +47,7 @@ double MeantDumps::bytes_that_meet_us(const std::string& path) const {
   double bytes = -1;
   const auto text = store::read_file(path, text_bytes_max);
   if (!text) return bytes;
-  const auto read = read_document(path, format, *text, [&](const nlohmann::json& content) {
+  const auto read = read_document(path, writer_format, *text, [&](const nlohmann::json& content) {
     const auto from = member(content, "from").get<double>(),
                to = member(content, "to").get<double>(),
                brings = member(content, "bytes").get<double>();

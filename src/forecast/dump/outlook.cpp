@@ -8,7 +8,7 @@ namespace piracema::ckpt {
 
 namespace {
 
-constexpr const char* format = "piracema outlook";
+constexpr const char* outlook_format = "piracema outlook";
 
 }  // namespace
 
@@ -20,17 +20,18 @@ std::string encode_outlook(const Outlook& outlook) {
     factors.push_back({{"name", factor.name}, {"value", factor.value}});
   }
   const DumpForecast& forecast = outlook.forecast;
-  return seal(format, {{"known", std::move(known)},
-                       {"learnt", outlook.learnt},
-                       {"sampling", outlook.sampling},
-                       {"quantiles", {forecast.p50, forecast.p95, forecast.p99, forecast.tail}},
-                       {"factors", std::move(factors)}});
+  return seal(outlook_format,
+              {{"known", std::move(known)},
+               {"learnt", outlook.learnt},
+               {"sampling", outlook.sampling},
+               {"quantiles", {forecast.p50, forecast.p95, forecast.p99, forecast.tail}},
+               {"factors", std::move(factors)}});
 }
 
 Result<Outlook> decode_outlook(const std::string& text) {
   Outlook outlook;
   const auto read =
-      read_document("keeper", format, as_bytes(text), [&](const nlohmann::json& content) {
+      read_document("keeper", outlook_format, as_bytes(text), [&](const nlohmann::json& content) {
         std::size_t at = 0;
         const auto& known = member(content, "known");
         std::apply([&](auto&... number) { ((number = known.at(at++).get<double>()), ...); },

@@ -11,7 +11,7 @@ namespace {
 
 // Before anything is learnt: a slow disk, so that the first window is not overrun.
 constexpr double first_rate = 150e6, swap_rate = 50e6, overhead_seconds = 0.13;
-constexpr double process_seconds = 0.01, sample_seconds = 0.02;
+constexpr double process_seconds = 0.01, first_sample_seconds = 0.02;
 // So much is written in the time that a dump takes which has nothing to write.
 constexpr double overhead_bytes = 20e6;
 // What waits to be written before is waited for, in part, and a store whose probe takes
@@ -45,7 +45,7 @@ constexpr double unrelated = 0.4;
 
 // At a plain rate, alone.
 double plain_seconds(const DumpFeatures& features) {
-  if (features.sample > 0) return sample_seconds + features.bytes / first_rate;
+  if (features.sample > 0) return first_sample_seconds + features.bytes / first_rate;
   return overhead_seconds + process_seconds * std::max(1.0, features.processes) +
          std::max(0.0, features.bytes) / first_rate +
          std::max(0.0, features.swapped_bytes) / swap_rate;

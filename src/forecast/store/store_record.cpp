@@ -18,7 +18,7 @@ namespace piracema::ckpt {
 
 namespace {
 
-constexpr const char* format = "piracema store";
+constexpr const char* store_format = "piracema store";
 constexpr const char* directory_name = "/.piracema-store";
 // The older ones had no place for compression and for samples, which are told in this order before
 // the time that a dump took.
@@ -91,7 +91,7 @@ Result<std::vector<PastDump>> read_past_dumps(const std::string& place) {
     if (text.error().code == Errc::not_found) return dumps;
     return text.error();
   }
-  const auto read = read_document(path, format, *text, [&](const nlohmann::json& content) {
+  const auto read = read_document(path, store_format, *text, [&](const nlohmann::json& content) {
     const nlohmann::json& list = member(content, "dumps");
     if (!list.is_array() || list.size() > past_dumps_max) {
       throw WrongDocument(concat("want a list of up to ", past_dumps_max, " dumps"));
@@ -116,7 +116,7 @@ Result<Done> add_past_dump(const std::string& place, const PastDump& dump) {
   if (dumps->size() > past_dumps_max) dumps->erase(dumps->begin());
   nlohmann::json list = nlohmann::json::array();
   for (const PastDump& one : *dumps) list.push_back(to_json(one));
-  const std::string text = seal(format, {{"dumps", std::move(list)}});
+  const std::string text = seal(store_format, {{"dumps", std::move(list)}});
   const Bytes piece = as_bytes(text);
   return store::replace_file(path_in(place), {&piece, 1});
 }

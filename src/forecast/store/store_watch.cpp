@@ -19,7 +19,7 @@ constexpr double soon_seconds = 30;
 /// What is not remembered by then is forgotten.
 constexpr Time remember_limit = std::chrono::seconds(2);
 /// A sample may take as long, and says nothing of how the store fares until it has ended.
-constexpr double sample_seconds = 10;
+constexpr double long_sample_seconds = 10;
 /// One that was given up would have taken longer than it had.
 constexpr double given_up_factor = 1.5;
 
@@ -95,7 +95,7 @@ DumpFeatures StoreWatch::features(const JobMemory& job) const {
   if (probing_since_) known.probe = std::max(known.probe, seconds_since(*probing_since_));
   // A sample is more than a probe.
   if (sampling_since_) {
-    known.probe = std::max(known.probe, seconds_since(*sampling_since_) - sample_seconds);
+    known.probe = std::max(known.probe, seconds_since(*sampling_since_) - long_sample_seconds);
   }
   return known;
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/crypto.h"
 #include "base/ensure.h"
 #include "base/hex.h"
 #include "base/text.h"
@@ -39,20 +40,9 @@ struct ProofFields {
   auto fields() { return std::tie(proof); }
 };
 
-const unsigned char* raw(const std::byte* bytes) {
-  return reinterpret_cast<const unsigned char*>(bytes);
-}
-
-void prepare() {
-  static const bool ready = sodium_init() >= 0;
-  ENSURE(ready);
-}
-
-unsigned char* raw(std::byte* bytes) { return reinterpret_cast<unsigned char*>(bytes); }
-
 Proof hmac(Bytes key, std::string_view label, Bytes what) {
   static_assert(sizeof(Proof) == crypto_auth_hmacsha256_BYTES);
-  prepare();
+  prepare_crypto();
   crypto_auth_hmacsha256_state state;
   const Bytes name = as_bytes(label);
   crypto_auth_hmacsha256_init(&state, raw(key.data()), key.size());
@@ -129,7 +119,7 @@ std::uint32_t version_of(Purpose purpose) {
 }
 
 Nonce draw_nonce() {
-  prepare();
+  prepare_crypto();
   Nonce nonce;
   randombytes_buf(nonce.data(), nonce.size());
   return nonce;
@@ -239,7 +229,7 @@ Proof Handshake::prove(std::string_view label) const {
 PublicKey Handshake::public_key() const {
   static_assert(sizeof(PublicKey) == crypto_scalarmult_BYTES);
   static_assert(sizeof(Nonce) == crypto_scalarmult_SCALARBYTES);
-  prepare();
+  prepare_crypto();
   PublicKey key;
   ENSURE(crypto_scalarmult_base(raw(key.data()), raw(secret_.data())) == 0);
   return key;

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <utility>
 
+#include "base/crypto.h"
 #include "base/ensure.h"
 #include "base/text.h"
 
@@ -29,16 +30,6 @@ constexpr std::size_t large_part_bytes = std::size_t{8} << 10;
 constexpr std::size_t record_bytes_max =
     record_header_bytes + record_payload_max + record_tag_bytes;
 constexpr std::string_view label_renew = "piracema renews";
-
-const unsigned char* raw(const std::byte* bytes) {
-  return reinterpret_cast<const unsigned char*>(bytes);
-}
-unsigned char* raw(std::byte* bytes) { return reinterpret_cast<unsigned char*>(bytes); }
-
-void prepare() {
-  static const bool ready = sodium_init() >= 0;
-  ENSURE(ready);
-}
 
 template <class Array, class Number>
 Array little_endian(Number number) {
@@ -66,7 +57,7 @@ Bytes bytes_of(const iovec& part) {
 }  // namespace
 
 std::uint8_t ciphers_here() {
-  prepare();
+  prepare_crypto();
   const auto bit = [](Cipher cipher) { return 1U << static_cast<unsigned>(cipher); };
   const unsigned aes = crypto_aead_aes256gcm_is_available() == 1 ? bit(Cipher::aes256_gcm) : 0;
   return static_cast<std::uint8_t>(bit(Cipher::chacha20_poly1305) | aes);

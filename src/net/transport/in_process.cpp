@@ -8,10 +8,6 @@ namespace {
 
 using Process = std::pair<Slot, std::uint32_t>;  // And its incarnation.
 
-Error replaced_by(std::uint32_t incarnation) {
-  return {Errc::refused, concat("replaced by incarnation ", incarnation)};
-}
-
 /// One transport, as the others see it. Its fields belong to whoever has the hub's lock.
 struct Node {
   Poller& poller;

@@ -8,14 +8,6 @@
 
 namespace piracema::net {
 
-namespace {
-
-Error replaced_by(std::uint32_t incarnation) {
-  return {Errc::refused, concat("replaced by incarnation ", incarnation)};
-}
-
-}  // namespace
-
 Result<std::unique_ptr<TcpTransport>> TcpTransport::open(Poller& poller, TcpSettings settings,
                                                          Events events) {
   if (!is_token(settings.token)) {

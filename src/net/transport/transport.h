@@ -9,9 +9,15 @@
 #include <vector>
 
 #include "base/ids.h"
+#include "base/text.h"
 #include "wire/frame.h"
 
 namespace piracema::net {
+
+/// Why a connection with an earlier incarnation of a slot is lost.
+inline Error replaced_by(std::uint32_t incarnation) {
+  return {Errc::refused, concat("replaced by incarnation ", incarnation)};
+}
 
 /// Carries frames between the processes of one job: reliable and in order between two of them
 /// while their connection lasts, and nothing after it is lost.

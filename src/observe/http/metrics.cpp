@@ -17,8 +17,6 @@ namespace piracema::observe {
 
 namespace {
 
-double seconds(Time time) { return std::chrono::duration<double>(time).count(); }
-
 std::string number(double value) {
   char text[40];
   return {text, std::to_chars(text, text + sizeof text, value).ptr};
@@ -100,7 +98,7 @@ void put_time(Writer& out, Labels labels, const TimeSpent& spent) {
        {std::pair{"busy", spent.busy}, std::pair{"blocked", spent.blocked},
         std::pair{"idle", spent.idle}}) {
     labels.back().second = state;
-    out.put(labels, seconds(time));
+    out.put(labels, to_seconds(time));
   }
 }
 
@@ -169,7 +167,8 @@ void write_job(Writer& out, const JobStatus& status) {
   out.counter("piracema_worker_cpu_seconds",
               "CPU time that the worker's process has used; a new process begins at 0.");
   for (const WorkerStatus& worker : status.workers) {
-    out.put({{"worker", std::to_string(worker.slot)}, {"host", worker.host}}, seconds(worker.cpu));
+    out.put({{"worker", std::to_string(worker.slot)}, {"host", worker.host}},
+            to_seconds(worker.cpu));
   }
 }
 
@@ -187,9 +186,9 @@ void write_snapshots(Writer& out, const JobStatus& status) {
   }
   if (last == nullptr) return;
   out.gauge("piracema_last_snapshot_timestamp_seconds", "When it was complete, since 1970.");
-  out.put({}, std::round(1e3 * (status.facts.started_at + seconds(last->at))) / 1e3);
+  out.put({}, std::round(1e3 * (status.facts.started_at + to_seconds(last->at))) / 1e3);
   out.gauge("piracema_last_snapshot_age_seconds", "What a failure now would go back by.");
-  out.put({}, seconds(status.at - last->at));
+  out.put({}, to_seconds(status.at - last->at));
   out.gauge("piracema_last_snapshot_size_bytes", "Bytes of the newest complete snapshot.");
   out.put({}, last->bytes);
 }

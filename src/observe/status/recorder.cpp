@@ -13,11 +13,9 @@ namespace {
 
 using namespace cluster;
 
-double seconds(Time time) { return std::chrono::duration<double>(time).count(); }
-
 double per_second(std::uint64_t from, std::uint64_t to, Time passed) {
   if (passed.count() == 0 || to < from) return 0;
-  return static_cast<double>(to - from) / seconds(passed);
+  return static_cast<double>(to - from) / to_seconds(passed);
 }
 
 template <class T>
@@ -169,8 +167,8 @@ void Recorder::sample(Time at, const JobStatus& status) {
     }
     spent += replica.work.spent;
   }
-  const double all = seconds(spent.all() - sampled_spent_.all());
-  const auto share = [all](Time part) { return all > 0 ? seconds(part) / all : 0; };
+  const double all = to_seconds(spent.all() - sampled_spent_.all());
+  const auto share = [all](Time part) { return all > 0 ? to_seconds(part) / all : 0; };
   samples_.push_back({at, per_second(sampled_in_, in, at - sampled_at_),
                       per_second(sampled_out_, out, at - sampled_at_),
                       share(spent.busy - sampled_spent_.busy),
@@ -235,7 +233,7 @@ void Recorder::note(Time at, const Running& running) {
   FailureStatus* one = recovering(running.epoch);
   if (one == nullptr || one->running_at) return;
   one->running_at = at;
-  counted_.recovery_seconds.add(seconds(at - one->noticed_at()));
+  counted_.recovery_seconds.add(to_seconds(at - one->noticed_at()));
 }
 
 void Recorder::note(Time at, const FirstItemOut& first) {
@@ -247,7 +245,7 @@ void Recorder::note(Time at, const SnapshotTaken& taken) {
   push_bounded(snapshots_, {taken.snapshot, at, taken.took, taken.bytes, ""}, snapshots_max);
   counted_.snapshots_taken += 1;
   counted_.snapshots_bytes += taken.bytes;
-  counted_.snapshot_seconds.add(seconds(taken.took));
+  counted_.snapshot_seconds.add(to_seconds(taken.took));
 }
 
 void Recorder::note(Time at, const SnapshotAborted& aborted) {
@@ -287,7 +285,7 @@ std::shared_ptr<const JobStatus> Recorder::look(Time at, const Coordinator& coor
   auto status = std::make_shared<JobStatus>(counted_);
   status->facts = facts_;
   status->at = at;
-  status->now = facts_.started_at + seconds(at);
+  status->now = facts_.started_at + to_seconds(at);
   status->phase = name_of(coordinator.phase());
   status->epoch = coordinator.epoch();
   status->running = coordinator.phase() == Phase::running;
@@ -324,7 +322,7 @@ std::shared_ptr<const JobStatus> Recorder::end(Time at, int code, const std::str
   auto status = shown_ ? std::make_shared<JobStatus>(*shown_) : std::make_shared<JobStatus>();
   status->facts = facts_;
   status->at = at;
-  status->now = facts_.started_at + seconds(at);
+  status->now = facts_.started_at + to_seconds(at);
   status->over = true;
   status->running = false;
   status->phase = "finished";

@@ -16,10 +16,9 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-double seconds(Time time) { return std::chrono::duration<double>(time).count(); }
 // Digits that nobody measured would be most of the text.
 double rounded(double value) { return std::round(value * 1e4) / 1e4; }
-Json time(Time time) { return rounded(seconds(time)); }
+Json time(Time time) { return rounded(to_seconds(time)); }
 Json time(const std::optional<Time>& when) { return when ? time(*when) : Json(nullptr); }
 Json rate(double value) { return std::round(value * 10) / 10; }
 

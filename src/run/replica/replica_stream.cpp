@@ -9,8 +9,6 @@ namespace piracema::runtime {
 
 namespace {
 
-constexpr auto relaxed = std::memory_order_relaxed;
-
 std::uint32_t ppm(double read) {
   if (read < 0) return 1'000'001;  // It does not know.
   return static_cast<std::uint32_t>(std::lround(std::min(read, 1.0) * 1e6));
@@ -27,11 +25,11 @@ Replica::Next Replica::produce() {
   outbox_.begin_produce(asked, start + Time(SourcePace::call_ns));
   if (!guarded("the source", [&] { produced = operator_->produce(outbox_); })) return Next::wait;
   const std::uint64_t took = time_since(start);
-  at_work_.store(no_item, relaxed);
-  counters_.busy_ns.fetch_add(took, relaxed);
+  at_work_.store(no_item, std::memory_order_relaxed);
+  counters_.busy_ns.fetch_add(took, std::memory_order_relaxed);
   const std::int64_t begun = asked - outbox_.left_to_produce() - (produced == Produced::end);
   count_produced(begun);
-  counters_.read_ppm.store(ppm(operator_->progress()), relaxed);
+  counters_.read_ppm.store(ppm(operator_->progress()), std::memory_order_relaxed);
   if (produced == Produced::end) {
     finish();
     return Next::again;
@@ -58,8 +56,8 @@ void Replica::count_produced(std::int64_t begun) {
 }
 
 void Replica::take(std::size_t input, Batch batch) {
-  counters_.items_in.fetch_add(batch.count, relaxed);
-  counters_.bytes_in.fetch_add(batch.data.size(), relaxed);
+  counters_.items_in.fetch_add(batch.count, std::memory_order_relaxed);
+  counters_.bytes_in.fetch_add(batch.data.size(), std::memory_order_relaxed);
   const flow::InputPlan& from = plan_.inputs[input];
   batch.input = from.input;
   if (from.in_cycle && batch.count != 0) cycle_->on_items();
@@ -85,7 +83,7 @@ std::uint64_t Replica::process(Batch& batch) {
   const Time start = port_.now();
   outbox_.begin_batch(batch);
   if (!guarded("process", [&] { operator_->process(batch, outbox_); })) return 0;
-  at_work_.store(no_item, relaxed);
+  at_work_.store(no_item, std::memory_order_relaxed);
   outbox_.end_batch();
   if (outbox_.emitted_after_end()) {
     fail(std::nullopt, "'" + node_.name + "' emits into its cycle, which has ended");
@@ -94,7 +92,7 @@ std::uint64_t Replica::process(Batch& batch) {
   const std::uint64_t took = time_since(start);
   outbox_.flush_if_asked(start);
   credits_.worked(batch.count, took);
-  counters_.busy_ns.fetch_add(took, relaxed);
+  counters_.busy_ns.fetch_add(took, std::memory_order_relaxed);
   count_out();
   return took;
 }
@@ -125,8 +123,8 @@ std::uint64_t Replica::time_since(Time start) {
 }
 
 void Replica::count_out() {
-  counters_.items_out.store(outbox_.items_sent() + consumed_, relaxed);
-  counters_.bytes_out.store(outbox_.bytes_sent(), relaxed);
+  counters_.items_out.store(outbox_.items_sent() + consumed_, std::memory_order_relaxed);
+  counters_.bytes_out.store(outbox_.bytes_sent(), std::memory_order_relaxed);
 }
 
 }  // namespace piracema::runtime

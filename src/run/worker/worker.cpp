@@ -15,8 +15,6 @@ namespace piracema::runtime {
 
 namespace {
 
-constexpr auto relaxed = std::memory_order_relaxed;
-
 std::uint64_t process_cpu_ns() {
   timespec time{};
   ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
@@ -242,15 +240,15 @@ Heartbeat Worker::heartbeat() const {
     if (replica == nullptr) continue;
     const Counters& counters = replica->counters();
     beat.progress.push_back({.replica = id,
-                             .items_in = counters.items_in.load(relaxed),
-                             .items_out = counters.items_out.load(relaxed),
-                             .bytes_in = counters.bytes_in.load(relaxed),
-                             .bytes_out = counters.bytes_out.load(relaxed),
-                             .busy_ns = counters.busy_ns.load(relaxed),
+                             .items_in = counters.items_in.load(std::memory_order_relaxed),
+                             .items_out = counters.items_out.load(std::memory_order_relaxed),
+                             .bytes_in = counters.bytes_in.load(std::memory_order_relaxed),
+                             .bytes_out = counters.bytes_out.load(std::memory_order_relaxed),
+                             .busy_ns = counters.busy_ns.load(std::memory_order_relaxed),
                              .blocked_ns = counters.blocked_by(now()),
-                             .queued = counters.queued.load(relaxed),
-                             .read_ppm = counters.read_ppm.load(relaxed),
-                             .calls = counters.calls.load(relaxed),
+                             .queued = counters.queued.load(std::memory_order_relaxed),
+                             .read_ppm = counters.read_ppm.load(std::memory_order_relaxed),
+                             .calls = counters.calls.load(std::memory_order_relaxed),
                              .item = replica->item()});
   }
   return beat;

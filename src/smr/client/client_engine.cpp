@@ -7,10 +7,6 @@ namespace piracema::smr {
 
 namespace {
 
-FaultModel model_of(const Configuration& configuration) {
-  return configuration.byzantine ? FaultModel::byzantine : FaultModel::crash;
-}
-
 // Grows beyond restarts.
 Sequence number_by_clock() {
   return static_cast<Sequence>(std::chrono::duration_cast<std::chrono::nanoseconds>(
@@ -22,7 +18,7 @@ Sequence number_by_clock() {
 
 View view_of(const Configuration& configuration) {
   View view;
-  view.model = model_of(configuration);
+  view.model = fault_model(configuration.byzantine);
   view.f = configuration.f;
   for (const auto& replica : configuration.replicas) {
     if (replica.added) continue;
@@ -56,7 +52,7 @@ ClientEngine::ClientEngine(net::Poller& poller, FlushList& flush_list,
     : poller_(poller),
       flush_list_(flush_list),
       self_{configuration.name, {PeerName::Role::client, id}, key},
-      keys_(key, model_of(configuration)),
+      keys_(key, fault_model(configuration.byzantine)),
       machine_({.id = id,
                 .operation_bytes_max = configuration.operation_bytes_max,
                 .retry = retry,

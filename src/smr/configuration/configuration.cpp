@@ -18,7 +18,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr std::uint64_t file_bytes_max = 1 << 20;
+constexpr std::uint64_t configuration_bytes_max = 1 << 20;
 
 Error wrong(std::string message) { return {Errc::config, std::move(message)}; }
 
@@ -160,7 +160,7 @@ Result<Configuration> parse_configuration(const std::string& text, const std::st
 }
 
 Result<Configuration> read_configuration(const std::string& file) {
-  const auto bytes = store::read_file(file, file_bytes_max);
+  const auto bytes = store::read_file(file, configuration_bytes_max);
   if (!bytes) {
     const Errc code = bytes.error().code == Errc::corrupt ? Errc::config : bytes.error().code;
     return Error{code, bytes.error().message};

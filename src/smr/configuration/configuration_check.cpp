@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "base/crypto.h"
 #include "base/text.h"
 #include "net/socket/host_port.h"
 #include "smr/link/keys.h"

@@ -6,17 +6,11 @@
 
 namespace piracema::smr {
 
-namespace {
-
 using std::chrono::milliseconds;
-
-Error wrong(std::string message) { return {Errc::config, std::move(message)}; }
-
-}  // namespace
 
 Result<Done> read_flag(const std::string& text, bool& to) {
   if (text != "true" && text != "false") {
-    return wrong(concat("want true or false, found '", text, "'"));
+    return Error{Errc::config, concat("want true or false, found '", text, "'")};
   }
   to = text == "true";
   return Done{};
@@ -28,8 +22,8 @@ Result<Done> read_time(const std::string& text, milliseconds least, milliseconds
     to = *time;
     return Done{};
   }
-  return wrong(
-      concat("want a time from ", least.count(), "ms to 1h such as \"250ms\", found '", text, "'"));
+  return Error{Errc::config, concat("want a time from ", least.count(),
+                                    "ms to 1h such as \"250ms\", found '", text, "'")};
 }
 
 }  // namespace piracema::smr

@@ -14,8 +14,8 @@ namespace {
 
 /// Leaves places for all that may ever follow.
 constexpr Index load_index_max = Index{1} << 62;
-constexpr std::uint64_t ttl_min = 1'000'000;
-constexpr std::uint64_t ttl_max = std::uint64_t{365 * 24 * 3'600} * 1'000'000'000;
+constexpr std::uint64_t grant_ttl_min = 1'000'000;
+constexpr std::uint64_t grant_ttl_max = std::uint64_t{365 * 24 * 3'600} * 1'000'000'000;
 
 template <class T, std::size_t i = 0>
 constexpr std::uint8_t number_of() {
@@ -58,7 +58,7 @@ bool in_limits(const Remove& o) { return is_key(o.key) && holds(o.fence); }
 bool in_limits(const Get& o) { return is_key(o.key); }
 bool in_limits(const List& o) { return is_prefix(o.prefix) && is_prefix(o.after); }
 bool in_limits(const Watch& o) { return o.is_prefix ? is_prefix(o.key) : is_key(o.key); }
-bool in_limits(const Grant& o) { return o.ttl >= ttl_min && o.ttl <= ttl_max; }
+bool in_limits(const Grant& o) { return o.ttl >= grant_ttl_min && o.ttl <= grant_ttl_max; }
 bool in_limits(const KeepAlive&) { return true; }
 bool in_limits(const Revoke&) { return true; }
 bool in_limits(const Expire&) { return true; }

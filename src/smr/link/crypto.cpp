@@ -4,21 +4,10 @@
 
 #include <algorithm>
 
+#include "base/crypto.h"
 #include "base/ensure.h"
 
 namespace piracema::smr {
-
-namespace {
-unsigned char* raw(std::byte* bytes) { return reinterpret_cast<unsigned char*>(bytes); }
-const unsigned char* raw(const std::byte* bytes) {
-  return reinterpret_cast<const unsigned char*>(bytes);
-}
-}  // namespace
-
-void prepare_crypto() {
-  static const bool ready = sodium_init() >= 0;
-  ENSURE(ready);
-}
 
 Tag mac(const MacKey& key, Bytes what) {
   static_assert(sizeof(Tag) == crypto_shorthash_siphashx24_BYTES);

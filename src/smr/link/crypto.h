@@ -17,10 +17,6 @@ using MacKey = std::array<std::byte, 16>;
 /// SipHash-2-4 with 128 bits: 50 ns for 64 bytes, where keyed BLAKE2b takes 360.
 using Tag = std::array<std::byte, 16>;
 
-/// Makes libsodium ready; whatever uses it here calls it first. Ends the process if the machine
-/// has no source of random numbers.
-void prepare_crypto();
-
 Tag mac(const MacKey& key, Bytes what);
 /// Whether this machine has instructions for AES, which make RecordTags fast.
 bool has_aes();

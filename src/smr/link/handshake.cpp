@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/crypto.h"
 #include "base/ensure.h"
 #include "base/text.h"
 #include "wire/reader.h"
@@ -15,13 +16,7 @@ namespace {
 
 /// "PSMR" and the version of all that replicas and clients say to each other.
 constexpr std::uint32_t magic = 0x524D5350;
-constexpr std::uint16_t version = wire_version;
 constexpr std::size_t fresh_bytes = crypto_scalarmult_curve25519_BYTES;
-
-unsigned char* raw(std::byte* bytes) { return reinterpret_cast<unsigned char*>(bytes); }
-const unsigned char* raw(const std::byte* bytes) {
-  return reinterpret_cast<const unsigned char*>(bytes);
-}
 
 constexpr std::size_t hello_bytes = 4 + 2 + 1 + 16 + 9 + 9 + fresh_bytes;
 constexpr std::size_t answer_bytes = 1 + fresh_bytes + signature_bytes;
@@ -62,7 +57,7 @@ Buffer Handshake::hello() {
   Buffer out;
   wire::Writer writer(out);
   writer.number(magic);
-  writer.number(version);
+  writer.number(wire_version);
   writer.number(static_cast<std::uint8_t>(self_.aes));
   const auto group = group_digest(self_.group);
   out.append(group.data(), group.size());
@@ -92,8 +87,8 @@ Result<bool> Handshake::take_hello(Bytes message, Buffer& answer) {
   if (leader_ && is_leader_question(message)) return take_question(message, answer);
   if (reader.number<std::uint32_t>() != magic) return corrupt("these are not our bytes");
   const auto their_version = reader.number<std::uint16_t>();
-  if (their_version != version) {
-    return refused(concat("want version ", version, ", found ", their_version));
+  if (their_version != wire_version) {
+    return refused(concat("want version ", wire_version, ", found ", their_version));
   }
   if (message.size() != hello_bytes) return corrupt("a hello of another size");
   const auto group = group_digest(self_.group);

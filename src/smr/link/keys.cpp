@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstdio>
 
+#include "base/crypto.h"
 #include "base/ensure.h"
 #include "base/fd.h"
 #include "base/text.h"
@@ -18,11 +19,6 @@ namespace {
 
 constexpr std::string_view key_file_head = "piracema-key-1 ";
 constexpr std::size_t key_file_bytes = key_file_head.size() + 64 + 1;
-
-unsigned char* raw(std::byte* bytes) { return reinterpret_cast<unsigned char*>(bytes); }
-const unsigned char* raw(const std::byte* bytes) {
-  return reinterpret_cast<const unsigned char*>(bytes);
-}
 
 Error wrong_file(const std::string& path, std::string_view what) {
   return {Errc::config, concat("key file ", path, ": ", what)};

@@ -50,7 +50,7 @@ void Link::read(int times) {
 // Says how many bytes of whole records there were.
 std::size_t Link::take_records(Bytes bytes) {
   std::size_t taken = 0;
-  while (open_ && bytes.size() - taken >= header_bytes) {
+  while (open_ && bytes.size() - taken >= record_header_bytes) {
     if (stands_still()) {
       has_whole_ = true;
       break;
@@ -63,7 +63,7 @@ std::size_t Link::take_records(Bytes bytes) {
           {Errc::corrupt, concat("a record of ", payload, " bytes, at most ", most, " are taken")});
       break;
     }
-    const std::size_t whole = header_bytes + payload + (known_ ? sizeof(Tag) : 0);
+    const std::size_t whole = record_header_bytes + payload + (known_ ? sizeof(Tag) : 0);
     if (rest.size() < whole || !take_record(rest.first(whole))) break;
     taken += whole;
   }
@@ -73,7 +73,7 @@ std::size_t Link::take_records(Bytes bytes) {
 bool Link::take_record(Bytes record) {
   const auto number = wire::Reader(record.subspan(4)).number<std::uint64_t>();
   if (!known_)
-    return number == 0 ? take_greeting(record.subspan(header_bytes))
+    return number == 0 ? take_greeting(record.subspan(record_header_bytes))
                        : (fail({Errc::corrupt, "these are not our bytes"}), false);
   const Bytes sealed = record.first(record.size() - sizeof(Tag));
   if (number != received_count_ ||
@@ -82,7 +82,7 @@ bool Link::take_record(Bytes record) {
     return false;
   }
   received_count_ += 1;
-  return take_messages(sealed.subspan(header_bytes));
+  return take_messages(sealed.subspan(record_header_bytes));
 }
 
 bool Link::take_greeting(Bytes payload) {

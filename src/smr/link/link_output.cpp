@@ -29,7 +29,7 @@ void Link::put_plain(Bytes payload) {
 
 void Link::begin_record() {
   record_ = out_.size();
-  out_.extend(header_bytes);
+  out_.extend(record_header_bytes);
 }
 
 bool Link::send(std::uint8_t kind, Bytes first, Bytes second) {
@@ -50,7 +50,7 @@ void Link::seal() {
   if (!record_) return;
   std::byte* const record = out_.data() + *record_;
   const std::size_t size = out_.size() - *record_;
-  write_number(record, size - header_bytes, 4);
+  write_number(record, size - record_header_bytes, 4);
   write_number(record + 4, sent_count_, 8);
   const Tag tag = sent_tags_->tag(sent_count_, Bytes(record, size));
   sent_count_ += 1;

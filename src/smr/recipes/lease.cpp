@@ -14,13 +14,13 @@ namespace piracema::smr::kv {
 namespace {
 
 using std::chrono::milliseconds;
-constexpr milliseconds ttl_min{100};
-constexpr milliseconds ttl_max{std::chrono::hours{24 * 365}};
+constexpr milliseconds lease_ttl_min{100};
+constexpr milliseconds lease_ttl_max{std::chrono::hours{24 * 365}};
 /// Questions without an answer; there is another one after a quarter of the time.
 constexpr int outstanding_max = 8;
 
 /// What is known of the lease; answers may come when the Lease is gone.
-struct Known {
+struct KnownLease {
   std::mutex mutex;
   std::condition_variable news;
   Time alive_until{};
@@ -55,7 +55,7 @@ struct Lease::Parts {
   Invoker& invoker;
   const LeaseOptions options;
   const Index id;
-  const std::shared_ptr<Known> known = std::make_shared<Known>();
+  const std::shared_ptr<KnownLease> known = std::make_shared<KnownLease>();
   std::mutex stopping;
   std::thread thread;
 };
@@ -132,7 +132,7 @@ bool Lease::Parts::stop() {
 }
 
 Result<std::unique_ptr<Lease>> Lease::grant(Invoker& invoker, const LeaseOptions& options) {
-  if (options.ttl < ttl_min || options.ttl > ttl_max) {
+  if (options.ttl < lease_ttl_min || options.ttl > lease_ttl_max) {
     return Error{Errc::config, concat("a lease: want a time from 100 ms to a year, found ",
                                       options.ttl.count(), " ms")};
   }
@@ -151,7 +151,7 @@ Lease::~Lease() = default;
 Index Lease::id() const { return parts_->id; }
 
 bool Lease::alive() const {
-  const Known& known = *parts_->known;
+  const KnownLease& known = *parts_->known;
   const std::lock_guard lock(parts_->known->mutex);
   return !known.lost && !known.ended && !known.released && now() < known.alive_until;
 }

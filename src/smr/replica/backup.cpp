@@ -20,8 +20,8 @@ namespace piracema::smr {
 
 namespace {
 
-constexpr std::string_view mark = "piracema backup 1\n";
-constexpr std::uint64_t file_bytes_max = std::uint64_t{64} << 30;
+constexpr std::string_view backup_mark = "piracema backup 1\n";
+constexpr std::uint64_t backup_bytes_max = std::uint64_t{64} << 30;
 
 /// What the log says of an instance.
 struct Known {
@@ -111,24 +111,24 @@ Result<Done> write_backup(const std::string& file, const Backup& backup) {
   wire::FieldWriter(fields).put(copy);
   Buffer checksum;
   wire::Writer(checksum).number(wire::checksum(fields));
-  const std::array<Bytes, 3> pieces{as_bytes(mark), fields, checksum};
+  const std::array<Bytes, 3> pieces{as_bytes(backup_mark), fields, checksum};
   if (auto written = store::replace_file(file, pieces); !written) return written;
   const auto parent = std::filesystem::path(file).parent_path();
   return store::sync_directory(parent.empty() ? "." : parent.string());
 }
 
 Result<Backup> read_backup(const std::string& file) {
-  const auto bytes = store::read_file(file, file_bytes_max);
+  const auto bytes = store::read_file(file, backup_bytes_max);
   if (!bytes) return bytes.error();
   const auto wrong = [&](std::string_view what) {
     return Error{Errc::corrupt, concat(file, ": want a backup, found ", what)};
   };
-  const std::size_t least = mark.size() + sizeof(std::uint64_t);
-  if (bytes->size() < least || as_text(*bytes).substr(0, mark.size()) != mark) {
+  const std::size_t least = backup_mark.size() + sizeof(std::uint64_t);
+  if (bytes->size() < least || as_text(*bytes).substr(0, backup_mark.size()) != backup_mark) {
     return wrong("something else");
   }
-  const Bytes fields = Bytes(*bytes).subspan(mark.size(), bytes->size() - least);
-  wire::Reader checksum(Bytes(*bytes).subspan(mark.size() + fields.size()));
+  const Bytes fields = Bytes(*bytes).subspan(backup_mark.size(), bytes->size() - least);
+  wire::Reader checksum(Bytes(*bytes).subspan(backup_mark.size() + fields.size()));
   if (checksum.number<std::uint64_t>() != wire::checksum(fields)) {
     return wrong("one whose checksum is wrong");
   }

@@ -12,10 +12,6 @@ namespace piracema::smr {
 
 namespace {
 
-FaultModel model_of(const Configuration& configuration) {
-  return configuration.byzantine ? FaultModel::byzantine : FaultModel::crash;
-}
-
 std::vector<KeyAuthenticator::Client> clients_of(const Configuration& configuration) {
   std::vector<KeyAuthenticator::Client> clients;
   for (const auto& client : configuration.clients) {
@@ -71,8 +67,8 @@ ReplicaNode::ReplicaNode(const Configuration& configuration, Place place, StateM
       place_(std::move(place)),
       self_{configuration.name, {PeerName::Role::replica, place_.id}, place_.key},
       machine_(machine),
-      authenticator_(model_of(configuration), place_.id, place_.key, clients_of(configuration),
-                     administrator_of(configuration)),
+      authenticator_(fault_model(configuration.byzantine), place_.id, place_.key,
+                     clients_of(configuration), administrator_of(configuration)),
       own_(place_.id, place_.key,
            {[this] { poller_.post([this] { own_.take(now()); }); },
             [this](Request request) { submit_own(std::move(request)); },

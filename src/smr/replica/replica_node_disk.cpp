@@ -24,9 +24,9 @@ std::uint64_t random_number() {
 /// A replica that keeps nothing leaves at least word that it was here: the next time it has
 /// forgotten something. True if one was here before.
 Result<bool> leave_word(store::Disk& disk) {
-  const auto names = disk.list();
-  if (!names) return names.error();
-  const bool was_here = std::find(names->begin(), names->end(), "was-here") != names->end();
+  const auto there = disk.list();
+  if (!there) return there.error();
+  const bool was_here = std::find(there->begin(), there->end(), "was-here") != there->end();
   const std::array<Bytes, 1> nothing{Bytes{}};
   if (auto written = disk.replace("was-here", nothing); !written) return written.error();
   return was_here;

@@ -12,8 +12,8 @@ namespace piracema::smr {
 
 namespace {
 
-constexpr std::uint32_t version = 1;
-constexpr std::uint64_t mark = 0x0A54504B43524950u;  // "PIRCKPT\n"
+constexpr std::uint32_t checkpoint_version = 1;
+constexpr std::uint64_t checkpoint_mark = 0x0A54504B43524950u;  // "PIRCKPT\n"
 constexpr std::size_t start_bytes = 32;
 constexpr std::uint64_t slot_header_bytes = 16;
 /// A head is small: a piece has 32 bytes in it.
@@ -44,13 +44,13 @@ std::uint64_t bytes_of_chunk(const CheckpointInfo& info, std::uint32_t number) {
   return std::min<std::uint64_t>(info.chunk_bytes, info.bytes - from);
 }
 
-// Mark, version, length of the head, its checksum; the head.
+// Mark, checkpoint_version, length of the head, its checksum; the head.
 Buffer encode_head(CheckpointHead head) {
   const Buffer fields = wire::encode(std::move(head));
   Buffer out;
   wire::Writer writer(out);
-  writer.number(mark);
-  writer.number(version);
+  writer.number(checkpoint_mark);
+  writer.number(checkpoint_version);
   writer.number(std::uint32_t{0});
   writer.number(static_cast<std::uint64_t>(fields.size()));
   writer.number(wire::checksum(fields));
@@ -67,8 +67,10 @@ Result<HeadInFile> read_head(store::DiskFile& file, const std::string& name) {
   start.resize(start_bytes);
   if (auto read = file.read(0, {start.data(), start.size()}); !read) return read.error();
   wire::Reader reader(start);
-  if (reader.number<std::uint64_t>() != mark) return wrong("want a checkpoint, found other bytes");
-  if (reader.number<std::uint32_t>() != version) return wrong("a checkpoint of another version");
+  if (reader.number<std::uint64_t>() != checkpoint_mark)
+    return wrong("want a checkpoint, found other bytes");
+  if (reader.number<std::uint32_t>() != checkpoint_version)
+    return wrong("a checkpoint of another version");
   reader.number<std::uint32_t>();
   const auto length = reader.number<std::uint64_t>();
   const auto checksum = reader.number<std::uint64_t>();

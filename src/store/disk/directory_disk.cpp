@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "base/ensure.h"
+#include "base/retry.h"
 #include "base/text.h"
 #include "store/disk/file_lock.h"
 #include "store/disk/files.h"
@@ -19,21 +20,9 @@ namespace piracema::store {
 
 namespace {
 
-constexpr std::string_view lock_name = ".lock";
+constexpr std::string_view disk_lock_name = ".lock";
 /// They wait for the disk and do nothing else.
 constexpr std::size_t sync_threads_max = 16;
-
-Error io_error(const std::string& path, std::string_view what) {
-  return Error{Errc::io, with_errno(concat(path, ": ", what))};
-}
-
-template <class Call>
-auto retry(Call call) {
-  for (;;) {
-    const auto result = call();
-    if (result >= 0 || errno != EINTR) return result;
-  }
-}
 
 // What `replace` makes a file of before it has its name.
 bool is_temporary(std::string_view name) { return name.find(".tmp-") != name.npos; }
@@ -106,7 +95,7 @@ Result<std::unique_ptr<DirectoryDisk>> DirectoryDisk::open(const std::string& pa
   if (!S_ISDIR(status.st_mode)) {
     return Error{Errc::config, concat(path, ": want a directory for one ", whom, ", found a file")};
   }
-  auto lock = lock_file(concat(path, "/", lock_name), whom);
+  auto lock = lock_file(concat(path, "/", disk_lock_name), whom);
   if (!lock) return lock.error();
   // The directory's own name.
   if (auto synced = sync_directory(concat(path, "/..")); !synced) return synced.error();

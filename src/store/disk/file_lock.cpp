@@ -12,10 +12,6 @@ namespace piracema::store {
 
 namespace {
 
-Error io_error(const std::string& path, std::string_view what) {
-  return Error{Errc::io, with_errno(concat(path, ": ", what))};
-}
-
 // "process 123", or as much of that as the lock file says.
 std::string holder_of(int fd) {
   char text[16] = {};

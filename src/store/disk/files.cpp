@@ -12,24 +12,12 @@
 #include <vector>
 
 #include "base/ensure.h"
+#include "base/retry.h"
 #include "base/text.h"
 
 namespace piracema::store {
 
 namespace {
-
-Error io_error(const std::string& path, std::string_view what) {
-  return Error{Errc::io, with_errno(concat(path, ": ", what))};
-}
-
-// Calls again what a signal has interrupted.
-template <class Call>
-auto retry(Call call) {
-  for (;;) {
-    const auto result = call();
-    if (result >= 0 || errno != EINTR) return result;
-  }
-}
 
 // Makes a file of a name that no other thread, process or machine is using: O_EXCL decides.
 Fd create_beside(const std::string& path, std::string& name) {

@@ -14,7 +14,7 @@ namespace piracema::store {
 
 namespace {
 
-constexpr std::string_view mark = "PIRALOG\n";
+constexpr std::string_view log_mark = "PIRALOG\n";
 constexpr std::string_view name_prefix = "log-";
 
 template <class N>
@@ -35,7 +35,7 @@ N get(const std::byte* from) {
 
 SegmentHeaderBytes encode(const SegmentHeader& header) {
   SegmentHeaderBytes out{};
-  std::memcpy(out.data(), mark.data(), mark.size());
+  std::memcpy(out.data(), log_mark.data(), log_mark.size());
   put(&out[8], log_version);
   put(&out[16], header.owner);
   put(&out[24], header.first);
@@ -50,7 +50,7 @@ Result<SegmentHeader> decode_segment_header(Bytes in) {
                  concat("want a header of ", segment_header_bytes, " bytes, found ", in.size())};
   }
   if (get<std::uint64_t>(&in[56]) != wire::checksum(in.first(56)) ||
-      as_text(in.first(mark.size())) != mark) {
+      as_text(in.first(log_mark.size())) != log_mark) {
     return Error{Errc::corrupt, "want the header of a log, found other bytes"};
   }
   if (const auto version = get<std::uint32_t>(&in[8]); version != log_version) {

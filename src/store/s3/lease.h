@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -64,6 +65,9 @@ class Lease {
     std::string holder;
   };
   using Action = std::variant<Read, Write, Wait, Refused, Lost>;
+
+  /// No text of a lease has more.
+  static constexpr std::uint64_t text_bytes_max = 1'024;
 
   /// `id` is like no other's; `holder` tells people who that is, in one line.
   Lease(std::string id, std::string holder, Settings settings);

@@ -15,8 +15,6 @@ namespace piracema::store {
 
 namespace {
 
-constexpr std::uint64_t lease_bytes_max = 1'024;
-
 std::string drawn_id() {
   std::array<char, 16> bytes{};
   randombytes_buf(bytes.data(), bytes.size());
@@ -77,7 +75,7 @@ Lease::Event S3Lock::perform(const Lease::Action& action) {
     unclear_ = tag.error();
     return Lease::Unclear{};
   }
-  auto read = client_->get(key_, 0, lease_bytes_max);
+  auto read = client_->get(key_, 0, Lease::text_bytes_max);
   if (read) {
     return Lease::WasRead{Lease::Content{read->object.tag, std::string(as_text(read->content))}};
   }

@@ -16,12 +16,10 @@ namespace piracema::store {
 
 namespace {
 
-constexpr const char* lock_name = "piracema.lock";
 constexpr std::uint64_t run_piece_bytes = std::uint64_t{8} << 20;
 /// How much is read at the end of an indexed part to get its index at once.
 constexpr std::uint64_t index_guess_bytes = std::uint64_t{64} << 10;
 constexpr std::size_t opened_max = 1'024;
-constexpr std::uint64_t lease_bytes_max = 1'024;
 
 /// The word before the slash at its end.
 std::string_view last_word(std::string_view folder) {
@@ -140,7 +138,7 @@ Result<Done> S3Store::is_still_ours() {
                                        client_->endpoint(), ": another job may have it")};
   }
   if (job_.empty()) return Done{};
-  const auto read = client_->get(address_.key(lock_name), 0, lease_bytes_max);
+  const auto read = client_->get(address_.key(lock_name), 0, Lease::text_bytes_max);
   if (!read) return read.error();
   if (Lease::id_of_holder(as_text(read->content)) == job_) return Done{};
   return Error{Errc::refused, concat(name_, ": another job has it now")};
@@ -470,7 +468,7 @@ Result<std::unique_ptr<S3Store>> open_s3_store(const std::string& text, bool cre
   if (!looking) return looking.error();
   const std::string folder = address->key("");
   const std::string name = address->text();
-  const auto mark = (*looking)->get(address->key(lock_name), 0, lease_bytes_max);
+  const auto mark = (*looking)->get(address->key(lock_name), 0, Lease::text_bytes_max);
   if (!mark && mark.error().code != Errc::not_found) return mark.error();
   if (!mark) {
     // Any snapshot marks it as well: the loss of one object is not that of the job.

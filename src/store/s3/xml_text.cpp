@@ -12,7 +12,7 @@ namespace piracema::store {
 
 namespace {
 
-constexpr std::size_t depth_max = 16;
+constexpr std::size_t xml_depth_max = 16;
 constexpr std::string_view white = " \t\r\n";
 
 Error corrupt(std::string_view why) {
@@ -121,7 +121,8 @@ Result<std::vector<XmlField>> read_xml(Bytes bytes) {
     if (is_empty) tag.remove_suffix(1);
     const std::string_view name = tag.substr(0, tag.find_first_of(white));
     if (!is_name(name)) return corrupt("an element without a name");
-    if (open.size() == depth_max) return corrupt(concat("more than ", depth_max, " levels"));
+    if (open.size() == xml_depth_max)
+      return corrupt(concat("more than ", xml_depth_max, " levels"));
     if (!open.empty()) open.back().has_others = true;
     any = true;
     const std::size_t path_bytes = path.size();

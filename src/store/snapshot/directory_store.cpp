@@ -27,12 +27,6 @@ namespace piracema::store {
 
 namespace {
 
-constexpr std::string_view lock_name = "piracema.lock";
-
-Error io_error(const std::string& path, std::string_view what) {
-  return Error{Errc::io, with_errno(concat(path, ": ", what))};
-}
-
 // Calls `visit` for each name but "." and "..", until it returns false.
 Result<Done> each_name(const std::string& path,
                        const std::function<bool(std::string_view)>& visit) {
@@ -532,7 +526,7 @@ std::shared_ptr<JobLock> DirectoryStore::as_lock(Fd locked) {
 namespace {
 
 // Puts the mark of a snapshot directory into a new or empty one.
-Result<Done> mark(const std::string& path) {
+Result<Done> mark_directory(const std::string& path) {
   const std::string lock = concat(path, "/", lock_name);
   const Fd fd(::open(lock.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666));
   if (!fd) return io_error(lock, "cannot create");
@@ -577,7 +571,7 @@ Result<std::unique_ptr<DirectoryStore>> open_directory_store(const std::string& 
                         other.empty() ? "an empty one" : concat("one that holds \"", other, "\""))};
   }
   if (!marked) {
-    if (auto done = mark(whole); !done) return done.error();
+    if (auto done = mark_directory(whole); !done) return done.error();
   }
   return std::make_unique<DirectoryStore>(std::move(whole));
 }

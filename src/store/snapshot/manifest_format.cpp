@@ -16,9 +16,9 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::string_view format = "piracema snapshot";
+constexpr std::string_view manifest_format = "piracema snapshot";
 // object > content > parts > part > files > file: nothing of ours is deeper.
-constexpr int depth_max = 6;
+constexpr int manifest_depth_max = 6;
 
 // Thrown and caught in this file: what is wrong with the text.
 struct Wrong : std::runtime_error {
@@ -136,7 +136,7 @@ std::map<std::string, std::string> layouts_of(const json& content) {
 // Stops at once at what is nested too deep, before any memory goes into it.
 json parse(Bytes in) {
   const auto check = [](int depth, json::parse_event_t, json&) {
-    if (depth > depth_max) throw Wrong("is nested too deep");
+    if (depth > manifest_depth_max) throw Wrong("is nested too deep");
     return true;
   };
   const std::string_view all = as_text(in);
@@ -147,7 +147,8 @@ json parse(Bytes in) {
 
 Manifest decode(Bytes in, SnapshotId snapshot) {
   const json document = parse(in);
-  if (text(document, "format") != format) throw Wrong(concat("want the format \"", format, "\""));
+  if (text(document, "format") != manifest_format)
+    throw Wrong(concat("want the format \"", manifest_format, "\""));
   const auto version = number<std::uint32_t>(document, "version");
   if (version < manifest_version_min || version > manifest_version) {
     throw OtherVersion(concat("this program reads versions ", manifest_version_min, " to ",
@@ -209,7 +210,7 @@ Result<std::string> encode_manifest(const Manifest& manifest) {
                         {"job", to_hex(manifest.job)},   {"finished", manifest.finished},
                         {"created", manifest.created},   {"parts", std::move(parts)},
                         {"layouts", manifest.layouts},   {"nodes", std::move(nodes)}};
-  const json document = {{"format", format},
+  const json document = {{"format", manifest_format},
                          {"version", manifest_version},
                          {"checksum", content_checksum(content)},
                          {"content", content}};

@@ -13,7 +13,7 @@ namespace piracema::store {
 
 namespace {
 
-constexpr std::uint32_t depth_max = 16, groups_max = 32'768;
+constexpr std::uint32_t unit_depth_max = 16, groups_max = 32'768;
 constexpr std::uint64_t bytes_max = std::uint64_t{64} << 30;
 
 struct FileFields {
@@ -55,14 +55,16 @@ struct DeltaFields {
 };
 
 // The hashes of a unit within its group, from the first to before the last, as numbers of
-// `depth_max` bits.
+// `unit_depth_max` bits.
 std::pair<std::uint32_t, std::uint32_t> hashes(const UnitFields& unit) {
-  return {unit.prefix << (depth_max - unit.depth), (unit.prefix + 1) << (depth_max - unit.depth)};
+  return {unit.prefix << (unit_depth_max - unit.depth), (unit.prefix + 1)
+                                                            << (unit_depth_max - unit.depth)};
 }
 
 // Empty, or what is wrong with a unit that follows `before`.
 std::string mistake(const IndexFields& index, const UnitFields& unit, const UnitFields* before) {
-  if (unit.group >= index.key_groups || unit.depth > depth_max || unit.prefix >> unit.depth != 0) {
+  if (unit.group >= index.key_groups || unit.depth > unit_depth_max ||
+      unit.prefix >> unit.depth != 0) {
     return concat("a range of keys: group ", unit.group, " of ", index.key_groups, ", prefix ",
                   unit.prefix, " of ", unit.depth, " bits");
   }

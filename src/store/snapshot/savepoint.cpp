@@ -11,7 +11,7 @@ namespace piracema::store {
 
 namespace {
 
-constexpr std::string_view format = "piracema savepoint ", version = "1";
+constexpr std::string_view savepoint_format = "piracema savepoint ", savepoint_version = "1";
 
 bool is_letter_or_digit(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
@@ -38,15 +38,18 @@ Result<Done> check_savepoint_name(std::string_view name) {
 // One line, so that people can read it, too.
 std::string encode_savepoint(const std::string& name, SnapshotId snapshot) {
   const std::uint64_t sum = wire::checksum(as_bytes(concat(name, " ", snapshot)));
-  return concat(format, version, ": snapshot ", snapshot, ", checksum ", to_hex(sum), "\n");
+  return concat(savepoint_format, savepoint_version, ": snapshot ", snapshot, ", checksum ",
+                to_hex(sum), "\n");
 }
 
 Result<SnapshotId> decode_savepoint(const std::string& file, const std::string& name, Bytes text) {
   const std::string found(as_text(text));
-  if (found.starts_with(format) && !found.starts_with(concat(format, version, ": "))) {
-    return Error{Errc::refused, concat(file, ": want version ", version, " of a savepoint")};
+  if (found.starts_with(savepoint_format) &&
+      !found.starts_with(concat(savepoint_format, savepoint_version, ": "))) {
+    return Error{Errc::refused,
+                 concat(file, ": want version ", savepoint_version, " of a savepoint")};
   }
-  const std::string before = concat(format, version, ": snapshot ");
+  const std::string before = concat(savepoint_format, savepoint_version, ": snapshot ");
   if (found.starts_with(before)) {
     const std::string rest = found.substr(before.size());
     const auto number = parse_number<SnapshotId>(rest.substr(0, rest.find(',')));

@@ -17,6 +17,9 @@
 
 namespace piracema::store {
 
+/// What every place of snapshots has, and who writes to it has locked.
+constexpr const char* lock_name = "piracema.lock";
+
 /// The largest state of one replica that a snapshot can hold.
 constexpr std::uint64_t part_bytes_max = std::uint64_t{64} << 30;
 

@@ -9,7 +9,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr std::uint32_t magic = 0x32425250;  // "PRB2"
+constexpr std::uint32_t probe_magic = 0x32425250;  // "PRB2"
 constexpr Time each_peer_every = milliseconds(500);
 constexpr Time question_every_least = milliseconds(10);
 /// The first rounds, so that a program does not have to wait for its first tree.
@@ -65,7 +65,7 @@ std::vector<Packet> Prober::on_packet(Time now, std::span<const char> bytes) {
   Fixed fixed;
   if (bytes.size() < sizeof fixed) return {};
   std::memcpy(&fixed, bytes.data(), sizeof fixed);
-  if (fixed.magic != magic || fixed.token != token_) return {};
+  if (fixed.magic != probe_magic || fixed.token != token_) return {};
   if (fixed.from >= map_.size() || fixed.from == me_) return {};
   bytes = bytes.subspan(sizeof fixed);
   const std::size_t floats = map_.size() * sizeof(float);
@@ -102,7 +102,7 @@ std::string Prober::encode(bool is_answer, std::uint32_t number, Time asked) {
   const std::size_t fit = (packet_bytes_max - sizeof(Fixed)) / row_bytes;
   const std::size_t rows = std::clamp<std::size_t>(fit, 1, map_.size());
   std::string out;
-  put(out, Fixed{.magic = magic,
+  put(out, Fixed{.magic = probe_magic,
                  .from = me_,
                  .token = token_,
                  .asked = asked.count(),

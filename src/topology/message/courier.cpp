@@ -8,7 +8,7 @@ namespace piracema::coll {
 namespace {
 
 /// In front of a letter; `number` is `none` where there is no letter.
-struct Head {
+struct LetterHead {
   std::uint64_t number = 0;
   /// All letters below have come.
   std::uint64_t has_up_to = 0;
@@ -25,7 +25,7 @@ void Courier::send(Rank to, std::string letter) {
 }
 
 std::vector<std::string> Courier::on_packet(Rank from, std::span<const char> bytes) {
-  Head head;
+  LetterHead head;
   if (bytes.size() < sizeof head) return {};
   std::memcpy(&head, bytes.data(), sizeof head);
   bytes = bytes.subspan(sizeof head);
@@ -67,7 +67,7 @@ Time Courier::next() const {
 }
 
 std::string Courier::packet(Rank to, const Open* open) {
-  const Head head{open ? open->number : none, order_.next_from(to)};
+  const LetterHead head{open ? open->number : none, order_.next_from(to)};
   std::string bytes(reinterpret_cast<const char*>(&head), sizeof head);
   if (open) bytes += open->letter;
   return bytes;

@@ -8,7 +8,7 @@ namespace piracema::coll {
 
 namespace {
 
-constexpr std::uint32_t magic = 0x334C4350;  // "PCL3"
+constexpr std::uint32_t message_magic = 0x334C4350;  // "PCL3"
 constexpr std::size_t fixed_bytes = 40;
 
 template <class N>
@@ -35,7 +35,7 @@ std::vector<char> encode(const Header& header, std::span<const Branch> branches)
   const std::size_t told = tells ? (header.up.size() + header.up_large.size()) * sizeof(Branch) : 0;
   std::vector<char> out(fixed_bytes + branches.size_bytes() + told + header.payload.size());
   char* at = out.data();
-  put(at, magic);
+  put(at, message_magic);
   put(at, header.operation);
   put(at, static_cast<std::uint32_t>(branches.size()));
   put(at, header.segment_bytes);
@@ -60,7 +60,7 @@ Result<Header> decode(std::span<const char> in, Rank size) {
     return Error{Errc::corrupt, concat("header: want ", fixed_bytes, " bytes, have ", in.size())};
   }
   const char* at = in.data();
-  if (get<std::uint32_t>(at) != magic) {
+  if (get<std::uint32_t>(at) != message_magic) {
     return Error{Errc::corrupt, "header: not of this version of the library"};
   }
   Header header;

@@ -19,8 +19,8 @@ void grow_binomial(Tree& tree, const std::vector<Rank>& ranks) {
   for (std::size_t i = 0; i < size; ++i) {
     std::size_t low = 1;
     while (low < reach && (i & low) == 0) low *= 2;
-    for (std::size_t step = low / 2; step > 0; step /= 2) {
-      if (i + step < size) tree.adopt(ranks[i], ranks[i + step]);
+    for (std::size_t stride = low / 2; stride > 0; stride /= 2) {
+      if (i + stride < size) tree.adopt(ranks[i], ranks[i + stride]);
     }
   }
 }

@@ -109,13 +109,6 @@ std::vector<double> reach(const Costs& costs) {
   return nearest;
 }
 
-bool is_below(const Tree& tree, Rank rank, Rank top) {
-  for (; rank != no_rank; rank = tree.parent[rank]) {
-    if (rank == top) return true;
-  }
-  return false;
-}
-
 void move_to(Tree& tree, Rank rank, Rank parent) {
   std::erase(tree.children[tree.parent[rank]], rank);
   tree.adopt(parent, rank);
@@ -130,7 +123,7 @@ bool improve(Tree& tree, const Costs& costs) {
   for (Rank moved = last; moved != tree.root; moved = tree.parent[moved]) {
     std::vector<std::pair<double, Rank>> parents;
     for (Rank to = 0; to < tree.size(); ++to) {
-      if (to == tree.parent[moved] || is_below(tree, to, moved)) continue;
+      if (to == tree.parent[moved] || tree.is_below(to, moved)) continue;
       const double earliest = at[to] + costs.cost(to, moved).delay;
       if (earliest < at[moved]) parents.emplace_back(earliest, to);
     }

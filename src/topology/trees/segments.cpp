@@ -106,20 +106,13 @@ Tree grow_in_segments(const SegmentCosts& costs, Rank root) {
   return tree;
 }
 
-bool is_below(const Tree& tree, Rank rank, Rank top) {
-  for (; rank != no_rank; rank = tree.parent[rank]) {
-    if (rank == top) return true;
-  }
-  return false;
-}
-
 /// Gives some rank on the way to the last one another parent, if that ends earlier.
 bool improve(Tree& tree, const SegmentCosts& costs) {
   const auto times = times_of(tree, costs);
   const Rank last = last_of(times);
   for (Rank moved = last; moved != tree.root; moved = tree.parent[moved]) {
     for (Rank to = 0; to < tree.size(); ++to) {
-      if (is_below(tree, to, moved)) continue;
+      if (tree.is_below(to, moved)) continue;
       if (times[to].first + costs.cost(to, moved).delay >= times[last].last) continue;
       Tree tried = tree;
       std::erase(tried.children[tried.parent[moved]], moved);

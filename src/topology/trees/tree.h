@@ -25,6 +25,13 @@ struct Tree {
     parent[child] = by;
     children[by].push_back(child);
   }
+  /// Or is it itself.
+  bool is_below(Rank rank, Rank top) const {
+    for (; rank != no_rank; rank = parent[rank]) {
+      if (rank == top) return true;
+    }
+    return false;
+  }
   bool operator==(const Tree&) const = default;
 };
 

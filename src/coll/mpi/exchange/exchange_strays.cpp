@@ -13,7 +13,7 @@ namespace {
 /// Ranks that wait for an emulated link must leave the cores to the others.
 constexpr unsigned poll_every_us = 100;
 constexpr int polls_before_clock = 64;
-constexpr std::chrono::seconds look_every{1};
+constexpr std::chrono::seconds strays_every{1};
 /// So many operations back strays are looked for; whoever is out of order mostly is by one.
 constexpr std::uint32_t strays_back_max = 32;
 }  // namespace
@@ -29,7 +29,7 @@ void Patience::wait() {
   if (polls_ % polls_before_clock == 0) {
     const Time time = now();
     if (look_at_ != Time{} && time >= look_at_) exchange_.expect_no_strays();
-    if (time >= look_at_) look_at_ = time + look_every;
+    if (time >= look_at_) look_at_ = time + strays_every;
   }
   if (exchange_.emulating()) {
     ::usleep(polls_ < 20 ? poll_every_us : 5 * poll_every_us);

@@ -8,34 +8,34 @@ namespace piracema::smr {
 
 namespace {
 
-void write(ProposalTaken& r, RecordWriter& out) {
+void write_record(ProposalTaken& r, RecordWriter& out) {
   out.number(r.instance);
   out.number(r.regency);
   out.body(r.batch);
 }
-void write(InstanceDecided& r, RecordWriter& out) {
+void write_record(InstanceDecided& r, RecordWriter& out) {
   out.number(r.instance);
   out.fields(r.digest);
   out.number(static_cast<std::uint8_t>(r.batch != nullptr));
   out.body(r.batch);
 }
 template <class R>
-void write(R& r, RecordWriter& out) {
+void write_record(R& r, RecordWriter& out) {
   out.fields(r);
 }
 
-void read(ProposalTaken& r, RecordReader& in) {
+void read_record(ProposalTaken& r, RecordReader& in) {
   r.instance = in.number<Instance>();
   r.regency = in.number<Regency>();
   r.batch = in.batch();
 }
-void read(InstanceDecided& r, RecordReader& in) {
+void read_record(InstanceDecided& r, RecordReader& in) {
   r.instance = in.number<Instance>();
   in.fields(r.digest);
   if (in.number<std::uint8_t>() != 0) r.batch = in.batch();
 }
 template <class R>
-void read(R& r, RecordReader& in) {
+void read_record(R& r, RecordReader& in) {
   in.fields(r);
 }
 
@@ -56,11 +56,11 @@ Instance place(const R& r) {
 }  // namespace
 
 EncodedMessage encode(const LogRecord& record) {
-  return encode_variant(record, [](auto& r, RecordWriter& out) { write(r, out); });
+  return encode_variant(record, [](auto& r, RecordWriter& out) { write_record(r, out); });
 }
 
 Result<LogRecord> decode_record(Bytes in) {
-  return decode_variant<LogRecord>(in, [](auto& r, RecordReader& from) { read(r, from); });
+  return decode_variant<LogRecord>(in, [](auto& r, RecordReader& from) { read_record(r, from); });
 }
 
 Instance instance_of(const LogRecord& record) {
