@@ -11,14 +11,7 @@ int fail(const Error& error) {
 
 int fail_asked(const Error& error) {
   const int code = fail(error);
-  switch (error.code) {
-    case Errc::timeout:
-    case Errc::refused:
-    case Errc::failed:
-      return 1;
-    default:
-      return code;
-  }
+  return error.code == Errc::timeout || error.code == Errc::refused ? 1 : code;
 }
 
 }  // namespace piracema::tools

@@ -18,6 +18,12 @@ using namespace smr;
 
 namespace {
 
+// Refused is here what is wrong with a folder or a file.
+int fail_rescue(const Error& error) {
+  const int code = fail(error);
+  return error.code == Errc::timeout || error.code == Errc::failed ? 1 : code;
+}
+
 /// Of one operation, beside what a configuration allows.
 constexpr std::size_t part_bytes = std::size_t{256} << 10;
 
@@ -64,12 +70,12 @@ Result<Backup> KvRescue::read_replica(const Configuration& configuration) const 
 
 int KvRescue::back_up() const {
   const auto configuration = read_configuration(config_);
-  if (!configuration) return fail_asked(configuration.error());
+  if (!configuration) return fail_rescue(configuration.error());
   const auto backup = read_replica(*configuration);
-  if (!backup) return fail_asked(backup.error());
+  if (!backup) return fail_rescue(backup.error());
   const auto contents = contents_of(*backup);
-  if (!contents) return fail_asked(contents.error());
-  if (auto written = write_backup(file_, *backup); !written) return fail_asked(written.error());
+  if (!contents) return fail_rescue(contents.error());
+  if (auto written = write_backup(file_, *backup); !written) return fail_rescue(written.error());
   std::printf("group %s as replica %u knows it: %zu entries after instance %llu\n",
               backup->group.c_str(), backup->replica, contents->entries.size() + contents->leased,
               static_cast<unsigned long long>(backup->instance));
@@ -103,26 +109,26 @@ Result<KvRescue::Contents> KvRescue::contents_of(const Backup& backup) {
 
 int KvRescue::restore() const {
   const auto timeout = parse_duration(timeout_);
-  if (!timeout) return fail_asked({Errc::usage, "--timeout: " + timeout.error().message});
+  if (!timeout) return fail_rescue({Errc::usage, "--timeout: " + timeout.error().message});
   const auto configuration = read_configuration(config_);
-  if (!configuration) return fail_asked(configuration.error());
+  if (!configuration) return fail_rescue(configuration.error());
   const auto backup = read_backup(file_);
-  if (!backup) return fail_asked(backup.error());
+  if (!backup) return fail_rescue(backup.error());
   if (backup->group == configuration->name) {
-    return fail_asked(
+    return fail_rescue(
         {Errc::config, concat("want a group of another name than '", backup->group,
                               "', which the backup is of: whoever still speaks of that one "
                               "must not be taken for a member of this one")});
   }
   const auto contents = contents_of(*backup);
-  if (!contents) return fail_asked(contents.error());
+  if (!contents) return fail_rescue(contents.error());
   auto client =
       Client::open(*configuration, {.id = client_, .key_file = key_, .timeout = *timeout});
-  if (!client) return fail_asked(client.error());
+  if (!client) return fail_rescue(client.error());
   if (auto loaded =
           load(**client, *contents, std::min(part_bytes, configuration->operation_bytes_max / 2));
       !loaded)
-    return fail_asked(loaded.error());
+    return fail_rescue(loaded.error());
   std::printf("loaded %zu entries of group %s; %zu that were bound to leases are left out\n",
               contents->entries.size(), backup->group.c_str(), contents->leased);
   return 0;
@@ -160,20 +166,20 @@ Result<Done> KvRescue::load_part(Client& client, kv::Load& part) {
 
 int KvRescue::make_new_group() const {
   auto configuration = read_configuration(config_);
-  if (!configuration) return fail_asked(configuration.error());
+  if (!configuration) return fail_rescue(configuration.error());
   if (name_ == configuration->name) {
-    return fail_asked(
+    return fail_rescue(
         {Errc::usage,
          concat("--name: want another name than that of the old group, found '", name_, "'")});
   }
   if (std::filesystem::exists(write_)) {
-    return fail_asked(
+    return fail_rescue(
         {Errc::config, concat("--write ", write_, ": want no file there, found one")});
   }
   const auto backup = read_replica(*configuration);
-  if (!backup) return fail_asked(backup.error());
+  if (!backup) return fail_rescue(backup.error());
   const auto contents = contents_of(*backup);
-  if (!contents) return fail_asked(contents.error());
+  if (!contents) return fail_rescue(contents.error());
   std::printf(
       "the new group '%s' begins with %zu entries, as replica %u of '%s' knew them after instance "
       "%llu. Given up for ever:\n"
@@ -188,7 +194,7 @@ int KvRescue::make_new_group() const {
       static_cast<unsigned long long>(backup->voted),
       backup->behind ? ", and it had lost its memory before" : "", contents->leased);
   if (!force_) {
-    return fail_asked({Errc::failed, "nothing was done: say --force to give that up"});
+    return fail_rescue({Errc::failed, "nothing was done: say --force to give that up"});
   }
   configuration->name = name_;
   for (std::size_t i = 0; i < backup->clients.size(); ++i) {
@@ -199,12 +205,12 @@ int KvRescue::make_new_group() const {
   }
   std::sort(configuration->clients.begin(), configuration->clients.end(),
             [](const auto& a, const auto& b) { return a.id < b.id; });
-  if (auto valid = validate(*configuration); !valid) return fail_asked(valid.error());
+  if (auto valid = validate(*configuration); !valid) return fail_rescue(valid.error());
   const std::string text = to_text(*configuration);
   const std::array<Bytes, 1> pieces{as_bytes(text)};
-  if (auto written = write_backup(file_, *backup); !written) return fail_asked(written.error());
+  if (auto written = write_backup(file_, *backup); !written) return fail_rescue(written.error());
   if (auto written = store::replace_file(write_, pieces); !written)
-    return fail_asked(written.error());
+    return fail_rescue(written.error());
   std::printf(
       "now start every replica of %s with --first-start and an empty directory, then: "
       "piracema kv restore --config %s --key CLIENT_KEY %s\n",
