@@ -4,6 +4,8 @@
 
 #include <random>
 
+#include "jobs/testing.h"
+
 using namespace piracema;
 using namespace piracema::jobs;
 
@@ -17,7 +19,11 @@ struct Group {
   std::uint64_t clock = 1'000'000;
 
   Answer operator()(const Operation& operation) {
-    auto answer = decode_answer(state.apply(encode(operation), {.time = clock * 1'000'000}));
+    return says(testing::honest_client(operation), operation);
+  }
+  Answer says(std::uint64_t client, const Operation& operation) {
+    auto answer = decode_answer(
+        state.apply(encode(operation), {.time = clock * 1'000'000, .client = client}));
     REQUIRE(answer.ok());
     return *answer;
   }
@@ -454,6 +460,45 @@ TEST_CASE("a replica that comes late has the same state") {
   CHECK(as_text(late.snapshot()()) == as_text(image));
 }
 
+TEST_CASE("a node speaks for itself alone, and asks for no jobs") {
+  Group group;
+  group.join("a");
+  group.join("b");
+  const JobId id = group.submit();
+  const std::string where = group.job(id).node;
+  const std::uint64_t other = testing::client_of(where == "a" ? "b" : "a");
+  const auto refused = [&](std::uint64_t client, const Operation& operation) {
+    const Buffer before = group.state.snapshot()();
+    const Answer answer = group.says(client, operation);
+    CHECK(as_text(group.state.snapshot()()) == as_text(before));
+    return answer.verdict == Verdict::refused ? answer.why : "it was done";
+  };
+  const std::string has_another = "the node " + where + " has another key";
+  CHECK(refused(other, Report{.node = where, .incarnation = 1, .ended = {exited(id, 1, 0)}}) ==
+        has_another);
+  CHECK(refused(other, Leave{where, 1}) == has_another);
+  CHECK(refused(other, Join{where, 2, 2, "/d", ""}) == has_another);
+  CHECK(refused(testing::client_of("a"), Join{"c", 1, 2, "/d", ""}) ==
+        "want one node for a key, found that of the node a");
+  const std::string of_user =
+      "want the key of the cluster's user for that (user.key), found a node's";
+  CHECK(refused(other, Submit{{.name = "j", .command = {"true"}}}) == of_user);
+  CHECK(refused(other, Cancel{id}) == of_user);
+  CHECK(refused(other, Drain{"a", true}) == of_user);
+  CHECK(refused(other, Forget{"a"}) == of_user);
+  CHECK(refused(user_client, Join{"c", 1, 2, "/d", ""}) ==
+        "want the key of a node for that, found the user's");
+}
+
+TEST_CASE("a node that was dismissed may come again with another key") {
+  Group group;
+  group.join("a");
+  group(Leave{"a", 1});
+  CHECK(group.says(77, Join{"a", 2, 2, "/d", ""}).verdict == Verdict::refused);
+  group(Forget{"a"});
+  CHECK(group.says(77, Join{"a", 2, 2, "/d", ""}).verdict == Verdict::done);
+}
+
 TEST_CASE("bytes that are no operation change nothing and are answered") {
   Group group;
   group.join("a");
@@ -469,7 +514,8 @@ TEST_CASE("bytes that are no operation change nothing and are answered") {
     Buffer changed(bytes);
     changed.data()[random() % changed.size()] = static_cast<std::byte>(random());
     changed.resize(random() % (changed.size() + 1));
-    CHECK(decode_answer(group.state.apply(changed, {})).ok());
+    const smr::Context context{.client = testing::client_of("a")};
+    CHECK(decode_answer(group.state.apply(changed, context)).ok());
     CHECK(decode_answer(group.state.query(changed)).ok());
   }
 }

@@ -157,11 +157,13 @@ struct Node {
   bool alive = false;
   std::uint64_t lease_until_ms = 0;
   std::uint64_t heard_ms = 0;
+  /// The client of the group that has its key: nobody else is this node.
+  std::uint64_t client = 0;
   /// Places that jobs have taken.
   std::uint32_t used = 0;
   auto fields() {
     return std::tie(name, incarnation, slots, address, last_report, directory, draining, leaving,
-                    alive, lease_until_ms, heard_ms, used);
+                    alive, lease_until_ms, heard_ms, client, used);
   }
 };
 

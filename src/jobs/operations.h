@@ -19,7 +19,12 @@ namespace piracema::jobs {
 /// apart in their speed, and what ending a process takes.
 constexpr std::uint64_t lease_ms = 5'000, fence_ms = 3'000;
 
+/// The client of the group that asks for jobs and says which nodes there are; the others are nodes.
+constexpr std::uint64_t user_client = 1;
+
 // ---- what nodes say -------------------------------------------------------------------------
+
+/// What a node says counts if its own key has said it: that with which it has joined first.
 
 /// A process is there for the node; whatever ran for one before it is gone.
 struct Join {

@@ -109,6 +109,24 @@ class Members(ClusterOfNodes):
         self.start_elsewhere("d")
         self.wait(self.submit("true", "--on", "d"))
 
+    def test_a_node_that_takes_the_name_of_another_is_refused_and_its_jobs_go_on(self):
+        self.ask("admit", "d")
+        self.start_elsewhere("d", slots=4)
+        self.wait_for_nodes(4)
+        job = self.submit("echo attempt $PIRACEMA_ATTEMPT; while [ ! -e $LOCK.enough ]; do sleep 0.05; done",
+                          "--on", "d")
+        self.wait_for_output(job, "attempt 1")
+        # Somebody with the folder of another node.
+        self.ask("admit", "e")
+        home = self.folder / "c" / "e" / "node.json"
+        home.write_text(home.read_text().replace('"e"', '"d"'))
+        self.start_elsewhere("e")
+        self.wait_until(lambda: "the node d has another key" in self.log_of("e"), "e is not refused")
+        self.assertEqual(4, self.nodes()["d"]["slots"])
+        (self.folder / "lock.enough").touch()
+        self.wait(job)
+        self.assertEqual("attempt 1\n", self.ask("logs", job))
+
     def test_two_nodes_never_get_the_same_number(self):
         text = (self.folder / "c" / "cluster.toml").read_text()
         with open(self.folder / "c" / "cluster.toml", "a") as file:

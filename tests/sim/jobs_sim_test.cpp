@@ -9,6 +9,7 @@
 
 #include "jobs/cluster_state.h"
 #include "jobs/job_runner.h"
+#include "jobs/testing.h"
 #include "sim/scheduler.h"
 #include "sim/seeds.h"
 
@@ -31,7 +32,7 @@ class Group {
   explicit Group(Scheduler& scheduler) : scheduler_(scheduler) { tick(); }
 
   Answer execute(const Operation& operation) {
-    const smr::Context context{.time = time()};
+    const smr::Context context{.time = time(), .client = jobs::testing::honest_client(operation)};
     const Buffer bytes = encode(operation);
     const Buffer reply = state_.apply(bytes, context), other = other_->apply(bytes, context);
     REQUIRE(as_text(reply) == as_text(other));

@@ -18,7 +18,8 @@ Result<ClusterClient> ClusterClient::open(const std::string& directory,
   const auto configuration = smr::read_configuration(directory + "/cluster.toml");
   if (!configuration) return configuration.error();
   auto client = smr::Client::open(
-      *configuration, {.id = user_client, .key_file = directory + "/user.key", .timeout = timeout});
+      *configuration,
+      {.id = jobs::user_client, .key_file = directory + "/user.key", .timeout = timeout});
   if (!client) return client.error();
   return ClusterClient(*std::move(client));
 }

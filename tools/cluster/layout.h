@@ -54,7 +54,4 @@ struct NodeHome {
   static Result<NodeHome> read(const std::string& home);
 };
 
-/// Whoever submits jobs is this client of the group.
-constexpr std::uint64_t user_client = 1;
-
 }  // namespace piracema::tools
