@@ -32,14 +32,11 @@ class Group {
   explicit Group(Scheduler& scheduler) : scheduler_(scheduler) { tick(); }
 
   Answer execute(const Operation& operation) {
-    const smr::Context context{.time = time(), .client = jobs::testing::honest_client(operation)};
-    const Buffer bytes = encode(operation);
-    const Buffer reply = state_.apply(bytes, context), other = other_->apply(bytes, context);
-    REQUIRE(as_text(reply) == as_text(other));
-    auto answer = decode_answer(reply);
-    REQUIRE(answer.ok());
+    const std::uint64_t client = jobs::testing::honest_client(operation);
+    if (scheduler_.random().below(20) == 0) steal(operation, client);
+    const Answer answer = apply(operation, client);
     look();
-    return *answer;
+    return answer;
   }
   /// Answered once there is news; whoever has asked may be gone by then.
   void hold(const Operation& question, std::function<void(const Answer&)> answered) {
@@ -58,6 +55,23 @@ class Group {
   bool answers = true;
 
  private:
+  Answer apply(const Operation& operation, std::uint64_t client) {
+    const smr::Context context{.time = time(), .client = client};
+    const Buffer bytes = encode(operation);
+    const Buffer reply = state_.apply(bytes, context), other = other_->apply(bytes, context);
+    REQUIRE(as_text(reply) == as_text(other));
+    auto answer = decode_answer(reply);
+    REQUIRE(answer.ok());
+    return *answer;
+  }
+  // Another node says the same.
+  void steal(const Operation& operation, std::uint64_t client) {
+    const auto* const join = std::get_if<Join>(&operation);
+    if (join != nullptr && !state_.nodes().contains(join->node)) return;  // It would be its name.
+    const auto answer = apply(operation, client + 1);
+    CHECK(answer.verdict != Answer::Verdict::done);
+  }
+
   std::uint64_t time() {
     const Time wanted = scheduler_.now() + ahead_ + seconds(1'000'000);
     last_ = std::max(last_, static_cast<std::uint64_t>(wanted.count()));
