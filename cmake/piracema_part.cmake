@@ -21,8 +21,10 @@ endif()
 # Files of a target are compiled several at a time: most of the time goes to what their headers have
 # in common. So what a file keeps to itself has a name that no other file of its room gives. Turn it
 # off to see whether each file names all that it uses.
-option(CMAKE_UNITY_BUILD "Compile several files at a time" ON)
-set(CMAKE_UNITY_BUILD_BATCH_SIZE 12 CACHE STRING "So many")
+if(PROJECT_IS_TOP_LEVEL)  # Else the choice is that of the project which has this one in it.
+  option(CMAKE_UNITY_BUILD "Compile several files at a time" ON)
+  set(CMAKE_UNITY_BUILD_BATCH_SIZE 12 CACHE STRING "So many")
+endif()
 if(CMAKE_UNITY_BUILD)
   # A class of one file with a member of a type of that file: no other file sees either.
   target_compile_options(piracema_options INTERFACE
