@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "jobs/placement.h"
+#include "jobs/rights.h"
 #include "wire/checksum.h"
 #include "wire/fields.h"
 
@@ -16,8 +17,6 @@ constexpr std::uint64_t ns_in_ms = 1'000'000;
 constexpr std::uint64_t step_most_ms = 1'000;
 // So large may an answer be, about: the group has a bound for replies.
 constexpr std::size_t answer_bytes = std::size_t{256} << 10;
-
-using Verdict = Answer::Verdict;
 
 Answer refused(std::string why) {
   return {.verdict = Answer::Verdict::refused, .why = std::move(why)};
@@ -54,50 +53,13 @@ Buffer ClusterState::apply(Bytes operation, const smr::Context& context) {
   if (!decoded) {
     return encode(Answer{.verdict = Answer::Verdict::nonsense, .why = decoded.error().message});
   }
-  if (const auto no = refusal(context.client, *decoded)) return encode(*no);
+  if (auto no = refusal(context.client, *decoded, nodes_)) return encode(refused(*std::move(no)));
   const Answer answer = std::visit([this](const auto& what) { return on(what); }, *decoded);
-  if (const auto* join = std::get_if<Join>(&*decoded); join && answer.verdict == Verdict::done) {
+  if (const auto* join = std::get_if<Join>(&*decoded);
+      join && answer.verdict == Answer::Verdict::done) {
     nodes_.at(join->node).client = context.client;
   }
   return encode(answer);
-}
-
-namespace {
-
-/// Whose word this is to be: a node's, else the user's.
-const std::string* node_that_says(const Operation& operation) {
-  return std::visit(
-      [](const auto& what) -> const std::string* {
-        using What = std::decay_t<decltype(what)>;
-        constexpr bool is_said = std::is_same_v<What, Join> || std::is_same_v<What, Report> ||
-                                 std::is_same_v<What, Leave>;
-        if constexpr (is_said) return &what.node;
-        return nullptr;
-      },
-      operation);
-}
-
-}  // namespace
-
-std::optional<Answer> ClusterState::refusal(std::uint64_t client,
-                                            const Operation& operation) const {
-  const bool is_user = client == user_client;
-  const std::string* const node = node_that_says(operation);
-  if (node == nullptr) {
-    if (is_user || is_question(operation)) return std::nullopt;
-    return refused("want the key of the cluster's user for that (user.key), found a node's");
-  }
-  if (is_user) return refused("want the key of a node for that, found the user's");
-  const auto found = nodes_.find(*node);
-  if (found != nodes_.end() && found->second.client != client) {
-    return refused(concat("the node ", *node, " has another key"));
-  }
-  if (!std::holds_alternative<Join>(operation)) return std::nullopt;
-  for (const auto& [name, other] : nodes_) {
-    if (other.client != client || name == *node) continue;
-    return refused(concat("want one node for a key, found that of the node ", name));
-  }
-  return std::nullopt;
 }
 
 Buffer ClusterState::query(Bytes operation) const {

@@ -62,8 +62,6 @@ class ClusterState final : public smr::StateMachine, public smr::Watchable {
     return std::as_const(*this).on(question);
   }
 
-  /// Why that client may not say this; or nothing.
-  std::optional<Answer> refusal(std::uint64_t client, const Operation&) const;
   void pass(std::uint64_t time);
   void renew(Node& node);
   void place_all();

@@ -24,6 +24,14 @@ class Members(ClusterOfNodes):
         self.addCleanup(process.kill)
         return process
 
+    def setUp(self):
+        super().setUp()
+        # Jobs read it until somebody has written.
+        os.mkfifo(self.folder / "lock.enough")
+
+    def let_it_end(self):
+        open(self.folder / "lock.enough", "w").close()
+
     def log_of(self, name):
         return (self.folder / f"{name}.log").read_text()
 
@@ -51,7 +59,7 @@ class Members(ClusterOfNodes):
         self.start_elsewhere("d", slots=4)
         self.wait_for_nodes(4)
         job = self.submit("exec 9>>$LOCK; flock -n 9 || exit 99; echo attempt $PIRACEMA_ATTEMPT; "
-                          "while [ ! -e $LOCK.enough ]; do sleep 0.05; done")
+                          "cat $LOCK.enough")
         self.wait_for_output(job, "attempt 1")
         self.assertEqual("d", self.job(job)["node"])
         refused = self.call("dismiss", "d")
@@ -61,7 +69,7 @@ class Members(ClusterOfNodes):
         self.assertNotIn("d", self.nodes())
         self.wait_for_output(job, "attempt 2")
         self.assertIn(self.job(job)["node"], self.NODES)
-        (self.folder / "lock.enough").touch()
+        self.let_it_end()
         self.wait(job)
         # Its key is worth nothing any more, also in a new process.
         self.processes["d"].kill()
@@ -113,7 +121,7 @@ class Members(ClusterOfNodes):
         self.ask("admit", "d")
         self.start_elsewhere("d", slots=4)
         self.wait_for_nodes(4)
-        job = self.submit("echo attempt $PIRACEMA_ATTEMPT; while [ ! -e $LOCK.enough ]; do sleep 0.05; done",
+        job = self.submit("echo attempt $PIRACEMA_ATTEMPT; cat $LOCK.enough",
                           "--on", "d")
         self.wait_for_output(job, "attempt 1")
         # Somebody with the folder of another node.
@@ -123,7 +131,7 @@ class Members(ClusterOfNodes):
         self.start_elsewhere("e")
         self.wait_until(lambda: "the node d has another key" in self.log_of("e"), "e is not refused")
         self.assertEqual(4, self.nodes()["d"]["slots"])
-        (self.folder / "lock.enough").touch()
+        self.let_it_end()
         self.wait(job)
         self.assertEqual("attempt 1\n", self.ask("logs", job))
 
