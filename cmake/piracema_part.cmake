@@ -1,6 +1,8 @@
 # What every target of ours is built with.
 add_library(piracema_options INTERFACE)
 target_compile_features(piracema_options INTERFACE cxx_std_20)
+# What a condition that does not hold tells of its file is the same in every clone: ccache finds it again.
+target_compile_options(piracema_options INTERFACE -fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=)
 target_compile_options(piracema_options INTERFACE
   -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wnon-virtual-dtor
   -Wno-missing-field-initializers
