@@ -1,5 +1,7 @@
-// A machine on which everybody else computes: no leader is given up because of it, and one that
-// really dies is replaced.
+// A machine on which everybody else computes: nobody who crashes only is given up because of it,
+// and a leader that really dies is replaced. Where one may lie, a slow machine looks like a leader
+// that does so on purpose: each other one may be tried once (smr/order/agreement/leader_rate.h),
+// and no more.
 
 #include <doctest/doctest.h>
 #include <signal.h>
@@ -57,12 +59,17 @@ void live_among_others(bool byzantine) {
   const Others others;
   Crowd crowd(*group, 2);
   REQUIRE(crowd.wait_for(20));
-  const auto leader = crowd.leader();
+  auto leader = crowd.leader();
   REQUIRE(leader.has_value());
+  int replaced = 0;
   const auto end = std::chrono::steady_clock::now() + seconds(5);
   while (std::chrono::steady_clock::now() < end) {
     REQUIRE(crowd.wait_for(1));
-    REQUIRE(crowd.leader() == leader);
+    if (crowd.leader() == leader) continue;
+    leader = crowd.leader();
+    REQUIRE(leader.has_value());
+    ++replaced;
+    REQUIRE(replaced <= (byzantine ? 3 : 0));
   }
   const auto killed = std::chrono::steady_clock::now();
   REQUIRE(group->kill(*leader).ok());
@@ -77,7 +84,7 @@ void live_among_others(bool byzantine) {
 
 }  // namespace
 
-TEST_CASE("a busy machine costs no leader its place, and a leader that dies is replaced") {
+TEST_CASE("a busy machine costs no leader its place for long, and a leader that dies is replaced") {
   SUBCASE("three that crash") { live_among_others(false); }
   SUBCASE("four of which one may lie") { live_among_others(true); }
 }
