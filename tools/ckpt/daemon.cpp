@@ -89,17 +89,17 @@ int CkptDaemon::serve() {
   DaemonRunSettings settings{.program = this_program(), .host = host_name()};
   settings.daemon.slots = slots_;
   settings.until_empty = until_empty_;
-  settings.presence.load = load_;
-  settings.presence_command = presence_;
-  settings.watch_user = !idle_.empty();
-  settings.daemon.when_idle = !idle_.empty();
+  settings.users.presence.load = load_;
+  settings.users.command = presence_;
+  settings.users.by_input_and_load = !idle_.empty();
+  settings.daemon.lending.when_idle = !idle_.empty();
   const auto grace = parse_duration(grace_);
   if (!grace) return fail({Errc::usage, "--grace: " + grace.error().message});
-  settings.daemon.grace = *grace;
+  settings.daemon.lending.grace = *grace;
   if (!idle_.empty()) {
     const auto idle = parse_duration(idle_);
     if (!idle) return fail({Errc::usage, "--idle: " + idle.error().message});
-    settings.daemon.idle = *idle;
+    settings.daemon.lending.idle = *idle;
   }
   if (windows_.file.empty() && idle_.empty()) {
     return fail({Errc::usage, "want --windows, --idle or both"});

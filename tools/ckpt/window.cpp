@@ -4,9 +4,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
-#include <fstream>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 #include "base/log.h"
 #include "base/parse.h"
@@ -15,8 +13,7 @@
 #include "forecast/dump/outlook.h"
 #include "forecast/dump/planner.h"
 #include "forecast/store/store_record.h"
-#include "forecast/window/calendar.h"
-#include "os/host_name.h"
+#include "forecast/window/lent_calendar.h"
 #include "tools/arguments.h"
 
 namespace piracema::tools {
@@ -24,33 +21,6 @@ namespace piracema::tools {
 using namespace ckpt;
 
 namespace {
-
-// What the clock on the wall shows at a point of time, and the other way round. It jumps where a
-// summer begins or ends, so both are asked for each time.
-WallTime wall_at(std::time_t utc) {
-  std::tm local{};
-  ::localtime_r(&utc, &local);
-  return ::timegm(&local);
-}
-std::time_t utc_at(WallTime wall) {
-  std::tm fields{};
-  const std::time_t as_utc = wall;
-  ::gmtime_r(&as_utc, &fields);
-  fields.tm_isdst = -1;
-  return ::mktime(&fields);
-}
-
-Time steady_at(WallTime wall) {
-  return now() + std::chrono::seconds(utc_at(wall) - std::time(nullptr));
-}
-
-Result<std::vector<WindowRule>> read_windows(const std::string& path) {
-  std::ifstream file(path);
-  std::ostringstream text;
-  text << file.rdbuf();
-  if (!file) return Error{Errc::config, with_errno(path)};
-  return parse_windows(path, text.str());
-}
 
 // Open from now on, once.
 WindowAt until(Time closes) {
@@ -68,9 +38,9 @@ Result<Time> find_close(const WindowOptions& options) {
     closes = now() + *duration;
   }
   if (!options.until.empty()) {
-    const auto minute = parse_time_of_day(options.until);
-    if (!minute) return Error{Errc::usage, "--until: " + minute.error().message};
-    closes = std::min(closes, steady_at(next_time_of_day(wall_at(std::time(nullptr)), *minute)));
+    const auto second = parse_time_of_day(options.until);
+    if (!second) return Error{Errc::usage, "--until: " + second.error().message};
+    closes = std::min(closes, steady_at(next_time_of_day(wall_at(std::time(nullptr)), *second)));
   }
   return closes;
 }
@@ -81,14 +51,9 @@ Result<WindowAt> find_window(const WindowOptions& options) {
     if (!closes) return closes.error();
     return until(*closes);
   }
-  auto rules = read_windows(options.file);
-  if (!rules) return rules.error();
-  return WindowAt([rules = *rules, name = host_name()](Time at) -> std::optional<LentSpan> {
-    const auto ahead = std::chrono::ceil<std::chrono::seconds>(at - now()).count();
-    const auto window = next_window(rules, wall_at(std::time(nullptr) + ahead), name);
-    if (!window) return std::nullopt;
-    return LentSpan{steady_at(window->opens), steady_at(window->closes)};
-  });
+  auto calendar = LentCalendar::read(options.file);
+  if (!calendar) return calendar.error();
+  return WindowAt([calendar = *std::move(calendar)](Time at) { return calendar.window_at(at); });
 }
 
 }  // namespace

@@ -6,14 +6,11 @@
 #include "base/clock.h"
 #include "ckpt/keeper/workplace.h"
 #include "forecast/store/store_watch.h"
+#include "forecast/window/lent_calendar.h"
 #include "loop/poller.h"
 
 namespace piracema::ckpt {
 
-/// When the machine is lent.
-struct LentSpan {
-  Time opens{}, closes{};
-};
 /// The window that is open at that time or the next one; none: never again.
 using WindowAt = std::function<std::optional<LentSpan>(Time)>;
 

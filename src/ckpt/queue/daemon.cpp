@@ -20,17 +20,11 @@ std::vector<DaemonAction> Daemon::step(Time now, const DaemonEvent& event) {
   ENSURE(now >= now_);
   now_ = now;
   std::visit([this](const auto& e) { on(e); }, event);
-  if (user_) take_back();
+  if (lending_.user_is_there()) take_back();
   ask_in_time();
   kill_late();
   if (is_lent()) start_jobs();
   return std::exchange(actions_, {});
-}
-
-void Daemon::on(const UserSeen& event) {
-  if (!watching_since_) watching_since_ = now_;
-  if (user_ && !event.present) user_left_ = now_;
-  user_ = event.present;
 }
 
 void Daemon::on(const QueueSeen& event) {
@@ -89,7 +83,7 @@ void Daemon::ask_in_time() {
 
 // A user who is there counts for more than what the calendar says.
 void Daemon::take_back() {
-  const Time by = now_ + settings_.grace;
+  const Time by = *lending_.gone_by(now_);
   for (auto& [job, one] : running_) {
     if (one.wanted_back || one.killed) continue;
     one.wanted_back = true;
@@ -107,31 +101,17 @@ void Daemon::kill_late() {
   }
 }
 
-std::optional<Time> Daemon::idle_at() const {
-  if (user_) return std::nullopt;
-  if (user_left_) return *user_left_ + settings_.idle;
-  if (watching_since_) return *watching_since_ + settings_.idle;
-  return std::nullopt;
-}
-
-bool Daemon::is_lent() const {
-  if (user_) return false;
-  // Who has just left may come back at once.
-  if (user_left_ && now_ < *idle_at()) return false;
-  if (in_window()) return true;
-  return settings_.when_idle && idle_at() && now_ >= *idle_at();
-}
-
 std::optional<Time> Daemon::not_before(const std::string& job) const {
   const auto found = waiting_.find(job);
   if (found == waiting_.end()) return Time{};
   const auto& left_for = found->second.left_for;
-  if (left_for && in_window() && *closes_ <= *left_for + one_close) return std::nullopt;
+  const auto closes = lending_.closes(now_);
+  if (left_for && closes && *closes <= *left_for + one_close) return std::nullopt;
   return found->second.not_before;
 }
 
 void Daemon::start_jobs() {
-  const std::optional<Time> closes = in_window() ? closes_ : std::nullopt;
+  const std::optional<Time> closes = lending_.closes(now_);
   for (const std::string& job : queue_) {
     if (running_.size() >= settings_.slots) return;
     if (running_.contains(job)) continue;
@@ -151,7 +131,7 @@ std::optional<Time> Daemon::wake() const {
   }
   if (running_.size() >= settings_.slots) return due;
   if (!is_lent()) {
-    if (idle_at() && *idle_at() > now_) at(*idle_at());
+    if (const auto idle = lending_.idle_at(); idle && *idle > now_) at(*idle);
     return due;
   }
   for (const std::string& job : queue_) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "forecast/window/lending.h"
 
 /// What gives the jobs of a queue to a host while it is lent, and takes them away when its user
 /// comes back: the place of ComputeMode and OAR in paper 002, section 3. Pure: the driver tells
@@ -71,12 +72,7 @@ using DaemonAction = std::variant<StartJob, LeaveJob, KillJob>;
 struct DaemonSettings {
   /// Jobs at a time.
   std::size_t slots = 1;
-  /// Within this a user who comes back has the machine for himself: it was promised.
-  Time grace = std::chrono::seconds(10);
-  /// Without a user for so long a machine is taken for idle, and for left by one who was there.
-  Time idle = std::chrono::minutes(10);
-  /// Idle machines are lent whatever the calendar says.
-  bool when_idle = false;
+  Lending::Settings lending = {};
   /// A job that another host has, or that could not be begun, is tried again after this, and
   /// then after twice as long each time, at most an hour.
   Time retry = std::chrono::seconds(15);
@@ -84,14 +80,14 @@ struct DaemonSettings {
 
 class Daemon {
  public:
-  explicit Daemon(DaemonSettings settings) : settings_(settings) {}
+  explicit Daemon(DaemonSettings settings) : settings_(settings), lending_(settings.lending) {}
 
   std::vector<DaemonAction> step(Time now, const DaemonEvent& event);
   /// When a tick is due; none: something else has to happen first.
   std::optional<Time> wake() const;
 
   /// Of this host, for jobs.
-  bool is_lent() const;
+  bool is_lent() const { return lending_.is_lent(now_); }
   std::size_t running() const { return running_.size(); }
 
  private:
@@ -113,8 +109,8 @@ class Daemon {
     std::optional<Time> left_for;
   };
 
-  void on(const LentUntil& event) { closes_ = event.closes; }
-  void on(const UserSeen& event);
+  void on(const LentUntil& event) { lending_.window(event.closes); }
+  void on(const UserSeen& event) { lending_.user(now_, event.present); }
   void on(const QueueSeen& event);
   void on(const JobLeft& event);
   void on(const LeavingTakes& event);
@@ -124,20 +120,13 @@ class Daemon {
   void ask_in_time();
   void kill_late();
   void start_jobs();
-  std::optional<Time> idle_at() const;
-  bool in_window() const { return closes_ && now_ < *closes_; }
   /// None: not in this window.
   std::optional<Time> not_before(const std::string& job) const;
 
   const DaemonSettings settings_;
   Time now_{};
   std::vector<DaemonAction> actions_;
-  std::optional<Time> closes_;
-  bool user_ = false;
-  /// Since when nobody is there; none if nobody ever was, as far as is known.
-  std::optional<Time> user_left_;
-  /// Since when anything is known of users at all.
-  std::optional<Time> watching_since_;
+  Lending lending_;
   std::vector<std::string> queue_;
   std::map<std::string, Running> running_;
   std::map<std::string, Waiting> waiting_;

@@ -32,12 +32,9 @@ DaemonLoop::DaemonLoop(QueueDirectory queue, DaemonRunSettings settings)
       settings_(std::move(settings)),
       daemon_(settings_.daemon),
       stream_leaving_(queue_.streams_path(), settings_.risk),
-      presence_(settings_.presence) {
-  if (settings_.presence_command.empty()) return;
-  site_presence_.emplace(poller_, settings_.presence_command, [this](bool seen) {
-    if (!is_finishing_) tell(UserSeen{seen});
-  });
-}
+      users_(poller_, settings_.users, [this](bool is_there) {
+        if (!is_finishing_) tell(UserSeen{is_there});
+      }) {}
 
 Result<Done> DaemonLoop::watch_signals() {
   auto signals = SignalWatch::open(poller_, {SIGINT, SIGTERM, SIGHUP}, [this](int) {
@@ -86,7 +83,9 @@ void DaemonLoop::set_timer() {
 void DaemonLoop::look() {
   poller_.at(now() + look_every, [this] { look(); });
   if (is_finishing_) return;
-  look_at_user();
+  std::vector<pid_t> ours;
+  for (const auto& [name, one] : running_) ours.push_back(one.process.pid);
+  users_.look(ours);
   if (settings_.closes) tell(LentUntil{settings_.closes()});
   look_at_queue();
   look_at_streams();
@@ -114,14 +113,6 @@ void DaemonLoop::look_at_queue() {
   jobs_left_ = seen.jobs.size();
   has_looked_ = true;
   tell(seen);
-}
-
-void DaemonLoop::look_at_user() {
-  if (site_presence_) return site_presence_->look();
-  if (!settings_.watch_user) return;
-  std::vector<pid_t> ours;
-  for (const auto& [name, one] : running_) ours.push_back(one.process.pid);
-  tell(UserSeen{presence_.step(now(), look_at_machine(ours))});
 }
 
 Result<DaemonLoop::Running> DaemonLoop::start(const std::string& name, const StartJob& start) {

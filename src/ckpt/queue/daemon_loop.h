@@ -12,9 +12,8 @@
 #include "base/fd.h"
 #include "ckpt/queue/daemon.h"
 #include "ckpt/queue/queue_directory.h"
-#include "ckpt/queue/stream_leaving.h"
-#include "forecast/window/presence_command.h"
-#include "forecast/window/user_presence.h"
+#include "forecast/leaving/job_leaving.h"
+#include "forecast/window/user_watch.h"
 #include "loop/poller.h"
 #include "os/own_process.h"
 #include "os/signal_watch.h"
@@ -31,11 +30,7 @@ struct DaemonRunSettings {
   double risk = 0.01;
   /// When the open window closes; none: no window is open now. Empty: there is no calendar.
   std::function<std::optional<Time>()> closes;
-  /// Users are looked for, by input and load.
-  bool watch_user = false;
-  PresenceSettings presence;
-  /// A command of the site's that ends with 0 while a user is there; it takes the place of ours.
-  std::string presence_command;
+  UserWatch::Settings users = {};
   /// Ends when the queue has nothing left to do.
   bool until_empty = false;
   /// This host has zstd.
@@ -66,7 +61,6 @@ class DaemonLoop {
   /// Looks at calendar, queue and users, again and again.
   void look();
   void look_at_queue();
-  void look_at_user();
   /// How long each of them takes to leave, which it does not know itself.
   void look_at_streams();
   bool is_over() const;
@@ -81,13 +75,11 @@ class DaemonLoop {
   const QueueDirectory queue_;
   const DaemonRunSettings settings_;
   Daemon daemon_;
-  StreamLeaving stream_leaving_;
+  JobLeaving stream_leaving_;
   Fd lock_;
   std::unique_ptr<SignalWatch> signals_;
   std::map<std::string, Running> running_;
-  UserPresence presence_;
-  /// In place of that, where the site has a command.
-  std::optional<PresenceCommand> site_presence_;
+  UserWatch users_;
   std::optional<net::Poller::Timer> timer_;
   std::size_t jobs_left_ = 0;
   bool is_finishing_ = false, has_looked_ = false;

@@ -89,7 +89,7 @@ TEST_CASE("a window that turns out to be longer is gone on with") {
 }
 
 TEST_CASE("a job that was sent away by a user, or whose keeper was killed, goes on in its window") {
-  Host host({.idle = minutes(10)});
+  Host host({.lending = {.idle = minutes(10)}});
   host.tell(LentUntil{hours(10)});
   host.tell(UserSeen{false});
   host.tell(QueueSeen{{"1"}});
@@ -125,7 +125,7 @@ TEST_CASE(
 }
 
 TEST_CASE("a job that was asked as the close is near leaves sooner for a user who comes back") {
-  Host host({.grace = seconds(5)});
+  Host host({.lending = {.grace = seconds(5)}});
   host.tell(LentUntil{hours(10)});
   host.tell(UserSeen{false});
   host.tell(QueueSeen{{"1"}});
@@ -137,7 +137,7 @@ TEST_CASE("a job that was asked as the close is near leaves sooner for a user wh
 
 TEST_CASE(
     "a user who comes back has the machine within the grace, whatever his job's keeper does") {
-  Host host({.grace = seconds(20)});
+  Host host({.lending = {.grace = seconds(20)}});
   host.tell(LentUntil{hours(10)});
   host.tell(UserSeen{false});
   host.tell(QueueSeen{{"1"}});
@@ -153,7 +153,7 @@ TEST_CASE(
 }
 
 TEST_CASE("a machine is not taken again before its user has been away for long enough") {
-  Host host({.idle = minutes(10)});
+  Host host({.lending = {.idle = minutes(10)}});
   host.tell(LentUntil{hours(10)});
   host.tell(UserSeen{true});
   host.tell(QueueSeen{{"1"}});
@@ -168,14 +168,14 @@ TEST_CASE("a machine is not taken again before its user has been away for long e
 }
 
 TEST_CASE("an idle machine is lent without a window if that is wanted, and has no close then") {
-  Host host({.idle = minutes(10), .when_idle = true});
+  Host host({.lending = {.idle = minutes(10), .when_idle = true}});
   host.tell(QueueSeen{{"1"}});
   host.tell(UserSeen{false}, minutes(1));
   CHECK(host.actions.empty());
   host.tell(DaemonTick{}, minutes(11));
   REQUIRE(host.find<StartJob>() != nullptr);
   CHECK_FALSE(host.find<StartJob>()->closes);
-  Host other({.idle = minutes(10)});
+  Host other({.lending = {.idle = minutes(10)}});
   other.tell(QueueSeen{{"1"}});
   other.tell(UserSeen{false});
   other.tell(DaemonTick{}, hours(5));

@@ -62,14 +62,17 @@ WallTime floor_day(WallTime time) {
 
 Result<int> parse_time_of_day(std::string_view text) {
   const Error wrong{Errc::usage, concat("want a time of day such as 06:00, found '", text, "'")};
-  if (text.size() != 5 || text[2] != ':') return wrong;
-  for (const std::size_t i : {0u, 1u, 3u, 4u}) {
-    if (text[i] < '0' || text[i] > '9') return wrong;
+  if (text.size() != 5 && text.size() != 8) return wrong;
+  std::array<int, 3> parts{};
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const bool is_colon = i % 3 == 2;
+    if (is_colon ? text[i] != ':' : text[i] < '0' || text[i] > '9') return wrong;
+    if (!is_colon) parts[i / 3] = parts[i / 3] * 10 + text[i] - '0';
   }
-  const int hour = (text[0] - '0') * 10 + text[1] - '0',
-            minute = (text[3] - '0') * 10 + text[4] - '0';
-  if (minute > 59 || hour * 60 + minute > 24 * 60) return wrong;
-  return hour * 60 + minute;
+  const auto [hours, minutes, seconds] = parts;
+  const int second = (hours * 60 + minutes) * 60 + seconds;
+  if (minutes > 59 || seconds > 59 || second > day_seconds) return wrong;
+  return second;
 }
 
 Result<std::vector<WindowRule>> parse_windows(const std::string& file, std::string_view text) {
@@ -107,9 +110,9 @@ std::optional<LentWindow> next_window(const std::vector<WindowRule>& rules, Wall
       const auto weekday = static_cast<unsigned>(((day + 3) % 7 + 7) % 7);
       if ((rule.weekdays >> weekday & 1) == 0) continue;
       const WallTime midnight = day * day_seconds;
-      WallTime closes = midnight + rule.closes * 60;
+      WallTime closes = midnight + rule.closes;
       if (rule.closes <= rule.opens) closes += day_seconds;
-      all.push_back({midnight + rule.opens * 60, closes});
+      all.push_back({midnight + rule.opens, closes});
     }
   }
   std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.opens < b.opens; });
@@ -126,8 +129,8 @@ std::optional<LentWindow> next_window(const std::vector<WindowRule>& rules, Wall
   return one && one->closes > now ? one : std::nullopt;
 }
 
-WallTime next_time_of_day(WallTime now, int minute) {
-  const WallTime at = floor_day(now) * day_seconds + minute * 60;
+WallTime next_time_of_day(WallTime now, int second) {
+  const WallTime at = floor_day(now) * day_seconds + second;
   return at > now ? at : at + day_seconds;
 }
 

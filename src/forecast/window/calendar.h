@@ -17,7 +17,7 @@ using WallTime = std::int64_t;
 struct WindowRule {
   /// Bit 0 is Monday: the days on which it opens.
   unsigned weekdays = 0;
-  /// Minutes of the day; one that closes no later than it opens does so on the next day.
+  /// Seconds of the day; one that closes no later than it opens does so on the next day.
   int opens = 0, closes = 0;
   /// Patterns as of a shell; none: every host.
   std::vector<std::string> hosts;
@@ -27,7 +27,7 @@ struct WindowRule {
 /// "daily" is all days. Errc::config with FILE:LINE.
 Result<std::vector<WindowRule>> parse_windows(const std::string& file, std::string_view text);
 
-/// "06:00" in minutes of the day, up to 24:00. Errc::usage.
+/// "06:00" or "06:00:30" in seconds of the day, up to 24:00. Errc::usage.
 Result<int> parse_time_of_day(std::string_view text);
 
 struct LentWindow {
@@ -41,6 +41,6 @@ std::optional<LentWindow> next_window(const std::vector<WindowRule>& rules, Wall
                                       const std::string& host);
 
 /// The next time that the clock on the wall shows it, after `now`.
-WallTime next_time_of_day(WallTime now, int minute);
+WallTime next_time_of_day(WallTime now, int second);
 
 }  // namespace piracema::ckpt

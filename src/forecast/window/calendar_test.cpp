@@ -44,6 +44,14 @@ TEST_CASE("a window is for the hosts that it names") {
   CHECK_FALSE(next_window(lent, monday, "ws3").has_value());
 }
 
+TEST_CASE("a window may open and close at a second") {
+  const auto lent = rules("daily 20:00:10 20:00:25\n");
+  const auto window = next_window(lent, monday + 20 * hour + 11, "h");
+  REQUIRE(window);
+  CHECK(window->opens == monday + 20 * hour + 10);
+  CHECK(window->closes == monday + 20 * hour + 25);
+}
+
 TEST_CASE("a minute is in a window if and only if a rule says so") {
   const auto lent = rules("sat-mon 22:30 03:15\nwed 10:00 10:00\nthu 09:00 12:00\n");
   Random random(3);
@@ -67,7 +75,8 @@ TEST_CASE("a minute is in a window if and only if a rule says so") {
 TEST_CASE("what is no window is told with its line") {
   for (const char* wrong :
        {"mon 20:00", "mon 20:00 25:00", "moon 20:00 06:00", "mon 2000 06:00", "mon 20:00 06:60",
-        "mon- 20:00 06:00", "mon 20:00 06:00 a b", "# none"}) {
+        "mon- 20:00 06:00", "mon 20:00 06:00 a b", "mon 20:00:60 21:00", "mon 20:00:1 21:00",
+        "mon 20:00:00:00 21:00", "mon 24:00:01 06:00", "# none"}) {
     CAPTURE(wrong);
     CHECK_FALSE(parse_windows("w", wrong).ok());
   }
@@ -75,8 +84,10 @@ TEST_CASE("what is no window is told with its line") {
 }
 
 TEST_CASE("a time of day is the next one that comes") {
-  CHECK(next_time_of_day(monday + 5 * hour, 6 * 60) == monday + 6 * hour);
-  CHECK(next_time_of_day(monday + 6 * hour, 6 * 60) == monday + 30 * hour);
+  const int six = *parse_time_of_day("06:00");
+  CHECK(next_time_of_day(monday + 5 * hour, six) == monday + 6 * hour);
+  CHECK(next_time_of_day(monday + 6 * hour, six) == monday + 30 * hour);
+  CHECK(*parse_time_of_day("06:00:30") == six + 30);
 }
 
 }  // namespace piracema::ckpt

@@ -187,7 +187,7 @@ class Host {
       const std::uint64_t visit = ++visits_, life = life_;
       tell(UserSeen{true});
       // What was promised; a daemon that died meanwhile promises nothing.
-      clock().after(settings_.grace + milliseconds(1), [this, visit, life] {
+      clock().after(settings_.lending.grace + milliseconds(1), [this, visit, life] {
         if (visit == visits_ && life == life_ && daemon_) CHECK_FALSE(has_jobs());
       });
       clock().after(clock().between(minutes(1), hours(3)), [this] {
@@ -205,7 +205,7 @@ class Host {
       tell(LentUntil{closes_});
       clock().at(closes_ + milliseconds(1), [this, life = life_] {
         open_ = false;
-        if (life == life_ && daemon_ && !settings_.when_idle) CHECK_FALSE(has_jobs());
+        if (life == life_ && daemon_ && !settings_.lending.when_idle) CHECK_FALSE(has_jobs());
         tell(LentUntil{std::nullopt});
         window_opens();
       });
@@ -214,7 +214,7 @@ class Host {
 
   Site& site_;
   const int number_;
-  const DaemonSettings settings_{.slots = 2, .when_idle = number_ % 2 == 1};
+  const DaemonSettings settings_{.slots = 2, .lending = {.when_idle = number_ % 2 == 1}};
   std::unique_ptr<Daemon> daemon_;
   std::uint64_t life_ = 0, turns_ = 0, visits_ = 0;
   bool user_ = false, open_ = false;

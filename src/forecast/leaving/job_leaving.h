@@ -12,20 +12,20 @@
 
 namespace piracema::ckpt {
 
-/// How long a stream takes to leave a machine: from the SIGTERM that has it take its own last
-/// snapshot to the end of its processes. Learnt from those that have left, of any stream of the
-/// queue.
-class StreamLeaving {
+/// How long a job takes to leave a machine: from the SIGTERM that has it save itself, as a stream
+/// does with its last snapshot, to the end of its processes. Learnt from those that have left, of
+/// any job of one kind.
+class JobLeaving {
  public:
   /// `place` is the directory where that is remembered; made if need be. What cannot be read is
   /// said, and not known then. `risk`: how often it may take longer than is said.
-  StreamLeaving(std::string place, double risk);
+  JobLeaving(std::string place, double risk);
 
   struct Takes {
     Time leaving{}, ending{};
   };
-  /// Of the one whose first process this is, now, in a window of this length. `ending`: without a
-  /// snapshot.
+  /// Of the one whose first process this is, now, in a window of this length. `ending`: without
+  /// saving anything.
   Takes takes(pid_t pid, Time length) const;
 
   /// It was asked to leave.

@@ -1,4 +1,4 @@
-#include "ckpt/queue/stream_leaving.h"
+#include "forecast/leaving/job_leaving.h"
 
 #include <sys/stat.h>
 
@@ -16,17 +16,16 @@ namespace {
 
 // Its state is not known from outside; its memory is no less.
 DumpFeatures features_of(pid_t pid) {
-  const JobMemory memory = job_memory(pid);
-  return {.bytes = static_cast<double>(memory.resident),
-          .swapped_bytes = static_cast<double>(memory.swapped),
-          .processes = static_cast<double>(std::max<std::uint64_t>(1, memory.processes)),
+  const JobMemory held = job_memory(pid);
+  return {.bytes = static_cast<double>(held.resident),
+          .swapped_bytes = static_cast<double>(held.swapped),
+          .processes = static_cast<double>(std::max<std::uint64_t>(1, held.processes)),
           .at = static_cast<double>(std::time(nullptr))};
 }
 
 }  // namespace
 
-StreamLeaving::StreamLeaving(std::string place, double risk)
-    : place_(std::move(place)), risk_(risk) {
+JobLeaving::JobLeaving(std::string place, double risk) : place_(std::move(place)), risk_(risk) {
   ::mkdir(place_.c_str(), 0700);
   const auto past = read_past_dumps(place_);
   if (past) {
@@ -36,7 +35,7 @@ StreamLeaving::StreamLeaving(std::string place, double risk)
   }
 }
 
-StreamLeaving::Takes StreamLeaving::takes(pid_t pid, Time length) const {
+JobLeaving::Takes JobLeaving::takes(pid_t pid, Time length) const {
   const DumpFeatures features = features_of(pid);
   const double ending = ending_seconds(features.bytes);
   const double seconds = std::chrono::duration<double>(length).count();
@@ -45,11 +44,11 @@ StreamLeaving::Takes StreamLeaving::takes(pid_t pid, Time length) const {
   return {from_seconds(plan.duration + ending), from_seconds(ending)};
 }
 
-void StreamLeaving::asked(const std::string& job, pid_t pid) {
+void JobLeaving::asked(const std::string& job, pid_t pid) {
   leaving_.insert_or_assign(job, std::pair(features_of(pid), now()));
 }
 
-void StreamLeaving::left(const std::string& job, bool well) {
+void JobLeaving::left(const std::string& job, bool well) {
   const auto found = leaving_.find(job);
   if (found == leaving_.end()) return;
   const auto [features, since] = found->second;
