@@ -174,6 +174,7 @@ Answer ClusterState::on(const Join& join) {
   node.directory = join.directory;
   node.address = join.address;
   node.leaving = false;
+  lend(node, join.lent);
   node.last_report = is_new ? join.number : std::max(node.last_report, join.number);
   if (is_new) lose_jobs_of(join.node, concat("the node ", join.node, " was started again"));
   renew(node);
@@ -188,6 +189,8 @@ Answer ClusterState::on(const Report& report) {
   }
   renew(*node);
   if (report.leaving && !std::exchange(node->leaving, true)) ask_to_leave(report.node);
+  // Before what has ended: whoever was asked to leave has not failed.
+  if (report.number > node->last_report) lend(*node, report.lent);
   for (const Said& said : report.said) {
     if (Job* const job = running(said.attempt, report.node)) heard(*job, said);
   }
@@ -234,6 +237,13 @@ void ClusterState::heard(Job& job, const Said& said) {
     job.output.erase(0, gone);
     job.output_before += gone;
   }
+}
+
+void ClusterState::lend(Node& node, const Lent& lent) {
+  const bool closes = node.lent.open && !lent.open;
+  node.lent = lent;
+  node.lent.why.resize(std::min(node.lent.why.size(), why_bytes_max));
+  if (closes) ask_to_leave(node.name);
 }
 
 void ClusterState::ask_to_leave(const std::string& node) {

@@ -76,6 +76,7 @@ class ClusterState final : public smr::StateMachine, public smr::Watchable {
   std::vector<Ended> follow_wants(const Report& report);
   std::optional<Ended> ask_for(Job& job, const AskedPart& asked);
   void ask_to_leave(const std::string& node);
+  void lend(Node& node, const Lent& lent);
   void ended(Job& job, const Ended& end);
   void again_or_over(Job& job, JobState over);
   void become(Job& job, JobState next);

@@ -169,6 +169,36 @@ TEST_CASE("a node that drains gives its jobs to others without a failure of thei
   CHECK(group(Drain{"z", true}).why == "there is no node 'z'");
 }
 
+TEST_CASE(
+    "a node that is not lent any more gives its jobs to others, and gets some when it is again") {
+  Group group;
+  group.join("a");
+  const JobId id = group.submit();
+  group.join("b");
+  Report closes{.node = "a", .incarnation = 1, .number = 2};
+  closes.lent = {.open = false, .why = "its user is there"};
+  CHECK(group(closes).orders.at(0).leave);
+  // A report that was sent before says nothing any more.
+  Report late = closes;
+  late.number -= 1;
+  late.lent = {};
+  group(late);
+  CHECK_FALSE(group.state.nodes().at("a").lent.open);
+  closes.number += 1;
+  closes.ended = {exited(id, 1, 143)};
+  group(closes);
+  CHECK(group.job(id).node == "b");
+  CHECK(group.job(id).failures == 0);
+  const JobId other = group(Submit{{.name = "j", .command = {"x"}, .node = "a"}}).job;
+  CHECK(group.job(other).why ==
+        "waits for a node of 1 slot that is there: a is not lent now, its user is there");
+  closes.number += 1;
+  closes.ended.clear();
+  closes.lent = {.closes_in_ms = 60'000};
+  group(closes);
+  CHECK(group.job(other).node == "a");
+}
+
 TEST_CASE("whoever awaits orders is told once there are others, and by no replica that is behind") {
   Group group;
   const Answer joined = group.join("a");

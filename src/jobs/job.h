@@ -137,6 +137,16 @@ inline bool has_node(const Job& job, const std::string& node) {
          std::find(job.others.begin(), job.others.end(), node) != job.others.end();
 }
 
+/// Whether jobs may begin on a node, whose machine may be lent for a while only.
+struct Lent {
+  bool open = true;
+  /// Of one that is open: its owner has it back after so long; 0: there is no end yet.
+  std::uint64_t closes_in_ms = 0;
+  /// Of one that is not: a few words, such as "its user is there".
+  std::string why;
+  auto fields() { return std::tie(open, closes_in_ms, why); }
+};
+
 /// A node as the cluster knows it.
 struct Node {
   std::string name;
@@ -153,6 +163,8 @@ struct Node {
   bool draining = false;
   /// The same, as its process is about to end.
   bool leaving = false;
+  /// As it has said when it was heard last.
+  Lent lent;
   /// It has renewed its lease, which ends then by the state's own clock.
   bool alive = false;
   std::uint64_t lease_until_ms = 0;
@@ -163,7 +175,7 @@ struct Node {
   std::uint32_t used = 0;
   auto fields() {
     return std::tie(name, incarnation, slots, address, last_report, directory, draining, leaving,
-                    alive, lease_until_ms, heard_ms, client, used);
+                    lent, alive, lease_until_ms, heard_ms, client, used);
   }
 };
 

@@ -17,6 +17,10 @@ constexpr milliseconds report_every{500};
 // For a job to end by itself once it was asked to: a stream takes its last snapshot.
 constexpr milliseconds grace{30'000};
 constexpr milliseconds fence{fence_ms};
+// Nothing begins in what is left of a window then; leaving takes no less.
+constexpr milliseconds least_leaving{1'000};
+// A close is told of again and again, by a clock that may be set meanwhile.
+constexpr milliseconds one_close{5'000};
 constexpr std::size_t said_bytes_max = std::size_t{256} << 10;
 
 }  // namespace
@@ -24,20 +28,25 @@ constexpr std::size_t said_bytes_max = std::size_t{256} << 10;
 std::vector<JobRunner::Action> JobRunner::step(Time now, const Event& event) {
   now_ = std::max(now_, now);
   std::visit([this](const auto& what) { on(what); }, event);
+  give_back_in_time();
   for (auto& [piece, local] : jobs_) {
     if (local.kill_at && now_ >= *local.kill_at) terminate(piece, local, true);
   }
-  if (!question_ && (hurry_ || now_ >= ask_at_) && !finished_) ask();
+  if (began_ && !question_ && (hurry_ || now_ >= ask_at_) && !finished_) ask();
   return std::exchange(actions_, {});
 }
 
 std::optional<Time> JobRunner::next_deadline() const {
-  if (finished_) return std::nullopt;
+  if (finished_ || !began_) return std::nullopt;
   std::optional<Time> next;
   const auto consider = [&next](Time time) {
     if (!next || time < *next) next = time;
   };
   if (!question_) consider(ask_at_);
+  if (lent_.gone_by && !closed_) consider(*lent_.gone_by - takes_.leaving);
+  const bool any_lives = std::ranges::any_of(
+      jobs_, [](const auto& job) { return !job.second.ended && !job.second.killed; });
+  if (lent_.gone_by && any_lives) consider(*lent_.gone_by - takes_.ending);
   for (const auto& [piece, local] : jobs_) {
     if (local.kill_at && !local.killed) consider(*local.kill_at);
   }
@@ -49,6 +58,42 @@ bool JobRunner::all_over() const {
                      [](const auto& job) { return job.second.ended.has_value(); });
 }
 
+// ---- a machine that is lent
+// ------------------------------------------------------------------------
+
+void JobRunner::on(const LentSeen& seen) { lent_ = seen; }
+
+void JobRunner::on(const LeavingTakes& takes) {
+  takes_ = {std::max<Time>(takes.leaving, least_leaving), takes.ending};
+}
+
+bool JobRunner::is_open() const {
+  if (!lent_.is_lent) return false;
+  if (!lent_.gone_by) return true;
+  if (closed_for_ && *lent_.gone_by <= *closed_for_ + one_close) return false;
+  return now_ < *lent_.gone_by - takes_.leaving;
+}
+
+Lent JobRunner::lent() const {
+  if (is_open()) {
+    const Time left = lent_.gone_by ? *lent_.gone_by - now_ : Time{};
+    return {.closes_in_ms =
+                static_cast<std::uint64_t>(std::chrono::duration_cast<milliseconds>(left).count())};
+  }
+  return {.open = false, .why = lent_.is_lent ? "as its window closes" : lent_.why};
+}
+
+void JobRunner::give_back_in_time() {
+  if (const bool closes = !is_open(); closes != closed_) {
+    closed_ = closes;
+    hurry_ = true;
+    closed_for_ = closes ? lent_.gone_by : std::nullopt;
+    if (closes) have_all_leave(false);
+  }
+  if (!lent_.gone_by || now_ < *lent_.gone_by - takes_.ending) return;
+  for (auto& [piece, local] : jobs_) terminate(piece, local, true);
+}
+
 // ---- the group ----------------------------------------------------------------------------------
 
 void JobRunner::ask() {
@@ -58,8 +103,8 @@ void JobRunner::ask() {
     question.is_leave = true;
     operation = Leave{settings_.node, settings_.incarnation};
   } else if (!joined_) {
-    operation = Join{settings_.node,      settings_.incarnation, settings_.slots,
-                     settings_.directory, settings_.address,     question.number};
+    operation = Join{settings_.node,    settings_.incarnation, settings_.slots, settings_.directory,
+                     settings_.address, question.number,       lent()};
   } else {
     operation = report(question);
   }
@@ -72,7 +117,8 @@ Operation JobRunner::report(Question& question) {
   Report report{.node = settings_.node,
                 .incarnation = settings_.incarnation,
                 .number = question.number,
-                .leaving = leaving_};
+                .leaving = leaving_,
+                .lent = lent()};
   std::size_t bytes = 0;
   for (const auto& [piece, local] : jobs_) {
     const Attempt attempt{piece.first, local.attempt, piece.second};
@@ -164,7 +210,10 @@ void JobRunner::on(const Answered& answered) {
       ask_at_ = now_;
       return;
     }
-    actions_.push_back(Extend{question.at + fence});
+    // Also a node that stands still gives its machine back in time.
+    const Time until = question.at + fence;
+    actions_.push_back(
+        Extend{lent_.gone_by ? std::min(until, *lent_.gone_by - takes_.ending) : until});
     follow(answer.orders);
     if (leaving_ && jobs_.empty()) hurry_ = true;
     return;
@@ -240,7 +289,7 @@ void JobRunner::take(const Order& order) {
   if (!order.spec) return;
   Local& local = jobs_[piece];
   local.attempt = order.attempt.attempt;
-  if (order.leave || leaving_) {
+  if (order.leave || leaving_ || closed_) {
     local.ended = Ended{order.attempt, End::exited, 128 + 15, "it was to leave before it began"};
     hurry_ = true;
     return;
@@ -308,9 +357,13 @@ void JobRunner::on(const PartDropped& dropped) {
   if (wishes_.erase(dropped.part) != 0) hurry_ = true;
 }
 
-// A part ends when its command does, elsewhere, which takes a last snapshot before that.
 void JobRunner::on(const LeaveAsked&) {
-  const bool at_once = std::exchange(leaving_, true);
+  have_all_leave(std::exchange(leaving_, true));
+  hurry_ = true;
+}
+
+// A part ends when its command does, elsewhere, which takes a last snapshot before that.
+void JobRunner::have_all_leave(bool at_once) {
   for (auto& [piece, local] : jobs_) {
     if (at_once || piece.second == 0) {
       terminate(piece, local, at_once);
@@ -318,7 +371,6 @@ void JobRunner::on(const LeaveAsked&) {
       local.kill_at = now_ + grace;
     }
   }
-  hurry_ = true;
 }
 
 }  // namespace piracema::jobs

@@ -18,6 +18,10 @@ namespace piracema::jobs {
 ///
 /// Whatever it has begun may live until the last `Extend` says. Who runs a job sees to that, also
 /// if this machine is not called any more.
+///
+/// A machine that is lent for a while is given back in time: jobs are asked to leave as late as
+/// what is known of them allows (paper 002, section 3), begin elsewhere, and are ended before it
+/// closes.
 class JobRunner {
  public:
   struct Settings {
@@ -32,6 +36,7 @@ class JobRunner {
   };
 
   // ---- events
+  /// The group is asked from then on; what is known of the machine is told before.
   struct Began {};
   /// To the question of that number; an error is no answer.
   struct Answered {
@@ -63,9 +68,21 @@ class JobRunner {
   };
   /// The node is to leave; once more: at once.
   struct LeaveAsked {};
+  /// Of a machine that is lent for a while: whether it is now, and by when nothing of jobs may be
+  /// there any more; none: that has no end yet.
+  struct LentSeen {
+    bool is_lent = true;
+    std::optional<Time> gone_by;
+    /// Of one that is not: a few words for people.
+    std::string why;
+  };
+  /// How long the jobs that run here take to leave, and to be ended without that.
+  struct LeavingTakes {
+    Time leaving{}, ending{};
+  };
   struct Woken {};
   using Event = std::variant<Began, Answered, Awaited, Over, Wrote, PartAsked, PartDropped,
-                             LeaveAsked, Woken>;
+                             LeaveAsked, LentSeen, LeavingTakes, Woken>;
 
   // ---- actions
   struct Ask {
@@ -115,6 +132,8 @@ class JobRunner {
   /// An answer has come, and the group knows this node.
   bool joined() const { return joined_; }
   std::size_t running() const { return jobs_.size(); }
+  /// Jobs may begin here, as far as this machine's owner goes.
+  bool is_open() const;
 
  private:
   /// A job, and what of it: an older attempt of the same is ended first.
@@ -144,7 +163,7 @@ class JobRunner {
     bool told = false;
   };
 
-  void on(const Began&) {}
+  void on(const Began&) { began_ = true; }
   void on(const Answered&);
   void on(const Awaited&);
   void on(const Over&);
@@ -152,9 +171,14 @@ class JobRunner {
   void on(const PartAsked&);
   void on(const PartDropped&);
   void on(const LeaveAsked&);
+  void on(const LentSeen&);
+  void on(const LeavingTakes&);
   void on(const Woken&) {}
 
   bool all_over() const;
+  void give_back_in_time();
+  Lent lent() const;
+  void have_all_leave(bool at_once);
   void ask();
   void await();
   Operation report(Question& question);
@@ -180,7 +204,13 @@ class JobRunner {
   std::uint64_t mark_ = 0, mark_ms_ = 0;
   /// There is something to tell that the question on its way does not.
   bool hurry_ = false;
+  bool began_ = false;
   bool joined_ = false, was_joined_ = false, leaving_ = false, finished_ = false;
+  LentSeen lent_ = {};
+  LeavingTakes takes_{std::chrono::seconds(1), {}};
+  /// What runs was asked to leave, for that end: what is left of that window is nobody's.
+  bool closed_ = false;
+  std::optional<Time> closed_for_;
   std::optional<Time> trouble_since_;
   bool trouble_told_ = false;
 };

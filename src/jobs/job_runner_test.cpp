@@ -273,3 +273,54 @@ TEST_CASE("a node asks as soon as it is told that there is news, and else as oft
     CHECK(all_of<JobRunner::Await>(node.answer({.mark = 7})).size() == 1);
   }
 }
+
+TEST_CASE("jobs leave a machine that is lent as late as they can, and are ended before it closes") {
+  using std::chrono::seconds;
+  Driver node;
+  node.step(JobRunner::LeavingTakes{seconds(4), milliseconds(300)});
+  node.step(JobRunner::LentSeen{true, seconds(60), ""});
+  node.step(JobRunner::Began{});
+  CHECK(std::get<Join>(node.asked).lent.open);
+  CHECK(std::get<Join>(node.asked).lent.closes_in_ms == 59'999);
+  node.answer({.orders = {order(1), part(2, 1)}});
+  const auto at = [&](Time time) {
+    node.time = time;
+    return all_of<JobRunner::Terminate>(node.step(JobRunner::Woken{}));
+  };
+  CHECK(at(seconds(56) - milliseconds(1)).empty());
+  node.answer({.orders = {order(1), part(2, 1)}});
+  const auto asked = at(seconds(56));
+  REQUIRE(asked.size() == 1);  // The part ends with its command, elsewhere.
+  CHECK_FALSE(asked[0].at_once);
+  CHECK_FALSE(std::get<Report>(node.asked).lent.open);
+  // Nothing begins in what is left, though it is ordered, and nothing lives longer.
+  const auto told = node.answer({.orders = {order(1), part(2, 1), order(3)}});
+  CHECK(all_of<JobRunner::Launch>(told).empty());
+  CHECK(all_of<JobRunner::Extend>(told).at(0).until < seconds(60));
+  const auto killed = at(seconds(60) - milliseconds(300));
+  REQUIRE(killed.size() == 2);
+  CHECK((killed[0].at_once && killed[1].at_once));
+}
+
+TEST_CASE("a machine that is lent again takes jobs again, and not in what was left of a window") {
+  using std::chrono::seconds;
+  Driver node;
+  node.step(JobRunner::LeavingTakes{seconds(4), {}});
+  node.step(JobRunner::LentSeen{true, seconds(60), ""});
+  node.step(JobRunner::Began{});
+  node.answer({});
+  node.time = seconds(57);
+  node.step(JobRunner::Woken{});
+  CHECK_FALSE(node.runner.is_open());
+  // What had to leave has left, and less would be enough now.
+  node.step(JobRunner::LeavingTakes{seconds(1), {}});
+  node.step(JobRunner::LentSeen{true, seconds(60) + milliseconds(2), ""});
+  CHECK_FALSE(node.runner.is_open());
+  node.time = seconds(60);
+  node.step(JobRunner::LentSeen{false, seconds(60), "its user is there"});
+  node.answer({});  // It comes too late, and so the node asks at once.
+  CHECK(std::get<Report>(node.asked).lent.why == "its user is there");
+  node.time = seconds(100);
+  node.step(JobRunner::LentSeen{true, seconds(200), ""});
+  CHECK(node.runner.is_open());
+}

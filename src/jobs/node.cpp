@@ -31,6 +31,10 @@ constexpr std::size_t last_words_bytes = 512;
 // A replica that has run for less was started wrongly.
 constexpr milliseconds replica_least_life{2'000};
 
+std::string text_of(const Attempt& attempt) {
+  return concat(attempt.job, ".", attempt.attempt, ".", attempt.part);
+}
+
 std::uint64_t draw_incarnation() {
   std::uint64_t drawn = 0;
   while (drawn == 0) {
@@ -59,7 +63,13 @@ NodeProcess::NodeProcess(Options options, Fd lock)
                .incarnation = draw_incarnation(),
                .slots = options_.slots,
                .directory = options_.directory,
-               .address = options_.address}) {}
+               .address = options_.address}),
+      leaving_(options_.directory + "/leaving", options_.risk) {
+  if (!options_.lent.is_for_a_while()) return;
+  lent_.emplace(
+      poller_, options_.lent, [this] { return supervisors(); },
+      [this](const ckpt::LentMachine::Seen& seen) { lent_seen(seen); });
+}
 
 NodeProcess::~NodeProcess() {
   client_.reset();
@@ -104,10 +114,28 @@ Result<Done> NodeProcess::open_part_door() {
 }
 
 Result<Done> NodeProcess::run() {
+  // Nothing begins before it is known whether it may.
+  if (lent_) lent_->look();
   step(JobRunner::Began{});
   while (!finished_ && !failed_) poller_.run_once(milliseconds(-1));
   if (failed_) return *failed_;
   return Done{};
+}
+
+// ---- a machine that is lent
+// -------------------------------------------------------------------------
+
+std::vector<pid_t> NodeProcess::supervisors() const {
+  std::vector<pid_t> all;
+  for (const auto& [attempt, running] : running_) all.push_back(running.job.pid());
+  return all;
+}
+
+void NodeProcess::lent_seen(const ckpt::LentMachine::Seen& seen) {
+  constexpr std::chrono::hours length_unless_known{8};
+  const auto takes = leaving_.takes(supervisors(), seen.length.value_or(length_unless_known));
+  step(JobRunner::LeavingTakes{takes.leaving, takes.ending});
+  step(JobRunner::LentSeen{seen.is_lent, seen.gone_by, seen.why});
 }
 
 // ---- the replica
@@ -260,6 +288,7 @@ std::string NodeProcess::last_words(const Running& running) {
 
 void NodeProcess::over(Ended ended) {
   log(Level::info, concat("job ", ended.attempt.job, " ", ended.why));
+  leaving_.left(text_of(ended.attempt), ended.end == End::exited && ended.code != 128 + SIGKILL);
   const auto found = running_.find(ended.attempt);
   if (found != running_.end()) {
     tell_logs();
@@ -292,7 +321,11 @@ std::optional<JobRunner::Wrote> NodeProcess::read_log(const Attempt& attempt, Ru
 
 void NodeProcess::act(const JobRunner::Terminate& terminate) {
   const auto found = running_.find(terminate.attempt);
-  if (found != running_.end()) found->second.job.terminate(terminate.at_once);
+  if (found == running_.end()) return;
+  Supervised& job = found->second.job;
+  if (!terminate.at_once)
+    leaving_.asked(text_of(terminate.attempt), job.pid(), running_.size() - 1);
+  job.terminate(terminate.at_once);
 }
 
 void NodeProcess::act(const JobRunner::Extend& extend) {

@@ -12,6 +12,8 @@
 #include <vector>
 
 #include "base/fd.h"
+#include "forecast/leaving/job_leaving.h"
+#include "forecast/window/lent_machine.h"
 #include "jobs/job_runner.h"
 #include "jobs/part_door.h"
 #include "jobs/supervisor.h"
@@ -42,6 +44,10 @@ class NodeProcess {
     std::vector<std::string> supervisor;
     /// A remote shell for jobs of several nodes, which asks this process.
     std::string rsh;
+    /// When this machine is lent; there for good if nothing is said.
+    ckpt::LentMachine::Settings lent = {};
+    /// How often a window may close before a job has left it well.
+    double risk = 0.01;
   };
 
   /// Errc::refused if another process has the directory; Errc::config, Errc::io.
@@ -63,6 +69,9 @@ class NodeProcess {
   Result<Done> open_part_door();
   Result<Done> start_replica();
   void replica_ended();
+  void lent_seen(const ckpt::LentMachine::Seen& seen);
+  /// The supervisors of what runs here.
+  std::vector<pid_t> supervisors() const;
   void step(const JobRunner::Event& event);
   void wake_in_time();
   void act(const JobRunner::Ask&);
@@ -87,6 +96,8 @@ class NodeProcess {
   std::unique_ptr<ckpt::SignalWatch> signals_;
   JobRunner runner_;
   std::map<Attempt, Running> running_;
+  ckpt::JobLeaving leaving_;
+  std::optional<ckpt::LentMachine> lent_;
   std::unique_ptr<PartDoor> parts_;
   /// By their numbers at the door.
   std::map<std::uint32_t, Attempt> asked_parts_;

@@ -36,7 +36,8 @@ struct Join {
   std::string address;
   /// As that of a report.
   std::uint64_t number = 0;
-  auto fields() { return std::tie(node, incarnation, slots, directory, address, number); }
+  Lent lent = {};
+  auto fields() { return std::tie(node, incarnation, slots, directory, address, number, lent); }
 };
 /// What a job has written, from so many bytes on.
 struct Said {
@@ -61,6 +62,8 @@ struct Report {
   std::uint64_t number = 0;
   /// The node is about to leave: nothing is begun there, and what runs is asked to end.
   bool leaving = false;
+  /// The same while it is not open, and until it is again.
+  Lent lent = {};
   /// What it knows of, and need not be told again.
   std::vector<Attempt> has;
   std::vector<Ended> ended;
@@ -69,7 +72,7 @@ struct Report {
   std::vector<Attempt> wants;
   std::vector<AskedPart> asks;
   auto fields() {
-    return std::tie(node, incarnation, number, leaving, has, ended, said, wants, asks);
+    return std::tie(node, incarnation, number, leaving, lent, has, ended, said, wants, asks);
   }
 };
 /// The process leaves for good: its jobs have ended.

@@ -27,6 +27,17 @@ bool may_run(const JobSpec& spec, const Node& node) {
   return (spec.node.empty() || spec.node == node.name) && node.slots >= spec.slots;
 }
 
+/// Jobs may begin there.
+bool is_there(const Node& node) {
+  return node.alive && !node.draining && !node.leaving && node.lent.open;
+}
+
+std::string why_away(const Node& node) {
+  if (!node.alive) return "is not heard of";
+  if (node.draining || node.leaving) return "is draining";
+  return concat("is not lent now, ", node.lent.why);
+}
+
 std::string what_is_there(const Job& job, const std::map<std::string, Node>& nodes) {
   const Node* largest = nullptr;
   for (const auto& [name, node] : nodes) {
@@ -41,24 +52,26 @@ std::string what_is_there(const Job& job, const std::map<std::string, Node>& nod
     return concat("waits for a node of ", job.spec.slots, " slots: the largest is ", largest->name,
                   " with ", largest->slots);
   }
-  return concat("waits for a node of ", job.spec.slots, " slots that is there: ", largest->name,
-                largest->alive ? " is draining" : " is not heard of");
+  return concat("waits for a node of ", slots_text(job.spec.slots),
+                " that is there: ", largest->name, " ", why_away(*largest));
 }
 
 // Of those that could take a part of the job, and what keeps each of the others from it.
 std::string why_not_enough(const JobSpec& spec, const std::map<std::string, Node>& nodes) {
-  std::uint32_t right = 0, away = 0, small = 0, hidden = 0;
+  std::uint32_t right = 0, away = 0, closed = 0, small = 0, hidden = 0;
   for (const auto& [name, node] : nodes) {
     std::uint32_t& count = node.slots < spec.slots         ? small
                            : node.address.empty()          ? hidden
                            : !node.alive                   ? away
                            : node.draining || node.leaving ? away
+                           : !node.lent.open               ? closed
                                                            : right;
     count += 1;
   }
   std::string why = concat("waits for ", spec.nodes, " nodes of ", slots_text(spec.slots),
                            " that are there: there ", right == 1 ? "is " : "are ", right);
   if (away != 0) why += concat(", ", away, " not heard of or draining");
+  if (closed != 0) why += concat(", ", closed, " not lent now");
   if (small != 0) why += concat(", ", small, " smaller");
   if (hidden != 0) why += concat(", ", hidden, " without an address");
   return why;
@@ -80,7 +93,7 @@ std::string why_waits(const JobSpec& spec, const std::vector<Room*>& best) {
 std::vector<Placed> place(std::map<JobId, Job>& jobs, const std::map<std::string, Node>& nodes) {
   std::vector<Room> rooms;
   for (const auto& [name, node] : nodes) {
-    if (!node.alive || node.draining || node.leaving) continue;
+    if (!is_there(node)) continue;
     rooms.push_back({&node, node.slots - std::min(node.slots, node.used), std::nullopt});
   }
   std::vector<Placed> placed;

@@ -76,7 +76,7 @@ TEST_CASE("nothing is placed on a node that drains, leaves or is not heard of") 
   cluster.nodes["c"].alive = false;
   cluster.job(1);
   CHECK(cluster.placed().empty());
-  CHECK(cluster.jobs[1].why == "waits for a node of 1 slots that is there: a is draining");
+  CHECK(cluster.jobs[1].why == "waits for a node of 1 slot that is there: a is draining");
 }
 
 TEST_CASE("a job of several nodes gets all of them at once, or none") {

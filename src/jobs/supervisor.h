@@ -41,6 +41,8 @@ class Supervised {
 
   /// Readable once it is over.
   int handle() const { return result_.get(); }
+  /// Of the supervisor: the job's processes descend from it.
+  pid_t pid() const { return process_.pid(); }
   void extend(Time until);
   void terminate(bool at_once);
   /// Reads what the supervisor says in the end; nothing while there is more to come.

@@ -25,6 +25,8 @@ namespace {
 constexpr Time operation_timeout = seconds(4);
 // A client that has given up may still be heard.
 constexpr Time late_most = seconds(6);
+// A busy machine takes so long to end a process that is killed.
+constexpr Time ending_most = milliseconds(800);
 
 /// What the group agrees on, and a second replica that is replaced by an image now and then.
 class Group {
@@ -137,6 +139,9 @@ struct Register {
 
   Mistake mistake = Mistake::none;
   std::uint32_t broken = 0, parts = 0, parts_over = 0;
+  /// Machines that their owners have had back with jobs that ran there when they asked; and those
+  /// where something of a job was there still, or began.
+  std::uint32_t given_back = 0, late = 0;
   std::map<JobId, Fate> fates;
   std::map<JobId, std::set<std::pair<std::string, Attempt>>> alive;
   std::map<JobId, std::uint32_t> ends;
@@ -155,6 +160,8 @@ class Machine {
     life_ += 1;
     runner_ = std::make_unique<JobRunner>(
         JobRunner::Settings{name_, scheduler_.random().next() | 1, 2, "/d", "h"});
+    deliver(JobRunner::LeavingTakes{scheduler_.between(seconds(1), seconds(4)), ending_most});
+    deliver(lent_);
     deliver(JobRunner::Began{});
   }
   /// The processes of jobs are ended by their supervisors, a moment later.
@@ -176,6 +183,27 @@ class Machine {
   }
   void leave() {
     if (runner_) deliver(JobRunner::LeaveAsked{});
+  }
+  /// Its owner wants it back by then, for so long.
+  void lend(Time closes, Time away) {
+    if (lent_.gone_by) return;
+    const bool has_jobs = !processes_.empty();
+    lent_.gone_by = closes;
+    deliver(lent_);
+    scheduler_.at(closes, [this] {
+      lent_ = {false, lent_.gone_by, "its user is there"};
+      deliver(lent_);
+    });
+    // A supervisor whose node has died a moment ago takes a moment.
+    scheduler_.at(closes + milliseconds(21), [this, has_jobs] {
+      scheduler_.trace(name_, " is its owner's");
+      all_.late += processes_.empty() ? 0 : 1;
+      all_.given_back += has_jobs ? 1 : 0;
+    });
+    scheduler_.at(closes + away, [this] {
+      lent_ = {};
+      deliver(lent_);
+    });
   }
   bool is_up() const { return runner_ && !frozen_ && !cut; }
   const std::string& name() const { return name_; }
@@ -247,6 +275,7 @@ class Machine {
   }
   void act(const JobRunner::Launch& launch) {
     const Attempt attempt = launch.attempt;
+    all_.late += lent_.is_lent ? 0 : 1;
     scheduler_.trace(name_, " begins ", attempt.job, ".", attempt.attempt, ".", attempt.part);
     all_.begins(name_, attempt);
     if (all_.mistake == Mistake::none) REQUIRE(all_.broken == 0);
@@ -302,9 +331,8 @@ class Machine {
     const auto found = processes_.find(terminate.attempt);
     if (found == processes_.end()) return;
     if (terminate.at_once) killed_.insert(terminate.attempt);
-    // A machine that is busy takes its time.
     const auto after = terminate.at_once
-                           ? std::optional(scheduler_.between(milliseconds(5), milliseconds(800)))
+                           ? std::optional(scheduler_.between(milliseconds(5), ending_most))
                            : all_.fates.at(terminate.attempt.job).leaves_after;
     if (!after) return;
     scheduler_.after(*after, [this, attempt = terminate.attempt, serial = found->second.serial,
@@ -332,7 +360,9 @@ class Machine {
                     if (found == processes_.end() || found->second.serial != serial) return;
                     if (scheduler_.now() < found->second.until)
                       return fence(attempt, found->second);
-                    end(attempt, serial, End::fenced, 137);
+                    scheduler_.after(scheduler_.between({}, ending_most), [this, attempt, serial] {
+                      end(attempt, serial, End::fenced, 137);
+                    });
                   });
   }
   void by_itself(Attempt attempt, std::uint64_t serial) {
@@ -365,6 +395,7 @@ class Machine {
   std::unique_ptr<JobRunner> runner_;
   std::uint64_t life_ = 0, turn_ = 0, serial_ = 0;
   bool frozen_ = false;
+  JobRunner::LentSeen lent_;
   std::vector<JobRunner::Event> waiting_;
   std::map<Attempt, Process> processes_;
   struct Asked {
@@ -405,6 +436,8 @@ class Run {
   std::uint32_t parts() const { return all_.parts; }
   std::uint32_t parts_over() const { return all_.parts_over; }
   std::uint32_t forgotten() const { return forgotten_; }
+  std::uint32_t given_back() const { return all_.given_back; }
+  std::uint32_t late() const { return all_.late; }
 
   void check() {
     live();
@@ -467,7 +500,7 @@ class Run {
     const auto later = [&](std::function<void()> what) {
       scheduler_.after(lasts, std::move(what));
     };
-    switch (random.below(9)) {
+    switch (random.below(10)) {
       case 0:
         scheduler_.trace(machine.name(), " stands still");
         machine.freeze();
@@ -502,6 +535,9 @@ class Run {
           forgotten_ += 1;
         }
         return;
+      case 8:
+        // Later than what was allowed before could go on.
+        return machine.lend(scheduler_.now() + scheduler_.between(seconds(4), seconds(15)), lasts);
       default:
         return group_.replace_other();
     }
@@ -516,19 +552,24 @@ class Run {
 
 }  // namespace
 
-TEST_CASE("of a job one attempt is alive at a time, and each job is over in the end") {
-  std::uint64_t parts = 0, parts_over = 0, forgotten = 0;
+TEST_CASE(
+    "of a job one attempt is alive at a time, each job is over in the end, and each machine that is "
+    "lent is given back in time") {
+  std::uint64_t parts = 0, parts_over = 0, forgotten = 0, given_back = 0;
   for (const auto seed : seeds(5'000)) {
     Run run(seed);
     run.check();
     parts += run.parts();
     parts_over += run.parts_over();
     forgotten += run.forgotten();
+    given_back += run.given_back();
+    CHECK(run.late() == 0);
   }
   // Or else nothing was tried.
   CHECK(parts > 0);
   CHECK(parts_over > 0);
   CHECK(forgotten > 0);
+  CHECK(given_back > 0);
 }
 
 TEST_CASE("a node that says too early that it has nothing of a part is found") {

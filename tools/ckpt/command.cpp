@@ -22,6 +22,7 @@
 #include "tools/ckpt/images.h"
 #include "tools/ckpt/program.h"
 #include "tools/ckpt/slurm.h"
+#include "tools/lent_options.h"
 #include "tools/product.h"
 
 namespace piracema::tools {

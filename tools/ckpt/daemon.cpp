@@ -51,20 +51,8 @@ CkptDaemon::CkptDaemon(CLI::App& ckpt) {
     return app;
   };
   daemon_ = add("daemon", "Run the jobs of a queue while this machine is lent, until SIGTERM");
-  daemon_->add_option("--windows", windows_.file, "File of windows: lines of DAYS FROM TO [HOSTS]");
-  daemon_->add_option(
-      "--idle", idle_,
-      "Lent as well when nobody typed and nothing else ran\nfor so long, such as 10m; "
-      "a user who comes back gets it back");
-  daemon_->add_option(
-      "--presence", presence_,
-      "Command that ends with 0 while a user is there,\nin place of input and load");
-  daemon_->add_option("--load", load_, "Cores in use by others that mean a user; default: 0.5")
-      ->check(CLI::Range(0.01, 1e6));
-  daemon_->add_option("--grace", grace_, "A user has his machine back within it; default: 10s");
+  lent_.add(*daemon_);
   daemon_->add_option("--slots", slots_, "Jobs at a time; default: 1")->check(CLI::Range(1, 1'000));
-  daemon_->add_option("--risk", windows_.risk,
-                      "Percent of windows that may close before the job is\nsaved; default: 1");
   daemon_->add_flag("--until-empty", until_empty_, "End when all jobs have ended");
   submit_ = add("submit", "Put a program into a queue: -- PROGRAM ARGS...");
   submit_->add_option("--dir", directory_, "Directory of the job: its images and its output");
@@ -89,30 +77,17 @@ int CkptDaemon::serve() {
   DaemonRunSettings settings{.program = this_program(), .host = host_name()};
   settings.daemon.slots = slots_;
   settings.until_empty = until_empty_;
-  settings.users.presence.load = load_;
-  settings.users.command = presence_;
-  settings.users.by_input_and_load = !idle_.empty();
-  settings.daemon.lending.when_idle = !idle_.empty();
-  const auto grace = parse_duration(grace_);
-  if (!grace) return fail({Errc::usage, "--grace: " + grace.error().message});
-  settings.daemon.lending.grace = *grace;
-  if (!idle_.empty()) {
-    const auto idle = parse_duration(idle_);
-    if (!idle) return fail({Errc::usage, "--idle: " + idle.error().message});
-    settings.daemon.lending.idle = *idle;
+  if (!lent_.is_given()) return fail({Errc::usage, "want --windows, --idle or both"});
+  const auto lent = lent_.settings();
+  if (!lent) return fail(lent.error());
+  settings.users = lent->users;
+  settings.daemon.lending = lent->lending;
+  if (lent->calendar) {
+    settings.closes = [calendar = *lent->calendar] { return calendar.closes(); };
   }
-  if (windows_.file.empty() && idle_.empty()) {
-    return fail({Errc::usage, "want --windows, --idle or both"});
-  }
-  RunSettings job;
-  if (!windows_.file.empty()) {
-    if (auto applied = apply_window(windows_, job); !applied) return fail(applied.error());
-    settings.risk = job.risk;
-    settings.closes = [window = job.window]() -> std::optional<Time> {
-      const auto span = window(now());
-      return span && span->opens <= now() ? std::optional(span->closes) : std::nullopt;
-    };
-  }
+  const auto risk = lent_.risk();
+  if (!risk) return fail(risk.error());
+  settings.risk = *risk;
   // What every job will want.
   if (auto usable = run_settings({}, {}, 2, false); !usable) return fail(usable.error());
   settings.can_compress = find_zstd().ok();

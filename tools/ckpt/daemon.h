@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "tools/ckpt/window.h"
+#include "tools/lent_options.h"
 
 namespace piracema::tools {
 
@@ -25,10 +25,9 @@ class CkptDaemon {
   int list();
 
   CLI::App *daemon_ = nullptr, *submit_ = nullptr, *list_ = nullptr;
-  std::string queue_, directory_, presence_, idle_, grace_ = "10s";
-  WindowOptions windows_;
+  std::string queue_, directory_;
+  LentOptions lent_;
   std::uint32_t slots_ = 1;
-  double load_ = 0.5;
   bool stream_ = false, compress_ = false, until_empty_ = false, clear_ = false, json_ = false;
 };
 

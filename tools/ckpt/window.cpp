@@ -15,6 +15,7 @@
 #include "forecast/store/store_record.h"
 #include "forecast/window/lent_calendar.h"
 #include "tools/arguments.h"
+#include "tools/lent_options.h"
 
 namespace piracema::tools {
 
@@ -57,13 +58,6 @@ Result<WindowAt> find_window(const WindowOptions& options) {
 }
 
 }  // namespace
-
-Result<double> parse_risk(const std::string& text) {
-  char* end = nullptr;
-  const double percent = std::strtod(text.c_str(), &end);
-  if (end != text.c_str() && *end == '\0' && percent >= 0.1 && percent <= 50) return percent / 100;
-  return Error{Errc::usage, concat("--risk: want 0.1 to 50 percent, found '", text, "'")};
-}
 
 Result<Done> apply_window(const WindowOptions& options, RunSettings& settings) {
   const bool once = !options.until.empty() || !options.during.empty();

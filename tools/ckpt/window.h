@@ -18,9 +18,6 @@ struct WindowOptions {
   std::string risk = "1";
 };
 
-/// "1": from percent to a part. Errc::usage.
-Result<double> parse_risk(const std::string& text);
-
 /// Sets `window`, `risk` and the keeper's part of `settings`. Errc::usage, Errc::config.
 Result<Done> apply_window(const WindowOptions& options, ckpt::RunSettings& settings);
 

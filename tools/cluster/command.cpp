@@ -93,9 +93,13 @@ ClusterCommand::ClusterCommand(CLI::App& app)
   node_->add_option("--address", address_,
                     "Where other nodes reach this one; default: that of its replica, or\n"
                     "what `init` was told. Without one it gets no job of several nodes");
+  lent_.add(*node_);
   node_->footer(
       concat("SIGTERM: its jobs have 30 s to leave, and go on elsewhere. A second one\n"
-             "ends them.\n\n",
+             "ends them.\n"
+             "A machine that is lent for a while (--windows, --idle) is given back in time:\n"
+             "jobs leave as late as they can, begin elsewhere, and are ended before it closes.\n"
+             "A window: mon-fri 20:00 06:00\n\n",
              footer));
   replica_ = cluster_->add_subcommand("replica", "Run a node's replica of the control plane");
   replica_->group("");  // `node` does it.
@@ -132,6 +136,10 @@ int ClusterCommand::init() const {
 int ClusterCommand::node() const {
   auto home = NodeHome::read(home_);
   if (!home) return fail(home.error());
+  auto lent = lent_.settings();
+  if (!lent) return fail(lent.error());
+  const auto risk = lent_.risk();
+  if (!risk) return fail(risk.error());
   set_log({.who = concat("node ", home->name)});
   set_log_times(true);
   std::error_code failed;
@@ -145,7 +153,9 @@ int ClusterCommand::node() const {
                                      .key_file = place + "/node.key",
                                      .replica = {},
                                      .supervisor = own_words({"supervise"}),
-                                     .rsh = ""};
+                                     .rsh = "",
+                                     .lent = *std::move(lent),
+                                     .risk = *risk};
   options.rsh =
       concat(std::filesystem::read_symlink("/proc/self/exe", failed).string(), " cluster rsh");
   if (home->replica) options.replica = own_words({"cluster", "replica", "--home", place});

@@ -9,6 +9,7 @@
 #include "tools/cluster/membership.h"
 #include "tools/cluster/queue.h"
 #include "tools/cluster/remote.h"
+#include "tools/lent_options.h"
 
 namespace piracema::tools {
 
@@ -33,6 +34,7 @@ class ClusterCommand {
   std::unique_ptr<ClusterMembership> membership_;
   std::string directory_, home_, data_, address_;
   std::vector<std::string> nodes_;
+  LentOptions lent_;
   std::uint32_t count_ = 3, slots_;
 };
 

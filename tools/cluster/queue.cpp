@@ -3,7 +3,10 @@
 #include <poll.h>
 
 #include <CLI/CLI.hpp>
+#include <array>
+#include <chrono>
 #include <cstdio>
+#include <ctime>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
@@ -85,7 +88,30 @@ nlohmann::ordered_json json_of(const Job& job, std::uint64_t now_ms) {
 const char* state_of(const jobs::Node& node) {
   if (!node.alive) return node.incarnation == 0 ? "left" : "not heard of";
   if (node.leaving) return "leaving";
-  return node.draining ? "draining" : "here";
+  if (node.draining) return "draining";
+  return node.lent.open ? "here" : "not lent";
+}
+
+/// "06:00:30", by this machine's clock.
+std::string clock_text(std::chrono::milliseconds ahead) {
+  using std::chrono::system_clock;
+  const auto then = std::chrono::round<std::chrono::seconds>(system_clock::now() + ahead);
+  const std::time_t at = system_clock::to_time_t(then);
+  std::tm local{};
+  ::localtime_r(&at, &local);
+  std::array<char, 16> text{};
+  std::strftime(text.data(), text.size(), "%H:%M:%S", &local);
+  return text.data();
+}
+
+/// Of one that is lent for a while: until when, or why not.
+std::string lent_text(const jobs::Node& node, std::uint64_t now_ms) {
+  if (!node.alive) return "";
+  if (!node.lent.open) return concat("not lent ", node.lent.why);
+  if (node.lent.closes_in_ms == 0) return "";
+  const std::uint64_t left =
+      node.lent.closes_in_ms - std::min(ago_ms(node.heard_ms, now_ms), node.lent.closes_in_ms);
+  return concat("lent until ", clock_text(std::chrono::milliseconds(left)));
 }
 
 void print(const nlohmann::ordered_json& json) {
@@ -282,8 +308,9 @@ int ClusterQueue::list_nodes() {
   if (!answer) return fail_queue(answer.error());
   if (!json_)
     std::printf("%-16s  %-12s  %5s  %5s  %-9s  %s\n", "NODE", "STATE", "SLOTS", "USED", "HEARD AGO",
-                "DIRECTORY");
+                "LENT, DIRECTORY");
   for (const jobs::Node& node : answer->nodes) {
+    const std::string lent = lent_text(node, answer->now_ms);
     if (json_) {
       print({{"node", node.name},
              {"state", state_of(node)},
@@ -291,11 +318,12 @@ int ClusterQueue::list_nodes() {
              {"address", node.address},
              {"used", node.used},
              {"heard_ago_ms", ago_ms(node.heard_ms, answer->now_ms)},
+             {"lent", lent},
              {"directory", node.directory}});
     } else {
       std::printf("%-16s  %-12s  %5u  %5u  %-9s  %s\n", node.name.c_str(), state_of(node),
                   node.slots, node.used, ago_text(node.heard_ms, answer->now_ms).c_str(),
-                  node.directory.c_str());
+                  concat(lent, lent.empty() ? "" : ", ", node.directory).c_str());
     }
   }
   return 0;

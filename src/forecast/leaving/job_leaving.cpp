@@ -15,11 +15,11 @@ namespace piracema::ckpt {
 namespace {
 
 // Its state is not known from outside; its memory is no less.
-DumpFeatures features_of(pid_t pid) {
-  const JobMemory held = job_memory(pid);
+DumpFeatures features_of(const JobMemory& held, std::size_t others) {
   return {.bytes = static_cast<double>(held.resident),
           .swapped_bytes = static_cast<double>(held.swapped),
           .processes = static_cast<double>(std::max<std::uint64_t>(1, held.processes)),
+          .writers = static_cast<double>(1 + others),
           .at = static_cast<double>(std::time(nullptr))};
 }
 
@@ -35,17 +35,24 @@ JobLeaving::JobLeaving(std::string place, double risk) : place_(std::move(place)
   }
 }
 
-JobLeaving::Takes JobLeaving::takes(pid_t pid, Time length) const {
-  const DumpFeatures features = features_of(pid);
-  const double ending = ending_seconds(features.bytes);
+JobLeaving::Takes JobLeaving::takes(const std::vector<pid_t>& pids, Time length) const {
+  std::vector<JobMemory> jobs;
+  for (const pid_t pid : pids) jobs.push_back(job_memory(pid));
+  if (jobs.empty()) jobs.emplace_back();
   const double seconds = std::chrono::duration<double>(length).count();
-  const Plan plan = plan_dump({.risk = risk_, .reserve = ending}, seconds, seconds,
-                              predictor_.forecast(features));
-  return {from_seconds(plan.duration + ending), from_seconds(ending)};
+  double bytes = 0, longest = 0;
+  for (const JobMemory& job : jobs) bytes += static_cast<double>(job.resident);
+  const double ending = ending_seconds(bytes);
+  for (const JobMemory& job : jobs) {
+    const Plan plan = plan_dump({.risk = risk_, .reserve = ending}, seconds, seconds,
+                                predictor_.forecast(features_of(job, jobs.size() - 1)));
+    longest = std::max(longest, plan.duration);
+  }
+  return {from_seconds(longest + ending), from_seconds(ending)};
 }
 
-void JobLeaving::asked(const std::string& job, pid_t pid) {
-  leaving_.insert_or_assign(job, std::pair(features_of(pid), now()));
+void JobLeaving::asked(const std::string& job, pid_t pid, std::size_t others) {
+  leaving_.insert_or_assign(job, std::pair(features_of(job_memory(pid), others), now()));
 }
 
 void JobLeaving::left(const std::string& job, bool well) {

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "base/clock.h"
 #include "forecast/dump/predictor.h"
@@ -26,10 +27,12 @@ class JobLeaving {
   };
   /// Of the one whose first process this is, now, in a window of this length. `ending`: without
   /// saving anything.
-  Takes takes(pid_t pid, Time length) const;
+  Takes takes(pid_t pid, Time length) const { return takes(std::vector{pid}, length); }
+  /// Of several that leave at once, the longest one; of none: of one that is as small as can be.
+  Takes takes(const std::vector<pid_t>& pids, Time length) const;
 
-  /// It was asked to leave.
-  void asked(const std::string& job, pid_t pid);
+  /// It was asked to leave, and so were others.
+  void asked(const std::string& job, pid_t pid, std::size_t others = 0);
   /// It has ended; `well`: as it was asked to, so that there is something to be learnt.
   void left(const std::string& job, bool well);
 

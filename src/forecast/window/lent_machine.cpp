@@ -1,0 +1,72 @@
+#include "forecast/window/lent_machine.h"
+
+#include <array>
+#include <ctime>
+#include <utility>
+
+#include "base/text.h"
+
+namespace piracema::ckpt {
+
+namespace {
+
+constexpr Time look_every = std::chrono::seconds(1);
+
+// As the clock on the wall will show it.
+std::string text_of(Time at) {
+  const auto ahead = std::chrono::round<std::chrono::seconds>(at - now()).count();
+  const std::time_t utc = std::time(nullptr) + ahead;
+  std::tm local{};
+  ::localtime_r(&utc, &local);
+  std::array<char, 32> text{};
+  std::strftime(text.data(), text.size(), "%a %H:%M:%S", &local);
+  return text.data();
+}
+
+}  // namespace
+
+LentMachine::LentMachine(net::Poller& poller, Settings settings,
+                         std::function<std::vector<pid_t>()> ours,
+                         std::function<void(const Seen&)> told)
+    : poller_(poller),
+      settings_(std::move(settings)),
+      ours_(std::move(ours)),
+      told_(std::move(told)),
+      lending_(settings_.lending),
+      users_(poller_, settings_.users, [this](bool is_there) {
+        lending_.user(now(), is_there);
+        tell();
+      }) {}
+
+LentMachine::~LentMachine() {
+  if (timer_) poller_.cancel(*timer_);
+}
+
+void LentMachine::look() {
+  timer_ = poller_.at(now() + look_every, [this] { look(); });
+  if (settings_.calendar) lending_.window(settings_.calendar->closes());
+  users_.look(ours_());
+  tell();
+}
+
+void LentMachine::tell() {
+  const Time at = now();
+  Seen seen{.is_lent = lending_.is_lent(at), .gone_by = lending_.gone_by(at)};
+  if (!seen.is_lent) seen.why = why_not(at);
+  if (lending_.closes(at)) {
+    const auto window = settings_.calendar->window_at(at);
+    if (window) seen.length = window->closes - window->opens;
+  }
+  told_(seen);
+}
+
+std::string LentMachine::why_not(Time at) const {
+  if (lending_.user_is_there()) return "its user is there";
+  if (const auto idle = lending_.idle_at(); idle && (*idle > at)) {
+    return concat("as it is not idle before ", text_of(*idle));
+  }
+  const auto window = settings_.calendar ? settings_.calendar->window_at(at) : std::nullopt;
+  return window ? concat("and will be at ", text_of(window->opens)) : "and has no window";
+}
+
+}  // namespace piracema::ckpt
