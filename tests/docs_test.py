@@ -194,6 +194,8 @@ def options_of(root, product):
     """The options of a command, as the code has them."""
     folders = [product] if product else [".", "run"]
     files = [file for folder in folders for file in root.glob(f"tools/{folder}/*.cpp")]
+    if product in ("cluster", "ckpt"):
+        files.append(root / "tools/lent_options.cpp")
     return {"--help", "--version", *OPTION.findall("".join(file.read_text() for file in files))}
 
 

@@ -7,7 +7,6 @@
 #include <chrono>
 #include <cstdio>
 #include <ctime>
-#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "base/log.h"
@@ -150,29 +149,7 @@ CLI::App* ClusterQueue::add(CLI::App& cluster, const char* name, const char* hel
 
 ClusterQueue::ClusterQueue(CLI::App& cluster, const std::string& footer) {
   submit_ = add(cluster, "submit", "Have a program run on a node; prints the job's number");
-  submit_->add_option("--name", spec_.name, "For people; default: the program's");
-  submit_->add_option("--nodes", spec_.nodes,
-                      "So many nodes, all at once; the first runs PROGRAM; default: 1");
-  submit_->add_option("--slots", spec_.slots, "Places of each node that it takes; default: 1");
-  auto* const stream =
-      submit_->add_flag("--stream", stream_,
-                        "PROGRAM is a stream: run it with a worker for each slot of each\n"
-                        "node, and go on from the last snapshot when it begins again");
-  submit_
-      ->add_option("--snapshots", snapshots_,
-                   "Of a stream: a directory that all nodes see, or s3://BUCKET/PREFIX")
-      ->needs(stream);
-  submit_->add_option("--every", every_, "Between two snapshots; default: 1s")->needs(stream);
-  submit_->add_option("--retries", spec_.retries,
-                      "So often it is begun again when it fails; default: 0.\n"
-                      "When its node is lost it is begun again anyway");
-  submit_->add_option("--env", spec_.environment, "NAME=value for it; may be repeated")
-      ->allow_extra_args(false);
-  submit_->add_option("--cd", spec_.directory,
-                      "Absolute path where it runs; default: a directory of its\nown on the node");
-  submit_->add_option("--on", spec_.node, "The only node that will do");
-  submit_->add_option("PROGRAM", spec_.command, "What to run, and its words; behind --")
-      ->required();
+  submission_ = std::make_unique<Submission>(*submit_);
   submit_->add_flag("--wait", wait_for_it_, "Print what it says, and end as it does");
   submit_->footer(
       concat("The program is looked for on the node, and runs as the node's user. It has\n"
@@ -182,7 +159,8 @@ ClusterQueue::ClusterQueue(CLI::App& cluster, const std::string& footer) {
              "shell; piracema run takes both. See piracema cluster rsh --help.\n\n"
              "Examples:\n  piracema cluster submit --slots 4 -- make -j4\n"
              "  piracema cluster submit --nodes 3 --slots 2 --stream --snapshots /shared/job \\\n"
-             "      -- ./app in out\n\n",
+             "      -- ./app in out\n"
+             "  piracema cluster submit --slots 4 --images /shared/sim -- mpirun -n 4 ./sim\n\n",
              footer));
   jobs_ = add(cluster, "jobs", "List jobs that wait or run");
   jobs_->add_flag("--all", all_, "Also those that are over");
@@ -234,47 +212,10 @@ Result<Job> ClusterQueue::show(jobs::JobId id) {
   return std::move(answer->jobs.front());
 }
 
-// The first attempt begins, whatever lies there; a later one goes on from the newest snapshot, if
-// one was finished before the one before it was lost.
-Result<Done> ClusterQueue::make_stream() {
-  static constexpr const char* script =
-      "snapshots=$1 every=$2 workers=$3; shift 3; resume=\n"
-      "if [ \"$PIRACEMA_ATTEMPT\" != 1 ] && "
-      "piracema snapshots --json \"$snapshots\" 2>/dev/null | grep -q '\"snapshot\"'; then\n"
-      "  resume=--resume\n"
-      "fi\n"
-      "exec piracema run -n \"$workers\" --snapshots \"$snapshots\" --every \"$every\" $resume "
-      "\"$@\"";
-  if (snapshots_.empty()) {
-    return Error{Errc::usage,
-                 "want --snapshots DIR with --stream, which all nodes see, found none"};
-  }
-  if (auto every = parse_duration(every_); !every) {
-    return Error{Errc::usage, "--every: " + every.error().message};
-  }
-  std::vector<std::string> words{"sh",
-                                 "-c",
-                                 script,
-                                 spec_.name,
-                                 snapshots_,
-                                 every_,
-                                 std::to_string(std::uint64_t{spec_.nodes} * spec_.slots)};
-  words.insert(words.end(), spec_.command.begin(), spec_.command.end());
-  spec_.command = std::move(words);
-  return Done{};
-}
-
 int ClusterQueue::submit() {
-  if (spec_.name.empty()) {
-    spec_.name = std::filesystem::path(spec_.command.front()).filename().string();
-    spec_.name.resize(std::min(spec_.name.size(), jobs::name_bytes_max));
-    if (!jobs::check_name(spec_.name)) spec_.name = "job";
-  }
-  if (stream_) {
-    if (auto made = make_stream(); !made) return fail_queue(made.error());
-  }
-  if (auto right = jobs::check(spec_); !right) return fail_queue(right.error());
-  const auto answer = client_->ask(jobs::Submit{spec_});
+  const auto spec = submission_->spec();
+  if (!spec) return fail_queue(spec.error());
+  const auto answer = client_->ask(jobs::Submit{*spec});
   if (!answer) return fail_queue(answer.error());
   std::printf("%llu\n", static_cast<unsigned long long>(answer->job));
   std::fflush(stdout);

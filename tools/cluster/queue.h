@@ -2,12 +2,14 @@
 
 #include <CLI/App.hpp>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "jobs/operations.h"
 #include "tools/cluster/client.h"
+#include "tools/cluster/submission.h"
 
 namespace piracema::tools {
 
@@ -26,7 +28,6 @@ class ClusterQueue {
   CLI::App* add(CLI::App& cluster, const char* name, const char* help);
   Result<jobs::Job> show(jobs::JobId id);
   int submit();
-  Result<Done> make_stream();
   int list_jobs();
   int list_nodes();
   int logs();
@@ -38,9 +39,7 @@ class ClusterQueue {
   CLI::App *submit_, *jobs_, *logs_, *wait_, *cancel_, *nodes_, *drain_;
   std::string directory_, timeout_ = "10s";
   bool json_ = false;
-  jobs::JobSpec spec_;
-  bool stream_ = false;
-  std::string snapshots_, every_ = "1s";
+  std::unique_ptr<Submission> submission_;
   std::vector<std::uint64_t> ids_;
   std::string node_;
   bool wait_for_it_ = false, follow_ = false, all_ = false, off_ = false;

@@ -1,0 +1,126 @@
+#include "tools/cluster/submission.h"
+
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <utility>
+#include <vector>
+
+#include "base/parse.h"
+#include "base/text.h"
+#include "jobs/operations.h"
+
+namespace piracema::tools {
+
+namespace {
+
+// The first attempt begins, whatever lies there; a later one goes on from the newest snapshot, if
+// one was finished before the one before it was lost.
+constexpr const char* stream_script =
+    "snapshots=$1 every=$2 workers=$3; shift 3; resume=\n"
+    "if [ \"$PIRACEMA_ATTEMPT\" != 1 ] && "
+    "piracema snapshots --json \"$snapshots\" 2>/dev/null | grep -q '\"snapshot\"'; then\n"
+    "  resume=--resume\n"
+    "fi\n"
+    "exec piracema run -n \"$workers\" --snapshots \"$snapshots\" --every \"$every\" $resume "
+    "\"$@\"";
+
+// The same with images. The first attempt is refused where another job has left some.
+constexpr const char* images_script =
+    "images=$1 every=$2; shift 2\n"
+    "if [ \"$PIRACEMA_ATTEMPT\" != 1 ] && "
+    "piracema ckpt list --json --dir \"$images\" 2>/dev/null | grep -q '\"complete\":true'; then\n"
+    "  exec piracema ckpt resume --dir \"$images\" ${every:+--every \"$every\"}\n"
+    "fi\n"
+    "exec piracema ckpt run --dir \"$images\" ${every:+--every \"$every\"} -- \"$@\"";
+
+void wrap(std::vector<std::string>& command, std::vector<std::string> words) {
+  words.insert(words.end(), command.begin(), command.end());
+  command = std::move(words);
+}
+
+}  // namespace
+
+Submission::Submission(CLI::App& submit) {
+  submit.add_option("--name", spec_.name, "For people; default: the program's");
+  submit.add_option("--nodes", spec_.nodes,
+                    "So many nodes, all at once; the first runs PROGRAM; default: 1");
+  submit.add_option("--slots", spec_.slots, "Places of each node that it takes; default: 1");
+  auto* const stream =
+      submit.add_flag("--stream", stream_,
+                      "PROGRAM is a stream: run it with a worker for each slot of each\n"
+                      "node, and go on from the last snapshot when it begins again");
+  submit
+      .add_option("--snapshots", snapshots_,
+                  "Of a stream: a directory that all nodes see, or s3://BUCKET/PREFIX")
+      ->needs(stream);
+  submit
+      .add_option("--images", images_,
+                  "PROGRAM knows nothing of being saved: piracema ckpt saves it\n"
+                  "there when it has to leave, and goes on with it elsewhere; an\n"
+                  "absolute path that all nodes see. It wants nodes of root")
+      ->excludes(stream);
+  submit.add_option("--every", every_,
+                    "Between two snapshots, default: 1s; between two images,\n"
+                    "default: only when it has to leave");
+  submit.add_option("--retries", spec_.retries,
+                    "So often it is begun again when it fails; default: 0.\n"
+                    "When its node is lost it is begun again anyway");
+  submit.add_option("--env", spec_.environment, "NAME=value for it; may be repeated")
+      ->allow_extra_args(false);
+  submit.add_option("--cd", spec_.directory,
+                    "Absolute path where it runs; default: a directory of its\nown on the node, or "
+                    "that of its images");
+  submit.add_option("--on", spec_.node, "The only node that will do");
+  submit.add_option("PROGRAM", spec_.command, "What to run, and its words; behind --")->required();
+}
+
+Result<jobs::JobSpec> Submission::spec() const {
+  jobs::JobSpec spec = spec_;
+  if (spec.name.empty()) {
+    spec.name = std::filesystem::path(spec.command.front()).filename().string();
+    spec.name.resize(std::min(spec.name.size(), jobs::name_bytes_max));
+    if (!jobs::check_name(spec.name)) spec.name = "job";
+  }
+  if (!every_.empty()) {
+    if (!stream_ && images_.empty()) {
+      return Error{Errc::usage, "want --every with --stream or --images, found neither"};
+    }
+    if (auto every = parse_duration(every_); !every) {
+      return Error{Errc::usage, "--every: " + every.error().message};
+    }
+  }
+  if (stream_) {
+    if (auto made = make_stream(spec); !made) return made.error();
+  }
+  if (!images_.empty()) {
+    if (auto made = make_saved(spec); !made) return made.error();
+  }
+  if (auto right = jobs::check(spec); !right) return right.error();
+  return spec;
+}
+
+Result<Done> Submission::make_stream(jobs::JobSpec& spec) const {
+  if (snapshots_.empty()) {
+    return Error{Errc::usage,
+                 "want --snapshots DIR with --stream, which all nodes see, found none"};
+  }
+  wrap(spec.command,
+       {"sh", "-c", stream_script, spec.name, snapshots_, every_.empty() ? "1s" : every_,
+        std::to_string(std::uint64_t{spec.nodes} * spec.slots)});
+  return Done{};
+}
+
+Result<Done> Submission::make_saved(jobs::JobSpec& spec) const {
+  if (!images_.starts_with('/')) {
+    return Error{Errc::usage, concat("--images: want an absolute path, found '", images_, "'")};
+  }
+  if (spec.nodes != 1) {
+    return Error{Errc::usage, concat("want one node with --images, found --nodes ", spec.nodes)};
+  }
+  // A directory of the node's own would not be there where the job goes on.
+  if (spec.directory.empty()) spec.directory = images_;
+  wrap(spec.command, {"sh", "-c", images_script, spec.name, images_, every_});
+  return Done{};
+}
+
+}  // namespace piracema::tools
