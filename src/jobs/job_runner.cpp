@@ -89,9 +89,19 @@ void JobRunner::give_back_in_time() {
     hurry_ = true;
     closed_for_ = closes ? lent_.gone_by : std::nullopt;
     if (closes) have_all_leave(false);
+    if (closes && !all_over()) tell_why_jobs_leave();
   }
   if (!lent_.gone_by || now_ < *lent_.gone_by - takes_.ending) return;
   for (auto& [piece, local] : jobs_) terminate(piece, local, true);
+}
+
+void JobRunner::tell_why_jobs_leave() {
+  if (!lent_.is_lent || !lent_.gone_by) {
+    return actions_.push_back(Tell{concat("not lent any more, ", lent_.why, ": jobs leave")});
+  }
+  const auto left = std::chrono::duration_cast<milliseconds>(*lent_.gone_by - now_);
+  actions_.push_back(
+      Tell{concat("the window closes in ", left.count(), " ms: jobs leave before it does")});
 }
 
 // ---- the group ----------------------------------------------------------------------------------

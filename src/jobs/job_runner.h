@@ -177,6 +177,7 @@ class JobRunner {
 
   bool all_over() const;
   void give_back_in_time();
+  void tell_why_jobs_leave();
   Lent lent() const;
   void have_all_leave(bool at_once);
   void ask();
