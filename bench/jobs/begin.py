@@ -6,7 +6,8 @@
 A cluster of nodes on this machine gets a job after the other while it is idle, each a shell that writes
 down the time. Printed is the time from the start of `piracema cluster submit` to the first command of
 that shell, beside the time that the same shell takes to begin without a cluster, and the ratio of
-their medians; and how much of a core the idle cluster takes. Ends with 1 if a job was not run.
+their medians; how long `submit --wait -- true` takes; and how much of a core the idle cluster takes. Ends
+with 1 if a job was not run.
 """
 
 import argparse
@@ -74,11 +75,15 @@ def main():
             ask = [*piracema, "nodes", "--cluster", home, "--json"]
             wait_for(lambda: subprocess.run(ask, capture_output=True, text=True).stdout.count('"here"')
                      == options.nodes, "the nodes do not come")
-            bare, jobs = [], []
+            bare, jobs, waits = [], [], []
             for run in range(options.runs):
                 bare.append(begun([], folder / f"bare-{run}"))
                 jobs.append(begun([*piracema, "submit", "--cluster", home, "--"],
                                   folder / f"job-{run}"))
+                start = time.monotonic()
+                subprocess.run([*piracema, "submit", "--cluster", home, "--wait", "--", "true"], check=True,
+                               stdout=subprocess.DEVNULL)
+                waits.append(1e3 * (time.monotonic() - start))
             before = processor_seconds(str(home))
             time.sleep(5)
             idle = (processor_seconds(str(home)) - before) / 5
@@ -87,6 +92,7 @@ def main():
             cluster.wait()
     alone = milliseconds("the shell by itself", bare)
     submitted = milliseconds("submitted to the cluster", jobs)
+    milliseconds("submit --wait -- true, from begin to end", waits)
     print(f"ratio of the medians: {submitted / alone:.1f}")
     print(f"an idle cluster of {options.nodes} nodes takes {100 * idle:.1f} % of a core")
 

@@ -34,6 +34,20 @@ std::size_t bytes_of(const JobSpec& spec) {
   return 200 + spec.directory.size() + bytes_of(spec.command) + bytes_of(spec.environment);
 }
 
+/// Stands for what whoever follows the job sees of it.
+std::uint64_t mark_seen(const Job& job) {
+  struct Seen {
+    JobState state = JobState::waiting;
+    std::uint32_t attempt = 0;
+    std::uint64_t said = 0;
+    std::string why;
+    auto fields() { return std::tie(state, attempt, said, why); }
+  };
+  const std::uint64_t mark = wire::checksum(
+      wire::encode(Seen{job.state, job.attempt, job.output_before + job.output.size(), job.why}));
+  return mark == 0 ? 1 : mark;
+}
+
 /// All of it, for replicas that come late.
 struct Whole {
   std::vector<Job> jobs;
@@ -71,6 +85,7 @@ Buffer ClusterState::query(Bytes operation) const {
   if (const auto* nodes = std::get_if<ListNodes>(&*decoded)) return encode(on(*nodes));
   if (const auto* job = std::get_if<ShowJob>(&*decoded)) return encode(on(*job));
   if (const auto* await = std::get_if<AwaitOrders>(&*decoded)) return encode(on(*await));
+  if (const auto* await = std::get_if<AwaitJob>(&*decoded)) return encode(on(*await));
   return encode(
       Answer{.verdict = Answer::Verdict::nonsense, .why = "it changes something: have it ordered"});
 }
@@ -515,6 +530,17 @@ Answer ClusterState::on(const AwaitOrders& await) const {
   }
   const std::uint64_t mark = mark_of(await.node);
   return {.now_ms = now_ms, .mark = mark == await.mark ? 0 : mark};
+}
+
+Answer ClusterState::on(const AwaitJob& await) const {
+  const std::uint64_t now_ms = time_ / ns_in_ms;
+  if (now_ms < await.now_ms) return {.now_ms = now_ms};
+  Answer answer = on(ShowJob{await.job});
+  if (answer.verdict != Answer::Verdict::done) return answer;
+  const std::uint64_t mark = mark_seen(answer.jobs.front());
+  if (mark == await.mark) return {.now_ms = now_ms};
+  answer.mark = mark;
+  return answer;
 }
 
 bool ClusterState::has_news(Bytes reply) const {

@@ -57,6 +57,7 @@ class ClusterState final : public smr::StateMachine, public smr::Watchable {
   Answer on(const ListNodes&) const;
   Answer on(const ShowJob&) const;
   Answer on(const AwaitOrders&) const;
+  Answer on(const AwaitJob&) const;
   template <class Question>
   Answer on(const Question& question) {
     return std::as_const(*this).on(question);

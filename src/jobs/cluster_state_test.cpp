@@ -472,6 +472,35 @@ TEST_CASE("a job leaves as a whole when one of its nodes drains") {
   CHECK(group.job(1).why.starts_with("waits for 3 nodes of 2 slots that are there: there are 2"));
 }
 
+TEST_CASE("whoever follows a job is told once there is something new of it") {
+  Group group;
+  const JobId id = group.submit();
+  const auto look = [&](std::uint64_t mark, std::uint64_t now_ms) {
+    const Buffer reply = group.state.query(encode(Operation(AwaitJob{id, mark, now_ms})));
+    const auto answer = decode_answer(reply);
+    REQUIRE(answer.ok());
+    CHECK(group.state.has_news(reply) == (answer->mark != 0));
+    return *answer;
+  };
+  const Answer first = look(0, 0);
+  CHECK(first.jobs.at(0).state == JobState::waiting);
+  CHECK(look(first.mark, first.now_ms).mark == 0);
+  group.join("a");
+  const Answer runs = look(first.mark, first.now_ms);
+  CHECK(runs.jobs.at(0).state == JobState::running);
+  // A replica that is behind what was told has no news.
+  CHECK(look(first.mark, runs.now_ms + 1).mark == 0);
+  Report says{.node = "a", .incarnation = 1, .number = 1, .has = {{id, 1}}};
+  says.said = {{{id, 1}, 0, "hello"}};
+  group(says);
+  const Answer said = look(runs.mark, runs.now_ms);
+  CHECK(said.jobs.at(0).output == "hello");
+  CHECK(look(said.mark, said.now_ms).mark == 0);
+  const Buffer none = group.state.query(encode(Operation(AwaitJob{99, 0, 0})));
+  CHECK(group.state.has_news(none));
+  CHECK(decode_answer(none)->why == "there is no job 99");
+}
+
 TEST_CASE("a replica that comes late has the same state") {
   Group group;
   group.join("a");

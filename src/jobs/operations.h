@@ -130,9 +130,18 @@ struct AwaitOrders {
   auto fields() { return std::tie(node, incarnation, mark, now_ms); }
 };
 
+/// Of whoever follows a job: held until it, or what it has said, differs from what an answer has
+/// told.
+struct AwaitJob {
+  JobId job = 0;
+  /// Of that answer; 0: there was none. A replica that is behind it has no news.
+  std::uint64_t mark = 0, now_ms = 0;
+  auto fields() { return std::tie(job, mark, now_ms); }
+};
+
 /// The order is the protocol.
 using Operation = std::variant<Join, Report, Leave, Submit, Cancel, Drain, ListJobs, ListNodes,
-                               ShowJob, Forget, AwaitOrders>;
+                               ShowJob, Forget, AwaitOrders, AwaitJob>;
 /// It changes nothing, so that it need not be ordered.
 bool is_question(const Operation& operation);
 
@@ -173,7 +182,7 @@ struct Answer {
   /// To a question, Join and Report: the group's clock at its last operation, in milliseconds.
   std::uint64_t now_ms = 0;
   /// Of Join and Report: stands for all that the node is to do, and is never 0. Of AwaitOrders:
-  /// what that is now, if it is something else; 0: no news.
+  /// what that is now, if it is something else; 0: no news. The same of AwaitJob, for the job.
   std::uint64_t mark = 0;
   auto fields() {
     return std::tie(verdict, why, job, orders, ended, jobs, nodes, next, now_ms, mark);

@@ -2,12 +2,22 @@
 
 #include <piracema/smr/client.h>
 
+#include <limits>
+#include <utility>
+
 #include "base/text.h"
 #include "tools/cluster/layout.h"
 
 namespace piracema::tools {
 
 using jobs::Answer;
+
+namespace {
+
+// A replica answers after ten seconds, if there is nothing to tell.
+constexpr std::chrono::milliseconds held_patience{12'000};
+
+}  // namespace
 
 Result<ClusterClient> ClusterClient::open(const std::string& directory,
                                           std::chrono::milliseconds timeout) {
@@ -30,8 +40,22 @@ ClusterClient::~ClusterClient() = default;
 
 Result<Answer> ClusterClient::ask(const jobs::Operation& operation) {
   const Buffer bytes = encode(operation);
-  auto reply = jobs::is_question(operation) ? client_->invoke_unordered(bytes)
-                                            : client_->invoke_ordered(bytes);
+  return read(jobs::is_question(operation) ? client_->invoke_unordered(bytes)
+                                           : client_->invoke_ordered(bytes));
+}
+
+// Whoever holds it may be lost. Then it is asked anew, and whether anybody answers is seen at once
+// by a question that is not held.
+Result<Answer> ClusterClient::await(const jobs::Operation& question) {
+  auto reply = client_->invoke_held(encode(question), held_patience);
+  if (!reply && reply.error().code == Errc::timeout) {
+    const auto any = ask(jobs::ListJobs{std::numeric_limits<jobs::JobId>::max()});
+    return any ? Answer{} : any;
+  }
+  return read(std::move(reply));
+}
+
+Result<Answer> ClusterClient::read(Result<Buffer> reply) {
   if (!reply) {
     return Error{reply.error().code, concat("the control plane of the cluster has not answered: ",
                                             reply.error().message)};

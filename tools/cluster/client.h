@@ -26,9 +26,13 @@ class ClusterClient {
 
   /// Errc::refused says what the cluster does not want; Errc::timeout.
   Result<jobs::Answer> ask(const jobs::Operation& operation);
+  /// Of a question that is held until there is news; after some seconds perhaps an answer whose
+  /// mark is 0.
+  Result<jobs::Answer> await(const jobs::Operation& question);
 
  private:
   explicit ClusterClient(std::unique_ptr<smr::Client> client);
+  static Result<jobs::Answer> read(Result<Buffer> reply);
   std::unique_ptr<smr::Client> client_;
 };
 

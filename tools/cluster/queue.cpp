@@ -1,7 +1,5 @@
 #include "tools/cluster/queue.h"
 
-#include <poll.h>
-
 #include <CLI/CLI.hpp>
 #include <array>
 #include <chrono>
@@ -19,9 +17,6 @@ namespace {
 
 using jobs::Job;
 using jobs::JobState;
-
-// A job's end and what it says are looked for so often.
-constexpr int queue_look_ms = 200;
 
 int fail_queue(const Error& error) {
   log(Level::error, error.message);
@@ -285,10 +280,14 @@ int ClusterQueue::logs() {
 // An attempt that begins anew is told from its beginning.
 int ClusterQueue::follow(jobs::JobId id, bool prints_output) {
   std::uint32_t attempt = 0;
-  std::uint64_t printed = 0;
+  std::uint64_t printed = 0, mark = 0, now_ms = 0;
   while (true) {
-    const auto job = show(id);
-    if (!job) return fail_queue(job.error());
+    const auto answer = client_->await(jobs::AwaitJob{id, mark, now_ms});
+    if (!answer) return fail_queue(answer.error());
+    if (answer->jobs.size() != 1) continue;
+    mark = answer->mark;
+    now_ms = answer->now_ms;
+    const Job* const job = &answer->jobs.front();
     if (job->attempt != attempt) {
       if (attempt != 0)
         log(Level::warning, concat("attempt ", job->attempt, " begins on ", job->node));
@@ -307,7 +306,6 @@ int ClusterQueue::follow(jobs::JobId id, bool prints_output) {
       log(Level::error, concat("job ", id, " ", name_of(job->state), ": ", job->why));
       return job->code == 0 ? 1 : static_cast<int>(job->code);
     }
-    ::poll(nullptr, 0, queue_look_ms);
   }
 }
 
