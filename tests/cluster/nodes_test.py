@@ -2,6 +2,7 @@
 """A cluster of three nodes on this machine, each a process: jobs are done, and once at a time,
 whatever becomes of nodes and of the control plane."""
 
+import json
 import os
 import pathlib
 import random
@@ -152,6 +153,36 @@ class Cluster(ClusterOfNodes):
         self.assertEqual(0, self.processes[node].wait(SECONDS_MAX))
         self.finish(job, losses=0)
         self.assertEqual("left", self.nodes()[node]["state"])
+
+    def test_its_status_says_what_is_there_and_what_is_missing(self):
+        self.wait_for_nodes()
+        job = self.submit("sleep 1000", "--on", "b")
+        self.submit("true", "--slots", 3)
+        self.wait_until(lambda: self.job(job)["state"] == "running", "the job does not run")
+        well = self.call("status")
+        self.assertEqual(0, well.returncode, well.stderr)
+        for part in ("goes on, led from 127.0.0.1:", "3 of 3 replicas take part", "3 here", "1 running, 1 waiting",
+                     "waits for a node of 3 slots: the largest is a with 2"):
+            self.assertIn(part, well.stdout)
+        status = json.loads(self.ask("status", "--json"))
+        self.assertEqual([True, False, False], sorted((one["leads"] for one in status["replicas"]), reverse=True))
+        self.assertEqual(["a", "b", "c"], [node["node"] for node in status["nodes"]])
+        self.assertEqual(job, status["jobs"][0]["job"])
+        self.processes["b"].kill()
+        self.wait_until(lambda: "1 not heard of" in self.call("status").stdout, "the loss is not told")
+        ill = self.call("status")
+        self.assertEqual(1, ill.returncode)
+        self.assertIn("2 of 3 replicas take part", ill.stdout)
+        self.assertIn("does not answer: ", ill.stdout)
+        # Without a majority it says so, and does not wait for it.
+        self.processes["a"].kill()
+        none = self.call("status", timeout="3s")
+        self.assertEqual(1, none.returncode)
+        self.assertIn("does not go on; 1 of 3 replicas take part, 2 have to", none.stdout)
+        wrong = subprocess.run([PIRACEMA, "cluster", "status", "--cluster", self.folder], env=CLEAN, text=True,
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.assertEqual(3, wrong.returncode)
+        self.assertIn("cluster.toml", wrong.stderr)
 
     def test_a_stream_goes_on_elsewhere_from_its_snapshot(self):
         out, snapshots, enough = (self.folder / name for name in ("out", "snapshots", "enough"))

@@ -107,6 +107,7 @@ ClusterCommand::ClusterCommand(CLI::App& app)
   remote_ = std::make_unique<ClusterRemote>(*cluster_, footer);
   queue_ = std::make_unique<ClusterQueue>(*cluster_, footer);
   membership_ = std::make_unique<ClusterMembership>(*cluster_, footer);
+  status_ = std::make_unique<ClusterStatus>(*cluster_, footer);
 }
 
 int ClusterCommand::run() {
@@ -116,6 +117,7 @@ int ClusterCommand::run() {
   if (start_->parsed()) return start();
   if (remote_->parsed()) return remote_->run();
   if (membership_->parsed()) return membership_->run();
+  if (status_->parsed()) return status_->run();
   return queue_->run();
 }
 

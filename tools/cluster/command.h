@@ -9,6 +9,7 @@
 #include "tools/cluster/membership.h"
 #include "tools/cluster/queue.h"
 #include "tools/cluster/remote.h"
+#include "tools/cluster/status.h"
 #include "tools/lent_options.h"
 
 namespace piracema::tools {
@@ -32,6 +33,7 @@ class ClusterCommand {
   std::unique_ptr<ClusterQueue> queue_;
   std::unique_ptr<ClusterRemote> remote_;
   std::unique_ptr<ClusterMembership> membership_;
+  std::unique_ptr<ClusterStatus> status_;
   std::string directory_, home_, data_, address_;
   std::vector<std::string> nodes_;
   LentOptions lent_;

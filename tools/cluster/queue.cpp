@@ -1,15 +1,12 @@
 #include "tools/cluster/queue.h"
 
 #include <CLI/CLI.hpp>
-#include <array>
-#include <chrono>
 #include <cstdio>
-#include <ctime>
-#include <nlohmann/json.hpp>
 
 #include "base/log.h"
 #include "base/parse.h"
 #include "base/text.h"
+#include "tools/cluster/view.h"
 
 namespace piracema::tools {
 
@@ -21,112 +18,6 @@ using jobs::JobState;
 int fail_queue(const Error& error) {
   log(Level::error, error.message);
   return error.code == Errc::usage ? 2 : error.code == Errc::config ? 3 : 1;
-}
-
-const char* name_of(JobState state) {
-  switch (state) {
-    case JobState::waiting:
-      return "waiting";
-    case JobState::running:
-      return "running";
-    case JobState::leaving:
-      return "leaving";
-    case JobState::ending:
-      return "ending";
-    case JobState::done:
-      return "done";
-    case JobState::failed:
-      return "failed";
-    case JobState::cancelled:
-      return "cancelled";
-  }
-  return "unknown";
-}
-
-/// How long ago something was, by the clock of the group.
-std::uint64_t ago_ms(std::uint64_t at_ms, std::uint64_t now_ms) {
-  return now_ms - std::min(now_ms, at_ms);
-}
-
-std::string ago_text(std::uint64_t at_ms, std::uint64_t now_ms) {
-  if (at_ms == 0) return "-";
-  const std::uint64_t seconds = ago_ms(at_ms, now_ms) / 1'000;
-  if (seconds < 120) return concat(seconds, "s");
-  if (seconds < 120 * 60) return concat(seconds / 60, "m");
-  if (seconds < 48 * 3'600) return concat(seconds / 3'600, "h");
-  return concat(seconds / 86'400, "d");
-}
-
-nlohmann::ordered_json json_of(const Job& job, std::uint64_t now_ms) {
-  nlohmann::ordered_json object{{"job", job.id},
-                                {"name", job.spec.name},
-                                {"state", name_of(job.state)},
-                                {"nodes", job.spec.nodes},
-                                {"slots", job.spec.slots},
-                                {"command", job.spec.command},
-                                {"attempt", job.attempt},
-                                {"failures", job.failures},
-                                {"losses", job.losses},
-                                {"submitted_ago_ms", ago_ms(job.submitted_ms, now_ms)}};
-  if (!job.node.empty()) object["node"] = job.node;
-  if (!job.others.empty()) object["others"] = job.others;
-  if (job.started_ms != 0) object["started_ago_ms"] = ago_ms(job.started_ms, now_ms);
-  if (is_over(job.state)) {
-    object["ended_ago_ms"] = ago_ms(job.ended_ms, now_ms);
-    object["code"] = job.code;
-  }
-  if (!job.why.empty()) object["why"] = job.why;
-  return object;
-}
-
-const char* state_of(const jobs::Node& node) {
-  if (!node.alive) return node.incarnation == 0 ? "left" : "not heard of";
-  if (node.leaving) return "leaving";
-  if (node.draining) return "draining";
-  return node.lent.open ? "here" : "not lent";
-}
-
-/// "06:00:30", by this machine's clock.
-std::string clock_text(std::chrono::milliseconds ahead) {
-  using std::chrono::system_clock;
-  const auto then = std::chrono::round<std::chrono::seconds>(system_clock::now() + ahead);
-  const std::time_t at = system_clock::to_time_t(then);
-  std::tm local{};
-  ::localtime_r(&at, &local);
-  std::array<char, 16> text{};
-  std::strftime(text.data(), text.size(), "%H:%M:%S", &local);
-  return text.data();
-}
-
-/// Of one that is lent for a while: until when, or why not.
-std::string lent_text(const jobs::Node& node, std::uint64_t now_ms) {
-  if (!node.alive) return "";
-  if (!node.lent.open) return concat("not lent ", node.lent.why);
-  if (node.lent.closes_in_ms == 0) return "";
-  const std::uint64_t left =
-      node.lent.closes_in_ms - std::min(ago_ms(node.heard_ms, now_ms), node.lent.closes_in_ms);
-  return concat("lent until ", clock_text(std::chrono::milliseconds(left)));
-}
-
-void print(const nlohmann::ordered_json& json) {
-  std::printf("%s\n", json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
-}
-
-void print_job(const Job& job, std::uint64_t now_ms) {
-  std::printf("%6llu  %-9s  %-12s  %5u  %-9s  %s\n", static_cast<unsigned long long>(job.id),
-              name_of(job.state),
-              job.node.empty()     ? "-"
-              : job.others.empty() ? job.node.c_str()
-                                   : concat(job.node, " +", job.others.size()).c_str(),
-              job.spec.slots,
-              ago_text(is_over(job.state)    ? job.ended_ms
-                       : job.started_ms != 0 ? job.started_ms
-                                             : job.submitted_ms,
-                       now_ms)
-                  .c_str(),
-              concat(job.spec.name, job.why.empty() || job.state == JobState::done ? "" : ": ",
-                     job.state == JobState::done ? "" : job.why)
-                  .c_str());
 }
 
 }  // namespace
@@ -228,11 +119,8 @@ int ClusterQueue::list_jobs() {
         print(json_of(job, answer->now_ms));
         continue;
       }
-      if (std::exchange(first, false)) {
-        std::printf("%6s  %-9s  %-12s  %5s  %-9s  %s\n", "JOB", "STATE", "NODE", "SLOTS", "FOR",
-                    "NAME");
-      }
-      print_job(job, answer->now_ms);
+      if (std::exchange(first, false)) std::printf("%s\n", job_header().c_str());
+      std::printf("%s\n", line_of(job, answer->now_ms).c_str());
     }
     if (answer->next == 0) return 0;
     from = answer->next;
@@ -242,24 +130,12 @@ int ClusterQueue::list_jobs() {
 int ClusterQueue::list_nodes() {
   const auto answer = client_->ask(jobs::ListNodes{});
   if (!answer) return fail_queue(answer.error());
-  if (!json_)
-    std::printf("%-16s  %-12s  %5s  %5s  %-9s  %s\n", "NODE", "STATE", "SLOTS", "USED", "HEARD AGO",
-                "LENT, DIRECTORY");
+  if (!json_) std::printf("%s\n", node_header().c_str());
   for (const jobs::Node& node : answer->nodes) {
-    const std::string lent = lent_text(node, answer->now_ms);
     if (json_) {
-      print({{"node", node.name},
-             {"state", state_of(node)},
-             {"slots", node.slots},
-             {"address", node.address},
-             {"used", node.used},
-             {"heard_ago_ms", ago_ms(node.heard_ms, answer->now_ms)},
-             {"lent", lent},
-             {"directory", node.directory}});
+      print(json_of(node, answer->now_ms));
     } else {
-      std::printf("%-16s  %-12s  %5u  %5u  %-9s  %s\n", node.name.c_str(), state_of(node),
-                  node.slots, node.used, ago_text(node.heard_ms, answer->now_ms).c_str(),
-                  concat(lent, lent.empty() ? "" : ", ", node.directory).c_str());
+      std::printf("%s\n", line_of(node, answer->now_ms).c_str());
     }
   }
   return 0;

@@ -1,0 +1,181 @@
+#include "tools/cluster/view.h"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstdio>
+#include <ctime>
+#include <iomanip>
+#include <sstream>
+
+#include "base/text.h"
+
+namespace piracema::tools {
+
+using jobs::Job;
+using jobs::JobState;
+
+namespace {
+
+/// How long ago something was, by the clock of the group.
+std::uint64_t ago_ms(std::uint64_t at_ms, std::uint64_t now_ms) {
+  return now_ms - std::min(now_ms, at_ms);
+}
+
+std::string ago_text(std::uint64_t at_ms, std::uint64_t now_ms) {
+  if (at_ms == 0) return "-";
+  const std::uint64_t seconds = ago_ms(at_ms, now_ms) / 1'000;
+  if (seconds < 120) return concat(seconds, "s");
+  if (seconds < 120 * 60) return concat(seconds / 60, "m");
+  if (seconds < 48 * 3'600) return concat(seconds / 3'600, "h");
+  return concat(seconds / 86'400, "d");
+}
+
+/// "06:00:30", by this machine's clock.
+std::string clock_text(std::chrono::milliseconds ahead) {
+  using std::chrono::system_clock;
+  const auto then = std::chrono::round<std::chrono::seconds>(system_clock::now() + ahead);
+  const std::time_t at = system_clock::to_time_t(then);
+  std::tm local{};
+  ::localtime_r(&at, &local);
+  std::array<char, 16> text{};
+  std::strftime(text.data(), text.size(), "%H:%M:%S", &local);
+  return text.data();
+}
+
+/// Of one that is lent for a while: until when, or why not.
+std::string lent_text(const jobs::Node& node, std::uint64_t now_ms) {
+  if (!node.alive) return "";
+  if (!node.lent.open) return concat("not lent ", node.lent.why);
+  if (node.lent.closes_in_ms == 0) return "";
+  const std::uint64_t left =
+      node.lent.closes_in_ms - std::min(ago_ms(node.heard_ms, now_ms), node.lent.closes_in_ms);
+  return concat("lent until ", clock_text(std::chrono::milliseconds(left)));
+}
+
+/// Columns of these widths; the last one is as long as it is.
+std::string row(std::initializer_list<std::pair<std::string, int>> columns) {
+  std::ostringstream line;
+  for (const auto& [text, width] : columns) {
+    line << (width < 0 ? std::left : std::right) << std::setw(std::abs(width)) << text << "  ";
+  }
+  std::string text = line.str();
+  text.resize(text.find_last_not_of(' ') + 1);
+  return text;
+}
+
+// A job's own words may be among them.
+std::string one_line(std::string text) {
+  for (char& c : text) {
+    if (static_cast<unsigned char>(c) < ' ' || c == 127) c = ' ';
+  }
+  return text;
+}
+
+}  // namespace
+
+const char* name_of(JobState state) {
+  switch (state) {
+    case JobState::waiting:
+      return "waiting";
+    case JobState::running:
+      return "running";
+    case JobState::leaving:
+      return "leaving";
+    case JobState::ending:
+      return "ending";
+    case JobState::done:
+      return "done";
+    case JobState::failed:
+      return "failed";
+    case JobState::cancelled:
+      return "cancelled";
+  }
+  return "unknown";
+}
+
+const char* state_of(const jobs::Node& node) {
+  if (!node.alive) return node.incarnation == 0 ? "left" : "not heard of";
+  if (node.leaving) return "leaving";
+  if (node.draining) return "draining";
+  return node.lent.open ? "here" : "not lent";
+}
+
+nlohmann::ordered_json json_of(const Job& job, std::uint64_t now_ms) {
+  nlohmann::ordered_json object{{"job", job.id},
+                                {"name", job.spec.name},
+                                {"state", name_of(job.state)},
+                                {"nodes", job.spec.nodes},
+                                {"slots", job.spec.slots},
+                                {"command", job.spec.command},
+                                {"attempt", job.attempt},
+                                {"failures", job.failures},
+                                {"losses", job.losses},
+                                {"submitted_ago_ms", ago_ms(job.submitted_ms, now_ms)}};
+  if (!job.node.empty()) object["node"] = job.node;
+  if (!job.others.empty()) object["others"] = job.others;
+  if (job.started_ms != 0) object["started_ago_ms"] = ago_ms(job.started_ms, now_ms);
+  if (is_over(job.state)) {
+    object["ended_ago_ms"] = ago_ms(job.ended_ms, now_ms);
+    object["code"] = job.code;
+  }
+  if (!job.why.empty()) object["why"] = job.why;
+  return object;
+}
+
+nlohmann::ordered_json json_of(const jobs::Node& node, std::uint64_t now_ms) {
+  return {{"node", node.name},
+          {"state", state_of(node)},
+          {"slots", node.slots},
+          {"address", node.address},
+          {"used", node.used},
+          {"heard_ago_ms", ago_ms(node.heard_ms, now_ms)},
+          {"lent", lent_text(node, now_ms)},
+          {"directory", node.directory}};
+}
+
+std::string job_header() {
+  return row({{"JOB", 6}, {"STATE", -9}, {"NODE", -12}, {"SLOTS", 5}, {"FOR", -9}, {"NAME", -1}});
+}
+
+std::string line_of(const Job& job, std::uint64_t now_ms) {
+  const std::string where = job.node.empty()     ? "-"
+                            : job.others.empty() ? job.node
+                                                 : concat(job.node, " +", job.others.size());
+  const std::uint64_t since = is_over(job.state)    ? job.ended_ms
+                              : job.started_ms != 0 ? job.started_ms
+                                                    : job.submitted_ms;
+  const bool says_why = !job.why.empty() && job.state != JobState::done;
+  return row(
+      {{std::to_string(job.id), 6},
+       {name_of(job.state), -9},
+       {where, -12},
+       {std::to_string(job.spec.slots), 5},
+       {ago_text(since, now_ms), -9},
+       {one_line(concat(job.spec.name, says_why ? ": " : "", says_why ? job.why : "")), -1}});
+}
+
+std::string node_header() {
+  return row({{"NODE", -16},
+              {"STATE", -12},
+              {"SLOTS", 5},
+              {"USED", 5},
+              {"HEARD AGO", -9},
+              {"LENT, DIRECTORY", -1}});
+}
+
+std::string line_of(const jobs::Node& node, std::uint64_t now_ms) {
+  const std::string lent = lent_text(node, now_ms);
+  return row({{node.name, -16},
+              {state_of(node), -12},
+              {std::to_string(node.slots), 5},
+              {std::to_string(node.used), 5},
+              {ago_text(node.heard_ms, now_ms), -9},
+              {one_line(concat(lent, lent.empty() ? "" : ", ", node.directory)), -1}});
+}
+
+void print(const nlohmann::ordered_json& json) {
+  std::printf("%s\n", json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
+}
+
+}  // namespace piracema::tools

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "jobs/job.h"
+
+/// Nodes and jobs of a cluster for people and for programs. Times are by the clock of the group:
+/// ago.
+namespace piracema::tools {
+
+const char* name_of(jobs::JobState state);
+const char* state_of(const jobs::Node& node);
+
+nlohmann::ordered_json json_of(const jobs::Job& job, std::uint64_t now_ms);
+nlohmann::ordered_json json_of(const jobs::Node& node, std::uint64_t now_ms);
+/// A line each.
+std::string job_header();
+std::string line_of(const jobs::Job& job, std::uint64_t now_ms);
+std::string node_header();
+std::string line_of(const jobs::Node& node, std::uint64_t now_ms);
+
+/// On a line, also what is no text.
+void print(const nlohmann::ordered_json& json);
+
+}  // namespace piracema::tools
