@@ -1,8 +1,10 @@
 # What every target of ours is built with.
 add_library(piracema_options INTERFACE)
 target_compile_features(piracema_options INTERFACE cxx_std_20)
-# What a condition that does not hold tells of its file is the same in every clone: ccache finds it again.
-target_compile_options(piracema_options INTERFACE -fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=)
+# What a condition that does not hold tells of its file is the same in every clone: ccache finds it
+# again. Not so with a precompiled header, which holds the option; ccache itself sees to single files.
+target_compile_options(piracema_options INTERFACE
+  "$<$<BOOL:$<TARGET_PROPERTY:UNITY_BUILD>>:-fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=>")
 target_compile_options(piracema_options INTERFACE
   -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wnon-virtual-dtor
   -Wno-missing-field-initializers
@@ -41,6 +43,7 @@ function(piracema_precompile target)
     add_executable(piracema_precompiled
       ${PROJECT_BINARY_DIR}/precompiled.cpp $<TARGET_OBJECTS:piracema_test_main>)
     target_link_libraries(piracema_precompiled PRIVATE piracema_options)
+    set_target_properties(piracema_precompiled PROPERTIES UNITY_BUILD OFF)
     target_precompile_headers(piracema_precompiled PRIVATE
       <algorithm> <array> <atomic> <chrono> <condition_variable> <deque> <filesystem> <fstream>
       <functional> <map> <memory> <mutex> <optional> <random> <set> <span> <sstream> <string>
