@@ -169,6 +169,8 @@ void KeeperLoop::act(const Launch& launch) {
 }
 
 void KeeperLoop::act(const Dump& dump) {
+  // Images that follow each other at once would fill the store; the last one waits for nothing.
+  if (prune_is_due_ && !dump.stop) prune();
   // Before: it lets a job go on that stood still for lack of it.
   (void)output_->has_room();
   auto order = saving_->begin(dump.stop, place_->memory(), place_->image_bytes());
@@ -189,7 +191,10 @@ void KeeperLoop::act(const HandedBack& back) {
     });
 }
 
-void KeeperLoop::act(const Finish& finish) { finish_ = finish; }
+void KeeperLoop::act(const Finish& finish) {
+  if (prune_is_due_ && !keeper_.dumping()) prune();
+  finish_ = finish;
+}
 
 void KeeperLoop::act(const Remark& remark) { log(Level::warning, remark.text); }
 
@@ -221,7 +226,14 @@ void KeeperLoop::dumped(const Report& report) {
   note("saved: " + what);
   tell(Dumped{true, {}, what});
   // Whoever waits is not kept waiting for it; and an image that is made already is not in its way.
-  if (!keeper_.dumping()) saving_->prune();
+  prune_is_due_ = true;
+  if (!keeper_.dumping()) prune();
+}
+
+// Not while one is made: what belongs to no image that is complete goes, too.
+void KeeperLoop::prune() {
+  prune_is_due_ = false;
+  saving_->prune();
 }
 
 void KeeperLoop::asked(Caller caller, const std::string& word) {

@@ -66,6 +66,7 @@ class KeeperLoop {
 
   void hear(const Report& report);
   void dumped(const Report& report);
+  void prune();
   void asked(Caller caller, const std::string& word);
   void heard_of_room(bool enough);
   void asked_to_leave(Caller caller, const std::string& within);
@@ -80,6 +81,8 @@ class KeeperLoop {
   Keeper keeper_;
   std::optional<net::Poller::Timer> timer_;
   std::optional<Finish> finish_;
+  /// There is an image more than is kept, maybe.
+  bool prune_is_due_ = false;
   bool is_paused_ = false, gives_output_up_ = false;
   /// By the last forecast: to end the job's processes without an image.
   Time ending_takes_{};
