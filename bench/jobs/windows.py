@@ -145,7 +145,7 @@ def look_at(windows, learning, jobs, log):
                 used.append((asked[0] - opens) / (closes - opens))
                 leaving.append(ends[-1][0] - asked[0])
             if used:
-                print(f"{name:<9} {label:<9} left well in {well:>3} of {len(some):>3} windows   used: median "
+                print(f"{name:<9} {label:<9} left well in {well:>3} of {len(used):>3} windows   used: median "
                       f"{100 * statistics.median(used):5.1f} %, least {100 * min(used):5.1f} %   leaving took "
                       f"{statistics.median(leaving):.2f} s ({min(leaving):.2f} to {max(leaving):.2f})")
 
