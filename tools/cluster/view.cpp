@@ -1,14 +1,14 @@
 #include "tools/cluster/view.h"
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <cstdio>
-#include <ctime>
 #include <iomanip>
 #include <sstream>
 
 #include "base/text.h"
+#include "forecast/window/lent_calendar.h"
+#include "tools/terminal_text.h"
 
 namespace piracema::tools {
 
@@ -31,18 +31,6 @@ std::string ago_text(std::uint64_t at_ms, std::uint64_t now_ms) {
   return concat(seconds / 86'400, "d");
 }
 
-/// "06:00:30", by this machine's clock.
-std::string clock_text(std::chrono::milliseconds ahead) {
-  using std::chrono::system_clock;
-  const auto then = std::chrono::round<std::chrono::seconds>(system_clock::now() + ahead);
-  const std::time_t at = system_clock::to_time_t(then);
-  std::tm local{};
-  ::localtime_r(&at, &local);
-  std::array<char, 16> text{};
-  std::strftime(text.data(), text.size(), "%H:%M:%S", &local);
-  return text.data();
-}
-
 /// Of one that is lent for a while: until when, or why not.
 std::string lent_text(const jobs::Node& node, std::uint64_t now_ms) {
   if (!node.alive) return "";
@@ -50,7 +38,8 @@ std::string lent_text(const jobs::Node& node, std::uint64_t now_ms) {
   if (node.lent.closes_in_ms == 0) return "";
   const std::uint64_t left =
       node.lent.closes_in_ms - std::min(ago_ms(node.heard_ms, now_ms), node.lent.closes_in_ms);
-  return concat("lent until ", clock_text(std::chrono::milliseconds(left)));
+  return concat("lent until ",
+                ckpt::wall_text(now() + std::chrono::milliseconds(left), "%H:%M:%S"));
 }
 
 /// Columns of these widths; the last one is as long as it is.
@@ -61,14 +50,6 @@ std::string row(std::initializer_list<std::pair<std::string, int>> columns) {
   }
   std::string text = line.str();
   text.resize(text.find_last_not_of(' ') + 1);
-  return text;
-}
-
-// A job's own words may be among them.
-std::string one_line(std::string text) {
-  for (char& c : text) {
-    if (static_cast<unsigned char>(c) < ' ' || c == 127) c = ' ';
-  }
   return text;
 }
 
@@ -152,7 +133,7 @@ std::string line_of(const Job& job, std::uint64_t now_ms) {
        {where, -12},
        {std::to_string(job.spec.slots), 5},
        {ago_text(since, now_ms), -9},
-       {one_line(concat(job.spec.name, says_why ? ": " : "", says_why ? job.why : "")), -1}});
+       {terminal_text(concat(job.spec.name, says_why ? ": " : "", says_why ? job.why : "")), -1}});
 }
 
 std::string node_header() {
@@ -171,7 +152,7 @@ std::string line_of(const jobs::Node& node, std::uint64_t now_ms) {
               {std::to_string(node.slots), 5},
               {std::to_string(node.used), 5},
               {ago_text(node.heard_ms, now_ms), -9},
-              {one_line(concat(lent, lent.empty() ? "" : ", ", node.directory)), -1}});
+              {terminal_text(concat(lent, lent.empty() ? "" : ", ", node.directory)), -1}});
 }
 
 void print(const nlohmann::ordered_json& json) {

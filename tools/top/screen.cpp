@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/text.h"
+#include "tools/terminal_text.h"
 
 namespace piracema::tools {
 
@@ -28,19 +29,9 @@ double number(const Json& value, const char* name) {
   const double found = one.is_number() ? one.get<double>() : 0;
   return std::isfinite(found) ? found : 0;
 }
-// Names and messages come from programs; a terminal would take some of their bytes for orders.
 std::string text(const Json& value, const char* name) {
   const Json& one = at(value, name);
-  std::string out = one.is_string() ? one.get<std::string>() : "";
-  for (char& c : out) {
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';
-  }
-  // The other control characters are two bytes each in UTF-8, from C2 80 to C2 9F.
-  for (std::size_t i = 0; i + 1 < out.size(); ++i) {
-    if (out[i] == '\xc2' && static_cast<unsigned char>(out[i + 1]) < 0xa0)
-      out[i] = out[i + 1] = ' ';
-  }
-  return out;
+  return terminal_text(one.is_string() ? one.get<std::string>() : "");
 }
 
 std::string rate(double value) {

@@ -1,5 +1,6 @@
 #include "forecast/window/lent_calendar.h"
 
+#include <array>
 #include <chrono>
 #include <fstream>
 #include <sstream>
@@ -34,6 +35,17 @@ Time steady_at(WallTime wall) {
   ::clock_gettime(CLOCK_REALTIME, &wall_now);
   return now() + std::chrono::seconds(utc_at(wall) - wall_now.tv_sec) -
          std::chrono::nanoseconds(wall_now.tv_nsec);
+}
+
+std::string wall_text(Time at, const char* format) {
+  using std::chrono::system_clock;
+  const auto then = std::chrono::round<std::chrono::seconds>(system_clock::now() + (at - now()));
+  const std::time_t utc = system_clock::to_time_t(then);
+  std::tm local{};
+  ::localtime_r(&utc, &local);
+  std::array<char, 32> text{};
+  std::strftime(text.data(), text.size(), format, &local);
+  return text.data();
 }
 
 Result<LentCalendar> LentCalendar::read(const std::string& path) {

@@ -22,6 +22,8 @@ struct LentSpan {
 WallTime wall_at(std::time_t utc);
 /// As the machine's monotonic clock will show it, as far as is known now.
 Time steady_at(WallTime wall);
+/// What the clock on the wall will show then, in the words of strftime(3).
+std::string wall_text(Time at, const char* format);
 
 /// The windows of this host, by a file and the clock on the wall.
 class LentCalendar {
