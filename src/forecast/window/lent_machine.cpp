@@ -1,7 +1,5 @@
 #include "forecast/window/lent_machine.h"
 
-#include <array>
-#include <ctime>
 #include <utility>
 
 #include "base/text.h"
@@ -11,17 +9,6 @@ namespace piracema::ckpt {
 namespace {
 
 constexpr Time look_every = std::chrono::seconds(1);
-
-// As the clock on the wall will show it.
-std::string text_of(Time at) {
-  const auto ahead = std::chrono::round<std::chrono::seconds>(at - now()).count();
-  const std::time_t utc = std::time(nullptr) + ahead;
-  std::tm local{};
-  ::localtime_r(&utc, &local);
-  std::array<char, 32> text{};
-  std::strftime(text.data(), text.size(), "%a %H:%M:%S", &local);
-  return text.data();
-}
 
 }  // namespace
 
@@ -35,7 +22,7 @@ LentMachine::LentMachine(net::Poller& poller, Settings settings,
       lending_(settings_.lending),
       users_(poller_, settings_.users, [this](bool is_there) {
         lending_.user(now(), is_there);
-        tell();
+        if (!is_looking_) tell();
       }) {}
 
 LentMachine::~LentMachine() {
@@ -45,7 +32,9 @@ LentMachine::~LentMachine() {
 void LentMachine::look() {
   timer_ = poller_.at(now() + look_every, [this] { look(); });
   if (settings_.calendar) lending_.window(settings_.calendar->closes());
+  is_looking_ = true;
   users_.look(ours_());
+  is_looking_ = false;
   tell();
 }
 
@@ -63,10 +52,11 @@ void LentMachine::tell() {
 std::string LentMachine::why_not(Time at) const {
   if (lending_.user_is_there()) return "its user is there";
   if (const auto idle = lending_.idle_at(); idle && (*idle > at)) {
-    return concat("as it is not idle before ", text_of(*idle));
+    return concat("as it is not idle before ", wall_text(*idle, "%a %H:%M:%S"));
   }
   const auto window = settings_.calendar ? settings_.calendar->window_at(at) : std::nullopt;
-  return window ? concat("and will be at ", text_of(window->opens)) : "and has no window";
+  return window ? concat("and will be at ", wall_text(window->opens, "%a %H:%M:%S"))
+                : "and has no window";
 }
 
 }  // namespace piracema::ckpt

@@ -54,6 +54,8 @@ class LentMachine {
   const std::function<void(const Seen&)> told_;
   Lending lending_;
   UserWatch users_;
+  /// What comes meanwhile is told at its end.
+  bool is_looking_ = false;
   std::optional<net::Poller::Timer> timer_;
 };
 
