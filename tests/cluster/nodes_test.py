@@ -176,9 +176,9 @@ class Cluster(ClusterOfNodes):
         self.assertIn("does not answer: ", ill.stdout)
         # Without a majority it says so, and does not wait for it.
         self.processes["a"].kill()
-        none = self.call("status", timeout="3s")
-        self.assertEqual(1, none.returncode)
-        self.assertIn("does not go on; 1 of 3 replicas take part, 2 have to", none.stdout)
+        self.wait_until(lambda: "does not go on; 1 of 3 replicas take part, 2 have to" in
+                        self.call("status", timeout="3s").stdout, "the loss of the majority is not told")
+        self.assertEqual(1, self.call("status", timeout="3s").returncode)
         wrong = subprocess.run([PIRACEMA, "cluster", "status", "--cluster", self.folder], env=CLEAN, text=True,
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         self.assertEqual(3, wrong.returncode)

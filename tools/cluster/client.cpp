@@ -3,8 +3,10 @@
 #include <piracema/smr/client.h>
 
 #include <limits>
+#include <thread>
 #include <utility>
 
+#include "base/clock.h"
 #include "base/text.h"
 #include "tools/cluster/layout.h"
 
@@ -14,8 +16,9 @@ using jobs::Answer;
 
 namespace {
 
-// A replica answers after ten seconds, if there is nothing to tell.
-constexpr std::chrono::milliseconds held_patience{12'000};
+// A replica answers after ten seconds, if there is nothing to tell; and at once where it holds as
+// many questions of this client as it will.
+constexpr std::chrono::milliseconds held_patience{12'000}, least_pause{200};
 
 }  // namespace
 
@@ -47,12 +50,15 @@ Result<Answer> ClusterClient::ask(const jobs::Operation& operation) {
 // Whoever holds it may be lost. Then it is asked anew, and whether anybody answers is seen at once
 // by a question that is not held.
 Result<Answer> ClusterClient::await(const jobs::Operation& question) {
+  const Time began = now();
   auto reply = client_->invoke_held(encode(question), held_patience);
   if (!reply && reply.error().code == Errc::timeout) {
     const auto any = ask(jobs::ListJobs{std::numeric_limits<jobs::JobId>::max()});
     return any ? Answer{} : any;
   }
-  return read(std::move(reply));
+  auto answer = read(std::move(reply));
+  if (answer && answer->mark == 0) std::this_thread::sleep_for(began + least_pause - now());
+  return answer;
 }
 
 Result<Answer> ClusterClient::read(Result<Buffer> reply) {
