@@ -1,8 +1,9 @@
 # What every target of ours is built with.
 add_library(piracema_options INTERFACE)
 target_compile_features(piracema_options INTERFACE cxx_std_20)
-# What a condition that does not hold tells of its file is the same in every clone: ccache finds it
-# again. Not so with a precompiled header, which holds the option; ccache itself sees to single files.
+# __FILE__ does not hold the clone's path, so that ccache finds an object in every clone. A single file
+# needs no option for that: ccache calls it by a relative path. A precompiled header must not have it,
+# as it keeps the path that the option names.
 target_compile_options(piracema_options INTERFACE
   "$<$<BOOL:$<TARGET_PROPERTY:UNITY_BUILD>>:-fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=>")
 target_compile_options(piracema_options INTERFACE
