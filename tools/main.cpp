@@ -242,9 +242,19 @@ void CommandLine::add_run() {
              "with other hosts each of the others is on one of those;\n"
              "default: 1")
       ->excludes(run_app->get_option("--standby"));
-  run_app->add_flag("--allow-changed-state", job.allow_changed_state,
+  run_app->add_flag("--allow-changed-state", job.may_differ.states,
                     "With --resume: even if the program's states are of other types\n"
                     "than those in the snapshot, and it knows how to read them");
+  run_app->add_flag("--allow-changed-program", job.may_differ.program,
+                    "With --resume: even if the program has other operators than\n"
+                    "that of the snapshot; those of the same name go on");
+  run_app
+      ->add_option("--drop", job.may_differ.dropped,
+                   "With --allow-changed-program: this operator is no more, and its\n"
+                   "state may be lost; may be repeated")
+      ->type_name("NAME")
+      ->allow_extra_args(false)
+      ->needs(run_app->get_option("--allow-changed-program"));
   run_app->add_flag("--strict", job.strict,
                     "Refuse a program that has state which no snapshot will have;\n"
                     "else it is said at the start");

@@ -43,8 +43,8 @@ struct Context {
   /// True when another process may still hold what this replica had open (a machine that froze
   /// and could not be ended): write to new files, not to those.
   bool previous_may_live = false;
-  /// True at the very beginning of the job: no replica of it ever ran before, and nothing is
-  /// restored.
+  /// True at the very beginning of the job, or of this operator if it is new in a program that goes
+  /// on: no replica of it ever ran before, and nothing is restored.
   bool begins_job = false;
   /// Has `produce` called again soon; a source that was out of items calls it when it has some.
   /// Any thread, as long as the operator lives.

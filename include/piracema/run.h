@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace piracema {
 
@@ -30,6 +31,12 @@ struct RunOptions {
   /// Go on even from a snapshot in which the state of an operator has another layout than in this
   /// program: its `serialize` knows how to read it.
   bool allow_changed_state = false;
+  /// Go on even from a snapshot of another version of the program: operators that have the same
+  /// names go on with their states, others begin without one. It is said which.
+  bool allow_changed_program = false;
+  /// With that: operators of the snapshot that are not in this program, and whose states may be
+  /// lost with them.
+  std::vector<std::string> drop_operators;
   /// Shows the job to browsers, Prometheus and scripts at this address: "127.0.0.1:8080", a port of
   /// loopback, or "on", which is any port; said at the start. Empty: nobody is served. Wants
   /// libmicrohttpd. $PIRACEMA_HTTP rules if it is set.

@@ -146,7 +146,9 @@ class Embedded {
     });
     layouts_ = flow::layouts_of(graph_);
     auto ours = accept_job(beginning_, runtime::encode_shape(graph_.shape), layouts_,
-                           options_.allow_changed_state);
+                           {.states = options_.allow_changed_state,
+                            .program = options_.allow_changed_program,
+                            .dropped = options_.drop_operators});
     if (!ours) return ours;
     settings_.found = beginning_.found;
     if (beginning_.resume) settings_.resume = beginning_.newest->snapshot;

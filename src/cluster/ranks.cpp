@@ -122,7 +122,9 @@ class Coordinating {
     job.command = {"the program"};
     job.snapshots = options.snapshots;
     job.resume = options.resume;
-    job.allow_changed_state = options.allow_changed_state;
+    job.may_differ = {.states = options.allow_changed_state,
+                      .program = options.allow_changed_program,
+                      .dropped = options.drop_operators};
     job.strict = options.strict;
     job.settings.slots = ranks;
     job.settings.snapshot_interval = options.snapshot_interval;

@@ -9,13 +9,6 @@ namespace piracema::state {
 
 namespace {
 
-std::uint32_t key_groups_of(const GraphShape& shape, std::uint32_t node) {
-  if (!shape.nodes[node].keyed) return 0;
-  const auto edge = std::find_if(shape.edges.begin(), shape.edges.end(),
-                                 [&](const EdgeShape& e) { return e.to == node; });
-  return edge == shape.edges.end() ? 0 : edge->key_groups;
-}
-
 bool same_node(const NodeShape& a, const NodeShape& b) {
   return a.name == b.name && a.role == b.role && a.ordered == b.ordered &&
          a.saves_state == b.saves_state && a.input == b.input && a.output == b.output &&
@@ -37,12 +30,6 @@ bool is_in_parts(const GraphShape& shape, std::uint32_t node) {
   });
 }
 
-// What is under way in a cycle is saved by the numbers of those who sent it.
-bool has_cycle(const GraphShape& shape) {
-  return std::any_of(shape.edges.begin(), shape.edges.end(),
-                     [](const EdgeShape& edge) { return edge.back; });
-}
-
 // Of nodes that share a thread each has a layout, with '+' between.
 bool is_by_key_or_nothing(const std::string& layout, bool keyed) {
   constexpr std::string_view between = " + nothing";
@@ -55,23 +42,41 @@ bool is_by_key_or_nothing(const std::string& layout, bool keyed) {
          rest.find(" + ") == std::string_view::npos;
 }
 
-std::optional<std::string> obstacle(const GraphShape& before, const GraphShape& now,
-                                    std::uint32_t node,
-                                    const std::map<std::string, std::string>& layouts) {
-  const NodeShape& is = now.nodes[node];
-  if (is_source(is.role)) return "it is a source, and each replica has read a part of its own";
-  if (is_in_parts(before, node) || is_in_parts(now, node)) {
-    return "its replicas lead one to one to those of a neighbour";
-  }
-  if (has_cycle(now)) return "the program has a cycle, in which items are under way";
-  const auto layout = layouts.find(is.name);
-  if (layout == layouts.end()) return "nobody knows what its state is";
-  if (is_by_key_or_nothing(layout->second, is.keyed)) return std::nullopt;
-  if (is.keyed) return "beside its states by key it has one for each replica";
-  return concat("it has a state for each replica (", layout->second, "), not for each key");
+}  // namespace
+
+bool has_cycle(const GraphShape& shape) {
+  return std::any_of(shape.edges.begin(), shape.edges.end(),
+                     [](const EdgeShape& edge) { return edge.back; });
 }
 
-}  // namespace
+std::uint32_t key_groups_of(const GraphShape& shape, std::uint32_t node) {
+  if (!shape.nodes[node].keyed) return 0;
+  const auto edge = std::find_if(shape.edges.begin(), shape.edges.end(),
+                                 [&](const EdgeShape& e) { return e.to == node; });
+  return edge == shape.edges.end() ? 0 : edge->key_groups;
+}
+
+std::string why_not_other_number(const GraphShape& before, std::uint32_t node_before,
+                                 const GraphShape& now, std::uint32_t node,
+                                 const std::map<std::string, std::string>& layouts) {
+  const NodeShape &was = before.nodes[node_before], &is = now.nodes[node];
+  if (was.replicas == is.replicas) return "";
+  const auto refuse = [&](const std::string& why) {
+    return concat("operator '", is.name, "' had ", was.replicas, " replicas and has ", is.replicas,
+                  " now: ", why);
+  };
+  if (is_source(is.role))
+    return refuse("it is a source, and each replica has read a part of its own");
+  if (is_in_parts(before, node_before) || is_in_parts(now, node)) {
+    return refuse("its replicas lead one to one to those of a neighbour");
+  }
+  if (has_cycle(now)) return refuse("the program has a cycle, in which items are under way");
+  const auto layout = layouts.find(is.name);
+  if (layout == layouts.end()) return refuse("nobody knows what its state is");
+  if (is_by_key_or_nothing(layout->second, is.keyed)) return "";
+  if (is.keyed) return refuse("beside its states by key it has one for each replica");
+  return refuse(concat("it has a state for each replica (", layout->second, "), not for each key"));
+}
 
 std::vector<store::NodeParts> nodes_of(const GraphShape& shape) {
   std::vector<store::NodeParts> nodes;
@@ -90,12 +95,8 @@ Difference compare(const GraphShape& before, const GraphShape& now,
       std::equal(before.edges.begin(), before.edges.end(), now.edges.begin(), same_edge);
   if (!same) return {.another_program = true, .why = "another program"};
   for (std::uint32_t node = 0; node < now.nodes.size(); ++node) {
-    const NodeShape &was = before.nodes[node], &is = now.nodes[node];
-    if (was.replicas == is.replicas) continue;
-    const auto why = obstacle(before, now, node, layouts);
-    if (!why) continue;
-    return {.why = concat("operator '", is.name, "' had ", was.replicas, " replicas and has ",
-                          is.replicas, " now: ", *why)};
+    std::string why = why_not_other_number(before, node, now, node, layouts);
+    if (!why.empty()) return {.why = std::move(why)};
   }
   for (std::size_t e = 0; e < now.edges.size(); ++e) {
     const EdgeShape &was = before.edges[e], &is = now.edges[e];
@@ -110,8 +111,8 @@ Difference compare(const GraphShape& before, const GraphShape& now,
   return {};
 }
 
-Result<FormerReplicas> former_replicas(const store::Manifest& manifest, const GraphShape& now,
-                                       std::uint32_t node) {
+std::optional<FormerReplicas> former_replicas(const store::Manifest& manifest,
+                                              const GraphShape& now, std::uint32_t node) {
   const std::string& name = now.nodes[node].name;
   const std::vector<store::NodeParts> nodes =
       manifest.nodes.empty() ? nodes_of(now) : manifest.nodes;
@@ -121,8 +122,7 @@ Result<FormerReplicas> former_replicas(const store::Manifest& manifest, const Gr
     if (each.name == name) return found;
     found.first += each.replicas;
   }
-  return Error{Errc::corrupt,
-               concat("snapshot ", manifest.snapshot, " has no parts of operator '", name, "'")};
+  return std::nullopt;
 }
 
 }  // namespace piracema::state

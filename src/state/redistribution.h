@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,13 +31,25 @@ struct Difference {
 Difference compare(const GraphShape& before, const GraphShape& now,
                    const std::map<std::string, std::string>& layouts);
 
-/// The replicas that a node had in a snapshot, as numbers of its parts, and how many groups.
-/// Errc::corrupt if the snapshot has no such node.
+/// Why a node, which may have moved in the graph, cannot go on with another number of replicas;
+/// "" if it can, or has as many as before.
+std::string why_not_other_number(const GraphShape& before, std::uint32_t node_before,
+                                 const GraphShape& now, std::uint32_t node,
+                                 const std::map<std::string, std::string>& layouts);
+
+/// What is under way in a cycle is saved by the numbers of those who sent it.
+bool has_cycle(const GraphShape& shape);
+
+/// Into how many groups the keys of a node are put that has a state for each; else 0.
+std::uint32_t key_groups_of(const GraphShape& shape, std::uint32_t node);
+
+/// The replicas that a node had in a snapshot, as numbers of its parts; nothing if it was not a
+/// node of the program then.
 struct FormerReplicas {
   ReplicaId first = 0;
   std::uint32_t count = 1;
 };
-Result<FormerReplicas> former_replicas(const store::Manifest& manifest, const GraphShape& now,
-                                       std::uint32_t node);
+std::optional<FormerReplicas> former_replicas(const store::Manifest& manifest,
+                                              const GraphShape& now, std::uint32_t node);
 
 }  // namespace piracema::state

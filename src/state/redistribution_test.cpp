@@ -111,7 +111,8 @@ TEST_CASE("every replica gets the keys that it owns, however many had them befor
       for (const flow::ReplicaPlan& replica : flow::make_plan(now.shape).replicas) {
         const auto part = state::read_part(store, 1, now.shape, replica);
         REQUIRE(part);
-        CHECK(as_text(part->plain) == "plain");
+        REQUIRE(part->plain);
+        CHECK(as_text(*part->plain) == "plain");
         if (replica.owned.count() == 0) continue;
         detail::KeyedTable<std::int64_t, std::int64_t> table;
         table.own(replica.groups, replica.owned);

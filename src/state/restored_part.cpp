@@ -46,14 +46,15 @@ Result<RestoredPart> read_part(store::SnapshotStore& store, SnapshotId snapshot,
   auto manifest = store.manifest(snapshot);
   if (!manifest) return manifest.error();
   const auto former = former_replicas(*manifest, shape, replica.node);
-  if (!former) return former.error();
+  if (!former) return RestoredPart{};
   // Those of one node had all ended, or none: they have the same inputs.
   const bool as_many = former->count == shape.nodes[replica.node].replicas;
   auto own = part_of(*manifest, former->first + (as_many ? replica.index : 0));
   if (!own) return own.error();
   auto plain = store.get(snapshot, *own);
   if (!plain) return plain.error();
-  RestoredPart restored{*std::move(plain), {}, {}};
+  RestoredPart restored;
+  restored.plain = *std::move(plain);
   if (!shape.nodes[replica.node].keyed) return restored;
 
   for (std::uint32_t index = 0; index < former->count; ++index) {

@@ -4,7 +4,7 @@
 #include <piracema/error.h>
 #include <piracema/graph.h>
 
-#include <functional>
+#include <optional>
 #include <vector>
 
 #include "base/engine.h"
@@ -16,8 +16,9 @@
 namespace piracema::state {
 
 struct RestoredPart {
-  /// What it saved beside states by key; if there were as many replicas as now, its own.
-  Buffer plain;
+  /// What it saved beside states by key; if there were as many replicas as now, its own. Nothing:
+  /// its node is new in this version of the program.
+  std::optional<Buffer> plain;
   /// Where the states of the keys lie that it owns now and that were not kept.
   std::vector<store::StateUnit> units;
   /// The files that these are in, and what of them counts; none of version 2.

@@ -22,9 +22,18 @@ namespace {
 constexpr const char* standard_file = "piracema.toml";
 constexpr off_t file_bytes_max = 1 << 20;
 // They make no sense for more than one job.
-const std::set<std::string_view> only_flags = {
-    "help", "config", "kill", "resume", "from", "discard-newer", "standby", "allow-changed-state",
-    "json", "stdin"};
+const std::set<std::string_view> only_flags = {"help",
+                                               "config",
+                                               "kill",
+                                               "resume",
+                                               "from",
+                                               "discard-newer",
+                                               "standby",
+                                               "allow-changed-state",
+                                               "allow-changed-program",
+                                               "drop",
+                                               "json",
+                                               "stdin"};
 
 std::string long_name(const CLI::Option& option) {
   return option.get_lnames().empty() ? "" : option.get_lnames().front();

@@ -61,8 +61,10 @@ struct JobOptions {
   /// Of one of several coordinators, which leads the others (leading.h); null: it is alone. It
   /// outlives the call. Wants `keep_workers`.
   Leading* leading = nullptr;
+  /// With `resume`: how the program may differ from what the snapshot is of.
+  MayDiffer may_differ;
   /// As in RunOptions.
-  bool allow_changed_state = false, strict = false;
+  bool strict = false;
   /// File for items that use up the restart budget; empty: they end the job.
   std::string dead_letters;
   std::vector<KillOrder> kills;

@@ -62,8 +62,7 @@ net::Connection::Events DriverLoop::joined(const runtime::Hello& hello, Door::Li
 
 void DriverLoop::first_joined(const runtime::Hello& hello) {
   if (beginning_.store) {
-    auto accepted =
-        accept_job(beginning_, hello.graph, hello.layouts, options_.allow_changed_state);
+    auto accepted = accept_job(beginning_, hello.graph, hello.layouts, options_.may_differ);
     if (!accepted) return finish(accepted.error());
   }
   if (beginning_.store || options_.strict) {

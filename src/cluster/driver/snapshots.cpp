@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "control/messages/control.h"
 #include "flow/states.h"
+#include "state/program_change.h"
 #include "state/redistribution.h"
 #include "store/open_store.h"
 #include "store/snapshot/directory_store.h"
@@ -145,7 +146,55 @@ std::optional<Result<Done>> check_numbers(const Beginning& beginning, const std:
                                     different.why)};
 }
 
-// The layouts fit the graph that both have.
+void tell_change(const store::Manifest& newest, const state::ProgramChange& change) {
+  std::string all = concat("snapshot ", newest.snapshot, " is of another version of the program");
+  const auto list = [&all](const char* what, const std::vector<std::string>& names) {
+    if (names.empty()) return;
+    all += what;
+    for (std::size_t i = 0; i < names.size(); ++i)
+      all += concat(i == 0 ? "'" : ", '", names[i], "'");
+  };
+  list("; goes on: ", change.kept);
+  list("; new, without a state: ", change.added);
+  list("; gone: ", change.dropped);
+  log(Level::warning, all);
+}
+
+// A snapshot of another version of the program, with other operators.
+Result<Done> check_program(const Beginning& beginning, const std::string& graph,
+                           const MayDiffer& may_differ) {
+  const store::Manifest& newest = *beginning.newest;
+  const std::string& path = beginning.store->name();
+  const auto before = runtime::decode_shape(newest.job);
+  const auto now = runtime::decode_shape(graph);
+  if (!beginning.resume || !may_differ.program || !before || !now) {
+    const bool may = beginning.resume && before && now;
+    return Error{Errc::config,
+                 concat(path, " holds snapshots of another program: want ", outline(graph),
+                        ", found ", outline(newest.job),
+                        may ? "; --allow-changed-program goes on with the operators that have the "
+                              "same names"
+                            : "")};
+  }
+  const auto refuse = [&](const std::string& why) {
+    return Error{Errc::config, concat(path, ": snapshot ", newest.snapshot, ": ", why)};
+  };
+  if (newest.finished) return refuse("its job had ended: there is nothing to go on with");
+  if (newest.nodes.empty()) {
+    return refuse(
+        "its format does not say which state is of which operator: go on once with the "
+        "version of the program that took it");
+  }
+  const auto change = state::change_program(*before, *now, newest.layouts, may_differ.dropped);
+  if (!change.why.empty()) return refuse(change.why);
+  const auto running = state::check_not_ended(*beginning.store, newest, change.rewired);
+  if (!running && running.error().code == Errc::config) return refuse(running.error().message);
+  if (!running) return running;
+  tell_change(newest, change);
+  return Done{};
+}
+
+// The layouts fit the graph that both have, or the operators that both have.
 Result<Done> check_states(const Beginning& beginning, const std::string& graph,
                           const std::vector<std::string>& layouts, bool allow_changed) {
   const auto shape = runtime::decode_shape(graph);
@@ -321,20 +370,19 @@ Result<Beginning> go_on_in(const std::string& directory, JobRecord::Found left) 
 }
 
 Result<Done> accept_job(const Beginning& beginning, const std::string& graph,
-                        const std::vector<std::string>& layouts, bool allow_changed_state) {
+                        const std::vector<std::string>& layouts, const MayDiffer& may_differ) {
   if (beginning.newest && beginning.newest->job != graph) {
     const auto old = check_old_routes(beginning, graph);
     if (old && !*old) return *old;
     const auto numbers = old ? std::nullopt : check_numbers(beginning, graph);
     if (numbers && !*numbers) return *numbers;
     if (!old && !numbers) {
-      return Error{Errc::config,
-                   concat(beginning.store->name(), " holds snapshots of another program: want ",
-                          outline(graph), ", found ", outline(beginning.newest->job))};
+      const auto change = check_program(beginning, graph, may_differ);
+      if (!change) return change;
     }
   }
   if (beginning.resume) {
-    auto fit = check_states(beginning, graph, layouts, allow_changed_state);
+    auto fit = check_states(beginning, graph, layouts, may_differ.states);
     if (!fit || beginning.taken_over) return fit;
     // From here on they are the job's again, and go in their turn.
     auto ours = beginning.store->reclaim(beginning.found);

@@ -162,6 +162,24 @@ TEST_CASE("snapshots of another program are refused, and stay") {
   }
 }
 
+TEST_CASE("another version of the program goes on only if that is allowed, and from what can be") {
+  const MayDiffer may{.program = true, .dropped = {"in"}};
+  const auto refusal_of = [&](bool finished, const MayDiffer& may_differ) {
+    Directory directory;
+    directory.add(7, finished);
+    const auto beginning = begin_in(directory.path, Start::resume, 1);
+    REQUIRE(beginning.ok());
+    const auto accepted = accept_job(*beginning, graph_named("other"), {}, may_differ);
+    REQUIRE_FALSE(accepted.ok());
+    CHECK(accepted.error().code == Errc::config);
+    return accepted.error().message;
+  };
+  CHECK(contains(refusal_of(false, {}), "--allow-changed-program goes on with the operators"));
+  CHECK(contains(refusal_of(true, may), "its job had ended: there is nothing to go on with"));
+  CHECK(
+      contains(refusal_of(false, may), "its format does not say which state is of which operator"));
+}
+
 TEST_CASE(
     "snapshots whose states are of other types are refused with both, unless that is allowed") {
   Directory directory;
@@ -179,7 +197,7 @@ TEST_CASE(
   CHECK(contains(refused.error().message,
                  "in snapshot 7 the state of operator 'out' is of another type: want {map(string, "
                  "i32)}, found {map(string, i64)}; --allow-changed-state"));
-  CHECK(accept_job(*beginning, graph_named("in"), other, true).ok());
+  CHECK(accept_job(*beginning, graph_named("in"), other, {.states = true}).ok());
   CHECK_FALSE(accept_job(*beginning, graph_named("in"), {"i64"}).ok());
 }
 

@@ -126,7 +126,6 @@ class Replica {
   /// States by key are saved for so long between two batches.
   static constexpr Time save_slice = std::chrono::microseconds(200);
 
-  enum class Stage : std::uint8_t { running, ended, cycle_ended };
   static constexpr std::uint64_t no_item = std::numeric_limits<std::uint64_t>::max();
 
   template <class Call>

@@ -9,10 +9,13 @@
 #include "base/text.h"
 #include "run/replica/replica.h"
 #include "state/restored_part.h"
+#include "state/stage.h"
 #include "wire/reader.h"
 #include "wire/writer.h"
 
 namespace piracema::runtime {
+
+using state::Stage;
 
 bool Replica::serve_requests() {
   // A replica that saved it and then ended may be asked once more: the coordinator heard of its

@@ -216,7 +216,7 @@ ReplicaActor::ReadState Worker::beginning_of(const Layout& layout, const Deploy&
     const auto batch = settings_.batches.find(slot);
     if (batch != settings_.batches.end()) beginning.batches[other] = batch->second;
   }
-  return [&layout, beginning, restore = message.restore, replica,
+  return [&layout, beginning, restore = message.restore, epoch = message.epoch, replica,
           store = settings_.store](std::shared_ptr<state::KeptStates> kept) -> Result<Beginning> {
     Beginning ready = beginning;
     if (!restore) return ready;
@@ -224,6 +224,8 @@ ReplicaActor::ReadState Worker::beginning_of(const Layout& layout, const Deploy&
     auto read = ready.restore(*store, *restore, layout.graph->shape, layout.plan.replicas[replica],
                               std::move(kept));
     if (!read) return read.error();
+    // An operator that is new in this version of the program has no job before this one.
+    if (!ready.state) ready.context.begins_job = epoch == 1;
     return ready;
   };
 }

@@ -1,0 +1,160 @@
+#!/usr/bin/env python3
+"""A job goes on as another version of its program: operators that have the same names have their
+states, new ones begin without one, and what would lose a state is refused until the user says so.
+Workers are killed before the new version has a snapshot of its own, and after."""
+
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import tempfile
+import unittest
+
+PIRACEMA = os.environ["PIRACEMA_COMMAND"]
+VERSIONS = os.environ["VERSIONS_APP"]
+ITEMS = 30_000
+SECONDS_MAX = 300
+CLEAN = {name: value for name, value in os.environ.items() if not name.startswith("PIRACEMA_")}
+
+
+def expected():
+    counts, lines = {}, []
+    for item in range(ITEMS):
+        key = item * 31 % 5_000
+        counts[key] = counts.get(key, 0) + 1
+        lines.append(f"key {key}: {counts[key]}")
+    return lines
+
+
+class ProgramChange(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory(prefix="piracema-versions-")
+        self.addCleanup(scratch.cleanup)
+        self.folder = pathlib.Path(scratch.name)
+
+    def command(self, version, *options, every="40ms", pause_us=0, processes=2):
+        return [PIRACEMA, "run", "--json", "-n", str(processes), "--snapshots", "s", "--every", every,
+                *options, VERSIONS, "out", f"version={version}", f"items={ITEMS}", f"pause_us={pause_us}"]
+
+    def start(self, *arguments, **named):
+        self.errors = open(self.folder / "errors", "w+")
+        self.addCleanup(self.errors.close)
+        process = subprocess.Popen(self.command(*arguments, **named), cwd=self.folder, env=CLEAN,
+                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                   stderr=self.errors, text=True)
+        self.addCleanup(process.stdout.close)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        return process
+
+    def said(self):
+        return (self.folder / "errors").read_text()
+
+    def wait_for(self, process, name, count=1):
+        for line in process.stdout:
+            if json.loads(line)["event"] == name:
+                count -= 1
+                if count == 0:
+                    return
+        self.fail(f"no event '{name}' came: {self.said()}")
+
+    def kill_a_worker(self, process):
+        found, under = [], [process.pid]
+        for pid in under:
+            for thread in pathlib.Path(f"/proc/{pid}/task").iterdir():
+                under += map(int, (thread / "children").read_text().split())
+            if pathlib.Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")[0] == VERSIONS.encode():
+                found.append(pid)
+        os.kill(found[-1], signal.SIGKILL)
+
+    def stop(self, process):
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=SECONDS_MAX)
+        self.assertEqual(75, process.returncode, self.said())
+
+    def end(self, process):
+        process.communicate(timeout=SECONDS_MAX)
+        self.assertEqual(0, process.returncode, self.said())
+
+    def refused(self, says, version, *options):
+        before = sorted(str(each) for each in (self.folder / "s").rglob("*"))
+        run = subprocess.run(self.command(version, "--resume", *options), cwd=self.folder, env=CLEAN,
+                             capture_output=True, text=True, timeout=SECONDS_MAX)
+        self.assertEqual(3, run.returncode, run.stdout + run.stderr)
+        self.assertIn(says, run.stderr)
+        self.assertEqual(before, sorted(str(each) for each in (self.folder / "s").rglob("*")))
+
+    def begin(self):
+        process = self.start(1, pause_us=200)
+        self.wait_for(process, "snapshot", 3)
+        self.stop(process)
+
+    def test_three_versions_one_after_the_other_give_what_one_would_have(self):
+        self.begin()
+        self.refused("--allow-changed-program goes on with the operators that have the same names", 2)
+
+        # Killed twice before it has a snapshot of its own: it goes back to the other version's.
+        process = self.start(2, "--resume", "--allow-changed-program", every="1h", pause_us=100)
+        for _ in range(2):
+            self.wait_for(process, "running")
+            self.kill_a_worker(process)
+        self.wait_for(process, "running")
+        self.stop(process)  # Takes one.
+        self.assertIn("is of another version of the program; goes on: 'numbers', 'count', 'write'; "
+                      "new, without a state: 'pass', 'mark'", self.said())
+
+        # And after it.
+        process = self.start(2, "--resume", pause_us=150)
+        self.wait_for(process, "snapshot", 2)
+        self.kill_a_worker(process)
+        self.wait_for(process, "recovering")
+        self.wait_for(process, "snapshot", 2)
+        self.stop(process)
+
+        changed = ["--allow-changed-program"]
+        self.refused("operator 'mark' is not in the program, and its state ({i64}) would be lost: "
+                     "--drop mark says that it may be", 3, *changed)
+        self.refused("operator 'write' is to be dropped, but is in the program", 3, *changed,
+                     "--drop", "mark", "--drop", "write")
+        process = self.start(3, "--resume", *changed, "--drop", "mark", pause_us=50, processes=3)
+        self.wait_for(process, "snapshot", 2)
+        self.kill_a_worker(process)
+        self.end(process)
+
+        lines = (self.folder / "out").read_text().splitlines()
+        self.assertEqual(expected(), [line.split(" #")[0] for line in lines])
+        marks = [int(line.split(" #")[1]) if "#" in line else 0 for line in lines]
+        first, last = marks.index(1), max(marks)
+        self.assertGreater(first, 0)
+        self.assertLess(first + last, ITEMS)
+        self.assertEqual([0] * first + list(range(1, last + 1)) + [0] * (ITEMS - first - last), marks)
+        listed = subprocess.run([PIRACEMA, "snapshots", "s", "--verify"], cwd=self.folder, env=CLEAN,
+                                capture_output=True, text=True, timeout=SECONDS_MAX)
+        self.assertEqual(0, listed.returncode, listed.stdout + listed.stderr)
+
+    def test_a_savepoint_of_one_version_outlives_a_trial_of_another(self):
+        self.begin()
+        named = subprocess.run([PIRACEMA, "snapshots", "s", "--name", "before"], cwd=self.folder,
+                               env=CLEAN, capture_output=True, text=True, timeout=SECONDS_MAX)
+        self.assertEqual(0, named.returncode, named.stderr)
+        process = self.start(2, "--resume", "--from", "before", "--allow-changed-program", pause_us=100)
+        self.wait_for(process, "snapshot", 4)
+        self.stop(process)
+
+        # Back to where it was, as what it was.
+        back = ["--from", "before", "--discard-newer"]
+        self.end(self.start(1, "--resume", *back))
+        self.assertEqual(expected(), (self.folder / "out").read_text().splitlines())
+
+    def test_a_job_that_has_ended_does_not_go_on_as_another_program(self):
+        self.end(self.start(1))
+        process = self.start(2, "--resume", "--allow-changed-program")
+        said = process.communicate(timeout=SECONDS_MAX)[0]
+        self.assertEqual(0, process.returncode, self.said())
+        self.assertIn("nothing to resume: the run had ended", said)
+        self.assertEqual(expected(), (self.folder / "out").read_text().splitlines())
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
