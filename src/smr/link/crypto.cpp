@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "base/crypto.h"
-#include "base/ensure.h"
 
 namespace piracema::smr {
 
@@ -20,29 +19,6 @@ Tag mac(const MacKey& key, Bytes what) {
 bool has_aes() {
   prepare_crypto();
   return crypto_aead_aes256gcm_is_available() != 0;
-}
-
-RecordTags::RecordTags(const RecordKey& key, bool aes) : aes_(aes) {
-  static_assert(sizeof(crypto_aead_aes256gcm_state) <= sizeof prepared_);
-  static_assert(sizeof(RecordKey) == crypto_aead_aes256gcm_KEYBYTES);
-  std::copy_n(key.begin(), key_.size(), key_.begin());
-  if (!aes_) return;
-  crypto_aead_aes256gcm_beforenm(reinterpret_cast<crypto_aead_aes256gcm_state*>(prepared_.data()),
-                                 raw(key.data()));
-}
-
-// The record's own number is in it, too, where there is no AES.
-Tag RecordTags::tag(std::uint64_t number, Bytes record) const {
-  if (!aes_) return mac(key_, record);
-  static_assert(sizeof(Tag) == crypto_aead_aes256gcm_ABYTES);
-  unsigned char nonce[crypto_aead_aes256gcm_NPUBBYTES] = {};
-  for (std::size_t i = 0; i < 8; ++i) nonce[i] = static_cast<unsigned char>(number >> (8 * i));
-  Tag tag;
-  unsigned char nothing = 0;
-  crypto_aead_aes256gcm_encrypt_detached_afternm(
-      &nothing, raw(tag.data()), nullptr, &nothing, 0, raw(record.data()), record.size(), nullptr,
-      nonce, reinterpret_cast<const crypto_aead_aes256gcm_state*>(prepared_.data()));
-  return tag;
 }
 
 bool same_tag(const Tag& a, Bytes b) {

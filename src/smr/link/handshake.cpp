@@ -16,6 +16,8 @@ namespace {
 
 /// "PSMR" and the version of all that replicas and clients say to each other.
 constexpr std::uint32_t magic = 0x524D5350;
+/// What a hello offers, or wants, and an answer decides.
+constexpr unsigned aes_bit = 1, seal_bit = 2;
 constexpr std::size_t fresh_bytes = crypto_scalarmult_curve25519_BYTES;
 
 constexpr std::size_t hello_bytes = 4 + 2 + 1 + 16 + 9 + 9 + fresh_bytes;
@@ -34,6 +36,16 @@ PeerName read_name(wire::Reader& reader) {
   name.role = reader.number<std::uint8_t>() == 0 ? PeerName::Role::replica : PeerName::Role::client;
   name.id = reader.number<std::uint64_t>();
   return name;
+}
+
+std::uint8_t bits_of(const Protection& protection) {
+  return static_cast<std::uint8_t>((protection.aes ? aes_bit : 0) |
+                                   (protection.sealed ? seal_bit : 0));
+}
+std::optional<Protection> protection_of(std::byte bits) {
+  const auto number = std::to_integer<unsigned>(bits);
+  if (number > (aes_bit | seal_bit)) return std::nullopt;
+  return Protection{(number & aes_bit) != 0, (number & seal_bit) != 0};
 }
 
 Error corrupt(std::string_view what) { return {Errc::corrupt, concat("handshake: ", what)}; }
@@ -58,7 +70,7 @@ Buffer Handshake::hello() {
   wire::Writer writer(out);
   writer.number(magic);
   writer.number(wire_version);
-  writer.number(static_cast<std::uint8_t>(self_.aes));
+  writer.number(bits_of({self_.aes, wants_seal_}));
   const auto group = group_digest(self_.group);
   out.append(group.data(), group.size());
   write_name(writer, self_.name);
@@ -109,10 +121,13 @@ Result<bool> Handshake::take_hello(Bytes message, Buffer& answer) {
   }
   peer_key_ = *key;
 
-  keys_.aes = self_.aes && message[6] != std::byte{0};
+  const auto offered = protection_of(message[6]);
+  if (!offered) return corrupt("a hello with unknown bits");
+  // One that sees another host is enough: the other may see a proxy on its own.
+  keys_.protection = {.aes = self_.aes && offered->aes, .sealed = wants_seal_ || offered->sealed};
   crypto_box_keypair(raw(fresh_public_.data()), raw(fresh_secret_.data()));
   transcript_ = Buffer(message);
-  wire::Writer(transcript_).number(static_cast<std::uint8_t>(keys_.aes));
+  wire::Writer(transcript_).number(bits_of(keys_.protection));
   transcript_.append(fresh_public_.data(), fresh_public_.size());
   const Buffer signature = self_.key.sign(to_sign("answer"));
   transcript_.append(signature.data(), signature.size());
@@ -152,8 +167,11 @@ Result<bool> Handshake::take_answer(Bytes message, Buffer& answer) {
     return refused(concat("the signature is not that of ", to_text(peer_)));
   }
   transcript_.append(message.data() + 1 + fresh_bytes, signature_bytes);
-  keys_.aes = message[0] != std::byte{0};
-  if (keys_.aes && !self_.aes) return corrupt("tags of another kind than were offered");
+  const auto decided = protection_of(message[0]);
+  if (!decided || (decided->aes && !self_.aes) || (wants_seal_ && !decided->sealed)) {
+    return corrupt("records are to be guarded in another way than was offered");
+  }
+  keys_.protection = *decided;
   if (auto agreed = agree(message.subspan(1, fresh_bytes), true); !agreed) return agreed.error();
   const Buffer signature = self_.key.sign(to_sign("proof"));
   answer.append(signature.data(), signature.size());

@@ -10,6 +10,7 @@
 
 #include "smr/link/keys.h"
 #include "smr/link/leader_question.h"
+#include "smr/link/record_guard.h"
 
 namespace piracema::smr {
 
@@ -30,14 +31,14 @@ struct Self {
   std::string group;
   PeerName name;
   KeyPair key;
-  /// Whether tags by AES are fast here; they are used if they are on both sides.
+  /// Whether AES is fast here; it is used if it is on both sides.
   bool aes = has_aes();
 };
 
 /// Keys that only the two ends of one connection have, one for each direction.
 struct LinkKeys {
   RecordKey send{}, receive{};
-  bool aes = false;
+  Protection protection;
 };
 
 /// How two that know each other's public keys agree on keys for one connection, without I/O:
@@ -62,6 +63,10 @@ class Handshake {
   /// The side that is called. `leader`, if it is not null, tells whoever asks with a LeaderQuestion
   /// in place of a hello: that is Errc::not_found for the link, which has no more to say.
   Handshake(const Self& self, KeyOf key_of, std::function<LeaderAnswer()> leader = {});
+
+  /// The link leaves this host, as far as this end can see: it is sealed, whatever the other end
+  /// sees. Before the first message.
+  void want_seal() { wants_seal_ = true; }
 
   Buffer hello();
 
@@ -94,7 +99,7 @@ class Handshake {
   PeerName peer_;
   PublicKey peer_key_{};
   enum class Wants { hello, answer, proof, nothing } wants_;
-  bool is_refused_ = false;
+  bool is_refused_ = false, wants_seal_ = false;
 
   std::array<std::byte, 32> fresh_secret_, fresh_public_;
   /// All that was said.

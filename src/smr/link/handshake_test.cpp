@@ -174,20 +174,35 @@ TEST_CASE("two of which one has no AES agree to do without") {
     CHECK(pair.acceptor.take(pair.dialler.hello(), answer).ok());
     CHECK(pair.dialler.take(answer, proof).ok());
     CHECK(*pair.acceptor.take(proof, none) == true);
-    CHECK_FALSE(pair.dialler.keys().aes);
-    CHECK_FALSE(pair.acceptor.keys().aes);
+    CHECK_FALSE(pair.dialler.keys().protection.aes);
+    CHECK_FALSE(pair.acceptor.keys().protection.aes);
     CHECK(pair.dialler.keys().send == pair.acceptor.keys().receive);
   }
 }
 
-TEST_CASE("tags are made by AES only where both sides have it, and fit what they are for") {
-  const RecordKey key{std::byte{1}};
-  for (const bool aes : {false, has_aes()}) {
-    const RecordTags one(key, aes), same(key, aes);
-    const RecordTags other(RecordKey{std::byte{2}}, aes);
-    CHECK(one.tag(1, as_bytes("what was said")) == same.tag(1, as_bytes("what was said")));
-    CHECK(one.tag(1, as_bytes("what was said")) != same.tag(1, as_bytes("what was sold")));
-    CHECK(one.tag(1, as_bytes("what was said")) != other.tag(1, as_bytes("what was said")));
-    if (aes) CHECK(one.tag(1, as_bytes("said")) != one.tag(2, as_bytes("said")));
+TEST_CASE(
+    "one that sees another host is enough for a seal, and nobody on the way can take it off") {
+  for (const bool near_wants : {false, true}) {
+    for (const bool far_wants : {false, true}) {
+      Pair pair;
+      if (near_wants) pair.dialler.want_seal();
+      if (far_wants) pair.acceptor.want_seal();
+      Buffer answer, proof, none;
+      CHECK(pair.acceptor.take(pair.dialler.hello(), answer).ok());
+      CHECK(pair.dialler.take(answer, proof).ok());
+      CHECK(*pair.acceptor.take(proof, none) == true);
+      CHECK(pair.dialler.keys().protection.sealed == (near_wants || far_wants));
+      CHECK(pair.acceptor.keys().protection == pair.dialler.keys().protection);
+    }
+  }
+  for (const std::size_t message : {0u, 1u}) {
+    Pair pair;
+    pair.dialler.want_seal();
+    pair.acceptor.want_seal();
+    Buffer hello = pair.dialler.hello(), answer, proof, none;
+    if (message == 0) hello.data()[6] &= ~std::byte{2};
+    CHECK(pair.acceptor.take(hello, answer).ok());
+    if (message == 1) answer.data()[0] &= ~std::byte{2};
+    CHECK_FALSE(pair.dialler.take(answer, proof).ok());
   }
 }

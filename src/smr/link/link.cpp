@@ -3,6 +3,7 @@
 #include <sys/socket.h>
 
 #include "base/text.h"
+#include "net/socket/address.h"
 #include "net/socket/tcp_options.h"
 
 namespace piracema::smr {
@@ -35,6 +36,7 @@ std::shared_ptr<Link> Link::open(net::Poller& poller, FlushList& flush_list, Fd 
     raw->fail({Errc::timeout, concat("the peer did not show who it is within ",
                                      raw->limits_.stranger_time.count(), " ms")});
   });
+  if (net::reach_of(self->socket_.get()) == net::Reach::other_host) self->handshake_.want_seal();
   if (dialled) self->put_plain(self->handshake_.hello());
   return self;
 }

@@ -30,8 +30,8 @@ class FlushList {
   std::vector<std::shared_ptr<Link>> links_, taken_;
 };
 
-/// An authenticated connection: a stream socket that carries messages, many to a record, and a MAC
-/// under each record (docs/formats/smr_wire.md).
+/// An authenticated connection: a stream socket that carries messages, many to a record, which is
+/// guarded by a tag, and encrypted if it leaves this host (docs/formats/smr_wire.md).
 ///
 /// It begins with a stranger, who gets half a kilobyte and a few seconds to show who he is. All of
 /// it belongs to the poller's thread, on which the events are called. It lives until it is closed
@@ -89,8 +89,8 @@ class Link final : public MessageLink, public std::enable_shared_from_this<Link>
   void read(int times);
   void take_turn();
   bool stands_still() const { return paused_ && turns_ != nullptr; }
-  std::size_t take_records(Bytes bytes);
-  bool take_record(Bytes record);
+  std::size_t take_records(std::span<std::byte> bytes);
+  bool take_record(std::span<std::byte> record);
   bool take_greeting(Bytes payload);
   bool take_messages(Bytes payload);
   void become_known();
@@ -120,16 +120,14 @@ class Link final : public MessageLink, public std::enable_shared_from_this<Link>
   std::optional<net::Poller::Timer> deadline_;
 
   /// Once known.
-  std::optional<RecordTags> sent_tags_, received_tags_;
+  std::optional<RecordGuard> sent_, received_;
   /// Of a record that is not there as a whole.
   Buffer in_;
-  std::uint64_t received_count_ = 0;
 
   Buffer out_;
   std::size_t written_ = 0;
   /// Where in `out_` the record begins that is still being filled.
   std::optional<std::size_t> record_;
-  std::uint64_t sent_count_ = 0;
 };
 
 }  // namespace piracema::smr

@@ -19,8 +19,8 @@ constexpr std::size_t read_bytes = std::size_t{256} << 10;
 
 void Link::read(int times) {
   if (std::exchange(has_whole_, false)) {
-    const Buffer kept = std::exchange(in_, {});
-    const std::size_t taken = take_records(kept);
+    Buffer kept = std::exchange(in_, {});
+    const std::size_t taken = take_records({kept.data(), kept.size()});
     if (open_) in_ = Buffer(Bytes(kept).subspan(taken));
   }
   // What is there as a whole is looked at where it was read; only pieces of records are kept.
@@ -36,7 +36,8 @@ void Link::read(int times) {
       return fail({Errc::io, with_errno("reading from the peer")});
     }
     if (count == 0) return fail({Errc::io, "the peer closed the connection"});
-    const Bytes bytes = kept != 0 ? Bytes(in_) : Bytes(room, static_cast<std::size_t>(count));
+    const std::span<std::byte> bytes = kept != 0 ? std::span(in_.data(), in_.size())
+                                                 : std::span(room, static_cast<std::size_t>(count));
     const std::size_t taken = take_records(bytes);
     // A large record stays where it grows; anything else is moved once.
     if (!open_)
@@ -48,14 +49,14 @@ void Link::read(int times) {
 }
 
 // Says how many bytes of whole records there were.
-std::size_t Link::take_records(Bytes bytes) {
+std::size_t Link::take_records(std::span<std::byte> bytes) {
   std::size_t taken = 0;
   while (open_ && bytes.size() - taken >= record_header_bytes) {
     if (stands_still()) {
       has_whole_ = true;
       break;
     }
-    const Bytes rest = bytes.subspan(taken);
+    const std::span<std::byte> rest = bytes.subspan(taken);
     const std::size_t payload = wire::Reader(rest).number<std::uint32_t>();
     const std::size_t most = known_ ? message_bytes_ + record_bytes : stranger_bytes_max;
     if (payload > most) {
@@ -70,19 +71,19 @@ std::size_t Link::take_records(Bytes bytes) {
   return taken;
 }
 
-bool Link::take_record(Bytes record) {
+bool Link::take_record(std::span<std::byte> record) {
   const auto number = wire::Reader(record.subspan(4)).number<std::uint64_t>();
   if (!known_)
     return number == 0 ? take_greeting(record.subspan(record_header_bytes))
                        : (fail({Errc::corrupt, "these are not our bytes"}), false);
-  const Bytes sealed = record.first(record.size() - sizeof(Tag));
-  if (number != received_count_ ||
-      !same_tag(received_tags_->tag(number, sealed), record.last(sizeof(Tag)))) {
+  const auto payload =
+      record.subspan(record_header_bytes, record.size() - record_header_bytes - sizeof(Tag));
+  if (number != received_->number() ||
+      !received_->open(record.first(record_header_bytes), payload, record.last(sizeof(Tag)))) {
     fail({Errc::corrupt, "a record that the peer did not send as it came"});
     return false;
   }
-  received_count_ += 1;
-  return take_messages(sealed.subspan(record_header_bytes));
+  return take_messages(payload);
 }
 
 bool Link::take_greeting(Bytes payload) {
@@ -100,8 +101,8 @@ bool Link::take_greeting(Bytes payload) {
 void Link::become_known() {
   known_ = true;
   const LinkKeys& keys = handshake_.keys();
-  sent_tags_.emplace(keys.send, keys.aes);
-  received_tags_.emplace(keys.receive, keys.aes);
+  sent_.emplace(keys.send, keys.protection);
+  received_.emplace(keys.receive, keys.protection);
   if (deadline_) poller_.cancel(*std::exchange(deadline_, std::nullopt));
   events_.known(*this);
 }

@@ -51,9 +51,9 @@ void Link::seal() {
   std::byte* const record = out_.data() + *record_;
   const std::size_t size = out_.size() - *record_;
   write_number(record, size - record_header_bytes, 4);
-  write_number(record + 4, sent_count_, 8);
-  const Tag tag = sent_tags_->tag(sent_count_, Bytes(record, size));
-  sent_count_ += 1;
+  write_number(record + 4, sent_->number(), 8);
+  const Tag tag = sent_->close(Bytes(record, record_header_bytes),
+                               std::span(record + record_header_bytes, size - record_header_bytes));
   out_.append(tag.data(), tag.size());
   record_.reset();
 }

@@ -88,6 +88,57 @@ struct Fixture {
   bool echo = false, in_turn = false;
 };
 
+enum class Spoil { nothing, flip, drop, repeat };
+
+/// A client's link to a replica, and somebody between the two who passes bytes on and keeps them.
+struct Between {
+  Between(Fixture& f, bool sealed) {
+    int ends[2], far_ends[2];
+    REQUIRE(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends) == 0);
+    REQUIRE(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, far_ends) == 0);
+    middle_near = Fd(ends[1]);
+    middle_far = Fd(far_ends[1]);
+    Link::Events quiet{[](Link&) {}, [](Link&, std::uint8_t, Bytes) {}, [](Link&, const Error&) {}};
+    Link::Events told{[](Link&) {},
+                      [this](Link&, std::uint8_t, Bytes m) { heard.emplace_back(as_text(m)); },
+                      [this](Link&, const Error& error) { why = error.message; }};
+    Handshake calls(f.client, f.replica.name, key_of(1).public_key());
+    if (sealed) calls.want_seal();
+    near = Link::open(f.poller, f.flush_list, Fd(ends[0]), std::move(calls), true, quiet, {});
+    far = Link::open(f.poller, f.flush_list, Fd(far_ends[0]),
+                     Handshake(f.replica, [](const PeerName&) { return key_of(7).public_key(); }),
+                     false, told, {});
+    f.run_until([this] {
+      pass();
+      return near->is_known() && far->is_known();
+    });
+  }
+  ~Between() {
+    near->close();
+    far->close();
+  }
+
+  void pass(Spoil spoil = Spoil::nothing) {
+    std::string bytes(1 << 16, '\0');
+    for (const auto& [from, to] :
+         {std::pair(&middle_near, &middle_far), std::pair(&middle_far, &middle_near)}) {
+      const ssize_t count = ::read(from->get(), bytes.data(), bytes.size());
+      if (count <= 0 || spoil == Spoil::drop) continue;
+      const auto size = static_cast<std::size_t>(count);
+      if (spoil == Spoil::flip) bytes[size / 2] ^= 1;
+      passed.append(bytes, 0, size);
+      for (int i = 0; i < (spoil == Spoil::repeat ? 2 : 1); ++i) {
+        REQUIRE(::write(to->get(), bytes.data(), size) == count);
+      }
+    }
+  }
+
+  Fd middle_near, middle_far;
+  std::shared_ptr<Link> near, far;
+  std::vector<std::string> heard;
+  std::string why, passed;
+};
+
 bool is_hung_up(const Fd& socket) {
   char byte = 0;
   const ssize_t count = ::recv(socket.get(), &byte, 1, MSG_DONTWAIT);
@@ -211,61 +262,45 @@ TEST_CASE("who is known and sends a message above the limit is hung up on") {
 }
 
 TEST_CASE("a record that was changed, dropped or repeated on its way ends the link") {
-  // Between the two stands somebody who passes bytes on, and spoils some.
-  enum class Spoil { nothing, flip, drop, repeat };
-  for (const Spoil spoil : {Spoil::nothing, Spoil::flip, Spoil::drop, Spoil::repeat}) {
-    Fixture f;
-    int ends[2];
-    REQUIRE(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends) == 0);
-    int far_ends[2];
-    REQUIRE(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, far_ends) == 0);
-    const Fd middle_near(ends[1]), middle_far(far_ends[1]);
-    std::vector<std::string> heard;
-    std::string why;
-    Link::Events quiet{[](Link&) {}, [](Link&, std::uint8_t, Bytes) {}, [](Link&, const Error&) {}};
-    Link::Events told{[](Link&) {},
-                      [&](Link&, std::uint8_t, Bytes m) { heard.emplace_back(as_text(m)); },
-                      [&](Link&, const Error& error) { why = error.message; }};
-    const auto near =
-        Link::open(f.poller, f.flush_list, Fd(ends[0]),
-                   Handshake(f.client, f.replica.name, key_of(1).public_key()), true, quiet, {});
-    const auto far =
-        Link::open(f.poller, f.flush_list, Fd(far_ends[0]),
-                   Handshake(f.replica, [](const PeerName&) { return key_of(7).public_key(); }),
-                   false, told, {});
-    const auto pass = [&](bool wrong) {
-      char bytes[4'096];
-      for (const auto& [from, to] :
-           {std::pair(&middle_near, &middle_far), std::pair(&middle_far, &middle_near)}) {
-        const ssize_t count = ::read(from->get(), bytes, sizeof bytes);
-        if (count <= 0) continue;
-        const auto size = static_cast<std::size_t>(count);
-        if (wrong && spoil == Spoil::drop) continue;
-        if (wrong && spoil == Spoil::flip) bytes[size / 2] ^= 1;
-        REQUIRE(::write(to->get(), bytes, size) == count);
-        if (wrong && spoil == Spoil::repeat) REQUIRE(::write(to->get(), bytes, size) == count);
+  for (const bool sealed : {false, true}) {
+    for (const Spoil spoil : {Spoil::nothing, Spoil::flip, Spoil::drop, Spoil::repeat}) {
+      Fixture f;
+      Between between(f, sealed);
+      for (const std::string word : {"one", "two", "three"}) {
+        REQUIRE(between.near->send(1, as_bytes(word)));
+        f.flush_list.flush();
+        if (!between.far->is_open()) break;
+        between.pass(word == "two" ? spoil : Spoil::nothing);
+        f.poller.run_once(std::chrono::milliseconds(10));
       }
-    };
+      f.run_until([&] { return between.heard.size() == 3 || !between.far->is_open(); });
+      if (spoil == Spoil::nothing) {
+        CHECK(between.heard == std::vector<std::string>{"one", "two", "three"});
+      } else {
+        CHECK(between.why == "a record that the peer did not send as it came");
+        CHECK(between.heard.size() <= 2);
+      }
+    }
+  }
+}
+
+TEST_CASE("a sealed link carries messages of all sizes, and who stands between reads none") {
+  for (const bool sealed : {false, true}) {
+    Fixture f;
+    Between between(f, sealed);
+    std::vector<std::string> said;
+    for (const std::size_t size : {20u, 1'000u, 300'000u, 1'000'000u, 12u}) {
+      said.emplace_back(size, static_cast<char>('a' + said.size()));
+      REQUIRE(between.near->send(1, as_bytes(said.back())));
+    }
+    f.flush_list.flush();
     f.run_until([&] {
-      pass(false);
-      return near->is_known() && far->is_known();
+      between.pass();
+      return between.heard.size() == said.size();
     });
-    for (const std::string word : {"one", "two", "three"}) {
-      REQUIRE(near->send(1, as_bytes(word)));
-      f.flush_list.flush();
-      if (!far->is_open()) break;
-      pass(word == "two");
-      f.poller.run_once(std::chrono::milliseconds(10));
-    }
-    f.run_until([&] { return heard.size() == 3 || !far->is_open(); });
-    if (spoil == Spoil::nothing) {
-      CHECK(heard == std::vector<std::string>{"one", "two", "three"});
-    } else {
-      CHECK(why == "a record that the peer did not send as it came");
-      CHECK(heard.size() <= 2);
-    }
-    near->close();
-    far->close();
+    CHECK(between.heard == said);
+    CHECK((between.passed.find(std::string(10, 'c')) != std::string::npos) == !sealed);
+    CHECK((between.passed.find(std::string(12, 'e')) != std::string::npos) == !sealed);
   }
 }
 

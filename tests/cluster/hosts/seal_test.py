@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """What somebody hears who listens on the network between the hosts of a job: nothing of it, unless the job
-is plain."""
+is plain. Nor of what replicas of a state machine and their clients say."""
 
 import os
 import select
 import socket
+import subprocess
 import threading
 import time
 import unittest
@@ -86,6 +87,42 @@ class Seal(OnHosts):
             self.assertLess(time.monotonic(), until, self.said())
             time.sleep(0.05)
         self.assertFalse((self.folder / "out").exists() and (self.folder / "out").read_bytes())
+
+    def keygen(self, name):
+        return subprocess.run([PIRACEMA, "kv", "keygen", self.folder / name], check=True, env=CLEAN,
+                              capture_output=True, text=True).stdout.strip()
+
+    def kv(self, *words):
+        run = subprocess.run([PIRACEMA, "kv", words[0], "--config", self.folder / "group.toml", "--key",
+                              self.folder / "client.key", "--timeout", f"{SECONDS_MAX}s", *words[1:]],
+                             env=CLEAN, capture_output=True, text=True)
+        self.assertEqual(0, run.returncode, run.stderr)
+        return run.stdout.strip()
+
+    def test_nothing_of_a_replicated_store_is_heard_between_its_hosts(self):
+        text = '[group]\nname = "sealed"\nfaults = "crash"\nf = 1\n'
+        for i in range(3):
+            text += (f'[replica.{i}]\naddress = "10.78.0.{i + 1}:7000"\n'
+                     f'public_key = "{self.keygen(f"replica-{i}.key")}"\n')
+        text += f'[client.1]\npublic_key = "{self.keygen("client.key")}"\n'
+        (self.folder / "group.toml").write_text(text)
+        key, value = "the-name-of-a-treasure", "its-hiding-place-" * 2000
+        listener = Listener()
+        try:
+            for i in range(3):
+                self.on(f"h{i + 1}", PIRACEMA, "kv", "replica", "--config", self.folder / "group.toml",
+                        "--id", str(i), "--key", self.folder / f"replica-{i}.key", "--directory",
+                        self.folder / f"d{i}", "--first-start", stderr=subprocess.DEVNULL)
+            self.kv("put", key, value)
+            self.assertEqual(value, self.kv("get", key))
+        finally:
+            packets = listener.end()
+        heard = b"\0".join(packets)
+        # Once to each follower at least, and handshakes are plain.
+        self.assertGreater(len(heard), 4 * len(value))
+        self.assertIn(b"PSMR", heard)
+        self.assertNotIn(key.encode(), heard)
+        self.assertNotIn(b"hiding-place", heard)
 
 
 if __name__ == "__main__":
