@@ -38,58 +38,36 @@ class GroupFolder {
 
 constexpr std::uint64_t key_count = 8;
 
-/// Clients that ask for whatever comes to their minds, and write down what they hear.
-class Crowd {
- public:
-  Crowd(const tools::KvGroup& group, std::size_t threads) {
-    for (std::size_t i = 0; i < threads; ++i) {
-      auto client = smr::Client::open(
-          group.configuration(), {.id = 1, .key_file = group.client_key(), .timeout = seconds(5)});
-      REQUIRE(client.ok());
-      clients_.push_back(*std::move(client));
+/// The replicated map, as clients of a Crowd ask it.
+struct MapService {
+  using Model = KvModel;
+
+  /// Something to ask for; `value` has not been used yet.
+  static KvModel::Input draw(Random& random, std::uint64_t value) {
+    KvModel::Input input;
+    input.kind = static_cast<KvModel::Kind>(random.below(4));
+    input.key = random.below(key_count);
+    input.value = value;
+    return input;
+  }
+  static Result<Buffer> ask(smr::Client& client, const KvModel::Input& input) {
+    return input.kind == KvModel::Kind::get ? client.invoke_unordered(bytes_of(input))
+                                            : client.invoke_ordered(bytes_of(input));
+  }
+  /// Nothing, if this is no reply.
+  static std::optional<KvModel::Output> output_of(const KvModel::Input& input, Bytes bytes) {
+    const auto reply = smr::kv::decode_reply(bytes);
+    if (!reply) return std::nullopt;
+    KvModel::Output output;
+    const bool ok = reply->status == smr::kv::Status::ok;
+    if (input.kind != KvModel::Kind::get) output.done = ok;
+    if (input.kind == KvModel::Kind::get && ok && !reply->entries.empty()) {
+      output.value = std::strtoull(reply->entries[0].value.c_str(), nullptr, 10);
     }
-    for (std::size_t i = 0; i < threads; ++i) {
-      threads_.emplace_back([this, i] { ask(*clients_[i], i); });
-    }
+    return output;
   }
-  ~Crowd() { stop(); }
-  void stop() {
-    stopped_ = true;
-    for (std::thread& thread : threads_) thread.join();
-    threads_.clear();
-  }
-  /// Until so many more were answered: progress, whatever was done to the replicas.
-  bool wait_for(std::uint64_t more) {
-    std::unique_lock lock(mutex_);
-    const std::uint64_t wanted = answered_ + more;
-    return progress_.wait_for(lock, seconds(200), [&] { return answered_ >= wanted; });
-  }
-  std::uint64_t answered() {
-    const std::lock_guard lock(mutex_);
-    return answered_;
-  }
-  std::optional<std::uint32_t> leader() { return clients_[0]->leader(); }
-  const Operations<KvModel>& operations() const { return history_.operations(); }
 
  private:
-  void ask(smr::Client& client, std::uint64_t number) {
-    Random random(number + 1);
-    while (!stopped_) {
-      KvModel::Input input;
-      input.kind = static_cast<KvModel::Kind>(random.below(4));
-      input.key = random.below(key_count);
-      input.value = ++values_;
-      const std::size_t operation = called(number, input);
-      const auto answer = input.kind == KvModel::Kind::get
-                              ? client.invoke_unordered(bytes_of(input))
-                              : client.invoke_ordered(bytes_of(input));
-      if (!answer) continue;  // Open: nobody knows.
-      const auto reply = smr::kv::decode_reply(*answer);
-      if (!reply) continue;
-      heard(operation, output_of(input, *reply));
-    }
-  }
-
   static Buffer bytes_of(const KvModel::Input& input) {
     const std::string key = std::to_string(input.key), value = std::to_string(input.value);
     switch (input.kind) {
@@ -104,21 +82,69 @@ class Crowd {
     }
     return smr::kv::encode(smr::kv::Put{.key = key, .value = value, .expected = 0});
   }
-  static KvModel::Output output_of(const KvModel::Input& input, const smr::kv::Reply& reply) {
-    KvModel::Output output;
-    const bool ok = reply.status == smr::kv::Status::ok;
-    if (input.kind != KvModel::Kind::get) output.done = ok;
-    if (input.kind == KvModel::Kind::get && ok && !reply.entries.empty()) {
-      output.value = std::strtoull(reply.entries[0].value.c_str(), nullptr, 10);
+};
+
+/// Clients that ask for whatever comes to their minds, and write down what they hear.
+template <class Service>
+class CrowdOf {
+ public:
+  using Input = typename Service::Model::Input;
+  using Output = typename Service::Model::Output;
+
+  CrowdOf(const tools::KvGroup& group, std::size_t threads, seconds timeout = seconds(5)) {
+    for (std::size_t i = 0; i < threads; ++i) {
+      auto client = smr::Client::open(
+          group.configuration(), {.id = 1, .key_file = group.client_key(), .timeout = timeout});
+      REQUIRE(client.ok());
+      clients_.push_back(*std::move(client));
     }
-    return output;
+    for (std::size_t i = 0; i < threads; ++i) {
+      threads_.emplace_back([this, i] {
+        Random random(i + 1);
+        while (!stopped_) ask(i, Service::draw(random, ++values_));
+      });
+    }
+  }
+  ~CrowdOf() { stop(); }
+  void stop() {
+    stopped_ = true;
+    for (std::thread& thread : threads_) thread.join();
+    threads_.clear();
+  }
+  /// One more question, of the first client; once all have stopped.
+  void ask_once(const Input& input) { ask(0, input); }
+  /// They close their sessions: a group that ends later is not waited for.
+  void leave() {
+    stop();
+    clients_.clear();
+  }
+  /// Until so many more were answered: progress, whatever was done to the replicas.
+  bool wait_for(std::uint64_t more) {
+    std::unique_lock lock(mutex_);
+    const std::uint64_t wanted = answered_ + more;
+    return progress_.wait_for(lock, seconds(200), [&] { return answered_ >= wanted; });
+  }
+  std::uint64_t answered() {
+    const std::lock_guard lock(mutex_);
+    return answered_;
+  }
+  std::optional<std::uint32_t> leader() { return clients_[0]->leader(); }
+  const Operations<typename Service::Model>& operations() const { return history_.operations(); }
+
+ private:
+  void ask(std::size_t client, const Input& input) {
+    const std::size_t operation = called(client, input);
+    const auto answer = Service::ask(*clients_[client], input);
+    if (!answer) return;  // Open: nobody knows.
+    const auto output = Service::output_of(input, *answer);
+    if (output) heard(operation, *output);
   }
 
-  std::size_t called(std::uint64_t client, const KvModel::Input& input) {
+  std::size_t called(std::uint64_t client, const Input& input) {
     const std::lock_guard lock(mutex_);
     return history_.called(client, input);
   }
-  void heard(std::size_t operation, const KvModel::Output& output) {
+  void heard(std::size_t operation, const Output& output) {
     const std::lock_guard lock(mutex_);
     history_.answered(operation, output);
     answered_ += 1;
@@ -132,7 +158,9 @@ class Crowd {
   std::mutex mutex_;
   std::condition_variable progress_;
   std::uint64_t answered_ = 0;
-  History<KvModel> history_;
+  History<typename Service::Model> history_;
 };
+
+using Crowd = CrowdOf<MapService>;
 
 }  // namespace piracema::testing
