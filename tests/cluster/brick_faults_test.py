@@ -24,7 +24,7 @@ from listening import ports_of  # noqa: E402
 PIRACEMA = os.environ["PIRACEMA_COMMAND"]
 BRICKS = os.environ["BRICKS_APP"]
 STRANGER = os.environ["STRANGER_APP"]
-KINDS = ["cycle", "shuffle", "branches", "combined"]
+KINDS = ["cycle", "collector", "wrap", "right_to_left", "shuffle", "branches", "combined", "scatter"]
 FAMILY = os.environ.get("MPI_FAMILY")
 TRANSPORTS = ["mpi"] if FAMILY else ["shm", "tcp"]
 STILL_SECONDS = 10

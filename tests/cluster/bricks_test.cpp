@@ -27,8 +27,8 @@ bool are_all(const std::vector<long>& numbers) {
   return true;
 }
 
-const std::vector<std::string> kinds{"cycle",   "collector", "wrap",    "right_to_left",
-                                     "shuffle", "branches",  "combined"};
+const std::vector<std::string> kinds{"cycle",   "collector", "wrap",     "right_to_left",
+                                     "shuffle", "branches",  "combined", "scatter"};
 
 }  // namespace
 
@@ -50,7 +50,7 @@ TEST_CASE("bricks give each item once, in one process and in three") {
 }
 
 TEST_CASE("bricks give each item once although processes are killed") {
-  for (const std::string kind : {"cycle", "right_to_left", "shuffle", "branches", "combined"}) {
+  for (const std::string& kind : kinds) {
     CAPTURE(kind);
     const testing::ScratchDirectory scratch;
     const std::string out = scratch.path() + "/out", enough = scratch.path() + "/enough";

@@ -2,11 +2,12 @@
 //
 //     bricks_app OUT kind=KIND [items=N] [until=FILE] [pause_us=T]
 //
-// KIND: shuffle, branches, combined, cheap; with feedback from workers to their emitter (cycle),
-// from a collector to it (collector), from the last stage of a pipeline to the first (wrap) and
-// from the right set of an all-to-all to the left one (right_to_left). The source waits `pause_us`
-// before each number and ends after `items`, or once FILE exists. In a cycle each number goes round
-// as often as its last digit says.
+// KIND: shuffle, branches, combined, cheap, scatter (ten numbers at a time, a slice for each of
+// three replicas); with feedback from workers to their emitter (cycle), from a collector to it
+// (collector), from the last stage of a pipeline to the first (wrap) and from the right set of an
+// all-to-all to the left one (right_to_left). The source waits `pause_us` before each number and
+// ends after `items`, or once FILE exists. In a cycle each number goes round as often as its last
+// digit says.
 #include <piracema/piracema.h>
 #include <unistd.h>
 
@@ -14,6 +15,7 @@
 #include <limits>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "options.h"
 
@@ -73,6 +75,28 @@ struct Parity {
   }
 };
 
+/// Ten numbers at a time, and what is left in the end.
+struct Collect {
+  std::vector<Number> held;
+
+  void operator()(const Number& n, Emit<std::vector<Number>>& on) {
+    held.push_back(n);
+    if (held.size() == 10) finish(on);
+  }
+  void finish(Emit<std::vector<Number>>& on) {
+    if (!held.empty()) on(held);
+    held.clear();
+  }
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(held);
+  }
+};
+
+void each(const std::vector<Number>& slice, Emit<Number>& on) {
+  for (const Number n : slice) on(n);
+}
+
 Number same(const Number& n) { return n; }
 std::string text(const Number& n) { return std::to_string(n); }
 
@@ -110,6 +134,10 @@ int main(int argc, char** argv) {
   if (kind == "branches") {
     return run(pipeline(numbers, node("parity", Parity{}),
                         branches(farm("odd", 2, same), node("even", same)), end));
+  }
+  if (kind == "scatter") {
+    return run(
+        pipeline(numbers, node("collect", Collect{}), farm("slices", 3, each).scatter(), end));
   }
   if (kind == "cheap") {
     const std::chrono::nanoseconds little{5};
