@@ -21,7 +21,7 @@ CLEAN = {name: value for name, value in os.environ.items() if not name.startswit
 def expected():
     counts, lines = {}, []
     for item in range(ITEMS):
-        key = item * 31 % 5_000
+        key = item * 31 % 20
         counts[key] = counts.get(key, 0) + 1
         lines.append(f"key {key}: {counts[key]}")
     return lines
@@ -102,7 +102,7 @@ class ProgramChange(unittest.TestCase):
         self.wait_for(process, "running")
         self.stop(process)  # Takes one.
         self.assertIn("is of another version of the program; goes on: 'numbers', 'count', 'write'; "
-                      "new, without a state: 'pass', 'mark'", self.said())
+                      "new, without a state: 'pass', 'nth', 'mark'", self.said())
 
         # And after it.
         process = self.start(2, "--resume", pause_us=150)
@@ -113,22 +113,30 @@ class ProgramChange(unittest.TestCase):
         self.stop(process)
 
         changed = ["--allow-changed-program"]
+        self.refused("operator 'nth' is not in the program, and its state (keys(", 3, *changed)
         self.refused("operator 'mark' is not in the program, and its state ({i64}) would be lost: "
-                     "--drop mark says that it may be", 3, *changed)
+                     "--drop mark says that it may be", 3, *changed, "--drop", "nth")
+        changed += ["--drop", "nth", "--drop", "mark"]
         self.refused("operator 'write' is to be dropped, but is in the program", 3, *changed,
-                     "--drop", "mark", "--drop", "write")
-        process = self.start(3, "--resume", *changed, "--drop", "mark", pause_us=50, processes=3)
+                     "--drop", "write")
+        process = self.start(3, "--resume", *changed, pause_us=50, processes=3)
         self.wait_for(process, "snapshot", 2)
         self.kill_a_worker(process)
         self.end(process)
 
         lines = (self.folder / "out").read_text().splitlines()
-        self.assertEqual(expected(), [line.split(" #")[0] for line in lines])
+        self.assertEqual(expected(), [line.split(" @")[0] for line in lines])
         marks = [int(line.split(" #")[1]) if "#" in line else 0 for line in lines]
         first, last = marks.index(1), max(marks)
         self.assertGreater(first, 0)
         self.assertLess(first + last, ITEMS)
         self.assertEqual([0] * first + list(range(1, last + 1)) + [0] * (ITEMS - first - last), marks)
+        of_key = {}
+        for line in lines[first:first + last]:
+            key = line.split(":")[0]
+            of_key[key] = of_key.get(key, 0) + 1
+            self.assertIn(f" @{of_key[key]} ", line)
+        self.assertGreater(max(of_key.values()), 1)
         listed = subprocess.run([PIRACEMA, "snapshots", "s", "--verify"], cwd=self.folder, env=CLEAN,
                                 capture_output=True, text=True, timeout=SECONDS_MAX)
         self.assertEqual(0, listed.returncode, listed.stdout + listed.stderr)

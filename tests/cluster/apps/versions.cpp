@@ -1,7 +1,7 @@
 // versions_app OUT version=1|2|3 [pause_us=N] [items=N]: a program in three versions. The first
-// counts items by key and writes a line for each. The second has an operator before that, and one
-// behind it that numbers what it gets. The third has that one no more, and counts apart how many
-// lines there were.
+// counts items by key and writes a line for each. The second has an operator before that, and two
+// behind it that number what they get: one by key, the other all. The third has none of these, and
+// another one before the count.
 #include <piracema/piracema.h>
 
 #include <chrono>
@@ -26,11 +26,19 @@ struct Numbers {
   void seek(std::int64_t position) { next = position; }
 };
 
-std::string key_of(const std::int64_t& item) { return "key " + std::to_string(item * 31 % 5'000); }
+std::string key_of(const std::int64_t& item) { return "key " + std::to_string(item * 31 % 20); }
 
 std::string count(const std::int64_t& item, std::int64_t& seen) {
   seen += 1;
   return key_of(item) + ": " + std::to_string(seen);
+}
+
+std::string key_in(const std::string& line) { return line.substr(0, line.find(':')); }
+
+/// Behind each line: how many its key has had.
+std::string nth(const std::string& line, std::int64_t& lines) {
+  lines += 1;
+  return line + " @" + std::to_string(lines);
 }
 
 /// Behind each line: how many it has had.
@@ -60,10 +68,11 @@ int main(int argc, char** argv) {
     case 1:
       return run(pipeline(std::move(numbers), std::move(counts), std::move(write)));
     case 2:
-      return run(pipeline(std::move(numbers), farm("pass", 2, pass), std::move(counts),
-                          node("mark", Mark{}).ordered(), std::move(write)));
-    default:
-      return run(pipeline(std::move(numbers), farm("again", 3, pass), std::move(counts),
+      return run(pipeline(std::move(numbers), node("pass", pass), std::move(counts),
+                          farm("nth", 2, nth).by_key(key_in), node("mark", Mark{}).ordered(),
                           std::move(write)));
+    default:
+      return run(
+          pipeline(std::move(numbers), node("again", pass), std::move(counts), std::move(write)));
   }
 }
