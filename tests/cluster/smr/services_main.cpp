@@ -40,11 +40,14 @@ class Watched : public StateMachine {
   Keys keys(Bytes operation) const override { return machine_.keys(operation); }
   Image snapshot() override { return machine_.snapshot(); }
   bool restore(Bytes image) override { return machine_.restore(image); }
-  std::size_t threads() const { return threads_.size(); }
+  std::size_t threads() const {
+    const std::lock_guard lock(mutex_);
+    return threads_.size();
+  }
 
  private:
   StateMachine& machine_;
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::set<std::thread::id> threads_;
 };
 
