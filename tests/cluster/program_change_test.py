@@ -3,19 +3,14 @@
 states, new ones begin without one, and what would lose a state is refused until the user says so.
 Workers are killed before the new version has a snapshot of its own, and after."""
 
-import json
 import os
-import pathlib
 import signal
-import subprocess
-import tempfile
 import unittest
 
-PIRACEMA = os.environ["PIRACEMA_COMMAND"]
+from snapshot_jobs import PIRACEMA, SECONDS_MAX, SnapshotJobs
+
 VERSIONS = os.environ["VERSIONS_APP"]
 ITEMS = 30_000
-SECONDS_MAX = 300
-CLEAN = {name: value for name, value in os.environ.items() if not name.startswith("PIRACEMA_")}
 
 
 def expected():
@@ -27,60 +22,19 @@ def expected():
     return lines
 
 
-class ProgramChange(unittest.TestCase):
-    def setUp(self):
-        scratch = tempfile.TemporaryDirectory(prefix="piracema-versions-")
-        self.addCleanup(scratch.cleanup)
-        self.folder = pathlib.Path(scratch.name)
+class ProgramChange(SnapshotJobs):
+    program = VERSIONS
 
     def command(self, version, *options, every="40ms", pause_us=0, processes=2):
         return [PIRACEMA, "run", "--json", "-n", str(processes), "--snapshots", "s", "--every", every,
                 *options, VERSIONS, "out", f"version={version}", f"items={ITEMS}", f"pause_us={pause_us}"]
 
-    def start(self, *arguments, **named):
-        self.errors = open(self.folder / "errors", "w+")
-        self.addCleanup(self.errors.close)
-        process = subprocess.Popen(self.command(*arguments, **named), cwd=self.folder, env=CLEAN,
-                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                   stderr=self.errors, text=True)
-        self.addCleanup(process.stdout.close)
-        self.addCleanup(process.wait)
-        self.addCleanup(process.kill)
-        return process
-
-    def said(self):
-        return (self.folder / "errors").read_text()
-
-    def wait_for(self, process, name, count=1):
-        for line in process.stdout:
-            if json.loads(line)["event"] == name:
-                count -= 1
-                if count == 0:
-                    return
-        self.fail(f"no event '{name}' came: {self.said()}")
-
     def kill_a_worker(self, process):
-        found, under = [], [process.pid]
-        for pid in under:
-            for thread in pathlib.Path(f"/proc/{pid}/task").iterdir():
-                under += map(int, (thread / "children").read_text().split())
-            if pathlib.Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")[0] == VERSIONS.encode():
-                found.append(pid)
-        os.kill(found[-1], signal.SIGKILL)
-
-    def stop(self, process):
-        process.send_signal(signal.SIGINT)
-        process.communicate(timeout=SECONDS_MAX)
-        self.assertEqual(75, process.returncode, self.said())
-
-    def end(self, process):
-        process.communicate(timeout=SECONDS_MAX)
-        self.assertEqual(0, process.returncode, self.said())
+        os.kill(self.workers(process)[-1], signal.SIGKILL)
 
     def refused(self, says, version, *options):
         before = sorted(str(each) for each in (self.folder / "s").rglob("*"))
-        run = subprocess.run(self.command(version, "--resume", *options), cwd=self.folder, env=CLEAN,
-                             capture_output=True, text=True, timeout=SECONDS_MAX)
+        run = self.run_it(*self.command(version, "--resume", *options))
         self.assertEqual(3, run.returncode, run.stdout + run.stderr)
         self.assertIn(says, run.stderr)
         self.assertEqual(before, sorted(str(each) for each in (self.folder / "s").rglob("*")))
@@ -137,14 +91,12 @@ class ProgramChange(unittest.TestCase):
             of_key[key] = of_key.get(key, 0) + 1
             self.assertIn(f" @{of_key[key]} ", line)
         self.assertGreater(max(of_key.values()), 1)
-        listed = subprocess.run([PIRACEMA, "snapshots", "s", "--verify"], cwd=self.folder, env=CLEAN,
-                                capture_output=True, text=True, timeout=SECONDS_MAX)
+        listed = self.run_it(PIRACEMA, "snapshots", "s", "--verify")
         self.assertEqual(0, listed.returncode, listed.stdout + listed.stderr)
 
     def test_a_savepoint_of_one_version_outlives_a_trial_of_another(self):
         self.begin()
-        named = subprocess.run([PIRACEMA, "snapshots", "s", "--name", "before"], cwd=self.folder,
-                               env=CLEAN, capture_output=True, text=True, timeout=SECONDS_MAX)
+        named = self.run_it(PIRACEMA, "snapshots", "s", "--name", "before")
         self.assertEqual(0, named.returncode, named.stderr)
         process = self.start(2, "--resume", "--from", "before", "--allow-changed-program", pause_us=100)
         self.wait_for(process, "snapshot", 4)

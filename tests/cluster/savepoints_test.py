@@ -5,19 +5,15 @@ the name is deleted it goes, and nothing that others need."""
 
 import json
 import os
-import pathlib
 import random
-import signal
 import subprocess
-import tempfile
 import time
 import unittest
 
-PIRACEMA = os.environ["PIRACEMA_COMMAND"]
+from snapshot_jobs import CLEAN, PIRACEMA, SECONDS_MAX, SnapshotJobs
+
 TALLY = os.environ["TALLY_APP"]
 ITEMS = 40_000
-SECONDS_MAX = 300
-CLEAN = {name: value for name, value in os.environ.items() if not name.startswith("PIRACEMA_")}
 
 
 def expected():
@@ -30,46 +26,12 @@ def expected():
     return "".join(lines)
 
 
-class Savepoints(unittest.TestCase):
-    def setUp(self):
-        scratch = tempfile.TemporaryDirectory(prefix="piracema-savepoints-")
-        self.addCleanup(scratch.cleanup)
-        self.folder = pathlib.Path(scratch.name)
+class Savepoints(SnapshotJobs):
+    program = TALLY
 
     def command(self, *options, replicas=2, pause_us=0):
         return [PIRACEMA, "run", "--json", "-n", "2", "--snapshots", "s", "--every", "30ms", "--keep", "2",
                 *options, TALLY, "out", f"replicas={replicas}", f"items={ITEMS}", f"pause_us={pause_us}"]
-
-    def start(self, *options, **named):
-        errors = open(self.folder / "errors", "w+")
-        self.addCleanup(errors.close)
-        process = subprocess.Popen(self.command(*options, **named), cwd=self.folder, env=CLEAN,
-                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=errors,
-                                   text=True)
-        self.addCleanup(process.stdout.close)
-        self.addCleanup(process.wait)
-        self.addCleanup(process.kill)
-        return process
-
-    def said(self):
-        return (self.folder / "errors").read_text()
-
-    def wait_for(self, process, name, count=1):
-        for line in process.stdout:
-            if json.loads(line)["event"] == name:
-                count -= 1
-                if count == 0:
-                    return
-        self.fail(f"no event '{name}' came: {self.said()}")
-
-    def stop(self, process):
-        process.send_signal(signal.SIGINT)
-        process.communicate(timeout=SECONDS_MAX)
-        self.assertEqual(75, process.returncode, self.said())
-
-    def run_it(self, *command):
-        return subprocess.run(command, cwd=self.folder, env=CLEAN, capture_output=True, text=True,
-                              timeout=SECONDS_MAX)
 
     def snapshots(self, *options):
         return self.run_it(PIRACEMA, "snapshots", "s", *options)
