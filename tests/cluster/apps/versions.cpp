@@ -4,27 +4,14 @@
 // another one before the count.
 #include <piracema/piracema.h>
 
-#include <chrono>
 #include <string>
-#include <thread>
 
+#include "numbers.h"
 #include "options.h"
 
 using namespace piracema;
 
 namespace {
-
-struct Numbers {
-  std::int64_t end = 0, pause_us = 0, next = 0;
-
-  std::optional<std::int64_t> operator()() {
-    if (next == end) return std::nullopt;
-    if (pause_us != 0) std::this_thread::sleep_for(std::chrono::microseconds(pause_us));
-    return next++;
-  }
-  std::int64_t position() const { return next; }
-  void seek(std::int64_t position) { next = position; }
-};
 
 std::string key_of(const std::int64_t& item) { return "key " + std::to_string(item * 31 % 20); }
 
