@@ -27,6 +27,9 @@ namespace piracema::store {
 
 namespace {
 
+/// A directory that is removed is looked through so often: those that add to it stop soon.
+constexpr int parts_added_meanwhile_max = 64;
+
 // Calls `visit` for each name but "." and "..", until it returns false.
 Result<Done> each_name(const std::string& path,
                        const std::function<bool(std::string_view)>& visit) {
@@ -374,7 +377,11 @@ Result<Done> DirectoryStore::clear(SnapshotId snapshot, const std::set<PartFile>
   }
   std::error_code error;
   if (kept.empty()) {
-    std::filesystem::remove_all(directory, error);
+    // Who has not heard yet that it is dropped may be adding its part: then there is one more to remove.
+    for (int part = 0; part < parts_added_meanwhile_max; ++part) {
+      std::filesystem::remove_all(directory, error);
+      if (error != std::errc::directory_not_empty) break;
+    }
   } else if (std::filesystem::exists(directory, error)) {
     std::vector<std::string> gone;
     auto read = each_name(directory, [&](std::string_view name) {
