@@ -40,7 +40,7 @@ endif()
 function(piracema_precompile target)
   if(NOT TARGET piracema_precompiled)
     # A program, as the tests are: objects of libraries have other flags.
-    file(WRITE ${PROJECT_BINARY_DIR}/precompiled.cpp "")
+    file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/precompiled.cpp CONTENT "")
     add_executable(piracema_precompiled
       ${PROJECT_BINARY_DIR}/precompiled.cpp $<TARGET_OBJECTS:piracema_test_main>)
     target_link_libraries(piracema_precompiled PRIVATE piracema_options)

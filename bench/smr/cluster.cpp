@@ -28,7 +28,7 @@ class Nothing : public StateMachine {
   Buffer query(Bytes) const override { return {}; }
   Keys keys(Bytes) const override { return {}; }
   Image snapshot() override {
-    return [] { return Buffer(); };
+    return [](const Sink&) {};
   }
   bool restore(Bytes image) override { return image.empty(); }
 };

@@ -20,8 +20,9 @@ import re
 import subprocess
 import sys
 import tempfile
-import threading
 import time
+
+from group import Group
 
 UNITS = {"KB": 1e3, "MB": 1e6, "GB": 1e9}
 
@@ -72,74 +73,15 @@ class Lan:
             keeper.wait()
 
 
-class Group:
-    def __init__(self, build, folder, lan, checkpoint_every):
-        self.piracema = build / "tools" / "piracema"
-        self.load = build / "bench" / "bench_smr_load"
-        self.folder, self.lan = folder, lan
-        self.processes = {}
-        self.config = folder / "group.toml"
-        text = f'[group]\nname = "newcomer"\nfaults = "crash"\nf = 1\nadministrator = "{self.keygen("admin.key")}"\n'
-        if checkpoint_every:
-            text += f"[settings]\ncheckpoint_every = {checkpoint_every}\n"
-        for i in range(3):
-            text += self.section(i)
-        text += f'[client.1]\npublic_key = "{self.keygen("client.key")}"\n'
-        self.config.write_text(text)
-        for i in range(3):
-            self.start(i)
-
-    def section(self, i):
-        return (f'[replica.{i}]\naddress = "10.77.0.{i + 1}:7000"\n'
-                f'public_key = "{self.keygen(f"replica-{i}.key")}"\n')
-
-    def keygen(self, name):
-        return subprocess.run([self.piracema, "kv", "keygen", self.folder / name], check=True,
-                              capture_output=True, text=True).stdout.strip()
-
-    def start(self, i):
-        log = open(self.folder / f"log-{i}", "w")
-        self.processes[i] = subprocess.Popen(
-            [*self.lan.inside(i), self.piracema, "kv", "replica", "--config", self.config, "--id",
-             str(i), "--key", self.folder / f"replica-{i}.key", "--directory",
-             self.folder / f"d{i}", "--first-start"], stderr=log)
-
-    def add(self, i):
-        with open(self.config, "a") as file:
-            file.write(self.section(i) + "added = true\n")
-        self.start(i)
-
-    def change(self, remove, add):
-        """Seconds until the newcomer is a member that is level."""
-        began = time.monotonic()
-        run = subprocess.run([self.piracema, "kv", "change", "--config", self.config, "--key",
-                              self.folder / "admin.key", "--timeout", "60s", "--remove", str(remove),
-                              "--add", str(add)], capture_output=True, text=True)
-        if run.returncode != 0:
-            raise SystemExit("kv change: " + run.stderr + self.said())
-        return time.monotonic() - began
-
-    def begin_load(self, state, arguments):
-        process = subprocess.Popen(
-            [self.load, "--config", self.config, "--key", self.folder / "client.key", "--state", state,
-             "--outstanding", str(arguments.outstanding), "--value-bytes",
-             str(arguments.value_bytes)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        filled = process.stdout.readline()
-        if not filled:
-            raise SystemExit("the group could not be filled" + self.said())
-        lines = []
-        threading.Thread(target=lambda: lines.extend(map(json.loads, process.stdout)),
-                         daemon=True).start()
-        return process, lines
-
-    def said(self):
-        return "".join(f"\n-- {file.name}\n" + "".join(open(file).readlines()[-20:])
-                       for file in sorted(self.folder.glob("log-*")))
-
-    def end(self):
-        for process in self.processes.values():
-            process.kill()
-            process.wait()
+def change(group, remove, add):
+    """Seconds until the newcomer is a member that is level."""
+    began = time.monotonic()
+    run = subprocess.run([group.piracema, "kv", "change", "--config", group.config, "--key",
+                          group.folder / "admin.key", "--timeout", "60s", "--remove", str(remove),
+                          "--add", str(add)], capture_output=True, text=True)
+    if run.returncode != 0:
+        raise SystemExit("kv change: " + run.stderr + group.said())
+    return time.monotonic() - began
 
 
 RECEIVE = """
@@ -192,10 +134,11 @@ def run(arguments, folder):
     except (subprocess.CalledProcessError, FileNotFoundError):
         print("SKIPPED: this machine does not let us make networks whose links are shaped")
         return 77
-    group = Group(build, folder, lan, arguments.checkpoint_every)
+    addresses = [f"10.77.0.{i + 1}:7000" for i in range(4)]
+    group = Group(build, folder, addresses, lan.inside, arguments.checkpoint_every)
     load = None
     try:
-        load, lines = group.begin_load(arguments.state, arguments)
+        load, lines = group.begin_load(arguments.state, arguments.outstanding, arguments.value_bytes)
         copy = bare_copy(lan, size, folder)
         load.stdin.write("go\n")
         load.stdin.flush()
@@ -203,7 +146,7 @@ def run(arguments, folder):
         before = lines[:]
         at = len(lines)
         group.add(3)
-        taken = group.change(remove=2, add=3)
+        taken = change(group, remove=2, add=3)
         during = lines[at:]
         load.terminate()
         load.wait()

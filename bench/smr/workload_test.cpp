@@ -35,7 +35,7 @@ std::vector<std::string> outcome(const Workload& workload, const Maker& make) {
   executor->run(tasks, [](std::span<Task* const>) {});
   std::vector<std::string> all;
   for (const Task& task : tasks) all.emplace_back(as_text(task.reply));
-  all.emplace_back(as_text(machine->snapshot()()));
+  all.emplace_back(as_text(bytes_of(machine->snapshot())));
   return all;
 }
 
@@ -109,7 +109,7 @@ TEST_CASE("a template whose first field is open finds the oldest tuple, whatever
   };
   for (const char* first : {"c", "a", "d", "b"}) put(first);
   TupleSpace restored(TupleSpace::Conflicts::by_first_field);
-  REQUIRE(restored.restore(space.snapshot()()));
+  REQUIRE(restored.restore(bytes_of(space.snapshot())));
   const Buffer any = TupleSpace::inp({std::nullopt, "x"});
   std::string order;
   while (const auto found = TupleSpace::decode_reply(restored.apply(any, {}))) {
@@ -143,12 +143,12 @@ TEST_CASE("whatever bytes come, the services take or refuse them, and images com
       machine->keys(bytes);
       machine->apply(bytes, {});
       (void)machine->query(bytes);
-      const auto before = machine->snapshot()();
-      if (!machine->restore(bytes)) CHECK(as_text(machine->snapshot()()) == as_text(before));
+      const auto before = bytes_of(machine->snapshot());
+      if (!machine->restore(bytes)) CHECK(as_text(bytes_of(machine->snapshot())) == as_text(before));
     }
   }
   TupleSpace other(TupleSpace::Conflicts::all);
-  const Buffer image = space.snapshot()();
+  const Buffer image = bytes_of(space.snapshot());
   CHECK(other.restore(image));
-  CHECK(as_text(other.snapshot()()) == as_text(image));
+  CHECK(as_text(bytes_of(other.snapshot())) == as_text(image));
 }

@@ -99,11 +99,7 @@ class LinkedList final : public piracema::smr::StateMachine {
   // A walk through the list, as any operation takes.
   Image snapshot() override {
     auto copy = std::make_shared<std::vector<std::int32_t>>(numbers_.begin(), numbers_.end());
-    return [copy] {
-      Buffer image;
-      image.append(copy->data(), copy->size() * sizeof copy->front());
-      return image;
-    };
+    return [copy](const Sink& sink) { sink(std::as_bytes(std::span(*copy))); };
   }
 
   bool restore(Bytes image) override {

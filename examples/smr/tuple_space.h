@@ -89,20 +89,20 @@ class TupleSpace final : public piracema::smr::StateMachine, public TupleCodec {
   }
 
   Image snapshot() override {
-    return [copy = std::make_shared<decltype(lists_)>(lists_)] {
-      Buffer image;
+    return [copy = std::make_shared<decltype(lists_)>(lists_)](const Sink& sink) {
       for (const auto& lists : *copy) {
         for (const auto& list : lists) {
           for (const Held& held : list) {
             const Buffer bytes = out(held.tuple);
+            Buffer image;
             append(image, held.place.first);
             append(image, held.place.second);
             append(image, static_cast<std::uint32_t>(bytes.size()));
-            image.append(bytes.data(), bytes.size());
+            sink(image);
+            sink(bytes);
           }
         }
       }
-      return image;
     };
   }
 

@@ -108,7 +108,7 @@ Left GroupState::left() const {
 GroupState::Image GroupState::snapshot() {
   Whole image{standing_.leader, standing_.signals, standing_.over, std::nullopt};
   if (begun_) image.left = left();
-  return [bytes = wire::encode(image)] { return bytes; };
+  return [bytes = wire::encode(image)](const Sink& sink) { sink(bytes); };
 }
 
 bool GroupState::restore(Bytes bytes) {

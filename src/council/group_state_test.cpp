@@ -148,10 +148,10 @@ TEST_CASE("what was acted upon is never lost, and nothing is decided by one that
       }
       // A replica that has come late, by an image, is the same.
       if (random() % 16 == 0) {
-        const Buffer image = state.snapshot()();
+        const Buffer image = smr::bytes_of(state.snapshot());
         REQUIRE(late.restore(image));
       }
-      CHECK(as_text(late.snapshot()()) == as_text(state.snapshot()()));
+      CHECK(as_text(smr::bytes_of(late.snapshot())) == as_text(smr::bytes_of(state.snapshot())));
     }
   }
 }

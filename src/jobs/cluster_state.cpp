@@ -119,7 +119,7 @@ ClusterState::Image ClusterState::snapshot() {
   Whole whole{.jobs = {}, .nodes = {}, .last_job = last_job_, .time = time_, .own_ms = own_ms_};
   for (const auto& [id, job] : jobs_) whole.jobs.push_back(job);
   for (const auto& [name, node] : nodes_) whole.nodes.push_back(node);
-  return [whole = std::move(whole)] { return wire::encode(whole); };
+  return [whole = std::move(whole)](const Sink& sink) { sink(wire::encode(whole)); };
 }
 
 bool ClusterState::restore(Bytes image) {

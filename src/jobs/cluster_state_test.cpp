@@ -509,14 +509,14 @@ TEST_CASE("a replica that comes late has the same state") {
   const JobId id = group(Submit{{.name = "j", .command = {"x"}, .nodes = 2}}).job;
   CHECK(group.job(id).state == JobState::waiting);
   group.pass(1'000);
-  const Buffer image = group.state.snapshot()();
+  const Buffer image = smr::bytes_of(group.state.snapshot());
   ClusterState late;
   REQUIRE(late.restore(image));
-  CHECK(as_text(late.snapshot()()) == as_text(image));
+  CHECK(as_text(smr::bytes_of(late.snapshot())) == as_text(image));
   CHECK(late.next_deadline() == group.state.next_deadline());
   Buffer half(Bytes(image).first(image.size() / 2));
   CHECK_FALSE(late.restore(half));
-  CHECK(as_text(late.snapshot()()) == as_text(image));
+  CHECK(as_text(smr::bytes_of(late.snapshot())) == as_text(image));
 }
 
 TEST_CASE("a node speaks for itself alone, and asks for no jobs") {
@@ -527,9 +527,9 @@ TEST_CASE("a node speaks for itself alone, and asks for no jobs") {
   const std::string where = group.job(id).node;
   const std::uint64_t other = testing::client_of(where == "a" ? "b" : "a");
   const auto refused = [&](std::uint64_t client, const Operation& operation) {
-    const Buffer before = group.state.snapshot()();
+    const Buffer before = smr::bytes_of(group.state.snapshot());
     const Answer answer = group.says(client, operation);
-    CHECK(as_text(group.state.snapshot()()) == as_text(before));
+    CHECK(as_text(smr::bytes_of(group.state.snapshot())) == as_text(before));
     return answer.verdict == Verdict::refused ? answer.why : "it was done";
   };
   const std::string has_another = "the node " + where + " has another key";

@@ -48,7 +48,7 @@ class Group {
   const ClusterState& state() const { return state_; }
   void replace_other() {
     other_ = std::make_unique<ClusterState>();
-    REQUIRE(other_->restore(state_.snapshot()()));
+    REQUIRE(other_->restore(smr::bytes_of(state_.snapshot())));
   }
   /// Another leader, whose clock is another one.
   void jump(Time by) { ahead_ += by; }

@@ -65,14 +65,26 @@ class StateMachine {
   /// `next_deadline` stays as it was and it is called again at once: never spend long in it.
   virtual void on_time(const Context& context) { static_cast<void>(context); }
 
-  /// What the state is now, to be written later and by another thread while operations go on:
-  /// the function returns the bytes, equal on all replicas in this state. Called while no
-  /// operation runs; should only set aside what it needs (copy on write), as it stops execution.
-  using Image = std::function<Buffer()>;
+  /// Takes the next bytes of an image; it has done with them when it returns.
+  using Sink = std::function<void(Bytes)>;
+  /// Writes an image: bytes that are equal on all replicas in this state, however they are cut.
+  /// They are never all in one place, so a state may be written part by part without a copy of the
+  /// whole.
+  using Image = std::function<void(const Sink&)>;
+  /// What the state is now, to be written later and by another thread while operations go on.
+  /// Called while no operation runs; should only set aside what it needs (copy on write), as it
+  /// stops execution.
   virtual Image snapshot() = 0;
 
   /// Becomes what such bytes say; false, and unchanged, if they are not what `snapshot` makes.
   virtual bool restore(Bytes image) = 0;
 };
+
+/// All bytes of an image, for a state that is small and for tests.
+inline Buffer bytes_of(const StateMachine::Image& image) {
+  Buffer bytes;
+  image([&bytes](Bytes some) { bytes.append(some.data(), some.size()); });
+  return bytes;
+}
 
 }  // namespace piracema::smr

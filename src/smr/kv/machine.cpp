@@ -143,15 +143,21 @@ const Shard::Slot* Machine::alive(const std::string& key, Moment at) const {
 Machine::Image Machine::snapshot() {
   shared_.fill(true);
   return [shards = std::vector<std::shared_ptr<const Shard>>(shards_.begin(), shards_.end()),
-          leases = leases_, base = base_, index = index_.load(), time = time_.load()] {
-    Buffer image;
-    wire::Writer out(image);
+          leases = leases_, base = base_, index = index_.load(),
+          time = time_.load()](const Sink& sink) {
+    Buffer head;
+    wire::Writer out(head);
     out.number(index);
     out.number(time);
     out.number(base);
     leases.write(out);
-    for (const auto& part : shards) part->write(out);
-    return image;
+    sink(head);
+    for (const auto& shard : shards) {
+      Buffer part;
+      wire::Writer writer(part);
+      shard->write(writer);
+      sink(part);
+    }
   };
 }
 

@@ -126,7 +126,7 @@ TEST_CASE("leases end by the machine's own timer, also after it was restored") {
   CHECK(store.machine.next_deadline() == second);
   store(KeepAlive{first});
   Machine restored;
-  REQUIRE(restored.restore(store.machine.snapshot()()));
+  REQUIRE(restored.restore(bytes_of(store.machine.snapshot())));
   CHECK(restored.next_deadline() == second);
 
   store.context.instance += 1;
@@ -174,6 +174,49 @@ TEST_CASE("a watch from too far back is told from where one may ask") {
   const Reply now = store(Watch{"a", false, late.index});
   CHECK(now.status == Status::ok);
   CHECK(now.events.size() == Shard::history_max);
+}
+
+TEST_CASE("what is kept for watches has a bound in bytes, and the latest is always kept") {
+  Store store;
+  const std::size_t large = Shard::history_bytes_max / 4;
+  for (int i = 0; i < 8; ++i) store(Put{"a", std::string(large, 'x')});
+  const Reply late = store(Watch{"a", false, 0});
+  CHECK(late.status == Status::compacted);
+  CHECK(store(Watch{"a", false, late.index}).events.size() == 3);
+  store(Put{"a", std::string(value_bytes_max, 'y')});
+  const Reply then = store(Watch{"a", false, late.index});
+  CHECK(then.status == Status::compacted);
+  CHECK(store(Watch{"a", false, then.index}).events.size() == 1);
+}
+
+TEST_CASE("an image of before there was a bound in bytes makes what that bound would have left") {
+  const std::string value(Shard::history_bytes_max / 10, 'v');
+  Shard bounded;
+  Buffer before;
+  wire::Writer out(before);
+  out.number(std::uint64_t{1});
+  out.text("a");
+  out.text(value);
+  for (const Index number : {1, 20, 0}) out.number(number);  // Created, changed, lease.
+  out.number(Index{0});
+  out.number(std::uint64_t{20});
+  for (Index i = 1; i <= 20; ++i) {
+    bounded.put("a", {std::make_shared<const std::string>(value), 1, i, 0});
+    out.number(i);
+    out.number(static_cast<std::uint8_t>(Change::put));
+    out.text("a");
+    out.text(value);
+  }
+  Shard restored;
+  wire::Reader in(before);
+  restored.read(in);
+  REQUIRE(in.finish());
+  CHECK(restored.history().size() < 20);
+  Buffer mine, theirs;
+  wire::Writer my_writer(mine), their_writer(theirs);
+  bounded.write(my_writer);
+  restored.write(their_writer);
+  CHECK(as_text(mine) == as_text(theirs));
 }
 
 TEST_CASE("long lists come in parts, by key, and all of them") {
@@ -237,7 +280,7 @@ TEST_CASE("whatever bytes come as operation, image or reply, they are taken or r
   Random random(5);
   // One takes operations, the other one refuses images and stays empty.
   Machine machine, other;
-  const Buffer right = machine.snapshot()();
+  const Buffer right = bytes_of(machine.snapshot());
   const Buffer samples[] = {encode(Put{"a", "1", 3, 4, Fence{"b", 5}}), encode(Watch{"a", true, 7}),
                             encode(Grant{second}), encode(Expire{}),
                             encode(Transaction{{{"a", 1}}, {{"b", 2}}, {{"c", "3"}}, {{"d"}}})};
@@ -253,7 +296,7 @@ TEST_CASE("whatever bytes come as operation, image or reply, they are taken or r
     CHECK(decode_reply(reply).ok());
     (void)decode_reply(bytes);
     CHECK_FALSE(other.restore(bytes));
-    CHECK(other.snapshot()().size() == right.size());
+    CHECK(bytes_of(other.snapshot()).size() == right.size());
   }
 }
 
@@ -268,11 +311,11 @@ TEST_CASE("an image is that of its moment, and what it makes answers like the or
   for (int i = 0; i < 1'000; ++i) store(Put{concat("k", i), "2"});
 
   Machine restored;
-  const Buffer bytes = image();
+  const Buffer bytes = bytes_of(image);
   REQUIRE(restored.restore(bytes));
   CHECK(as_text(restored.query(encode(List{"k", ""}))) == listed);
   CHECK(as_text(restored.query(encode(Watch{"k", true, 0}))) == watched);
-  CHECK(as_text(restored.snapshot()()) == as_text(bytes));
+  CHECK(as_text(bytes_of(restored.snapshot())) == as_text(bytes));
   for (std::size_t cut = 0; cut < bytes.size(); cut += 101) {
     CHECK_FALSE(restored.restore(Bytes(bytes).first(cut)));
   }
@@ -348,7 +391,7 @@ TEST_CASE("with threads replies and state are those of doing one by one") {
       }
       CHECK(same);
     }
-    CHECK(as_text(one.snapshot()()) == as_text(parallel.snapshot()()));
+    CHECK(as_text(bytes_of(one.snapshot())) == as_text(bytes_of(parallel.snapshot())));
   }
 }
 
@@ -383,7 +426,7 @@ TEST_CASE("a new map takes another one's entries with their tokens, and uses non
   // It all survives a checkpoint.
   Store restored;
   restored.context = store.context;
-  REQUIRE(restored.machine.restore(store.machine.snapshot()()));
+  REQUIRE(restored.machine.restore(bytes_of(store.machine.snapshot())));
   CHECK(restored(Put{"d", "1"}).index > next);
 }
 

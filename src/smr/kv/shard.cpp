@@ -49,10 +49,14 @@ std::vector<std::string> Shard::keys_of(Index lease, std::size_t count) const {
 }
 
 void Shard::note(Happened happened) {
+  history_bytes_ += happened.bytes();
   history_.push_back(std::move(happened));
-  if (history_.size() <= history_max) return;
-  forgotten_ = history_.front().index;
-  history_.pop_front();
+  while (history_.size() > 1 &&
+         (history_.size() > history_max || history_bytes_ > history_bytes_max)) {
+    history_bytes_ -= history_.front().bytes();
+    forgotten_ = history_.front().index;
+    history_.pop_front();
+  }
 }
 
 void Shard::write(wire::Writer& out) const {
@@ -99,7 +103,8 @@ void Shard::read(wire::Reader& in) {
     if (happened.change == Change::put) {
       happened.value = std::make_shared<const std::string>(std::move(value));
     }
-    history_.push_back(std::move(happened));
+    // Images of former versions may have more bytes of them.
+    note(std::move(happened));
   }
 }
 

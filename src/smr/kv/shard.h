@@ -18,8 +18,10 @@ namespace piracema::smr::kv {
 /// A part of the map, with what happened to it lately. A copy shares the values.
 class Shard {
  public:
-  /// Events that are kept for watches.
+  /// Events that are kept for watches: so many, and so many bytes of keys and values, but always
+  /// the latest.
   static constexpr std::size_t history_max = 512;
+  static constexpr std::size_t history_bytes_max = std::size_t{128} << 10;
 
   struct Slot {
     std::shared_ptr<const std::string> value;
@@ -41,6 +43,8 @@ class Shard {
     Change change = Change::put;
     std::string key;
     std::shared_ptr<const std::string> value;
+
+    std::size_t bytes() const { return key.size() + (value ? value->size() : 0); }
   };
   /// Oldest first. What is not after `forgotten` may be missing.
   const std::deque<Happened>& history() const { return history_; }
@@ -57,6 +61,7 @@ class Shard {
   /// The keys of each lease.
   std::map<Index, std::set<std::string, std::less<>>> leased_;
   std::deque<Happened> history_;
+  std::size_t history_bytes_ = 0;
   Index forgotten_ = 0;
 };
 

@@ -101,7 +101,7 @@ Result<Backup> back_up(const Configuration& configuration, std::uint32_t replica
     backup.clients.push_back(client);
     backup.client_keys.push_back(key);
   }
-  backup.state = machine.snapshot()();
+  backup.state = bytes_of(machine.snapshot());
   return backup;
 }
 

@@ -72,8 +72,8 @@ class Service {
   std::function<Checkpoint()> snapshot();
 
   /// Becomes the checkpoint at `instance` whose bytes these are; they were compared with its
-  /// digests. Errc::corrupt if no service of this kind and version wrote them; then the service is
-  /// as it was.
+  /// digests. Errc::corrupt if no service of this kind wrote them, Errc::refused if one of another
+  /// version did; then the service is as it was.
   Result<Done> restore(Instance instance, Bytes image);
 
  private:

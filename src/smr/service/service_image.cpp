@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <utility>
 
 #include "base/text.h"
@@ -12,7 +13,10 @@ namespace piracema::smr {
 namespace {
 
 constexpr std::uint32_t image_magic = 0x53524D53;  // "SMRS"
-constexpr std::uint32_t image_version = 2;
+constexpr std::uint32_t image_version = 3;
+/// There the length of the machine's part stands before it, so it had to be there as a whole; now
+/// it stands behind.
+constexpr std::uint32_t image_version_before = 2;
 
 }  // namespace
 
@@ -20,27 +24,39 @@ std::function<Checkpoint()> Service::snapshot() {
   return [write_sessions = sessions_.snapshot(), write_admissions = admissions_.snapshot(),
           write_machine = machine_.snapshot(), instance = executed_, time = time_,
           chunk_bytes = settings_.chunk_bytes] {
-    Buffer image;
-    wire::Writer out(image);
+    Buffer ours;
+    wire::Writer out(ours);
     out.number(image_magic);
     out.number(image_version);
     out.number(instance);
     out.number(time);
     write_sessions(out);
     write_admissions(out);
-    out.bytes(write_machine());
-    return make_checkpoint(instance, time, image, chunk_bytes);
+    CheckpointWriter checkpoint(instance, time, chunk_bytes);
+    checkpoint.append(ours);
+    std::uint64_t length = 0;
+    write_machine([&](Bytes some) {
+      length += some.size();
+      checkpoint.append(some);
+    });
+    Buffer end;
+    wire::Writer(end).number(length);
+    checkpoint.append(end);
+    return checkpoint.finish();
   };
 }
 
 Result<Done> Service::restore(Instance instance, Bytes image) {
-  const auto refuse = [instance](const auto&... why) {
-    return Error{Errc::corrupt, concat("checkpoint at ", instance, ": ", why...)};
+  const auto error = [instance](Errc code, const auto&... why) {
+    return Error{code, concat("checkpoint at ", instance, ": ", why...)};
   };
+  const auto refuse = [&error](const auto&... why) { return error(Errc::corrupt, why...); };
   wire::Reader in(image);
   if (in.number<std::uint32_t>() != image_magic) return refuse("want a service's image");
-  if (const auto version = in.number<std::uint32_t>(); version != image_version) {
-    return refuse("want version ", image_version, ", found ", version);
+  const auto version = in.number<std::uint32_t>();
+  if (version != image_version && version != image_version_before) {
+    return error(Errc::refused, "want version ", image_version_before, " or ", image_version,
+                 ", found ", version);
   }
   if (const auto found = in.number<Instance>(); found != instance) {
     return refuse("found the image of ", found);
@@ -50,7 +66,13 @@ Result<Done> Service::restore(Instance instance, Bytes image) {
   sessions.read(in);
   Admissions admissions;
   admissions.read(in);
-  const Bytes machine = in.bytes();
+  Bytes machine;
+  if (version == image_version_before) {
+    machine = in.bytes();
+  } else {
+    machine = in.raw(in.left() - std::min(in.left(), sizeof(std::uint64_t)));
+    if (in.number<std::uint64_t>() != machine.size()) in.fail("the length of the machine's part");
+  }
   if (auto finished = in.finish(); !finished) return refuse(finished.error().message);
   if (!machine_.restore(machine)) return refuse("the state machine does not know its image");
   if (!SMR_MUTANT("sessions_not_restored")) sessions_ = std::move(sessions);

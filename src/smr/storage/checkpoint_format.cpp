@@ -69,8 +69,10 @@ Result<HeadInFile> read_head(store::DiskFile& file, const std::string& name) {
   wire::Reader reader(start);
   if (reader.number<std::uint64_t>() != checkpoint_mark)
     return wrong("want a checkpoint, found other bytes");
-  if (reader.number<std::uint32_t>() != checkpoint_version)
-    return wrong("a checkpoint of another version");
+  if (const auto version = reader.number<std::uint32_t>(); version != checkpoint_version) {
+    return Error{Errc::refused, concat(name, ": want a checkpoint of version ", checkpoint_version,
+                                       ", found version ", version)};
+  }
   reader.number<std::uint32_t>();
   const auto length = reader.number<std::uint64_t>();
   const auto checksum = reader.number<std::uint64_t>();

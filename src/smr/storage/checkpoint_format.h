@@ -30,7 +30,7 @@ struct HeadInFile {
   CheckpointHead head;
   std::uint64_t end = 0;
 };
-/// Errc::corrupt, with `name`, for what `encode_head` did not make.
+/// With `name`: Errc::refused for what another version has made, Errc::corrupt for what none has.
 Result<HeadInFile> read_head(store::DiskFile& file, const std::string& name);
 
 /// Whether the number of pieces is that of the bytes.

@@ -78,7 +78,7 @@ Result<Storage::Opened> Storage::open(Disk& disk, const StorageSettings& setting
   opened.storage = std::make_unique<Storage>(disk);
   if (auto done = opened.storage->open_log(settings, opened); !done) return done.error();
   opened.recovered.nonce = settings.nonce;
-  opened.storage->find_checkpoint(opened);
+  if (auto found = opened.storage->find_checkpoint(opened); !found) return found.error();
   auto partial = opened.storage->checkpoints_.partial();
   if (!partial) return partial.error();
   opened.recovered.partial = *std::move(partial);
@@ -109,7 +109,7 @@ Result<Storage::Opened> Storage::look(Disk& disk, const StorageSettings& setting
     if (!visited) return visited.error();
   }
   opened.recovered.amnesia = (*known)->lost_memory && !regained;
-  opened.storage->find_checkpoint(opened);
+  if (auto found = opened.storage->find_checkpoint(opened); !found) return found.error();
   return opened;
 }
 
@@ -203,13 +203,15 @@ Result<Done> Storage::replay(const StorageSettings& settings, Opened& opened) {
 }
 
 // The newest stable one whose bytes are right. Without one, the state comes from the others; the
-// votes in the log count all the same.
-void Storage::find_checkpoint(Opened& opened) {
+// votes in the log count all the same. What another version has written is whole: nobody else may
+// have it any more if all were brought to this version at once.
+Result<Done> Storage::find_checkpoint(Opened& opened) {
   Recovered& recovered = opened.recovered;
   for (auto record = recovered.log.rbegin(); record != recovered.log.rend(); ++record) {
     const auto* stable = std::get_if<CheckpointStable>(&*record);
     if (stable == nullptr) continue;
     auto image = checkpoints_.load(stable->proof.checkpoint);
+    if (!image && image.error().code == Errc::refused) return image.error();
     if (!image) {
       opened.notes.push_back(image.error().message);
       continue;
@@ -217,8 +219,9 @@ void Storage::find_checkpoint(Opened& opened) {
     recovered.checkpoint = stable->proof.checkpoint;
     recovered.chunks = std::move(image->chunks);
     opened.image = std::move(image->bytes);
-    return;
+    break;
   }
+  return Done{};
 }
 
 }  // namespace piracema::smr

@@ -76,7 +76,7 @@ class Storage {
   Result<Done> open_log(const StorageSettings& settings, Opened& opened);
   Result<Done> replay(const StorageSettings& settings, Opened& opened);
   Result<Done> begin_log();
-  void find_checkpoint(Opened& opened);
+  Result<Done> find_checkpoint(Opened& opened);
 
   store::Disk& disk_;
   std::uint64_t life_ = 0;

@@ -297,6 +297,24 @@ TEST_CASE("the disk of another replica or group is refused and left alone") {
   CHECK_FALSE(Process(disk, 3).opened.recovered.amnesia);
 }
 
+TEST_CASE("a checkpoint of another version is refused: nobody else may have the state") {
+  MemoryDisk disk;
+  const Checkpoint only = checkpoint_at(100, 950);
+  {
+    Process process(disk, 1, true);
+    REQUIRE(process.opened.storage->checkpoints().keep(only));
+    process.append(stable(only));
+    REQUIRE(process.commit());
+  }
+  disk.restart();
+  REQUIRE(disk.rot("checkpoint-0000000000000064", 8, 1));
+  const auto opened = Storage::open(disk, settings(2));
+  REQUIRE_FALSE(opened);
+  CHECK(opened.error().code == Errc::refused);
+  CHECK(opened.error().message.starts_with(
+      "checkpoint-0000000000000064: want a checkpoint of version 1, found version "));
+}
+
 TEST_CASE("recovery begins with the newest stable checkpoint whose bytes are right") {
   MemoryDisk disk;
   const Checkpoint old = checkpoint_at(100, 950), fresh = checkpoint_at(200, 1'050),

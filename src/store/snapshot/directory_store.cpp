@@ -377,7 +377,8 @@ Result<Done> DirectoryStore::clear(SnapshotId snapshot, const std::set<PartFile>
   }
   std::error_code error;
   if (kept.empty()) {
-    // Who has not heard yet that it is dropped may be adding its part: then there is one more to remove.
+    // Who has not heard yet that it is dropped may be adding its part: then there is one more to
+    // remove.
     for (int part = 0; part < parts_added_meanwhile_max; ++part) {
       std::filesystem::remove_all(directory, error);
       if (error != std::errc::directory_not_empty) break;

@@ -109,7 +109,7 @@ int serve(const Configuration& configuration, const ReplicaOptions& options, Sta
   }).detach();  // If the replica ends by itself, the process does.
   const auto ended = (*replica)->run();
   if (!ended) return fail(ended.error());
-  const Buffer state = watched.snapshot()();
+  const Buffer state = bytes_of(watched.snapshot());
   std::ofstream(options.directory + ".end", std::ios::binary) << watched.threads() << "\n"
                                                               << as_text(state);
   return 0;

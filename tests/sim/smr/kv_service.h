@@ -33,12 +33,11 @@ class KvService final : public SimMachine {
     hash_ = Keys::mix(hash_, context.time);
   }
   Image snapshot() override {
-    return [hash = hash_, make = kv_.snapshot()] {
+    return [hash = hash_, write = kv_.snapshot()](const Sink& sink) {
       Buffer out;
       wire::Writer(out).number(hash);
-      const Buffer image = make();
-      out.append(image.data(), image.size());
-      return out;
+      sink(out);
+      write(sink);
     };
   }
   bool restore(Bytes image) override {

@@ -138,7 +138,7 @@ smr::StateMachine::Image Machine::snapshot() {
     for (const auto number : numbers.above) writer.number(number);
   }
   for (std::uint32_t i = 0; i < ballast_ / 8; ++i) writer.number(ballast_word(i));
-  return [bytes = std::move(out)] { return bytes; };
+  return [bytes = std::move(out)](const Sink& sink) { sink(bytes); };
 }
 
 bool Machine::restore(Bytes image) {

@@ -20,7 +20,23 @@ struct Checkpoint {
   std::vector<std::shared_ptr<const Buffer>> chunks;
 };
 
-/// Cuts and digests. `chunk_bytes` from 1 to chunk_bytes_max; equal on all replicas.
+/// Cuts bytes that come one after the other, and digests the pieces.
+class CheckpointWriter {
+ public:
+  /// `chunk_bytes` from 1 to chunk_bytes_max; equal on all replicas.
+  CheckpointWriter(Instance instance, std::uint64_t time, std::uint32_t chunk_bytes);
+
+  void append(Bytes bytes);
+  Checkpoint finish();
+
+ private:
+  void cut();
+
+  Checkpoint checkpoint_;
+  Buffer piece_;
+};
+
+/// The same of bytes that are all there.
 Checkpoint make_checkpoint(Instance instance, std::uint64_t time, Bytes image,
                            std::uint32_t chunk_bytes);
 

@@ -75,11 +75,7 @@ class CellsMachine final : public StateMachine {
   }
 
   Image snapshot() override {
-    return [cells = cells_] {
-      Buffer out;
-      out.append(cells.data(), cells.size() * sizeof(std::uint64_t));
-      return out;
-    };
+    return [cells = cells_](const Sink& sink) { sink(std::as_bytes(std::span(cells))); };
   }
 
   bool restore(Bytes image) override {
