@@ -141,11 +141,18 @@ struct ScaleEnded {
   /// Since it was asked for, and since sources were told to stop.
   Time took{}, paused{};
 };
+/// Processes have gone to other places, and all run again. Sources had stopped for `paused`; nothing
+/// is done again.
+struct ProcessesMoved {
+  std::vector<Slot> slots;
+  SnapshotId snapshot = 0;
+  Time paused{};
+};
 /// "work/1 has been busy with item 17 for 10.0 s".
 std::string text_of(const ReplicaBusy&);
 using Note = std::variant<Lost, ReplicaFailed, Recovering, Running, FirstItemOut, SnapshotTaken,
                           SnapshotAborted, ItemSkipped, ReplicaBusy, Reattached, ScaleStarted,
-                          ScaleSwitched, ScaleEnded>;
+                          ScaleSwitched, ScaleEnded, ProcessesMoved>;
 struct Tell {
   Note note;
 };

@@ -71,11 +71,17 @@ struct ScaleRequested {
   std::uint64_t id = 0;
   ScaleRequest request;
 };
+/// These processes have better places, and go there with the next snapshot; in place of those that
+/// were wished before. Nothing comes of it where no snapshots are taken, or nobody can be started.
+struct MovesWished {
+  std::vector<Slot> slots;
+};
 /// Time has passed: `next_deadline` was reached. What has arrived by then is told first.
 struct Tick {};
 
 using Event =
     std::variant<Joined, Said, Exited, ConnectionLost, SnapshotCommitted, SnapshotCommitFailed,
-                 SnapshotFound, SnapshotGone, StopRequested, Tick, ScaleRequested>;
+                 SnapshotFound, SnapshotGone, StopRequested, Tick, ScaleRequested,
+                 MovesWished>;
 
 }  // namespace piracema::cluster

@@ -18,6 +18,7 @@ enum class SnapshotPurpose : std::uint8_t {
   stop,      ///< The user wants to go on another day.
   final,     ///< Every replica has ended.
   scale,     ///< Another plan goes on from it.
+  move,      ///< Processes go on from it in other places.
 };
 
 /// A replica's state in a snapshot, as its worker told.

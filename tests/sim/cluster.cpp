@@ -57,6 +57,13 @@ void Cluster::scale_at(Time time, ScaleRequest request) {
   });
 }
 
+void Cluster::move_at(Time time, std::vector<Slot> slots) {
+  scheduler_.after(time, [this, slots = std::move(slots)] {
+    if (!coordinated()) return;
+    network_.after(coordinator_node_, Time{0}, [this, slots] { tell(MovesWished{slots}); });
+  });
+}
+
 void Cluster::lose_store_at(Time time) {
   scheduler_.after(time, [this] {
     store_lost_ = true;

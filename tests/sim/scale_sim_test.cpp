@@ -88,6 +88,7 @@ struct Scaled {
       const auto* tell = std::get_if<cluster::Tell>(&action);
       if (tell == nullptr) return;
       if (std::holds_alternative<cluster::ScaleSwitched>(tell->note)) switched += 1;
+      if (std::holds_alternative<cluster::ProcessesMoved>(tell->note)) moved += 1;
       const auto* ended = std::get_if<cluster::ScaleEnded>(&tell->note);
       if (ended != nullptr && !ended->done) given_up += 1;
     };
@@ -96,7 +97,7 @@ struct Scaled {
   Outside outside;
   Graph graph = graph_of(outside);
   Cluster cluster;
-  std::uint64_t switched = 0, given_up = 0, kept = 0;
+  std::uint64_t switched = 0, moved = 0, given_up = 0, kept = 0;
 };
 
 cluster::ScaleRequest drawn(Random& random) {
@@ -110,6 +111,15 @@ cluster::ScaleRequest drawn(Random& random) {
   return request;
 }
 
+/// Some of them the job may not have.
+std::vector<Slot> drawn_slots(Random& random) {
+  std::vector<Slot> slots;
+  for (Slot slot = 0; slot < 5; ++slot) {
+    if (random.chance(0.3)) slots.push_back(slot);
+  }
+  return slots;
+}
+
 Cluster::Settings scalable(std::uint64_t seed) {
   Outside outside;
   const Graph graph = graph_of(outside);
@@ -120,8 +130,9 @@ Cluster::Settings scalable(std::uint64_t seed) {
 
 }  // namespace
 
-TEST_CASE("a stream that grows and shrinks under load gives what it would have given, in order") {
-  std::uint64_t switched = 0, kept = 0;
+TEST_CASE(
+    "a stream that grows, shrinks and moves under load gives what it would have given, in order") {
+  std::uint64_t switched = 0, moved = 0, kept = 0;
   for (const auto seed : seeds(100)) {
     Random random(seed);
     Cluster::Settings with = scalable(seed);
@@ -129,19 +140,21 @@ TEST_CASE("a stream that grows and shrinks under load gives what it would have g
     Scaled job(seed, with);
     for (Time at{}; at < seconds(6); at += random.below(1'500) * milliseconds(1)) {
       job.cluster.scale_at(at, drawn(random));
+      job.cluster.move_at(at + random.below(1'000) * milliseconds(1), drawn_slots(random));
     }
     REQUIRE(job.cluster.run(seconds(200)));
     CHECK(job.cluster.finish()->code == 0);
     CHECK((in_order(job.outside.output) == expected()));
     CHECK(job.given_up <= 1);  // For the job may end.
     switched += job.switched;
+    moved += job.moved;
     kept += job.kept;
   }
-  CHECK(((switched > 100 && kept > 100) || tracing()));
+  CHECK(((switched > 100 && moved > 50 && kept > 100) || tracing()));
 }
 
-TEST_CASE("a stream that is scaled comes through whatever goes wrong on the way") {
-  std::uint64_t switched = 0, lost = 0, kept = 0;
+TEST_CASE("a stream that is scaled and moved comes through whatever goes wrong on the way") {
+  std::uint64_t switched = 0, moved = 0, lost = 0, kept = 0;
   for (const auto seed : seeds(200)) {
     Random random(seed);
     Cluster::Settings with = scalable(seed);
@@ -149,6 +162,7 @@ TEST_CASE("a stream that is scaled comes through whatever goes wrong on the way"
     Scaled job(seed, with);
     for (Time at{}; at < with.chaos.until; at += random.below(1'500) * milliseconds(1)) {
       job.cluster.scale_at(at, drawn(random));
+      job.cluster.move_at(at + random.below(1'000) * milliseconds(1), drawn_slots(random));
       job.cluster.scheduler().at(at + random.below(2'000) * milliseconds(1),
                                  [&job] { job.outside.throwing = 1; });
     }
@@ -156,16 +170,17 @@ TEST_CASE("a stream that is scaled comes through whatever goes wrong on the way"
     CHECK(job.cluster.finish()->code == 0);
     CHECK((in_order(job.outside.output) == expected()));
     switched += job.switched;
-    lost += job.cluster.coordinator().epoch() - 1 - job.switched;
+    moved += job.moved;
+    lost += job.cluster.coordinator().epoch() - 1 - job.switched - job.moved;
     kept += job.kept;
   }
-  CHECK(((switched > 100 && lost > 100 && kept > 100) || tracing()));
+  CHECK(((switched > 100 && moved > 50 && lost > 100 && kept > 100) || tracing()));
 }
 
 TEST_CASE(
     "a stream is scaled by a coordinator that takes the job over, at whatever step the other one "
     "died") {
-  std::uint64_t switched = 0, terms = 0, kept = 0;
+  std::uint64_t switched = 0, moved = 0, terms = 0, kept = 0;
   for (const auto seed : seeds(200)) {
     Random random(seed);
     Cluster::Settings with = scalable(seed);
@@ -178,15 +193,17 @@ TEST_CASE(
     Scaled job(seed, with);
     for (Time at{}; at < with.chaos.until; at += random.below(1'500) * milliseconds(1)) {
       job.cluster.scale_at(at, drawn(random));
+      job.cluster.move_at(at + random.below(1'000) * milliseconds(1), drawn_slots(random));
     }
     REQUIRE(job.cluster.run(seconds(300)));
     CHECK(job.cluster.finish()->code == 0);
     CHECK((in_order(job.outside.output) == expected()));
     switched += job.switched;
+    moved += job.moved;
     terms += job.cluster.log().term - 1;
     kept += job.kept;
   }
-  CHECK(((switched > 100 && terms > 200 && kept > 100) || tracing()));
+  CHECK(((switched > 100 && moved > 10 && terms > 200 && kept > 100) || tracing()));
 }
 
 }  // namespace piracema::sim

@@ -94,6 +94,13 @@ struct Teller {
     return {Level::info, concat("scaled (", note.change, ") in ", human_seconds(seconds(note.took)),
                                 ", sources paused for ", human_seconds(seconds(note.paused)))};
   }
+  std::pair<Level, std::string> operator()(const ProcessesMoved& note) const {
+    std::string workers;
+    for (const Slot slot : note.slots) workers += concat(workers.empty() ? "" : ", ", slot);
+    return {Level::info,
+            concat(note.slots.size() == 1 ? "worker " : "workers ", workers, " moved at snapshot ",
+                   note.snapshot, ", sources paused for ", human_seconds(seconds(note.paused)))};
+  }
   std::pair<Level, std::string> operator()(const ReplicaBusy& note) const {
     return {Level::warning, cluster::text_of(note)};
   }

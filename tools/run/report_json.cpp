@@ -76,6 +76,12 @@ Json fields(const ScaleEnded& note) {
   if (note.done) event["paused"] = seconds(note.paused);
   return event;
 }
+Json fields(const ProcessesMoved& note) {
+  return {{"event", "moved"},
+          {"workers", note.slots},
+          {"snapshot", note.snapshot},
+          {"paused", seconds(note.paused)}};
+}
 Json fields(const ReplicaBusy& note) {
   return {{"event", "busy"},
           {"replica", note.name},

@@ -192,8 +192,21 @@ void DriverLoop::look_at_hosts() {
   }
   give_up_missing();
   places_->start_waiting(time());
+  send_home();
   if (places_->waited(time()) < host_timeout) return;
   finish(4, concat("no host of the job can be reached for ", host_timeout.count(), " s"));
+}
+
+// Those that began elsewhere as their own host could not be reached.
+void DriverLoop::send_home() {
+  const auto before = std::exchange(displaced_, places_->displaced());
+  if (before.empty() && displaced_.empty()) return;
+  for (const Slot slot : displaced_) {
+    if (std::find(before.begin(), before.end(), slot) != before.end()) continue;
+    log(Level::info, concat("worker ", slot, " goes back to ", places_->host_name(slot),
+                            " with the next snapshot"));
+  }
+  tell(MovesWished{displaced_});
 }
 
 // Who does not answer any more, on another host, is left to its own devices: an agent ends without

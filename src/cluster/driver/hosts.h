@@ -59,6 +59,9 @@ class Hosts {
   bool is_silent(std::size_t host) const;
   /// It is up, and was heard a moment ago if it is another machine.
   bool can_start(std::size_t host) const;
+  /// It can, and has been heard for some time without a gap: longer, the more gaps there were. So
+  /// what runs elsewhere meanwhile may go back to it.
+  bool is_steady(std::size_t host) const;
 
   void start(std::size_t host, const StartProcess& what) { send(host, ToAgent(what)); }
   void end(std::size_t host, const EndProcess& what) { send(host, ToAgent(what)); }
@@ -89,6 +92,9 @@ class Hosts {
     bool line_over = false;
     std::optional<std::string> process_over;
     Time heard_at{};
+    /// Heard since then without a gap; and how long that has to be.
+    std::optional<Time> steady_since;
+    Time trial{};
     std::uint64_t output_taken = 0;
     Time pause{};
     std::optional<net::Poller::Timer> timer;
@@ -101,6 +107,7 @@ class Hosts {
   Result<Done> bring_there(std::size_t number, std::string first_line);
   net::Connection::Events welcome(std::size_t number, Door::Line line);
   bool was_just_heard(std::size_t number) const;
+  void look_for_gaps(std::size_t number);
   bool is_here(std::size_t number) const { return options_.hosts[number].here; }
   void agent_told(std::size_t number);
   void call_ended(std::size_t number, const std::string& how);

@@ -15,6 +15,8 @@ namespace {
 
 // A host that is silent gets no processes; after this long its connection is given up, too.
 constexpr std::chrono::seconds silent_max{10};
+// Of a host that was not heard for a while; it doubles each time.
+constexpr std::chrono::seconds trial_min{1}, trial_max{300};
 
 }  // namespace
 
@@ -64,6 +66,7 @@ void Hosts::pulse() {
   const Time silent = std::max<Time>(silent_max, 4 * options_.settings.heartbeat_timeout);
   for (std::size_t number = 0; number < hosts_.size(); ++number) {
     Host& host = hosts_[number];
+    look_for_gaps(number);
     if (!host.line) continue;
     if (host.up && now() - host.heard_at > silent) {
       lose(number, concat("it was silent for ", silent / std::chrono::seconds(1), " s"));
@@ -72,6 +75,21 @@ void Hosts::pulse() {
     }
   }
   next_pulse_ = poller_.at(now() + options_.settings.heartbeat_interval, [this] { pulse(); });
+}
+
+void Hosts::look_for_gaps(std::size_t number) {
+  Host& host = hosts_[number];
+  if (!can_start(number)) {
+    if (host.steady_since) host.trial = std::clamp<Time>(2 * host.trial, trial_min, trial_max);
+    host.steady_since.reset();
+  } else if (!host.steady_since) {
+    host.steady_since = now();
+  }
+}
+
+bool Hosts::is_steady(std::size_t number) const {
+  const Host& host = hosts_[number];
+  return can_start(number) && host.steady_since && now() - *host.steady_since >= host.trial;
 }
 
 void Hosts::send(std::size_t number, const ToAgent& message) {

@@ -84,6 +84,7 @@ class DriverLoop {
   Setup setup_for(std::size_t host, const std::string& coordinator) const;
   void heard_from(std::size_t host, const FromAgent& message);
   void look_at_hosts();
+  void send_home();
   void leave_hosts();
   void came_back(std::size_t host, const std::vector<RunningProcess>& running);
   void give_up_missing();
@@ -124,6 +125,8 @@ class DriverLoop {
   std::unique_ptr<Hosts> hosts_;
   /// With `hosts_`.
   std::unique_ptr<Places> places_;
+  /// Processes that are to go back to their own hosts.
+  std::vector<Slot> displaced_;
   /// In the directory of snapshots, if other hosts have to see it.
   std::unique_ptr<DirectoryMark> mark_;
   std::unique_ptr<StoreThread> store_thread_;

@@ -87,6 +87,21 @@ void Places::start_waiting(Time now) {
   for (const Crew::Id& id : std::exchange(waiting_, {})) start(id, now);
 }
 
+std::vector<Slot> Places::displaced() const {
+  std::vector<Slot> slots;
+  for (Slot slot = 0; slot < host_of_slot_.size(); ++slot) {
+    const auto process = crew_.newest(slot);
+    const auto host = process ? crew_.host_of(*process) : std::nullopt;
+    const std::size_t own = host_of_slot_[slot];
+    if (host && *host != own && hosts_.is_steady(own)) slots.push_back(slot);
+  }
+  return slots;
+}
+
+const std::string& Places::host_name(Slot slot) const {
+  return options_.hosts[host_of_slot_[slot]].name;
+}
+
 std::size_t Places::emptiest() const {
   std::vector<std::size_t> slots(options_.hosts.size());
   for (const std::size_t host : host_of_slot_) slots[host] += 1;

@@ -30,6 +30,9 @@ class Places {
   void start_waiting(Time now);
   /// False if it does not wait.
   bool waits_no_more(Crew::Id id) { return std::erase(waiting_, id) != 0; }
+  /// Slots whose process is elsewhere although their own host has been there again for some time.
+  std::vector<Slot> displaced() const;
+  const std::string& host_name(Slot slot) const;
   /// How long there has been somebody who waits.
   Time waited(Time now) const { return waiting_.empty() ? Time{} : now - waiting_since_; }
 

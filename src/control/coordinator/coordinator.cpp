@@ -1,6 +1,7 @@
 #include "control/coordinator/coordinator.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "base/ensure.h"
@@ -179,6 +180,7 @@ void Coordinator::start_when_ready() {
   if (std::exchange(scale_ends_, false)) {
     journal_.tell(ScaleEnded{scale_change_, true, "", now_ - scale_asked_, now_ - scale_paused_});
   }
+  if (auto moved = moves_.arrived(now_)) journal_.tell(*std::move(moved));
   // A snapshot may be overdue after a recovery, but work comes first.
   const Time interval = settings_.snapshot_interval;
   if (epoch() == 1) {
@@ -221,8 +223,11 @@ void Coordinator::go_on() {
     scale_paused_ = now_;
     snapshots_.begin(*job_, SnapshotPurpose::scale, now_);
   } else if (snapshots_.due(now_)) {
-    snapshots_.begin(
-        *job_, phase_ == Phase::ending ? SnapshotPurpose::final : SnapshotPurpose::interval, now_);
+    snapshots_.begin(*job_,
+                     phase_ == Phase::ending ? SnapshotPurpose::final
+                     : may_move()            ? SnapshotPurpose::move
+                                             : SnapshotPurpose::interval,
+                     now_);
   }
 }
 
@@ -269,6 +274,10 @@ void Coordinator::give_up_round(const std::string& why) {
     scale_failed(concat("its snapshot failed: ", why));
     snapshots_.plan(now_);  // Whichever is next lets the sources go on.
   }
+  if (purpose == SnapshotPurpose::move) {
+    moves_.failed();
+    snapshots_.plan(now_);
+  }
   const bool last = purpose == SnapshotPurpose::final;
   if (last && metadata().final_failures > final_retries) ending_.commit(*job_, id, true);
 }
@@ -287,6 +296,7 @@ void Coordinator::change_plan(SnapshotId snapshot) {
   journal_.tell(ScaleSwitched{snapshot});
   phase_ = Phase::gathering;
   why_back_ = "the job was scaled";
+  moves_.wish({});  // They may be no part of it any more.
   for (Slot slot = members_.active(); slot < members_.size(); ++slot) {
     members_.let_go(slot, now_ + let_go_wait);
     detector_.forget(slot);
@@ -307,6 +317,25 @@ void Coordinator::give_up_scale(const std::string& why) {
 
 void Coordinator::scale_failed(const std::string& why) {
   if (metadata().scale && ++scale_failures_ == scale_failures_max) give_up_scale(why);
+}
+
+// ---- other places ---------------------------------------------------------------------------
+
+bool Coordinator::may_move() const {
+  return phase_ == Phase::running && moves_.due() && !metadata().scale;
+}
+
+// All stand at this snapshot, so what begins elsewhere goes on from there and nothing is done
+// again. Where the next process of a slot is started is for the driver to say.
+void Coordinator::move_processes(SnapshotId snapshot) {
+  switched_ = true;
+  journal_.decide(EpochEnded{epoch()});
+  phase_ = Phase::gathering;
+  why_back_ = "processes were moved";
+  for (const Slot slot : moves_.go(snapshot, snapshots_.begun())) {
+    members_.end(slot, now_ + exit_wait);
+    detector_.forget(slot);
+  }
 }
 
 void Coordinator::leave_stopped() {
@@ -561,6 +590,11 @@ void Coordinator::on(const SnapshotCommitted& committed) {
   if (snapshot.purpose == SnapshotPurpose::scale && metadata().scale && !metadata().end) {
     return change_plan(snapshot.id);
   }
+  moves_.completed();
+  if (snapshot.purpose == SnapshotPurpose::move) {
+    if (may_move()) return move_processes(snapshot.id);
+    snapshots_.plan(now_);  // Whichever is next lets the sources go on.
+  }
   // In the middle of a recovery the Deploy that follows restores it, and that commits it too.
   if (!active()) return;
   const bool last = (phase_ == Phase::ending && snapshot.purpose == SnapshotPurpose::final) ||
@@ -627,6 +661,15 @@ void Coordinator::on(const ScaleRequested& asked) {
     journal_.tell(ScaleStarted{scale_change_});
   }
   journal_.act(answer);
+}
+
+void Coordinator::on(const MovesWished& wished) {
+  std::set<Slot> slots;
+  const bool can = settings_.snapshots && settings_.can_spawn && !settings_.workers_come;
+  for (const Slot slot : wished.slots) {
+    if (can && slot < members_.active()) slots.insert(slot);
+  }
+  moves_.wish(std::move(slots));
 }
 
 // ---- helpers --------------------------------------------------------------------------------

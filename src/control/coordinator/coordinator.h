@@ -9,6 +9,7 @@
 #include "control/coordinator/job_ending.h"
 #include "control/coordinator/journal.h"
 #include "control/coordinator/members.h"
+#include "control/coordinator/moves.h"
 #include "control/coordinator/phase.h"
 #include "control/coordinator/restart_policy.h"
 #include "control/coordinator/snapshot_coordinator.h"
@@ -79,6 +80,7 @@ class Coordinator {
   void on(const SnapshotGone&);
   void on(const StopRequested&);
   void on(const ScaleRequested&);
+  void on(const MovesWished&);
   void on(const Tick&);
   /// What a worker says; slot, epoch and replica were checked.
   struct Hearing;
@@ -97,6 +99,8 @@ class Coordinator {
   void change_plan(SnapshotId);
   void give_up_scale(const std::string& why);
   void scale_failed(const std::string& why);
+  bool may_move() const;
+  void move_processes(SnapshotId);
   void leave_stopped();
   void fail(int code, std::string why);
 
@@ -139,9 +143,10 @@ class Coordinator {
   std::string scale_change_;
   Time scale_asked_{}, scale_paused_{};
   std::uint32_t scale_failures_ = 0;
-  /// The plan has changed, and nothing else was wrong; until the next Deploy, and until all are
-  /// ready.
+  /// The plan or places have changed, and nothing else was wrong; until the next Deploy, and until
+  /// all are ready.
   bool switched_ = false, scale_ends_ = false;
+  Moves moves_;
 };
 
 }  // namespace piracema::cluster

@@ -30,7 +30,7 @@ class SnapshotCoordinator {
   /// All that is being saved took too long.
   bool late(Time now) const;
 
-  /// One for a change of the plan holds the sources up.
+  /// One for a change of the plan, or of places, holds the sources up.
   void begin(const Job& job, SnapshotPurpose purpose, Time now);
   /// Of the one that is under way, or was last.
   Time begun() const { return begun_; }

@@ -57,6 +57,7 @@ class Tally {
   void note(Time, const ScaleStarted&) {}
   void note(Time, const ScaleSwitched&) { plan_again(); }
   void note(Time when, const ScaleEnded&);
+  void note(Time, const ProcessesMoved&) {}
   void cause(Time when, std::string what);
   RecoveryReport* recovery(Epoch epoch);
 

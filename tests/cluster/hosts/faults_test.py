@@ -57,6 +57,24 @@ class Faults(OnHosts):
         self.check_output()
         self.check_nothing_left()
 
+    def test_a_host_that_returns_gets_its_work_back_with_the_next_snapshot(self):
+        self.start_stream("--hosts", "h1,h2", "-n", "4")
+        self.wait_for("snapshot")
+        self.cut("h2")
+        self.wait_for("lost")
+        self.wait_for("running")
+        self.mend("h2")
+        moved = self.wait_for("moved")
+        since = len(self.events)
+        self.wait_for("snapshot")
+        self.assertEqual([1, 3], moved["workers"])
+        self.assertEqual(["h1", "h2", "h1", "h2"], [self.workers()[slot][1] for slot in range(4)])
+        print(f"sources paused for {moved['paused']} s")
+        self.finish()
+        self.assertNotIn("recovering", [event["event"] for event in self.events[since:]])
+        self.check_output()
+        self.check_nothing_left()
+
     def test_a_host_that_is_gone_for_good_is_done_without(self):
         self.start_stream("--hosts", "h1,h2,h3", "-n", "3")
         self.wait_for("snapshot")
