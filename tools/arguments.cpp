@@ -1,9 +1,6 @@
 #include "tools/arguments.h"
 
-#include <algorithm>
-#include <cctype>
 #include <sstream>
-#include <string_view>
 
 #include "base/parse.h"
 #include "base/text.h"
@@ -24,22 +21,6 @@ Result<std::string> parse_path(const std::string& text) {
 Result<std::string> parse_transport(const std::string& text) {
   if (text == "auto" || text == "tcp" || text == "shm" || text == "mpi") return text;
   return Error{Errc::usage, concat("want auto, tcp, shm or mpi, found '", text, "'")};
-}
-
-Result<std::vector<std::string>> parse_names(const std::string& text) {
-  std::istringstream in(text + ",");
-  std::vector<std::string> names;
-  for (std::string name; std::getline(in, name, ',');) {
-    const bool plain = std::all_of(name.begin(), name.end(), [](unsigned char c) {
-      return std::isalnum(c) != 0 ||
-             std::string_view("._-:@=").find(static_cast<char>(c)) != std::string_view::npos;
-    });
-    if (name.empty() || name.starts_with('-') || !plain) {
-      return Error{Errc::usage, concat("want names with commas between them, found '", text, "'")};
-    }
-    names.push_back(name);
-  }
-  return names;
 }
 
 Result<std::vector<std::string>> parse_words(const std::string& text) {

@@ -18,10 +18,6 @@ Result<std::string> parse_path(const std::string& text);
 /// "auto", "tcp", "shm" or "mpi". Errc::usage.
 Result<std::string> parse_transport(const std::string& text);
 
-/// "a,b,c": names with commas between them, at least one, none empty or like an option.
-/// Errc::usage.
-Result<std::vector<std::string>> parse_names(const std::string& text);
-
 /// "mpirun --bind-to none": words with spaces between them, at least one. Errc::usage.
 Result<std::vector<std::string>> parse_words(const std::string& text);
 

@@ -203,8 +203,14 @@ void CommandLine::add_run() {
   add_parsed(*run_app, "--costs", "FILE", command.costs, parse_path,
              "Statistics of an earlier run (--stats): replicas are spread\n"
              "by how long they were busy there");
-  add_parsed(*run_app, "--hosts", "A,B", command.hosts, parse_names,
-             "Hosts to run the workers on, in turns");
+  auto* hosts = add_parsed(*run_app, "--hosts,-H", "A,B:2", command.hosts, cluster::parse_host_list,
+                           "Hosts to run the workers on: in turns, or with numbers so\n"
+                           "many on each, and -n is their sum; default: those that\n"
+                           "Slurm, PBS or OAR gives, else this one");
+  add_parsed(*run_app, "--hostfile", "FILE", command.hostfile, parse_path,
+             "File with a host a line, as mpirun takes it: a slots=2, or\n"
+             "a:2; instead of --hosts")
+      ->excludes(hosts);
   add_parsed(*run_app, "--rsh", "COMMAND", job.rsh, parse_words,
              "Remote shell and its options, for other hosts, such as\n"
              "\"srun -N1 -n1 -w\"; default: ssh, asking for nothing");
@@ -385,9 +391,11 @@ int CommandLine::dispatch() {
     return fail(
         usage("--groups says how many processes there are, and -n as well: want one of them"));
   }
-  if (!command.groups.empty() && !command.hosts.empty()) {
+  if (!command.groups.empty() && (command.hosts || !command.hostfile.empty())) {
     return fail(usage("--groups says where processes run, and --hosts as well: want one of them"));
   }
+  command.workers_given = run_app->count("--workers") != 0;
+  command.rsh_given = run_app->count("--rsh") != 0;
   if (!http.empty()) command.http = observe::HttpOptions{http, http_token};
   command.job.settings.heartbeat_timeout = 5 * command.job.settings.heartbeat_interval;
   if (command.coordinators > 1) {

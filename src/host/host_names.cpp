@@ -101,13 +101,14 @@ Result<HostOptions> find_host(const HostName& wanted) {
     const bool here = own != nullptr ? name == own : is_ours(*address);
     return HostOptions{name, *std::move(address), here, wanted.named_at};
   }
-  if (is_own_name(wanted.name)) return HostOptions{wanted.name, "127.0.0.1", true, wanted.named_at};
+  if (wanted.here.value_or(is_own_name(wanted.name)))
+    return HostOptions{wanted.name, "127.0.0.1", true, wanted.named_at};
   auto address = look_up(wanted.name);
   if (!address) {
     return Error{Errc::config, concat(wanted.named_at, ": want a host that is known, found '",
                                       wanted.name, "': ", address.error().message)};
   }
-  const bool here = is_ours(*address);
+  const bool here = wanted.here.value_or(is_ours(*address));
   return HostOptions{wanted.name, *std::move(address), here, wanted.named_at};
 }
 

@@ -2,6 +2,7 @@
 
 #include <piracema/error.h>
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,8 @@ std::string described(const HostOptions& host);
 struct HostName {
   std::string name;
   std::string named_at;
+  /// Whether it is this machine, where somebody knows; else its address tells.
+  std::optional<bool> here = std::nullopt;
 };
 
 /// Finds the addresses of all, and which of them are this machine; equal names are one host.

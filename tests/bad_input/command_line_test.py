@@ -26,6 +26,7 @@ class CommandLine(BadInput):
                 (["--stats", ""], "want a name"), (["--dead-letters", ""], "want a name"),
                 (["--config", ""], "want a name"), (["--fast"], "unknown option '--fast'"),
                 (["--hosts", "a,,b"], "want names with commas"), (["--hosts", "-x"], "want names with"),
+                (["--hosts", "a:0"], "want names with"), (["-H", "a", "--hostfile", "f"], "excludes"),
                 (["--rsh", " "], "want"), (["--costs", ""], "want a name"),
                 (["--quiet", "--json"], "excludes"), (["--resume=perhaps"], "--resume")]:
             with self.subTest(options):

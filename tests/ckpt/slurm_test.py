@@ -2,10 +2,13 @@
 """Jobs of Slurm save themselves when their time is over or somebody else comes, and go on later."""
 
 import os
+import pathlib
 import shutil
 import sys
 
 import hosts
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 import slurm
 from support import COUNTER, CkptTest, main, skip
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <fstream>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -12,6 +13,7 @@
 #include "base/text.h"
 #include "observe/http/site.h"
 #include "os/process.h"
+#include "store/disk/files.h"
 #include "store/open_store.h"
 #include "tools/run/costs.h"
 #include "tools/run/display.h"
@@ -25,6 +27,7 @@ namespace {
 
 constexpr int stopped_with_snapshot = 75;
 constexpr std::size_t log_lines_kept = 200;
+constexpr std::size_t hostfile_bytes_max = std::size_t{16} << 20;
 
 int refuse(const Error& error) {
   log(Level::error, error.message);
@@ -117,6 +120,42 @@ Result<Done> check_coordinators(const RunCommand& command) {
   return Done{};
 }
 
+// Those that the user names, else those that a scheduler has given us. mpirun finds these by
+// itself, and a node of a cluster has its own.
+Result<Done> choose_hosts(RunCommand& command) {
+  if (!command.hostfile.empty()) {
+    const auto text = store::read_file(command.hostfile, hostfile_bytes_max);
+    if (!text) return Error{Errc::config, concat("--hostfile ", text.error().message)};
+    auto list = cluster::parse_hostfile(command.hostfile, as_text(*text));
+    if (!list) return list.error();
+    command.hosts = *std::move(list);
+  }
+  const bool by_itself = !command.groups.empty() || command.job.transport == "mpi" ||
+                         std::getenv("PIRACEMA_NODE") != nullptr;
+  if (!command.hosts && !by_itself) {
+    auto allocated = cluster::allocated_hosts(std::getenv);
+    if (!allocated) return allocated.error();
+    command.hosts = *std::move(allocated);
+    if (command.hosts && command.coordinators > 1) {
+      return Error{Errc::config,
+                   concat("--coordinators: want --hosts or --hostfile with it in ",
+                          command.hosts->origin, ", as all of them have to start workers there")};
+    }
+    if (command.hosts && !command.rsh_given && !command.hosts->rsh.empty()) {
+      command.job.rsh = command.hosts->rsh;
+    }
+    if (command.hosts && !command.quiet) {
+      log(Level::info, concat("hosts of ", command.hosts->origin, ": ", command.hosts->text()));
+    }
+  }
+  if (!command.hosts) return Done{};
+  if (command.hosts->counted && !command.workers_given) {
+    command.job.settings.slots =
+        static_cast<std::uint32_t>(std::min<std::uint64_t>(command.hosts->places(), slots_max));
+  }
+  return apply_hosts(*command.hosts, command.job);
+}
+
 // Workers have so long to find the next one.
 constexpr std::chrono::minutes keep_workers{1};
 
@@ -140,11 +179,7 @@ int run_command(RunCommand command) {
       return refuse(applied.error());
     }
   }
-  if (!command.hosts.empty()) {
-    if (auto applied = apply_hosts(command.hosts, command.job); !applied) {
-      return refuse(applied.error());
-    }
-  }
+  if (auto chosen = choose_hosts(command); !chosen) return refuse(chosen.error());
   const bool elsewhere = std::any_of(command.job.hosts.begin(), command.job.hosts.end(),
                                      [](const cluster::HostOptions& host) { return !host.here; });
   if (elsewhere) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cluster/driver/driver.h"
+#include "host/host_list.h"
 #include "observe/http/server.h"
 
 namespace piracema::tools {
@@ -32,8 +33,12 @@ struct RunCommand {
   std::string groups;
   /// File with the statistics of an earlier run, by which replicas are spread; empty: none.
   std::string costs;
-  /// Hosts that the workers are spread over; none: this one.
-  std::vector<std::string> hosts;
+  /// Hosts that the workers are spread over; none: those that a scheduler has given to this
+  /// process, else this one. As --hosts has it, or a file of mpirun's.
+  std::optional<cluster::HostList> hosts;
+  std::string hostfile;
+  /// The user has said how many workers, and by which remote shell.
+  bool workers_given = false, rsh_given = false;
   /// File for the statistics as JSON; empty: none.
   std::string stats;
   /// Where the job is shown by HTTP while it runs, as HttpOptions has it; nothing: nowhere.

@@ -158,19 +158,22 @@ Result<Done> apply_groups(const std::string& file, cluster::JobOptions& job) {
   return Done{};
 }
 
-Result<Done> apply_hosts(const std::vector<std::string>& names, cluster::JobOptions& job) {
+Result<Done> apply_hosts(const cluster::HostList& list, cluster::JobOptions& job) {
+  const auto places = cluster::fill(list, job.settings.slots);
+  if (!places) return places.error();
   std::vector<cluster::HostName> wanted;
-  for (const std::string& name : names) wanted.push_back({name, "--hosts"});
+  for (const auto& one : list.hosts) wanted.push_back(one.host);
   std::vector<std::size_t> numbers;
   auto hosts = cluster::find_hosts(wanted, numbers);
   if (!hosts) return hosts.error();
   job.hosts = *std::move(hosts);
   const bool elsewhere = std::any_of(job.hosts.begin(), job.hosts.end(), is_elsewhere);
   if (elsewhere && job.transport == "shm" && job.hosts.size() > 1) {
-    return Error{Errc::config, "--hosts: want --transport auto, tcp or mpi, found shm"};
+    return Error{Errc::config,
+                 concat(list.origin, ": want --transport auto, tcp or mpi, found shm")};
   }
-  for (std::size_t slot = 0; slot < job.settings.slots; ++slot) {
-    job.host_of_slot.push_back(numbers[slot % numbers.size()]);
+  for (const std::size_t place : *places) {
+    job.host_of_slot.push_back(numbers[place]);
     job.environments.push_back({job.transport == "mpi"
                                     ? listen_facing
                                     : listen_at(job.hosts[job.host_of_slot.back()].address, 0)});

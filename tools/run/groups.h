@@ -3,9 +3,9 @@
 #include <piracema/error.h>
 
 #include <string>
-#include <vector>
 
 #include "cluster/driver/driver.h"
+#include "host/host_list.h"
 
 namespace piracema::tools {
 
@@ -14,8 +14,8 @@ namespace piracema::tools {
 /// Errc::config for everything that is wrong with file or groups; nothing has begun then.
 Result<Done> apply_groups(const std::string& file, cluster::JobOptions& job);
 
-/// Has the workers of a job (`job.settings.slots`) run on these hosts, in turns. Errc::config for a
-/// host that is not known, or a transport that does not reach from host to host.
-Result<Done> apply_hosts(const std::vector<std::string>& names, cluster::JobOptions& job);
+/// Has the workers of a job (`job.settings.slots`) run on these hosts. Errc::config for a host that
+/// is not known, more workers than places, or a transport that does not reach from host to host.
+Result<Done> apply_hosts(const cluster::HostList& list, cluster::JobOptions& job);
 
 }  // namespace piracema::tools

@@ -80,7 +80,7 @@ class Recorder {
   void note(Time at, const cluster::ScaleStarted& started);
   void note(Time at, const cluster::ScaleSwitched&);
   void note(Time at, const cluster::ScaleEnded& ended);
-  void note(Time at, const cluster::ProcessesMoved&) {}
+  void note(Time, const cluster::ProcessesMoved&) {}
 
   JobFacts facts_;
   const cluster::Job* job_ = nullptr;

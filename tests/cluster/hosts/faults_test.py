@@ -28,6 +28,16 @@ class Faults(OnHosts):
         self.check_output()
         self.check_nothing_left()
 
+    def test_a_file_of_hosts_says_how_many_workers_each_has(self):
+        (self.folder / "hosts").write_text("h2 slots=2   # as mpirun takes it\nh1:1\n")
+        self.start_stream("--hostfile", "hosts", items=500)
+        self.wait_for("running")
+        workers = self.workers()
+        self.assertEqual(["h2", "h2", "h1"], [workers[slot][1] for slot in range(3)])
+        self.finish()
+        self.check_output()
+        self.check_nothing_left()
+
     def test_workers_agents_and_remote_shells_that_are_killed_are_replaced(self):
         self.start_stream("--hosts", "h1,h2", "-n", "4")
         self.wait_for("snapshot")
