@@ -8,55 +8,14 @@
 
 #include "base/engine.h"
 #include "base/random.h"
+#include "flow/keyed_testing.h"
 
 using namespace piracema;
 using detail::KeyedTable;
+using namespace piracema::flow::testing;
 
 namespace {
 
-/// A file of a snapshot, whose number is that of the snapshot. `read` are the earlier ones that are
-/// read before it.
-struct Record final : KeyedCut {
-  struct Unit {
-    std::uint32_t group;
-    std::string bytes;
-  };
-  explicit Record(std::uint8_t snapshot, const std::vector<std::uint8_t>& read = {}) {
-    of.number = snapshot;
-    of.again.fill(true);
-    of.again[saved_in::no_key] = false;
-    for (const std::uint8_t number : read) of.again[number] = false;
-    of.only_changes = false;
-    of.older.fill(!read.empty());
-  }
-
-  const CutPlan& plan(std::uint32_t) override { return of; }
-  Buffer& bytes() override { return out; }
-  void saved(std::uint32_t group, std::size_t from, std::uint64_t count) override {
-    units.push_back({group, std::string(as_text(Bytes(out).subspan(from)))});
-    entries += count;
-  }
-
-  CutPlan of;
-  Buffer out;
-  std::vector<Unit> units;
-  std::uint64_t entries = 0;
-};
-
-template <class Key, class V>
-void save_all(KeyedTable<Key, V>& table, Record& cut) {
-  table.begin_cut(cut);
-  while (table.save_next()) {
-  }
-  table.end_cut();
-}
-
-constexpr KeyGroups sixteen(16);
-
-template <class Key>
-std::uint64_t mixed(const Key& key) {
-  return mix(KeyHash<Key>::of(key));
-}
 template <class Key, class V>
 V& at(KeyedTable<Key, V>& table, const Key& key) {
   return table.edit(key, mixed(key));
@@ -72,13 +31,6 @@ template <class Key, class V>
 struct Whole : KeyedTable<Key, V> {
   explicit Whole(KeyGroups groups = sixteen) { this->own(groups, {0, groups.count()}); }
 };
-
-template <class Key, class V>
-void replay(KeyedTable<Key, V>& table, const Record& file) {
-  for (const auto& unit : file.units) {
-    table.replay(unit.group, as_bytes(unit.bytes), file.of.number);
-  }
-}
 
 /// What a cut got, as a map.
 template <class V>

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <piracema/detail/callable.h>
+#include <piracema/detail/expiring_table.h>
 #include <piracema/detail/keyed_table.h>
 #include <piracema/detail/state_layout.h>
 #include <piracema/key.h>
@@ -18,6 +19,11 @@ using namespace engine;
 /// Code without a state for each key.
 struct NoKeys {
   static constexpr bool keyed = false;
+  template <class F>
+  void open(const F&, const Context&) {
+    static_assert(!HasTtl<F>,
+                  "state_ttl() is for code with a state for each key: a V& behind the item");
+  }
   template <class Item, class Use>
   void with(const Item&, const Use& use) {
     use();
@@ -37,7 +43,8 @@ class Keyed {
   using State = typename Types::State;
   using Found = std::decay_t<std::invoke_result_t<const KeyOf&, const In&>>;
   using Key = typename KeptKey<Found>::type;
-  using Table = KeyedTable<Key, State>;
+  static constexpr bool expires = HasTtl<F>;
+  using Table = std::conditional_t<expires, ExpiringTable<Key, State>, KeyedTable<Key, State>>;
 
  public:
   static constexpr bool keyed = true;
@@ -45,10 +52,15 @@ class Keyed {
 
   KeyedStates& states() { return table_; }
 
+  void open(const F& code, const Context& context) {
+    if constexpr (expires) table_.expire_after(code.state_ttl(), context.now);
+  }
+
   template <class Use>
   void with(const In& item, const Use& use) {
     const auto& key = key_of_(item);
     const std::uint64_t mixed = mix(KeyHash<Found>::of(key));
+    if constexpr (expires) table_.tick();
     if constexpr (Types::Arguments::edits_state) {
       use(table_.edit(key, mixed));
     } else {
@@ -69,7 +81,7 @@ class Keyed {
     StateLayout keys, values;
     keys.encoded<Key>();
     values.encoded<State>();
-    return "keys(" + keys.text() + ", " + values.text() + ")" +
+    return "keys(" + keys.text() + ", " + values.text() + (expires ? " with its time" : "") + ")" +
            (own == "nothing" ? "" : " and " + own);
   }
 

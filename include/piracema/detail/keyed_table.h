@@ -112,6 +112,28 @@ class KeyedTable : public KeyedStates {
     }
   }
 
+  /// Looks at some keys, others each time until it has seen all and begins again: those whose value
+  /// is `over` are erased.
+  template <class Over>
+  void sweep(const Over& over) {
+    const auto has_keys = [this](std::size_t group) { return !table_[group].directory.empty(); };
+    for (std::size_t looked = 0; looked < table_.size(); ++looked) {
+      if (sweep_group_ < table_.size() && has_keys(sweep_group_)) break;
+      sweep_group_ = sweep_group_ + 1 < table_.size() ? sweep_group_ + 1 : 0;
+      sweep_ = 0;
+    }
+    if (sweep_group_ >= table_.size() || !has_keys(sweep_group_)) return;
+    const Segment& segment = segment_at(table_[sweep_group_], sweep_);
+    sweep_ = segment.end();
+    if (sweep_ == 0) sweep_group_ += 1;
+    std::vector<std::pair<Key, std::uint64_t>> gone;
+    for (std::uint32_t i = 0; i < segment.room(); ++i) {
+      const Slot& slot = segment.slots[i];
+      if (!slot.empty() && over(slot.value)) gone.emplace_back(Key(slot.key), slot.hash());
+    }
+    for (const auto& [key, hash] : gone) erase(key, hash);
+  }
+
   std::uint64_t size() const override { return size_; }
   std::uint64_t in_file(std::uint8_t number) const override { return in_file_[number]; }
 
@@ -557,6 +579,9 @@ class KeyedTable : public KeyedStates {
   /// Where `save_next` goes on.
   std::size_t next_group_ = 0;
   std::uint64_t next_ = 0;
+  /// The same of `sweep`.
+  std::size_t sweep_group_ = 0;
+  std::uint64_t sweep_ = 0;
 };
 
 }  // namespace piracema::detail

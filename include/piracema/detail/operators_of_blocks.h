@@ -310,6 +310,10 @@ class BlockNode final : public EmittingOperator<F, EmitsOfNode<F, Out>>, public 
   template <class KeyOf>
   BlockNode(const F& code, KeyOf key_of) : Emitting(code), keys_(std::move(key_of)) {}
 
+  void open(const Context& context) override {
+    Emitting::open(context);
+    keys_.open(code_, context);
+  }
   KeyedStates* keyed_states() override {
     if constexpr (Keys::keyed) return &keys_.states();
     return nullptr;
@@ -427,6 +431,10 @@ class BlockSink final : public BlockOperator<F>, public Takes<In> {
   BlockSink(const F& code, KeyOf key_of) : BlockOperator<F>(code), keys_(std::move(key_of)) {}
   using BlockOperator<F>::code_;
 
+  void open(const Context& context) override {
+    BlockOperator<F>::open(context);
+    keys_.open(code_, context);
+  }
   KeyedStates* keyed_states() override {
     if constexpr (Keys::keyed) return &keys_.states();
     return nullptr;
