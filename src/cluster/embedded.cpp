@@ -11,7 +11,7 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "cluster/driver/signals.h"
-#include "cluster/driver/snapshots.h"
+#include "cluster/driver/program_check.h"
 #include "cluster/driver/stop_signals.h"
 #include "cluster/driver/store_thread.h"
 #include "control/coordinator/coordinator.h"

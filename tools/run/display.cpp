@@ -10,7 +10,7 @@
 
 #include "base/log.h"
 #include "base/text.h"
-#include "cluster/driver/snapshots.h"
+#include "cluster/driver/program_check.h"
 #include "host/own_host.h"
 #include "tools/run/report_json.h"
 

@@ -67,9 +67,9 @@ class StateMachine {
 
   /// Takes the next bytes of an image; it has done with them when it returns.
   using Sink = std::function<void(Bytes)>;
-  /// Writes an image: bytes that are equal on all replicas in this state, however they are cut.
-  /// They are never all in one place, so a state may be written part by part without a copy of the
-  /// whole.
+  /// Writes an image: bytes that are equal on all replicas in this state, however they are cut. They
+  /// are never all in one place, so a large state may be written part by part. It may be called again,
+  /// and then writes the same.
   using Image = std::function<void(const Sink&)>;
   /// What the state is now, to be written later and by another thread while operations go on.
   /// Called while no operation runs; should only set aside what it needs (copy on write), as it

@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "cluster/driver/loop.h"
+#include "cluster/driver/program_check.h"
 
 namespace piracema::cluster {
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "cluster/driver/beginning.h"
 #include "cluster/driver/crew.h"
 #include "cluster/driver/door.h"
 #include "cluster/driver/driver.h"
@@ -16,7 +17,6 @@
 #include "cluster/driver/lock_wait.h"
 #include "cluster/driver/places.h"
 #include "cluster/driver/signals.h"
-#include "cluster/driver/snapshots.h"
 #include "cluster/driver/stop_signals.h"
 #include "cluster/driver/store_thread.h"
 #include "cluster/driver/succession.h"

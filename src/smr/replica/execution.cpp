@@ -91,15 +91,15 @@ void Execution::answer_again(Request request, std::function<void(Request)> fresh
   });
 }
 
-void Execution::take_checkpoint(std::function<void(Checkpoint)> taken) {
+void Execution::take_checkpoint(Pieces pieces, std::function<void(Checkpoint)> taken) {
   const auto told = [this, taken = std::move(taken)](Checkpoint checkpoint) {
     tell([taken, checkpoint = std::move(checkpoint)] { taken(checkpoint); });
   };
-  if (thread_) return thread_->take_checkpoint(told);
+  if (thread_) return thread_->take_checkpoint(pieces, told);
   run();
   // The last one has long been written: checkpoints are far apart.
   if (writer_.joinable()) writer_.join();
-  writer_ = std::thread([write = service_->snapshot(), told] { told(write()); });
+  writer_ = std::thread([write = service_->snapshot(pieces), told] { told(write()); });
 }
 
 void Execution::restore(Instance instance, std::shared_ptr<const Buffer> image,

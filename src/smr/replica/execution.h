@@ -43,7 +43,7 @@ class Execution {
   /// A checkpoint is stable there.
   void stable(Instance instance);
   /// The state after all that was handed over before, made into bytes by another thread.
-  void take_checkpoint(std::function<void(Checkpoint)> taken);
+  void take_checkpoint(Pieces pieces, std::function<void(Checkpoint)> taken);
   /// The service becomes this, in place of what it was.
   void restore(Instance instance, std::shared_ptr<const Buffer> image,
                std::function<void(Result<Done>)> done);

@@ -136,7 +136,8 @@ void ReplicaNode::act(Persist& persist) {
 }
 
 void ReplicaNode::act(TakeCheckpoint&) {
-  execution_->take_checkpoint([this](const Checkpoint& checkpoint) {
+  const Pieces pieces = log_ ? Pieces::made_again : Pieces::kept;
+  execution_->take_checkpoint(pieces, [this](const Checkpoint& checkpoint) {
     if (!log_) {
       shelf_.put(checkpoint);
       inbox_.push_back(CheckpointTaken{checkpoint.info, checkpoint.digests});

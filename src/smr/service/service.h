@@ -69,7 +69,7 @@ class Service {
 
   /// The state as it is now, to be made into bytes by any thread while execution goes on. One at a
   /// time.
-  std::function<Checkpoint()> snapshot();
+  std::function<Checkpoint()> snapshot(Pieces pieces = Pieces::kept);
 
   /// Becomes the checkpoint at `instance` whose bytes these are; they were compared with its
   /// digests. Errc::corrupt if no service of this kind wrote them, Errc::refused if one of another

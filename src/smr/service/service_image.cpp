@@ -20,10 +20,10 @@ constexpr std::uint32_t image_version_before = 2;
 
 }  // namespace
 
-std::function<Checkpoint()> Service::snapshot() {
-  return [write_sessions = sessions_.snapshot(), write_admissions = admissions_.snapshot(),
-          write_machine = machine_.snapshot(), instance = executed_, time = time_,
-          chunk_bytes = settings_.chunk_bytes] {
+std::function<Checkpoint()> Service::snapshot(Pieces pieces) {
+  WriteImage write = [write_sessions = sessions_.snapshot(),
+                      write_admissions = admissions_.snapshot(), write_machine = machine_.snapshot(),
+                      instance = executed_, time = time_](const Checkpoint::Use& use) {
     Buffer ours;
     wire::Writer out(ours);
     out.number(image_magic);
@@ -32,18 +32,19 @@ std::function<Checkpoint()> Service::snapshot() {
     out.number(time);
     write_sessions(out);
     write_admissions(out);
-    CheckpointWriter checkpoint(instance, time, chunk_bytes);
-    checkpoint.append(ours);
+    use(ours);
     std::uint64_t length = 0;
     write_machine([&](Bytes some) {
       length += some.size();
-      checkpoint.append(some);
+      use(some);
     });
     Buffer end;
     wire::Writer(end).number(length);
-    checkpoint.append(end);
-    return checkpoint.finish();
+    use(end);
   };
+  return [write = std::move(write), instance = executed_, time = time_,
+          chunk_bytes = settings_.chunk_bytes,
+          pieces] { return make_checkpoint(instance, time, chunk_bytes, write, pieces); };
 }
 
 Result<Done> Service::restore(Instance instance, Bytes image) {

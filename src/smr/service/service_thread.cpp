@@ -28,9 +28,9 @@ void ServiceThread::execute(Execute decided) { letters_.put(std::move(decided));
 
 void ServiceThread::post(std::function<void(Service&)> what) { letters_.put(std::move(what)); }
 
-void ServiceThread::take_checkpoint(std::function<void(Checkpoint)> taken) {
-  post([this, taken = std::move(taken)](Service& service) {
-    checkpoints_.put([write = service.snapshot(), taken] { taken(write()); });
+void ServiceThread::take_checkpoint(Pieces pieces, std::function<void(Checkpoint)> taken) {
+  post([this, pieces, taken = std::move(taken)](Service& service) {
+    checkpoints_.put([write = service.snapshot(pieces), taken] { taken(write()); });
   });
 }
 

@@ -35,7 +35,7 @@ class ServiceThread {
   void post(std::function<void(Service&)> what);
   /// The state after all that was asked before. Execution stops for Service::snapshot alone;
   /// `taken` is called on the thread that writes checkpoints.
-  void take_checkpoint(std::function<void(Checkpoint)> taken);
+  void take_checkpoint(Pieces pieces, std::function<void(Checkpoint)> taken);
 
  private:
   using Letter = std::variant<Execute, std::function<void(Service&)>>;

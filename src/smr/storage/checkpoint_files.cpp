@@ -7,10 +7,31 @@
 namespace piracema::smr {
 
 Result<Done> CheckpointFiles::keep(const Checkpoint& checkpoint) {
+  const std::string name = name_of(kept_prefix, checkpoint.info.instance);
   const Buffer head = encode_head({checkpoint.info, checkpoint.digests});
-  std::vector<Bytes> pieces{head};
-  for (const Chunk& chunk : checkpoint.chunks) pieces.push_back(*chunk);
-  return disk_.replace(name_of(kept_prefix, checkpoint.info.instance), pieces);
+  auto file = disk_.create(name, head.size() + checkpoint.info.bytes);
+  if (!file) return file.error();
+  if (auto written = (*file)->write(0, head); !written) return written;
+  std::uint64_t at = head.size();
+  std::size_t number = 0;
+  Result<Done> done = Done{};
+  checkpoint.each_piece([&](Bytes piece) {
+    if (!done) return;
+    const bool same =
+        number < checkpoint.digests.size() && digest_of(piece) == checkpoint.digests[number];
+    done = same ? (*file)->write(at, piece)
+                : Error{Errc::failed, concat(name, ": the state machine does not write the same image "
+                                                   "twice: piece ", number, " differs")};
+    at += piece.size();
+    number += 1;
+  });
+  if (!done) return done;
+  if (number != checkpoint.digests.size()) {
+    return Error{Errc::failed,
+                 concat(name, ": the state machine does not write the same image twice: it ends early")};
+  }
+  if (auto synced = (*file)->sync(); !synced) return synced;
+  return disk_.sync_names();
 }
 
 Result<CheckpointFiles::Chunk> CheckpointFiles::chunk(Instance instance, std::uint32_t number) {

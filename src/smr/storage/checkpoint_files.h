@@ -21,7 +21,8 @@ class CheckpointFiles {
 
   explicit CheckpointFiles(store::Disk& disk) : disk_(disk) {}
 
-  /// Durable when it returns.
+  /// Durable when it returns. Until then there may be half of it, which nothing names. Errc::failed if
+  /// its pieces are others each time that they are made.
   Result<Done> keep(const Checkpoint& checkpoint);
   /// A piece of one that is kept. Errc::not_found if it is not.
   Result<Chunk> chunk(Instance instance, std::uint32_t number);

@@ -60,7 +60,7 @@ Result<CheckpointFiles::Chunk> CheckpointFiles::complete(const CheckpointInfo& c
   const std::string name = name_of(incoming_prefix, checkpoint.instance);
   auto head = read_head(*incoming_->file, name);
   if (!head) return head.error();
-  Checkpoint whole{checkpoint, {}, {}};
+  Checkpoint whole{checkpoint, {}, {}, {}};
   auto image = std::make_shared<Buffer>();
   for (std::uint32_t i = 0; i < checkpoint.chunk_count; ++i) {
     auto piece = read_slot(*incoming_->file, *head, i);
@@ -68,9 +68,13 @@ Result<CheckpointFiles::Chunk> CheckpointFiles::complete(const CheckpointInfo& c
     if (!*piece) break;
     image->append((*piece)->data(), (*piece)->size());
     whole.digests.push_back(digest_of(Bytes(**piece)));
-    whole.chunks.push_back(std::make_shared<const Buffer>(*std::move(*piece)));
   }
-  if (whole.chunks.size() != checkpoint.chunk_count ||
+  whole.make_again = [&](const Checkpoint::Use& use) {
+    PieceCutter cutter(checkpoint.chunk_bytes, [&use](const Buffer& piece) { use(piece); });
+    cutter.append(*image);
+    cutter.finish();
+  };
+  if (whole.digests.size() != checkpoint.chunk_count ||
       digest_of_chunks(whole.digests) != checkpoint.state) {
     if (auto dropped = drop_incoming(); !dropped) return dropped.error();
     return Error{Errc::corrupt, concat(name, ": its pieces are not those of the checkpoint")};

@@ -315,6 +315,26 @@ TEST_CASE("a checkpoint of another version is refused: nobody else may have the 
       "checkpoint-0000000000000064: want a checkpoint of version 1, found version "));
 }
 
+TEST_CASE("pieces that are made again for the disk have to be the same again") {
+  MemoryDisk disk;
+  Process process(disk, 1, true);
+  std::string image(950, 'x');
+  const auto write = [&image](const Checkpoint::Use& use) { use(as_bytes(image)); };
+  const Checkpoint checkpoint = make_checkpoint(100, 9, 100, write, Pieces::made_again);
+  CHECK(checkpoint.chunks.empty());
+  CheckpointFiles& files = process.opened.storage->checkpoints();
+  REQUIRE(files.keep(checkpoint));
+  CHECK(as_text(files.load(checkpoint.info)->bytes) == image);
+  image[420] = 'y';
+  CHECK(files.keep(checkpoint).error().message ==
+        "checkpoint-0000000000000064: the state machine does not write the same image twice: "
+        "piece 4 differs");
+  image = std::string(400, 'x');
+  CHECK(files.keep(checkpoint).error().message ==
+        "checkpoint-0000000000000064: the state machine does not write the same image twice: it "
+        "ends early");
+}
+
 TEST_CASE("recovery begins with the newest stable checkpoint whose bytes are right") {
   MemoryDisk disk;
   const Checkpoint old = checkpoint_at(100, 950), fresh = checkpoint_at(200, 1'050),

@@ -100,7 +100,9 @@ void Replica::act(TakeCheckpoint& take) {
   }
   const Time takes =
       world_.wires().between(Time{}, world_.plan().checkpoint_most) * world_.wires().slowness(id_);
-  world_.after(takes, [this, life = life_, make = seat_->service.snapshot()] {
+  // Both ways are taken: what a replica with a disk does, and one without.
+  const smr::Pieces pieces = id_ % 2 == 0 ? smr::Pieces::made_again : smr::Pieces::kept;
+  world_.after(takes, [this, life = life_, make = seat_->service.snapshot(pieces)] {
     if (life != life_) return;
     const Checkpoint checkpoint = make();
     if (auto kept = disk_.checkpoints().keep(checkpoint); !kept) return fail(kept.error());

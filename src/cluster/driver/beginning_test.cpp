@@ -1,10 +1,11 @@
-#include "cluster/driver/snapshots.h"
+#include "cluster/driver/beginning.h"
 
 #include <doctest/doctest.h>
 
 #include <fstream>
 
 #include "base/testing.h"
+#include "cluster/driver/program_check.h"
 #include "control/messages/control.h"
 #include "store/snapshot/directory_store.h"
 

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <piracema/error.h>
+
+#include <string>
+#include <vector>
+
+#include "cluster/driver/beginning.h"
+#include "cluster/driver/from.h"
+
+namespace piracema::cluster {
+
+/// Whether the snapshots are of the program with this graph (`runtime::encode_shape`), and removes
+/// those of a run that ended, and those that are discarded. Errc::config says which program was
+/// wanted and found, or that what is to be resumed has states of other `layouts`
+/// (`flow::layouts_of`), unless it `may_differ`. What another version of the program takes from the
+/// snapshot is said.
+Result<Done> accept_job(const Beginning& beginning, const std::string& graph,
+                        const std::vector<std::string>& layouts = {},
+                        const MayDiffer& may_differ = {});
+
+/// Says what no snapshot will have (`flow::unsaved_states`), a line each. Errc::config if `strict`.
+Result<Done> accept_unsaved(const std::vector<std::string>& unsaved, bool strict);
+
+/// "reader > compress x4 > writer".
+std::string outline(const std::string& graph);
+
+}  // namespace piracema::cluster
