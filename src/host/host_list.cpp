@@ -113,7 +113,8 @@ Result<HostList> of_slurm(const Variable& variable, const std::string& names) {
   const char* const text = variable(source);
   const auto counts = text ? expand_counts(text) : std::vector<std::uint32_t>(expanded->size(), 1);
   if (!counts || counts->size() != expanded->size()) {
-    return wrong(source, concat("a number for each of the hosts of ", names), text ? text : "");
+    return wrong(source, concat("a number for each of the hosts of ", names, " (or give --hosts)"),
+                 text ? text : "");
   }
   // Who has been started by Slurm knows which of them is this one.
   const char* const own = variable("SLURMD_NODENAME");
@@ -240,6 +241,8 @@ Result<std::optional<HostList>> allocated_hosts(const Variable& variable) {
     return std::string(value != nullptr ? value : "");
   };
   if (const auto names = set("SLURM_JOB_NODELIST"); !names.empty()) {
+    // Whom srun has started is where he was meant to be.
+    if (variable("SLURM_STEP_ID") != nullptr) return std::optional<HostList>();
     return some(of_slurm(variable, names));
   }
   if (const auto file = set("PBS_NODEFILE"); !file.empty()) {

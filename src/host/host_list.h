@@ -45,9 +45,9 @@ Result<HostList> parse_host_list(const std::string& text);
 Result<HostList> parse_hostfile(const std::string& file, std::string_view text);
 
 /// Those that a scheduler has given to this process: of Slurm by its variables, of PBS and OAR by
-/// the file that theirs names, a line for each place. Nothing where there is no allocation.
-/// `variable` is as std::getenv. Errc::config names the variable or the file, and what is wrong
-/// with it.
+/// the file that theirs names, a line for each place. Nothing where there is no allocation, or
+/// where srun has started this process. `variable` is as std::getenv. Errc::config names the
+/// variable or the file, and what is wrong with it.
 using Variable = std::function<const char*(const char*)>;
 Result<std::optional<HostList>> allocated_hosts(const Variable& variable);
 

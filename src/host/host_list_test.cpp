@@ -136,7 +136,12 @@ TEST_CASE("the hosts of a Slurm job are those of its variables") {
         of({{"SLURM_JOB_NODELIST", "n[1-3]"}, {"SLURM_JOB_CPUS_PER_NODE", "8(x2)"}}));
     REQUIRE_FALSE(half);
     CHECK(half.error().message ==
-          "SLURM_JOB_CPUS_PER_NODE: want a number for each of the hosts of n[1-3], found '8(x2)'");
+          "SLURM_JOB_CPUS_PER_NODE: want a number for each of the hosts of n[1-3] (or give "
+          "--hosts), found '8(x2)'");
+  }
+  SUBCASE("but for what srun has started, which is where it was meant to be") {
+    CHECK_FALSE(allocated_hosts(of({{"SLURM_JOB_NODELIST", "n[1-3]"}, {"SLURM_STEP_ID", "0"}}))
+                    ->has_value());
   }
 }
 
