@@ -97,22 +97,39 @@ std::optional<std::uint64_t> ClusterState::next_deadline() const {
   for (const auto& [name, node] : nodes_) {
     if (node.alive && (!first || node.lease_until_ms < *first)) first = node.lease_until_ms;
   }
-  if (!first) return std::nullopt;
-  const std::uint64_t left = *first > own_ms_ ? *first - own_ms_ : 0;
+  std::optional<std::uint64_t> left;
+  if (first) left = *first > own_ms_ ? *first - own_ms_ : 0;
+  const std::uint64_t now_ms = time_ / ns_in_ms;
+  for (const auto& [id, job] : jobs_) {
+    if (!pauses(job)) continue;
+    const std::uint64_t over = job.ended_ms + pause_ms(job);
+    left = std::min(left.value_or(over), over > now_ms ? over - now_ms : 0);
+  }
+  if (!left) return std::nullopt;
   // A step of the clock counts a second at most: what is due later is come to in several.
-  return time_ + std::min(left, step_most_ms) * ns_in_ms;
+  return time_ + std::min(*left, step_most_ms) * ns_in_ms;
 }
 
 void ClusterState::on_time(const smr::Context& context) {
   pass(context.time);
-  bool lost = false;
+  bool changed = end_pauses();
   for (auto& [name, node] : nodes_) {
     if (!node.alive || node.lease_until_ms > own_ms_) continue;
     node.alive = false;
-    lost = true;
+    changed = true;
     lose_jobs_of(name, concat("the node ", name, " was not heard of for ", lease_ms, " ms"));
   }
-  if (lost) place_all();
+  if (changed) place_all();
+}
+
+bool ClusterState::end_pauses() {
+  bool any = false;
+  for (auto& [id, job] : jobs_) {
+    if (!pauses(job) || time_ / ns_in_ms < job.ended_ms + pause_ms(job)) continue;
+    job.ended_ms = 0;
+    any = true;
+  }
+  return any;
 }
 
 ClusterState::Image ClusterState::snapshot() {
@@ -387,6 +404,11 @@ void ClusterState::ended(Job& job, const Ended& end) {
   const bool moved = job.state == JobState::leaving && !job.cancelled;
   if (moved) return again_or_over(job, JobState::failed);
   job.failures += 1;
+  // One that fails at once each time would keep nodes and group busy.
+  if (job.failures <= job.spec.retries && !job.cancelled) {
+    job.ended_ms = std::max<std::uint64_t>(1, time_ / ns_in_ms);
+    job.why = concat("begins again after a pause of ", pause_ms(job) / 1'000, " s: ", job.why);
+  }
   again_or_over(job, JobState::failed);
 }
 

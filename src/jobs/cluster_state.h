@@ -66,6 +66,8 @@ class ClusterState final : public smr::StateMachine, public smr::Watchable {
   void pass(std::uint64_t time);
   void renew(Node& node);
   void place_all();
+  /// Of those that are over; whether there were any.
+  bool end_pauses();
   void lose_jobs_of(const std::string& node, const std::string& why);
   /// Of a job whose command runs there in that attempt; or null.
   Job* running(const Attempt& attempt, const std::string& node);

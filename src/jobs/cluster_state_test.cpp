@@ -82,6 +82,9 @@ TEST_CASE("a job that fails is begun again as often as was asked for") {
   group.join("a");
   const JobId id = group.submit(1, 1);
   group.report("a", {}, {exited(id, 1, 7)});
+  CHECK(group.job(id).state == JobState::waiting);
+  CHECK(group.job(id).why == "begins again after a pause of 1 s: ended with status 7");
+  group.pass(1'000);
   CHECK(group.job(id).state == JobState::running);
   CHECK(group.job(id).attempt == 2);
   // Said once more, of the attempt before.
@@ -91,6 +94,30 @@ TEST_CASE("a job that fails is begun again as often as was asked for") {
   CHECK(group.job(id).state == JobState::failed);
   CHECK(group.job(id).code == 7);
   CHECK(group.job(id).why == "ended with status 7");
+}
+
+TEST_CASE(
+    "a job that fails at once each time pauses longer and longer, and keeps nobody from a place") {
+  Group group;
+  group.join("a");
+  const JobId id = group.submit(2, 20);
+  std::vector<std::uint64_t> pauses;
+  for (std::uint32_t attempt = 1; attempt <= 9; ++attempt) {
+    group.report("a", {}, {exited(id, attempt, 1)});
+    REQUIRE(group.job(id).state == JobState::waiting);
+    const std::uint64_t since = group.clock;
+    if (attempt == 9) break;
+    while (group.job(id).state == JobState::waiting) {
+      group.pass(100);
+      group.report("a");
+    }
+    pauses.push_back((group.clock - since) / 1'000);
+  }
+  CHECK(pauses == std::vector<std::uint64_t>{1, 2, 4, 8, 16, 32, 60, 60});
+  const JobId other = group.submit(2);
+  CHECK(group.job(other).state == JobState::running);
+  group(Cancel{id});
+  CHECK(group.job(id).state == JobState::cancelled);
 }
 
 TEST_CASE(

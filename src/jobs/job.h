@@ -116,7 +116,8 @@ struct Job {
   std::uint32_t code = 0;
   /// Of the last end, or what it waits for; a line.
   std::string why;
-  /// By the clock of the group (`Answer::now_ms`), whose origin is anywhere; 0: not yet.
+  /// By the clock of the group (`Answer::now_ms`), whose origin is anywhere; 0: not yet. A job that
+  /// waits after a failure of its own has the time of that in `ended_ms`, as long as it pauses.
   std::uint64_t submitted_ms = 0, started_ms = 0, ended_ms = 0;
   /// The last of what it has said, and how many bytes came before that.
   std::string output;
@@ -131,6 +132,13 @@ struct Job {
 inline bool runs(const Job& job) {
   return job.state == JobState::running || job.state == JobState::leaving;
 }
+/// So long a job that has failed waits before it begins again: a second, and twice as long each
+/// time.
+inline std::uint64_t pause_ms(const Job& job) {
+  constexpr std::uint64_t first_ms = 1'000, most_ms = 60'000;
+  return std::min(most_ms, first_ms << std::min(job.failures - 1, 6u));
+}
+inline bool pauses(const Job& job) { return job.state == JobState::waiting && job.ended_ms != 0; }
 /// It was given that node.
 inline bool has_node(const Job& job, const std::string& node) {
   return job.node == node ||

@@ -98,7 +98,7 @@ std::vector<Placed> place(std::map<JobId, Job>& jobs, const std::map<std::string
   }
   std::vector<Placed> placed;
   for (auto& [id, job] : jobs) {
-    if (job.state != JobState::waiting) continue;
+    if (job.state != JobState::waiting || pauses(job)) continue;
     const JobSpec& spec = job.spec;
     std::vector<Room*> best;
     std::size_t right = 0;

@@ -17,8 +17,8 @@ struct Placed {
 /// Which waiting jobs begin now, and where; oldest first, each on the nodes with the most free
 /// places, on as many as it wants at once or on none. The oldest job that has to wait for nodes
 /// which are large enough has what becomes free there: so none waits for ever behind smaller ones,
-/// and those go on elsewhere. Says of all others
-/// what they wait for (`Job::why`).
+/// and those go on elsewhere. Jobs that pause are left alone. Says of all others what they wait for
+/// (`Job::why`).
 std::vector<Placed> place(std::map<JobId, Job>& jobs, const std::map<std::string, Node>& nodes);
 
 }  // namespace piracema::jobs
