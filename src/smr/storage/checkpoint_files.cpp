@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "smr/order/messages/digest.h"
 #include "smr/storage/checkpoint_format.h"
+#include "wire/checksum.h"
 
 namespace piracema::smr {
 
@@ -18,17 +19,21 @@ Result<Done> CheckpointFiles::keep(const Checkpoint& checkpoint) {
   checkpoint.each_piece([&](Bytes piece) {
     if (!done) return;
     const bool same =
-        number < checkpoint.digests.size() && digest_of(piece) == checkpoint.digests[number];
+        number < checkpoint.digests.size() &&
+        (checkpoint.checksums.empty() || wire::checksum(piece) == checkpoint.checksums[number]);
     done = same ? (*file)->write(at, piece)
-                : Error{Errc::failed, concat(name, ": the state machine does not write the same image "
-                                                   "twice: piece ", number, " differs")};
+                : Error{Errc::failed, concat(name,
+                                             ": the state machine does not write the same image "
+                                             "twice: piece ",
+                                             number, " differs")};
     at += piece.size();
     number += 1;
   });
   if (!done) return done;
   if (number != checkpoint.digests.size()) {
-    return Error{Errc::failed,
-                 concat(name, ": the state machine does not write the same image twice: it ends early")};
+    return Error{
+        Errc::failed,
+        concat(name, ": the state machine does not write the same image twice: it ends early")};
   }
   if (auto synced = (*file)->sync(); !synced) return synced;
   return disk_.sync_names();

@@ -60,7 +60,7 @@ Result<CheckpointFiles::Chunk> CheckpointFiles::complete(const CheckpointInfo& c
   const std::string name = name_of(incoming_prefix, checkpoint.instance);
   auto head = read_head(*incoming_->file, name);
   if (!head) return head.error();
-  Checkpoint whole{checkpoint, {}, {}, {}};
+  Checkpoint whole{.info = checkpoint, .digests = {}, .chunks = {}};
   auto image = std::make_shared<Buffer>();
   for (std::uint32_t i = 0; i < checkpoint.chunk_count; ++i) {
     auto piece = read_slot(*incoming_->file, *head, i);

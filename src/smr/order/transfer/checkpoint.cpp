@@ -5,6 +5,7 @@
 
 #include "base/ensure.h"
 #include "smr/order/messages/digest.h"
+#include "wire/checksum.h"
 
 namespace piracema::smr {
 
@@ -41,7 +42,10 @@ Checkpoint make_checkpoint(Instance instance, std::uint64_t time, std::uint32_t 
   PieceCutter cutter(chunk_bytes, [&](Buffer piece) {
     checkpoint.info.bytes += piece.size();
     checkpoint.digests.push_back(digest_of(Bytes(piece)));
-    if (pieces == Pieces::made_again) return;
+    if (pieces == Pieces::made_again) {
+      checkpoint.checksums.push_back(wire::checksum(piece));
+      return;
+    }
     checkpoint.chunks.push_back(std::make_shared<const Buffer>(std::move(piece)));
   });
   write([&cutter](Bytes bytes) { cutter.append(bytes); });

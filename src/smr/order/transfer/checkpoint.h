@@ -12,8 +12,8 @@
 
 namespace piracema::smr {
 
-/// Whether the pieces of a checkpoint lie in memory, all of them, or are made once more when they are
-/// wanted: of a state that is large.
+/// Whether the pieces of a checkpoint lie in memory, all of them, or are made once more when they
+/// are wanted: of a state that is large.
 enum class Pieces { kept, made_again };
 
 /// A service's state at one place in the order, in pieces that can be checked one by one.
@@ -27,6 +27,9 @@ struct Checkpoint {
   /// Empty where they are made again.
   std::vector<std::shared_ptr<const Buffer>> chunks;
   std::function<void(const Use&)> make_again = {};
+  /// Of these: checksums (XXH3) by which it is seen, sooner than by digests, that they are the same
+  /// again.
+  std::vector<std::uint64_t> checksums = {};
 
   /// Each piece in turn.
   void each_piece(const Use& use) const;
