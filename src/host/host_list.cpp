@@ -1,13 +1,12 @@
 #include "host/host_list.h"
 
 #include <algorithm>
-#include <fstream>
-#include <iterator>
 #include <sstream>
 #include <utility>
 
 #include "base/parse.h"
 #include "base/text.h"
+#include "store/disk/files.h"
 
 namespace piracema::cluster {
 
@@ -127,11 +126,8 @@ Result<HostList> of_slurm(const Variable& variable, const std::string& names) {
 }
 
 Result<HostList> of_file(const std::string& origin, const std::string& file) {
-  std::ifstream in(file, std::ios::binary);
-  if (!in) return Error{Errc::config, with_errno(concat(origin, ": ", file))};
-  std::string text(std::istreambuf_iterator<char>(in), {});
-  auto list = parse_hostfile(file, text);
-  if (!list) return list.error();
+  auto list = read_hostfile(file);
+  if (!list) return Error{Errc::config, concat(origin, ": ", list.error().message)};
   list->limited = false;
   list->origin = origin;
   return list;
@@ -172,7 +168,6 @@ Result<HostList> parse_host_list(const std::string& text) {
 
 Result<HostList> parse_hostfile(const std::string& file, std::string_view text) {
   HostList list{.hosts = {}, .counted = true, .limited = true, .origin = file};
-  if (text.size() > file_bytes_max) return wrong(file, "a file of hosts", "one of many megabytes");
   std::istringstream lines{std::string(text)};
   std::size_t number = 0;
   for (std::string line; std::getline(lines, line);) {
@@ -199,6 +194,12 @@ Result<HostList> parse_hostfile(const std::string& file, std::string_view text) 
   }
   if (list.hosts.empty()) return wrong(file, "a host in each line", "no host");
   return list;
+}
+
+Result<HostList> read_hostfile(const std::string& file) {
+  const auto text = store::read_file(file, file_bytes_max);
+  if (!text) return Error{Errc::config, text.error().message};
+  return parse_hostfile(file, as_text(*text));
 }
 
 Result<std::vector<std::string>> expand_names(std::string_view text) {

@@ -43,6 +43,8 @@ Result<HostList> parse_host_list(const std::string& text);
 /// over) or "a:2" (MPICH). What follows # is for people; a host that is named again has the sum.
 /// `file` names it in errors, with the line. Errc::config.
 Result<HostList> parse_hostfile(const std::string& file, std::string_view text);
+/// The same of the file itself, of at most 16 MiB.
+Result<HostList> read_hostfile(const std::string& file);
 
 /// Those that a scheduler has given to this process: of Slurm by its variables, of PBS and OAR by
 /// the file that theirs names, a line for each place. Nothing where there is no allocation, or

@@ -13,7 +13,6 @@
 #include "base/text.h"
 #include "observe/http/site.h"
 #include "os/process.h"
-#include "store/disk/files.h"
 #include "store/open_store.h"
 #include "tools/run/costs.h"
 #include "tools/run/display.h"
@@ -27,7 +26,6 @@ namespace {
 
 constexpr int stopped_with_snapshot = 75;
 constexpr std::size_t log_lines_kept = 200;
-constexpr std::size_t hostfile_bytes_max = std::size_t{16} << 20;
 
 int refuse(const Error& error) {
   log(Level::error, error.message);
@@ -124,10 +122,8 @@ Result<Done> check_coordinators(const RunCommand& command) {
 // itself, and a node of a cluster has its own.
 Result<Done> choose_hosts(RunCommand& command) {
   if (!command.hostfile.empty()) {
-    const auto text = store::read_file(command.hostfile, hostfile_bytes_max);
-    if (!text) return Error{Errc::config, concat("--hostfile ", text.error().message)};
-    auto list = cluster::parse_hostfile(command.hostfile, as_text(*text));
-    if (!list) return list.error();
+    auto list = cluster::read_hostfile(command.hostfile);
+    if (!list) return Error{Errc::config, concat("--hostfile: ", list.error().message)};
     command.hosts = *std::move(list);
   }
   const bool by_itself = !command.groups.empty() || command.job.transport == "mpi" ||
