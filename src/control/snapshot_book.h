@@ -21,6 +21,11 @@ enum class SnapshotPurpose : std::uint8_t {
   move,      ///< Processes go on from it in other places.
 };
 
+/// Sources wait behind its barrier, until a Deploy or another snapshot.
+inline bool holds_sources(SnapshotPurpose purpose) {
+  return purpose == SnapshotPurpose::scale || purpose == SnapshotPurpose::move;
+}
+
 /// A replica's state in a snapshot, as its worker told.
 struct SavedPart {
   ReplicaId replica = 0;

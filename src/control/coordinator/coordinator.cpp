@@ -270,14 +270,9 @@ void Coordinator::give_up_round(const std::string& why) {
   }
   // A disk that takes no snapshots fails those, not the job: it ends like one that takes none. A
   // worker lost between two commits of sinks could then have one of them repeated.
-  if (purpose == SnapshotPurpose::scale) {
-    scale_failed(concat("its snapshot failed: ", why));
-    snapshots_.plan(now_);  // Whichever is next lets the sources go on.
-  }
-  if (purpose == SnapshotPurpose::move) {
-    moves_.failed();
-    snapshots_.plan(now_);
-  }
+  if (purpose == SnapshotPurpose::scale) scale_failed(concat("its snapshot failed: ", why));
+  if (purpose == SnapshotPurpose::move) moves_.failed();
+  if (holds_sources(purpose)) snapshots_.plan(now_);  // Whichever is next lets them go on.
   const bool last = purpose == SnapshotPurpose::final;
   if (last && metadata().final_failures > final_retries) ending_.commit(*job_, id, true);
 }

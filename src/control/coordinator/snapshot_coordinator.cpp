@@ -24,7 +24,7 @@ void SnapshotCoordinator::begin(const Job& job, SnapshotPurpose purpose, Time no
   round_.emplace(id, metadata.epoch, purpose, now, job.replicas());
   begun_ = now;
   next_ = now + journal_.settings().snapshot_interval;
-  trigger_first(job, id, purpose == SnapshotPurpose::scale || purpose == SnapshotPurpose::move);
+  trigger_first(job, id, holds_sources(purpose));
 }
 
 void SnapshotCoordinator::trigger_first(const Job& job, SnapshotId id, bool hold) {
