@@ -1,9 +1,18 @@
 """A group of `piracema kv` of three replicas, and programs that load it: for benchmarks."""
 
 import json
+import re
 import socket
 import subprocess
 import threading
+
+
+UNITS = {"KB": 1e3, "MB": 1e6, "GB": 1e9}
+
+
+def bytes_of(text):
+    number, unit = re.fullmatch(r"([0-9.]+)(KB|MB|GB)", text).groups()
+    return int(float(number) * UNITS[unit])
 
 
 def loopback_addresses(count):
@@ -22,7 +31,7 @@ class Group:
         self.piracema = build / "tools" / "piracema"
         self.load = build / "bench" / "bench_smr_load"
         self.folder, self.addresses, self.inside = folder, addresses, inside
-        self.processes = {}
+        self.processes, self.loads = {}, []
         self.config = folder / "group.toml"
         text = f'[group]\nname = "measured"\nfaults = "crash"\nf = 1\nadministrator = "{self.keygen("admin.key")}"\n'
         if checkpoint_every:
@@ -60,6 +69,7 @@ class Group:
             [self.load, "--config", self.config, "--key", self.folder / "client.key", "--state", state,
              "--outstanding", str(outstanding), "--value-bytes", str(value_bytes)],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.loads.append(process)
         filled = process.stdout.readline()
         if not filled:
             raise SystemExit("the group could not be filled" + self.said())
@@ -73,6 +83,14 @@ class Group:
                        for file in sorted(self.folder.glob("log-*")))
 
     def end(self):
+        """Those that load it first, or they would count what fails."""
+        for load in self.loads:
+            load.terminate()
+            try:
+                load.wait(10)
+            except subprocess.TimeoutExpired:
+                load.kill()
+                load.wait()
         for process in self.processes.values():
             process.kill()
             process.wait()

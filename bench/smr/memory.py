@@ -16,8 +16,7 @@ import sys
 import tempfile
 import time
 
-from group import Group, loopback_addresses
-from newcomer import bytes_of
+from group import Group, bytes_of, loopback_addresses
 
 
 def memory(process, name):
@@ -39,7 +38,6 @@ def main():
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory(dir=arguments.directory) as folder:
         group = Group(arguments.build.resolve(), pathlib.Path(folder), loopback_addresses(3))
-        load = None
         try:
             load, lines = group.begin_load(arguments.state, arguments.outstanding,
                                            arguments.value_bytes)
@@ -49,12 +47,7 @@ def main():
             time.sleep(arguments.seconds)  # The work of the program.
             most = [memory(one, "VmHWM") for one in group.processes.values()]
             now = [memory(one, "VmRSS") for one in group.processes.values()]
-            load.terminate()
-            load.wait()
         finally:
-            if load and load.poll() is None:
-                load.kill()
-                load.wait()
             group.end()
     state = bytes_of(arguments.state)
     result = {"state_bytes": state, "value_bytes": arguments.value_bytes, "most_filled": filled,

@@ -16,20 +16,12 @@ import argparse
 import json
 import os
 import pathlib
-import re
 import subprocess
 import sys
 import tempfile
 import time
 
-from group import Group
-
-UNITS = {"KB": 1e3, "MB": 1e6, "GB": 1e9}
-
-
-def bytes_of(text):
-    number, unit = re.fullmatch(r"([0-9.]+)(KB|MB|GB)", text).groups()
-    return int(float(number) * UNITS[unit])
+from group import Group, bytes_of
 
 
 def sh(*words):
@@ -136,7 +128,6 @@ def run(arguments, folder):
         return 77
     addresses = [f"10.77.0.{i + 1}:7000" for i in range(4)]
     group = Group(build, folder, addresses, lan.inside, arguments.checkpoint_every)
-    load = None
     try:
         load, lines = group.begin_load(arguments.state, arguments.outstanding, arguments.value_bytes)
         copy = bare_copy(lan, size, folder)
@@ -148,12 +139,7 @@ def run(arguments, folder):
         group.add(3)
         taken = change(group, remove=2, add=3)
         during = lines[at:]
-        load.terminate()
-        load.wait()
     finally:
-        if load and load.poll() is None:
-            load.kill()
-            load.wait()
         group.end()
         lan.end()
     result = {"state_bytes": size, "rate": arguments.rate, "copy_seconds": round(copy, 3),
