@@ -67,9 +67,9 @@ class StateMachine {
 
   /// Takes the next bytes of an image; it has done with them when it returns.
   using Sink = std::function<void(Bytes)>;
-  /// Writes an image: bytes that are equal on all replicas in this state, however they are cut. They
-  /// are never all in one place, so a large state may be written part by part. It may be called again,
-  /// and then writes the same.
+  /// Writes an image: bytes that are equal on all replicas in this state, however they are cut. A
+  /// large state is best written part by part, as a replica with a disk never has all of them in one
+  /// place. It may be called again, and then writes the same.
   using Image = std::function<void(const Sink&)>;
   /// What the state is now, to be written later and by another thread while operations go on.
   /// Called while no operation runs; should only set aside what it needs (copy on write), as it
@@ -80,7 +80,7 @@ class StateMachine {
   virtual bool restore(Bytes image) = 0;
 };
 
-/// All bytes of an image, for a state that is small and for tests.
+/// All bytes of an image, in one place.
 inline Buffer bytes_of(const StateMachine::Image& image) {
   Buffer bytes;
   image([&bytes](Bytes some) { bytes.append(some.data(), some.size()); });
