@@ -211,6 +211,10 @@ void CommandLine::add_run() {
              "File with a host a line, as mpirun takes it: a slots=2, or\n"
              "a:2; instead of --hosts")
       ->excludes(hosts);
+  run_app->add_flag("--watch-hosts", command.watch_hosts,
+                    "Look at the --hostfile while the job runs: with the next\n"
+                    "snapshot workers leave a host that it names no more, and\n"
+                    "some go to one that is new");
   add_parsed(*run_app, "--rsh", "COMMAND", job.rsh, parse_words,
              "Remote shell and its options, for other hosts, such as\n"
              "\"srun -N1 -n1 -w\"; default: ssh, asking for nothing");

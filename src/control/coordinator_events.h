@@ -75,13 +75,14 @@ struct ScaleRequested {
 /// were wished before. Nothing comes of it where no snapshots are taken, or nobody can be started.
 struct MovesWished {
   std::vector<Slot> slots;
+  /// Their places are about to be gone: the next snapshot does not wait for its time.
+  bool soon = false;
 };
 /// Time has passed: `next_deadline` was reached. What has arrived by then is told first.
 struct Tick {};
 
 using Event =
     std::variant<Joined, Said, Exited, ConnectionLost, SnapshotCommitted, SnapshotCommitFailed,
-                 SnapshotFound, SnapshotGone, StopRequested, Tick, ScaleRequested,
-                 MovesWished>;
+                 SnapshotFound, SnapshotGone, StopRequested, Tick, ScaleRequested, MovesWished>;
 
 }  // namespace piracema::cluster

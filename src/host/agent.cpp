@@ -1,6 +1,7 @@
 #include "host/agent.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -31,6 +32,7 @@
 #include "host/staging.h"
 #include "loop/poller.h"
 #include "net/socket/connection.h"
+#include "os/signal_watch.h"
 
 namespace piracema::cluster {
 
@@ -87,8 +89,21 @@ class Agent {
         !(S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode) || S_ISCHR(status.st_mode))) {
       return Error{Errc::config, "standard input: want a remote shell's, found a file"};
     }
+    auto signals = ckpt::SignalWatch::open(poller_, {SIGTERM}, [this](int) { asked_to_leave(); });
+    if (!signals) return signals.error();
+    signals_ = *std::move(signals);
     poller_.watch(STDIN_FILENO, EPOLLIN, [this](std::uint32_t) { input(); });
     return output_.open();
+  }
+
+  // A coordinator that cannot do without this host says Leave at once.
+  void asked_to_leave() {
+    if (leaving_ || (!wanted_ && processes_.empty())) {
+      return leave(128 + SIGTERM, "ended by SIGTERM");
+    }
+    leaving_ = true;
+    log(Level::info, "asked to leave: processes go to other hosts");
+    say(Leaving{});
   }
 
   void begin() {
@@ -130,6 +145,7 @@ class Agent {
     for (const Ended& ended : untold_) hello.running.push_back({ended.slot, ended.incarnation});
     say(hello);
     for (const Ended& ended : std::exchange(untold_, {})) say(ended);
+    if (leaving_) say(Leaving{});
     output_.go_on();
     heard_at_ = now();
     if (!std::exchange(beats_, true)) beat();
@@ -244,6 +260,9 @@ class Agent {
   Time heard_at_{};
   /// Whether the coordinator that is there has taken this agent for its own.
   bool wanted_ = false;
+  bool leaving_ = false;
+  /// None on the coordinator's own host, where it decides.
+  std::unique_ptr<ckpt::SignalWatch> signals_;
   /// Until when another one may come.
   Time until_{};
   /// Ended while there was no coordinator.

@@ -90,8 +90,13 @@ struct AtWorkNow {
   std::vector<BusyReplica> at_work;
   auto fields() { return std::tie(slot, incarnation, at_work); }
 };
+/// It was told to leave its host (SIGTERM), which may be gone soon: nothing more is to be started
+/// here, and what runs is to go elsewhere. Leave follows.
+struct Leaving {
+  auto fields() { return std::tie(); }
+};
 using FromAgent =
-    std::variant<AgentHello, AgentReady, NotStarted, Ended, Output, AgentPulse, AtWorkNow>;
+    std::variant<AgentHello, AgentReady, NotStarted, Ended, Output, AgentPulse, AtWorkNow, Leaving>;
 
 // ---- the coordinator to an agent -----------------------------------------------------------
 
@@ -146,7 +151,7 @@ struct Pulse {
   std::uint64_t output_taken = 0;
   auto fields() { return std::tie(output_taken); }
 };
-/// The job is over: end all processes, then yourself.
+/// The job is over, or does without this host: end all processes, then yourself.
 struct Leave {
   auto fields() { return std::tie(); }
 };

@@ -63,7 +63,8 @@ std::vector<wire::Frame> corpus() {
   for (const cluster::FromAgent& message : std::vector<cluster::FromAgent>{
            cluster::AgentHello{1, 2}, cluster::AgentReady{"not"}, cluster::NotStarted{1, 0, "why"},
            cluster::Ended{.slot = 1, .status = 3, .how = "how", .at_work = {{1, 77}}},
-           cluster::Output{"text"}, cluster::AgentPulse{{{1, 0, true, false}}}}) {
+           cluster::Output{"text"}, cluster::AgentPulse{{{1, 0, true, false}}},
+           cluster::Leaving{}}) {
     all.push_back(to_frame(message));
   }
   for (const cluster::ToAgent& message : std::vector<cluster::ToAgent>{

@@ -57,10 +57,12 @@ void Cluster::scale_at(Time time, ScaleRequest request) {
   });
 }
 
-void Cluster::move_at(Time time, std::vector<Slot> slots) {
-  scheduler_.after(time, [this, slots = std::move(slots)] {
+void Cluster::move_at(Time time, std::vector<Slot> slots, bool soon) {
+  scheduler_.after(time, [this, slots = std::move(slots), soon] {
     if (!coordinated()) return;
-    network_.after(coordinator_node_, Time{0}, [this, slots] { tell(MovesWished{slots}); });
+    network_.after(coordinator_node_, Time{0}, [this, slots, soon] {
+      tell(MovesWished{slots, soon});
+    });
   });
 }
 

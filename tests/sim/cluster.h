@@ -112,7 +112,7 @@ class Cluster {
   /// Asks the coordinator that is there then, or the next one.
   void scale_at(Time time, cluster::ScaleRequest request);
   /// The driver of the coordinator that is there then says that these have better places.
-  void move_at(Time time, std::vector<Slot> slots);
+  void move_at(Time time, std::vector<Slot> slots, bool soon);
   /// The process of the coordinator ends then; another one has the job `later`.
   void kill_coordinator_at(Time time, Time later);
   bool coordinated() const { return network_.up(coordinator_node_); }

@@ -140,7 +140,8 @@ TEST_CASE(
     Scaled job(seed, with);
     for (Time at{}; at < seconds(6); at += random.below(1'500) * milliseconds(1)) {
       job.cluster.scale_at(at, drawn(random));
-      job.cluster.move_at(at + random.below(1'000) * milliseconds(1), drawn_slots(random));
+      job.cluster.move_at(at + random.below(1'000) * milliseconds(1), drawn_slots(random),
+                          random.below(2) == 0);
     }
     REQUIRE(job.cluster.run(seconds(200)));
     CHECK(job.cluster.finish()->code == 0);
@@ -162,7 +163,8 @@ TEST_CASE("a stream that is scaled and moved comes through whatever goes wrong o
     Scaled job(seed, with);
     for (Time at{}; at < with.chaos.until; at += random.below(1'500) * milliseconds(1)) {
       job.cluster.scale_at(at, drawn(random));
-      job.cluster.move_at(at + random.below(1'000) * milliseconds(1), drawn_slots(random));
+      job.cluster.move_at(at + random.below(1'000) * milliseconds(1), drawn_slots(random),
+                          random.below(2) == 0);
       job.cluster.scheduler().at(at + random.below(2'000) * milliseconds(1),
                                  [&job] { job.outside.throwing = 1; });
     }
@@ -193,7 +195,8 @@ TEST_CASE(
     Scaled job(seed, with);
     for (Time at{}; at < with.chaos.until; at += random.below(1'500) * milliseconds(1)) {
       job.cluster.scale_at(at, drawn(random));
-      job.cluster.move_at(at + random.below(1'000) * milliseconds(1), drawn_slots(random));
+      job.cluster.move_at(at + random.below(1'000) * milliseconds(1), drawn_slots(random),
+                          random.below(2) == 0);
     }
     REQUIRE(job.cluster.run(seconds(300)));
     CHECK(job.cluster.finish()->code == 0);

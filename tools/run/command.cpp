@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -118,9 +119,36 @@ Result<Done> check_coordinators(const RunCommand& command) {
   return Done{};
 }
 
+// What cannot be together with hosts that come and go, and why.
+Result<Done> check_watch(const RunCommand& command) {
+  const cluster::JobOptions& job = command.job;
+  const auto refused = [](const std::string& why) {
+    return Error{Errc::config, "--watch-hosts: " + why};
+  };
+  if (command.hostfile.empty()) return refused("want --hostfile FILE, found none");
+  if (job.snapshots.empty()) {
+    return refused("want --snapshots DIR, found none: workers go to another host with a snapshot");
+  }
+  if (job.transport == "mpi" || job.transport == "shm") {
+    return refused(concat("want --transport auto or tcp, found ", job.transport,
+                          job.transport == "mpi" ? ": mpirun knows its hosts from the start" : ""));
+  }
+  if (command.coordinators > 1 || job.standby || job.keep_workers.count() != 0) {
+    return refused(
+        "want one coordinator, found --coordinators, --standby or --keep-workers: the next one "
+        "would not know which hosts there are");
+  }
+  if (job.hand_on_input) return refused("want a job without --stdin: what reads it cannot move");
+  return Done{};
+}
+
 // Those that the user names, else those that a scheduler has given us. mpirun finds these by
 // itself, and a node of a cluster has its own.
 Result<Done> choose_hosts(RunCommand& command) {
+  if (command.watch_hosts) {
+    if (auto can = check_watch(command); !can) return can;
+    command.job.watched_hostfile = std::filesystem::absolute(command.hostfile).string();
+  }
   if (!command.hostfile.empty()) {
     auto list = cluster::read_hostfile(command.hostfile);
     if (!list) return Error{Errc::config, concat("--hostfile: ", list.error().message)};

@@ -37,6 +37,8 @@ struct RunCommand {
   /// process, else this one. As --hosts has it, or a file of mpirun's.
   std::optional<cluster::HostList> hosts;
   std::string hostfile;
+  /// Hosts come and go as that file is changed.
+  bool watch_hosts = false;
   /// The user has said how many workers, and by which remote shell.
   bool workers_given = false, rsh_given = false;
   /// File for the statistics as JSON; empty: none.

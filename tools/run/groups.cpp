@@ -168,6 +168,12 @@ Result<Done> apply_hosts(const cluster::HostList& list, cluster::JobOptions& job
   if (!hosts) return hosts.error();
   job.hosts = *std::move(hosts);
   const bool elsewhere = std::any_of(job.hosts.begin(), job.hosts.end(), is_elsewhere);
+  // Others may come, which reach this machine by another address than loopback's.
+  if (!elsewhere && !job.watched_hostfile.empty()) {
+    auto own = cluster::own_address();
+    if (!own) return own.error();
+    for (cluster::HostOptions& host : job.hosts) host.address = *own;
+  }
   if (elsewhere && job.transport == "shm" && job.hosts.size() > 1) {
     return Error{Errc::config,
                  concat(list.origin, ": want --transport auto, tcp or mpi, found shm")};

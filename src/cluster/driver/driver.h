@@ -32,6 +32,9 @@ struct JobOptions {
   std::vector<HostOptions> hosts;
   /// For each slot its host, as long as that can be reached; else it is started on another one.
   std::vector<std::size_t> host_of_slot;
+  /// The file of the hosts, if it is looked at while the job runs: what it names no more is left,
+  /// and what is new is used. Empty: they stay as they are. Wants snapshots.
+  std::string watched_hostfile;
   /// Numeric address of this machine where processes on other hosts come, beside loopback; empty:
   /// none do, or agents bring them. What mpirun starts on other hosts comes by itself.
   std::string listen;

@@ -42,7 +42,7 @@ Result<Done> DriverLoop::call_hosts(const Doorway& doorway) {
   }
   const bool elsewhere = std::any_of(options_.hosts.begin(), options_.hosts.end(),
                                      [](const HostOptions& host) { return !host.here; });
-  if (elsewhere) {
+  if (elsewhere || !options_.watched_hostfile.empty()) {
     if (auto left = leave_mark(); !left) return left;
   }
   hosts_ = std::make_unique<Hosts>(
@@ -63,9 +63,11 @@ Result<Done> DriverLoop::call_hosts(const Doorway& doorway) {
               [this](std::size_t host, const std::vector<RunningProcess>& running) {
                 came_back(host, running);
               },
-          .may_send_away = [this] { return still_coordinates(); }});
+          .may_send_away = [this] { return still_coordinates(); },
+          .leaving = [this](std::size_t) { look_at_hosts(); }});
   places_ = std::make_unique<Places>(options_, crew_, *hosts_,
                                      [this] { tally_.report.processes_started += 1; });
+  watch_hostfile();
   if (!takes_over_) return hosts_->call_all();
   return hosts_->wait_for_all(now() + coordinator_->metadata().settings.attach_timeout,
                               coordinator_->metadata().term + 1);
@@ -192,21 +194,24 @@ void DriverLoop::look_at_hosts() {
   }
   give_up_missing();
   places_->start_waiting(time());
-  send_home();
+  move_displaced();
+  leave_those_without_work();
   if (places_->waited(time()) < host_timeout) return;
   finish(4, concat("no host of the job can be reached for ", host_timeout.count(), " s"));
 }
 
-// Those that began elsewhere as their own host could not be reached.
-void DriverLoop::send_home() {
-  const auto before = std::exchange(displaced_, places_->displaced());
+// Those that began elsewhere as their own host could not be reached, and those whose host is to be
+// left, for whom it is urgent.
+void DriverLoop::move_displaced() {
+  auto [slots, leave] = places_->displaced();
+  const auto before = std::exchange(displaced_, std::move(slots));
   if (before.empty() && displaced_.empty()) return;
   for (const Slot slot : displaced_) {
     if (std::find(before.begin(), before.end(), slot) != before.end()) continue;
-    log(Level::info, concat("worker ", slot, " goes back to ", places_->host_name(slot),
-                            " with the next snapshot"));
+    log(Level::info, concat("worker ", slot, " goes from ", places_->host_of(slot), " to ",
+                            places_->next_host_of(slot), " with the next snapshot"));
   }
-  tell(MovesWished{displaced_});
+  tell(MovesWished{displaced_, leave});
 }
 
 // Who does not answer any more, on another host, is left to its own devices: an agent ends without

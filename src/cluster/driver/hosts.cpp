@@ -38,26 +38,30 @@ Hosts::~Hosts() {
   }
 }
 
-// One listener for each of our addresses that faces a host, and none where nobody needs it.
 Result<Done> Hosts::open_doors() {
-  std::map<std::string, std::string> doors;
   for (std::size_t number = 0; number < hosts_.size(); ++number) {
-    // One of several coordinators is where all have been told that it is.
-    if (is_here(number) || options_.leading != nullptr) {
-      hosts_[number].coordinator = door_.address();
-      continue;
-    }
-    const auto facing = address_facing(options_.hosts[number].address);
-    if (!facing) return facing.error();
-    std::string& where = doors[*facing];
-    if (where.empty()) {
-      auto listens = door_.listen(*facing);
-      if (!listens) return listens.error();
-      where = *listens;
-    }
-    hosts_[number].coordinator = where;
+    if (auto opened = open_door_to(number); !opened) return opened;
   }
   pulse();
+  return Done{};
+}
+
+// One listener for each of our addresses that faces a host, and none where nobody needs it.
+Result<Done> Hosts::open_door_to(std::size_t number) {
+  // One of several coordinators is where all have been told that it is.
+  if (is_here(number) || options_.leading != nullptr) {
+    hosts_[number].coordinator = door_.address();
+    return Done{};
+  }
+  const auto facing = address_facing(options_.hosts[number].address);
+  if (!facing) return facing.error();
+  std::string& where = doors_[*facing];
+  if (where.empty()) {
+    auto listens = door_.listen(*facing);
+    if (!listens) return listens.error();
+    where = *listens;
+  }
+  hosts_[number].coordinator = where;
   return Done{};
 }
 
@@ -67,6 +71,13 @@ Result<Done> Hosts::call_all() {
     if (auto called = call(number); !called) return called;
   }
   return Done{};
+}
+
+Result<Done> Hosts::add() {
+  const std::size_t number = hosts_.size();
+  hosts_.emplace_back().added = true;
+  if (auto opened = open_door_to(number); !opened) return opened;
+  return call(number);
 }
 
 Result<Done> Hosts::wait_for_all(Time until, std::uint64_t term) {
@@ -172,6 +183,7 @@ Result<net::Connection::Events> Hosts::joined(const AgentHello& hello, Door::Lin
 net::Connection::Events Hosts::welcome(std::size_t number, Door::Line line) {
   Host& host = hosts_[number];
   set_timer(host, calls_within, [this, number] { lose(number, "its agent does not get ready"); });
+  host.leaving = host.left = false;
   host.line = std::move(line);
   host.heard_at = now();
   host.output_taken = 0;

@@ -2,6 +2,7 @@
 
 #include <piracema/error.h>
 
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -38,6 +39,8 @@ class Hosts {
     std::function<void(std::size_t host, const std::vector<RunningProcess>&)> came_back = {};
     /// Whether this coordinator may end what is not expected; empty: it may.
     std::function<bool()> may_send_away = {};
+    /// Its agent was told to leave: the host is to be left.
+    std::function<void(std::size_t host)> leaving = {};
   };
   /// What each agent is told of the processes that it will start; their coordinator is added.
   using SetupFor = std::function<Setup(std::size_t host, const std::string& coordinator)>;
@@ -53,8 +56,23 @@ class Hosts {
   Result<Done> wait_for_all(Time until, std::uint64_t term);
   /// All of these have come; none was too late.
   bool all_came_back() const;
+  /// But for those that were added, and those that are not wanted.
   bool all_up() const;
   bool is_up(std::size_t host) const { return hosts_[host].up; }
+
+  /// One more, the last of the options. It is called; one that cannot be reached is called again.
+  Result<Done> add();
+  /// Whether the job is to use the host.
+  void want(std::size_t host, bool wanted);
+  bool is_wanted(std::size_t host) const { return hosts_[host].wanted; }
+  /// It is not, or its agent was told to leave: nothing is started there, and what runs there is to
+  /// go elsewhere.
+  bool is_to_be_left(std::size_t host) const {
+    return !hosts_[host].wanted || hosts_[host].leaving;
+  }
+  /// Nothing of the job is there any more, or it cannot go elsewhere: its agent leaves, with all
+  /// that it has. One that is wanted is called again, much later if its agent was told to leave.
+  void let_leave(std::size_t host);
   /// It is up, but nothing was heard of it for some time.
   bool is_silent(std::size_t host) const;
   /// It is up, and was heard a moment ago if it is another machine.
@@ -88,6 +106,9 @@ class Hosts {
     std::string coordinator;
     std::uint32_t attempt = 0;
     bool up = false, was_up = false, awaited = false, came_back = false;
+    bool wanted = true, leaving = false, left = false;
+    /// The job has begun without it.
+    bool added = false;
     /// Of an agent on this machine: the one has ended, and the other has yet to.
     bool line_over = false;
     std::optional<std::string> process_over;
@@ -101,6 +122,7 @@ class Hosts {
   };
 
   Result<Done> open_doors();
+  Result<Done> open_door_to(std::size_t number);
   Result<Done> call(std::size_t number);
   Result<Done> start_here(std::size_t number, std::string first_line);
   Result<Done> describe_files();
@@ -116,8 +138,10 @@ class Hosts {
   void ready(std::size_t number, const std::string& why_not);
   void take_output(Host& host, const Output& output);
   void lose(std::size_t number, const std::string& why);
+  void has_left(std::size_t number);
   void drop_call(Host& host);
-  void call_later(std::size_t number);
+  /// After a pause that grows, and is no shorter than this.
+  void call_later(std::size_t number, Time pause = Time{});
   void set_timer(Host& host, Time in, std::function<void()> what);
   void pulse();
   void send(std::size_t number, const ToAgent& message);
@@ -131,7 +155,10 @@ class Hosts {
   /// What is brought to other hosts: set by the first call of one.
   std::vector<StagedFile> files_;
   std::string directory_;
-  std::vector<Host> hosts_;
+  /// Where we listen, by our address that faces a host.
+  std::map<std::string, std::string> doors_;
+  /// They stay where they are when there are more.
+  std::deque<Host> hosts_;
   std::optional<net::Poller::Timer> next_pulse_;
   bool leaving_ = false;
 };

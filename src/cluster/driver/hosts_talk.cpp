@@ -31,6 +31,10 @@ void Hosts::hear(std::size_t number, const wire::Frame& frame) {
     ready(number, agent->why_not);
   } else if (const auto* output = std::get_if<Output>(&*message)) {
     take_output(host, *output);
+  } else if (std::holds_alternative<Leaving>(*message)) {
+    if (std::exchange(host.leaving, true)) return;
+    log(Level::info, concat(described(options_.hosts[number]), " may be gone soon"));
+    if (events_.leaving) events_.leaving(number);
   } else {
     events_.said(number, *message);
   }
@@ -45,8 +49,9 @@ void Hosts::ready(std::size_t number, const std::string& why_not) {
   if (host.timer) poller_.cancel(*std::exchange(host.timer, std::nullopt));
   host.up = true;
   host.pause = {};
-  if (std::exchange(host.was_up, true)) {
-    log(Level::info, concat(described(options_.hosts[number]), " is back"));
+  if (std::exchange(host.was_up, true) || host.added) {
+    const char* const how = std::exchange(host.added, false) ? " is there" : " is back";
+    log(Level::info, concat(described(options_.hosts[number]), how));
   }
   events_.up(number);
 }
@@ -98,14 +103,14 @@ void Hosts::send(std::size_t number, const ToAgent& message) {
 
 bool Hosts::all_up() const {
   for (std::size_t number = 0; number < hosts_.size(); ++number) {
-    if (!is_up(number)) return false;
+    if (!is_up(number) && is_wanted(number) && !hosts_[number].added) return false;
   }
   return true;
 }
 
 // What is here is busy, or stopped, and takes what it is told when it goes on.
 bool Hosts::can_start(std::size_t number) const {
-  return hosts_[number].up && (is_here(number) || was_just_heard(number));
+  return hosts_[number].up && !is_to_be_left(number) && (is_here(number) || was_just_heard(number));
 }
 
 // Sooner than a worker there is given up: its successor is not to be sent after it.

@@ -126,6 +126,10 @@ Result<Done> DriverLoop::prepare() {
   JobSettings settings = options_.settings;
   settings.snapshots = !options_.snapshots.empty();
   settings.dead_letters = !options_.dead_letters.empty();
+  if (!options_.watched_hostfile.empty() && !settings.snapshots) {
+    return Error{Errc::config,
+                 "workers go to other hosts with a snapshot: no directory of snapshots was given"};
+  }
   if (options_.resume && !settings.snapshots) {
     return Error{Errc::config, "nothing to resume: no directory of snapshots was given"};
   }
@@ -401,6 +405,7 @@ void DriverLoop::leave_to_another() {
 }
 
 void DriverLoop::wait_for_all() {
+  hostfile_watch_.reset();
   if (door_) door_->hold();
   crew_.let_go();
   crew_.kill_all();

@@ -23,6 +23,7 @@
 #include "cluster/driver/world.h"
 #include "control/coordinator/coordinator.h"
 #include "host/directory_mark.h"
+#include "host/hostfile_watch.h"
 #include "loop/poller.h"
 #include "observe/status/recorder.h"
 #include "observe/status/tally.h"
@@ -84,10 +85,16 @@ class DriverLoop {
   Setup setup_for(std::size_t host, const std::string& coordinator) const;
   void heard_from(std::size_t host, const FromAgent& message);
   void look_at_hosts();
-  void send_home();
+  void move_displaced();
   void leave_hosts();
   void came_back(std::size_t host, const std::vector<RunningProcess>& running);
   void give_up_missing();
+
+  // ---- hosts_change.cpp: hosts that come and go while the job runs ---------------------
+  void watch_hostfile();
+  void hosts_listed(const std::vector<ListedHost>& hosts);
+  void add_host(const ListedHost& host);
+  void leave_those_without_work();
 
   // ---- events.cpp: what happens ------------------------------------------------------
   Result<Done> expected(const runtime::Hello&);
@@ -125,8 +132,10 @@ class DriverLoop {
   std::unique_ptr<Hosts> hosts_;
   /// With `hosts_`.
   std::unique_ptr<Places> places_;
-  /// Processes that are to go back to their own hosts.
+  /// Processes that are to go to other hosts.
   std::vector<Slot> displaced_;
+  /// Only where the hosts of the job may change.
+  std::unique_ptr<HostfileWatch> hostfile_watch_;
   /// In the directory of snapshots, if other hosts have to see it.
   std::unique_ptr<DirectoryMark> mark_;
   std::unique_ptr<StoreThread> store_thread_;

@@ -31,7 +31,8 @@ Places::Places(const JobOptions& options, Crew& crew, Hosts& hosts, std::functio
 // The first process of a slot has not lost anything yet: the user's choice is worth a moment.
 std::optional<std::size_t> Places::choose(Crew::Id id) const {
   const std::size_t own = host_of_slot_[id.first];
-  if (hosts_.can_start(own) || (id.second == 0 && hosts_.is_up(own))) return own;
+  const bool is_first = id.second == 0 && hosts_.is_up(own) && !hosts_.is_to_be_left(own);
+  if (hosts_.can_start(own) || is_first) return own;
   std::optional<std::size_t> best;
   for (std::size_t host = 0; host < options_.hosts.size(); ++host) {
     if (!hosts_.can_start(host)) continue;
@@ -44,7 +45,7 @@ std::optional<std::size_t> Places::choose(Crew::Id id) const {
 std::vector<std::string> Places::environment_on(std::size_t host, Slot slot) const {
   std::vector<std::string> environment;
   if (slot < options_.environments.size()) environment = options_.environments[slot];
-  if (host == host_of_slot_[slot]) {
+  if (slot < options_.host_of_slot.size() && host == options_.host_of_slot[slot]) {
     environment.push_back(place_on_host(slot));
     return environment;
   }
@@ -56,8 +57,9 @@ std::vector<std::string> Places::environment_on(std::size_t host, Slot slot) con
 // Which of the processes of its host it is, and how many they are, as long as all hosts live.
 std::string Places::place_on_host(Slot slot) const {
   std::size_t before = 0, all = 0;
-  for (Slot other = 0; other < options_.settings.slots; ++other) {
-    if (host_of_slot_[other] != host_of_slot_[slot]) continue;
+  const std::vector<std::size_t>& meant = options_.host_of_slot;
+  for (Slot other = 0; other < meant.size() && other < options_.settings.slots; ++other) {
+    if (meant[other] != meant[slot]) continue;
     all += 1;
     before += other < slot ? 1 : 0;
   }
@@ -73,8 +75,10 @@ void Places::start(Crew::Id id, Time now) {
   }
   const std::size_t wanted = host_of_slot_[id.first];
   if (*host != wanted) {
-    log(Level::warning, concat("worker ", id.first, " is started on ", options_.hosts[*host].name,
-                               ": ", options_.hosts[wanted].name, " cannot be reached"));
+    const bool is_left = hosts_.is_to_be_left(wanted);
+    log(is_left ? Level::info : Level::warning,
+        concat("worker ", id.first, " is started on ", options_.hosts[*host].name, ": ",
+               options_.hosts[wanted].name, is_left ? " is to be left" : " cannot be reached"));
   }
   if (!crew_.start(id, *host)) return;
   started_();
@@ -87,25 +91,68 @@ void Places::start_waiting(Time now) {
   for (const Crew::Id& id : std::exchange(waiting_, {})) start(id, now);
 }
 
-std::vector<Slot> Places::displaced() const {
-  std::vector<Slot> slots;
+Places::Displaced Places::displaced() const {
+  Displaced displaced;
   for (Slot slot = 0; slot < host_of_slot_.size(); ++slot) {
     const auto process = crew_.newest(slot);
     const auto host = process ? crew_.host_of(*process) : std::nullopt;
     const std::size_t own = host_of_slot_[slot];
-    if (host && *host != own && hosts_.is_steady(own)) slots.push_back(slot);
+    if (!host) continue;
+    if (hosts_.is_to_be_left(*host)) {
+      if (!choose(*process)) continue;
+      displaced.leave = true;
+    } else if (*host == own || !hosts_.is_steady(own)) {
+      continue;
+    }
+    displaced.slots.push_back(slot);
   }
-  return slots;
+  return displaced;
 }
 
-const std::string& Places::host_name(Slot slot) const {
-  return options_.hosts[host_of_slot_[slot]].name;
+std::string Places::host_of(Slot slot) const {
+  const auto process = crew_.newest(slot);
+  const auto host = process ? crew_.host_of(*process) : std::nullopt;
+  return host ? options_.hosts[*host].name : "nowhere";
+}
+
+std::string Places::next_host_of(Slot slot) const {
+  const auto process = crew_.newest(slot);
+  const auto host = process ? choose(*process) : std::nullopt;
+  return host ? options_.hosts[*host].name : "nowhere";
+}
+
+void Places::share_with(std::size_t host, std::optional<std::uint32_t> places) {
+  std::size_t used = 0;
+  for (std::size_t one = 0; one < options_.hosts.size(); ++one) used += hosts_.is_wanted(one);
+  const std::size_t share = (host_of_slot_.size() + used - 1) / used;
+  for (;;) {
+    std::vector<std::size_t> slots(options_.hosts.size());
+    for (const std::size_t one : host_of_slot_) slots[one] += 1;
+    if (slots[host] >= std::min<std::size_t>(share, places.value_or(share))) return;
+    const auto gives = [&](std::size_t one) {
+      return slots[one] != 0 && (!hosts_.is_wanted(one) || slots[one] > slots[host] + 1);
+    };
+    std::optional<std::size_t> from;
+    for (std::size_t one = 0; one < slots.size(); ++one) {
+      if (one == host || !gives(one)) continue;
+      const auto rank = [&](std::size_t of) { return std::pair(!hosts_.is_wanted(of), slots[of]); };
+      if (!from || rank(one) > rank(*from)) from = one;
+    }
+    if (!from) return;
+    // The last one of those there.
+    *std::find(host_of_slot_.rbegin(), host_of_slot_.rend(), *from) = host;
+  }
 }
 
 std::size_t Places::emptiest() const {
   std::vector<std::size_t> slots(options_.hosts.size());
   for (const std::size_t host : host_of_slot_) slots[host] += 1;
-  return static_cast<std::size_t>(std::min_element(slots.begin(), slots.end()) - slots.begin());
+  std::size_t best = 0;
+  for (std::size_t host = 1; host < slots.size(); ++host) {
+    const auto rank = [&](std::size_t of) { return std::pair(!hosts_.is_wanted(of), slots[of]); };
+    if (rank(host) < rank(best)) best = host;
+  }
+  return best;
 }
 
 void Places::give_hosts() {

@@ -30,9 +30,20 @@ class Places {
   void start_waiting(Time now);
   /// False if it does not wait.
   bool waits_no_more(Crew::Id id) { return std::erase(waiting_, id) != 0; }
-  /// Slots whose process is elsewhere although their own host has been there again for some time.
-  std::vector<Slot> displaced() const;
-  const std::string& host_name(Slot slot) const;
+  /// A host that the job uses from now on gets slots of those that are not used any more, and else
+  /// of those that have the most, until it has as many; no more than `places`, if it is said.
+  void share_with(std::size_t host, std::optional<std::uint32_t> places);
+  /// Processes that are to be elsewhere: on a host that is to be left, while there is another one;
+  /// or although their own host has been there for some time.
+  struct Displaced {
+    std::vector<Slot> slots;
+    /// Some are on a host that is to be left.
+    bool leave = false;
+  };
+  Displaced displaced() const;
+  /// Where the process of a slot is now, and where it would be started.
+  std::string host_of(Slot slot) const;
+  std::string next_host_of(Slot slot) const;
   /// How long there has been somebody who waits.
   Time waited(Time now) const { return waiting_.empty() ? Time{} : now - waiting_since_; }
 

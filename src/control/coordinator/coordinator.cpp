@@ -222,7 +222,7 @@ void Coordinator::go_on() {
   } else if (phase_ == Phase::running && metadata().scale && members_.all_wanted_joined()) {
     scale_paused_ = now_;
     snapshots_.begin(*job_, SnapshotPurpose::scale, now_);
-  } else if (snapshots_.due(now_)) {
+  } else if (snapshots_.due(now_) || (may_move() && moves_.soon())) {
     snapshots_.begin(*job_,
                      phase_ == Phase::ending ? SnapshotPurpose::final
                      : may_move()            ? SnapshotPurpose::move
@@ -291,7 +291,7 @@ void Coordinator::change_plan(SnapshotId snapshot) {
   journal_.tell(ScaleSwitched{snapshot});
   phase_ = Phase::gathering;
   why_back_ = "the job was scaled";
-  moves_.wish({});  // They may be no part of it any more.
+  moves_.wish({}, false);  // They may be no part of it any more.
   for (Slot slot = members_.active(); slot < members_.size(); ++slot) {
     members_.let_go(slot, now_ + let_go_wait);
     detector_.forget(slot);
@@ -664,7 +664,7 @@ void Coordinator::on(const MovesWished& wished) {
   for (const Slot slot : wished.slots) {
     if (can && slot < members_.active()) slots.insert(slot);
   }
-  moves_.wish(std::move(slots));
+  moves_.wish(std::move(slots), wished.soon);
 }
 
 // ---- helpers --------------------------------------------------------------------------------

@@ -53,6 +53,28 @@ TEST_CASE(
   CHECK(world.coordinator->phase() == Phase::running);
 }
 
+TEST_CASE("where places are about to be gone the next snapshot is taken at once") {
+  World world;
+  world.start();
+  world.tell(MovesWished{{1}, true});
+  CHECK(holds(world));
+  // Told again as long as it is so, which changes nothing.
+  world.tell(MovesWished{{1}, true});
+  CHECK(world.sent<runtime::Trigger>().back().second.snapshot == 1);
+  world.save_all(1);
+  SUBCASE("and they move") {
+    world.tell(SnapshotCommitted{1});
+    REQUIRE(world.done<Kill>().size() == 1);
+    CHECK(world.done<Kill>()[0].slot == 1);
+  }
+  SUBCASE("but not again and again where none can be taken") {
+    world.tell(SnapshotCommitFailed{1, "no room"});
+    CHECK(world.sent<runtime::Trigger>().back().second.snapshot == 2);
+    CHECK_FALSE(holds(world));
+    CHECK(world.done<Kill>().empty());
+  }
+}
+
 TEST_CASE("a wish that is taken back, or comes to nothing, holds nobody up") {
   World world;
   world.start();

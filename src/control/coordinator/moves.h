@@ -15,9 +15,14 @@ namespace piracema::cluster {
 class Moves {
  public:
   /// In place of those that were wished before.
-  void wish(std::set<Slot> slots) { wished_ = std::move(slots); }
+  void wish(std::set<Slot> slots, bool soon) {
+    soon_ = soon && !slots.empty();
+    wished_ = std::move(slots);
+  }
   /// Whether the next snapshot is for them.
   bool due() const { return !wished_.empty() && !waits_; }
+  /// And whether it is taken at once.
+  bool soon() const { return due() && soon_; }
 
   /// The one that was for them failed: not before another one is complete.
   void failed() { waits_ = true; }
@@ -37,7 +42,7 @@ class Moves {
 
  private:
   std::set<Slot> wished_;
-  bool waits_ = false;
+  bool soon_ = false, waits_ = false;
   std::optional<ProcessesMoved> gone_;
   Time since_{};
 };

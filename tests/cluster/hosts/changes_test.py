@@ -1,0 +1,140 @@
+#!/usr/bin/env python3
+"""Hosts that come to a job and leave it while it runs: nothing is redone, and the output is as it
+should be."""
+
+import os
+import signal
+import unittest
+
+from hosts import *
+
+
+class Changes(OnHosts):
+    def hosts(self, *lines):
+        """As an editor writes a file."""
+        (self.folder / "hosts.new").write_text("".join(line + "\n" for line in lines))
+        os.replace(self.folder / "hosts.new", self.folder / "hosts")
+
+    def start_watching(self, *lines):
+        self.hosts(*lines)
+        self.start_stream("--hostfile", "hosts", "--watch-hosts")
+        self.wait_for("snapshot")
+        self.since = len(self.events)
+
+    def hosts_of_workers(self):
+        return [host for _, (_, host) in sorted(self.workers().items())]
+
+    def wait_for_move(self, workers):
+        moved = self.wait_for("moved")
+        self.wait_for("snapshot")
+        self.assertEqual(workers, moved["workers"])
+        print(f"sources paused for {moved['paused']} s")
+
+    def check_nothing_was_redone(self):
+        self.finish()
+        names = [event["event"] for event in self.events[self.since:]]
+        self.assertNotIn("recovering", names)
+        self.assertNotIn("lost", names)
+        self.check_output()
+        self.check_nothing_left()
+
+    def test_workers_leave_a_host_that_its_file_names_no_more_and_come_back_when_it_does(self):
+        self.start_watching("h1:2", "h2:2")
+        agent = self.agents()["h2"]
+        self.hosts("h1:2", "# h2 is worked on")
+        self.wait_for_move([2, 3])
+        self.assertEqual(["h1"] * 4, self.hosts_of_workers())
+        self.wait_for_ends(lambda: [agent] if agent in self.of_job() else [], "its agent stays")
+        self.assertEqual([], os.listdir(self.folder / "tmp-h2"))
+        self.hosts("h1:2", "h2:2")
+        self.wait_for_move([2, 3])
+        self.assertEqual(["h1", "h1", "h2", "h2"], self.hosts_of_workers())
+        self.check_nothing_was_redone()
+
+    def test_a_host_that_is_new_in_the_file_gets_its_share_of_the_workers(self):
+        self.start_watching("h1 slots=4")
+        self.hosts("h1 slots=4", "h3 slots=4")
+        self.wait_for_move([2, 3])
+        self.assertEqual(["h1", "h1", "h3", "h3"], self.hosts_of_workers())
+        self.hosts("h1 slots=4", "h3 slots=4", "h2")
+        self.wait_for_move([1])
+        self.assertEqual(["h1", "h2", "h3", "h3"], self.hosts_of_workers())
+        self.check_nothing_was_redone()
+
+    def test_all_workers_go_from_the_hosts_of_yesterday_to_those_of_today(self):
+        self.start_watching("h1 slots=2", "h2 slots=2")
+        self.hosts("h3 slots=4")
+        self.wait_for_move([0, 1, 2, 3])
+        self.assertEqual(["h3"] * 4, self.hosts_of_workers())
+        self.check_nothing_was_redone()
+
+    def test_a_file_that_cannot_be_used_changes_nothing_and_is_named(self):
+        self.start_watching("h1:2", "h2:2")
+        for lines, why in [(["h1:2", "h2 slots=none"], "hosts:2"), ([], "hosts"),
+                           (["h1:2", "h2:2", "nosuch.invalid"], "nosuch.invalid")]:
+            self.hosts(*lines)
+            for _ in range(20):
+                if why in self.said():
+                    break
+                self.wait_for("snapshot")
+            self.assertIn("hosts stay as they are", self.said())
+            self.assertIn(why, self.said())
+        (self.folder / "hosts").unlink()
+        self.wait_for("snapshot")
+        self.assertEqual(["h1", "h1", "h2", "h2"], self.hosts_of_workers())
+        self.assertNotIn("moved", [event["event"] for event in self.events])
+        self.check_nothing_was_redone()
+
+    def test_a_new_host_that_cannot_be_reached_is_called_again_and_used_then(self):
+        self.cut("h3")
+        self.start_watching("h1:2", "h2:2")
+        self.hosts("h1:2", "h2:2", "h3:2")
+        for _ in range(200):
+            if "'h3' cannot be used" in self.said():
+                break
+            self.wait_for("snapshot")
+        self.assertIn("'h3' cannot be used", self.said())
+        self.mend("h3")
+        self.wait_for_move([1])
+        self.assertEqual(["h1", "h3", "h2", "h2"], self.hosts_of_workers())
+        self.check_nothing_was_redone()
+
+    def test_a_host_whose_agent_is_told_to_leave_is_left_at_once(self):
+        self.items = None
+        self.start("--hosts", "h1,h2", "-n", "4", "--snapshots", "snapshots", "--every", "1h", STREAM,
+                   "out", f"until={self.folder}/enough", "pause_us=200")
+        self.wait_for("running")
+        self.since = len(self.events)
+        agent = self.agents()["h2"]
+        os.kill(agent, signal.SIGTERM)
+        self.assertEqual([1, 3], self.wait_for("moved")["workers"])
+        self.assertEqual(["h1"] * 4, self.hosts_of_workers())
+        self.wait_for_ends(lambda: [agent] if agent in self.of_job() else [], "its agent stays")
+        self.check_nothing_was_redone()
+
+    def test_a_host_that_is_gone_before_all_have_left_it_is_a_host_that_is_lost(self):
+        self.start_watching("h1:2", "h2:2")
+        for pid, host in self.workers().values():
+            if host == "h2":
+                os.kill(pid, signal.SIGSTOP)  # So that no snapshot is complete.
+        os.kill(self.agents()["h2"], signal.SIGTERM)
+        self.cut("h2")
+        self.wait_for("lost")
+        self.wait_for("running")
+        self.assertEqual({"h1"}, {host for _, host in self.workers().values()
+                                  if host != "h2"})
+        self.finish()
+        self.check_output()
+
+    def test_where_no_snapshots_are_taken_an_agent_that_is_told_to_leave_ends(self):
+        self.items = 100_000
+        self.start("--hosts", "h1,h2", "-n", "2", STREAM, "out", "items=100000", "pause_us=200")
+        self.wait_for("running")
+        os.kill(self.agents()["h2"], signal.SIGTERM)
+        self.finish(code=4)
+        self.check_nothing_left()
+
+
+if __name__ == "__main__":
+    in_namespace()
+    unittest.main()
