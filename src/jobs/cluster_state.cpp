@@ -1,6 +1,7 @@
 #include "jobs/cluster_state.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "base/text.h"
@@ -280,8 +281,13 @@ void ClusterState::lend(Node& node, const Lent& lent) {
 
 void ClusterState::ask_to_leave(const std::string& node) {
   for (auto& [id, job] : jobs_) {
-    if (job.state == JobState::running && has_node(job, node)) job.state = JobState::leaving;
+    if (job.state != JobState::running || !has_node(job, node)) continue;
+    if (!leaves_alone(job, node)) job.state = JobState::leaving;
   }
+}
+
+bool ClusterState::leaves_alone(Job& job, const std::string& node) {
+  return follows_nodes(job.spec) && job.node != node && std::erase(job.others, node) != 0;
 }
 
 Answer ClusterState::on(const Leave& leave) {
@@ -312,7 +318,7 @@ Answer ClusterState::on(const Forget& forget) {
   }
   for (const auto& [id, job] : jobs_) {
     const bool has_places = job.state != JobState::waiting && !is_over(job.state);
-    if (!has_places || !has_node(job, forget.node)) continue;
+    if (!has_places || !lives_on(job, forget.node)) continue;
     return refused(concat("job ", id, " has places on the node ", forget.node,
                           ": want one that no job has, so cancel it or wait for its end"));
   }
@@ -363,10 +369,20 @@ void ClusterState::place_all() {
   for (const auto& [id, job] : jobs_) {
     if (job.state == JobState::waiting || is_over(job.state)) continue;
     nodes_[job.node].used += job.spec.slots;
-    for (const std::string& other : job.others) nodes_[other].used += job.spec.slots;
+    std::set<std::string> others(job.others.begin(), job.others.end());
+    // Also where a part has yet to leave.
+    for (const auto& [number, part] : job.parts) {
+      if (!part.ended && part.node != job.node) others.insert(part.node);
+    }
+    for (const std::string& other : others) nodes_[other].used += job.spec.slots;
   }
   for (const Placed& placed : place(jobs_, nodes_)) {
     Job& job = jobs_[placed.job];
+    for (const std::string& node : placed.nodes) nodes_[node].used += job.spec.slots;
+    if (job.state == JobState::running) {
+      job.others.insert(job.others.end(), placed.nodes.begin(), placed.nodes.end());
+      continue;
+    }
     job.state = JobState::running;
     job.node = placed.nodes.front();
     job.others.assign(placed.nodes.begin() + 1, placed.nodes.end());
@@ -376,7 +392,6 @@ void ClusterState::place_all() {
     job.why.clear();
     job.output.clear();
     job.output_before = 0;
-    for (const std::string& node : placed.nodes) nodes_[node].used += job.spec.slots;
   }
 }
 
@@ -384,6 +399,7 @@ void ClusterState::place_all() {
 void ClusterState::lose_jobs_of(const std::string& node, const std::string& why) {
   lose_parts_of(node, why);
   for (auto& [id, job] : jobs_) {
+    if (job.state == JobState::running) leaves_alone(job, node);
     if (!runs(job) || job.node != node) continue;
     job.losses += 1;
     job.why = why;
@@ -465,13 +481,15 @@ std::vector<Order> ClusterState::orders_for(const std::string& node,
       Order order{.attempt = {id, job.attempt}, .leave = job.state == JobState::leaving};
       if (is_new(order, bytes_of(job.spec))) {
         order.spec = job.spec;
-        if (job.spec.nodes > 1) order.hosts = hosts_of(job);
+      }
+      if (follows_nodes(job.spec) || (order.spec && job.spec.nodes > 1)) {
+        order.hosts = hosts_of(job);
       }
       orders.push_back(std::move(order));
     }
     for (const auto& [number, part] : job.parts) {
       if (part.node != node || part.ended || !part.wanted) continue;
-      Order order{.attempt = {id, job.attempt, number}};
+      Order order{.attempt = {id, job.attempt, number}, .leave = !has_node(job, node)};
       if (is_new(order, bytes_of(job.spec) + bytes_of(part.command) + part.input.size())) {
         order.spec = job.spec;
         order.spec->command = part.command;
@@ -491,16 +509,20 @@ std::uint64_t ClusterState::mark_of(const std::string& node) const {
   struct Told {
     Attempt attempt;
     bool leaves = false, has_ended = false;
-    auto fields() { return std::tie(attempt, leaves, has_ended); }
+    std::vector<std::string> hosts = {};
+    auto fields() { return std::tie(attempt, leaves, has_ended, hosts); }
   };
   std::vector<Told> all;
   for (const auto& [id, job] : jobs_) {
     if (!runs(job)) continue;
     const bool leads = job.node == node;
     if (leads) all.push_back({{id, job.attempt}, job.state == JobState::leaving, false});
+    if (leads && follows_nodes(job.spec)) all.back().hosts = hosts_of(job);
     for (const auto& [number, part] : job.parts) {
       const Attempt attempt{id, job.attempt, number};
-      if (part.node == node && !part.ended && part.wanted) all.push_back({attempt, false, false});
+      if (part.node == node && !part.ended && part.wanted) {
+        all.push_back({attempt, !has_node(job, node), false});
+      }
       if (leads && part.ended) all.push_back({attempt, false, true});
     }
   }

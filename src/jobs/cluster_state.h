@@ -19,9 +19,11 @@ namespace piracema::jobs {
 /// attempt is alive, also while a node is cut off.
 ///
 /// A job of several nodes has its command on the first one, and may have parts run on all of them.
-/// Once the command has ended, or its node is lost, its parts are ended, and the job is over or
-/// waits anew only when each node has said in a later report that it has none of them, or has lost
-/// its lease.
+/// If its command follows what becomes of its nodes, one but the first may leave it, and another
+/// one takes its place; its parts on that are asked to leave, and end when they have. Of other jobs
+/// all leaves. Once the command has ended, or its node is lost, its parts are ended, and the job is
+/// over or waits anew only when each node has said in a later report that it has none of them, or
+/// has lost its lease.
 class ClusterState final : public smr::StateMachine, public smr::Watchable {
  public:
   /// Jobs that are over are forgotten beyond so many, the oldest first; more than so many that are
@@ -79,6 +81,8 @@ class ClusterState final : public smr::StateMachine, public smr::Watchable {
   std::vector<Ended> follow_wants(const Report& report);
   std::optional<Ended> ask_for(Job& job, const AskedPart& asked);
   void ask_to_leave(const std::string& node);
+  /// Its command is to do without that node, which is not the first one.
+  bool leaves_alone(Job& job, const std::string& node);
   void lend(Node& node, const Lent& lent);
   void ended(Job& job, const Ended& end);
   void again_or_over(Job& job, JobState over);

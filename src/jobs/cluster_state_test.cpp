@@ -353,9 +353,14 @@ struct Spanning : Group {
   std::uint64_t number = 0;
   JobId id = 0;
 
-  Spanning() {
+  explicit Spanning(std::vector<std::string> environment = {}) {
     for (const char* name : {"a", "b", "c"}) join(name);
-    id = (*this)(Submit{{.name = "j", .command = {"x"}, .nodes = 3, .slots = 2}}).job;
+    id = (*this)(Submit{{.name = "j",
+                         .command = {"x"},
+                         .environment = std::move(environment),
+                         .nodes = 3,
+                         .slots = 2}})
+             .job;
   }
   Report of(const std::string& node) {
     return {.node = node, .incarnation = 1, .number = ++number};
@@ -497,6 +502,61 @@ TEST_CASE("a job leaves as a whole when one of its nodes drains") {
   group(ends);
   CHECK(group.job(1).state == JobState::waiting);
   CHECK(group.job(1).why.starts_with("waits for 3 nodes of 2 slots that are there: there are 2"));
+}
+
+TEST_CASE("a job that follows its nodes does without one that drains, and gets another one") {
+  Spanning group({follows_nodes_variable});
+  group(group.leading({{1, 1, 1}}, {group.asked(1, "b")}));
+  Report has = group.of("b");
+  has.has = {{1, 1, 1}};
+  group(has);
+  group(Drain{"b", true});
+  Answer told = group(group.leading({{1, 1, 1}}));
+  CHECK_FALSE(told.orders.at(0).leave);
+  CHECK(told.orders[0].hosts == std::vector<std::string>{"a=h-a", "c=h-c"});
+  CHECK(group.job(1).why == "runs on 2 of 3 nodes, and waits for 2 slots of another one");
+  has.number = group.of("b").number;
+  CHECK(group(has).orders.at(0).leave);
+  CHECK(group.state.nodes().at("b").used == 2);
+  CHECK(group(Forget{"b"}).verdict == Verdict::refused);
+  SUBCASE("a new node") {
+    group.join("d");
+    told = group(group.leading({{1, 1, 1}}));
+    CHECK(told.orders.at(0).hosts == std::vector<std::string>{"a=h-a", "c=h-c", "d=h-d"});
+    CHECK(group.job(1).why.empty());
+    CHECK(group.job(1).attempt == 1);
+    CHECK(group.state.nodes().at("d").used == 2);
+    // There it may have parts, and not any more on the one that was left.
+    told = group(group.leading({{1, 1, 1}, {1, 1, 2}, {1, 1, 3}},
+                               {group.asked(2, "d"), group.asked(3, "b")}));
+    REQUIRE(told.ended.size() == 1);
+    CHECK(told.ended[0].why == "want a node of job 1, found 'b'");
+  }
+  SUBCASE("the same one, once its part has ended") {
+    group(Drain{"b", false});
+    CHECK(group.job(1).others == std::vector<std::string>{"c"});
+    Report ends = group.of("b");
+    ends.ended = {{{1, 1, 1}, End::exited, 0, "ended with status 0"}};
+    group(ends);
+    CHECK(group.job(1).others == std::vector<std::string>{"c", "b"});
+  }
+  SUBCASE("its first node leaves, and so does all of it") {
+    group(Drain{"a", true});
+    CHECK(group(group.leading({})).orders.at(0).leave);
+  }
+}
+
+TEST_CASE("a job that follows its nodes gets another one for one that is lost") {
+  Spanning group({follows_nodes_variable});
+  group.join("d");
+  for (int i = 0; i < 11; ++i) {
+    group.pass(500);
+    group(group.leading({}));
+    group(group.of("c"));
+    group(group.of("d"));
+  }
+  CHECK(group.job(1).attempt == 1);
+  CHECK(group.job(1).others == std::vector<std::string>{"c", "d"});
 }
 
 TEST_CASE("whoever follows a job is told once there is something new of it") {

@@ -49,6 +49,15 @@ struct JobSpec {
   bool operator==(const JobSpec&) const = default;
 };
 
+/// Says so in a job's environment.
+constexpr const char* follows_nodes_variable = "PIRACEMA_WATCH_HOSTS=true";
+/// Of several nodes, and its command looks at the file that names them: one of them, but for the
+/// first, may leave the job and another one take its place while it runs.
+inline bool follows_nodes(const JobSpec& spec) {
+  return spec.nodes > 1 && std::find(spec.environment.begin(), spec.environment.end(),
+                                     follows_nodes_variable) != spec.environment.end();
+}
+
 enum class JobState : std::uint8_t {
   waiting,    ///< For a place.
   running,    ///< On `node`, or on its way there.
@@ -143,6 +152,13 @@ inline bool pauses(const Job& job) { return job.state == JobState::waiting && jo
 inline bool has_node(const Job& job, const std::string& node) {
   return job.node == node ||
          std::find(job.others.begin(), job.others.end(), node) != job.others.end();
+}
+
+/// Something of it may live there.
+inline bool lives_on(const Job& job, const std::string& node) {
+  return has_node(job, node) || std::any_of(job.parts.begin(), job.parts.end(), [&](auto& part) {
+           return part.second.node == node && !part.second.ended;
+         });
 }
 
 /// Whether jobs may begin on a node, whose machine may be lent for a while only.

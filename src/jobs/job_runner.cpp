@@ -291,14 +291,18 @@ void JobRunner::take(const Order& order) {
   const auto found = jobs_.find(piece);
   if (found != jobs_.end()) {
     // An older attempt is ended first; then this one is told of again.
-    if (found->second.attempt == order.attempt.attempt && order.leave) {
-      terminate(found->first, found->second, false);
-    }
+    Local& local = found->second;
+    if (local.attempt != order.attempt.attempt) return;
+    if (order.leave) terminate(piece, local, false);
+    if (order.hosts.empty() || local.hosts == order.hosts) return;
+    local.hosts = order.hosts;
+    if (!local.ended) actions_.push_back(HostsChanged{order.attempt, order.hosts});
     return;
   }
   if (!order.spec) return;
   Local& local = jobs_[piece];
   local.attempt = order.attempt.attempt;
+  local.hosts = order.hosts;
   if (order.leave || leaving_ || closed_) {
     local.ended = Ended{order.attempt, End::exited, 128 + 15, "it was to leave before it began"};
     hurry_ = true;
@@ -312,12 +316,12 @@ void JobRunner::take(const Order& order) {
 
 void JobRunner::terminate(const Piece& piece, Local& local, bool at_once) {
   if (local.ended || local.killed) return;
-  if (!at_once && local.kill_at) return;
+  if (!at_once && std::exchange(local.asked, true)) return;
   if (at_once) {
     local.killed = true;
     local.kill_at.reset();
   } else {
-    local.kill_at = now_ + grace;
+    local.kill_at = local.kill_at.value_or(now_ + grace);
   }
   actions_.push_back(Terminate{{piece.first, local.attempt, piece.second}, at_once});
 }
@@ -372,13 +376,14 @@ void JobRunner::on(const LeaveAsked&) {
   hurry_ = true;
 }
 
-// A part ends when its command does, elsewhere, which takes a last snapshot before that.
+// A part ends when its command does, elsewhere, which takes a last snapshot before that; or the
+// group says that it is to leave alone.
 void JobRunner::have_all_leave(bool at_once) {
   for (auto& [piece, local] : jobs_) {
     if (at_once || piece.second == 0) {
       terminate(piece, local, at_once);
     } else if (!local.ended && !local.killed) {
-      local.kill_at = now_ + grace;
+      local.kill_at = local.kill_at.value_or(now_ + grace);
     }
   }
 }

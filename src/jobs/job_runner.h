@@ -102,6 +102,11 @@ class JobRunner {
     /// Of the command of a job of several nodes: NAME=ADDRESS of each, this one first.
     std::vector<std::string> hosts;
   };
+  /// The nodes of a job whose command runs here and follows them (follows_nodes), as in Launch.
+  struct HostsChanged {
+    Attempt attempt;
+    std::vector<std::string> hosts;
+  };
   /// Of a part that was asked for here: it has ended on its node, or was refused.
   struct PartOver {
     Ended ended;
@@ -121,7 +126,8 @@ class JobRunner {
     bool is_warning = false;
   };
   struct Finish {};
-  using Action = std::variant<Ask, Await, Launch, PartOver, Terminate, Extend, Tell, Finish>;
+  using Action =
+      std::variant<Ask, Await, Launch, HostsChanged, PartOver, Terminate, Extend, Tell, Finish>;
 
   explicit JobRunner(Settings settings) : settings_(std::move(settings)) {}
 
@@ -140,9 +146,10 @@ class JobRunner {
   using Piece = std::pair<JobId, std::uint32_t>;
   struct Local {
     std::uint32_t attempt = 0;
-    /// It was asked to end, and is ended by then.
+    /// It is to end by itself, and is ended by then.
     std::optional<Time> kill_at;
-    bool killed = false;
+    bool asked = false, killed = false;
+    std::vector<std::string> hosts;
     std::optional<Ended> ended;
     /// Not answered yet, from this byte on.
     std::uint64_t said_from = 0;

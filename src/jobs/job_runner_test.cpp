@@ -240,6 +240,37 @@ TEST_CASE("parts run beside a command, and outlive the wish of their node to lea
   CHECK(ended[0].at_once);
 }
 
+TEST_CASE("a part that is to leave alone is asked to, also when its node was asked before") {
+  Driver node;
+  node.step(JobRunner::Began{});
+  node.answer({.orders = {part(1, 3)}});
+  CHECK(all_of<JobRunner::Terminate>(node.step(JobRunner::LeaveAsked{})).empty());
+  Order leaves = part(1, 3);
+  leaves.leave = true;
+  const auto asked = all_of<JobRunner::Terminate>(node.answer({.orders = {leaves}}));
+  REQUIRE(asked.size() == 1);
+  CHECK_FALSE(asked[0].at_once);
+  node.wake();
+  CHECK(all_of<JobRunner::Terminate>(node.answer({.orders = {leaves}})).empty());
+}
+
+TEST_CASE("a command is told of other nodes once, and of those that it has begun with not at all") {
+  Driver node;
+  node.step(JobRunner::Began{});
+  Order begins = order(1);
+  begins.hosts = {"a=1", "b=2"};
+  CHECK(all_of<JobRunner::Launch>(node.answer({.orders = {begins}}))[0].hosts == begins.hosts);
+  node.wake();
+  CHECK(all_of<JobRunner::HostsChanged>(node.answer({.orders = {begins}})).empty());
+  begins.hosts = {"a=1", "c=3"};
+  node.wake();
+  const auto told = all_of<JobRunner::HostsChanged>(node.answer({.orders = {begins}}));
+  REQUIRE(told.size() == 1);
+  CHECK(told[0].hosts == begins.hosts);
+  node.wake();
+  CHECK(all_of<JobRunner::HostsChanged>(node.answer({.orders = {begins}})).empty());
+}
+
 TEST_CASE("a node asks as soon as it is told that there is news, and else as often as before") {
   Driver node;
   node.step(JobRunner::Began{});

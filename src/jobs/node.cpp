@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <chrono>
 #include <filesystem>
+#include <fstream>
 #include <system_error>
 #include <utility>
 
@@ -226,9 +227,12 @@ void NodeProcess::act(const JobRunner::Await& await) {
 void NodeProcess::act(const JobRunner::Launch& launch) {
   const Attempt attempt = launch.attempt;
   const std::string place = concat(options_.directory, "/jobs/", attempt.job);
+  const bool follows = attempt.part == 0 && follows_nodes(launch.spec);
+  const std::string hostfile = follows ? concat(place, ".", attempt.attempt, ".hosts") : "";
+  if (follows) write_hostfile(hostfile, launch.hosts, launch.spec.slots);
   Supervised::What what{.attempt = attempt,
                         .command = launch.spec.command,
-                        .environment = environment_of(launch),
+                        .environment = environment_of(launch, hostfile),
                         .directory = launch.spec.directory.empty() ? place : launch.spec.directory,
                         .log = concat(place, ".", attempt.attempt,
                                       attempt.part == 0 ? "" : concat(".", attempt.part), ".log"),
@@ -243,8 +247,8 @@ void NodeProcess::act(const JobRunner::Launch& launch) {
     poller_.post([this, ended] { over(ended); });
     return;
   }
-  const auto [at, added] =
-      running_.emplace(attempt, Running{*std::move(started), std::move(what.log)});
+  const auto [at, added] = running_.emplace(
+      attempt, Running{*std::move(started), std::move(what.log), hostfile, launch.spec.slots});
   poller_.watch(at->second.job.handle(), EPOLLIN, [this, attempt](std::uint32_t) {
     const auto found = running_.find(attempt);
     if (auto ended = found->second.job.take_end()) over(*std::move(ended));
@@ -252,7 +256,8 @@ void NodeProcess::act(const JobRunner::Launch& launch) {
 }
 
 // A stream reads where its hosts are, and how it gets there, from its environment.
-std::vector<std::string> NodeProcess::environment_of(const JobRunner::Launch& launch) const {
+std::vector<std::string> NodeProcess::environment_of(const JobRunner::Launch& launch,
+                                                     const std::string& hostfile) const {
   const Attempt& attempt = launch.attempt;
   std::vector<std::string> environment;
   if (!launch.hosts.empty()) {
@@ -261,12 +266,34 @@ std::vector<std::string> NodeProcess::environment_of(const JobRunner::Launch& la
     environment = {concat("PIRACEMA_HOSTS=", hosts), concat("PIRACEMA_RSH=", options_.rsh),
                    concat("PIRACEMA_WORKERS=", launch.hosts.size() * launch.spec.slots)};
   }
+  if (!hostfile.empty()) environment.push_back(concat("PIRACEMA_HOSTFILE=", hostfile));
   for (const std::string& own : launch.spec.environment) environment.push_back(own);
   environment.push_back(concat("PIRACEMA_NODE=", options_.name));
   environment.push_back(concat("PIRACEMA_NODE_DOOR=", part_door()));
   environment.push_back(concat("PIRACEMA_JOB=", attempt.job));
   environment.push_back(concat("PIRACEMA_ATTEMPT=", attempt.attempt));
   return environment;
+}
+
+// Whoever reads it sees the one before or this one. What cannot be written the command does not
+// hear of: it goes on with the nodes that it knows.
+void NodeProcess::write_hostfile(const std::string& file, const std::vector<std::string>& hosts,
+                                 std::uint32_t slots) {
+  std::error_code failed;
+  std::filesystem::create_directories(std::filesystem::path(file).parent_path(), failed);
+  const std::string next = file + ".new";
+  std::ofstream out(next);
+  for (const std::string& host : hosts) out << host << " slots=" << slots << '\n';
+  out.close();
+  if (out) std::filesystem::rename(next, file, failed);
+  if (!out || failed) log(Level::warning, concat("the file of hosts '", file, "' is not written"));
+}
+
+void NodeProcess::act(const JobRunner::HostsChanged& changed) {
+  const auto found = running_.find(changed.attempt);
+  if (found == running_.end() || found->second.hostfile.empty()) return;
+  log(Level::info, concat("job ", changed.attempt.job, " has other nodes"));
+  write_hostfile(found->second.hostfile, changed.hosts, found->second.slots);
 }
 
 void NodeProcess::act(const JobRunner::PartOver& over) {

@@ -61,6 +61,9 @@ class NodeProcess {
   struct Running {
     Supervised job;
     std::string log;
+    /// Of a command that follows its nodes: the file that names them, and its places on each.
+    std::string hostfile;
+    std::uint32_t slots = 1;
     std::uint64_t read = 0;
   };
 
@@ -77,6 +80,7 @@ class NodeProcess {
   void act(const JobRunner::Ask&);
   void act(const JobRunner::Await&);
   void act(const JobRunner::Launch&);
+  void act(const JobRunner::HostsChanged&);
   void act(const JobRunner::PartOver&);
   void act(const JobRunner::Terminate&);
   void act(const JobRunner::Extend&);
@@ -85,7 +89,10 @@ class NodeProcess {
   void do_all(const std::vector<JobRunner::Action>& actions);
   static std::optional<JobRunner::Wrote> read_log(const Attempt& attempt, Running& running);
   static std::string last_words(const Running& running);
-  std::vector<std::string> environment_of(const JobRunner::Launch& launch) const;
+  std::vector<std::string> environment_of(const JobRunner::Launch& launch,
+                                          const std::string& hostfile) const;
+  static void write_hostfile(const std::string& file, const std::vector<std::string>& hosts,
+                             std::uint32_t slots);
   std::string part_door() const { return options_.directory + "/parts"; }
   void tell_logs();
   void over(Ended ended);

@@ -156,7 +156,8 @@ struct Order {
   std::optional<JobSpec> spec;
   /// Of a part: what it reads.
   std::string input;
-  /// Of the command of a job of several nodes: all of them, NAME=ADDRESS, its own first.
+  /// Of the command of a job of several nodes: all of them, NAME=ADDRESS, its own first. Once the
+  /// node has it, only where it follows them.
   std::vector<std::string> hosts;
   auto fields() { return std::tie(attempt, leave, spec, input, hosts); }
 };

@@ -88,6 +88,30 @@ std::string why_waits(const JobSpec& spec, const std::vector<Room*>& best) {
                 ", and ", spec.nodes, " nodes are kept for it");
 }
 
+void fill_up(Job& job, std::vector<Room>& rooms, std::vector<Placed>& placed) {
+  const std::size_t has = 1 + job.others.size();
+  if (has == job.spec.nodes) return;
+  std::vector<Room*> best;
+  for (Room& room : rooms) {
+    const bool can = may_run(job.spec, *room.node) && room.free >= job.spec.slots;
+    if (can && !lives_on(job, room.node->name)) best.push_back(&room);
+  }
+  std::stable_sort(best.begin(), best.end(),
+                   [](const Room* a, const Room* b) { return a->free > b->free; });
+  best.resize(std::min<std::size_t>(best.size(), job.spec.nodes - has));
+  const std::size_t will_have = has + best.size();
+  job.why = will_have == job.spec.nodes
+                ? ""
+                : concat("runs on ", will_have, " of ", job.spec.nodes, " nodes, and waits for ",
+                         slots_text(job.spec.slots), " of another one");
+  if (best.empty()) return;
+  placed.push_back({job.id, {}});
+  for (Room* room : best) {
+    room->free -= job.spec.slots;
+    placed.back().nodes.push_back(room->node->name);
+  }
+}
+
 }  // namespace
 
 std::vector<Placed> place(std::map<JobId, Job>& jobs, const std::map<std::string, Node>& nodes) {
@@ -97,6 +121,9 @@ std::vector<Placed> place(std::map<JobId, Job>& jobs, const std::map<std::string
     rooms.push_back({&node, node.slots - std::min(node.slots, node.used), std::nullopt});
   }
   std::vector<Placed> placed;
+  for (auto& [id, job] : jobs) {
+    if (job.state == JobState::running && follows_nodes(job.spec)) fill_up(job, rooms, placed);
+  }
   for (auto& [id, job] : jobs) {
     if (job.state != JobState::waiting || pauses(job)) continue;
     const JobSpec& spec = job.spec;

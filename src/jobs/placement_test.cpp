@@ -119,3 +119,29 @@ TEST_CASE("more nodes than there are is what a job waits for") {
         "waits for 3 nodes of 2 slots that are there: there is 1, 1 not heard of or draining, "
         "1 smaller, 1 without an address");
 }
+
+TEST_CASE("a job that runs and has lost a node gets another one before any job begins") {
+  Cluster cluster;
+  for (const char* name : {"a", "b", "c"}) cluster.node(name, 2, 2);
+  Job& runs = cluster.job(2, 3);
+  runs.spec.environment = {follows_nodes_variable};
+  runs.state = JobState::running;
+  runs.node = "a";
+  runs.others = {"c"};
+  cluster.job(2);
+  CHECK(cluster.placed().empty());
+  CHECK(cluster.jobs[1].why == "runs on 2 of 3 nodes, and waits for 2 slots of another one");
+  cluster.node("b", 2);
+  SUBCASE("which is free") {
+    CHECK(cluster.placed() == "1@b ");
+    CHECK(cluster.jobs[1].why.empty());
+  }
+  SUBCASE("but not one where a part of it has yet to end") {
+    cluster.jobs[1].parts[1] = {.node = "b"};
+    CHECK(cluster.placed() == "2@b ");
+  }
+  SUBCASE("but not if its command does not follow its nodes") {
+    cluster.jobs[1].spec.environment.clear();
+    CHECK(cluster.placed() == "2@b ");
+  }
+}

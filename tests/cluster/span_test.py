@@ -96,21 +96,36 @@ class Span(ClusterOfNodes):
 
     # ---- streams ---------------------------------------------------------------------------------
 
-    def test_a_stream_over_three_nodes_loses_one_and_then_the_leading_one(self):
-        out, enough = self.folder / "out", self.folder / "enough"
-        job = int(self.ask("submit", "--nodes", 3, "--slots", 2, "--stream", "--snapshots",
+    def start_stream(self, nodes):
+        """A stream that goes on until it has done enough; its number."""
+        self.out, self.enough = self.folder / "out", self.folder / "enough"
+        job = int(self.ask("submit", "--nodes", nodes, "--slots", 2, "--stream", "--snapshots",
                            self.folder / "snapshots", "--every", "100ms", "--env",
-                           "PIRACEMA_HEARTBEAT=100ms", "--", STREAM, out, f"until={enough}",
-                           "pause_us=300"))
+                           "PIRACEMA_HEARTBEAT=100ms", "--", STREAM, self.out,
+                           f"until={self.enough}", "pause_us=300"))
+        self.wait_for_more("the stream writes nothing")
+        return job
+
+    def wait_for_more(self, why="the stream does not go on"):
         partial = self.folder / "out.partial"
         written = lambda: partial.stat().st_size if partial.exists() else 0
-        self.wait_until(lambda: written() > 2_000, "the stream writes nothing")
+        before = written()
+        self.wait_until(lambda: written() > before + 2_000, why)
+
+    def finish_stream(self, job):
+        self.enough.touch()
+        self.wait(job)
+        items = self.out.read_bytes().count(b"\n")
+        subprocess.run([STREAM, self.folder / "wanted", f"items={items}"], env=CLEAN, check=True)
+        self.assertEqual((self.folder / "wanted").read_bytes(), self.out.read_bytes())
+
+    def test_a_stream_over_three_nodes_loses_one_and_then_the_leading_one(self):
+        job = self.start_stream(3)
         other = self.others(job)[0]
         self.processes[other].kill()
         self.processes[other].wait()
         self.wait_for_output(job, f"host {other} was lost")
-        before = written()
-        self.wait_until(lambda: written() > before + 2_000, "the stream does not go on")
+        self.wait_for_more()
         self.assertEqual(1, self.job(job)["attempt"])
         self.start(other)
         self.wait_for_nodes()
@@ -119,14 +134,37 @@ class Span(ClusterOfNodes):
         self.processes[first].wait()
         self.wait_until(lambda: self.job(job)["attempt"] == 2, "no other attempt begins")
         self.start(first)
-        before = written()
-        self.wait_until(lambda: written() > before + 2_000, "the stream does not go on elsewhere")
-        enough.touch()
-        self.wait(job)
+        self.wait_for_more()
+        self.finish_stream(job)
         self.assertEqual(1, self.job(job)["losses"])
-        items = out.read_bytes().count(b"\n")
-        subprocess.run([STREAM, self.folder / "wanted", f"items={items}"], env=CLEAN, check=True)
-        self.assertEqual((self.folder / "wanted").read_bytes(), out.read_bytes())
+
+    def test_a_node_that_drains_is_left_by_a_stream_which_gets_another_one_and_redoes_nothing(self):
+        job = self.start_stream(2)
+        drained = self.others(job)[0]
+        self.ask("drain", drained)
+        self.wait_until(lambda: self.others(job) not in ([], [drained]), "no other node comes")
+        another = self.others(job)[0]
+        self.wait_for_output(job, f"host {another} is there")
+        self.wait_for_output(job, f"host {drained} is left")
+        self.wait_for_more()
+        self.assertEqual(0, self.nodes()[drained]["used"])
+        said = self.ask("logs", job)
+        self.assertNotIn("recover", said)
+        self.assertNotIn("was lost", said)
+        self.finish_stream(job)
+        self.assertEqual((1, 0), (self.job(job)["attempt"], self.job(job)["losses"]))
+
+    def test_a_stream_gets_another_node_for_one_that_is_lost(self):
+        job = self.start_stream(2)
+        lost = self.others(job)[0]
+        self.processes[lost].kill()
+        self.processes[lost].wait()
+        self.wait_until(lambda: self.others(job) not in ([], [lost]), "no other node comes")
+        self.wait_for_output(job, f"host {self.others(job)[0]} is there")
+        self.wait_for_output(job, "with the next snapshot")
+        self.wait_for_more()
+        self.finish_stream(job)
+        self.assertEqual(1, self.job(job)["attempt"])
 
 
 if __name__ == "__main__":

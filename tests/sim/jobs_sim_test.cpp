@@ -139,6 +139,8 @@ struct Register {
 
   Mistake mistake = Mistake::none;
   std::uint32_t broken = 0, parts = 0, parts_over = 0;
+  /// How often a command was told of other nodes, and a part was asked to leave alone.
+  std::uint32_t told = 0, left_alone = 0;
   /// Machines that their owners have had back with jobs that ran there when they asked; and those
   /// where something of a job was there still, or began.
   std::uint32_t given_back = 0, late = 0;
@@ -322,6 +324,20 @@ class Machine {
                        ask_for_part(command, asked.serial, asked.node);
                      });
   }
+  // It has parts run on those that are new, and goes on asking those that are gone until it is
+  // refused.
+  void act(const JobRunner::HostsChanged& changed) {
+    const auto command = processes_.find(changed.attempt);
+    if (command == processes_.end()) return;
+    all_.told += 1;
+    for (const std::string& host : changed.hosts) {
+      const std::string node = host.substr(0, host.find('='));
+      const bool has = std::ranges::any_of(asked_, [&](const auto& asked) {
+        return asked.first.job == changed.attempt.job && asked.second.node == node;
+      });
+      if (!has) ask_for_part(changed.attempt, command->second.serial, node);
+    }
+  }
   void forget_killed(Operation& operation) const {
     auto* const report = std::get_if<Report>(&operation);
     if (report == nullptr) return;
@@ -331,6 +347,7 @@ class Machine {
     const auto found = processes_.find(terminate.attempt);
     if (found == processes_.end()) return;
     if (terminate.at_once) killed_.insert(terminate.attempt);
+    if (!terminate.at_once && terminate.attempt.part != 0) all_.left_alone += 1;
     const auto after = terminate.at_once
                            ? std::optional(scheduler_.between(milliseconds(5), ending_most))
                            : all_.fates.at(terminate.attempt.job).leaves_after;
@@ -354,16 +371,14 @@ class Machine {
 
   // The supervisor's clock, whatever the node does.
   void fence(Attempt attempt, const Process& process) {
-    scheduler_.at(std::max(process.until, scheduler_.now()),
-                  [this, attempt, serial = process.serial] {
-                    const auto found = processes_.find(attempt);
-                    if (found == processes_.end() || found->second.serial != serial) return;
-                    if (scheduler_.now() < found->second.until)
-                      return fence(attempt, found->second);
-                    scheduler_.after(scheduler_.between({}, ending_most), [this, attempt, serial] {
-                      end(attempt, serial, End::fenced, 137);
-                    });
-                  });
+    scheduler_.at(
+        std::max(process.until, scheduler_.now()), [this, attempt, serial = process.serial] {
+          const auto found = processes_.find(attempt);
+          if (found == processes_.end() || found->second.serial != serial) return;
+          if (scheduler_.now() < found->second.until) return fence(attempt, found->second);
+          scheduler_.after(scheduler_.between({}, ending_most),
+                           [this, attempt, serial] { end(attempt, serial, End::fenced, 137); });
+        });
   }
   void by_itself(Attempt attempt, std::uint64_t serial) {
     const Fate& fate = all_.fates.at(attempt.job);
@@ -435,6 +450,8 @@ class Run {
   std::uint32_t broken() const { return all_.broken; }
   std::uint32_t parts() const { return all_.parts; }
   std::uint32_t parts_over() const { return all_.parts_over; }
+  std::uint32_t told() const { return all_.told; }
+  std::uint32_t left_alone() const { return all_.left_alone; }
   std::uint32_t forgotten() const { return forgotten_; }
   std::uint32_t given_back() const { return all_.given_back; }
   std::uint32_t late() const { return all_.late; }
@@ -480,9 +497,12 @@ class Run {
     if (!group_.answers) return scheduler_.after(seconds(1), [this] { submit(); });
     Random& random = scheduler_.random();
     const auto nodes = 1 + static_cast<std::uint32_t>(random.below(3));
+    std::vector<std::string> environment;
+    if (random.below(2) == 0) environment.emplace_back(follows_nodes_variable);
     const auto answer =
         group_.execute(Submit{{.name = "job",
                                .command = {"x"},
+                               .environment = std::move(environment),
                                .nodes = nodes,
                                .slots = 1 + static_cast<std::uint32_t>(random.below(2)),
                                .retries = static_cast<std::uint32_t>(random.below(3))}});
@@ -553,14 +573,17 @@ class Run {
 }  // namespace
 
 TEST_CASE(
-    "of a job one attempt is alive at a time, each job is over in the end, and each machine that is "
+    "of a job one attempt is alive at a time, each job is over in the end, and each machine that "
+    "is "
     "lent is given back in time") {
-  std::uint64_t parts = 0, parts_over = 0, forgotten = 0, given_back = 0;
+  std::uint64_t parts = 0, parts_over = 0, told = 0, left_alone = 0, forgotten = 0, given_back = 0;
   for (const auto seed : seeds(5'000)) {
     Run run(seed);
     run.check();
     parts += run.parts();
     parts_over += run.parts_over();
+    told += run.told();
+    left_alone += run.left_alone();
     forgotten += run.forgotten();
     given_back += run.given_back();
     CHECK(run.late() == 0);
@@ -568,6 +591,8 @@ TEST_CASE(
   // Or else nothing was tried.
   CHECK(parts > 0);
   CHECK(parts_over > 0);
+  CHECK(told > 0);
+  CHECK(left_alone > 0);
   CHECK(forgotten > 0);
   CHECK(given_back > 0);
 }

@@ -107,6 +107,7 @@ Result<Done> Submission::make_stream(jobs::JobSpec& spec) const {
   wrap(spec.command,
        {"sh", "-c", stream_script, spec.name, snapshots_, every_.empty() ? "1s" : every_,
         std::to_string(std::uint64_t{spec.nodes} * spec.slots)});
+  if (spec.nodes > 1) spec.environment.emplace_back(jobs::follows_nodes_variable);
   return Done{};
 }
 

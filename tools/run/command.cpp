@@ -153,6 +153,8 @@ Result<Done> choose_hosts(RunCommand& command) {
     auto list = cluster::read_hostfile(command.hostfile);
     if (!list) return Error{Errc::config, concat("--hostfile: ", list.error().message)};
     command.hosts = *std::move(list);
+    // A host may have gone before the first look.
+    if (command.watch_hosts) command.hosts->limited = false;
   }
   const bool by_itself = !command.groups.empty() || command.job.transport == "mpi" ||
                          std::getenv("PIRACEMA_NODE") != nullptr;
