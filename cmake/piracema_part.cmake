@@ -23,6 +23,13 @@ if(PIRACEMA_SANITIZE)
   target_link_options(piracema_options INTERFACE -fsanitize=${PIRACEMA_SANITIZE})
 endif()
 
+# What is only tested is linked sooner so: some hundreds of programs.
+include(CheckLinkerFlag)
+check_linker_flag(CXX -fuse-ld=gold PIRACEMA_CAN_USE_GOLD)
+if(PIRACEMA_SANITIZE AND PIRACEMA_CAN_USE_GOLD)
+  target_link_options(piracema_options INTERFACE -fuse-ld=gold)
+endif()
+
 # Files of a target are compiled several at a time: most of the time goes to what their headers have
 # in common. So what a file keeps to itself has a name that no other file of its room gives. Turn it
 # off to see whether each file names all that it uses.
@@ -114,6 +121,9 @@ function(piracema_test name)
     target_link_libraries(${name} PRIVATE piracema_${room})
   endforeach()
   target_link_libraries(${name} PRIVATE ${TEST_LIBRARIES} piracema_options)
+  if(PIRACEMA_CAN_USE_GOLD)
+    target_link_options(${name} PRIVATE -fuse-ld=gold)
+  endif()
   set_target_properties(${name} PROPERTIES UNITY_BUILD OFF)
   piracema_precompile(${name})
   add_test(NAME ${name} COMMAND ${name})

@@ -1,7 +1,9 @@
 #include "tools/cluster/queue.h"
 
 #include <CLI/CLI.hpp>
+#include <chrono>
 #include <cstdio>
+#include <thread>
 
 #include "base/log.h"
 #include "base/parse.h"
@@ -14,6 +16,9 @@ namespace {
 
 using jobs::Job;
 using jobs::JobState;
+
+// For a replica that is behind to come up.
+constexpr std::chrono::milliseconds behind_pause{20};
 
 int fail_queue(const Error& error) {
   log(Level::error, error.message);
@@ -159,6 +164,14 @@ int ClusterQueue::follow(jobs::JobId id, bool prints_output) {
   std::uint64_t printed = 0, mark = 0, now_ms = 0;
   while (true) {
     const auto answer = client_->await(jobs::AwaitJob{id, mark, now_ms});
+    if (!answer && answer.error().code == Errc::refused) {
+      // A question that is held is answered by one replica, which may not know of the job yet.
+      const auto known = client_->ask(jobs::ShowJob{id});
+      if (!known) return fail_queue(known.error());
+      now_ms = known->now_ms;
+      std::this_thread::sleep_for(behind_pause);
+      continue;
+    }
     if (!answer) return fail_queue(answer.error());
     if (answer->jobs.size() != 1) continue;
     mark = answer->mark;
