@@ -178,9 +178,15 @@ void put_workers(Page& page, const Json& hosts) {
   if (!at(hosts, "hosts").is_array()) return;
   for (const Json& host : at(hosts, "hosts")) {
     if (!at(host, "workers").is_array()) continue;
+    const std::string state = text(host, "state");
+    if (at(host, "workers").empty() && !state.empty()) {
+      rows.push_back({"-", text(host, "name"), "host " + state, "-", "-", "-", ""});
+    }
+    const std::string name =
+        concat(text(host, "name"), state.empty() || state == "here" ? "" : " (" + state + ")");
     for (const Json& worker : at(host, "workers")) {
       const bool joined = at(worker, "joined").is_boolean() && at(worker, "joined").get<bool>();
-      rows.push_back({concat(std::lround(number(worker, "worker"))), text(host, "name"),
+      rows.push_back({concat(std::lround(number(worker, "worker"))), name,
                       joined ? "in the job" : "missing", concat(std::lround(number(worker, "pid"))),
                       concat(std::lround(number(worker, "incarnation"))),
                       human_seconds(number(worker, "cpu")), text(worker, "replicas")});

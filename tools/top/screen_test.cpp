@@ -32,13 +32,15 @@ nlohmann::json some_job() {
              {{{"name", "work"}, {"replicas", 3}, {"busy_share", 0.5}, {"blocked_share", 0.25}}}}}},
           {"hosts",
            {{"hosts",
-             {{{"name", "here"},
+             {{{"name", "h1"},
+               {"state", "being left"},
                {"workers",
                 {{{"worker", 0},
                   {"pid", 4711},
                   {"joined", true},
                   {"cpu", 1.5},
-                  {"replicas", "work/0"}}}}}}}}},
+                  {"replicas", "work/0"}}}}},
+              {{"name", "h2"}, {"state", "lost"}, {"workers", nlohmann::json::array()}}}}}},
           {"failures",
            {{"failures",
              {{{"noticed_at", 1.77},
@@ -60,7 +62,8 @@ TEST_CASE("a screen says what the job does, who holds it back and what it went t
   CHECK(has(screen, "snapshot 87: 71 B in 17 ms, 100 ms ago; 0 failed\n"));
   CHECK(has(screen, "bottleneck: work holds the job back\n"));
   CHECK(has(screen, "######===..."));
-  CHECK(has(screen, "in the job"));
+  CHECK(has(screen, "h1 (being left)  in the job"));
+  CHECK(has(screen, "h2               host lost"));
   CHECK(has(screen,
             "at 1.77 s: worker 1 (work/1): killed; running again after 7 ms, 229 items redone\n"));
   CHECK_FALSE(has(screen, "\x1b"));

@@ -68,13 +68,19 @@ class StateMachine {
   /// Takes the next bytes of an image; it has done with them when it returns.
   using Sink = std::function<void(Bytes)>;
   /// Writes an image: bytes that are equal on all replicas in this state, however they are cut. A
-  /// large state is best written part by part, as a replica with a disk never has all of them in one
-  /// place. It may be called again, and then writes the same.
+  /// large state is best written part by part, as a replica with a disk never has all of them in
+  /// one place. It may be called again, and then writes the same.
   using Image = std::function<void(const Sink&)>;
   /// What the state is now, to be written later and by another thread while operations go on.
   /// Called while no operation runs; should only set aside what it needs (copy on write), as it
   /// stops execution.
   virtual Image snapshot() = 0;
+
+  /// About how many bytes `snapshot` writes now, where that is known at once: a checkpoint of a
+  /// large state is then taken less often. A function of the state alone, as all that a machine
+  /// does: were it another number on another replica, no checkpoint would be agreed on. Called
+  /// while no operation runs.
+  virtual std::uint64_t state_bytes() const { return 0; }
 
   /// Becomes what such bytes say; false, and unchanged, if they are not what `snapshot` makes.
   virtual bool restore(Bytes image) = 0;

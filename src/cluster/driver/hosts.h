@@ -64,6 +64,8 @@ class Hosts {
   Result<Done> add();
   /// Whether the job is to use the host.
   void want(std::size_t host, bool wanted);
+  /// For people, as HostStatus has it.
+  const char* state_of(std::size_t host) const;
   bool is_wanted(std::size_t host) const { return hosts_[host].wanted; }
   /// It is not, or its agent was told to leave: nothing is started there, and what runs there is to
   /// go elsewhere.

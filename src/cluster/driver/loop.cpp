@@ -356,6 +356,9 @@ void DriverLoop::look() {
 void DriverLoop::show() {
   if (!recorder_ || *frozen_ < next_show_) return;
   next_show_ = *frozen_ + show_every;
+  for (std::size_t host = 0; hosts_ && host < options_.hosts.size(); ++host) {
+    recorder_->host_is(since_start(), options_.hosts[host].name, hosts_->state_of(host));
+  }
   options_.board->publish(recorder_->look(since_start(), *coordinator_, tally_), now());
 }
 

@@ -361,8 +361,11 @@ function drawHead(job) {
 function drawHosts(data, job) {
   const rows = [];
   for (const host of data.hosts) {
+    if (host.workers.length === 0) {
+      rows.push(['–', host.name, '–', `host ${host.state}, for ${duration(Math.max(0, job.at - host.since))}`, '–', '–', '–', '']);
+    }
     for (const worker of host.workers) {
-      rows.push([`worker ${worker.worker}`, host.name, String(worker.pid), worker.joined || job.over ? (job.over ? 'ended' : 'in the job') : 'lost, being replaced',
+      rows.push([`worker ${worker.worker}`, host.state === null || host.state === 'here' || job.over ? host.name : `${host.name} (${host.state})`, String(worker.pid), worker.joined || job.over ? (job.over ? 'ended' : 'in the job') : 'lost, being replaced',
         String(worker.incarnation), duration(worker.cpu), worker.joined ? duration(Math.max(0, job.at - worker.heard_at)) + ' ago' : '–', worker.replicas]);
     }
   }

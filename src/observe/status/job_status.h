@@ -77,6 +77,15 @@ struct WorkerStatus {
   Time cpu{};
 };
 
+/// A host of the job, whether something runs there or not.
+struct HostStatus {
+  std::string name;
+  /// "here", "called", "silent", "lost", "being left", "left": a word for people.
+  std::string state;
+  /// Since then, as far as anybody has looked.
+  Time since{};
+};
+
 struct SnapshotStatus {
   SnapshotId snapshot = 0;
   Time at{}, took{};
@@ -149,6 +158,8 @@ struct JobStatus {
   std::vector<EdgeStatus> edges;
   std::vector<ReplicaStatus> replicas;
   std::vector<WorkerStatus> workers;
+  /// Empty where nobody tells: mpirun has started all.
+  std::vector<HostStatus> hosts;
 
   /// The newest ones, oldest first; the counts are of all.
   std::vector<SnapshotStatus> snapshots;

@@ -48,6 +48,16 @@ void Recorder::joined(Time at, Slot slot, std::uint32_t incarnation, std::uint64
                     .heard_at = at};
 }
 
+void Recorder::host_is(Time at, const std::string& name, const std::string& state) {
+  const auto known = std::find_if(hosts_.begin(), hosts_.end(),
+                                  [&](const HostStatus& host) { return host.name == name; });
+  if (known == hosts_.end()) {
+    hosts_.push_back({name, state, at});
+  } else if (known->state != state) {
+    *known = {name, state, at};
+  }
+}
+
 void Recorder::heard(Time at, Slot slot, const runtime::FromWorker& message) {
   if (slot < workers_.size()) workers_[slot].heard_at = at;
   if (const auto* beat = std::get_if<runtime::Heartbeat>(&message)) {
@@ -298,6 +308,7 @@ std::shared_ptr<const JobStatus> Recorder::look(Time at, const Coordinator& coor
     workers_.resize(coordinator.metadata().slots_wanted());
   }
   status->workers = workers_;
+  status->hosts = hosts_;
   status->facts.workers = coordinator.metadata().settings.slots;
   if (job_ != nullptr) {
     look_at_replicas(*status, at, coordinator, tally);

@@ -31,6 +31,8 @@ class Recorder {
   /// Whatever a worker said.
   void heard(Time at, Slot slot, const runtime::FromWorker& message);
   void noted(Time at, const cluster::Note& note);
+  /// How a host of the job is now.
+  void host_is(Time at, const std::string& name, const std::string& state);
 
   /// What is known at `at`, which does not go back. `tally` has heard and noted the same.
   std::shared_ptr<const JobStatus> look(Time at, const cluster::Coordinator& coordinator,
@@ -86,6 +88,7 @@ class Recorder {
   const cluster::Job* job_ = nullptr;
   std::vector<Watched> replicas_;
   std::vector<WorkerStatus> workers_;
+  std::vector<HostStatus> hosts_;
   Time last_look_{};
   std::optional<Time> planned_at_;
 

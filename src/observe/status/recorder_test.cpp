@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include "observe/status/status_json.h"
+
 using namespace piracema;
 using namespace piracema::cluster;
 using namespace piracema::observe;
@@ -55,6 +57,20 @@ struct Watched {
 std::uint64_t ns(Time time) { return static_cast<std::uint64_t>(time.count()); }
 
 }  // namespace
+
+TEST_CASE("each host of the job is shown as it is, and since when") {
+  Watched job;
+  job.recorder.host_is(seconds(1), "here", "here");
+  job.recorder.host_is(seconds(1), "there", "here");
+  job.recorder.host_is(seconds(2), "there", "lost");
+  job.recorder.host_is(seconds(3), "there", "lost");
+  const auto status = job.look(seconds(3));
+  REQUIRE(status->hosts.size() == 2);
+  CHECK(status->hosts[1].state == "lost");
+  CHECK(status->hosts[1].since == seconds(2));
+  const auto shown = hosts_json(*status);
+  CHECK(shown.find(R"({"name":"there","state":"lost","since":2.0,"workers":[]})") != shown.npos);
+}
 
 TEST_CASE("the time of a replica is busy, blocked or idle, and all of it") {
   Watched job;

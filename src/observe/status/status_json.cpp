@@ -217,8 +217,16 @@ Json hosts(const JobStatus& status) {
                                   {"replicas", worker.replicas}});
   }
   Json rows = Json::array();
+  for (const HostStatus& host : status.hosts) {
+    const auto found = by_name.extract(host.name);
+    rows.push_back({{"name", host.name},
+                    {"state", host.state},
+                    {"since", time(host.since)},
+                    {"workers", found ? found.mapped() : Json::array()}});
+  }
   for (auto& [name, workers] : by_name) {
-    rows.push_back({{"name", name}, {"workers", std::move(workers)}});
+    rows.push_back(
+        {{"name", name}, {"state", nullptr}, {"since", nullptr}, {"workers", std::move(workers)}});
   }
   return {{"hosts", std::move(rows)}};
 }

@@ -161,6 +161,12 @@ Machine::Image Machine::snapshot() {
   };
 }
 
+std::uint64_t Machine::state_bytes() const {
+  std::uint64_t bytes = 0;
+  for (const auto& shard : shards_) bytes += shard->bytes();
+  return bytes;
+}
+
 bool Machine::restore(Bytes image) {
   wire::Reader in(image);
   const auto index = in.number<Index>();

@@ -35,6 +35,7 @@ class Machine final : public StateMachine, public Watchable {
   std::optional<std::uint64_t> next_deadline() const override { return leases_.next_deadline(); }
   void on_time(const Context& context) override;
   Image snapshot() override;
+  std::uint64_t state_bytes() const override;
   bool restore(Bytes image) override;
 
   static std::size_t shard_of(std::string_view key);

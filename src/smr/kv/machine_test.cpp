@@ -219,6 +219,38 @@ TEST_CASE("an image of before there was a bound in bytes makes what that bound w
   CHECK(as_text(mine) == as_text(theirs));
 }
 
+TEST_CASE("how large a map is follows from its entries, however they came to be") {
+  Store store;
+  CHECK(store.machine.state_bytes() == 0);
+  Random random(3);
+  const Index lease = store(Grant{100 * second}).lease;
+  for (int i = 0; i < 2'000; ++i) {
+    const std::string key = concat("k", random.below(50));
+    switch (random.below(4)) {
+      case 0:
+        store(Remove{key});
+        break;
+      case 1:
+        store(Put{key, std::string(random.below(300), 'x'), {}, lease});
+        break;
+      default:
+        store(Put{key, std::string(random.below(300), 'x')});
+    }
+  }
+  const auto same_as_its_image = [](Machine& machine) {
+    const Buffer image = bytes_of(machine.snapshot());
+    Machine other;
+    REQUIRE(other.restore(image));
+    CHECK(other.state_bytes() == machine.state_bytes());
+    CHECK(machine.state_bytes() < image.size());
+  };
+  same_as_its_image(store.machine);
+  const std::uint64_t before = store.machine.state_bytes();
+  store(Revoke{lease});
+  CHECK(store.machine.state_bytes() < before);
+  same_as_its_image(store.machine);
+}
+
 TEST_CASE("long lists come in parts, by key, and all of them") {
   Store store;
   std::set<std::string> keys;

@@ -6,6 +6,13 @@
 
 namespace piracema::smr::kv {
 
+namespace {
+
+// Of an entry in an image, beside its key and its value.
+constexpr std::uint64_t slot_bytes = 40;
+
+}  // namespace
+
 const Shard::Slot* Shard::find(std::string_view key) const {
   const auto found = slots_.find(key);
   return found == slots_.end() ? nullptr : &found->second;
@@ -13,6 +20,8 @@ const Shard::Slot* Shard::find(std::string_view key) const {
 
 void Shard::put(const std::string& key, Slot slot) {
   Slot& mine = slots_[key];
+  bytes_ += (mine.value ? 0 : key.size() + slot_bytes) + slot.value->size();
+  if (mine.value) bytes_ -= mine.value->size();
   if (mine.lease != slot.lease) {
     detach(mine.lease, key);
     if (slot.lease != 0) leased_[slot.lease].insert(key);
@@ -26,6 +35,7 @@ void Shard::remove(std::string_view key, Change change, Index index) {
   ENSURE(found != slots_.end());
   detach(found->second.lease, key);
   note({index, change, found->first, nullptr});
+  bytes_ -= found->first.size() + slot_bytes + found->second.value->size();
   slots_.erase(found);
 }
 
@@ -79,7 +89,7 @@ void Shard::write(wire::Writer& out) const {
 }
 
 void Shard::read(wire::Reader& in) {
-  const std::size_t slots = in.count(40);
+  const std::size_t slots = in.count(slot_bytes);
   for (std::size_t i = 0; i < slots && in.ok(); ++i) {
     std::string key = in.text();
     Slot slot;
@@ -88,7 +98,8 @@ void Shard::read(wire::Reader& in) {
     slot.changed = in.number<std::uint64_t>();
     slot.lease = in.number<std::uint64_t>();
     if (slot.lease != 0) leased_[slot.lease].insert(key);
-    slots_[std::move(key)] = std::move(slot);
+    bytes_ += key.size() + slot_bytes + slot.value->size();
+    if (!slots_.try_emplace(std::move(key), std::move(slot)).second) in.fail("a key twice");
   }
   forgotten_ = in.number<std::uint64_t>();
   const std::size_t events = in.count(25);

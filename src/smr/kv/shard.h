@@ -29,6 +29,8 @@ class Shard {
   };
 
   const Slot* find(std::string_view key) const;
+  /// Of keys and values, what happened lately not counted.
+  std::uint64_t bytes() const { return bytes_; }
   /// By key.
   const std::map<std::string, Slot, std::less<>>& slots() const { return slots_; }
 
@@ -58,6 +60,7 @@ class Shard {
   void note(Happened happened);
 
   std::map<std::string, Slot, std::less<>> slots_;
+  std::uint64_t bytes_ = 0;
   /// The keys of each lease.
   std::map<Index, std::set<std::string, std::less<>>> leased_;
   std::deque<Happened> history_;

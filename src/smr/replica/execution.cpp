@@ -91,12 +91,19 @@ void Execution::answer_again(Request request, std::function<void(Request)> fresh
   });
 }
 
-void Execution::take_checkpoint(Pieces pieces, std::function<void(Checkpoint)> taken) {
+void Execution::take_checkpoint(const TakeCheckpoint& due, Pieces pieces,
+                                std::function<void(Checkpoint)> taken,
+                                std::function<void()> skipped) {
   const auto told = [this, taken = std::move(taken)](Checkpoint checkpoint) {
     tell([taken, checkpoint = std::move(checkpoint)] { taken(checkpoint); });
   };
-  if (thread_) return thread_->take_checkpoint(pieces, told);
+  if (thread_) {
+    return thread_->take_checkpoint(due, pieces, told, [this, skipped] { tell(skipped); });
+  }
   run();
+  const bool worth_it = service_->checkpoint_due(due.ordered);
+  if (!due.wanted) return;
+  if (!worth_it) return tell(skipped);
   // The last one has long been written: checkpoints are far apart.
   if (writer_.joinable()) writer_.join();
   writer_ = std::thread([write = service_->snapshot(pieces), told] { told(write()); });

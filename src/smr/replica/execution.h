@@ -42,8 +42,10 @@ class Execution {
   void tell_trail(TrailRequest asked, std::function<void(Trail)> told);
   /// A checkpoint is stable there.
   void stable(Instance instance);
-  /// The state after all that was handed over before, made into bytes by another thread.
-  void take_checkpoint(Pieces pieces, std::function<void(Checkpoint)> taken);
+  /// The state after all that was handed over before, made into bytes by another thread; or
+  /// `skipped`, if it is not worth that; or neither, if it is not wanted.
+  void take_checkpoint(const TakeCheckpoint& due, Pieces pieces,
+                       std::function<void(Checkpoint)> taken, std::function<void()> skipped);
   /// The service becomes this, in place of what it was.
   void restore(Instance instance, std::shared_ptr<const Buffer> image,
                std::function<void(Result<Done>)> done);

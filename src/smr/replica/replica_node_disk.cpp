@@ -135,9 +135,8 @@ void ReplicaNode::act(Persist& persist) {
   log_->append(persist.record);
 }
 
-void ReplicaNode::act(TakeCheckpoint&) {
-  const Pieces pieces = log_ ? Pieces::made_again : Pieces::kept;
-  execution_->take_checkpoint(pieces, [this](const Checkpoint& checkpoint) {
+void ReplicaNode::act(TakeCheckpoint& due) {
+  const auto taken = [this](const Checkpoint& checkpoint) {
     if (!log_) {
       shelf_.put(checkpoint);
       inbox_.push_back(CheckpointTaken{checkpoint.info, checkpoint.digests});
@@ -148,7 +147,10 @@ void ReplicaNode::act(TakeCheckpoint&) {
               if (!kept) return fail(kept.error());
               inbox_.push_back(CheckpointTaken{checkpoint.info, checkpoint.digests});
             });
-  });
+  };
+  execution_->take_checkpoint(
+      due, log_ ? Pieces::made_again : Pieces::kept, taken,
+      [this, instance = due.instance] { inbox_.push_back(CheckpointSkipped{instance}); });
 }
 
 void ReplicaNode::act(Truncate& truncate) {

@@ -12,6 +12,7 @@
 #include "smr/order/messages/actions.h"
 #include "smr/order/transfer/checkpoint.h"
 #include "smr/service/admissions.h"
+#include "smr/service/checkpoint_spacing.h"
 #include "smr/service/executor/executor.h"
 #include "smr/service/reply.h"
 #include "smr/service/sessions.h"
@@ -67,6 +68,11 @@ class Service {
   /// An operation out of the order, on what is executed.
   Buffer query(Bytes operation) const { return machine_.query(operation); }
 
+  /// A checkpoint is due at what is executed, so many bytes after one was due before: whether it is
+  /// worth one, as on all replicas. Asked once for each.
+  bool checkpoint_due(std::uint64_t ordered) {
+    return spacing_.take(ordered, machine_.state_bytes());
+  }
   /// The state as it is now, to be made into bytes by any thread while execution goes on. One at a
   /// time.
   std::function<Checkpoint()> snapshot(Pieces pieces = Pieces::kept);
@@ -102,6 +108,7 @@ class Service {
   Sessions sessions_;
   Admissions admissions_;
   TrailKeeper trail_;
+  CheckpointSpacing spacing_;
   Instance executed_ = 0;
   /// The leader's clock, as operations have seen it: never goes back.
   std::uint64_t time_ = 0;

@@ -22,8 +22,9 @@ constexpr std::uint32_t image_version_before = 2;
 
 std::function<Checkpoint()> Service::snapshot(Pieces pieces) {
   WriteImage write = [write_sessions = sessions_.snapshot(),
-                      write_admissions = admissions_.snapshot(), write_machine = machine_.snapshot(),
-                      instance = executed_, time = time_](const Checkpoint::Use& use) {
+                      write_admissions = admissions_.snapshot(),
+                      write_machine = machine_.snapshot(), instance = executed_,
+                      time = time_](const Checkpoint::Use& use) {
     Buffer ours;
     wire::Writer out(ours);
     out.number(image_magic);
@@ -82,6 +83,7 @@ Result<Done> Service::restore(Instance instance, Bytes image) {
   executed_ = instance;
   time_ = time;
   trail_.restart_after(instance);
+  if (!SMR_MUTANT("spacing_not_restarted")) spacing_.restart();
   return Done{};
 }
 

@@ -28,8 +28,14 @@ void ServiceThread::execute(Execute decided) { letters_.put(std::move(decided));
 
 void ServiceThread::post(std::function<void(Service&)> what) { letters_.put(std::move(what)); }
 
-void ServiceThread::take_checkpoint(Pieces pieces, std::function<void(Checkpoint)> taken) {
-  post([this, pieces, taken = std::move(taken)](Service& service) {
+void ServiceThread::take_checkpoint(const TakeCheckpoint& due, Pieces pieces,
+                                    std::function<void(Checkpoint)> taken,
+                                    std::function<void()> skipped) {
+  post([this, due, pieces, taken = std::move(taken),
+        skipped = std::move(skipped)](Service& service) {
+    const bool worth_it = service.checkpoint_due(due.ordered);
+    if (!due.wanted) return;
+    if (!worth_it) return skipped();
     checkpoints_.put([write = service.snapshot(pieces), taken] { taken(write()); });
   });
 }

@@ -33,9 +33,11 @@ class ServiceThread {
   void execute(Execute decided);
   /// Calls `what` on the service's thread: to query, to restore.
   void post(std::function<void(Service&)> what);
-  /// The state after all that was asked before. Execution stops for Service::snapshot alone;
-  /// `taken` is called on the thread that writes checkpoints.
-  void take_checkpoint(Pieces pieces, std::function<void(Checkpoint)> taken);
+  /// The state after all that was asked before, if it is worth a checkpoint. Execution stops for
+  /// Service::snapshot alone; `taken` is called on the thread that writes checkpoints, `skipped` on
+  /// the service's.
+  void take_checkpoint(const TakeCheckpoint& due, Pieces pieces,
+                       std::function<void(Checkpoint)> taken, std::function<void()> skipped);
 
  private:
   using Letter = std::variant<Execute, std::function<void(Service&)>>;

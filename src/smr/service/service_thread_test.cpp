@@ -50,7 +50,9 @@ TEST_CASE("a checkpoint is of its place in the order, however far execution has 
     for (Instance i = 1; i <= last; ++i) {
       thread.execute({i, batch_of(i)});
       if (i == place) {
-        thread.take_checkpoint(Pieces::kept, [&taken](Checkpoint c) { taken.set_value(std::move(c)); });
+        thread.take_checkpoint(
+            {}, Pieces::kept, [&taken](Checkpoint c) { taken.set_value(std::move(c)); },
+            [] { FAIL("a small state is always worth a checkpoint"); });
       }
     }
     const Checkpoint checkpoint = taken.get_future().get();

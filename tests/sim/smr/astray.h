@@ -33,6 +33,7 @@ class AstrayMachine final : public SimMachine {
   std::optional<std::uint64_t> next_deadline() const override { return right_->next_deadline(); }
   void on_time(const smr::Context& context) override { right_->on_time(context); }
   Image snapshot() override { return right_->snapshot(); }
+  std::uint64_t state_bytes() const override { return right_->state_bytes(); }
   bool restore(Bytes image) override { return right_->restore(image); }
   std::uint64_t hash() const override { return right_->hash(); }
 

@@ -40,6 +40,9 @@ class KvService final : public SimMachine {
       write(sink);
     };
   }
+  std::uint64_t state_bytes() const override {
+    return says_bytes != 0 ? says_bytes : kv_.state_bytes();
+  }
   bool restore(Bytes image) override {
     if (image.size() < sizeof hash_ || !kv_.restore(image.subspan(sizeof hash_))) return false;
     hash_ = wire::Reader(image).number<std::uint64_t>();

@@ -145,6 +145,7 @@ bool Machine::restore(Bytes image) {
   wire::Reader reader(image);
   const auto next = [&reader] { return reader.number<std::uint64_t>(); };
   Machine made(complain_, ballast_);
+  made.says_bytes = says_bytes;
   made.hash_ = next();
   for (auto count = reader.count(16); count > 0; --count) {
     const auto key = next();

@@ -46,6 +46,10 @@ class SimMachine : public smr::StateMachine {
   using Complain = std::function<void(std::string)>;
   /// Of all of its state; cheap.
   virtual std::uint64_t hash() const = 0;
+  std::uint64_t state_bytes() const override { return says_bytes; }
+
+  /// How large it says that it is.
+  std::uint64_t says_bytes = 0;
 };
 
 /// A map with leases that knows which operations it has done, so that it notices one that comes

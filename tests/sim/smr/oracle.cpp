@@ -63,6 +63,14 @@ void Oracle::reached(smr::ReplicaId replica, smr::Instance instance, std::uint64
   }
 }
 
+void Oracle::checkpoint_due(smr::ReplicaId replica, smr::Instance instance, bool worth_it) {
+  const auto [found, is_new] = checkpoints_due_.try_emplace(instance, worth_it, replica);
+  if (!is_new && found->second.first != worth_it) {
+    complain(concat("checkpoints: of replicas ", found->second.second, " and ", replica,
+                    " one alone takes one at instance ", instance));
+  }
+}
+
 void Oracle::checkpoint(smr::ReplicaId replica, smr::Instance instance, const smr::Digest& digest) {
   const auto [found, is_new] = checkpoints_.try_emplace(instance, digest, replica);
   if (!is_new && found->second.first != digest) {

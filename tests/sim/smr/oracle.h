@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -34,6 +35,8 @@ class Oracle {
   void decided(smr::ReplicaId replica, smr::Instance instance, const smr::Batch& batch);
   /// A replica has executed up to `instance` and its state is this. Equal at equal positions.
   void reached(smr::ReplicaId replica, smr::Instance instance, std::uint64_t state);
+  /// All replicas take one at a place where it is due, or none.
+  void checkpoint_due(smr::ReplicaId replica, smr::Instance instance, bool worth_it);
   /// The same for what a checkpoint is.
   void checkpoint(smr::ReplicaId replica, smr::Instance instance, const smr::Digest& digest);
 
@@ -46,6 +49,11 @@ class Oracle {
   void answered(std::size_t operation, const OpReply& reply);
   /// Nobody will ever know what became of it.
   void abandoned(std::size_t) { abandoned_ += 1; }
+  /// Places where all would have taken a checkpoint of a smaller state.
+  std::size_t skipped_checkpoints() const {
+    return static_cast<std::size_t>(
+        std::ranges::count_if(checkpoints_due_, [](const auto& due) { return !due.second.first; }));
+  }
   std::size_t unanswered() const { return calls_.size() - answered_ - abandoned_; }
 
   /// From some instance on these are the members for this replica; the same for all of one number.
@@ -88,6 +96,7 @@ class Oracle {
   std::vector<smr::Digest> histories_;
   std::map<smr::Instance, std::pair<std::uint64_t, smr::ReplicaId>> states_;
   std::map<smr::Instance, std::pair<smr::Digest, smr::ReplicaId>> checkpoints_;
+  std::map<smr::Instance, std::pair<bool, smr::ReplicaId>> checkpoints_due_;
   std::map<std::pair<std::uint64_t, std::uint64_t>, int> ordered_;
   std::vector<Call> calls_;
   std::size_t answered_ = 0, abandoned_ = 0;

@@ -75,6 +75,8 @@ Plan troubled(std::uint64_t seed, smr::FaultModel model) {
     plan.patience = milliseconds(400);
     plan.leases = 0;  // One that was given back late may be a later one.
   }
+  // Of some hundred bytes to some for which no log would be long enough.
+  if (random.chance(0.4)) plan.state_bytes = std::uint64_t{1} << (8 + random.below(16));
   return plan;
 }
 

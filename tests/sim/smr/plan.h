@@ -89,6 +89,8 @@ struct Plan {
   double drift = 0;
   /// Making a checkpoint takes up to so long.
   Time checkpoint_most = std::chrono::milliseconds(20);
+  /// The service says that it is so large; 0: it says what is true.
+  std::uint64_t state_bytes = 0;
   /// Executing a batch takes up to so long.
   Time execution_most = std::chrono::microseconds(100);
 

@@ -32,6 +32,17 @@ Plan reading(std::uint64_t seed) {
 }
 
 Plan lossy_crash(std::uint64_t seed) { return lossy(seed, FaultModel::crash); }
+/// Who is cut off for long comes by a checkpoint, in the middle of places where none is taken.
+Plan spaced_crash(std::uint64_t seed) {
+  Plan plan = troubled(seed, FaultModel::crash);
+  plan.crash = plan.lose_disk = {};
+  plan.partition = std::chrono::milliseconds(600);
+  plan.operations = 150;
+  plan.think = {};
+  plan.settings.checkpoint_interval = smr::view_delay;
+  plan.state_bytes = 1 << 15;
+  return plan;
+}
 Plan splitting(std::uint64_t seed) {
   Plan plan = lying(seed);
   plan.lies = equivocate | double_vote;
@@ -154,6 +165,7 @@ const Planted planted[] = {
     {"decided_before_proposed", lossy_crash, 20},
     {"never_say_again", lossy_crash, 200},
     {"sessions_not_restored", troubled_crash, 20},
+    {"spacing_not_restarted", spaced_crash, 50},
     {"accept_quorum_short", lossy_crash, 200},
     {"nothing_is_regency_0", troubled_crash, 50},
     {"bind_nothing", troubled_crash, 200},

@@ -85,6 +85,7 @@ std::unique_ptr<SimMachine> Replica::make_machine() {
   } else {
     machine = std::make_unique<Machine>(std::move(complain), world_.plan().ballast);
   }
+  machine->says_bytes = world_.plan().state_bytes;
   if (astray_at_ == 0) return machine;
   return std::make_unique<AstrayMachine>(std::move(machine), astray_at_,
                                          [this](Instance instance, std::uint32_t index) {

@@ -98,6 +98,18 @@ void Replica::act(TakeCheckpoint& take) {
     world_.oracle().complain(
         concat("order: a checkpoint at ", take.instance, " is asked for at ", executed_));
   }
+  const bool worth_it = seat_->service.checkpoint_due(take.ordered);
+  world_.trace("replica ", id_, worth_it ? " takes" : " skips", " a checkpoint at ", take.instance,
+               " after ", take.ordered, " bytes", take.wanted ? "" : ", which nobody wants");
+  if (is_correct()) world_.oracle().checkpoint_due(id_, take.instance, worth_it);
+  if (!take.wanted) return;
+  if (!worth_it) {
+    world_.after(world_.wires().between(Time{}, world_.plan().checkpoint_most),
+                 [this, life = life_, instance = take.instance] {
+                   if (life == life_) hear(CheckpointSkipped{instance});
+                 });
+    return;
+  }
   const Time takes =
       world_.wires().between(Time{}, world_.plan().checkpoint_most) * world_.wires().slowness(id_);
   // Both ways are taken: what a replica with a disk does, and one without.

@@ -6,6 +6,7 @@
 
 #include "smr/link/client_wire.h"
 #include "smr/order/transfer/checkpoints.h"
+#include "smr/service/checkpoint_spacing.h"
 
 namespace piracema::smr_sim {
 
@@ -150,8 +151,9 @@ void World::look_at_memory(const Replica& replica) {
   const Footprint has = replica.core().footprint();
   const bool liars = plan_.model == FaultModel::byzantine;
   const std::size_t instances = liars ? 2 * unproven_max : kept_decided + view_delay;
+  const std::size_t places = plan_.state_bytes == 0 ? 1 : CheckpointSpacing::places_max;
   const std::size_t batches =
-      unstable_checkpoints_max * plan_.settings.checkpoint_interval + view_delay;
+      unstable_checkpoints_max * places * plan_.settings.checkpoint_interval + view_delay;
   const std::size_t requests = std::size_t{plan_.clients + 1} * plan_.settings.client_requests;
   const Instance stable = replica.stable_known(), decided = replica.core().decided();
   const std::size_t since = std::min<std::size_t>(has.batches, decided - std::min(decided, stable));

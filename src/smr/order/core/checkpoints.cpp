@@ -10,6 +10,8 @@ void Core::Parts::on(CheckpointTaken& event) {
   forget_checkpointed();
 }
 
+void Core::Parts::on(CheckpointSkipped& event) { checkpoints.skipped(event.instance); }
+
 void Core::Parts::handle(Sender from, const CheckpointVote& m) {
   checkpoints.on_vote(from.id, m, *out);
   forget_checkpointed();

@@ -28,6 +28,7 @@ struct Core::Parts : CoreData {
   void on(ReadAsked&);
   void on(Executed&);
   void on(CheckpointTaken&);
+  void on(CheckpointSkipped&);
   void on(CheckpointLoaded&);
   void on(LinkLost&);
   void forgive_own_lateness(Time time);

@@ -271,7 +271,7 @@ class TestCluster {
     } else if (auto* note = std::get_if<Note>(&action)) {
       replica.notes.push_back(note->text);
     } else if (auto* take = std::get_if<TakeCheckpoint>(&action)) {
-      take_checkpoint(id, replica, take->instance);
+      if (take->wanted) take_checkpoint(id, replica, take->instance);
     } else if (auto* chunk = std::get_if<SendChunk>(&action)) {
       auto bytes =
           std::make_shared<const Buffer>(replica.checkpoints.at(chunk->instance).at(chunk->chunk));

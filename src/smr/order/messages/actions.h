@@ -40,10 +40,15 @@ struct ReadNow {
 struct Refuse {
   std::uint64_t token = 0;
 };
-/// The service's state after `instance`, taken without stopping it for long; CheckpointTaken
-/// follows.
+/// After `instance` a checkpoint is due. If it is worth one there, by what the service alone knows
+/// (CheckpointSpacing), its state is taken without stopping it for long, and CheckpointTaken
+/// follows; else CheckpointSkipped.
 struct TakeCheckpoint {
   Instance instance = 0;
+  /// Ordered since one was due before.
+  std::uint64_t ordered = 0;
+  /// Else it only counts, and nothing follows: others have a newer one.
+  bool wanted = true;
 };
 /// Everybody can do without what is older: forget the log up to `instance`, and older checkpoints
 /// but for the one at `kept`, if that is not 0: somebody fetches it.

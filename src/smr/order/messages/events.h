@@ -40,6 +40,10 @@ struct CheckpointTaken {
   /// Digests of its pieces. They are kept, to be sent with SendChunk.
   std::vector<Digest> chunks;
 };
+/// The other answer: on no replica one is taken there.
+struct CheckpointSkipped {
+  Instance instance = 0;
+};
 /// The answer to LoadCheckpoint.
 struct CheckpointLoaded {
   Instance instance = 0;
@@ -55,6 +59,6 @@ struct LinkLost {
 struct Tick {};
 
 using Event = std::variant<Received, Submitted, ReadAsked, Executed, CheckpointTaken,
-                           CheckpointLoaded, LinkLost, Tick>;
+                           CheckpointSkipped, CheckpointLoaded, LinkLost, Tick>;
 
 }  // namespace piracema::smr

@@ -19,7 +19,7 @@ bool Checkpoints::due(Instance instance, std::size_t batch_bytes) {
   bytes_in_all_ += batch_bytes;
   if (instance < last_due_ + interval_ && bytes_since_ < checkpoint_bytes) return false;
   last_due_ = instance;
-  bytes_since_ = 0;
+  bytes_due_ = std::exchange(bytes_since_, 0);
   if (is_waited_for(instance)) unstable_.push_back(instance);
   return true;
 }
@@ -51,9 +51,14 @@ Instance Checkpoints::horizon() const {
 void Checkpoints::begin(Place place, std::vector<Action>& out) {
   const Instance instance = place.instance;
   // The newest of a quorum is taken: they may still have a vote for it.
-  if (instance < elsewhere_) return;
-  begun_.emplace(instance, std::move(place));
-  out.emplace_back(TakeCheckpoint{instance});
+  const bool wanted = instance >= elsewhere_;
+  if (wanted) begun_.emplace(instance, std::move(place));
+  out.emplace_back(TakeCheckpoint{instance, bytes_due_, wanted});
+}
+
+void Checkpoints::skipped(Instance instance) {
+  begun_.erase(instance);
+  std::erase(unstable_, instance);
 }
 
 void Checkpoints::taken(Time now, const CheckpointInfo& info, std::vector<Digest> chunks,

@@ -12,8 +12,9 @@
 
 namespace piracema::smr {
 
-/// A checkpoint is also due when so many bytes were ordered since the last one: what follows a
-/// checkpoint is kept in memory for those who fall behind.
+/// A checkpoint is also due when so many bytes were ordered since one was due before: what follows
+/// a checkpoint is kept in memory for those who fall behind. Of a large state one is taken at some
+/// of these places alone (CheckpointSpacing).
 constexpr std::size_t checkpoint_bytes = std::size_t{64} << 20;
 /// Checkpoints that were due and are not stable: with so many of them nothing further than
 /// view_delay above the last of these is ordered, so that what is kept since the stable one is
@@ -50,11 +51,13 @@ class Checkpoints {
   /// Whether one is due after this batch: a function of the order alone, so equal everywhere. Told
   /// of every batch, once, in order. Then `begin` follows.
   bool due(Instance instance, std::size_t batch_bytes);
-  /// TakeCheckpoint.
+  /// TakeCheckpoint; `taken` or `skipped` follows, unless others have a newer one.
   void begin(Place place, std::vector<Action>& out);
   /// The service has made it: votes.
   void taken(Time now, const CheckpointInfo& info, std::vector<Digest> chunks,
              std::vector<Action>& out);
+  /// By the state nobody takes one there: it is not waited for.
+  void skipped(Instance instance);
   /// May make one stable: CheckpointStable, Truncate. Or find that replicas have `parted`.
   void on_vote(ReplicaId from, const CheckpointVote& vote, std::vector<Action>& out);
   /// Says again what may have been lost.
@@ -136,7 +139,7 @@ class Checkpoints {
   /// Of the last one that was due, and of all above the stable one.
   Instance last_due_ = 0;
   std::deque<Instance> unstable_;
-  std::size_t bytes_since_ = 0;
+  std::size_t bytes_since_ = 0, bytes_due_ = 0;
   std::uint64_t bytes_in_all_ = 0;
   /// Under way in the service.
   std::map<Instance, Place> begun_;
