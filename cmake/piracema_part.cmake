@@ -35,7 +35,7 @@ endif()
 # off to see whether each file names all that it uses.
 if(PROJECT_IS_TOP_LEVEL)  # Else the choice is that of the project which has this one in it.
   option(CMAKE_UNITY_BUILD "Compile several files at a time" ON)
-  set(CMAKE_UNITY_BUILD_BATCH_SIZE 12 CACHE STRING "So many")
+  set(CMAKE_UNITY_BUILD_BATCH_SIZE 24 CACHE STRING "Files that are compiled at a time, at most")
 endif()
 if(CMAKE_UNITY_BUILD)
   # A class of one file with a member of a type of that file: no other file sees either.

@@ -51,6 +51,20 @@ class CommandLine(BadInput):
         self.check_refused(3, "no/where: No such file", *self.job("--stats", "no/where"))
         self.check_refused(3, ".: Is a directory", *self.job("--stats", "."))
 
+    def test_what_cannot_be_together_with_hosts_that_come_and_go_is_named(self):
+        self.folder.joinpath("hosts").write_text("localhost\n")
+        watch = ["--watch-hosts", "--hostfile", "hosts", "--snapshots", "s"]
+        for options, says in [
+                (["--watch-hosts"], "want --hostfile FILE, found none"),
+                (watch[:3], "want --snapshots DIR, found none"),
+                ([*watch, "--coordinators", "3"], "want one coordinator, found --coordinators"),
+                ([*watch, "--keep-workers", "1m"], "want one coordinator"),
+                ([*watch, "--transport", "mpi"], "want --transport auto or tcp, found mpi"),
+                ([*watch, "--stdin"], "want a job without --stdin"),
+                ([*watch[:2], "none", *watch[3:]], "--hostfile: none: no such file")]:
+            with self.subTest(options):
+                self.check_refused(3, says, *self.job(*options))
+
     def test_a_variable_with_garbage_is_named(self):
         for name, value in [("WORKERS", "many"), ("EVERY", "5parsecs"), ("KEEP", "-3"),
                             ("HEARTBEAT", "soon"), ("STATS", "no/where"), ("SNAPSHOTS", "in")]:

@@ -68,7 +68,7 @@ class Lent(ClusterOfNodes):
         return self.nodes().get("d", {}).get("state")
 
     def test_a_stream_has_left_when_the_window_closes_and_goes_on_elsewhere(self):
-        _, closes = self.lend(-10, 22)
+        _, closes = self.lend(-10, 30)
         for name in self.NODES:
             self.ask("drain", name)
         self.start_lent("--windows", self.windows)
@@ -76,11 +76,11 @@ class Lent(ClusterOfNodes):
         job = int(self.ask("submit", "--slots", 2, "--stream", "--snapshots", self.folder / "snapshots",
                            "--every", "100ms", "--", STREAM, out, f"until={enough}", "pause_us=200"))
         self.wait_until(lambda: any((self.folder / "snapshots").glob("*/manifest.json")), "no snapshot")
+        began = self.of_jobs()
         self.assertEqual("d", self.job(job)["node"])
         self.assertIn("lent until", self.nodes()["d"]["lent"])
         for name in self.NODES:
             self.ask("drain", name, "--off")
-        began = self.of_jobs()
         self.assertTrue(began)
         self.at(closes)
         self.assertTrue(self.gone(began + self.of_jobs()))
@@ -116,7 +116,7 @@ class Lent(ClusterOfNodes):
                 if stands_still:
                     self.processes["d"].send_signal(signal.SIGSTOP)
                 self.at(closes)
-                self.assertTrue(self.gone(began))
+                self.assertTrue(self.gone(began + self.of_jobs()))
                 self.processes["d"].send_signal(signal.SIGCONT)
                 self.ask("cancel", job)
                 self.processes["d"].kill()
