@@ -208,7 +208,7 @@ int run_command(RunCommand command) {
   if (auto chosen = choose_hosts(command); !chosen) return refuse(chosen.error());
   const bool elsewhere = std::any_of(command.job.hosts.begin(), command.job.hosts.end(),
                                      [](const cluster::HostOptions& host) { return !host.here; });
-  if (elsewhere) {
+  if (elsewhere || command.watch_hosts) {
     auto rsh = cluster::find_program(command.job.rsh.front());
     if (!rsh) return refuse(rsh.error());
     command.job.rsh.front() = *rsh;

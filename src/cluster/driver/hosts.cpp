@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "base/log.h"
 #include "base/text.h"
 #include "host/host_names.h"
 #include "host/local_agent.h"
@@ -73,11 +74,14 @@ Result<Done> Hosts::call_all() {
   return Done{};
 }
 
-Result<Done> Hosts::add() {
+void Hosts::add() {
   const std::size_t number = hosts_.size();
   hosts_.emplace_back().added = true;
-  if (auto opened = open_door_to(number); !opened) return opened;
-  return call(number);
+  if (auto called = call(number); !called) {
+    log(Level::warning,
+        concat(described(options_.hosts[number]), " cannot be used: ", called.error().message));
+    call_later(number);
+  }
 }
 
 Result<Done> Hosts::wait_for_all(Time until, std::uint64_t term) {
@@ -101,6 +105,10 @@ bool Hosts::all_came_back() const {
 
 Result<Done> Hosts::call(std::size_t number) {
   Host& host = hosts_[number];
+  // Of one that was added, when there was no way there.
+  if (host.coordinator.empty()) {
+    if (auto opened = open_door_to(number); !opened) return opened;
+  }
   host.call.reset();
   host.attempt += 1;
   std::string first_line =

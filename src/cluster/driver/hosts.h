@@ -61,7 +61,7 @@ class Hosts {
   bool is_up(std::size_t host) const { return hosts_[host].up; }
 
   /// One more, the last of the options. It is called; one that cannot be reached is called again.
-  Result<Done> add();
+  void add();
   /// Whether the job is to use the host.
   void want(std::size_t host, bool wanted);
   /// For people, as HostStatus has it.

@@ -53,10 +53,7 @@ void DriverLoop::add_host(const ListedHost& host) {
   options_.hosts.back().named_at = options_.watched_hostfile;
   const std::size_t number = options_.hosts.size() - 1;
   log(Level::info, concat("host ", host.host.name, " is called, to take part"));
-  if (auto added = hosts_->add(); !added) {
-    log(Level::warning, concat("host ", host.host.name, " is not used: ", added.error().message));
-    return hosts_->want(number, false);
-  }
+  hosts_->add();
   places_->share_with(number, host.places);
 }
 
