@@ -61,16 +61,23 @@ void HostfileWatch::look() {
   std::string text = text_of(list);
   const bool is_settled = seen_ == text;
   seen_ = text;
-  if (!is_settled || told_ == text) return;
-  told_ = std::move(text);
-  if (!list) return events_.unusable(list.error().message);
+  if (!is_settled) return;
+  if (told_ == text) return complaint_.clear();
+  if (!list) return complain(list.error().message);
   std::vector<ListedHost> hosts;
   for (const HostList::Host& one : list->hosts) {
     auto host = find(one.host);
-    if (!host) return events_.unusable(host.error().message);
+    if (!host) return complain(host.error().message);
     hosts.push_back({*std::move(host), list->counted ? std::optional(one.places) : std::nullopt});
   }
+  told_ = std::move(text);
+  complaint_.clear();
   events_.changed(std::move(hosts));
+}
+
+// A name that is not known now may be known at the next look.
+void HostfileWatch::complain(const std::string& why) {
+  if (std::exchange(complaint_, why) != why) events_.unusable(why);
 }
 
 Result<HostOptions> HostfileWatch::find(const HostName& name) {

@@ -30,7 +30,8 @@ class HostfileWatch {
     /// All that it names now, each host once; first what it names at the beginning. From the thread
     /// of the watch.
     std::function<void(std::vector<ListedHost>)> changed;
-    /// It cannot be read, or says nothing that can be used, and why: all stays as it is. Told once.
+    /// It cannot be read, or says nothing that can be used, and why: all stays as it is. Told once;
+    /// a name that is not known is looked up again.
     std::function<void(const std::string& why)> unusable;
   };
 
@@ -42,6 +43,7 @@ class HostfileWatch {
  private:
   void run();
   void look();
+  void complain(const std::string& why);
   Result<HostOptions> find(const HostName& name);
 
   const std::string file_;
@@ -49,6 +51,7 @@ class HostfileWatch {
   std::vector<HostOptions> known_;
   /// As it was at the last look, and as it was told of.
   std::optional<std::string> seen_, told_;
+  std::string complaint_;
   std::mutex mutex_;
   std::condition_variable ends_;
   bool ending_ = false;
