@@ -282,11 +282,11 @@ void ClusterState::lend(Node& node, const Lent& lent) {
 void ClusterState::ask_to_leave(const std::string& node) {
   for (auto& [id, job] : jobs_) {
     if (job.state != JobState::running || !has_node(job, node)) continue;
-    if (!leaves_alone(job, node)) job.state = JobState::leaving;
+    if (!does_without(job, node)) job.state = JobState::leaving;
   }
 }
 
-bool ClusterState::leaves_alone(Job& job, const std::string& node) {
+bool ClusterState::does_without(Job& job, const std::string& node) {
   return follows_nodes(job.spec) && job.node != node && std::erase(job.others, node) != 0;
 }
 
@@ -399,7 +399,7 @@ void ClusterState::place_all() {
 void ClusterState::lose_jobs_of(const std::string& node, const std::string& why) {
   lose_parts_of(node, why);
   for (auto& [id, job] : jobs_) {
-    if (job.state == JobState::running) leaves_alone(job, node);
+    if (job.state == JobState::running) does_without(job, node);
     if (!runs(job) || job.node != node) continue;
     job.losses += 1;
     job.why = why;

@@ -81,8 +81,8 @@ class ClusterState final : public smr::StateMachine, public smr::Watchable {
   std::vector<Ended> follow_wants(const Report& report);
   std::optional<Ended> ask_for(Job& job, const AskedPart& asked);
   void ask_to_leave(const std::string& node);
-  /// Its command is to do without that node, which is not the first one.
-  bool leaves_alone(Job& job, const std::string& node);
+  /// From now on, if its command can: it follows its nodes, and that one is not the first.
+  bool does_without(Job& job, const std::string& node);
   void lend(Node& node, const Lent& lent);
   void ended(Job& job, const Ended& end);
   void again_or_over(Job& job, JobState over);

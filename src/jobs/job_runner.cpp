@@ -376,8 +376,8 @@ void JobRunner::on(const LeaveAsked&) {
   hurry_ = true;
 }
 
-// A part ends when its command does, elsewhere, which takes a last snapshot before that; or the
-// group says that it is to leave alone.
+// A part ends when its command does, elsewhere, which takes a last snapshot before that; or when
+// the group says that it is to leave before its command.
 void JobRunner::have_all_leave(bool at_once) {
   for (auto& [piece, local] : jobs_) {
     if (at_once || piece.second == 0) {

@@ -240,7 +240,7 @@ TEST_CASE("parts run beside a command, and outlive the wish of their node to lea
   CHECK(ended[0].at_once);
 }
 
-TEST_CASE("a part that is to leave alone is asked to, also when its node was asked before") {
+TEST_CASE("a part that is to leave before its command is asked to, also after its node was") {
   Driver node;
   node.step(JobRunner::Began{});
   node.answer({.orders = {part(1, 3)}});

@@ -145,7 +145,7 @@ class Span(ClusterOfNodes):
         self.wait_until(lambda: self.others(job) not in ([], [drained]), "no other node comes")
         another = self.others(job)[0]
         self.wait_for_output(job, f"host {another} is there")
-        self.wait_for_output(job, f"host {drained} is left")
+        self.wait_for_output(job, f"host {drained} is drained")
         self.wait_for_more()
         self.assertEqual(0, self.nodes()[drained]["used"])
         said = self.ask("logs", job)

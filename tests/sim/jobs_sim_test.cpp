@@ -139,8 +139,8 @@ struct Register {
 
   Mistake mistake = Mistake::none;
   std::uint32_t broken = 0, parts = 0, parts_over = 0;
-  /// How often a command was told of other nodes, and a part was asked to leave alone.
-  std::uint32_t told = 0, left_alone = 0;
+  /// How often a command was told of other nodes, and a part was asked to leave before its command.
+  std::uint32_t told = 0, parts_asked = 0;
   /// Machines that their owners have had back with jobs that ran there when they asked; and those
   /// where something of a job was there still, or began.
   std::uint32_t given_back = 0, late = 0;
@@ -347,7 +347,7 @@ class Machine {
     const auto found = processes_.find(terminate.attempt);
     if (found == processes_.end()) return;
     if (terminate.at_once) killed_.insert(terminate.attempt);
-    if (!terminate.at_once && terminate.attempt.part != 0) all_.left_alone += 1;
+    if (!terminate.at_once && terminate.attempt.part != 0) all_.parts_asked += 1;
     const auto after = terminate.at_once
                            ? std::optional(scheduler_.between(milliseconds(5), ending_most))
                            : all_.fates.at(terminate.attempt.job).leaves_after;
@@ -451,7 +451,7 @@ class Run {
   std::uint32_t parts() const { return all_.parts; }
   std::uint32_t parts_over() const { return all_.parts_over; }
   std::uint32_t told() const { return all_.told; }
-  std::uint32_t left_alone() const { return all_.left_alone; }
+  std::uint32_t parts_asked() const { return all_.parts_asked; }
   std::uint32_t forgotten() const { return forgotten_; }
   std::uint32_t given_back() const { return all_.given_back; }
   std::uint32_t late() const { return all_.late; }
@@ -576,14 +576,14 @@ TEST_CASE(
     "of a job one attempt is alive at a time, each job is over in the end, and each machine that "
     "is "
     "lent is given back in time") {
-  std::uint64_t parts = 0, parts_over = 0, told = 0, left_alone = 0, forgotten = 0, given_back = 0;
+  std::uint64_t parts = 0, parts_over = 0, told = 0, parts_asked = 0, forgotten = 0, given_back = 0;
   for (const auto seed : seeds(5'000)) {
     Run run(seed);
     run.check();
     parts += run.parts();
     parts_over += run.parts_over();
     told += run.told();
-    left_alone += run.left_alone();
+    parts_asked += run.parts_asked();
     forgotten += run.forgotten();
     given_back += run.given_back();
     CHECK(run.late() == 0);
@@ -592,7 +592,7 @@ TEST_CASE(
   CHECK(parts > 0);
   CHECK(parts_over > 0);
   CHECK(told > 0);
-  CHECK(left_alone > 0);
+  CHECK(parts_asked > 0);
   CHECK(forgotten > 0);
   CHECK(given_back > 0);
 }

@@ -33,7 +33,7 @@ nlohmann::json some_job() {
           {"hosts",
            {{"hosts",
              {{{"name", "h1"},
-               {"state", "being left"},
+               {"state", "draining"},
                {"workers",
                 {{{"worker", 0},
                   {"pid", 4711},
@@ -62,8 +62,8 @@ TEST_CASE("a screen says what the job does, who holds it back and what it went t
   CHECK(has(screen, "snapshot 87: 71 B in 17 ms, 100 ms ago; 0 failed\n"));
   CHECK(has(screen, "bottleneck: work holds the job back\n"));
   CHECK(has(screen, "######===..."));
-  CHECK(has(screen, "h1 (being left)  in the job"));
-  CHECK(has(screen, "h2               host lost"));
+  CHECK(has(screen, "h1 (draining)  in the job"));
+  CHECK(has(screen, "h2             host lost"));
   CHECK(has(screen,
             "at 1.77 s: worker 1 (work/1): killed; running again after 7 ms, 229 items redone\n"));
   CHECK_FALSE(has(screen, "\x1b"));

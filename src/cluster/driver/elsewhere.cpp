@@ -67,7 +67,10 @@ Result<Done> DriverLoop::call_hosts(const Doorway& doorway) {
           .leaving = [this](std::size_t) { look_at_hosts(); }});
   places_ = std::make_unique<Places>(options_, crew_, *hosts_,
                                      [this] { tally_.report.processes_started += 1; });
-  watch_hostfile();
+  if (!options_.watched_hostfile.empty()) {
+    followed_hosts_ = std::make_unique<FollowedHosts>(poller_, options_, *hosts_, *places_,
+                                                      [this] { look_at_hosts(); });
+  }
   if (!takes_over_) return hosts_->call_all();
   return hosts_->wait_for_all(now() + coordinator_->metadata().settings.attach_timeout,
                               coordinator_->metadata().term + 1);
@@ -195,23 +198,36 @@ void DriverLoop::look_at_hosts() {
   give_up_missing();
   places_->start_waiting(time());
   move_displaced();
-  leave_those_without_work();
+  leave_drained();
   if (places_->waited(time()) < host_timeout) return;
   finish(4, concat("no host of the job can be reached for ", host_timeout.count(), " s"));
 }
 
-// Those that began elsewhere as their own host could not be reached, and those whose host is to be
-// left, for whom it is urgent.
+// Those that began elsewhere as their own host could not be reached, and those whose host drains,
+// for whom it is urgent.
 void DriverLoop::move_displaced() {
-  auto [slots, leave] = places_->displaced();
+  auto [slots, drains] = places_->displaced();
   const auto before = std::exchange(displaced_, std::move(slots));
   if (before.empty() && displaced_.empty()) return;
   for (const Slot slot : displaced_) {
     if (std::find(before.begin(), before.end(), slot) != before.end()) continue;
-    log(Level::info, concat("worker ", slot, " goes from ", places_->host_of(slot), " to ",
-                            places_->next_host_of(slot), " with the next snapshot"));
+    log(Level::info,
+        concat("worker ", slot,
+               places_->is_on_draining(slot) ? concat(" leaves ", places_->host_of(slot))
+                                             : concat(" goes to ", places_->own_host_of(slot)),
+               " with the next snapshot"));
   }
-  tell(MovesWished{displaced_, leave});
+  tell(MovesWished{displaced_, drains});
+}
+
+// What has nowhere else to go stays until the host is gone. Where no snapshots are taken nobody can
+// go anywhere, and whoever has told the agent to leave is not kept waiting.
+void DriverLoop::leave_drained() {
+  const bool can_move = !options_.snapshots.empty();
+  for (std::size_t host = 0; host < options_.hosts.size(); ++host) {
+    if (!hosts_->is_draining(host)) continue;
+    if (crew_.count_on(host) == 0 || !can_move) hosts_->let_leave(host);
+  }
 }
 
 // Who does not answer any more, on another host, is left to its own devices: an agent ends without

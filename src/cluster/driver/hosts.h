@@ -39,7 +39,7 @@ class Hosts {
     std::function<void(std::size_t host, const std::vector<RunningProcess>&)> came_back = {};
     /// Whether this coordinator may end what is not expected; empty: it may.
     std::function<bool()> may_send_away = {};
-    /// Its agent was told to leave: the host is to be left.
+    /// Its agent was told to leave: the host is draining.
     std::function<void(std::size_t host)> leaving = {};
   };
   /// What each agent is told of the processes that it will start; their coordinator is added.
@@ -69,9 +69,7 @@ class Hosts {
   bool is_wanted(std::size_t host) const { return hosts_[host].wanted; }
   /// It is not, or its agent was told to leave: nothing is started there, and what runs there is to
   /// go elsewhere.
-  bool is_to_be_left(std::size_t host) const {
-    return !hosts_[host].wanted || hosts_[host].leaving;
-  }
+  bool is_draining(std::size_t host) const { return !hosts_[host].wanted || hosts_[host].leaving; }
   /// Nothing of the job is there any more, or it cannot go elsewhere: its agent leaves, with all
   /// that it has. One that is wanted is called again, much later if its agent was told to leave.
   void let_leave(std::size_t host);

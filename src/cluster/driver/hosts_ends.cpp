@@ -84,7 +84,7 @@ void Hosts::let_leave(std::size_t number) {
 // By itself: whoever has told its agent to leave wants to be rid of the job for a while.
 void Hosts::has_left(std::size_t number) {
   Host& host = hosts_[number];
-  const std::string left = concat(described(options_.hosts[number]), " is left");
+  const std::string left = concat(described(options_.hosts[number]), " is drained");
   log(Level::info, left);
   host.left = false;
   call_later(number, host.leaving ? Time(called_again_after) : Time{});

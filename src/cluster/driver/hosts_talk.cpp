@@ -110,14 +110,14 @@ bool Hosts::all_up() const {
 
 const char* Hosts::state_of(std::size_t number) const {
   const Host& host = hosts_[number];
-  if (is_to_be_left(number)) return host.up ? "being left" : "left";
+  if (is_draining(number)) return host.up ? "draining" : "drained";
   if (host.up) return is_silent(number) ? "silent" : "here";
   return host.was_up ? "lost" : "called";
 }
 
 // What is here is busy, or stopped, and takes what it is told when it goes on.
 bool Hosts::can_start(std::size_t number) const {
-  return hosts_[number].up && !is_to_be_left(number) && (is_here(number) || was_just_heard(number));
+  return hosts_[number].up && !is_draining(number) && (is_here(number) || was_just_heard(number));
 }
 
 // Sooner than a worker there is given up: its successor is not to be sent after it.

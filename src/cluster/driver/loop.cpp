@@ -408,7 +408,7 @@ void DriverLoop::leave_to_another() {
 }
 
 void DriverLoop::wait_for_all() {
-  hostfile_watch_.reset();
+  if (followed_hosts_) followed_hosts_->stop();
   if (door_) door_->hold();
   crew_.let_go();
   crew_.kill_all();

@@ -12,6 +12,7 @@
 #include "cluster/driver/crew.h"
 #include "cluster/driver/door.h"
 #include "cluster/driver/driver.h"
+#include "cluster/driver/followed_hosts.h"
 #include "cluster/driver/hosts.h"
 #include "cluster/driver/leading.h"
 #include "cluster/driver/lock_wait.h"
@@ -23,7 +24,6 @@
 #include "cluster/driver/world.h"
 #include "control/coordinator/coordinator.h"
 #include "host/directory_mark.h"
-#include "host/hostfile_watch.h"
 #include "loop/poller.h"
 #include "observe/status/recorder.h"
 #include "observe/status/tally.h"
@@ -86,15 +86,10 @@ class DriverLoop {
   void heard_from(std::size_t host, const FromAgent& message);
   void look_at_hosts();
   void move_displaced();
+  void leave_drained();
   void leave_hosts();
   void came_back(std::size_t host, const std::vector<RunningProcess>& running);
   void give_up_missing();
-
-  // ---- hosts_change.cpp: hosts that come and go while the job runs ---------------------
-  void watch_hostfile();
-  void hosts_listed(const std::vector<ListedHost>& hosts);
-  void add_host(const ListedHost& host);
-  void leave_those_without_work();
 
   // ---- events.cpp: what happens ------------------------------------------------------
   Result<Done> expected(const runtime::Hello&);
@@ -135,7 +130,7 @@ class DriverLoop {
   /// Processes that are to go to other hosts.
   std::vector<Slot> displaced_;
   /// Only where the hosts of the job may change.
-  std::unique_ptr<HostfileWatch> hostfile_watch_;
+  std::unique_ptr<FollowedHosts> followed_hosts_;
   /// In the directory of snapshots, if other hosts have to see it.
   std::unique_ptr<DirectoryMark> mark_;
   std::unique_ptr<StoreThread> store_thread_;

@@ -31,7 +31,7 @@ Places::Places(const JobOptions& options, Crew& crew, Hosts& hosts, std::functio
 // The first process of a slot has not lost anything yet: the user's choice is worth a moment.
 std::optional<std::size_t> Places::choose(Crew::Id id) const {
   const std::size_t own = host_of_slot_[id.first];
-  const bool is_first = id.second == 0 && hosts_.is_up(own) && !hosts_.is_to_be_left(own);
+  const bool is_first = id.second == 0 && hosts_.is_up(own) && !hosts_.is_draining(own);
   if (hosts_.can_start(own) || is_first) return own;
   std::optional<std::size_t> best;
   for (std::size_t host = 0; host < options_.hosts.size(); ++host) {
@@ -75,10 +75,10 @@ void Places::start(Crew::Id id, Time now) {
   }
   const std::size_t wanted = host_of_slot_[id.first];
   if (*host != wanted) {
-    const bool is_left = hosts_.is_to_be_left(wanted);
-    log(is_left ? Level::info : Level::warning,
+    const bool drains = hosts_.is_draining(wanted);
+    log(drains ? Level::info : Level::warning,
         concat("worker ", id.first, " is started on ", options_.hosts[*host].name, ": ",
-               options_.hosts[wanted].name, is_left ? " is to be left" : " cannot be reached"));
+               options_.hosts[wanted].name, drains ? " is draining" : " cannot be reached"));
   }
   if (!crew_.start(id, *host)) return;
   started_();
@@ -91,16 +91,20 @@ void Places::start_waiting(Time now) {
   for (const Crew::Id& id : std::exchange(waiting_, {})) start(id, now);
 }
 
+std::optional<std::size_t> Places::now_on(Slot slot) const {
+  const auto process = crew_.newest(slot);
+  return process ? crew_.host_of(*process) : std::nullopt;
+}
+
 Places::Displaced Places::displaced() const {
   Displaced displaced;
   for (Slot slot = 0; slot < host_of_slot_.size(); ++slot) {
-    const auto process = crew_.newest(slot);
-    const auto host = process ? crew_.host_of(*process) : std::nullopt;
+    const auto host = now_on(slot);
     const std::size_t own = host_of_slot_[slot];
     if (!host) continue;
-    if (hosts_.is_to_be_left(*host)) {
-      if (!choose(*process)) continue;
-      displaced.leave = true;
+    if (hosts_.is_draining(*host)) {
+      if (!choose(*crew_.newest(slot))) continue;
+      displaced.drains = true;
     } else if (*host == own || !hosts_.is_steady(own)) {
       continue;
     }
@@ -109,16 +113,18 @@ Places::Displaced Places::displaced() const {
   return displaced;
 }
 
+bool Places::is_on_draining(Slot slot) const {
+  const auto host = now_on(slot);
+  return host && hosts_.is_draining(*host);
+}
+
 std::string Places::host_of(Slot slot) const {
-  const auto process = crew_.newest(slot);
-  const auto host = process ? crew_.host_of(*process) : std::nullopt;
+  const auto host = now_on(slot);
   return host ? options_.hosts[*host].name : "nowhere";
 }
 
-std::string Places::next_host_of(Slot slot) const {
-  const auto process = crew_.newest(slot);
-  const auto host = process ? choose(*process) : std::nullopt;
-  return host ? options_.hosts[*host].name : "nowhere";
+const std::string& Places::own_host_of(Slot slot) const {
+  return options_.hosts[host_of_slot_[slot]].name;
 }
 
 void Places::share_with(std::size_t host, std::optional<std::uint32_t> places) {

@@ -33,21 +33,23 @@ class Places {
   /// A host that the job uses from now on gets slots of those that are not used any more, and else
   /// of those that have the most, until it has as many; no more than `places`, if it is said.
   void share_with(std::size_t host, std::optional<std::uint32_t> places);
-  /// Processes that are to be elsewhere: on a host that is to be left, while there is another one;
-  /// or although their own host has been there for some time.
+  /// Processes that are to be elsewhere: on a host that drains, while there is another one; or not
+  /// on their own host although that has been there for some time.
   struct Displaced {
     std::vector<Slot> slots;
-    /// Some are on a host that is to be left.
-    bool leave = false;
+    /// Some are on a host that drains.
+    bool drains = false;
   };
   Displaced displaced() const;
-  /// Where the process of a slot is now, and where it would be started.
+  bool is_on_draining(Slot slot) const;
+  /// Where the process of a slot is now, for people; and where it belongs.
   std::string host_of(Slot slot) const;
-  std::string next_host_of(Slot slot) const;
+  const std::string& own_host_of(Slot slot) const;
   /// How long there has been somebody who waits.
   Time waited(Time now) const { return waiting_.empty() ? Time{} : now - waiting_since_; }
 
  private:
+  std::optional<std::size_t> now_on(Slot slot) const;
   std::optional<std::size_t> choose(Crew::Id id) const;
   std::vector<std::string> environment_on(std::size_t host, Slot slot) const;
   std::string place_on_host(Slot slot) const;

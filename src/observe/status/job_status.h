@@ -80,7 +80,7 @@ struct WorkerStatus {
 /// A host of the job, whether something runs there or not.
 struct HostStatus {
   std::string name;
-  /// "here", "called", "silent", "lost", "being left", "left": a word for people.
+  /// "here", "called", "silent", "lost", "draining", "drained": a word for people.
   std::string state;
   /// Since then, as far as anybody has looked.
   Time since{};

@@ -5,10 +5,9 @@
 namespace piracema::smr {
 
 /// Of the places in the order where a checkpoint may be taken, those where one is worth it: a large
-/// state is not written again for each small part of it that has changed. So what is written for
-/// checkpoints is about four times what was ordered, however large the state is; and what is kept
-/// behind one, which a newcomer has to execute, is about a quarter of the state, or so many places
-/// if that is less.
+/// state is not written again for each small part of it that has changed. So what is
+/// kept behind one, which a newcomer has to execute, is about a quarter of the state, or so many
+/// places if that is less; and up to there what is written is four times what was ordered.
 ///
 /// All replicas choose the same places: it looks at the order and at the state alone, and whoever
 /// becomes a checkpoint begins anew there, as all others did when they took it. Pure.
