@@ -112,6 +112,18 @@ TEST_CASE(
   CHECK(newest(fixture.store) == 2);
 }
 
+TEST_CASE("a savepoint that a server still writes, and lists by another name, is none yet") {
+  InBucket fixture;
+  take(fixture.store, 1);
+  REQUIRE(fixture.store.add_savepoint("n4", 1));
+  const std::string key =
+      key_of(fixture.address, "savepoints/n5-19389a45-2227-420b-893e-96cbed9fe76f");
+  REQUIRE(client()->put(key, {as_bytes(std::string("piracema sa"))}));
+  CHECK(*fixture.store.savepoints() == Savepoints{{"n4", 1}});
+  CHECK(fixture.store.drop(1));
+  CHECK(verify(fixture.store, 1));
+}
+
 TEST_CASE(
     "of two manifests of a snapshot the first one counts, and is not another one's to repeat") {
   InBucket fixture;

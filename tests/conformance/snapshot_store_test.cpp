@@ -305,10 +305,12 @@ TEST_CASE_TEMPLATE("a name that was given in time keeps a snapshot that is dropp
   SnapshotStore& store = fixture.store;
   for (SnapshotId snapshot = 1; snapshot <= 40; ++snapshot) {
     const Manifest manifest = take(store, snapshot);
-    std::thread dropping([&] { CHECK(store.drop(snapshot)); });
+    CAPTURE(snapshot);
+    Result<Done> dropped = Done{};
+    std::thread dropping([&] { dropped = store.drop(snapshot); });
     const auto named = store.add_savepoint(concat("n", snapshot), snapshot);
     dropping.join();
-    CAPTURE(snapshot);
+    CHECK_MESSAGE(dropped, dropped.error().message);
     if (named) {
       CHECK(verify(store, snapshot));
     } else {

@@ -151,7 +151,9 @@ TEST_CASE(
     moved += job.moved;
     kept += job.kept;
   }
-  CHECK(((switched > 100 && moved > 50 && kept > 100) || tracing()));
+  CHECK(is_exercised(switched, 100, 100));
+  CHECK(is_exercised(moved, 50, 100));
+  CHECK(is_exercised(kept, 100, 100));
 }
 
 TEST_CASE("a stream that is scaled and moved comes through whatever goes wrong on the way") {
@@ -176,7 +178,10 @@ TEST_CASE("a stream that is scaled and moved comes through whatever goes wrong o
     lost += job.cluster.coordinator().epoch() - 1 - job.switched - job.moved;
     kept += job.kept;
   }
-  CHECK(((switched > 100 && moved > 50 && lost > 100 && kept > 100) || tracing()));
+  CHECK(is_exercised(switched, 100, 200));
+  CHECK(is_exercised(moved, 50, 200));
+  CHECK(is_exercised(lost, 100, 200));
+  CHECK(is_exercised(kept, 100, 200));
 }
 
 TEST_CASE(
@@ -206,7 +211,10 @@ TEST_CASE(
     terms += job.cluster.log().term - 1;
     kept += job.kept;
   }
-  CHECK(((switched > 100 && moved > 10 && terms > 200 && kept > 100) || tracing()));
+  CHECK(is_exercised(switched, 100, 200));
+  CHECK(is_exercised(moved, 10, 200));
+  CHECK(is_exercised(terms, 200, 200));
+  CHECK(is_exercised(kept, 100, 200));
 }
 
 }  // namespace piracema::sim

@@ -75,4 +75,9 @@ bool tracing() {
   return replays;
 }
 
+bool is_exercised(std::uint64_t times, std::uint64_t wanted, std::uint64_t count) {
+  if (tracing()) return true;
+  return times * count >= wanted * from_environment("PIRACEMA_SEEDS").value_or(count);
+}
+
 }  // namespace piracema::sim

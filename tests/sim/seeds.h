@@ -40,4 +40,9 @@ Seeds seeds(std::uint64_t count);
 /// Whether one seed is replayed, and schedulers print what happens.
 bool tracing();
 
+/// Whether what a test is about happened often enough: `times` is its sum over `seeds(count)`, and
+/// `wanted` what that many seeds must have shown. Fewer seeds (PIRACEMA_SEEDS) must show as much
+/// each; one that is replayed need not show anything.
+bool is_exercised(std::uint64_t times, std::uint64_t wanted, std::uint64_t count);
+
 }  // namespace piracema::sim

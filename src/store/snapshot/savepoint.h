@@ -21,8 +21,8 @@ constexpr const char* savepoints_folder_name = "savepoints";
 constexpr const char* released_file_name = "released";
 constexpr std::size_t savepoint_bytes_max = 256;
 
-/// Letters, digits and "._-", at most 64, beginning with a letter or a digit, without ".tmp-".
-/// Errc::config.
+/// Letters, digits and "._-", at most 64, beginning with a letter or a digit, without ".tmp-" and
+/// without a UUID at the end, as files have that are being written. Errc::config.
 Result<Done> check_savepoint_name(std::string_view name);
 bool is_savepoint_name(std::string_view name);
 

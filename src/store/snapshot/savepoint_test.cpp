@@ -30,13 +30,14 @@ TEST_CASE("a savepoint with a flipped bit, or cut, names its file") {
 }
 
 TEST_CASE("a name is a plain file name") {
-  for (const std::string name : {"v1", "before-tuesday", "2026-11-25_1.2", "7"}) {
+  for (const std::string name :
+       {"v1", "before-tuesday", "2026-11-25_1.2", "7", "19389a45-2227-420b-893e-96cbed9fe76f"}) {
     CHECK(check_savepoint_name(name));
   }
   for (const std::string& name :
        {std::string(), std::string("."), std::string("../x"), std::string("a/b"), std::string("-x"),
-        std::string("a b"), std::string("x.tmp-1-2"), std::string(65, 'a'),
-        std::string("a\0b", 3)}) {
+        std::string("a b"), std::string("x.tmp-1-2"), std::string(65, 'a'), std::string("a\0b", 3),
+        std::string("n4-19389a45-2227-420b-893e-96cbed9fe76f")}) {
     CHECK(check_savepoint_name(name).error().code == Errc::config);
   }
 }
