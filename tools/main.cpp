@@ -292,6 +292,14 @@ void CommandLine::add_run() {
   add_parsed(*run_app, "--cycle-bytes", "SIZE", job.cycle_bytes, parse_bytes,
              "What may wait to be taken back into a cycle, such as\n"
              "512MiB; more is an error; default: 1GiB");
+  auto* state_directory =
+      add_parsed(*run_app, "--state-directory", "DIR", job.state_directory, parse_path,
+                 "States by key lie in files there, on a disk of each host, and\n"
+                 "not in memory: for states that are larger; wants RocksDB");
+  add_parsed(*run_app, "--state-memory", "SIZE", job.state_memory, parse_bytes,
+             "With that: what the states of one replica take in memory;\n"
+             "default: 64MiB")
+      ->needs(state_directory);
   run_app->add_flag("--plain", job.plain,
                     "Send plain what goes to other hosts, which is encrypted else:\n"
                     "for a network that is trusted");

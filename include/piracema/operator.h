@@ -1,7 +1,7 @@
 #pragma once
 
 #include <piracema/batch.h>
-#include <piracema/detail/keyed_states.h>
+#include <piracema/detail/stored_states.h>
 #include <piracema/key.h>
 
 #include <atomic>
@@ -301,8 +301,11 @@ class Operator {
   }
 
   /// The states that it has for the keys of its items, which are saved and loaded beside the other;
-  /// null if it has none. Always the same.
-  virtual KeyedStates* keyed_states() { return nullptr; }
+  /// null if it has none. They lie in `place`, or in memory if that is null. Once, before all else.
+  virtual KeyedStates* keyed_states(StatePlace* place) {
+    static_cast<void>(place);
+    return nullptr;
+  }
 
   /// What `save` writes is made of (detail/state_layout.h), so that a snapshot of a program whose
   /// state had another type is known; empty: nobody knows. Called on an object of its own that is

@@ -26,6 +26,12 @@ struct RunOptions {
   /// How many bytes may wait at the head of a cycle to be taken back; more is an error. 0: 1 GiB.
   /// $PIRACEMA_CYCLE_BYTES rules if it is set.
   std::uint64_t cycle_bytes = 0;
+  /// Where states by key lie, a directory of a local disk, in place of memory: for states that are
+  /// larger than that. `state_memory` is what those of one replica take in memory then; 0: 64 MiB.
+  /// Empty: in memory. Wants RocksDB. $PIRACEMA_STATE_DIRECTORY and $PIRACEMA_STATE_MEMORY rule if
+  /// they are set.
+  std::string state_directory;
+  std::uint64_t state_memory = 0;
   /// Go on from the newest snapshot instead of starting anew.
   bool resume = false;
   /// Go on even from a snapshot in which the state of an operator has another layout than in this

@@ -10,8 +10,8 @@
 
 #include "base/log.h"
 #include "base/text.h"
-#include "cluster/driver/signals.h"
 #include "cluster/driver/program_check.h"
+#include "cluster/driver/signals.h"
 #include "cluster/driver/stop_signals.h"
 #include "cluster/driver/store_thread.h"
 #include "control/coordinator/coordinator.h"
@@ -22,6 +22,7 @@
 #include "os/exit_guard.h"
 #include "os/patience.h"
 #include "run/worker/worker.h"
+#include "state/disk/state_directory.h"
 
 namespace piracema::cluster {
 
@@ -57,6 +58,9 @@ class Embedded {
       if (auto opened = open_store(); !opened) return opened.error();
     }
     if (auto valid = validate(settings_); !valid) return valid.error();
+    auto place = state::open_state_place(options_.state_directory, options_.state_memory);
+    if (!place) return place.error();
+    place_ = *std::move(place);
     if (!options_.http.empty()) {
       if (auto served = serve(); !served) return served.error();
     }
@@ -64,7 +68,8 @@ class Embedded {
     worker_.emplace(graph_,
                     runtime::WorkerSettings{.store = beginning_.store.get(),
                                             .threads = options_.threads,
-                                            .back_bytes_max = options_.cycle_bytes},
+                                            .back_bytes_max = options_.cycle_bytes,
+                                            .place = place_.get()},
                     [this](runtime::FromWorker message) {
                       poller_.post([this, message = std::move(message)]() mutable {
                         if (recorder_) recorder_->heard(since_start(), 0, message);
@@ -265,6 +270,7 @@ class Embedded {
   std::optional<StoreThread> store_thread_;
   std::optional<Signals> signals_;
   std::optional<Coordinator> coordinator_;
+  std::unique_ptr<StatePlace> place_;
   std::optional<runtime::Worker> worker_;
   std::optional<Finish> finish_;
   StopSignals stop_signals_;

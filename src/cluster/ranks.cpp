@@ -212,6 +212,8 @@ int run_ranks(const Graph& graph, const RunOptions& options) {
   environment.shared_memory = net::SharedMemory::never;
   environment.threads = options.threads;
   environment.cycle_bytes = options.cycle_bytes;
+  environment.state_directory = options.state_directory;
+  environment.state_memory = options.state_memory;
   return work(graph, environment, **world, std::move(coordinator));
 }
 

@@ -66,6 +66,16 @@ Result<RunOptions> with_environment(RunOptions options) {
     if (!bytes) return Error{Errc::config, concat("PIRACEMA_CYCLE_BYTES: ", bytes.error().message)};
     options.cycle_bytes = *bytes;
   }
+  if (const std::string text = text_of("PIRACEMA_STATE_DIRECTORY"); !text.empty()) {
+    options.state_directory = text;
+  }
+  if (const std::string text = text_of("PIRACEMA_STATE_MEMORY"); !text.empty()) {
+    const auto bytes = parse_bytes(text);
+    if (!bytes) {
+      return Error{Errc::config, concat("PIRACEMA_STATE_MEMORY: ", bytes.error().message)};
+    }
+    options.state_memory = *bytes;
+  }
   if (const std::string text = text_of("PIRACEMA_HTTP"); !text.empty()) options.http = text;
   if (const std::string text = text_of("PIRACEMA_HTTP_TOKEN"); !text.empty()) {
     options.http_token = text;
@@ -114,6 +124,8 @@ int run(const Graph& program, const RunOptions& wanted) {
   if (*environment) {
     (*environment)->threads = options->threads;
     (*environment)->cycle_bytes = options->cycle_bytes;
+    (*environment)->state_directory = options->state_directory;
+    (*environment)->state_memory = options->state_memory;
     // Its standard error may lead by a remote shell that ends with a coordinator, which it
     // outlives.
     if ((*environment)->coordinator_wait.count() != 0) refuse_writes_to_nobody();

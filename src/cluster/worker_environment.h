@@ -67,6 +67,8 @@ struct WorkerEnvironment {
   /// As in RunOptions.
   std::uint32_t threads = 0;
   std::uint64_t cycle_bytes = 0;
+  std::string state_directory;
+  std::uint64_t state_memory = 0;
   /// PIRACEMA_LOG: "json" or "text".
   bool log_json = false;
   /// PIRACEMA_DEAD_LETTERS: a file; empty: none.

@@ -27,6 +27,7 @@
 #include "run/sending/pace.h"
 #include "run/threads/lead.h"
 #include "run/worker/worker.h"
+#include "state/disk/state_directory.h"
 #include "store/open_store.h"
 
 namespace piracema::cluster {
@@ -81,6 +82,9 @@ class WorkerProcess {
       if (!store) return store.error();
       store_ = *std::move(store);
     }
+    auto place = state::open_state_place(environment_.state_directory, environment_.state_memory);
+    if (!place) return place.error();
+    place_ = *std::move(place);
     if (environment_.at_work_fd >= 0) {
       auto at_work = AtWork::open(Fd(environment_.at_work_fd));
       if (!at_work) return at_work.error();
@@ -97,6 +101,7 @@ class WorkerProcess {
                                 .threads = environment_.threads,
                                 .cores = environment_.cores,
                                 .back_bytes_max = environment_.cycle_bytes,
+                                .place = place_.get(),
                                 .lead = &lead_},
         [this](const runtime::FromWorker& message) { control_.say(message); });
     return open_transport();
@@ -241,6 +246,7 @@ class WorkerProcess {
   net::Poller poller_;
   runtime::Lead lead_{poller_};
   std::unique_ptr<store::SnapshotStore> store_;
+  std::unique_ptr<StatePlace> place_;
   std::optional<AtWork> at_work_;
   CoordinatorLine control_{
       poller_,

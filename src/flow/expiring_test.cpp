@@ -130,7 +130,7 @@ TEST_CASE("code says how long the state of a key lives, and a snapshot that it h
                sink("drop", [](const std::int64_t&) {}));
   const auto count = graph.code[1]();
   CHECK(count->layout() == "keys(i64, i64 with its time)");
-  REQUIRE(count->keyed_states() != nullptr);
+  REQUIRE(count->keyed_states(nullptr) != nullptr);
   CHECK_NOTHROW(count->open({}));
 }
 

@@ -32,7 +32,9 @@ class FusedOperator final : public Operator {
   void on_timer(WallTime now, Output& output) override;
   void save(Buffer& out) override;
   void load(Bytes in) override;
-  KeyedStates* keyed_states() override { return parts_.front()->keyed_states(); }
+  KeyedStates* keyed_states(StatePlace* place) override {
+    return parts_.front()->keyed_states(place);
+  }
   std::string layout() override;
   std::string layout_of_items() const override { return parts_.front()->layout_of_items(); }
   void prepare(std::uint64_t snapshot) override;

@@ -29,13 +29,12 @@ struct Timed {
   V value{};
 };
 
-/// The states of keys, each of which is there until nobody has changed it for a time to live. What
-/// has expired is not seen any more; its memory is given back little by little, by items of any
-/// key. The clock is that of Context::now, and does not go back here.
-template <class Key, class V>
-class ExpiringTable : public KeyedTable<Key, Timed<V>> {
-  using Base = KeyedTable<Key, Timed<V>>;
-
+/// The states of keys in a table `Base` of Timed<V>, each of which is there until nobody has
+/// changed it for a time to live. What has expired is not seen any more; its room is given back
+/// little by little, by items of any key. The clock is that of Context::now, and does not go back
+/// here.
+template <class Base, class Key, class V>
+class Expiring : public Base {
  public:
   /// Before the first item. Throws std::invalid_argument.
   void expire_after(std::chrono::milliseconds ttl, std::function<WallTime()> clock) {
@@ -66,7 +65,7 @@ class ExpiringTable : public KeyedTable<Key, Timed<V>> {
     return one.value;
   }
   template <class K>
-  const V* find(const K& key, std::uint64_t mixed) const {
+  const V* find(const K& key, std::uint64_t mixed) {
     const Timed<V>* one = Base::find(key, mixed);
     return one == nullptr || has_expired(*one) ? nullptr : &one->value;
   }
@@ -90,6 +89,13 @@ class ExpiringTable : public KeyedTable<Key, Timed<V>> {
   std::function<WallTime()> clock_;
   std::uint32_t items_ = 0;
 };
+
+}  // namespace piracema::detail
+
+namespace piracema::detail {
+
+template <class Key, class V>
+using ExpiringTable = Expiring<KeyedTable<Key, Timed<V>>, Key, V>;
 
 }  // namespace piracema::detail
 

@@ -4,10 +4,12 @@
 #include <piracema/detail/expiring_table.h>
 #include <piracema/detail/keyed_table.h>
 #include <piracema/detail/state_layout.h>
+#include <piracema/detail/stored_table.h>
 #include <piracema/key.h>
 #include <piracema/keyed_state.h>
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -44,36 +46,40 @@ class Keyed {
   using Found = std::decay_t<std::invoke_result_t<const KeyOf&, const In&>>;
   using Key = typename KeptKey<Found>::type;
   static constexpr bool expires = HasTtl<F>;
-  using Table = std::conditional_t<expires, ExpiringTable<Key, State>, KeyedTable<Key, State>>;
+  using Kept = std::conditional_t<expires, Timed<State>, State>;
+  template <class Base>
+  using Table = std::conditional_t<expires, Expiring<Base, Key, State>, Base>;
+  using InMemory = Table<KeyedTable<Key, Kept>>;
+  using Stored = Table<StoredTable<Key, Kept>>;
 
  public:
   static constexpr bool keyed = true;
   explicit Keyed(KeyOf key_of) : key_of_(std::move(key_of)) {}
 
-  KeyedStates& states() { return table_; }
+  KeyedStates& states(StatePlace* place) {
+    if (place == nullptr) return in_memory_;
+    stored_ = std::make_unique<Stored>();
+    stored_->lie_in(*place);
+    return stored_->states();
+  }
 
   void open(const F& code, const Context& context) {
-    if constexpr (expires) table_.expire_after(code.state_ttl(), context.now);
+    if constexpr (expires) {
+      on_table([&](auto& table) { table.expire_after(code.state_ttl(), context.now); });
+    }
   }
 
   template <class Use>
   void with(const In& item, const Use& use) {
-    const auto& key = key_of_(item);
-    const std::uint64_t mixed = mix(KeyHash<Found>::of(key));
-    if constexpr (expires) table_.tick();
-    if constexpr (Types::Arguments::edits_state) {
-      use(table_.edit(key, mixed));
-    } else {
-      Access access(table_, key, mixed);
-      KeyedState<State> state(access);
-      use(state);
-    }
+    on_table([&](auto& table) { with_table(table, item, use); });
   }
 
   template <class... E>
   void finish(F& code, E&... emit) {
     if constexpr (requires(const Key& key, State& state) { code.finish(key, state, emit...); }) {
-      table_.for_each([&](const Key& key, State& state) { code.finish(key, state, emit...); });
+      on_table([&](auto& table) {
+        table.for_each([&](const Key& key, State& state) { code.finish(key, state, emit...); });
+      });
     }
   }
 
@@ -86,22 +92,46 @@ class Keyed {
   }
 
  private:
+  template <class Use>
+  void on_table(const Use& use) {
+    if (stored_) [[unlikely]]
+      return use(*stored_);
+    use(in_memory_);
+  }
+
+  template <class T, class Use>
+  void with_table(T& table, const In& item, const Use& use) {
+    const auto& key = key_of_(item);
+    const std::uint64_t mixed = mix(KeyHash<Found>::of(key));
+    if constexpr (expires) table.tick();
+    if constexpr (Types::Arguments::edits_state) {
+      use(table.edit(key, mixed));
+    } else {
+      Access<T> access(table, key, mixed);
+      KeyedState<State> state(access);
+      use(state);
+    }
+  }
+
+  template <class T>
   class Access final : public StateAccess<State> {
    public:
-    Access(Table& table, const Found& key, std::uint64_t mixed)
+    Access(T& table, const Found& key, std::uint64_t mixed)
         : table_(table), key_(key), mixed_(mixed) {}
     const State* find() const override { return table_.find(key_, mixed_); }
     State& edit() override { return table_.edit(key_, mixed_); }
     void erase() override { table_.erase(key_, mixed_); }
 
    private:
-    Table& table_;
+    T& table_;
     const Found& key_;
     std::uint64_t mixed_;
   };
 
   KeyOf key_of_;
-  Table table_;
+  InMemory in_memory_;
+  /// In place of that one, if it is there.
+  std::unique_ptr<Stored> stored_;
 };
 
 }  // namespace piracema::detail

@@ -7,6 +7,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <stdexcept>
+#include <string>
 
 namespace piracema::engine {
 
@@ -101,5 +103,12 @@ class KeyedStates {
   /// key is loaded.
   virtual void take_over(KeyedStates& from) = 0;
 };
+
+[[noreturn]] inline void foreign_key(std::uint32_t group, GroupRange owned) {
+  throw std::logic_error("an item came whose key is of group " + std::to_string(group) +
+                         ", and this replica has the groups from " + std::to_string(owned.first) +
+                         " to " + std::to_string(owned.end) +
+                         ": who sends it names its receiver, and ought not to");
+}
 
 }  // namespace piracema::engine

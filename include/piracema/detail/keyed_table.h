@@ -12,21 +12,12 @@
 #include <concepts>
 #include <memory>
 #include <span>
-#include <stdexcept>
-#include <string>
 #include <utility>
 #include <vector>
 
 namespace piracema::detail {
 
 using namespace engine;
-
-[[noreturn]] inline void foreign_key(std::uint32_t group, GroupRange owned) {
-  throw std::logic_error("an item came whose key is of group " + std::to_string(group) +
-                         ", and this replica has the groups from " + std::to_string(owned.first) +
-                         " to " + std::to_string(owned.end) +
-                         ": who sends it names its receiver, and ought not to");
-}
 
 /// The states of keys. For each group that the replica owns a directory of segments: extendible
 /// hashing (Fagin et al. 1979) by the bits behind those of the group, so that a table grows one

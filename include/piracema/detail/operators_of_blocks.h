@@ -314,8 +314,8 @@ class BlockNode final : public EmittingOperator<F, EmitsOfNode<F, Out>>, public 
     Emitting::open(context);
     keys_.open(code_, context);
   }
-  KeyedStates* keyed_states() override {
-    if constexpr (Keys::keyed) return &keys_.states();
+  KeyedStates* keyed_states([[maybe_unused]] StatePlace* place) override {
+    if constexpr (Keys::keyed) return &keys_.states(place);
     return nullptr;
   }
   void finish(Output& output) override {
@@ -435,8 +435,8 @@ class BlockSink final : public BlockOperator<F>, public Takes<In> {
     BlockOperator<F>::open(context);
     keys_.open(code_, context);
   }
-  KeyedStates* keyed_states() override {
-    if constexpr (Keys::keyed) return &keys_.states();
+  KeyedStates* keyed_states([[maybe_unused]] StatePlace* place) override {
+    if constexpr (Keys::keyed) return &keys_.states(place);
     return nullptr;
   }
   std::string layout() override {

@@ -52,6 +52,8 @@ struct JobOptions {
   /// As in RunOptions; 0: what the program wants.
   std::uint32_t threads = 0;
   std::uint64_t cycle_bytes = 0;
+  std::string state_directory;
+  std::uint64_t state_memory = 0;
   /// Go on from the newest snapshot in it, or with the workers of a coordinator that was lost.
   bool resume = false;
   /// With `resume`: what to go on from.

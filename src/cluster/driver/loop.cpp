@@ -302,6 +302,8 @@ void DriverLoop::prepare_launch(const Doorway& doorway) {
                                     options_.settings.heartbeat_interval.count()),
                              concat("PIRACEMA_THREADS=", number_or_none(options_.threads)),
                              concat("PIRACEMA_CYCLE_BYTES=", number_or_none(options_.cycle_bytes)),
+                             concat("PIRACEMA_STATE_DIRECTORY=", options_.state_directory),
+                             concat("PIRACEMA_STATE_MEMORY=", number_or_none(options_.state_memory)),
                              concat("PIRACEMA_LOG=", log_settings().json ? "json" : "text")},
              .output_to_error = options_.output_to_error};
   if (succession_) {

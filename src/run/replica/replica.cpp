@@ -84,7 +84,7 @@ void Replica::fail(std::optional<std::uint64_t> item, std::string why) {
 void Replica::begin() {
   guarded("start", [&] {
     operator_ = make_();
-    if (KeyedStates* const states = operator_->keyed_states()) {
+    if (KeyedStates* const states = operator_->keyed_states(beginning_.place)) {
       states->own(plan_.groups, plan_.owned);
       keyed_.emplace(self_, plan_.groups, *states, beginning_.piece_bytes);
     }

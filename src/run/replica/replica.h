@@ -61,7 +61,9 @@ struct Beginning : Surroundings {
   std::vector<store::StateUnit> units;
   std::vector<store::NamedFile> files;
   store::SnapshotStore* store = nullptr;
-  /// States by key that are in memory already, of this snapshot; null: none.
+  /// Where states by key are to lie; null: in memory.
+  StatePlace* place = nullptr;
+  /// States by key that are here already, of this snapshot; null: none.
   std::shared_ptr<state::KeptStates> kept;
   /// How many batches may be on their way from a replica; CreditPace::batches_max if nothing is
   /// said.
@@ -230,6 +232,10 @@ bool Replica::guarded(const char* what, Call call) {
   try {
     call();
     return true;
+  } catch (const StateError& error) {
+    // Without an item: another one would fare no better.
+    failed_ = true;
+    port_.failed(std::nullopt, std::string(what) + ": " + error.what());
   } catch (const std::exception& error) {
     fail(std::nullopt, std::string(what) + ": " + error.what());
   } catch (const Interrupted&) {

@@ -140,7 +140,11 @@ Result<Done> Beginning::restore(store::SnapshotStore& from, SnapshotId of, const
 }
 
 std::shared_ptr<state::KeptStates> Replica::keep() {
-  return keyed_ ? keyed_->keep(plan_.owned) : nullptr;
+  try {
+    return keyed_ ? keyed_->keep(plan_.owned) : nullptr;
+  } catch (const StateError&) {
+    return nullptr;  // They are read from the snapshot.
+  }
 }
 
 Result<Done> Replica::load_units() {

@@ -205,6 +205,7 @@ ReplicaActor::ReadState Worker::beginning_of(const Layout& layout, const Deploy&
   Beginning beginning;
   beginning.context = context_of(layout, replica, message);
   if (settings_.back_bytes_max != 0) beginning.back_bytes_max = settings_.back_bytes_max;
+  beginning.place = settings_.place;
   for (const Skip& skip : message.skips) {
     if (skip.node == layout.plan.replicas[replica].node) beginning.skips.insert(skip.item);
   }

@@ -40,6 +40,8 @@ struct WorkerSettings {
   std::vector<std::uint32_t> cores;
   /// As in Beginning; 0: as there.
   std::size_t back_bytes_max = 0;
+  /// Where states by key are to lie; null: in memory.
+  StatePlace* place = nullptr;
   /// What the only replica of a process may run while it has nothing to do, or null.
   Lead* lead = nullptr;
 };

@@ -1,0 +1,380 @@
+#include "state/disk/disk_states.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/ensure.h"
+#include "state/group_ranges.h"
+
+namespace piracema::state {
+
+namespace {
+
+// Records: 'r', the mixed hash, the key. The index: 'v', the version, the mixed hash, the key.
+// Numbers begin with their highest byte, so that the order of bytes is theirs.
+constexpr std::byte record_mark{'r'}, index_mark{'v'};
+constexpr std::size_t number_bytes = sizeof(std::uint64_t);
+constexpr std::size_t record_key_head = 1 + number_bytes, index_key_head = 1 + 2 * number_bytes;
+// The version, and what there is.
+constexpr std::size_t head_bytes = number_bytes + 1;
+constexpr std::byte bit_state{1}, bit_ever{2};
+// Some microseconds.
+constexpr std::uint32_t saved_at_once = 8;
+
+void put_number(std::uint64_t number, Buffer& out) {
+  std::byte* const at = out.extend(number_bytes);
+  for (std::size_t i = 0; i < number_bytes; ++i) {
+    at[i] = static_cast<std::byte>(number >> (8 * (number_bytes - 1 - i)));
+  }
+}
+std::uint64_t number_at(Bytes bytes) {
+  std::uint64_t number = 0;
+  for (std::size_t i = 0; i < number_bytes; ++i) {
+    number = number << 8 | static_cast<std::uint64_t>(bytes[i]);
+  }
+  return number;
+}
+void put_record_key(std::uint64_t mixed, Bytes key, Buffer& out) {
+  out.clear();
+  *out.extend(1) = record_mark;
+  put_number(mixed, out);
+  out.append(key.data(), key.size());
+}
+void put_index_key(std::uint64_t version, std::uint64_t mixed, Bytes key, Buffer& out) {
+  out.clear();
+  *out.extend(1) = index_mark;
+  put_number(version, out);
+  put_number(mixed, out);
+  out.append(key.data(), key.size());
+}
+
+}  // namespace
+
+/// A cut that is under way.
+struct DiskStates::Saving {
+  Saving(KeyedCut& of, const Database& database) : cut(of), then(database), at(database, &then) {}
+
+  KeyedCut& cut;
+  /// Whose index is gone through in the stretch that `at` is in, and of which the cut is.
+  VersionId version = 0;
+  Database::Snapshot then;
+  Database::Iterator at;
+  std::vector<Stretch> stretches;
+  std::size_t stretch = 0;
+  bool is_placed = false;
+  Buffer record;
+};
+
+DiskStates::DiskStates(StateTypes& types, std::unique_ptr<Database> database) : types_(&types) {
+  content_.database = std::move(database);
+  content_.versions[content_.now] = {};
+  batch_ = std::make_unique<Database::Batch>(*content_.database);
+}
+DiskStates::DiskStates(Content content) : content_(std::move(content)) {}
+DiskStates::~DiskStates() = default;
+
+void DiskStates::own(KeyGroups groups, GroupRange range) {
+  groups_ = groups;
+  content_.owned = range;
+}
+
+std::uint32_t DiskStates::group_of(std::uint64_t mixed) const {
+  const std::uint32_t group = groups_.group_of(mixed);
+  if (!content_.owned.has(group)) foreign_key(group, content_.owned);
+  return group;
+}
+
+// ---- items
+
+std::optional<DiskStates::Head> DiskStates::head_of(std::uint64_t mixed, Bytes key) {
+  put_record_key(mixed, key, record_key_);
+  if (!content_.database->get(record_key_, record_)) return std::nullopt;
+  const std::byte bits = record_.data()[number_bytes];
+  return Head{number_at(record_), (bits & bit_state) != std::byte{0},
+              (bits & bit_ever) != std::byte{0}};
+}
+
+bool DiskStates::get(std::uint64_t mixed, Bytes key, Buffer& state) {
+  group_of(mixed);
+  const auto head = head_of(mixed, key);
+  state.clear();
+  if (!head || !head->has_state) return false;
+  const Bytes found = Bytes(record_).subspan(head_bytes);
+  state.append(found.data(), found.size());
+  return true;
+}
+
+void DiskStates::put(std::uint64_t mixed, Bytes key, Bytes state) {
+  const auto was = head_of(mixed, key);
+  const bool ever = was && (was->ever || was->version != content_.now);
+  write(mixed, key, was, {content_.now, true, ever}, state);
+  content_.changed = true;
+}
+
+void DiskStates::erase(std::uint64_t mixed, Bytes key) {
+  const auto was = head_of(mixed, key);
+  if (!was || !was->has_state) return;
+  content_.changed = true;
+  // What no file has need not be said to be gone.
+  if (!was->ever && was->version == content_.now) return forget_record(mixed, key, *was);
+  write(mixed, key, was, {content_.now, false, true}, {});
+}
+
+// In place of `was`, which is what `head_of` has found just now.
+void DiskStates::write(std::uint64_t mixed, Bytes key, const std::optional<Head>& was, Head head,
+                       Bytes state) {
+  enter(was, head);
+  written_.clear();
+  put_number(head.version, written_);
+  *written_.extend(1) =
+      (head.has_state ? bit_state : std::byte{0}) | (head.ever ? bit_ever : std::byte{0});
+  written_.append(state.data(), state.size());
+  batch_->put(record_key_, written_);
+  if (!was || was->version != head.version) {
+    put_index_key(head.version, mixed, key, index_key_);
+    batch_->put(index_key_, {});
+  }
+  content_.database->write(*batch_);
+}
+
+void DiskStates::forget_record(std::uint64_t mixed, Bytes key, const Head& was) {
+  leave(was.version);
+  if (was.has_state) content_.size -= 1;
+  batch_->remove(record_key_);
+  put_index_key(was.version, mixed, key, index_key_);
+  batch_->remove(index_key_);
+  content_.database->write(*batch_);
+}
+
+void DiskStates::enter(const std::optional<Head>& was, const Head& head) {
+  if (was && was->has_state) content_.size -= 1;
+  if (head.has_state) content_.size += 1;
+  if (was && was->version == head.version) return;
+  if (was) leave(was->version);
+  content_.versions[head.version].records += 1;
+}
+
+void DiskStates::leave(VersionId version) { content_.versions.at(version).records -= 1; }
+
+void DiskStates::for_each(std::uint64_t from, const Use& use) {
+  Database::Iterator at(*content_.database);
+  Buffer first;
+  put_record_key(from, {}, first);
+  for (at.seek(first); at.valid() && at.key().front() == record_mark; at.next()) {
+    const Bytes record = at.value();
+    if ((record[number_bytes] & bit_state) == std::byte{0}) continue;
+    if (!use(number_at(at.key().subspan(1)), at.key().subspan(record_key_head),
+             record.subspan(head_bytes))) {
+      return;
+    }
+  }
+}
+
+std::uint64_t DiskStates::size() const {
+  types_->write_back();
+  return content_.size;
+}
+
+// ---- what is read
+
+void DiskStates::load(const HashRange& range, Bytes bytes) {
+  types_->read(bytes, StateTypes::Form::counted, [&](const StateTypes::Entry& entry) {
+    const std::uint64_t rest = entry.mixed << groups_.bits();
+    const bool is_in = groups_.group_of(entry.mixed) == range.group &&
+                       rest >> 1 >> (63 - range.depth) == range.prefix;
+    if (!is_in) throw DecodeError("it has a key of another range of hashes");
+    const auto was = head_of(entry.mixed, entry.key);
+    if (was) throw DecodeError("it has a key twice");
+    write(entry.mixed, entry.key, was, {content_.now, true, false}, entry.state);
+  });
+  content_.changed = true;
+}
+
+std::uint64_t DiskStates::replay(std::uint32_t group, Bytes bytes, std::uint8_t number) {
+  const bool is_file = saved_in::is_file(number);
+  const VersionId version = is_file ? version_of(number) : content_.now;
+  std::uint64_t entries = 0;
+  types_->read(bytes, StateTypes::Form::marked, [&](const StateTypes::Entry& entry) {
+    if (groups_.group_of(entry.mixed) != group) {
+      throw DecodeError("it has a key of another group");
+    }
+    replay_entry(entry, version, is_file);
+    entries += 1;
+  });
+  content_.changed = true;
+  return entries;
+}
+
+void DiskStates::replay_entry(const StateTypes::Entry& entry, VersionId version, bool is_file) {
+  const auto was = head_of(entry.mixed, entry.key);
+  if (is_file && was && was->version == version) throw DecodeError("it has a key twice");
+  write(entry.mixed, entry.key, was, {version, entry.has_state, true}, entry.state);
+}
+
+DiskStates::VersionId DiskStates::version_of(std::uint8_t file) {
+  for (const auto& [id, version] : content_.versions) {
+    if (version.file == file) return id;
+  }
+  const VersionId id = content_.next_version++;
+  content_.versions[id].file = file;
+  return id;
+}
+
+// ---- cuts
+
+std::uint64_t DiskStates::in_file(std::uint8_t number) const {
+  std::uint64_t records = 0;
+  for (const auto& [id, version] : content_.versions) {
+    if (version.file == number) records += version.records;
+  }
+  return records;
+}
+
+void DiskStates::forget(const std::array<bool, 256>& numbers) {
+  for (auto& [id, version] : content_.versions) {
+    if (saved_in::is_file(version.file) && numbers[version.file]) version.file = saved_in::none;
+  }
+  content_.changed = true;
+}
+
+bool DiskStates::changed() const {
+  types_->write_back();
+  return content_.changed;
+}
+void DiskStates::settle() {
+  types_->write_back();
+  content_.changed = false;
+}
+
+void DiskStates::begin_cut(KeyedCut& cut) {
+  types_->write_back();
+  end_cut();
+  drop_empty_versions();
+  content_.changed = false;
+  saving_ = std::make_unique<Saving>(cut, *content_.database);
+  saving_->version = content_.now;
+  // Groups one behind the other with one plan.
+  for (std::uint32_t group = content_.owned.first; group < content_.owned.end;) {
+    const CutPlan& plan = cut.plan(group);
+    GroupRange groups{group, group + 1};
+    while (groups.end < content_.owned.end && &cut.plan(groups.end) == &plan) groups.end += 1;
+    for (const auto& [id, version] : content_.versions) {
+      if (plan.again[version.file]) saving_->stretches.push_back({id, groups});
+    }
+    group = groups.end;
+  }
+  // From here on it is what the new file has: that is relied on once all of it is saved.
+  content_.versions[content_.now].file = cut.plan(content_.owned.first).number;
+  content_.now = content_.next_version++;
+  content_.versions[content_.now] = {};
+}
+
+void DiskStates::end_cut() { saving_.reset(); }
+
+bool DiskStates::save_next() {
+  if (saving_ == nullptr) return false;
+  for (std::uint32_t saved = 0; saved < saved_at_once;) {
+    if (saving_->stretch == saving_->stretches.size()) return saved != 0;
+    const Stretch& stretch = saving_->stretches[saving_->stretch];
+    if (!std::exchange(saving_->is_placed, true)) {
+      put_index_key(stretch.version, std::uint64_t{stretch.groups.first} << (64 - groups_.bits()),
+                    {}, index_key_);
+      saving_->at.seek(index_key_);
+    } else {
+      saving_->at.next();
+    }
+    const Bytes key = saving_->at.valid() ? saving_->at.key() : Bytes();
+    const bool is_over =
+        key.empty() || key.front() != index_mark || number_at(key.subspan(1)) != stretch.version ||
+        groups_.group_of(number_at(key.subspan(1 + number_bytes))) >= stretch.groups.end;
+    if (is_over) {
+      saving_->stretch += 1;
+      saving_->is_placed = false;
+      continue;
+    }
+    save_record(number_at(key.subspan(1 + number_bytes)), key.subspan(index_key_head));
+    saved += 1;
+  }
+  return true;
+}
+
+// As it was at the cut.
+void DiskStates::save_record(std::uint64_t mixed, Bytes key) {
+  const VersionId version = saving_->stretches[saving_->stretch].version;
+  put_record_key(mixed, key, record_key_);
+  Buffer& record = saving_->record;
+  if (!content_.database->get(record_key_, record, &saving_->then)) return;
+  if (number_at(record) != version) return;  // It was written again before the cut.
+  const std::uint32_t group = groups_.group_of(mixed);
+  const CutPlan& plan = saving_->cut.plan(group);
+  const bool has_state = (record.data()[number_bytes] & bit_state) != std::byte{0};
+  // Of a version that was saved before, but for that of this cut, whose file is known already.
+  const bool is_older = version != saving_->version;
+  const std::uint8_t file = is_older ? content_.versions.at(version).file : saved_in::none;
+  const auto now = head_of(mixed, key);
+  const bool is_same = now && now->version == version;
+  if (!has_state && !plan.older[file]) {
+    // No file that is read has the key.
+    if (is_same) forget_record(mixed, key, *now);
+    return;
+  }
+  Buffer& out = saving_->cut.bytes();
+  const std::size_t from = out.size();
+  *out.extend(1) = static_cast<std::byte>(has_state ? 1 : 0);
+  out.append(key.data(), key.size());
+  const Bytes state = Bytes(record).subspan(head_bytes);
+  out.append(state.data(), state.size());
+  saving_->cut.saved(group, from, 1);
+  // What has not changed is in the new file now.
+  if (!is_older || !is_same) return;
+  Head head = *now;
+  head.version = saving_->version;
+  write(mixed, key, now, head, state);
+}
+
+void DiskStates::drop_empty_versions() {
+  std::erase_if(content_.versions, [&](const auto& one) {
+    if (one.first == content_.now || one.second.records != 0) return false;
+    Buffer end;
+    put_index_key(one.first, 0, {}, index_key_);
+    put_index_key(one.first + 1, 0, {}, end);
+    batch_->remove_range(index_key_, end);
+    return true;
+  });
+  content_.database->write(*batch_);
+}
+
+// ---- another one
+
+std::unique_ptr<KeyedStates> DiskStates::take_out() {
+  types_->write_back();
+  end_cut();
+  batch_.reset();
+  return std::unique_ptr<KeyedStates>(new DiskStates(std::move(content_)));
+}
+
+void DiskStates::take_over(KeyedStates& other) {
+  auto& from = dynamic_cast<DiskStates&>(other);
+  ENSURE(content_.size == 0);
+  const GroupRange owned = content_.owned;
+  batch_.reset();
+  content_ = std::move(from.content_);
+  batch_ = std::make_unique<Database::Batch>(*content_.database);
+  const GroupRange had = std::exchange(content_.owned, owned);
+  for (const GroupRange& groups : rest_of(had, owned)) drop(groups);
+}
+
+void DiskStates::drop(GroupRange groups) {
+  Buffer first;
+  put_record_key(std::uint64_t{groups.first} << (64 - groups_.bits()), {}, first);
+  Database::Iterator at(*content_.database);
+  for (at.seek(first); at.valid() && at.key().front() == record_mark; at.next()) {
+    if (groups_.group_of(number_at(at.key().subspan(1))) >= groups.end) break;
+    leave(number_at(at.value()));
+    if ((at.value()[number_bytes] & bit_state) != std::byte{0}) content_.size -= 1;
+    batch_->remove(at.key());
+    content_.database->write(*batch_);
+  }
+}
+
+}  // namespace piracema::state

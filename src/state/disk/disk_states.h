@@ -1,0 +1,110 @@
+#pragma once
+
+#include <piracema/detail/stored_states.h>
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "base/engine.h"
+#include "state/disk/database.h"
+
+namespace piracema::state {
+
+/// The states of an operator's keys in a database; what they cost in memory does not grow with
+/// them. They are saved and read as those in memory are, in the same form, so that a job can go on
+/// with the one from snapshots of the other.
+///
+/// Two kinds of records: a key's, with its state and the number of its last write's *version*; and
+/// an index by version, so that a cut finds what has changed without a look at the rest. A cut
+/// begins a new version. Which file has what was written in a version is known of the version, so
+/// no record is written again because it was saved.
+class DiskStates final : public StoredStates {
+ public:
+  /// `types` outlives it.
+  DiskStates(StateTypes& types, std::unique_ptr<Database> database);
+  ~DiskStates() override;
+
+  bool get(std::uint64_t mixed, Bytes key, Buffer& state) override;
+  void put(std::uint64_t mixed, Bytes key, Bytes state) override;
+  void erase(std::uint64_t mixed, Bytes key) override;
+  void for_each(std::uint64_t from, const Use& use) override;
+
+  void own(KeyGroups groups, GroupRange range) override;
+  void load(const HashRange& range, Bytes bytes) override;
+  std::uint64_t replay(std::uint32_t group, Bytes bytes, std::uint8_t number) override;
+  void begin_cut(KeyedCut& cut) override;
+  bool save_next() override;
+  void end_cut() override;
+  std::uint64_t size() const override;
+  std::uint64_t in_file(std::uint8_t number) const override;
+  void forget(const std::array<bool, 256>& numbers) override;
+  bool changed() const override;
+  void settle() override;
+  std::unique_ptr<KeyedStates> take_out() override;
+  void take_over(KeyedStates& from) override;
+
+ private:
+  using VersionId = std::uint64_t;
+  /// What was written between two cuts, or is in one file that was read.
+  struct Version {
+    /// That has it; `none` until it is saved.
+    std::uint8_t file = saved_in::none;
+    /// Records that were written in it last.
+    std::uint64_t records = 0;
+  };
+  /// What a record begins with.
+  struct Head {
+    VersionId version = 0;
+    bool has_state = false;
+    /// A file may have something of this key.
+    bool ever = false;
+  };
+  /// All that it has, for who goes on with it.
+  struct Content {
+    std::unique_ptr<Database> database;
+    GroupRange owned;
+    std::map<VersionId, Version> versions;
+    /// That what is written now is of.
+    VersionId now = 1;
+    VersionId next_version = 2;
+    std::uint64_t size = 0;
+    bool changed = true;
+  };
+  /// What a cut goes through: what was written in a version, of some groups.
+  struct Stretch {
+    VersionId version;
+    GroupRange groups;
+  };
+  struct Saving;
+
+  explicit DiskStates(Content content);
+
+  std::optional<Head> head_of(std::uint64_t mixed, Bytes key);
+  void write(std::uint64_t mixed, Bytes key, const std::optional<Head>& was, Head head,
+             Bytes state);
+  void forget_record(std::uint64_t mixed, Bytes key, const Head& was);
+  void enter(const std::optional<Head>& was, const Head& head);
+  void leave(VersionId version);
+  VersionId version_of(std::uint8_t file);
+  void replay_entry(const StateTypes::Entry& entry, VersionId version, bool is_file);
+  void save_record(std::uint64_t mixed, Bytes key);
+  void drop_empty_versions();
+  void drop(GroupRange groups);
+  std::uint32_t group_of(std::uint64_t mixed) const;
+
+  StateTypes* types_ = nullptr;
+  KeyGroups groups_;
+  Content content_;
+  std::unique_ptr<Saving> saving_;
+
+  /// The record that was looked at last, whose state lies behind its head, and its key.
+  Buffer record_, record_key_;
+  Buffer index_key_, written_;
+  std::unique_ptr<Database::Batch> batch_;
+};
+
+}  // namespace piracema::state
