@@ -27,7 +27,7 @@ set(CPACK_DEBIAN_PROGRAMS_PACKAGE_NAME piracema)
 set(CPACK_DEBIAN_PROGRAMS_PACKAGE_SECTION science)
 set(CPACK_DEBIAN_PROGRAMS_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PROGRAMS_PACKAGE_RECOMMENDS "openssh-client, libmicrohttpd12, libcurl4")
-set(CPACK_DEBIAN_PROGRAMS_PACKAGE_SUGGESTS "libpiracema-dev, piracema-mpi, criu, zstd")
+set(CPACK_DEBIAN_PROGRAMS_PACKAGE_SUGGESTS "libpiracema-dev, piracema-mpi, criu, zstd, librocksdb7.8 | librocksdb6.11 | librocksdb8.9")
 set(CPACK_DEBIAN_PROGRAMS_DESCRIPTION
 "The command that runs programs made with libpiracema-dev as several processes,
 on one machine or on several. A job that loses a process goes on from its last
@@ -42,7 +42,7 @@ set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
 # are compiled and linked with.
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS "libcereal-dev, libsodium-dev")
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_RECOMMENDS "piracema ${same_version}")
-set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SUGGESTS "cmake, g++, pkg-config, libmicrohttpd12, libcurl4")
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SUGGESTS "cmake, g++, pkg-config, libmicrohttpd12, libcurl4, librocksdb7.8 | librocksdb6.11 | librocksdb8.9")
 set(CPACK_DEBIAN_DEVELOPMENT_DESCRIPTION
 "The C++20 headers and static libraries to write programs that process streams,
 and services that are replicated state machines, with the files by which CMake

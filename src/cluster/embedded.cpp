@@ -253,6 +253,7 @@ class Embedded {
   void leave() {
     {
       const bool stopped = finish_->code == 75;
+      if (place_) place_->clear();
       const Patience patience(stopped ? stopped_timeout : return_timeout, finish_->code,
                               concat(finish_->why, stopped ? "" : "; an operator does not return"));
       worker_.reset();
@@ -270,7 +271,7 @@ class Embedded {
   std::optional<StoreThread> store_thread_;
   std::optional<Signals> signals_;
   std::optional<Coordinator> coordinator_;
-  std::unique_ptr<StatePlace> place_;
+  std::unique_ptr<state::StateDirectory> place_;
   std::optional<runtime::Worker> worker_;
   std::optional<Finish> finish_;
   StopSignals stop_signals_;

@@ -50,6 +50,7 @@ class WorkerProcess {
     if (auto opened = open(); !opened) return hindered(opened.error());
     control_.open();
     lead_.run();
+    clear_place();
     if (failed_) return *failed_;
     // When the job was stopped a source may wait for the world; what it says no longer matters.
     const int code = static_cast<int>(ending_.code);
@@ -222,8 +223,14 @@ class WorkerProcess {
     }
   }
 
+  // What operators still do with their states is nobody's any more.
+  void clear_place() {
+    if (place_) place_->clear();
+  }
+
   // Another process does its work, or it never had any: what it still holds back must not come out.
   [[noreturn]] void leave_at_once() {
+    clear_place();
     log(Level::error, ending_.why);
     ::_exit(static_cast<int>(ending_.code));
   }
@@ -232,6 +239,7 @@ class WorkerProcess {
   void lost(const Error& why) {
     if (!hindrance_.empty()) return lead_.stop();
     log(Level::error, concat("the coordinator is gone: ", why.message));
+    clear_place();
     ::_exit(1);
   }
 
@@ -246,7 +254,7 @@ class WorkerProcess {
   net::Poller poller_;
   runtime::Lead lead_{poller_};
   std::unique_ptr<store::SnapshotStore> store_;
-  std::unique_ptr<StatePlace> place_;
+  std::unique_ptr<state::StateDirectory> place_;
   std::optional<AtWork> at_work_;
   CoordinatorLine control_{
       poller_,

@@ -3,6 +3,7 @@
 processes: what it writes is what it would have written undisturbed, byte for byte. What cannot
 change is refused with the operator and the reason, and nothing in the directory is changed."""
 
+import ctypes
 import json
 import os
 import signal
@@ -24,12 +25,22 @@ def expected():
     return "".join(lines)
 
 
+def has_rocksdb():
+    for name in ("librocksdb.so.7.8", "librocksdb.so.6.11", "librocksdb.so.8.9", "librocksdb.so"):
+        try:
+            return ctypes.CDLL(name)
+        except OSError:
+            pass
+    return None
+
+
 class Rescale(SnapshotJobs):
     program = TALLY
+    place = ()
 
     def command(self, replicas, processes, *options, resume=False, every="50ms"):
         return [PIRACEMA, "run", "--json", "-n", str(processes), "--snapshots", "s", "--every", every,
-                *(["--resume"] if resume else []), TALLY, "out", f"replicas={replicas}",
+                *self.place, *(["--resume"] if resume else []), TALLY, "out", f"replicas={replicas}",
                 f"items={ITEMS}", *options]
 
     def disturb_and_stop(self, process):
@@ -91,6 +102,65 @@ class Rescale(SnapshotJobs):
                 self.assertIn(says, run.stderr)
         self.assertEqual(before,
                          {path: path.read_bytes() for path in (self.folder / "s").glob("*/*")})
+
+
+@unittest.skipUnless(has_rocksdb() or "CI" in os.environ, "no RocksDB here: scripts/setup --with-rocksdb")
+class RescaleOnDisk(Rescale):
+    """The same with states by key on disk."""
+
+    place = ("--state-directory", "states", "--state-memory", "1MiB")
+
+    def end(self, process):
+        """Nothing of a process is left there, nor of one that was killed before."""
+        super().end(process)
+        states = self.folder / "states"
+        if self.place:
+            self.assertEqual([], [each.name for each in states.iterdir() if each.is_dir()])
+
+    def test_a_job_leaves_memory_for_the_disk_and_comes_back(self):
+        self.place = ()
+        self.disturb_and_stop(self.start(2, 2, "pause_us=200"))
+        self.place = RescaleOnDisk.place
+        self.disturb_and_stop(self.start(3, 2, "pause_us=200", resume=True))
+        self.place = ()
+        self.end(self.start(1, 2, resume=True))
+        self.assertEqual(expected(), (self.folder / "out").read_text())
+
+    def test_states_that_are_larger_than_their_memory_are_not_in_memory(self):
+        # 5,000 keys of 20 kB.
+        self.place = ("--state-directory", "states", "--state-memory", "8MiB")
+        run = self.run_it(*self.command(1, 2, "ballast=20000", every="1s"))
+        self.assertEqual(0, run.returncode, run.stderr)
+        self.assertEqual(expected(), (self.folder / "out").read_text())
+        summary = json.loads(run.stdout.splitlines()[-1])
+        self.assertGreater(summary["snapshots"]["bytes"], 100_000_000)
+        self.assertLess(summary["peak_worker_bytes"], 70_000_000)
+
+    def test_a_disk_without_room_ends_the_job_with_its_path_and_the_reason(self):
+        states = self.folder / "states"
+        states.mkdir()
+        run = self.run_it("unshare", "--mount", "--map-root-user", "sh", "-c",
+                          'mount -t tmpfs -o size=20m tmpfs states && exec "$@"', "sh",
+                          *self.command(2, 2, "ballast=10000"))
+        self.assertEqual(1, run.returncode, run.stderr)
+        summary = json.loads(run.stdout.splitlines()[-1])
+        self.assertRegex(summary["why"], r"tally/[01] failed 3 times: .*states/.*No space left on device")
+        # Its snapshots are as good as ever, where there is room, or in memory.
+        self.place = ()
+        self.end(self.start(2, 2, "ballast=10000", resume=True))
+        self.assertEqual(expected(), (self.folder / "out").read_text())
+
+    def test_what_is_no_place_for_states_is_refused_with_its_path(self):
+        (self.folder / "states").mkdir()
+        (self.folder / "file").write_text("")
+        for place, says in [(("--state-directory", "file"), "file: cannot make a directory for states"),
+                            (("--state-directory", "states", "--state-memory", "1kB"),
+                             "want at least 1048576 bytes, found 1000")]:
+            with self.subTest(place):
+                self.place = place
+                run = self.run_it(*self.command(2, 2))
+                self.assertEqual(3, run.returncode, run.stderr)
+                self.assertIn(says, run.stderr)
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@
 
 #include "sim/seeds.h"
 #include "sim/stream_parts.h"
+#include "sim/test_place.h"
 
 namespace piracema::sim {
 
@@ -85,7 +86,7 @@ void check_output(const Outside& outside) {
 
 MakeWorker workers(const Graph& graph, std::uint64_t seed) {
   return [&graph, seed](Slot slot, ProcessHost& host) {
-    return make_stream_worker(graph, slot, host, seed % 3);
+    return make_stream_worker(graph, slot, host, seed % 3, nullptr, test_place());
   };
 }
 

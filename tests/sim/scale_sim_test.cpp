@@ -8,6 +8,7 @@
 #include "flow/states.h"
 #include "sim/seeds.h"
 #include "sim/stream_parts.h"
+#include "sim/test_place.h"
 
 namespace piracema::sim {
 
@@ -82,7 +83,7 @@ Graph graph_of(Outside& outside) {
 struct Scaled {
   Scaled(std::uint64_t seed, Cluster::Settings& with)
       : cluster(with, [this, seed](Slot slot, ProcessHost& host) {
-          return make_stream_worker(graph, slot, host, seed % 3, &kept);
+          return make_stream_worker(graph, slot, host, seed % 3, &kept, test_place());
         }) {
     cluster.on_action = [this](const cluster::Action& action) {
       const auto* tell = std::get_if<cluster::Tell>(&action);

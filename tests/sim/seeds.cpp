@@ -77,7 +77,7 @@ bool tracing() {
 
 bool is_exercised(std::uint64_t times, std::uint64_t wanted, std::uint64_t count) {
   if (tracing()) return true;
-  return times * count >= wanted * from_environment("PIRACEMA_SEEDS").value_or(count);
+  return times >= wanted * from_environment("PIRACEMA_SEEDS").value_or(count) / count;
 }
 
 }  // namespace piracema::sim

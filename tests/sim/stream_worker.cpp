@@ -35,6 +35,7 @@ class Owner {
   virtual void route(Epoch epoch, ReplicaId from, ReplicaId to, runtime::Packet packet) = 0;
   virtual void begun(Epoch epoch) = 0;
   virtual void kept_states() = 0;
+  virtual StatePlace* place() = 0;
   /// Has `turn` called when there is a thread for it; then `turn_over` follows.
   virtual void want_turn(std::function<void()> turn) = 0;
   virtual void turn_over() = 0;
@@ -121,6 +122,7 @@ class ReplicaActor final : public runtime::Port {
       beginning.piece_bytes = 1 + random().below(2'000);
       beginning.unwritten_bytes_max = random().below(1'000);
     }
+    beginning.place = owner_.place();
     beginning.context = {.node = node.name,
                          .replica = plan_.index,
                          .replicas = node.replicas,
@@ -266,12 +268,13 @@ class ReplicaActor final : public runtime::Port {
 class StreamWorker final : public SimWorker, public Owner {
  public:
   StreamWorker(const Graph& graph, Slot slot, ProcessHost& host, std::size_t threads,
-               std::uint64_t* kept)
+               std::uint64_t* kept, StatePlace* place)
       : graph_(graph),
         plan_(std::make_unique<flow::Plan>(flow::make_plan(graph.shape))),
         slot_(slot),
         host_(host),
         kept_(kept),
+        place_(place),
         turns_(threads == 0 ? plan_->replicas.size() : threads) {}
 
   void handle(const runtime::ToWorker& message) override {
@@ -342,6 +345,7 @@ class StreamWorker final : public SimWorker, public Owner {
     if (to_begin_ == 0) host_.say(runtime::Ready{epoch});
   }
 
+  StatePlace* place() override { return place_; }
   void kept_states() override {
     if (kept_ != nullptr) *kept_ += 1;
   }
@@ -400,6 +404,7 @@ class StreamWorker final : public SimWorker, public Owner {
   const Slot slot_;
   ProcessHost& host_;
   std::uint64_t* const kept_;
+  StatePlace* const place_;
   runtime::RunQueue<std::function<void()>> turns_;
   runtime::Deploy deploy_;
   std::map<ReplicaId, std::shared_ptr<ReplicaActor>> replicas_;
@@ -409,8 +414,9 @@ class StreamWorker final : public SimWorker, public Owner {
 }  // namespace
 
 std::unique_ptr<SimWorker> make_stream_worker(const Graph& graph, Slot slot, ProcessHost& host,
-                                              std::size_t threads, std::uint64_t* kept) {
-  return std::make_unique<StreamWorker>(graph, slot, host, threads, kept);
+                                              std::size_t threads, std::uint64_t* kept,
+                                              StatePlace* place) {
+  return std::make_unique<StreamWorker>(graph, slot, host, threads, kept, place);
 }
 
 }  // namespace piracema::sim

@@ -21,6 +21,7 @@ constexpr int log_fatal_only = 4;
 // Of each table file some are open at a time; more are opened again.
 constexpr int open_files_max = 256;
 constexpr double filter_bits = 10;
+constexpr int two_level_index = 2;
 
 }  // namespace
 
@@ -102,6 +103,9 @@ Result<std::unique_ptr<Database>> Database::make(std::string path, std::uint64_t
   rocksdb_cache_t* const cache = r.cache_create_lru(static_cast<std::size_t>(memory / 2));
   r.block_based_options_set_block_cache(tables, cache);
   r.block_based_options_set_cache_index_and_filter_blocks(tables, 1);
+  // In pieces: one of a large file would not fit into a small cache, and be read at each look.
+  r.block_based_options_set_index_type(tables, two_level_index);
+  r.block_based_options_set_partition_filters(tables, 1);
   r.block_based_options_set_filter_policy(tables, r.filterpolicy_create_bloom_full(filter_bits));
   r.options_set_block_based_table_factory(options, tables);
   r.options_set_write_buffer_size(options, static_cast<std::size_t>(memory / 4));

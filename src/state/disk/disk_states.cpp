@@ -52,17 +52,30 @@ void put_index_key(std::uint64_t version, std::uint64_t mixed, Bytes key, Buffer
 
 /// A cut that is under way.
 struct DiskStates::Saving {
-  Saving(KeyedCut& of, const Database& database) : cut(of), then(database), at(database, &then) {}
+  Saving(KeyedCut& of, const Database& database)
+      : cut(of), then(database), at(database, &then), records(database, &then) {}
+
+  /// The record with this key as it was then; nothing if there was none. Those that are looked for
+  /// follow each other as a rule.
+  Bytes record_at(Bytes key) {
+    const auto is_before = [&] { return records.valid() && as_text(records.key()) < as_text(key); };
+    if (is_before()) records.next();
+    if (is_before() || !records.valid() || as_text(records.key()) != as_text(key)) {
+      records.seek(key);
+    }
+    return records.valid() && as_text(records.key()) == as_text(key) ? records.value() : Bytes();
+  }
 
   KeyedCut& cut;
-  /// Whose index is gone through in the stretch that `at` is in, and of which the cut is.
+  /// The one that ended with the cut.
   VersionId version = 0;
   Database::Snapshot then;
-  Database::Iterator at;
+  /// In the index, and at the records that it names.
+  Database::Iterator at, records;
   std::vector<Stretch> stretches;
   std::size_t stretch = 0;
+  /// `at` is within the stretch.
   bool is_placed = false;
-  Buffer record;
 };
 
 DiskStates::DiskStates(StateTypes& types, std::unique_ptr<Database> database) : types_(&types) {
@@ -86,17 +99,30 @@ std::uint32_t DiskStates::group_of(std::uint64_t mixed) const {
 
 // ---- items
 
+// What is written was looked at just before, as a rule.
 std::optional<DiskStates::Head> DiskStates::head_of(std::uint64_t mixed, Bytes key) {
   put_record_key(mixed, key, record_key_);
-  if (!content_.database->get(record_key_, record_)) return std::nullopt;
+  if (as_text(record_key_) == as_text(seen_key_)) return seen_;
+  return look();
+}
+
+// At the record with `record_key_`, which `record_` is then.
+std::optional<DiskStates::Head> DiskStates::look() {
+  if (!content_.database->get(record_key_, record_)) return see(std::nullopt);
   const std::byte bits = record_.data()[number_bytes];
-  return Head{number_at(record_), (bits & bit_state) != std::byte{0},
-              (bits & bit_ever) != std::byte{0}};
+  return see(Head{number_at(record_), (bits & bit_state) != std::byte{0},
+                  (bits & bit_ever) != std::byte{0}});
+}
+std::optional<DiskStates::Head> DiskStates::see(std::optional<Head> head) {
+  seen_key_.clear();
+  seen_key_.append(record_key_.data(), record_key_.size());
+  return seen_ = head;
 }
 
 bool DiskStates::get(std::uint64_t mixed, Bytes key, Buffer& state) {
   group_of(mixed);
-  const auto head = head_of(mixed, key);
+  put_record_key(mixed, key, record_key_);
+  const auto head = look();
   state.clear();
   if (!head || !head->has_state) return false;
   const Bytes found = Bytes(record_).subspan(head_bytes);
@@ -134,7 +160,9 @@ void DiskStates::write(std::uint64_t mixed, Bytes key, const std::optional<Head>
     put_index_key(head.version, mixed, key, index_key_);
     batch_->put(index_key_, {});
   }
+  seen_key_.clear();
   content_.database->write(*batch_);
+  see(head);
 }
 
 void DiskStates::forget_record(std::uint64_t mixed, Bytes key, const Head& was) {
@@ -143,6 +171,7 @@ void DiskStates::forget_record(std::uint64_t mixed, Bytes key, const Head& was) 
   batch_->remove(record_key_);
   put_index_key(was.version, mixed, key, index_key_);
   batch_->remove(index_key_);
+  seen_key_.clear();
   content_.database->write(*batch_);
 }
 
@@ -302,31 +331,34 @@ bool DiskStates::save_next() {
 void DiskStates::save_record(std::uint64_t mixed, Bytes key) {
   const VersionId version = saving_->stretches[saving_->stretch].version;
   put_record_key(mixed, key, record_key_);
-  Buffer& record = saving_->record;
-  if (!content_.database->get(record_key_, record, &saving_->then)) return;
-  if (number_at(record) != version) return;  // It was written again before the cut.
+  const Bytes record = saving_->record_at(record_key_);
+  // It was written again before the cut, or is gone.
+  if (record.empty() || number_at(record) != version) return;
   const std::uint32_t group = groups_.group_of(mixed);
   const CutPlan& plan = saving_->cut.plan(group);
-  const bool has_state = (record.data()[number_bytes] & bit_state) != std::byte{0};
+  const bool has_state = (record[number_bytes] & bit_state) != std::byte{0};
   // Of a version that was saved before, but for that of this cut, whose file is known already.
   const bool is_older = version != saving_->version;
   const std::uint8_t file = is_older ? content_.versions.at(version).file : saved_in::none;
-  const auto now = head_of(mixed, key);
-  const bool is_same = now && now->version == version;
+  const auto is_same = [&](const std::optional<Head>& now) {
+    return now && now->version == version;
+  };
   if (!has_state && !plan.older[file]) {
     // No file that is read has the key.
-    if (is_same) forget_record(mixed, key, *now);
+    if (const auto now = head_of(mixed, key); is_same(now)) forget_record(mixed, key, *now);
     return;
   }
   Buffer& out = saving_->cut.bytes();
   const std::size_t from = out.size();
   *out.extend(1) = static_cast<std::byte>(has_state ? 1 : 0);
   out.append(key.data(), key.size());
-  const Bytes state = Bytes(record).subspan(head_bytes);
+  const Bytes state = record.subspan(head_bytes);
   out.append(state.data(), state.size());
   saving_->cut.saved(group, from, 1);
+  if (!is_older) return;
   // What has not changed is in the new file now.
-  if (!is_older || !is_same) return;
+  const auto now = head_of(mixed, key);
+  if (!is_same(now)) return;
   Head head = *now;
   head.version = saving_->version;
   write(mixed, key, now, head, state);
@@ -360,6 +392,7 @@ void DiskStates::take_over(KeyedStates& other) {
   batch_.reset();
   content_ = std::move(from.content_);
   batch_ = std::make_unique<Database::Batch>(*content_.database);
+  seen_key_.clear();
   const GroupRange had = std::exchange(content_.owned, owned);
   for (const GroupRange& groups : rest_of(had, owned)) drop(groups);
 }

@@ -84,6 +84,8 @@ class DiskStates final : public StoredStates {
   explicit DiskStates(Content content);
 
   std::optional<Head> head_of(std::uint64_t mixed, Bytes key);
+  std::optional<Head> look();
+  std::optional<Head> see(std::optional<Head> head);
   void write(std::uint64_t mixed, Bytes key, const std::optional<Head>& was, Head head,
              Bytes state);
   void forget_record(std::uint64_t mixed, Bytes key, const Head& was);
@@ -103,6 +105,9 @@ class DiskStates final : public StoredStates {
 
   /// The record that was looked at last, whose state lies behind its head, and its key.
   Buffer record_, record_key_;
+  /// A key as the database has it now; of no record if this is empty.
+  Buffer seen_key_;
+  std::optional<Head> seen_;
   Buffer index_key_, written_;
   std::unique_ptr<Database::Batch> batch_;
 };

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "connect/files/temporary_directory.h"
+#include "base/testing.h"
 #include "state/disk/state_directory.h"
 #include "state/keyed_job_testing.h"
 
@@ -15,6 +15,7 @@ using namespace piracema;
 using namespace piracema::state::testing;
 using detail::KeyedTable;
 using detail::StoredTable;
+using piracema::testing::ScratchDirectory;
 
 namespace {
 
@@ -27,8 +28,8 @@ constexpr std::uint64_t cases = 30;
 constexpr KeyGroups groups(16);
 
 StatePlace* place() {
-  static const TemporaryDirectory folder;
-  static const auto opened = state::StateDirectory::open(folder.path("states"), 4 << 20);
+  static const ScratchDirectory folder;
+  static const auto opened = state::StateDirectory::open(folder.path() + "/states", 4 << 20);
   return opened ? opened->get() : nullptr;
 }
 
@@ -163,7 +164,9 @@ TEST_CASE("keys and values of any length are kept, the empty ones too") {
   if (!is_there()) return;
   OnDisk<std::string, std::vector<std::string>> disk;
   disk.states().own(groups, {0, 16});
-  const auto mixed_text = [](std::string_view key) { return mix(KeyHash<std::string_view>::of(key)); };
+  const auto mixed_text = [](std::string_view key) {
+    return mix(KeyHash<std::string_view>::of(key));
+  };
   for (const std::size_t length : {0u, 1u, 7u, 300u, 100'000u}) {
     const std::string key(length, 'k');
     disk.edit(std::string_view(key), mixed_text(key)).assign(length % 9, std::string(length, 'v'));

@@ -66,6 +66,8 @@ Result<const Rocks*> Rocks::load() {
   PIRACEMA_FIND(block_based_options_set_block_cache);
   PIRACEMA_FIND(block_based_options_set_filter_policy);
   PIRACEMA_FIND(block_based_options_set_cache_index_and_filter_blocks);
+  PIRACEMA_FIND(block_based_options_set_index_type);
+  PIRACEMA_FIND(block_based_options_set_partition_filters);
   PIRACEMA_FIND(cache_create_lru);
   PIRACEMA_FIND(cache_destroy);
   PIRACEMA_FIND(filterpolicy_create_bloom_full);

@@ -40,6 +40,9 @@ struct Rocks {
                                                 rocksdb_filterpolicy_t*);
   void (*block_based_options_set_cache_index_and_filter_blocks)(
       rocksdb_block_based_table_options_t*, unsigned char);
+  void (*block_based_options_set_index_type)(rocksdb_block_based_table_options_t*, int);
+  void (*block_based_options_set_partition_filters)(rocksdb_block_based_table_options_t*,
+                                                    unsigned char);
   rocksdb_cache_t* (*cache_create_lru)(std::size_t);
   void (*cache_destroy)(rocksdb_cache_t*);
   rocksdb_filterpolicy_t* (*filterpolicy_create_bloom_full)(double);

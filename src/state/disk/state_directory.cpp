@@ -50,9 +50,9 @@ Result<std::unique_ptr<StateDirectory>> StateDirectory::open(const std::string& 
   if (const auto rocks = Rocks::load(); !rocks) return rocks.error();
   std::error_code error;
   fs::create_directories(path, error);
-  if (error || !fs::is_directory(path, error)) {
-    return Error{Errc::config, concat(path, ": want a directory for states, found ",
-                                      error ? error.message() : "something else")};
+  if (error) {
+    return Error{Errc::config,
+                 concat(path, ": cannot make a directory for states: ", error.message())};
   }
   const auto door = store::wait_to_lock_file(concat(path, "/", door_name));
   if (!door) return door.error();
@@ -65,7 +65,9 @@ Result<std::unique_ptr<StateDirectory>> StateDirectory::open(const std::string& 
       new StateDirectory(std::move(own), *std::move(lock), memory));
 }
 
-StateDirectory::~StateDirectory() {
+StateDirectory::~StateDirectory() { clear(); }
+
+void StateDirectory::clear() {
   std::error_code ignored;
   fs::remove_all(own_, ignored);
 }
@@ -76,12 +78,10 @@ std::unique_ptr<StoredStates> StateDirectory::make(StateTypes& types) {
   return std::make_unique<DiskStates>(types, *std::move(database));
 }
 
-Result<std::unique_ptr<StatePlace>> open_state_place(const std::string& path,
-                                                     std::uint64_t memory) {
-  if (path.empty()) return std::unique_ptr<StatePlace>();
-  auto opened = StateDirectory::open(path, memory == 0 ? StateDirectory::memory_usual : memory);
-  if (!opened) return opened.error();
-  return std::unique_ptr<StatePlace>(*std::move(opened));
+Result<std::unique_ptr<StateDirectory>> open_state_place(const std::string& path,
+                                                         std::uint64_t memory) {
+  if (path.empty()) return std::unique_ptr<StateDirectory>();
+  return StateDirectory::open(path, memory == 0 ? StateDirectory::memory_usual : memory);
 }
 
 }  // namespace piracema::state

@@ -29,6 +29,10 @@ class StateDirectory final : public StatePlace {
                                                       std::uint64_t memory = memory_usual);
   ~StateDirectory() override;
 
+  /// Removes all that lies there, whoever still uses it: the process is about to end, and may be
+  /// ended before this object is.
+  void clear();
+
   std::unique_ptr<StoredStates> make(StateTypes& types) override;
 
  private:
@@ -41,6 +45,7 @@ class StateDirectory final : public StatePlace {
 };
 
 /// As a process is told: null if `path` is empty, for states in memory; `memory` 0: the usual.
-Result<std::unique_ptr<StatePlace>> open_state_place(const std::string& path, std::uint64_t memory);
+Result<std::unique_ptr<StateDirectory>> open_state_place(const std::string& path,
+                                                         std::uint64_t memory);
 
 }  // namespace piracema::state

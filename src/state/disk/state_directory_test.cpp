@@ -8,10 +8,11 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 #include <string>
 
+#include "base/testing.h"
 #include "base/text.h"
-#include "connect/files/temporary_directory.h"
 #include "state/disk/rocks.h"
 
 using namespace piracema;
@@ -48,8 +49,8 @@ struct Numbers : detail::StoredTable<std::int64_t, std::int64_t> {
 
 TEST_CASE("a process has a directory of its own, which goes with it") {
   if (!is_there()) return;
-  const TemporaryDirectory folder;
-  const std::string path = folder.path("a/b");
+  const testing::ScratchDirectory folder;
+  const std::string path = folder.path() + "/a/b";
   {
     const auto first = StateDirectory::open(path), second = StateDirectory::open(path);
     REQUIRE(first);
@@ -66,8 +67,8 @@ TEST_CASE("a process has a directory of its own, which goes with it") {
 
 TEST_CASE("what a process leaves that is killed goes when the next one comes") {
   if (!is_there()) return;
-  const TemporaryDirectory folder;
-  const std::string path = folder.path("states");
+  const testing::ScratchDirectory folder;
+  const std::string path = folder.path() + "/states";
   int told[2];
   REQUIRE(::pipe(told) == 0);
   const pid_t child = ::fork();
@@ -98,26 +99,28 @@ TEST_CASE("what a process leaves that is killed goes when the next one comes") {
 
 TEST_CASE("what is no place for states is refused with its path") {
   if (!is_there()) return;
-  const TemporaryDirectory folder;
-  const auto file = StateDirectory::open(folder.file("file", "text"));
+  const testing::ScratchDirectory folder;
+  const std::string file_path = folder.path() + "/file";
+  std::ofstream(file_path) << "text";
+  const auto file = StateDirectory::open(file_path);
   REQUIRE_FALSE(file);
   CHECK(file.error().code == Errc::config);
-  CHECK(file.error().message.starts_with(folder.path("file")));
-  const auto little = StateDirectory::open(folder.path("states"), 1'000);
+  CHECK(file.error().message.starts_with(file_path));
+  const auto little = StateDirectory::open(folder.path() + "/states", 1'000);
   REQUIRE_FALSE(little);
   CHECK(little.error().code == Errc::config);
 }
 
 TEST_CASE("states that cannot be made say where") {
   if (!is_there()) return;
-  const TemporaryDirectory folder;
-  const auto opened = StateDirectory::open(folder.path("states"));
+  const testing::ScratchDirectory folder;
+  const auto opened = StateDirectory::open(folder.path() + "/states");
   REQUIRE(opened);
-  std::filesystem::remove_all(folder.path("states"));
+  std::filesystem::remove_all(folder.path() + "/states");
   try {
     Numbers numbers(**opened);
     FAIL("it was made");
   } catch (const StateError& error) {
-    CHECK(std::string(error.what()).starts_with(folder.path("states")));
+    CHECK(std::string(error.what()).starts_with(folder.path() + "/states"));
   }
 }
