@@ -3,35 +3,16 @@
 processes: what it writes is what it would have written undisturbed, byte for byte. What cannot
 change is refused with the operator and the reason, and nothing in the directory is changed."""
 
-import ctypes
 import json
 import os
 import signal
 import unittest
 
+import rocksdb
 from snapshot_jobs import PIRACEMA, SnapshotJobs
+from tally_job import TALLY, expected
 
-TALLY = os.environ["TALLY_APP"]
 ITEMS = 40_000
-
-
-def expected():
-    counts, sums, lines = {}, {}, []
-    for item in range(ITEMS):
-        key = item * 31 % 5_000
-        counts[key] = counts.get(key, 0) + 1
-        sums[key] = sums.get(key, 0) + item
-        lines.append(f"key {key}: {counts[key]} {sums[key]}\n")
-    return "".join(lines)
-
-
-def has_rocksdb():
-    for name in ("librocksdb.so.7.8", "librocksdb.so.6.11", "librocksdb.so.8.9", "librocksdb.so"):
-        try:
-            return ctypes.CDLL(name)
-        except OSError:
-            pass
-    return None
 
 
 class Rescale(SnapshotJobs):
@@ -68,7 +49,7 @@ class Rescale(SnapshotJobs):
 
         last = self.start(2, 2, resume=True)
         self.end(last)
-        self.assertEqual(expected(), (self.folder / "out").read_text())
+        self.assertEqual(expected(ITEMS), (self.folder / "out").read_text())
 
     def test_states_of_megabytes_are_written_in_pieces_and_come_through_a_kill(self):
         # 10 kB a key: the 160 that make more than a piece have changed between two snapshots, however slow
@@ -85,7 +66,7 @@ class Rescale(SnapshotJobs):
 
         last = self.start(3, 2, "ballast=10000", resume=True)
         self.end(last)
-        self.assertEqual(expected(), (self.folder / "out").read_text())
+        self.assertEqual(expected(ITEMS), (self.folder / "out").read_text())
 
     def test_what_cannot_change_is_refused_with_the_operator_and_the_reason(self):
         process = self.start(2, 2, "pause_us=500", "sinks=1")
@@ -104,7 +85,7 @@ class Rescale(SnapshotJobs):
                          {path: path.read_bytes() for path in (self.folder / "s").glob("*/*")})
 
 
-@unittest.skipUnless(has_rocksdb() or "CI" in os.environ, "no RocksDB here: scripts/setup --with-rocksdb")
+@rocksdb.wanted
 class RescaleOnDisk(Rescale):
     """The same with states by key on disk."""
 
@@ -124,14 +105,14 @@ class RescaleOnDisk(Rescale):
         self.disturb_and_stop(self.start(3, 2, "pause_us=200", resume=True))
         self.place = ()
         self.end(self.start(1, 2, resume=True))
-        self.assertEqual(expected(), (self.folder / "out").read_text())
+        self.assertEqual(expected(ITEMS), (self.folder / "out").read_text())
 
     def test_states_that_are_larger_than_their_memory_are_not_in_memory(self):
         # 5,000 keys of 20 kB.
         self.place = ("--state-directory", "states", "--state-memory", "8MiB")
         run = self.run_it(*self.command(1, 2, "ballast=20000", every="1s"))
         self.assertEqual(0, run.returncode, run.stderr)
-        self.assertEqual(expected(), (self.folder / "out").read_text())
+        self.assertEqual(expected(ITEMS), (self.folder / "out").read_text())
         summary = json.loads(run.stdout.splitlines()[-1])
         self.assertGreater(summary["snapshots"]["bytes"], 100_000_000)
         self.assertLess(summary["peak_worker_bytes"], 70_000_000)
@@ -148,7 +129,7 @@ class RescaleOnDisk(Rescale):
         # Its snapshots are as good as ever, where there is room, or in memory.
         self.place = ()
         self.end(self.start(2, 2, "ballast=10000", resume=True))
-        self.assertEqual(expected(), (self.folder / "out").read_text())
+        self.assertEqual(expected(ITEMS), (self.folder / "out").read_text())
 
     def test_what_is_no_place_for_states_is_refused_with_its_path(self):
         (self.folder / "states").mkdir()
