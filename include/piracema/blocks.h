@@ -151,7 +151,8 @@ namespace detail {
 template <class In>
 constexpr void check_keyed() {
   static_assert(!IsUnkeyed<In>::value,
-                "a node or sink with a state for each key says what the key is: .by_key(key_of)");
+                "a node or sink with a state for each key says what the key is: .by_key(key_of); "
+                "a join .by_keys(left, right)");
 }
 
 template <class T>
@@ -198,9 +199,9 @@ BuildingBlock<In, Out, Back> block_of(NodeShape node, F code, std::vector<bool> 
 
 /// What one block gives is what the next one takes; true as well where another mistake is told.
 template <class Given, class Taken>
-inline constexpr bool fits = IsUnkeyed<Taken>::value ||
-    std::is_same_v<Given, Taken> || std::is_void_v<Given> || std::is_void_v<Taken> ||
-    std::is_pointer_v<Given> || any_unknown<Given, Taken>;
+inline constexpr bool fits =
+    IsUnkeyed<Taken>::value || std::is_same_v<Given, Taken> || std::is_void_v<Given> ||
+    std::is_void_v<Taken> || std::is_pointer_v<Given> || any_unknown<Given, Taken>;
 
 /// What several blocks give together: they give one type, or nothing.
 template <class First, class... More>
@@ -256,6 +257,47 @@ class [[nodiscard]] KeyedBlock : public BuildingBlock<detail::Unkeyed<In>, Out, 
   F code_;
 };
 
+/// The same with two inputs: `by_keys` makes a block of it.
+template <class F>
+class [[nodiscard]] KeyedJoin
+    : public BuildingBlock<detail::Unkeyed<detail::JoinInput<F>>,
+                           typename detail::JoinTypes<F>::Out, detail::JoinInput<F>> {
+  using In = detail::JoinInput<F>;
+  using Out = typename detail::JoinTypes<F>::Out;
+  using Base = BuildingBlock<detail::Unkeyed<In>, Out, In>;
+
+ public:
+  KeyedJoin(Base block, F code) : Base(std::move(block)), code_(std::move(code)) {}
+
+  KeyedJoin replicas(std::uint32_t count) && {
+    return {std::move(*this).Base::replicas(count), std::move(code_)};
+  }
+  KeyedJoin cost(std::chrono::nanoseconds each) && {
+    return {std::move(*this).Base::cost(each), std::move(code_)};
+  }
+  KeyedJoin batch(BatchLimits limits) && {
+    return {std::move(*this).Base::batch(limits), std::move(code_)};
+  }
+
+  /// See BuildingBlock::by_keys. Each key has a state of its own, which the runtime keeps: one for
+  /// the items of both inputs.
+  template <class KeyOfLeft, class KeyOfRight>
+  BuildingBlock<In, Out, In> by_keys(KeyOfLeft left, KeyOfRight right,
+                                     std::uint32_t groups = key_groups_default) && {
+    using Op = detail::BlockJoin<F, detail::KeyedPair<F, KeyOfLeft, KeyOfRight>>;
+    if constexpr (detail::check_copied<F>() &&
+                  detail::check_state<typename detail::JoinTypes<F>::State>()) {
+      this->parts.graph.code = {
+          [code = code_, left, right] { return std::make_unique<Op>(code, left, right); }};
+    }
+    return BuildingBlock<In, Out, In>{std::move(this->parts)}.by_keys(std::move(left),
+                                                                      std::move(right), groups);
+  }
+
+ private:
+  F code_;
+};
+
 namespace detail {
 template <class In, class Out, class F>
 auto keyed_block_of(NodeShape node, F code, std::vector<bool> chooses) {
@@ -286,10 +328,10 @@ auto source(std::string name, F code) {
 /// With a `V&` behind the item, as in `void(const In&, V&, Emit<Out>&)` or `Out(const In&, V&)`, it
 /// has a state for each key, `V{}` at first, which the runtime keeps and saves: say
 /// `.by_key(key_of)`. With `KeyedState<V>&` instead it may look only, and let keys go. Code with
-/// `std::chrono::milliseconds state_ttl() const` has the states for so long after their last change,
-/// by the clock of its machine; then the key has none. After the last
-/// item `finish(const Key&, V&, Emit<Out>&)` is called for every key, in an order that depends on
-/// the keys alone; and `finish(Emit<Out>&)` then.
+/// `std::chrono::milliseconds state_ttl() const` has the states for so long after their last
+/// change, by the clock of its machine; then the key has none. After the last item `finish(const
+/// Key&, V&, Emit<Out>&)` is called for every key, in an order that depends on the keys alone; and
+/// `finish(Emit<Out>&)` then.
 template <class F>
 auto farm(std::string name, std::uint32_t replicas, F code) {
   using In = detail::NodeInput<F>;
@@ -401,15 +443,29 @@ BuildingBlock<void, Outs<Out1, Out2>> both(BuildingBlock<void, Out1, Back1> firs
 ///
 ///     pipeline(both(source("orders", orders), source("payments", payments)),
 ///              join("match", 4, Match{}).by_keys(&order_number, &payment_number), …)
+///
+/// With a `V&` (or a `KeyedState<V>&`) behind the item of both it has a state for each key, as in a
+/// farm, which items of either input see.
 template <class F>
 auto join(std::string name, std::uint32_t replicas, F code) {
   using Types = detail::JoinTypes<F>;
-  using In = Outs<typename Types::Left, typename Types::Right>;
+  using In = detail::JoinInput<F>;
   engine::NodeShape node{.name = std::move(name), .replicas = replicas};
-  auto block = detail::block_of<In, typename Types::Out, In, detail::BlockJoin<F>>(
-      std::move(node), std::move(code), detail::chooses_of_emits<typename Types::Emits>());
-  block.parts = detail::with_two_inputs(std::move(block.parts));
-  return block;
+  auto chooses = detail::chooses_of_emits<typename Types::Emits>();
+  if constexpr (Types::keyed) {
+    node.keyed = true;
+    auto block =
+        detail::block_of<detail::Unkeyed<In>, typename Types::Out, In, detail::BlockJoin<F>>(
+            std::move(node), code, std::move(chooses));
+    block.parts.graph.shape.nodes.back().input = detail::name_of_type<In>();
+    block.parts = detail::with_two_inputs(std::move(block.parts));
+    return KeyedJoin<F>(std::move(block), std::move(code));
+  } else {
+    auto block = detail::block_of<In, typename Types::Out, In, detail::BlockJoin<F>>(
+        std::move(node), std::move(code), std::move(chooses));
+    block.parts = detail::with_two_inputs(std::move(block.parts));
+    return block;
+  }
 }
 
 /// One block for each output of the node before. They give the same type, or end in sinks.

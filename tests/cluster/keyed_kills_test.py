@@ -50,7 +50,7 @@ class KeyedKills(unittest.TestCase):
         self.hit = set()
         job = Job(self, STRIKES * ITEMS_A_STRIKE, "--heartbeat", HEARTBEAT, *options, workers=3,
                   pause_us=PAUSE_US, seconds=60 + STRIKES * 5)
-        at = job.wait_for("snapshot")
+        job.wait_for("snapshot")
         over = threading.Event()
         scaling = threading.Thread(target=self.scale, args=(job, random.Random(seed + 1), over))
         scaling.start()
@@ -60,8 +60,8 @@ class KeyedKills(unittest.TestCase):
                 time.sleep(fate.random() * 0.12)
                 strikes += self.strike(job, fate, strikes)
                 # A job that does not get on is given up: it is let get on now and then.
-                if strikes % 10 == 9:
-                    at = job.wait_for("snapshot", len(job.events))
+                if strikes % 5 == 4:
+                    job.wait_for("snapshot", len(job.events))
         finally:
             over.set()
             scaling.join()

@@ -90,7 +90,71 @@ MakeWorker workers(const Graph& graph, std::uint64_t seed) {
   };
 }
 
+/// Two inputs that see one state of a key.
+struct Meet {
+  void left(const std::uint64_t& item, Tally& state, Emit<std::uint64_t>& emit) {
+    state.count += 1;
+    state.sum += item;
+    emit(2 * item);
+  }
+  void right(const std::uint32_t& item, KeyedState<Tally>& state, Emit<std::uint64_t>& emit) {
+    state.edit().sum += std::uint64_t{1'000} * item;
+    emit(2 * item + 1);
+  }
+  void finish(const std::uint64_t& key, Tally& state, Emit<std::uint64_t>& emit) {
+    emit(1'000'000'000 + key * 10'000'000 + state.count * 1'000'000 + state.sum);
+  }
+};
+
+Graph graph_of_meeting(Outside& outside, std::uint32_t replicas) {
+  return pipeline(
+      both(source("count", Count{items}),
+           pipeline(source("other", Count{items / 2}),
+                    node("narrow", [](const std::uint64_t& item) { return std::uint32_t(item); }))),
+      join("meet", replicas, Meet{})
+          .by_keys(key_of, [](const std::uint32_t& item) { return key_of(item); }),
+      sink("write", Write{&outside}));
+}
+
+// The same by one map, one input after the other.
+std::vector<std::uint64_t> expected_of_meeting() {
+  std::vector<std::uint64_t> all;
+  std::map<std::uint64_t, Tally> tallies;
+  for (std::uint64_t item = 0; item < items; ++item) {
+    tallies[key_of(item)].count += 1;
+    tallies[key_of(item)].sum += item;
+    all.push_back(2 * item);
+    if (item >= items / 2) continue;
+    tallies[key_of(item)].sum += 1'000 * item;
+    all.push_back(2 * item + 1);
+  }
+  for (const auto& [key, tally] : tallies) {
+    all.push_back(1'000'000'000 + key * 10'000'000 + tally.count * 1'000'000 + tally.sum);
+  }
+  std::sort(all.begin(), all.end());
+  return all;
+}
+
 }  // namespace
+
+TEST_CASE("two inputs see one state of a key, whatever goes wrong on the way") {
+  std::uint64_t recoveries = 0;
+  for (const auto seed : seeds(200)) {
+    Outside outside;
+    Random random(seed);
+    const Graph graph = graph_of_meeting(outside, 1 + static_cast<std::uint32_t>(random.below(4)));
+    Cluster::Settings with = settings_of(seed, graph);
+    with.chaos = everything(Random(seed));
+    Cluster cluster(with, workers(graph, seed));
+    REQUIRE(cluster.run(seconds(200)));
+    CHECK(cluster.finish()->code == 0);
+    auto found = outside.output;
+    std::sort(found.begin(), found.end());
+    CHECK((found == expected_of_meeting()));
+    recoveries += cluster.coordinator().epoch() - 1;
+  }
+  CHECK((recoveries > 0 || tracing()));
+}
 
 TEST_CASE("states by key come through whatever goes wrong on the way") {
   std::uint64_t recoveries = 0;

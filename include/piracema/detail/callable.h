@@ -300,15 +300,16 @@ struct BackOf<F> {
 };
 
 /// The code of a node with two inputs: `left(const A&, Emit<Out>&…)` and
-/// `right(const B&, Emit<Out>&…)`.
+/// `right(const B&, Emit<Out>&…)`; or both with the state of the item's key between these.
 template <class F>
 struct JoinTypes {
   static constexpr bool has_both = requires {
     &F::left;
     &F::right;
   };
-  static_assert(has_both, "the code of a join has left(const A&, Emit<Out>&) and "
-                          "right(const B&, Emit<Out>&)");
+  static_assert(has_both,
+                "the code of a join has left(const A&, Emit<Out>&) and "
+                "right(const B&, Emit<Out>&)");
   template <class G, bool both>
   struct Of {
     using L = ArgumentsOf<Signature<void>>;
@@ -322,17 +323,23 @@ struct JoinTypes {
   using L = typename Of<F, has_both>::L;
   using R = typename Of<F, has_both>::R;
   static constexpr bool right = has_both && L::right && R::right &&
-                                std::is_void_v<typename L::State> &&
-                                std::is_void_v<typename R::State> &&
+                                std::is_same_v<typename L::State, typename R::State> &&
                                 std::tuple_size_v<typename L::Emits> != 0 &&
                                 std::is_same_v<typename L::Emits, typename R::Emits>;
   static_assert(right || !has_both,
-                "left and right of a join take an item each, and the same Emit<Out>&");
+                "left and right of a join take an item each, and the same Emit<Out>&; by key both "
+                "take a `V&` of one type between them, the state of the key");
+  using State = std::conditional_t<right, typename L::State, void>;
+  static constexpr bool keyed = !std::is_void_v<State>;
   using Left = std::conditional_t<right, typename L::In, Unknown>;
   using Right = std::conditional_t<right, typename R::In, Unknown>;
   using Out = std::conditional_t<right, typename L::Out, Unknown>;
   using Emits = std::conditional_t<right, typename L::Emits, std::tuple<Emit<Unknown>>>;
 };
+
+/// What comes into such a node.
+template <class F>
+using JoinInput = Outs<typename JoinTypes<F>::Left, typename JoinTypes<F>::Right>;
 
 template <class F>
 concept Positioned = requires(F f) {

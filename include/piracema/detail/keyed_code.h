@@ -30,6 +30,14 @@ struct NoKeys {
   void with(const Item&, const Use& use) {
     use();
   }
+  template <class Item, class Use>
+  void with_left(const Item&, const Use& use) {
+    use();
+  }
+  template <class Item, class Use>
+  void with_right(const Item&, const Use& use) {
+    use();
+  }
 };
 
 /// What a key is kept as: a text as a string.
@@ -38,12 +46,9 @@ struct KeptKey {
   using type = std::conditional_t<is_text_key<Key>, std::string, Key>;
 };
 
-/// Code that is called with the state of the item's key.
-template <class F, class In, class KeyOf>
-class Keyed {
-  using Types = NodeTypes<F>;
-  using State = typename Types::State;
-  using Found = std::decay_t<std::invoke_result_t<const KeyOf&, const In&>>;
+/// The states of the keys of code `F`; `Found` is a key as it is found in an item.
+template <class F, class Found, class State>
+class StatesOf {
   using Key = typename KeptKey<Found>::type;
   static constexpr bool expires = HasTtl<F>;
   using Kept = std::conditional_t<expires, Timed<State>, State>;
@@ -53,9 +58,6 @@ class Keyed {
   using Stored = Table<StoredTable<Key, Kept>>;
 
  public:
-  static constexpr bool keyed = true;
-  explicit Keyed(KeyOf key_of) : key_of_(std::move(key_of)) {}
-
   KeyedStates& states(StatePlace* place) {
     if (place == nullptr) return in_memory_;
     stored_ = std::make_unique<Stored>();
@@ -69,9 +71,10 @@ class Keyed {
     }
   }
 
-  template <class Use>
-  void with(const In& item, const Use& use) {
-    on_table([&](auto& table) { with_table(table, item, use); });
+  /// Calls `use` with what the code's arguments want of the state of `key`.
+  template <class Arguments, class Use>
+  void with(const Found& key, const Use& use) {
+    on_table([&](auto& table) { with_table<Arguments>(table, key, use); });
   }
 
   template <class... E>
@@ -92,27 +95,6 @@ class Keyed {
   }
 
  private:
-  template <class Use>
-  void on_table(const Use& use) {
-    if (stored_) [[unlikely]]
-      return use(*stored_);
-    use(in_memory_);
-  }
-
-  template <class T, class Use>
-  void with_table(T& table, const In& item, const Use& use) {
-    const auto& key = key_of_(item);
-    const std::uint64_t mixed = mix(KeyHash<Found>::of(key));
-    if constexpr (expires) table.tick();
-    if constexpr (Types::Arguments::edits_state) {
-      use(table.edit(key, mixed));
-    } else {
-      Access<T> access(table, key, mixed);
-      KeyedState<State> state(access);
-      use(state);
-    }
-  }
-
   template <class T>
   class Access final : public StateAccess<State> {
    public:
@@ -128,10 +110,74 @@ class Keyed {
     std::uint64_t mixed_;
   };
 
-  KeyOf key_of_;
+  template <class Use>
+  void on_table(const Use& use) {
+    if (stored_) [[unlikely]]
+      return use(*stored_);
+    use(in_memory_);
+  }
+
+  template <class Arguments, class T, class Use>
+  void with_table(T& table, const Found& key, const Use& use) {
+    const std::uint64_t mixed = mix(KeyHash<Found>::of(key));
+    if constexpr (expires) table.tick();
+    if constexpr (Arguments::edits_state) {
+      use(table.edit(key, mixed));
+    } else {
+      Access<T> access(table, key, mixed);
+      KeyedState<State> state(access);
+      use(state);
+    }
+  }
+
   InMemory in_memory_;
   /// In place of that one, if it is there.
   std::unique_ptr<Stored> stored_;
+};
+
+template <class In, class KeyOf>
+using KeyFound = std::decay_t<std::invoke_result_t<const KeyOf&, const In&>>;
+
+/// Code that is called with the state of the item's key.
+template <class F, class In, class KeyOf>
+class Keyed : public StatesOf<F, KeyFound<In, KeyOf>, typename NodeTypes<F>::State> {
+ public:
+  static constexpr bool keyed = true;
+  explicit Keyed(KeyOf key_of) : key_of_(std::move(key_of)) {}
+
+  template <class Use>
+  void with(const In& item, const Use& use) {
+    Keyed::StatesOf::template with<typename NodeTypes<F>::Arguments>(key_of_(item), use);
+  }
+
+ private:
+  KeyOf key_of_;
+};
+
+/// The same for a node with two inputs: items of either that have one key have one state.
+template <class F, class KeyOfLeft, class KeyOfRight>
+class KeyedPair : public StatesOf<F, KeyFound<typename JoinTypes<F>::Left, KeyOfLeft>,
+                                  typename JoinTypes<F>::State> {
+  using Types = JoinTypes<F>;
+  using Base = typename KeyedPair::StatesOf;
+
+ public:
+  static constexpr bool keyed = true;
+  KeyedPair(KeyOfLeft of_left, KeyOfRight of_right)
+      : of_left_(std::move(of_left)), of_right_(std::move(of_right)) {}
+
+  template <class Use>
+  void with_left(const typename Types::Left& item, const Use& use) {
+    Base::template with<typename Types::L>(of_left_(item), use);
+  }
+  template <class Use>
+  void with_right(const typename Types::Right& item, const Use& use) {
+    Base::template with<typename Types::R>(of_right_(item), use);
+  }
+
+ private:
+  KeyOfLeft of_left_;
+  KeyOfRight of_right_;
 };
 
 }  // namespace piracema::detail

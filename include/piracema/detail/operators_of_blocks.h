@@ -391,14 +391,30 @@ class BlockNode final : public EmittingOperator<F, EmitsOfNode<F, Out>>, public 
 
 /// A node with two inputs: what comes by the first one goes to `left`, by the second one to
 /// `right`.
-template <class F>
+template <class F, class Keys = NoKeys>
 class BlockJoin final : public EmittingOperator<F, typename JoinTypes<F>::Emits> {
   using Types = JoinTypes<F>;
   using Emits = typename Types::Emits;
   using Emitting = EmittingOperator<F, Emits>;
 
  public:
-  using Emitting::Emitting;
+  explicit BlockJoin(const F& code) requires(!Keys::keyed) : Emitting(code) {}
+  template <class KeyOfLeft, class KeyOfRight>
+  BlockJoin(const F& code, KeyOfLeft of_left, KeyOfRight of_right)
+      : Emitting(code), keys_(std::move(of_left), std::move(of_right)) {}
+
+  void open(const Context& context) override {
+    Emitting::open(context);
+    keys_.open(this->code_, context);
+  }
+  KeyedStates* keyed_states([[maybe_unused]] StatePlace* place) override {
+    if constexpr (Keys::keyed) return &keys_.states(place);
+    return nullptr;
+  }
+  std::string layout() override {
+    if constexpr (Keys::keyed) return keys_.layout(Emitting::layout());
+    return Emitting::layout();
+  }
 
   void process(Batch& batch, Output& output) override {
     Emits emits = this->emits_of(output);
@@ -409,18 +425,38 @@ class BlockJoin final : public EmittingOperator<F, typename JoinTypes<F>::Emits>
       if (batch.input == 0) {
         with_item<typename Types::Left>(batch, item, [&](auto&& value) {
           using Value = decltype(value);
-          std::apply([&](auto&... emit) { this->code_.left(std::forward<Value>(value), emit...); },
-                     emits);
+          keys_.with_left(std::as_const(value), [&](auto&... state) {
+            std::apply(
+                [&](auto&... emit) {
+                  this->code_.left(std::forward<Value>(value), state..., emit...);
+                },
+                emits);
+          });
         });
       } else {
         with_item<typename Types::Right>(batch, item, [&](auto&& value) {
           using Value = decltype(value);
-          std::apply([&](auto&... emit) { this->code_.right(std::forward<Value>(value), emit...); },
-                     emits);
+          keys_.with_right(std::as_const(value), [&](auto&... state) {
+            std::apply(
+                [&](auto&... emit) {
+                  this->code_.right(std::forward<Value>(value), state..., emit...);
+                },
+                emits);
+          });
         });
       }
     }
   }
+  void finish(Output& output) override {
+    if constexpr (Keys::keyed) {
+      Emits emits = this->emits_of(output);
+      std::apply([&](auto&... emit) { keys_.finish(this->code_, emit...); }, emits);
+    }
+    Emitting::finish(output);
+  }
+
+ private:
+  [[no_unique_address]] Keys keys_;
 };
 
 template <class F, class In, class Keys = NoKeys>
