@@ -14,6 +14,7 @@
 #include "cluster/driver/signals.h"
 #include "cluster/driver/stop_signals.h"
 #include "cluster/driver/store_thread.h"
+#include "cluster/memory_alarm.h"
 #include "control/coordinator/coordinator.h"
 #include "flow/states.h"
 #include "loop/poller.h"
@@ -80,6 +81,7 @@ class Embedded {
     tell(Joined{.graph = runtime::encode_shape(graph_.shape), .layouts = layouts_});
     watch();
     beat();
+    alarm_.watch();
     while (!finish_) {
       poller_.run_once(until_deadline());
       const auto deadline = coordinator_->next_deadline();
@@ -266,6 +268,7 @@ class Embedded {
   JobSettings settings_;
   const Time start_ = now();
   net::Poller poller_;
+  MemoryAlarm alarm_{poller_, graph_.shape, options_.state_directory.empty()};
   Beginning beginning_;
   std::vector<std::string> layouts_;
   std::optional<StoreThread> store_thread_;

@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "cluster/coordinator_line.h"
+#include "cluster/memory_alarm.h"
 #include "flow/states.h"
 #include "host/at_work.h"
 #include "host/coordinator_file.h"
@@ -185,7 +186,12 @@ class WorkerProcess {
               .hindrance = hindrance_};
     }
     // Before the first answer, so that its silence counts.
-    if (!std::exchange(beats_, true)) poller_.post([this] { beat(); });
+    if (!std::exchange(beats_, true)) {
+      poller_.post([this] {
+        beat();
+        alarm_.watch();
+      });
+    }
     return {.slot = environment_.slot,
             .incarnation = environment_.incarnation,
             .pid = static_cast<std::uint64_t>(::getpid()),
@@ -266,6 +272,7 @@ class WorkerProcess {
        .failed = [this](const Error& why) { fail(why); },
        .lost = [this](const Error& why) { lost(why); }}};
   bool beats_ = false;
+  MemoryAlarm alarm_{poller_, graph_.shape, environment_.state_directory.empty()};
   std::unique_ptr<net::TcpTransport> transport_;
   // Last, so that it goes first: its threads use all the others.
   std::unique_ptr<runtime::Worker> worker_;
