@@ -8,7 +8,9 @@
 // has only ranges that lie one behind the other and within what there is; a table that has taken a
 // range has only its keys, and no more of them than there were bytes.
 #include <piracema/detail/keyed_table.h>
+#include <piracema/detail/stored_table.h>
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,6 +28,7 @@ namespace {
 constexpr std::uint64_t seeds_in_a_test = 20'000;
 constexpr KeyGroups groups(16);
 using Table = detail::KeyedTable<std::string, std::vector<std::int64_t>>;
+using OnDisk = detail::StoredTable<std::string, std::vector<std::int64_t>>;
 
 /// A snapshot, and one after it: what has changed, and which keys are gone.
 struct Corpus {
@@ -69,6 +72,22 @@ void replay_base(Table& table, const Corpus& from, std::uint32_t group) {
   }
 }
 
+// How many entries states on disk would take of it; nothing if it is refused. They are the bytes
+// themselves, one behind the other.
+std::optional<std::uint64_t> entries_on_disk(Bytes unit, StateTypes::Form form) {
+  const OnDisk types;
+  std::uint64_t entries = 0, bytes = form == StateTypes::Form::counted ? sizeof entries : 0;
+  try {
+    types.read(unit, form, [&](const StateTypes::Entry& entry) {
+      entries += 1;
+      bytes += entry.key.size() + entry.state.size() + (form == StateTypes::Form::marked ? 1 : 0);
+    });
+  } catch (const DecodeError&) {
+    return std::nullopt;
+  }
+  return bytes == unit.size() ? entries : ~std::uint64_t{0};
+}
+
 std::string run_one(std::uint64_t seed, const Corpus& from) {
   Random random(seed);
   std::string index(as_text(from.index));
@@ -101,13 +120,20 @@ std::string run_one(std::uint64_t seed, const Corpus& from) {
   table.own(groups, {0, 16});
   const bool as_before = random.chance(0.2);  // Version 2.
   const bool on_base = !as_before && random.chance(0.5);
+  const auto on_disk = entries_on_disk(
+      as_bytes(bytes), as_before ? StateTypes::Form::counted : StateTypes::Form::marked);
+  if (on_disk == ~std::uint64_t{0}) return "entries on disk are not all of the bytes";
   try {
+    std::uint64_t entries = 0;
     if (as_before) {
       table.load({group, 0, 0}, as_bytes(bytes));
+      entries = table.size();
     } else {
       if (on_base) replay_base(table, from, group);
-      table.replay(group, as_bytes(bytes), 2);
+      entries = table.replay(group, as_bytes(bytes), 2);
     }
+    // On disk nothing less may be taken than in memory.
+    if (on_disk != entries) return "memory and disk do not read the same";
   } catch (const DecodeError&) {
     // Refused, and what it had taken by then goes with the table.
   }

@@ -18,8 +18,9 @@ Bytes bytes_of(const char* at, std::size_t size) {
 }
 
 constexpr int log_fatal_only = 4;
-// Of each table file some are open at a time; more are opened again.
-constexpr int open_files_max = 256;
+// More table files are opened when they are looked into. A process may have a thousand, and several
+// replicas.
+constexpr int open_files_max = 128;
 constexpr double filter_bits = 10;
 constexpr int two_level_index = 2;
 
