@@ -44,7 +44,7 @@ class OutputFile {
   std::string partial() const { return path_ + ".partial"; }
   void create(bool previous_may_live);
   void remove_left();
-  void hold();
+  bool hold();
   void reopen(bool previous_may_live);
   void take_over();
   void flush();
@@ -52,6 +52,8 @@ class OutputFile {
   std::string path_;
   bool overwrite_ = false;
   OwnFd fd_;
+  /// Nobody of this job had it before.
+  bool begins_job_ = false;
   bool begun_ = false;
   bool finished_ = false;
   /// Bytes that `prepare` has made durable.

@@ -1,5 +1,6 @@
 #include "connect/files/file_holder.h"
 
+#include <piracema/detail/restored.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
@@ -7,7 +8,9 @@
 #include <cerrno>
 #include <cstdio>
 #include <fstream>
+#include <thread>
 
+#include "base/clock.h"
 #include "base/text.h"
 
 namespace piracema::detail {
@@ -40,6 +43,20 @@ std::optional<std::string> other_holder(int fd) {
     break;  // Locks that cannot be had keep nobody out.
   }
   return std::nullopt;
+}
+
+// A lock that is given back is no event that could be waited for with a bound.
+std::optional<std::string> last_holder(int fd, bool& waited) {
+  constexpr std::chrono::milliseconds look_every{5};
+  const Time until = now() + leave_wait;
+  waited = false;
+  while (true) {
+    auto holder = other_holder(fd);
+    if (!holder || now() >= until) return holder;
+    waited = true;
+    note_restored(1);
+    std::this_thread::sleep_for(look_every);
+  }
 }
 
 }  // namespace piracema::detail

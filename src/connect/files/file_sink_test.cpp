@@ -6,15 +6,18 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "base/random.h"
+#include "connect/files/file_holder.h"
 #include "connect/files/temporary_directory.h"
 
 using namespace piracema;
@@ -24,7 +27,7 @@ namespace {
 
 static_assert(detail::Archived<FileSink<>> && detail::Archived<LineSink>);
 
-const Context alone{.node = "write"};
+const Context alone{.node = "write"}, another_job{.node = "write", .begins_job = true};
 
 std::string content(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
@@ -203,21 +206,53 @@ TEST_CASE("an output that another job writes is refused, and stays as it is, unt
   (*first)("first");
   const Buffer state = snapshot(*first);
   const std::string who = "process " + std::to_string(::getpid());
-  const std::string refused = "output '" + path + "' is being written by " + who +
-                              ": every job wants its own";
-  CHECK(error_of([&] { started(prototype); }) == refused);
-  CHECK(error_of([&] { started(prototype, state); }) == refused);
+  const std::string refused =
+      "output '" + path + "' is being written by " + who + ": every job wants its own";
+  CHECK(error_of([&] { started(prototype, {}, another_job); }) == refused);
   CHECK(content(path + ".partial") == "first");
 
   // A replacement of the same job need not know whether the former one is gone.
   const auto second = started(prototype, state, {.node = "write", .previous_may_live = true});
-  CHECK(error_of([&] { started(prototype); }) == refused);
+  CHECK(error_of([&] { started(prototype, {}, another_job); }) == refused);
   first.reset();
-  CHECK(error_of([&] { started(prototype); }) == refused);
+  CHECK(error_of([&] { started(prototype, {}, another_job); }) == refused);
   second->finish();
   CHECK(content(path) == "first");
   started(prototype)->finish();
   CHECK(content(path).empty());
+}
+
+TEST_CASE("a former writer that is about to go is waited for, whatever it still does to its file") {
+  for (const bool finishes : {false, true}) {
+    const TemporaryDirectory directory;
+    const Text prototype(directory.path("out"));
+    auto former = started(prototype);
+    (*former)("one ");
+    const Buffer state = snapshot(*former);
+    std::thread leaving([&] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(200));
+      (*former)("redone");
+      if (finishes) former->finish();
+      former.reset();
+    });
+    const auto sink = started(prototype, state);
+    leaving.join();
+    CHECK_FALSE(fs::exists(directory.path("out")));
+    (*sink)("two");
+    sink->finish();
+    CHECK(content(directory.path("out")) == "one two");
+  }
+}
+
+TEST_CASE("a former writer that does not go is named in the end") {
+  const TemporaryDirectory directory;
+  const Text prototype(directory.path("out"));
+  const auto former = started(prototype);
+  const auto begun = std::chrono::steady_clock::now();
+  CHECK(error_of([&] {
+          started(prototype, snapshot(*former));
+        }).find("is being written by process " + std::to_string(::getpid())) != std::string::npos);
+  CHECK(std::chrono::steady_clock::now() - begun >= detail::leave_wait);
 }
 
 TEST_CASE("a frozen former writer that wakes up harms nothing") {

@@ -97,6 +97,7 @@ void OutputFile::start(const Context& context) {
   if (context.replicas > 1) path_ += concat('.', context.replica);
   buffer_.clear();
   buffer_.reserve(buffer_bytes);
+  begins_job_ = context.begins_job;
   if (!begun_) return create(context.previous_may_live);
   if (!finished_) return reopen(context.previous_may_live);
   const auto found = status_of(path_);
@@ -109,11 +110,15 @@ void OutputFile::start(const Context& context) {
 
 // Two jobs that write to one file are told apart by a lock on it: the second one must not remove
 // what the first one has open. A former writer that may yet wake up keeps its lock, and gets a file
-// without a name instead.
-void OutputFile::hold() {
-  if (const auto holder = other_holder(fd_.get())) {
+// without a name instead; one that is about to go is waited for. False if it had to wait: much may
+// have happened to the file.
+bool OutputFile::hold() {
+  bool waited = false;
+  const auto holder = begins_job_ ? other_holder(fd_.get()) : last_holder(fd_.get(), waited);
+  if (holder) {
     fail_output(path_, concat("is being written by ", *holder, ": every job wants its own"));
   }
+  return !waited;
 }
 
 // What a stopped job left is not written to again: its process may still be there.
@@ -167,7 +172,7 @@ void OutputFile::reopen(bool previous_may_live) {
   if (found < durable_) {
     fail_output(partial(), concat("was cut: want at least ", durable_, " bytes, found ", found));
   }
-  if (!previous_may_live) hold();
+  if (!previous_may_live && !hold()) return reopen(previous_may_live);
   if (previous_may_live) {
     take_over();
     hold();
