@@ -103,6 +103,13 @@ Finding remote(const Machine& machine) {
   return finding;
 }
 
+Finding library(const Library& one) {
+  Finding finding{.part = "streams", .what = one.name, .ok = one.there};
+  finding.text = concat(one.there ? "for " : "not there: wanted by ", one.wanted_by);
+  if (!one.there) finding.fix = concat("sudo apt install ", one.package);
+  return finding;
+}
+
 /// What mends what the products say without a command.
 std::string known_fix(const std::string& part, const std::string& what) {
   if (part != "ckpt") return "";
@@ -115,7 +122,7 @@ std::string known_fix(const std::string& part, const std::string& what) {
 }  // namespace
 
 std::vector<Finding> judge(const Machine& machine) {
-  return {
+  std::vector<Finding> findings = {
       {.part = "machine", .what = "cores", .ok = true, .text = std::to_string(machine.cores)},
       {.part = "machine",
        .what = "user",
@@ -133,6 +140,8 @@ std::vector<Finding> judge(const Machine& machine) {
       compiler(machine),
       shared_memory(machine),
   };
+  for (const Library& one : machine.libraries) findings.push_back(library(one));
+  return findings;
 }
 
 Result<std::vector<Finding>> read_findings(const std::string& part, const std::string& json) {

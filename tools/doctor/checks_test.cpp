@@ -21,6 +21,7 @@ Machine good_machine() {
   machine.congestion_choices = "reno cubic bbr";
   machine.ssh = "/usr/bin/ssh";
   machine.compiler = "g++ (Debian 12.2.0-14) 12.2.0";
+  machine.libraries = {{"librocksdb", "--state-directory", "librocksdb-dev", true}};
   return machine;
 }
 
@@ -51,9 +52,10 @@ TEST_CASE("what is worth knowing has a fix, and is no failure") {
   machine.clock_follows = false;
   machine.congestion_choices = "cubic";
   machine.ssh = "";
+  machine.libraries[0].there = false;
   const auto all = judge(machine);
   CHECK(parts_that_lack(all).empty());
-  for (const char* what : {"/dev/shm", "open files", "clock", "congestion", "ssh"}) {
+  for (const char* what : {"/dev/shm", "open files", "clock", "congestion", "ssh", "librocksdb"}) {
     CAPTURE(what);
     const Finding one = one_of(machine, what);
     CHECK_FALSE(one.ok);

@@ -1,11 +1,14 @@
 #include "tools/doctor/machine.h"
 
+#include <dlfcn.h>
 #include <sys/resource.h>
 #include <sys/statvfs.h>
 #include <sys/timex.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <fstream>
+#include <initializer_list>
 #include <vector>
 
 #include "os/helper.h"
@@ -43,6 +46,14 @@ std::optional<bool> clock_follows() {
   return state != TIME_ERROR && (question.status & STA_UNSYNC) == 0;
 }
 
+bool is_there(std::initializer_list<const char*> names) {
+  return std::any_of(names.begin(), names.end(), [](const char* name) {
+    void* const handle = ::dlopen(name, RTLD_LAZY | RTLD_LOCAL);
+    if (handle != nullptr) ::dlclose(handle);
+    return handle != nullptr;
+  });
+}
+
 }  // namespace
 
 Machine look_at_machine() {
@@ -60,6 +71,12 @@ Machine look_at_machine() {
   if (const auto ssh = cluster::find_program("ssh")) machine.ssh = *ssh;
   machine.compiler = version_of({"c++", "--version"});
   machine.slurm = version_of({"sinfo", "--version"});
+  machine.libraries = {
+      {"libmicrohttpd", "--http", "libmicrohttpd-dev", is_there({"libmicrohttpd.so.12"})},
+      {"libcurl", "--snapshots s3://...", "libcurl4-openssl-dev", is_there({"libcurl.so.4"})},
+      {"librocksdb", "--state-directory", "librocksdb-dev",
+       is_there(
+           {"librocksdb.so.7.8", "librocksdb.so.6.11", "librocksdb.so.8.9", "librocksdb.so"})}};
   return machine;
 }
 

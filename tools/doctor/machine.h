@@ -3,8 +3,16 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace piracema::tools {
+
+/// A library that is loaded when an option asks for it.
+struct Library {
+  /// "libcurl", what wants it, and a package that brings it, whatever its version is there.
+  const char *name, *wanted_by, *package;
+  bool there = false;
+};
 
 /// What this machine says about itself; checks.h judges it. A text is empty, and an optional has no
 /// value, where nothing was found.
@@ -22,6 +30,7 @@ struct Machine {
   std::string ssh;
   /// The first line of what they say for --version.
   std::string compiler, slurm;
+  std::vector<Library> libraries;
 };
 
 /// Looks: reads files and asks the compiler and Slurm for their version; changes nothing.
