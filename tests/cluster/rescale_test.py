@@ -123,7 +123,7 @@ class RescaleOnDisk(Rescale):
         states.mkdir()
         run = self.run_it("unshare", "--mount", "--map-root-user", "sh", "-c",
                           'mount -t tmpfs -o size=2m tmpfs states && exec "$@"', "sh",
-                          *self.command(2, 2, "ballast=10000"))
+                          *self.command(2, 2, "ballast=10000", "pause_us=200"))
         self.assertEqual(1, run.returncode, run.stderr)
         summary = json.loads(run.stdout.splitlines()[-1])
         self.assertRegex(summary["why"], r"tally/[01] failed 3 times: .*states/.*No space left on device")

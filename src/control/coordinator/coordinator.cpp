@@ -240,6 +240,7 @@ void Coordinator::lose(Slot slot, LossCause cause, std::string how) {
     return scale_failed(concat("worker ", slot, " was lost before it had begun: ", how));
   }
   switched_ = false;
+  moves_.lost(slot);
   journal_.tell(Lost{slot, how, job_ ? job_->names_on(slot) : "", cause});
   members_.end(slot, now_ + exit_wait, cause);
   detector_.forget(slot);

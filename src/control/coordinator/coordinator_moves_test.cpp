@@ -117,6 +117,23 @@ TEST_CASE("after a snapshot that failed sources go on, and the next complete one
   CHECK(world.done<Kill>().size() == 1);
 }
 
+TEST_CASE("a process that is lost before it could move is not moved once more") {
+  World world;
+  world.start();
+  world.take_snapshot(1);
+  world.tell(MovesWished{{0, 1}, true});
+  CHECK(holds(world));
+  world.exit(1);
+  world.join(1);
+  world.clear();
+  world.ready();
+  CHECK(holds(world));
+  world.save_all(3);
+  world.tell(SnapshotCommitted{3});
+  REQUIRE(world.done<Kill>().size() == 1);
+  CHECK(world.done<Kill>()[0].slot == 0);
+}
+
 TEST_CASE("a loss in the middle of a move goes back to the snapshot that all stood at") {
   World world;
   world.start();

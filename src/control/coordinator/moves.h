@@ -19,6 +19,8 @@ class Moves {
     soon_ = soon && !slots.empty();
     wished_ = std::move(slots);
   }
+  /// What follows it begins where there is room: that is for another wish.
+  void lost(Slot slot) { wished_.erase(slot); }
   /// Whether the next snapshot is for them.
   bool due() const { return !wished_.empty() && !waits_; }
   /// And whether it is taken at once.
