@@ -122,6 +122,13 @@ TEST_CASE("a savepoint that a server still writes, and lists by another name, is
   CHECK(*fixture.store.savepoints() == Savepoints{{"n4", 1}});
   CHECK(fixture.store.drop(1));
   CHECK(verify(fixture.store, 1));
+
+  // One of before that has such a name by right.
+  const std::string old = "n6-19389a45-2227-420b-893e-96cbed9fe76f";
+  const std::string whole = encode_savepoint(old, 1);
+  REQUIRE(client()->put(key_of(fixture.address, "savepoints/" + old), {as_bytes(whole)}));
+  CHECK(*fixture.store.savepoints() == Savepoints{{"n4", 1}, {old, 1}});
+  CHECK(fixture.store.delete_savepoint(old));
 }
 
 TEST_CASE(

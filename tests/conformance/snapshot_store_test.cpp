@@ -299,6 +299,15 @@ TEST_CASE_TEMPLATE("files that a named snapshot needs stay with it, and go with 
   CHECK(store.read({1, 0}, 0, 1).error().code == Errc::corrupt);
 }
 
+TEST_CASE_TEMPLATE("no new name is one of what is still written", Fixture, EVERY_STORE) {
+  Fixture fixture;
+  take(fixture.store, 1);
+  const auto given = fixture.store.add_savepoint("n-19389a45-2227-420b-893e-96cbed9fe76f", 1);
+  REQUIRE_FALSE(given);
+  CHECK(given.error().code == Errc::config);
+  CHECK(fixture.store.savepoints()->empty());
+}
+
 TEST_CASE_TEMPLATE("a name that was given in time keeps a snapshot that is dropped meanwhile",
                    Fixture, EVERY_STORE) {
   Fixture fixture;

@@ -398,6 +398,8 @@ Result<Savepoints> S3Store::savepoints() {
     if (!read && read.error().code == Errc::not_found) continue;  // Deleted since.
     if (!read) return read.error();
     const auto snapshot = decode_savepoint(path_of(key), name, read->content);
+    // What is whole was given before no name ended so, and keeps its snapshot.
+    if (!snapshot && snapshot.error().code == Errc::corrupt && ends_in_uuid(name)) continue;
     if (!snapshot) return snapshot.error();
     found.emplace(name, *snapshot);
   }

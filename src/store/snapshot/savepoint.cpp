@@ -17,25 +17,23 @@ bool is_letter_or_digit(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
 }
 
-/// A file that is being written is called NAME.tmp-... by us, and NAME-UUID by servers that keep
-/// objects as files (S3Proxy): such a server lists it for a moment.
-bool is_unfinished(std::string_view name) {
+}  // namespace
+
+bool is_savepoint_name(std::string_view name) {
+  // A file that is being written is called NAME.tmp-...
+  return !name.empty() && name.size() <= 64 && is_letter_or_digit(name.front()) &&
+         name.find(".tmp-") == name.npos && std::all_of(name.begin(), name.end(), [](char c) {
+           return is_letter_or_digit(c) || c == '.' || c == '_' || c == '-';
+         });
+}
+
+bool ends_in_uuid(std::string_view name) {
   constexpr std::string_view uuid = "-00000000-0000-0000-0000-000000000000";
-  if (name.find(".tmp-") != name.npos) return true;
   if (name.size() < uuid.size()) return false;
   name.remove_prefix(name.size() - uuid.size());
   return std::equal(name.begin(), name.end(), uuid.begin(), [](char c, char form) {
     return form == '-' ? c == '-' : (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
   });
-}
-
-}  // namespace
-
-bool is_savepoint_name(std::string_view name) {
-  return !name.empty() && name.size() <= 64 && is_letter_or_digit(name.front()) &&
-         !is_unfinished(name) && std::all_of(name.begin(), name.end(), [](char c) {
-           return is_letter_or_digit(c) || c == '.' || c == '_' || c == '-';
-         });
 }
 
 Result<Done> check_savepoint_name(std::string_view name) {

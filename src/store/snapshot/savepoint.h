@@ -21,10 +21,13 @@ constexpr const char* savepoints_folder_name = "savepoints";
 constexpr const char* released_file_name = "released";
 constexpr std::size_t savepoint_bytes_max = 256;
 
-/// Letters, digits and "._-", at most 64, beginning with a letter or a digit, without ".tmp-" and
-/// without a UUID at the end, as files have that are being written. Errc::config.
+/// Letters, digits and "._-", at most 64, beginning with a letter or a digit, without ".tmp-".
+/// Errc::config.
 Result<Done> check_savepoint_name(std::string_view name);
 bool is_savepoint_name(std::string_view name);
+/// "x-UUID", as servers that keep a bucket in files (S3Proxy) call what they still write as "x",
+/// and list it for a moment. No new name ends so.
+bool ends_in_uuid(std::string_view name);
 
 std::string encode_savepoint(const std::string& name, SnapshotId snapshot);
 /// `text` may hold anything. Errc::corrupt for what is not the savepoint of this name,

@@ -66,6 +66,11 @@ Result<Done> SnapshotStore::reclaim(const std::vector<SnapshotId>& snapshots) {
 
 Result<Done> SnapshotStore::add_savepoint(const std::string& name, SnapshotId snapshot) {
   if (auto fits = check_savepoint_name(name); !fits) return fits;
+  if (ends_in_uuid(name)) {
+    return Error{Errc::config, concat("the name of a savepoint: want none that ends in a UUID, as "
+                                      "names do of what is still written, found '",
+                                      name, "'")};
+  }
   if (auto there = find(snapshot); !there) return there;
   const auto written = write_savepoint(name, snapshot);
   if (!written) {
