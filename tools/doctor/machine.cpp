@@ -6,13 +6,12 @@
 #include <sys/timex.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <fstream>
-#include <initializer_list>
 #include <vector>
 
 #include "os/helper.h"
 #include "os/process.h"
+#include "state/disk/rocks.h"
 
 namespace piracema::tools {
 
@@ -46,12 +45,10 @@ std::optional<bool> clock_follows() {
   return state != TIME_ERROR && (question.status & STA_UNSYNC) == 0;
 }
 
-bool is_there(std::initializer_list<const char*> names) {
-  return std::any_of(names.begin(), names.end(), [](const char* name) {
-    void* const handle = ::dlopen(name, RTLD_LAZY | RTLD_LOCAL);
-    if (handle != nullptr) ::dlclose(handle);
-    return handle != nullptr;
-  });
+bool is_there(const char* library) {
+  void* const handle = ::dlopen(library, RTLD_LAZY | RTLD_LOCAL);
+  if (handle != nullptr) ::dlclose(handle);
+  return handle != nullptr;
 }
 
 }  // namespace
@@ -72,11 +69,9 @@ Machine look_at_machine() {
   machine.compiler = version_of({"c++", "--version"});
   machine.slurm = version_of({"sinfo", "--version"});
   machine.libraries = {
-      {"libmicrohttpd", "--http", "libmicrohttpd-dev", is_there({"libmicrohttpd.so.12"})},
-      {"libcurl", "--snapshots s3://...", "libcurl4-openssl-dev", is_there({"libcurl.so.4"})},
-      {"librocksdb", "--state-directory", "librocksdb-dev",
-       is_there(
-           {"librocksdb.so.7.8", "librocksdb.so.6.11", "librocksdb.so.8.9", "librocksdb.so"})}};
+      {"libmicrohttpd", "--http", "libmicrohttpd-dev", is_there("libmicrohttpd.so.12")},
+      {"libcurl", "--snapshots s3://...", "libcurl4-openssl-dev", is_there("libcurl.so.4")},
+      {"librocksdb", "--state-directory", "librocksdb-dev", state::Rocks::load().ok()}};
   return machine;
 }
 
