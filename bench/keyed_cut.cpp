@@ -6,9 +6,9 @@
 //   new: the table that the runtime keeps, cut at the barrier and saved in slices between batches.
 // Between two snapshots PERCENT of the keys are changed, drawn at random, in batches of 1,000 while
 // the new way saves; what counts as a pause there is the cut, a slice of saving, and what a batch
-// takes beyond the median of batches when nothing is saved. Pieces of the part are taken as they are
-// made, and dropped, as by a writer that keeps pace. Also printed: bytes written by each way, and the
-// time of an update.
+// takes beyond the median of batches when nothing is saved. Pieces of the part are taken as they
+// are made, and dropped, as by a writer that keeps pace. Also printed: bytes written by each way,
+// and the time of an update.
 #include <piracema/detail/keyed_table.h>
 
 #include <CLI/CLI.hpp>
@@ -22,32 +22,17 @@
 #include <unordered_map>
 #include <vector>
 
-#include "base/clock.h"
 #include "base/engine.h"
 #include "base/random.h"
-#include "state/keyed_saver.h"
+#include "bench/common/keyed_rounds.h"
 
 using namespace piracema;
+using namespace piracema::bench;
 
 namespace {
 
 constexpr KeyGroups groups(1'024);
 constexpr std::uint64_t batch_items = 1'000;
-constexpr Time slice = std::chrono::microseconds(200);
-
-double ms(Time time) { return std::chrono::duration<double, std::milli>(time).count(); }
-
-template <class Work>
-Time time_of(const Work& work) {
-  const Time start = now();
-  work();
-  return now() - start;
-}
-
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values.empty() ? 0 : values[values.size() / 2];
-}
 
 struct Settings {
   std::uint64_t megabytes = 256, changed = 5, rounds = 5;
@@ -109,33 +94,11 @@ Figures measure(const Settings& settings) {
     }
   };
   // The first one saves all: how that disturbs is the worst case of all rounds.
-  for (std::uint64_t round = 0; round <= settings.rounds; ++round) {
-    std::vector<double> quiet;
-    std::uint64_t changed = 0;
-    for (; changed < changes / 2; changed += batch_items) quiet.push_back(ms(time_of(batch)));
-    const double usual = median(quiet);
-    figures.new_update_ns = 1e6 * usual / batch_items;
-    double longest = ms(time_of([&] { saver.begin(round + 1, round, {}); }));
-    std::uint64_t written = 0;
-    for (bool more = true; more;) {
-      longest = std::max(longest, ms(time_of([&] {
-                           const Time until = now() + slice;
-                           do {
-                             more = saver.go_on();
-                             written += saver.take_piece().size();
-                           } while (more && now() < until);
-                         })));
-      if (changed >= changes) continue;
-      longest = std::max(longest, ms(time_of(batch)) - usual);
-      changed += batch_items;
-    }
-    store::PartContent part;
-    longest = std::max(longest, ms(time_of([&] { part = saver.take(); })));
-    for (; changed < changes; changed += batch_items) batch();
-    figures.new_pauses.push_back(longest);
-    written += part.data.size();
-    (round == 0 ? figures.first_bytes : figures.new_bytes) = static_cast<double>(written);
-  }
+  const auto rounds = keyed_rounds(saver, settings.rounds + 1, changes, batch_items, batch);
+  for (const KeyedRound& round : rounds) figures.new_pauses.push_back(round.longest_ms);
+  figures.new_update_ns = 1e6 * rounds.back().batch_ms / batch_items;
+  figures.first_bytes = static_cast<double>(rounds.front().bytes);
+  figures.new_bytes = static_cast<double>(rounds.back().bytes);
   return figures;
 }
 

@@ -18,22 +18,20 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 #include <string>
-#include <vector>
 
-#include "base/clock.h"
 #include "base/engine.h"
 #include "base/parse.h"
 #include "base/random.h"
+#include "bench/common/keyed_rounds.h"
 #include "state/disk/state_directory.h"
-#include "state/keyed_saver.h"
 
 using namespace piracema;
+using namespace piracema::bench;
 
 namespace {
 
 constexpr KeyGroups groups(1'024);
 constexpr std::uint64_t batch_items = 1'000;
-constexpr Time slice = std::chrono::microseconds(200);
 
 struct Settings {
   std::uint64_t megabytes = 1'000, changed = 5, rounds = 5;
@@ -44,20 +42,6 @@ struct Figures {
   double first_update_ns = 0, update_ns = 0, memory_mb = 0;
   double first_snapshot_s = 0, first_mb = 0, later_mb = 0, longest_ms = 0;
 };
-
-double ms(Time time) { return std::chrono::duration<double, std::milli>(time).count(); }
-
-template <class Work>
-Time time_of(const Work& work) {
-  const Time start = now();
-  work();
-  return now() - start;
-}
-
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values.empty() ? 0 : values[values.size() / 2];
-}
 
 template <std::size_t Bytes>
 using Value = std::array<std::uint64_t, Bytes / 8>;
@@ -86,32 +70,13 @@ Figures measure(const Settings& settings, Table& table, KeyedStates& states) {
       table.edit(key, hash_of(key))[0] += 1;
     }
   };
-  for (std::uint64_t round = 0; round <= settings.rounds; ++round) {
-    std::vector<double> quiet;
-    std::uint64_t changed = 0;
-    for (; changed < changes / 2; changed += batch_items) quiet.push_back(ms(time_of(batch)));
-    const double usual = median(quiet);
-    figures.update_ns = 1e6 * usual / batch_items;
-    const Time begun = now();
-    figures.longest_ms =
-        std::max(figures.longest_ms, ms(time_of([&] { saver.begin(round + 1, round, {}); })));
-    std::uint64_t written = 0;
-    for (bool more = true; more;) {
-      figures.longest_ms = std::max(figures.longest_ms, ms(time_of([&] {
-                                      const Time until = now() + slice;
-                                      do {
-                                        more = saver.go_on();
-                                        written += saver.take_piece().size();
-                                      } while (more && now() < until);
-                                    })));
-      if (changed >= changes) continue;
-      figures.longest_ms = std::max(figures.longest_ms, ms(time_of(batch)) - usual);
-      changed += batch_items;
-    }
-    written += saver.take().data.size();
-    if (round == 0) figures.first_snapshot_s = ms(now() - begun) / 1'000;
-    (round == 0 ? figures.first_mb : figures.later_mb) = static_cast<double>(written) / 1e6;
-    for (; changed < changes; changed += batch_items) batch();
+  const auto rounds = keyed_rounds(saver, settings.rounds + 1, changes, batch_items, batch);
+  figures.update_ns = 1e6 * rounds.back().batch_ms / batch_items;
+  figures.first_snapshot_s = rounds.front().seconds;
+  figures.first_mb = static_cast<double>(rounds.front().bytes) / 1e6;
+  figures.later_mb = static_cast<double>(rounds.back().bytes) / 1e6;
+  for (const KeyedRound& round : rounds) {
+    figures.longest_ms = std::max(figures.longest_ms, round.longest_ms);
   }
   rusage used{};
   ::getrusage(RUSAGE_SELF, &used);

@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
 """Do jobs that are hit at random moments end with the output of jobs that are not? Many of them.
 
-    bench/streams/killer.py BUILD_DIRECTORY [--jobs 2000] [--parallel 2] [--seed 1] [--keep DIR]
+    bench/streams/killer.py BUILD_DIRECTORY [--jobs 2000] [--parallel 2] [--seed 1] [--on-disk] [--keep DIR]
 
 Each job is `piracema run` with snapshots of tests/cluster/apps/stream.cpp, or of tally.cpp, which has
 state by key, with 2 to 5 processes, 500 to 4000 items (tally: three times as many), a snapshot each 50 to
 300 ms, by TCP or shared memory. It is hit up to --hits times: a worker gets SIGKILL or SIGSTOP (for a
 moment, or for good), the job is told to stop (SIGTERM or SIGINT, now and then twice), or the
 coordinator gets SIGKILL; after the last two it is started again with --resume. Jobs with state by key
-are also told to have other numbers of replicas and processes (`piracema scale`), and are hit meanwhile.
+are also told to have other numbers of replicas and processes (`piracema scale`), and are hit meanwhile;
+with --on-disk these have their states there.
 Some of the jobs have --keep-workers: there the next coordinator goes on with the workers of the one
 that was killed, of which some are killed meanwhile, and agents get SIGKILL, too. Others have
 --coordinators 3, of which one is killed. In the end a job is left alone.
@@ -140,6 +141,8 @@ class Job:
         program, items, words = "stream_app", self.items, []
         if self.tallies:
             self.command += ["--http"]
+            if arguments.on_disk:
+                self.command += ["--state-directory", str(self.folder / "states"), "--state-memory", "1MiB"]
             program, items, words = "tally_app", 3 * self.items, ["replicas=2"]
         self.program = [str(build / "tests/cluster" / program), str(self.folder / "out"),
                         f"items={items}", f"pause_us={self.random.choice([50, 200, 500])}", *words]
@@ -374,6 +377,7 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--hits", type=int, default=5)
     parser.add_argument("--patience", type=float, default=60)
+    parser.add_argument("--on-disk", action="store_true", help="states by key lie there")
     parser.add_argument("--minutes", type=float, default=float("inf"), help="begin no job later")
     parser.add_argument("--only", type=int, help="the seed of a single job")
     parser.add_argument("--keep", type=pathlib.Path, help="for files; default: a new folder")
