@@ -18,7 +18,7 @@ std::string advice_for(const GraphShape& shape, bool in_memory) {
   }
   if (names.empty() || !in_memory) return "";
   return concat("; the states by key of ", names,
-                " can lie on disk: --state-directory DIR, with --resume for those that are there");
+                " can lie on disk: stop the job, and go on with --resume --state-directory DIR");
 }
 
 }  // namespace

@@ -36,8 +36,8 @@ std::optional<std::uint64_t> number_behind(const std::string& text, const std::s
 struct Version {
   const char *limit, *used, *given_up;
 };
-constexpr Version first{"memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"};
-constexpr Version second{"memory.max", "memory.current", "inactive_file"};
+constexpr Version version_1{"memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"};
+constexpr Version version_2{"memory.max", "memory.current", "inactive_file"};
 
 std::optional<MemoryLeft> left_in(const std::string& group, const Version& version) {
   const auto limit = number_of(concat(group, "/", version.limit));
@@ -71,7 +71,7 @@ std::optional<MemoryLeft> memory_left(const std::string& proc, const std::string
     if (controllers == 0 || path == 0) continue;
     const std::string names = line.substr(controllers, path - 1 - controllers);
     if (!names.empty() && names != "memory") continue;
-    const Version& version = names.empty() ? second : first;
+    const Version& version = names.empty() ? version_2 : version_1;
     const std::string root = names.empty() ? groups : concat(groups, "/memory");
     // In a container the path may be one of the machine's; its own group is the root then.
     for (std::string group = line.substr(path);;) {

@@ -69,7 +69,7 @@ class Memory(SnapshotJobs):
         self.assertIsNotNone(said, self.said())
         self.assertRegex(json.loads(said)["message"],
                          r"^memory gets short: [\d.]+ MB are left of the 400 MB of its control group .*; the states by key of "
-                         r"tally can lie on disk: --state-directory DIR, with --resume for those that are there$")
+                         r"tally can lie on disk: stop the job, and go on with --resume --state-directory DIR$")
         self.stop(job)
         self.pace = []
         self.end(self.start("--resume", "--state-directory", "states", "--state-memory", "16MiB"))

@@ -90,10 +90,6 @@ class Expiring : public Base {
   std::uint32_t items_ = 0;
 };
 
-}  // namespace piracema::detail
-
-namespace piracema::detail {
-
 template <class Key, class V>
 using ExpiringTable = Expiring<KeyedTable<Key, Timed<V>>, Key, V>;
 

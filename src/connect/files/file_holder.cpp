@@ -46,7 +46,7 @@ std::optional<std::string> other_holder(int fd) {
 }
 
 // A lock that is given back is no event that could be waited for with a bound.
-std::optional<std::string> last_holder(int fd, bool& waited) {
+std::optional<std::string> wait_for_holder(int fd, bool& waited) {
   constexpr std::chrono::milliseconds look_every{5};
   const Time until = now() + leave_wait;
   waited = false;

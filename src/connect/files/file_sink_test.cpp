@@ -6,6 +6,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <chrono>
 #include <csignal>
 #include <filesystem>
@@ -17,6 +18,7 @@
 #include <vector>
 
 #include "base/random.h"
+#include "base/restore_progress.h"
 #include "connect/files/file_holder.h"
 #include "connect/files/temporary_directory.h"
 
@@ -229,12 +231,14 @@ TEST_CASE("a former writer that is about to go is waited for, whatever it still 
     auto former = started(prototype);
     (*former)("one ");
     const Buffer state = snapshot(*former);
+    std::atomic<std::uint64_t> waited{0};
     std::thread leaving([&] {
-      std::this_thread::sleep_for(std::chrono::milliseconds(200));
+      while (waited == 0) std::this_thread::yield();
       (*former)("redone");
       if (finishes) former->finish();
       former.reset();
     });
+    const RestoreProgress counts(waited);
     const auto sink = started(prototype, state);
     leaving.join();
     CHECK_FALSE(fs::exists(directory.path("out")));

@@ -114,7 +114,7 @@ void OutputFile::start(const Context& context) {
 // have happened to the file.
 bool OutputFile::hold() {
   bool waited = false;
-  const auto holder = begins_job_ ? other_holder(fd_.get()) : last_holder(fd_.get(), waited);
+  const auto holder = begins_job_ ? other_holder(fd_.get()) : wait_for_holder(fd_.get(), waited);
   if (holder) {
     fail_output(path_, concat("is being written by ", *holder, ": every job wants its own"));
   }

@@ -40,7 +40,7 @@ void Journal::open(bool anew, std::uint64_t needed) {
   if (::fstat(fd_.get(), &status) != 0) fail_journal_errno(path_, "cannot be looked at");
   if (!S_ISREG(status.st_mode)) fail_journal(path_, "cannot be used: want a regular file");
   bool waited = false;
-  const auto holder = anew ? other_holder(fd_.get()) : last_holder(fd_.get(), waited);
+  const auto holder = anew ? other_holder(fd_.get()) : wait_for_holder(fd_.get(), waited);
   if (waited && !holder) return open(anew, needed);
   if (holder) {
     fail_journal(path_, concat("is in use by ", *holder, ": every source of a job has its own"));
