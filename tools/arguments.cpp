@@ -18,6 +18,14 @@ Result<std::string> parse_path(const std::string& text) {
   return Error{Errc::usage, "want a name, found an empty one"};
 }
 
+Result<std::optional<std::chrono::milliseconds>> parse_patience(const std::string& text) {
+  if (text == "never") return std::optional<std::chrono::milliseconds>();
+  const auto time = parse_duration(text);
+  if (!time)
+    return Error{Errc::usage, concat("want a time such as 100ms, or never, found '", text, "'")};
+  return std::optional(*time);
+}
+
 Result<std::string> parse_transport(const std::string& text) {
   if (text == "auto" || text == "tcp" || text == "shm" || text == "mpi") return text;
   return Error{Errc::usage, concat("want auto, tcp, shm or mpi, found '", text, "'")};

@@ -224,6 +224,10 @@ void CommandLine::add_run() {
              "the job");
   add_parsed(*run_app, "--every", "TIME", settings.snapshot_interval, parse_duration,
              "Time between two snapshots, such as 250ms or 2m; default: 1s");
+  add_parsed(*run_app, "--overtake-after", "TIME", settings.overtake_after, parse_patience,
+             "A snapshot waits for items that are under way for so long,\n"
+             "and then has them itself, but for those that are in an order\n"
+             "or a cycle; never: it waits; default: 100ms");
   add_parsed(*run_app, "--keep", "N", settings.snapshots_kept, up_to(1'000'000),
              "Snapshots to keep; default: 3");
   run_app->add_flag("--resume", job.resume,

@@ -52,7 +52,10 @@ std::vector<KeyedRound> keyed_rounds(state::KeyedSaver& saver, std::uint64_t rou
     round.batch_ms = median(quiet);
     const auto waits = [&](double time) { round.longest_ms = std::max(round.longest_ms, time); };
     const Time begun = now();
-    waits(ms(time_of([&] { saver.begin(snapshot, snapshot - 1, {}); })));
+    waits(ms(time_of([&] {
+      saver.freeze(snapshot, snapshot - 1);
+      saver.begin({});
+    })));
     for (bool more = true; more;) {
       waits(ms(time_of([&] {
         const Time until = now() + slice;

@@ -311,8 +311,12 @@ class Operator {
   /// state had another type is known; empty: nobody knows. Called on an object of its own that is
   /// never opened, and used no more.
   virtual std::string layout() { return {}; }
-  /// The same for items that come round a cycle: a snapshot holds those that are under way.
-  virtual std::string layout_of_items() const { return {}; }
+  /// The same for items that come by an input, counted from 0: a snapshot may hold some that are
+  /// under way.
+  virtual std::string layout_of_items(std::uint32_t input) const {
+    static_cast<void>(input);
+    return {};
+  }
 
   /// `prepare(s)` is called just before `save`; what is emitted in it still belongs to the
   /// snapshot. A sink with transactions: `commit(s)` when snapshot `s` can no longer be lost, and

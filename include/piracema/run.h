@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,10 @@ struct RunOptions {
   std::string snapshots;
   /// Time between two barriers.
   std::chrono::milliseconds snapshot_interval{1'000};
+  /// A barrier waits behind items for so long; then it overtakes them, and they are saved with the
+  /// snapshot, so that this takes no longer where items wait for long. None: it waits as long as
+  /// they do.
+  std::optional<std::chrono::milliseconds> overtake_after{100};
   /// Neighbours that lead to each other one to one share a thread. It saves the way from one
   /// thread to another, and the work of the two is then done one after the other. $PIRACEMA_FUSE,
   /// `all` or `none`, rules if it is set. What is combined shares a thread in any case.

@@ -40,6 +40,7 @@ JobSettings settings_of(const RunOptions& options) {
   JobSettings settings;
   settings.snapshots = !options.snapshots.empty();
   settings.snapshot_interval = options.snapshot_interval;
+  settings.overtake_after = options.overtake_after;
   settings.can_spawn = false;
   return settings;
 }

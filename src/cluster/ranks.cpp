@@ -128,6 +128,7 @@ class Coordinating {
     job.strict = options.strict;
     job.settings.slots = ranks;
     job.settings.snapshot_interval = options.snapshot_interval;
+    job.settings.overtake_after = options.overtake_after;
     job.settings.can_spawn = false;
     job.settings.workers_come = true;
     if (are_on_several_hosts()) {

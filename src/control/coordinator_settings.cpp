@@ -49,6 +49,11 @@ Result<Done> validate(const JobSettings& settings) {
       return checked;
     }
   }
+  if (const auto after = settings.overtake_after;
+      after && (after->count() < 0 || *after > std::chrono::years(1))) {
+    return wrong("time after which barriers overtake items", "0 ms to 1 year", after->count(),
+                 " ms");
+  }
   if (settings.heartbeat_timeout < 2 * settings.heartbeat_interval) {
     return wrong("heartbeat timeout",
                  concat("at least two intervals of ", settings.heartbeat_interval.count(), " ms"),

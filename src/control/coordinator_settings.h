@@ -24,6 +24,9 @@ struct JobSettings {
   bool snapshots = false;
   /// Time between two barriers. Shorter means less to redo and more to write.
   milliseconds snapshot_interval{1'000};
+  /// A barrier waits behind items for so long; then it overtakes them, and they are saved with the
+  /// snapshot. None: it waits for as long as they take.
+  std::optional<milliseconds> overtake_after{100};
   /// A snapshot that takes longer is given up; the job goes on.
   milliseconds snapshot_timeout{60'000};
   /// Complete snapshots to keep. The oldest go first; never below one.
@@ -73,7 +76,7 @@ struct JobSettings {
                     heartbeat_interval, heartbeat_timeout, join_timeout, rollback_timeout,
                     stuck_after, restart_budget, restart_window, fruitless_recoveries_max,
                     dead_letters, placement, busy, resume, found, can_spawn, workers_come,
-                    attach_timeout);
+                    attach_timeout, overtake_after);
   }
 };
 

@@ -14,28 +14,47 @@ namespace piracema::cluster {
 namespace {
 
 constexpr std::uint32_t magic = 0x4d4a4350;  // "PCJM"
-// Version 1 had no jobs that could be scaled.
-constexpr std::uint32_t format_version = 2, format_before = 1;
+// Version 1 had no jobs that could be scaled, versions 1 and 2 no barriers that overtake items.
+constexpr std::uint32_t format_version = 3, format_first = 1;
 // Of terms, epochs, processes of a slot and snapshots; far from where they would begin anew.
 constexpr std::uint32_t count_max = ~std::uint32_t{0} / 2;
 
 Error wrong(const std::string& what) { return {Errc::corrupt, concat("job metadata: ", what)}; }
 
-/// All fields of version 1, in the order of the format. Here, so that nobody else takes a reference
-/// to them.
-auto fields_before(JobMetadata& job) {
-  return std::tie(job.settings, job.term, job.graph, job.layouts, job.placement, job.incarnations,
-                  job.may_live, job.epoch, job.epoch_holds, job.fruitless, job.ended, job.snapshots,
+/// All but the settings of version 1, in the order of the format. Here, so that nobody else takes a
+/// reference to them.
+auto fields_of_first(JobMetadata& job) {
+  return std::tie(job.term, job.graph, job.layouts, job.placement, job.incarnations, job.may_live,
+                  job.epoch, job.epoch_holds, job.fruitless, job.ended, job.snapshots,
                   job.emitted_at_snapshot, job.emitted_at_deploy, job.final_failures, job.budget,
                   job.skips, job.stop_requested, job.last_commit, job.end);
 }
-struct FieldsBefore {
+auto fields_of_second(JobMetadata& job) {
+  return std::tuple_cat(fields_of_first(job), std::tie(job.program, job.scale));
+}
+/// The settings of versions 1 and 2 are those of now but for the last one.
+template <class... Each>
+auto all_but_last(std::tuple<Each...> all) {
+  return [&]<std::size_t... at>(std::index_sequence<at...>) {
+    return std::tie(std::get<at>(all)...);
+  }
+  (std::make_index_sequence<sizeof...(Each) - 1>());
+}
+struct FieldsOfFirst {
   JobMetadata job;
-  auto fields() { return fields_before(job); }
+  auto fields() {
+    return std::tuple_cat(all_but_last(job.settings.fields()), fields_of_first(job));
+  }
+};
+struct FieldsOfSecond {
+  JobMetadata job;
+  auto fields() {
+    return std::tuple_cat(all_but_last(job.settings.fields()), fields_of_second(job));
+  }
 };
 struct Fields {
   JobMetadata job;
-  auto fields() { return std::tuple_cat(fields_before(job), std::tie(job.program, job.scale)); }
+  auto fields() { return std::tuple_cat(std::tie(job.settings), fields_of_second(job)); }
 };
 
 struct Counted {
@@ -253,21 +272,22 @@ Result<JobMetadata> JobMetadata::decode(Bytes bytes) {
   const auto version = reader.number<std::uint32_t>();
   const auto sum = reader.number<std::uint64_t>();
   if (!reader.ok() || kind != magic) return wrong("these bytes are something else");
-  if (version != format_version && version != format_before) {
-    return Error{Errc::refused, concat("job metadata: want version ", format_before, " or ",
+  if (version < format_first || version > format_version) {
+    return Error{Errc::refused, concat("job metadata: want version ", format_first, " to ",
                                        format_version, ", found ", version)};
   }
   const Bytes body = reader.raw(reader.left());
   if (wire::checksum(body) != sum) return wrong("the checksum does not fit");
   const auto checked = [](auto all) -> Result<JobMetadata> {
     if (!all) return wrong(all.error().message);
-    if constexpr (std::is_same_v<decltype(all), Result<FieldsBefore>>) {
+    if constexpr (std::is_same_v<decltype(all), Result<FieldsOfFirst>>) {
       all->job.program = all->job.graph;
     }
     if (auto right = all->job.check(); !right) return right.error();
     return std::move(all->job);
   };
-  if (version == format_before) return checked(wire::decode<FieldsBefore>(body));
+  if (version == 1) return checked(wire::decode<FieldsOfFirst>(body));
+  if (version == 2) return checked(wire::decode<FieldsOfSecond>(body));
   return checked(wire::decode<Fields>(body));
 }
 

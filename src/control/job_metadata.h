@@ -84,7 +84,7 @@ struct JobMetadata {
 
   /// With a version and a checksum.
   Buffer encode() const;
-  /// Also of the version before this. Errc::corrupt for bytes that are no metadata, or cannot be
+  /// Also of the versions before this. Errc::corrupt for bytes that are no metadata, or cannot be
   /// true; Errc::refused for another version.
   static Result<JobMetadata> decode(Bytes bytes);
 

@@ -26,6 +26,10 @@ inline bool holds_sources(SnapshotPurpose purpose) {
   return purpose == SnapshotPurpose::scale || purpose == SnapshotPurpose::move;
 }
 
+/// Its barriers may overtake items, which are saved with it then. Another plan could not go on from
+/// that, and of a stop nobody knows with which numbers of replicas the job will go on.
+inline bool may_overtake(SnapshotPurpose purpose) { return purpose == SnapshotPurpose::interval; }
+
 /// A replica's state in a snapshot, as its worker told.
 struct SavedPart {
   ReplicaId replica = 0;

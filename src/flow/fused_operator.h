@@ -36,7 +36,9 @@ class FusedOperator final : public Operator {
     return parts_.front()->keyed_states(place);
   }
   std::string layout() override;
-  std::string layout_of_items() const override { return parts_.front()->layout_of_items(); }
+  std::string layout_of_items(std::uint32_t input) const override {
+    return parts_.front()->layout_of_items(input);
+  }
   void prepare(std::uint64_t snapshot) override;
   void commit(std::uint64_t snapshot) override;
   void restored(std::uint64_t snapshot) override;

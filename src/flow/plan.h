@@ -69,6 +69,9 @@ struct ReplicaPlan {
   bool sends_to(std::uint32_t replica) const;
   /// Some output carries an order.
   bool ordered_output() const;
+  /// Barriers may pass items that wait here: what carries an order has to be whole at a barrier,
+  /// and a cycle has a log of its own.
+  bool may_overtake() const { return heads == 0 && !ordered_input && !ordered_output(); }
 };
 
 /// Every replica of a graph.

@@ -23,12 +23,13 @@ std::string in_bounds(std::string layout) {
 
 std::string layout_of(const Graph& graph, std::uint32_t node) {
   if (node >= graph.code.size() || !graph.code[node]) return "";
-  const bool is_head = std::any_of(graph.shape.edges.begin(), graph.shape.edges.end(),
-                                   [&](const auto& edge) { return edge.back && edge.to == node; });
+  const auto back = std::find_if(graph.shape.edges.begin(), graph.shape.edges.end(),
+                                 [&](const auto& edge) { return edge.back && edge.to == node; });
+  const bool is_head = back != graph.shape.edges.end();
   try {
     const auto code = graph.code[node]();
     std::string layout = code->layout();
-    const std::string items = is_head ? code->layout_of_items() : "";
+    const std::string items = is_head ? code->layout_of_items(back->input) : "";
     if (layout.empty() || (is_head && items.empty())) return "";
     return in_bounds(is_head ? concat(layout, ", items ", items) : std::move(layout));
   } catch (...) {
@@ -49,6 +50,19 @@ bool takes_any_item(const GraphShape& shape, std::uint32_t node) {
 }
 
 }  // namespace
+
+std::string layout_of_items(const Graph& graph, std::uint32_t node) {
+  try {
+    const auto code = graph.code.at(node)();
+    std::string layout = code->layout_of_items(0);
+    for (std::uint32_t input = 1; input < graph.shape.nodes[node].inputs; ++input) {
+      layout += concat(", ", code->layout_of_items(input));
+    }
+    return in_bounds(std::move(layout));
+  } catch (...) {
+    return "";
+  }
+}
 
 std::vector<std::string> layouts_of(const Graph& graph) {
   std::vector<std::string> layouts;

@@ -21,6 +21,9 @@ constexpr std::size_t layout_bytes_max = 512;
 /// of each node, which is what user code may throw at: then it is not known.
 std::vector<std::string> layouts_of(const Graph& graph);
 
+/// Of what `Operator::layout_of_items` says of each input of a node, in the same way.
+std::string layout_of_items(const Graph& graph, std::uint32_t node);
+
 /// Layouts that a peer has sent: none, or one for each node, as `layouts_of` makes them.
 /// Errc::corrupt.
 Result<Done> check_layouts(const GraphShape& shape, const std::vector<std::string>& layouts);

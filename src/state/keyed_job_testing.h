@@ -78,7 +78,10 @@ class Job {
     store::Manifest manifest{
         .snapshot = snapshot, .epoch = 1, .job = "job", .nodes = nodes_of(graph_.shape)};
     std::map<ReplicaId, Buffer> data;
-    for (auto& replica : replicas_) replica->saver.begin(snapshot, complete_, {});
+    for (auto& replica : replicas_) {
+      replica->saver.freeze(snapshot, complete_);
+      replica->saver.begin({});
+    }
     const bool given_up = random_.chance(0.1), quiet = random_.chance(0.3);
     for (auto& replica : replicas_) {
       if (given_up && random_.chance(0.3)) continue;

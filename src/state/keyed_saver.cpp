@@ -41,18 +41,34 @@ std::unique_ptr<KeptStates> KeyedSaver::keep(GroupRange owned) {
       KeptStates{snapshot_, owned, states_.take_out(), files_.keep()});
 }
 
-void KeyedSaver::begin(SnapshotId snapshot, SnapshotId complete, Buffer plain) {
+void KeyedSaver::freeze(SnapshotId snapshot, SnapshotId complete) {
   ENSURE(snapshot > complete);
   states_.end_cut();
   saving_ = true;
+  begun_ = false;
   snapshot_ = snapshot;
   files_.begin({snapshot, self_}, complete);
-  index_ = {plain.size(), wire::checksum(plain), groups_.count(), {}};
+  index_ = {0, 0, groups_.count(), {}};
   taken_bytes_ = 0;
   entries_ = 0;
   open_.reset();
-  data_ = std::move(plain);
+  data_.clear();
   states_.begin_cut(*this);
+}
+
+void KeyedSaver::begin(Buffer plain) {
+  ENSURE(saving_ && !begun_);
+  begun_ = true;
+  index_.plain_bytes = plain.size();
+  index_.plain_checksum = wire::checksum(plain);
+  // What had to be saved meanwhile, as a segment was to split, moves behind it.
+  for (store::StateUnit& unit : index_.units) unit.offset += plain.size();
+  if (open_) {
+    open_->begin += plain.size();
+    open_->end += plain.size();
+  }
+  const Buffer saved = std::exchange(data_, std::move(plain));
+  data_.append(saved.data(), saved.size());
 }
 
 void KeyedSaver::saved(std::uint32_t group, std::size_t from, std::uint64_t entries) {
@@ -91,7 +107,7 @@ Buffer KeyedSaver::take_piece() {
 }
 
 store::PartContent KeyedSaver::take() {
-  ENSURE(saving_);
+  ENSURE(is_saving());
   saving_ = false;
   close_unit();
   states_.end_cut();

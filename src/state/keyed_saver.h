@@ -42,10 +42,13 @@ class KeyedSaver final : public KeyedCut {
   /// or not that is complete; else null. `owned` is what they are of. It is used no more.
   std::unique_ptr<KeptStates> keep(GroupRange owned);
 
-  /// Freezes the states. `plain` is what else the part has; `complete` is a complete snapshot, the
-  /// newest that is known of. A snapshot that was begun and is not done is given up.
-  void begin(SnapshotId snapshot, SnapshotId complete, Buffer plain);
-  bool is_saving() const { return saving_; }
+  /// Freezes the states; `complete` is a complete snapshot, the newest that is known of. One that
+  /// was begun and is not done is given up.
+  void freeze(SnapshotId snapshot, SnapshotId complete);
+  /// What else the part has, which may take a while to be known: the states are saved behind it.
+  void begin(Buffer plain);
+  /// The states are frozen and not all saved; it has begun.
+  bool is_saving() const { return saving_ && begun_; }
   SnapshotId snapshot() const { return snapshot_; }
   /// Saves a little more; false when there is no more.
   bool go_on() { return states_.save_next(); }
@@ -73,6 +76,7 @@ class KeyedSaver final : public KeyedCut {
   SavedFiles files_;
 
   bool saving_ = false;
+  bool begun_ = false;
   /// The last one that was begun or restored; 0: none.
   SnapshotId snapshot_ = 0;
   /// What was taken in pieces, and what was saved since.

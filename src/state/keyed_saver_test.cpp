@@ -29,7 +29,8 @@ struct Saving {
     model[key] = value;
   }
   store::Part save(SnapshotId snapshot) {
-    saver.begin(snapshot, complete, {});
+    saver.freeze(snapshot, complete);
+    saver.begin({});
     while (saver.go_on()) {
     }
     auto part = store.put_content(snapshot, 0, saver.take());
@@ -93,13 +94,15 @@ TEST_CASE("a part comes in pieces as it is saved, and is the one that comes at o
   KeyedSaver at_once(0, groups, tables[0], std::size_t{1} << 30);
   KeyedSaver in_pieces(0, groups, tables[1], 10'000);
   for (SnapshotId snapshot = 1; snapshot <= 3; ++snapshot) {
-    at_once.begin(snapshot, 0, Buffer(as_bytes("plain")));
+    at_once.freeze(snapshot, 0);
+    at_once.begin(Buffer(as_bytes("plain")));
     while (at_once.go_on()) {
     }
     const store::PartContent whole = at_once.take();
     CHECK(whole.before == 0);
 
-    in_pieces.begin(snapshot, 0, Buffer(as_bytes("plain")));
+    in_pieces.freeze(snapshot, 0);
+    in_pieces.begin(Buffer(as_bytes("plain")));
     Buffer all;
     std::size_t pieces = 0;
     while (in_pieces.go_on()) {

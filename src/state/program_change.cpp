@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "base/text.h"
+#include "state/plain_part.h"
 #include "state/redistribution.h"
-#include "state/stage.h"
 
 namespace piracema::state {
 
@@ -120,10 +120,11 @@ Result<Done> check_not_ended(store::SnapshotStore& store, const store::Manifest&
       return Error{Errc::corrupt,
                    concat("snapshot ", manifest.snapshot, " has no part of replica ", replica)};
     }
-    const auto state = store.get(manifest.snapshot, *part);
-    if (!state) return state.error();
-    const bool ended = !state->empty() && static_cast<Stage>(*state->data()) == Stage::ended;
-    if (!ended) continue;
+    const auto bytes = store.get(manifest.snapshot, *part);
+    if (!bytes) return bytes.error();
+    const auto plain = read_plain_part(*bytes);
+    if (!plain) return plain.error();
+    if (plain->stage != Stage::ended) continue;
     return Error{Errc::config, concat("operator '", node.name,
                                       "' had ended, as all that it got items from had, and would "
                                       "get more from others now")};

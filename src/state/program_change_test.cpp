@@ -6,9 +6,9 @@
 
 #include "flow/plan.h"
 #include "flow/states.h"
+#include "state/plain_part.h"
 #include "state/redistribution.h"
 #include "state/restored_part.h"
-#include "state/stage.h"
 #include "store/snapshot/memory_store.h"
 
 using namespace piracema;

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "base/text.h"
+#include "state/plain_part.h"
 
 namespace piracema::state {
 
@@ -47,6 +48,23 @@ bool is_by_key_or_nothing(const std::string& layout, bool keyed) {
 bool has_cycle(const GraphShape& shape) {
   return std::any_of(shape.edges.begin(), shape.edges.end(),
                      [](const EdgeShape& edge) { return edge.back; });
+}
+
+Result<Done> check_nothing_overtaken(store::SnapshotStore& store, const store::Manifest& manifest) {
+  std::uint64_t bytes = 0;
+  for (const store::Part& part : manifest.parts) {
+    const auto saved = store.get(manifest.snapshot, part);
+    if (!saved) return saved.error();
+    const auto plain = read_plain_part(*saved);
+    if (!plain) return plain.error();
+    bytes += plain->under_way.size();
+  }
+  if (bytes == 0) return Done{};
+  return Error{
+      Errc::config,
+      concat("snapshot ", manifest.snapshot, " has ", human_bytes(static_cast<double>(bytes)),
+             " of items that were under way between replicas: go on once as the job was, "
+             "and stop it (SIGTERM): the snapshot of a stop has none")};
 }
 
 std::uint32_t key_groups_of(const GraphShape& shape, std::uint32_t node) {

@@ -40,6 +40,11 @@ std::string why_not_other_number(const GraphShape& before, std::uint32_t node_be
 /// What is under way in a cycle is saved by the numbers of those who sent it.
 bool has_cycle(const GraphShape& shape);
 
+/// Nothing in it had been overtaken by its barrier: such items are saved by the numbers of the
+/// replicas between which they were under way. Reads all parts but states by key. Errc::config says
+/// what to do if something had been.
+Result<Done> check_nothing_overtaken(store::SnapshotStore& store, const store::Manifest& manifest);
+
 /// Into how many groups the keys of a node are put that has a state for each; else 0.
 std::uint32_t key_groups_of(const GraphShape& shape, std::uint32_t node);
 

@@ -94,7 +94,8 @@ TEST_CASE("every replica gets the keys that it owns, however many had them befor
           table.edit(key, key_hash(key)) = key;
         }
         state::KeyedSaver saver(id, replica.groups, table);
-        saver.begin(1, 0, Buffer(as_bytes("plain")));
+        saver.freeze(1, 0);
+        saver.begin(Buffer(as_bytes("plain")));
         while (saver.go_on()) {
         }
         content = saver.take();

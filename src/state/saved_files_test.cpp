@@ -46,7 +46,8 @@ TEST_CASE("with changes all over a snapshot writes what changed and a fifth to a
       table.edit(key, mixed(key)) += 1;
       now[key] = 1;
     }
-    saver.begin(snapshot, snapshot - 1, {});
+    saver.freeze(snapshot, snapshot - 1);
+    saver.begin({});
     while (saver.go_on()) {
     }
     const store::PartContent part = saver.take();
@@ -66,10 +67,12 @@ TEST_CASE("snapshots that are given up one behind the other for ever lose nothin
   state::KeyedSaver saver(0, groups, table);
   for (std::int64_t key = 0; key < 3'000; ++key) table.edit(key, mixed(key)) = key;
   for (SnapshotId snapshot = 1; snapshot <= 600; ++snapshot) {
-    saver.begin(snapshot, 0, {});
+    saver.freeze(snapshot, 0);
+    saver.begin({});
     for (SnapshotId slice = 0; slice < snapshot % 7; ++slice) saver.go_on();
   }
-  saver.begin(601, 0, {});
+  saver.freeze(601, 0);
+  saver.begin({});
   while (saver.go_on()) {
   }
   const store::PartContent part = saver.take();

@@ -45,7 +45,8 @@ Corpus corpus() {
   }
   state::KeyedSaver saver(3, groups, table);
   const auto save = [&](SnapshotId snapshot, SnapshotId complete) {
-    saver.begin(snapshot, complete, Buffer(as_bytes("plain")));
+    saver.freeze(snapshot, complete);
+    saver.begin(Buffer(as_bytes("plain")));
     while (saver.go_on()) {
     }
     return saver.take();

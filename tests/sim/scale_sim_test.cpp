@@ -83,7 +83,7 @@ Graph graph_of(Outside& outside) {
 struct Scaled {
   Scaled(std::uint64_t seed, Cluster::Settings& with)
       : cluster(with, [this, seed](Slot slot, ProcessHost& host) {
-          return make_stream_worker(graph, slot, host, seed % 3, &kept, test_place());
+          return make_stream_worker(graph, slot, host, seed % 3, &counts, test_place());
         }) {
     cluster.on_action = [this](const cluster::Action& action) {
       const auto* tell = std::get_if<cluster::Tell>(&action);
@@ -98,7 +98,8 @@ struct Scaled {
   Outside outside;
   Graph graph = graph_of(outside);
   Cluster cluster;
-  std::uint64_t switched = 0, moved = 0, given_up = 0, kept = 0;
+  std::uint64_t switched = 0, moved = 0, given_up = 0;
+  StreamCounts counts;
 };
 
 cluster::ScaleRequest drawn(Random& random) {
@@ -150,7 +151,7 @@ TEST_CASE(
     CHECK(job.given_up <= 1);  // For the job may end.
     switched += job.switched;
     moved += job.moved;
-    kept += job.kept;
+    kept += job.counts.kept;
   }
   CHECK(is_exercised(switched, 100, 100));
   CHECK(is_exercised(moved, 50, 100));
@@ -177,7 +178,7 @@ TEST_CASE("a stream that is scaled and moved comes through whatever goes wrong o
     switched += job.switched;
     moved += job.moved;
     lost += job.cluster.coordinator().epoch() - 1 - job.switched - job.moved;
-    kept += job.kept;
+    kept += job.counts.kept;
   }
   CHECK(is_exercised(switched, 100, 200));
   CHECK(is_exercised(moved, 50, 200));
@@ -210,7 +211,7 @@ TEST_CASE(
     switched += job.switched;
     moved += job.moved;
     terms += job.cluster.log().term - 1;
-    kept += job.kept;
+    kept += job.counts.kept;
   }
   CHECK(is_exercised(switched, 100, 200));
   CHECK(is_exercised(moved, 10, 200));

@@ -109,6 +109,7 @@ inline Cluster::Settings settings_of(std::uint64_t seed, const Graph& graph) {
   settings.job.snapshot_interval = std::chrono::milliseconds(200);
   settings.job.snapshot_timeout = std::chrono::milliseconds(3'000);
   settings.job.restart_budget = 1'000;
+  if (seed % 2 == 0) settings.job.overtake_after = std::chrono::milliseconds(seed % 10);
   settings.reload = reloads(seed);
   return settings;
 }

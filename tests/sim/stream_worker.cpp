@@ -13,6 +13,7 @@
 #include "run/packet/packet.h"
 #include "run/replica/replica.h"
 #include "run/threads/run_queue.h"
+#include "state/plain_part.h"
 
 namespace piracema::sim {
 
@@ -34,7 +35,7 @@ class Owner {
   virtual ProcessHost& host() = 0;
   virtual void route(Epoch epoch, ReplicaId from, ReplicaId to, runtime::Packet packet) = 0;
   virtual void begun(Epoch epoch) = 0;
-  virtual void kept_states() = 0;
+  virtual StreamCounts& counts() = 0;
   virtual StatePlace* place() = 0;
   /// Has `turn` called when there is a thread for it; then `turn_over` follows.
   virtual void want_turn(std::function<void()> turn) = 0;
@@ -80,9 +81,9 @@ class ReplicaActor final : public runtime::Port {
       wake();
     }
   }
-  void trigger(Epoch epoch, SnapshotId snapshot, SnapshotId complete, bool hold) {
+  void trigger(Epoch epoch, SnapshotId snapshot, SnapshotId complete, bool hold, Time patience) {
     if (epoch != epoch_ || !replica_) return;
-    replica_->trigger(snapshot, complete, hold);
+    replica_->trigger(snapshot, complete, hold, patience);
     wake();
   }
   void commit(Epoch epoch, SnapshotId snapshot) {
@@ -113,6 +114,12 @@ class ReplicaActor final : public runtime::Port {
     wake();
   }
 
+  bool has_overtaken(Bytes plain) const {
+    const auto part = state::read_plain_part(plain);
+    ENSURE(part.ok());
+    return !plan_.is_head && !part->under_way.empty();
+  }
+
   Result<runtime::Beginning> read_state(const runtime::Deploy& deploy,
                                         std::shared_ptr<state::KeptStates> kept) {
     const NodeShape& node = graph_.shape.nodes[plan_.node];
@@ -137,7 +144,8 @@ class ReplicaActor final : public runtime::Port {
     auto read = beginning.restore(owner_.host().store(), *deploy.restore, graph_.shape, plan_,
                                   std::move(kept));
     if (!read) return read.error();
-    if (beginning.kept) owner_.kept_states();
+    owner_.counts().kept += beginning.kept != nullptr;
+    owner_.counts().restored_overtaken += beginning.state && has_overtaken(*beginning.state);
     return beginning;
   }
 
@@ -145,15 +153,22 @@ class ReplicaActor final : public runtime::Port {
   void wake() {
     if (std::exchange(awake_, true)) return;
     // A source is what sets the pace of a test.
-    const Time pause = plan_.inputs.empty() ? between(milliseconds(1), milliseconds(20))
-                                            : between(microseconds(5), microseconds(300));
+    const Time idle = plan_.inputs.empty() ? between(milliseconds(1), milliseconds(20))
+                                           : between(microseconds(5), microseconds(300));
+    const Time pause = std::max(idle, busy_until_ - owner_.host().scheduler().now());
     owner_.want_turn([this, pause] { owner_.host().after(pause, [this] { step(); }); });
   }
   void step() {
     awake_ = false;
     owner_.turn_over();
     if (!replica_) return;
-    switch (replica_->step()) {
+    const std::uint64_t before = counters_.items_in;
+    const auto next = replica_->step();
+    const Time cost(graph_.shape.nodes[plan_.node].cost_ns);
+    if (cost != Time{} && counters_.items_in != before) {
+      busy_until_ = owner_.host().scheduler().now() + between(cost / 2, 2 * cost);
+    }
+    switch (next) {
       case runtime::Replica::Next::again:
       case runtime::Replica::Next::poll:
         wake();
@@ -166,7 +181,7 @@ class ReplicaActor final : public runtime::Port {
 
   // Until it is woken, or a timer of its operator is due.
   void rest() {
-    const auto longest = replica_->until_timer();
+    const auto longest = replica_->longest_wait();
     if (!longest) return;
     owner_.host().after(std::max<Time>(*longest, microseconds(1)), [this, epoch = epoch_] {
       if (epoch == epoch_ && replica_) wake();
@@ -177,7 +192,9 @@ class ReplicaActor final : public runtime::Port {
   void send(ReplicaId to, runtime::Packet packet) override {
     owner_.route(epoch_, self_, to, std::move(packet));
   }
-  void save(SnapshotId snapshot, store::PartContent content) override {
+  void save(SnapshotId snapshot, std::uint64_t, store::PartContent content) override {
+    // Of one by key the plain part is somewhere in the pieces.
+    if (!content.index) owner_.counts().overtaken += has_overtaken(content.data);
     write({epoch_, snapshot, {}, std::move(content)});
   }
   void save_piece(SnapshotId snapshot, Buffer piece) override {
@@ -192,14 +209,14 @@ class ReplicaActor final : public runtime::Port {
     say(runtime::OperatorFailed{epoch_, self_, item, std::move(why)});
   }
   void skipped(std::uint64_t, Bytes) override {}
-  bool wait() override { return false; }
+  bool wait(std::optional<Time>) override { return false; }
   std::function<void()> waker() override {
     return [this] { wake(); };
   }
   // The work of an operator takes a while too, and a source that is slow gives little at once.
   Time now() override {
     spent_ += between(Time{0}, plan_.inputs.empty() ? microseconds(1'000) : microseconds(100));
-    return spent_;
+    return owner_.host().scheduler().now() + spent_;
   }
 
   WallTime wall_time() override {
@@ -259,6 +276,8 @@ class ReplicaActor final : public runtime::Port {
   Epoch epoch_ = 0, wanted_ = 0;
   std::vector<Parcel> early_;
   bool awake_ = false;
+  /// What its operator was given last takes until then.
+  Time busy_until_{};
   Time spent_{};
   std::deque<Write> to_write_;
   std::optional<runtime::PartWriter> writer_;
@@ -268,12 +287,12 @@ class ReplicaActor final : public runtime::Port {
 class StreamWorker final : public SimWorker, public Owner {
  public:
   StreamWorker(const Graph& graph, Slot slot, ProcessHost& host, std::size_t threads,
-               std::uint64_t* kept, StatePlace* place)
+               StreamCounts* counts, StatePlace* place)
       : graph_(graph),
         plan_(std::make_unique<flow::Plan>(flow::make_plan(graph.shape))),
         slot_(slot),
         host_(host),
-        kept_(kept),
+        counts_(counts != nullptr ? *counts : own_counts_),
         place_(place),
         turns_(threads == 0 ? plan_->replicas.size() : threads) {}
 
@@ -284,7 +303,7 @@ class StreamWorker final : public SimWorker, public Owner {
       if (trigger->epoch != deploy_.epoch) return;
       for (const ReplicaId id : trigger->replicas) {
         replicas_.at(id)->trigger(trigger->epoch, trigger->snapshot, trigger->complete,
-                                  trigger->hold);
+                                  trigger->hold, trigger->patience);
       }
     } else if (const auto* commit = std::get_if<runtime::Commit>(&message)) {
       if (commit->epoch != deploy_.epoch) return;
@@ -346,9 +365,7 @@ class StreamWorker final : public SimWorker, public Owner {
   }
 
   StatePlace* place() override { return place_; }
-  void kept_states() override {
-    if (kept_ != nullptr) *kept_ += 1;
-  }
+  StreamCounts& counts() override { return counts_; }
 
   // What `runtime::ThreadPool` does with its lock; a replica that is at its turn is an event that
   // will come.
@@ -403,7 +420,8 @@ class StreamWorker final : public SimWorker, public Owner {
   std::vector<wire::Frame> early_;
   const Slot slot_;
   ProcessHost& host_;
-  std::uint64_t* const kept_;
+  StreamCounts own_counts_;
+  StreamCounts& counts_;
   StatePlace* const place_;
   runtime::RunQueue<std::function<void()>> turns_;
   runtime::Deploy deploy_;
@@ -414,9 +432,9 @@ class StreamWorker final : public SimWorker, public Owner {
 }  // namespace
 
 std::unique_ptr<SimWorker> make_stream_worker(const Graph& graph, Slot slot, ProcessHost& host,
-                                              std::size_t threads, std::uint64_t* kept,
+                                              std::size_t threads, StreamCounts* counts,
                                               StatePlace* place) {
-  return std::make_unique<StreamWorker>(graph, slot, host, threads, kept, place);
+  return std::make_unique<StreamWorker>(graph, slot, host, threads, counts, place);
 }
 
 }  // namespace piracema::sim

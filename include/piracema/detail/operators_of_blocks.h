@@ -48,6 +48,14 @@ In item_of(Batch& batch, Bytes bytes) {
   return Codec<In>::decode(bytes);
 }
 
+/// What its items are, as `Codec` writes them: Operator::layout_of_items.
+template <class T>
+std::string layout_of_encoded() {
+  StateLayout layout;
+  layout.encoded<T>();
+  return layout.text();
+}
+
 /// Calls `use` with the item: without a copy where it lies in `bytes` as it would in memory.
 template <class In, class Use>
 void with_item(Batch& batch, Bytes bytes, const Use& use) {
@@ -364,10 +372,9 @@ class BlockNode final : public EmittingOperator<F, EmitsOfNode<F, Out>>, public 
     }
   }
 
-  std::string layout_of_items() const override {
-    StateLayout layout;
-    layout.encoded<typename BackOf<F>::type>();
-    return layout.text();
+  std::string layout_of_items(std::uint32_t input) const override {
+    if (TakesBack<F> && input == 1) return layout_of_encoded<typename BackOf<F>::type>();
+    return layout_of_encoded<In>();
   }
 
  private:
@@ -414,6 +421,11 @@ class BlockJoin final : public EmittingOperator<F, typename JoinTypes<F>::Emits>
   std::string layout() override {
     if constexpr (Keys::keyed) return keys_.layout(Emitting::layout());
     return Emitting::layout();
+  }
+
+  std::string layout_of_items(std::uint32_t input) const override {
+    return input == 0 ? layout_of_encoded<typename Types::Left>()
+                      : layout_of_encoded<typename Types::Right>();
   }
 
   void process(Batch& batch, Output& output) override {
@@ -479,6 +491,8 @@ class BlockSink final : public BlockOperator<F>, public Takes<In> {
     if constexpr (Keys::keyed) return keys_.layout(BlockOperator<F>::layout());
     return BlockOperator<F>::layout();
   }
+
+  std::string layout_of_items(std::uint32_t) const override { return layout_of_encoded<In>(); }
 
   void* takes() override { return static_cast<Takes<In>*>(this); }
   void take(const In& item, Output&) override { one(item); }

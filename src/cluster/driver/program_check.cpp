@@ -156,6 +156,13 @@ Result<Done> accept_job(const Beginning& beginning, const std::string& graph,
       const auto change = check_program(beginning, graph, may_differ);
       if (!change) return change;
     }
+    if (!old && beginning.resume) {
+      const auto whole = state::check_nothing_overtaken(*beginning.store, *beginning.newest);
+      if (!whole && whole.error().code == Errc::config) {
+        return Error{Errc::config, concat(beginning.store->name(), ": ", whole.error().message)};
+      }
+      if (!whole) return whole;
+    }
   }
   if (beginning.resume) {
     auto fit = check_states(beginning, graph, layouts, may_differ.states);

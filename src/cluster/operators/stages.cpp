@@ -33,6 +33,7 @@ class Receiver final : public Operator {
     }
   }
 
+  std::string layout_of_items(std::uint32_t) const override { return "string"; }
   void save(Buffer& out) override { store_.save(out); }
   void load(Bytes in) override { store_.load(in); }
 

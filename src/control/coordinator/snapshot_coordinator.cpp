@@ -24,23 +24,30 @@ void SnapshotCoordinator::begin(const Job& job, SnapshotPurpose purpose, Time no
   round_.emplace(id, metadata.epoch, purpose, now, job.replicas());
   begun_ = now;
   next_ = now + journal_.settings().snapshot_interval;
-  trigger_first(job, id, holds_sources(purpose));
+  trigger_first(job, id, purpose);
 }
 
-void SnapshotCoordinator::trigger_first(const Job& job, SnapshotId id, bool hold) {
+void SnapshotCoordinator::trigger_first(const Job& job, SnapshotId id, SnapshotPurpose purpose) {
   std::vector<ReplicaId> first;
   for (ReplicaId replica = 0; replica < job.replicas(); ++replica) {
-    const bool ended = journal_.metadata().has_ended(replica);
-    if (ended || job.may_begin_barriers(replica)) first.push_back(replica);
+    const bool asked = journal_.metadata().has_ended(replica) || job.may_begin_barriers(replica) ||
+                       (overtakes(purpose) && senders_ended(job, replica));
+    if (asked) first.push_back(replica);
   }
-  trigger(job, id, first, hold);
+  trigger(job, id, purpose, first);
 }
 
-void SnapshotCoordinator::trigger(const Job& job, SnapshotId id,
-                                  const std::vector<ReplicaId>& replicas, bool hold) {
+void SnapshotCoordinator::trigger(const Job& job, SnapshotId id, SnapshotPurpose purpose,
+                                  const std::vector<ReplicaId>& replicas) {
+  runtime::Trigger trigger{.epoch = journal_.metadata().epoch,
+                           .snapshot = id,
+                           .replicas = {},
+                           .complete = journal_.metadata().snapshots.newest().value_or(0),
+                           .hold = holds_sources(purpose)};
+  if (overtakes(purpose)) trigger.patience = *journal_.settings().overtake_after;
   members_.send_by_slot(job, replicas, [&](const auto& hosted) {
-    return runtime::Trigger{journal_.metadata().epoch, id, hosted,
-                            journal_.metadata().snapshots.newest().value_or(0), hold};
+    trigger.replicas = hosted;
+    return trigger;
   });
 }
 
@@ -48,7 +55,7 @@ void SnapshotCoordinator::complete_barriers(const Job& job) {
   const SnapshotBook& book = journal_.metadata().snapshots;
   const auto& given_up = book.given_up();
   if (!given_up.empty() && given_up.back() + 1 == book.next_id()) {
-    trigger_first(job, given_up.back());
+    trigger_first(job, given_up.back(), SnapshotPurpose::interval);
   }
 }
 
@@ -77,7 +84,35 @@ void SnapshotCoordinator::write(const Job& job, const SavedSnapshot& snapshot) {
 }
 
 void SnapshotCoordinator::ended(const Job& job, ReplicaId replica) {
-  if (round_ && !round_->has(replica)) trigger(job, round_->id(), {replica});
+  if (!round_) return;
+  std::vector<ReplicaId> asked{replica};
+  if (overtakes(round_->purpose())) asked = left_alone_by(job, replica);
+  std::erase_if(asked, [this](ReplicaId each) { return round_->has(each); });
+  if (!asked.empty()) trigger(job, round_->id(), round_->purpose(), asked);
+}
+
+bool SnapshotCoordinator::senders_ended(const Job& job, ReplicaId replica) const {
+  const flow::ReplicaPlan& plan = job.plan.replicas[replica];
+  return plan.may_overtake() &&
+         std::all_of(plan.inputs.begin(), plan.inputs.end(), [this](const auto& input) {
+           return journal_.metadata().has_ended(input.from);
+         });
+}
+
+// With it, and if it was the last of its node, those that it sent to.
+std::vector<ReplicaId> SnapshotCoordinator::left_alone_by(const Job& job, ReplicaId ended) const {
+  std::vector<ReplicaId> alone{ended};
+  const flow::ReplicaPlan& plan = job.plan.replicas[ended];
+  const ReplicaId first = ended - plan.index;
+  for (ReplicaId same = first; same < first + job.shape.nodes[plan.node].replicas; ++same) {
+    if (!journal_.metadata().has_ended(same)) return alone;
+  }
+  for (const flow::OutputPlan& output : plan.outputs) {
+    for (const ReplicaId receiver : output.targets) {
+      if (senders_ended(job, receiver)) alone.push_back(receiver);
+    }
+  }
+  return alone;
 }
 
 SavedSnapshot SnapshotCoordinator::completed(Time now) {

@@ -39,7 +39,8 @@ class SnapshotCoordinator {
   bool expects(SnapshotId id) const { return round_ && round_->id() == id; }
   bool writes(SnapshotId id) const;
   /// A replica may end without ever seeing a barrier that is on its way, as nothing is left to
-  /// bring it: it is asked directly. One that has saved already takes no notice.
+  /// bring it: it is asked directly. So are those that wait for nothing but ends, where barriers
+  /// may overtake these. One that has saved already takes no notice.
   void ended(const Job& job, ReplicaId replica);
   /// The manifest is there.
   SavedSnapshot completed(Time now);
@@ -66,9 +67,14 @@ class SnapshotCoordinator {
   bool asked() const { return search_ == Search::asked; }
 
  private:
-  void trigger(const Job& job, SnapshotId id, const std::vector<ReplicaId>& replicas,
-               bool hold = false);
-  void trigger_first(const Job& job, SnapshotId id, bool hold = false);
+  void trigger(const Job& job, SnapshotId id, SnapshotPurpose purpose,
+               const std::vector<ReplicaId>& replicas);
+  void trigger_first(const Job& job, SnapshotId id, SnapshotPurpose purpose);
+  bool overtakes(SnapshotPurpose purpose) const {
+    return may_overtake(purpose) && journal_.settings().overtake_after;
+  }
+  bool senders_ended(const Job& job, ReplicaId replica) const;
+  std::vector<ReplicaId> left_alone_by(const Job& job, ReplicaId ended) const;
   void write(const Job& job, const SavedSnapshot& snapshot);
 
   Journal& journal_;

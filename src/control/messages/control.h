@@ -9,6 +9,7 @@
 #include <variant>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/ids.h"
 #include "wire/frame.h"
 
@@ -212,7 +213,9 @@ struct Trigger {
   SnapshotId complete = 0;
   /// Sources send nothing after it, until they are told of another snapshot or epoch.
   bool hold = false;
-  auto fields() { return std::tie(epoch, snapshot, replicas, complete, hold); }
+  /// Its barriers wait behind items for no longer than this in all; then they overtake them.
+  Time patience = Time::max();
+  auto fields() { return std::tie(epoch, snapshot, replicas, complete, hold, patience); }
 };
 
 /// The snapshot can no longer be lost: sinks commit. `replicas` answer with Committed.

@@ -11,7 +11,7 @@ namespace piracema::runtime {
 /// Aligned barriers of Asynchronous Barrier Snapshotting (Carbone et al. 2015, Algorithm 1;
 /// paper 000, section 2.2): an input is held back from its own barrier until all have come.
 ///
-/// Channels are FIFO and every sender sends the same barriers, so one is on the way at a time.
+/// Channels are FIFO and every sender sends the same barriers, so one is waited for at a time.
 class Aligner {
  public:
   explicit Aligner(std::size_t inputs);
@@ -24,6 +24,13 @@ class Aligner {
 
   /// `input` has ended: it counts as arrived for this and all later barriers.
   std::optional<SnapshotId> on_end(std::size_t input);
+
+  /// The snapshot is taken now, although barriers of it are still to come, at least one of a
+  /// replica with inputs; those change nothing when they do. One that was being waited for is this
+  /// one.
+  void overtake(SnapshotId snapshot);
+  /// Its barrier has not come, and it has not ended.
+  bool is_open(std::size_t input) const { return inputs_[input] == State::open; }
 
   /// What comes on a blocked input has to wait.
   bool is_blocked(std::size_t input) const { return inputs_[input] == State::arrived; }
@@ -39,6 +46,8 @@ class Aligner {
   std::size_t arrived_ = 0;
   std::size_t ended_ = 0;
   SnapshotId snapshot_ = 0;
+  /// Of those that were taken, the last one.
+  SnapshotId taken_ = 0;
 };
 
 }  // namespace piracema::runtime

@@ -4,9 +4,6 @@
 #include <utility>
 
 #include "base/ensure.h"
-#include "run/packet/packet.h"
-#include "wire/reader.h"
-#include "wire/writer.h"
 
 namespace piracema::runtime {
 
@@ -25,12 +22,7 @@ void BackLog::on_batch(std::size_t input, ReplicaId from, const Batch& batch) {
   if (batch.count == 0) return;
   for (Open& open : open_) {
     if (open.arrived[input]) continue;
-    const wire::Frame frame = to_frame(Packet(batch), 0, from, 0);
-    wire::Writer writer(open.log);
-    writer.number(from);
-    writer.bytes(frame.head);
-    writer.bytes(frame.body);
-    open.count += 1;
+    open.log.add(from, batch);
   }
 }
 
@@ -56,30 +48,9 @@ std::optional<BackLog::Part> BackLog::take() {
     return std::nullopt;
   }
   Part part{first.snapshot, std::move(first.state)};
-  wire::Writer writer(part.bytes);
-  writer.number(first.count);
-  writer.raw(first.log);
+  first.log.write_to(part.bytes);
   open_.pop_front();
   return part;
-}
-
-Result<std::vector<BackLog::Logged>> read_log(Bytes log) {
-  wire::Reader reader(log);
-  std::vector<BackLog::Logged> all;
-  const auto count = reader.number<std::uint64_t>();
-  for (std::uint64_t i = 0; i < count && reader.ok(); ++i) {
-    wire::Frame frame;
-    frame.from = reader.number<std::uint32_t>();
-    frame.head = Buffer(reader.bytes());
-    frame.body = Buffer(reader.bytes());
-    if (!reader.ok()) break;
-    const ReplicaId from = frame.from;
-    auto packet = to_packet(std::move(frame));
-    if (!packet) return packet.error();
-    all.push_back({from, std::move(std::get<Batch>(*packet))});
-  }
-  if (auto finished = reader.finish(); !finished) return finished.error();
-  return all;
 }
 
 }  // namespace piracema::runtime

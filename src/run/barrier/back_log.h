@@ -1,7 +1,6 @@
 #pragma once
 
 #include <piracema/batch.h>
-#include <piracema/error.h>
 
 #include <cstddef>
 #include <deque>
@@ -9,6 +8,7 @@
 #include <vector>
 
 #include "base/ids.h"
+#include "run/barrier/batch_log.h"
 
 namespace piracema::runtime {
 
@@ -20,14 +20,9 @@ namespace piracema::runtime {
 /// was given up may still be under way when the next one begins, so several may be open.
 class BackLog {
  public:
-  /// A batch that was under way, and who sent it.
-  struct Logged {
-    ReplicaId from = 0;
-    Batch batch;
-  };
   struct Part {
     SnapshotId snapshot = 0;
-    /// The state that `cut` was given, and behind it the log.
+    /// The state that `cut` was given, and behind it the log: by whom the batches were sent.
     Buffer bytes;
   };
 
@@ -55,16 +50,12 @@ class BackLog {
     SnapshotId snapshot = 0;
     Buffer state;
     std::vector<bool> arrived;
-    std::uint64_t count = 0;
-    Buffer log;
+    BatchLog log;
   };
 
   std::vector<Input> inputs_;
   std::deque<Open> open_;
   SnapshotId last_cut_ = 0;
 };
-
-/// What `BackLog::take` put behind a state. Errc::corrupt if it is no log.
-Result<std::vector<BackLog::Logged>> read_log(Bytes log);
 
 }  // namespace piracema::runtime

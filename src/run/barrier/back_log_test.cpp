@@ -18,8 +18,10 @@ Batch batch_of(std::uint64_t value) {
 // The values in the log of a part whose state is "s".
 std::vector<std::uint64_t> logged(const BackLog::Part& part) {
   std::vector<std::uint64_t> values;
-  const auto log = read_log(Bytes(part.bytes).subspan(1));
+  wire::Reader reader(Bytes(part.bytes).subspan(1));
+  const auto log = BatchLog::read(reader);
   REQUIRE(log);
+  REQUIRE(reader.finish());
   for (const auto& one : *log) {
     BatchReader items(one.batch);
     values.push_back(Codec<std::uint64_t>::decode(items.next()));
@@ -89,5 +91,6 @@ TEST_CASE("a barrier that comes round closes what was given up before it") {
 }
 
 TEST_CASE("bytes that are no log are an error") {
-  CHECK_FALSE(read_log(as_bytes("no log at all")));
+  wire::Reader reader(as_bytes("no log at all"));
+  CHECK_FALSE(BatchLog::read(reader));
 }

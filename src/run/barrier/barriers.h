@@ -37,6 +37,11 @@ class Barriers {
   void cut(SnapshotId snapshot, Buffer state) { back_log_.cut(snapshot, std::move(state)); }
   std::optional<BackLog::Part> take() { return back_log_.take(); }
 
+  /// The state for it is taken before all barriers have come: `Aligner::overtake`.
+  void overtake(SnapshotId snapshot) { aligner_.overtake(snapshot); }
+  /// Its barrier is still to come, and is waited for.
+  bool is_open(std::size_t input) const { return aligner_.is_open(input); }
+
   /// All inputs have ended but those by back edges: no barrier will come any more.
   bool all_ended() const { return aligner_.all_ended(); }
 

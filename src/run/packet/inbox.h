@@ -39,6 +39,13 @@ class Inbox {
     return incoming;
   }
 
+  /// Calls `visit(input, packet)` for those that `take` would give, oldest first, but not for what
+  /// came by back edges.
+  template <class Visit>
+  void each(const Visit& visit) const {
+    for (const Incoming& incoming : front_) visit(incoming.input, incoming.packet);
+  }
+
   /// Sets one aside that may not be handled yet.
   void hold(Incoming incoming) { held_[incoming.input].push_back(std::move(incoming.packet)); }
 

@@ -1,5 +1,6 @@
 #include "run/packet/packet.h"
 
+#include <algorithm>
 #include <tuple>
 #include <utility>
 
@@ -20,7 +21,7 @@ struct BatchHead {
   }
 };
 struct BarrierHead : Barrier {
-  auto fields() { return std::tie(snapshot, complete); }
+  auto fields() { return std::tie(snapshot, complete, patience); }
 };
 struct EndHead : EndOfStream {
   auto fields() { return std::tie(); }
@@ -77,6 +78,11 @@ Result<Packet> to_small(const wire::Frame& frame) {
 }
 
 }  // namespace
+
+Time Barrier::deadline(Time now) const {
+  if (patience >= forever - now) return forever;
+  return now + std::max(patience, Time{});
+}
 
 wire::Frame to_frame(Packet packet, Epoch epoch, ReplicaId from, ReplicaId to) {
   wire::Frame frame;

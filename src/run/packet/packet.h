@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <variant>
 
+#include "base/clock.h"
 #include "base/ids.h"
 #include "wire/frame.h"
 
@@ -13,9 +14,17 @@ namespace piracema::runtime {
 
 /// Everything before it belongs to the snapshot, nothing after it (Chandy-Lamport's marker).
 struct Barrier {
+  static constexpr Time forever = Time::max();
+
   SnapshotId snapshot = 0;
   /// As in Trigger.
   SnapshotId complete = 0;
+  /// For how long it may wait behind items from here on; then it overtakes them. Each replica takes
+  /// off what it has waited there, so no two clocks have to agree.
+  Time patience = forever;
+
+  /// Until when it may wait if it has come at `now`. A peer may say anything.
+  Time deadline(Time now) const;
 };
 
 /// Nothing follows on this channel.

@@ -29,8 +29,9 @@ class Port {
   /// Nothing is sent for a while.
   virtual void flush() {}
 
-  /// Stores the state in the background; the coordinator hears of it.
-  virtual void save(SnapshotId snapshot, store::PartContent part) = 0;
+  /// Stores the state in the background; the coordinator hears of it. `items_out` were sent up to
+  /// the barrier.
+  virtual void save(SnapshotId snapshot, std::uint64_t items_out, store::PartContent part) = 0;
   /// Stores a piece of a state whose end `save` brings.
   virtual void save_piece(SnapshotId snapshot, Buffer piece) = 0;
   /// Bytes of pieces that are in memory still. When they are fewer, the replica's next step comes
@@ -46,9 +47,9 @@ class Port {
   virtual void skipped(std::uint64_t item, Bytes bytes) = 0;
 
   /// Blocks until something has come in and the replica knows of it (its `receive` and so on
-  /// have been called). Throws Interrupted when the replica is to begin anew. False if it cannot
-  /// block: what waits for room is then kept beyond its bound.
-  virtual bool wait() = 0;
+  /// have been called), or `longest` has passed. Throws Interrupted when the replica is to begin
+  /// anew. False if it cannot block: what waits for room is then kept beyond its bound.
+  virtual bool wait(std::optional<Time> longest) = 0;
 
   /// Makes the replica's next `step` come soon; may be called from any thread.
   virtual std::function<void()> waker() = 0;

@@ -24,7 +24,7 @@ class Recorder final : public Port {
   void send(ReplicaId, Packet packet) override {
     if (const auto* batch = std::get_if<Batch>(&packet)) sizes.push_back(batch->count);
   }
-  void save(SnapshotId, store::PartContent) override {}
+  void save(SnapshotId, std::uint64_t, store::PartContent) override {}
   void save_piece(SnapshotId, Buffer) override {}
   std::uint64_t unwritten() const override { return 0; }
   void ended() override {}
@@ -32,7 +32,7 @@ class Recorder final : public Port {
   void first_output() override {}
   void failed(std::optional<std::uint64_t>, std::string) override {}
   void skipped(std::uint64_t, Bytes) override {}
-  bool wait() override { return false; }
+  bool wait(std::optional<Time>) override { return false; }
   std::function<void()> waker() override {
     return [] {};
   }

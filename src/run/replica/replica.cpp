@@ -52,6 +52,7 @@ Replica::Replica(ReplicaId self, const flow::ReplicaPlan& plan, const Graph& gra
                  std::atomic<std::uint64_t>* at_work)
     : self_(self),
       plan_(plan),
+      graph_(graph),
       node_(graph.shape.nodes[plan.node]),
       make_(graph.code[plan.node]),
       beginning_(std::move(beginning)),
@@ -63,6 +64,8 @@ Replica::Replica(ReplicaId self, const flow::ReplicaPlan& plan, const Graph& gra
       outbox_(self, plan, graph, beginning_, port, &at_work_),
       credits_(most_on_the_way(plan, beginning_)),
       barriers_(plan),
+      overtaking_(plan.inputs.size()),
+      unpaid_(plan.inputs.size()),
       open_inputs_(plan.inputs.size()) {
   counters_.clear();
   at_work_.store(no_item, std::memory_order_relaxed);
@@ -133,6 +136,10 @@ void Replica::receive(ReplicaId from, Packet packet) {
   const auto input = plan_.input_from(from);
   ENSURE(input);
   if (plan_.inputs[*input].back) return receive_back(*input, std::move(packet));
+  overtaking_.received(*input, from, packet);
+  if (const auto* barrier = std::get_if<Barrier>(&packet)) {
+    expect(barrier->snapshot, barrier->patience);
+  }
   inbox_.put(*input, std::move(packet));
   counters_.queued.store(inbox_.size(), std::memory_order_relaxed);
 }
@@ -140,7 +147,7 @@ void Replica::receive(ReplicaId from, Packet packet) {
 Replica::Next Replica::step() {
   if (failed_) return Next::wait;
   outbox_.pump();
-  if (serve_requests()) return Next::again;
+  if (serve_requests() || overtake()) return Next::again;
   save_more();
   const Next next = work();
   return can_save_more() ? Next::again : next;
@@ -189,11 +196,19 @@ bool Replica::call_timer() {
   return true;
 }
 
-std::optional<Time> Replica::until_timer() const {
-  if (!timer_ || ended_ || failed_ || is_held()) return std::nullopt;
-  // The clock may be set meanwhile.
-  const Time left = std::chrono::duration_cast<Time>(*timer_ - port_.wall_time());
-  return std::clamp(left, Time{}, timer_rest_longest);
+std::optional<Time> Replica::longest_wait() const {
+  if (failed_) return std::nullopt;
+  std::optional<Time> longest;
+  if (timer_ && !ended_ && !is_held()) {
+    // The clock may be set meanwhile.
+    const Time left = std::chrono::duration_cast<Time>(*timer_ - port_.wall_time());
+    longest = std::clamp(left, Time{}, timer_rest_longest);
+  }
+  if (const auto deadline = next_overtaking()) {
+    const Time left = std::max(*deadline - port_.now(), Time{});
+    longest = std::min(left, longest.value_or(left));
+  }
+  return longest;
 }
 
 void Replica::handle(Inbox::Incoming incoming) {

@@ -17,6 +17,7 @@
 #include "flow/plan.h"
 #include "run/barrier/barriers.h"
 #include "run/barrier/cycle_end.h"
+#include "run/barrier/overtaking.h"
 #include "run/barrier/reorder.h"
 #include "run/packet/inbox.h"
 #include "run/packet/port.h"
@@ -95,14 +96,12 @@ class Replica {
 
   // ---- what it is told; none of these runs the operator
   void receive(ReplicaId from, Packet packet);
-  /// A source takes a snapshot; one that has ended saves what it has. With `hold` a source that has
+  /// A source takes a snapshot; one that has ended saves what it has. Any other waits for barriers,
+  /// or for the ends of what sends to it, if they are all to come. With `hold` a source that has
   /// saved it sends nothing until the next trigger, which may be for the same one.
-  void trigger(SnapshotId snapshot, SnapshotId complete = 0, bool hold = false) {
-    triggers_.push_back(snapshot);
-    hold_after_.reset();
-    if (hold) hold_after_ = snapshot;
-    heard_complete(complete);
-  }
+  /// Its barrier waits behind items for no longer than `patience` in all.
+  void trigger(SnapshotId snapshot, SnapshotId complete = 0, bool hold = false,
+               Time patience = Barrier::forever);
   /// May be told twice: the operator commits once.
   void commit(SnapshotId snapshot) { commits_.push_back(snapshot); }
 
@@ -121,8 +120,9 @@ class Replica {
   /// Its states by key, if they are as a snapshot has them, for the replica that follows it here;
   /// else null. Nothing is called after that.
   std::shared_ptr<state::KeptStates> keep();
-  /// How long it may wait at most, as a timer of its operator is due then.
-  std::optional<Time> until_timer() const;
+  /// How long it may wait at most: a timer of its operator is due then, or a barrier has waited for
+  /// long enough.
+  std::optional<Time> longest_wait() const;
 
  private:
   /// States by key are saved for so long between two batches.
@@ -154,8 +154,15 @@ class Replica {
 
   // ---- its snapshots: replica_snapshots.cpp
   bool serve_requests();
-  void snapshot(SnapshotId snapshot);
+  /// `missing`: inputs by which its barrier has not come; none of them if it says nothing.
+  void snapshot(SnapshotId snapshot, const std::vector<std::size_t>& missing = {});
+  Buffer state_part();
+  void save_part(SnapshotId snapshot, std::uint64_t items_out, Buffer part);
   void save_complete();
+  void expect(SnapshotId snapshot, Time patience);
+  void save_open_part();
+  bool overtake();
+  std::optional<Time> next_overtaking() const;
   void save_more();
   /// States by key wait to be saved, and what was saved does not wait to be written.
   bool can_save_more() const;
@@ -163,6 +170,8 @@ class Replica {
     return hold_after_ && last_saved_ >= *hold_after_ && is_source(node_.role);
   }
   Result<Done> restore(Bytes part);
+  const std::string& layout_of_batches();
+  Result<Done> restore_overtaken(Bytes batches);
   Result<Done> load_units();
   void heard_complete(SnapshotId snapshot) { complete_ = std::max(complete_, snapshot); }
 
@@ -175,6 +184,7 @@ class Replica {
 
   const ReplicaId self_;
   const flow::ReplicaPlan plan_;
+  const Graph& graph_;
   const NodeShape& node_;
   const std::function<std::unique_ptr<Operator>()>& make_;
   Beginning beginning_;
@@ -191,6 +201,9 @@ class Replica {
   CreditBook credits_;
   Reorder reorder_;
   Barriers barriers_;
+  Overtaking overtaking_;
+  /// Batches of each input that a snapshot had: nobody has used a credit for them.
+  std::vector<std::uint32_t> unpaid_;
   std::optional<CycleEnd> cycle_;
   std::optional<Probe> held_probe_;
   /// What came by back edges and waits.
@@ -206,6 +219,9 @@ class Replica {
   /// A complete snapshot, the newest that it has heard of.
   SnapshotId complete_ = 0;
   std::size_t last_part_bytes_ = 0;
+  std::optional<std::string> layout_of_batches_;
+  /// Up to the barrier of the part that is open.
+  std::uint64_t items_out_at_cut_ = 0;
   SourcePace source_;
   /// Items that a node which is a whole program has made.
   std::uint64_t consumed_ = 0;

@@ -60,11 +60,11 @@ Actor::Turn ReplicaActor::step() {
       break;
     case Replica::Next::wait:
       flush();
-      return {Next::rest, replica_->until_timer()};
+      return {Next::rest, replica_->longest_wait()};
     case Replica::Next::poll: {
       flush();
       const Time longest = std::exchange(poll_, std::min(poll_ * 2, poll_longest));
-      return {Next::rest, std::min(longest, replica_->until_timer().value_or(longest))};
+      return {Next::rest, std::min(longest, replica_->longest_wait().value_or(longest))};
     }
   }
   poll_ = poll_first;
@@ -93,7 +93,7 @@ void ReplicaActor::open(Letter letter) {
     // It failed to begin.
   } else if (const auto* trigger = std::get_if<TriggerLetter>(&letter)) {
     if (trigger->epoch == epoch_)
-      replica_->trigger(trigger->snapshot, trigger->complete, trigger->hold);
+      replica_->trigger(trigger->snapshot, trigger->complete, trigger->hold, trigger->patience);
   } else if (const auto* commit = std::get_if<CommitLetter>(&letter)) {
     if (commit->epoch == epoch_) replica_->commit(commit->snapshot);
   }
@@ -151,8 +151,8 @@ void ReplicaActor::flush() {
   if (!credits_.empty()) owner_.route(epoch_, self(), std::exchange(credits_, {}));
 }
 
-void ReplicaActor::save(SnapshotId snapshot, store::PartContent part) {
-  owner_.save(epoch_, self(), snapshot, std::move(part));
+void ReplicaActor::save(SnapshotId snapshot, std::uint64_t items_out, store::PartContent part) {
+  owner_.save(epoch_, self(), snapshot, items_out, std::move(part));
 }
 
 void ReplicaActor::save_piece(SnapshotId snapshot, Buffer piece) {
@@ -168,11 +168,11 @@ void ReplicaActor::failed(std::optional<std::uint64_t> item, std::string why) {
   owner_.failed(epoch_, self(), item, std::move(why));
 }
 
-bool ReplicaActor::wait() {
+bool ReplicaActor::wait(std::optional<Time> longest) {
   flush();
   counters_.in_or_out();  // It is not the operator that takes its time.
   counters_.wait_for_room(true, now());
-  threads_.wait(*this);
+  threads_.wait(*this, longest);
   counters_.wait_for_room(false, now());
   counters_.in_or_out();
   read_mail();

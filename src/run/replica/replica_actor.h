@@ -33,7 +33,7 @@ class ReplicaOwner {
   /// The same for several, in their order: those to one process together.
   virtual void route(Epoch epoch, ReplicaId from, std::vector<Addressed> packets) = 0;
   virtual void begun(Epoch epoch, ReplicaId replica) = 0;
-  virtual void save(Epoch epoch, ReplicaId replica, SnapshotId snapshot,
+  virtual void save(Epoch epoch, ReplicaId replica, SnapshotId snapshot, std::uint64_t items_out,
                     store::PartContent part) = 0;
   /// `done` is called, on any thread, when its memory is free again; the replica is there until its
   /// owner is gone.
@@ -74,8 +74,8 @@ class ReplicaActor final : public Actor, public Port {
   void deliver(Epoch epoch, ReplicaId from, Packet packet) {
     mailbox_.put(Parcel{epoch, from, std::move(packet)});
   }
-  void trigger(Epoch epoch, SnapshotId snapshot, SnapshotId complete, bool hold) {
-    mailbox_.put(TriggerLetter{epoch, snapshot, complete, hold});
+  void trigger(Epoch epoch, SnapshotId snapshot, SnapshotId complete, bool hold, Time patience) {
+    mailbox_.put(TriggerLetter{epoch, snapshot, complete, hold, patience});
   }
   void commit(Epoch epoch, SnapshotId snapshot) { mailbox_.put(CommitLetter{epoch, snapshot}); }
 
@@ -108,6 +108,7 @@ class ReplicaActor final : public Actor, public Port {
     Epoch epoch;
     SnapshotId snapshot, complete;
     bool hold;
+    Time patience;
   };
   struct CommitLetter {
     Epoch epoch;
@@ -126,7 +127,7 @@ class ReplicaActor final : public Actor, public Port {
 
   void send(ReplicaId to, Packet packet) override;
   void flush() override;
-  void save(SnapshotId snapshot, store::PartContent part) override;
+  void save(SnapshotId snapshot, std::uint64_t items_out, store::PartContent part) override;
   void save_piece(SnapshotId snapshot, Buffer piece) override;
   std::uint64_t unwritten() const override { return unwritten_; }
   void ended() override { owner_.ended(epoch_, self()); }
@@ -136,7 +137,7 @@ class ReplicaActor final : public Actor, public Port {
   void skipped(std::uint64_t item, Bytes bytes) override {
     owner_.skipped(epoch_, self(), item, bytes);
   }
-  bool wait() override;
+  bool wait(std::optional<Time> longest) override;
   std::function<void()> waker() override {
     return [this] { parker().wake(); };
   }

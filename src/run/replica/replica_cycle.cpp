@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 #include "run/replica/replica.h"
+#include "wire/reader.h"
 
 namespace piracema::runtime {
 
@@ -38,12 +39,14 @@ void Replica::note_back(std::size_t input, const Batch& batch) {
 
 // What was under way in the snapshot comes first.
 Result<Done> Replica::restore_log(Bytes bytes) {
-  auto log = read_log(bytes);
+  wire::Reader reader(bytes);
+  auto log = BatchLog::read(reader);
   if (!log) return log.error();
-  for (BackLog::Logged& logged : *log) {
-    const auto input = plan_.input_from(logged.from);
+  if (auto finished = reader.finish(); !finished) return finished;
+  for (BatchLog::Entry& logged : *log) {
+    const auto input = plan_.input_from(logged.where);
     if (!input || !plan_.inputs[*input].back) {
-      return Error{Errc::corrupt, concat("it has a batch of replica ", logged.from)};
+      return Error{Errc::corrupt, concat("it has a batch of replica ", logged.where)};
     }
     back_bytes_ += weight(logged.batch);
     inbox_.put(*input, std::move(logged.batch));

@@ -19,7 +19,7 @@ using Numbers = std::vector<Number>;
 class Recorder final : public Port {
  public:
   void send(ReplicaId to, Packet packet) override { sent.emplace_back(to, std::move(packet)); }
-  void save(SnapshotId snapshot, store::PartContent part) override {
+  void save(SnapshotId snapshot, std::uint64_t, store::PartContent part) override {
     saved[snapshot] = std::move(part.data);
   }
   void save_piece(SnapshotId, Buffer) override {}
@@ -29,7 +29,7 @@ class Recorder final : public Port {
   void first_output() override {}
   void failed(std::optional<std::uint64_t>, std::string why) override { failure = std::move(why); }
   void skipped(std::uint64_t, Bytes) override {}
-  bool wait() override { return false; }
+  bool wait(std::optional<Time>) override { return false; }
   std::function<void()> waker() override {
     return [] {};
   }

@@ -2,6 +2,7 @@
 
 #include <piracema/blocks.h>
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <stdexcept>
@@ -19,7 +20,7 @@ namespace piracema::runtime::testing {
 class Recorder final : public Port {
  public:
   void send(ReplicaId to, Packet packet) override { sent.emplace_back(to, std::move(packet)); }
-  void save(SnapshotId snapshot, store::PartContent part) override {
+  void save(SnapshotId snapshot, std::uint64_t, store::PartContent part) override {
     saved[snapshot].append(part.data.data(), part.data.size());
     if (part.index) indexes[snapshot] = *std::move(part.index);
   }
@@ -36,7 +37,7 @@ class Recorder final : public Port {
     failures.emplace_back(item, std::move(why));
   }
   void skipped(std::uint64_t item, Bytes) override { skipped_items.push_back(item); }
-  bool wait() override { return false; }
+  bool wait(std::optional<Time> longest) override { return on_wait && on_wait(longest); }
   std::function<void()> waker() override {
     return [] {};
   }
@@ -74,6 +75,7 @@ class Recorder final : public Port {
   int first_outputs = 0;
   WallTime wall{};
   Time clock{};
+  std::function<bool(std::optional<Time>)> on_wait;
 };
 
 struct Counting {

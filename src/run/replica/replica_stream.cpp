@@ -74,7 +74,12 @@ void Replica::take(std::size_t input, Batch batch) {
       release(origin, next.order.sequence + 1);
     }
   }
-  if (!failed_ && !from.back) give_credit(input, took);
+  if (failed_ || from.back) return;
+  if (unpaid_[input] != 0) {
+    unpaid_[input] -= 1;
+  } else {
+    give_credit(input, took);
+  }
 }
 
 // Returns how long it took.

@@ -177,10 +177,9 @@ TEST_CASE("a source that waited goes on from its state") {
   CHECK(after.port.values() == std::vector<std::int64_t>{5, 6});
 }
 
-TEST_CASE("a source that may wait and has no state passes by what it had sent, when that is there") {
-  const auto graph = [] {
-    return pipeline(source("wait", Forgetful{}), sink("total", Total{}));
-  };
+TEST_CASE(
+    "a source that may wait and has no state passes by what it had sent, when that is there") {
+  const auto graph = [] { return pipeline(source("wait", Forgetful{}), sink("total", Total{})); };
   available = 5;
   One f(graph(), 0);
   f.run();
@@ -223,19 +222,19 @@ TEST_CASE("a timer is called when it is due, without an item that would do it") 
   f.port.wall = WallTime(milliseconds(10'000));
   f.replica.receive(0, batch_of({1, 2, 3}));
   CHECK(f.run() == Replica::Next::wait);
-  CHECK(f.replica.until_timer() == std::chrono::seconds(1));
+  CHECK(f.replica.longest_wait() == std::chrono::seconds(1));
   CHECK(f.port.values().empty());
 
   f.port.wall += milliseconds(999);
   f.replica.receive(0, batch_of({4}));
   f.run();
   CHECK(f.port.values().empty());
-  CHECK(f.replica.until_timer() == milliseconds(1));
+  CHECK(f.replica.longest_wait() == milliseconds(1));
 
   f.port.wall += milliseconds(1);
   CHECK(f.run() == Replica::Next::wait);
   CHECK(f.port.values() == std::vector<std::int64_t>{4});
-  CHECK(f.replica.until_timer() == std::nullopt);
+  CHECK(f.replica.longest_wait() == std::nullopt);
 }
 
 TEST_CASE("a timer that was set before a snapshot is due after it was restored") {

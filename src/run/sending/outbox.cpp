@@ -114,12 +114,35 @@ void Outbox::put(std::uint32_t output, Packet packet) {
   exits_[output].waiting.push_back({ways_[output].any_lane(), std::move(packet)});
 }
 
-void Outbox::barrier(SnapshotId snapshot, SnapshotId complete) {
+void Outbox::barrier(SnapshotId snapshot, SnapshotId complete, Time deadline) {
   flush();
   for (std::uint32_t output = 0; output < outputs(); ++output) {
-    if (!exits_[output].ended) put(output, Barrier{snapshot, complete});
+    Exit& exit = exits_[output];
+    // An end that has left stands for all barriers, and so does one of a cycle.
+    if (exit.ended && (exit.in_cycle || exit.waiting.empty())) continue;
+    const auto at = exit.waiting.end() - (exit.ended ? 1 : 0);
+    exit.waiting.insert(at, {ways_[output].any_lane(), Barrier{snapshot, complete}, deadline});
   }
   pump();
+}
+
+bool Outbox::holds_barrier(SnapshotId snapshot) const {
+  return std::any_of(exits_.begin(), exits_.end(), [snapshot](const Exit& exit) {
+    return std::any_of(exit.waiting.begin(), exit.waiting.end(), [snapshot](const Waiting& front) {
+      const auto* barrier = std::get_if<Barrier>(&front.packet);
+      return barrier != nullptr && barrier->snapshot <= snapshot;
+    });
+  });
+}
+
+bool Outbox::restore(std::size_t lane, Batch batch) {
+  // A sink has a lane, but no outputs.
+  if (exits_.empty() || lane >= receivers_.size()) return false;
+  Exit& exit = exits_[receivers_[lane].output];
+  bytes_waiting_ += batch.data.size();
+  exit.waiting.push_back({lane, std::move(batch)});
+  exit.waiting_batches += 1;
+  return true;
 }
 
 void Outbox::probe(const Probe& probe) {

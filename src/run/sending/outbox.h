@@ -2,6 +2,7 @@
 
 #include <piracema/graph.h>
 
+#include <algorithm>
 #include <deque>
 #include <unordered_map>
 #include <unordered_set>
@@ -53,7 +54,8 @@ class Outbox final : public Output {
   void flush_if_asked(std::optional<Time> now = std::nullopt);
   /// The same for those whose receiver has nothing to do: what others may get goes on collecting.
   void flush_to_idle();
-  void barrier(SnapshotId snapshot, SnapshotId complete = 0);
+  /// It waits behind what was emitted, until `deadline` if the owner sees to that (`overtake`).
+  void barrier(SnapshotId snapshot, SnapshotId complete = 0, Time deadline = Barrier::forever);
   /// Nothing follows on any output, or on those that lead into the cycle of the replica.
   void end();
   void end_cycle();
@@ -63,6 +65,19 @@ class Outbox final : public Output {
   bool is_busy_in_cycle() const;
   /// Something was emitted by an output that had ended.
   bool emitted_after_end() const { return emitted_after_end_; }
+
+  /// A barrier of it, or of one before it, has not left.
+  bool holds_barrier(SnapshotId snapshot) const;
+  /// These barriers leave now: `passed(lane, batch)` is called for what that of `snapshot` passes,
+  /// for each output in its order.
+  template <class Passed>
+  void overtake(SnapshotId snapshot, const Passed& passed);
+  /// A batch that a barrier passed in the snapshot that is gone on from. False if there is no such
+  /// lane.
+  bool restore(std::size_t lane, Batch batch);
+  /// A barrier that came waits for the operator to return: from `deadline` on it does not wait for
+  /// room if that takes no more than some MiB. None: no barrier waits.
+  void hurry(std::optional<Time> deadline) { hurry_ = deadline; }
 
   void on_credit(ReplicaId from, const Credit& credit);
   void on_release(ReplicaId from, std::uint64_t sequence);
@@ -86,6 +101,8 @@ class Outbox final : public Output {
   struct Waiting {
     std::size_t lane;
     Packet packet;
+    /// Of a barrier.
+    Time deadline{};
   };
   /// One output, as far as batches are concerned; `ways_` has the rest.
   struct Exit {
@@ -127,6 +144,7 @@ class Outbox final : public Output {
 
   /// More is on its way or waiting than allowed, and by more than `slack` batches.
   bool is_over(std::uint64_t slack) const;
+  void wait_for_room(std::uint64_t slack);
   bool is_open(std::uint32_t output) const;
   void close_lane(std::uint32_t output, std::size_t lane, const Order& order);
   void close_output(std::uint32_t output);
@@ -154,6 +172,7 @@ class Outbox final : public Output {
   std::unordered_map<ReplicaId, std::size_t> lane_of_;
 
   Time waited_{};
+  std::optional<Time> hurry_;
   /// What a source may begin beyond `budget_`, and until when.
   std::int64_t budget_later_ = 0;
   Time produce_until_{};
@@ -169,6 +188,28 @@ class Outbox final : public Output {
 
   std::uint64_t items_sent_ = 0;
   std::uint64_t bytes_sent_ = 0;
+  /// Of batches that have not left.
+  std::uint64_t bytes_waiting_ = 0;
 };
+
+template <class Passed>
+void Outbox::overtake(SnapshotId snapshot, const Passed& passed) {
+  for (Exit& exit : exits_) {
+    const auto is_early = [snapshot](const Waiting& waiting) {
+      const auto* barrier = std::get_if<Barrier>(&waiting.packet);
+      return barrier != nullptr && barrier->snapshot <= snapshot;
+    };
+    const auto last = std::find_if(exit.waiting.rbegin(), exit.waiting.rend(), is_early);
+    if (last == exit.waiting.rend()) continue;
+    // One that was given up may be among them: it is in the way, and passes the same batches.
+    const auto behind = std::stable_partition(
+        exit.waiting.begin(), last.base(),
+        [&](const Waiting& waiting) { return std::holds_alternative<Barrier>(waiting.packet); });
+    for (auto waiting = behind; waiting != last.base(); ++waiting) {
+      passed(waiting->lane, std::get<Batch>(waiting->packet));
+    }
+  }
+  pump();
+}
 
 }  // namespace piracema::runtime

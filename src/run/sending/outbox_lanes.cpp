@@ -11,6 +11,9 @@ namespace {
 // seldomer than after so many: one that has been fast and becomes slow, be it in the middle of a
 // call, keeps neither its items nor a barrier back for long.
 constexpr std::int64_t items_a_look_max = 256;
+
+// So that an operator which makes many items of one batch gets to an overdue barrier.
+constexpr std::uint64_t bytes_in_a_hurry_max = std::uint64_t{16} << 20;
 }  // namespace
 
 void Outbox::begin_produce(std::int64_t items, Time until) {
@@ -43,10 +46,20 @@ void Outbox::lane_full(std::size_t lane) {
   // A source returns instead, so that it can be asked for a barrier meanwhile; one that does not
   // return waits here like the others.
   const std::uint64_t slack = plan_.inputs.empty() ? lanes_.size() : 0;
-  if (!is_over(slack)) return;
+  if (is_over(slack)) wait_for_room(slack);
+}
+
+void Outbox::wait_for_room(std::uint64_t slack) {
   const Time start = port_.now();
-  while (is_over(slack) && port_.wait()) pump();
-  waited_ += port_.now() - start;
+  Time now = start;
+  while (is_over(slack)) {
+    const bool hurries = hurry_ && bytes_waiting_ < bytes_in_a_hurry_max;
+    if (hurries && now >= *hurry_) break;
+    if (!port_.wait(hurries ? std::optional(*hurry_ - now) : std::nullopt)) break;
+    pump();
+    now = port_.now();
+  }
+  waited_ += now - start;
 }
 
 void Outbox::close_lane(std::uint32_t output, std::size_t lane, const Order& order) {
@@ -64,6 +77,7 @@ void Outbox::close_lane(std::uint32_t output, std::size_t lane, const Order& ord
     emitted_after_end_ = true;
     return;
   }
+  bytes_waiting_ += batch.data.size();
   exit.waiting.push_back({lane, std::move(batch)});
   exit.waiting_batches += 1;
 }

@@ -17,10 +17,16 @@ void Outbox::pump(std::uint32_t output) {
 
 bool Outbox::send_front(std::uint32_t output) {
   Waiting& front = exits_[output].waiting.front();
-  if (std::holds_alternative<Batch>(front.packet)) {
+  if (const auto* batch = std::get_if<Batch>(&front.packet)) {
+    const std::uint64_t bytes = batch->data.size();
     if (!send_batch(output, front)) return false;
     exits_[output].waiting_batches -= 1;
+    bytes_waiting_ -= bytes;
     return true;
+  }
+  if (auto* barrier = std::get_if<Barrier>(&front.packet)) {
+    const bool waits_for_ever = front.deadline == Barrier::forever;
+    barrier->patience = waits_for_ever ? Barrier::forever : front.deadline - port_.now();
   }
   for (const ReplicaId to : plan_.outputs[output].targets) port_.send(to, Packet(front.packet));
   return true;

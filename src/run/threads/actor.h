@@ -42,8 +42,9 @@ class Threads {
   /// Waits for that. It may be woken afterwards, in vain; once, before it is destroyed.
   virtual void join(Actor& actor) = 0;
 
-  /// Within a turn of `actor`: sleeps until it is woken; at once if it was.
-  virtual void wait(Actor& actor) = 0;
+  /// Within a turn of `actor`: sleeps until it is woken, at once if it was, or `longest` has
+  /// passed.
+  virtual void wait(Actor& actor, std::optional<Time> longest = std::nullopt) = 0;
 };
 
 }  // namespace piracema::runtime

@@ -21,7 +21,7 @@ class OwnThreads final : public Threads {
 
   void start(Actor& actor) override;
   void join(Actor& actor) override;
-  void wait(Actor& actor) override { rest(actor, std::nullopt); }
+  void wait(Actor& actor, std::optional<Time> longest) override { rest(actor, longest); }
 
  private:
   void live(Actor& actor);

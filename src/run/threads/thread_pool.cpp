@@ -60,14 +60,14 @@ std::size_t ThreadPool::thread_count() const {
 // ---- within a turn --------------------------------------------------------------------------
 
 // The permit goes to others while it sleeps: they may be those that it waits for.
-void ThreadPool::wait(Actor& actor) {
+void ThreadPool::wait(Actor& actor, std::optional<Time> longest) {
   Seat& seat = *own_seat;
   if (!actor.parker().is_woken()) {
     Lock lock(mutex_);
     if (std::exchange(seat.has_permit, false)) queue_.give_back();
     offer();
   }
-  actor.parker().sleep();
+  actor.parker().sleep(longest);
   Lock lock(mutex_);
   if (seat.has_permit) return;
   queue_.want_back();

@@ -30,7 +30,7 @@ class ThreadPool final : public Threads {
 
   void start(Actor& actor) override;
   void join(Actor& actor) override;
-  void wait(Actor& actor) override;
+  void wait(Actor& actor, std::optional<Time> longest) override;
 
   /// Threads that it has made: the permits, one that looks on, and those it took for turns that
   /// waited. Any thread.

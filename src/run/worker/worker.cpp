@@ -66,7 +66,8 @@ void Worker::handle(const ToWorker& message) {
     deploy(*from);
   } else if (const auto* wanted = std::get_if<Trigger>(&message)) {
     each(wanted->epoch, wanted->replicas, [&](ReplicaActor& replica) {
-      replica.trigger(wanted->epoch, wanted->snapshot, wanted->complete, wanted->hold);
+      replica.trigger(wanted->epoch, wanted->snapshot, wanted->complete, wanted->hold,
+                      wanted->patience);
     });
   } else if (const auto* taken = std::get_if<Commit>(&message)) {
     each(taken->epoch, taken->replicas,

@@ -109,7 +109,8 @@ class Worker final : public ReplicaOwner {
   void route(Epoch epoch, ReplicaId from, ReplicaId to, Packet packet) override;
   void route(Epoch epoch, ReplicaId from, std::vector<Addressed> packets) override;
   void begun(Epoch epoch, ReplicaId replica) override;
-  void save(Epoch epoch, ReplicaId replica, SnapshotId snapshot, store::PartContent part) override;
+  void save(Epoch epoch, ReplicaId replica, SnapshotId snapshot, std::uint64_t items_out,
+            store::PartContent part) override;
   void save_piece(Epoch epoch, ReplicaId replica, SnapshotId snapshot, Buffer piece,
                   std::function<void()> done) override;
   void ended(Epoch epoch, ReplicaId replica) override;

@@ -84,15 +84,14 @@ Result<Done> Worker::check(const Layout& layout, Slot from, const wire::Frame& f
   return Done{};
 }
 
-void Worker::save(Epoch epoch, ReplicaId replica, SnapshotId snapshot, store::PartContent part) {
+void Worker::save(Epoch epoch, ReplicaId replica, SnapshotId snapshot, std::uint64_t items_out,
+                  store::PartContent part) {
   const Layout* const layout = layout_of(epoch);
   if (layout == nullptr) return;
   if (writer_) {
-    // Its own thread calls, so it has sent no more meanwhile.
     const bool from_source = is_source(layout->node(replica).role);
-    const std::uint64_t sent = layout->replicas[replica]->counters().items_out.load();
-    writer_->write(
-        SnapshotWriter::Job{epoch, snapshot, replica, std::move(part), from_source ? sent : 0});
+    writer_->write(SnapshotWriter::Job{epoch, snapshot, replica, std::move(part),
+                                       from_source ? items_out : 0});
   } else {
     say_(SaveFailed{epoch, snapshot, replica, "there is no snapshot directory"});
   }

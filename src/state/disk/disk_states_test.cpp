@@ -59,7 +59,8 @@ void hand_over(From& from, KeyedStates& saved, To& to, KeyedStates& read) {
   for (std::int64_t key = 0; key < 2'000; ++key) from.edit(key, mixed(key)) = 3 * key;
   for (std::int64_t key = 0; key < 2'000; key += 3) from.erase(key, mixed(key));
   state::KeyedSaver saver(0, groups, saved);
-  saver.begin(1, 0, {});
+  saver.freeze(1, 0);
+  saver.begin({});
   while (saver.go_on()) {
   }
   const store::PartContent part = saver.take();
@@ -119,7 +120,8 @@ TEST_CASE("a cut has what was there when it began, whatever is written and erase
   Model then;
   for (std::int64_t key = 0; key < 1'000; ++key) then[key] = disk.edit(key, mixed(key)) = key;
   state::KeyedSaver saver(0, groups, disk.states());
-  saver.begin(1, 0, {});
+  saver.freeze(1, 0);
+  saver.begin({});
   Random random(1);
   do {
     const auto key = static_cast<std::int64_t>(random.below(1'500));
@@ -146,7 +148,8 @@ TEST_CASE("an increment has what changed, and not what did not") {
   state::KeyedSaver saver(0, groups, disk.states());
   std::vector<std::uint64_t> bytes;
   for (SnapshotId snapshot = 1; snapshot <= 3; ++snapshot) {
-    saver.begin(snapshot, snapshot - 1, {});
+    saver.freeze(snapshot, snapshot - 1);
+    saver.begin({});
     while (saver.go_on()) {
     }
     bytes.push_back(saver.take().data.size());

@@ -1,10 +1,13 @@
-// tally_app OUT [replicas=N] [pause_us=N] [items=N] [sinks=N] [groups=N] [ballast=BYTES]: how often
-// each key has been seen, and the sum of its items, a line for each item, in their order. The state
-// of a key has so much ballast besides.
+// tally_app OUT [replicas=N] [pause_us=N] [items=N] [sinks=N] [groups=N] [ballast=BYTES]
+// [tally_us=N]: how often each key has been seen, and the sum of its items, a line for each item,
+// in their order if there is no number of sinks. The state of a key has so much ballast besides. An
+// item takes the source and whoever tallies it so long.
 #include <piracema/piracema.h>
 
+#include <chrono>
 #include <cstddef>
 #include <string>
+#include <thread>
 
 #include "numbers.h"
 #include "options.h"
@@ -24,12 +27,14 @@ struct Total {
 
 /// Of each key, the same in all processes.
 std::size_t ballast_bytes = 0;
+std::chrono::microseconds tally_time{};
 
 std::string key_of(const std::int64_t& item) { return "key " + std::to_string(item * 31 % 5'000); }
 
 char letter_of(std::int64_t item) { return static_cast<char>('a' + item * 31 % 5'000 % 26); }
 
 std::string tally(const std::int64_t& item, Total& total) {
+  if (tally_time.count() != 0) std::this_thread::sleep_for(tally_time);
   // It is of the key, and complete: what is restored is what was saved.
   if (total.count == 0) total.ballast.assign(ballast_bytes, letter_of(item));
   if (total.ballast != std::string(ballast_bytes, letter_of(item))) return "another ballast";
@@ -43,6 +48,7 @@ std::string tally(const std::int64_t& item, Total& total) {
 int main(int argc, char** argv) {
   const Options options(argc, argv);
   ballast_bytes = static_cast<std::size_t>(options.number("ballast", 0));
+  tally_time = std::chrono::microseconds(options.number("tally_us", 0));
   const auto count = [&](const char* name, std::int64_t otherwise) {
     return static_cast<std::uint32_t>(options.number(name, otherwise));
   };
