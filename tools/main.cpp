@@ -220,8 +220,8 @@ void CommandLine::add_run() {
              "\"srun -N1 -n1 -w\"; default: ssh, asking for nothing");
   add_parsed(*run_app, "--snapshots", "DIR", job.snapshots, parse_path,
              "Directory for snapshots, made if it is missing, or\n"
-             "s3://BUCKET/PREFIX; without it the loss of a process ends\n"
-             "the job");
+             "s3://BUCKET/PREFIX, or webhdfs://HOST:PORT/PATH; without it\n"
+             "the loss of a process ends the job");
   add_parsed(*run_app, "--every", "TIME", settings.snapshot_interval, parse_duration,
              "Time between two snapshots, such as 250ms or 2m; default: 1s");
   add_parsed(*run_app, "--overtake-after", "TIME", settings.overtake_after, parse_patience,
@@ -355,8 +355,8 @@ void CommandLine::add_graph() {
 }
 
 void CommandLine::add_snapshots() {
-  snapshots_app = app->add_subcommand("snapshots", "List the snapshots in a directory or a bucket");
-  snapshots_app->add_option("DIR", snapshots_directory, "The directory, or s3://BUCKET/PREFIX")
+  snapshots_app = app->add_subcommand("snapshots", "List the snapshots in a directory, a bucket or HDFS");
+  snapshots_app->add_option("DIR", snapshots_directory, "The directory, s3://BUCKET/PREFIX or webhdfs://HOST:PORT/PATH")
       ->required();
   snapshots_app->add_flag("--verify", verify, "Read every byte; exit code 1 if one is damaged");
   snapshots_app->add_flag("--json", json, "As JSON");

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "store/hdfs/hdfs_store.h"
 #include "store/s3/s3_store.h"
 #include "store/snapshot/directory_store.h"
 
@@ -25,11 +26,21 @@ Result<std::unique_ptr<JobStore>> open_store(const std::string& name, bool creat
     if (!store) return store.error();
     return std::unique_ptr<JobStore>(*std::move(store));
   }
-  // As a path it would be a directory "hdfs:" wherever the program happens to be.
+  if (name.starts_with("webhdfs://") || name.starts_with("swebhdfs://")) {
+    auto store = open_hdfs_store(name, create);
+    if (!store) return store.error();
+    return std::unique_ptr<JobStore>(*std::move(store));
+  }
+  if (name.starts_with("hdfs://")) {
+    return Error{Errc::config, concat("want webhdfs://HOST:PORT/PATH with the port of the name "
+                                      "node's web server (9870), found \"",
+                                      name, "\"")};
+  }
+  // As a path it would be a directory "ftp:" wherever the program happens to be.
   if (is_address(name)) {
-    return Error{Errc::config,
-                 concat("want a directory of snapshots or s3://BUCKET/PREFIX, found the address \"",
-                        name, "\"; ./", name, " is the directory of that name")};
+    return Error{Errc::config, concat("want a directory of snapshots, s3://BUCKET/PREFIX or "
+                                      "webhdfs://HOST:PORT/PATH, found the address \"",
+                                      name, "\"; ./", name, " is the directory of that name")};
   }
   auto store = open_directory_store(name, create);
   if (!store) return store.error();

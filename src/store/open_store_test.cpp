@@ -17,7 +17,7 @@ TEST_CASE(
   const auto before = std::filesystem::current_path();
   std::filesystem::current_path(scratch.path());
   for (const std::string address :
-       {"S3://bucket/job", "hdfs://node:8020/job", "git+ssh-1.0://x", "file:///tmp"}) {
+       {"S3://bucket/job", "ftp://node:8020/job", "git+ssh-1.0://x", "file:///tmp"}) {
     CAPTURE(address);
     // Also where the first directory of such a path happens to be there.
     const std::string first = address.substr(0, address.find('/'));
@@ -27,8 +27,10 @@ TEST_CASE(
       REQUIRE_FALSE(refused);
       CHECK(refused.error().code == Errc::config);
       CHECK(refused.error().message ==
-            "want a directory of snapshots or s3://BUCKET/PREFIX, found the address \"" + address +
-                "\"; ./" + address + " is the directory of that name");
+            "want a directory of snapshots, s3://BUCKET/PREFIX or webhdfs://HOST:PORT/PATH, found "
+            "the "
+            "address \"" +
+                address + "\"; ./" + address + " is the directory of that name");
     }
     CHECK(std::filesystem::is_empty(first));
   }
@@ -41,6 +43,16 @@ TEST_CASE(
     CHECK((*opened)->directory() != nullptr);
   }
   std::filesystem::current_path(before);
+}
+
+TEST_CASE("an address of HDFS that is not that of its web server says which is") {
+  for (const std::string address : {"hdfs://node:8020/job", "webhdfs://node:9870"}) {
+    const auto refused = open_store(address, true);
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().code == Errc::config);
+    CHECK(contains(refused.error().message, "want webhdfs://HOST:PORT/PATH"));
+    CHECK(contains(refused.error().message, address));
+  }
 }
 
 TEST_CASE("a bucket without the keys to it is refused with the variable that is missing") {

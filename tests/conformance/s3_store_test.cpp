@@ -12,7 +12,8 @@
 
 #include "base/random.h"
 #include "snapshot_stores.h"
-#include "store/s3/s3_upload.h"
+#include "store/objects/object_upload.h"
+#include "store/s3/s3_client.h"
 
 namespace piracema::store {
 
@@ -20,12 +21,12 @@ namespace {
 
 const S3Server server = *S3Server::from_environment();
 
-S3StoreSettings short_lease() {
+ObjectStoreSettings short_lease() {
   return {.lease = {.term = std::chrono::seconds(3), .renew = std::chrono::milliseconds(300)}};
 }
 
-std::unique_ptr<S3Store> open(const std::string& address, bool create = true,
-                              S3StoreSettings settings = short_lease()) {
+std::unique_ptr<ObjectStore> open(const std::string& address, bool create = true,
+                                  ObjectStoreSettings settings = short_lease()) {
   auto store = open_s3_store(address, create, server, settings);
   REQUIRE(store);
   return *std::move(store);
@@ -55,8 +56,9 @@ std::string key_of(const std::string& address, const std::string& rest) {
 TEST_CASE("a part of several pieces reads back, put at once and as it is made") {
   InBucket fixture;
   // One byte around the size of a piece, and several of them.
-  for (const std::size_t bytes : {S3Upload::piece_bytes - 1, S3Upload::piece_bytes,
-                                  2 * S3Upload::piece_bytes + 1, 3 * S3Upload::piece_bytes}) {
+  for (const std::size_t bytes :
+       {ObjectUpload::piece_bytes - 1, ObjectUpload::piece_bytes, 2 * ObjectUpload::piece_bytes + 1,
+        3 * ObjectUpload::piece_bytes}) {
     CAPTURE(bytes);
     const std::string state = random_text(bytes);
     const auto part = fixture.store.put(1, 0, as_bytes(state));
@@ -78,7 +80,7 @@ TEST_CASE("a large part that was not finished leaves nothing") {
   {
     auto stream = fixture.store.begin_part(1, 0);
     REQUIRE(stream);
-    REQUIRE((*stream)->append(as_bytes(random_text(3 * S3Upload::piece_bytes))));
+    REQUIRE((*stream)->append(as_bytes(random_text(3 * ObjectUpload::piece_bytes))));
   }
   CHECK(fixture.store.read({1, 0}, 0, 1).error().code == Errc::corrupt);
   CHECK(client()->list(key_of(fixture.address, ""), false)->keys.empty());
@@ -356,15 +358,16 @@ const std::string busy = answer("503 Slow Down", "<Error><Code>SlowDown</Code></
 TEST_CASE("a server that has too much to do, or drops a line, is asked again") {
   const Stranger stranger(
       {busy, "", "HTTP/1.1 200 OK\r\nContent-Le", answer("200 OK", "", "ETag: \"x\"\r\n")});
-  const auto put = (*S3Client::make(stranger.as_server(), "tests"))->put("key", {as_bytes("x")});
+  const auto put =
+      (*S3Client::make(stranger.as_server(), "tests"))->write_lease("key", "x", "\"y\"");
   REQUIRE(put);
   CHECK(*put == "\"x\"");
   CHECK(stranger.asked() == 4);
 }
 
 TEST_CASE("one that never has time, is not there or stands still is given up in bounded time") {
-  const S3Patience patience{.request = {.silent = std::chrono::seconds(1)},
-                            .retry_for = std::chrono::milliseconds(400)};
+  const ObjectPatience patience{.request = {.silent = std::chrono::seconds(1)},
+                                .retry_for = std::chrono::milliseconds(400)};
   const auto put = [&](const Stranger& stranger) {
     const auto began = std::chrono::steady_clock::now();
     auto done = (*S3Client::make(stranger.as_server(), "tests", patience))->put("key", {});
@@ -403,7 +406,7 @@ TEST_CASE("a server that passes conditions over is refused, as two jobs could ha
   const Stranger stranger({answer("404 Not Found"), done, done, done, done});
   auto made =
       S3Client::make(stranger.as_server(), "tests", {.retry_for = std::chrono::milliseconds(0)});
-  const auto lock = S3Lock::take(*std::move(made), "piracema.lock", "s3://tests");
+  const auto lock = ObjectLock::take(*std::move(made), "piracema.lock", "s3://tests");
   REQUIRE_FALSE(lock);
   CHECK(contains(lock.error().message, "want a server that writes under conditions"));
 }

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -10,6 +11,7 @@
 
 #include "base/testing.h"
 #include "base/text.h"
+#include "store/hdfs/hdfs_store.h"
 #include "store/s3/s3_store.h"
 #include "store/snapshot/directory_store.h"
 #include "store/snapshot/memory_store.h"
@@ -44,13 +46,26 @@ struct InBucket {
     return concat("s3://tests/", ::getpid(), "/", ++count);
   }
   std::string address = fresh();
-  std::unique_ptr<S3Store> opened = *open_s3_store(address, true);
-  S3Store& store = *opened;
+  std::unique_ptr<ObjectStore> opened = *open_s3_store(address, true);
+  ObjectStore& store = *opened;
+};
+
+/// On the server that the environment names, in a folder of PIRACEMA_TEST_HDFS.
+struct InHdfs {
+  static std::string fresh() {
+    static int count = 0;
+    return concat(std::getenv("PIRACEMA_TEST_HDFS"), "/", ::getpid(), "/", ++count);
+  }
+  std::string address = fresh();
+  std::unique_ptr<ObjectStore> opened = *open_hdfs_store(address, true);
+  ObjectStore& store = *opened;
 };
 
 /// Where there is a server, the suite is for it.
-#ifdef PIRACEMA_TEST_S3
+#if defined(PIRACEMA_TEST_S3)
 #define EVERY_STORE InBucket
+#elif defined(PIRACEMA_TEST_HDFS)
+#define EVERY_STORE InHdfs
 #else
 #define EVERY_STORE InDirectory, InMemory
 #endif

@@ -51,7 +51,7 @@ Submission::Submission(CLI::App& submit) {
                       "node, and go on from the last snapshot when it begins again");
   submit
       .add_option("--snapshots", snapshots_,
-                  "Of a stream: a directory that all nodes see, or s3://BUCKET/PREFIX")
+                  "Of a stream: a directory that all nodes see, s3://BUCKET/PREFIX or\nwebhdfs://HOST:PORT/PATH")
       ->needs(stream);
   submit
       .add_option("--images", images_,

@@ -70,7 +70,7 @@ Machine look_at_machine() {
   machine.slurm = version_of({"sinfo", "--version"});
   machine.libraries = {
       {"libmicrohttpd", "--http", "libmicrohttpd-dev", is_there("libmicrohttpd.so.12")},
-      {"libcurl", "--snapshots s3://...", "libcurl4-openssl-dev", is_there("libcurl.so.4")},
+      {"libcurl", "--snapshots s3://... and webhdfs://...", "libcurl4-openssl-dev", is_there("libcurl.so.4")},
       {"librocksdb", "--state-directory", "librocksdb-dev", state::Rocks::load().ok()}};
   return machine;
 }

@@ -85,10 +85,6 @@ std::string S3Address::text() const {
   return concat(scheme, bucket, prefix.empty() ? "" : "/", prefix);
 }
 
-std::string S3Address::key(const std::string& name) const {
-  return prefix.empty() ? name : concat(prefix, "/", name);
-}
-
 Result<S3Server> S3Server::from_environment() {
   S3Server server;
   server.region = variable("AWS_REGION", "AWS_DEFAULT_REGION");

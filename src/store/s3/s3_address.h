@@ -16,8 +16,6 @@ struct S3Address {
   /// "-_.~/" , whose words are not empty, "." or "..": what is the same in every address.
   static Result<S3Address> parse(const std::string& text);
   std::string text() const;
-  /// The object's name in its bucket.
-  std::string key(const std::string& name) const;
 };
 
 /// Where a server is and who we are there.

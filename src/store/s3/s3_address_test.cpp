@@ -22,8 +22,6 @@ TEST_CASE("an address has a bucket, and a prefix if it likes") {
   REQUIRE(address);
   CHECK(address->bucket == "bucket");
   CHECK(address->prefix == "a/b");
-  CHECK(address->key("piracema.lock") == "a/b/piracema.lock");
-  CHECK(S3Address::parse("s3://bucket")->key("x") == "x");
 }
 
 TEST_CASE("an address that could mean two things is refused by name") {

@@ -1,87 +1,56 @@
 #include "store/s3/s3_client.h"
 
+#include <sodium.h>
+
 #include <algorithm>
-#include <random>
-#include <thread>
+#include <array>
 #include <utility>
 
-#include "base/clock.h"
+#include "base/hex.h"
 #include "base/parse.h"
 #include "base/text.h"
+#include "store/http/pauses.h"
+#include "store/http/url_text.h"
 #include "store/s3/xml_text.h"
 
 namespace piracema::store {
 
 namespace {
 
-constexpr std::chrono::milliseconds first_pause{100}, longest_pause{2'000};
-constexpr std::size_t listing_bytes_max = std::size_t{8} << 20, message_bytes_max = 200;
+constexpr std::size_t listing_bytes_max = std::size_t{8} << 20;
+/// Says of which upload an object is: that is what an upload is called, after the server's own
+/// name.
 constexpr const char* mark_header = "x-amz-meta-piracema";
 
-/// Of a name in a path, or of a value in a query, where a slash is a character like others.
-std::string encoded(std::string_view text, bool keeps_slashes) {
-  std::string out;
-  for (const char c : text) {
-    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                       std::string_view("-_.~").find(c) != std::string_view::npos;
-    if (plain || (keeps_slashes && c == '/')) {
-      out += c;
-    } else {
-      const auto byte = static_cast<unsigned char>(c);
-      out += '%';
-      out += "0123456789ABCDEF"[byte >> 4];
-      out += "0123456789ABCDEF"[byte & 15];
-    }
-  }
-  return out;
+std::string drawn_mark() {
+  std::array<char, 16> bytes{};
+  randombytes_buf(bytes.data(), bytes.size());
+  return to_hex(std::string_view(bytes.data(), bytes.size()));
 }
 
-// Of what a stranger says: one line, not for ever.
-std::string one_line(std::string text) {
-  if (text.size() > message_bytes_max) text.resize(message_bytes_max);
-  for (char& c : text) {
-    if (static_cast<unsigned char>(c) < ' ' || c == 0x7f) c = ' ';
-  }
-  return text;
-}
+// "MARK ID": an id is any text.
+std::string mark_of(const std::string& upload) { return upload.substr(0, upload.find(' ')); }
+std::string id_of(const std::string& upload) { return upload.substr(upload.find(' ') + 1); }
 
 bool may_succeed_later(long status) {
   // 409: another condition on the same object is being looked at.
   return status >= 500 || status == 429 || status == 409 || status == 408;
 }
 
-class Pauses {
- public:
-  explicit Pauses(std::chrono::milliseconds last_try_after)
-      : until_(now() + Time(last_try_after)) {}
-  /// False: it is too late for another try.
-  bool pass() {
-    std::uniform_int_distribution<std::int64_t> share(pause_.count() / 2, pause_.count());
-    const std::chrono::milliseconds pause(share(random_));
-    if (now() + Time(pause) > until_) return false;
-    std::this_thread::sleep_for(pause);
-    pause_ = std::min(2 * pause_, longest_pause);
-    return true;
-  }
-
- private:
-  const Time until_;
-  std::chrono::milliseconds pause_ = first_pause;
-  std::minstd_rand random_{std::random_device()()};
-};
-
 }  // namespace
 
 Result<std::unique_ptr<S3Client>> S3Client::make(const S3Server& server, std::string bucket,
-                                                 S3Patience patience) {
-  auto http = HttpClient::make(server, patience.request);
+                                                 ObjectPatience patience) {
+  auto http = HttpClient::make(
+      "s3://", HttpKeys{server.region, server.key_id, server.secret, server.session_token},
+      patience.request);
   if (!http) return http.error();
   return std::unique_ptr<S3Client>(
       new S3Client(*std::move(http), server, std::move(bucket), patience));
 }
 
 S3Client::S3Client(std::unique_ptr<HttpClient> http, const S3Server& server, std::string bucket,
-                   S3Patience patience)
+                   ObjectPatience patience)
     : http_(std::move(http)),
       endpoint_(server.endpoint),
       bucket_(std::move(bucket)),
@@ -89,7 +58,7 @@ S3Client::S3Client(std::unique_ptr<HttpClient> http, const S3Server& server, std
 
 HttpRequest S3Client::request(std::string method, const std::string& key) const {
   return {.method = std::move(method),
-          .path = concat("/", bucket_, key.empty() ? "" : "/", encoded(key, true))};
+          .url = concat(endpoint_, "/", bucket_, key.empty() ? "" : "/", url_encoded(key, true))};
 }
 
 Error S3Client::lost(const Error& why, const std::string& key, const std::string& what) const {
@@ -129,20 +98,46 @@ Result<HttpAnswer> S3Client::send(const HttpRequest& request, const std::string&
   }
 }
 
-Result<std::string> S3Client::put(const std::string& key, const std::vector<Bytes>& pieces,
-                                  const S3Condition& condition) {
+Result<std::string> S3Client::put_if(const std::string& key, const std::vector<Bytes>& pieces,
+                                     const std::string& condition) {
   HttpRequest put = request("PUT", key);
   put.headers = {"Content-Type: application/octet-stream"};
-  if (condition.if_none) put.headers.emplace_back("If-None-Match: *");
-  if (!condition.if_match.empty()) put.headers.push_back(concat("If-Match: ", condition.if_match));
+  if (!condition.empty()) put.headers.push_back(condition);
   put.body = pieces;
   auto answer = send(put, key, "write it");
-  // What was to be replaced is gone.
-  if (!answer && answer.error().code == Errc::not_found && !condition.if_match.empty()) {
-    return Error{Errc::refused, answer.error().message};
-  }
   if (!answer) return answer.error();
   return answer->header("etag");
+}
+
+Result<Done> S3Client::put(const std::string& key, const std::vector<Bytes>& pieces) {
+  const auto written = put_if(key, pieces, "");
+  if (!written) return written.error();
+  return Done{};
+}
+
+Result<Done> S3Client::put_new(const std::string& key, const std::vector<Bytes>& pieces) {
+  const auto written = put_if(key, pieces, "If-None-Match: *");
+  if (!written) return written.error();
+  return Done{};
+}
+
+Result<std::optional<Lease::Content>> S3Client::read_lease(const std::string& key) {
+  const auto read = get(key, 0, Lease::text_bytes_max);
+  if (!read && read.error().code == Errc::not_found) return std::optional<Lease::Content>();
+  if (!read) return read.error();
+  return std::optional(Lease::Content{read->object.tag, std::string(as_text(read->content))});
+}
+
+Result<std::string> S3Client::write_lease(const std::string& key, const std::string& text,
+                                          const std::string& if_match) {
+  const std::string condition =
+      if_match.empty() ? "If-None-Match: *" : concat("If-Match: ", if_match);
+  auto written = put_if(key, {as_bytes(text)}, condition);
+  // What was to be replaced is gone.
+  if (!written && written.error().code == Errc::not_found && !if_match.empty()) {
+    return Error{Errc::refused, written.error().message};
+  }
+  return written;
 }
 
 Result<S3Client::Read> S3Client::get(const std::string& key, std::uint64_t offset,
@@ -182,7 +177,7 @@ Result<S3Client::Object> S3Client::head(const std::string& key) {
   const auto answer = send(request("HEAD", key), key, "look for it");
   if (!answer) return answer.error();
   const auto bytes = parse_number<std::uint64_t>(answer->header("content-length"));
-  return Object{answer->header("etag"), bytes.value_or(0), answer->header(mark_header)};
+  return Object{answer->header("etag"), bytes.value_or(0)};
 }
 
 Result<Done> S3Client::remove(const std::string& key) {
@@ -198,9 +193,9 @@ Result<S3Client::Listing> S3Client::list(const std::string& prefix, bool folders
   do {
     HttpRequest list = request("GET", "");
     list.answer_bytes_max = listing_bytes_max;
-    if (!token.empty()) list.query = concat("continuation-token=", encoded(token, false), "&");
+    if (!token.empty()) list.query = concat("continuation-token=", url_encoded(token, false), "&");
     if (folders) list.query += "delimiter=%2F&";
-    list.query += concat("list-type=2&prefix=", encoded(prefix, false));
+    list.query += concat("list-type=2&prefix=", url_encoded(prefix, false));
     const auto answer = send(list, prefix, "list its objects");
     if (!answer) return answer.error();
     auto fields = read_xml(answer->body);
@@ -226,7 +221,8 @@ Result<S3Client::Listing> S3Client::list(const std::string& prefix, bool folders
   return listing;
 }
 
-Result<std::string> S3Client::begin_upload(const std::string& key, const std::string& mark) {
+Result<std::string> S3Client::begin_upload(const std::string& key) {
+  const std::string mark = drawn_mark();
   HttpRequest begin = request("POST", key);
   begin.query = "uploads=";
   begin.headers = {"Content-Type: application/octet-stream", concat(mark_header, ": ", mark)};
@@ -238,13 +234,13 @@ Result<std::string> S3Client::begin_upload(const std::string& key, const std::st
   if (id.empty()) {
     return lost({Errc::io, "want the name of an upload, found none"}, key, "begin to write it");
   }
-  return id;
+  return concat(mark, " ", id);
 }
 
 Result<std::string> S3Client::put_piece(const std::string& key, const std::string& upload,
                                         std::uint32_t number, const std::vector<Bytes>& pieces) {
   HttpRequest put = request("PUT", key);
-  put.query = concat("partNumber=", number, "&uploadId=", encoded(upload, false));
+  put.query = concat("partNumber=", number, "&uploadId=", url_encoded(id_of(upload), false));
   put.headers = {"Content-Type: application/octet-stream"};
   put.body = pieces;
   const auto answer = send(put, key, concat("write piece ", number, " of it"));
@@ -257,8 +253,7 @@ Result<std::string> S3Client::put_piece(const std::string& key, const std::strin
 }
 
 Result<Done> S3Client::finish_upload(const std::string& key, const std::string& upload,
-                                     const std::vector<std::string>& tags,
-                                     const std::string& mark) {
+                                     const std::vector<std::string>& tags) {
   std::string list = "<CompleteMultipartUpload>";
   for (std::size_t i = 0; i < tags.size(); ++i) {
     std::string tag;
@@ -269,7 +264,7 @@ Result<Done> S3Client::finish_upload(const std::string& key, const std::string& 
   }
   list += "</CompleteMultipartUpload>";
   HttpRequest finish = request("POST", key);
-  finish.query = concat("uploadId=", encoded(upload, false));
+  finish.query = concat("uploadId=", url_encoded(id_of(upload), false));
   finish.headers = {"Content-Type: application/xml"};
   finish.body = {as_bytes(list)};
   Pauses pauses(patience_.retry_for);
@@ -277,8 +272,8 @@ Result<Done> S3Client::finish_upload(const std::string& key, const std::string& 
     const auto answer = send(finish, key, "finish writing it");
     // One that an earlier try has finished is unknown by now, and the object says so.
     if (!answer && answer.error().code == Errc::not_found) {
-      const auto there = head(key);
-      if (there && there->mark == mark) return Done{};
+      const auto there = send(request("HEAD", key), key, "look for it");
+      if (there && there->header(mark_header) == mark_of(upload)) return Done{};
     }
     if (!answer) return answer.error();
     // It may have begun to answer before it knew.
@@ -291,7 +286,7 @@ Result<Done> S3Client::finish_upload(const std::string& key, const std::string& 
 
 void S3Client::abort_upload(const std::string& key, const std::string& upload) {
   HttpRequest abort = request("DELETE", key);
-  abort.query = concat("uploadId=", encoded(upload, false));
+  abort.query = concat("uploadId=", url_encoded(id_of(upload), false));
   [[maybe_unused]] const auto answer = http_->send(abort);
 }
 

@@ -1,124 +1,20 @@
 #pragma once
 
-#include <map>
 #include <memory>
-#include <mutex>
-#include <set>
 #include <string>
-#include <vector>
 
+#include "store/objects/object_store.h"
 #include "store/s3/s3_address.h"
-#include "store/s3/s3_client.h"
-#include "store/s3/s3_lock.h"
-#include "store/snapshot/job_store.h"
-#include "store/snapshot/part_format.h"
 
 namespace piracema::store {
 
-/// How long a store in a bucket waits for its server.
-struct S3StoreSettings {
-  S3Patience patience{};
-  /// Of a store that is being opened: a name that is wrong is told soon.
-  std::chrono::milliseconds open_for{5'000};
-  Lease::Settings lease{};
-};
-
-/// Snapshots in a bucket of a server of S3, in the bytes and under the names of a directory's files
-/// (docs/formats/snapshot.md):
-///
-///     PREFIX/piracema.lock                   whose it is: a lease
-///     PREFIX/000000000007/part-0003
-///     PREFIX/000000000007/manifest.json      written last, and only if it is not there
-///     PREFIX/savepoints/before-tuesday       written only if it is not there
-///
-/// Wants a server that lists what was just written, and writes under conditions.
-class S3Store : public JobStore {
- public:
-  /// Use `open_s3_store`.
-  S3Store(S3Server server, S3Address address, S3StoreSettings settings,
-          std::unique_ptr<S3Client> client, std::string job);
-
-  Result<Part> put(SnapshotId snapshot, ReplicaId replica, Bytes state) override;
-  Result<std::unique_ptr<PartStream>> begin_part(SnapshotId snapshot, ReplicaId replica) override;
-  using SnapshotStore::put;
-  /// Where no answer comes (Errc::timeout) the snapshot may have become complete: whoever asks
-  /// later sees whether it has. So it is while the store is locked and the lease could not be
-  /// renewed.
-  Result<Done> commit(const Manifest& manifest) override;
-  Result<std::vector<SnapshotId>> list() override;
-  Result<Manifest> manifest(SnapshotId snapshot) override;
-  Result<Done> find(std::optional<SnapshotId> snapshot) override;
-  Result<Buffer> get(SnapshotId snapshot, const Part& part) override;
-  Result<PartIndex> index(SnapshotId snapshot, const Part& part) override;
-  Result<PartIndex> index(const PartFile& file) override;
-  Result<Buffer> read(const PartFile& file, std::uint64_t offset, std::uint64_t bytes) override;
-  Result<Savepoints> savepoints() override;
-  Result<Done> delete_savepoint(const std::string& name) override;
-
-  const std::string& name() const override { return name_; }
-  Result<std::shared_ptr<JobLock>> lock() override;
-
- private:
-  class Stream;
-  struct Opened {
-    S3Client::Object object;
-    IndexedPart holds;
-  };
-
-  std::string manifest_key(SnapshotId snapshot) const;
-  std::string part_key(const PartFile& part) const;
-  /// As people may look for it.
-  std::string path_of(const std::string& key) const;
-  std::string released_key(SnapshotId snapshot) const;
-  std::string savepoint_key(const std::string& name) const;
-  Result<bool> exists(const std::string& key);
-  Result<bool> is_complete(SnapshotId snapshot) override { return exists(manifest_key(snapshot)); }
-  Result<Done> remove(SnapshotId snapshot) override;
-  Result<Done> write_savepoint(const std::string& name, SnapshotId snapshot) override;
-  Result<bool> is_released(SnapshotId snapshot) override { return exists(released_key(snapshot)); }
-  Result<Done> set_released(SnapshotId snapshot, bool released) override;
-  /// No other job can have the store, if it was locked when it was opened or is locked by us.
-  Result<Done> is_still_ours();
-  /// It is not complete, and the store is still our job's: a worker that was cut off for long has
-  /// nothing to put any more.
-  Result<Done> can_be_put(SnapshotId snapshot);
-  /// Numbers of all snapshots, complete or not, oldest first.
-  Result<std::vector<SnapshotId>> numbers();
-  /// Files that complete snapshots need of others.
-  Result<std::set<PartFile>> needed();
-  Result<Done> clear(SnapshotId snapshot, const std::set<PartFile>& keep);
-  /// An object that is missing is corrupt: a manifest names it.
-  Result<S3Client::Read> read_part(const std::string& key, std::uint64_t offset,
-                                   std::uint64_t bytes, const std::string& tag = "");
-  /// All of a run, in pieces.
-  Result<Buffer> read_run(const std::string& key, const S3Client::Object& object,
-                          std::uint64_t offset, std::uint64_t bytes);
-  Result<Opened> open_indexed(const PartFile& file);
-  /// `part` as the manifest has it, or null.
-  Result<PartIndex> read_index(const PartFile& of, const Part* part);
-
-  const S3Server server_;
-  const S3Address address_;
-  const S3StoreSettings settings_;
-  const std::unique_ptr<S3Client> client_;
-  const std::string name_;
-  /// Whose lease it was when the store was opened; empty: nobody's.
-  const std::string job_;
-  std::mutex mutex_;
-  /// Ours, if we have it.
-  std::weak_ptr<S3Lock> lock_;
-  /// Indexed parts that were looked into, so that not every run of them costs a look.
-  std::map<PartFile, Opened> opened_;
-};
-
-/// Opens "s3://BUCKET/PREFIX". The bucket exists. With `create` it may hold nothing under the
-/// prefix. Errc::not_found if it does, or there is no bucket; Errc::config for what is no address,
-/// keys that are missing, or something else under the prefix, which is never taken over; else as
-/// S3Client.
-Result<std::unique_ptr<S3Store>> open_s3_store(const std::string& address, bool create);
+/// Opens "s3://BUCKET/PREFIX": ObjectStore::open. The bucket exists. Wants a server that lists what
+/// was just written, and writes under conditions. Errc::not_found if there is no bucket, too;
+/// Errc::config also for what is no address, and keys that are missing.
+Result<std::unique_ptr<ObjectStore>> open_s3_store(const std::string& address, bool create);
 /// The same on this server.
-Result<std::unique_ptr<S3Store>> open_s3_store(const std::string& address, bool create,
-                                               const S3Server& server,
-                                               S3StoreSettings settings = {});
+Result<std::unique_ptr<ObjectStore>> open_s3_store(const std::string& address, bool create,
+                                                   const S3Server& server,
+                                                   ObjectStoreSettings settings = {});
 
 }  // namespace piracema::store

@@ -89,6 +89,8 @@ struct PartContent {
   std::optional<PartIndex> index;
   /// How much of it was handed over before, in pieces; only with an index, which counts them.
   std::uint64_t before = 0;
+  /// How much of it are items that a barrier has overtaken: for people.
+  std::uint64_t under_way = 0;
 };
 
 }  // namespace piracema::store

@@ -6,17 +6,16 @@
 #include <chrono>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
-
-#include "store/s3/s3_address.h"
 
 namespace piracema::store {
 
 struct HttpRequest {
   std::string method;
-  /// Behind the endpoint, encoded as it is to be sent: "/bucket/key".
-  std::string path;
+  /// "https://host:port/path", encoded as it is to be sent.
+  std::string url;
   /// Its parts in their order and encoded, each with a "=".
   std::string query{};
   /// "Name: value"
@@ -45,12 +44,22 @@ struct HttpPatience {
   std::chrono::seconds all{60};
 };
 
-/// Sends requests to a server of S3, signed, by libcurl, which is loaded when the first client is
-/// made. Any thread; as many connections as there are requests at a time, which are kept.
+/// By which requests are signed, after version 4 of Amazon's signatures, for S3.
+struct HttpKeys {
+  std::string region, key_id, secret;
+  /// Of keys that are lent for a while; else empty.
+  std::string session_token;
+};
+
+/// Sends requests by libcurl, which is loaded when the first client is made. Redirections are
+/// answers like others. Any thread; as many connections as there are requests at a time, which are
+/// kept.
 class HttpClient {
  public:
-  /// Errc::config without libcurl.
-  static Result<std::unique_ptr<HttpClient>> make(const S3Server& server, HttpPatience patience);
+  /// Errc::config without libcurl, with what wants it: "s3://".
+  static Result<std::unique_ptr<HttpClient>> make(const std::string& what_for,
+                                                  const std::optional<HttpKeys>& keys,
+                                                  HttpPatience patience);
   virtual ~HttpClient() = default;
 
   /// One try. Errc::timeout where another one may succeed: no connection, no answer, half of one.

@@ -9,30 +9,31 @@
 #include <string>
 #include <thread>
 
-#include "store/s3/lease.h"
-#include "store/s3/s3_client.h"
+#include "store/objects/lease.h"
+#include "store/objects/object_client.h"
 #include "store/snapshot/job_store.h"
 
 namespace piracema::store {
 
 /// A lease on an object, kept by a thread of its own.
-class S3Lock final : public JobLock {
+class ObjectLock final : public JobLock {
  public:
   /// Waits to see whether the one who has it is alive: until `settings.term`, by the clock.
   /// Errc::refused if it is, and for a server on which two might hold it: one that writes though
   /// the condition does not hold.
-  static Result<std::shared_ptr<S3Lock>> take(std::unique_ptr<S3Client> client, std::string key,
-                                              std::string name, Lease::Settings settings = {});
+  static Result<std::shared_ptr<ObjectLock>> take(std::unique_ptr<ObjectClient> client,
+                                                  std::string key, std::string name,
+                                                  Lease::Settings settings = {});
   /// Gives it back.
-  ~S3Lock() override;
+  ~ObjectLock() override;
 
   void when_lost(std::function<void(const Error&)> lost) override;
   /// Nobody else can have it.
   bool is_valid() const;
 
  private:
-  S3Lock(std::unique_ptr<S3Client> client, std::string key, std::string name, std::string id,
-         Lease::Settings settings);
+  ObjectLock(std::unique_ptr<ObjectClient> client, std::string key, std::string name,
+             std::string id, Lease::Settings settings);
   /// Does it, and says what came of it.
   Lease::Event perform(const Lease::Action& action);
   Result<Done> take(Time until);
@@ -40,7 +41,7 @@ class S3Lock final : public JobLock {
   void keep();
   void tell(const Error& why);
 
-  const std::unique_ptr<S3Client> client_;
+  const std::unique_ptr<ObjectClient> client_;
   const std::string key_, name_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;

@@ -1,29 +1,14 @@
-#include "store/s3/s3_upload.h"
-
-#include <sodium.h>
+#include "store/objects/object_upload.h"
 
 #include <algorithm>
-#include <array>
-
-#include "base/hex.h"
 
 namespace piracema::store {
 
-namespace {
-
-std::string drawn() {
-  std::array<char, 16> bytes{};
-  randombytes_buf(bytes.data(), bytes.size());
-  return to_hex(std::string_view(bytes.data(), bytes.size()));
-}
-
-}  // namespace
-
-S3Upload::~S3Upload() {
+ObjectUpload::~ObjectUpload() {
   if (!upload_.empty() && !finished_) client_.abort_upload(key_, upload_);
 }
 
-Result<Done> S3Upload::append(Bytes data) {
+Result<Done> ObjectUpload::append(Bytes data) {
   if (failed_) return *failed_;
   while (!data.empty()) {
     Buffer& into = first_.size() < piece_bytes ? first_ : next_;
@@ -41,10 +26,9 @@ Result<Done> S3Upload::append(Bytes data) {
   return Done{};
 }
 
-Result<Done> S3Upload::put_next(const std::vector<Bytes>& pieces) {
+Result<Done> ObjectUpload::put_next(const std::vector<Bytes>& pieces) {
   if (upload_.empty()) {
-    mark_ = drawn();
-    auto begun = client_.begin_upload(key_, mark_);
+    auto begun = client_.begin_upload(key_);
     if (!begun) return begun.error();
     upload_ = *std::move(begun);
   }
@@ -55,7 +39,7 @@ Result<Done> S3Upload::put_next(const std::vector<Bytes>& pieces) {
   return Done{};
 }
 
-Result<Done> S3Upload::finish(Bytes head, const std::vector<Bytes>& tail) {
+Result<Done> ObjectUpload::finish(Bytes head, const std::vector<Bytes>& tail) {
   if (failed_) return *failed_;
   auto put = put_all(head, tail);
   finished_ = put.ok();
@@ -63,20 +47,18 @@ Result<Done> S3Upload::finish(Bytes head, const std::vector<Bytes>& tail) {
   return put;
 }
 
-Result<Done> S3Upload::put_all(Bytes head, const std::vector<Bytes>& tail) {
+Result<Done> ObjectUpload::put_all(Bytes head, const std::vector<Bytes>& tail) {
   std::vector<Bytes> last{next_};
   last.insert(last.end(), tail.begin(), tail.end());
   if (upload_.empty()) {
     last.insert(last.begin(), {head, Bytes(first_)});
-    auto put = client_.put(key_, last);
-    if (!put) return put.error();
-    return Done{};
+    return client_.put(key_, last);
   }
   if (auto put = put_next(last); !put) return put;
   auto first = client_.put_piece(key_, upload_, 1, {head, first_});
   if (!first) return first.error();
   tags_.insert(tags_.begin(), *std::move(first));
-  return client_.finish_upload(key_, upload_, tags_, mark_);
+  return client_.finish_upload(key_, upload_, tags_);
 }
 
 }  // namespace piracema::store

@@ -1,4 +1,4 @@
-#include "store/s3/http_client.h"
+#include "store/http/http_client.h"
 
 #include <utility>
 
@@ -51,14 +51,15 @@ struct Curl {
   decltype(&::curl_slist_free_all) free_all = nullptr;
   bool whole = false;
 
-  static Result<const Curl*> load() {
+  static Result<const Curl*> load(const std::string& what_for) {
     static std::mutex mutex;
     static Curl library;
     const std::lock_guard lock(mutex);
     if (library.whole) return &library;
     void* handle = ::dlopen("libcurl.so.4", RTLD_NOW | RTLD_LOCAL);
     if (handle == nullptr) {
-      return Error{Errc::config, "snapshots in s3:// want libcurl.so.4: install libcurl4"};
+      return Error{Errc::config,
+                   concat("snapshots in ", what_for, " want libcurl.so.4: install libcurl4")};
     }
     bool found = true;
     const auto find = [&](auto& function, const char* name) {
@@ -221,17 +222,20 @@ bool may_succeed_later(CURLcode code) {
 
 class CurlClient final : public HttpClient {
  public:
-  CurlClient(const Curl& curl, S3Server server, HttpPatience patience)
-      : curl_(curl),
-        server_(std::move(server)),
-        patience_(patience),
-        signing_(concat("aws:amz:", server_.region, ":s3")) {}
+  CurlClient(const Curl& curl, std::optional<HttpKeys> keys, HttpPatience patience)
+      : curl_(curl), keys_(std::move(keys)), patience_(patience) {
+    if (keys_) signing_ = concat("aws:amz:", keys_->region, ":s3");
+  }
 
   ~CurlClient() override {
     for (CURL* handle : kept_) curl_.cleanup(handle);
   }
 
   Result<HttpAnswer> send(const HttpRequest& request) override {
+    // The library knows other ways, and an answer may have sent us here.
+    if (!request.url.starts_with("http://") && !request.url.starts_with("https://")) {
+      return Error{Errc::io, concat("want http:// or https://, found \"", request.url, "\"")};
+    }
     CURL* handle = take();
     if (handle == nullptr) return Error{Errc::io, "libcurl has no memory"};
     curl_slist* headers = nullptr;
@@ -241,9 +245,11 @@ class CurlClient final : public HttpClient {
       headers = longer;
     };
     for (const std::string& line : request.headers) add(line);
-    add(concat("x-amz-content-sha256: ", digest_of(request.body)));
-    if (!server_.session_token.empty()) {
-      add(concat("x-amz-security-token: ", server_.session_token));
+    if (keys_) {
+      add(concat("x-amz-content-sha256: ", digest_of(request.body)));
+      if (!keys_->session_token.empty()) {
+        add(concat("x-amz-security-token: ", keys_->session_token));
+      }
     }
     // A server that refuses before it is told to go on would look like one that is lost.
     add("Expect:");
@@ -287,13 +293,14 @@ class CurlClient final : public HttpClient {
   void prepare(CURL* handle, const HttpRequest& request, Transfer& transfer, curl_slist* headers,
                std::string& flat) const {
     const std::uint64_t bytes = bytes_of(request.body);
-    const std::string url =
-        concat(server_.endpoint, request.path, request.query.empty() ? "" : "?", request.query);
+    const std::string url = concat(request.url, request.query.empty() ? "" : "?", request.query);
     set(handle, CURLOPT_URL, url.c_str());
     set(handle, CURLOPT_NOSIGNAL, 1L);
-    set(handle, CURLOPT_AWS_SIGV4, signing_.c_str());
-    set(handle, CURLOPT_USERNAME, server_.key_id.c_str());
-    set(handle, CURLOPT_PASSWORD, server_.secret.c_str());
+    if (keys_) {
+      set(handle, CURLOPT_AWS_SIGV4, signing_.c_str());
+      set(handle, CURLOPT_USERNAME, keys_->key_id.c_str());
+      set(handle, CURLOPT_PASSWORD, keys_->secret.c_str());
+    }
     set(handle, CURLOPT_HTTPHEADER, static_cast<void*>(headers));
     set(handle, CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(patience_.connect.count()));
     set(handle, CURLOPT_LOW_SPEED_LIMIT, 1L);
@@ -349,28 +356,30 @@ class CurlClient final : public HttpClient {
   }
 
   const Curl& curl_;
-  const S3Server server_;
+  const std::optional<HttpKeys> keys_;
   const HttpPatience patience_;
-  const std::string signing_;
+  std::string signing_;
   std::mutex mutex_;
   std::vector<CURL*> kept_;
 };
 
 }  // namespace
 
-Result<std::unique_ptr<HttpClient>> HttpClient::make(const S3Server& server,
+Result<std::unique_ptr<HttpClient>> HttpClient::make(const std::string& what_for,
+                                                     const std::optional<HttpKeys>& keys,
                                                      HttpPatience patience) {
-  auto curl = Curl::load();
+  auto curl = Curl::load(what_for);
   if (!curl) return curl.error();
-  return std::unique_ptr<HttpClient>(std::make_unique<CurlClient>(**curl, server, patience));
+  return std::unique_ptr<HttpClient>(std::make_unique<CurlClient>(**curl, keys, patience));
 }
 
 #else
 
-Result<std::unique_ptr<HttpClient>> HttpClient::make(const S3Server&, HttpPatience) {
+Result<std::unique_ptr<HttpClient>> HttpClient::make(const std::string& what_for,
+                                                     const std::optional<HttpKeys>&, HttpPatience) {
   return Error{Errc::config,
-               "this program was built without libcurl, which snapshots in s3:// want: install "
-               "libcurl4-openssl-dev and build it again"};
+               concat("this program was built without libcurl, which snapshots in ", what_for,
+                      " want: install libcurl4-openssl-dev and build it again")};
 }
 
 #endif

@@ -1,4 +1,4 @@
-#include "store/s3/lease.h"
+#include "store/objects/lease.h"
 
 #include <doctest/doctest.h>
 

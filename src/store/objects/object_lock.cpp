@@ -1,4 +1,4 @@
-#include "store/s3/s3_lock.h"
+#include "store/objects/object_lock.h"
 
 #include <signal.h>
 #include <sodium.h>
@@ -33,17 +33,18 @@ Error in_use(const std::string& name, const std::string& holder) {
 
 }  // namespace
 
-S3Lock::S3Lock(std::unique_ptr<S3Client> client, std::string key, std::string name, std::string id,
-               Lease::Settings settings)
+ObjectLock::ObjectLock(std::unique_ptr<ObjectClient> client, std::string key, std::string name,
+                       std::string id, Lease::Settings settings)
     : client_(std::move(client)),
       key_(std::move(key)),
       name_(std::move(name)),
       lease_(std::move(id), this_process(), settings) {}
 
-Result<std::shared_ptr<S3Lock>> S3Lock::take(std::unique_ptr<S3Client> client, std::string key,
-                                             std::string name, Lease::Settings settings) {
-  std::shared_ptr<S3Lock> lock(
-      new S3Lock(std::move(client), std::move(key), std::move(name), drawn_id(), settings));
+Result<std::shared_ptr<ObjectLock>> ObjectLock::take(std::unique_ptr<ObjectClient> client,
+                                                     std::string key, std::string name,
+                                                     Lease::Settings settings) {
+  std::shared_ptr<ObjectLock> lock(
+      new ObjectLock(std::move(client), std::move(key), std::move(name), drawn_id(), settings));
   if (auto taken = lock->take(now() + 3 * settings.term); !taken) return taken.error();
   if (auto checked = lock->check_conditions(); !checked) return checked.error();
   // Signals are for the thread that drives the job.
@@ -55,7 +56,7 @@ Result<std::shared_ptr<S3Lock>> S3Lock::take(std::unique_ptr<S3Client> client, s
   return lock;
 }
 
-S3Lock::~S3Lock() {
+ObjectLock::~ObjectLock() {
   {
     const std::lock_guard guard(mutex_);
     over_ = true;
@@ -65,26 +66,22 @@ S3Lock::~S3Lock() {
   if (lease_.holds()) perform(lease_.give_back());
 }
 
-Lease::Event S3Lock::perform(const Lease::Action& action) {
+Lease::Event ObjectLock::perform(const Lease::Action& action) {
   unclear_.reset();
   if (const auto* write = std::get_if<Lease::Write>(&action)) {
-    auto tag = client_->put(key_, {as_bytes(write->text)},
-                            {.if_none = write->if_match.empty(), .if_match = write->if_match});
+    auto tag = client_->write_lease(key_, write->text, write->if_match);
     if (tag) return Lease::WasWritten{*std::move(tag)};
     if (tag.error().code == Errc::refused) return Lease::NotWritten{};
     unclear_ = tag.error();
     return Lease::Unclear{};
   }
-  auto read = client_->get(key_, 0, Lease::text_bytes_max);
-  if (read) {
-    return Lease::WasRead{Lease::Content{read->object.tag, std::string(as_text(read->content))}};
-  }
-  if (read.error().code == Errc::not_found) return Lease::WasRead{};
+  auto read = client_->read_lease(key_);
+  if (read) return Lease::WasRead{*std::move(read)};
   unclear_ = read.error();
   return Lease::Unclear{};
 }
 
-Result<Done> S3Lock::take(Time until) {
+Result<Done> ObjectLock::take(Time until) {
   action_ = lease_.step(now(), Lease::Tick{});
   bool told = false;
   while (!lease_.holds()) {
@@ -101,8 +98,9 @@ Result<Done> S3Lock::take(Time until) {
     } else {
       event = perform(action_);
     }
-    // What cannot be asked for now is not asked for ever.
-    if (unclear_ && (now() > until || std::holds_alternative<Lease::Read>(action_))) {
+    // What cannot be asked for now is not asked for ever, and what will never be done not again.
+    if (unclear_ && (unclear_->code != Errc::timeout || now() > until ||
+                     std::holds_alternative<Lease::Read>(action_))) {
       return *unclear_;
     }
     action_ = lease_.step(now(), event);
@@ -111,12 +109,10 @@ Result<Done> S3Lock::take(Time until) {
 }
 
 // A server that knows no conditions writes all the same.
-Result<Done> S3Lock::check_conditions() {
+Result<Done> ObjectLock::check_conditions() {
   const Lease::Write ours = lease_.give_back();
-  for (const S3Condition& wrong :
-       {S3Condition{.if_none = true},
-        S3Condition{.if_match = "\"00000000000000000000000000000000\""}}) {
-    const auto written = client_->put(key_, {as_bytes(ours.text)}, wrong);
+  for (const char* wrong : {"", "\"00000000000000000000000000000000\""}) {
+    const auto written = client_->write_lease(key_, ours.text, wrong);
     if (!written && written.error().code == Errc::refused) continue;
     if (!written) return written.error();
     return Error{Errc::refused,
@@ -128,7 +124,7 @@ Result<Done> S3Lock::check_conditions() {
   return Done{};
 }
 
-void S3Lock::keep() {
+void ObjectLock::keep() {
   std::unique_lock guard(mutex_);
   while (!over_) {
     if (const auto* lost = std::get_if<Lease::Lost>(&action_)) {
@@ -152,19 +148,19 @@ void S3Lock::keep() {
   }
 }
 
-void S3Lock::tell(const Error& why) {
+void ObjectLock::tell(const Error& why) {
   const std::lock_guard guard(loss_mutex_);
   lost_ = why;
   if (on_lost_) on_lost_(why);
 }
 
-void S3Lock::when_lost(std::function<void(const Error&)> lost) {
+void ObjectLock::when_lost(std::function<void(const Error&)> lost) {
   const std::lock_guard guard(loss_mutex_);
   on_lost_ = std::move(lost);
   if (on_lost_ && lost_) on_lost_(*lost_);
 }
 
-bool S3Lock::is_valid() const {
+bool ObjectLock::is_valid() const {
   const std::lock_guard guard(mutex_);
   return lease_.is_valid(now());
 }

@@ -5,21 +5,21 @@
 #include <string>
 #include <vector>
 
-#include "store/s3/s3_client.h"
+#include "store/objects/object_client.h"
 
 namespace piracema::store {
 
 /// An object that is written as it is made, and whose first bytes are known last. It is there when
 /// `finish` returns, and else nothing of it is. Needs memory for two pieces of it. One thread at a
 /// time.
-class S3Upload {
+class ObjectUpload {
  public:
   static constexpr std::size_t piece_bytes = std::size_t{8} << 20;
 
-  S3Upload(S3Client& client, std::string key) : client_(client), key_(std::move(key)) {}
-  ~S3Upload();
-  S3Upload(const S3Upload&) = delete;
-  S3Upload& operator=(const S3Upload&) = delete;
+  ObjectUpload(ObjectClient& client, std::string key) : client_(client), key_(std::move(key)) {}
+  ~ObjectUpload();
+  ObjectUpload(const ObjectUpload&) = delete;
+  ObjectUpload& operator=(const ObjectUpload&) = delete;
 
   /// After an error all else fails, too.
   Result<Done> append(Bytes data);
@@ -30,12 +30,10 @@ class S3Upload {
   Result<Done> put_next(const std::vector<Bytes>& pieces);
   Result<Done> put_all(Bytes head, const std::vector<Bytes>& tail);
 
-  S3Client& client_;
+  ObjectClient& client_;
   const std::string key_;
   /// What the server calls it; empty as long as all of it is here.
   std::string upload_;
-  /// Says that an object is of this upload.
-  std::string mark_;
   /// Of the second piece, and so on.
   std::vector<std::string> tags_;
   /// The first piece, which goes last, and the one that is being filled.
