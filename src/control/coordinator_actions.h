@@ -106,6 +106,8 @@ struct SnapshotTaken {
   SnapshotId snapshot = 0;
   std::uint64_t bytes = 0;
   Time took{};
+  /// Of `bytes`, items that its barriers have overtaken.
+  std::uint64_t under_way = 0;
 };
 struct SnapshotAborted {
   SnapshotId snapshot = 0;

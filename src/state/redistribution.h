@@ -40,10 +40,13 @@ std::string why_not_other_number(const GraphShape& before, std::uint32_t node_be
 /// What is under way in a cycle is saved by the numbers of those who sent it.
 bool has_cycle(const GraphShape& shape);
 
-/// Nothing in it had been overtaken by its barrier: such items are saved by the numbers of the
-/// replicas between which they were under way. Reads all parts but states by key. Errc::config says
-/// what to do if something had been.
-Result<Done> check_nothing_overtaken(store::SnapshotStore& store, const store::Manifest& manifest);
+/// Bytes of items that a snapshot has because they were under way: overtaken by its barrier, or in
+/// a cycle. Reads all parts, but for states by key.
+Result<std::uint64_t> bytes_under_way(store::SnapshotStore& store, const store::Manifest& manifest);
+
+/// There are none: they are saved by the numbers of the replicas between which they were under way.
+/// Errc::config says what to do if there are.
+Result<Done> check_nothing_under_way(store::SnapshotStore& store, const store::Manifest& manifest);
 
 /// Into how many groups the keys of a node are put that has a state for each; else 0.
 std::uint32_t key_groups_of(const GraphShape& shape, std::uint32_t node);

@@ -38,6 +38,8 @@ class Overtake(SnapshotJobs):
     def test_from_a_snapshot_with_such_items_only_the_same_numbers_go_on(self):
         process = self.start()
         self.wait_for(process, "snapshot", 4)
+        event = next(json.loads(line) for line in process.stdout if '"snapshot"' in line)
+        self.assertGreater(event["under_way_bytes"], 0)
         process.kill()
         process.communicate()
         before = {path: path.read_bytes() for path in (self.folder / "s").glob("*/*")}

@@ -26,8 +26,9 @@ class ProgramChange(SnapshotJobs):
     program = VERSIONS
 
     def command(self, version, *options, every="40ms", pause_us=0, processes=2):
+        # Another program goes on from no snapshot that has items under way, as one of a slow moment may.
         return [PIRACEMA, "run", "--json", "-n", str(processes), "--snapshots", "s", "--every", every,
-                *options, VERSIONS, "out", f"version={version}", f"items={ITEMS}", f"pause_us={pause_us}"]
+                "--overtake-after", "never", *options, VERSIONS, "out", f"version={version}", f"items={ITEMS}", f"pause_us={pause_us}"]
 
     def kill_a_worker(self, process):
         os.kill(self.workers(process)[-1], signal.SIGKILL)

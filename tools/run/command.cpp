@@ -56,6 +56,8 @@ observe::JobFacts facts_of(const RunCommand& command) {
   add("snapshots", job.snapshots.empty() ? "none" : job.snapshots);
   if (facts.snapshots) {
     add("every", time(job.settings.snapshot_interval));
+    const auto& overtake_after = job.settings.overtake_after;
+    add("overtake after", overtake_after ? time(*overtake_after) : "never");
     add("keep", std::to_string(job.settings.snapshots_kept));
   }
   add("heartbeat", time(job.settings.heartbeat_interval));

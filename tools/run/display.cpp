@@ -67,9 +67,12 @@ struct Teller {
     return {Level::info, "the first item since then is out"};
   }
   std::pair<Level, std::string> operator()(const SnapshotTaken& note) const {
-    return {Level::debug,
-            concat("snapshot ", note.snapshot, " of ", human_bytes(static_cast<double>(note.bytes)),
-                   " took ", human_seconds(seconds(note.took)))};
+    const auto human = [](std::uint64_t bytes) { return human_bytes(static_cast<double>(bytes)); };
+    return {
+        Level::debug,
+        concat("snapshot ", note.snapshot, " of ", human(note.bytes),
+               note.under_way != 0 ? concat(", ", human(note.under_way), " of it under way,") : "",
+               " took ", human_seconds(seconds(note.took)))};
   }
   std::pair<Level, std::string> operator()(const SnapshotAborted& note) const {
     return {Level::warning,

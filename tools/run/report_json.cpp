@@ -54,6 +54,7 @@ Json fields(const SnapshotTaken& note) {
   return {{"event", "snapshot"},
           {"snapshot", note.snapshot},
           {"bytes", note.bytes},
+          {"under_way_bytes", note.under_way},
           {"took", seconds(note.took)}};
 }
 Json fields(const SnapshotAborted& note) {

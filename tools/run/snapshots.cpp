@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/text.h"
+#include "state/redistribution.h"
 #include "store/open_store.h"
 
 namespace piracema::tools {
@@ -23,6 +24,8 @@ struct Row {
   std::uint64_t state_bytes = 0;
   const char* state = "";
   std::string why;
+  /// Of items that were under way; where all of it was read.
+  std::uint64_t under_way = 0;
   /// Names that keep it.
   std::vector<std::string> savepoints{};
 };
@@ -65,7 +68,7 @@ std::set<SnapshotId> needed_by(const store::Manifest& manifest) {
 
 Row damaged(SnapshotId snapshot, const Error& error) {
   const bool version = error.code == Errc::refused;
-  return {snapshot, std::nullopt, 0, version ? "other version" : "damaged", error.message, {}};
+  return {snapshot, std::nullopt, 0, version ? "other version" : "damaged", error.message, 0, {}};
 }
 
 Row row_of(store::SnapshotStore& store, SnapshotId snapshot, bool verify) {
@@ -73,8 +76,10 @@ Row row_of(store::SnapshotStore& store, SnapshotId snapshot, bool verify) {
   if (!manifest) return damaged(snapshot, manifest.error());
   const auto bytes = state_bytes(store, *manifest);
   if (!bytes) return damaged(snapshot, bytes.error());
+  const auto under_way = verify ? state::bytes_under_way(store, *manifest) : std::uint64_t{0};
+  if (!under_way) return damaged(snapshot, under_way.error());
   const char* state = manifest->finished ? "finished" : verify ? "intact" : "complete";
-  return {snapshot, *std::move(manifest), *bytes, state, "", {}};
+  return {snapshot, *std::move(manifest), *bytes, state, "", *under_way, {}};
 }
 
 // Seconds since 1970 as a date; "-" for what no clock of ours shows.
@@ -109,6 +114,7 @@ std::string as_table(const std::vector<Row>& rows, const std::string& directory)
                    manifest ? human(written_bytes(*manifest)) : "-");
     out += row.state;
     if (!row.why.empty()) out += concat(" (", row.why, ")");
+    if (row.under_way != 0) out += concat(", with ", human(row.under_way), " under way");
     for (const std::string& name : row.savepoints) out += concat(", savepoint '", name, "'");
     const auto needed = manifest ? needed_by(*manifest) : std::set<SnapshotId>();
     for (const SnapshotId other : needed) {
@@ -119,7 +125,7 @@ std::string as_table(const std::vector<Row>& rows, const std::string& directory)
   return out;
 }
 
-std::string as_json(const std::vector<Row>& rows, const std::string& directory) {
+std::string as_json(const std::vector<Row>& rows, const std::string& directory, bool verified) {
   using nlohmann::ordered_json;
   ordered_json list = ordered_json::array();
   for (const Row& row : rows) {
@@ -131,6 +137,7 @@ std::string as_json(const std::vector<Row>& rows, const std::string& directory) 
       entry["state_bytes"] = row.state_bytes;
       entry["written_bytes"] = written_bytes(*row.manifest);
       entry["needs"] = needed_by(*row.manifest);
+      if (verified) entry["under_way_bytes"] = row.under_way;
     } else {
       entry["error"] = row.why;
     }
@@ -174,8 +181,8 @@ Answer describe_snapshots(const std::string& directory, bool verify, bool json) 
   const bool all_read = std::all_of(rows.begin(), rows.end(),
                                     [](const Row& row) { return row.manifest.has_value(); });
   const bool damaged = !all_read || !lost.empty();
-  return {verify && damaged ? 1 : 0, json ? as_json(rows, directory) : as_table(rows, directory),
-          lost};
+  return {verify && damaged ? 1 : 0,
+          json ? as_json(rows, directory, verify) : as_table(rows, directory), lost};
 }
 
 namespace {
@@ -191,9 +198,18 @@ Result<SnapshotId> newest(store::JobStore& store) {
 
 Answer named(store::JobStore& store, const std::string& name, SnapshotId snapshot) {
   // A name of what cannot be read would be found out when it is too late.
-  if (const Row row = row_of(store, snapshot, false); !row.manifest) return {3, "", row.why};
+  const Row row = row_of(store, snapshot, false);
+  if (!row.manifest) return {3, "", row.why};
+  const auto under_way = state::bytes_under_way(store, *row.manifest);
+  if (!under_way) return {3, "", under_way.error().message};
   if (auto added = store.add_savepoint(name, snapshot); !added) return refusal(added.error());
-  return {0, concat("savepoint '", name, "' is snapshot ", snapshot, "\n"), ""};
+  std::string done = concat("savepoint '", name, "' is snapshot ", snapshot, "\n");
+  if (*under_way != 0) {
+    done += concat("it has ", human_bytes(static_cast<double>(*under_way)),
+                   " of items that were under way: only the same program with the same numbers of "
+                   "replicas can go on from it\n");
+  }
+  return {0, std::move(done), ""};
 }
 
 // A job that takes snapshots faster than this is done may have dropped the one that was the newest:

@@ -11,8 +11,10 @@
 #include <vector>
 
 #include "base/testing.h"
+#include "state/plain_part.h"
 #include "store/snapshot/directory_store.h"
 #include "wire/checksum.h"
+#include "wire/writer.h"
 
 namespace piracema::tools {
 
@@ -22,6 +24,16 @@ namespace {
 
 using testing::contains;
 using testing::ScratchDirectory;
+
+// What a replica saves that runs, and had so much under way.
+Buffer part_with(const std::string& state, const std::string& under_way = "") {
+  Buffer part;
+  wire::Writer writer(part);
+  writer.number(static_cast<std::uint8_t>(state::Stage::running));
+  writer.text(state);
+  writer.raw(as_bytes(under_way));
+  return part;
+}
 
 // Three snapshots of two replicas; the last one at the end of the job.
 struct Job {
@@ -36,7 +48,7 @@ struct Job {
       store::Manifest manifest{.snapshot = snapshot, .epoch = 1, .finished = snapshot == 3};
       manifest.created = 1'700'000'000 + snapshot;
       for (ReplicaId replica = 0; replica < 2; ++replica) {
-        manifest.parts.push_back(*store->put(snapshot, replica, as_bytes("a state")));
+        manifest.parts.push_back(*store->put(snapshot, replica, part_with("a state")));
       }
       REQUIRE(store->commit(manifest));
     }
@@ -62,8 +74,8 @@ struct KeyedJob {
   }
   void save(SnapshotId snapshot, const std::vector<std::uint32_t>& changed) {
     const std::string state(1'000, static_cast<char>('a' + snapshot));
-    Buffer data(as_bytes("plain"));
-    store::PartIndex index{5, wire::checksum(as_bytes("plain")), 4, {}, files};
+    Buffer data = part_with("plain");
+    store::PartIndex index{data.size(), wire::checksum(data), 4, {}, files};
     for (const std::uint32_t group : changed) {
       index.units.push_back(
           {group, 0, 0, {snapshot, 0}, data.size(), state.size(), wire::checksum(as_bytes(state))});
@@ -86,9 +98,9 @@ TEST_CASE("of an increment are shown its full size, what was written, and what i
   const auto list =
       nlohmann::json::parse(describe_snapshots(job.directory, false, true).out)["snapshots"];
   REQUIRE(list.size() == 3);
-  for (std::size_t i = 0; i < 3; ++i) CHECK(list[i]["state_bytes"] == 3'005 + 1'000 * i);
-  CHECK(list[0]["written_bytes"] > 3'005);
-  CHECK(list[2]["written_bytes"] > 1'005);
+  for (std::size_t i = 0; i < 3; ++i) CHECK(list[i]["state_bytes"] == 3'014 + 1'000 * i);
+  CHECK(list[0]["written_bytes"] > 3'014);
+  CHECK(list[2]["written_bytes"] > 1'014);
   CHECK(list[2]["written_bytes"] < 2'000);
   CHECK(list[0]["needs"] == std::vector<SnapshotId>{});
   CHECK(list[1]["needs"] == std::vector<SnapshotId>{1});
@@ -98,6 +110,25 @@ TEST_CASE("of an increment are shown its full size, what was written, and what i
   CHECK(answer.code == 0);
   CHECK(contains(answer.out, "         1   5.00 kB   1."));
   CHECK(contains(answer.out, "  intact, needs what was saved in 1, 2\n"));
+}
+
+TEST_CASE("what was under way is told of a snapshot that is read whole, and of one that is named") {
+  const Job job;
+  store::Manifest manifest{.snapshot = 4, .epoch = 1};
+  manifest.parts.push_back(*job.store->put(4, 0, part_with("a state", std::string(2'000, 'x'))));
+  REQUIRE(job.store->commit(manifest));
+  CHECK(contains(describe_snapshots(job.directory, true, false).out,
+                 "intact, with 2.00 kB under way\n"));
+  const auto list =
+      nlohmann::json::parse(describe_snapshots(job.directory, true, true).out)["snapshots"];
+  CHECK(list[0]["under_way_bytes"] == 0);
+  CHECK(list[3]["under_way_bytes"] == 2'000);
+  const Answer named = savepoint_changed(job.directory, {.name = "slow"});
+  CHECK(named.code == 0);
+  CHECK(
+      named.out ==
+      "savepoint 'slow' is snapshot 4\nit has 2.00 kB of items that were under way: only the same "
+      "program with the same numbers of replicas can go on from it\n");
 }
 
 TEST_CASE("what a snapshot depends on is read with it, also where only its file is left") {
@@ -134,9 +165,9 @@ TEST_CASE("snapshots are listed as they were taken") {
   CHECK(answer.error.empty());
   CHECK(answer.out ==
         "SNAPSHOT  TAKEN                REPLICAS      SIZE   WRITTEN  STATE\n"
-        "       1  2023-11-14 22:13:21         2      14 B      14 B  complete\n"
-        "       2  2023-11-14 22:13:22         2      14 B      14 B  complete\n"
-        "       3  2023-11-14 22:13:23         2      14 B      14 B  finished\n");
+        "       1  2023-11-14 22:13:21         2      32 B      32 B  complete\n"
+        "       2  2023-11-14 22:13:22         2      32 B      32 B  complete\n"
+        "       3  2023-11-14 22:13:23         2      32 B      32 B  finished\n");
 }
 
 TEST_CASE("a damaged snapshot is told with its file, and by the exit code when it was looked for") {
@@ -147,7 +178,7 @@ TEST_CASE("a damaged snapshot is told with its file, and by the exit code when i
   const Answer answer = describe_snapshots(job.directory, true, false);
   CHECK(answer.code == 1);
   CHECK(contains(answer.out,
-                 "       1  2023-11-14 22:13:21         2      14 B      14 B  intact\n"));
+                 "       1  2023-11-14 22:13:21         2      32 B      32 B  intact\n"));
   CHECK(contains(answer.out,
                  "       2  -                           -         -         -  damaged (" +
                      job.file(2, "part-0001") + ": want a header of 32 bytes, found 4 bytes)\n"));
@@ -168,8 +199,8 @@ TEST_CASE("the list is JSON on request") {
                                   {"epoch", 1},
                                   {"replicas", 2},
                                   {"savepoints", nlohmann::json::array()},
-                                  {"state_bytes", 14},
-                                  {"written_bytes", 14},
+                                  {"state_bytes", 32},
+                                  {"written_bytes", 32},
                                   {"needs", nlohmann::json::array()}});
   CHECK(list[1]["state"] == "damaged");
   CHECK(contains(list[1]["error"].get<std::string>(), "000000000002/manifest.json: want JSON"));

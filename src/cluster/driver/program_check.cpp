@@ -157,7 +157,7 @@ Result<Done> accept_job(const Beginning& beginning, const std::string& graph,
       if (!change) return change;
     }
     if (!old && beginning.resume) {
-      const auto whole = state::check_nothing_overtaken(*beginning.store, *beginning.newest);
+      const auto whole = state::check_nothing_under_way(*beginning.store, *beginning.newest);
       if (!whole && whole.error().code == Errc::config) {
         return Error{Errc::config, concat(beginning.store->name(), ": ", whole.error().message)};
       }

@@ -62,6 +62,7 @@ void SnapshotCoordinator::complete_barriers(const Job& job) {
 void SnapshotCoordinator::saved(const Job& job, const runtime::Saved& saved) {
   round_->saved(saved);
   if (!round_->complete()) return;
+  under_way_ = round_->under_way();
   journal_.decide(SnapshotSaved{round_->result()});
   round_.reset();
   write(job, *journal_.metadata().snapshots.writing());
@@ -120,7 +121,7 @@ SavedSnapshot SnapshotCoordinator::completed(Time now) {
   const auto dropped =
       journal_.metadata().snapshots.dropped_with(snapshot.id, journal_.settings().snapshots_kept);
   journal_.decide(SnapshotCompleted{snapshot.id});
-  journal_.tell(SnapshotTaken{snapshot.id, snapshot.bytes(), now - begun_});
+  journal_.tell(SnapshotTaken{snapshot.id, snapshot.bytes(), now - begun_, under_way_});
   for (const SnapshotId id : dropped) journal_.act(DropSnapshot{id});
   return snapshot;
 }

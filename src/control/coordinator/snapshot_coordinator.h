@@ -83,6 +83,8 @@ class SnapshotCoordinator {
   /// Of the one that is under way.
   Time begun_{};
   Time next_{};
+  /// Of the last one that all have saved, for people: a coordinator that takes over does not know.
+  std::uint64_t under_way_ = 0;
   /// Of what a recovery goes back to.
   enum class Search { wanted, asked, found } search_ = Search::found;
 };

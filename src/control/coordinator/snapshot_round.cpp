@@ -16,6 +16,7 @@ void SnapshotRound::saved(const runtime::Saved& part) {
   parts_[part.replica] = {part.replica, part.bytes, part.checksum, part.indexed, std::move(files)};
   count_ += 1;
   emitted_ += part.emitted;
+  under_way_ += part.under_way;
 }
 
 SavedSnapshot SnapshotRound::result() const {

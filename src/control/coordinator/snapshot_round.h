@@ -28,6 +28,8 @@ class SnapshotRound {
   bool complete() const { return count_ == parts_.size(); }
   /// It is complete.
   SavedSnapshot result() const;
+  /// Bytes of items that its barriers have overtaken; of what has been saved.
+  std::uint64_t under_way() const { return under_way_; }
 
  private:
   SnapshotId id_;
@@ -36,7 +38,7 @@ class SnapshotRound {
   Time begun_;
   std::vector<std::optional<SavedPart>> parts_;
   std::size_t count_ = 0;
-  std::uint64_t emitted_ = 0;
+  std::uint64_t emitted_ = 0, under_way_ = 0;
 };
 
 }  // namespace piracema::cluster

@@ -81,8 +81,10 @@ struct Saved {
   /// As in store::Part.
   bool indexed = false;
   std::vector<StateFile> files = {};
+  /// Of `bytes`, items that the barrier has overtaken.
+  std::uint64_t under_way = 0;
   auto fields() {
-    return std::tie(epoch, snapshot, replica, bytes, checksum, emitted, indexed, files);
+    return std::tie(epoch, snapshot, replica, bytes, checksum, emitted, indexed, files, under_way);
   }
 };
 

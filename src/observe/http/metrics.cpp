@@ -185,6 +185,9 @@ void write_snapshots(Writer& out, const JobStatus& status) {
     if (one.failed.empty()) last = &one;
   }
   if (last == nullptr) return;
+  out.gauge("piracema_last_snapshot_under_way_bytes",
+            "Of the last complete snapshot, items that its barriers have overtaken.");
+  out.put({}, last->under_way);
   out.gauge("piracema_last_snapshot_timestamp_seconds", "When it was complete, since 1970.");
   out.put({}, std::round(1e3 * (status.facts.started_at + to_seconds(last->at))) / 1e3);
   out.gauge("piracema_last_snapshot_age_seconds", "What a failure now would go back by.");

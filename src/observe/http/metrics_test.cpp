@@ -23,7 +23,7 @@ JobStatus some_status() {
   status.nodes[0].work.spent = {seconds(2), seconds(1), seconds(7)};
   status.replicas = {{.node = 0}, {.node = 1, .index = 3}};
   status.workers = {{.slot = 0, .host = "a", .joined = true, .cpu = milliseconds(1'500)}};
-  status.snapshots = {{1, seconds(4), milliseconds(20), 100, ""},
+  status.snapshots = {{1, seconds(4), milliseconds(20), 100, "", 30},
                       {2, seconds(6), {}, 0, "no room"}};
   status.snapshots_taken = 1;
   status.snapshot_seconds.add(0.02);
@@ -52,6 +52,7 @@ TEST_CASE("figures have the names and labels that the reference promises") {
   CHECK(has(text, R"(piracema_workers{state="missing"} 1)"));
   CHECK(has(text, R"(piracema_last_snapshot_age_seconds 6)"));
   CHECK(has(text, R"(piracema_last_snapshot_size_bytes 100)"));
+  CHECK(has(text, R"(piracema_last_snapshot_under_way_bytes 30)"));
   CHECK(has(text, R"(piracema_snapshot_duration_seconds_bucket{le="0.01"} 0)"));
   CHECK(has(text, R"(piracema_snapshot_duration_seconds_bucket{le="0.025"} 1)"));
   CHECK(has(text, R"(piracema_snapshot_duration_seconds_bucket{le="+Inf"} 1)"));

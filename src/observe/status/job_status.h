@@ -92,6 +92,8 @@ struct SnapshotStatus {
   std::uint64_t bytes = 0;
   /// Empty: it is complete.
   std::string failed;
+  /// Of `bytes`, items that its barriers have overtaken.
+  std::uint64_t under_way = 0;
 };
 
 /// What was noticed of a process or of an operator.

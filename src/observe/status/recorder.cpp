@@ -252,14 +252,15 @@ void Recorder::note(Time at, const FirstItemOut& first) {
 }
 
 void Recorder::note(Time at, const SnapshotTaken& taken) {
-  push_bounded(snapshots_, {taken.snapshot, at, taken.took, taken.bytes, ""}, snapshots_max);
+  push_bounded(snapshots_, {taken.snapshot, at, taken.took, taken.bytes, "", taken.under_way},
+               snapshots_max);
   counted_.snapshots_taken += 1;
   counted_.snapshots_bytes += taken.bytes;
   counted_.snapshot_seconds.add(to_seconds(taken.took));
 }
 
 void Recorder::note(Time at, const SnapshotAborted& aborted) {
-  push_bounded(snapshots_, {aborted.snapshot, at, Time{}, 0, aborted.why}, snapshots_max);
+  push_bounded(snapshots_, {aborted.snapshot, at, Time{}, 0, aborted.why, 0}, snapshots_max);
   counted_.snapshots_failed += 1;
 }
 

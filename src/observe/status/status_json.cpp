@@ -84,6 +84,7 @@ Json job(const JobStatus& status) {
       last = {{"snapshot", one.snapshot},
               {"at", time(one.at)},
               {"bytes", one.bytes},
+              {"under_way_bytes", one.under_way},
               {"took", time(one.took)}};
   }
   return {
@@ -169,6 +170,7 @@ Json snapshots(const JobStatus& status) {
                     {"at", time(one.at)},
                     {"took", time(one.took)},
                     {"bytes", one.bytes},
+                    {"under_way_bytes", one.under_way},
                     {"failed", one.failed.empty() ? Json(nullptr) : Json(one.failed)}});
   }
   return {{"count", status.snapshots_taken + status.snapshots_failed},

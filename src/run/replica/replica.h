@@ -157,7 +157,7 @@ class Replica {
   /// `missing`: inputs by which its barrier has not come; none of them if it says nothing.
   void snapshot(SnapshotId snapshot, const std::vector<std::size_t>& missing = {});
   Buffer state_part();
-  void save_part(SnapshotId snapshot, std::uint64_t items_out, Buffer part);
+  void save_part(SnapshotId snapshot, Buffer part);
   void save_complete();
   void expect(SnapshotId snapshot, Time patience);
   void save_open_part();
@@ -222,6 +222,7 @@ class Replica {
   std::optional<std::string> layout_of_batches_;
   /// Up to the barrier of the part that is open.
   std::uint64_t items_out_at_cut_ = 0;
+  std::uint64_t bytes_overtaken_ = 0;
   SourcePace source_;
   /// Items that a node which is a whole program has made.
   std::uint64_t consumed_ = 0;

@@ -119,20 +119,21 @@ void Replica::save_more() {
       if (handed_over) port_.save_piece(snapshot, std::move(piece));
       if (port_.now() > until || (handed_over && !can_save_more())) return;
     }
-    port_.save(snapshot, items_out_at_cut_, keyed_->take());
+    store::PartContent content = keyed_->take();
+    content.under_way = bytes_overtaken_;
+    port_.save(snapshot, items_out_at_cut_, std::move(content));
   });
 }
 
-void Replica::save_part(SnapshotId snapshot, std::uint64_t items_out, Buffer part) {
-  if (keyed_) {
-    keyed_->begin(std::move(part));
-  } else {
-    port_.save(snapshot, items_out, std::move(part));
-  }
+void Replica::save_part(SnapshotId snapshot, Buffer part) {
+  if (keyed_) return keyed_->begin(std::move(part));
+  store::PartContent content(std::move(part));
+  content.under_way = bytes_overtaken_;
+  port_.save(snapshot, items_out_at_cut_, std::move(content));
 }
 
 void Replica::save_complete() {
-  while (auto part = barriers_.take()) save_part(part->snapshot, 0, std::move(part->bytes));
+  while (auto part = barriers_.take()) save_part(part->snapshot, std::move(part->bytes));
   save_open_part();
 }
 
@@ -153,12 +154,15 @@ void Replica::save_open_part() {
   auto part = overtaking_.take();
   if (!part) return;
   outbox_.hurry(next_overtaking());
+  bytes_overtaken_ = 0;
   if (part->has_overtaken()) {
+    const std::size_t before = part->state.size();
     wire::Writer(part->state).text(layout_of_batches());
     part->received.write_to(part->state);
     part->unsent.write_to(part->state);
+    bytes_overtaken_ = part->state.size() - before;
   }
-  save_part(part->snapshot, items_out_at_cut_, std::move(part->state));
+  save_part(part->snapshot, std::move(part->state));
 }
 
 // Between two batches: what an operator is in the middle of belongs to no state. True if a state

@@ -38,6 +38,7 @@ Worker::Worker(const Graph& graph, WorkerSettings settings, std::function<void(F
             for (const store::PartFile& file : part->files) {
               saved.files.push_back({file.snapshot, file.replica});
             }
+            saved.under_way = job.part.under_way;
             say_(std::move(saved));
           } else {
             say_(SaveFailed{job.epoch, job.snapshot, job.replica, part.error().message});
