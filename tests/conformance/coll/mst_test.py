@@ -88,9 +88,14 @@ if not shutil.which(job.launcher(mpi)) or not pathlib.Path(library).exists():
     sys.exit(SKIPPED)
 with tempfile.TemporaryDirectory() as name:
     folder = pathlib.Path(name)
-    first = check(run(mpi, program, library, folder, [(10, None)]), 1)
-    assert first == kruskal([[DELAYS.get((min(a, b), max(a, b)), 0) for b in range(RANKS)]
-                             for a in range(RANKS)]), f"{first}: not of the links that were emulated"
+    wanted = kruskal([[DELAYS.get((min(a, b), max(a, b)), 0) for b in range(RANKS)] for a in range(RANKS)])
+    # Each tree is that of what was measured (`check`). What is measured while all processors are busy for
+    # seconds is not what was emulated: then more of it is wanted.
+    for seconds in (10, 20, 30):
+        first = check(run(mpi, program, library, folder, [(seconds, None)]), 1)
+        if first == wanted:
+            break
+    assert first == wanted, f"{first}: not of the links that were emulated"
     # A link of the tree gets far worse.
     worse = {**DELAYS, (1, 2): 300}
     second = check(run(mpi, program, library, folder, [(10, worse), (20, None)]), 2)
