@@ -195,7 +195,8 @@ Result<std::uint64_t> HdfsClient::newest(const std::string& key, std::vector<std
 }
 
 Result<std::optional<Lease::Content>> HdfsClient::read_lease(const std::string& key) {
-  while (true) {
+  constexpr int tries_max = 10;
+  for (int tries = 1;; ++tries) {
     const auto number = newest(key);
     if (!number) return number.error();
     if (*number == 0) return std::optional<Lease::Content>();
@@ -205,7 +206,7 @@ Result<std::optional<Lease::Content>> HdfsClient::read_lease(const std::string& 
           Lease::Content{std::to_string(*number), std::string(as_text(read->content))});
     }
     // The next one is there by now.
-    if (read.error().code != Errc::not_found) return read.error();
+    if (read.error().code != Errc::not_found || tries == tries_max) return read.error();
   }
 }
 

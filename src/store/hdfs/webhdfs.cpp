@@ -121,6 +121,9 @@ Result<HttpAnswer> WebHdfs::try_once(const Request& request) {
   const bool plain =
       std::all_of(location.begin(), location.end(), [](char c) { return c > ' ' && c < 0x7f; });
   if (!plain) return Error{Errc::io, "want the address of a data node, found another text"};
+  if (endpoint_.starts_with("https://") && !location.starts_with("https://")) {
+    return Error{Errc::io, concat("want a data node by TLS, found ", one_line(location))};
+  }
   return http_->send({.method = request.method,
                       .url = std::move(location),
                       .headers = {"Content-Type: application/octet-stream"},
