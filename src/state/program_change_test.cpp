@@ -10,6 +10,7 @@
 #include "state/redistribution.h"
 #include "state/restored_part.h"
 #include "store/snapshot/memory_store.h"
+#include "wire/writer.h"
 
 using namespace piracema;
 
@@ -55,9 +56,11 @@ store::Manifest snapshot_of(store::MemoryStore& store, const Graph& graph, state
       .snapshot = 1, .epoch = 1, .job = "job", .nodes = state::nodes_of(graph.shape)};
   const auto plan = flow::make_plan(graph.shape);
   for (ReplicaId id = 0; id < plan.replicas.size(); ++id) {
-    std::string state(1, static_cast<char>(stage));
-    state += flow::replica_name(graph.shape, plan.replicas[id]);
-    manifest.parts.push_back(*store.put(1, id, as_bytes(state)));
+    Buffer part;
+    wire::Writer writer(part);
+    writer.number(static_cast<std::uint8_t>(stage));
+    writer.text(flow::replica_name(graph.shape, plan.replicas[id]));
+    manifest.parts.push_back(*store.put(1, id, part));
   }
   REQUIRE(store.commit(manifest));
   return manifest;
@@ -123,7 +126,8 @@ TEST_CASE("each replica gets the part of its operator, and a new one nothing") {
     const auto plan = flow::make_plan(now.shape);
     const auto part = state::read_part(store, 1, now.shape, plan.replicas[node]);
     REQUIRE(part);
-    return part->plain ? std::string(as_text(*part->plain)).substr(1) : "nothing";
+    if (!part->plain) return std::string("nothing");
+    return std::string(as_text(state::read_plain_part(*part->plain)->state));
   };
   CHECK(part_of(0) == "in");
   CHECK(part_of(1) == "nothing");

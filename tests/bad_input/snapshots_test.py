@@ -46,8 +46,9 @@ class Snapshots(BadInput):
         self.assertFalse((self.folder / "out").exists())
 
     def test_an_address_is_no_directory_and_none_is_made_for_it(self):
-        for address in ("gs://bucket/job", "hdfs://node:8020/job"):
-            says = f'want a directory of snapshots or s3://BUCKET/PREFIX, found the address "{address}"'
+        for address in ("gs://bucket/job", "ftp://node:8020/job"):
+            says = ("want a directory of snapshots, s3://BUCKET/PREFIX or webhdfs://HOST:PORT/PATH, found the "
+                    f'address "{address}"')
             for options in ([], ["--resume"]):
                 with self.subTest(address, options=options):
                     self.check_refused(3, says, *self.job("--snapshots", address, *options))

@@ -77,7 +77,9 @@ class ControlWorker final : public SimWorker {
       if (trigger->epoch != deploy_.epoch) return;
       for (const ReplicaId id : trigger->replicas) {
         Replica& replica = replicas_.at(id);
-        if (trigger->snapshot > replica.saved) save(id, trigger->snapshot);
+        // Others that are asked wait for their barriers here, or for their ends.
+        const bool begins = replica.plan.inputs.empty() || replica.state.ended != 0;
+        if (begins && trigger->snapshot > replica.saved) save(id, trigger->snapshot);
       }
     } else if (const auto* commit = std::get_if<runtime::Commit>(&message)) {
       if (commit->epoch != deploy_.epoch) return;

@@ -235,7 +235,8 @@ class StateLayout : public cereal::InputArchive<StateLayout, cereal::AllowEmptyC
     } else if constexpr (RawCopied<T> || requires { Codec<T>::as_in_memory; }) {
       raw(sizeof(T));
     } else if constexpr (requires { Codec<T>::by_cereal; }) {
-      type<T>();
+      // Of one that it cannot save Codec has told already.
+      if constexpr (Codec<T>::by_cereal) type<T>();
     } else if constexpr (requires { Codec<typename T::value_type>::as_in_memory; }) {
       open("list(");
       encoded<typename T::value_type>();

@@ -63,7 +63,9 @@ TEST_CASE("a snapshot is committed when all have saved, and sinks only after tha
 }
 
 TEST_CASE("a replica that ends in the middle of a snapshot is asked for it directly") {
-  World world;
+  JobSettings settings = test_settings();
+  settings.overtake_after.reset();
+  World world(settings);
   world.start();
   world.pass(milliseconds(1'000));
   world.say_of(reader, runtime::Saved{1, 1, reader, 10, 0});
@@ -74,6 +76,26 @@ TEST_CASE("a replica that ends in the middle of a snapshot is asked for it direc
   const auto triggers = world.sent<runtime::Trigger>();
   REQUIRE(triggers.size() == 1);
   CHECK(triggers[0].second.replicas == std::vector<ReplicaId>{work_1});
+}
+
+TEST_CASE("those that wait for nothing but ends are asked, too, where barriers may overtake") {
+  World world;
+  world.start();
+  world.pass(milliseconds(1'000));
+  CHECK(world.sent<runtime::Trigger>()[0].second.patience == milliseconds(100));
+  world.clear();
+  world.say_of(reader, runtime::Ended{1, reader});
+  std::set<ReplicaId> asked;
+  for (const auto& [slot, trigger] : world.sent<runtime::Trigger>()) {
+    asked.insert(trigger.replicas.begin(), trigger.replicas.end());
+  }
+  CHECK(asked == std::set<ReplicaId>{reader, work_0, work_1});
+  // The sink waits for one of them still.
+  world.clear();
+  world.say_of(work_0, runtime::Ended{1, work_0});
+  const auto triggers = world.sent<runtime::Trigger>();
+  REQUIRE(triggers.size() == 1);
+  CHECK(triggers[0].second.replicas == std::vector<ReplicaId>{work_0});
 }
 
 TEST_CASE("a replica that has ended is triggered like a source") {
