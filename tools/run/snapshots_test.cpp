@@ -201,7 +201,8 @@ TEST_CASE("the list is JSON on request") {
                                   {"savepoints", nlohmann::json::array()},
                                   {"state_bytes", 32},
                                   {"written_bytes", 32},
-                                  {"needs", nlohmann::json::array()}});
+                                  {"needs", nlohmann::json::array()},
+                                  {"under_way_bytes", 0}});
   CHECK(list[1]["state"] == "damaged");
   CHECK(contains(list[1]["error"].get<std::string>(), "000000000002/manifest.json: want JSON"));
   CHECK(list[2]["state"] == "finished");
