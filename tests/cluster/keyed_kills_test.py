@@ -62,6 +62,9 @@ class KeyedKills(unittest.TestCase):
                 # A job that does not get on is given up: it is let get on now and then.
                 if strikes % 5 == 4:
                     job.wait_for("snapshot", len(job.events))
+                # A change of numbers begins anew with each loss: some have to get through.
+                if strikes % 20 == 13:
+                    job.wait_for("scaled", len(job.events))
         finally:
             over.set()
             scaling.join()
@@ -73,7 +76,7 @@ class KeyedKills(unittest.TestCase):
         print(said, flush=True)
         self.assertEqual(STRIKES, strikes, said)
         self.assertGreater(names.count("recovering"), STRIKES // 4, said)
-        self.assertGreater(names.count("scaled"), STRIKES // 20, said)
+        self.assertGreaterEqual(names.count("scaled"), STRIKES // 20, said)
         return job
 
     def test_with_states_in_memory(self):
