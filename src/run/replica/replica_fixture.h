@@ -91,7 +91,8 @@ struct Counting {
 
 inline std::int64_t twice(const std::int64_t& n) {
   if (n == 13) throw std::runtime_error("unlucky");
-  return 2 * n;
+  // Also of an item that a test has damaged.
+  return static_cast<std::int64_t>(2 * static_cast<std::uint64_t>(n));
 }
 
 struct Total {
