@@ -28,8 +28,7 @@ TEST_CASE(
       CHECK(refused.error().code == Errc::config);
       CHECK(refused.error().message ==
             "want a directory of snapshots, s3://BUCKET/PREFIX or webhdfs://HOST:PORT/PATH, found "
-            "the "
-            "address \"" +
+            "the address \"" +
                 address + "\"; ./" + address + " is the directory of that name");
     }
     CHECK(std::filesystem::is_empty(first));

@@ -48,7 +48,7 @@ In item_of(Batch& batch, Bytes bytes) {
   return Codec<In>::decode(bytes);
 }
 
-/// What its items are, as `Codec` writes them: Operator::layout_of_items.
+/// What items of this type are, as `Codec` writes them: Operator::layout_of_items.
 template <class T>
 std::string layout_of_encoded() {
   StateLayout layout;

@@ -25,9 +25,8 @@ class Aligner {
   /// `input` has ended: it counts as arrived for this and all later barriers.
   std::optional<SnapshotId> on_end(std::size_t input);
 
-  /// The snapshot is taken now, although barriers of it are still to come, at least one of a
-  /// replica with inputs; those change nothing when they do. One that was being waited for is this
-  /// one.
+  /// The snapshot is taken now. Barriers of it that come later change nothing. If some were being
+  /// waited for, they are of this snapshot.
   void overtake(SnapshotId snapshot);
   /// Its barrier has not come, and it has not ended.
   bool is_open(std::size_t input) const { return inputs_[input] == State::open; }

@@ -36,7 +36,7 @@ void Overtaking::cut(SnapshotId snapshot, Buffer state) {
 void Overtaking::received(std::size_t input, ReplicaId from, const Packet& packet) {
   if (!open_ || !missing_[input]) return;
   if (const auto* batch = std::get_if<Batch>(&packet)) {
-    add_received(from, *batch);
+    open_->part.received.add(from, *batch);
   } else if (const auto* barrier = std::get_if<Barrier>(&packet)) {
     // One of a snapshot before it may come first, as that was given up.
     if (barrier->snapshot >= open_->part.snapshot) missing_[input] = false;

@@ -49,13 +49,11 @@ class Overtaking {
 
   // ---- from then on, until its part is complete -----------------------------------------------
 
-  /// The state was taken, this one; a part that was not complete is given up, as its snapshot has
-  /// been.
+  /// The state was taken: `state`. A part of an earlier snapshot that is still open is given up, as
+  /// that snapshot has been.
   void cut(SnapshotId snapshot, Buffer state);
   /// What comes by `input`, before a barrier or the end does, belongs to the part.
   void miss(std::size_t input) { missing_[input] = true; }
-  /// A batch of it was received before, and not done.
-  void add_received(ReplicaId from, const Batch& batch) { open_->part.received.add(from, batch); }
   /// One that the barrier has passed on its way out.
   void add_unsent(std::size_t lane, const Batch& batch) {
     open_->part.unsent.add(static_cast<std::uint32_t>(lane), batch);

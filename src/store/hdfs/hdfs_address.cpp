@@ -10,6 +10,7 @@
 
 #include "base/parse.h"
 #include "base/text.h"
+#include "store/http/url_text.h"
 
 namespace piracema::store {
 
@@ -17,23 +18,11 @@ namespace {
 
 constexpr std::size_t path_bytes_max = 900, host_bytes_max = 253, user_bytes_max = 64;
 
-bool is_plain(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-}
-
-bool all_of(std::string_view text, std::string_view others) {
-  return std::all_of(text.begin(), text.end(),
-                     [&](char c) { return is_plain(c) || others.find(c) != others.npos; });
-}
-
-bool is_path(std::string_view path) {
-  if (path.empty() || path.size() > path_bytes_max) return false;
-  while (true) {
-    const std::string_view word = path.substr(0, path.find('/'));
-    if (word.empty() || word == "." || word == ".." || !all_of(word, "-_.~")) return false;
-    if (word.size() == path.size()) return true;
-    path.remove_prefix(word.size() + 1);
-  }
+bool has_only(std::string_view text, std::string_view others) {
+  return std::all_of(text.begin(), text.end(), [&](char c) {
+    const bool is_letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+    return is_letter || (c >= '0' && c <= '9') || others.find(c) != others.npos;
+  });
 }
 
 }  // namespace
@@ -55,7 +44,8 @@ Result<HdfsAddress> HdfsAddress::parse(const std::string& text) {
   const std::string_view server = rest.substr(0, rest.find('/'));
   const std::size_t colon = std::min(server.find(':'), server.size());
   address.host = server.substr(0, colon);
-  if (address.host.empty() || address.host.size() > host_bytes_max || !all_of(address.host, ".-")) {
+  if (address.host.empty() || address.host.size() > host_bytes_max ||
+      !has_only(address.host, ".-")) {
     return wrong("with the name or IPv4 address of the name node");
   }
   address.port = address.tls ? 9871 : 9870;
@@ -68,7 +58,7 @@ Result<HdfsAddress> HdfsAddress::parse(const std::string& text) {
   if (rest.starts_with('/')) rest.remove_prefix(1);
   if (rest.ends_with('/')) rest.remove_suffix(1);
   address.path = rest;
-  if (!is_path(rest)) {
+  if (rest.size() > path_bytes_max || !is_plain_path(rest)) {
     return wrong("with a path of words of letters, digits and \"-_.~\" with slashes between");
   }
   return address;
@@ -92,7 +82,7 @@ Result<std::string> hdfs_user() {
     const int failed = ::getpwuid_r(::geteuid(), &entry, room.data(), room.size(), &found);
     if (failed == 0 && found != nullptr) user = found->pw_name;
   }
-  if (!user.empty() && user.size() <= user_bytes_max && all_of(user, "-_.@")) return user;
+  if (!user.empty() && user.size() <= user_bytes_max && has_only(user, "-_.@")) return user;
   return Error{Errc::config,
                concat("HADOOP_USER_NAME: want the name of a user, found \"", user, "\"")};
 }

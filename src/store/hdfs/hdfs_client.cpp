@@ -1,13 +1,11 @@
 #include "store/hdfs/hdfs_client.h"
 
-#include <sodium.h>
-
 #include <algorithm>
 #include <array>
 #include <cstdio>
 #include <utility>
 
-#include "base/hex.h"
+#include "base/crypto.h"
 #include "base/parse.h"
 #include "base/text.h"
 
@@ -19,11 +17,7 @@ constexpr int folders_deep_max = 8;
 /// So many files are put together by one request: their names are in its address.
 constexpr std::size_t sources_max = 16;
 
-std::string temporary_name(const std::string& key) {
-  std::array<char, 8> bytes{};
-  randombytes_buf(bytes.data(), bytes.size());
-  return concat(key, ".tmp-", to_hex(std::string_view(bytes.data(), bytes.size())));
-}
+std::string temporary_name(const std::string& key) { return concat(key, ".tmp-", random_hex(8)); }
 
 std::string piece_name(const std::string& upload, std::uint64_t number) {
   return concat(upload, "-", number);
@@ -47,13 +41,15 @@ std::string lease_file(const std::string& key, std::uint64_t number) {
 }  // namespace
 
 Result<Done> HdfsClient::put(const std::string& key, const std::vector<Bytes>& pieces) {
-  const std::string name = temporary_name(key);
-  if (auto made = files_->create(name, pieces); !made) return made;
-  auto renamed = files_->rename(name, key, true);
-  // An earlier try has done it, unless somebody has removed both since.
-  if (!renamed && renamed.error().code == Errc::not_found && files_->status(key)) return Done{};
-  if (!renamed) static_cast<void>(files_->remove(name));
-  return renamed;
+  for (bool again = false;; again = true) {
+    const std::string name = temporary_name(key);
+    if (auto made = files_->create(name, pieces); !made) return made;
+    auto renamed = files_->rename(name, key, true);
+    // An earlier try may have done it, or somebody has removed it: to do it once more is right.
+    if (!renamed && renamed.error().code == Errc::not_found && !again) continue;
+    if (!renamed) static_cast<void>(files_->remove(name));
+    return renamed;
+  }
 }
 
 Result<Done> HdfsClient::put_new(const std::string& key, const std::vector<Bytes>& pieces) {

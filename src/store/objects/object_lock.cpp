@@ -1,25 +1,18 @@
 #include "store/objects/object_lock.h"
 
 #include <signal.h>
-#include <sodium.h>
 #include <unistd.h>
 
 #include <array>
 #include <utility>
 
-#include "base/hex.h"
+#include "base/crypto.h"
 #include "base/log.h"
 #include "base/text.h"
 
 namespace piracema::store {
 
 namespace {
-
-std::string drawn_id() {
-  std::array<char, 16> bytes{};
-  randombytes_buf(bytes.data(), bytes.size());
-  return to_hex(std::string_view(bytes.data(), bytes.size()));
-}
 
 std::string this_process() {
   std::array<char, 65> host{};
@@ -44,7 +37,7 @@ Result<std::shared_ptr<ObjectLock>> ObjectLock::take(std::unique_ptr<ObjectClien
                                                      std::string key, std::string name,
                                                      Lease::Settings settings) {
   std::shared_ptr<ObjectLock> lock(
-      new ObjectLock(std::move(client), std::move(key), std::move(name), drawn_id(), settings));
+      new ObjectLock(std::move(client), std::move(key), std::move(name), random_hex(16), settings));
   if (auto taken = lock->take(now() + 3 * settings.term); !taken) return taken.error();
   if (auto checked = lock->check_conditions(); !checked) return checked.error();
   // Signals are for the thread that drives the job.

@@ -346,20 +346,6 @@ Result<Buffer> ObjectStore::read(const PartFile& file, std::uint64_t offset, std
   }
 }
 
-// Who cannot read its manifest cannot restore it either.
-Result<std::set<PartFile>> ObjectStore::needed() {
-  auto all = list();
-  if (!all) return all.error();
-  std::set<PartFile> files;
-  for (const SnapshotId snapshot : *all) {
-    const auto of = manifest(snapshot);
-    if (!of && of.error().code != Errc::corrupt) return of.error();
-    if (!of) continue;
-    for (const Part& part : of->parts) files.insert(part.files.begin(), part.files.end());
-  }
-  return files;
-}
-
 Result<Done> ObjectStore::clear(SnapshotId snapshot, const std::set<PartFile>& keep) {
   std::set<std::string> kept;
   for (const PartFile& file : keep) {

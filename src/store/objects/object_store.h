@@ -108,8 +108,6 @@ class ObjectStore : public JobStore {
   Result<Done> can_be_put(SnapshotId snapshot);
   /// Numbers of all snapshots, complete or not, oldest first.
   Result<std::vector<SnapshotId>> numbers();
-  /// Files that complete snapshots need of others.
-  Result<std::set<PartFile>> needed();
   Result<Done> clear(SnapshotId snapshot, const std::set<PartFile>& keep);
   /// An object that is missing is corrupt: a manifest names it.
   Result<ObjectClient::Read> read_part(const std::string& key, std::uint64_t offset,

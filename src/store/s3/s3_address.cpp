@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "base/text.h"
+#include "store/http/url_text.h"
 
 namespace piracema::store {
 
@@ -21,14 +22,6 @@ bool is_bucket(std::string_view name) {
   if (!is_lower_or_digit(name.front()) || !is_lower_or_digit(name.back())) return false;
   return std::all_of(name.begin(), name.end(),
                      [](char c) { return is_lower_or_digit(c) || c == '-' || c == '.'; });
-}
-
-bool is_word(std::string_view word) {
-  if (word.empty() || word == "." || word == "..") return false;
-  return std::all_of(word.begin(), word.end(), [](char c) {
-    return is_lower_or_digit(c) || (c >= 'A' && c <= 'Z') ||
-           std::string_view("-_.~").find(c) != std::string_view::npos;
-  });
 }
 
 std::string variable(const char* name) {
@@ -70,13 +63,8 @@ Result<S3Address> S3Address::parse(const std::string& text) {
   if (prefix.size() > prefix_bytes_max) {
     return wrong(concat("with a prefix of at most ", prefix_bytes_max, " bytes"));
   }
-  while (!prefix.empty()) {
-    const std::size_t end = std::min(prefix.find('/'), prefix.size());
-    const bool is_last = end == prefix.size();
-    if (!is_word(prefix.substr(0, end)) || (!is_last && end + 1 == prefix.size())) {
-      return wrong("with a prefix of words of letters, digits and \"-_.~\" with slashes between");
-    }
-    prefix.remove_prefix(is_last ? end : end + 1);
+  if (!prefix.empty() && !is_plain_path(prefix)) {
+    return wrong("with a prefix of words of letters, digits and \"-_.~\" with slashes between");
   }
   return address;
 }

@@ -1,12 +1,9 @@
 #include "store/s3/s3_client.h"
 
-#include <sodium.h>
-
 #include <algorithm>
-#include <array>
 #include <utility>
 
-#include "base/hex.h"
+#include "base/crypto.h"
 #include "base/parse.h"
 #include "base/text.h"
 #include "store/http/pauses.h"
@@ -18,15 +15,9 @@ namespace piracema::store {
 namespace {
 
 constexpr std::size_t listing_bytes_max = std::size_t{8} << 20;
-/// Says of which upload an object is: that is what an upload is called, after the server's own
-/// name.
+/// Which upload an object is of: the object keeps it, and we say it before the server's own name of
+/// the upload.
 constexpr const char* mark_header = "x-amz-meta-piracema";
-
-std::string drawn_mark() {
-  std::array<char, 16> bytes{};
-  randombytes_buf(bytes.data(), bytes.size());
-  return to_hex(std::string_view(bytes.data(), bytes.size()));
-}
 
 // "MARK ID": an id is any text.
 std::string mark_of(const std::string& upload) { return upload.substr(0, upload.find(' ')); }
@@ -222,7 +213,7 @@ Result<S3Client::Listing> S3Client::list(const std::string& prefix, bool folders
 }
 
 Result<std::string> S3Client::begin_upload(const std::string& key) {
-  const std::string mark = drawn_mark();
+  const std::string mark = random_hex(16);
   HttpRequest begin = request("POST", key);
   begin.query = "uploads=";
   begin.headers = {"Content-Type: application/octet-stream", concat(mark_header, ": ", mark)};

@@ -355,20 +355,6 @@ Result<Buffer> DirectoryStore::read(const PartFile& wanted, std::uint64_t offset
   return read_run(*file, offset, bytes);
 }
 
-// Who cannot read its manifest cannot restore it either.
-Result<std::set<PartFile>> DirectoryStore::needed() {
-  auto all = list();
-  if (!all) return all.error();
-  std::set<PartFile> files;
-  for (const SnapshotId snapshot : *all) {
-    const auto of = manifest(snapshot);
-    if (!of && of.error().code != Errc::corrupt) return of.error();
-    if (!of) continue;
-    for (const Part& part : of->parts) files.insert(part.files.begin(), part.files.end());
-  }
-  return files;
-}
-
 Result<Done> DirectoryStore::clear(SnapshotId snapshot, const std::set<PartFile>& keep) {
   const std::string directory = directory_of(snapshot);
   std::set<std::string> kept;

@@ -80,8 +80,6 @@ class DirectoryStore : public JobStore {
   Result<Done> can_be_put(SnapshotId snapshot) const;
   /// `part` as the manifest has it, or null.
   Result<PartIndex> read_index(const PartFile& of, const Part* part);
-  /// Files that complete snapshots need of others.
-  Result<std::set<PartFile>> needed();
   /// Removes what is in the directory of a snapshot without a manifest, but for files in `keep`.
   Result<Done> clear(SnapshotId snapshot, const std::set<PartFile>& keep);
   /// Numbers of all snapshots, complete or not, oldest first.

@@ -25,6 +25,20 @@ bool has_name(const Savepoints& savepoints, SnapshotId snapshot) {
 
 }  // namespace
 
+// Who cannot read its manifest cannot restore it either.
+Result<std::set<PartFile>> SnapshotStore::needed() {
+  auto all = list();
+  if (!all) return all.error();
+  std::set<PartFile> files;
+  for (const SnapshotId snapshot : *all) {
+    const auto of = manifest(snapshot);
+    if (!of && of.error().code != Errc::corrupt) return of.error();
+    if (!of) continue;
+    for (const Part& part : of->parts) files.insert(part.files.begin(), part.files.end());
+  }
+  return files;
+}
+
 // Who names a snapshot and who drops it do not wait for each other: each writes what the other one
 // looks for, and looks then. So one of them at least sees the other: a name that was there before
 // the look keeps the snapshot; one that comes later finds it released, and is taken back.

@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -157,6 +158,10 @@ class SnapshotStore {
   virtual Result<Savepoints> savepoints() = 0;
   /// Its snapshot is as any other from here on. Errc::not_found.
   virtual Result<Done> delete_savepoint(const std::string& name) = 0;
+
+ protected:
+  /// Files that complete snapshots need of others.
+  Result<std::set<PartFile>> needed();
 
  private:
   // ---- what `drop` and savepoints are made of
