@@ -1,19 +1,13 @@
 // What a store in a bucket has to do beside what every store does, on a real server.
 #include <netinet/in.h>
-#include <signal.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <chrono>
-#include <condition_variable>
-#include <mutex>
 #include <thread>
 
-#include "base/random.h"
 #include "snapshot_stores.h"
-#include "store/objects/object_upload.h"
-#include "store/s3/s3_client.h"
 
 namespace piracema::store {
 
@@ -21,106 +15,20 @@ namespace {
 
 const S3Server server = *S3Server::from_environment();
 
-ObjectStoreSettings short_lease() {
-  return {.lease = {.term = std::chrono::seconds(3), .renew = std::chrono::milliseconds(300)}};
-}
-
-std::unique_ptr<ObjectStore> open(const std::string& address, bool create = true,
-                                  ObjectStoreSettings settings = short_lease()) {
-  auto store = open_s3_store(address, create, server, settings);
-  REQUIRE(store);
-  return *std::move(store);
-}
-
 Error refusal(const std::string& address, const S3Server& where = server, bool create = true) {
   auto store = open_s3_store(address, create, where, {.open_for = std::chrono::milliseconds(500)});
   REQUIRE_FALSE(store);
   return store.error();
 }
 
-std::unique_ptr<S3Client> client() { return *S3Client::make(server, "tests"); }
-
-std::string random_text(std::size_t bytes) {
-  std::string text(bytes, 0);
-  Random random(bytes);
-  for (char& c : text) c = static_cast<char>(random.next());
-  return text;
-}
-
-std::string key_of(const std::string& address, const std::string& rest) {
-  return concat(address.substr(std::string("s3://tests/").size()), "/", rest);
-}
-
 }  // namespace
-
-TEST_CASE("a part of several pieces reads back, put at once and as it is made") {
-  InBucket fixture;
-  // One byte around the size of a piece, and several of them.
-  for (const std::size_t bytes :
-       {ObjectUpload::piece_bytes - 1, ObjectUpload::piece_bytes, 2 * ObjectUpload::piece_bytes + 1,
-        3 * ObjectUpload::piece_bytes}) {
-    CAPTURE(bytes);
-    const std::string state = random_text(bytes);
-    const auto part = fixture.store.put(1, 0, as_bytes(state));
-    REQUIRE(part);
-    const auto read = fixture.store.get(1, *part);
-    REQUIRE(read);
-    CHECK(as_text(*read) == state);
-
-    const Keyed keyed({1, 1}, bytes / 2);
-    const auto indexed = fixture.store.put_indexed(1, 1, as_bytes(keyed.data), keyed.index);
-    REQUIRE(indexed);
-    CHECK(*fixture.store.index(1, *indexed) == keyed.index);
-    CHECK(as_text(*fixture.store.read({1, 1}, 5, bytes / 2)) == std::string(bytes / 2, 'a'));
-  }
-}
-
-TEST_CASE("a large part that was not finished leaves nothing") {
-  InBucket fixture;
-  {
-    auto stream = fixture.store.begin_part(1, 0);
-    REQUIRE(stream);
-    REQUIRE((*stream)->append(as_bytes(random_text(3 * ObjectUpload::piece_bytes))));
-  }
-  CHECK(fixture.store.read({1, 0}, 0, 1).error().code == Errc::corrupt);
-  CHECK(client()->list(key_of(fixture.address, ""), false)->keys.empty());
-}
-
-TEST_CASE(
-    "a part that has changed, was cut or is another one is found, and the one before is used") {
-  InBucket fixture;
-  take(fixture.store, 1);
-  const Manifest second = take(fixture.store, 2);
-  const std::string key = key_of(fixture.address, "000000000002/part-0001");
-  const auto whole = client()->get(key, 0, 1'000);
-  REQUIRE(whole);
-  for (std::size_t at = 0; at < whole->content.size(); at += 7) {
-    CAPTURE(at);
-    Buffer damaged = whole->content;
-    damaged.data()[at] ^= std::byte{1};
-    REQUIRE(client()->put(key, {damaged}));
-    CHECK_FALSE(
-        intact_or_named(fixture.store, second, fixture.address + "/000000000002/part-0001"));
-    damaged = whole->content;
-    damaged.resize(at);
-    REQUIRE(client()->put(key, {damaged}));
-    CHECK_FALSE(
-        intact_or_named(fixture.store, second, fixture.address + "/000000000002/part-0001"));
-  }
-  CHECK(newest(fixture.store) == 1);
-  REQUIRE(client()->remove(key));
-  CHECK(newest(fixture.store) == 1);
-  REQUIRE(client()->put(key, {whole->content}));
-  CHECK(newest(fixture.store) == 2);
-}
 
 TEST_CASE("a savepoint that a server still writes, and lists by another name, is none yet") {
   InBucket fixture;
   take(fixture.store, 1);
   REQUIRE(fixture.store.add_savepoint("n4", 1));
-  const std::string key =
-      key_of(fixture.address, "savepoints/n5-19389a45-2227-420b-893e-96cbed9fe76f");
-  REQUIRE(client()->put(key, {as_bytes(std::string("piracema sa"))}));
+  const std::string key = fixture.key("savepoints/n5-19389a45-2227-420b-893e-96cbed9fe76f");
+  REQUIRE(InBucket::client()->put(key, {as_bytes(std::string("piracema sa"))}));
   CHECK(*fixture.store.savepoints() == Savepoints{{"n4", 1}});
   CHECK(fixture.store.drop(1));
   CHECK(verify(fixture.store, 1));
@@ -128,7 +36,7 @@ TEST_CASE("a savepoint that a server still writes, and lists by another name, is
   // One of before that has such a name by right.
   const std::string old = "n6-19389a45-2227-420b-893e-96cbed9fe76f";
   const std::string whole = encode_savepoint(old, 1);
-  REQUIRE(client()->put(key_of(fixture.address, "savepoints/" + old), {as_bytes(whole)}));
+  REQUIRE(InBucket::client()->put(fixture.key("savepoints/" + old), {as_bytes(whole)}));
   CHECK(*fixture.store.savepoints() == Savepoints{{"n4", 1}, {old, 1}});
   CHECK(fixture.store.delete_savepoint(old));
 }
@@ -136,7 +44,7 @@ TEST_CASE("a savepoint that a server still writes, and lists by another name, is
 TEST_CASE(
     "of two manifests of a snapshot the first one counts, and is not another one's to repeat") {
   InBucket fixture;
-  const auto other = open(fixture.address);
+  const auto other = *InBucket::open(fixture.address, true);
   Manifest manifest = *put_all(fixture.store, 1);
   REQUIRE(other->commit(manifest));
   manifest.created += 5;
@@ -160,104 +68,19 @@ TEST_CASE("what is dropped leaves no object, but for those that others need") {
   REQUIRE(fixture.store.drop(1));
   CHECK(*fixture.store.list() == std::vector<SnapshotId>{2});
   CHECK(verify(fixture.store, 2));
-  CHECK(client()->list(key_of(fixture.address, "000000000001/"), false)->keys.size() == 1);
+  CHECK(InBucket::client()->list(fixture.key("000000000001/"), false)->keys.size() == 1);
   REQUIRE(fixture.store.drop(2));
-  CHECK(client()->list(key_of(fixture.address, ""), false)->keys.empty());
+  CHECK(InBucket::client()->list(fixture.key(""), false)->keys.empty());
 }
 
 TEST_CASE("a list of more names than the server tells at once is read whole") {
   InBucket fixture;
-  const auto objects = client();
+  const auto objects = InBucket::client();
   for (int i = 0; i < 1'005; ++i) {
-    REQUIRE(objects->put(key_of(fixture.address, concat("many/", i)), {Bytes()}));
+    REQUIRE(objects->put(fixture.key(concat("many/", i)), {Bytes()}));
   }
-  CHECK(objects->list(key_of(fixture.address, "many/"), false)->keys.size() == 1'005);
-  CHECK(objects->list(key_of(fixture.address, "many/"), false, 1'000).error().code == Errc::io);
-}
-
-// ---- whose it is -------------------------------------------------------------------------------
-
-TEST_CASE("one job has a store, and gives it back at its end") {
-  InBucket fixture;
-  const auto one = open(fixture.address), other = open(fixture.address);
-  {
-    const auto lock = one->lock();
-    REQUIRE(lock);
-    CHECK((*lock)->file() == nullptr);
-    const auto refused = other->lock();
-    REQUIRE_FALSE(refused);
-    CHECK(refused.error().code == Errc::refused);
-    CHECK(
-        contains(refused.error().message,
-                 concat(fixture.address, ": want it for one job alone, found it in use by process ",
-                        ::getpid(), " on host ")));
-    CHECK(one->commit(*put_all(*one, 1)));
-  }
-  const auto began = std::chrono::steady_clock::now();
-  CHECK(other->lock());
-  CHECK(std::chrono::steady_clock::now() - began <
-        std::chrono::seconds(3));  // No term was waited for.
-}
-
-TEST_CASE("a store whose job was killed is another one's after its term") {
-  const std::string address = InBucket::fresh();
-  const std::string said = in_child([&]() -> std::string {
-    const auto lock = open(address)->lock();
-    if (!lock) return lock.error().message;
-    ::kill(::getpid(), SIGKILL);
-    return "it lives";
-  });
-  CHECK(contains(said, "child ended with status 9"));
-  CHECK(open(address, false)->lock());
-}
-
-TEST_CASE(
-    "a job that was taken for dead is told that another one has its store, and commits nothing") {
-  InBucket fixture;
-  const auto store = open(fixture.address);
-  const auto lock = store->lock();
-  REQUIRE(lock);
-  std::mutex mutex;
-  std::condition_variable changed;
-  std::string why;
-  (*lock)->when_lost([&](const Error& error) {
-    const std::lock_guard guard(mutex);
-    why = error.message;
-    changed.notify_one();
-  });
-  const Manifest manifest = *put_all(*store, 1);
-  // As one that waited for the term does.
-  REQUIRE(
-      client()->put(key_of(fixture.address, "piracema.lock"),
-                    {as_bytes("piracema lease 1\nstate held\nholder somebody else\nid x 1\n")}));
-  std::unique_lock guard(mutex);
-  REQUIRE(changed.wait_for(guard, std::chrono::seconds(60), [&] { return !why.empty(); }));
-  CHECK(contains(why, "found it in use by somebody else"));
-  const auto committed = store->commit(manifest);
-  REQUIRE_FALSE(committed);
-  CHECK(contains(committed.error().message, "another job may have it"));
-  CHECK(store->list()->empty());
-}
-
-TEST_CASE("a worker whose job has lost the store puts nothing into it any more") {
-  InBucket fixture;
-  const auto store = open(fixture.address);
-  const auto lock = store->lock();
-  REQUIRE(lock);
-  const auto worker = open(fixture.address, false);
-  auto begun = worker->begin_part(1, 1);
-  REQUIRE(begun);
-  REQUIRE(worker->put(1, 0, as_bytes("state")));
-  REQUIRE(
-      client()->put(key_of(fixture.address, "piracema.lock"),
-                    {as_bytes("piracema lease 1\nstate held\nholder somebody else\nid x 1\n")}));
-  const auto put = worker->put(1, 2, as_bytes("state"));
-  REQUIRE_FALSE(put);
-  CHECK(put.error().code == Errc::refused);
-  CHECK(put.error().message == fixture.address + ": another job has it now");
-  const Keyed keyed({1, 1});
-  REQUIRE((*begun)->append(as_bytes(keyed.data)));
-  CHECK((*begun)->finish(keyed.index).error().code == Errc::refused);
+  CHECK(objects->list(fixture.key("many/"), false)->keys.size() == 1'005);
+  CHECK(objects->list(fixture.key("many/"), false, 1'000).error().code == Errc::io);
 }
 
 // ---- what is not there, or not ours ------------------------------------------------------------
@@ -283,7 +106,8 @@ TEST_CASE("errors name the bucket, the server, and what it says") {
   CHECK(error.code == Errc::not_found);
   CHECK(error.message == address + ": want snapshots, found nothing");
 
-  REQUIRE(client()->put(key_of(address, "letter"), {as_bytes("Dear Sir")}));
+  REQUIRE(InBucket::client()->put(S3Address::parse(address)->prefix + "/letter",
+                                  {as_bytes("Dear Sir")}));
   error = refusal(address);
   CHECK(error.code == Errc::config);
   CHECK(contains(error.message, "want snapshots, found something else"));

@@ -11,7 +11,9 @@
 
 #include "base/testing.h"
 #include "base/text.h"
+#include "store/hdfs/hdfs_client.h"
 #include "store/hdfs/hdfs_store.h"
+#include "store/s3/s3_client.h"
 #include "store/s3/s3_store.h"
 #include "store/snapshot/directory_store.h"
 #include "store/snapshot/memory_store.h"
@@ -39,33 +41,60 @@ struct InDirectory {
   }
 };
 
+/// Of a store of objects, so that nobody waits for long.
+constexpr Lease::Settings short_lease{.term = std::chrono::seconds(3),
+                                      .renew = std::chrono::milliseconds(300)};
+
 /// On the server that the environment names, which has a bucket "tests".
 struct InBucket {
+  static Result<std::unique_ptr<ObjectStore>> open(const std::string& address, bool create,
+                                                   ObjectStoreSettings settings = {}) {
+    return open_s3_store(address, create, *S3Server::from_environment(), settings);
+  }
+  static std::unique_ptr<ObjectClient> client() {
+    return *S3Client::make(*S3Server::from_environment(), "tests");
+  }
+  std::string key(const std::string& rest) const {
+    return concat(S3Address::parse(address)->prefix, "/", rest);
+  }
+
   static std::string fresh() {
     static int count = 0;
     return concat("s3://tests/", ::getpid(), "/", ++count);
   }
   std::string address = fresh();
-  std::unique_ptr<ObjectStore> opened = *open_s3_store(address, true);
+  std::unique_ptr<ObjectStore> opened = *open(address, true);
   ObjectStore& store = *opened;
 };
 
 /// On the server that the environment names, in a folder of PIRACEMA_TEST_HDFS.
 struct InHdfs {
+  static Result<std::unique_ptr<ObjectStore>> open(const std::string& address, bool create,
+                                                   ObjectStoreSettings settings = {}) {
+    return open_hdfs_store(address, create, settings);
+  }
+  std::unique_ptr<ObjectClient> client() const {
+    return std::make_unique<HdfsClient>(*WebHdfs::make(*HdfsAddress::parse(address), {}));
+  }
+  std::string key(const std::string& rest) const {
+    return concat(HdfsAddress::parse(address)->path, "/", rest);
+  }
   static std::string fresh() {
     static int count = 0;
     return concat(std::getenv("PIRACEMA_TEST_HDFS"), "/", ::getpid(), "/", ++count);
   }
   std::string address = fresh();
-  std::unique_ptr<ObjectStore> opened = *open_hdfs_store(address, true);
+  std::unique_ptr<ObjectStore> opened = *open(address, true);
   ObjectStore& store = *opened;
 };
 
 /// Where there is a server, the suite is for it.
 #if defined(PIRACEMA_TEST_S3)
 #define EVERY_STORE InBucket
+using Remote = InBucket;
 #elif defined(PIRACEMA_TEST_HDFS)
 #define EVERY_STORE InHdfs
+using Remote = InHdfs;
 #else
 #define EVERY_STORE InDirectory, InMemory
 #endif
