@@ -224,10 +224,10 @@ void KeeperLoop::dumped(const Report& report) {
   }
   const std::string what = saving_->end(report);
   note("saved: " + what);
-  tell(Dumped{true, {}, what});
-  // Whoever waits is not kept waiting for it; and an image that is made already is not in its way.
+  // Whoever waits is not kept waiting for it. Where the next image is due at once, it goes first.
   prune_is_due_ = true;
-  if (!keeper_.dumping()) prune();
+  tell(Dumped{true, {}, what});
+  if (prune_is_due_ && !keeper_.dumping()) prune();
 }
 
 // Not while one is made: what belongs to no image that is complete goes, too.
