@@ -19,12 +19,14 @@ struct Usage {
 };
 constexpr Usage usages[] = {
     {"piracema",
-     "piracema run|graph|snapshots|top|scale|doctor|new|cluster|kv|ckpt|coll [OPTIONS] ..."},
+     "piracema run|graph|snapshots|savepoint|top|scale|doctor|new|cluster|kv|ckpt|coll [OPTIONS] "
+     "..."},
     {"run", "piracema run [OPTIONS] [--] APP ARGS..."},
     {"graph", "piracema graph [OPTIONS] [--] APP ARGS..."},
     {"snapshots", "piracema snapshots [OPTIONS] DIR"},
     {"top", "piracema top [OPTIONS] ADDRESS"},
     {"scale", "piracema scale [OPTIONS] ADDRESS [OPERATOR=N...]"},
+    {"savepoint", "piracema savepoint [OPTIONS] ADDRESS NAME"},
     {"doctor", "piracema doctor [OPTIONS]"},
     {"new", "piracema new NAME"},
     {"cluster", "piracema cluster start|init|node|submit|jobs|... [OPTIONS] ..."},

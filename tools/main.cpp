@@ -19,6 +19,8 @@
 #endif
 #include "host/agent.h"
 #include "tools/arguments.h"
+#include "tools/ask/savepoint_command.h"
+#include "tools/ask/scale_command.h"
 #include "tools/command_line.h"
 #include "tools/doctor/command.h"
 #include "tools/new/command.h"
@@ -29,7 +31,6 @@
 #include "tools/run/report_json.h"
 #include "tools/run/settings.h"
 #include "tools/run/snapshots.h"
-#include "tools/scale/command.h"
 #include "tools/top/command.h"
 
 namespace {
@@ -150,6 +151,7 @@ struct CommandLine {
   DoctorCommand doctor{*app};
   TopCommand top{*app};
   ScaleCommand scale{*app};
+  SavepointCommand savepoint_of_job{*app};
   NewCommand new_project{*app};
 
   RunCommand command;
@@ -178,6 +180,7 @@ CommandLine::CommandLine() {
   add_snapshots();
   top.add();
   scale.add();
+  savepoint_of_job.add();
   doctor.add();
   new_project.add();
   for (const Product& product : products()) app->add_subcommand(product.name, product.help);
@@ -355,8 +358,11 @@ void CommandLine::add_graph() {
 }
 
 void CommandLine::add_snapshots() {
-  snapshots_app = app->add_subcommand("snapshots", "List the snapshots in a directory, a bucket or HDFS");
-  snapshots_app->add_option("DIR", snapshots_directory, "The directory, s3://BUCKET/PREFIX or webhdfs://HOST:PORT/PATH")
+  snapshots_app =
+      app->add_subcommand("snapshots", "List the snapshots in a directory, a bucket or HDFS");
+  snapshots_app
+      ->add_option("DIR", snapshots_directory,
+                   "The directory, s3://BUCKET/PREFIX or webhdfs://HOST:PORT/PATH")
       ->required();
   snapshots_app->add_flag("--verify", verify, "Read every byte; exit code 1 if one is damaged");
   snapshots_app->add_flag("--json", json, "As JSON");
@@ -385,6 +391,7 @@ int CommandLine::dispatch() {
   if (snapshots_app->parsed()) return list_snapshots(snapshots_directory, verify, json);
   if (top.parsed()) return top.run();
   if (scale.parsed()) return scale.run();
+  if (savepoint_of_job.parsed()) return savepoint_of_job.run();
   if (doctor.parsed()) return doctor.run();
   if (new_project.parsed()) return new_project.run();
   if (graph_app->parsed()) {
@@ -393,9 +400,8 @@ int CommandLine::dispatch() {
   }
   if (!run_app->parsed())
     return fail(
-        usage("want a command: run, graph, snapshots, top, scale, doctor, new, cluster, kv, ckpt "
-              "or coll; see "
-              "--help"));
+        usage("want a command: run, graph, snapshots, savepoint, top, scale, doctor, new, cluster, "
+              "kv, ckpt or coll; see --help"));
 
   auto program = program_of(*run_app);
   if (!program) return fail(program.error());
@@ -436,13 +442,12 @@ int CommandLine::run(int argc, char** argv) {
     return 3;
   }
   const auto is_own = [&first](std::string_view name) { return first == name; };
-  constexpr std::array<std::string_view, 7> own = {"run",       "graph",  "top", "scale",
-                                                   "snapshots", "doctor", "new"};
+  constexpr std::array<std::string_view, 8> own = {"run",       "graph",     "top",    "scale",
+                                                   "savepoint", "snapshots", "doctor", "new"};
   if (std::ranges::none_of(own, is_own) && !first.starts_with('-')) {
-    log(Level::error,
-        concat(
-            "unknown command '", first,
-            "': want run, graph, snapshots, top, scale, doctor, new, cluster, kv, ckpt or coll"));
+    log(Level::error, concat("unknown command '", first,
+                             "': want run, graph, snapshots, savepoint, top, scale, doctor, new, "
+                             "cluster, kv, ckpt or coll"));
     return 2;
   }
   return run_command_line(*app, argc, argv, [this] { return dispatch(); });

@@ -90,7 +90,7 @@ class Embedded {
     }
     if (board_) {
       board_->when_asked_to_stop({});
-      board_->when_asked_to_scale({});
+      board_->when_asked({});
       board_->publish(recorder_->end(since_start(), finish_->code, finish_->why, tally_.report),
                       now());
     }
@@ -115,11 +115,11 @@ class Embedded {
     keep_log(log_lines_kept);
     recorder_.emplace(std::move(facts));
     board_->when_asked_to_stop([this] { poller_.post([this] { tell(StopRequested{}); }); });
-    board_->when_asked_to_scale([this](ScaleRequest request, observe::Board::Answer answer) {
+    board_->when_asked([this](UserRequest request, observe::Board::Answer answer) {
       poller_.post([this, request = std::move(request), answer = std::move(answer)]() mutable {
         if (finish_) return answer({.why = "the job is over"});
-        scale_answers_[++scales_asked_] = std::move(answer);
-        tell(ScaleRequested{scales_asked_, std::move(request)});
+        answers_[++asked_] = std::move(answer);
+        tell(UserAsked{asked_, std::move(request)});
       });
     });
     return Done{};
@@ -213,8 +213,19 @@ class Embedded {
   void act(const Finish& finish) { finish_ = finish; }
   void act(const Spawn&) {}
   void act(const Kill&) {}
-  void act(const AnswerScale& answer) {
-    if (auto found = scale_answers_.extract(answer.id)) found.mapped()(answer);
+  void act(const AnswerRequest& answer) {
+    if (auto found = answers_.extract(answer.id)) found.mapped()(answer);
+  }
+  void act(const NameSnapshot& wanted) {
+    store_thread_->name(wanted.snapshot, wanted.name, [this, wanted](Result<Done> named) {
+      poller_.post([this, snapshot = wanted.snapshot, named = std::move(named)] {
+        if (named) {
+          tell(SnapshotNamed{snapshot});
+        } else {
+          tell(SnapshotNotNamed{snapshot, named.error().message});
+        }
+      });
+    });
   }
   // Whoever could take the job over ends with it.
   void act(const Decide&) {}
@@ -279,9 +290,9 @@ class Embedded {
   std::optional<runtime::Worker> worker_;
   std::optional<Finish> finish_;
   StopSignals stop_signals_;
-  /// Who waits to hear whether the job is scaled.
-  std::map<std::uint64_t, observe::Board::Answer> scale_answers_;
-  std::uint64_t scales_asked_ = 0;
+  /// Who has asked for something and waits for the answer.
+  std::map<std::uint64_t, observe::Board::Answer> answers_;
+  std::uint64_t asked_ = 0;
 
   /// Nothing, and nobody is served, unless RunOptions::http asks for it.
   std::optional<observe::Board> board_;

@@ -53,15 +53,21 @@ struct DropSnapshot {
 struct FindSnapshot {
   std::optional<SnapshotId> snapshot;
 };
+/// Give a complete snapshot a name, which keeps it. Done in order with CommitSnapshot and
+/// DropSnapshot; answered by SnapshotNamed or SnapshotNotNamed, always.
+struct NameSnapshot {
+  SnapshotId snapshot = 0;
+  std::string name;
+};
 /// The job is over; nothing follows. Processes that could be ended were; the driver reaps them.
 struct Finish {
   int code = 0;
   std::string why;
 };
 
-/// To a ScaleRequested. `accepted`: the job has begun to change, or is as wanted (`done`);
-/// ScaleEnded tells how it ends. Else `why`, and `later` if the same may be asked again.
-struct AnswerScale {
+/// To a UserAsked. `accepted`: it is begun, or there is nothing to do (`done`); ScaleEnded or
+/// SavepointEnded tells how it ends. Else `why`, and `later` if the same may be asked again.
+struct AnswerRequest {
   std::uint64_t id = 0;
   bool accepted = false, done = false, later = false;
   std::string why;
@@ -143,23 +149,36 @@ struct ScaleEnded {
   /// Since it was asked for, and since sources were told to stop.
   Time took{}, paused{};
 };
-/// Processes have gone to other places, and all run again. Sources had stopped for `paused`; nothing
-/// is done again.
+/// Processes have gone to other places, and all run again. Sources had stopped for `paused`;
+/// nothing is done again.
 struct ProcessesMoved {
   std::vector<Slot> slots;
   SnapshotId snapshot = 0;
   Time paused{};
 };
+/// A snapshot is to be taken for this name.
+struct SavepointBegun {
+  std::string name;
+};
+/// The snapshot that has the name; none: nobody has it of us, and why.
+struct SavepointEnded {
+  std::string name;
+  std::optional<SnapshotId> snapshot;
+  std::string why;
+  /// Since it was asked for.
+  Time took{};
+};
 /// "work/1 has been busy with item 17 for 10.0 s".
 std::string text_of(const ReplicaBusy&);
-using Note = std::variant<Lost, ReplicaFailed, Recovering, Running, FirstItemOut, SnapshotTaken,
-                          SnapshotAborted, ItemSkipped, ReplicaBusy, Reattached, ScaleStarted,
-                          ScaleSwitched, ScaleEnded, ProcessesMoved>;
+using Note =
+    std::variant<Lost, ReplicaFailed, Recovering, Running, FirstItemOut, SnapshotTaken,
+                 SnapshotAborted, ItemSkipped, ReplicaBusy, Reattached, ScaleStarted, ScaleSwitched,
+                 ScaleEnded, ProcessesMoved, SavepointBegun, SavepointEnded>;
 struct Tell {
   Note note;
 };
 
 using Action = std::variant<Spawn, Kill, Send, CommitSnapshot, DropSnapshot, FindSnapshot, Finish,
-                            Tell, Decide, AnswerScale>;
+                            Tell, Decide, AnswerRequest, NameSnapshot>;
 
 }  // namespace piracema::cluster

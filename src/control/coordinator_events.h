@@ -8,7 +8,7 @@
 
 #include "base/ids.h"
 #include "control/messages/control.h"
-#include "control/scale_request.h"
+#include "control/user_request.h"
 
 /// What a coordinator is told. A process is named by its slot and its incarnation in that slot.
 namespace piracema::cluster {
@@ -65,11 +65,19 @@ struct SnapshotGone {
 };
 /// Take a last snapshot and end with code 75.
 struct StopRequested {};
-/// Go on with other numbers of replicas or processes. Answered by AnswerScale, at once.
-struct ScaleRequested {
+/// Answered by AnswerRequest, at once.
+struct UserAsked {
   /// Comes back with the answer.
   std::uint64_t id = 0;
-  ScaleRequest request;
+  UserRequest request;
+};
+/// What NameSnapshot wanted: the name is in the store, and holds the snapshot.
+struct SnapshotNamed {
+  SnapshotId snapshot = 0;
+};
+struct SnapshotNotNamed {
+  SnapshotId snapshot = 0;
+  std::string why;
 };
 /// These processes have better places, and go there with the next snapshot; in place of those that
 /// were wished before. Nothing comes of it where no snapshots are taken, or nobody can be started.
@@ -81,8 +89,8 @@ struct MovesWished {
 /// Time has passed: `next_deadline` was reached. What has arrived by then is told first.
 struct Tick {};
 
-using Event =
-    std::variant<Joined, Said, Exited, ConnectionLost, SnapshotCommitted, SnapshotCommitFailed,
-                 SnapshotFound, SnapshotGone, StopRequested, Tick, ScaleRequested, MovesWished>;
+using Event = std::variant<Joined, Said, Exited, ConnectionLost, SnapshotCommitted,
+                           SnapshotCommitFailed, SnapshotFound, SnapshotGone, StopRequested, Tick,
+                           UserAsked, MovesWished, SnapshotNamed, SnapshotNotNamed>;
 
 }  // namespace piracema::cluster

@@ -122,7 +122,7 @@ Result<Done> SnapshotBook::check(std::size_t replicas) const {
       }
     }
   }
-  if (writing_ && writing_->purpose > SnapshotPurpose::move) {
+  if (writing_ && writing_->purpose > SnapshotPurpose::savepoint) {
     return wrong(writing_->id, "has an unknown purpose");
   }
   return Done{};

@@ -14,11 +14,12 @@ namespace piracema::cluster {
 
 /// Why a snapshot was begun.
 enum class SnapshotPurpose : std::uint8_t {
-  interval,  ///< It was time.
-  stop,      ///< The user wants to go on another day.
-  final,     ///< Every replica has ended.
-  scale,     ///< Another plan goes on from it.
-  move,      ///< Processes go on from it in other places.
+  interval,   ///< It was time.
+  stop,       ///< The user wants to go on another day.
+  final,      ///< Every replica has ended.
+  scale,      ///< Another plan goes on from it.
+  move,       ///< Processes go on from it in other places.
+  savepoint,  ///< A user wants one with a name.
 };
 
 /// Sources wait behind its barrier, until a Deploy or another snapshot.
@@ -27,7 +28,8 @@ inline bool holds_sources(SnapshotPurpose purpose) {
 }
 
 /// Its barriers may overtake items, which are saved with it then. Another plan could not go on from
-/// that, and of a stop nobody knows with which numbers of replicas the job will go on.
+/// that, and of a stop or a savepoint nobody knows with which numbers of replicas the job will go
+/// on.
 inline bool may_overtake(SnapshotPurpose purpose) { return purpose == SnapshotPurpose::interval; }
 
 /// A replica's state in a snapshot, as its worker told.

@@ -4,26 +4,15 @@ way; a job goes on from it, and writes what it would have written undisturbed, b
 the name is deleted it goes, and nothing that others need."""
 
 import json
-import os
 import random
 import subprocess
 import time
 import unittest
 
 from snapshot_jobs import CLEAN, PIRACEMA, SECONDS_MAX, SnapshotJobs
+from tally_job import TALLY, expected
 
-TALLY = os.environ["TALLY_APP"]
 ITEMS = 40_000
-
-
-def expected():
-    counts, sums, lines = {}, {}, []
-    for item in range(ITEMS):
-        key = item * 31 % 5_000
-        counts[key] = counts.get(key, 0) + 1
-        sums[key] = sums.get(key, 0) + item
-        lines.append(f"key {key}: {counts[key]} {sums[key]}\n")
-    return "".join(lines)
 
 
 class Savepoints(SnapshotJobs):
@@ -75,7 +64,7 @@ class Savepoints(SnapshotJobs):
         self.wait_for(last, "snapshot", 4)  # By then it needs what it began with no more.
         last.communicate(timeout=SECONDS_MAX)
         self.assertEqual(0, last.returncode, self.said())
-        self.assertEqual(expected(), (self.folder / "out").read_text())
+        self.assertEqual(expected(ITEMS), (self.folder / "out").read_text())
         now = self.listed()
         self.assertEqual(["early"], now.pop(min(kept)))
         self.assertGreater(min(now), max(kept))
@@ -134,7 +123,7 @@ class Savepoints(SnapshotJobs):
                 self.assertEqual(snapshot, names.get(name), f"seed {seed}: {name}: {listing.stderr}")
         last = self.run_it(*self.command("--resume"))
         self.assertEqual(0, last.returncode, f"seed {seed}: {last.stderr}")
-        self.assertEqual(expected(), (self.folder / "out").read_text(), f"seed {seed}")
+        self.assertEqual(expected(ITEMS), (self.folder / "out").read_text(), f"seed {seed}")
         for name in (self.folder / "s" / "savepoints").iterdir():
             if ".tmp-" not in name.name:
                 self.change("--delete", name.name)

@@ -29,7 +29,7 @@ class Job:
     """`piracema run` of the program that tallies keys, slowly."""
 
     def __init__(self, test, items, *options, workers=2, snapshots=True, pause_us=200, folder=None,
-                 seconds=SECONDS_MAX):
+                 seconds=SECONDS_MAX, every="100ms", program=()):
         self.test = test
         if folder is None:
             scratch = tempfile.TemporaryDirectory(prefix="piracema-scale-")
@@ -40,10 +40,10 @@ class Job:
         self.seconds = seconds
         self.errors = tempfile.NamedTemporaryFile("w+", dir=self.folder, prefix="errors-")
         test.addCleanup(self.errors.close)
-        store = ["--snapshots", "s", "--every", "100ms"] if snapshots else []
+        store = ["--snapshots", "s", "--every", every] if snapshots else []
         self.process = subprocess.Popen(
             [PIRACEMA, "run", "--json", "-n", str(workers), "--http", *store, *options, TALLY, "out",
-             "replicas=2", f"items={items}", f"pause_us={pause_us}"],
+             "replicas=2", f"items={items}", f"pause_us={pause_us}", *program],
             cwd=self.folder, env=CLEAN, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
             stderr=self.errors, text=True)
         test.addCleanup(self.process.stdout.close)
@@ -76,9 +76,12 @@ class Job:
         self.wait_for("running")
         return self.events[self.wait_for("http") - 1]["entrance"]
 
-    def scale(self, *words):
-        return subprocess.run([PIRACEMA, "scale", "--json", self.entrance(), *words], env=CLEAN,
+    def ask(self, command, *words):
+        return subprocess.run([PIRACEMA, command, "--json", self.entrance(), *words], env=CLEAN,
                               capture_output=True, text=True, timeout=SECONDS_MAX)
+
+    def scale(self, *words):
+        return self.ask("scale", *words)
 
     def get(self):
         with urllib.request.urlopen(self.entrance().split("/?")[0] + "/api/v1/all", timeout=30) as all:

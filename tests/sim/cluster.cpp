@@ -48,12 +48,10 @@ void Cluster::stop_at(Time time) {
   });
 }
 
-void Cluster::scale_at(Time time, ScaleRequest request) {
+void Cluster::ask_at(Time time, UserRequest request) {
   scheduler_.after(time, [this, request = std::move(request)] {
-    if (!coordinated()) return scale_at(milliseconds(100), request);
-    network_.after(coordinator_node_, Time{0}, [this, request] {
-      tell(ScaleRequested{0, request});
-    });
+    if (!coordinated()) return ask_at(milliseconds(100), request);
+    network_.after(coordinator_node_, Time{0}, [this, request] { tell(UserAsked{0, request}); });
   });
 }
 
@@ -197,6 +195,15 @@ void Cluster::act(const CommitSnapshot& commit) {
 
 void Cluster::act(const DropSnapshot& drop) {
   at_store([this, id = drop.snapshot] { static_cast<void>(store_.drop(id)); });
+}
+
+void Cluster::act(const NameSnapshot& wanted) {
+  at_store([this, wanted] {
+    const auto done = store_.add_savepoint(wanted.name, wanted.snapshot);
+    Event event = SnapshotNamed{wanted.snapshot};
+    if (!done) event = SnapshotNotNamed{wanted.snapshot, done.error().message};
+    network_.after(coordinator_node_, Time{0}, [this, event] { tell(event); });
+  });
 }
 
 void Cluster::act(const FindSnapshot& wanted) {

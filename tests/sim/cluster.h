@@ -110,7 +110,7 @@ class Cluster {
 
   void stop_at(Time time);
   /// Asks the coordinator that is there then, or the next one.
-  void scale_at(Time time, cluster::ScaleRequest request);
+  void ask_at(Time time, cluster::UserRequest request);
   /// The driver of the coordinator that is there then says that these have better places.
   void move_at(Time time, std::vector<Slot> slots, bool soon);
   /// The process of the coordinator ends then; another one has the job `later`.
@@ -151,7 +151,8 @@ class Cluster {
   void act(const cluster::Finish& finish) { finish_ = finish; }
   void act(const cluster::Tell&);
   void act(const cluster::Decide&);
-  void act(const cluster::AnswerScale&) {}
+  void act(const cluster::AnswerRequest&) {}
+  void act(const cluster::NameSnapshot&);
   void at_store(std::function<void()> work);
 
   void lose_coordinator(Time later);

@@ -116,7 +116,8 @@ class Referee {
   }
   void see(const Finish&) {}
   void see(const Tell&) {}
-  void see(const AnswerScale&) {}
+  void see(const AnswerRequest&) {}
+  void see(const NameSnapshot&) {}
   // What was not decided before is not done.
   void see(const Decide& decide) {
     for (const Decision& decision : decide.decisions) {

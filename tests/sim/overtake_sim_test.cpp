@@ -8,6 +8,7 @@
 #include "flow/states.h"
 #include "sim/seeds.h"
 #include "sim/stream_parts.h"
+#include "state/redistribution.h"
 
 namespace piracema::sim {
 
@@ -112,6 +113,8 @@ struct Job {
         took.push_back(taken->took);
       }
       switched += std::holds_alternative<cluster::ScaleSwitched>(tell->note);
+      const auto* named = std::get_if<cluster::SavepointEnded>(&tell->note);
+      if (named != nullptr && named->snapshot) savepoints[named->name] = *named->snapshot;
     };
     if (begun) begun(cluster);
     REQUIRE(cluster.run(seconds(600)));
@@ -134,6 +137,8 @@ struct Job {
   StreamCounts counts;
   std::vector<Time> took;
   std::uint64_t switched = 0, recoveries = 0;
+  /// What was said of them.
+  std::map<std::string, SnapshotId> savepoints;
 };
 
 }  // namespace
@@ -165,7 +170,7 @@ TEST_CASE("a stream whose barriers overtake items grows and shrinks all the same
       for (Time at{}; at < job.with.chaos.until; at += job.random.below(2'000) * milliseconds(1)) {
         cluster::ScaleRequest request;
         request.replicas.push_back({"tally", 1 + static_cast<std::uint32_t>(job.random.below(4))});
-        cluster.scale_at(at, request);
+        cluster.ask_at(at, request);
       }
     };
     job.run();
@@ -192,6 +197,48 @@ TEST_CASE("a coordinator that takes over goes on with barriers that overtake") {
   }
   CHECK(is_exercised(overtaken, 100, 100));
   CHECK(is_exercised(recoveries, 100, 100));
+}
+
+TEST_CASE("a savepoint has nothing under way, stays, and other numbers of replicas go on from it") {
+  std::uint64_t overtaken = 0, taken = 0;
+  for (const auto seed : seeds(150)) {
+    store::MemoryStore store;
+    Job first(seed);
+    first.with.store = &store;
+    first.with.chaos = everything(Random(seed));
+    first.with.search = seconds(10);
+    if (seed % 3 == 0) first.with.chaos.coordinator_kill = milliseconds(700);
+    first.begun = [&](Cluster& cluster) {
+      for (Time at{}; at < seconds(6); at += first.random.below(1'000) * milliseconds(1)) {
+        cluster.ask_at(at, cluster::SavepointRequest{"s" + std::to_string(at.count())});
+      }
+    };
+    first.run();
+    overtaken += first.counts.overtaken;
+    taken += first.savepoints.size();
+
+    const auto kept = *store.savepoints();
+    for (const auto& [name, snapshot] : first.savepoints) {
+      REQUIRE(kept.contains(name));
+      CHECK(kept.at(name) == snapshot);
+      const auto manifest = store.manifest(snapshot);
+      REQUIRE(manifest);
+      CHECK(state::check_nothing_under_way(store, *manifest).ok());
+    }
+    if (first.savepoints.empty()) continue;
+    const auto from =
+        std::next(first.savepoints.begin(),
+                  static_cast<std::ptrdiff_t>(first.random.below(first.savepoints.size())));
+    Job second(seed + 1'000'000);
+    second.outside = first.outside;
+    second.outside.go_back(from->second);
+    second.with.store = &store;
+    second.with.job.resume = from->second;
+    second.with.job.found = *store.list();
+    second.run();
+  }
+  CHECK(is_exercised(overtaken, 150, 150));
+  CHECK(is_exercised(taken, 300, 150));
 }
 
 TEST_CASE("a snapshot takes as long as its barriers may wait and a batch takes, whatever waits") {

@@ -141,7 +141,7 @@ TEST_CASE(
     with.chaos.until = Time{};
     Scaled job(seed, with);
     for (Time at{}; at < seconds(6); at += random.below(1'500) * milliseconds(1)) {
-      job.cluster.scale_at(at, drawn(random));
+      job.cluster.ask_at(at, drawn(random));
       job.cluster.move_at(at + random.below(1'000) * milliseconds(1), drawn_slots(random),
                           random.below(2) == 0);
     }
@@ -166,7 +166,7 @@ TEST_CASE("a stream that is scaled and moved comes through whatever goes wrong o
     with.chaos = everything(Random(seed));
     Scaled job(seed, with);
     for (Time at{}; at < with.chaos.until; at += random.below(1'500) * milliseconds(1)) {
-      job.cluster.scale_at(at, drawn(random));
+      job.cluster.ask_at(at, drawn(random));
       job.cluster.move_at(at + random.below(1'000) * milliseconds(1), drawn_slots(random),
                           random.below(2) == 0);
       job.cluster.scheduler().at(at + random.below(2'000) * milliseconds(1),
@@ -201,7 +201,7 @@ TEST_CASE(
     if (random.chance(0.3)) with.chaos.slow = milliseconds(1'000);
     Scaled job(seed, with);
     for (Time at{}; at < with.chaos.until; at += random.below(1'500) * milliseconds(1)) {
-      job.cluster.scale_at(at, drawn(random));
+      job.cluster.ask_at(at, drawn(random));
       job.cluster.move_at(at + random.below(1'000) * milliseconds(1), drawn_slots(random),
                           random.below(2) == 0);
     }

@@ -37,6 +37,15 @@ struct Outside {
     const auto& items = written.at(transaction);
     output.insert(output.end(), items.begin(), items.end());
   }
+
+  /// As it was at this snapshot: a job goes on from it once more.
+  void go_back(SnapshotId snapshot) {
+    const auto is_later = [&](const auto& transaction) { return transaction.second > snapshot; };
+    std::erase_if(written, [&](const auto& one) { return is_later(one.first); });
+    std::erase_if(visible, is_later);
+    output.clear();
+    for (const auto& transaction : std::exchange(visible, {})) show(transaction);
+  }
 };
 
 /// Counts up from a number of its own replica.

@@ -22,6 +22,7 @@ SECTIONS = {
     "snapshots": "piracema graph, piracema snapshots",
     "top": "piracema top",
     "scale": "piracema scale",
+    "savepoint": "piracema savepoint",
     "doctor": "piracema doctor",
     "new": "piracema new",
     "cluster": "piracema cluster",

@@ -104,6 +104,17 @@ struct Teller {
             concat(note.slots.size() == 1 ? "worker " : "workers ", workers, " moved at snapshot ",
                    note.snapshot, ", sources paused for ", human_seconds(seconds(note.paused)))};
   }
+  std::pair<Level, std::string> operator()(const SavepointBegun& note) const {
+    return {Level::debug, concat("taking savepoint '", note.name, "'")};
+  }
+  std::pair<Level, std::string> operator()(const SavepointEnded& note) const {
+    if (!note.snapshot) {
+      return {Level::warning,
+              concat("no savepoint '", note.name, "', the job goes on: ", note.why)};
+    }
+    return {Level::info, concat("savepoint '", note.name, "' is snapshot ", *note.snapshot, ", in ",
+                                human_seconds(seconds(note.took)))};
+  }
   std::pair<Level, std::string> operator()(const ReplicaBusy& note) const {
     return {Level::warning, cluster::text_of(note)};
   }

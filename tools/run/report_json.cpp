@@ -83,6 +83,19 @@ Json fields(const ProcessesMoved& note) {
           {"snapshot", note.snapshot},
           {"paused", seconds(note.paused)}};
 }
+Json fields(const SavepointBegun& note) {
+  return {{"event", "savepoint_begun"}, {"name", note.name}};
+}
+Json fields(const SavepointEnded& note) {
+  Json event = {{"event", note.snapshot ? "savepoint" : "savepoint_failed"}, {"name", note.name}};
+  if (note.snapshot) {
+    event["snapshot"] = *note.snapshot;
+  } else {
+    event["why"] = note.why;
+  }
+  event["seconds"] = seconds(note.took);
+  return event;
+}
 Json fields(const ReplicaBusy& note) {
   return {{"event", "busy"},
           {"replica", note.name},

@@ -71,8 +71,20 @@ void DriverLoop::act(const Decide& decided) {
   depose();
 }
 
-void DriverLoop::act(const AnswerScale& answer) {
-  if (auto found = scale_answers_.extract(answer.id)) found.mapped()(answer);
+void DriverLoop::act(const AnswerRequest& answer) {
+  if (auto found = answers_.extract(answer.id)) found.mapped()(answer);
+}
+
+void DriverLoop::act(const NameSnapshot& wanted) {
+  store_thread_->name(wanted.snapshot, wanted.name, [this, wanted](Result<Done> named) {
+    poller_.post([this, snapshot = wanted.snapshot, named = std::move(named)] {
+      if (named) {
+        tell(SnapshotNamed{snapshot});
+      } else {
+        tell(SnapshotNotNamed{snapshot, named.error().message});
+      }
+    });
+  });
 }
 
 void DriverLoop::act(const Finish& finished) {

@@ -158,14 +158,15 @@ void DriverLoop::signalled(int number) {
   stop();
 }
 
-void DriverLoop::scale(ScaleRequest request, observe::Board::Answer answer) {
-  const std::uint64_t id = ++scales_asked_;
-  if (options_.transport == "mpi" && request.slots) {
+void DriverLoop::user_asked(UserRequest request, observe::Board::Answer answer) {
+  const std::uint64_t id = ++asked_;
+  const auto* scale = std::get_if<ScaleRequest>(&request);
+  if (options_.transport == "mpi" && scale != nullptr && scale->slots) {
     return answer({.id = id, .why = "one mpirun has started all workers, and no others can come"});
   }
   if (finish_) return answer({.id = id, .why = "the job is over"});
-  scale_answers_[id] = std::move(answer);
-  tell(ScaleRequested{id, std::move(request)});
+  answers_[id] = std::move(answer);
+  tell(UserAsked{id, std::move(request)});
 }
 
 void DriverLoop::stop() {

@@ -78,12 +78,11 @@ JobReport DriverLoop::run() {
   if (options_.board != nullptr) {
     recorder_ = std::make_unique<observe::Recorder>(options_.board->latest()->facts);
     options_.board->when_asked_to_stop([this] { poller_.post([this] { stop(); }); });
-    options_.board->when_asked_to_scale(
-        [this](ScaleRequest request, observe::Board::Answer answer) {
-          poller_.post([this, request = std::move(request), answer = std::move(answer)]() mutable {
-            scale(std::move(request), std::move(answer));
-          });
-        });
+    options_.board->when_asked([this](UserRequest request, observe::Board::Answer answer) {
+      poller_.post([this, request = std::move(request), answer = std::move(answer)]() mutable {
+        user_asked(std::move(request), std::move(answer));
+      });
+    });
   }
   if (options_.leading != nullptr) {
     options_.leading->at_work->set(
@@ -100,7 +99,7 @@ JobReport DriverLoop::run() {
   while (!finish_) turn();
   if (options_.board != nullptr) {
     options_.board->when_asked_to_stop({});
-    options_.board->when_asked_to_scale({});
+    options_.board->when_asked({});
   }
   // What has happened since the last look is shown, too.
   if (recorder_ && coordinator_) recorder_->look(since_start(), *coordinator_, tally_);

@@ -74,7 +74,8 @@ class DriverLoop {
   void act(const Tell&);
   void act(const Finish&);
   void act(const Decide&);
-  void act(const AnswerScale&);
+  void act(const AnswerRequest&);
+  void act(const NameSnapshot&);
   void never_ran(Crew::Id id, std::string why);
 
   // ---- elsewhere.cpp: hosts and their agents, or mpirun ------------------------------
@@ -102,7 +103,7 @@ class DriverLoop {
   void exited(const Exited&, const Exit&);
   void signalled(int number);
   void stop();
-  void scale(ScaleRequest request, observe::Board::Answer answer);
+  void user_asked(UserRequest request, observe::Board::Answer answer);
 
   JobOptions options_;
   JobObserver& observer_;
@@ -144,9 +145,9 @@ class DriverLoop {
   bool planned_ = false;
   /// Messages of workers that nobody could read.
   int garbled_ = 0;
-  /// Who waits to hear whether the job is scaled.
-  std::map<std::uint64_t, observe::Board::Answer> scale_answers_;
-  std::uint64_t scales_asked_ = 0;
+  /// Who has asked for something and waits for the answer.
+  std::map<std::uint64_t, observe::Board::Answer> answers_;
+  std::uint64_t asked_ = 0;
   StopSignals stop_signals_;
   int stop_signal_ = 0;
   Time join_by_{};

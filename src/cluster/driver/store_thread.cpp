@@ -34,6 +34,13 @@ void StoreThread::find(std::optional<SnapshotId> snapshot, std::function<void(Re
   });
 }
 
+void StoreThread::name(SnapshotId snapshot, std::string name,
+                       std::function<void(Result<Done>)> tell) {
+  queue_.post([this, snapshot, name = std::move(name), tell = std::move(tell)] {
+    tell(store_.add_savepoint(name, snapshot));
+  });
+}
+
 void StoreThread::drop(SnapshotId snapshot) {
   queue_.post([this, snapshot] {
     if (auto dropped = store_.drop(snapshot); !dropped) {

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <optional>
+#include <string>
 
 #include "base/ids.h"
 #include "base/work_queue.h"
@@ -26,6 +27,8 @@ class StoreThread {
   /// Whether a recovery can go back to it; SnapshotStore::find says what is gone. Called on the
   /// thread.
   void find(std::optional<SnapshotId> snapshot, std::function<void(Result<Done>)> tell);
+  /// SnapshotStore::add_savepoint; called on the thread.
+  void name(SnapshotId snapshot, std::string name, std::function<void(Result<Done>)> tell);
   /// What cannot be removed stays, with a warning.
   void drop(SnapshotId snapshot);
 

@@ -17,10 +17,6 @@ constexpr milliseconds exit_wait{200};
 // A Tick that comes later than this shows that it is the coordinator that did not run.
 constexpr milliseconds lateness_max{300};
 constexpr std::uint32_t final_retries = 3;
-// Snapshots that fail, and workers that do not come, before a job that is scaled stays as it is.
-constexpr std::uint32_t scale_failures_max = 3;
-// A worker that the job has let go may take so long to leave.
-constexpr milliseconds let_go_wait{5'000};
 
 // The graph and the placement were checked when the job was planned, or decoded.
 std::optional<Job> job_of(const JobMetadata& metadata) {
@@ -45,7 +41,9 @@ Coordinator::Coordinator(JobMetadata metadata)
       snapshots_(journal_, members_),
       policy_(journal_),
       ending_(journal_, members_),
-      job_(job_of(journal_.metadata())) {
+      rescaling_(journal_, members_, detector_),
+      job_(job_of(journal_.metadata())),
+      savepoint_(journal_) {
   ENSURE(validate(settings_).ok());
   detector_.grow(members_.size());
 }
@@ -65,11 +63,13 @@ std::vector<Action> Coordinator::step(Time now, const Event& event) {
   if (phase_ == Phase::gathering) gather();
   if (phase_ == Phase::attaching && members_.all_joined()) begin_epoch();
   if (phase_ == Phase::restoring) start_when_ready();
-  if (metadata().scale && deployed()) {
+  if (rescaling_.under_way() && deployed()) {
     for (const Slot slot : members_.spawn(now_)) detector_.started(slot, now_);
   }
   if (active()) go_on();
-  if (phase_ == Phase::leaving && ending_.all_left(now_)) phase_ = Phase::finished;
+  if (phase_ == Phase::leaving && ending_.all_left(now_) && !savepoint_.naming()) {
+    phase_ = Phase::finished;
+  }
   if (phase_ == Phase::finished) journal_.act(ending_.finish());
   return journal_.take();
 }
@@ -97,11 +97,7 @@ void Coordinator::begin() {
   for (Slot slot = metadata().slots_wanted(); slot < members_.size(); ++slot) {
     journal_.decide(ProcessReplaced{slot, members_.incarnation(slot), true});
   }
-  if (metadata().scale) {
-    const auto next = runtime::decode_shape(metadata().scale->graph);
-    scale_change_ = text_of_change(job_->shape, settings_.slots, *next, metadata().scale->slots);
-    scale_asked_ = now_;
-  }
+  if (job_) rescaling_.resume(*job_, now_);
   snapshots_.resume(job_, now_);
   stop_by_ = now_ + settings_.snapshot_timeout;
   why_back_ = "a coordinator was lost";
@@ -177,9 +173,7 @@ void Coordinator::start_when_ready() {
     snapshots_.complete_barriers(*job_);
     ending_.resume(*job_);
   }
-  if (std::exchange(scale_ends_, false)) {
-    journal_.tell(ScaleEnded{scale_change_, true, "", now_ - scale_asked_, now_ - scale_paused_});
-  }
+  rescaling_.all_run(now_);
   if (auto moved = moves_.arrived(now_)) journal_.tell(*std::move(moved));
   // A snapshot may be overdue after a recovery, but work comes first.
   const Time interval = settings_.snapshot_interval;
@@ -195,6 +189,7 @@ void Coordinator::go_on() {
     phase_ = Phase::ending;
     snapshots_.plan(now_);
     give_up_scale("every replica has ended");
+    if (savepoint_.due()) savepoint_.give_up("every replica has ended", now_);
   }
   if (ending_.last_commit_done()) {
     if (phase_ == Phase::stopping) return leave_stopped();
@@ -218,17 +213,22 @@ void Coordinator::go_on() {
   }
   if (snapshots_.under_way() || ending_.last_commit_begun() || !active()) return;
   if (phase_ == Phase::stopping) {
-    snapshots_.begin(*job_, SnapshotPurpose::stop, now_);
-  } else if (phase_ == Phase::running && metadata().scale && members_.all_wanted_joined()) {
-    scale_paused_ = now_;
-    snapshots_.begin(*job_, SnapshotPurpose::scale, now_);
+    begin_snapshot(SnapshotPurpose::stop);
+  } else if (phase_ == Phase::running && rescaling_.under_way() && members_.all_wanted_joined()) {
+    rescaling_.pause(now_);
+    begin_snapshot(SnapshotPurpose::scale);
+  } else if (phase_ == Phase::running && savepoint_.due()) {
+    begin_snapshot(SnapshotPurpose::savepoint);
   } else if (snapshots_.due(now_) || (may_move() && moves_.soon())) {
-    snapshots_.begin(*job_,
-                     phase_ == Phase::ending ? SnapshotPurpose::final
-                     : may_move()            ? SnapshotPurpose::move
-                                             : SnapshotPurpose::interval,
-                     now_);
+    begin_snapshot(phase_ == Phase::ending ? SnapshotPurpose::final
+                   : may_move()            ? SnapshotPurpose::move
+                                           : SnapshotPurpose::interval);
   }
+}
+
+void Coordinator::begin_snapshot(SnapshotPurpose purpose) {
+  savepoint_.snapshot_begun(metadata().snapshots.next_id(), purpose);
+  snapshots_.begin(*job_, purpose, now_);
 }
 
 // Fencing makes the job right whatever the old process still does; killing it sets its memory
@@ -265,7 +265,8 @@ void Coordinator::roll_back(const std::string& why) {
 void Coordinator::give_up_round(const std::string& why) {
   const SnapshotId id = metadata().snapshots.next_id() - 1;
   const SnapshotPurpose purpose = snapshots_.give_up(why, active());
-  if (!active()) return;
+  if (!active()) return savepoint_.snapshot_given_up(id);
+  savepoint_.snapshot_failed(id, concat("its snapshot failed: ", why), now_);
   if (phase_ == Phase::stopping && purpose == SnapshotPurpose::stop) {
     return fail(1, concat("stopped, but the last snapshot failed: ", why));
   }
@@ -284,41 +285,28 @@ void Coordinator::give_up_round(const std::string& why) {
 // next plan, and whatever fails from here on goes back to it.
 void Coordinator::change_plan(SnapshotId snapshot) {
   switched_ = active();
-  scale_ends_ = true;
   if (metadata().epoch_holds) journal_.decide(EpochEnded{epoch()});
-  journal_.decide(PlanChanged{});
+  rescaling_.change_plan(snapshot, now_);
   job_ = job_of(metadata());
   progress_.clear();
-  journal_.tell(ScaleSwitched{snapshot});
   phase_ = Phase::gathering;
   why_back_ = "the job was scaled";
   moves_.wish({}, false);  // They may be no part of it any more.
-  for (Slot slot = members_.active(); slot < members_.size(); ++slot) {
-    members_.let_go(slot, now_ + let_go_wait);
-    detector_.forget(slot);
-  }
 }
 
+// Sources may have been held up for it.
 void Coordinator::give_up_scale(const std::string& why) {
-  if (!metadata().scale) return;
-  journal_.decide(ScaleGivenUp{});
-  journal_.tell(ScaleEnded{scale_change_, false, why, now_ - scale_asked_, Time{}});
-  // Sources may have been held up.
-  snapshots_.plan(now_);
-  for (Slot slot = members_.active(); slot < members_.size(); ++slot) {
-    members_.let_go(slot, now_ + let_go_wait);
-    detector_.forget(slot);
-  }
+  if (rescaling_.give_up(why, now_)) snapshots_.plan(now_);
 }
 
 void Coordinator::scale_failed(const std::string& why) {
-  if (metadata().scale && ++scale_failures_ == scale_failures_max) give_up_scale(why);
+  if (rescaling_.failed(why, now_)) snapshots_.plan(now_);
 }
 
 // ---- other places ---------------------------------------------------------------------------
 
 bool Coordinator::may_move() const {
-  return phase_ == Phase::running && moves_.due() && !metadata().scale;
+  return phase_ == Phase::running && moves_.due() && !rescaling_.under_way();
 }
 
 // All stand at this snapshot, so what begins elsewhere goes on from there and nothing is done
@@ -336,10 +324,12 @@ void Coordinator::move_processes(SnapshotId snapshot) {
 
 void Coordinator::leave_stopped() {
   phase_ = Phase::leaving;
+  savepoint_.give_up("the job was stopped before there was a snapshot", now_);
   ending_.leave_stopped(now_);
 }
 
 void Coordinator::fail(int code, std::string why) {
+  savepoint_.give_up(concat("the job has failed: ", why), now_);
   ending_.fail(code, std::move(why));
   phase_ = Phase::finished;
 }
@@ -583,7 +573,8 @@ void Coordinator::on(const Said& said) {
 void Coordinator::on(const SnapshotCommitted& committed) {
   if (!snapshots_.writes(committed.snapshot)) return;
   const SavedSnapshot snapshot = snapshots_.completed(now_);
-  if (snapshot.purpose == SnapshotPurpose::scale && metadata().scale && !metadata().end) {
+  savepoint_.snapshot_completed(snapshot.id);
+  if (snapshot.purpose == SnapshotPurpose::scale && rescaling_.under_way() && !metadata().end) {
     return change_plan(snapshot.id);
   }
   moves_.completed();
@@ -627,37 +618,30 @@ void Coordinator::on(const StopRequested&) {
   }
 }
 
-// It is done when there is a moment for it: until then nothing has changed.
-void Coordinator::on(const ScaleRequested& asked) {
-  AnswerScale answer{.id = asked.id};
-  const auto refuse = [&](bool later, std::string why) {
-    answer.later = later;
-    answer.why = std::move(why);
-    journal_.act(answer);
-  };
-  if (!job_ || epoch() == 0) return refuse(true, "the job has not begun yet");
-  if (metadata().stop_requested || phase_ == Phase::ending || phase_ == Phase::leaving) {
-    return refuse(false, "the job is ending");
+void Coordinator::on(const UserAsked& asked) {
+  AnswerRequest answer;
+  if (!job_ || epoch() == 0) {
+    answer = {.later = true, .why = "the job has not begun yet"};
+  } else if (metadata().stop_requested || phase_ == Phase::ending || phase_ == Phase::leaving) {
+    answer = {.why = "the job is ending"};
+  } else {
+    answer = std::visit(
+        [this](const auto& request) {
+          if constexpr (std::is_same_v<decltype(request), const ScaleRequest&>) {
+            return rescaling_.begin(*job_, request, now_);
+          } else {
+            return savepoint_.begin(request, now_);
+          }
+        },
+        asked.request);
   }
-  if (metadata().scale) {
-    return refuse(true, concat("the job is being scaled already (", scale_change_, ")"));
-  }
-  auto next = plan_scale(*job_, settings_, asked.request);
-  if (!next) return refuse(false, next.error().message);
-  answer.accepted = true;
-  answer.done = !next->has_value();
-  if (!answer.done) {
-    const auto shape = runtime::decode_shape((*next)->graph);
-    scale_change_ = text_of_change(job_->shape, settings_.slots, *shape, (*next)->slots);
-    scale_asked_ = now_;
-    scale_failures_ = 0;
-    journal_.decide(**std::move(next));
-    members_.grow();
-    detector_.grow(members_.size());
-    journal_.tell(ScaleStarted{scale_change_});
-  }
-  journal_.act(answer);
+  answer.id = asked.id;
+  journal_.act(std::move(answer));
 }
+
+void Coordinator::on(const SnapshotNamed& named) { savepoint_.named(named, now_); }
+
+void Coordinator::on(const SnapshotNotNamed& failed) { savepoint_.not_named(failed, now_); }
 
 void Coordinator::on(const MovesWished& wished) {
   std::set<Slot> slots;
@@ -693,9 +677,13 @@ std::optional<Time> Coordinator::next_deadline() const {
     if (time && (!next || *time < *next)) next = time;
   };
   if (phase_ == Phase::finished) return next;
-  if (phase_ == Phase::leaving) return ending_.leave_by();
+  if (phase_ == Phase::leaving) {
+    // Past that, the name of a savepoint is all that is waited for.
+    if (savepoint_.naming() && now_ >= ending_.leave_by()) return next;
+    return ending_.leave_by();
+  }
   at(members_.next_due((phase_ == Phase::gathering && !fatal_ && !metadata().stop_requested) ||
-                       (metadata().scale && deployed())));
+                       (rescaling_.under_way() && deployed())));
   at(detector_.next_deadline(phase_ == Phase::restoring));
   if (phase_ == Phase::stopping) at(stop_by_);
   if (!active() || !settings_.snapshots) return next;

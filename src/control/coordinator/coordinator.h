@@ -11,7 +11,9 @@
 #include "control/coordinator/members.h"
 #include "control/coordinator/moves.h"
 #include "control/coordinator/phase.h"
+#include "control/coordinator/rescaling.h"
 #include "control/coordinator/restart_policy.h"
+#include "control/coordinator/savepoint_taking.h"
 #include "control/coordinator/snapshot_coordinator.h"
 #include "control/coordinator_actions.h"
 #include "control/coordinator_events.h"
@@ -79,7 +81,9 @@ class Coordinator {
   void on(const SnapshotFound&);
   void on(const SnapshotGone&);
   void on(const StopRequested&);
-  void on(const ScaleRequested&);
+  void on(const UserAsked&);
+  void on(const SnapshotNamed&);
+  void on(const SnapshotNotNamed&);
   void on(const MovesWished&);
   void on(const Tick&);
   /// What a worker says; slot, epoch and replica were checked.
@@ -95,6 +99,7 @@ class Coordinator {
   void go_on();
   void lose(Slot, LossCause, std::string how);
   void roll_back(const std::string& why);
+  void begin_snapshot(SnapshotPurpose);
   void give_up_round(const std::string& why);
   void change_plan(SnapshotId);
   void give_up_scale(const std::string& why);
@@ -121,6 +126,7 @@ class Coordinator {
   SnapshotCoordinator snapshots_;
   RestartPolicy policy_;
   JobEnding ending_;
+  Rescaling rescaling_;
   std::optional<Job> job_;
 
   // ---- what was seen, and need not be known to take the job over -----------------------------
@@ -138,15 +144,10 @@ class Coordinator {
   std::string fatal_how_;
   Time stop_by_{};
 
-  /// Of the change of the plan that is under way: what it is, when it was asked for, and since when
-  /// sources have stopped.
-  std::string scale_change_;
-  Time scale_asked_{}, scale_paused_{};
-  std::uint32_t scale_failures_ = 0;
-  /// The plan or places have changed, and nothing else was wrong; until the next Deploy, and until
-  /// all are ready.
-  bool switched_ = false, scale_ends_ = false;
+  /// The plan or places have changed, and nothing else was wrong; until the next Deploy.
+  bool switched_ = false;
   Moves moves_;
+  SavepointTaking savepoint_;
 };
 
 }  // namespace piracema::cluster

@@ -10,10 +10,10 @@ struct ScalableWorld : World {
   ScalableWorld() { layouts = {"i64", "nothing", "nothing"}; }
 };
 
-AnswerScale ask(World& world, std::vector<std::pair<std::string, std::uint32_t>> replicas,
-                std::optional<std::uint32_t> slots = std::nullopt) {
-  world.tell(ScaleRequested{7, {std::move(replicas), slots}});
-  const auto answers = world.done<AnswerScale>();
+AnswerRequest ask(World& world, std::vector<std::pair<std::string, std::uint32_t>> replicas,
+                  std::optional<std::uint32_t> slots = std::nullopt) {
+  world.tell(UserAsked{7, ScaleRequest{std::move(replicas), slots}});
+  const auto answers = world.done<AnswerRequest>();
   REQUIRE(!answers.empty());
   CHECK(answers.back().id == 7);
   return answers.back();
@@ -256,7 +256,7 @@ TEST_CASE("what cannot be scaled is refused with a sentence, and nothing changes
   world.start();
   const auto why = [&](std::vector<std::pair<std::string, std::uint32_t>> replicas,
                        std::optional<std::uint32_t> slots = std::nullopt) {
-    const AnswerScale answer = ask(world, std::move(replicas), slots);
+    const AnswerRequest answer = ask(world, std::move(replicas), slots);
     CHECK(!answer.accepted);
     CHECK(!answer.later);
     return answer.why;
@@ -272,7 +272,7 @@ TEST_CASE("what cannot be scaled is refused with a sentence, and nothing changes
   CHECK(world.epoch() == 1);
   // One at a time.
   CHECK(ask(world, {{"work", 3}}).accepted);
-  const AnswerScale second = ask(world, {{"work", 4}});
+  const AnswerRequest second = ask(world, {{"work", 4}});
   CHECK(second.later);
   CHECK(has(second.why, "scaled already (work: 2 -> 3 replicas)"));
   world.tell(StopRequested{});

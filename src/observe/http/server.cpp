@@ -159,7 +159,8 @@ class MicrohttpdServer : public HttpServer {
             .node = value(MHD_GET_ARGUMENT_KIND, "node"),
             .from = value(MHD_GET_ARGUMENT_KIND, "from"),
             .replicas = value(MHD_GET_ARGUMENT_KIND, "replicas"),
-            .workers = value(MHD_GET_ARGUMENT_KIND, "workers")};
+            .workers = value(MHD_GET_ARGUMENT_KIND, "workers"),
+            .name = value(MHD_GET_ARGUMENT_KIND, "name")};
   }
 
   MHD_Result reply(MHD_Connection* connection, const Response& response) const {

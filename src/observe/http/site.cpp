@@ -12,6 +12,7 @@
 #include "observe/http/metrics.h"
 #include "observe/page/page_files.h"
 #include "observe/status/status_json.h"
+#include "store/snapshot/savepoint.h"
 
 namespace piracema::observe {
 
@@ -19,7 +20,7 @@ namespace {
 
 constexpr const char* json_type = "application/json; charset=utf-8";
 // The thread that drives the job publishes every second.
-constexpr std::chrono::seconds scale_answer_within{5};
+constexpr std::chrono::seconds answer_within{5};
 constexpr Time silent_for = std::chrono::seconds(10);
 
 Response text(int code, std::string body) {
@@ -27,6 +28,12 @@ Response text(int code, std::string body) {
 }
 Response json(std::string body, int code = 200) {
   return {code, json_type, std::move(body) + "\n"};
+}
+
+Response not_doing(const char* what, int code, const std::string& why) {
+  return json(nlohmann::json{{what, false}, {"why", why}}.dump(
+                  -1, ' ', false, nlohmann::json::error_handler_t::replace),
+              code);
 }
 
 Error bad_argument(std::string_view name, std::string_view want, std::string_view found) {
@@ -118,7 +125,7 @@ Response Site::get(const Request& request, Time now) const {
   if (path == "/api/v1/throughput") return json(throughput_json(*status));
   if (path == "/api/v1/log") return json(log_json());
   if (path == "/api/v1/all") return json(all_json(*status));
-  if (path == "/api/v1/stop" || path == "/api/v1/scale") {
+  if (path == "/api/v1/stop" || path == "/api/v1/scale" || path == "/api/v1/savepoint") {
     Response response = text(405, "want POST\n");
     response.headers.emplace_back("Allow", "POST");
     return response;
@@ -129,27 +136,33 @@ Response Site::get(const Request& request, Time now) const {
 // Answered at once: what follows is seen in /api/v1/job.
 Response Site::post(const Request& request) const {
   if (request.path == "/api/v1/scale") return scale(request);
+  if (request.path == "/api/v1/savepoint") return savepoint(request);
   if (request.path != "/api/v1/stop") {
-    return text(404, "want POST /api/v1/stop or /api/v1/scale\n");
+    return text(404, "want POST /api/v1/stop, /api/v1/scale or /api/v1/savepoint\n");
   }
   if (!board_.ask_to_stop()) return json(R"({"stopping":false,"why":"the job is over"})", 409);
   return json(R"({"stopping":true})", 202);
 }
 
-// Answered when the coordinator has looked at it: what follows is seen in /api/v1/job.
 Response Site::scale(const Request& request) const {
-  const auto refused = [](int code, const std::string& why) {
-    return json(nlohmann::json{{"scaling", false}, {"why", why}}.dump(
-                    -1, ' ', false, nlohmann::json::error_handler_t::replace),
-                code);
-  };
   auto wanted = parse_scale(request.replicas, request.workers);
-  if (!wanted) return refused(400, wanted.error().message);
-  const auto answer = board_.ask_to_scale(*std::move(wanted), scale_answer_within);
-  if (!answer) return refused(503, "the job is over, or its coordinator does not answer");
-  if (!answer->accepted) return refused(answer->later ? 409 : 422, answer->why);
-  return json(answer->done ? R"({"scaling":false,"done":true})" : R"({"scaling":true})",
-              answer->done ? 200 : 202);
+  if (!wanted) return not_doing("scaling", 400, wanted.error().message);
+  return ask("scaling", *std::move(wanted));
+}
+
+Response Site::savepoint(const Request& request) const {
+  const auto fits = store::check_savepoint_name(request.name);
+  if (!fits) return not_doing("taking", 400, concat("argument 'name': ", fits.error().message));
+  return ask("taking", cluster::SavepointRequest{request.name});
+}
+
+// Answered when the coordinator has looked at it: what follows is seen in /api/v1/job.
+Response Site::ask(const char* doing, cluster::UserRequest request) const {
+  const auto answer = board_.ask(std::move(request), answer_within);
+  if (!answer) return not_doing(doing, 503, "the job is over, or its coordinator does not answer");
+  if (!answer->accepted) return not_doing(doing, answer->later ? 409 : 422, answer->why);
+  if (answer->done) return json(nlohmann::json{{doing, false}, {"done", true}}.dump());
+  return json(nlohmann::json{{doing, true}}.dump(), 202);
 }
 
 // The token does not stay in the address, which a browser keeps and shows.

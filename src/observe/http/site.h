@@ -7,9 +7,8 @@
 
 namespace piracema::observe {
 
-/// What is served: the page, figures for Prometheus, JSON, and the requests to
-/// stop and to scale. Has no socket
-/// and no clock of its own. Safe from any thread.
+/// What is served: the page, figures for Prometheus, JSON, and the requests to stop, to scale and
+/// for savepoints. Has no socket and no clock of its own. Safe from any thread.
 class Site {
  public:
   /// `board` outlives it.
@@ -22,6 +21,9 @@ class Site {
   Response get(const Request& request, Time now) const;
   Response post(const Request& request) const;
   Response scale(const Request& request) const;
+  Response savepoint(const Request& request) const;
+  /// `doing` is what the job is said to do, or not.
+  Response ask(const char* doing, cluster::UserRequest request) const;
   Response page(const Request& request) const;
   Response health(Time now) const;
   Response readiness() const;

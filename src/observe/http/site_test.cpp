@@ -110,10 +110,10 @@ TEST_CASE("a job is asked to scale while there is one, and what it answers is sa
                               seconds(1'000));
   };
   CHECK(post("count=3", "").code == 503);
-  cluster::AnswerScale answer{.accepted = true};
+  cluster::AnswerRequest answer{.accepted = true};
   std::vector<cluster::ScaleRequest> asked;
-  served.board.when_asked_to_scale([&](cluster::ScaleRequest request, const auto& reply) {
-    asked.push_back(std::move(request));
+  served.board.when_asked([&](cluster::UserRequest request, const auto& reply) {
+    asked.push_back(std::get<cluster::ScaleRequest>(std::move(request)));
     reply(answer);
   });
   CHECK(post("count=3,a+b=2", "4").code == 202);
@@ -138,8 +138,43 @@ TEST_CASE("a job is asked to scale while there is one, and what it answers is sa
   CHECK(post("", "four").code == 400);
   CHECK(served.get("/api/v1/scale").code == 405);
   CHECK(asked.size() == before);
-  served.board.when_asked_to_scale({});
+  served.board.when_asked({});
   CHECK(post("count=3", "").code == 503);
+}
+
+TEST_CASE("a job is asked for a savepoint by a name that can be one") {
+  Served served;
+  const auto post = [&served](const std::string& name) {
+    return served.site.answer({.method = "POST",
+                               .path = "/api/v1/savepoint",
+                               .host = "localhost",
+                               .authorization = "Bearer " + token,
+                               .mark = "1",
+                               .name = name},
+                              seconds(1'000));
+  };
+  CHECK(post("v1").code == 503);
+  cluster::AnswerRequest answer{.accepted = true};
+  std::vector<std::string> asked;
+  served.board.when_asked([&](const cluster::UserRequest& request, const auto& reply) {
+    asked.push_back(std::get<cluster::SavepointRequest>(request).name);
+    reply(answer);
+  });
+  CHECK(post("before-v2.1").code == 202);
+  CHECK(asked == std::vector<std::string>{"before-v2.1"});
+  answer = {.why = "the job takes no snapshots"};
+  CHECK(post("v1").code == 422);
+  answer.later = true;
+  const Response refused = post("v1");
+  CHECK(refused.code == 409);
+  CHECK(nlohmann::json::parse(refused.body)["why"] == answer.why);
+  const std::size_t before = asked.size();
+  for (const char* wrong : {"", "../x", "a b", ".hidden", "x.tmp-1"}) {
+    CAPTURE(wrong);
+    CHECK(post(wrong).code == 400);
+  }
+  CHECK(served.get("/api/v1/savepoint").code == 405);
+  CHECK(asked.size() == before);
 }
 
 TEST_CASE("the token goes from the address into a cookie that scripts and other sites do not get") {

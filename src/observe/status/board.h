@@ -10,7 +10,7 @@
 
 #include "base/clock.h"
 #include "control/coordinator_actions.h"
-#include "control/scale_request.h"
+#include "control/user_request.h"
 #include "observe/status/job_status.h"
 
 namespace piracema::observe {
@@ -56,23 +56,23 @@ class Board {
     return stop_ != nullptr;
   }
 
-  /// Who is called when somebody asks for other numbers of replicas or processes, and calls back,
-  /// from any thread, once. As `when_asked_to_stop`.
-  using Answer = std::function<void(cluster::AnswerScale)>;
-  void when_asked_to_scale(std::function<void(cluster::ScaleRequest, Answer)> callback) {
+  /// Who is called when a user wants something of the job that goes on, and calls back, from any
+  /// thread, once. As `when_asked_to_stop`.
+  using Answer = std::function<void(cluster::AnswerRequest)>;
+  void when_asked(std::function<void(cluster::UserRequest, Answer)> callback) {
     std::lock_guard lock(stop_mutex_);
-    scale_ = std::move(callback);
+    asked_ = std::move(callback);
   }
   /// Waits so long for an answer; nothing: there is no job, or it does not answer.
-  std::optional<cluster::AnswerScale> ask_to_scale(cluster::ScaleRequest request,
-                                                   std::chrono::milliseconds wait) {
-    auto promise = std::make_shared<std::promise<cluster::AnswerScale>>();
+  std::optional<cluster::AnswerRequest> ask(cluster::UserRequest request,
+                                            std::chrono::milliseconds wait) {
+    auto promise = std::make_shared<std::promise<cluster::AnswerRequest>>();
     auto answer = promise->get_future();
     {
       std::lock_guard lock(stop_mutex_);
-      if (!scale_) return std::nullopt;
-      scale_(std::move(request),
-             [promise](cluster::AnswerScale one) { promise->set_value(std::move(one)); });
+      if (!asked_) return std::nullopt;
+      asked_(std::move(request),
+             [promise](cluster::AnswerRequest one) { promise->set_value(std::move(one)); });
     }
     if (answer.wait_for(wait) != std::future_status::ready) return std::nullopt;
     return answer.get();
@@ -84,7 +84,7 @@ class Board {
   Time published_at_{};
   std::mutex stop_mutex_;
   std::function<void()> stop_;
-  std::function<void(cluster::ScaleRequest, Answer)> scale_;
+  std::function<void(cluster::UserRequest, Answer)> asked_;
 };
 
 }  // namespace piracema::observe

@@ -131,6 +131,17 @@ struct ScaleStatus {
   Time took{}, paused{};
 };
 
+/// A savepoint that the job was asked for: the one that is being taken, or the last one.
+struct SavepointStatus {
+  std::string name;
+  Time asked_at{};
+  bool over = false;
+  /// None of one that is over: it was not taken, and why.
+  std::optional<SnapshotId> snapshot;
+  std::string why;
+  Time took{};
+};
+
 /// Items a second that left the sources and that reached the sinks, up to `at`.
 struct SampleStatus {
   Time at{};
@@ -176,6 +187,9 @@ struct JobStatus {
   std::optional<ScaleStatus> scale;
   /// Those that were begun.
   std::uint64_t scales_count = 0;
+  std::optional<SavepointStatus> savepoint;
+  /// Those that were begun.
+  std::uint64_t savepoints_count = 0;
   /// Evenly over all of the job.
   std::vector<SampleStatus> samples;
 

@@ -285,6 +285,17 @@ void Recorder::note(Time at, const ScaleEnded& ended) {
       ScaleStatus{ended.change, asked, true, ended.done, ended.why, ended.took, ended.paused};
 }
 
+void Recorder::note(Time at, const SavepointBegun& begun) {
+  counted_.savepoint = SavepointStatus{.name = begun.name, .asked_at = at, .why = ""};
+  counted_.savepoints_count += 1;
+}
+
+void Recorder::note(Time at, const SavepointEnded& ended) {
+  const Time asked = counted_.savepoint ? counted_.savepoint->asked_at : at;
+  counted_.savepoint =
+      SavepointStatus{ended.name, asked, true, ended.snapshot, ended.why, ended.took};
+}
+
 void Recorder::fill_history(JobStatus& status) const {
   status.snapshots.assign(snapshots_.begin(), snapshots_.end());
   status.failures.assign(failures_.begin(), failures_.end());

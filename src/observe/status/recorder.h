@@ -83,6 +83,8 @@ class Recorder {
   void note(Time at, const cluster::ScaleSwitched&);
   void note(Time at, const cluster::ScaleEnded& ended);
   void note(Time, const cluster::ProcessesMoved&) {}
+  void note(Time at, const cluster::SavepointBegun& begun);
+  void note(Time at, const cluster::SavepointEnded& ended);
 
   JobFacts facts_;
   const cluster::Job* job_ = nullptr;

@@ -64,6 +64,21 @@ Json scale(const JobStatus& status) {
   return all;
 }
 
+Json savepoint(const JobStatus& status) {
+  if (!status.savepoint) return nullptr;
+  const SavepointStatus& one = *status.savepoint;
+  Json all = {{"name", one.name},
+              {"asked_at", time(one.asked_at)},
+              {"state", !one.over      ? "under way"
+                        : one.snapshot ? "done"
+                                       : "failed"}};
+  if (!one.over) return all;
+  all["snapshot"] = one.snapshot ? Json(*one.snapshot) : Json(nullptr);
+  all["why"] = one.why;
+  all["took"] = time(one.took);
+  return all;
+}
+
 Json job(const JobStatus& status) {
   const auto& command = status.facts.command;
   const std::string program = command.empty() ? "" : command.front();
@@ -116,6 +131,8 @@ Json job(const JobStatus& status) {
         {"last", last}}},
       {"scale", scale(status)},
       {"scales", status.scales_count},
+      {"savepoint", savepoint(status)},
+      {"savepoints", status.savepoints_count},
       {"failures", status.failures_count},
       {"recoveries", status.recoveries},
       {"items_redone", status.items_redone},

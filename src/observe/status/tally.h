@@ -58,6 +58,8 @@ class Tally {
   void note(Time, const ScaleSwitched&) { plan_again(); }
   void note(Time when, const ScaleEnded&);
   void note(Time, const ProcessesMoved&) {}
+  void note(Time, const SavepointBegun&) {}
+  void note(Time, const SavepointEnded&) {}
   void cause(Time when, std::string what);
   RecoveryReport* recovery(Epoch epoch);
 
