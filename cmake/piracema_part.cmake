@@ -104,6 +104,10 @@ endfunction()
 
 # piracema_test(NAME SOURCES … PARTS … LIBRARIES … LABELS …): a doctest program as a ctest. It is
 # skipped, if nothing else of it fails, when one of its cases says MESSAGE("SKIPPED: why").
+#
+# `./test` runs as many tests at a time as there are halves of processors. One that computes has two
+# of them (PROCESSORS); with the label cluster, or without piracema_test, it mostly waits and has one,
+# unless more is said.
 function(piracema_test name)
   cmake_parse_arguments(TEST "" "TIMEOUT" "SOURCES;PARTS;LIBRARIES;LABELS" ${ARGN})
   if(NOT BUILD_TESTING)
@@ -129,4 +133,7 @@ function(piracema_test name)
   add_test(NAME ${name} COMMAND ${name})
   set_tests_properties(${name} PROPERTIES LABELS "${TEST_LABELS}" TIMEOUT ${TEST_TIMEOUT}
     SKIP_RETURN_CODE 77)
+  if(NOT "cluster" IN_LIST TEST_LABELS)
+    set_tests_properties(${name} PROPERTIES PROCESSORS 2)
+  endif()
 endfunction()
