@@ -18,6 +18,10 @@ class StateAccess {
 ///
 ///     void operator()(const Login& login, KeyedState<Session>& session, Emit<Alarm>& emit);
 ///
+/// A type of states that was another one in the version of the program before names that, as a
+/// member type `Before`, and has a constructor that takes one: so a job goes on from snapshots of
+/// that version.
+///
 /// To look costs less than to edit: what has not changed is not saved again. Pointers and
 /// references hold until the call returns.
 template <class V>

@@ -311,8 +311,13 @@ class Operator {
   /// state had another type is known; empty: nobody knows. Called on an object of its own that is
   /// never opened, and used no more.
   virtual std::string layout() { return {}; }
-  /// The same for items that come by an input, counted from 0: a snapshot may hold some that are
-  /// under way.
+  /// How many types the states of `keyed_states` had in versions of the program before, of which it
+  /// can read them (KeyedStates::reads).
+  virtual std::uint32_t former_states() const { return 0; }
+  /// What `layout` was with each of these, the newest first. Called as `layout` is.
+  virtual std::vector<std::string> former_layouts() { return {}; }
+  /// The same as `layout` for items that come by an input, counted from 0: a snapshot may hold some
+  /// that are under way.
   virtual std::string layout_of_items(std::uint32_t input) const {
     static_cast<void>(input);
     return {};

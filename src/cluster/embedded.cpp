@@ -155,6 +155,7 @@ class Embedded {
     layouts_ = flow::layouts_of(graph_);
     auto ours = accept_job(beginning_, runtime::encode_shape(graph_.shape), layouts_,
                            {.states = options_.allow_changed_state,
+                            .former_layouts = flow::former_layouts_of(graph_),
                             .program = options_.allow_changed_program,
                             .dropped = options_.drop_operators});
     if (!ours) return ours;

@@ -198,15 +198,14 @@ class WorkerProcess {
             .address = transport_->address(),
             .graph = runtime::encode_shape(graph_.shape),
             .costs = runtime::costs_of(graph_.shape),
-            .layouts = layouts(),
+            .layouts = saves() ? flow::layouts_of(graph_) : std::vector<std::string>{},
+            .former_layouts =
+                saves() ? flow::former_layouts_of(graph_) : std::vector<std::vector<std::string>>{},
             .unsaved = flow::unsaved_states(graph_.shape)};
   }
 
   // What nobody saves need not be known, and user code is not asked for it.
-  std::vector<std::string> layouts() const {
-    if (environment_.snapshots.empty()) return {};
-    return flow::layouts_of(graph_);
-  }
+  bool saves() const { return !environment_.snapshots.empty(); }
 
   void beat() {
     control_.say(worker_->heartbeat());

@@ -21,19 +21,24 @@ std::string in_bounds(std::string layout) {
   return layout.substr(0, layout_bytes_max - rest.size()) + rest;
 }
 
-std::string layout_of(const Graph& graph, std::uint32_t node) {
-  if (node >= graph.code.size() || !graph.code[node]) return "";
+// Of its states now, and in versions of the program before; none: nobody knows.
+std::vector<std::string> all_layouts_of(const Graph& graph, std::uint32_t node) {
+  if (node >= graph.code.size() || !graph.code[node]) return {};
   const auto back = std::find_if(graph.shape.edges.begin(), graph.shape.edges.end(),
                                  [&](const auto& edge) { return edge.back && edge.to == node; });
   const bool is_head = back != graph.shape.edges.end();
   try {
     const auto code = graph.code[node]();
-    std::string layout = code->layout();
+    std::vector<std::string> all = code->former_layouts();
+    all.insert(all.begin(), code->layout());
     const std::string items = is_head ? code->layout_of_items(back->input) : "";
-    if (layout.empty() || (is_head && items.empty())) return "";
-    return in_bounds(is_head ? concat(layout, ", items ", items) : std::move(layout));
+    if (all.front().empty() || (is_head && items.empty())) return {};
+    for (std::string& layout : all) {
+      layout = in_bounds(is_head ? concat(layout, ", items ", items) : std::move(layout));
+    }
+    return all;
   } catch (...) {
-    return "";  // What is wrong with it is told when it is to run.
+    return {};  // What is wrong with it is told when it is to run.
   }
 }
 
@@ -67,17 +72,37 @@ std::string layout_of_items(const Graph& graph, std::uint32_t node) {
 std::vector<std::string> layouts_of(const Graph& graph) {
   std::vector<std::string> layouts;
   for (std::uint32_t node = 0; node < graph.shape.nodes.size(); ++node) {
-    layouts.push_back(layout_of(graph, node));
+    auto all = all_layouts_of(graph, node);
+    layouts.push_back(all.empty() ? "" : std::move(all.front()));
   }
   return layouts;
 }
 
-Result<Done> check_layouts(const GraphShape& shape, const std::vector<std::string>& layouts) {
-  if (!layouts.empty() && layouts.size() != shape.nodes.size()) {
-    return Error{Errc::corrupt, concat("graph: want layouts of ", shape.nodes.size(),
-                                       " nodes, found ", layouts.size())};
+std::vector<std::vector<std::string>> former_layouts_of(const Graph& graph) {
+  std::vector<std::vector<std::string>> former;
+  for (std::uint32_t node = 0; node < graph.shape.nodes.size(); ++node) {
+    former.push_back(all_layouts_of(graph, node));
+    if (!former.back().empty()) former.back().erase(former.back().begin());
   }
-  for (const std::string& layout : layouts) {
+  return former;
+}
+
+std::uint32_t changes_since(const Graph& graph, std::uint32_t node, const std::string& layout) {
+  const auto all = all_layouts_of(graph, node);
+  const auto found = std::find(all.begin(), all.end(), layout);
+  return found == all.end() ? 0 : static_cast<std::uint32_t>(found - all.begin());
+}
+
+Result<Done> check_layouts(const GraphShape& shape, const std::vector<std::string>& layouts,
+                           const std::vector<std::vector<std::string>>& former) {
+  for (const std::size_t count : {layouts.size(), former.size()}) {
+    if (count == 0 || count == shape.nodes.size()) continue;
+    return Error{Errc::corrupt,
+                 concat("graph: want layouts of ", shape.nodes.size(), " nodes, found ", count)};
+  }
+  std::vector<std::string> all = layouts;
+  for (const auto& of_node : former) all.insert(all.end(), of_node.begin(), of_node.end());
+  for (const std::string& layout : all) {
     if (layout.size() <= layout_bytes_max &&
         std::all_of(layout.begin(), layout.end(), is_printable))
       continue;
@@ -96,16 +121,20 @@ std::map<std::string, std::string> layouts_by_node(const GraphShape& shape,
   return known;
 }
 
-std::vector<std::string> changed_states(const std::map<std::string, std::string>& want,
-                                        const std::map<std::string, std::string>& found) {
-  std::vector<std::string> changed;
+std::vector<ChangedState> changed_states(const std::map<std::string, std::string>& want,
+                                         const std::map<std::string, std::string>& found) {
+  std::vector<ChangedState> changed;
   for (const auto& [node, layout] : want) {
     const auto other = found.find(node);
     if (other == found.end() || other->second == layout) continue;
-    changed.push_back(concat("the state of operator '", node, "' is of another type: want ", layout,
-                             ", found ", other->second));
+    changed.push_back({node, layout, other->second});
   }
   return changed;
+}
+
+std::string text_of(const ChangedState& changed) {
+  return concat("the state of operator '", changed.node, "' is of another type: want ",
+                changed.want, ", found ", changed.found);
 }
 
 std::vector<std::string> unsaved_states(const GraphShape& shape) {

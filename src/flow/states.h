@@ -21,21 +21,37 @@ constexpr std::size_t layout_bytes_max = 512;
 /// of each node, which is what user code may throw at: then it is not known.
 std::vector<std::string> layouts_of(const Graph& graph);
 
+/// `Operator::former_layouts` of every node, in the same way.
+std::vector<std::vector<std::string>> former_layouts_of(const Graph& graph);
+
+/// How many changes of its type ago a node had states of this layout, which it reads as what they
+/// were then (engine::KeyedStates::reads); 0: they are of the type that it has now, or nobody
+/// knows.
+std::uint32_t changes_since(const Graph& graph, std::uint32_t node, const std::string& layout);
+
 /// Of what `Operator::layout_of_items` says of each input of a node, in the same way.
 std::string layout_of_items(const Graph& graph, std::uint32_t node);
 
-/// Layouts that a peer has sent: none, or one for each node, as `layouts_of` makes them.
-/// Errc::corrupt.
-Result<Done> check_layouts(const GraphShape& shape, const std::vector<std::string>& layouts);
+/// Layouts that a peer has sent: none, or one for each node, as `layouts_of` makes them; and former
+/// ones, likewise. Errc::corrupt.
+Result<Done> check_layouts(const GraphShape& shape, const std::vector<std::string>& layouts,
+                           const std::vector<std::vector<std::string>>& former = {});
 
 /// Those that are known, by the names of the nodes. They fit `shape`.
 std::map<std::string, std::string> layouts_by_node(const GraphShape& shape,
                                                    const std::vector<std::string>& layouts);
 
-/// Where both are known and differ: "the state of operator 'count' is of another type: want {i64},
+/// A node whose state a program finds as another type than it has.
+struct ChangedState {
+  std::string node, want, found;
+  bool operator==(const ChangedState&) const = default;
+};
+/// Where both are known and differ.
+std::vector<ChangedState> changed_states(const std::map<std::string, std::string>& want,
+                                         const std::map<std::string, std::string>& found);
+/// "the state of operator 'count' is of another type: want {i64},
 /// found {i32}".
-std::vector<std::string> changed_states(const std::map<std::string, std::string>& want,
-                                        const std::map<std::string, std::string>& found);
+std::string text_of(const ChangedState& changed);
 
 /// A sentence for each node that remembers what no snapshot has, or remembers in each of its
 /// replicas what belongs to items that reach any of them: "operator 'count': ...".

@@ -54,6 +54,27 @@ std::optional<Number> none() { return std::nullopt; }
 Number same(const Number& n) { return n; }
 void drop(const Number&) {}
 
+struct First {
+  using Before = std::uint32_t;
+  std::string text;
+  First() = default;
+  explicit First(std::uint32_t before) : text(std::to_string(before)) {}
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(text);
+  }
+};
+struct Third {
+  using Before = First;
+  std::uint64_t count = 0, length = 0;
+  Third() = default;
+  explicit Third(const First& before) : length(before.text.size()) {}
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(count, length);
+  }
+};
+
 struct Again {
   std::string of;
   void operator()(const Number& n, Emit<Number>& out, Emit<Number>&) { out(n); }
@@ -204,7 +225,27 @@ TEST_CASE("nodes that were made one say why for all of them") {
 }
 
 TEST_CASE("a state of another type is told with both, one that is not known is not") {
-  CHECK(flow::changed_states({{"a", "{i32}"}, {"b", "{i64}"}, {"c", "{i8}"}},
-                             {{"a", "{i64}"}, {"b", "{i64}"}, {"d", "{i8}"}}) ==
-        Layouts{"the state of operator 'a' is of another type: want {i32}, found {i64}"});
+  const auto changed = flow::changed_states({{"a", "{i32}"}, {"b", "{i64}"}, {"c", "{i8}"}},
+                                            {{"a", "{i64}"}, {"b", "{i64}"}, {"d", "{i8}"}});
+  REQUIRE(changed.size() == 1);
+  CHECK(text_of(changed[0]) ==
+        "the state of operator 'a' is of another type: want {i32}, found {i64}");
+}
+
+TEST_CASE("a state by key tells what it was, version by version") {
+  const Graph graph = pipeline(
+      source("read", none), node("count", [](const Number& n, Third&) { return n; }).by_key(same),
+      sink("drop", drop));
+  CHECK(flow::layouts_of(graph)[1] == "keys(i64, 16 bytes)");
+  const auto former = flow::former_layouts_of(graph);
+  REQUIRE(former.size() == 3);
+  CHECK(former[0].empty());
+  CHECK(former[1] == Layouts{"keys(i64, {string})", "keys(i64, u32)"});
+  CHECK(flow::changes_since(graph, 1, "keys(i64, 16 bytes)") == 0);
+  CHECK(flow::changes_since(graph, 1, "keys(i64, {string})") == 1);
+  CHECK(flow::changes_since(graph, 1, "keys(i64, u32)") == 2);
+  CHECK(flow::changes_since(graph, 1, "keys(i64, f64)") == 0);
+  CHECK(flow::check_layouts(graph.shape, flow::layouts_of(graph), former).ok());
+  CHECK_FALSE(flow::check_layouts(graph.shape, {}, {{}, {}}).ok());
+  CHECK_FALSE(flow::check_layouts(graph.shape, {}, {{}, {"\n"}, {}}).ok());
 }

@@ -31,6 +31,9 @@ class KeyedSaver final : public KeyedCut {
 
   /// The files that a snapshot names, with its own. Once, before `load`.
   void goes_on_from(const std::vector<store::NamedFile>& files) { files_.restore(files); }
+  /// In place of that: what is loaded is of the type that the states had so many changes ago
+  /// (KeyedStates::reads). It becomes what they are now, and the next snapshot has all of it.
+  void converts(std::uint32_t ago) { states_.reads(ago); }
   /// What lies there becomes states; units of older files first. Throws DecodeError.
   void load(const store::StateUnit& unit, Bytes bytes);
   /// Goes on with what was kept of the groups that `owned` has, too; the rest of it is gone. Before

@@ -55,6 +55,8 @@ Result<RestoredPart> read_part(store::SnapshotStore& store, SnapshotId snapshot,
   if (!plain) return plain.error();
   RestoredPart restored;
   restored.plain = *std::move(plain);
+  const auto layout = manifest->layouts.find(shape.nodes[replica.node].name);
+  if (layout != manifest->layouts.end()) restored.layout = layout->second;
   if (!shape.nodes[replica.node].keyed) return restored;
 
   for (std::uint32_t index = 0; index < former->count; ++index) {

@@ -5,6 +5,7 @@
 #include <piracema/graph.h>
 
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "base/engine.h"
@@ -19,6 +20,8 @@ struct RestoredPart {
   /// What it saved beside states by key; if there were as many replicas as now, its own. Nothing:
   /// its node is new in this version of the program.
   std::optional<Buffer> plain;
+  /// What the snapshot says that the states of its node are made of; empty: nothing.
+  std::string layout;
   /// Where the states of the keys lie that it owns now and that were not kept.
   std::vector<store::StateUnit> units;
   /// The files that these are in, and what of them counts; none of version 2.

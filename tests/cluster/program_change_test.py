@@ -108,6 +108,32 @@ class ProgramChange(SnapshotJobs):
         self.end(self.start(1, "--resume", *back))
         self.assertEqual(expected(), (self.folder / "out").read_text().splitlines())
 
+    def test_a_state_of_another_type_is_made_of_what_it_was(self):
+        self.begin()
+        # Killed twice before it has a snapshot of its own: it reads the other version's again.
+        process = self.start(4, "--resume", every="1h", pause_us=100)
+        for _ in range(2):
+            self.wait_for(process, "running")
+            self.kill_a_worker(process)
+        self.wait_for(process, "running")
+        self.stop(process)
+        self.assertRegex(self.said(), r"the state of operator 'count' was keys\(string, i64\) in snapshot \d+, "
+                                      r"and is made into keys\(string, 16 bytes\)")
+        # What follows has states of the new type alone.
+        self.refused("the state of operator 'count' is of another type: want keys(string, i64), found "
+                     "keys(string, 16 bytes)", 1)
+        process = self.start(4, "--resume", pause_us=50, processes=3)
+        self.wait_for(process, "snapshot", 2)
+        self.kill_a_worker(process)
+        self.end(process)
+        self.assertNotIn("is made into", self.said())
+        lines = (self.folder / "out").read_text().splitlines()
+        self.assertEqual(expected(), [line.split(" @")[0] for line in lines])
+        here = [line.split(" @")[1] for line in lines if "@" in line]
+        self.assertGreater(len(here), 0)
+        self.assertLess(len(here), ITEMS)
+        self.assertEqual(20, here.count("1"))  # Of each key once: nothing was made anew later.
+
     def test_a_job_that_has_ended_does_not_go_on_as_another_program(self):
         self.end(self.start(1))
         process = self.start(2, "--resume", "--allow-changed-program")

@@ -3,8 +3,11 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cereal/types/vector.hpp>
 #include <map>
+#include <numeric>
 
+#include "flow/states.h"
 #include "sim/seeds.h"
 #include "sim/stream_parts.h"
 #include "sim/test_place.h"
@@ -21,29 +24,72 @@ std::uint64_t key_of(const std::uint64_t& item) { return item * 7 % keys; }
 
 struct Tally {
   std::uint64_t count = 0, sum = 0;
+  std::uint64_t counted() const { return count; }
+  std::uint64_t added() const { return sum; }
+  void add(std::uint64_t item) {
+    count += 1;
+    sum += item;
+  }
 };
 
 /// Says how often it has seen a key, and forgets one now and then.
-struct CountKeys {
+template <class T>
+struct CountKeysAs {
   Outside* outside = nullptr;
 
-  void operator()(const std::uint64_t& item, KeyedState<Tally>& state, Emit<std::uint64_t>& emit) {
+  void operator()(const std::uint64_t& item, KeyedState<T>& state, Emit<std::uint64_t>& emit) {
     if (outside->throwing > 0) {
       outside->throwing -= 1;
       throw std::runtime_error("bad luck");
     }
-    const std::uint64_t before = state.find() != nullptr ? state.find()->count : 0;
+    const std::uint64_t before = state.find() != nullptr ? state.find()->counted() : 0;
     if (item % 11 == 5) {
       state.erase();
     } else if (item % 3 != 0) {  // Others only look.
-      state.edit().count += 1;
-      state.edit().sum += item;
+      state.edit().add(item);
     }
     emit(item * 1'000 + before);
   }
-  void finish(const std::uint64_t& key, Tally& state, Emit<std::uint64_t>& emit) {
-    emit(1'000'000'000 + key * 1'000'000 + state.sum);
+  void finish(const std::uint64_t& key, T& state, Emit<std::uint64_t>& emit) {
+    emit(1'000'000'000 + key * 1'000'000 + state.added());
   }
+};
+using CountKeys = CountKeysAs<Tally>;
+
+/// Another one that the state of a key may be, of another size and another coding.
+struct ListedTally {
+  std::vector<std::uint16_t> items;
+  std::uint64_t counted() const { return items.size(); }
+  std::uint64_t added() const {
+    return std::accumulate(items.begin(), items.end(), std::uint64_t{});
+  }
+  void add(std::uint64_t item) { items.push_back(static_cast<std::uint16_t>(item)); }
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(items);
+  }
+};
+/// The version of the program after that one.
+struct SignedTally {
+  using Before = ListedTally;
+  std::int32_t sum = 0;
+  std::int16_t count = 0;
+  SignedTally() = default;
+  explicit SignedTally(const ListedTally& before)
+      : sum(static_cast<std::int32_t>(before.added())),
+        count(static_cast<std::int16_t>(before.counted())) {}
+  std::uint64_t counted() const { return static_cast<std::uint64_t>(count); }
+  std::uint64_t added() const { return static_cast<std::uint64_t>(sum); }
+  void add(std::uint64_t item) {
+    sum += static_cast<std::int32_t>(item);
+    count = static_cast<std::int16_t>(count + 1);
+  }
+};
+/// And the one after that.
+struct NewestTally : Tally {
+  using Before = SignedTally;
+  NewestTally() = default;
+  explicit NewestTally(const SignedTally& before) : Tally{before.counted(), before.added()} {}
 };
 
 // The same by one map, one item after the other.
@@ -74,6 +120,18 @@ Graph graph_of(Outside& outside, std::uint32_t replicas, std::uint32_t passing) 
       farm("pass", passing, [](const std::uint64_t& item) { return item; }).by_key(key_of),
       farm("tally", replicas, CountKeys{&outside}).by_key(key_of, 64),
       sink("write", Write{&outside}));
+}
+
+/// The same in one of three versions.
+Graph graph_of_version(int version, Outside& outside, std::uint32_t replicas) {
+  const auto with = [&](auto count) {
+    return pipeline(source("count", Count{items}),
+                    farm("tally", replicas, std::move(count)).by_key(key_of, 64),
+                    sink("write", Write{&outside}));
+  };
+  if (version == 1) return with(CountKeysAs<ListedTally>{&outside});
+  if (version == 2) return with(CountKeysAs<SignedTally>{&outside});
+  return with(CountKeysAs<NewestTally>{&outside});
 }
 
 void check_output(const Outside& outside) {
@@ -217,6 +275,50 @@ TEST_CASE(
     check_output(outside);
   }
   CHECK((changes > 0 || tracing()));
+}
+
+TEST_CASE(
+    "a state whose type changes from one version of the program to the next is made of what it "
+    "was, whatever is killed on the way") {
+  std::uint64_t changes = 0;
+  for (const auto seed : seeds(200)) {
+    Outside outside;
+    Random random(seed);
+    store::MemoryStore store;
+    std::optional<SnapshotId> resume;
+    int code = 75, version = 1;
+    for (int run = 0; run < 100 && code != 0; ++run) {
+      const Graph graph =
+          graph_of_version(version, outside, 1 + static_cast<std::uint32_t>(random.below(4)));
+      Cluster::Settings with = settings_of(seed * 1'000 + static_cast<std::uint64_t>(run), graph);
+      with.layouts = flow::layouts_of(graph);
+      with.job.resume = resume;
+      with.job.found = *store.list();
+      with.job.snapshot_interval = milliseconds(100);
+      with.job.overtake_after.reset();
+      with.store = &store;
+      if (random.chance(0.7)) {
+        with.chaos.until = milliseconds(600);
+        with.chaos.kill = milliseconds(300);
+        with.chaos.crash = milliseconds(600);
+      }
+      Cluster cluster(with, workers(graph, seed));
+      cluster.stop_at(random.below(900) * milliseconds(1));
+      REQUIRE(cluster.run(seconds(120)));
+      code = cluster.finish()->code;
+      const bool late = cluster.finish()->why.starts_with("stopped, but no snapshot was complete");
+      CAPTURE(cluster.finish()->why);
+      REQUIRE((code == 75 || code == 0 || (code == 143 && !resume) || (code == 1 && late)));
+      resume = cluster.coordinator().last_snapshot();
+      // Before it has a snapshot of its own, too, or from the first to the third.
+      const int next = std::min(3, version + static_cast<int>(random.below(3)));
+      if (resume && next != version) changes += code == 75;
+      if (resume) version = next;
+    }
+    CHECK(code == 0);
+    check_output(outside);
+  }
+  CHECK(is_exercised(changes, 250, 200));
 }
 
 }  // namespace piracema::sim

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <piracema/codec.h>
+#include <piracema/detail/former_state.h>
 #include <piracema/detail/keyed_table.h>
 #include <piracema/operator.h>
 
@@ -92,6 +93,16 @@ class Expiring : public Base {
 
 template <class Key, class V>
 using ExpiringTable = Expiring<KeyedTable<Key, Timed<V>>, Key, V>;
+
+template <HasBefore V>
+struct FormerState<Timed<V>> {
+  static constexpr bool known = true;
+  static constexpr std::uint32_t count = FormerState<V>::count;
+  using Before = Timed<typename V::Before>;
+  static Timed<V> from(Before&& before) {
+    return {before.changed, FormerState<V>::from(std::move(before.value))};
+  }
+};
 
 }  // namespace piracema::detail
 

@@ -2,6 +2,7 @@
 
 #include <piracema/detail/callable.h>
 #include <piracema/detail/expiring_table.h>
+#include <piracema/detail/former_state.h>
 #include <piracema/detail/keyed_table.h>
 #include <piracema/detail/state_layout.h>
 #include <piracema/detail/stored_table.h>
@@ -13,6 +14,7 @@
 #include <string>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 namespace piracema::detail {
 
@@ -86,12 +88,14 @@ class StatesOf {
     }
   }
 
-  std::string layout(const std::string& own) const {
-    StateLayout keys, values;
-    keys.encoded<Key>();
-    values.encoded<State>();
-    return "keys(" + keys.text() + ", " + values.text() + (expires ? " with its time" : "") + ")" +
-           (own == "nothing" ? "" : " and " + own);
+  std::string layout(const std::string& own) const { return layout_with<State>(own); }
+  static constexpr std::uint32_t former_states = FormerState<State>::count;
+  /// The same of the types that the state had in versions before, the newest first.
+  std::vector<std::string> former_layouts(const std::string& own) const {
+    std::vector<std::string> all;
+    for_each_former<State>(
+        [&](auto* one) { all.push_back(layout_with<std::remove_pointer_t<decltype(one)>>(own)); });
+    return all;
   }
 
  private:
@@ -109,6 +113,15 @@ class StatesOf {
     const Found& key_;
     std::uint64_t mixed_;
   };
+
+  template <class Value>
+  static std::string layout_with(const std::string& own) {
+    StateLayout keys, values;
+    keys.encoded<Key>();
+    values.encoded<Value>();
+    return "keys(" + keys.text() + ", " + values.text() + (expires ? " with its time" : "") + ")" +
+           (own == "nothing" ? "" : " and " + own);
+  }
 
   template <class Use>
   void on_table(const Use& use) {

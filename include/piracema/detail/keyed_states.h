@@ -68,6 +68,9 @@ class KeyedStates {
 
   /// Which keys may come. Once, before all else.
   virtual void own(KeyGroups groups, GroupRange range) = 0;
+  /// What is loaded and replayed from here on was written by a version of the program that was so
+  /// many changes of the state's type `ago` (`Before`).
+  virtual void reads(std::uint32_t ago) = 0;
   /// Takes over all keys of a range of a group that it owns, as parts of version 2 have them. No
   /// key is in two. Throws DecodeError.
   virtual void load(const HashRange& range, Bytes bytes) = 0;

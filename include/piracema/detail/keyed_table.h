@@ -1,6 +1,7 @@
 #pragma once
 
 #include <piracema/codec.h>
+#include <piracema/detail/former_state.h>
 #include <piracema/detail/kept_runs.h>
 #include <piracema/detail/keyed_codec.h>
 #include <piracema/detail/keyed_segment.h>
@@ -199,6 +200,8 @@ class KeyedTable : public KeyedStates {
     return true;
   }
 
+  void reads(std::uint32_t ago) override { ago_ = ago; }
+
   void load(const HashRange& range, Bytes bytes) override {
     KeyedReader in(bytes);
     const std::uint64_t count = in.number();
@@ -209,7 +212,7 @@ class KeyedTable : public KeyedStates {
       const std::uint64_t before = size_;
       V& value = edit(key, mixed);
       if (size_ == before) throw DecodeError("it has a key twice");
-      value = in.get<V>();
+      value = read_state<V>(in, ago_);
     }
     if (in.left() != 0) left_over(in.left(), bytes.size());
   }
@@ -228,7 +231,7 @@ class KeyedTable : public KeyedStates {
         std::uint8_t& file = place.segment->beside[place.at].file;
         if (file == number && saved_in::is_file(number)) throw DecodeError("it has a key twice");
         if (saved_in::is_file(file)) leave(file);
-        place.segment->slots[place.at].value = in.get<V>();
+        place.segment->slots[place.at].value = read_state<V>(in, ago_);
         enter(file, number);
       } else {
         replay_erased(std::move(key), mixed, number);
@@ -550,6 +553,8 @@ class KeyedTable : public KeyedStates {
   std::vector<Group> table_;
   std::uint64_t size_ = 0;
   std::array<std::uint64_t, 256> in_file_{};
+  /// As `reads` says.
+  std::uint32_t ago_ = 0;
 
   std::uint64_t version_ = 1;
   /// As `changed` says.

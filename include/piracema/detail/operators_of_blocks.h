@@ -337,6 +337,14 @@ class BlockNode final : public EmittingOperator<F, EmitsOfNode<F, Out>>, public 
     if constexpr (Keys::keyed) return keys_.layout(Emitting::layout());
     return Emitting::layout();
   }
+  std::uint32_t former_states() const override {
+    if constexpr (Keys::keyed) return Keys::former_states;
+    return 0;
+  }
+  std::vector<std::string> former_layouts() override {
+    if constexpr (Keys::keyed) return keys_.former_layouts(Emitting::layout());
+    return {};
+  }
 
   void* takes() override { return static_cast<Takes<In>*>(this); }
 
@@ -422,6 +430,14 @@ class BlockJoin final : public EmittingOperator<F, typename JoinTypes<F>::Emits>
     if constexpr (Keys::keyed) return keys_.layout(Emitting::layout());
     return Emitting::layout();
   }
+  std::uint32_t former_states() const override {
+    if constexpr (Keys::keyed) return Keys::former_states;
+    return 0;
+  }
+  std::vector<std::string> former_layouts() override {
+    if constexpr (Keys::keyed) return keys_.former_layouts(Emitting::layout());
+    return {};
+  }
 
   std::string layout_of_items(std::uint32_t input) const override {
     return input == 0 ? layout_of_encoded<typename Types::Left>()
@@ -490,6 +506,14 @@ class BlockSink final : public BlockOperator<F>, public Takes<In> {
   std::string layout() override {
     if constexpr (Keys::keyed) return keys_.layout(BlockOperator<F>::layout());
     return BlockOperator<F>::layout();
+  }
+  std::uint32_t former_states() const override {
+    if constexpr (Keys::keyed) return Keys::former_states;
+    return 0;
+  }
+  std::vector<std::string> former_layouts() override {
+    if constexpr (Keys::keyed) return keys_.former_layouts(BlockOperator<F>::layout());
+    return {};
   }
 
   std::string layout_of_items(std::uint32_t) const override { return layout_of_encoded<In>(); }

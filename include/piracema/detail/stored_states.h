@@ -32,7 +32,10 @@ class StateTypes {
     Bytes key, state;
     bool has_state = true;
   };
-  /// Calls `use` with each entry. Throws DecodeError for bytes that are none of these types.
+  /// As KeyedStates::reads says it: of what `read` gets.
+  virtual void reads(std::uint32_t ago) = 0;
+  /// Calls `use` with each entry, whose state is of the type that it has now. Throws DecodeError
+  /// for bytes that are none of these types.
   virtual void read(Bytes unit, Form form, const std::function<void(const Entry&)>& use) const = 0;
 
   /// What was changed and lies in memory goes to where the others are.

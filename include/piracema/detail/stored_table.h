@@ -1,6 +1,7 @@
 #pragma once
 
 #include <piracema/codec.h>
+#include <piracema/detail/former_state.h>
 #include <piracema/detail/keyed_codec.h>
 #include <piracema/detail/stored_states.h>
 #include <piracema/key.h>
@@ -101,8 +102,11 @@ class StoredTable : public StateTypes {
     changed_ = false;
   }
 
+  void reads(std::uint32_t ago) override { ago_ = ago; }
+
   void read(Bytes unit, Form form, const std::function<void(const Entry&)>& use) const override {
     KeyedReader in(unit);
+    Buffer now;
     const auto at = [&] { return unit.size() - in.left(); };
     std::uint64_t left = form == Form::counted ? in.number() : 0;
     while (form == Form::counted ? left-- != 0 : in.left() != 0) {
@@ -115,9 +119,15 @@ class StoredTable : public StateTypes {
       const std::size_t key_at = at();
       entry.mixed = mix(KeyHash<Key>::of(in.get<Key>()));
       const std::size_t state_at = at();
-      if (entry.has_state) in.get<V>();
       entry.key = unit.subspan(key_at, state_at - key_at);
-      entry.state = unit.subspan(state_at, at() - state_at);
+      if (entry.has_state && ago_ != 0) {
+        now.clear();
+        KeyedWriter(now).put(read_state<V>(in, ago_));
+        entry.state = now;
+      } else {
+        if (entry.has_state) in.get<V>();
+        entry.state = unit.subspan(state_at, at() - state_at);
+      }
       use(entry);
     }
     if (in.left() != 0) left_over(in.left(), unit.size());
@@ -148,6 +158,8 @@ class StoredTable : public StateTypes {
   std::uint64_t mixed_ = 0;
   Buffer key_;
   V value_{};
+  /// As `reads` says.
+  std::uint32_t ago_ = 0;
   /// Where the next `sweep` goes on.
   std::uint64_t sweep_ = 0;
   Buffer asked_, bytes_;

@@ -202,6 +202,26 @@ TEST_CASE(
   CHECK_FALSE(accept_job(*beginning, graph_named("in"), {"i64"}).ok());
 }
 
+TEST_CASE(
+    "states that the program knows as what they were go on, if nobody could confuse the two") {
+  Directory directory;
+  directory.add(7, false, {{"in", "i64"}, {"out", "keys(string, i64)"}});
+  const auto beginning = begin_in(directory.path, Start::resume, 1);
+  REQUIRE(beginning.ok());
+  const std::vector<std::string> now{"i64", "keys(string, 16 bytes)"};
+  const auto with_former = [&](std::vector<std::string> of_out) {
+    return accept_job(*beginning, graph_named("in"), now,
+                      {.former_layouts = {{}, std::move(of_out)}});
+  };
+  CHECK(with_former({"keys(string, i64)"}).ok());
+  CHECK(with_former({"keys(string, f64)", "keys(string, i64)"}).ok());
+  CHECK_FALSE(with_former({"keys(string, f64)"}).ok());
+  const auto confused = with_former({"keys(string, 16 bytes)", "keys(string, i64)"});
+  REQUIRE_FALSE(confused.ok());
+  CHECK(contains(confused.error().message, "are both keys(string, 16 bytes): nobody can tell"));
+  CHECK_FALSE(accept_job(*beginning, graph_named("in"), now, {.former_layouts = {{}}}).ok());
+}
+
 TEST_CASE("snapshots of before there were key groups are refused where keys now go to others") {
   const std::string graph = runtime::encode_shape(keyed_shape());
   {

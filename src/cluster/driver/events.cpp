@@ -63,7 +63,9 @@ net::Connection::Events DriverLoop::joined(const runtime::Hello& hello, Door::Li
 
 void DriverLoop::first_joined(const runtime::Hello& hello) {
   if (beginning_.store) {
-    auto accepted = accept_job(beginning_, hello.graph, hello.layouts, options_.may_differ);
+    MayDiffer may_differ = options_.may_differ;
+    may_differ.former_layouts = hello.former_layouts;
+    auto accepted = accept_job(beginning_, hello.graph, hello.layouts, may_differ);
     if (!accepted) return finish(accepted.error());
   }
   if (beginning_.store || options_.strict) {

@@ -121,10 +121,23 @@ Result<Done> check_program(const Beginning& beginning, const std::string& graph,
 
 // The layouts fit the graph that both have, or the operators that both have.
 Result<Done> check_states(const Beginning& beginning, const std::string& graph,
-                          const std::vector<std::string>& layouts, bool allow_changed) {
+                          const std::vector<std::string>& layouts, const MayDiffer& may_differ) {
   const auto shape = runtime::decode_shape(graph);
   if (!shape) return as_config(shape.error());
-  if (auto checked = flow::check_layouts(*shape, layouts); !checked) return checked;
+  const auto& former = may_differ.former_layouts;
+  if (auto checked = flow::check_layouts(*shape, layouts, former); !checked) return checked;
+  // What was copied as it is in memory is told by its size alone.
+  for (std::size_t node = 0; node < std::min(former.size(), layouts.size()); ++node) {
+    std::vector<std::string> all = former[node];
+    all.push_back(layouts[node]);
+    std::sort(all.begin(), all.end());
+    const auto twice = std::adjacent_find(all.begin(), all.end());
+    if (twice == all.end()) continue;
+    return Error{Errc::config, concat("the state of operator '", shape->nodes[node].name,
+                                      "' and one that it was made of are both ", *twice,
+                                      ": nobody can tell which of them a snapshot has; let them "
+                                      "differ in what they are made of, or in size")};
+  }
   const store::Manifest& newest = *beginning.newest;
   const auto want = flow::layouts_by_node(*shape, layouts);
   if (newest.layouts.empty() && !want.empty()) {
@@ -132,11 +145,24 @@ Result<Done> check_states(const Beginning& beginning, const std::string& graph,
                                " does not say of which types its states are: it is of version 1 of "
                                "the format, and whoever changed them has to know"));
   }
-  const auto changed = flow::changed_states(want, newest.layouts);
+  auto changed = flow::changed_states(want, newest.layouts);
+  std::erase_if(changed, [&](const flow::ChangedState& state) {
+    for (std::size_t node = 0; node < former.size(); ++node) {
+      if (shape->nodes[node].name != state.node) continue;
+      const auto& known = former[node];
+      if (std::find(known.begin(), known.end(), state.found) == known.end()) continue;
+      log(Level::warning,
+          concat("the state of operator '", state.node, "' was ", state.found, " in snapshot ",
+                 newest.snapshot, ", and is made into ", state.want));
+      return true;
+    }
+    return false;
+  });
   if (changed.empty()) return Done{};
   std::string all = concat(beginning.store->name(), ": in snapshot ", newest.snapshot);
-  for (std::size_t i = 0; i < changed.size(); ++i) all += (i == 0 ? " " : "; ") + changed[i];
-  if (!allow_changed) {
+  for (std::size_t i = 0; i < changed.size(); ++i)
+    all += (i == 0 ? " " : "; ") + text_of(changed[i]);
+  if (!may_differ.states) {
     return Error{Errc::config, all + "; --allow-changed-state goes on all the same"};
   }
   log(Level::warning, all);
@@ -165,7 +191,7 @@ Result<Done> accept_job(const Beginning& beginning, const std::string& graph,
     }
   }
   if (beginning.resume) {
-    auto fit = check_states(beginning, graph, layouts, may_differ.states);
+    auto fit = check_states(beginning, graph, layouts, may_differ);
     if (!fit || beginning.taken_over) return fit;
     // From here on they are the job's again, and go in their turn.
     auto ours = beginning.store->reclaim(beginning.found);

@@ -58,6 +58,8 @@ struct Beginning : Surroundings {
   /// The state in `snapshot`; none at the beginning of the stream.
   std::optional<Buffer> state;
   SnapshotId snapshot = 0;
+  /// What the snapshot says that its node's states are made of; empty: nothing.
+  std::string layout;
   /// States by key: where they lie, and reads them there.
   std::vector<store::StateUnit> units;
   std::vector<store::NamedFile> files;

@@ -261,6 +261,7 @@ Result<Done> Beginning::restore(store::SnapshotStore& from, SnapshotId of, const
   auto part = state::read_part(from, of, shape, plan, kept ? kept->owned : GroupRange{});
   if (!part) return part.error();
   state = std::move(part->plain);
+  layout = std::move(part->layout);
   units = std::move(part->units);
   files = std::move(part->files);
   store = &from;
@@ -282,7 +283,14 @@ Result<Done> Replica::load_units() {
   beginning_.kept.reset();
   if (beginning_.units.empty()) return Done{};
   ENSURE(beginning_.store != nullptr);
-  keyed_->goes_on_from(beginning_.files);
+  const auto ago = operator_->former_states() == 0
+                       ? 0
+                       : flow::changes_since(graph_, plan_.node, beginning_.layout);
+  if (ago != 0) {
+    keyed_->converts(ago);
+  } else {
+    keyed_->goes_on_from(beginning_.files);
+  }
   return store::read_units(
       *beginning_.store, std::exchange(beginning_.units, {}),
       [&](const store::StateUnit& unit, Bytes bytes) -> Result<Done> {

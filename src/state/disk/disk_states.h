@@ -34,6 +34,7 @@ class DiskStates final : public StoredStates {
   void for_each(std::uint64_t from, const Use& use) override;
 
   void own(KeyGroups groups, GroupRange range) override;
+  void reads(std::uint32_t ago) override { types_->reads(ago); }
   void load(const HashRange& range, Bytes bytes) override;
   std::uint64_t replay(std::uint32_t group, Bytes bytes, std::uint8_t number) override;
   void begin_cut(KeyedCut& cut) override;
