@@ -235,11 +235,19 @@ function drawThroughput(data, job, failures) {
   holder.replaceChildren(picture);
 }
 
+function savepointLine(one) {
+  if (!one) return '';
+  if (one.state === 'under way') return ` Savepoint ${one.name} is being taken.`;
+  return one.state === 'done' ? ` Savepoint ${one.name} is snapshot ${one.snapshot}.`
+    : ` There is no savepoint ${one.name}: ${one.why}.`;
+}
+
 function drawSnapshots(data, job) {
   const rows = data.snapshots, last = job.snapshots.last;
   say('snapshots-line', job.snapshots.every === null ? 'None are taken: a process that is lost ends the job.'
     : `${count(job.snapshots.taken, 'snapshot', 'snapshots')}, ${job.snapshots.failed} failed; one every ${duration(job.snapshots.every)}` +
-      (last ? `. The last one, ${last.snapshot}: ${bytes(last.bytes)} in ${duration(last.took)}, ${duration(Math.max(0, job.at - last.at))} ago.` : '.'));
+      (last ? `. The last one, ${last.snapshot}: ${bytes(last.bytes)} in ${duration(last.took)}, ${duration(Math.max(0, job.at - last.at))} ago.` : '.') +
+      savepointLine(job.savepoint));
   $('snapshots-more').hidden = rows.length === 0;
   const holder = $('snapshots');
   if (rows.length === 0) { holder.replaceChildren(); return; }
