@@ -68,7 +68,7 @@ class Lent(ClusterOfNodes):
         return self.nodes().get("d", {}).get("state")
 
     def test_a_stream_has_left_when_the_window_closes_and_goes_on_elsewhere(self):
-        _, closes = self.lend(-10, 30)
+        _, closes = self.lend(-10, 45)
         for name in self.NODES:
             self.ask("drain", name)
         self.start_lent("--windows", self.windows)
@@ -95,7 +95,7 @@ class Lent(ClusterOfNodes):
         self.assertEqual((self.folder / "wanted").read_bytes(), out.read_bytes())
 
     def test_a_job_waits_for_the_window_and_begins_in_it(self):
-        opens, _ = self.lend(8, 3_600)
+        opens, _ = self.lend(15, 3_600)
         self.start_lent("--windows", self.windows)
         self.wait_until(lambda: self.state_of_lent() == "not lent", "d is lent at once")
         job = self.submit("date +%s", "--on", "d")
@@ -106,7 +106,7 @@ class Lent(ClusterOfNodes):
     def test_what_does_not_listen_is_ended_in_time_also_by_a_node_that_stands_still(self):
         for stands_still in (False, True):
             with self.subTest(stands_still=stands_still):
-                _, closes = self.lend(-10, 20)
+                _, closes = self.lend(-10, 35)
                 self.start_lent("--windows", self.windows)
                 self.wait_until(lambda: self.state_of_lent() == "here", "d is not there")
                 job = self.submit(DEAF, "--on", "d")
