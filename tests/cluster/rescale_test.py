@@ -52,9 +52,9 @@ class Rescale(SnapshotJobs):
         self.assertEqual(expected(ITEMS), (self.folder / "out").read_text())
 
     def test_states_of_megabytes_are_written_in_pieces_and_come_through_a_kill(self):
-        # 10 kB a key: the 160 that make more than a piece have changed between two snapshots, however slow
-        # the machine.
-        self.disturb_and_stop(self.start(2, 2, "pause_us=300", "ballast=10000", every="700ms"))
+        # 10 kB a key: the 160 that make more than a piece have changed between two snapshots. On disk, and a
+        # machine with two builds beside, 100 did in 700 ms.
+        self.disturb_and_stop(self.start(2, 2, "pause_us=300", "ballast=10000", every="1500ms"))
         manifests = (self.folder / "s").glob("*/manifest.json")
         parts = [part for each in manifests for part in json.loads(each.read_text())["content"]["parts"]]
         # A piece is 1 MiB.
