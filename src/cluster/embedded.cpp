@@ -155,23 +155,17 @@ class Embedded {
     layouts_ = flow::layouts_of(graph_);
     auto ours = accept_job(beginning_, runtime::encode_shape(graph_.shape), layouts_,
                            {.states = options_.allow_changed_state,
-                            .former_layouts = flow::former_layouts_of(graph_),
                             .program = options_.allow_changed_program,
-                            .dropped = options_.drop_operators});
+                            .dropped = options_.drop_operators},
+                           flow::former_layouts_of(graph_));
     if (!ours) return ours;
     settings_.found = beginning_.found;
     if (beginning_.resume) settings_.resume = beginning_.newest->snapshot;
     // Without snapshots there is nothing to do before the end that Ctrl-C asks for. First, so that
     // no thread is there that a signal would end the process through.
     signals_.emplace(poller_, [this](int number) { on_signal(number); });
-    store_thread_.emplace(*beginning_.store, [this](SnapshotId snapshot, const Result<Done>& done) {
-      poller_.post([this, snapshot, done] {
-        if (done) {
-          tell(SnapshotCommitted{snapshot});
-        } else {
-          tell(SnapshotCommitFailed{snapshot, done.error().message});
-        }
-      });
+    store_thread_.emplace(*beginning_.store, [this](Event event) {
+      poller_.post([this, event = std::move(event)] { tell(event); });
     });
     return Done{};
   }
@@ -198,35 +192,15 @@ class Embedded {
   }
 
   void act(const Send& send) { worker_->handle(send.message); }
-  void act(const CommitSnapshot& commit) { store_thread_->commit(commit.manifest); }
-  void act(const DropSnapshot& drop) { store_thread_->drop(drop.snapshot); }
-  void act(const FindSnapshot& wanted) {
-    store_thread_->find(wanted.snapshot, [this](Result<Done> found) {
-      poller_.post([this, found = std::move(found)] {
-        if (found) {
-          tell(SnapshotFound{});
-        } else {
-          tell(SnapshotGone{found.error().message});
-        }
-      });
-    });
-  }
+  void act(const CommitSnapshot& commit) { store_thread_->act(commit); }
+  void act(const DropSnapshot& drop) { store_thread_->act(drop); }
+  void act(const FindSnapshot& wanted) { store_thread_->act(wanted); }
+  void act(const NameSnapshot& wanted) { store_thread_->act(wanted); }
   void act(const Finish& finish) { finish_ = finish; }
   void act(const Spawn&) {}
   void act(const Kill&) {}
   void act(const AnswerRequest& answer) {
     if (auto found = answers_.extract(answer.id)) found.mapped()(answer);
-  }
-  void act(const NameSnapshot& wanted) {
-    store_thread_->name(wanted.snapshot, wanted.name, [this, wanted](Result<Done> named) {
-      poller_.post([this, snapshot = wanted.snapshot, named = std::move(named)] {
-        if (named) {
-          tell(SnapshotNamed{snapshot});
-        } else {
-          tell(SnapshotNotNamed{snapshot, named.error().message});
-        }
-      });
-    });
   }
   // Whoever could take the job over ends with it.
   void act(const Decide&) {}

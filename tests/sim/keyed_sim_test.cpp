@@ -148,6 +148,58 @@ MakeWorker workers(const Graph& graph, std::uint64_t seed) {
   };
 }
 
+/// A job that is stopped and goes on, and is killed on the way, until it has ended.
+struct Pieces {
+  explicit Pieces(std::uint64_t of) : seed(of), random(of) {}
+
+  std::uint32_t upto(std::uint32_t most) {
+    return 1 + static_cast<std::uint32_t>(random.below(most));
+  }
+  void run() {
+    store::MemoryStore store;
+    std::optional<SnapshotId> resume;
+    int code = 75;
+    for (std::uint64_t piece = 0; piece < 100 && code != 0; ++piece) {
+      const Graph graph = next();
+      Cluster::Settings with = settings_of(seed * 1'000 + piece, graph);
+      with.layouts = flow::layouts_of(graph);
+      with.job.slots = upto(4);
+      with.job.resume = resume;
+      with.job.found = *store.list();
+      with.job.snapshot_interval = milliseconds(100);
+      with.job.overtake_after.reset();  // Else other numbers may be refused.
+      with.store = &store;
+      if (random.chance(0.7)) {
+        with.chaos.until = milliseconds(600);
+        with.chaos.kill = milliseconds(300);
+        with.chaos.crash = milliseconds(600);
+      }
+      Cluster cluster(with, workers(graph, seed));
+      cluster.stop_at(stopped_after());
+      REQUIRE(cluster.run(seconds(120)));
+      code = cluster.finish()->code;
+      // It may be told to stop before it has begun, and the store may be too slow for a stop: then
+      // it goes on from what was complete before.
+      const bool late = cluster.finish()->why.starts_with("stopped, but no snapshot was complete");
+      CAPTURE(cluster.finish()->why);
+      REQUIRE((code == 75 || code == 0 || (code == 143 && !resume) || (code == 1 && late)));
+      resume = cluster.coordinator().last_snapshot();
+      if (code == 75) stopped(resume.has_value());
+    }
+    CHECK(code == 0);
+    check_output(outside);
+  }
+
+  const std::uint64_t seed;
+  Random random;
+  Outside outside;
+  /// The program of the next piece.
+  std::function<Graph()> next;
+  std::function<Time()> stopped_after;
+  /// Hears whether there is a snapshot to go on from.
+  std::function<void(bool resumes)> stopped;
+};
+
 /// Two inputs that see one state of a key.
 struct Meet {
   void left(const std::uint64_t& item, Tally& state, Emit<std::uint64_t>& emit) {
@@ -239,40 +291,11 @@ TEST_CASE(
     "on the way, gives what one process with one map gives") {
   std::uint64_t changes = 0;
   for (const auto seed : seeds(200)) {
-    Outside outside;
-    Random random(seed);
-    store::MemoryStore store;
-    std::optional<SnapshotId> resume;
-    int code = 75;
-    for (int run = 0; run < 100 && code != 0; ++run) {
-      const Graph graph = graph_of(outside, 1 + static_cast<std::uint32_t>(random.below(5)),
-                                   1 + static_cast<std::uint32_t>(random.below(3)));
-      Cluster::Settings with = settings_of(seed * 1'000 + static_cast<std::uint64_t>(run), graph);
-      with.job.slots = 1 + static_cast<std::uint32_t>(random.below(4));
-      with.job.resume = resume;
-      with.job.found = *store.list();
-      with.job.snapshot_interval = milliseconds(100);
-      with.job.overtake_after.reset();  // Else other numbers may be refused.
-      with.store = &store;
-      if (random.chance(0.7)) {
-        with.chaos.until = milliseconds(600);
-        with.chaos.kill = milliseconds(300);
-        with.chaos.crash = milliseconds(600);
-      }
-      Cluster cluster(with, workers(graph, seed));
-      cluster.stop_at(milliseconds(700));
-      REQUIRE(cluster.run(seconds(120)));
-      code = cluster.finish()->code;
-      // It may be told to stop before it has begun, and the store may be too slow for a stop: then
-      // it goes on from what was complete before.
-      const bool late = cluster.finish()->why.starts_with("stopped, but no snapshot was complete");
-      CAPTURE(cluster.finish()->why);
-      REQUIRE((code == 75 || code == 0 || (code == 143 && !resume) || (code == 1 && late)));
-      resume = cluster.coordinator().last_snapshot();
-      changes += resume && code == 75;
-    }
-    CHECK(code == 0);
-    check_output(outside);
+    Pieces job(seed);
+    job.next = [&job] { return graph_of(job.outside, job.upto(5), job.upto(3)); };
+    job.stopped_after = [] { return milliseconds(700); };
+    job.stopped = [&changes](bool resumes) { changes += resumes; };
+    job.run();
   }
   CHECK((changes > 0 || tracing()));
 }
@@ -282,41 +305,18 @@ TEST_CASE(
     "was, whatever is killed on the way") {
   std::uint64_t changes = 0;
   for (const auto seed : seeds(200)) {
-    Outside outside;
-    Random random(seed);
-    store::MemoryStore store;
-    std::optional<SnapshotId> resume;
-    int code = 75, version = 1;
-    for (int run = 0; run < 100 && code != 0; ++run) {
-      const Graph graph =
-          graph_of_version(version, outside, 1 + static_cast<std::uint32_t>(random.below(4)));
-      Cluster::Settings with = settings_of(seed * 1'000 + static_cast<std::uint64_t>(run), graph);
-      with.layouts = flow::layouts_of(graph);
-      with.job.resume = resume;
-      with.job.found = *store.list();
-      with.job.snapshot_interval = milliseconds(100);
-      with.job.overtake_after.reset();
-      with.store = &store;
-      if (random.chance(0.7)) {
-        with.chaos.until = milliseconds(600);
-        with.chaos.kill = milliseconds(300);
-        with.chaos.crash = milliseconds(600);
-      }
-      Cluster cluster(with, workers(graph, seed));
-      cluster.stop_at(random.below(900) * milliseconds(1));
-      REQUIRE(cluster.run(seconds(120)));
-      code = cluster.finish()->code;
-      const bool late = cluster.finish()->why.starts_with("stopped, but no snapshot was complete");
-      CAPTURE(cluster.finish()->why);
-      REQUIRE((code == 75 || code == 0 || (code == 143 && !resume) || (code == 1 && late)));
-      resume = cluster.coordinator().last_snapshot();
-      // Before it has a snapshot of its own, too, or from the first to the third.
-      const int next = std::min(3, version + static_cast<int>(random.below(3)));
-      if (resume && next != version) changes += code == 75;
-      if (resume) version = next;
-    }
-    CHECK(code == 0);
-    check_output(outside);
+    Pieces job(seed);
+    int version = 1;
+    job.next = [&] { return graph_of_version(version, job.outside, job.upto(4)); };
+    // Before it has a snapshot of its own, too.
+    job.stopped_after = [&job] { return job.random.below(900) * milliseconds(1); };
+    job.stopped = [&](bool resumes) {
+      if (!resumes) return;
+      const int next = std::min(3, version + static_cast<int>(job.random.below(3)));
+      changes += next != version;
+      version = next;
+    };
+    job.run();
   }
   CHECK(is_exercised(changes, 250, 200));
 }

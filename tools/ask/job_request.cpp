@@ -3,7 +3,6 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
-#include <fstream>
 #include <thread>
 
 #include "base/clock.h"
@@ -55,14 +54,9 @@ int JobRequest::say(const std::string& state, const Outcome& outcome) const {
 }
 
 int JobRequest::run(const std::string& arguments, Tell tell) const {
-  auto address = parse_job_address(address_);
-  if (!address) return say("refused", {address.error().message, usage});
-  if (!token_file_.empty()) {
-    std::ifstream in(token_file_);
-    if (!(in >> address->token)) {
-      return say("refused",
-                 {concat("--http-token ", token_file_, ": want a file with a token"), refused});
-    }
+  const auto address = find_job(address_, token_file_);
+  if (!address) {
+    return say("refused", {address.error().message, exit_code_of(address.error())});
   }
   // What is shown may be older than the answer: then it is of one before.
   const auto job = read_job(*address);

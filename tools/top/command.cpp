@@ -6,7 +6,6 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <cstdlib>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <string_view>
 #include <thread>
@@ -79,17 +78,10 @@ void TopCommand::add() {
 }
 
 int TopCommand::run() const {
-  auto address = parse_job_address(address_);
+  const auto address = find_job(address_, token_file_);
   if (!address) {
     log(Level::error, address.error().message);
-    return 2;
-  }
-  if (!token_file_.empty()) {
-    std::ifstream in(token_file_);
-    if (!(in >> address->token)) {
-      log(Level::error, concat("--http-token ", token_file_, ": want a file with a token"));
-      return 3;
-    }
+    return exit_code_of(address.error());
   }
   for (bool answered = false;; answered = true) {
     const auto answer = http_get(*address, "/api/v1/all");

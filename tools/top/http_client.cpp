@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <fstream>
 
 #include "base/fd.h"
 #include "base/parse.h"
@@ -83,6 +84,14 @@ Result<JobAddress> parse_job_address(std::string_view text) {
   return Error{Errc::usage, concat("want where the job is shown, such as 8080 or "
                                    "http://127.0.0.1:8080, found '",
                                    whole, "'")};
+}
+
+Result<JobAddress> find_job(std::string_view text, const std::string& token_file) {
+  auto address = parse_job_address(text);
+  if (!address || token_file.empty()) return address;
+  std::ifstream in(token_file);
+  if (in >> address->token) return address;
+  return Error{Errc::config, concat("--http-token ", token_file, ": want a file with a token")};
 }
 
 namespace {

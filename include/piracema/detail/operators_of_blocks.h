@@ -308,42 +308,56 @@ template <class F, class Out>
 using EmitsOfNode = std::conditional_t<NodeTypes<F>::emits, typename NodeTypes<F>::Emits,
                                        std::tuple<Emit<typename FirstOf<Out>::type>>>;
 
-template <class F, class In, class Out, class Keys = NoKeys>
-class BlockNode final : public EmittingOperator<F, EmitsOfNode<F, Out>>, public Takes<In> {
-  using Emits = EmitsOfNode<F, Out>;
-  using Emitting = EmittingOperator<F, Emits>;
-
+/// An operator of code with a state for each key, if `Keys` has one; and without.
+template <class Base, class F, class Keys>
+class WithStates : public Base {
  public:
-  explicit BlockNode(const F& code) requires(!Keys::keyed) : Emitting(code) {}
-  template <class KeyOf>
-  BlockNode(const F& code, KeyOf key_of) : Emitting(code), keys_(std::move(key_of)) {}
+  explicit WithStates(const F& code) requires(!Keys::keyed) : Base(code) {}
+  template <class... KeyOf>
+  WithStates(const F& code, KeyOf... key_of) requires(Keys::keyed)
+      : Base(code), keys_(std::move(key_of)...) {}
 
   void open(const Context& context) override {
-    Emitting::open(context);
-    keys_.open(code_, context);
+    Base::open(context);
+    keys_.open(this->code_, context);
   }
   KeyedStates* keyed_states([[maybe_unused]] StatePlace* place) override {
     if constexpr (Keys::keyed) return &keys_.states(place);
     return nullptr;
   }
-  void finish(Output& output) override {
-    if constexpr (Keys::keyed) {
-      Emits emits = emits_of(output);
-      std::apply([&](auto&... emit) { keys_.finish(code_, emit...); }, emits);
-    }
-    Emitting::finish(output);
-  }
   std::string layout() override {
-    if constexpr (Keys::keyed) return keys_.layout(Emitting::layout());
-    return Emitting::layout();
+    if constexpr (Keys::keyed) return keys_.layout(Base::layout());
+    return Base::layout();
   }
   std::uint32_t former_states() const override {
     if constexpr (Keys::keyed) return Keys::former_states;
     return 0;
   }
   std::vector<std::string> former_layouts() override {
-    if constexpr (Keys::keyed) return keys_.former_layouts(Emitting::layout());
+    if constexpr (Keys::keyed) return keys_.former_layouts(Base::layout());
     return {};
+  }
+
+ protected:
+  [[no_unique_address]] Keys keys_;
+};
+
+template <class F, class In, class Out, class Keys = NoKeys>
+class BlockNode final : public WithStates<EmittingOperator<F, EmitsOfNode<F, Out>>, F, Keys>,
+                        public Takes<In> {
+  using Emits = EmitsOfNode<F, Out>;
+  using Emitting = EmittingOperator<F, Emits>;
+  using Base = WithStates<Emitting, F, Keys>;
+
+ public:
+  using Base::Base;
+
+  void finish(Output& output) override {
+    if constexpr (Keys::keyed) {
+      Emits emits = emits_of(output);
+      std::apply([&](auto&... emit) { keys_.finish(code_, emit...); }, emits);
+    }
+    Emitting::finish(output);
   }
 
   void* takes() override { return static_cast<Takes<In>*>(this); }
@@ -401,43 +415,21 @@ class BlockNode final : public EmittingOperator<F, EmitsOfNode<F, Out>>, public 
     });
   }
 
-  [[no_unique_address]] Keys keys_;
+  using Base::keys_;
 };
 
 /// A node with two inputs: what comes by the first one goes to `left`, by the second one to
 /// `right`.
 template <class F, class Keys = NoKeys>
-class BlockJoin final : public EmittingOperator<F, typename JoinTypes<F>::Emits> {
+class BlockJoin final
+    : public WithStates<EmittingOperator<F, typename JoinTypes<F>::Emits>, F, Keys> {
   using Types = JoinTypes<F>;
   using Emits = typename Types::Emits;
   using Emitting = EmittingOperator<F, Emits>;
+  using Base = WithStates<Emitting, F, Keys>;
 
  public:
-  explicit BlockJoin(const F& code) requires(!Keys::keyed) : Emitting(code) {}
-  template <class KeyOfLeft, class KeyOfRight>
-  BlockJoin(const F& code, KeyOfLeft of_left, KeyOfRight of_right)
-      : Emitting(code), keys_(std::move(of_left), std::move(of_right)) {}
-
-  void open(const Context& context) override {
-    Emitting::open(context);
-    keys_.open(this->code_, context);
-  }
-  KeyedStates* keyed_states([[maybe_unused]] StatePlace* place) override {
-    if constexpr (Keys::keyed) return &keys_.states(place);
-    return nullptr;
-  }
-  std::string layout() override {
-    if constexpr (Keys::keyed) return keys_.layout(Emitting::layout());
-    return Emitting::layout();
-  }
-  std::uint32_t former_states() const override {
-    if constexpr (Keys::keyed) return Keys::former_states;
-    return 0;
-  }
-  std::vector<std::string> former_layouts() override {
-    if constexpr (Keys::keyed) return keys_.former_layouts(Emitting::layout());
-    return {};
-  }
+  using Base::Base;
 
   std::string layout_of_items(std::uint32_t input) const override {
     return input == 0 ? layout_of_encoded<typename Types::Left>()
@@ -484,37 +476,16 @@ class BlockJoin final : public EmittingOperator<F, typename JoinTypes<F>::Emits>
   }
 
  private:
-  [[no_unique_address]] Keys keys_;
+  using Base::keys_;
 };
 
 template <class F, class In, class Keys = NoKeys>
-class BlockSink final : public BlockOperator<F>, public Takes<In> {
- public:
-  explicit BlockSink(const F& code) requires(!Keys::keyed) : BlockOperator<F>(code) {}
-  template <class KeyOf>
-  BlockSink(const F& code, KeyOf key_of) : BlockOperator<F>(code), keys_(std::move(key_of)) {}
-  using BlockOperator<F>::code_;
+class BlockSink final : public WithStates<BlockOperator<F>, F, Keys>, public Takes<In> {
+  using Base = WithStates<BlockOperator<F>, F, Keys>;
 
-  void open(const Context& context) override {
-    BlockOperator<F>::open(context);
-    keys_.open(code_, context);
-  }
-  KeyedStates* keyed_states([[maybe_unused]] StatePlace* place) override {
-    if constexpr (Keys::keyed) return &keys_.states(place);
-    return nullptr;
-  }
-  std::string layout() override {
-    if constexpr (Keys::keyed) return keys_.layout(BlockOperator<F>::layout());
-    return BlockOperator<F>::layout();
-  }
-  std::uint32_t former_states() const override {
-    if constexpr (Keys::keyed) return Keys::former_states;
-    return 0;
-  }
-  std::vector<std::string> former_layouts() override {
-    if constexpr (Keys::keyed) return keys_.former_layouts(BlockOperator<F>::layout());
-    return {};
-  }
+ public:
+  using Base::Base;
+  using Base::code_;
 
   std::string layout_of_items(std::uint32_t) const override { return layout_of_encoded<In>(); }
 
@@ -575,7 +546,7 @@ class BlockSink final : public BlockOperator<F>, public Takes<In> {
     });
   }
 
-  [[no_unique_address]] Keys keys_;
+  using Base::keys_;
 };
 
 }  // namespace piracema::detail

@@ -40,21 +40,13 @@ void DriverLoop::act(const Kill& kill) {
 
 void DriverLoop::act(const Send& send) { crew_.send({send.slot, send.incarnation}, send.message); }
 
-void DriverLoop::act(CommitSnapshot& commit) { store_thread_->commit(std::move(commit.manifest)); }
+void DriverLoop::act(CommitSnapshot& commit) { store_thread_->act(std::move(commit)); }
 
-void DriverLoop::act(const DropSnapshot& drop) { store_thread_->drop(drop.snapshot); }
+void DriverLoop::act(const DropSnapshot& drop) { store_thread_->act(drop); }
 
-void DriverLoop::act(const FindSnapshot& wanted) {
-  store_thread_->find(wanted.snapshot, [this](Result<Done> found) {
-    poller_.post([this, found = std::move(found)] {
-      if (found) {
-        tell(SnapshotFound{});
-      } else {
-        tell(SnapshotGone{found.error().message});
-      }
-    });
-  });
-}
+void DriverLoop::act(const FindSnapshot& wanted) { store_thread_->act(wanted); }
+
+void DriverLoop::act(const NameSnapshot& wanted) { store_thread_->act(wanted); }
 
 void DriverLoop::act(const Tell& what) {
   const Time at = since_start();
@@ -73,18 +65,6 @@ void DriverLoop::act(const Decide& decided) {
 
 void DriverLoop::act(const AnswerRequest& answer) {
   if (auto found = answers_.extract(answer.id)) found.mapped()(answer);
-}
-
-void DriverLoop::act(const NameSnapshot& wanted) {
-  store_thread_->name(wanted.snapshot, wanted.name, [this, wanted](Result<Done> named) {
-    poller_.post([this, snapshot = wanted.snapshot, named = std::move(named)] {
-      if (named) {
-        tell(SnapshotNamed{snapshot});
-      } else {
-        tell(SnapshotNotNamed{snapshot, named.error().message});
-      }
-    });
-  });
 }
 
 void DriverLoop::act(const Finish& finished) {

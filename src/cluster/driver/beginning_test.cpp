@@ -210,8 +210,7 @@ TEST_CASE(
   REQUIRE(beginning.ok());
   const std::vector<std::string> now{"i64", "keys(string, 16 bytes)"};
   const auto with_former = [&](std::vector<std::string> of_out) {
-    return accept_job(*beginning, graph_named("in"), now,
-                      {.former_layouts = {{}, std::move(of_out)}});
+    return accept_job(*beginning, graph_named("in"), now, {}, {{}, std::move(of_out)});
   };
   CHECK(with_former({"keys(string, i64)"}).ok());
   CHECK(with_former({"keys(string, f64)", "keys(string, i64)"}).ok());
@@ -219,7 +218,7 @@ TEST_CASE(
   const auto confused = with_former({"keys(string, 16 bytes)", "keys(string, i64)"});
   REQUIRE_FALSE(confused.ok());
   CHECK(contains(confused.error().message, "are both keys(string, 16 bytes): nobody can tell"));
-  CHECK_FALSE(accept_job(*beginning, graph_named("in"), now, {.former_layouts = {{}}}).ok());
+  CHECK_FALSE(accept_job(*beginning, graph_named("in"), now, {}, {{}}).ok());
 }
 
 TEST_CASE("snapshots of before there were key groups are refused where keys now go to others") {

@@ -63,9 +63,8 @@ net::Connection::Events DriverLoop::joined(const runtime::Hello& hello, Door::Li
 
 void DriverLoop::first_joined(const runtime::Hello& hello) {
   if (beginning_.store) {
-    MayDiffer may_differ = options_.may_differ;
-    may_differ.former_layouts = hello.former_layouts;
-    auto accepted = accept_job(beginning_, hello.graph, hello.layouts, may_differ);
+    auto accepted = accept_job(beginning_, hello.graph, hello.layouts, options_.may_differ,
+                               hello.former_layouts);
     if (!accepted) return finish(accepted.error());
   }
   if (beginning_.store || options_.strict) {

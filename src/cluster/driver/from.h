@@ -18,12 +18,10 @@ struct From {
 struct MayDiffer {
   /// States may be of other types: the program knows how to read them.
   bool states = false;
-  /// What it reads as former types of its states, by node: `flow::former_layouts_of` it, or none.
-  std::vector<std::vector<std::string>> former_layouts = {};
   /// It may be another version, with other operators (state/program_change.h).
   bool program = false;
   /// Operators that may be gone, and their states with them. Wants `program`.
-  std::vector<std::string> dropped = {};
+  std::vector<std::string> dropped;
 };
 
 }  // namespace piracema::cluster

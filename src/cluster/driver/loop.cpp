@@ -211,16 +211,9 @@ Result<Done> DriverLoop::begin_with_snapshots(JobSettings& settings) {
       finish(0, concat("nothing to resume: the run had ended with snapshot ", newest.snapshot));
     }
   }
-  store_thread_ = std::make_unique<StoreThread>(
-      *beginning_.store, [this](SnapshotId snapshot, Result<Done> committed) {
-        poller_.post([this, snapshot, committed = std::move(committed)] {
-          if (committed) {
-            tell(SnapshotCommitted{snapshot});
-          } else {
-            tell(SnapshotCommitFailed{snapshot, committed.error().message});
-          }
-        });
-      });
+  store_thread_ = std::make_unique<StoreThread>(*beginning_.store, [this](Event event) {
+    poller_.post([this, event = std::move(event)] { tell(event); });
+  });
   return Done{};
 }
 

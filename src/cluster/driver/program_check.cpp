@@ -121,10 +121,10 @@ Result<Done> check_program(const Beginning& beginning, const std::string& graph,
 
 // The layouts fit the graph that both have, or the operators that both have.
 Result<Done> check_states(const Beginning& beginning, const std::string& graph,
-                          const std::vector<std::string>& layouts, const MayDiffer& may_differ) {
+                          const std::vector<std::string>& layouts,
+                          const std::vector<std::vector<std::string>>& former, bool allow_changed) {
   const auto shape = runtime::decode_shape(graph);
   if (!shape) return as_config(shape.error());
-  const auto& former = may_differ.former_layouts;
   if (auto checked = flow::check_layouts(*shape, layouts, former); !checked) return checked;
   // What was copied as it is in memory is told by its size alone.
   for (std::size_t node = 0; node < std::min(former.size(), layouts.size()); ++node) {
@@ -162,7 +162,7 @@ Result<Done> check_states(const Beginning& beginning, const std::string& graph,
   std::string all = concat(beginning.store->name(), ": in snapshot ", newest.snapshot);
   for (std::size_t i = 0; i < changed.size(); ++i)
     all += (i == 0 ? " " : "; ") + text_of(changed[i]);
-  if (!may_differ.states) {
+  if (!allow_changed) {
     return Error{Errc::config, all + "; --allow-changed-state goes on all the same"};
   }
   log(Level::warning, all);
@@ -172,7 +172,8 @@ Result<Done> check_states(const Beginning& beginning, const std::string& graph,
 }  // namespace
 
 Result<Done> accept_job(const Beginning& beginning, const std::string& graph,
-                        const std::vector<std::string>& layouts, const MayDiffer& may_differ) {
+                        const std::vector<std::string>& layouts, const MayDiffer& may_differ,
+                        const std::vector<std::vector<std::string>>& former) {
   if (beginning.newest && beginning.newest->job != graph) {
     const auto old = check_old_routes(beginning, graph);
     if (old && !*old) return *old;
@@ -191,7 +192,7 @@ Result<Done> accept_job(const Beginning& beginning, const std::string& graph,
     }
   }
   if (beginning.resume) {
-    auto fit = check_states(beginning, graph, layouts, may_differ);
+    auto fit = check_states(beginning, graph, layouts, former, may_differ.states);
     if (!fit || beginning.taken_over) return fit;
     // From here on they are the job's again, and go in their turn.
     auto ours = beginning.store->reclaim(beginning.found);

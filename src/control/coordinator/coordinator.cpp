@@ -625,15 +625,7 @@ void Coordinator::on(const UserAsked& asked) {
   } else if (metadata().stop_requested || phase_ == Phase::ending || phase_ == Phase::leaving) {
     answer = {.why = "the job is ending"};
   } else {
-    answer = std::visit(
-        [this](const auto& request) {
-          if constexpr (std::is_same_v<decltype(request), const ScaleRequest&>) {
-            return rescaling_.begin(*job_, request, now_);
-          } else {
-            return savepoint_.begin(request, now_);
-          }
-        },
-        asked.request);
+    answer = std::visit([this](const auto& request) { return take_on(request); }, asked.request);
   }
   answer.id = asked.id;
   journal_.act(std::move(answer));

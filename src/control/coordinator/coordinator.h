@@ -99,6 +99,8 @@ class Coordinator {
   void go_on();
   void lose(Slot, LossCause, std::string how);
   void roll_back(const std::string& why);
+  AnswerRequest take_on(const ScaleRequest& asked) { return rescaling_.begin(*job_, asked, now_); }
+  AnswerRequest take_on(const SavepointRequest& asked) { return savepoint_.begin(asked, now_); }
   void begin_snapshot(SnapshotPurpose);
   void give_up_round(const std::string& why);
   void change_plan(SnapshotId);
