@@ -152,12 +152,12 @@ class Embedded {
         if (!finish_) finish_ = Finish{code_of_lost, why.message};
       });
     });
-    layouts_ = flow::layouts_of(graph_);
-    auto ours = accept_job(beginning_, runtime::encode_shape(graph_.shape), layouts_,
+    flow::StateTypes types = flow::state_types_of(graph_);
+    auto ours = accept_job(beginning_, runtime::encode_shape(graph_.shape), types,
                            {.states = options_.allow_changed_state,
                             .program = options_.allow_changed_program,
-                            .dropped = options_.drop_operators},
-                           flow::former_layouts_of(graph_));
+                            .dropped = options_.drop_operators});
+    layouts_ = std::move(types.layouts);
     if (!ours) return ours;
     settings_.found = beginning_.found;
     if (beginning_.resume) settings_.resume = beginning_.newest->snapshot;

@@ -198,14 +198,11 @@ class WorkerProcess {
             .address = transport_->address(),
             .graph = runtime::encode_shape(graph_.shape),
             .costs = runtime::costs_of(graph_.shape),
-            .layouts = saves() ? flow::layouts_of(graph_) : std::vector<std::string>{},
-            .former_layouts =
-                saves() ? flow::former_layouts_of(graph_) : std::vector<std::vector<std::string>>{},
+            // What nobody saves need not be known, and user code is not asked for it.
+            .states =
+                environment_.snapshots.empty() ? flow::StateTypes{} : flow::state_types_of(graph_),
             .unsaved = flow::unsaved_states(graph_.shape)};
   }
-
-  // What nobody saves need not be known, and user code is not asked for it.
-  bool saves() const { return !environment_.snapshots.empty(); }
 
   void beat() {
     control_.say(worker_->heartbeat());

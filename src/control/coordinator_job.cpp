@@ -31,7 +31,7 @@ Result<Job> Job::make(const std::string& graph, const std::vector<std::uint64_t>
   if (!costs.empty()) {
     if (auto set = runtime::set_costs(job.shape, costs); !set) return set.error();
   }
-  if (auto checked = flow::check_layouts(job.shape, layouts); !checked) return checked.error();
+  if (auto checked = flow::check_types(job.shape, {layouts}); !checked) return checked.error();
   job.layouts = layouts;
   job.plan = flow::make_plan(job.shape);
   auto placement = place(job, settings);

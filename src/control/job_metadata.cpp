@@ -67,7 +67,7 @@ Result<Counted> count(const std::string& graph, const std::vector<std::string>& 
   if (!graph.empty()) {
     const auto shape = runtime::decode_shape(graph);
     if (!shape) return wrong(shape.error().message);
-    if (auto fit = flow::check_layouts(*shape, layouts); !fit) return wrong(fit.error().message);
+    if (auto fit = flow::check_types(*shape, {layouts}); !fit) return wrong(fit.error().message);
     found.nodes = shape->nodes.size();
     for (const NodeShape& node : shape->nodes) found.replicas += node.replicas;
   }

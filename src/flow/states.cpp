@@ -69,22 +69,15 @@ std::string layout_of_items(const Graph& graph, std::uint32_t node) {
   }
 }
 
-std::vector<std::string> layouts_of(const Graph& graph) {
-  std::vector<std::string> layouts;
+StateTypes state_types_of(const Graph& graph) {
+  StateTypes types;
   for (std::uint32_t node = 0; node < graph.shape.nodes.size(); ++node) {
     auto all = all_layouts_of(graph, node);
-    layouts.push_back(all.empty() ? "" : std::move(all.front()));
+    types.layouts.push_back(all.empty() ? "" : std::move(all.front()));
+    if (!all.empty()) all.erase(all.begin());
+    types.former.push_back(std::move(all));
   }
-  return layouts;
-}
-
-std::vector<std::vector<std::string>> former_layouts_of(const Graph& graph) {
-  std::vector<std::vector<std::string>> former;
-  for (std::uint32_t node = 0; node < graph.shape.nodes.size(); ++node) {
-    former.push_back(all_layouts_of(graph, node));
-    if (!former.back().empty()) former.back().erase(former.back().begin());
-  }
-  return former;
+  return types;
 }
 
 std::uint32_t changes_since(const Graph& graph, std::uint32_t node, const std::string& layout) {
@@ -93,15 +86,14 @@ std::uint32_t changes_since(const Graph& graph, std::uint32_t node, const std::s
   return found == all.end() ? 0 : static_cast<std::uint32_t>(found - all.begin());
 }
 
-Result<Done> check_layouts(const GraphShape& shape, const std::vector<std::string>& layouts,
-                           const std::vector<std::vector<std::string>>& former) {
-  for (const std::size_t count : {layouts.size(), former.size()}) {
+Result<Done> check_types(const GraphShape& shape, const StateTypes& types) {
+  for (const std::size_t count : {types.layouts.size(), types.former.size()}) {
     if (count == 0 || count == shape.nodes.size()) continue;
     return Error{Errc::corrupt,
                  concat("graph: want layouts of ", shape.nodes.size(), " nodes, found ", count)};
   }
-  std::vector<std::string> all = layouts;
-  for (const auto& of_node : former) all.insert(all.end(), of_node.begin(), of_node.end());
+  std::vector<std::string> all = types.layouts;
+  for (const auto& of_node : types.former) all.insert(all.end(), of_node.begin(), of_node.end());
   for (const std::string& layout : all) {
     if (layout.size() <= layout_bytes_max &&
         std::all_of(layout.begin(), layout.end(), is_printable))

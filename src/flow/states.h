@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <map>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "base/engine.h"
@@ -16,13 +17,20 @@ namespace piracema::flow {
 /// A longer layout is cut, and ends in a checksum of all of it.
 constexpr std::size_t layout_bytes_max = 512;
 
-/// `Operator::layout` of every node, in printable ASCII, and behind it that of the items that a
-/// snapshot holds where a cycle leads back to the node; "" where it is not known. Makes an operator
-/// of each node, which is what user code may throw at: then it is not known.
-std::vector<std::string> layouts_of(const Graph& graph);
+/// Of which types the states of a program are, node by node, in printable ASCII; "" where it is not
+/// known.
+struct StateTypes {
+  /// `Operator::layout`, and behind it that of the items that a snapshot holds where a cycle leads
+  /// back to the node.
+  std::vector<std::string> layouts = {};
+  /// `Operator::former_layouts`, in the same way.
+  std::vector<std::vector<std::string>> former = {};
+  auto fields() { return std::tie(layouts, former); }
+};
 
-/// `Operator::former_layouts` of every node, in the same way.
-std::vector<std::vector<std::string>> former_layouts_of(const Graph& graph);
+/// Makes an operator of each node and has it serialize its state once: user code, which may take
+/// its time, and may throw. Then it is not known.
+StateTypes state_types_of(const Graph& graph);
 
 /// How many changes of its type ago a node had states of this layout, which it reads as what they
 /// were then (engine::KeyedStates::reads); 0: they are of the type that it has now, or nobody
@@ -32,10 +40,9 @@ std::uint32_t changes_since(const Graph& graph, std::uint32_t node, const std::s
 /// Of what `Operator::layout_of_items` says of each input of a node, in the same way.
 std::string layout_of_items(const Graph& graph, std::uint32_t node);
 
-/// Layouts that a peer has sent: none, or one for each node, as `layouts_of` makes them; and former
-/// ones, likewise. Errc::corrupt.
-Result<Done> check_layouts(const GraphShape& shape, const std::vector<std::string>& layouts,
-                           const std::vector<std::vector<std::string>>& former = {});
+/// Types that a peer has sent: none, or those of each node, as `state_types_of` makes them.
+/// Errc::corrupt.
+Result<Done> check_types(const GraphShape& shape, const StateTypes& types);
 
 /// Those that are known, by the names of the nodes. They fit `shape`.
 std::map<std::string, std::string> layouts_by_node(const GraphShape& shape,

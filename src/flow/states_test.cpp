@@ -90,36 +90,39 @@ struct Again {
 TEST_CASE("the states of a program are told node by node, also where two were made one") {
   const Graph graph = pipeline(source("read", Reader{}), node("count", Count<int>{}),
                                node("same", same), sink("drop", drop));
-  CHECK(flow::layouts_of(graph) == Layouts{"i64", "{map(string, i32), i64}", "nothing", "nothing"});
+  CHECK(flow::state_types_of(graph).layouts ==
+        Layouts{"i64", "{map(string, i32), i64}", "nothing", "nothing"});
   const auto fused = fuse(graph, true);
   REQUIRE(fused);
-  CHECK(flow::layouts_of(*fused) == Layouts{"i64 + {map(string, i32), i64} + nothing + nothing"});
+  CHECK(flow::state_types_of(*fused).layouts ==
+        Layouts{"i64 + {map(string, i32), i64} + nothing + nothing"});
 }
 
 TEST_CASE("where a cycle leads back a snapshot holds items, and they are told as well") {
   const Graph graph =
       pipeline(source("read", none), master_worker(node("again", Again{}), node("work", same)),
                sink("drop", drop));
-  CHECK(flow::layouts_of(graph) == Layouts{"nothing", "{string}, items i64", "nothing", "nothing"});
+  CHECK(flow::state_types_of(graph).layouts ==
+        Layouts{"nothing", "{string}, items i64", "nothing", "nothing"});
 }
 
 TEST_CASE("a layout is bounded and printable, and still another one for another type") {
   const Graph graph = pipeline(source("read", none), node("large", Large{}), sink("drop", drop));
-  const std::string layout = flow::layouts_of(graph)[1];
+  const std::string layout = flow::state_types_of(graph).layouts[1];
   CHECK(layout.size() == flow::layout_bytes_max);
   CHECK(layout.find("... #") != std::string::npos);
-  CHECK(flow::check_layouts(graph.shape, flow::layouts_of(graph)).ok());
-  CHECK(flow::check_layouts(graph.shape, {}).ok());
-  CHECK_FALSE(flow::check_layouts(graph.shape, {"i64"}).ok());
-  CHECK_FALSE(flow::check_layouts(graph.shape, {"", "\n", ""}).ok());
-  CHECK_FALSE(flow::check_layouts(graph.shape, {"", std::string(513, 'x'), ""}).ok());
+  CHECK(flow::check_types(graph.shape, flow::state_types_of(graph)).ok());
+  CHECK(flow::check_types(graph.shape, {}).ok());
+  CHECK_FALSE(flow::check_types(graph.shape, {{"i64"}}).ok());
+  CHECK_FALSE(flow::check_types(graph.shape, {{"", "\n", ""}}).ok());
+  CHECK_FALSE(flow::check_types(graph.shape, {{"", std::string(513, 'x'), ""}}).ok());
 }
 
 TEST_CASE("code without anything to call knows nothing of its state") {
   Graph graph = pipeline(source("read", none), node("x", Throws{}), sink("drop", drop));
   graph.code[0] = nullptr;
   graph.code[1] = []() -> std::unique_ptr<Operator> { throw std::runtime_error("no"); };
-  CHECK(flow::layouts_of(graph) == Layouts{"", "", "nothing"});
+  CHECK(flow::state_types_of(graph).layouts == Layouts{"", "", "nothing"});
 }
 
 namespace {
@@ -236,16 +239,16 @@ TEST_CASE("a state by key tells what it was, version by version") {
   const Graph graph = pipeline(
       source("read", none), node("count", [](const Number& n, Third&) { return n; }).by_key(same),
       sink("drop", drop));
-  CHECK(flow::layouts_of(graph)[1] == "keys(i64, 16 bytes)");
-  const auto former = flow::former_layouts_of(graph);
-  REQUIRE(former.size() == 3);
-  CHECK(former[0].empty());
-  CHECK(former[1] == Layouts{"keys(i64, {string})", "keys(i64, u32)"});
+  const flow::StateTypes types = flow::state_types_of(graph);
+  CHECK(types.layouts[1] == "keys(i64, 16 bytes)");
+  REQUIRE(types.former.size() == 3);
+  CHECK(types.former[0].empty());
+  CHECK(types.former[1] == Layouts{"keys(i64, {string})", "keys(i64, u32)"});
   CHECK(flow::changes_since(graph, 1, "keys(i64, 16 bytes)") == 0);
   CHECK(flow::changes_since(graph, 1, "keys(i64, {string})") == 1);
   CHECK(flow::changes_since(graph, 1, "keys(i64, u32)") == 2);
   CHECK(flow::changes_since(graph, 1, "keys(i64, f64)") == 0);
-  CHECK(flow::check_layouts(graph.shape, flow::layouts_of(graph), former).ok());
-  CHECK_FALSE(flow::check_layouts(graph.shape, {}, {{}, {}}).ok());
-  CHECK_FALSE(flow::check_layouts(graph.shape, {}, {{}, {"\n"}, {}}).ok());
+  CHECK(flow::check_types(graph.shape, types).ok());
+  CHECK_FALSE(flow::check_types(graph.shape, {{}, {{}, {}}}).ok());
+  CHECK_FALSE(flow::check_types(graph.shape, {{}, {{}, {"\n"}, {}}}).ok());
 }

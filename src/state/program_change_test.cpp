@@ -46,7 +46,7 @@ auto count(std::uint32_t replicas = 2, std::uint32_t groups = 16) {
 auto out() { return sink("out", Forget{}); }
 
 state::ProgramChange change(const Graph& before, const Graph& now, const Names& may_go = {}) {
-  const auto layouts = flow::layouts_by_node(before.shape, flow::layouts_of(before));
+  const auto layouts = flow::layouts_by_node(before.shape, flow::state_types_of(before).layouts);
   return state::change_program(before.shape, now.shape, layouts, may_go);
 }
 

@@ -43,7 +43,7 @@ Graph graph_of(const Numbers& numbers) {
 
 std::string said(const Numbers& now) {
   const Graph before = graph_of({});
-  const auto layouts = flow::layouts_by_node(before.shape, flow::layouts_of(before));
+  const auto layouts = flow::layouts_by_node(before.shape, flow::state_types_of(before).layouts);
   const auto different = state::compare(before.shape, graph_of(now).shape, layouts);
   CHECK_FALSE(different.another_program);
   return different.why;

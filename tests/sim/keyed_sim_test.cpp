@@ -162,7 +162,7 @@ struct Pieces {
     for (std::uint64_t piece = 0; piece < 100 && code != 0; ++piece) {
       const Graph graph = next();
       Cluster::Settings with = settings_of(seed * 1'000 + piece, graph);
-      with.layouts = flow::layouts_of(graph);
+      with.layouts = flow::state_types_of(graph).layouts;
       with.job.slots = upto(4);
       with.job.resume = resume;
       with.job.found = *store.list();

@@ -98,7 +98,7 @@ struct Job {
     };
     graph = graph_of(outside, slow, upto(3), upto(4), upto(12));
     with = settings_of(seed, graph);
-    with.layouts = flow::layouts_of(graph);
+    with.layouts = flow::state_types_of(graph).layouts;
     with.job.overtake_after = random.below(60) * milliseconds(1);
   }
 

@@ -126,7 +126,7 @@ Cluster::Settings scalable(std::uint64_t seed) {
   Outside outside;
   const Graph graph = graph_of(outside);
   Cluster::Settings with = settings_of(seed, graph);
-  with.layouts = flow::layouts_of(graph);
+  with.layouts = flow::state_types_of(graph).layouts;
   return with;
 }
 

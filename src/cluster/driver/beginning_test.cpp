@@ -190,16 +190,16 @@ TEST_CASE(
   const auto beginning = begin_in(directory.path, Start::resume, 1);
   REQUIRE(beginning.ok());
   for (const auto& layouts : {same, unknown, none}) {
-    CHECK(accept_job(*beginning, graph_named("in"), layouts).ok());
+    CHECK(accept_job(*beginning, graph_named("in"), {layouts}).ok());
   }
-  const auto refused = accept_job(*beginning, graph_named("in"), other);
+  const auto refused = accept_job(*beginning, graph_named("in"), {other});
   REQUIRE_FALSE(refused.ok());
   CHECK(refused.error().code == Errc::config);
   CHECK(contains(refused.error().message,
                  "in snapshot 7 the state of operator 'out' is of another type: want {map(string, "
                  "i32)}, found {map(string, i64)}; --allow-changed-state"));
-  CHECK(accept_job(*beginning, graph_named("in"), other, {.states = true}).ok());
-  CHECK_FALSE(accept_job(*beginning, graph_named("in"), {"i64"}).ok());
+  CHECK(accept_job(*beginning, graph_named("in"), {other}, {.states = true}).ok());
+  CHECK_FALSE(accept_job(*beginning, graph_named("in"), {{"i64"}}).ok());
 }
 
 TEST_CASE(
@@ -210,7 +210,7 @@ TEST_CASE(
   REQUIRE(beginning.ok());
   const std::vector<std::string> now{"i64", "keys(string, 16 bytes)"};
   const auto with_former = [&](std::vector<std::string> of_out) {
-    return accept_job(*beginning, graph_named("in"), now, {}, {{}, std::move(of_out)});
+    return accept_job(*beginning, graph_named("in"), {now, {{}, std::move(of_out)}});
   };
   CHECK(with_former({"keys(string, i64)"}).ok());
   CHECK(with_former({"keys(string, f64)", "keys(string, i64)"}).ok());
@@ -218,7 +218,7 @@ TEST_CASE(
   const auto confused = with_former({"keys(string, 16 bytes)", "keys(string, i64)"});
   REQUIRE_FALSE(confused.ok());
   CHECK(contains(confused.error().message, "are both keys(string, 16 bytes): nobody can tell"));
-  CHECK_FALSE(accept_job(*beginning, graph_named("in"), now, {}, {{}}).ok());
+  CHECK_FALSE(accept_job(*beginning, graph_named("in"), {now, {{}}}).ok());
 }
 
 TEST_CASE("snapshots of before there were key groups are refused where keys now go to others") {
@@ -265,7 +265,7 @@ TEST_CASE("what a run that has ended has saved may have been of any type") {
   directory.add(7, true, {{"in", "i64"}});
   const auto beginning = begin_in(directory.path, Start::anew, 1);
   REQUIRE(beginning.ok());
-  CHECK(accept_job(*beginning, graph_named("in"), {"i32", ""}).ok());
+  CHECK(accept_job(*beginning, graph_named("in"), {{"i32", ""}}).ok());
 }
 
 TEST_CASE("a run that has ended makes place for the next one of the same program") {

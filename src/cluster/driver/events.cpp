@@ -52,7 +52,7 @@ net::Connection::Events DriverLoop::joined(const runtime::Hello& hello, Door::Li
   crew_.heard(id, time());
   if (world_) world_->joined();
   if (!std::exchange(anybody_joined_, true) && hello.hindrance.empty()) first_joined(hello);
-  tell(Joined{id.first, id.second, hello.address, hello.graph, hello.costs, hello.layouts,
+  tell(Joined{id.first, id.second, hello.address, hello.graph, hello.costs, hello.states.layouts,
               hello.hindrance});
   // From now on it notices when this coordinator falls silent.
   if (options_.leading != nullptr) crew_.show_life();
@@ -63,8 +63,7 @@ net::Connection::Events DriverLoop::joined(const runtime::Hello& hello, Door::Li
 
 void DriverLoop::first_joined(const runtime::Hello& hello) {
   if (beginning_.store) {
-    auto accepted = accept_job(beginning_, hello.graph, hello.layouts, options_.may_differ,
-                               hello.former_layouts);
+    auto accepted = accept_job(beginning_, hello.graph, hello.states, options_.may_differ);
     if (!accepted) return finish(accepted.error());
   }
   if (beginning_.store || options_.strict) {

@@ -121,11 +121,11 @@ Result<Done> check_program(const Beginning& beginning, const std::string& graph,
 
 // The layouts fit the graph that both have, or the operators that both have.
 Result<Done> check_states(const Beginning& beginning, const std::string& graph,
-                          const std::vector<std::string>& layouts,
-                          const std::vector<std::vector<std::string>>& former, bool allow_changed) {
+                          const flow::StateTypes& types, bool allow_changed) {
   const auto shape = runtime::decode_shape(graph);
   if (!shape) return as_config(shape.error());
-  if (auto checked = flow::check_layouts(*shape, layouts, former); !checked) return checked;
+  if (auto checked = flow::check_types(*shape, types); !checked) return checked;
+  const auto& [layouts, former] = types;
   // What was copied as it is in memory is told by its size alone.
   for (std::size_t node = 0; node < std::min(former.size(), layouts.size()); ++node) {
     std::vector<std::string> all = former[node];
@@ -172,8 +172,7 @@ Result<Done> check_states(const Beginning& beginning, const std::string& graph,
 }  // namespace
 
 Result<Done> accept_job(const Beginning& beginning, const std::string& graph,
-                        const std::vector<std::string>& layouts, const MayDiffer& may_differ,
-                        const std::vector<std::vector<std::string>>& former) {
+                        const flow::StateTypes& types, const MayDiffer& may_differ) {
   if (beginning.newest && beginning.newest->job != graph) {
     const auto old = check_old_routes(beginning, graph);
     if (old && !*old) return *old;
@@ -192,7 +191,7 @@ Result<Done> accept_job(const Beginning& beginning, const std::string& graph,
     }
   }
   if (beginning.resume) {
-    auto fit = check_states(beginning, graph, layouts, former, may_differ.states);
+    auto fit = check_states(beginning, graph, types, may_differ.states);
     if (!fit || beginning.taken_over) return fit;
     // From here on they are the job's again, and go in their turn.
     auto ours = beginning.store->reclaim(beginning.found);

@@ -7,18 +7,17 @@
 
 #include "cluster/driver/beginning.h"
 #include "cluster/driver/from.h"
+#include "flow/states.h"
 
 namespace piracema::cluster {
 
 /// Whether the snapshots are of the program with this graph (`runtime::encode_shape`), and removes
 /// those of a run that ended, and those that are discarded. Errc::config says which program was
-/// wanted and found, or that what is to be resumed has states of other `layouts`
-/// (`flow::layouts_of`), unless these are `former` ones (`flow::former_layouts_of`) or it
-/// `may_differ`. What another version of the program takes from the snapshot, or converts, is said.
+/// wanted and found, or that what is to be resumed has states of other types
+/// (`flow::state_types_of` the program), unless they were of these once or it `may_differ`. What
+/// another version of the program takes from the snapshot, or converts, is said.
 Result<Done> accept_job(const Beginning& beginning, const std::string& graph,
-                        const std::vector<std::string>& layouts = {},
-                        const MayDiffer& may_differ = {},
-                        const std::vector<std::vector<std::string>>& former = {});
+                        const flow::StateTypes& types = {}, const MayDiffer& may_differ = {});
 
 /// Says what no snapshot will have (`flow::unsaved_states`), a line each. Errc::config if `strict`.
 Result<Done> accept_unsaved(const std::vector<std::string>& unsaved, bool strict);

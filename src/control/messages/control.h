@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/ids.h"
+#include "flow/states.h"
 #include "wire/frame.h"
 
 /// What a coordinator and the processes of its job say to each other.
@@ -31,18 +32,15 @@ struct Hello {
   std::string graph;
   /// `costs_of` it.
   std::vector<std::uint64_t> costs;
-  /// `flow::layouts_of` it; none where no snapshots are taken.
-  std::vector<std::string> layouts;
-  /// `flow::former_layouts_of` it; likewise.
-  std::vector<std::vector<std::string>> former_layouts = {};
+  /// `flow::state_types_of` it; none where no snapshots are taken.
+  flow::StateTypes states;
   /// `flow::unsaved_states` of it.
   std::vector<std::string> unsaved;
   /// Why the process cannot do its work, as a port that is taken; empty: it can. What it writes
   /// itself may be lost: an mpirun ends at once when a rank does.
   std::string hindrance = {};
   auto fields() {
-    return std::tie(slot, incarnation, pid, address, graph, costs, layouts, former_layouts, unsaved,
-                    hindrance);
+    return std::tie(slot, incarnation, pid, address, graph, costs, states, unsaved, hindrance);
   }
 };
 

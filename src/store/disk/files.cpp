@@ -132,8 +132,9 @@ Result<Done> sync_directory(const std::string& path) {
 
 Result<ReadableFile> open_for_reading(std::string path) {
   struct stat status {};
+  const auto none = [&] { return Error{Errc::not_found, concat(path, ": no such file")}; };
   if (::lstat(path.c_str(), &status) < 0) {
-    if (errno == ENOENT) return Error{Errc::not_found, concat(path, ": no such file")};
+    if (errno == ENOENT) return none();
     return io_error(path, "cannot open");
   }
   if (S_ISREG(status.st_mode)) {
@@ -141,6 +142,8 @@ Result<ReadableFile> open_for_reading(std::string path) {
     // pipe would block an open that waits.
     Fd fd(retry(
         [&] { return ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK); }));
+    // It may have been removed in between.
+    if (!fd && errno == ENOENT) return none();
     if (!fd) return io_error(path, "cannot open");
     if (::fstat(fd.get(), &status) < 0) return io_error(path, "cannot open");
     if (S_ISREG(status.st_mode)) {

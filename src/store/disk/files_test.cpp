@@ -5,7 +5,9 @@
 #include <sys/stat.h>
 
 #include <array>
+#include <atomic>
 #include <csignal>
+#include <thread>
 #include <vector>
 
 #include "base/testing.h"
@@ -112,6 +114,26 @@ TEST_CASE("a file that is not there is told apart from one that cannot be read")
   const auto below_a_file = read_file(scratch.path() + "/file/none", 10);
   CHECK(below_a_file.error().code == Errc::io);
   CHECK(contains(below_a_file.error().message, "Not a directory"));
+}
+
+TEST_CASE("a file that goes while it is looked for is not there, and nothing else") {
+  const ScratchDirectory scratch;
+  const std::string path = scratch.path() + "/file";
+  std::atomic<bool> over = false;
+  std::thread other([&] {
+    while (!over) {
+      overwrite(path, "here");
+      CHECK(::unlink(path.c_str()) == 0);
+    }
+  });
+  for (int i = 0; i < 20'000; ++i) {
+    const auto file = open_for_reading(path);
+    if (file.ok() || file.error().code == Errc::not_found) continue;
+    CHECK_MESSAGE(false, file.error().message);
+    break;
+  }
+  over = true;
+  other.join();
 }
 
 TEST_CASE("a write that the system refuses gives its reason and leaves the old file alone") {
