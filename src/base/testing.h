@@ -21,8 +21,9 @@ namespace piracema::testing {
 /// An empty directory that is gone at the end of the scope.
 class ScratchDirectory {
  public:
-  ScratchDirectory() {
-    path_ = (std::filesystem::temp_directory_path() / "piracema-test-XXXXXX").string();
+  ScratchDirectory() : ScratchDirectory(std::filesystem::temp_directory_path()) {}
+  explicit ScratchDirectory(const std::filesystem::path& parent) {
+    path_ = (parent / "piracema-test-XXXXXX").string();
     ENSURE(::mkdtemp(path_.data()) != nullptr);
   }
   ~ScratchDirectory() {

@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "base/testing.h"
+#include "forecast/store/store_testing.h"
 
 namespace piracema::ckpt {
 
@@ -39,7 +40,7 @@ void wait_until_gone(const std::string& place) {
 }  // namespace
 
 TEST_CASE("a scout tells how fast a store is, and remembers dumps for those who come later") {
-  const testing::ScratchDirectory scratch;
+  const piracema::testing::ScratchDirectory scratch{testing::place_with_room()};
   auto scout = StoreScout::start(scratch.path());
   REQUIRE(scout.ok());
   const auto look = wait_for(*scout, [](const StoreLook& one) { return one.probe > 0; });
@@ -56,7 +57,7 @@ TEST_CASE("a scout tells how fast a store is, and remembers dumps for those who 
 }
 
 TEST_CASE("scouts tell each other of dumps that are meant at the same time, and of no others") {
-  const testing::ScratchDirectory scratch;
+  const piracema::testing::ScratchDirectory scratch{testing::place_with_room()};
   auto a = StoreScout::start(scratch.path()), b = StoreScout::start(scratch.path()),
        c = StoreScout::start(scratch.path());
   REQUIRE(a.ok());
@@ -79,7 +80,7 @@ TEST_CASE("scouts tell each other of dumps that are meant at the same time, and 
 
 TEST_CASE(
     "a sample is written once for all who save to a store, and leaves nothing but what it took") {
-  const testing::ScratchDirectory scratch;
+  const piracema::testing::ScratchDirectory scratch{testing::place_with_room()};
   auto a = StoreScout::start(scratch.path()), b = StoreScout::start(scratch.path());
   REQUIRE(a.ok());
   REQUIRE(b.ok());
@@ -116,7 +117,7 @@ TEST_CASE(
 }
 
 TEST_CASE("a scout goes with its keeper and leaves nothing but what it has remembered") {
-  const testing::ScratchDirectory scratch;
+  const piracema::testing::ScratchDirectory scratch{testing::place_with_room()};
   {
     auto scout = StoreScout::start(scratch.path());
     REQUIRE(scout.ok());
