@@ -206,6 +206,31 @@ class Cluster(ClusterOfNodes):
         subprocess.run([STREAM, self.folder / "wanted", f"items={items}"], env=CLEAN, check=True)
         self.assertEqual((self.folder / "wanted").read_bytes(), out.read_bytes())
 
+    def test_a_stream_that_was_cancelled_goes_on_as_another_job(self):
+        out, partial, snapshots, enough = (
+            self.folder / name for name in ("out", "out.partial", "snapshots", "enough"))
+        stream = ("submit", "--stream", "--snapshots", snapshots, "--every", "50ms")
+        program = ("--", STREAM, out, f"until={enough}", "pause_us=200")
+        first = int(self.ask(*stream, "--slots", 2, *program))
+        self.wait_until(lambda: partial.exists() and partial.stat().st_size > 0, "it writes nothing")
+        self.ask("cancel", first)
+        self.wait(first, code=75)
+        self.assertEqual("cancelled", self.job(first)["state"])
+        there = partial.stat().st_size
+        refused = int(self.ask(*stream, "--slots", 2, *program))
+        self.wait(refused, code=3)
+        self.assertIn("--resume", self.ask("logs", refused))
+        second = int(self.ask(*stream, "--resume", "--slots", 1, *program))
+        self.wait_until(lambda: partial.stat().st_size > there, "it does not go on")
+        enough.touch()
+        self.wait(second)
+        items = out.read_bytes().count(b"\n")
+        subprocess.run([STREAM, self.folder / "wanted", f"items={items}"], env=CLEAN, check=True)
+        self.assertEqual((self.folder / "wanted").read_bytes(), out.read_bytes())
+        nothing = self.call("submit", "--resume", "--", "true")
+        self.assertEqual(2, nothing.returncode)
+        self.assertIn("want --resume with --stream or --images", nothing.stderr)
+
     def test_whatever_becomes_of_nodes_each_job_is_done_and_once_at_a_time(self):
         seed = int(os.environ.get("PIRACEMA_SEED", time.time_ns() % 1_000_000))
         print(f"PIRACEMA_SEED={seed}", flush=True)

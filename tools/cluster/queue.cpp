@@ -64,7 +64,9 @@ ClusterQueue::ClusterQueue(CLI::App& cluster, const std::string& footer) {
   wait_ = add(cluster, "wait", "Wait until a job is over, and end with its exit code");
   wait_->add_option("JOB", ids_, "Its number")->required()->expected(1);
   wait_->footer(footer);
-  cancel_ = add(cluster, "cancel", "End jobs: SIGTERM, and SIGKILL after 30 s");
+  cancel_ = add(cluster, "cancel",
+                "End jobs: SIGTERM, and SIGKILL after 30 s. A stream takes a\nlast snapshot, and "
+                "submit --resume goes on from it");
   cancel_->add_option("JOBS", ids_, "Their numbers")->required();
   cancel_->footer(footer);
   nodes_ = add(cluster, "nodes", "List the nodes");

@@ -13,10 +13,10 @@ namespace piracema::tools {
 
 namespace {
 
-// The first attempt begins, whatever lies there; a later one goes on from the newest snapshot, if
-// one was finished before the one before it was lost.
+// The first attempt begins, whatever lies there, or goes on from the newest snapshot (`--resume`);
+// a later one goes on from that, if one was finished before the one before it was lost.
 constexpr const char* stream_script =
-    "snapshots=$1 every=$2 workers=$3; shift 3; resume=\n"
+    "snapshots=$1 every=$2 workers=$3 resume=$4; shift 4\n"
     "if [ \"$PIRACEMA_ATTEMPT\" != 1 ] && "
     "piracema snapshots --json \"$snapshots\" 2>/dev/null | grep -q '\"snapshot\"'; then\n"
     "  resume=--resume\n"
@@ -24,11 +24,15 @@ constexpr const char* stream_script =
     "exec piracema run -n \"$workers\" --snapshots \"$snapshots\" --every \"$every\" $resume "
     "\"$@\"";
 
-// The same with images. The first attempt is refused where another job has left some.
+// The same with images. A first attempt that is to begin is refused where another job has left
+// some.
 constexpr const char* images_script =
-    "images=$1 every=$2; shift 2\n"
+    "images=$1 every=$2 resume=$3; shift 3\n"
     "if [ \"$PIRACEMA_ATTEMPT\" != 1 ] && "
     "piracema ckpt list --json --dir \"$images\" 2>/dev/null | grep -q '\"complete\":true'; then\n"
+    "  resume=--resume\n"
+    "fi\n"
+    "if [ -n \"$resume\" ]; then\n"
     "  exec piracema ckpt resume --dir \"$images\" ${every:+--every \"$every\"}\n"
     "fi\n"
     "exec piracema ckpt run --dir \"$images\" ${every:+--every \"$every\"} -- \"$@\"";
@@ -51,7 +55,8 @@ Submission::Submission(CLI::App& submit) {
                       "node, and go on from the last snapshot when it begins again");
   submit
       .add_option("--snapshots", snapshots_,
-                  "Of a stream: a directory that all nodes see, s3://BUCKET/PREFIX or\nwebhdfs://HOST:PORT/PATH")
+                  "Of a stream: a directory that all nodes see, s3://BUCKET/PREFIX "
+                  "or\nwebhdfs://HOST:PORT/PATH")
       ->needs(stream);
   submit
       .add_option("--images", images_,
@@ -62,6 +67,9 @@ Submission::Submission(CLI::App& submit) {
   submit.add_option("--every", every_,
                     "Between two snapshots, default: 1s; between two images,\n"
                     "default: only when it has to leave");
+  submit.add_flag("--resume", resume_,
+                  "Go on from the newest snapshot, or image, that a job before it\n"
+                  "has left there, such as one that was cancelled");
   submit.add_option("--retries", spec_.retries,
                     "So often it is begun again when it fails; default: 0.\n"
                     "When its node is lost it is begun again anyway");
@@ -89,6 +97,9 @@ Result<jobs::JobSpec> Submission::spec() const {
       return Error{Errc::usage, "--every: " + every.error().message};
     }
   }
+  if (resume_ && !stream_ && images_.empty()) {
+    return Error{Errc::usage, "want --resume with --stream or --images, found neither"};
+  }
   if (stream_) {
     if (auto made = make_stream(spec); !made) return made.error();
   }
@@ -106,7 +117,7 @@ Result<Done> Submission::make_stream(jobs::JobSpec& spec) const {
   }
   wrap(spec.command,
        {"sh", "-c", stream_script, spec.name, snapshots_, every_.empty() ? "1s" : every_,
-        std::to_string(std::uint64_t{spec.nodes} * spec.slots)});
+        std::to_string(std::uint64_t{spec.nodes} * spec.slots), resume_ ? "--resume" : ""});
   if (spec.nodes > 1) spec.environment.emplace_back(jobs::follows_nodes_variable);
   return Done{};
 }
@@ -120,7 +131,8 @@ Result<Done> Submission::make_saved(jobs::JobSpec& spec) const {
   }
   // A directory of the node's own would not be there where the job goes on.
   if (spec.directory.empty()) spec.directory = images_;
-  wrap(spec.command, {"sh", "-c", images_script, spec.name, images_, every_});
+  wrap(spec.command,
+       {"sh", "-c", images_script, spec.name, images_, every_, resume_ ? "--resume" : ""});
   return Done{};
 }
 

@@ -24,7 +24,7 @@ class Submission {
   Result<Done> make_saved(jobs::JobSpec& spec) const;
 
   jobs::JobSpec spec_;
-  bool stream_ = false;
+  bool stream_ = false, resume_ = false;
   std::string snapshots_, images_, every_;
 };
 
