@@ -81,7 +81,7 @@ class Ssh(OnHosts):
         self.job.kill()
         self.job.wait()
         self.assertGreater(self.wait_for("leads")["coordinator"], 1)
-        self.assertEqual(1, self.wait_for("reattached")["epoch"])
+        self.assertEqual(1, self.wait_for("reattached")["epoch"], self.events)
         self.wait_for("snapshot")
         self.assertEqual(workers, self.workers())
         (self.folder / "enough").touch()
