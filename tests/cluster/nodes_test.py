@@ -227,9 +227,6 @@ class Cluster(ClusterOfNodes):
         items = out.read_bytes().count(b"\n")
         subprocess.run([STREAM, self.folder / "wanted", f"items={items}"], env=CLEAN, check=True)
         self.assertEqual((self.folder / "wanted").read_bytes(), out.read_bytes())
-        nothing = self.call("submit", "--resume", "--", "true")
-        self.assertEqual(2, nothing.returncode)
-        self.assertIn("want --resume with --stream or --images", nothing.stderr)
 
     def test_whatever_becomes_of_nodes_each_job_is_done_and_once_at_a_time(self):
         seed = int(os.environ.get("PIRACEMA_SEED", time.time_ns() % 1_000_000))
