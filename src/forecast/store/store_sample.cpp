@@ -54,15 +54,19 @@ bool has_room(double bytes, double free_bytes, double all_bytes) {
   return free_bytes >= margin * bytes && free_bytes >= reserve * all_bytes;
 }
 
-Result<double> write_sample(const std::string& place, const std::string& name, std::uint64_t bytes,
-                            const std::function<bool()>& go_on) {
+Result<bool> has_room(const std::string& place, std::uint64_t bytes) {
   struct statvfs room {};
   if (::statvfs(place.c_str(), &room) != 0) return failed(place);
   const double unit = static_cast<double>(room.f_frsize);
-  if (!has_room(static_cast<double>(bytes), unit * static_cast<double>(room.f_bavail),
-                unit * static_cast<double>(room.f_blocks))) {
-    return Error{Errc::refused, concat(place, ": too little room for a sample")};
-  }
+  return has_room(static_cast<double>(bytes), unit * static_cast<double>(room.f_bavail),
+                  unit * static_cast<double>(room.f_blocks));
+}
+
+Result<double> write_sample(const std::string& place, const std::string& name, std::uint64_t bytes,
+                            const std::function<bool()>& go_on) {
+  const auto enough = has_room(place, bytes);
+  if (!enough) return enough.error();
+  if (!*enough) return Error{Errc::refused, concat(place, ": too little room for a sample")};
   const auto file = nameless_file(place, name);
   if (!file) return file.error();
   Noise noise;

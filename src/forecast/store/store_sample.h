@@ -19,6 +19,8 @@ Result<Fd> nameless_file(const std::string& place, const std::string& name);
 /// Whether so many bytes, written for a moment, leave a file system its reserve: four times as many
 /// and a twentieth of it are free.
 bool has_room(double bytes, double free_bytes, double all_bytes);
+/// The same of the file system of a directory. Errc::io.
+Result<bool> has_room(const std::string& place, std::uint64_t bytes);
 
 /// Writes `bytes` to a nameless file of `place` and syncs it: the seconds until they were safe. In
 /// pieces, before each of which `go_on` is asked. Waits as long as the store does. Errc::refused
