@@ -115,7 +115,7 @@ class Http(unittest.TestCase):
     def test_top_shows_the_same_until_the_job_is_over(self):
         job = Job(self, 20_000, *KILL)
         job.wait_for("recovery", "job", lambda found: found["recoveries"] == 1
-                     and found["items_in_per_second"] > 0)
+                     and found["phase"] == "running" and found["items_in_per_second"] > 0)
         code, out, said = self.top("--once", job.entrance())
         self.assertEqual(0, code, said)
         for words in ["cluster_driver_test_app  running", "work ", "in the job", "SIGKILL",
