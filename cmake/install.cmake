@@ -15,7 +15,7 @@ function(piracema_installed_library target name file)
   foreach(part ${parts})
     list(APPEND objects $<TARGET_OBJECTS:${part}>)
   endforeach()
-  add_library(${target} STATIC ${objects})
+  add_library(${target} ${PIRACEMA_LIBRARY_TYPE} ${objects})
   add_library(piracema::${name} ALIAS ${target})
   set_target_properties(${target} PROPERTIES
     OUTPUT_NAME ${file} EXPORT_NAME ${name} LINKER_LANGUAGE CXX)

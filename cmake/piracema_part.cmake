@@ -23,6 +23,13 @@ if(PIRACEMA_SANITIZE)
   target_link_options(piracema_options INTERFACE -fsanitize=${PIRACEMA_SANITIZE})
 endif()
 
+# With sanitizers there are some 300 programs, each for a test. A library that they share is linked once
+# and is on the disk once; held by each of them, the rooms are nine tenths of it.
+set(PIRACEMA_LIBRARY_TYPE STATIC)
+if(PIRACEMA_SANITIZE)
+  set(PIRACEMA_LIBRARY_TYPE SHARED)
+endif()
+
 # What is only tested is linked sooner so: some hundreds of programs.
 include(CheckLinkerFlag)
 check_linker_flag(CXX -fuse-ld=gold PIRACEMA_CAN_USE_GOLD)
@@ -79,7 +86,7 @@ set_property(GLOBAL PROPERTY piracema_parts_of_smr "")
 function(piracema_part name)
   cmake_parse_arguments(PART "" "INSTALLED_IN" "FOLDERS;SOURCES;DEPENDS;LIBRARIES;TESTS;PURE_TESTS" ${ARGN})
   set(target piracema_${name})
-  add_library(${target} STATIC ${PART_SOURCES})
+  add_library(${target} ${PIRACEMA_LIBRARY_TYPE} ${PART_SOURCES})
   target_include_directories(${target} PUBLIC
     ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
   foreach(room ${PART_DEPENDS})
