@@ -82,6 +82,19 @@ Row row_of(store::SnapshotStore& store, SnapshotId snapshot, bool verify) {
   return {snapshot, *std::move(manifest), *bytes, state, "", *under_way, {}};
 }
 
+// A job that runs here drops what it does not need any more, also while somebody looks: that is not
+// damaged.
+Result<Done> leave_out_dropped(store::SnapshotStore& store, std::vector<Row>& rows) {
+  const auto is_read = [](const Row& row) { return row.manifest.has_value(); };
+  if (std::all_of(rows.begin(), rows.end(), is_read)) return Done{};
+  const auto left = store.list();
+  if (!left) return left.error();
+  std::erase_if(rows, [&](const Row& row) {
+    return !is_read(row) && std::find(left->begin(), left->end(), row.snapshot) == left->end();
+  });
+  return Done{};
+}
+
 // Seconds since 1970 as a date; "-" for what no clock of ours shows.
 std::string date(std::uint64_t seconds, bool utc) {
   constexpr std::uint64_t end_of_year_9999 = 253'402'300'799;
@@ -154,20 +167,24 @@ std::string as_json(const std::vector<Row>& rows, const std::string& directory, 
 Answer describe_snapshots(const std::string& directory, bool verify, bool json) {
   auto store = store::open_store(directory, false);
   if (!store) return {3, "", store.error().message};
+  // Before the snapshots: what gets a name meanwhile is none that was lost.
+  const auto savepoints = (*store)->savepoints();
+  if (!savepoints) return {3, "", savepoints.error().message};
   auto snapshots = (*store)->list();
   if (!snapshots) return {3, "", snapshots.error().message};
 
   std::vector<Row> rows;
   for (const SnapshotId snapshot : *snapshots) rows.push_back(row_of(**store, snapshot, verify));
-  const auto savepoints = (*store)->savepoints();
-  if (!savepoints) return {3, "", savepoints.error().message};
+  if (auto left = leave_out_dropped(**store, rows); !left) return {3, "", left.error().message};
+  const auto names = (*store)->savepoints();
+  if (!names) return {3, "", names.error().message};
   std::string lost;
   for (const auto& [name, snapshot] : *savepoints) {
     const auto row = std::find_if(rows.begin(), rows.end(),
                                   [&](const Row& each) { return each.snapshot == snapshot; });
     if (row != rows.end()) {
       row->savepoints.push_back(name);
-    } else {
+    } else if (names->contains(name)) {
       lost += concat(lost.empty() ? "" : "\n", directory, ": snapshot ", snapshot,
                      " of savepoint '", name, "' is not there");
     }

@@ -2,12 +2,14 @@
 
 #include <doctest/doctest.h>
 
+#include <atomic>
 #include <cstdlib>
 #include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <thread>
 #include <vector>
 
 #include "base/testing.h"
@@ -182,6 +184,30 @@ TEST_CASE("a damaged snapshot is told with its file, and by the exit code when i
   CHECK(contains(answer.out,
                  "       2  -                           -         -         -  damaged (" +
                      job.file(2, "part-0001") + ": want a header of 32 bytes, found 4 bytes)\n"));
+}
+
+TEST_CASE("what a job drops while somebody looks is neither damaged nor lost") {
+  const Job job;
+  std::atomic<bool> over = false;
+  std::thread runs([&] {
+    for (SnapshotId snapshot = 4; !over; ++snapshot) {
+      store::Manifest manifest{.snapshot = snapshot, .epoch = 1};
+      manifest.parts = {*job.store->put(snapshot, 0, part_with("a state")),
+                        *job.store->put(snapshot, 1, part_with("a state"))};
+      const std::string name = "s" + std::to_string(snapshot);
+      if (!job.store->commit(manifest) || !job.store->add_savepoint(name, snapshot) ||
+          !job.store->delete_savepoint(name) || !job.store->drop(snapshot)) {
+        std::abort();
+      }
+    }
+  });
+  for (int look = 0; look < 300; ++look) {
+    const Answer answer = describe_snapshots(job.directory, true, false);
+    CHECK(answer.code == 0);
+    CHECK(answer.error == "");
+  }
+  over = true;
+  runs.join();
 }
 
 TEST_CASE("the list is JSON on request") {
