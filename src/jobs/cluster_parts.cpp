@@ -37,15 +37,19 @@ void ClusterState::lose_parts_of(const std::string& node, const std::string& why
 
 // A node that has not got what it is not to begin any more will not have it: an answer to an older
 // question is no answer to it.
-void ClusterState::parts_gone(const Report& report) {
-  for (auto& [id, job] : jobs_) {
+bool ClusterState::parts_gone(const Report& report) {
+  bool any = false;
+  for (const JobId id : by_node_.on(report.node)) {
+    Job& job = jobs_.at(id);
     for (auto& [number, part] : job.parts) {
       if (part.node != report.node || part.ended || (part.wanted && runs(job))) continue;
       const Attempt attempt{id, job.attempt, number};
       if (is_in(report.has, attempt)) continue;
       part.ended = Ended{attempt, End::exited, no_way_there, "nobody wanted it any more"};
+      any = true;
     }
   }
+  return any;
 }
 
 void ClusterState::settle_all() {
@@ -61,23 +65,27 @@ void ClusterState::settle_all() {
 
 // Answers what has become of parts that commands on this node want. A command that has gone, or
 // that is not of this node, gets nothing.
-std::vector<Ended> ClusterState::follow_wants(const Report& report) {
+std::pair<bool, std::vector<Ended>> ClusterState::follow_wants(const Report& report) {
   std::vector<Ended> gone;
+  bool changed = false;
   for (const AskedPart& asked : report.asks) {
     Job* const job = running({asked.part.job, asked.part.attempt}, report.node);
     if (job == nullptr || job->parts.contains(asked.part.part)) continue;
+    changed = true;
     if (auto refused = ask_for(*job, asked)) gone.push_back(*std::move(refused));
   }
-  for (auto& [id, job] : jobs_) {
+  for (const JobId id : by_node_.on(report.node)) {
+    Job& job = jobs_.at(id);
     if (!runs(job) || job.node != report.node) continue;
     for (auto at = job.parts.begin(); at != job.parts.end();) {
       Part& part = at->second;
-      part.wanted = is_in(report.wants, {id, job.attempt, at->first});
-      if (part.wanted && part.ended) gone.push_back(*part.ended);
-      at = !part.wanted && part.ended ? job.parts.erase(at) : std::next(at);
+      const bool wanted = is_in(report.wants, {id, job.attempt, at->first});
+      changed |= std::exchange(part.wanted, wanted) != wanted || (!wanted && part.ended);
+      if (wanted && part.ended) gone.push_back(*part.ended);
+      at = !wanted && part.ended ? job.parts.erase(at) : std::next(at);
     }
   }
-  return gone;
+  return {changed, std::move(gone)};
 }
 
 // The error is one of the command's, which is told.

@@ -153,6 +153,8 @@ bool ClusterState::restore(Bytes image) {
   last_job_ = whole->last_job;
   time_ = whole->time;
   own_ms_ = whole->own_ms;
+  by_node_.learn(jobs_);
+  changes_ += 1;
   return true;
 }
 
@@ -173,10 +175,10 @@ Node* ClusterState::find(const std::string& name, std::uint64_t incarnation) {
   return &found->second;
 }
 
-void ClusterState::renew(Node& node) {
+bool ClusterState::renew(Node& node) {
   node.lease_until_ms = own_ms_ + lease_ms;
   node.heard_ms = time_ / ns_in_ms;
-  node.alive = true;
+  return !std::exchange(node.alive, true);
 }
 
 Answer ClusterState::on(const Join& join) {
@@ -220,33 +222,56 @@ Answer ClusterState::on(const Report& report) {
   if (node == nullptr) {
     return stranger(concat("another process has the name of the node ", report.node));
   }
-  renew(*node);
-  if (report.leaving && !std::exchange(node->leaving, true)) ask_to_leave(report.node);
+  // Nearly all that nodes say is that they are there.
+  bool changed = renew(*node);
+  if (report.leaving) changed |= begins_to_leave(*node);
   // Before what has ended: whoever was asked to leave has not failed.
-  if (report.number > node->last_report) lend(*node, report.lent);
+  if (report.number > node->last_report) changed |= lend(*node, report.lent);
   for (const Said& said : report.said) {
-    if (Job* const job = running(said.attempt, report.node)) heard(*job, said);
+    Job* const job = running(said.attempt, report.node);
+    if (job == nullptr) continue;
+    heard(*job, said);
+    changes_ += 1;
   }
-  for (const Ended& end : report.ended) {
-    if (Job* const job = running(end.attempt, report.node)) ended(*job, end);
-    if (Part* const one = part(end.attempt, report.node)) {
-      one->ended = end;
-      one->ended->why.resize(std::min(end.why.size(), why_bytes_max));
-    }
-  }
+  changed |= all_ended(report);
   // What a node had when it asked says nothing any more once a later report has come.
   std::vector<Ended> gone;
   if (report.number >
       std::exchange(node->last_report, std::max(node->last_report, report.number))) {
-    parts_gone(report);
-    gone = follow_wants(report);
+    changed |= parts_gone(report);
+    auto [follows, told] = follow_wants(report);
+    changed |= follows;
+    gone = std::move(told);
   }
-  settle_all();
-  // Also after a lease that had ended: there may be places again.
-  place_all();
+  if (changed) {
+    settle_all();
+    place_all();
+  }
   Answer answer = told(report.node, report.has);
   answer.ended = std::move(gone);
   return answer;
+}
+
+bool ClusterState::begins_to_leave(Node& node) {
+  if (std::exchange(node.leaving, true)) return false;
+  ask_to_leave(node.name);
+  return true;
+}
+
+bool ClusterState::all_ended(const Report& report) {
+  bool any = false;
+  for (const Ended& end : report.ended) {
+    if (Job* const job = running(end.attempt, report.node)) {
+      ended(*job, end);
+      any = true;
+    }
+    if (Part* const one = part(end.attempt, report.node)) {
+      one->ended = end;
+      one->ended->why.resize(std::min(end.why.size(), why_bytes_max));
+      any = true;
+    }
+  }
+  return any;
 }
 
 Job* ClusterState::running(const Attempt& attempt, const std::string& node) {
@@ -272,11 +297,12 @@ void ClusterState::heard(Job& job, const Said& said) {
   }
 }
 
-void ClusterState::lend(Node& node, const Lent& lent) {
-  const bool closes = node.lent.open && !lent.open;
-  node.lent = lent;
+bool ClusterState::lend(Node& node, const Lent& lent) {
+  const Lent before = std::exchange(node.lent, lent);
   node.lent.why.resize(std::min(node.lent.why.size(), why_bytes_max));
-  if (closes) ask_to_leave(node.name);
+  if (before.open && !lent.open) ask_to_leave(node.name);
+  // Those that wait are told why it is not.
+  return before.open != lent.open || before.why != node.lent.why;
 }
 
 void ClusterState::ask_to_leave(const std::string& node) {
@@ -393,6 +419,8 @@ void ClusterState::place_all() {
     job.output.clear();
     job.output_before = 0;
   }
+  by_node_.learn(jobs_);
+  changes_ += 1;
 }
 
 // Nobody says how they ended; nothing of them is alive.
@@ -468,7 +496,8 @@ std::vector<Order> ClusterState::orders_for(const std::string& node,
                                             const std::vector<Attempt>& has) const {
   std::vector<Order> orders;
   std::size_t bytes = 0;
-  for (const auto& [id, job] : jobs_) {
+  for (const JobId id : by_node_.on(node)) {
+    const Job& job = jobs_.at(id);
     if (!runs(job)) continue;
     const auto is_new = [&](const Order& order, std::size_t takes) {
       if (std::find(has.begin(), has.end(), order.attempt) != has.end()) return false;
@@ -513,7 +542,8 @@ std::uint64_t ClusterState::mark_of(const std::string& node) const {
     auto fields() { return std::tie(attempt, leaves, has_ended, hosts); }
   };
   std::vector<Told> all;
-  for (const auto& [id, job] : jobs_) {
+  for (const JobId id : by_node_.on(node)) {
+    const Job& job = jobs_.at(id);
     if (!runs(job)) continue;
     const bool leads = job.node == node;
     if (leads) all.push_back({{id, job.attempt}, job.state == JobState::leaving, false});

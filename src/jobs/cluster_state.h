@@ -3,12 +3,16 @@
 #include <piracema/smr/state_machine.h>
 #include <piracema/smr/watchable.h>
 
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "jobs/job.h"
+#include "jobs/jobs_by_node.h"
 #include "jobs/operations.h"
 
 namespace piracema::jobs {
@@ -43,6 +47,7 @@ class ClusterState final : public smr::StateMachine, public smr::Watchable {
   Image snapshot() override;
   bool restore(Bytes image) override;
   bool has_news(Bytes reply) const override;
+  std::optional<std::uint64_t> changes() const override { return changes_; }
 
   const std::map<JobId, Job>& jobs() const { return jobs_; }
   const std::map<std::string, Node>& nodes() const { return nodes_; }
@@ -66,7 +71,16 @@ class ClusterState final : public smr::StateMachine, public smr::Watchable {
   }
 
   void pass(std::uint64_t time);
-  void renew(Node& node);
+  /// These say whether there may be places now that were none before, or others.
+  bool renew(Node& node);
+  bool begins_to_leave(Node& node);
+  bool lend(Node& node, const Lent& lent);
+  bool all_ended(const Report& report);
+  bool parts_gone(const Report& report);
+  /// Beside that: what the node's commands are told.
+  std::pair<bool, std::vector<Ended>> follow_wants(const Report& report);
+
+  /// After all that has changed anything but a lease.
   void place_all();
   /// Of those that are over; whether there were any.
   bool end_pauses();
@@ -76,14 +90,11 @@ class ClusterState final : public smr::StateMachine, public smr::Watchable {
   /// In that attempt, on that node, and maybe alive; or null.
   Part* part(const Attempt& attempt, const std::string& node);
   void lose_parts_of(const std::string& node, const std::string& why);
-  void parts_gone(const Report& report);
   void settle_all();
-  std::vector<Ended> follow_wants(const Report& report);
   std::optional<Ended> ask_for(Job& job, const AskedPart& asked);
   void ask_to_leave(const std::string& node);
   /// From now on, if its command can: it follows its nodes, and that one is not the first.
   bool does_without(Job& job, const std::string& node);
-  void lend(Node& node, const Lent& lent);
   void ended(Job& job, const Ended& end);
   void again_or_over(Job& job, JobState over);
   void become(Job& job, JobState next);
@@ -101,6 +112,9 @@ class ClusterState final : public smr::StateMachine, public smr::Watchable {
 
   std::map<JobId, Job> jobs_;
   std::map<std::string, Node> nodes_;
+  /// Of `jobs_`.
+  JobsByNode by_node_;
+  std::atomic<std::uint64_t> changes_ = 0;
   JobId last_job_ = 0;
   /// The group's clock at the last operation.
   std::uint64_t time_ = 0;

@@ -578,8 +578,12 @@ TEST_CASE("whoever follows a job is told once there is something new of it") {
   // A replica that is behind what was told has no news.
   CHECK(look(first.mark, runs.now_ms + 1).mark == 0);
   Report says{.node = "a", .incarnation = 1, .number = 1, .has = {{id, 1}}};
+  const auto before = group.state.changes();
+  group(says);
+  CHECK(group.state.changes() == before);  // A lease is renewed: nobody need look again.
   says.said = {{{id, 1}, 0, "hello"}};
   group(says);
+  CHECK(group.state.changes() != before);
   const Answer said = look(runs.mark, runs.now_ms);
   CHECK(said.jobs.at(0).output == "hello");
   CHECK(look(said.mark, said.now_ms).mark == 0);

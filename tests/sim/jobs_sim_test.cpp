@@ -9,6 +9,7 @@
 
 #include "jobs/cluster_state.h"
 #include "jobs/job_runner.h"
+#include "jobs/placement.h"
 #include "jobs/testing.h"
 #include "sim/scheduler.h"
 #include "sim/seeds.h"
@@ -60,8 +61,13 @@ class Group {
   Answer apply(const Operation& operation, std::uint64_t client) {
     const smr::Context context{.time = time(), .client = client};
     const Buffer bytes = encode(operation);
+    const auto changes = state_.changes();
     const Buffer reply = state_.apply(bytes, context), other = other_->apply(bytes, context);
     REQUIRE(as_text(reply) == as_text(other));
+    if (state_.changes() == changes && ++quiet_ % 16 == 0) {
+      all_is_placed();
+      REQUIRE_FALSE(any_news());
+    }
     auto answer = decode_answer(reply);
     REQUIRE(answer.ok());
     return *answer;
@@ -89,6 +95,21 @@ class Group {
     scheduler_.after(milliseconds(50), [this] { tick(); });
   }
 
+  // What a node says changes nothing as a rule, and then nobody looks for places. There are none.
+  void all_is_placed() const {
+    auto jobs = state_.jobs();
+    REQUIRE(place(jobs, state_.nodes()).empty());
+    const bool same = std::equal(jobs.begin(), jobs.end(), state_.jobs().begin(),
+                                 [](auto& a, auto& b) { return a.second.why == b.second.why; });
+    REQUIRE(same);
+  }
+  // Of a replica that is asked again only where there may be some.
+  bool any_news() const {
+    return std::any_of(held_.begin(), held_.end(), [this](const auto& held) {
+      return state_.has_news(state_.query(held.first));
+    });
+  }
+
   void look() {
     std::erase_if(held_, [this](const auto& held) {
       const Buffer reply = state_.query(held.first);
@@ -106,6 +127,8 @@ class Group {
   std::unique_ptr<ClusterState> other_ = std::make_unique<ClusterState>();
   Time ahead_{};
   std::uint64_t last_ = 0;
+  /// Operations that have changed nothing.
+  std::uint64_t quiet_ = 0;
 };
 
 /// What becomes of a job's process: how long it takes, how it ends each time.

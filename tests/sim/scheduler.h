@@ -9,7 +9,7 @@
 #include "base/clock.h"
 #include "base/random.h"
 #include "base/text.h"
-#include "sim/seeds.h"
+#include "sim/tracing.h"
 
 namespace piracema::sim {
 

@@ -70,11 +70,6 @@ Seeds seeds(std::uint64_t count) {
   return {1, from_environment("PIRACEMA_SEEDS").value_or(count) + 1};
 }
 
-bool tracing() {
-  static const bool replays = from_environment("PIRACEMA_SEED").has_value();
-  return replays;
-}
-
 bool is_exercised(std::uint64_t times, std::uint64_t wanted, std::uint64_t count) {
   if (tracing()) return true;
   return times >= wanted * from_environment("PIRACEMA_SEEDS").value_or(count) / count;

@@ -2,6 +2,8 @@
 
 #include <cstdint>
 
+#include "sim/tracing.h"
+
 /// A deterministic simulator: virtual time, machines that crash and freeze, links that delay, lose
 /// and reorder. All that is random comes from one seed, so a run can be repeated exactly.
 namespace piracema::sim {
@@ -36,9 +38,6 @@ class Seeds {
 /// 1 to `count`. The environment's PIRACEMA_SEEDS=N wants N instead; PIRACEMA_SEED=S this one
 /// alone, with its trace.
 Seeds seeds(std::uint64_t count);
-
-/// Whether one seed is replayed, and schedulers print what happens.
-bool tracing();
 
 /// Whether what a test is about happened often enough: `times` is its sum over `seeds(count)`, and
 /// `wanted` what that many seeds must have shown. Fewer seeds (PIRACEMA_SEEDS) must show as much

@@ -17,6 +17,12 @@ void HeldReads::add(std::uint64_t token, Buffer operation, Time now) {
   look_ = true;
 }
 
+void HeldReads::executed() {
+  if (watchable_ == nullptr) return;
+  const auto before = std::exchange(changes_, watchable_->changes());
+  if (!changes_ || changes_ != before) look_ = true;
+}
+
 std::vector<std::uint64_t> HeldReads::due(Time now) {
   std::vector<std::uint64_t> due;
   if (reads_.empty() || now < again_) return due;

@@ -26,8 +26,8 @@ class HeldReads {
   explicit HeldReads(const Watchable* watchable) : watchable_(watchable) {}
 
   void add(std::uint64_t token, Buffer operation, Time now);
-  /// Something was executed: what is held may have an answer.
-  void changed() { look_ = true; }
+  /// Something was executed: what is held may have an answer, if the service says so.
+  void executed();
 
   /// The reads that the service should be asked now; each is not given again before it was told.
   std::vector<std::uint64_t> due(Time now);
@@ -51,8 +51,10 @@ class HeldReads {
 
   const Watchable* const watchable_;
   std::map<std::uint64_t, Read> reads_;
-  /// Something was executed, or added, since they were looked at.
+  /// Something has changed, or was added, since they were looked at.
   bool look_ = false;
+  /// Of the service, when something was executed last.
+  std::optional<std::uint64_t> changes_;
   Time again_{};
 };
 

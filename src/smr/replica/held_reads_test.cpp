@@ -14,6 +14,13 @@ struct Service final : Watchable {
   bool has_news(Bytes reply) const override { return as_text(reply) == "news"; }
 };
 
+/// It counts what may be news.
+struct Counting final : Watchable {
+  bool has_news(Bytes reply) const override { return as_text(reply) == "news"; }
+  std::optional<std::uint64_t> changes() const override { return count; }
+  std::uint64_t count = 0;
+};
+
 using Tokens = std::vector<std::uint64_t>;
 
 }  // namespace
@@ -31,12 +38,31 @@ TEST_CASE("a read is held until there is news, and asked again when something wa
   CHECK_FALSE(held.next_look().has_value());
   CHECK(held.due(seconds(2)).empty());
 
-  held.changed();
+  held.executed();
   CHECK(held.due(seconds(3)) == Tokens{7});
   CHECK(held.told(7, as_bytes("news"), seconds(3)));
-  held.changed();
+  held.executed();
   CHECK(held.due(seconds(4)).empty());
   CHECK_FALSE(held.told(7, as_bytes("news"), seconds(4)));
+}
+
+TEST_CASE("what can be no news is not looked at, if the service says so") {
+  Counting service;
+  HeldReads held(&service);
+  held.executed();
+  held.add(7, {}, seconds(1));
+  CHECK(held.due(seconds(1)) == Tokens{7});
+  held.asked(seconds(1), seconds(1));
+  CHECK_FALSE(held.told(7, as_bytes("nothing"), seconds(1)));
+
+  held.executed();
+  CHECK_FALSE(held.next_look().has_value());
+  CHECK(held.due(seconds(2)).empty());
+
+  service.count += 1;
+  held.executed();
+  held.executed();
+  CHECK(held.due(seconds(2)) == Tokens{7});
 }
 
 TEST_CASE("what is executed while the service is asked is looked at as well") {
@@ -44,7 +70,7 @@ TEST_CASE("what is executed while the service is asked is looked at as well") {
   HeldReads held(&service);
   held.add(7, {}, seconds(1));
   CHECK(held.due(seconds(1)) == Tokens{7});
-  held.changed();
+  held.executed();
   CHECK(held.due(seconds(2)).empty());
   CHECK_FALSE(held.told(7, as_bytes("nothing"), seconds(2)));
   CHECK(held.due(seconds(3)) == Tokens{7});
@@ -68,7 +94,7 @@ TEST_CASE("to look takes a fifth of the time at most") {
   CHECK(held.due(seconds(1)) == Tokens{7});
   held.asked(seconds(1), seconds(2));
   CHECK_FALSE(held.told(7, as_bytes("nothing"), seconds(2)));
-  held.changed();
+  held.executed();
   CHECK(held.due(milliseconds(5'999)).empty());
   CHECK(*held.next_look() == seconds(6));
   CHECK(held.due(seconds(6)) == Tokens{7});

@@ -107,7 +107,7 @@ Result<Done> ReplicaNode::prepare() {
                       },
                       [this](Instance instance, std::optional<std::uint64_t> timer) {
                         inbox_.push_back(Executed{instance, timer});
-                        held_reads_.changed();
+                        held_reads_.executed();
                         if (place_.applied) place_.applied(instance);
                       },
                       [this](const std::vector<Admission>& some) { admit(some); }});
