@@ -33,6 +33,19 @@ std::vector<std::uint32_t> opposite(const EdgeShape& edge, std::uint32_t index,
   return found;
 }
 
+// What is known of a replica without its channels.
+ReplicaPlan numbered(const GraphShape& shape, std::uint32_t node, std::uint32_t index) {
+  ReplicaPlan replica{.node = node, .index = index};
+  for (const EdgeShape& edge : shape.edges) {
+    if (edge.to != node) continue;
+    if (edge.back) replica.is_head = true;
+    if (!shape.nodes[node].keyed) continue;
+    replica.groups = KeyGroups(edge.key_groups);
+    replica.owned = replica.groups.range_of(index, shape.nodes[node].replicas);
+  }
+  return replica;
+}
+
 void add_inputs(const GraphShape& shape, const Cycles& cycles,
                 const std::vector<std::uint32_t>& first, ReplicaPlan& replica) {
   for (const EdgeShape& edge : shape.edges) {
@@ -42,29 +55,28 @@ void add_inputs(const GraphShape& shape, const Cycles& cycles,
     for (const std::uint32_t from : senders) {
       replica.inputs.push_back({from, edge.input, edge.back, cycles.has(edge)});
     }
-    if (edge.back) replica.is_head = true;
-    if (!shape.nodes[edge.to].keyed) continue;
-    replica.groups = KeyGroups(edge.key_groups);
-    replica.owned = replica.groups.range_of(replica.index, shape.nodes[edge.to].replicas);
   }
   std::sort(replica.inputs.begin(), replica.inputs.end(),
             [](const InputPlan& a, const InputPlan& b) { return a.from < b.from; });
 }
 
 void add_outputs(const GraphShape& shape, const Cycles& cycles,
-                 const std::vector<std::uint32_t>& first, ReplicaPlan& replica) {
+                 const std::vector<std::uint32_t>& first, bool has_channels, ReplicaPlan& replica) {
   const NodeShape& node = shape.nodes[replica.node];
   if (!is_sink(node.role)) replica.outputs.resize(node.outputs);
+  std::vector<bool> seen(replica.outputs.size());
   for (std::uint32_t e = 0; e < shape.edges.size(); ++e) {
     const EdgeShape& edge = shape.edges[e];
     if (edge.from != replica.node) continue;
     OutputPlan& output = replica.outputs[edge.output];
-    if (output.targets.empty()) {
+    if (!seen[edge.output]) {
+      seen[edge.output] = true;
       output.edge = e;
       output.back = edge.back;
       output.in_cycle = cycles.has(edge);
       if (edge.delivery == Delivery::by_key) output.groups = KeyGroups(edge.key_groups);
     }
+    if (!has_channels) continue;
     const auto targets =
         opposite(edge, replica.index, node.replicas, first[edge.to], shape.nodes[edge.to].replicas);
     output.targets.insert(output.targets.end(), targets.begin(), targets.end());
@@ -83,10 +95,12 @@ void count_heads(const GraphShape& shape, const Cycles& cycles, Plan& plan) {
 
 // Items of a stretch carry an order. Two stretches that share an output share all of it (`validate`
 // saw to that), so the number of the first one is the number of the order there.
-void mark_order(const GraphShape& shape, Plan& plan, const Stretch& stretch, std::uint32_t number) {
+void mark_order(const GraphShape& shape, const std::function<bool(std::uint32_t)>& has_channels,
+                Plan& plan, const Stretch& stretch, std::uint32_t number) {
   std::uint32_t replicas_inside = 0;
   for (const ReplicaPlan& r : plan.replicas) replicas_inside += stretch.has_inside(r.node);
-  for (ReplicaPlan& replica : plan.replicas) {
+  for (std::uint32_t own = 0; own < plan.replicas.size(); ++own) {
+    ReplicaPlan& replica = plan.replicas[own];
     const bool starts = stretch.starts_at(replica.node);
     if (stretch.has_inside(replica.node) || replica.node == stretch.end) {
       replica.ordered_input = true;
@@ -100,6 +114,7 @@ void mark_order(const GraphShape& shape, Plan& plan, const Stretch& stretch, std
     // when one of them is far behind the others.
     const auto ends = shape.nodes[replica.node].replicas + shape.nodes[stretch.end].replicas;
     replica.window = std::max(replica.window, 16 + 4 * (replicas_inside + ends));
+    if (!has_channels(own)) continue;
     for (std::uint32_t id = 0; id < plan.replicas.size(); ++id) {
       if (plan.replicas[id].node == stretch.end) replica.order_ends.push_back(id);
     }
@@ -132,21 +147,27 @@ bool ReplicaPlan::ordered_output() const {
 }
 
 Plan make_plan(const GraphShape& shape) {
+  return make_plan(shape, [](std::uint32_t) { return true; });
+}
+
+Plan make_plan(const GraphShape& shape, const std::function<bool(std::uint32_t)>& has_channels) {
   ENSURE(validate(shape).ok());
   const Cycles cycles(shape);
   const auto first = first_replicas(shape);
   Plan plan;
   for (std::uint32_t node = 0; node < shape.nodes.size(); ++node) {
     for (std::uint32_t index = 0; index < shape.nodes[node].replicas; ++index) {
-      ReplicaPlan replica{.node = node, .index = index};
-      add_inputs(shape, cycles, first, replica);
-      add_outputs(shape, cycles, first, replica);
+      ReplicaPlan replica = numbered(shape, node, index);
+      const bool channels = has_channels(first[node] + index);
+      if (channels) add_inputs(shape, cycles, first, replica);
+      add_outputs(shape, cycles, first, channels, replica);
       plan.replicas.push_back(std::move(replica));
     }
   }
   count_heads(shape, cycles, plan);
   std::uint32_t number = 0;
-  for (const Stretch& stretch : stretches(shape)) mark_order(shape, plan, stretch, number++);
+  for (const Stretch& stretch : stretches(shape))
+    mark_order(shape, has_channels, plan, stretch, number++);
   return plan;
 }
 

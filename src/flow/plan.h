@@ -3,6 +3,7 @@
 #include <piracema/graph.h>
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -81,6 +82,9 @@ struct Plan {
 
 /// `shape` is valid.
 Plan make_plan(const GraphShape& shape);
+/// The same, but only these replicas have channels: `inputs`, the targets of `outputs`, and
+/// `order_ends`. All channels of a job are more than one of its processes should have to hold.
+Plan make_plan(const GraphShape& shape, const std::function<bool(std::uint32_t)>& has_channels);
 
 /// "compress/2", or "reader" for a node with one replica.
 std::string replica_name(const GraphShape& shape, const ReplicaPlan& replica);

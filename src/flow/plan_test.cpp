@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <tuple>
 #include <vector>
 
 using namespace piracema;
@@ -129,6 +130,37 @@ TEST_CASE("a replica with a back edge is the head of its cycle") {
   CHECK(plan.replicas[4].heads == 0);
   CHECK(plan.replicas[2].outputs[1].in_cycle);
   CHECK_FALSE(plan.replicas[2].outputs[0].in_cycle);
+}
+
+TEST_CASE("channels are made of those replicas alone that somebody wants, and are the same") {
+  GraphShape shape = pipeline_of({2, 2, 3, 2});
+  shape.nodes[2].outputs = 2;
+  shape.edges.push_back({.from = 2, .to = 1, .output = 1, .back = true});
+  const auto whole = make_plan(shape);
+  const auto part = make_plan(shape, [](std::uint32_t replica) { return replica % 3 == 0; });
+  REQUIRE(part.replicas.size() == whole.replicas.size());
+  for (std::uint32_t id = 0; id < whole.replicas.size(); ++id) {
+    CAPTURE(id);
+    const auto& one = part.replicas[id];
+    const auto& same = whole.replicas[id];
+    CHECK(
+        std::tie(one.node, one.index, one.is_head, one.heads, one.window, one.starts_order) ==
+        std::tie(same.node, same.index, same.is_head, same.heads, same.window, same.starts_order));
+    REQUIRE(one.outputs.size() == same.outputs.size());
+    CHECK(one.inputs == (id % 3 == 0 ? same.inputs : std::vector<flow::InputPlan>()));
+    for (std::uint32_t output = 0; output < one.outputs.size(); ++output) {
+      CHECK(receivers(part, id, output) == (id % 3 == 0 ? receivers(whole, id, output) : Ids()));
+      CHECK(one.outputs[output].edge == same.outputs[output].edge);
+      CHECK(one.outputs[output].in_cycle == same.outputs[output].in_cycle);
+    }
+  }
+
+  GraphShape ordered = pipeline_of({3, 4, 1});
+  ordered.nodes[2].ordered = true;
+  const auto first = make_plan(ordered, [](std::uint32_t replica) { return replica == 0; });
+  CHECK(first.replicas[0].order_ends == make_plan(ordered).replicas[0].order_ends);
+  CHECK(first.replicas[1].order_ends.empty());
+  CHECK(first.replicas[1].window == first.replicas[0].window);
 }
 
 TEST_CASE("a replica is named by its node, and its number where there are several") {

@@ -135,8 +135,10 @@ std::unique_ptr<Worker::Layout> Worker::make_layout(const Deploy& message) {
   auto layout = std::make_unique<Layout>();
   layout->since = message.epoch;
   layout->graph = graph_with(message.replicas);
-  layout->plan = flow::make_plan(layout->graph->shape);
   layout->placement = message.placement;
+  layout->plan = flow::make_plan(layout->graph->shape, [&](ReplicaId id) {
+    return id < message.placement.size() && message.placement[id] == settings_.slot;
+  });
   ENSURE(message.placement.size() == layout->plan.replicas.size());
   layout->replicas.resize(layout->plan.replicas.size());
   layout->local_count = static_cast<std::size_t>(
