@@ -248,13 +248,13 @@ class Documents(unittest.TestCase):
     def test_the_benchmarks_are_made_of_their_results(self):
         benchmarks = script("benchmarks")
         self.check(benchmarks.wrong(ROOT))
-        page = (ROOT / "docs/benchmarks.md").read_text()
+        page = "".join((ROOT / name).read_text() for name in benchmarks.PAGES)
         tables = re.findall(r"(?:(.*)\n)?(?<=\n)\|.*\n\|-", page)
-        self.check(f"docs/benchmarks.md: a table without results before it, under {line!r}"
+        self.check(f"{' or '.join(benchmarks.PAGES)}: a table without results before it, under {line!r}"
                    for line in tables if not line.startswith("<!-- bench/results/"))
         for path in ROOT.glob("bench/results/*.json"):
             for command in benchmarks.load(path)["command"]:
-                self.assertIn(command, " ".join(page.split()), f"{path.name}: a command that is not on the page")
+                self.assertIn(command, " ".join(page.split()), f"{path.name}: a command that is on no page")
                 program = command.split()[0].removeprefix("build/release/bench/bench_")
                 self.assertTrue((ROOT / program).exists() or [*ROOT.glob(f"bench/**/{program}.cpp")] or
                                 [*ROOT.glob(f"bench/*/{program.split('_', 1)[-1]}.cpp")], f"no such benchmark: {command}")
@@ -392,13 +392,14 @@ class Rules(unittest.TestCase):
             page, marker = root / "docs/benchmarks.md", "Before\n\n<!-- bench/results/it.json -->\n"
             table = "| what | how fast |\n|---|---:|\n| a | 3 M/s |\n| b | |\n\n![It: bars](pictures/results/it.svg)\n\n"
             page.write_text(marker + table + "Behind\n")
-            self.assertEqual({"docs/benchmarks.md": page.read_text()}, {
+            (root / "docs/scale.md").write_text("")
+            self.assertEqual({"docs/benchmarks.md": page.read_text(), "docs/scale.md": ""}, {
                 name: text for name, text in benchmarks.made(root).items() if name.endswith(".md")})
             self.assertEqual(1, len(list(benchmarks.wrong(root))), "the picture is not there")
             page.write_text(marker + table.replace("3", "4") + "Behind\n")
             self.assertEqual(2, len(list(benchmarks.wrong(root))), "another figure on the page")
             page.write_text("Before\n")
-            with self.assertRaisesRegex(ValueError, "does not show"):
+            with self.assertRaisesRegex(ValueError, "do not show"):
                 benchmarks.made(root)
             (root / "bench/results/it.json").write_text(json.dumps({**result, "command": []}))
             with self.assertRaisesRegex(ValueError, "want command"):

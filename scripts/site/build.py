@@ -42,7 +42,7 @@ MENU = [
     ("Learn", ["docs/tutorial.md", "docs/tutorial-*.md", "docs/examples.md", "docs/glossary.md"]),
     ("Products", ["docs/streams.md", "docs/replication.md", "docs/collectives.md", "docs/checkpoints.md", "docs/cluster.md"]),
     ("Look up", ["docs/reference.md", "docs/operations.md", "docs/limits.md", "docs/benchmarks.md",
-                 "docs/formats/*.md"]),
+                 "docs/scale.md", "docs/formats/*.md"]),
     ("C++ API", ["api/README.md", "api/piracema/*.md", "api/piracema/smr/*.md"]),
     ("Understand", ["ARCHITECTURE.md", "docs/design/README.md", "docs/design/0*.md", "docs/papers.md",
                     "docs/papers/*.md"]),

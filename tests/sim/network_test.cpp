@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "sim/seeds.h"
+
 namespace piracema::sim {
 
 using std::chrono::milliseconds;

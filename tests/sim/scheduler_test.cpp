@@ -4,6 +4,8 @@
 
 #include <vector>
 
+#include "sim/seeds.h"
+
 namespace piracema::sim {
 
 using std::chrono::milliseconds;

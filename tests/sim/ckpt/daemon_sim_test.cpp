@@ -10,6 +10,7 @@
 
 #include "ckpt/queue/daemon.h"
 #include "sim/scheduler.h"
+#include "sim/seeds.h"
 
 namespace piracema::sim {
 

@@ -8,6 +8,7 @@
 #include "ckpt/hosts/host_group.h"
 #include "sim/network.h"
 #include "sim/scheduler.h"
+#include "sim/seeds.h"
 
 namespace piracema::sim {
 

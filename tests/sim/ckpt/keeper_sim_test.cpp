@@ -5,6 +5,7 @@
 
 #include "ckpt/keeper/keeper.h"
 #include "sim/scheduler.h"
+#include "sim/seeds.h"
 
 namespace piracema::sim {
 
