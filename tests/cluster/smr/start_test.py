@@ -96,7 +96,8 @@ class Start(unittest.TestCase):
         plain = self.run_it("leader", "--config", self.place / "group.toml")
         self.assertEqual(addresses[int(leader)], plain.stdout.strip())
         # One of them is enough; one of another group says so.
-        self.assertEqual(0, self.run_it("leader", "--group", "kv", addresses[1]).returncode)
+        one = self.run_it("leader", "--group", "kv", addresses[1])
+        self.assertEqual(0, one.returncode, one.stderr)
         other = self.run_it("leader", "--group", "another", addresses[1])
         self.assertEqual(1, other.returncode)
         self.assertIn("another group or version", other.stderr)
