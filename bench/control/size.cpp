@@ -18,6 +18,7 @@
 #include "bench/common/thread_time.h"
 #include "control/coordinator/coordinator.h"
 #include "control/messages/control.h"
+#include "flow/plan.h"
 #include "sim/scheduler.h"
 
 using namespace piracema;
@@ -296,7 +297,21 @@ class SimulatedJob {
   std::uint32_t taken_for_lost_ = 0;
 };
 
+/// How long a worker takes to plan the channels of its own replicas, and those of all replicas.
+std::pair<Time, Time> plan_takes(std::uint32_t replicas, std::uint32_t own) {
+  const GraphShape shape = shape_of(replicas);
+  const Time began = bench::thread_time();
+  const auto part = flow::make_plan(
+      shape, [&](std::uint32_t replica) { return replica % (replicas / own) == 0; });
+  const Time between = bench::thread_time();
+  const auto whole = flow::make_plan(shape);
+  ENSURE(part.replicas.size() == whole.replicas.size());
+  return {between - began, bench::thread_time() - between};
+}
+
 nlohmann::json measure(const Options& options, std::uint32_t hosts) {
+  const auto [own_plan, whole_plan] =
+      plan_takes(hosts * options.replicas_of_host, options.replicas_of_host);
   SimulatedJob job(options, hosts);
   const Time started = job.start();
   const Traffic start = job.traffic();
@@ -314,6 +329,8 @@ nlohmann::json measure(const Options& options, std::uint32_t hosts) {
   return {{"hosts", hosts},
           {"replicas", hosts * options.replicas_of_host},
           {"channels", job.channels()},
+          {"own_plan_ms", bench::milliseconds_of(own_plan)},
+          {"whole_plan_ms", bench::milliseconds_of(whole_plan)},
           {"start_ms", bench::milliseconds_of(started)},
           {"start_computed_ms", bench::milliseconds_of(start.computed)},
           {"start_bytes_out", start.bytes_out},
@@ -330,18 +347,19 @@ nlohmann::json measure(const Options& options, std::uint32_t hosts) {
 }
 
 void print_head() {
-  std::printf("%6s %9s %12s | %9s %9s | %10s %10s %8s %7s | %9s %9s %9s\n", "hosts", "replicas",
-              "channels", "start", "sent", "messages/s", "bytes/s", "log/s", "a core", "noticed",
-              "recovered", "sent");
+  std::printf("%6s %9s %12s | %9s %9s | %9s %9s | %10s %10s %8s %7s | %9s %9s %9s\n", "hosts",
+              "replicas", "channels", "own plan", "whole", "start", "sent", "messages/s", "bytes/s",
+              "log/s", "a core", "noticed", "recovered", "sent");
 }
 
 void print(const nlohmann::json& row) {
   const auto number = [&](const char* name) { return row.at(name).get<double>(); };
   std::printf(
-      "%6.0f %9.0f %12.0f | %6.0f ms %6.1f MB | %10.0f %7.2f MB %5.0f kB %5.1f %% | "
+      "%6.0f %9.0f %12.0f | %6.1f ms %6.1f ms | %6.0f ms %6.1f MB | %10.0f %7.2f MB %5.0f kB %5.1f "
+      "%% | "
       "%6.0f ms %6.0f ms %6.1f MB\n",
-      number("hosts"), number("replicas"), number("channels"), number("start_ms"),
-      number("start_bytes_out") / 1e6,
+      number("hosts"), number("replicas"), number("channels"), number("own_plan_ms"),
+      number("whole_plan_ms"), number("start_ms"), number("start_bytes_out") / 1e6,
       number("messages_in_a_second") + number("messages_out_a_second"),
       (number("bytes_in_a_second") + number("bytes_out_a_second")) / 1e6,
       number("bytes_decided_a_second") / 1e3, 100 * number("of_a_core"), number("noticed_ms"),
@@ -359,7 +377,7 @@ int main(int argc, char** argv) {
       ->check(CLI::Range(1, 10'000))
       ->capture_default_str();
   app.add_option("--replicas", options.replicas_of_host, "Replicas on a host")
-      ->check(CLI::Range(1, 1'000))
+      ->check(CLI::Range(3, 1'000))
       ->capture_default_str();
   app.add_option("--gigabits", options.gigabits, "A second, of the link of the coordinator's host")
       ->check(CLI::Range(0.01, 1'000.0))

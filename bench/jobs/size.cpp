@@ -339,6 +339,11 @@ int main(int argc, char** argv) {
       ->capture_default_str();
   app.add_flag("--json", options.json, "One JSON object in place of the table");
   CLI11_PARSE(app, argc, argv);
+  if (std::ranges::min(options.nodes) < options.nodes_of_job) {
+    std::fprintf(stderr, "bench_jobs_size: want at least the %u nodes of a job, found %u\n",
+                 options.nodes_of_job, std::ranges::min(options.nodes));
+    return 2;
+  }
   nlohmann::json sizes = nlohmann::json::array();
   if (!options.json) print_head();
   for (const std::uint32_t nodes : options.nodes) {

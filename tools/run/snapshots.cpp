@@ -176,6 +176,7 @@ Answer describe_snapshots(const std::string& directory, bool verify, bool json) 
   std::vector<Row> rows;
   for (const SnapshotId snapshot : *snapshots) rows.push_back(row_of(**store, snapshot, verify));
   if (auto left = leave_out_dropped(**store, rows); !left) return {3, "", left.error().message};
+  // Once more: nor is one whose name was deleted meanwhile.
   const auto names = (*store)->savepoints();
   if (!names) return {3, "", names.error().message};
   std::string lost;
