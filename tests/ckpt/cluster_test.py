@@ -68,6 +68,17 @@ class Saved(ClusterOfNodes):
         self.assertEqual("60", self.lines_of(job)[-1])
         self.assertEqual({str(i) for i in range(1, 61)}, set(self.lines_of(job)))
 
+    def test_a_program_that_fails_goes_on_from_its_last_image(self):
+        images = self.folder / "images"
+        job = self.submit(COUNT + f"; [ -e {self.folder}/well ]", "--images", images, "--every", "500ms", "--retries", 2)
+        self.wait_until(lambda: "\n40\n" in self.log_of(job), "it does not count")
+        self.lock.touch()
+        self.wait_until(lambda: self.job(job)["failures"] == 1, "it does not fail")
+        (self.folder / "well").touch()
+        self.wait(job)
+        self.assertIn("goes on from image", self.log_of(job))
+        self.assertEqual({str(i) for i in range(1, 61)}, set(self.lines_of(job)))
+
     def test_a_program_that_was_cancelled_goes_on_as_another_job(self):
         images = self.folder / "images"
         first = self.submit(COUNT, "--images", images)

@@ -85,6 +85,22 @@ class Run(CkptTest):
         self.assertLessEqual(len(second.lines), STEPS + 1 - 10)
         self.assertGreaterEqual(len(second.lines), STEPS + 1 - len(said.splitlines()))
 
+    def test_a_program_that_has_failed_goes_on_from_before_that_where_it_is_told_to(self):
+        out, file = self.wanted()
+        job = self.run_job(*PROGRAM)
+        job.read(10)
+        self.ckpt("save", "--dir", self.dir)
+        self.assertEqual(STATUS, job.end(), job.errors())
+        again = self.resume()
+        self.assertEqual(STATUS, again.end(), again.errors())
+        self.assertIn(f"ended already, with status {STATUS}; --failed goes on", again.errors())
+        self.assertEqual([], again.lines)
+        failed = self.resume("--failed")
+        self.assertEqual(STATUS, failed.end(), failed.errors())
+        self.assertNotEqual([], failed.lines)
+        self.assertEqual(out, (self.dir / "stdout").read_text())
+        self.assertEqual(file, (self.path / "file").read_text())
+
     def test_a_keeper_killed_at_any_moment_of_a_save_leaves_a_good_image(self):
         wanted = self.wanted()
         draw = self.random()

@@ -108,6 +108,9 @@ CkptCommand::CkptCommand(CLI::App& app) {
   add_running(*run_);
   resume_ = add("resume", "Go on from the newest good image", footer);
   add_running(*resume_);
+  resume_->add_flag("--failed", failed_,
+                    "Also if the program has ended with another status than 0:\n"
+                    "go on from before that");
   window_ = add("window", "Run while the machine is lent; hand it back in time: -- PROGRAM ARGS...",
                 footer);
   add_running(*window_);
@@ -193,14 +196,19 @@ int CkptCommand::resume() {
   if (!directory) return fail_ckpt(directory.error());
   auto job = (*directory)->read();
   if (!job) return fail_ckpt(job.error());
-  if (job->ended) {
-    log(Level::info, concat("the job has ended already, with status ", *job->ended));
+  if (job->ended && (*job->ended == 0 || !failed_)) {
+    const std::string hint = *job->ended == 0 ? "" : "; --failed goes on from before that";
+    log(Level::info, concat("the job has ended already, with status ", *job->ended, hint));
     return *job->ended;
   }
   const auto images = ImageStore(**directory).list();
   if (!images) return fail_ckpt(images.error());
   if (images->empty()) {
     return fail_ckpt({Errc::config, concat(directory_, ": there is no image to go on from")});
+  }
+  if (job->ended) {
+    job->ended.reset();
+    if (auto written = (*directory)->write(*job); !written) return fail_ckpt(written.error());
   }
   if (auto applied = apply_hosts(hosts_, rsh_, criu_, **directory, *job, *settings); !applied)
     return fail_ckpt(applied.error());

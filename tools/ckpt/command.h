@@ -48,7 +48,7 @@ class CkptCommand {
   std::vector<std::string> program_;
   WindowOptions windows_;
   std::uint32_t keep_ = 2;
-  bool quiet_ = false, json_ = false, compress_ = false;
+  bool quiet_ = false, json_ = false, compress_ = false, failed_ = false;
 };
 
 }  // namespace piracema::tools

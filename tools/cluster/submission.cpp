@@ -33,7 +33,7 @@ constexpr const char* images_script =
     "  resume=--resume\n"
     "fi\n"
     "if [ -n \"$resume\" ]; then\n"
-    "  exec piracema ckpt resume --dir \"$images\" ${every:+--every \"$every\"}\n"
+    "  exec piracema ckpt resume --failed --dir \"$images\" ${every:+--every \"$every\"}\n"
     "fi\n"
     "exec piracema ckpt run --dir \"$images\" ${every:+--every \"$every\"} -- \"$@\"";
 
