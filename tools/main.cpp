@@ -418,7 +418,7 @@ int CommandLine::dispatch() {
   }
   command.workers_given = run_app->count("--workers") != 0;
   command.rsh_given = run_app->count("--rsh") != 0;
-  if (!http.empty()) command.http = observe::HttpOptions{http, http_token};
+  command.http = observe::http_options(http, http_token);
   command.job.settings.heartbeat_timeout = 5 * command.job.settings.heartbeat_interval;
   if (command.coordinators > 1) {
 #ifdef PIRACEMA_COUNCIL

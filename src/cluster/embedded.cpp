@@ -63,8 +63,8 @@ class Embedded {
     auto place = state::open_state_place(options_.state_directory, options_.state_memory);
     if (!place) return place.error();
     place_ = *std::move(place);
-    if (!options_.http.empty()) {
-      if (auto served = serve(); !served) return served.error();
+    if (const auto http = observe::http_options(options_.http, options_.http_token)) {
+      if (auto served = serve(*http); !served) return served.error();
     }
     coordinator_.emplace(settings_);
     worker_.emplace(graph_,
@@ -100,7 +100,7 @@ class Embedded {
 
  private:
   // Before there is a thread of the job: that of the server takes no signals.
-  Result<Done> serve() {
+  Result<Done> serve(const observe::HttpOptions& options) {
     observe::JobFacts facts = observe::facts_of_this_process();
     facts.command = observe::command_of_this_process();
     facts.snapshots = settings_.snapshots;
@@ -108,10 +108,12 @@ class Embedded {
     facts.settings = {{"processes", "this one"}};
     if (settings_.snapshots) facts.settings.emplace_back("snapshots", options_.snapshots);
     board_.emplace(facts);
-    auto server = observe::HttpServer::start({options_.http, options_.http_token}, *board_);
+    auto server = observe::HttpServer::start_if_can(options, *board_);
     if (!server) return Error{server.error().code, concat("http: ", server.error().message)};
     server_ = *std::move(server);
-    log(Level::info, concat("the job is shown at ", server_->entrance()));
+    if (!options.is_for_runner) {
+      log(Level::info, concat("the job is shown at ", server_->entrance()));
+    }
     keep_log(log_lines_kept);
     recorder_.emplace(std::move(facts));
     board_->when_asked_to_stop([this] { poller_.post([this] { tell(StopRequested{}); }); });
@@ -269,7 +271,7 @@ class Embedded {
   std::map<std::uint64_t, observe::Board::Answer> answers_;
   std::uint64_t asked_ = 0;
 
-  /// Nothing, and nobody is served, unless RunOptions::http asks for it.
+  /// Nothing, and nobody is served, unless RunOptions::http asks for it, or whoever runs the job.
   std::optional<observe::Board> board_;
   Tally tally_;
   std::optional<observe::Recorder> recorder_;

@@ -141,7 +141,7 @@ class Coordinating {
     }
     std::optional<observe::Board> board;
     std::unique_ptr<observe::HttpServer> server;
-    if (!options.http.empty()) {
+    if (const auto http = observe::http_options(options.http, options.http_token)) {
       observe::JobFacts facts = observe::facts_of_this_process();
       facts.command = observe::command_of_this_process();
       facts.workers = ranks;
@@ -149,13 +149,15 @@ class Coordinating {
       facts.snapshot_interval = job.settings.snapshot_interval;
       facts.settings = {{"processes", concat(ranks, ", started by mpirun")}};
       board.emplace(std::move(facts));
-      auto started = observe::HttpServer::start({options.http, options.http_token}, *board);
+      auto started = observe::HttpServer::start_if_can(*http, *board);
       if (!started) {
         log(Level::error, concat("http: ", started.error().message));
         ::_exit(3);
       }
       server = *std::move(started);
-      log(Level::info, concat("the job is shown at ", server->entrance()));
+      if (!http->is_for_runner) {
+        log(Level::info, concat("the job is shown at ", server->entrance()));
+      }
       job.board = &*board;
     }
     Quiet observer;

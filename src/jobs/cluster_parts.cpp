@@ -79,6 +79,10 @@ std::pair<bool, std::vector<Ended>> ClusterState::follow_wants(const Report& rep
     if (!runs(job) || job.node != report.node) continue;
     for (auto at = job.parts.begin(); at != job.parts.end();) {
       Part& part = at->second;
+      if (is_beside({id, job.attempt, at->first})) {
+        ++at;
+        continue;
+      }
       const bool wanted = is_in(report.wants, {id, job.attempt, at->first});
       changed |= std::exchange(part.wanted, wanted) != wanted || (!wanted && part.ended);
       if (wanted && part.ended) gone.push_back(*part.ended);
@@ -99,7 +103,8 @@ std::optional<Ended> ClusterState::ask_for(Job& job, const AskedPart& asked) {
                          asked.node.substr(0, name_bytes_max), "'"));
   }
   const std::size_t most = parts_max * job.spec.nodes;
-  if (job.parts.size() >= most) {
+  if (std::distance(job.parts.begin(), job.parts.lower_bound(first_beside)) >=
+      static_cast<std::ptrdiff_t>(most)) {
     return refuse(concat("want at most ", most, " parts of job ", job.id, " at a time"));
   }
   const Node& node = nodes_.at(asked.node);
@@ -108,6 +113,43 @@ std::optional<Ended> ClusterState::ask_for(Job& job, const AskedPart& asked) {
   }
   job.parts[asked.part.part] = {.node = asked.node, .command = asked.command, .input = asked.input};
   return std::nullopt;
+}
+
+Answer ClusterState::on(const RunBeside& beside) {
+  const auto refused = [&](auto... why) {
+    return Answer{.verdict = Answer::Verdict::refused, .why = concat(why...)};
+  };
+  if (auto right = check(beside); !right) return refused(right.error().message);
+  const auto found = jobs_.find(beside.job);
+  if (found == jobs_.end()) return refused("there is no job ", beside.job);
+  Job& job = found->second;
+  if (is_over(job.state)) return refused("job ", job.id, " is over: want one that runs");
+  if (job.state == JobState::waiting) {
+    return refused("job ", job.id, " waits for a place: want one that runs");
+  }
+  if (job.state != JobState::running) {
+    return refused("job ", job.id, " is to end: want one that goes on");
+  }
+  const auto first = job.parts.lower_bound(first_beside);
+  const auto alive = static_cast<std::size_t>(std::count_if(
+      first, job.parts.end(), [](const auto& part) { return !part.second.ended.has_value(); }));
+  if (alive >= beside_max) {
+    return refused("want at most ", beside_max, " at a time that are run beside job ", job.id,
+                   ", found ", alive);
+  }
+  const std::uint32_t number =
+      first == job.parts.end() ? first_beside : job.parts.rbegin()->first + 1;
+  // The oldest that have ended, and never the one whose number was the last.
+  auto ended = static_cast<std::size_t>(std::distance(first, job.parts.end())) - alive;
+  for (auto at = first; ended >= beside_max;) {
+    const bool goes = at->second.ended.has_value();
+    ended -= goes ? 1 : 0;
+    at = goes ? job.parts.erase(at) : std::next(at);
+  }
+  job.parts[number] = {.node = job.node, .command = beside.command};
+  by_node_.learn(jobs_);
+  changes_ += 1;
+  return on(ShowJob{job.id});
 }
 
 }  // namespace piracema::jobs

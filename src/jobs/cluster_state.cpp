@@ -42,10 +42,15 @@ std::uint64_t mark_seen(const Job& job) {
     std::uint32_t attempt = 0;
     std::uint64_t said = 0;
     std::string why;
-    auto fields() { return std::tie(state, attempt, said, why); }
+    /// Of what is run beside it.
+    std::vector<std::uint32_t> ended = {};
+    auto fields() { return std::tie(state, attempt, said, why, ended); }
   };
-  const std::uint64_t mark = wire::checksum(
-      wire::encode(Seen{job.state, job.attempt, job.output_before + job.output.size(), job.why}));
+  Seen seen{job.state, job.attempt, job.output_before + job.output.size(), job.why};
+  for (auto at = job.parts.lower_bound(first_beside); at != job.parts.end(); ++at) {
+    if (at->second.ended) seen.ended.push_back(at->first);
+  }
+  const std::uint64_t mark = wire::checksum(wire::encode(seen));
   return mark == 0 ? 1 : mark;
 }
 
@@ -553,7 +558,7 @@ std::uint64_t ClusterState::mark_of(const std::string& node) const {
       if (part.node == node && !part.ended && part.wanted) {
         all.push_back({attempt, !has_node(job, node), false});
       }
-      if (leads && part.ended) all.push_back({attempt, false, true});
+      if (leads && part.ended && !is_beside(attempt)) all.push_back({attempt, false, true});
     }
   }
   const std::uint64_t mark = wire::checksum(wire::encode(all));
@@ -626,7 +631,9 @@ Answer ClusterState::on(const ShowJob& show) const {
   const auto found = jobs_.find(show.job);
   if (found == jobs_.end()) return refused(concat("there is no job ", show.job));
   Answer answer{.jobs = {found->second}, .now_ms = time_ / ns_in_ms};
-  answer.jobs.front().parts.clear();
+  // Of those of its command words may be keys.
+  auto& parts = answer.jobs.front().parts;
+  parts.erase(parts.begin(), parts.lower_bound(first_beside));
   return answer;
 }
 

@@ -27,7 +27,7 @@ namespace piracema::jobs {
 /// one takes its place; its parts on that are asked to leave, and end when they have. Of other jobs
 /// all leaves. Once the command has ended, or its node is lost, its parts are ended, and the job is
 /// over or waits anew only when each node has said in a later report that it has none of them, or
-/// has lost its lease.
+/// has lost its lease. What users have run beside the command is such a part, on its own node.
 class ClusterState final : public smr::StateMachine, public smr::Watchable {
  public:
   /// Jobs that are over are forgotten beyond so many, the oldest first; more than so many that are
@@ -38,6 +38,8 @@ class ClusterState final : public smr::StateMachine, public smr::Watchable {
   static constexpr std::uint32_t losses_max = 20;
   /// So many parts a job may have at a time for each of its nodes.
   static constexpr std::size_t parts_max = 8;
+  /// So many users may have run beside a job at a time; as many that have ended are remembered.
+  static constexpr std::size_t beside_max = 4;
 
   Buffer apply(Bytes operation, const smr::Context& context) override;
   Buffer query(Bytes operation) const override;
@@ -60,6 +62,7 @@ class ClusterState final : public smr::StateMachine, public smr::Watchable {
   Answer on(const Cancel&);
   Answer on(const Drain&);
   Answer on(const Forget&);
+  Answer on(const RunBeside&);
   Answer on(const ListJobs&) const;
   Answer on(const ListNodes&) const;
   Answer on(const ShowJob&) const;

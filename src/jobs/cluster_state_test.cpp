@@ -592,6 +592,78 @@ TEST_CASE("whoever follows a job is told once there is something new of it") {
   CHECK(decode_answer(none)->why == "there is no job 99");
 }
 
+TEST_CASE(
+    "what a user has run beside a command runs on its node, and whoever waits is told its end") {
+  Spanning group;
+  const JobId waits = group(Submit{{.name = "j", .command = {"x"}, .slots = 2}}).job;
+  const auto why = [&](JobId job, std::vector<std::string> command) {
+    return group(RunBeside{job, std::move(command)}).why;
+  };
+  CHECK(why(group.id, {}) == "want a program to run as a part, found none");
+  CHECK(why(99, {"x"}) == "there is no job 99");
+  CHECK(why(waits, {"x"}) == "job 2 waits for a place: want one that runs");
+
+  const Answer asked = group(RunBeside{group.id, {"ask", "it"}});
+  REQUIRE(asked.verdict == Verdict::done);
+  const Attempt attempt{group.id, 1, first_beside};
+  CHECK(asked.jobs.at(0).parts.rbegin()->first == first_beside);
+  const Answer told = group(group.leading({}));
+  REQUIRE(told.orders.size() == 2);
+  CHECK(told.orders[1].attempt == attempt);
+  CHECK(told.orders[1].spec->command == std::vector<std::string>{"ask", "it"});
+  CHECK(group(group.of("b")).orders.empty());
+  // Not of the command, which need not want it; and no place more.
+  CHECK(group(group.leading({})).orders.size() == 2);
+  CHECK(group.state.nodes().at("a").used == 2);
+
+  const auto look = [&](std::uint64_t mark) {
+    return *decode_answer(group.state.query(encode(Operation(AwaitJob{group.id, mark, 0}))));
+  };
+  const Answer before = look(0);
+  CHECK(look(before.mark).mark == 0);
+  Report ends = group.leading({});
+  ends.has.push_back(attempt);
+  ends.ended = {{attempt, End::exited, 3, "no"}};
+  CHECK(group(ends).orders.size() == 1);
+  const Answer after = look(before.mark);
+  CHECK(after.mark != 0);
+  CHECK(after.jobs.at(0).parts.at(first_beside).ended->why == "no");
+
+  // A few at a time, and the last few are remembered; numbers go on.
+  for (std::size_t i = 0; i < ClusterState::beside_max; ++i) {
+    CHECK(why(group.id, {"x"}).empty());
+  }
+  CHECK(why(group.id, {"x"}) == "want at most 4 at a time that are run beside job 1, found 4");
+  Report all = group.leading({});
+  for (std::uint32_t i = 1; i <= ClusterState::beside_max; ++i) {
+    all.ended.push_back({{group.id, 1, first_beside + i}, End::exited, 0, ""});
+  }
+  group(all);
+  CHECK(group(RunBeside{group.id, {"x"}}).jobs.at(0).parts.rbegin()->first == first_beside + 5);
+  CHECK(group.job(group.id).parts.size() == ClusterState::beside_max);
+
+  // It ends with the attempt.
+  group(Cancel{group.id});
+  CHECK(why(group.id, {"x"}) == "job 1 is to end: want one that goes on");
+  Report over = group.leading({});
+  over.has.push_back({group.id, 1, first_beside + 5});
+  over.ended = {exited(group.id, 1, 75)};
+  group(over);
+  CHECK(group.job(group.id).state == JobState::ending);
+  Report gone = group.of("a");
+  group(gone);
+  CHECK(group.job(group.id).state == JobState::cancelled);
+  CHECK(why(group.id, {"x"}) == "job 1 is over: want one that runs");
+}
+
+TEST_CASE("a command has no part with a number of those that users ask for") {
+  Spanning group;
+  const Answer answer =
+      group(group.leading({{group.id, 1, first_beside}}, {group.asked(first_beside, "b")}));
+  CHECK(answer.ended.at(0).why ==
+        "want a part with a number from 1 to 2147483647, found 2147483648");
+}
+
 TEST_CASE("a replica that comes late has the same state") {
   Group group;
   group.join("a");

@@ -91,7 +91,11 @@ struct Ended {
   auto fields() { return std::tie(attempt, end, code, why); }
 };
 
-/// What a job has run on another of its nodes.
+/// Of parts that a user has asked for, and not the command: from this number on.
+constexpr std::uint32_t first_beside = std::uint32_t{1} << 31;
+constexpr bool is_beside(const Attempt& attempt) { return attempt.part >= first_beside; }
+
+/// What a job has run on another of its nodes, or a user beside its command.
 struct Part {
   std::string node;
   std::vector<std::string> command;

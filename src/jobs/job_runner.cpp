@@ -308,7 +308,17 @@ void JobRunner::take(const Order& order) {
     hurry_ = true;
     return;
   }
+  if (is_beside(order.attempt) && !command_runs(order.attempt)) {
+    local.ended = Ended{order.attempt, End::not_started, 1, "the job has ended"};
+    hurry_ = true;
+    return;
+  }
   actions_.push_back(Launch{order.attempt, *order.spec, order.input, order.hosts});
+}
+
+bool JobRunner::command_runs(const Attempt& attempt) const {
+  const auto found = jobs_.find({attempt.job, 0});
+  return found != jobs_.end() && found->second.attempt == attempt.attempt && !found->second.ended;
 }
 
 // ---- jobs
@@ -356,8 +366,7 @@ void JobRunner::on(const Wrote& wrote) {
 
 void JobRunner::on(const PartAsked& asked) {
   const Attempt& attempt = asked.part.part;
-  const auto found = jobs_.find({attempt.job, 0});
-  if (found == jobs_.end() || found->second.attempt != attempt.attempt || found->second.ended) {
+  if (!command_runs(attempt)) {
     actions_.push_back(PartOver{{attempt, End::not_started, 255,
                                  concat("attempt ", attempt.attempt, " of job ", attempt.job,
                                         " does not run on the node ", settings_.node)}});

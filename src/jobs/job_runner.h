@@ -192,6 +192,8 @@ class JobRunner {
   Operation report(Question& question);
   void follow(const std::vector<Order>& orders);
   void take(const Order& order);
+  /// Here, in that attempt.
+  bool command_runs(const Attempt& attempt) const;
   void terminate(const Piece& piece, Local& local, bool at_once);
   void tell_wishes(Report& report, Question& question) const;
   void end_wishes(const std::vector<Ended>& ended);

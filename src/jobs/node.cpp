@@ -272,7 +272,15 @@ std::vector<std::string> NodeProcess::environment_of(const JobRunner::Launch& la
   environment.push_back(concat("PIRACEMA_NODE_DOOR=", part_door()));
   environment.push_back(concat("PIRACEMA_JOB=", attempt.job));
   environment.push_back(concat("PIRACEMA_ATTEMPT=", attempt.attempt));
+  if (attempt.part == 0 || is_beside(attempt)) {
+    environment.push_back(concat("PIRACEMA_HTTP_FILE=", address_file_of(attempt)));
+  }
   return environment;
+}
+
+// The command is shown by HTTP to what is run beside it, and to nobody else.
+std::string NodeProcess::address_file_of(const Attempt& attempt) const {
+  return concat(options_.directory, "/jobs/", attempt.job, ".", attempt.attempt, ".http");
 }
 
 // Whoever reads it sees the one before or this one. What cannot be written the command does not
@@ -302,9 +310,9 @@ void NodeProcess::act(const JobRunner::PartOver& over) {
 }
 
 // What it has written last, for whoever has asked for it and does not see its log.
-std::string NodeProcess::last_words(const Running& running) {
+std::string NodeProcess::last_words(const Running& running, std::size_t most) {
   const Fd file(::open(running.log.c_str(), O_RDONLY | O_CLOEXEC));
-  std::string text(last_words_bytes, '\0');
+  std::string text(most, '\0');
   const off_t size = file ? ::lseek(file.get(), 0, SEEK_END) : 0;
   const ssize_t count = ::pread(file.get(), text.data(), text.size(),
                                 std::max<off_t>(0, size - static_cast<off_t>(text.size())));
@@ -314,19 +322,32 @@ std::string NodeProcess::last_words(const Running& running) {
 }
 
 void NodeProcess::over(Ended ended) {
-  log(Level::info, concat("job ", ended.attempt.job, " ", ended.why));
+  log(Level::info, concat("job ", ended.attempt.job,
+                          ended.attempt.part == 0 ? " " : ", a part of it, ", ended.why));
   leaving_.left(text_of(ended.attempt), ended.end == End::exited && ended.code != 128 + SIGKILL);
   const auto found = running_.find(ended.attempt);
   if (found != running_.end()) {
     tell_logs();
-    if (const auto said = last_words(found->second); ended.attempt.part != 0 && ended.code != 0) {
-      ended.why +=
-          concat(" on the node ", options_.name, said.empty() ? "" : "; it has said: ", said);
-    }
+    tell_last_words(ended, found->second);
     poller_.forget(found->second.job.handle());
     running_.erase(found);
   }
   step(JobRunner::Over{std::move(ended)});
+}
+
+void NodeProcess::tell_last_words(Ended& ended, const Running& running) const {
+  // One that was killed has left it there.
+  if (ended.attempt.part == 0) {
+    ::unlink(address_file_of(ended.attempt).c_str());
+  } else if (is_beside(ended.attempt)) {
+    if (const auto said = last_words(running, why_bytes_max); !said.empty()) ended.why = said;
+    // Whoever has asked for it is told all of it.
+    ::unlink(running.log.c_str());
+  } else if (ended.code != 0) {
+    const auto said = last_words(running, last_words_bytes);
+    ended.why +=
+        concat(" on the node ", options_.name, said.empty() ? "" : "; it has said: ", said);
+  }
 }
 
 // What is too much is not told, and stays in the file.

@@ -88,7 +88,9 @@ class NodeProcess {
   void act(const JobRunner::Finish&);
   void do_all(const std::vector<JobRunner::Action>& actions);
   static std::optional<JobRunner::Wrote> read_log(const Attempt& attempt, Running& running);
-  static std::string last_words(const Running& running);
+  static std::string last_words(const Running& running, std::size_t most);
+  void tell_last_words(Ended& ended, const Running& running) const;
+  std::string address_file_of(const Attempt& attempt) const;
   std::vector<std::string> environment_of(const JobRunner::Launch& launch,
                                           const std::string& hostfile) const;
   static void write_hostfile(const std::string& file, const std::vector<std::string>& hosts,

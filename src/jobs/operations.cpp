@@ -18,6 +18,19 @@ bool is_name_letter(char letter) {
 
 Error usage(std::string message) { return {Errc::usage, std::move(message)}; }
 
+Result<Done> check_part(const std::vector<std::string>& command, const std::string& input) {
+  if (command.empty() || command.front().empty()) {
+    return usage("want a program to run as a part, found none");
+  }
+  std::size_t bytes = input.size();
+  for (const std::string& word : command) {
+    bytes += word.size() + 1;
+    if (word.find('\0') != std::string::npos) return usage("a word has a zero byte in it");
+  }
+  if (bytes <= part_bytes_max) return Done{};
+  return usage(concat("want at most ", part_bytes_max, " bytes of a part's words, found ", bytes));
+}
+
 }  // namespace
 
 bool is_question(const Operation& operation) {
@@ -106,17 +119,13 @@ Result<Done> check(const JobSpec& spec) {
 }
 
 Result<Done> check(const AskedPart& part) {
-  if (part.part.part == 0) return usage("want a part with a number, found 0");
-  if (part.command.empty() || part.command.front().empty()) {
-    return usage("want a program to run as a part, found none");
+  if (part.part.part == 0 || is_beside(part.part)) {
+    return usage(concat("want a part with a number from 1 to ", first_beside - 1, ", found ",
+                        part.part.part));
   }
-  std::size_t bytes = part.input.size();
-  for (const std::string& word : part.command) {
-    bytes += word.size() + 1;
-    if (word.find('\0') != std::string::npos) return usage("a word has a zero byte in it");
-  }
-  if (bytes <= part_bytes_max) return Done{};
-  return usage(concat("want at most ", part_bytes_max, " bytes of a part's words, found ", bytes));
+  return check_part(part.command, part.input);
 }
+
+Result<Done> check(const RunBeside& beside) { return check_part(beside.command, ""); }
 
 }  // namespace piracema::jobs

@@ -104,6 +104,16 @@ struct Forget {
   auto fields() { return std::tie(node); }
 };
 
+/// This is run where the command of the job runs, as a part of it, such as `piracema savepoint`,
+/// which asks the stream that the command is. Refused unless the command runs and is to go on. The
+/// answer has the job, in whose parts the last one is this; once that has ended `Ended::why` is the
+/// last of what it has said. The last few of an attempt can be seen (ShowJob, AwaitJob).
+struct RunBeside {
+  JobId job = 0;
+  std::vector<std::string> command;
+  auto fields() { return std::tie(job, command); }
+};
+
 // ---- what anybody asks --------------------------------------------------------------------------
 
 /// Jobs from this one on, in order; without what they have said.
@@ -114,7 +124,7 @@ struct ListJobs {
 struct ListNodes {
   auto fields() { return std::tie(); }
 };
-/// One job, with what it has said.
+/// One job, with what it has said, and what users have had run beside it.
 struct ShowJob {
   JobId job = 0;
   auto fields() { return std::tie(job); }
@@ -141,7 +151,7 @@ struct AwaitJob {
 
 /// The order is the protocol.
 using Operation = std::variant<Join, Report, Leave, Submit, Cancel, Drain, ListJobs, ListNodes,
-                               ShowJob, Forget, AwaitOrders, AwaitJob>;
+                               ShowJob, Forget, AwaitOrders, AwaitJob, RunBeside>;
 /// It changes nothing, so that it need not be ordered.
 bool is_question(const Operation& operation);
 
@@ -201,6 +211,7 @@ Result<Answer> decode_answer(Bytes bytes);
 Result<Done> check(const JobSpec& spec);
 /// Errc::usage says what is wrong with a part that was asked for.
 Result<Done> check(const AskedPart& part);
+Result<Done> check(const RunBeside& beside);
 /// Errc::usage: names are of letters, digits, '.', '-' and '_'.
 Result<Done> check_name(const std::string& name);
 /// Of letters, digits, '.', '-', '_' and ':', or empty: what a host is reached at.

@@ -153,11 +153,16 @@ struct Register {
   void begins(const std::string& node, const Attempt& attempt) {
     auto& all = alive[attempt.job];
     for (const auto& [where, other] : all) {
-      const bool beside = other.attempt == attempt.attempt && other.part != attempt.part;
-      if (!beside) broken += 1;
+      const bool is_other = other.attempt == attempt.attempt && other.part != attempt.part;
+      if (!is_other) broken += 1;
     }
     all.insert({node, attempt});
-    parts += attempt.part != 0 ? 1 : 0;
+    if (is_beside(attempt)) {
+      // What a user has asked for once is done once.
+      REQUIRE(beside.insert(attempt).second);
+    } else {
+      parts += attempt.part != 0 ? 1 : 0;
+    }
   }
 
   Mistake mistake = Mistake::none;
@@ -171,6 +176,8 @@ struct Register {
   std::map<JobId, std::set<std::pair<std::string, Attempt>>> alive;
   std::map<JobId, std::uint32_t> ends;
   std::set<JobId> succeeded;
+  /// What was run beside commands.
+  std::set<Attempt> beside;
 };
 
 class Machine {
@@ -310,6 +317,7 @@ class Machine {
     fence(attempt, process);
     const Fate& fate = all_.fates.at(attempt.job);
     if (attempt.part != 0) {
+      REQUIRE((!is_beside(attempt) || processes_.contains({attempt.job, attempt.attempt})));
       // Some end by themselves.
       if (scheduler_.random().below(3) != 0) return;
       scheduler_.after(
@@ -461,6 +469,9 @@ class Run {
     for (int i = 0; i < 25; ++i) {
       scheduler_.after(scheduler_.between(seconds(1), seconds(60)), [this] { fault(); });
     }
+    for (int i = 0; i < 20; ++i) {
+      scheduler_.after(scheduler_.between(seconds(1), seconds(60)), [this] { ask_beside(); });
+    }
     // Clocks of leaders are apart, but there is not one leader after the other.
     for (int i = 0; i < 4; ++i) {
       scheduler_.after(seconds(10 + 15 * i),
@@ -478,6 +489,8 @@ class Run {
   std::uint32_t forgotten() const { return forgotten_; }
   std::uint32_t given_back() const { return all_.given_back; }
   std::uint32_t late() const { return all_.late; }
+  std::size_t beside() const { return all_.beside.size(); }
+  std::uint32_t beside_told() const { return beside_told_; }
 
   void check() {
     live();
@@ -536,6 +549,32 @@ class Run {
     if (random.below(3) != 0) fate.leaves_after = scheduler_.between({}, seconds(5));
   }
 
+  void ask_beside() {
+    if (!group_.answers) return;
+    const JobId job = 1 + scheduler_.random().below(12);
+    const Answer answer = group_.execute(RunBeside{job, {"ask"}});
+    if (answer.verdict != Answer::Verdict::done) return;
+    const std::uint32_t part = answer.jobs.at(0).parts.rbegin()->first;
+    wait_beside({job, answer.jobs.at(0).attempt, part}, 0);
+  }
+  // Until it has ended or its attempt has, as a user's command does.
+  void wait_beside(const Attempt& asked, std::uint64_t mark) {
+    group_.hold(AwaitJob{asked.job, mark, 0}, [this, asked](const Answer& answer) {
+      const Job& job = answer.jobs.at(0);
+      if (job.attempt != asked.attempt || is_over(job.state)) return;
+      const auto part = job.parts.find(asked.part);
+      if (part == job.parts.end()) {
+        CHECK(job.state == JobState::waiting);
+        return;
+      }
+      if (!part->second.ended) {
+        return scheduler_.after(milliseconds(1),
+                                [this, asked, seen = answer.mark] { wait_beside(asked, seen); });
+      }
+      beside_told_ += part->second.ended->why == "ended" ? 1 : 0;
+    });
+  }
+
   void fault() {
     Random& random = scheduler_.random();
     Machine& machine = *machines_[random.below(machines_.size())];
@@ -590,7 +629,7 @@ class Run {
   Register all_;
   Group group_;
   std::vector<std::unique_ptr<Machine>> machines_;
-  std::uint32_t forgotten_ = 0;
+  std::uint32_t forgotten_ = 0, beside_told_ = 0;
 };
 
 }  // namespace
@@ -600,6 +639,7 @@ TEST_CASE(
     "is "
     "lent is given back in time") {
   std::uint64_t parts = 0, parts_over = 0, told = 0, parts_asked = 0, forgotten = 0, given_back = 0;
+  std::uint64_t beside = 0, beside_told = 0;
   for (const auto seed : seeds(5'000)) {
     Run run(seed);
     run.check();
@@ -609,6 +649,8 @@ TEST_CASE(
     parts_asked += run.parts_asked();
     forgotten += run.forgotten();
     given_back += run.given_back();
+    beside += run.beside();
+    beside_told += run.beside_told();
     CHECK(run.late() == 0);
   }
   // Or else nothing was tried.
@@ -618,6 +660,8 @@ TEST_CASE(
   CHECK(parts_asked > 0);
   CHECK(forgotten > 0);
   CHECK(given_back > 0);
+  CHECK(beside > 0);
+  CHECK(beside_told > 0);
 }
 
 TEST_CASE("a node that says too early that it has nothing of a part is found") {

@@ -22,7 +22,8 @@ void JobRequest::add_options(CLI::App& command) {
   command
       .add_option("ADDRESS", address_,
                   "Where the job is shown, as piracema run --http has said: the whole\n"
-                  "http://…, or a port or HOST:PORT and --http-token")
+                  "http://…, a file (/… or ./…) that has it, or a port or HOST:PORT\nand "
+                  "--http-token")
       ->required();
   command.add_option("--http-token", token_file_, "File with the token of the job")
       ->type_name("FILE");

@@ -106,6 +106,7 @@ ClusterCommand::ClusterCommand(CLI::App& app)
   replica_->add_option("--home", home_, "The node's folder")->required();
   remote_ = std::make_unique<ClusterRemote>(*cluster_, footer);
   queue_ = std::make_unique<ClusterQueue>(*cluster_, footer);
+  beside_ = std::make_unique<ClusterBeside>(*cluster_);
   membership_ = std::make_unique<ClusterMembership>(*cluster_, footer);
   status_ = std::make_unique<ClusterStatus>(*cluster_, footer);
 }
@@ -116,6 +117,7 @@ int ClusterCommand::run() {
   if (replica_->parsed()) return replica();
   if (start_->parsed()) return start();
   if (remote_->parsed()) return remote_->run();
+  if (beside_->parsed()) return beside_->run();
   if (membership_->parsed()) return membership_->run();
   if (status_->parsed()) return status_->run();
   return queue_->run();

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "tools/cluster/beside.h"
 #include "tools/cluster/membership.h"
 #include "tools/cluster/queue.h"
 #include "tools/cluster/remote.h"
@@ -32,6 +33,7 @@ class ClusterCommand {
   CLI::App *init_, *node_, *replica_, *start_;
   std::unique_ptr<ClusterQueue> queue_;
   std::unique_ptr<ClusterRemote> remote_;
+  std::unique_ptr<ClusterBeside> beside_;
   std::unique_ptr<ClusterMembership> membership_;
   std::unique_ptr<ClusterStatus> status_;
   std::string directory_, home_, data_, address_;

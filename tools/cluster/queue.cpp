@@ -1,13 +1,12 @@
 #include "tools/cluster/queue.h"
 
 #include <CLI/CLI.hpp>
-#include <chrono>
 #include <cstdio>
-#include <thread>
 
 #include "base/log.h"
 #include "base/parse.h"
 #include "base/text.h"
+#include "tools/cluster/followed_job.h"
 #include "tools/cluster/view.h"
 
 namespace piracema::tools {
@@ -16,9 +15,6 @@ namespace {
 
 using jobs::Job;
 using jobs::JobState;
-
-// For a replica that is behind to come up.
-constexpr std::chrono::milliseconds behind_pause{20};
 
 int fail_queue(const Error& error) {
   log(Level::error, error.message);
@@ -163,22 +159,10 @@ int ClusterQueue::logs() {
 // An attempt that begins anew is told from its beginning.
 int ClusterQueue::follow(jobs::JobId id, bool prints_output) {
   std::uint32_t attempt = 0;
-  std::uint64_t printed = 0, mark = 0, now_ms = 0;
-  while (true) {
-    const auto answer = client_->await(jobs::AwaitJob{id, mark, now_ms});
-    if (!answer && answer.error().code == Errc::refused) {
-      // A question that is held is answered by one replica, which may not know of the job yet.
-      const auto known = client_->ask(jobs::ShowJob{id});
-      if (!known) return fail_queue(known.error());
-      now_ms = known->now_ms;
-      std::this_thread::sleep_for(behind_pause);
-      continue;
-    }
-    if (!answer) return fail_queue(answer.error());
-    if (answer->jobs.size() != 1) continue;
-    mark = answer->mark;
-    now_ms = answer->now_ms;
-    const Job* const job = &answer->jobs.front();
+  std::uint64_t printed = 0;
+  for (FollowedJob followed(*client_, id);;) {
+    const auto job = followed.next();
+    if (!job) return fail_queue(job.error());
     if (job->attempt != attempt) {
       if (attempt != 0)
         log(Level::warning, concat("attempt ", job->attempt, " begins on ", job->node));

@@ -25,9 +25,9 @@ constexpr const char* stream_script =
     "\"$@\"";
 
 // The same with images. A first attempt that is to begin is refused where another job has left
-// some.
+// some. An image is of the program as its user knows it, and serves nobody.
 constexpr const char* images_script =
-    "images=$1 every=$2 resume=$3; shift 3\n"
+    "images=$1 every=$2 resume=$3; shift 3; unset PIRACEMA_HTTP_FILE\n"
     "if [ \"$PIRACEMA_ATTEMPT\" != 1 ] && "
     "piracema ckpt list --json --dir \"$images\" 2>/dev/null | grep -q '\"complete\":true'; then\n"
     "  resume=--resume\n"

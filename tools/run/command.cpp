@@ -248,10 +248,10 @@ int run_command(RunCommand command) {
     command.job.board = &*board;
   }
   if (opens && command.http) {
-    auto started = observe::HttpServer::start(*command.http, *board);
+    auto started = observe::HttpServer::start_if_can(*command.http, *board);
     if (!started) return refuse({started.error().code, "--http: " + started.error().message});
     server = *std::move(started);
-    tell_where(command, *server);
+    if (!command.http->is_for_runner) tell_where(command, *server);
   }
   // From here on: the line above has the token, and everybody on this machine may read these.
   if (board) keep_log(log_lines_kept);

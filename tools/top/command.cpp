@@ -58,7 +58,7 @@ void TopCommand::add() {
   top_ = app_.add_subcommand("top", "Show a running job on a terminal");
   top_->add_option("ADDRESS", address_,
                    "Where the job is shown, as piracema run --http has said: a port,\n"
-                   "HOST:PORT, or the whole http://…")
+                   "HOST:PORT, the whole http://…, or a file (/… or ./…) that has it")
       ->required();
   top_->add_option("--http-token", token_file_, "File with the token, where one is asked for")
       ->type_name("FILE");

@@ -87,6 +87,16 @@ Result<JobAddress> parse_job_address(std::string_view text) {
 }
 
 Result<JobAddress> find_job(std::string_view text, const std::string& token_file) {
+  std::string in_file;
+  if (text.starts_with('/') || text.starts_with("./")) {
+    std::ifstream file{std::string(text)};
+    if (!(file >> in_file)) {
+      return Error{Errc::config,
+                   concat("no job is shown in '", text,
+                          "': want a file with its address, which is there while it runs")};
+    }
+    text = in_file;
+  }
   auto address = parse_job_address(text);
   if (!address || token_file.empty()) return address;
   std::ifstream in(token_file);

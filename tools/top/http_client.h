@@ -16,7 +16,8 @@ struct JobAddress {
 
 /// "8080", "127.0.0.1:8080", "node7:8080" or "http://127.0.0.1:8080/?token=…". Errc::usage.
 Result<JobAddress> parse_job_address(std::string_view text);
-/// The same with the token that stands in a file (--http-token); empty: in none. Errc::config.
+/// The same, or a path, "/…" or "./…", of a file with it ($PIRACEMA_HTTP_FILE of the job); with the
+/// token that stands in another file (--http-token); empty: in none. Errc::config.
 Result<JobAddress> find_job(std::string_view text, const std::string& token_file);
 /// What a command ends with that could not find its job.
 inline int exit_code_of(const Error& error) { return error.code == Errc::usage ? 2 : 3; }

@@ -13,10 +13,10 @@
 #include <signal.h>
 
 #include <cstring>
-#include <optional>
 
 #include "base/fd.h"
 #include "base/log.h"
+#include "observe/http/address_file.h"
 #include "observe/http/site.h"
 #endif
 
@@ -93,7 +93,7 @@ class MicrohttpdServer : public HttpServer {
     if (daemon_ != nullptr) library_.stop_daemon(daemon_);
   }
 
-  Result<Done> begin(Fd socket) {
+  Result<Done> begin(Fd socket, const std::string& address_file) {
     // Signals are for the thread that drives the job.
     sigset_t all, before;
     sigfillset(&all);
@@ -107,6 +107,10 @@ class MicrohttpdServer : public HttpServer {
     ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
     if (daemon_ == nullptr) return Error{Errc::io, "libmicrohttpd could not begin to serve"};
     [[maybe_unused]] const int its_own = socket.release();
+    if (address_file.empty()) return Done{};
+    auto written = AddressFile::write(address_file, entrance());
+    if (!written) return written.error();
+    address_file_ = *std::move(written);
     return Done{};
   }
 
@@ -181,6 +185,7 @@ class MicrohttpdServer : public HttpServer {
   const net::Address address_;
   const Site site_;
   MHD_Daemon* daemon_ = nullptr;
+  std::unique_ptr<AddressFile> address_file_;
 };
 
 }  // namespace
@@ -195,10 +200,12 @@ Result<std::unique_ptr<HttpServer>> HttpServer::start(const HttpOptions& options
   auto socket = listen_at(*address);
   if (!socket) return socket.error();
   // Whoever gives a token wants it to be asked for.
-  const auto readers =
-      options.token_file.empty() ? Guard::Readers::all : Guard::Readers::with_token;
+  const bool is_asked_for = !options.token_file.empty() || options.is_for_runner;
+  const auto readers = is_asked_for ? Guard::Readers::with_token : Guard::Readers::all;
   auto server = std::make_unique<MicrohttpdServer>(**library, board, *address, *token, readers);
-  if (auto begun = server->begin(std::move(*socket)); !begun) return begun.error();
+  if (auto begun = server->begin(std::move(*socket), options.address_file); !begun) {
+    return begun.error();
+  }
   return std::unique_ptr<HttpServer>(std::move(server));
 }
 

@@ -3,6 +3,7 @@
 #include <piracema/error.h>
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "net/socket/address.h"
@@ -16,7 +17,16 @@ struct HttpOptions {
   /// File with the token, which readers need then, too; empty: one is drawn. Beyond loopback there
   /// has to be one.
   std::string token_file;
+  /// Its entrance is written there, as long as it is served (AddressFile); empty: nowhere.
+  std::string address_file = {};
+  /// For whoever runs the job, as the node of a cluster does, and wants to ask it for something:
+  /// readers need the token, the user is told of nothing, and the job goes on without it.
+  bool is_for_runner = false;
 };
+
+/// As the user wants it, if an address was given. Else for whoever runs the job, if that has set
+/// $PIRACEMA_HTTP_FILE. Nothing: nobody is served.
+std::optional<HttpOptions> http_options(const std::string& address, const std::string& token_file);
 
 /// Serves what is on a board over HTTP until it is destroyed: one thread of libmicrohttpd, which is
 /// loaded when it is asked for. At most 64 connections; one that is silent for 15 seconds is
@@ -27,6 +37,8 @@ class HttpServer {
   /// loopback without a token, and where libmicrohttpd is missing; Errc::io for an address that is
   /// taken or not ours.
   static Result<std::unique_ptr<HttpServer>> start(const HttpOptions& options, Board& board);
+  /// The same; where only whoever runs the job wants it, an error is a warning, and there is none.
+  static Result<std::unique_ptr<HttpServer>> start_if_can(const HttpOptions& options, Board& board);
   virtual ~HttpServer() = default;
 
   /// Where it is reached.

@@ -4,7 +4,10 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include <cstdlib>
+
 #include "base/fd.h"
+#include "base/log.h"
 #include "base/parse.h"
 #include "base/text.h"
 #include "net/session/handshake.h"
@@ -49,6 +52,24 @@ Result<net::Address> http_address(const std::string& text) {
   if (address && !address->is_local()) return address;
   return Error{Errc::config,
                concat("want an address such as 127.0.0.1:8080, or a port, found '", text, "'")};
+}
+
+std::optional<HttpOptions> http_options(const std::string& address, const std::string& token_file) {
+  const char* const set = std::getenv("PIRACEMA_HTTP_FILE");
+  const std::string file = set == nullptr ? "" : set;
+  if (!address.empty()) return HttpOptions{address, token_file, file};
+  if (file.empty()) return std::nullopt;
+  return HttpOptions{.address_file = file, .is_for_runner = true};
+}
+
+Result<std::unique_ptr<HttpServer>> HttpServer::start_if_can(const HttpOptions& options,
+                                                             Board& board) {
+  auto started = start(options, board);
+  if (started || !options.is_for_runner) return started;
+  log(Level::warning,
+      concat("whoever runs this job cannot ask it for anything (savepoint, scale): ",
+             started.error().message));
+  return std::unique_ptr<HttpServer>();
 }
 
 Result<std::string> http_token(const HttpOptions& options, const net::Address& address) {

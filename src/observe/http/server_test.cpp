@@ -148,6 +148,40 @@ TEST_CASE("beyond loopback there has to be a token, in a file for its owner alon
             .starts_with("HTTP/1.1 200"));
 }
 
+TEST_CASE("whoever runs the job finds its address in a file, and nobody else may look") {
+  const TokenFile before("an older one, and longer than what comes, which is another address\n",
+                         0644);
+  ::setenv("PIRACEMA_HTTP_FILE", before.path, 1);
+  const auto options = http_options("", "");
+  REQUIRE(options.has_value());
+  CHECK(http_options("8080", "")->address_file == before.path);
+  CHECK_FALSE(http_options("8080", "")->is_for_runner);
+  ::unsetenv("PIRACEMA_HTTP_FILE");
+  CHECK_FALSE(http_options("", "").has_value());
+
+  Served served;
+  if (!served.start(*options)) return;
+  struct stat status {};
+  REQUIRE(::stat(before.path, &status) == 0);
+  CHECK((status.st_mode & 0777) == 0600);
+  std::string line;
+  std::getline(std::ifstream(before.path), line);
+  CHECK(line == served.server->entrance());
+  CHECK(get(served.address(), "/api/v1/job").starts_with("HTTP/1.1 401"));
+  CHECK(get(served.address(), line.substr(line.find("/?")) + "&x=").starts_with("HTTP/1.1 303"));
+  served.server.reset();
+  CHECK(::access(before.path, F_OK) != 0);
+
+  // A job whose runner cannot have it goes on; one whose user wants it does not.
+  const HttpOptions nowhere{.address_file = "/nowhere/address", .is_for_runner = true};
+  const auto none = HttpServer::start_if_can(nowhere, served.board);
+  REQUIRE(none.ok());
+  CHECK(*none == nullptr);
+  CHECK(HttpServer::start_if_can({"", "", "/nowhere/address"}, served.board)
+            .error()
+            .message.find("'/nowhere/address'") != std::string::npos);
+}
+
 TEST_CASE("an address that is taken is named") {
   Served first;
   if (!first.start()) return;

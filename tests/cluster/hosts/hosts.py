@@ -77,7 +77,8 @@ def ends_within(seconds, pid):
 
 
 class OnHosts(unittest.TestCase):
-    """Hosts h1 to h3, at 10.78.0.1 to 3; the test itself is at 10.78.0.100."""
+    """Hosts h1 to h3, or more, at 10.78.0.1 to 3; the test itself is at 10.78.0.100."""
+    HOSTS = 3
 
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
@@ -89,12 +90,12 @@ class OnHosts(unittest.TestCase):
         self.addCleanup(sh, "ip", "link", "del", "bridge")
         sh("ip", "addr", "add", "10.78.0.100/24", "dev", "bridge")
         sh("ip", "link", "set", "bridge", "up")
-        names = "127.0.0.1 localhost\n" + "".join(f"10.78.0.{i} h{i}\n" for i in range(1, 4))
+        names = "127.0.0.1 localhost\n" + "".join(f"10.78.0.{i} h{i}\n" for i in range(1, self.HOSTS + 1))
         (self.folder / "names").write_text(names + "10.78.0.100 h0\n10.78.0.77 h77\n")
         sh("mount", "--bind", self.folder / "names", "/etc/hosts")
         self.addCleanup(sh, "umount", "/etc/hosts")
         self.addCleanup(self.end_all)
-        self.holders = {f"h{i}": self.raise_host(i) for i in range(1, 4)}
+        self.holders = {f"h{i}": self.raise_host(i) for i in range(1, self.HOSTS + 1)}
 
     def raise_host(self, i):
         holder = subprocess.Popen(
@@ -119,10 +120,10 @@ class OnHosts(unittest.TestCase):
         (self.folder / f"tmp-h{i}").mkdir()
         return holder
 
-    def on(self, host, *words, **options):
+    def on(self, host, *words, env=CLEAN, **options):
         """Starts something there."""
         words = ["nsenter", "--target", str(self.holders[host].pid), "--net", "--mount", *words]
-        process = subprocess.Popen(words, env=CLEAN, **options)
+        process = subprocess.Popen(words, env=env, **options)
         self.addCleanup(process.wait)
         self.addCleanup(process.kill)
         return process

@@ -1,0 +1,412 @@
+#!/usr/bin/env python3
+"""A soak: six hosts with a cluster of theirs, whose control plane is on three of them; streams in it, an MPI
+program beside them, and a stream by itself with three coordinators. For PIRACEMA_SOAK_SECONDS (45) something goes
+wrong every two seconds or so, anything anywhere. Then all is mended, and what was written is what is written where
+nothing goes wrong, byte for byte.
+
+Draws by PIRACEMA_SEED. Wants root, and for the MPI program a criu; without that it says so and does without."""
+
+import heapq
+import itertools
+import json
+import os
+import pathlib
+import random
+import signal
+import subprocess
+import sys
+import time
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+from hosts import (CLEAN, PIRACEMA, RSH, SECONDS_MAX, STREAM, OnHosts, environment_of, in_namespace,  # noqa: E402
+                   is_zombie, network_of, processes)
+from tally_job import TALLY, expected  # noqa: E402
+
+SOAK_SECONDS = float(os.environ.get("PIRACEMA_SOAK_SECONDS", "45"))
+HEAT = os.environ.get("HEAT2D_APP", "")
+AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+MPI = ["mpirun", "-n", "2", "--oversubscribe", HEAT, "400", "12000", "20"]
+# Nothing that was asked for a savepoint or other numbers takes longer; what could not be ends with one of these.
+ASKED = {0, 1, 3, 75}
+
+
+def words_of(pid):
+    try:
+        return pathlib.Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+    except OSError:
+        return []
+
+
+class Workload:
+    """Something that is run again and again, each time with a number of its own."""
+
+    def __init__(self, soak, name):
+        self.soak, self.name = soak, name
+        self.rounds = 0
+        self.begin()
+
+    def place(self, what):
+        return self.soak.folder / f"{self.name}-{self.rounds}-{what}"
+
+    def look(self):
+        """Begins the next one once this one is over."""
+        if not self.is_over():
+            return
+        self.check()
+        self.rounds += 1
+        if time.monotonic() < self.soak.until:
+            self.begin()
+        else:
+            self.soak.running.remove(self)
+
+
+class ClusterJob(Workload):
+    """One of the cluster, by its number."""
+    def begin(self):
+        self.job = None
+        self.submit()
+
+    def submit(self):
+        answer = self.soak.call("submit", *self.options(), "--", *self.program())
+        # While no majority is there nothing is taken; one that was taken unheard is found by its name.
+        if answer.returncode == 0:
+            self.job = int(answer.stdout)
+
+    def is_over(self):
+        jobs = self.soak.jobs()
+        if jobs is None:
+            return False
+        if self.job is None:
+            self.job = next((job["job"] for job in jobs if job["name"] == f"{self.name}-{self.rounds}"), None)
+            if self.job is None:
+                self.submit()
+            return False
+        job = next(job for job in jobs if job["job"] == self.job)
+        if job["state"] in ("failed", "cancelled"):
+            self.soak.fail(f"{self.name}: {job}: {self.soak.call('logs', self.job).stdout}{self.soak.said()}")
+        return job["state"] == "done"
+
+
+class TallyJob(ClusterJob):
+    """A stream with states by key over three nodes, which users ask for savepoints and other numbers."""
+    ITEMS = 30_000
+
+    def options(self):
+        return ("--name", f"{self.name}-{self.rounds}", "--nodes", 3, "--stream", "--snapshots",
+                self.place("snapshots"), "--every", "200ms", "--retries", 1_000)
+
+    def program(self):
+        return TALLY, self.place("out"), "replicas=3", f"items={self.ITEMS}", "pause_us=500"
+
+    def check(self):
+        self.soak.assertEqual(expected(self.ITEMS), self.place("out").read_text())
+
+
+class StreamJob(ClusterJob):
+    """A stream on one node."""
+    ITEMS = 40_000
+
+    def options(self):
+        return ("--name", f"{self.name}-{self.rounds}", "--slots", 2, "--stream", "--snapshots",
+                self.place("snapshots"), "--every", "200ms", "--retries", 1_000)
+
+    def program(self):
+        return STREAM, self.place("out"), f"items={self.ITEMS}", "pause_us=300"
+
+    def check(self):
+        self.soak.check_stream(self.place("out"), self.ITEMS)
+
+
+class MpiJob(ClusterJob):
+    """An MPI program that knows nothing of being saved, on one node."""
+
+    def options(self):
+        return ("--name", f"{self.name}-{self.rounds}", "--slots", 2, "--images", self.place("images"), "--every", "3s",
+                "--retries", 1_000, *(word for name, value in AS_ROOT.items() for word in ("--env", f"{name}={value}")))
+
+    def program(self):
+        return *MPI, self.place("out")
+
+    def check(self):
+        self.soak.assertEqual(self.soak.heat, self.place("out").read_text())
+
+
+class Coordinated(Workload):
+    """A stream by itself on hosts of the cluster, with three coordinators; it goes on when two of them were lost."""
+    ITEMS = 40_000
+
+    def begin(self):
+        self.resumes = 0
+        self.start()
+
+    def start(self, *options):
+        self.errors = open(self.place("errors"), "a")
+        self.process = subprocess.Popen(
+            [PIRACEMA, "run", "--rsh", RSH, "--hosts", "h4,h5,h6", "-n", "3", "--coordinators", "3", "--snapshots",
+             self.place("snapshots"), "--every", "200ms", *options, STREAM, self.place("out"),
+             f"items={self.ITEMS}", "pause_us=300"],
+            env={**CLEAN, "PIRACEMA_TEST_HOSTS": str(self.soak.folder), "PIRACEMA_TEST_JOB": self.soak.mark},
+            cwd=self.soak.folder, stdin=subprocess.DEVNULL, stdout=self.errors, stderr=self.errors)
+        self.soak.addCleanup(self.process.wait)
+        self.soak.addCleanup(self.process.kill)
+        self.errors.close()
+
+    def is_over(self):
+        code = self.process.poll()
+        if code is None or code == 0:
+            return code == 0
+        self.soak.assertIn(code, (3, 4, -signal.SIGKILL), self.place("errors").read_text())
+        # Others of it may live still: the directory is theirs until they have ended.
+        self.resumes += 1
+        has_some = any(self.place("snapshots").glob("*/")) if self.place("snapshots").exists() else False
+        self.start(*(["--resume"] if has_some else []))
+        return False
+
+    def check(self):
+        self.soak.check_stream(self.place("out"), self.ITEMS)
+
+
+class Soak(OnHosts):
+    HOSTS = 6
+
+    def setUp(self):
+        super().setUp()
+        self.random = random.Random(self.seed())
+        self.started, self.until = time.monotonic(), 0
+        self.repairs, self.order = [], itertools.count()
+        self.nodes, self.asked, self.faults, self.answers = {}, [], {}, {}
+        self.names = itertools.count()
+        plane = [f"h{i}=10.78.0.{i}:7400" for i in range(1, 4)]
+        rest = [f"h{i}=10.78.0.{i}" for i in range(4, 7)]
+        subprocess.run([PIRACEMA, "cluster", "init", "--directory", self.folder / "c", *plane, *rest], check=True,
+                       env=CLEAN, stdout=subprocess.DEVNULL)
+        for host in self.holders:
+            self.start_node(host)
+
+    def seed(self):
+        seed = int(os.environ.get("PIRACEMA_SEED", random.randrange(1 << 30)))
+        print(f"seed {seed}; PIRACEMA_SEED={seed} draws the same again", flush=True)
+        return seed
+
+    def start_node(self, host):
+        with open(self.folder / f"{host}.log", "a") as log:
+            self.nodes[host] = self.on(
+                host, PIRACEMA, "cluster", "node", "--home", str(self.folder / "c" / host), "--slots", "4",
+                env={**CLEAN, "PATH": f"{pathlib.Path(PIRACEMA).parent}:{CLEAN['PATH']}", "PIRACEMA_TEST_JOB": self.mark},
+                stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+
+    # ---- the cluster -----------------------------------------------------------------------------
+
+    def words(self, *words, timeout="3s"):
+        return [PIRACEMA, "cluster", words[0], "--cluster", str(self.folder / "c"), "--timeout", timeout,
+                *map(str, words[1:])]
+
+    def call(self, *words, timeout="3s"):
+        return subprocess.run(self.words(*words, timeout=timeout), env=CLEAN, text=True, capture_output=True,
+                              timeout=SECONDS_MAX)
+
+    def jobs(self):
+        """Or nothing, if nobody answers."""
+        answer = self.call("jobs", "--all", "--json")
+        return [json.loads(line) for line in answer.stdout.splitlines()] if answer.returncode == 0 else None
+
+    def said(self):
+        return "".join(f"--- {log.name}\n{log.read_text()[-8_000:]}" for log in self.folder.glob("*.log"))
+
+    def check_stream(self, out, items):
+        wanted = self.folder / f"wanted-{items}"
+        if not wanted.exists():
+            subprocess.run([STREAM, wanted, f"items={items}"], env=CLEAN, check=True)
+        self.assertEqual(wanted.read_bytes(), out.read_bytes())
+
+    # ---- faults ----------------------------------------------------------------------------------
+
+    def later(self, low, high, what):
+        heapq.heappush(self.repairs, (time.monotonic() + self.random.uniform(low, high), next(self.order), what))
+
+    def signal(self, pid, number):
+        try:
+            os.kill(pid, number)
+        except ProcessLookupError:
+            pass
+
+    def pick(self, right):
+        found = [pid for pid in self.of_job() if right(pid)]
+        return self.random.choice(found) if found else None
+
+    def kill_one(self, right):
+        if (pid := self.pick(right)) is not None:
+            self.signal(pid, signal.SIGKILL)
+
+    def worker_killed(self, _):
+        self.kill_one(lambda pid: "PIRACEMA_SLOT" in environment_of(pid))
+
+    def agent_killed(self, _):
+        self.kill_one(lambda pid: words_of(pid)[1:2] == [b"agent"])
+
+    def coordinator_killed(self, _):
+        self.kill_one(lambda pid: words_of(pid)[1:2] == [b"run"] and "PIRACEMA_SLOT" not in environment_of(pid))
+
+    def rank_killed(self, _):
+        self.kill_one(lambda pid: words_of(pid)[0:1] == [HEAT.encode()])
+
+    def worker_stopped(self, _):
+        pid = self.pick(lambda pid: "PIRACEMA_SLOT" in environment_of(pid))
+        if pid is not None:
+            self.signal(pid, signal.SIGSTOP)
+            self.later(0.2, 4, lambda: self.signal(pid, signal.SIGCONT))
+
+    def restart_node(self, host):
+        if self.nodes[host].poll() is None:
+            self.nodes[host].kill()
+            self.nodes[host].wait()
+        self.start_node(host)
+
+    def node_killed(self, host):
+        self.nodes[host].kill()
+        self.later(0.5, 8, lambda: self.restart_node(host))
+
+    def node_leaves(self, host):
+        self.nodes[host].send_signal(signal.SIGTERM)
+        self.later(1, 10, lambda: self.restart_node(host))
+
+    def node_stopped(self, host):
+        node = self.nodes[host]
+        node.send_signal(signal.SIGSTOP)
+        self.later(0.5, 8, lambda: node.send_signal(signal.SIGCONT))
+
+    def node_drained(self, host):
+        self.call("drain", host)
+        self.later(2, 8, lambda: self.call("drain", host, "--off"))
+
+    def host_cut(self, host):
+        self.cut(host)
+        self.later(0.5, 8, lambda: self.mend(host))
+
+    def host_slow(self, host):
+        cable = f"cable{host[1:]}"
+        subprocess.run(["tc", "qdisc", "add", "dev", cable, "root", "netem", "delay", "100ms"], stderr=subprocess.DEVNULL)
+        self.later(1, 6, lambda: subprocess.run(["tc", "qdisc", "del", "dev", cable, "root"], stderr=subprocess.DEVNULL))
+
+    def host_dies(self, host):
+        network = network_of(self.holders[host].pid)
+        for pid in self.of_job():
+            if network_of(pid) == network:
+                self.signal(pid, signal.SIGKILL)
+        self.nodes[host].kill()
+        self.later(1, 8, lambda: self.restart_node(host))
+
+    def replica_killed(self, _):
+        self.kill_one(lambda pid: words_of(pid)[1:3] == [b"cluster", b"replica"])
+
+    def replica_stopped(self, _):
+        pid = self.pick(lambda pid: words_of(pid)[1:3] == [b"cluster", b"replica"])
+        if pid is not None:
+            self.signal(pid, signal.SIGSTOP)
+            self.later(0.5, 6, lambda: self.signal(pid, signal.SIGCONT))
+
+    def stream_asked(self, _):
+        """No fault; it is to be done, or not, with everything else going on."""
+        job = next((one.job for one in self.running if isinstance(one, TallyJob)), None)
+        if job is None:
+            return
+        words = self.random.choice([("savepoint", "--within", "20s", job, f"soak-{next(self.names)}"),
+                                    ("scale", "--within", "20s", job, f"tally={self.random.randint(1, 4)}")])
+        process = subprocess.Popen(self.words(*words), env=CLEAN, text=True, stdin=subprocess.DEVNULL,
+                                   stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        self.addCleanup(process.kill)
+        self.asked.append((words, time.monotonic(), process))
+
+    def look_at_asked(self):
+        for words, since, process in list(self.asked):
+            if process.poll() is None:
+                self.assertLess(time.monotonic() - since, SECONDS_MAX, f"{words} does not end")
+                continue
+            said, _ = process.communicate()
+            self.assertIn(process.returncode, ASKED, f"{words}: {said}")
+            self.answers.setdefault(f"{words[0]} {process.returncode}", []).append(said)
+            self.asked.remove((words, since, process))
+
+    # ---- the soak --------------------------------------------------------------------------------
+
+    def draw_fault(self):
+        often = [self.worker_killed, self.stream_asked, self.node_killed, self.host_cut, self.node_drained,
+                 self.host_dies, self.worker_stopped]
+        rare = [self.agent_killed, self.coordinator_killed, self.node_leaves, self.node_stopped, self.host_slow,
+                self.replica_killed, self.replica_stopped, *([self.rank_killed] if self.heat else [])]
+        fault = self.random.choice(often + often + rare)
+        host = self.random.choice(list(self.holders))
+        self.faults[fault.__name__] = self.faults.get(fault.__name__, 0) + 1
+        print(f"{time.monotonic() - self.started:7.1f} {fault.__name__} {host}", flush=True)
+        fault(host)
+
+    def plain_heat(self):
+        """What the MPI program writes, if it can be saved here."""
+        if os.geteuid() != 0 or not HEAT:
+            print("no MPI program, or not root: without one", flush=True)
+            return ""
+        findings = json.loads(subprocess.run([PIRACEMA, "ckpt", "doctor", "--json"], env=CLEAN, capture_output=True,
+                                             text=True).stdout)
+        if missing := [one["text"] for one in findings if one["needed"] and not one["ok"]]:
+            print(f"an MPI program cannot be saved here, without one: {missing}", flush=True)
+            return ""
+        subprocess.run([*MPI, self.folder / "heat"], env={**CLEAN, **AS_ROOT}, check=True, stdout=subprocess.DEVNULL)
+        return (self.folder / "heat").read_text()
+
+    def test_whatever_goes_wrong_what_is_written_is_the_same(self):
+        self.heat = self.plain_heat()
+        self.started = time.monotonic()
+        self.until = self.started + SOAK_SECONDS
+        self.running = []
+        self.running += [TallyJob(self, "tally"), StreamJob(self, "stream"), Coordinated(self, "coordinated")]
+        if self.heat:
+            self.running.append(MpiJob(self, "mpi"))
+        everything = list(self.running)
+        next_fault = self.started + 3
+        while time.monotonic() < self.until:
+            now = time.monotonic()
+            while self.repairs and self.repairs[0][0] <= now:
+                heapq.heappop(self.repairs)[2]()
+            if now >= next_fault:
+                self.draw_fault()
+                next_fault = time.monotonic() + self.random.uniform(0.5, 3.5)
+            for one in list(self.running):
+                one.look()
+            self.look_at_asked()
+            time.sleep(0.1)
+        while self.repairs:
+            heapq.heappop(self.repairs)[2]()
+        for host, node in self.nodes.items():
+            if node.poll() is not None:
+                self.start_node(host)
+        for host in self.holders:
+            self.wait_until(lambda host=host: self.call("drain", host, "--off").returncode == 0, "nobody answers")
+        mended = time.monotonic()
+        print(f"{mended - self.started:7.1f} all is mended", flush=True)
+        self.wait_until(self.all_over, "jobs do not end")
+        self.wait_until(lambda: self.call("status").returncode == 0, "the cluster is not well")
+        self.wait_until(lambda: not self.asked or self.look_at_asked(), "what was asked does not end")
+        self.wait_until(lambda: not [pid for pid in self.of_job() if "PIRACEMA_JOB" in environment_of(pid)],
+                        "processes of jobs are left")
+        for one in everything:
+            self.assertGreater(one.rounds, 0)
+        print(json.dumps({"seconds": round(mended - self.started), "over_after": round(time.monotonic() - mended, 1),
+                          "faults": self.faults, "done": {one.name: one.rounds for one in everything},
+                          "asked": {what: len(said) for what, said in sorted(self.answers.items())}}), flush=True)
+
+    def all_over(self):
+        for one in list(self.running):
+            one.look()
+        return not self.running
+
+    def wait_until(self, right, what):
+        until = time.monotonic() + SECONDS_MAX
+        while not right():
+            self.assertLess(time.monotonic(), until, f"{what}: {self.call('jobs', '--all').stdout}{self.said()}")
+            time.sleep(0.1)
+
+
+if __name__ == "__main__":
+    in_namespace()
+    unittest.main()

@@ -1,0 +1,163 @@
+#include "tools/cluster/beside.h"
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "base/log.h"
+#include "base/parse.h"
+#include "base/text.h"
+#include "tools/cluster/followed_job.h"
+
+namespace piracema::tools {
+
+namespace {
+
+// The node tells the job, and what is run beside it, where the stream is shown once it runs.
+constexpr const char* beside_script = "exec piracema \"$0\" --json \"$PIRACEMA_HTTP_FILE\" \"$@\"";
+
+// As those commands have them.
+constexpr int code_not_done = 1, code_usage = 2, code_refused = 3, code_again = 75;
+
+constexpr const char* beside_exit_codes =
+    "Exit codes:\n"
+    "  0 done   1 it could not be, or the control plane does not answer   2 usage\n"
+    "  3 the job takes no such thing, or does not run   75 not now: ask again, or it takes\n"
+    "  longer than --within\n";
+
+}  // namespace
+
+CLI::App* ClusterBeside::add(CLI::App& cluster, const char* name, const char* help) {
+  CLI::App* const command = cluster.add_subcommand(name, help);
+  command
+      ->add_option("--cluster", directory_,
+                   "Directory with cluster.toml and user.key; default:\n$PIRACEMA_CLUSTER")
+      ->envname("PIRACEMA_CLUSTER");
+  command->add_option("--timeout", timeout_, "To wait for the control plane; default: 10s");
+  command->add_option("--within", within_,
+                      "How long to wait until it is done, which it may be later; default: 60s");
+  command->add_flag("--json", json_, "One line of JSON on standard output");
+  command->add_option("JOB", job_, "The number of a stream that runs")->required();
+  return command;
+}
+
+ClusterBeside::ClusterBeside(CLI::App& cluster) {
+  savepoint_ = add(cluster, "savepoint", "Have a stream take a snapshot with a name, and go on");
+  savepoint_->add_option("NAME", name_, "Of the savepoint")->required();
+  savepoint_->footer(concat(
+      "As piracema savepoint does it. The stream can be submitted anew from there:\n"
+      "  piracema cluster submit -- piracema run --snapshots DIR --resume --from NAME ./app\n\n",
+      beside_exit_codes));
+  scale_ = add(cluster, "scale", "Give a stream other numbers of replicas or workers");
+  scale_->add_option("OPERATOR=N", wanted_, "How many replicas an operator is to have");
+  scale_->add_option("-n,--workers", workers_,
+                     "How many processes it is to have, at most the places of the job;\n"
+                     "default: as many as it has");
+  scale_->footer(concat(
+      "As piracema scale does it, without stopping the stream. An attempt that begins anew,\n"
+      "as when its first node is lost, has the numbers that the program says.\n\n"
+      "Example:\n  piracema cluster scale 7 count=3\n\n",
+      beside_exit_codes));
+}
+
+int ClusterBeside::say(const char* state, const std::string& text, int code) const {
+  if (json_) {
+    const nlohmann::ordered_json line{{"state", state}, {"code", code}, {"text", text}};
+    std::printf("%s\n", line.dump().c_str());
+  }
+  log(Level::error, text);
+  return code;
+}
+
+std::vector<std::string> ClusterBeside::words() const {
+  std::vector<std::string> words{
+      "sh", "-c", beside_script, savepoint_->parsed() ? "savepoint" : "scale", "--within", within_};
+  if (workers_) words.insert(words.end(), {"-n", std::to_string(*workers_)});
+  words.emplace_back("--");
+  if (savepoint_->parsed()) words.push_back(name_);
+  words.insert(words.end(), wanted_.begin(), wanted_.end());
+  return words;
+}
+
+int ClusterBeside::run() const {
+  const auto timeout = parse_duration(timeout_);
+  if (!timeout) return say("refused", "--timeout: " + timeout.error().message, code_usage);
+  if (const auto within = parse_duration(within_); !within) {
+    return say("refused", "--within: " + within.error().message, code_usage);
+  }
+  if (scale_->parsed() && wanted_.empty() && !workers_) {
+    return say("refused", "want OPERATOR=N, as in count=3, or -n N", code_usage);
+  }
+  auto client = ClusterClient::open(directory_, *timeout);
+  if (!client) {
+    const bool is_usage = client.error().code == Errc::usage;
+    return say("refused", client.error().message, is_usage ? code_usage : code_refused);
+  }
+  const auto trouble = [this](const Error& error) {
+    const bool is_refused = error.code == Errc::refused;
+    return say(is_refused ? "refused" : "lost", error.message,
+               is_refused ? code_refused : code_not_done);
+  };
+  if (const auto fits = check_places(*client); !fits) return trouble(fits.error());
+  const auto answer = client->ask(jobs::RunBeside{job_, words()});
+  if (!answer) return trouble(answer.error());
+  if (answer->jobs.size() != 1 || answer->jobs.front().parts.empty()) {
+    return trouble({Errc::corrupt, "an answer without a job"});
+  }
+  return wait(*client, answer->jobs.front());
+}
+
+// More processes than it has places would take those of other jobs.
+Result<Done> ClusterBeside::check_places(ClusterClient& client) const {
+  if (!workers_) return Done{};
+  const auto answer = client.ask(jobs::ShowJob{job_});
+  if (!answer) return answer.error();
+  if (answer->jobs.size() != 1) return Error{Errc::corrupt, "an answer without a job"};
+  const jobs::JobSpec& spec = answer->jobs.front().spec;
+  const std::uint64_t places = std::uint64_t{spec.nodes} * spec.slots;
+  if (*workers_ != 0 && *workers_ <= places) return Done{};
+  return Error{Errc::refused,
+               concat("want 1 to ", places, " workers, as job ", job_, " has ", places,
+                      places == 1 ? " place" : " places", ", found ", *workers_)};
+}
+
+int ClusterBeside::wait(ClusterClient& client, const jobs::Job& asked) const {
+  const std::uint32_t part = asked.parts.rbegin()->first;
+  for (FollowedJob followed(client, job_);;) {
+    const auto job = followed.next();
+    if (!job) return say("lost", job.error().message, code_not_done);
+    if (job->attempt < asked.attempt) continue;  // Of a replica that is behind.
+    const auto found = job->parts.find(part);
+    if (job->attempt == asked.attempt && found != job->parts.end()) {
+      if (found->second.ended) return tell(*found->second.ended);
+      continue;
+    }
+    if (is_over(job->state)) {
+      return say("lost", concat("job ", job_, " has ended meanwhile: ", job->why), code_not_done);
+    }
+    return say("lost", concat("job ", job_, " has left its node meanwhile: ask again"), code_again);
+  }
+}
+
+// It has said a line of JSON, and perhaps others for people.
+int ClusterBeside::tell(const jobs::Ended& ended) const {
+  const std::size_t start = ended.why.starts_with('{') ? 0 : ended.why.find("\n{") + 1;
+  const std::string line = ended.why.substr(start, ended.why.find('\n', start) - start);
+  const auto told = nlohmann::json::parse(line, nullptr, false);
+  const int code = static_cast<int>(ended.code);
+  if (ended.end != jobs::End::exited || !told.is_object()) {
+    return say("lost", concat("job ", job_, ": ", ended.why), code == 0 ? 1 : code);
+  }
+  if (json_) std::puts(line.c_str());
+  const auto found = told.find("text");
+  const std::string text =
+      found != told.end() && found->is_string() ? found->get<std::string>() : "";
+  if (code != 0) {
+    log(Level::error, text);
+  } else if (!json_) {
+    std::puts(text.c_str());
+  }
+  return code;
+}
+
+}  // namespace piracema::tools

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <cstdint>
+
+#include "jobs/operations.h"
+#include "tools/cluster/client.h"
+
+namespace piracema::tools {
+
+/// A job of a cluster that somebody waits for.
+class FollowedJob {
+ public:
+  /// `client` outlives it.
+  FollowedJob(ClusterClient& client, jobs::JobId id) : client_(client), id_(id) {}
+
+  /// How it is now, and then again each time once it is otherwise. Errc::refused if there is none,
+  /// Errc::timeout if nobody answers.
+  Result<jobs::Job> next();
+
+ private:
+  ClusterClient& client_;
+  const jobs::JobId id_;
+  std::uint64_t mark_ = 0, now_ms_ = 0;
+};
+
+}  // namespace piracema::tools
