@@ -55,6 +55,7 @@ std::vector<Slot> Members::spawn(Time now) {
     if (member.state() != Member::State::absent || now < member.due().value_or(Time{})) continue;
     if (journal_.settings().can_spawn) journal_.act(Spawn{slot, incarnation(slot)});
     member.start();
+    note_due(slot);
     started.push_back(slot);
   }
   return started;
@@ -71,17 +72,20 @@ void Members::let_go(Slot slot, Time by) {
     kill(slot);
   }
   member.end(by);
+  note_due(slot);
 }
 
 void Members::end(Slot slot, Time given_up_at, LossCause cause) {
   if (journal_.settings().can_spawn) kill(slot);
   members_[slot].end(given_up_at, cause);
+  note_due(slot);
 }
 
 void Members::left(Slot slot, Time now, bool gone) {
   Member& member = members_[slot];
   journal_.decide(ProcessReplaced{slot, incarnation(slot), !gone});
   member.leave(now + pause_before_start(member.failed_starts()));
+  note_due(slot);
 }
 
 void Members::gone(Slot slot, std::uint32_t incarnation) {
@@ -116,11 +120,18 @@ std::vector<Slot> Members::may_live() const {
   return slots;
 }
 
+void Members::note_due(Slot slot) {
+  if (members_[slot].due()) {
+    due_.insert(slot);
+  } else {
+    due_.erase(slot);
+  }
+}
+
 std::optional<Time> Members::next_due(bool may_spawn) const {
   std::optional<Time> next;
-  for (Slot slot = 0; slot < members_.size(); ++slot) {
+  for (const Slot slot : due_) {
     const Member& member = members_[slot];
-    if (!member.due()) continue;
     const bool waits = member.state() == Member::State::absent;
     if (waits && (!may_spawn || slot >= journal_.metadata().slots_wanted())) continue;
     if (!next || *member.due() < *next) next = member.due();

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,7 @@ class Members {
   Slot active() const { return journal_.settings().slots; }
   /// There are as many as the metadata has.
   void grow() { members_.resize(journal_.metadata().incarnations.size()); }
+  /// When something is due of it is changed by the calls below alone.
   Member& operator[](Slot slot) { return members_[slot]; }
   const Member& operator[](Slot slot) const { return members_[slot]; }
   /// The slot's process, if it is this incarnation; null if it is of old, or nobody's.
@@ -63,8 +65,12 @@ class Members {
   std::optional<Time> next_due(bool may_spawn) const;
 
  private:
+  void note_due(Slot slot);
+
   Journal& journal_;
   std::vector<Member> members_;
+  /// Those with something due.
+  std::set<Slot> due_;
 };
 
 }  // namespace piracema::cluster

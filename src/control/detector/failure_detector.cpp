@@ -18,25 +18,29 @@ constexpr std::uint32_t doublings_max = 6;
 }  // namespace
 
 FailureDetector::FailureDetector(const JobSettings& settings)
-    : settings_(settings),
-      processes_(settings.slots),
-      busy_(2 * settings.heartbeat_interval, tell_busy_after) {}
+    : settings_(settings), busy_(2 * settings.heartbeat_interval, tell_busy_after) {
+  grow(settings.slots);
+}
 
-void FailureDetector::expect(Slot slot, Expected what, std::optional<Time> by) {
-  Process& process = processes_[slot];
-  process.expected = what;
-  process.deadline.reset();
-  if (settings_.can_spawn) process.deadline = by;  // Else nothing could be done about it.
-  process.forgiven = false;
+void FailureDetector::grow(std::size_t slots) {
+  processes_.resize(slots);
+  deadlines_.resize(slots);
+  ready_by_.resize(slots);
+}
+
+void FailureDetector::expect(Slot slot, Expected what, Time by) {
+  processes_[slot].expected = what;
+  processes_[slot].forgiven = false;
+  if (settings_.can_spawn) deadlines_.set(slot, by);  // Else nothing could be done about it.
 }
 
 void FailureDetector::started(Slot slot, Time now) {
-  processes_[slot] = {};
+  forget(slot);
   expect(slot, Expected::to_join, now + settings_.join_timeout);
 }
 
 void FailureDetector::detached(Slot slot, Time now) {
-  processes_[slot] = {};
+  forget(slot);
   expect(slot, Expected::to_attach, now + settings_.attach_timeout);
 }
 
@@ -49,31 +53,34 @@ void FailureDetector::deployed(Slot slot, Time now, std::uint32_t fruitless) {
   Process& process = processes_[slot];
   process.busy = true;
   process.progressed_at = now;
-  process.ready_by.reset();
-  if (settings_.can_spawn) process.ready_by = now + time_to_restore(!process.fresh);
+  if (settings_.can_spawn) ready_by_.set(slot, now + time_to_restore(!process.fresh));
 }
 
 // Loading is not hanging: who gets on has all of its time again.
 void FailureDetector::restores(Slot slot, Time now, std::uint64_t progress, bool busy) {
   Process& process = processes_[slot];
-  if (!process.ready_by) return;
+  if (!ready_by_.of(slot)) return;
   process.busy = busy;
   if (std::exchange(process.progress, progress) != progress) process.progressed_at = now;
-  process.ready_by = process.progressed_at + time_to_restore(busy);
+  ready_by_.set(slot, process.progressed_at + time_to_restore(busy));
 }
 
 void FailureDetector::ready(Slot slot) {
   processes_[slot].fresh = false;
-  processes_[slot].ready_by.reset();
+  ready_by_.set(slot, std::nullopt);
 }
 
-void FailureDetector::forget(Slot slot) { processes_[slot] = {}; }
+void FailureDetector::forget(Slot slot) {
+  processes_[slot] = {};
+  deadlines_.set(slot, std::nullopt);
+  ready_by_.set(slot, std::nullopt);
+}
 
 std::optional<FailureDetector::Proposal> FailureDetector::expired(Slot slot, Time now,
                                                                   bool restoring) {
-  Process& process = processes_[slot];
-  if (process.deadline && now >= *process.deadline) {
-    switch (process.expected) {
+  const auto deadline = deadlines_.of(slot), ready_by = ready_by_.of(slot);
+  if (deadline && now >= *deadline) {
+    switch (processes_[slot].expected) {
       case Expected::nothing:
         return std::nullopt;
       case Expected::to_join:
@@ -87,22 +94,20 @@ std::optional<FailureDetector::Proposal> FailureDetector::expired(Slot slot, Tim
         return Proposal{silence(), LossCause::silent};
     }
   }
-  if (!restoring || !process.ready_by || now < *process.ready_by) return std::nullopt;
-  return expired_restore(process, now);
+  if (!restoring || !ready_by || now < *ready_by) return std::nullopt;
+  return expired_restore(slot, now);
 }
 
 // A worker is not ready before all its peers are connected, so one that has frozen keeps the
 // others from it. While anybody is strangely silent, it is for the heartbeats to tell who.
-std::optional<FailureDetector::Proposal> FailureDetector::expired_restore(Process& process,
-                                                                          Time now) const {
+std::optional<FailureDetector::Proposal> FailureDetector::expired_restore(Slot slot, Time now) {
   const Time silent = settings_.heartbeat_timeout - 2 * settings_.heartbeat_interval;
-  const bool wait = std::any_of(processes_.begin(), processes_.end(), [&](const Process& other) {
-    return other.deadline && *other.deadline - now < silent;
-  });
-  if (wait) {
-    process.ready_by = now + settings_.heartbeat_interval;
+  const auto first = deadlines_.first();
+  if (first && *first - now < silent) {
+    ready_by_.set(slot, now + settings_.heartbeat_interval);
     return std::nullopt;
   }
+  const Process& process = processes_[slot];
   const bool busy = process.busy && !process.fresh;
   const auto limit = std::chrono::duration_cast<milliseconds>(time_to_restore(busy)).count();
   return Proposal{busy
@@ -118,23 +123,21 @@ Time FailureDetector::time_to_restore(bool busy) const {
 }
 
 std::optional<Time> FailureDetector::next_deadline(bool restoring) const {
-  std::optional<Time> next;
-  const auto at = [&](std::optional<Time> time) {
-    if (time && (!next || *time < *next)) next = time;
-  };
-  for (const Process& process : processes_) {
-    at(process.deadline);
-    if (restoring) at(process.ready_by);
-  }
-  return next;
+  const auto first = deadlines_.first(), ready = ready_by_.first();
+  if (!restoring || !ready) return first;
+  return first ? std::min(*first, *ready) : ready;
 }
 
 void FailureDetector::forgive(Time lateness) {
-  for (Process& process : processes_) {
+  const auto later = [lateness](Deadlines& times, Slot slot) {
+    if (const auto time = times.of(slot)) times.set(slot, *time + lateness);
+  };
+  for (Slot slot = 0; slot < processes_.size(); ++slot) {
+    Process& process = processes_[slot];
     if (process.forgiven || process.expected == Expected::nothing) continue;
     process.forgiven = true;
-    if (process.deadline) *process.deadline += lateness;
-    if (process.ready_by) *process.ready_by += lateness;
+    later(deadlines_, slot);
+    later(ready_by_, slot);
     process.progressed_at += lateness;
   }
 }

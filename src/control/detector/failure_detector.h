@@ -9,6 +9,7 @@
 #include "base/ids.h"
 #include "control/coordinator_settings.h"
 #include "control/detector/busy_watch.h"
+#include "control/detector/deadlines.h"
 #include "control/loss_cause.h"
 
 namespace piracema::cluster {
@@ -58,7 +59,7 @@ class FailureDetector {
   /// The earliest time at which `expired` may say something.
   std::optional<Time> next_deadline(bool restoring) const;
   /// There are so many slots from now on; never fewer than before.
-  void grow(std::size_t slots) { processes_.resize(slots); }
+  void grow(std::size_t slots);
 
   /// It was our clock that stood still: a coordinator that did not run has heard nobody either.
   /// Each process has to be heard of once before it is forgiven again.
@@ -70,9 +71,6 @@ class FailureDetector {
   enum class Expected { nothing, to_join, to_attach, to_beat };
   struct Process {
     Expected expected = Expected::nothing;
-    std::optional<Time> deadline;
-    /// When it has to be ready after a Deploy, unless it gets on; nothing once it is.
-    std::optional<Time> ready_by;
     std::uint64_t progress = 0;
     Time progressed_at{};
     /// An operator has not returned yet from what it was at before the Deploy, as far as is known.
@@ -82,12 +80,16 @@ class FailureDetector {
     bool forgiven = false;
   };
 
-  void expect(Slot slot, Expected what, std::optional<Time> by);
+  void expect(Slot slot, Expected what, Time by);
   Time time_to_restore(bool busy) const;
-  std::optional<Proposal> expired_restore(Process& process, Time now) const;
+  std::optional<Proposal> expired_restore(Slot slot, Time now);
 
   const JobSettings& settings_;
   std::vector<Process> processes_;
+  /// Of what is expected of each.
+  Deadlines deadlines_;
+  /// When each has to be ready after a Deploy, unless it gets on; none once it is.
+  Deadlines ready_by_;
   BusyWatch busy_;
   /// Of the last Deploy.
   std::uint32_t fruitless_ = 0;

@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include "base/random.h"
+
 namespace piracema::cluster {
 
 namespace {
@@ -15,6 +17,25 @@ JobSettings settings() {
 constexpr Time at(int ms) { return milliseconds(ms); }
 
 }  // namespace
+
+TEST_CASE("of many deadlines the first is known, whichever were set and taken back") {
+  Random random(7);
+  Deadlines deadlines;
+  std::vector<std::optional<Time>> all(20);
+  deadlines.resize(all.size());
+  for (int i = 0; i < 2'000; ++i) {
+    const auto slot = static_cast<Slot>(random.below(all.size()));
+    const bool is_none = random.below(3) == 0;
+    all[slot] = is_none ? std::nullopt : std::optional(Time(random.below(50)));
+    deadlines.set(slot, all[slot]);
+    CHECK(deadlines.of(slot) == all[slot]);
+    std::optional<Time> first;
+    for (const auto& time : all) {
+      if (time && (!first || *time < *first)) first = time;
+    }
+    CHECK(deadlines.first() == first);
+  }
+}
 
 TEST_CASE("a process is expected to join, then to be heard of, and nothing once it is forgotten") {
   const JobSettings with = settings();
