@@ -238,6 +238,7 @@ void NodeProcess::act(const JobRunner::Launch& launch) {
                                       attempt.part == 0 ? "" : concat(".", attempt.part), ".log"),
                         .input = launch.input,
                         .until = until_,
+                        .niceness = options_.niceness,
                         .supervisor = options_.supervisor};
   log(Level::info, concat("job ", attempt.job, " (", launch.spec.name, ") begins, attempt ",
                           attempt.attempt, attempt.part == 0 ? "" : ", a part of it"));

@@ -48,6 +48,8 @@ class NodeProcess {
     ckpt::LentMachine::Settings lent = {};
     /// How often a window may close before a job has left it well.
     double risk = 0.01;
+    /// How much jobs give way to other programs of this machine, 0 to 19.
+    int niceness = 0;
   };
 
   /// Errc::refused if another process has the directory; Errc::config, Errc::io.

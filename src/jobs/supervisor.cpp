@@ -45,7 +45,8 @@ std::uint32_t code_of(const cluster::Exit& exit, int status) {
 /// In a process of its own. All that a job starts, and is not waited for by others, comes to it.
 class Supervisor {
  public:
-  Supervisor(int result, int input, Time until) : result_(result), input_(input), until_(until) {}
+  Supervisor(int result, int input, Time until, int niceness)
+      : result_(result), input_(input), niceness_(niceness), until_(until) {}
 
   int run(std::string directory, std::vector<std::string> command) {
     ::prctl(PR_SET_CHILD_SUBREAPER, 1);
@@ -75,7 +76,8 @@ class Supervisor {
     auto program = cluster::find_program(command.front());
     if (!program) return program.error();
     command.front() = *std::move(program);
-    auto process = cluster::Process::start({.command = std::move(command), .input = input_});
+    auto process = cluster::Process::start(
+        {.command = std::move(command), .input = input_, .niceness = niceness_});
     if (!process) return process.error();
     if (input_ >= 0) ::close(input_);
     job_ = process->pid();
@@ -151,7 +153,7 @@ class Supervisor {
     return 0;
   }
 
-  const int result_, input_;
+  const int result_, input_, niceness_;
   Time until_;
   pid_t job_ = 0;
   Fd handle_;
@@ -185,7 +187,7 @@ Result<Supervised> Supervised::start(const What& what) {
   launch.command = what.supervisor;
   for (const std::string& word :
        {std::to_string(result->second.get()), std::to_string(input_read.get()),
-        std::to_string(what.until.count()), what.directory}) {
+        std::to_string(what.until.count()), std::to_string(what.niceness), what.directory}) {
     launch.command.push_back(word);
   }
   launch.command.insert(launch.command.end(), what.command.begin(), what.command.end());
@@ -238,12 +240,13 @@ std::optional<Ended> Supervised::take_end() {
 }
 
 int run_supervisor(const std::vector<std::string>& words) {
-  if (words.size() < 5) return 2;
+  if (words.size() < 6) return 2;
   const auto result = parse_number<int>(words[0]), input = parse_number<int>(words[1]);
   const auto until = parse_number<std::int64_t>(words[2]);
-  if (!result || !input || !until) return 2;
-  return Supervisor(*result, *input, Time(*until))
-      .run(words[3], std::vector<std::string>(words.begin() + 4, words.end()));
+  const auto niceness = parse_number<int>(words[3]);
+  if (!result || !input || !until || !niceness) return 2;
+  return Supervisor(*result, *input, Time(*until), *niceness)
+      .run(words[4], std::vector<std::string>(words.begin() + 5, words.end()));
 }
 
 }  // namespace piracema::jobs

@@ -30,6 +30,8 @@ class Supervised {
     std::string input = {};
     /// Until then it may live.
     Time until{};
+    /// How much it gives way to other programs, 0 to 19; its supervisor does not.
+    int niceness = 0;
     /// The program that `run_supervisor` is in, and the words that lead there.
     std::vector<std::string> supervisor;
   };
@@ -65,7 +67,7 @@ class Supervised {
   std::string said_;
 };
 
-/// The supervisor: `words` are RESULT-FD INPUT-FD UNTIL-NS DIRECTORY PROGRAM ARGUMENTS…, orders
+/// The supervisor: `words` are RESULT-FD INPUT-FD UNTIL-NS NICENESS DIRECTORY PROGRAM ARGUMENTS…, orders
 /// come by standard input. Gives its exit code.
 int run_supervisor(const std::vector<std::string>& words);
 

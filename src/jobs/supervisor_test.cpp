@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -23,13 +24,14 @@ struct Place {
   testing::ScratchDirectory folder;
   std::string path(const std::string& name) const { return folder.path() + "/" + name; }
 
-  Supervised start(const std::string& script, Time until = now() + seconds(300)) {
+  Supervised start(const std::string& script, Time until = now() + seconds(300), int niceness = 0) {
     auto started = Supervised::start({.attempt = {7, 2},
                                       .command = {"/bin/sh", "-c", script},
                                       .environment = {"GREETING=hello"},
                                       .directory = path("here"),
                                       .log = path("log"),
                                       .until = until,
+                                      .niceness = niceness,
                                       .supervisor = {SUPERVISOR}});
     REQUIRE(started.ok());
     return *std::move(started);
@@ -64,6 +66,16 @@ Ended end_of(Supervised& job) {
 bool is_alive(pid_t pid) { return ::kill(pid, 0) == 0; }
 
 }  // namespace
+
+TEST_CASE("a job gives way to other programs where it is to, and its supervisor does not") {
+  Place place;
+  auto job = place.start("nice > nice; sleep 300", now() + seconds(300), 19);
+  const int own = ::getpriority(PRIO_PROCESS, 0);
+  CHECK(place.wait_for("nice") == std::to_string(std::min(own + 19, 19)));
+  CHECK(::getpriority(PRIO_PROCESS, static_cast<id_t>(job.pid())) == own);
+  job.terminate(true);
+  CHECK(end_of(job).code == 128 + SIGKILL);
+}
 
 TEST_CASE("a job runs in its directory, and says how it ended") {
   Place place;

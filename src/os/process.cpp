@@ -65,6 +65,7 @@ struct Prepared {
   int input;
   int failure;
   bool outlives_us;
+  int niceness;
 };
 
 [[noreturn]] void give_up(const Prepared& prepared) {
@@ -101,6 +102,9 @@ void restore_signals() {
     if (::getppid() != prepared.parent) ::_exit(127);
     ::setpgid(0, 0);
   }
+  // It goes on without, if that cannot be.
+  if (prepared.niceness != 0) [[maybe_unused]]
+    const int now = ::nice(prepared.niceness);
   restore_signals();
   ::dup2(prepared.input, STDIN_FILENO);
   if (prepared.output >= 0) ::dup2(prepared.output, STDOUT_FILENO);
@@ -184,7 +188,8 @@ Result<Process> Process::start(const Launch& launch) {
                           .parent = ::getpid(),
                           .input = launch.input >= 0 ? launch.input : nothing.get(),
                           .failure = failure_out.get(),
-                          .outlives_us = launch.outlives_us};
+                          .outlives_us = launch.outlives_us,
+                          .niceness = launch.niceness};
   const pid_t pid = start_child(prepared);
   if (pid < 0) return Error{Errc::io, with_errno("a new process")};
 

@@ -29,6 +29,8 @@ struct Launch {
   /// It does not die with this process, and is in a session of its own: a terminal that closes does
   /// not end it either.
   bool outlives_us = false;
+  /// How much more it gives way to other programs than this process does, 0 to 19 (nice(2)).
+  int niceness = 0;
 };
 
 /// Puts "NAME=value" into a list of such, in place of what the name had there.

@@ -72,6 +72,9 @@ class Lent(ClusterOfNodes):
         for name in self.NODES:
             self.ask("drain", name)
         self.start_lent("--windows", self.windows)
+        nice = int(self.ask("submit", "--on", "d", "--", "nice"))
+        self.wait(nice)
+        self.assertEqual("19\n", self.ask("logs", nice))
         out, enough = self.folder / "out", self.folder / "enough"
         job = int(self.ask("submit", "--slots", 2, "--stream", "--snapshots", self.folder / "snapshots",
                            "--every", "100ms", "--", STREAM, out, f"until={enough}", "pause_us=200"))

@@ -38,6 +38,8 @@ constexpr const char* exit_codes =
     "  key file, a disk; wait, logs -f and submit --wait end with the code of the job\n";
 
 constexpr int start_look_ms = 100;
+// Whoever works at a machine that is lent is not to feel it.
+constexpr int niceness_of_lent = 19;
 
 std::atomic<int> stops = 0;
 
@@ -94,6 +96,11 @@ ClusterCommand::ClusterCommand(CLI::App& app)
                     "Where other nodes reach this one; default: that of its replica, or\n"
                     "what `init` was told. Without one it gets no job of several nodes");
   lent_.add(*node_);
+  node_
+      ->add_option("--nice", niceness_,
+                   "How much jobs give way to other programs here, 0 to 19; default:\n"
+                   "19 where the machine is lent for a while, else 0")
+      ->check(CLI::Range(0, 19));
   node_->footer(
       concat("SIGTERM: its jobs have 30 s to leave, and go on elsewhere. A second one\n"
              "ends them.\n"
@@ -146,6 +153,7 @@ int ClusterCommand::node() const {
   if (!risk) return fail(risk.error());
   set_log({.who = concat("node ", home->name)});
   set_log_times(true);
+  const int niceness = niceness_.value_or(lent->is_for_a_while() ? niceness_of_lent : 0);
   std::error_code failed;
   const std::string place = std::filesystem::absolute(home_, failed).string();
   jobs::NodeProcess::Options options{.name = home->name,
@@ -159,7 +167,8 @@ int ClusterCommand::node() const {
                                      .supervisor = own_words({"supervise"}),
                                      .rsh = "",
                                      .lent = *std::move(lent),
-                                     .risk = *risk};
+                                     .risk = *risk,
+                                     .niceness = niceness};
   options.rsh =
       concat(std::filesystem::read_symlink("/proc/self/exe", failed).string(), " cluster rsh");
   if (home->replica) options.replica = own_words({"cluster", "replica", "--home", place});

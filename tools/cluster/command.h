@@ -3,6 +3,7 @@
 #include <CLI/App.hpp>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -40,6 +41,7 @@ class ClusterCommand {
   std::vector<std::string> nodes_;
   LentOptions lent_;
   std::uint32_t count_ = 3, slots_;
+  std::optional<int> niceness_;
 };
 
 }  // namespace piracema::tools
