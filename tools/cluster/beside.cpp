@@ -7,7 +7,6 @@
 #include "base/log.h"
 #include "base/parse.h"
 #include "base/text.h"
-#include "tools/cluster/followed_job.h"
 
 namespace piracema::tools {
 
@@ -18,6 +17,9 @@ constexpr const char* beside_script = "exec piracema \"$0\" --json \"$PIRACEMA_H
 
 // As those commands have them.
 constexpr int code_not_done = 1, code_usage = 2, code_refused = 3, code_again = 75;
+
+// More is a signal, or the cluster's word for a part that nobody wants any more.
+constexpr int code_of_shell_max = 127;
 
 constexpr const char* beside_exit_codes =
     "Exit codes:\n"
@@ -54,8 +56,10 @@ ClusterBeside::ClusterBeside(CLI::App& cluster) {
                      "How many processes it is to have, at most the places of the job;\n"
                      "default: as many as it has");
   scale_->footer(concat(
-      "As piracema scale does it, without stopping the stream. An attempt that begins anew,\n"
-      "as when its first node is lost, has the numbers that the program says.\n\n"
+      "As piracema scale does it, without stopping the stream. Where that begins anew, as when "
+      "its\n"
+      "first node is lost, it has as many replicas as at its newest snapshot, and a worker for\n"
+      "each place.\n\n"
       "Example:\n  piracema cluster scale 7 count=3\n\n",
       beside_exit_codes));
 }
@@ -104,7 +108,7 @@ int ClusterBeside::run() const {
   if (answer->jobs.size() != 1 || answer->jobs.front().parts.empty()) {
     return trouble({Errc::corrupt, "an answer without a job"});
   }
-  return wait(*client, answer->jobs.front());
+  return wait(FollowedJob(*client, job_, answer->now_ms), answer->jobs.front());
 }
 
 // More processes than it has places would take those of other jobs.
@@ -121,17 +125,21 @@ Result<Done> ClusterBeside::check_places(ClusterClient& client) const {
                       places == 1 ? " place" : " places", ", found ", *workers_)};
 }
 
-int ClusterBeside::wait(ClusterClient& client, const jobs::Job& asked) const {
+int ClusterBeside::wait(FollowedJob followed, const jobs::Job& asked) const {
   const std::uint32_t part = asked.parts.rbegin()->first;
-  for (FollowedJob followed(client, job_);;) {
+  while (true) {
     const auto job = followed.next();
     if (!job) return say("lost", job.error().message, code_not_done);
-    if (job->attempt < asked.attempt) continue;  // Of a replica that is behind.
-    const auto found = job->parts.find(part);
-    if (job->attempt == asked.attempt && found != job->parts.end()) {
+    const auto found = job->parts.lower_bound(part);
+    const bool is_known = found != job->parts.end();
+    if (job->attempt == asked.attempt && is_known && found->first == part) {
       if (found->second.ended) return tell(*found->second.ended);
       continue;
     }
+    // A replica that is an operation behind does not know of it yet.
+    const bool is_behind = job->attempt < asked.attempt || (job->attempt == asked.attempt &&
+                                                            job->state == asked.state && !is_known);
+    if (is_behind) continue;
     if (is_over(job->state)) {
       return say("lost", concat("job ", job_, " has ended meanwhile: ", job->why), code_not_done);
     }
@@ -144,9 +152,12 @@ int ClusterBeside::tell(const jobs::Ended& ended) const {
   const std::size_t start = ended.why.starts_with('{') ? 0 : ended.why.find("\n{") + 1;
   const std::string line = ended.why.substr(start, ended.why.find('\n', start) - start);
   const auto told = nlohmann::json::parse(line, nullptr, false);
-  const int code = static_cast<int>(ended.code);
-  if (ended.end != jobs::End::exited || !told.is_object()) {
-    return say("lost", concat("job ", job_, ": ", ended.why), code == 0 ? 1 : code);
+  int code = static_cast<int>(ended.code);
+  if (!told.is_object()) {
+    // It was not let finish: by its node, by its node's loss, or as the job is to leave.
+    const bool was_ended = ended.end == jobs::End::fenced || code > code_of_shell_max;
+    code = was_ended ? code_again : code == code_usage ? code_usage : code_not_done;
+    return say("lost", concat("job ", job_, ": ", ended.why), code);
   }
   if (json_) std::puts(line.c_str());
   const auto found = told.find("text");

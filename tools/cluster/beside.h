@@ -8,6 +8,7 @@
 
 #include "jobs/operations.h"
 #include "tools/cluster/client.h"
+#include "tools/cluster/followed_job.h"
 
 namespace piracema::tools {
 
@@ -28,7 +29,7 @@ class ClusterBeside {
   /// Of the command that is run beside the job.
   std::vector<std::string> words() const;
   Result<Done> check_places(ClusterClient& client) const;
-  int wait(ClusterClient& client, const jobs::Job& asked) const;
+  int wait(FollowedJob followed, const jobs::Job& asked) const;
   int tell(const jobs::Ended& ended) const;
   int say(const char* state, const std::string& text, int code) const;
 

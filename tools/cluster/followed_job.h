@@ -10,8 +10,10 @@ namespace piracema::tools {
 /// A job of a cluster that somebody waits for.
 class FollowedJob {
  public:
-  /// `client` outlives it.
-  FollowedJob(ClusterClient& client, jobs::JobId id) : client_(client), id_(id) {}
+  /// `client` outlives it. `now_ms`: of an answer (Answer::now_ms); no replica that is behind that
+  /// is listened to.
+  FollowedJob(ClusterClient& client, jobs::JobId id, std::uint64_t now_ms = 0)
+      : client_(client), id_(id), now_ms_(now_ms) {}
 
   /// How it is now, and then again each time once it is otherwise. Errc::refused if there is none,
   /// Errc::timeout if nobody answers.
@@ -20,7 +22,7 @@ class FollowedJob {
  private:
   ClusterClient& client_;
   const jobs::JobId id_;
-  std::uint64_t mark_ = 0, now_ms_ = 0;
+  std::uint64_t mark_ = 0, now_ms_;
 };
 
 }  // namespace piracema::tools
