@@ -245,6 +245,11 @@ void CommandLine::add_run() {
                  "With --from: remove newer snapshots; what sinks wrote since\n"
                  "then is cut back")
       ->needs(run_app->get_option("--from"));
+  run_app
+      ->add_flag("--keep-replicas", job.keep_replicas,
+                 "With --resume: as many replicas as when the job was stopped,\n"
+                 "which may have been scaled; else as many as the program says")
+      ->needs(run_app->get_option("--resume"));
   add_parsed(*run_app, "--keep-workers", "TIME", job.keep_workers, parse_duration,
              "When this command is lost, its workers go on for so long\n"
              "and wait for a --standby or a --resume; default: 0");

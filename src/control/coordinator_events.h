@@ -25,6 +25,8 @@ struct Joined {
   std::vector<std::string> layouts = {};
   /// Why it cannot do its work, and is about to end; empty: it can.
   std::string hindrance = {};
+  /// Of the first one: operators that begin with another number of replicas than the program says.
+  std::vector<std::pair<std::string, std::uint32_t>> replicas = {};
 };
 struct Said {
   Slot slot = 0;

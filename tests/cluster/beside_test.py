@@ -73,6 +73,18 @@ class Beside(ClusterOfNodes):
         self.wait(job)
         self.check_output()
 
+    def test_a_stream_that_was_scaled_stays_so_where_it_begins_anew(self):
+        job = self.start_stream()
+        self.ask("scale", job, "tally=3")
+        # No snapshot of before is gone on from.
+        self.ask("savepoint", job, "scaled")
+        self.processes[self.job(job)["node"]].kill()
+        self.wait_until(lambda: self.job(job)["attempt"] == 2, "it does not begin anew")
+        self.wait_until(lambda: self.call("scale", job, "tally=3").stdout == "nothing to change: the job runs so\n",
+                        "it has other numbers")
+        self.wait(job)
+        self.check_output()
+
     def test_what_cannot_be_asked_says_so(self):
         sleeps = self.submit("echo up; sleep 600")
         self.wait_for_output(sleeps, "up")

@@ -6,6 +6,7 @@ import json
 import signal
 import subprocess
 import threading
+import time
 import unittest
 
 from tally_job import CLEAN, PIRACEMA, SECONDS_MAX, TALLY, Job
@@ -15,6 +16,12 @@ class Scale(unittest.TestCase):
     def succeed(self, run):
         self.assertEqual(0, run.returncode, run.stderr)
         return json.loads(run.stdout)
+
+    def replicas_of(self, job):
+        """Of each operator; what is shown may be a second old, and that of before the job was planned."""
+        while not (nodes := job.get()["graph"]["nodes"]):
+            time.sleep(0.05)
+        return [node["replicas"] for node in nodes]
 
     def test_two_three_two_under_load_with_workers_killed_gives_the_same_bytes(self):
         job = Job(self, 16_000)
@@ -57,6 +64,24 @@ class Scale(unittest.TestCase):
         self.assertEqual(0, last.returncode, last.stderr)
         self.assertIn("operator 'tally' had 4 replicas when it was stopped, and has 2 now", last.stderr)
         job.check_output()
+
+    def test_a_job_that_was_scaled_is_stopped_and_goes_on_with_as_many_replicas_as_it_had(self):
+        job = Job(self, 12_000)
+        job.wait_for("snapshot")
+        self.succeed(job.scale("tally=4"))
+        job.process.send_signal(signal.SIGINT)
+        job.end(75)
+        again = Job(self, 12_000, "--resume", "--keep-replicas", folder=job.folder)
+        again.wait_for("snapshot", again.wait_for("snapshot"))
+        self.assertEqual([1, 4, 1], self.replicas_of(again))
+        # They are its own, as any others.
+        again.kill_one(0)
+        again.wait_for("running", again.wait_for("recovering"))
+        self.assertEqual([1, 4, 1], self.replicas_of(again))
+        self.succeed(again.scale("tally=3"))
+        again.end()
+        self.assertNotIn("when it was stopped", again.said())
+        again.check_output()
 
     def test_another_coordinator_goes_on_with_a_job_that_was_scaled(self):
         job = Job(self, 12_000, "--keep-workers", "30s")

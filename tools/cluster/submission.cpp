@@ -19,7 +19,7 @@ constexpr const char* stream_script =
     "snapshots=$1 every=$2 workers=$3 resume=$4; shift 4\n"
     "if [ \"$PIRACEMA_ATTEMPT\" != 1 ] && "
     "piracema snapshots --json \"$snapshots\" 2>/dev/null | grep -q '\"snapshot\"'; then\n"
-    "  resume=--resume\n"
+    "  resume='--resume --keep-replicas'\n"
     "fi\n"
     "exec piracema run -n \"$workers\" --snapshots \"$snapshots\" --every \"$every\" $resume "
     "\"$@\"";

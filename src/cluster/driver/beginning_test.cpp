@@ -163,6 +163,34 @@ TEST_CASE("snapshots of another program are refused, and stay") {
   }
 }
 
+TEST_CASE("a job goes on with as many replicas as it had where its operators can have those") {
+  const auto graph_with = [](std::uint32_t replicas) {
+    GraphShape shape = keyed_shape(replicas);
+    shape.nodes[1].keyed = true;
+    return runtime::encode_shape(shape);
+  };
+  const auto kept_of = [&](std::uint32_t had, std::uint32_t has, const char* state) {
+    Directory directory;
+    directory.add(7, false, {{"in", "nothing"}, {"count", state}, {"out", "nothing"}},
+                  graph_with(had));
+    const auto beginning = begin_in(directory.path, Start::resume, 1);
+    REQUIRE(beginning.ok());
+    const std::string program = graph_with(has);
+    const Replicas kept = kept_replicas(*beginning, program);
+    const std::string graph = with_replicas(program, kept);
+    CHECK((graph == beginning->newest->job) == (kept.size() == 1 || had == has));
+    return kept;
+  };
+  CHECK(kept_of(3, 2, "keys(string, i64)") == Replicas{{"count", 3}});
+  CHECK(kept_of(2, 2, "keys(string, i64)").empty());
+  // Each replica has a state of its own: that of another number is nobody's.
+  CHECK(kept_of(3, 2, "i64").empty());
+  Directory directory;
+  const auto anew = begin_in(directory.path, Start::anew, 1);
+  REQUIRE(anew.ok());
+  CHECK(kept_replicas(*anew, graph_named("in")).empty());
+}
+
 TEST_CASE("another version of the program goes on only if that is allowed, and from what can be") {
   const MayDiffer may{.program = true, .dropped = {"in"}};
   const auto refusal_of = [&](bool finished, const MayDiffer& may_differ) {

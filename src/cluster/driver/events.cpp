@@ -51,9 +51,12 @@ net::Connection::Events DriverLoop::joined(const runtime::Hello& hello, Door::Li
   crew_.join(id, std::move(line), static_cast<pid_t>(hello.pid));
   crew_.heard(id, time());
   if (world_) world_->joined();
-  if (!std::exchange(anybody_joined_, true) && hello.hindrance.empty()) first_joined(hello);
+  Replicas replicas;
+  if (!std::exchange(anybody_joined_, true) && hello.hindrance.empty()) {
+    replicas = first_joined(hello);
+  }
   tell(Joined{id.first, id.second, hello.address, hello.graph, hello.costs, hello.states.layouts,
-              hello.hindrance});
+              hello.hindrance, std::move(replicas)});
   // From now on it notices when this coordinator falls silent.
   if (options_.leading != nullptr) crew_.show_life();
   if (const auto& job = coordinator_->job(); job && !planned_) plan(*job);
@@ -61,16 +64,24 @@ net::Connection::Events DriverLoop::joined(const runtime::Hello& hello, Door::Li
           .lost = [this, id](const Error&) { crew_.line_lost(id); }};
 }
 
-void DriverLoop::first_joined(const runtime::Hello& hello) {
-  if (beginning_.store) {
-    auto accepted = accept_job(beginning_, hello.graph, hello.states, options_.may_differ);
-    if (!accepted) return finish(accepted.error());
-  }
-  if (beginning_.store || options_.strict) {
-    auto accepted = accept_unsaved(hello.unsaved, options_.strict);
-    if (!accepted) return finish(accepted.error());
+Replicas DriverLoop::first_joined(const runtime::Hello& hello) {
+  Replicas kept;
+  if (options_.keep_replicas) kept = kept_replicas(beginning_, hello.graph);
+  const auto accepted = [&]() -> Result<Done> {
+    if (beginning_.store) {
+      const std::string graph = with_replicas(hello.graph, kept);
+      auto ours = accept_job(beginning_, graph, hello.states, options_.may_differ);
+      if (!ours) return ours;
+    }
+    if (!beginning_.store && !options_.strict) return Done{};
+    return accept_unsaved(hello.unsaved, options_.strict);
+  }();
+  if (!accepted) {
+    finish(accepted.error());
+    return {};
   }
   for (const Crew::Id& id : std::exchange(waiting_, {})) places_->start(id, time());
+  return kept;
 }
 
 void DriverLoop::plan(const Job& job) {

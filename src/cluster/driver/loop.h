@@ -17,6 +17,7 @@
 #include "cluster/driver/leading.h"
 #include "cluster/driver/lock_wait.h"
 #include "cluster/driver/places.h"
+#include "cluster/driver/program_check.h"
 #include "cluster/driver/signals.h"
 #include "cluster/driver/stop_signals.h"
 #include "cluster/driver/store_thread.h"
@@ -95,7 +96,8 @@ class DriverLoop {
   // ---- events.cpp: what happens ------------------------------------------------------
   Result<Done> expected(const runtime::Hello&);
   net::Connection::Events joined(const runtime::Hello&, Door::Line);
-  void first_joined(const runtime::Hello&);
+  /// Numbers of replicas that the job is to begin with, in place of the program's.
+  Replicas first_joined(const runtime::Hello&);
   void plan(const Job&);
   void heard(Crew::Id id, const wire::Frame& frame);
   void garbled(Crew::Id id, const std::string& why);

@@ -205,6 +205,35 @@ Result<Done> accept_job(const Beginning& beginning, const std::string& graph,
   return Done{};
 }
 
+Replicas kept_replicas(const Beginning& beginning, const std::string& graph) {
+  if (!beginning.newest || !beginning.resume) return {};
+  const auto before = runtime::decode_shape(beginning.newest->job);
+  const auto program = runtime::decode_shape(graph);
+  if (!before || !program) return {};
+  Replicas kept;
+  for (const NodeShape& node : program->nodes) {
+    for (const NodeShape& same : before->nodes) {
+      if (same.name == node.name && same.replicas != node.replicas) {
+        kept.emplace_back(node.name, same.replicas);
+      }
+    }
+  }
+  const auto next = runtime::decode_shape(with_replicas(graph, kept));
+  const auto& layouts = beginning.newest->layouts;
+  return next && state::compare(*program, *next, layouts).why.empty() ? kept : Replicas{};
+}
+
+std::string with_replicas(const std::string& graph, const Replicas& replicas) {
+  auto shape = runtime::decode_shape(graph);
+  if (!shape || replicas.empty()) return graph;
+  for (const auto& [name, count] : replicas) {
+    for (NodeShape& node : shape->nodes) {
+      if (node.name == name) node.replicas = count;
+    }
+  }
+  return runtime::encode_shape(*shape);
+}
+
 Result<Done> accept_unsaved(const std::vector<std::string>& unsaved, bool strict) {
   for (const std::string& sentence : unsaved) log(Level::warning, sentence);
   if (!strict || unsaved.empty()) return Done{};

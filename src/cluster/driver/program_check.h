@@ -2,7 +2,9 @@
 
 #include <piracema/error.h>
 
+#include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cluster/driver/beginning.h"
@@ -18,6 +20,13 @@ namespace piracema::cluster {
 /// another version of the program takes from the snapshot, or converts, is said.
 Result<Done> accept_job(const Beginning& beginning, const std::string& graph,
                         const flow::StateTypes& types = {}, const MayDiffer& may_differ = {});
+
+/// Operators of the program with this graph, and how many replicas they have in the snapshot that
+/// is gone on from, where that is another number; none if they cannot have those.
+using Replicas = std::vector<std::pair<std::string, std::uint32_t>>;
+Replicas kept_replicas(const Beginning& beginning, const std::string& graph);
+/// That graph with these numbers.
+std::string with_replicas(const std::string& graph, const Replicas& replicas);
 
 /// Says what no snapshot will have (`flow::unsaved_states`), a line each. Errc::config if `strict`.
 Result<Done> accept_unsaved(const std::vector<std::string>& unsaved, bool strict);

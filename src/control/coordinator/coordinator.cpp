@@ -357,6 +357,11 @@ void Coordinator::on(const Joined& joined) {
     if (!job) return fail(3, job.error().message);
     job_ = *std::move(job);
     journal_.decide(JobPlanned{job_->graph, job_->layouts, job_->placement});
+    if (!joined.replicas.empty()) {
+      const auto begun = rescaling_.begin_with(*job_, {joined.replicas, {}});
+      if (!begun) return fail(3, begun.error().message);
+      job_ = job_of(metadata());
+    }
   } else if (metadata().program != joined.graph) {
     return fail(3, concat("worker ", joined.slot,
                           " runs another program than the workers before it: its graph differs"));

@@ -75,6 +75,41 @@ TEST_CASE(
   CHECK(ask(world, {{"work", 3}}).done);
 }
 
+TEST_CASE("a job that goes on may begin with other numbers of replicas than its program says") {
+  ScalableWorld world;
+  const auto join = [&](Slot slot, std::uint32_t replicas) {
+    world.tell(Joined{.slot = slot,
+                      .incarnation = world.incarnations[slot],
+                      .address = "address",
+                      .graph = runtime::encode_shape(test_shape()),
+                      .layouts = world.layouts,
+                      .replicas = {{"work", replicas}}});
+  };
+  join(0, 3);
+  // Who comes later is of the same program, and what it says of numbers says nothing any more.
+  join(1, 4);
+  const auto deploys = world.sent<runtime::Deploy>();
+  REQUIRE(deploys.size() == 2);
+  CHECK((deploys[0].second.replicas == std::vector<std::uint32_t>{1, 3, 1}));
+  world.ready();
+  CHECK(world.coordinator->phase() == Phase::running);
+  CHECK(world.told<ScaleEnded>().empty());
+  CHECK(ask(world, {{"work", 3}}).done);
+}
+
+TEST_CASE("numbers that a job cannot begin with end it") {
+  ScalableWorld world;
+  world.tell(Joined{.slot = 0,
+                    .incarnation = world.incarnations[0],
+                    .address = "address",
+                    .graph = runtime::encode_shape(test_shape()),
+                    .layouts = world.layouts,
+                    .replicas = {{"reader", 2}}});
+  REQUIRE(!world.done<Finish>().empty());
+  CHECK(world.done<Finish>().back().code == 3);
+  CHECK(world.done<Finish>().back().why.find("'reader'") != std::string::npos);
+}
+
 TEST_CASE("new workers are there before a source stops, and nobody waits for them") {
   ScalableWorld world;
   world.start();
