@@ -3,6 +3,7 @@
 wherever the cluster is asked."""
 
 import json
+import os
 import signal
 import subprocess
 import unittest
@@ -10,7 +11,8 @@ import unittest
 from cluster_of_nodes import CLEAN, PIRACEMA, SECONDS_MAX, ClusterOfNodes
 from tally_job import TALLY, expected
 
-ITEMS = 20_000
+VERSIONS = os.environ["VERSIONS_APP"]
+ITEMS, VERSION_ITEMS = 20_000, 15_000
 
 
 class Beside(ClusterOfNodes):
@@ -84,6 +86,38 @@ class Beside(ClusterOfNodes):
                         "it has other numbers")
         self.wait(job)
         self.check_output()
+
+    def test_another_version_of_a_stream_goes_on_with_its_states_also_where_it_begins_anew(self):
+        out, snapshots = self.folder / "out", self.folder / "s"
+
+        def submit(version, *options):
+            return int(self.ask("submit", "--slots", 2, "--stream", "--snapshots", snapshots, *options, "--",
+                                VERSIONS, out, f"version={version}", f"items={VERSION_ITEMS}", "pause_us=400"))
+        first = submit(1, "--every", "100ms")
+        self.wait_until(lambda: self.snapshots(), "it takes no snapshots")
+        self.ask("cancel", first)
+        self.wait(first, code=75)
+        refused = submit(3, "--resume")
+        self.wait(refused, code=3)
+        self.assertIn("--allow-changed-program goes on", self.ask("logs", refused))
+        # Its node is lost before it has a snapshot of its own.
+        last = submit(3, "--resume", "--allow-changed-program", "--every", "1h")
+        self.wait_for_output(last, "is of another version of the program")
+        self.processes[self.job(last)["node"]].kill()
+        self.wait(last)
+        self.assertEqual(2, self.job(last)["attempt"])
+        counts, lines = {}, []
+        for item in range(VERSION_ITEMS):
+            key = item * 31 % 20
+            counts[key] = counts.get(key, 0) + 1
+            lines.append(f"key {key}: {counts[key]}")
+        self.assertEqual(lines, out.read_text().splitlines())
+        for words, why in [(("--stream", "--snapshots", "s", "--allow-changed-program"), "with --stream and --resume"),
+                           (("--resume", "--stream", "--snapshots", "s", "--allow-changed-program", "--drop", "a;b"),
+                            "want the name of an operator, found 'a;b'")]:
+            answer = self.call("submit", *words, "--", "true")
+            self.assertEqual(2, answer.returncode, answer.stderr)
+            self.assertIn(why, answer.stderr)
 
     def test_what_cannot_be_asked_says_so(self):
         sleeps = self.submit("echo up; sleep 600")

@@ -16,13 +16,13 @@ namespace {
 // The first attempt begins, whatever lies there, or goes on from the newest snapshot (`--resume`);
 // a later one goes on from that, if one was finished before the one before it was lost.
 constexpr const char* stream_script =
-    "snapshots=$1 every=$2 workers=$3 resume=$4; shift 4\n"
+    "snapshots=$1 every=$2 workers=$3 resume=$4 changed=$5; shift 5\n"
     "if [ \"$PIRACEMA_ATTEMPT\" != 1 ] && "
     "piracema snapshots --json \"$snapshots\" 2>/dev/null | grep -q '\"snapshot\"'; then\n"
     "  resume='--resume --keep-replicas'\n"
     "fi\n"
     "exec piracema run -n \"$workers\" --snapshots \"$snapshots\" --every \"$every\" $resume "
-    "\"$@\"";
+    "$changed \"$@\"";
 
 // The same with images. A first attempt that is to begin is refused where another job has left
 // some. An image is of the program as its user knows it, and serves nobody.
@@ -70,6 +70,13 @@ Submission::Submission(CLI::App& submit) {
   submit.add_flag("--resume", resume_,
                   "Go on from the newest snapshot, or image, that a job before it\n"
                   "has left there, such as one that was cancelled");
+  submit.add_flag("--allow-changed-program", changed_program_,
+                  "With --stream --resume: as of piracema run, for each attempt");
+  submit.add_flag("--allow-changed-state", changed_state_, "The same");
+  submit.add_option("--drop", dropped_, "The same; may be repeated")
+      ->type_name("NAME")
+      ->allow_extra_args(false)
+      ->needs(submit.get_option("--allow-changed-program"));
   submit.add_option("--retries", spec_.retries,
                     "So often it is begun again when it fails; default: 0.\n"
                     "When its node is lost it is begun again anyway");
@@ -100,6 +107,11 @@ Result<jobs::JobSpec> Submission::spec() const {
   if (resume_ && !stream_ && images_.empty()) {
     return Error{Errc::usage, "want --resume with --stream or --images, found neither"};
   }
+  if ((changed_program_ || changed_state_) && !(stream_ && resume_)) {
+    return Error{Errc::usage,
+                 "want --allow-changed-program, --allow-changed-state and --drop with "
+                 "--stream and --resume"};
+  }
   if (stream_) {
     if (auto made = make_stream(spec); !made) return made.error();
   }
@@ -115,11 +127,30 @@ Result<Done> Submission::make_stream(jobs::JobSpec& spec) const {
     return Error{Errc::usage,
                  "want --snapshots DIR with --stream, which all nodes see, found none"};
   }
+  const auto changed = how_it_may_differ();
+  if (!changed) return changed.error();
   wrap(spec.command,
        {"sh", "-c", stream_script, spec.name, snapshots_, every_.empty() ? "1s" : every_,
-        std::to_string(std::uint64_t{spec.nodes} * spec.slots), resume_ ? "--resume" : ""});
+        std::to_string(std::uint64_t{spec.nodes} * spec.slots), resume_ ? "--resume" : "",
+        *changed});
   if (spec.nodes > 1) spec.environment.emplace_back(jobs::follows_nodes_variable);
   return Done{};
+}
+
+// Words of a shell: the same for each attempt, as the one before may have left no snapshot of its
+// own.
+Result<std::string> Submission::how_it_may_differ() const {
+  std::string words = changed_program_ ? "--allow-changed-program" : "";
+  if (changed_state_) words += " --allow-changed-state";
+  for (const std::string& name : dropped_) {
+    constexpr const char* letters =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+";
+    if (name.empty() || name[0] == '-' || name.find_first_not_of(letters) != name.npos) {
+      return Error{Errc::usage, concat("--drop: want the name of an operator, found '", name, "'")};
+    }
+    words += " --drop " + name;
+  }
+  return words;
 }
 
 Result<Done> Submission::make_saved(jobs::JobSpec& spec) const {

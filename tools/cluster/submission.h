@@ -4,6 +4,7 @@
 
 #include <CLI/App.hpp>
 #include <string>
+#include <vector>
 
 #include "jobs/job.h"
 
@@ -22,9 +23,11 @@ class Submission {
  private:
   Result<Done> make_stream(jobs::JobSpec& spec) const;
   Result<Done> make_saved(jobs::JobSpec& spec) const;
+  Result<std::string> how_it_may_differ() const;
 
   jobs::JobSpec spec_;
-  bool stream_ = false, resume_ = false;
+  bool stream_ = false, resume_ = false, changed_program_ = false, changed_state_ = false;
+  std::vector<std::string> dropped_;
   std::string snapshots_, images_, every_;
 };
 
