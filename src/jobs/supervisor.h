@@ -67,8 +67,8 @@ class Supervised {
   std::string said_;
 };
 
-/// The supervisor: `words` are RESULT-FD INPUT-FD UNTIL-NS NICENESS DIRECTORY PROGRAM ARGUMENTS…, orders
-/// come by standard input. Gives its exit code.
+/// The supervisor: `words` are RESULT-FD INPUT-FD UNTIL-NS NICENESS DIRECTORY PROGRAM ARGUMENTS…,
+/// orders come by standard input. Gives its exit code.
 int run_supervisor(const std::vector<std::string>& words);
 
 }  // namespace piracema::jobs

@@ -68,8 +68,8 @@ struct JobOptions {
   Leading* leading = nullptr;
   /// With `resume`: how the program may differ from what the snapshot is of.
   MayDiffer may_differ;
-  /// With `resume`: operators have as many replicas as when the job was stopped, which may have been
-  /// scaled; else as many as the program says.
+  /// With `resume`: operators have as many replicas as when the job was stopped, which may have
+  /// been scaled; else as many as the program says.
   bool keep_replicas = false;
   /// As in RunOptions.
   bool strict = false;
