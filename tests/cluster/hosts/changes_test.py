@@ -67,6 +67,9 @@ class Changes(OnHosts):
         self.hosts("h1:2", "# h2 is worked on")
         self.wait_for_move([2, 3], ["h1"] * 4)
         self.wait_for_ends(lambda: [agent] if agent in self.of_job() else [], "its agent stays")
+        # The shell that has started it takes away what was brought.
+        h2 = network_of(self.holders["h2"].pid)
+        self.wait_for_ends(lambda: [pid for pid in self.of_job() if network_of(pid) == h2], "its shell stays")
         self.assertEqual([], os.listdir(self.folder / "tmp-h2"))
         self.hosts("h1:2", "h2:2")
         self.wait_for_move([2, 3], ["h1", "h1", "h2", "h2"])
