@@ -227,33 +227,40 @@ class Soak(OnHosts):
         try:
             os.kill(pid, number)
         except ProcessLookupError:
-            pass
+            return False
+        return True
 
     def pick(self, right):
         found = [pid for pid in self.of_job() if right(pid)]
         return self.random.choice(found) if found else None
 
+    # Of what follows each says whether there was anything to strike.
+
     def kill_one(self, right):
-        if (pid := self.pick(right)) is not None:
-            self.signal(pid, signal.SIGKILL)
+        pid = self.pick(right)
+        return pid is not None and self.signal(pid, signal.SIGKILL)
+
+    def stop_one(self, right, low, high):
+        pid = self.pick(right)
+        if pid is None or not self.signal(pid, signal.SIGSTOP):
+            return False
+        self.later(low, high, lambda: self.signal(pid, signal.SIGCONT))
+        return True
 
     def worker_killed(self, _):
-        self.kill_one(lambda pid: "PIRACEMA_SLOT" in environment_of(pid))
+        return self.kill_one(lambda pid: "PIRACEMA_SLOT" in environment_of(pid))
 
     def agent_killed(self, _):
-        self.kill_one(lambda pid: words_of(pid)[1:2] == [b"agent"])
+        return self.kill_one(lambda pid: words_of(pid)[1:2] == [b"agent"])
 
     def coordinator_killed(self, _):
-        self.kill_one(lambda pid: words_of(pid)[1:2] == [b"run"] and "PIRACEMA_SLOT" not in environment_of(pid))
+        return self.kill_one(lambda pid: words_of(pid)[1:2] == [b"run"] and "PIRACEMA_SLOT" not in environment_of(pid))
 
     def rank_killed(self, _):
-        self.kill_one(lambda pid: words_of(pid)[0:1] == [HEAT.encode()])
+        return self.kill_one(lambda pid: words_of(pid)[0:1] == [HEAT.encode()])
 
     def worker_stopped(self, _):
-        pid = self.pick(lambda pid: "PIRACEMA_SLOT" in environment_of(pid))
-        if pid is not None:
-            self.signal(pid, signal.SIGSTOP)
-            self.later(0.2, 4, lambda: self.signal(pid, signal.SIGCONT))
+        return self.stop_one(lambda pid: "PIRACEMA_SLOT" in environment_of(pid), 0.2, 4)
 
     def restart_node(self, host):
         if self.nodes[host].poll() is None:
@@ -262,30 +269,43 @@ class Soak(OnHosts):
         self.start_node(host)
 
     def node_killed(self, host):
+        if self.nodes[host].poll() is not None:
+            return False
         self.nodes[host].kill()
         self.later(0.5, 8, lambda: self.restart_node(host))
+        return True
 
     def node_leaves(self, host):
+        if self.nodes[host].poll() is not None:
+            return False
         self.nodes[host].send_signal(signal.SIGTERM)
         self.later(1, 10, lambda: self.restart_node(host))
+        return True
 
     def node_stopped(self, host):
         node = self.nodes[host]
+        if node.poll() is not None:
+            return False
         node.send_signal(signal.SIGSTOP)
         self.later(0.5, 8, lambda: node.send_signal(signal.SIGCONT))
+        return True
 
     def node_drained(self, host):
-        self.call("drain", host)
+        is_taken = self.call("drain", host).returncode == 0
         self.later(2, 8, lambda: self.call("drain", host, "--off"))
+        return is_taken
 
     def host_cut(self, host):
         self.cut(host)
         self.later(0.5, 8, lambda: self.mend(host))
+        return True
 
     def host_slow(self, host):
         cable = f"cable{host[1:]}"
-        subprocess.run(["tc", "qdisc", "add", "dev", cable, "root", "netem", "delay", "100ms"], stderr=subprocess.DEVNULL)
+        slow = subprocess.run(["tc", "qdisc", "add", "dev", cable, "root", "netem", "delay", "100ms"],
+                              stderr=subprocess.DEVNULL)
         self.later(1, 6, lambda: subprocess.run(["tc", "qdisc", "del", "dev", cable, "root"], stderr=subprocess.DEVNULL))
+        return slow.returncode == 0
 
     def host_dies(self, host):
         network = network_of(self.holders[host].pid)
@@ -294,27 +314,26 @@ class Soak(OnHosts):
                 self.signal(pid, signal.SIGKILL)
         self.nodes[host].kill()
         self.later(1, 8, lambda: self.restart_node(host))
+        return True
 
     def replica_killed(self, _):
-        self.kill_one(lambda pid: words_of(pid)[1:3] == [b"cluster", b"replica"])
+        return self.kill_one(lambda pid: words_of(pid)[1:3] == [b"cluster", b"replica"])
 
     def replica_stopped(self, _):
-        pid = self.pick(lambda pid: words_of(pid)[1:3] == [b"cluster", b"replica"])
-        if pid is not None:
-            self.signal(pid, signal.SIGSTOP)
-            self.later(0.5, 6, lambda: self.signal(pid, signal.SIGCONT))
+        return self.stop_one(lambda pid: words_of(pid)[1:3] == [b"cluster", b"replica"], 0.5, 6)
 
     def stream_asked(self, _):
         """No fault; it is to be done, or not, with everything else going on."""
         job = next((one.job for one in self.running if isinstance(one, TallyJob)), None)
         if job is None:
-            return
+            return False
         words = self.random.choice([("savepoint", "--within", "20s", job, f"soak-{next(self.names)}"),
                                     ("scale", "--within", "20s", job, f"tally={self.random.randint(1, 4)}")])
         process = subprocess.Popen(self.words(*words), env=CLEAN, text=True, stdin=subprocess.DEVNULL,
                                    stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         self.addCleanup(process.kill)
         self.asked.append((words, time.monotonic(), process))
+        return True
 
     def look_at_asked(self):
         for words, since, process in list(self.asked):
@@ -335,9 +354,9 @@ class Soak(OnHosts):
                 self.replica_killed, self.replica_stopped, *([self.rank_killed] if self.heat else [])]
         fault = self.random.choice(often + often + rare)
         host = self.random.choice(list(self.holders))
-        self.faults[fault.__name__] = self.faults.get(fault.__name__, 0) + 1
         print(f"{time.monotonic() - self.started:7.1f} {fault.__name__} {host}", flush=True)
-        fault(host)
+        if fault(host):
+            self.faults[fault.__name__] = self.faults.get(fault.__name__, 0) + 1
 
     def plain_heat(self):
         """What the MPI program writes, if it can be saved here."""
