@@ -31,11 +31,7 @@ constexpr const char* beside_exit_codes =
 
 CLI::App* ClusterBeside::add(CLI::App& cluster, const char* name, const char* help) {
   CLI::App* const command = cluster.add_subcommand(name, help);
-  command
-      ->add_option("--cluster", directory_,
-                   "Directory with cluster.toml and user.key; default:\n$PIRACEMA_CLUSTER")
-      ->envname("PIRACEMA_CLUSTER");
-  command->add_option("--timeout", timeout_, "To wait for the control plane; default: 10s");
+  add_cluster_options(*command, directory_, timeout_);
   command->add_option("--within", within_,
                       "How long to wait until it is done, which it may be later; default: 60s");
   command->add_flag("--json", json_, "One line of JSON on standard output");

@@ -2,6 +2,7 @@
 
 #include <piracema/smr/client.h>
 
+#include <CLI/CLI.hpp>
 #include <limits>
 #include <thread>
 #include <utility>
@@ -21,6 +22,14 @@ namespace {
 constexpr std::chrono::milliseconds held_patience{12'000}, least_pause{200};
 
 }  // namespace
+
+void add_cluster_options(CLI::App& command, std::string& directory, std::string& timeout) {
+  command
+      .add_option("--cluster", directory,
+                  "Directory with cluster.toml and user.key; default:\n$PIRACEMA_CLUSTER")
+      ->envname("PIRACEMA_CLUSTER");
+  command.add_option("--timeout", timeout, "To wait for the control plane; default: " + timeout);
+}
 
 Result<ClusterClient> ClusterClient::open(const std::string& directory,
                                           std::chrono::milliseconds timeout) {

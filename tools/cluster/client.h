@@ -2,6 +2,7 @@
 
 #include <piracema/error.h>
 
+#include <CLI/App.hpp>
 #include <chrono>
 #include <memory>
 #include <string>
@@ -13,6 +14,9 @@ class Client;
 }
 
 namespace piracema::tools {
+
+/// --cluster and --timeout of a command that asks a cluster as its user.
+void add_cluster_options(CLI::App& command, std::string& directory, std::string& timeout);
 
 /// Whoever submits jobs, as a client of the control plane of a cluster.
 class ClusterClient {

@@ -25,11 +25,7 @@ int fail_queue(const Error& error) {
 
 CLI::App* ClusterQueue::add(CLI::App& cluster, const char* name, const char* help) {
   CLI::App* const command = cluster.add_subcommand(name, help);
-  command
-      ->add_option("--cluster", directory_,
-                   "Directory with cluster.toml and user.key; default:\n$PIRACEMA_CLUSTER")
-      ->envname("PIRACEMA_CLUSTER");
-  command->add_option("--timeout", timeout_, "To wait for the control plane; default: 10s");
+  add_cluster_options(*command, directory_, timeout_);
   commands_.push_back(command);
   return command;
 }

@@ -49,11 +49,7 @@ bool is_lost(const jobs::Node& node) { return !node.alive && node.incarnation !=
 ClusterStatus::ClusterStatus(CLI::App& cluster, const std::string& footer) {
   status_ =
       cluster.add_subcommand("status", "The control plane, the nodes and the jobs, at a glance");
-  status_
-      ->add_option("--cluster", directory_,
-                   "Directory with cluster.toml and user.key; default:\n$PIRACEMA_CLUSTER")
-      ->envname("PIRACEMA_CLUSTER");
-  status_->add_option("--timeout", timeout_, "To wait for the control plane; default: 3s");
+  add_cluster_options(*status_, directory_, timeout_);
   status_->add_flag("--watch", watch_, "Again every second, until Ctrl-C");
   status_->add_flag("--json", json_, "One JSON object");
   status_->footer(
