@@ -214,6 +214,9 @@ void CommandLine::add_run() {
              "File with a host a line, as mpirun takes it: a slots=2, or\n"
              "a:2; instead of --hosts")
       ->excludes(hosts);
+  run_app->add_flag("--direct-broadcasts", settings.direct_broadcasts,
+                    "What all replicas of an operator get goes to each process\n"
+                    "from its sender, not from host to host by a tree");
   run_app->add_flag("--watch-hosts", command.watch_hosts,
                     "Look at the --hostfile while the job runs: with the next\n"
                     "snapshot workers leave a host that it names no more, and\n"

@@ -282,6 +282,7 @@ class SimulatedJob {
   void receive(Slot, Host&, const runtime::Shutdown&) {}
   void receive(Slot, Host&, const runtime::Attach&) {}
   void receive(Slot, Host&, const runtime::StillHere&) {}
+  void receive(Slot, Host&, const runtime::BroadcastTrees&) {}
 
   const Options& options_;
   const std::string program_;

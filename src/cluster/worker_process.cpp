@@ -207,6 +207,7 @@ class WorkerProcess {
   void beat() {
     control_.say(worker_->heartbeat());
     if (const auto restoring = worker_->restoring()) control_.say(*restoring);
+    if (auto links = worker_->links()) control_.say(*std::move(links));
     poller_.at(now() + environment_.heartbeat, [this] { beat(); });
   }
 

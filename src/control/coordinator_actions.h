@@ -168,12 +168,19 @@ struct SavepointEnded {
   /// Since it was asked for.
   Time took{};
 };
+/// Packets of this process to all replicas of a node go by other hosts than before: "10.0.0.1 to
+/// 10.0.0.2 10.0.0.3; 10.0.0.3 to 10.0.0.4". Nothing waits for it, and nothing is done again.
+struct BroadcastRouted {
+  Slot from = 0;
+  std::string node;
+  std::string tree;
+};
 /// "work/1 has been busy with item 17 for 10.0 s".
 std::string text_of(const ReplicaBusy&);
 using Note =
     std::variant<Lost, ReplicaFailed, Recovering, Running, FirstItemOut, SnapshotTaken,
                  SnapshotAborted, ItemSkipped, ReplicaBusy, Reattached, ScaleStarted, ScaleSwitched,
-                 ScaleEnded, ProcessesMoved, SavepointBegun, SavepointEnded>;
+                 ScaleEnded, ProcessesMoved, SavepointBegun, SavepointEnded, BroadcastRouted>;
 struct Tell {
   Note note;
 };

@@ -70,13 +70,16 @@ struct JobSettings {
   /// How long a coordinator that was restored waits for the workers of its epoch before it takes
   /// those that have not come for lost.
   milliseconds attach_timeout{2'000};
+  /// What all replicas of a node get goes to each process from the sender itself, not by trees
+  /// between hosts.
+  bool direct_broadcasts = false;
 
   auto fields() {
     return std::tie(slots, snapshots, snapshot_interval, snapshot_timeout, snapshots_kept,
                     heartbeat_interval, heartbeat_timeout, join_timeout, rollback_timeout,
                     stuck_after, restart_budget, restart_window, fruitless_recoveries_max,
                     dead_letters, placement, busy, resume, found, can_spawn, workers_come,
-                    attach_timeout, overtake_after);
+                    attach_timeout, overtake_after, direct_broadcasts);
   }
 };
 

@@ -14,8 +14,9 @@ namespace piracema::cluster {
 namespace {
 
 constexpr std::uint32_t magic = 0x4d4a4350;  // "PCJM"
-// Version 1 had no jobs that could be scaled, versions 1 and 2 no barriers that overtake items.
-constexpr std::uint32_t format_version = 3, format_first = 1;
+// Version 1 had no jobs that could be scaled, versions 1 and 2 no barriers that overtake items, and
+// up to version 3 broadcasts had no trees.
+constexpr std::uint32_t format_version = 4, format_first = 1;
 // Of terms, epochs, processes of a slot and snapshots; far from where they would begin anew.
 constexpr std::uint32_t count_max = ~std::uint32_t{0} / 2;
 
@@ -32,24 +33,30 @@ auto fields_of_first(JobMetadata& job) {
 auto fields_of_second(JobMetadata& job) {
   return std::tuple_cat(fields_of_first(job), std::tie(job.program, job.scale));
 }
-/// The settings of versions 1 and 2 are those of now but for the last one.
-template <class... Each>
-auto all_but_last(std::tuple<Each...> all) {
+/// Settings of older versions are those of now but for the last ones.
+template <std::size_t last, class... Each>
+auto all_but(std::tuple<Each...> all) {
   return [&]<std::size_t... at>(std::index_sequence<at...>) {
     return std::tie(std::get<at>(all)...);
   }
-  (std::make_index_sequence<sizeof...(Each) - 1>());
+  (std::make_index_sequence<sizeof...(Each) - last>());
 }
 struct FieldsOfFirst {
   JobMetadata job;
   auto fields() {
-    return std::tuple_cat(all_but_last(job.settings.fields()), fields_of_first(job));
+    return std::tuple_cat(all_but<2>(job.settings.fields()), fields_of_first(job));
   }
 };
 struct FieldsOfSecond {
   JobMetadata job;
   auto fields() {
-    return std::tuple_cat(all_but_last(job.settings.fields()), fields_of_second(job));
+    return std::tuple_cat(all_but<2>(job.settings.fields()), fields_of_second(job));
+  }
+};
+struct FieldsOfThird {
+  JobMetadata job;
+  auto fields() {
+    return std::tuple_cat(all_but<1>(job.settings.fields()), fields_of_second(job));
   }
 };
 struct Fields {
@@ -288,6 +295,7 @@ Result<JobMetadata> JobMetadata::decode(Bytes bytes) {
   };
   if (version == 1) return checked(wire::decode<FieldsOfFirst>(body));
   if (version == 2) return checked(wire::decode<FieldsOfSecond>(body));
+  if (version == 3) return checked(wire::decode<FieldsOfThird>(body));
   return checked(wire::decode<Fields>(body));
 }
 

@@ -182,18 +182,19 @@ TEST_CASE("bytes that are no metadata are refused, and so is another version") {
   const auto refused = JobMetadata::decode(later);
   REQUIRE_FALSE(refused);
   CHECK(refused.error().code == Errc::refused);
-  CHECK(refused.error().message == "job metadata: want version 1 to 3, found 9");
+  CHECK(refused.error().message == "job metadata: want version 1 to 4, found 9");
 }
 
-// `body` without what later versions have: the end, and the last of the settings, that is one byte
-// where it is there and eight of its value.
+// `body` without what later versions have: the end, and the last of the settings. The last but one is
+// a byte where it is there and eight of its value, the last one a byte.
 Buffer of_version(std::uint32_t version, const JobMetadata& job, std::size_t added_at_end) {
   const Buffer now = job.encode();
-  constexpr std::size_t head = 16, added_setting = 1 + sizeof(std::uint64_t);
+  constexpr std::size_t head = 16;
+  const std::size_t added_settings = version == 3 ? 1 : 2 + sizeof(std::uint64_t);
   JobSettings settings = job.settings;
   const std::size_t settings_end = wire::encode(settings).size();
   const Bytes all = Bytes(now).subspan(head, now.size() - head - added_at_end);
-  Buffer body(all.first(settings_end - added_setting));
+  Buffer body(all.first(settings_end - added_settings));
   const Bytes rest = all.subspan(settings_end);
   body.append(rest.data(), rest.size());
   Buffer before;
@@ -221,6 +222,15 @@ TEST_CASE("the metadata of a job without barriers that overtake are read as thos
   REQUIRE(job.apply(TermRaised{1}).ok());
   REQUIRE(job.apply(JobPlanned{graph(), {}, {0, 1}}).ok());
   const auto read = JobMetadata::decode(of_version(2, job, 0));
+  REQUIRE(read);
+  CHECK(same(*read, job));
+}
+
+TEST_CASE("the metadata of a job whose broadcasts had no trees are read as those of any other") {
+  JobMetadata job = begun();
+  REQUIRE(job.apply(TermRaised{1}).ok());
+  REQUIRE(job.apply(JobPlanned{graph(), {}, {0, 1}}).ok());
+  const auto read = JobMetadata::decode(of_version(3, job, 0));
   REQUIRE(read);
   CHECK(same(*read, job));
 }

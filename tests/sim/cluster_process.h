@@ -121,7 +121,7 @@ class Cluster::Process final : public ProcessHost {
   static std::string name_of(const runtime::FromWorker& message) {
     static const char* const names[] = {"hello",     "ready",           "saved",     "save failed",
                                         "ended",     "operator failed", "committed", "first output",
-                                        "heartbeat", "restoring",       "attached"};
+                                        "heartbeat", "restoring",       "attached",  "links seen"};
     return names[message.index()];
   }
 

@@ -11,6 +11,7 @@
 #include "flow/plan.h"
 #include "run/barrier/part_writer.h"
 #include "run/packet/packet.h"
+#include "run/relay/relay.h"
 #include "run/replica/replica.h"
 #include "run/threads/run_queue.h"
 #include "state/plain_part.h"
@@ -34,6 +35,8 @@ class Owner {
   virtual ~Owner() = default;
   virtual ProcessHost& host() = 0;
   virtual void route(Epoch epoch, ReplicaId from, ReplicaId to, runtime::Packet packet) = 0;
+  virtual void route_to_all(Epoch epoch, ReplicaId from, const runtime::ToAll& to,
+                            runtime::Packet packet) = 0;
   virtual void begun(Epoch epoch) = 0;
   virtual StreamCounts& counts() = 0;
   virtual StatePlace* place() = 0;
@@ -192,6 +195,9 @@ class ReplicaActor final : public runtime::Port {
   void send(ReplicaId to, runtime::Packet packet) override {
     owner_.route(epoch_, self_, to, std::move(packet));
   }
+  void send_to_all(const runtime::ToAll& to, runtime::Packet packet) override {
+    owner_.route_to_all(epoch_, self_, to, std::move(packet));
+  }
   void save(SnapshotId snapshot, std::uint64_t, store::PartContent content) override {
     // Of one by key the plain part is somewhere in the pieces.
     if (!content.index) owner_.counts().overtaken += has_overtaken(content.data);
@@ -310,6 +316,11 @@ class StreamWorker final : public SimWorker, public Owner {
       for (const ReplicaId id : commit->replicas) {
         replicas_.at(id)->commit(commit->epoch, commit->snapshot);
       }
+    } else if (const auto* trees = std::get_if<runtime::BroadcastTrees>(&message)) {
+      if (trees->epoch != deploy_.epoch) return;
+      relay_.follow(*trees);
+      counts_.trees += trees->trees.size();
+      if (std::exchange(watching_, trees->epoch) != trees->epoch) watch(trees->epoch);
     }
   }
 
@@ -326,6 +337,8 @@ class StreamWorker final : public SimWorker, public Owner {
     if (deploy.placement != deploy_.placement || deploy.replicas != deploy_.replicas)
       change(deploy);
     deploy_ = deploy;
+    relay_.begin(deploy.epoch, graphs_.empty() ? graph_.shape : graphs_.back()->shape,
+                 deploy.placement);
     for (auto& [id, replica] : replicas_) replica->begin(deploy);
     to_begin_ = replicas_.size();
     if (to_begin_ == 0) host_.say(runtime::Ready{deploy.epoch});
@@ -388,13 +401,57 @@ class StreamWorker final : public SimWorker, public Owner {
       replicas_.at(to)->deliver({epoch, from, std::move(packet)});
       return;
     }
-    const runtime::Peer& peer = deploy_.peers.at(deploy_.placement.at(to));
-    static const char* const names[] = {"batch", "barrier", "end", "credit", "release", "probe"};
-    const char* name = names[packet.index()];
-    host_.send(peer.slot, peer.incarnation, name,
-               [frame = to_frame(std::move(packet), epoch, from, to)](SimWorker& worker) {
-                 static_cast<StreamWorker&>(worker).receive(frame);
-               });
+    leave(deploy_.placement.at(to), to_frame(std::move(packet), epoch, from, to));
+  }
+
+  void route_to_all(Epoch epoch, ReplicaId from, const runtime::ToAll& to,
+                    runtime::Packet packet) override {
+    if (epoch != deploy_.epoch) return;
+    deliver_to_all(epoch, from, to.node, packet);
+    for (auto& leaving : relay_.send(epoch, from, to, std::move(packet))) {
+      leave(leaving.to, std::move(leaving.frame));
+    }
+  }
+
+  void deliver_to_all(Epoch epoch, ReplicaId from, std::uint32_t node,
+                      const runtime::Packet& packet) {
+    std::uint32_t count = 0;
+    for (const flow::ReplicaPlan& plan : plan_->replicas) count += plan.node == node;
+    for (auto& [id, replica] : replicas_) {
+      const flow::ReplicaPlan& plan = plan_->replicas[id];
+      if (plan.node != node) continue;
+      replica->deliver({epoch, from, runtime::copy_for(packet, plan.index, count)});
+    }
+  }
+
+  void leave(Slot to, wire::Frame frame) {
+    const runtime::Peer& peer = deploy_.peers.at(to);
+    static const char* const names[] = {"batch",   "barrier", "end",    "credit",
+                                        "release", "probe",   "relayed"};
+    const char* name = names[frame.kind];
+    host_.send(peer.slot, peer.incarnation, name, [frame = std::move(frame)](SimWorker& worker) {
+      static_cast<StreamWorker&>(worker).receive(frame);
+    });
+  }
+
+  // Links that are others all the time, so that trees are, too.
+  void watch(Epoch epoch) {
+    const Time pause = host_.scheduler().between(milliseconds(5), milliseconds(300));
+    host_.after(pause, [this, epoch] {
+      if (epoch != deploy_.epoch) return;
+      Random& random = host_.scheduler().random();
+      runtime::LinksSeen seen{.epoch = epoch, .links = {}};
+      seen.broadcast_bytes = random.chance(0.5) ? 100 : 1'000'000;
+      for (const runtime::Peer& peer : deploy_.peers) {
+        if (peer.slot == slot_) continue;
+        const std::uint64_t speed = 1'000'000 + random.below(random.chance(0.3) ? 10 : 100'000'000);
+        seen.links.push_back({.to = peer.slot,
+                              .round_trip_us = static_cast<std::uint32_t>(random.below(100'000)),
+                              .bytes_per_second = speed});
+      }
+      host_.say(std::move(seen));
+      watch(epoch);
+    });
   }
 
   void receive(wire::Frame frame) {
@@ -402,6 +459,19 @@ class StreamWorker final : public SimWorker, public Owner {
     if (frame.epoch >
         deploy_.epoch) {  // Others may have been told to begin before this process has.
       early_.push_back(std::move(frame));
+      return;
+    }
+    if (frame.kind == runtime::relayed_kind) {
+      auto coming = relay_.receive(std::move(frame));
+      ENSURE(coming.ok());
+      counts_.relayed += coming->onward.size();
+      for (auto& leaving : coming->onward) leave(leaving.to, std::move(leaving.frame));
+      for (wire::Frame& one : coming->packets) {
+        const wire::Frame header{one.kind, one.epoch, one.from, one.to, {}, {}};
+        const auto packet = runtime::to_packet(std::move(one));
+        ENSURE(packet.ok());
+        deliver_to_all(header.epoch, header.from, header.to, *packet);
+      }
       return;
     }
     const Parcel header{frame.epoch, frame.from, {}};
@@ -425,6 +495,8 @@ class StreamWorker final : public SimWorker, public Owner {
   StatePlace* const place_;
   runtime::RunQueue<std::function<void()>> turns_;
   runtime::Deploy deploy_;
+  runtime::Relay relay_{slot_};
+  Epoch watching_ = 0;
   std::map<ReplicaId, std::shared_ptr<ReplicaActor>> replicas_;
   std::size_t to_begin_ = 0;
 };

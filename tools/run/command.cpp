@@ -53,6 +53,7 @@ observe::JobFacts facts_of(const RunCommand& command) {
   add("groups", command.groups);
   add("transport", job.transport);
   if (job.plain) add("plain", "yes");
+  if (job.settings.direct_broadcasts) add("direct broadcasts", "yes");
   add("snapshots", job.snapshots.empty() ? "none" : job.snapshots);
   if (facts.snapshots) {
     add("every", time(job.settings.snapshot_interval));

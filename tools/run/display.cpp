@@ -115,6 +115,10 @@ struct Teller {
     return {Level::info, concat("savepoint '", note.name, "' is snapshot ", *note.snapshot, ", in ",
                                 human_seconds(seconds(note.took)))};
   }
+  std::pair<Level, std::string> operator()(const BroadcastRouted& note) const {
+    return {Level::info, concat("what worker ", note.from, " sends to all of ", note.node,
+                                " goes by another tree: ", note.tree)};
+  }
   std::pair<Level, std::string> operator()(const ReplicaBusy& note) const {
     return {Level::warning, cluster::text_of(note)};
   }

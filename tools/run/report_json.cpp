@@ -96,6 +96,12 @@ Json fields(const SavepointEnded& note) {
   event["seconds"] = seconds(note.took);
   return event;
 }
+Json fields(const BroadcastRouted& note) {
+  return {{"event", "broadcast_routed"},
+          {"worker", note.from},
+          {"node", note.node},
+          {"tree", note.tree}};
+}
 Json fields(const ReplicaBusy& note) {
   return {{"event", "busy"},
           {"replica", note.name},

@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "coll/mpi/group.h"
 #include "coll/mpi/probe/mst_runner.h"
+#include "topology/measure/guess.h"
 #include "topology/trees/classic.h"
 #include "topology/trees/sites.h"
 

@@ -3,6 +3,7 @@
 
 #include "coll/mpi/group.h"
 #include "coll/mpi/probe/mst_runner.h"
+#include "topology/measure/guess.h"
 
 namespace piracema::coll::mpi {
 

@@ -8,6 +8,7 @@
 #include "base/random.h"
 #include "coll/plan/planner.h"
 #include "coll/plan/window_costs.h"
+#include "topology/measure/guess.h"
 
 using namespace piracema;
 using namespace piracema::coll;

@@ -54,8 +54,4 @@ Plan first_plan(Engine, Rank size);
 /// What a sender is busy with for each message, apart from its bytes.
 constexpr double send_overhead = 10e-6;
 
-/// Links with a guess of their bandwidth, where that was not measured: the median of what was
-/// measured on others as near or as far (0.2 ms is between), else 1 GB/s and 100 MB/s.
-void guess_bandwidth(LinkTable&);
-
 }  // namespace piracema::coll

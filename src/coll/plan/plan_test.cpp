@@ -6,6 +6,7 @@
 
 #include "base/random.h"
 #include "topology/trees/classic.h"
+#include "topology/measure/guess.h"
 #include "topology/trees/testing.h"
 
 using namespace piracema;

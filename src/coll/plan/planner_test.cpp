@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include "topology/measure/guess.h"
 #include "topology/trees/testing.h"
 
 using namespace piracema;

@@ -67,6 +67,7 @@ std::vector<Action> Coordinator::step(Time now, const Event& event) {
     for (const Slot slot : members_.spawn(now_)) detector_.started(slot, now_);
   }
   if (active()) go_on();
+  if (active()) route_broadcasts();
   if (phase_ == Phase::leaving && ending_.all_left(now_) && !savepoint_.naming()) {
     phase_ = Phase::finished;
   }
@@ -175,6 +176,7 @@ void Coordinator::start_when_ready() {
   }
   rescaling_.all_run(now_);
   if (auto moved = moves_.arrived(now_)) journal_.tell(*std::move(moved));
+  if (!settings_.direct_broadcasts) broadcasts_.begin(*job_, members_.peers(), epoch(), now_);
   // A snapshot may be overdue after a recovery, but work comes first.
   const Time interval = settings_.snapshot_interval;
   if (epoch() == 1) {
@@ -320,6 +322,12 @@ void Coordinator::move_processes(SnapshotId snapshot) {
     members_.end(slot, now_ + exit_wait);
     detector_.forget(slot);
   }
+}
+
+void Coordinator::route_broadcasts() {
+  Broadcasts::Due due = broadcasts_.due(now_);
+  for (auto& [slot, trees] : due.messages) members_.send(slot, std::move(trees));
+  for (BroadcastRouted& note : due.notes) journal_.tell(std::move(note));
 }
 
 void Coordinator::leave_stopped() {
@@ -508,6 +516,10 @@ struct Coordinator::Hearing {
     self.journal_.tell(FirstItemOut{self.epoch()});
   }
 
+  void operator()(const runtime::LinksSeen& seen) const {
+    if (self.active()) self.broadcasts_.seen(slot, seen, self.now_);
+  }
+
   void operator()(const runtime::Restoring& restoring) const {
     if (self.phase_ != Phase::restoring) return;
     self.detector_.restores(slot, self.now_, restoring.progress, restoring.busy != 0);
@@ -683,6 +695,7 @@ std::optional<Time> Coordinator::next_deadline() const {
                        (rescaling_.under_way() && deployed())));
   at(detector_.next_deadline(phase_ == Phase::restoring));
   if (phase_ == Phase::stopping) at(stop_by_);
+  if (active()) at(broadcasts_.next_deadline());
   if (!active() || !settings_.snapshots) return next;
   at(snapshots_.next_deadline(!ending_.last_commit_begun() && phase_ != Phase::stopping));
   return next;

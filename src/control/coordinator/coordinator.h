@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "control/broadcasts/broadcasts.h"
 #include "control/coordinator/job_ending.h"
 #include "control/coordinator/journal.h"
 #include "control/coordinator/members.h"
@@ -107,6 +108,7 @@ class Coordinator {
   void give_up_scale(const std::string& why);
   void scale_failed(const std::string& why);
   bool may_move() const;
+  void route_broadcasts();
   void move_processes(SnapshotId);
   void leave_stopped();
   void fail(int code, std::string why);
@@ -150,6 +152,7 @@ class Coordinator {
   bool switched_ = false;
   Moves moves_;
   SavepointTaking savepoint_;
+  Broadcasts broadcasts_;
 };
 
 }  // namespace piracema::cluster

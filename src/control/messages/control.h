@@ -171,8 +171,32 @@ struct Attached {
   auto fields() { return std::tie(term, epoch); }
 };
 
+/// What a process has seen of its link to another one.
+struct LinkSeen {
+  Slot to = 0;
+  /// A round trip without waiting, in microseconds; 0: not known.
+  std::uint32_t round_trip_us = 0;
+  /// How fast bytes went; 0: too few went to tell.
+  std::uint64_t bytes_per_second = 0;
+  /// The link could have carried more: there was no more to send.
+  bool at_least = false;
+  auto fields() { return std::tie(to, round_trip_us, bytes_per_second, at_least); }
+};
+
+/// Links that have been used, or are others than when they were told last: sent every now and then
+/// by processes that were told to watch them.
+struct LinksSeen {
+  Epoch epoch = 0;
+  /// Of a packet that went to all replicas of a node, on average; 0: none did.
+  std::uint64_t broadcast_bytes = 0;
+  /// To all others together, since the last one.
+  std::uint64_t bytes_per_second = 0;
+  std::vector<LinkSeen> links;
+  auto fields() { return std::tie(epoch, broadcast_bytes, bytes_per_second, links); }
+};
+
 using FromWorker = std::variant<Hello, Ready, Saved, SaveFailed, Ended, OperatorFailed, Committed,
-                                FirstOutput, Heartbeat, Restoring, Attached>;
+                                FirstOutput, Heartbeat, Restoring, Attached, LinksSeen>;
 
 // ---- the coordinator to a worker -----------------------------------------------------------
 
@@ -252,7 +276,32 @@ struct StillHere {
   auto fields() { return std::tie(others_after_ms); }
 };
 
-using ToWorker = std::variant<Deploy, Trigger, Commit, Shutdown, Attach, StillHere>;
+/// A process in a tree, and how many are below it: each before those that get it from there.
+struct TreeBranch {
+  Slot slot = 0;
+  std::uint32_t below = 0;
+  auto fields() { return std::tie(slot, below); }
+  bool operator==(const TreeBranch&) const = default;
+};
+
+/// By which processes packets for all replicas of a node go. The first one is the sender's.
+struct BroadcastTree {
+  std::uint32_t node = 0;
+  std::vector<TreeBranch> branches;
+  auto fields() { return std::tie(node, branches); }
+  bool operator==(const BroadcastTree&) const = default;
+};
+
+/// From here on packets for all replicas of these nodes leave the process by these trees, and it
+/// tells of its links this often (LinksSeen). Nothing that is on the way is disturbed.
+struct BroadcastTrees {
+  Epoch epoch = 0;
+  std::vector<BroadcastTree> trees;
+  std::uint32_t watch_every_ms = 0;
+  auto fields() { return std::tie(epoch, trees, watch_every_ms); }
+};
+
+using ToWorker = std::variant<Deploy, Trigger, Commit, Shutdown, Attach, StillHere, BroadcastTrees>;
 
 /// Messages as frames and back. Errc::corrupt for a frame that no peer of this version sends.
 wire::Frame to_frame(const FromWorker&);

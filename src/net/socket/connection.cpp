@@ -278,6 +278,11 @@ void Connection::fail(Error why) {
   lost(std::move(why));
 }
 
+std::optional<TcpState> Connection::tcp_state() const {
+  if (reach_ != Reach::other_host || channel_) return std::nullopt;
+  return tcp_state_of(socket_.get());
+}
+
 void Connection::close() {
   if (!open_) return;
   open_ = false;

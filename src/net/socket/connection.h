@@ -18,6 +18,7 @@
 #include "net/socket/frame_writer.h"
 #include "net/socket/records.h"
 #include "net/socket/send_queue.h"
+#include "net/socket/tcp_state.h"
 #include "wire/frame.h"
 
 namespace piracema::net {
@@ -72,6 +73,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   std::vector<Fd> take_descriptors() { return std::move(descriptors_); }
   bool is_local() const { return reach_ == Reach::local_socket; }
   Reach reach() const { return reach_; }
+  /// nullopt unless frames go by TCP to another host.
+  std::optional<TcpState> tcp_state() const;
 
   /// Ends the connection, without an event. What is not written is dropped.
   void close();

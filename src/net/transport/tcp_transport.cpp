@@ -69,6 +69,22 @@ void TcpTransport::connect(Slot peer, std::uint32_t incarnation, std::string add
   });
 }
 
+std::vector<LinkState> TcpTransport::links() {
+  std::vector<LinkState> links;
+  for (Slot slot = 0; slot < slots_max; ++slot) {
+    const Peer* const peer = peers_[slot].load(std::memory_order_relaxed);
+    if (peer == nullptr || !peer->connection) continue;
+    const auto state = peer->connection->tcp_state();
+    if (!state) continue;
+    links.push_back({.to = slot,
+                     .round_trip_us = state->round_trip_us,
+                     .bytes_per_second = state->bytes_per_second,
+                     .at_least = state->at_least,
+                     .acknowledged = state->acknowledged});
+  }
+  return links;
+}
+
 // ---- peers ---------------------------------------------------------------------------------
 
 void TcpTransport::want(Slot slot, std::uint32_t incarnation, const std::string& address) {

@@ -59,6 +59,7 @@ class TcpTransport : public Transport {
   void connect(Slot peer, std::uint32_t incarnation, std::string address) override;
   void send(Slot to, wire::Frame frame) override;
   void send(Slot to, std::vector<wire::Frame> frames) override;
+  std::vector<LinkState> links() override;
 
  private:
   /// Another process of the job: unknown, wanted (called or waited for) or connected.

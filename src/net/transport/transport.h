@@ -19,6 +19,19 @@ inline Error replaced_by(std::uint32_t incarnation) {
   return {Errc::refused, concat("replaced by incarnation ", incarnation)};
 }
 
+/// What the system knows of a connection.
+struct LinkState {
+  Slot to = 0;
+  /// The shortest of late: what waits in queues is not part of it.
+  std::uint32_t round_trip_us = 0;
+  /// As the newest bytes went; 0: not known.
+  std::uint64_t bytes_per_second = 0;
+  /// There was no more to send, so the link may be faster.
+  bool at_least = false;
+  /// Bytes that have arrived there since the connection was made.
+  std::uint64_t acknowledged = 0;
+};
+
 /// Carries frames between the processes of one job: reliable and in order between two of them
 /// while their connection lasts, and nothing after it is lost.
 class Transport {
@@ -54,6 +67,10 @@ class Transport {
   virtual void send(Slot to, std::vector<wire::Frame> frames) {
     for (wire::Frame& frame : frames) send(to, std::move(frame));
   }
+
+  /// Of the connections that lead to other hosts, where the system can tell. The transport's own
+  /// thread.
+  virtual std::vector<LinkState> links() { return {}; }
 };
 
 }  // namespace piracema::net

@@ -85,6 +85,7 @@ class Recorder {
   void note(Time, const cluster::ProcessesMoved&) {}
   void note(Time at, const cluster::SavepointBegun& begun);
   void note(Time at, const cluster::SavepointEnded& ended);
+  void note(Time, const cluster::BroadcastRouted&) {}
 
   JobFacts facts_;
   const cluster::Job* job_ = nullptr;

@@ -60,6 +60,7 @@ class Tally {
   void note(Time, const ProcessesMoved&) {}
   void note(Time, const SavepointBegun&) {}
   void note(Time, const SavepointEnded&) {}
+  void note(Time, const BroadcastRouted&) {}
   void cause(Time when, std::string what);
   RecoveryReport* recovery(Epoch epoch);
 

@@ -84,6 +84,15 @@ Time Barrier::deadline(Time now) const {
   return now + std::max(patience, Time{});
 }
 
+Packet copy_for(const Packet& packet, std::uint32_t index, std::uint32_t count) {
+  Packet copy = packet;
+  if (auto* batch = std::get_if<Batch>(&copy)) {
+    const std::uint64_t whole = batch->order.share, part = whole / count;
+    batch->order.share = index + 1 == count ? whole - part * index : part;
+  }
+  return copy;
+}
+
 wire::Frame to_frame(Packet packet, Epoch epoch, ReplicaId from, ReplicaId to) {
   wire::Frame frame;
   frame.kind = static_cast<std::uint8_t>(packet.index());

@@ -54,6 +54,10 @@ struct Probe {
 /// What goes from one replica to another.
 using Packet = std::variant<Batch, Barrier, EndOfStream, Credit, Release, Probe>;
 
+/// A packet that goes to all `count` replicas of a node, as the one with this index gets it: all of
+/// them together have the share of a batch.
+Packet copy_for(const Packet& packet, std::uint32_t index, std::uint32_t count);
+
 /// A packet as a frame and back; kinds are the positions in the variant. Errc::corrupt if a
 /// frame is no packet, or its lists do not fit its count.
 wire::Frame to_frame(Packet packet, Epoch epoch, ReplicaId from, ReplicaId to);

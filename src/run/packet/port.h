@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "base/clock.h"
@@ -19,6 +20,15 @@ namespace piracema::runtime {
 /// No std::exception, so that a user who catches those does not stop it.
 struct Interrupted {};
 
+/// Where a packet goes that all replicas of a node get.
+struct ToAll {
+  std::uint32_t node = 0;
+  /// Which one it is of those that the replica has sent to this node since it began, from 0.
+  std::uint64_t number = 0;
+  /// By their index in the node.
+  std::span<const ReplicaId> receivers;
+};
+
 /// All that a replica does to the world: implemented by its thread, and by the simulator.
 class Port {
  public:
@@ -26,6 +36,13 @@ class Port {
 
   /// A credit may wait for what is sent next, or for `flush`, to travel with it.
   virtual void send(ReplicaId to, Packet packet) = 0;
+  /// A copy to each of them, in its order among all that go to them. Batches have a part of the
+  /// order's share each (`copy_for`).
+  virtual void send_to_all(const ToAll& to, Packet packet) {
+    for (std::uint32_t i = 0; i < to.receivers.size(); ++i) {
+      send(to.receivers[i], copy_for(packet, i, static_cast<std::uint32_t>(to.receivers.size())));
+    }
+  }
   /// Nothing is sent for a while.
   virtual void flush() {}
 

@@ -147,6 +147,11 @@ void ReplicaActor::send(ReplicaId to, Packet packet) {
   }
 }
 
+void ReplicaActor::send_to_all(const ToAll& to, Packet packet) {
+  flush();
+  owner_.route_to_all(epoch_, self(), to, std::move(packet));
+}
+
 void ReplicaActor::flush() {
   if (!credits_.empty()) owner_.route(epoch_, self(), std::exchange(credits_, {}));
 }

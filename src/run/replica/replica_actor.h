@@ -32,6 +32,8 @@ class ReplicaOwner {
   virtual void route(Epoch epoch, ReplicaId from, ReplicaId to, Packet packet) = 0;
   /// The same for several, in their order: those to one process together.
   virtual void route(Epoch epoch, ReplicaId from, std::vector<Addressed> packets) = 0;
+  /// A copy to each replica of a node.
+  virtual void route_to_all(Epoch epoch, ReplicaId from, const ToAll& to, Packet packet) = 0;
   virtual void begun(Epoch epoch, ReplicaId replica) = 0;
   virtual void save(Epoch epoch, ReplicaId replica, SnapshotId snapshot, std::uint64_t items_out,
                     store::PartContent part) = 0;
@@ -126,6 +128,7 @@ class ReplicaActor final : public Actor, public Port {
   void do_start();
 
   void send(ReplicaId to, Packet packet) override;
+  void send_to_all(const ToAll& to, Packet packet) override;
   void flush() override;
   void save(SnapshotId snapshot, std::uint64_t items_out, store::PartContent part) override;
   void save_piece(SnapshotId snapshot, Buffer piece) override;

@@ -87,6 +87,7 @@ void Outbox::add_output(const flow::OutputPlan& plan, const Graph& graph,
   const auto shared = std::count_if(plan_.outputs.begin(), plan_.outputs.end(),
                                     [&](const auto& other) { return other.order == plan.order; });
   way.keeps_positions = plan.order && (exit.splits || shared > 1);
+  if (way.delivery == Delivery::broadcast) exit.to_node = edge.to;
   const std::uint32_t output = outputs();
   for (const ReplicaId target : plan.targets) {
     lane_of_[target] = receivers_.size();

@@ -111,6 +111,9 @@ class Outbox final : public Output {
     bool ended = false;
     /// A batch may go to several receivers, so that several wait at once.
     bool splits = false;
+    /// All receivers get all that leaves: that is their node, and so many packets have left.
+    std::optional<std::uint32_t> to_node;
+    std::uint64_t sent_to_all = 0;
     BatchPace pace;
     /// How long an item waits for company at most, and since when.
     Time linger{};
@@ -155,10 +158,12 @@ class Outbox final : public Output {
   void pump(std::uint32_t output);
   bool send_front(std::uint32_t output);
   bool send_batch(std::uint32_t output, Waiting& waiting);
-  bool send_to_all(std::uint32_t output, Waiting& waiting);
+  bool send_batch_to_all(std::uint32_t output, Waiting& waiting);
+  void send_to_all(std::uint32_t output, Packet packet);
   std::optional<std::size_t> least_busy(std::uint32_t output) const;
   std::optional<std::size_t> next_in_turn(std::uint32_t output) const;
   void send_to(std::size_t lane, Batch batch);
+  void spend_credit(std::size_t lane);
   void set_limits(std::uint32_t output);
   std::uint32_t outputs() const { return static_cast<std::uint32_t>(exits_.size()); }
 

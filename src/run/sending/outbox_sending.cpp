@@ -28,7 +28,11 @@ bool Outbox::send_front(std::uint32_t output) {
     const bool waits_for_ever = front.deadline == Barrier::forever;
     barrier->patience = waits_for_ever ? Barrier::forever : front.deadline - port_.now();
   }
-  for (const ReplicaId to : plan_.outputs[output].targets) port_.send(to, Packet(front.packet));
+  if (exits_[output].to_node) {
+    send_to_all(output, std::move(front.packet));
+  } else {
+    for (const ReplicaId to : plan_.outputs[output].targets) port_.send(to, Packet(front.packet));
+  }
   return true;
 }
 
@@ -36,7 +40,7 @@ bool Outbox::send_batch(std::uint32_t output, Waiting& waiting) {
   const Way& way = ways_[output];
   std::size_t lane = waiting.lane;
   if (lane == way.any_lane()) {
-    if (way.delivery == Delivery::broadcast) return send_to_all(output, waiting);
+    if (way.delivery == Delivery::broadcast) return send_batch_to_all(output, waiting);
     const auto free =
         way.delivery == Delivery::round_robin ? next_in_turn(output) : least_busy(output);
     if (!free) return false;
@@ -78,26 +82,30 @@ std::optional<std::size_t> Outbox::next_in_turn(std::uint32_t output) const {
   return std::nullopt;
 }
 
-bool Outbox::send_to_all(std::uint32_t output, Waiting& waiting) {
+bool Outbox::send_batch_to_all(std::uint32_t output, Waiting& waiting) {
   const Way& way = ways_[output];
   for (std::size_t lane = way.first_lane; lane < way.any_lane(); ++lane) {
     if (receivers_[lane].credits == 0) return false;
   }
-  const Batch& batch = std::get<Batch>(waiting.packet);
-  const std::uint64_t share = batch.order.share / way.receivers;
-  for (std::size_t i = 0; i < way.receivers; ++i) {
-    Batch copy = batch;
-    const bool last = i + 1 == way.receivers;
-    copy.order.share = last ? batch.order.share - share * i : share;
-    send_to(way.first_lane + i, std::move(copy));
-  }
+  for (std::size_t lane = way.first_lane; lane < way.any_lane(); ++lane) spend_credit(lane);
+  send_to_all(output, std::move(waiting.packet));
   return true;
 }
 
+void Outbox::send_to_all(std::uint32_t output, Packet packet) {
+  Exit& exit = exits_[output];
+  port_.send_to_all({*exit.to_node, exit.sent_to_all++, plan_.outputs[output].targets},
+                    std::move(packet));
+}
+
 void Outbox::send_to(std::size_t lane, Batch batch) {
+  spend_credit(lane);
+  port_.send(receivers_[lane].replica, std::move(batch));
+}
+
+void Outbox::spend_credit(std::size_t lane) {
   receivers_[lane].credits -= 1;
   receivers_[lane].outstanding += 1;
-  port_.send(receivers_[lane].replica, std::move(batch));
 }
 
 }  // namespace piracema::runtime

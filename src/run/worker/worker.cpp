@@ -28,6 +28,7 @@ Worker::Worker(const Graph& graph, WorkerSettings settings, std::function<void(F
     : graph_(graph),
       settings_(std::move(settings)),
       say_(std::move(say)),
+      relay_(settings_.slot),
       dead_letters_(settings_.dead_letters) {
   if (settings_.store != nullptr) {
     writer_ = std::make_unique<SnapshotWriter>(
@@ -73,6 +74,10 @@ void Worker::handle(const ToWorker& message) {
   } else if (const auto* taken = std::get_if<Commit>(&message)) {
     each(taken->epoch, taken->replicas,
          [&](ReplicaActor& replica) { replica.commit(taken->epoch, taken->snapshot); });
+  } else if (const auto* trees = std::get_if<BroadcastTrees>(&message)) {
+    if (trees->epoch != epoch_.load()) return;
+    relay_.follow(*trees);
+    link_watch_.begin(trees->epoch, std::chrono::milliseconds(trees->watch_every_ms));
   }
 }
 
@@ -93,6 +98,8 @@ void Worker::deploy(const Deploy& message) {
     layouts_.push_back(std::move(next));
     layout_.store(layout);
   }
+  relay_.begin(message.epoch, layout->graph->shape, layout->placement);
+  link_watch_.begin(message.epoch, Time{});
   {
     std::lock_guard lock(mutex_);
     epoch_.store(message.epoch);
@@ -259,6 +266,11 @@ Heartbeat Worker::heartbeat() const {
                              .item = replica->item()});
   }
   return beat;
+}
+
+std::optional<LinksSeen> Worker::links() {
+  if (transport_ == nullptr || !link_watch_.is_due(now())) return std::nullopt;
+  return link_watch_.look(now(), transport_->links(), relay_.take_sent());
 }
 
 std::optional<Restoring> Worker::restoring() {

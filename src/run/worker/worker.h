@@ -15,6 +15,8 @@
 #include "flow/plan.h"
 #include "net/transport/transport.h"
 #include "run/barrier/snapshot_writer.h"
+#include "run/relay/link_watch.h"
+#include "run/relay/relay.h"
 #include "run/replica/dead_letters.h"
 #include "run/replica/replica_actor.h"
 #include "run/threads/lead.h"
@@ -64,6 +66,9 @@ class Worker final : public ReplicaOwner {
   /// How far they are with going back; nothing once they are ready, or before there are any. The
   /// owner's thread.
   std::optional<Restoring> restoring();
+  /// What is to be told of the links to other processes; nothing while that is not due. The
+  /// transport's thread, which is the owner's then.
+  std::optional<LinksSeen> links();
 
   // ---- any thread: what the transport tells
   void on_connected(Slot peer, std::uint32_t incarnation);
@@ -105,9 +110,14 @@ class Worker final : public ReplicaOwner {
   void check_ready();
   Result<Done> check(const Layout& layout, Slot from, const wire::Frame& frame,
                      const Packet& packet) const;
+  Result<Done> check_relayed(const Layout& layout, const wire::Frame& packet) const;
 
   void route(Epoch epoch, ReplicaId from, ReplicaId to, Packet packet) override;
   void route(Epoch epoch, ReplicaId from, std::vector<Addressed> packets) override;
+  void route_to_all(Epoch epoch, ReplicaId from, const ToAll& to, Packet packet) override;
+  void receive(const Layout& layout, Slot from, wire::Frame frame);
+  void receive_relayed(const Layout& layout, Slot from, wire::Frame frame);
+  void leave(std::vector<Relay::Leaving> leaving);
   void begun(Epoch epoch, ReplicaId replica) override;
   void save(Epoch epoch, ReplicaId replica, SnapshotId snapshot, std::uint64_t items_out,
             store::PartContent part) override;
@@ -128,6 +138,8 @@ class Worker final : public ReplicaOwner {
   const WorkerSettings settings_;
   const std::function<void(FromWorker)> say_;
   net::Transport* transport_ = nullptr;
+  Relay relay_;
+  LinkWatch link_watch_;
   std::unique_ptr<SnapshotWriter> writer_;
   DeadLetters dead_letters_;
 

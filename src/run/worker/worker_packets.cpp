@@ -38,6 +38,22 @@ void Worker::route(Epoch epoch, ReplicaId from, std::vector<Addressed> packets) 
   }
 }
 
+void Worker::route_to_all(Epoch epoch, ReplicaId from, const ToAll& to, Packet packet) {
+  const Layout* const layout = layout_of(epoch);
+  if (layout == nullptr) return;
+  const auto count = static_cast<std::uint32_t>(to.receivers.size());
+  for (std::uint32_t i = 0; i < count; ++i) {
+    if (ReplicaActor* replica = layout->local(to.receivers[i])) {
+      replica->deliver(epoch, from, copy_for(packet, i, count));
+    }
+  }
+  leave(relay_.send(epoch, from, to, std::move(packet)));
+}
+
+void Worker::leave(std::vector<Relay::Leaving> leaving) {
+  for (Relay::Leaving& one : leaving) transport_->send(one.to, std::move(one.frame));
+}
+
 void Worker::on_frame(Slot from, wire::Frame frame) {
   // What an older epoch sent is refused here. A newer one may be known to others first.
   if (frame.epoch < epoch_.load()) return;
@@ -50,6 +66,14 @@ void Worker::on_frame(Slot from, wire::Frame frame) {
   }
   const Layout* const layout = layout_of(frame.epoch);
   if (layout == nullptr) return;
+  if (frame.kind == relayed_kind) {
+    receive_relayed(*layout, from, std::move(frame));
+  } else {
+    receive(*layout, from, std::move(frame));
+  }
+}
+
+void Worker::receive(const Layout& layout, Slot from, wire::Frame frame) {
   const wire::Frame header{frame.kind, frame.epoch, frame.from, frame.to, {}, {}};
   auto packet = to_packet(std::move(frame));
   if (!packet) {
@@ -57,11 +81,54 @@ void Worker::on_frame(Slot from, wire::Frame frame) {
         concat("worker ", from, " sent what is no packet: ", packet.error().message));
     return;
   }
-  if (auto right = check(*layout, from, header, *packet); !right) {
+  if (auto right = check(layout, from, header, *packet); !right) {
     log(Level::warning, concat("worker ", from, ": ", right.error().message));
     return;
   }
-  layout->local(header.to)->deliver(header.epoch, header.from, *std::move(packet));
+  layout.local(header.to)->deliver(header.epoch, header.from, *std::move(packet));
+}
+
+// First to those further down, who wait longest.
+void Worker::receive_relayed(const Layout& layout, Slot from, wire::Frame frame) {
+  auto coming = relay_.receive(std::move(frame));
+  if (!coming) {
+    log(Level::warning, concat("worker ", from, ": ", coming.error().message));
+    return;
+  }
+  leave(std::move(coming->onward));
+  for (wire::Frame& one : coming->packets) {
+    const wire::Frame header{one.kind, one.epoch, one.from, one.to, {}, {}};
+    const auto packet = to_packet(std::move(one));
+    const auto right = packet ? check_relayed(layout, header) : packet.error();
+    if (!right) {
+      log(Level::warning, concat("worker ", from, ": ", right.error().message));
+      continue;
+    }
+    const std::uint32_t count = layout.graph->shape.nodes[header.to].replicas;
+    for (const flow::ReplicaPlan& plan : layout.plan.replicas) {
+      if (plan.node != header.to) continue;
+      const auto id = static_cast<ReplicaId>(&plan - layout.plan.replicas.data());
+      if (ReplicaActor* replica = layout.local(id)) {
+        replica->deliver(header.epoch, header.from, copy_for(*packet, plan.index, count));
+      }
+    }
+  }
+}
+
+Result<Done> Worker::check_relayed(const Layout& layout, const wire::Frame& packet) const {
+  const auto refuse = [&](const char* why) {
+    return Error{Errc::refused, concat("a packet from replica ", packet.from, " to all of node ",
+                                       packet.to, ": ", why)};
+  };
+  if (packet.from >= layout.placement.size()) return refuse("there is no such sender");
+  const auto& shape = layout.graph->shape;
+  const std::uint32_t sender = layout.plan.replicas[packet.from].node;
+  const bool is_channel =
+      std::any_of(shape.edges.begin(), shape.edges.end(), [&](const EdgeShape& edge) {
+        return edge.from == sender && edge.to == packet.to && edge.delivery == Delivery::broadcast;
+      });
+  if (!is_channel) return refuse("there is no such channel");
+  return Done{};
 }
 
 Result<Done> Worker::check(const Layout& layout, Slot from, const wire::Frame& frame,

@@ -1,0 +1,111 @@
+#include "run/relay/relay.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/text.h"
+
+namespace piracema::runtime {
+
+void Relay::begin(Epoch epoch, const GraphShape& shape, const std::vector<Slot>& placement) {
+  std::lock_guard lock(mutex_);
+  epoch_ = epoch;
+  ways_.clear();
+  arrivals_.clear();
+  slots_.clear();
+  auto next = placement.begin();
+  for (const NodeShape& node : shape.nodes) {
+    std::vector<Slot> slots(next, next + node.replicas);
+    next += node.replicas;
+    std::sort(slots.begin(), slots.end());
+    slots.erase(std::unique(slots.begin(), slots.end()), slots.end());
+    slots_.push_back(std::move(slots));
+  }
+}
+
+void Relay::follow(const BroadcastTrees& trees) {
+  std::lock_guard lock(mutex_);
+  if (trees.epoch != epoch_) return;
+  for (const BroadcastTree& tree : trees.trees) {
+    coll::Branches branches;
+    for (const TreeBranch& branch : tree.branches) branches.push_back({branch.slot, branch.below});
+    if (tree.node >= slots_.size() || !coll::check(branches, slots_max)) continue;
+    std::vector<Slot> reached;
+    for (const coll::Branch& branch : branches) reached.push_back(branch.rank);
+    std::sort(reached.begin(), reached.end());
+    std::vector<Slot> wanted = slots_[tree.node];
+    if (!std::binary_search(wanted.begin(), wanted.end(), me_)) {
+      wanted.insert(std::lower_bound(wanted.begin(), wanted.end(), me_), me_);
+    }
+    if (branches.front().rank != me_ || reached != wanted) continue;
+    Ways ways;
+    for (const auto way : coll::children_of(branches)) ways.emplace_back(way.begin(), way.end());
+    ways_[tree.node] = std::make_shared<const Ways>(std::move(ways));
+  }
+}
+
+std::shared_ptr<const Relay::Ways> Relay::ways_to(std::uint32_t node) {
+  auto& ways = ways_[node];
+  if (!ways) {
+    Ways straight;
+    for (const Slot slot : slots_[node]) {
+      if (slot != me_) straight.push_back({{slot, 0}});
+    }
+    ways = std::make_shared<const Ways>(std::move(straight));
+  }
+  return ways;
+}
+
+std::vector<Relay::Leaving> Relay::send(Epoch epoch, ReplicaId from, const ToAll& to,
+                                        Packet packet) {
+  std::shared_ptr<const Ways> ways;
+  {
+    std::lock_guard lock(mutex_);
+    // What a replica still does for an epoch that is over is worth nothing.
+    if (epoch != epoch_) return {};
+    ways = ways_to(to.node);
+    sent_.packets += 1;
+    if (const auto* batch = std::get_if<Batch>(&packet)) sent_.bytes += batch->data.size();
+  }
+  std::vector<Leaving> leaving;
+  if (ways->empty()) return leaving;
+  RelayedFrame relayed{to.number, {}, to_frame(std::move(packet), epoch, from, to.node)};
+  for (const coll::Branches& way : *ways) {
+    const bool last = &way == &ways->back();
+    leaving.push_back(
+        {way.front().rank, to_frame(last ? std::move(relayed) : RelayedFrame(relayed), way)});
+  }
+  return leaving;
+}
+
+LinkWatch::Sent Relay::take_sent() {
+  std::lock_guard lock(mutex_);
+  return std::exchange(sent_, {});
+}
+
+Result<Relay::Coming> Relay::receive(wire::Frame frame) {
+  const Epoch epoch = frame.epoch;
+  auto relayed = to_relayed(std::move(frame), me_);
+  if (!relayed) return relayed.error();
+  Coming coming;
+  for (const auto way : coll::children_of(relayed->way)) {
+    coming.onward.push_back({way.front().rank, to_frame(RelayedFrame(*relayed), way)});
+  }
+  const ReplicaId from = relayed->packet.from;
+  const std::uint32_t node = relayed->packet.to;
+  std::lock_guard lock(mutex_);
+  if (epoch != epoch_) return Coming{};
+  if (node >= slots_.size()) {
+    return Error{Errc::corrupt, concat("want a node below ", slots_.size(), ", found ", node)};
+  }
+  auto& arrivals = arrivals_[node];
+  const std::uint64_t next = arrivals.next_from(from);
+  if (relayed->number < next || relayed->number - next > early_max) {
+    return Error{Errc::corrupt, concat("want packet ", next, " of replica ", from, " to node ",
+                                       node, ", or one soon after it, found ", relayed->number)};
+  }
+  coming.packets = arrivals.on(from, relayed->number, std::move(relayed->packet));
+  return coming;
+}
+
+}  // namespace piracema::runtime
