@@ -5,7 +5,8 @@
 
 Hosts are network namespaces; a program between them (bench/coll/wan.cpp) holds packets back for as long as
 their link takes. Links have the latencies of paper 001, Table 1, a tenth of them, and 5 MB/s each. After half
-of the time the link from the sender's host to the second one takes ten times as long for a megabyte.
+of the time the link from the sender's host, which is the last one, to the second takes ten times as long for
+a megabyte.
 Runs bench/streams/broadcast_app.cpp with so many viewers on each host, one a process, in turns with
 --direct-broadcasts and without. Printed is how many items a second every viewer got, in the second half of
 the time before the change and of the time after it; the longest time in which some viewer got none; and
@@ -33,6 +34,8 @@ BETWEEN = [[0, 485.4, 698.9, 14.9, 332.8, 61.4], [485.4, 0, 364.1, 583.8, 13.5, 
            [698.9, 364.1, 0, 701.2, 371.7, 722.9], [14.9, 583.8, 701.2, 0, 331.0, 35.1],
            [332.8, 13.5, 371.7, 331.0, 0, 355.9], [61.4, 490.5, 722.9, 35.1, 355.9, 0]]
 HOSTS = len(BETWEEN)
+# Where the sender is put: the last of its processes has no viewer.
+SENDER = HOSTS - 1
 
 
 def links(megabyte_ms, slow):
@@ -48,7 +51,7 @@ def links(megabyte_ms, slow):
 def bound(megabyte_ms, slow):
     """Items a second that no tree can exceed: of all ways to a host the one whose slowest link is fastest."""
     speed = lambda a, b: 1e9 / slow.get((min(a, b), max(a, b)), megabyte_ms) / MIB
-    best = {0: float("inf")}
+    best = {SENDER: float("inf")}
     while len(best) < HOSTS:
         rate, host = max((min(best[a], speed(a, b)), b) for a in best for b in range(HOSTS) if b not in best)
         best[host] = rate
@@ -64,37 +67,43 @@ def run(options, network, folder, words, slow):
     network.links.write_text(links(options.megabyte_ms, {}))
     for old in folder.glob("viewer-*"):
         old.unlink()
-    hosts = ",".join(f"{address}:{options.viewers + (i == 0)}" for i, address in enumerate(network.addresses))
+    hosts = ",".join(f"{address}:{options.viewers + (i == SENDER)}" for i, address in enumerate(network.addresses))
     count = options.viewers * HOSTS
     command = ["ip", "netns", "exec", network.names[0], options.build / "tools/piracema", "run", "--json", "--rsh",
                network.rsh, "--hosts", hosts, "-n", str(count + 1), *words, options.build / "bench/broadcast_app",
-               folder, str(count), str(MIB), str(options.seconds)]
+               folder, str(count), str(MIB)]
     with open(folder / "errors", "w+") as errors:
         job = subprocess.Popen([str(word) for word in command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                stderr=errors, text=True)
-        events, changed = [], None
+        events, began = [], None
         for line in job.stdout:
             events.append(json.loads(line))
             if events[-1]["event"] == "running":
                 began = time.monotonic()
-                changed = began + options.seconds / 2
                 break
-        while changed and time.monotonic() < changed:
-            time.sleep(max(0, changed - time.monotonic()))
+        if began is None:
+            errors.seek(0)
+            sys.exit(f"the job did not begin: {errors.read()}")
+        changed, end = began + options.seconds / 2, began + options.seconds
+        time.sleep(max(0, changed - time.monotonic()))
         network.links.write_text(links(options.megabyte_ms, slow))
+        time.sleep(max(0, end - time.monotonic()))
+        job.terminate()
         events += [json.loads(line) for line in job.stdout]
-        if job.wait() != 0:
+        if job.wait() != 143:
             errors.seek(0)
             sys.exit(f"the job ended with {job.returncode}: {errors.read()}")
     viewers = [[int(line) / 1e9 for line in path.read_text().split()] for path in folder.glob("viewer-*")]
-    end = min(came[-1] for came in viewers)
     quarter = options.seconds / 4
-    gap = max(b - a for came in viewers for a, b in zip(came, came[1:]) if a > began + quarter)
+    gap = max(b - a for came in viewers for a, b in zip([began + quarter, *came], [*came, end])
+              if a >= began + quarter and b <= end)
     trees = [event["tree"] for event in events if event["event"] == "broadcast_routed"]
+    if trees and not trees[0].startswith(network.addresses[SENDER]):
+        sys.exit(f"the sender is not on the last host: {trees[0]}")
     if options.verbose:
         print(words, trees, [round(rate(viewers, began + t, began + t + 2), 2)
                              for t in range(0, int(options.seconds) - 1, 2)])
-    return rate(viewers, began + quarter, changed), rate(viewers, changed + quarter, began + options.seconds), gap
+    return rate(viewers, began + quarter, changed), rate(viewers, changed + quarter, end), gap
 
 
 def main():
@@ -109,7 +118,7 @@ def main():
     if why := wan.why_not():
         print(f"SKIPPED: {why}")
         return wan.SKIPPED
-    slow = {(0, 1): 10 * options.megabyte_ms}
+    slow = {(1, SENDER): 10 * options.megabyte_ms}
     found = {"direct": [], "trees": []}
     with tempfile.TemporaryDirectory(prefix="piracema-broadcast-") as name:
         network = wan.Wan(options.build, HOSTS, pathlib.Path(name))

@@ -1,8 +1,9 @@
 // What bench/streams/broadcast.py broadcasts: pictures that every one of so many viewers gets.
 //
-//     broadcast_app FOLDER VIEWERS BYTES SECONDS
+//     broadcast_app FOLDER VIEWERS BYTES
 //
-// Each viewer writes when each picture came, in nanoseconds of the machine's clock, to FOLDER/viewer-N.
+// Each viewer writes when each picture came, in nanoseconds of the machine's clock, to
+// FOLDER/viewer-N. It does not end by itself.
 
 #include <piracema/piracema.h>
 
@@ -13,22 +14,15 @@
 #include <cstring>
 #include <optional>
 #include <string>
-#include <vector>
 
 using namespace piracema;
 
 namespace {
 
-std::int64_t now_ns() {
-  return std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
-}
-
 struct Camera {
   std::size_t bytes = 0;
-  std::int64_t until = 0;
 
   std::optional<Buffer> operator()() {
-    if (now_ns() >= until) return std::nullopt;
     Buffer picture;
     picture.resize(bytes);
     std::memset(picture.data(), 1, bytes);
@@ -38,30 +32,28 @@ struct Camera {
 
 struct Viewer {
   std::string folder;
-  std::uint32_t number = 0;
-  std::vector<std::int64_t> came;
+  std::FILE* file = nullptr;
 
-  void start(const Context& context) { number = context.replica; }
-  void operator()(const Buffer&) { came.push_back(now_ns()); }
-  void finish() {
-    const std::string path = folder + "/viewer-" + std::to_string(number);
-    std::FILE* const file = std::fopen(path.c_str(), "w");
+  void start(const Context& context) {
+    file = std::fopen((folder + "/viewer-" + std::to_string(context.replica)).c_str(), "w");
     if (file == nullptr) std::abort();
-    for (const std::int64_t at : came) std::fprintf(file, "%lld\n", static_cast<long long>(at));
-    std::fclose(file);
+  }
+  void operator()(const Buffer&) {
+    std::fprintf(file, "%lld\n",
+                 static_cast<long long>(std::chrono::steady_clock::now().time_since_epoch() /
+                                        std::chrono::nanoseconds(1)));
+    std::fflush(file);
   }
 };
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 5) {
-    std::fprintf(stderr, "usage: %s FOLDER VIEWERS BYTES SECONDS\n", argv[0]);
+  if (argc != 4) {
+    std::fprintf(stderr, "usage: %s FOLDER VIEWERS BYTES\n", argv[0]);
     return 2;
   }
-  const auto seconds = static_cast<std::int64_t>(std::atof(argv[4]) * 1e9);
   const auto viewers = static_cast<std::uint32_t>(std::atoi(argv[2]));
-  return run(pipeline(
-      source("camera", Camera{static_cast<std::size_t>(std::atoll(argv[3])), now_ns() + seconds}),
-      sink("show", Viewer{argv[1]}).replicas(viewers).broadcast()));
+  return run(pipeline(source("camera", Camera{static_cast<std::size_t>(std::atoll(argv[3]))}),
+                      sink("show", Viewer{argv[1]}).replicas(viewers).broadcast()));
 }

@@ -78,7 +78,7 @@ struct News {
 }  // namespace
 
 TEST_CASE("whatever trees items go by, all get each of them once, and nothing waits for a tree") {
-  std::uint64_t trees = 0, relayed = 0;
+  std::uint64_t trees = 0, relayed = 0, sent_again = 0;
   for (const auto seed : seeds(200)) {
     News news(seed);
     Cluster cluster(news.settings(seed), news.workers(seed));
@@ -88,8 +88,10 @@ TEST_CASE("whatever trees items go by, all get each of them once, and nothing wa
     news.check_output();
     trees += news.counts.trees;
     relayed += news.counts.relayed;
+    sent_again += news.counts.sent_again;
   }
   CHECK(is_exercised(trees, 400, 200));
+  CHECK(is_exercised(sent_again, 200, 200));
   CHECK(is_exercised(relayed, 2'000, 200));
 }
 

@@ -318,7 +318,10 @@ class StreamWorker final : public SimWorker, public Owner {
       }
     } else if (const auto* trees = std::get_if<runtime::BroadcastTrees>(&message)) {
       if (trees->epoch != deploy_.epoch) return;
-      relay_.follow(*trees);
+      for (auto& again : relay_.follow(*trees)) {
+        counts_.sent_again += 1;
+        leave(again.to, std::move(again.frame));
+      }
       counts_.trees += trees->trees.size();
       if (std::exchange(watching_, trees->epoch) != trees->epoch) watch(trees->epoch);
     }

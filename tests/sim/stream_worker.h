@@ -15,8 +15,9 @@ struct StreamCounts {
   /// Parts of snapshots with batches that a barrier had overtaken, and replicas that began with
   /// some.
   std::uint64_t overtaken = 0, restored_overtaken = 0;
-  /// Trees that were followed, and packets that were passed on to another process.
-  std::uint64_t trees = 0, relayed = 0;
+  /// Trees that were followed, packets that were passed on to another process, and those that were
+  /// sent once more by another tree.
+  std::uint64_t trees = 0, relayed = 0, sent_again = 0;
 };
 
 /// The worker of a real program: real replicas, whose threads are events and whose packets travel

@@ -11,19 +11,28 @@ namespace piracema::cluster {
 
 namespace {
 
-constexpr std::chrono::milliseconds watch_every{500}, plan_every{500};
+constexpr std::chrono::milliseconds watch_every{250}, plan_every{250};
+/// What more of them tell, they tell less often: some hundred a second in all.
+constexpr std::chrono::milliseconds watch_of_each{2};
 /// Packets of less are judged by when the last one has them, others by how fast they may follow.
 constexpr double small_bytes = 65'536;
 /// What a process is busy with for a packet, apart from its bytes; seconds.
 constexpr double overhead = 20e-6;
-/// A tree takes the place of another one for this much of what that costs.
-constexpr double better = 0.9;
+/// A tree takes the place of another one for this much of what that costs: less than this nobody
+/// knows for certain. Packets that are on the way go once more, so there is a while between two
+/// changes, if the next one is not worth so much.
+constexpr double better = 0.75, much_better = 0.5;
+constexpr std::chrono::seconds change_every{5};
 /// More would take a coordinator too long: each host gets packets from the sender itself.
 constexpr std::size_t hosts_max = 32;
 constexpr std::size_t edges_max = 256;
 
-// The port may differ from process to process.
-std::string host_of(const std::string& address) { return address.substr(0, address.rfind(':')); }
+// An address is HOST:PORT, and what processes of one host may want to know besides follows a comma
+// (Reception::address).
+std::string host_of(const std::string& address) {
+  const std::string where = address.substr(0, address.find(','));
+  return where.substr(0, where.rfind(':'));
+}
 
 coll::Tree star(std::size_t size) {
   coll::Tree tree(static_cast<coll::Rank>(size), 0);
@@ -83,12 +92,29 @@ void Broadcasts::seen(Slot slot, const runtime::LinksSeen& seen, Time now) {
     const auto newest = static_cast<double>(seen.broadcast_bytes);
     bytes = bytes == 0 ? newest : 0.7 * bytes + 0.3 * newest;
   }
-  links_.sent(own->second, seen.bytes_per_second);
+  // Connections to one host share what there is.
+  std::map<std::string, runtime::LinkSeen> by_host;
   for (const runtime::LinkSeen& link : seen.links) {
     const auto other = host_of_.find(link.to);
     if (other == host_of_.end() || other->second == own->second) continue;
-    links_.seen(own->second, other->second, link, now);
+    const auto [found, is_new] = by_host.try_emplace(other->second, link);
+    if (is_new) continue;
+    runtime::LinkSeen& all = found->second;
+    all.bytes_per_second += link.bytes_per_second;
+    all.at_least = all.at_least && link.at_least;
+    if (all.round_trip_us == 0 || link.round_trip_us == 0) {
+      all.round_trip_us = std::max(all.round_trip_us, link.round_trip_us);
+    } else {
+      all.round_trip_us = std::min(all.round_trip_us, link.round_trip_us);
+    }
   }
+  const auto is_full = [](const auto& one) {
+    return one.second.bytes_per_second != 0 && !one.second.at_least;
+  };
+  if (std::any_of(by_host.begin(), by_host.end(), is_full)) {
+    links_.sent(own->second, seen.bytes_per_second);
+  }
+  for (const auto& [host, link] : by_host) links_.seen(own->second, host, link, now);
   if (links_.version(now) != planned_version_) changed_ = true;
 }
 
@@ -108,13 +134,15 @@ Broadcasts::Due Broadcasts::due(Time now) {
   next_plan_ = now + plan_every;
 
   std::map<Slot, runtime::BroadcastTrees> messages;
-  const auto watch = static_cast<std::uint32_t>(watch_every.count());
+  const auto processes = static_cast<std::uint32_t>(watching_.size());
+  const auto watch =
+      static_cast<std::uint32_t>(std::max(watch_every, watch_of_each * processes).count());
   if (!std::exchange(watch_told_, true)) {
     for (const Slot slot : watching_) messages[slot] = {epoch_, {}, watch};
   }
   for (Edge& edge : edges_) {
     const coll::Tree before = edge.tree;
-    plan(edge);
+    plan(edge, now);
     if (std::exchange(edge.told, true) && edge.tree == before) continue;
     auto& message = messages[edge.from];
     message.epoch = epoch_;
@@ -132,23 +160,30 @@ double Broadcasts::bytes_of(Slot slot) const {
   return bytes == bytes_.end() ? 0 : bytes->second;
 }
 
-void Broadcasts::plan(Edge& edge) {
+void Broadcasts::plan(Edge& edge, Time at) {
   const double bytes = bytes_of(edge.from);
   const std::size_t size = edge.hosts.size();
   if (bytes == 0 || size < 3 || size > hosts_max || edges_.size() > edges_max) return;
+  const bool is_new = edge.changed && at < *edge.changed + change_every;
+  const double enough = is_new ? much_better : better;
   const coll::LinkTable links = links_.table(edge.hosts);
   if (bytes < small_bytes) {
     const coll::TableCosts costs(links, overhead, bytes);
     const coll::Tree tree = coll::fast_tree(costs, 0);
-    if (completion(tree, costs) < better * completion(edge.tree, costs)) edge.tree = tree;
+    const double now = completion(edge.tree, costs), then = completion(tree, costs);
+    if (then < enough * now) change(edge, tree, at);
     return;
   }
   const coll::StreamCosts costs(links, links_.uplinks(edge.hosts), overhead, bytes);
   const coll::Tree tree = coll::stream_tree(costs, 0);
   const double now = period(edge.tree, costs), then = period(tree, costs);
-  const bool earlier =
-      first_completion(tree, costs) < better * first_completion(edge.tree, costs);
-  if (then < better * now || (then <= now && earlier)) edge.tree = tree;
+  const bool earlier = first_completion(tree, costs) < enough * first_completion(edge.tree, costs);
+  if (then < enough * now || (then <= now && earlier)) change(edge, tree, at);
+}
+
+void Broadcasts::change(Edge& edge, coll::Tree tree, Time at) {
+  edge.tree = std::move(tree);
+  edge.changed = at;
 }
 
 // A host is one place for the links; its first process passes on what comes to it.

@@ -46,10 +46,12 @@ class Broadcasts {
     std::vector<std::string> hosts;
     std::vector<std::vector<Slot>> slots;
     coll::Tree tree;
+    std::optional<Time> changed;
     bool told = false;
   };
 
-  void plan(Edge&);
+  void plan(Edge&, Time at);
+  static void change(Edge&, coll::Tree, Time at);
   runtime::BroadcastTree tree_of(const Edge&) const;
   std::string text_of(const Edge&) const;
   double bytes_of(Slot slot) const;

@@ -25,7 +25,8 @@ struct World {
     job.placement = {0};
     for (Slot slot = 0; slot < shows; ++slot) job.placement.push_back(slot);
     for (Slot slot = 0; slot < shows; ++slot) {
-      processes.push_back({slot, 0, host(slot / 2) + ":" + std::to_string(4'000 + slot)});
+      processes.push_back(
+          {slot, 0, host(slot / 2) + ":" + std::to_string(4'000 + slot) + ",local"});
     }
     begin(1);
   }
@@ -52,6 +53,7 @@ struct World {
   void see(std::uint64_t bytes, const std::vector<std::uint64_t>& speeds) {
     runtime::LinksSeen seen{.epoch = 1, .broadcast_bytes = bytes, .links = {}};
     for (std::size_t i = 0; i < speeds.size(); ++i) {
+      if (speeds[i] == 0) continue;
       seen.links.push_back({.to = static_cast<Slot>(2 * (i + 1)),
                             .round_trip_us = 20'000,
                             .bytes_per_second = speeds[i]});
@@ -128,6 +130,23 @@ TEST_CASE("a slow link is gone around, and people are told once") {
   CHECK(world.notes.size() == told);
 }
 
+TEST_CASE("connections to one host share its link") {
+  World world(8);
+  for (int i = 0; i < 20; ++i) {
+    runtime::LinksSeen seen{.epoch = 1, .broadcast_bytes = mb, .links = {}};
+    for (const Slot to : {2, 4, 6}) {
+      seen.links.push_back({.to = to, .round_trip_us = 20'000, .bytes_per_second = 10 * mb});
+    }
+    seen.bytes_per_second = 30 * mb;
+    // Half of it by each of two.
+    seen.links[2].bytes_per_second = 5 * mb;
+    seen.links.push_back({.to = 7, .round_trip_us = 20'000, .bytes_per_second = 5 * mb});
+    world.broadcasts.seen(0, seen, world.now);
+    world.pass(world.now + seconds(1));
+  }
+  CHECK(world.notes.empty());
+}
+
 TEST_CASE("small packets go by the tree whose last receiver has them first") {
   World world(8);
   world.pass(seconds(2));
@@ -164,7 +183,7 @@ TEST_CASE("the next epoch has its trees at once, by what was seen in the one bef
 TEST_CASE("it says when it is to be asked, and has nothing to say before") {
   World world(8);
   world.pass(seconds(2));
-  world.see(mb, {50 * mb, 50 * mb, 1 * mb});
+  for (int i = 0; i < 3; ++i) world.see(mb, {50 * mb, 50 * mb, 1 * mb});
   CHECK(world.broadcasts.next_deadline() <= world.now + milliseconds(500));
   world.pass(seconds(3));
   // What is not seen again is forgotten a minute later.

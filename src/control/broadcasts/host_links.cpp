@@ -9,8 +9,11 @@ namespace piracema::cluster {
 namespace {
 
 constexpr Time lasts_first = std::chrono::seconds(60), lasts_most = std::chrono::hours(1);
-/// Of what a host was seen to send, what counts when it sends less: half of it in some 35 reports.
-constexpr double sent_kept = 0.98;
+/// Of what a host was seen to send, what counts when it sends less: half of it in some 350 reports.
+constexpr double sent_kept = 0.998;
+constexpr unsigned speeds_to_know = 3;
+/// The same of all that a host sends: some seconds of it.
+constexpr unsigned reports_to_know = 12;
 /// A speed that differs by less is the same one.
 constexpr double same_speed = 1.25;
 
@@ -37,19 +40,19 @@ void guess_latency(coll::LinkTable& table) {
 
 }  // namespace
 
-void HostLinks::seen(const std::string& from, const std::string& to,
-                     const runtime::LinkSeen& link, Time now) {
+void HostLinks::seen(const std::string& from, const std::string& to, const runtime::LinkSeen& link,
+                     Time now) {
   Known& known = links_[{from, to}];
   if (link.round_trip_us != 0) {
     if (known.latency.follow(link.round_trip_us / 2.0 * 1e-6)) version_ += 1;
   }
   if (link.bytes_per_second == 0) return;
   const auto speed = static_cast<double>(link.bytes_per_second);
-  sent(from, link.bytes_per_second);
   // What it could have carried is no less than it has, and maybe more.
   const double megabyte = 1e6 / speed;
   const bool faster = known.speed_seen && megabyte < known.megabyte.value();
-  if (!link.at_least || faster) return speed_seen(known, megabyte, now);
+  const bool is_known = !link.at_least && ++known.speeds >= speeds_to_know;
+  if (is_known || faster) return speed_seen(known, megabyte, now);
   known.carried = std::max(known.carried, speed);
   if (known.speed_seen) known.speed_seen = now;
 }
@@ -73,8 +76,9 @@ void HostLinks::speed_seen(Known& known, double megabyte, Time now) {
 }
 
 void HostLinks::sent(const std::string& from, std::uint64_t bytes_per_second) {
-  double& most = sent_[from];
-  most = std::max(sent_kept * most, static_cast<double>(bytes_per_second));
+  Sent& sent = sent_[from];
+  sent.most = std::max(sent_kept * sent.most, static_cast<double>(bytes_per_second));
+  sent.reports += 1;
 }
 
 std::uint64_t HostLinks::version(Time now) {
@@ -82,6 +86,7 @@ std::uint64_t HostLinks::version(Time now) {
     if (!known.speed_seen || now < *known.speed_seen + known.lasts) continue;
     known.forgotten_megabyte = known.megabyte.value();
     known.speed_seen.reset();
+    known.speeds = 0;
     known.megabyte = {};
     known.megabytes = {};
     version_ += 1;
@@ -132,15 +137,16 @@ std::vector<double> HostLinks::uplinks(const std::vector<std::string>& hosts) co
   std::vector<double> all;
   for (const std::string& host : hosts) {
     const auto sent = sent_.find(host);
-    all.push_back(sent == sent_.end() || sent->second <= 0 ? 0 : 1 / sent->second);
+    const bool known = sent != sent_.end() && sent->second.reports >= reports_to_know;
+    all.push_back(known ? 1 / sent->second.most : 0);
   }
   return all;
 }
 
 std::size_t HostLinks::known() const {
-  return static_cast<std::size_t>(
-      std::count_if(links_.begin(), links_.end(),
-                    [](const auto& link) { return link.second.speed_seen.has_value(); }));
+  return static_cast<std::size_t>(std::count_if(links_.begin(), links_.end(), [](const auto& link) {
+    return link.second.speed_seen.has_value();
+  }));
 }
 
 }  // namespace piracema::cluster

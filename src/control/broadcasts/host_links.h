@@ -23,7 +23,7 @@ namespace piracema::cluster {
 class HostLinks {
  public:
   void seen(const std::string& from, const std::string& to, const runtime::LinkSeen&, Time now);
-  /// A process of the host has sent so much to all others together.
+  /// A process of the host has sent so much to all others together, and one link at least was full.
   void sent(const std::string& from, std::uint64_t bytes_per_second);
 
   /// Grows when a link is another one than it was: what is made of them may be made anew.
@@ -33,7 +33,8 @@ class HostLinks {
 
   /// These hosts, as ranks in this order. What is not known is guessed by what is.
   coll::LinkTable table(const std::vector<std::string>& hosts) const;
-  /// Seconds a byte that all that a host sends shares: by the most that it was seen to send.
+  /// Seconds a byte that all that a host sends shares: by the most that it was seen to send; 0
+  /// while too little was seen.
   std::vector<double> uplinks(const std::vector<std::string>& hosts) const;
   /// Links with a speed that was seen.
   std::size_t known() const;
@@ -43,6 +44,8 @@ class HostLinks {
     /// Seconds; of a megabyte.
     coll::Steady latency, megabyte;
     coll::Forecaster megabytes;
+    /// A connection that begins is slow: its first speeds are no more than it can at least.
+    unsigned speeds = 0;
     /// Times in a row that it was another one altogether.
     unsigned surprises = 0;
     std::optional<Time> speed_seen;
@@ -57,8 +60,12 @@ class HostLinks {
   void speed_seen(Known&, double megabyte, Time now);
 
   std::map<std::pair<std::string, std::string>, Known> links_;
-  /// Bytes a second.
-  std::map<std::string, double> sent_;
+  struct Sent {
+    /// Bytes a second.
+    double most = 0;
+    unsigned reports = 0;
+  };
+  std::map<std::string, Sent> sent_;
   std::uint64_t version_ = 0;
 };
 

@@ -146,6 +146,8 @@ void Coordinator::deploy() {
     members_.send(slot, deploy);
   }
   begin_epoch();
+  // Before the first item.
+  route_broadcasts();
 }
 
 // Of a job that was taken over all are there, and some or all of them ready.
@@ -162,6 +164,7 @@ void Coordinator::begin_epoch() {
   item_out_ = false;
   ending_.begin_epoch();
   phase_ = Phase::restoring;
+  if (!settings_.direct_broadcasts) broadcasts_.begin(*job_, members_.peers(), epoch(), now_);
   was_attached_ = attached;
   if (attached) journal_.tell(Reattached{metadata().term, epoch()});
 }
@@ -176,7 +179,6 @@ void Coordinator::start_when_ready() {
   }
   rescaling_.all_run(now_);
   if (auto moved = moves_.arrived(now_)) journal_.tell(*std::move(moved));
-  if (!settings_.direct_broadcasts) broadcasts_.begin(*job_, members_.peers(), epoch(), now_);
   // A snapshot may be overdue after a recovery, but work comes first.
   const Time interval = settings_.snapshot_interval;
   if (epoch() == 1) {

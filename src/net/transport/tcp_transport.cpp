@@ -78,9 +78,11 @@ std::vector<LinkState> TcpTransport::links() {
     if (!state) continue;
     links.push_back({.to = slot,
                      .round_trip_us = state->round_trip_us,
+                     .round_trip_now_us = state->round_trip_now_us,
                      .bytes_per_second = state->bytes_per_second,
                      .at_least = state->at_least,
-                     .acknowledged = state->acknowledged});
+                     .acknowledged = state->acknowledged,
+                     .busy_us = state->busy_us});
   }
   return links;
 }

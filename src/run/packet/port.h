@@ -25,6 +25,8 @@ struct ToAll {
   std::uint32_t node = 0;
   /// Which one it is of those that the replica has sent to this node since it began, from 0.
   std::uint64_t number = 0;
+  /// All of them have done all batches before this one.
+  std::uint64_t done_before = 0;
   /// By their index in the node.
   std::span<const ReplicaId> receivers;
 };

@@ -1,16 +1,30 @@
 #include "run/relay/relay.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "base/text.h"
 
 namespace piracema::runtime {
 
+namespace {
+
+std::vector<coll::Branches> ways_of(const coll::Branches& tree) {
+  std::vector<coll::Branches> ways;
+  if (tree.empty()) return ways;
+  for (const auto way : coll::children_of(tree)) ways.emplace_back(way.begin(), way.end());
+  return ways;
+}
+
+}  // namespace
+
 void Relay::begin(Epoch epoch, const GraphShape& shape, const std::vector<Slot>& placement) {
   std::lock_guard lock(mutex_);
   epoch_ = epoch;
   ways_.clear();
+  trees_.clear();
+  kept_.clear();
   arrivals_.clear();
   slots_.clear();
   auto next = placement.begin();
@@ -23,25 +37,39 @@ void Relay::begin(Epoch epoch, const GraphShape& shape, const std::vector<Slot>&
   }
 }
 
-void Relay::follow(const BroadcastTrees& trees) {
-  std::lock_guard lock(mutex_);
-  if (trees.epoch != epoch_) return;
-  for (const BroadcastTree& tree : trees.trees) {
-    coll::Branches branches;
-    for (const TreeBranch& branch : tree.branches) branches.push_back({branch.slot, branch.below});
-    if (tree.node >= slots_.size() || !coll::check(branches, slots_max)) continue;
-    std::vector<Slot> reached;
-    for (const coll::Branch& branch : branches) reached.push_back(branch.rank);
-    std::sort(reached.begin(), reached.end());
-    std::vector<Slot> wanted = slots_[tree.node];
-    if (!std::binary_search(wanted.begin(), wanted.end(), me_)) {
-      wanted.insert(std::lower_bound(wanted.begin(), wanted.end(), me_), me_);
-    }
-    if (branches.front().rank != me_ || reached != wanted) continue;
-    Ways ways;
-    for (const auto way : coll::children_of(branches)) ways.emplace_back(way.begin(), way.end());
-    ways_[tree.node] = std::make_shared<const Ways>(std::move(ways));
+bool Relay::is_tree_for(std::uint32_t node, const coll::Branches& tree) const {
+  if (node >= slots_.size() || !coll::check(tree, slots_max)) return false;
+  std::vector<Slot> wanted = slots_[node];
+  if (!std::binary_search(wanted.begin(), wanted.end(), me_)) {
+    wanted.insert(std::lower_bound(wanted.begin(), wanted.end(), me_), me_);
   }
+  std::vector<Slot> reached;
+  for (const coll::Branch& branch : tree) reached.push_back(branch.rank);
+  std::sort(reached.begin(), reached.end());
+  return tree.front().rank == me_ && reached == wanted;
+}
+
+std::vector<Relay::Leaving> Relay::follow(const BroadcastTrees& trees) {
+  std::vector<Leaving> again;
+  std::lock_guard lock(mutex_);
+  if (trees.epoch != epoch_) return again;
+  for (const BroadcastTree& told : trees.trees) {
+    coll::Branches tree;
+    for (const TreeBranch& branch : told.branches) tree.push_back({branch.slot, branch.below});
+    if (!is_tree_for(told.node, tree)) continue;
+    ways_[told.node] = std::make_shared<const Ways>(ways_of(tree));
+    const coll::Branches former = std::exchange(trees_[told.node], tree);
+    if (former.empty()) continue;
+    const Ways changed = ways_of(coll::reached_otherwise(former, tree));
+    for (const auto& [to, packets] : kept_) {
+      if (to.first != told.node) continue;
+      for (const Kept& kept : packets) {
+        auto leaving = leave_by(changed, kept.epoch, kept.from, kept.to, kept.packet);
+        std::move(leaving.begin(), leaving.end(), std::back_inserter(again));
+      }
+    }
+  }
+  return again;
 }
 
 std::shared_ptr<const Relay::Ways> Relay::ways_to(std::uint32_t node) {
@@ -66,12 +94,22 @@ std::vector<Relay::Leaving> Relay::send(Epoch epoch, ReplicaId from, const ToAll
     ways = ways_to(to.node);
     sent_.packets += 1;
     if (const auto* batch = std::get_if<Batch>(&packet)) sent_.bytes += batch->data.size();
+    if (trees_.contains(to.node)) {
+      auto& kept = kept_[{to.node, from}];
+      while (!kept.empty() && kept.front().to.number < to.done_before) kept.pop_front();
+      kept.push_back({epoch, from, {.node = to.node, .number = to.number}, packet});
+    }
   }
+  return leave_by(*ways, epoch, from, to, std::move(packet));
+}
+
+std::vector<Relay::Leaving> Relay::leave_by(const Ways& ways, Epoch epoch, ReplicaId from,
+                                            const ToAll& to, Packet packet) {
   std::vector<Leaving> leaving;
-  if (ways->empty()) return leaving;
+  if (ways.empty()) return leaving;
   RelayedFrame relayed{to.number, {}, to_frame(std::move(packet), epoch, from, to.node)};
-  for (const coll::Branches& way : *ways) {
-    const bool last = &way == &ways->back();
+  for (const coll::Branches& way : ways) {
+    const bool last = &way == &ways.back();
     leaving.push_back(
         {way.front().rank, to_frame(last ? std::move(relayed) : RelayedFrame(relayed), way)});
   }
@@ -100,7 +138,7 @@ Result<Relay::Coming> Relay::receive(wire::Frame frame) {
   }
   auto& arrivals = arrivals_[node];
   const std::uint64_t next = arrivals.next_from(from);
-  if (relayed->number < next || relayed->number - next > early_max) {
+  if (relayed->number > next + early_max) {
     return Error{Errc::corrupt, concat("want packet ", next, " of replica ", from, " to node ",
                                        node, ", or one soon after it, found ", relayed->number)};
   }

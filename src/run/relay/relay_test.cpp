@@ -27,7 +27,9 @@ GraphShape shape() {
 const std::vector<Slot> placement{0, 0, 1, 2, 3, 4};
 const std::vector<ReplicaId> receivers{1, 2, 3, 4, 5};
 
-ToAll to_all(std::uint64_t number) { return {shown, number, receivers}; }
+ToAll to_all(std::uint64_t number) {
+  return {.node = shown, .number = number, .receivers = receivers};
+}
 
 Packet batch_of(const std::string& text) {
   Batch batch;
@@ -52,7 +54,9 @@ struct Network {
     }
   }
   void send(std::uint64_t number, Packet packet) {
-    leave(relays[0]->send(epoch, 0, to_all(number), std::move(packet)));
+    ToAll to = to_all(number);
+    to.done_before = done_before;
+    leave(relays[0]->send(epoch, 0, to, std::move(packet)));
   }
   void leave(std::vector<Relay::Leaving> leaving) {
     for (Relay::Leaving& one : leaving) {
@@ -74,12 +78,13 @@ struct Network {
     }
   }
   void follow(std::vector<TreeBranch> branches) {
-    relays[0]->follow({epoch, {{shown, std::move(branches)}}, 0});
+    leave(relays[0]->follow({epoch, {{shown, std::move(branches)}}, 0}));
   }
 
   std::vector<std::unique_ptr<Relay>> relays;
   std::deque<Relay::Leaving> on_the_way;
   std::size_t sent = 0;
+  std::uint64_t done_before = 0;
   std::map<Slot, std::vector<std::string>> came;
 };
 
@@ -116,7 +121,9 @@ TEST_CASE("a packet that comes before an earlier one waits for it, but is passed
   Network network;
   network.follow({{0, 4}, {1, 3}, {2, 2}, {3, 1}, {4, 0}});
   network.send(0, batch_of("first"));
+  const auto only_once = network.on_the_way;
   network.follow({{0, 4}, {2, 3}, {1, 0}, {3, 0}, {4, 0}});
+  network.on_the_way = only_once;
   network.send(1, batch_of("second"));
   network.arrive(1);
   CHECK(network.came[2].empty());
@@ -155,8 +162,32 @@ TEST_CASE("whatever trees follow each other and whatever overtakes what, all com
     while (!network.on_the_way.empty()) {
       network.arrive(random.below(network.on_the_way.size()));
     }
-    CHECK(network.sent == 80);
+    CHECK(network.sent >= 80);
     for (const Slot slot : {1, 2, 3, 4}) CHECK(network.came[slot] == wanted);
+  }
+}
+
+TEST_CASE("what is not done when the tree changes goes once more to those it reaches otherwise") {
+  Network network;
+  network.follow({{0, 4}, {1, 1}, {2, 0}, {3, 1}, {4, 0}});
+  network.send(0, batch_of("done"));
+  network.send(1, batch_of("first"));
+  network.done_before = 1;
+  network.send(2, batch_of("second"));
+  // The link to 1 is dead slow; all but what waits for it arrives.
+  for (std::size_t i = 0; i < network.on_the_way.size();) {
+    network.on_the_way[i].to == 1 ? void(++i) : network.arrive(i);
+  }
+  CHECK(network.came[4] == std::vector<std::string>{"done", "first", "second"});
+  const auto stuck = std::exchange(network.on_the_way, {});
+  network.follow({{0, 4}, {3, 3}, {4, 0}, {1, 1}, {2, 0}});
+  CHECK(network.on_the_way.size() == 2);
+  while (!network.on_the_way.empty()) network.arrive(0);
+  CHECK(network.came[1].empty());  // The one that was said to be done is not sent again.
+  network.on_the_way = stuck;
+  while (!network.on_the_way.empty()) network.arrive(0);
+  for (const Slot slot : {1, 2, 3, 4}) {
+    CHECK(network.came[slot] == std::vector<std::string>{"done", "first", "second"});
   }
 }
 
@@ -213,9 +244,9 @@ TEST_CASE("bytes that are no packet for all are refused") {
     wrong.to = 2;
     CHECK(relay.receive(std::move(wrong)).error().code == Errc::corrupt);
   }
-  SUBCASE("a number that is over, or far away") {
-    CHECK(relay.receive(right).ok());
-    CHECK(relay.receive(right).error().code == Errc::corrupt);
+  SUBCASE("a number that is far away; one that is over is no news") {
+    CHECK(relay.receive(right)->packets.size() == 1);
+    CHECK(relay.receive(right)->packets.empty());
     RelayedFrame relayed = *to_relayed(right, 1);
     relayed.number = 1'000'000;
     CHECK(relay.receive(to_frame(relayed, relayed.way)).error().code == Errc::corrupt);
@@ -228,7 +259,8 @@ TEST_CASE("bytes that are no packet for all are refused") {
         wrong.head.resize(random.below(wrong.head.size() + 1));
       }
       for (auto changes = 1 + random.below(4); changes > 0 && !wrong.head.empty(); --changes) {
-        wrong.head.data()[random.below(wrong.head.size())] = static_cast<std::byte>(random.below(256));
+        wrong.head.data()[random.below(wrong.head.size())] =
+            static_cast<std::byte>(random.below(256));
       }
       const auto coming = relay.receive(std::move(wrong));
       if (!coming) CHECK(coming.error().code == Errc::corrupt);

@@ -11,6 +11,7 @@
 
 #include "flow/plan.h"
 #include "run/packet/port.h"
+#include "run/sending/broadcast_pace.h"
 #include "run/sending/pace.h"
 
 namespace piracema::runtime {
@@ -104,6 +105,12 @@ class Outbox final : public Output {
     /// Of a barrier.
     Time deadline{};
   };
+  struct ToAllOf {
+    std::uint32_t node = 0;
+    /// Packets that have left.
+    std::uint64_t sent = 0;
+    BroadcastPace pace;
+  };
   /// One output, as far as batches are concerned; `ways_` has the rest.
   struct Exit {
     std::optional<std::uint32_t> order;
@@ -111,9 +118,8 @@ class Outbox final : public Output {
     bool ended = false;
     /// A batch may go to several receivers, so that several wait at once.
     bool splits = false;
-    /// All receivers get all that leaves: that is their node, and so many packets have left.
-    std::optional<std::uint32_t> to_node;
-    std::uint64_t sent_to_all = 0;
+    /// Where all receivers get all that leaves.
+    std::optional<ToAllOf> to_all;
     BatchPace pace;
     /// How long an item waits for company at most, and since when.
     Time linger{};

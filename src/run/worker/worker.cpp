@@ -76,7 +76,7 @@ void Worker::handle(const ToWorker& message) {
          [&](ReplicaActor& replica) { replica.commit(taken->epoch, taken->snapshot); });
   } else if (const auto* trees = std::get_if<BroadcastTrees>(&message)) {
     if (trees->epoch != epoch_.load()) return;
-    relay_.follow(*trees);
+    leave(relay_.follow(*trees));
     link_watch_.begin(trees->epoch, std::chrono::milliseconds(trees->watch_every_ms));
   }
 }

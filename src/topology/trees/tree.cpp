@@ -1,6 +1,7 @@
 #include "topology/trees/tree.h"
 
 #include <algorithm>
+#include <map>
 
 #include "base/ensure.h"
 #include "base/text.h"
@@ -133,6 +134,45 @@ Result<Done> check(std::span<const Branch> branches, Rank size) {
     ends.push_back(end);
   }
   return Done{};
+}
+
+namespace {
+
+/// The place of each one's parent; the first one is its own.
+std::vector<std::size_t> parents_of(std::span<const Branch> branches) {
+  std::vector<std::size_t> parents(branches.size(), 0);
+  for (std::size_t i = 0; i < branches.size(); ++i) {
+    for (std::size_t child = i + 1; child <= i + branches[i].below;
+         child += branches[child].below + std::size_t{1}) {
+      parents[child] = i;
+    }
+  }
+  return parents;
+}
+
+}  // namespace
+
+Branches reached_otherwise(std::span<const Branch> former, std::span<const Branch> tree) {
+  std::map<Rank, Rank> parent_before;
+  const auto before = parents_of(former), now = parents_of(tree);
+  for (std::size_t i = 0; i < former.size(); ++i) {
+    parent_before[former[i].rank] = former[before[i]].rank;
+  }
+  // Parents stand before their children.
+  std::vector<bool> other(tree.size(), false), needed(tree.size(), false);
+  for (std::size_t i = 1; i < tree.size(); ++i) {
+    other[i] = other[now[i]] || parent_before[tree[i].rank] != tree[now[i]].rank;
+    if (!other[i]) continue;
+    for (std::size_t up = i; !needed[up]; up = now[up]) needed[up] = true;
+  }
+  Branches wanted;
+  for (std::size_t i = 0; i < tree.size(); ++i) {
+    if (!needed[i]) continue;
+    const auto first = needed.begin() + static_cast<std::ptrdiff_t>(i) + 1;
+    const auto below = std::count(first, first + tree[i].below, true);
+    wanted.push_back({tree[i].rank, static_cast<std::uint32_t>(below)});
+  }
+  return wanted;
 }
 
 Tree to_tree(std::span<const Branch> branches) {

@@ -64,6 +64,9 @@ Branches to_branches(const Tree&);
 std::vector<std::span<const Branch>> children_of(std::span<const Branch> branches);
 /// Errc::corrupt unless this is one subtree of distinct ranks below `size`.
 Result<Done> check(std::span<const Branch> branches, Rank size);
+/// Of a tree what is needed to reach those whose way from the root is another one than in `former`;
+/// empty if there are none. Both are well formed, of the same ranks, with the same root.
+Branches reached_otherwise(std::span<const Branch> former, std::span<const Branch> tree);
 /// Of all ranks; `branches` is well formed and has each of them.
 Tree to_tree(std::span<const Branch> branches);
 

@@ -115,6 +115,36 @@ TEST_CASE("in a tree of two levels a message enters each site once") {
   CHECK(to_branches(tree).size() == 24);
 }
 
+TEST_CASE("of another tree that is needed which leads to those who are reached otherwise") {
+  // 0 to 1 to 2, and 0 to 3 to 4; then 4 hangs on 2.
+  const Branches former{{0, 4}, {1, 1}, {2, 0}, {3, 1}, {4, 0}};
+  CHECK(reached_otherwise(former, former).empty());
+  const Branches other{{0, 4}, {1, 2}, {2, 1}, {4, 0}, {3, 0}};
+  CHECK(reached_otherwise(former, other) == Branches{{0, 3}, {1, 2}, {2, 1}, {4, 0}});
+  // Who is behind somebody that is reached otherwise is, too.
+  const Branches turned{{0, 4}, {2, 1}, {1, 0}, {3, 1}, {4, 0}};
+  CHECK(reached_otherwise(former, turned) == Branches{{0, 2}, {2, 1}, {1, 0}});
+  Random random(9);
+  for (int i = 0; i < 200; ++i) {
+    const Tree before = random_tree(random, 8), now = random_tree(random, 8);
+    const Branches needed = reached_otherwise(to_branches(before), to_branches(now));
+    if (!needed.empty()) CHECK(check(needed, 8).ok());
+    const auto way = [](const Tree& tree, Rank to) {
+      std::vector<Rank> ranks;
+      for (; to != no_rank; to = tree.parent[to]) ranks.push_back(to);
+      return ranks;
+    };
+    std::vector<bool> wanted(8, false);
+    for (Rank rank = 0; rank < 8; ++rank) {
+      if (way(before, rank) == way(now, rank)) continue;
+      for (const Rank on_the_way : way(now, rank)) wanted[on_the_way] = true;
+    }
+    std::vector<bool> found(8, false);
+    for (const Branch& branch : needed) found[branch.rank] = true;
+    CHECK(found == wanted);
+  }
+}
+
 TEST_CASE("a minimum spanning tree is no heavier than any other tree") {
   Random random(3);
   for (int i = 0; i < 100; ++i) {
