@@ -16,7 +16,8 @@ namespace piracema::runtime {
 /// of them beyond that. Counts for batches that take long; of others there are fewer than it
 /// allows.
 ///
-/// Every ten seconds it lets them run dry for a moment, to see how long the way itself takes. Pure.
+/// Every twenty seconds it lets them run dry for a moment, to see how long the way itself takes.
+/// Pure.
 class BroadcastPace {
  public:
   explicit BroadcastPace(std::size_t receivers) : done_by_(receivers, 0) {}
@@ -39,7 +40,7 @@ class BroadcastPace {
   /// Credits do not let more on the way, so there is nothing to find out.
   static constexpr std::size_t most = 16;
   static constexpr Time spare = std::chrono::milliseconds(100);
-  static constexpr Time looks_every = std::chrono::seconds(10);
+  static constexpr Time looks_every = std::chrono::seconds(20);
 
   struct Sent {
     std::uint64_t number = 0;
