@@ -29,15 +29,18 @@ void BroadcastPace::all_done(const Sent& batch, Time now) {
     gap_ = gap_ == Time{} ? gap : (3 * gap_ + gap) / 4;
   }
   last_done_ = now;
-  if (batch.before < least) {
-    way_ = looking_ || way_ == Time{} ? now - batch.at : std::min(way_, now - batch.at);
+  const Time took = now - batch.at;
+  const std::size_t few = looking_ ? allowed_ : least;
+  if (batch.before < few && (looking_ || way_ == Time{} || took <= way_)) {
+    way_ = took;
     looking_ = false;
     looked_ = now;
   }
   if (gap_ == Time{} || way_ == Time{}) return;
   const auto fill = static_cast<std::size_t>((way_ + spare) / gap_) + 1;
-  if (fill < most && now - looked_ >= looks_every) looking_ = true;
-  allowed_ = looking_ ? least : std::max(fill, least);
+  if (looking_) return;
+  looking_ = fill < most && now - looked_ >= std::max(looks_every, ways_between_looks * way_);
+  allowed_ = std::max(looking_ ? fill / 2 : fill, least);
 }
 
 }  // namespace piracema::runtime

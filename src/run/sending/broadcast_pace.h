@@ -16,8 +16,8 @@ namespace piracema::runtime {
 /// of them beyond that. Counts for batches that take long; of others there are fewer than it
 /// allows.
 ///
-/// Every twenty seconds it lets them run dry for a moment, to see how long the way itself takes.
-/// Pure.
+/// Every ten seconds, or thirty times as long as the way takes if that is longer, it has half as
+/// many for a moment, to see how long the way itself takes. Pure.
 class BroadcastPace {
  public:
   explicit BroadcastPace(std::size_t receivers) : done_by_(receivers, 0) {}
@@ -40,7 +40,8 @@ class BroadcastPace {
   /// Credits do not let more on the way, so there is nothing to find out.
   static constexpr std::size_t most = 16;
   static constexpr Time spare = std::chrono::milliseconds(100);
-  static constexpr Time looks_every = std::chrono::seconds(20);
+  static constexpr Time looks_every = std::chrono::seconds(10);
+  static constexpr int ways_between_looks = 30;
 
   struct Sent {
     std::uint64_t number = 0;

@@ -71,6 +71,15 @@ TEST_CASE("when the link becomes slow no more than a few wait before it") {
   CHECK(way.done >= 290);
 }
 
+TEST_CASE("a way that becomes longer is filled, too") {
+  Way way{milliseconds(100), milliseconds(200)};
+  way.run(seconds(9));
+  way.takes = milliseconds(800);
+  way.run(seconds(60));
+  way.run(seconds(120));
+  CHECK(way.done >= 280);
+}
+
 TEST_CASE("what is done fast is not held up") {
   Way way{milliseconds(1), std::chrono::microseconds(10)};
   way.run(milliseconds(20));
