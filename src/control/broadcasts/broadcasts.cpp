@@ -50,38 +50,43 @@ void Broadcasts::begin(const Job& job, const std::vector<runtime::Peer>& process
   watching_.clear();
   watch_told_ = false;
   for (const runtime::Peer& process : processes) host_of_[process.slot] = host_of(process.address);
+  for (const EdgeShape& edge : job.shape.edges) {
+    if (edge.delivery == Delivery::broadcast) add(job, edge);
+  }
   std::set<Slot> watching;
-  std::set<std::pair<Slot, std::uint32_t>> seen;
-  for (ReplicaId id = 0; id < job.replicas(); ++id) {
-    for (const EdgeShape& edge : job.shape.edges) {
-      if (edge.from != job.plan.replicas[id].node || edge.delivery != Delivery::broadcast) continue;
-      const Slot from = job.placement[id];
-      if (!seen.insert({from, edge.to}).second) continue;
-      std::map<std::string, std::set<Slot>> by_host;
-      for (ReplicaId other = 0; other < job.replicas(); ++other) {
-        if (job.plan.replicas[other].node != edge.to) continue;
-        by_host[host_of_[job.placement[other]]].insert(job.placement[other]);
-      }
-      Edge one{.from = from, .node = edge.to, .node_name = job.shape.nodes[edge.to].name};
-      const std::string& own = host_of_[from];
-      const auto here = by_host.extract(own);
-      one.hosts.push_back(own);
-      one.slots.emplace_back();
-      if (!here.empty()) one.slots.back().assign(here.mapped().begin(), here.mapped().end());
-      for (const auto& [host, slots] : by_host) {
-        one.hosts.push_back(host);
-        one.slots.emplace_back(slots.begin(), slots.end());
-      }
-      if (one.hosts.size() == 1) continue;
-      for (const auto& slots : one.slots) watching.insert(slots.begin(), slots.end());
-      watching.insert(from);
-      one.tree = star(one.hosts.size());
-      edges_.push_back(std::move(one));
-    }
+  for (const Edge& edge : edges_) {
+    watching.insert(edge.from);
+    for (const auto& slots : edge.slots) watching.insert(slots.begin(), slots.end());
   }
   watching_.assign(watching.begin(), watching.end());
   next_plan_ = now;
   changed_ = true;
+}
+
+void Broadcasts::add(const Job& job, const EdgeShape& shape) {
+  std::set<Slot> senders;
+  std::map<std::string, std::set<Slot>> receivers;
+  for (ReplicaId id = 0; id < job.replicas(); ++id) {
+    const Slot slot = job.placement[id];
+    if (job.plan.replicas[id].node == shape.from) senders.insert(slot);
+    if (job.plan.replicas[id].node == shape.to) receivers[host_of_[slot]].insert(slot);
+  }
+  for (const Slot from : senders) {
+    Edge edge{.from = from, .node = shape.to, .node_name = job.shape.nodes[shape.to].name};
+    edge.hosts.push_back(host_of_[from]);
+    edge.slots.emplace_back();
+    for (const auto& [host, slots] : receivers) {
+      if (host == edge.hosts.front()) {
+        edge.slots.front().assign(slots.begin(), slots.end());
+      } else {
+        edge.hosts.push_back(host);
+        edge.slots.emplace_back(slots.begin(), slots.end());
+      }
+    }
+    if (edge.hosts.size() == 1) continue;
+    edge.tree = star(edge.hosts.size());
+    edges_.push_back(std::move(edge));
+  }
 }
 
 void Broadcasts::seen(Slot slot, const runtime::LinksSeen& seen, Time now) {
@@ -195,13 +200,11 @@ runtime::BroadcastTree Broadcasts::tree_of(const Edge& edge) const {
     if (is_new) slot_of.push_back(slot);
     return found->second;
   };
-  std::size_t size = 1;
   rank(edge.from);
   for (const auto& slots : edge.slots) {
     for (const Slot slot : slots) rank(slot);
   }
-  size = slot_of.size();
-  coll::Tree tree(static_cast<coll::Rank>(size), 0);
+  coll::Tree tree(static_cast<coll::Rank>(slot_of.size()), 0);
   const auto entry = [&](coll::Rank host) {
     return host == 0 ? coll::Rank{0} : rank(edge.slots[host].front());
   };

@@ -17,13 +17,11 @@ namespace piracema::cluster {
 /// see them (paper 001, for the edges of a stream). A host gets each packet once and passes it on
 /// among its own processes.
 ///
-/// Nothing of this is true of the job: a coordinator that takes it over learns it anew, and without
-/// it senders send to each process themselves. Pure.
+/// Nothing of this is true of the job: a coordinator that takes it over learns it anew. Pure.
 class Broadcasts {
  public:
   /// An epoch runs, of these processes. What was seen of links still counts.
   void begin(const Job& job, const std::vector<runtime::Peer>& processes, Epoch epoch, Time now);
-  void end() { edges_.clear(); }
   void seen(Slot slot, const runtime::LinksSeen& seen, Time now);
 
   /// When to ask for `due` at the latest; nothing where there is nothing to plan.
@@ -50,6 +48,7 @@ class Broadcasts {
     bool told = false;
   };
 
+  void add(const Job& job, const EdgeShape& shape);
   void plan(Edge&, Time at);
   static void change(Edge&, coll::Tree, Time at);
   runtime::BroadcastTree tree_of(const Edge&) const;
