@@ -445,6 +445,7 @@ class StreamWorker final : public SimWorker, public Owner {
       Random& random = host_.scheduler().random();
       runtime::LinksSeen seen{.epoch = epoch, .links = {}};
       seen.broadcast_bytes = random.chance(0.5) ? 100 : 1'000'000;
+      seen.bytes_per_second = random.below(2) * random.below(200'000'000);
       for (const runtime::Peer& peer : deploy_.peers) {
         if (peer.slot == slot_) continue;
         const std::uint64_t speed = 1'000'000 + random.below(random.chance(0.3) ? 10 : 100'000'000);

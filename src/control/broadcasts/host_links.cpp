@@ -137,7 +137,8 @@ std::vector<double> HostLinks::uplinks(const std::vector<std::string>& hosts) co
   std::vector<double> all;
   for (const std::string& host : hosts) {
     const auto sent = sent_.find(host);
-    const bool known = sent != sent_.end() && sent->second.reports >= reports_to_know;
+    const bool known = sent != sent_.end() && sent->second.reports >= reports_to_know &&
+                       sent->second.most > 0;  // A peer may say anything.
     all.push_back(known ? 1 / sent->second.most : 0);
   }
   return all;

@@ -111,4 +111,6 @@ TEST_CASE("a host's links share what it was seen to send at most") {
   const auto uplinks = links.uplinks({"b", "a"});
   CHECK(uplinks[0] == 0);
   CHECK(1 / uplinks[1] == doctest::Approx(30e6).epsilon(0.03));
+  for (int i = 0; i < 20; ++i) links.sent("c", 0);
+  CHECK(links.uplinks({"c"})[0] == 0);
 }
