@@ -378,6 +378,7 @@ function drawHosts(data, job) {
     }
   }
   rows.sort((a, b) => a[0].localeCompare(b[0], 'en', { numeric: true }));
+  $('ways').replaceChildren(...data.broadcasts.map(way => make('li', {}, `What worker ${way.worker} sends to all of ${way.node} goes from ${way.tree}`)));
   table('hosts', ['Process', 'Host', 'PID', 'State', 'Replaced', 'CPU', 'Heard', 'Replicas'], rows, 2);
   $('hosts').querySelectorAll('tr > :last-child').forEach(cell => { cell.className = 'wide'; });
 }

@@ -142,6 +142,14 @@ struct SavepointStatus {
   Time took{};
 };
 
+/// By which hosts what all replicas of a node get goes from a process, since it is another way than
+/// straight from there: "a to b c; b to d".
+struct BroadcastStatus {
+  Slot from = 0;
+  std::string node, tree;
+  Time at{};
+};
+
 /// Items a second that left the sources and that reached the sinks, up to `at`.
 struct SampleStatus {
   Time at{};
@@ -173,6 +181,7 @@ struct JobStatus {
   std::vector<WorkerStatus> workers;
   /// Empty where nobody tells: mpirun has started all.
   std::vector<HostStatus> hosts;
+  std::vector<BroadcastStatus> broadcasts;
 
   /// The newest ones, oldest first; the counts are of all.
   std::vector<SnapshotStatus> snapshots;

@@ -230,6 +230,7 @@ void Recorder::note(Time at, const ReplicaFailed& failed) {
 }
 
 void Recorder::note(Time at, const Recovering& recovering) {
+  counted_.broadcasts.clear();  // They begin straight.
   FailureStatus& one = failure();
   one.epoch = recovering.epoch;
   one.restore = recovering.restore;
@@ -272,7 +273,16 @@ void Recorder::note(Time at, const ScaleStarted& started) {
 }
 
 // The numbers of replicas mean others from here on.
+void Recorder::note(Time at, const BroadcastRouted& routed) {
+  auto& all = counted_.broadcasts;
+  std::erase_if(all, [&](const BroadcastStatus& one) {
+    return one.from == routed.from && one.node == routed.node;
+  });
+  all.push_back({routed.from, routed.node, routed.tree, at});
+}
+
 void Recorder::note(Time, const ScaleSwitched&) {
+  counted_.broadcasts.clear();
   replicas_.clear();
   replicas_.resize(job_->replicas());
   sampled_in_ = sampled_out_ = 0;

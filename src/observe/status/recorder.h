@@ -85,7 +85,7 @@ class Recorder {
   void note(Time, const cluster::ProcessesMoved&) {}
   void note(Time at, const cluster::SavepointBegun& begun);
   void note(Time at, const cluster::SavepointEnded& ended);
-  void note(Time, const cluster::BroadcastRouted&) {}
+  void note(Time at, const cluster::BroadcastRouted& routed);
 
   JobFacts facts_;
   const cluster::Job* job_ = nullptr;

@@ -72,6 +72,19 @@ TEST_CASE("each host of the job is shown as it is, and since when") {
   CHECK(shown.find(R"({"name":"there","state":"lost","since":2.0,"workers":[]})") != shown.npos);
 }
 
+TEST_CASE("by which hosts broadcasts go is shown as it is now, and nothing of it after a loss") {
+  Watched job;
+  job.recorder.noted(seconds(1), BroadcastRouted{0, "show", "a to b c"});
+  job.recorder.noted(seconds(2), BroadcastRouted{0, "show", "a to b; b to c"});
+  const auto status = job.look(seconds(3));
+  REQUIRE(status->broadcasts.size() == 1);
+  const auto shown = hosts_json(*status);
+  CHECK(shown.find(R"({"worker":0,"node":"show","tree":"a to b; b to c","since":2.0})") !=
+        shown.npos);
+  job.recorder.noted(seconds(4), Recovering{2, 1, 7});
+  CHECK(job.look(seconds(5))->broadcasts.empty());
+}
+
 TEST_CASE("the time of a replica is busy, blocked or idle, and all of it") {
   Watched job;
   job.beat(seconds(1),

@@ -247,7 +247,12 @@ Json hosts(const JobStatus& status) {
     rows.push_back(
         {{"name", name}, {"state", nullptr}, {"since", nullptr}, {"workers", std::move(workers)}});
   }
-  return {{"hosts", std::move(rows)}};
+  Json broadcasts = Json::array();
+  for (const BroadcastStatus& one : status.broadcasts) {
+    broadcasts.push_back(
+        {{"worker", one.from}, {"node", one.node}, {"tree", one.tree}, {"since", time(one.at)}});
+  }
+  return {{"hosts", std::move(rows)}, {"broadcasts", std::move(broadcasts)}};
 }
 
 Json throughput(const JobStatus& status) {
