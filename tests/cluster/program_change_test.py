@@ -99,7 +99,8 @@ class ProgramChange(SnapshotJobs):
         self.begin()
         named = self.run_it(PIRACEMA, "snapshots", "s", "--name", "before")
         self.assertEqual(0, named.returncode, named.stderr)
-        process = self.start(2, "--resume", "--from", "before", "--allow-changed-program", pause_us=100)
+        # Slow, so that it does not come to its end before so many snapshots on a machine that has much to do.
+        process = self.start(2, "--resume", "--from", "before", "--allow-changed-program", pause_us=1_000)
         self.wait_for(process, "snapshot", 4)
         self.stop(process)
 
