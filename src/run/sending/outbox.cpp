@@ -88,7 +88,7 @@ void Outbox::add_output(const flow::OutputPlan& plan, const Graph& graph,
                                     [&](const auto& other) { return other.order == plan.order; });
   way.keeps_positions = plan.order && (exit.splits || shared > 1);
   if (way.delivery == Delivery::broadcast) {
-    exit.to_all = {.node = edge.to, .pace = BroadcastPace(way.receivers)};
+    exit.broadcast = {.node = edge.to, .pace = BroadcastPace(way.receivers)};
   }
   const std::uint32_t output = outputs();
   for (const ReplicaId target : plan.targets) {
@@ -182,7 +182,7 @@ void Outbox::on_credit(ReplicaId from, const Credit& credit) {
   receiver.credits += credit.batches;
   // A peer may claim more than it ever got.
   receiver.outstanding -= std::min<std::uint64_t>(receiver.outstanding, credit.done);
-  if (auto& all = exits_[receiver.output].to_all) {
+  if (auto& all = exits_[receiver.output].broadcast) {
     all->pace.done(lane->second - ways_[receiver.output].first_lane, credit.done, port_.now());
   }
   if (credit.ns_per_item != 0) exits_[receiver.output].pace.heard(credit.ns_per_item);

@@ -105,7 +105,7 @@ class Outbox final : public Output {
     /// Of a barrier.
     Time deadline{};
   };
-  struct ToAllOf {
+  struct Broadcast {
     std::uint32_t node = 0;
     /// Packets that have left.
     std::uint64_t sent = 0;
@@ -119,7 +119,7 @@ class Outbox final : public Output {
     /// A batch may go to several receivers, so that several wait at once.
     bool splits = false;
     /// Where all receivers get all that leaves.
-    std::optional<ToAllOf> to_all;
+    std::optional<Broadcast> broadcast;
     BatchPace pace;
     /// How long an item waits for company at most, and since when.
     Time linger{};

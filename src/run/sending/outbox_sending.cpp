@@ -28,7 +28,7 @@ bool Outbox::send_front(std::uint32_t output) {
     const bool waits_for_ever = front.deadline == Barrier::forever;
     barrier->patience = waits_for_ever ? Barrier::forever : front.deadline - port_.now();
   }
-  if (exits_[output].to_all) {
+  if (exits_[output].broadcast) {
     send_to_all(output, std::move(front.packet));
   } else {
     for (const ReplicaId to : plan_.outputs[output].targets) port_.send(to, Packet(front.packet));
@@ -84,7 +84,7 @@ std::optional<std::size_t> Outbox::next_in_turn(std::uint32_t output) const {
 
 bool Outbox::send_batch_to_all(std::uint32_t output, Waiting& waiting) {
   const Way& way = ways_[output];
-  ToAllOf& all = *exits_[output].to_all;
+  Broadcast& all = *exits_[output].broadcast;
   if (!all.pace.may_send()) return false;
   for (std::size_t lane = way.first_lane; lane < way.any_lane(); ++lane) {
     if (receivers_[lane].credits == 0) return false;
@@ -96,7 +96,7 @@ bool Outbox::send_batch_to_all(std::uint32_t output, Waiting& waiting) {
 }
 
 void Outbox::send_to_all(std::uint32_t output, Packet packet) {
-  ToAllOf& all = *exits_[output].to_all;
+  Broadcast& all = *exits_[output].broadcast;
   const std::uint64_t number = all.sent++;
   port_.send_to_all({.node = all.node,
                      .number = number,
