@@ -73,7 +73,7 @@ class Broadcast(OnHosts):
         self.check_lines()
 
     def test_a_link_that_becomes_slow_is_gone_around_and_nothing_is_done_again(self):
-        self.start_news(items=2_000, size=200_000, pause_us=5_000)
+        self.start_news(items=3_000, size=200_000, pause_us=5_000)
         self.wait_for("running")
         sender, _ = self.hosts()
         slow = next(host for host in ["h2", "h3", "h4", "h1"] if host != sender)
@@ -81,10 +81,12 @@ class Broadcast(OnHosts):
             self.shape(host, {})
         self.wait_for("first_item_out")
         self.shape(sender, {slow: "4mbit"})
-        routed = self.wait_for("broadcast_routed")
-        self.assertEqual("read", routed["node"])
-        ways = dict(way.split(" to ") for way in routed["tree"].split("; "))
-        self.assertNotIn(f"10.78.0.{slow[1:]}", ways[f"10.78.0.{sender[1:]}"].split())
+
+        def avoids_it(routed):
+            ways = dict(way.split(" to ") for way in routed["tree"].split("; "))
+            return f"10.78.0.{slow[1:]}" not in ways[f"10.78.0.{sender[1:]}"].split()
+        # A busy machine may have other reasons for a change before that.
+        self.assertEqual("read", self.wait_for("broadcast_routed", avoids_it)["node"])
         self.finish()
         self.assertEqual([], [event for event in self.events if event["event"] == "lost"])
         self.check_lines()
