@@ -87,6 +87,7 @@ std::shared_ptr<const Relay::Ways> Relay::ways_to(std::uint32_t node) {
 std::vector<Relay::Leaving> Relay::send(Epoch epoch, ReplicaId from, const ToAll& to,
                                         Packet packet) {
   std::shared_ptr<const Ways> ways;
+  bool keeps = false;
   {
     std::lock_guard lock(mutex_);
     // What a replica still does for an epoch that is over is worth nothing.
@@ -94,13 +95,19 @@ std::vector<Relay::Leaving> Relay::send(Epoch epoch, ReplicaId from, const ToAll
     ways = ways_to(to.node);
     sent_.packets += 1;
     if (const auto* batch = std::get_if<Batch>(&packet)) sent_.bytes += batch->data.size();
-    if (trees_.contains(to.node)) {
-      auto& kept = kept_[{to.node, from}];
-      while (!kept.empty() && kept.front().to.number < to.done_before) kept.pop_front();
-      kept.push_back({epoch, from, {.node = to.node, .number = to.number}, packet});
-    }
+    keeps = trees_.contains(to.node);
   }
+  // It may be large, and others want to send and to receive meanwhile.
+  if (keeps) keep({epoch, from, {.node = to.node, .number = to.number}, packet}, to.done_before);
   return leave_by(*ways, epoch, from, to, std::move(packet));
+}
+
+void Relay::keep(Kept one, std::uint64_t done_before) {
+  std::lock_guard lock(mutex_);
+  if (one.epoch != epoch_) return;
+  auto& kept = kept_[{one.to.node, one.from}];
+  while (!kept.empty() && kept.front().to.number < done_before) kept.pop_front();
+  kept.push_back(std::move(one));
 }
 
 std::vector<Relay::Leaving> Relay::leave_by(const Ways& ways, Epoch epoch, ReplicaId from,

@@ -72,6 +72,7 @@ class Relay {
   };
 
   std::shared_ptr<const Ways> ways_to(std::uint32_t node);
+  void keep(Kept one, std::uint64_t done_before);
   bool is_tree_for(std::uint32_t node, const coll::Branches& tree) const;
   static std::vector<Leaving> leave_by(const Ways& ways, Epoch epoch, ReplicaId from,
                                        const ToAll& to, Packet packet);

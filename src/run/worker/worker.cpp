@@ -148,12 +148,14 @@ std::unique_ptr<Worker::Layout> Worker::make_layout(const Deploy& message) {
   });
   ENSURE(message.placement.size() == layout->plan.replicas.size());
   layout->replicas.resize(layout->plan.replicas.size());
+  layout->of_node.resize(layout->graph->shape.nodes.size());
   layout->local_count = static_cast<std::size_t>(
       std::count(message.placement.begin(), message.placement.end(), settings_.slot));
   if (!threads_) make_threads(layout->local_count);
   for (ReplicaId id = 0; id < layout->replicas.size(); ++id) {
     if (layout->placement[id] != settings_.slot) continue;
     layout->replicas[id] = actor_of(layout->plan.replicas[id]);
+    layout->of_node[layout->plan.replicas[id].node].push_back(id);
   }
   return layout;
 }

@@ -85,6 +85,8 @@ class Worker final : public ReplicaOwner {
     std::vector<Slot> placement;
     /// Those that run here, by their numbers; null for others.
     std::vector<ReplicaActor*> replicas;
+    /// Of each node, the numbers of those that run here.
+    std::vector<std::vector<ReplicaId>> of_node;
     std::size_t local_count = 0;
 
     ReplicaActor* local(ReplicaId replica) const {

@@ -105,12 +105,9 @@ void Worker::receive_relayed(const Layout& layout, Slot from, wire::Frame frame)
       continue;
     }
     const std::uint32_t count = layout.graph->shape.nodes[header.to].replicas;
-    for (const flow::ReplicaPlan& plan : layout.plan.replicas) {
-      if (plan.node != header.to) continue;
-      const auto id = static_cast<ReplicaId>(&plan - layout.plan.replicas.data());
-      if (ReplicaActor* replica = layout.local(id)) {
-        replica->deliver(header.epoch, header.from, copy_for(*packet, plan.index, count));
-      }
+    for (const ReplicaId id : layout.of_node[header.to]) {
+      const std::uint32_t index = layout.plan.replicas[id].index;
+      layout.local(id)->deliver(header.epoch, header.from, copy_for(*packet, index, count));
     }
   }
 }
