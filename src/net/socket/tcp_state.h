@@ -13,7 +13,7 @@ struct TcpState {
   std::uint32_t round_trip_now_us = 0;
   /// As the newest bytes were acknowledged; 0: none were yet.
   std::uint64_t bytes_per_second = 0;
-  /// That was as fast as the sender sent, not as the network let it.
+  /// There was no more to send, so the network may let more through; what it was may be long ago.
   bool at_least = false;
   /// Bytes that were acknowledged.
   std::uint64_t acknowledged = 0;

@@ -74,15 +74,7 @@ std::vector<LinkState> TcpTransport::links() {
   for (Slot slot = 0; slot < slots_max; ++slot) {
     const Peer* const peer = peers_[slot].load(std::memory_order_relaxed);
     if (peer == nullptr || !peer->connection) continue;
-    const auto state = peer->connection->tcp_state();
-    if (!state) continue;
-    links.push_back({.to = slot,
-                     .round_trip_us = state->round_trip_us,
-                     .round_trip_now_us = state->round_trip_now_us,
-                     .bytes_per_second = state->bytes_per_second,
-                     .at_least = state->at_least,
-                     .acknowledged = state->acknowledged,
-                     .busy_us = state->busy_us});
+    if (const auto tcp = peer->connection->tcp_state()) links.push_back({slot, *tcp});
   }
   return links;
 }

@@ -10,6 +10,7 @@
 
 #include "base/ids.h"
 #include "base/text.h"
+#include "net/socket/tcp_state.h"
 #include "wire/frame.h"
 
 namespace piracema::net {
@@ -19,21 +20,10 @@ inline Error replaced_by(std::uint32_t incarnation) {
   return {Errc::refused, concat("replaced by incarnation ", incarnation)};
 }
 
-/// What the system knows of a connection.
+/// A connection to another host.
 struct LinkState {
   Slot to = 0;
-  /// The shortest of late: what waits in queues is not part of it.
-  std::uint32_t round_trip_us = 0;
-  /// Of now, with it.
-  std::uint32_t round_trip_now_us = 0;
-  /// As the newest bytes went; 0: not known.
-  std::uint64_t bytes_per_second = 0;
-  /// There was no more to send, so the link may be faster; what it was may be long ago.
-  bool at_least = false;
-  /// Bytes that have arrived there since the connection was made.
-  std::uint64_t acknowledged = 0;
-  /// For how long there was something to send, or to be acknowledged, since then.
-  std::uint64_t busy_us = 0;
+  TcpState tcp;
 };
 
 /// Carries frames between the processes of one job: reliable and in order between two of them
