@@ -171,7 +171,7 @@ int Job::wait() {
   REQUIRE_MESSAGE(readable(handle_.get(), patience), "it does not end; so far: ", errors());
   int status = 0;
   REQUIRE(::waitpid(pid_, &status, 0) == pid_);
-  status_ = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  status_ = WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
   while (next_line(milliseconds(0))) {
   }
   const std::string text = errors();

@@ -56,8 +56,8 @@ class Job {
   /// Goes through the events until something else is so; the test fails if the job ends before.
   void go_on_until(const std::function<bool()>& so);
 
-  /// Waits until it has ended: its status, or 128 and the signal. All of its output is read by
-  /// then, and no sanitizer has had anything to say.
+  /// Waits until it has ended: its exit code, or the negative number of the signal. All of its
+  /// output is read by then, and no sanitizer has had anything to say.
   int wait();
 
   // ---- what was read so far

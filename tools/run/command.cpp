@@ -17,6 +17,7 @@
 #include "store/open_store.h"
 #include "tools/run/costs.h"
 #include "tools/run/display.h"
+#include "tools/run/exit_by_signal.h"
 #include "tools/run/groups.h"
 #include "tools/run/json_display.h"
 #include "tools/run/report_json.h"
@@ -226,6 +227,7 @@ int run_command(RunCommand command) {
     if (auto can = check_coordinators(command); !can) return refuse(can.error());
     if (command.job.keep_workers.count() == 0) command.job.keep_workers = keep_workers;
   }
+  ExitBySignal::begin();
   // One that another coordinator has started writes what there is to write only if it has led.
   const bool opens = !command.was_gathered;
 
@@ -275,6 +277,7 @@ int run_command(RunCommand command) {
     }
     report = coordinators ? coordinators->run(command.job, *observer)
                           : cluster::run_job(command.job, *observer);
+    ExitBySignal::use(report.code);
   }
   // What there is to say is said by the coordinator that has led in the end.
   const bool led = !coordinators || coordinators->has_led();

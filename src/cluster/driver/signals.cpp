@@ -21,6 +21,9 @@ Signals::Signals(net::Poller& poller, std::function<void(int)> on_signal)
 
 Signals::~Signals() {
   poller_.forget(fd_.get());
+  signalfd_siginfo info{};
+  while (::read(fd_.get(), &info, sizeof info) == static_cast<ssize_t>(sizeof info)) {
+  }
   ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
 }
 

@@ -10,7 +10,8 @@
 namespace piracema::cluster {
 
 /// SIGINT, SIGTERM and SIGCHLD as events of a loop, from its thread and those started after it.
-/// The process's own mask comes back at the end.
+/// The process's own mask comes back at the end. What came until then and was not read was meant
+/// for the loop, and does nothing any more.
 class Signals {
  public:
   Signals(net::Poller& poller, std::function<void(int number)> on_signal);

@@ -1,0 +1,36 @@
+#include "tools/run/exit_by_signal.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <atomic>
+
+namespace piracema::tools {
+
+namespace {
+
+constexpr int none = -1;
+std::atomic<int> code_of_job{none};
+static_assert(std::atomic<int>::is_always_lock_free);
+
+void end(int number) {
+  const int code = code_of_job;
+  ::_exit(code == none ? 128 + number : code);
+}
+
+}  // namespace
+
+void ExitBySignal::begin() {
+  struct sigaction ends {};
+  ends.sa_handler = end;
+  for (const int number : {SIGINT, SIGTERM}) {
+    struct sigaction before {};
+    ::sigaction(number, nullptr, &before);
+    // Who has started this process with nohup, or in the background of a script, wants it so.
+    if (before.sa_handler != SIG_IGN) ::sigaction(number, &ends, nullptr);
+  }
+}
+
+void ExitBySignal::use(int job_code) { code_of_job = job_code; }
+
+}  // namespace piracema::tools
