@@ -1,11 +1,10 @@
 #include "jobs/cluster_state.h"
 
 #include <algorithm>
-#include <set>
 #include <utility>
 
 #include "base/text.h"
-#include "jobs/placement.h"
+#include "jobs/orders.h"
 #include "jobs/rights.h"
 #include "wire/checksum.h"
 #include "wire/fields.h"
@@ -16,23 +15,12 @@ namespace {
 
 constexpr std::uint64_t ns_in_ms = 1'000'000;
 constexpr std::uint64_t step_most_ms = 1'000;
-// So large may an answer be, about: the group has a bound for replies.
-constexpr std::size_t answer_bytes = std::size_t{256} << 10;
 
 Answer refused(std::string why) {
   return {.verdict = Answer::Verdict::refused, .why = std::move(why)};
 }
 Answer stranger(std::string why) {
   return {.verdict = Answer::Verdict::stranger, .why = std::move(why)};
-}
-
-std::size_t bytes_of(const std::vector<std::string>& words) {
-  std::size_t bytes = 0;
-  for (const std::string& word : words) bytes += word.size() + 8;
-  return bytes;
-}
-std::size_t bytes_of(const JobSpec& spec) {
-  return 200 + spec.directory.size() + bytes_of(spec.command) + bytes_of(spec.environment);
 }
 
 /// Stands for what whoever follows the job sees of it.
@@ -105,11 +93,9 @@ std::optional<std::uint64_t> ClusterState::next_deadline() const {
   }
   std::optional<std::uint64_t> left;
   if (first) left = *first > own_ms_ ? *first - own_ms_ : 0;
-  const std::uint64_t now_ms = time_ / ns_in_ms;
-  for (const auto& [id, job] : jobs_) {
-    if (!pauses(job)) continue;
-    const std::uint64_t over = job.ended_ms + pause_ms(job);
-    left = std::min(left.value_or(over), over > now_ms ? over - now_ms : 0);
+  if (const auto next = jobs_.next_ms()) {
+    const std::uint64_t until = *next > now_ms() ? *next - now_ms() : 0;
+    left = std::min(left.value_or(until), until);
   }
   if (!left) return std::nullopt;
   // A step of the clock counts a second at most: what is due later is come to in several.
@@ -118,29 +104,19 @@ std::optional<std::uint64_t> ClusterState::next_deadline() const {
 
 void ClusterState::on_time(const smr::Context& context) {
   pass(context.time);
-  bool changed = end_pauses();
+  bool changed = jobs_.end_pauses(now_ms());
   for (auto& [name, node] : nodes_) {
     if (!node.alive || node.lease_until_ms > own_ms_) continue;
     node.alive = false;
     changed = true;
-    lose_jobs_of(name, concat("the node ", name, " was not heard of for ", lease_ms, " ms"));
+    jobs_.lose(name, concat("the node ", name, " was not heard of for ", lease_ms, " ms"));
   }
   if (changed) place_all();
 }
 
-bool ClusterState::end_pauses() {
-  bool any = false;
-  for (auto& [id, job] : jobs_) {
-    if (!pauses(job) || time_ / ns_in_ms < job.ended_ms + pause_ms(job)) continue;
-    job.ended_ms = 0;
-    any = true;
-  }
-  return any;
-}
-
 ClusterState::Image ClusterState::snapshot() {
-  Whole whole{.jobs = {}, .nodes = {}, .last_job = last_job_, .time = time_, .own_ms = own_ms_};
-  for (const auto& [id, job] : jobs_) whole.jobs.push_back(job);
+  Whole whole{.jobs = {}, .nodes = {}, .last_job = jobs_.last(), .time = time_, .own_ms = own_ms_};
+  for (const auto& [id, job] : jobs_.all()) whole.jobs.push_back(job);
   for (const auto& [name, node] : nodes_) whole.nodes.push_back(node);
   return [whole = std::move(whole)](const Sink& sink) { sink(wire::encode(whole)); };
 }
@@ -148,23 +124,20 @@ ClusterState::Image ClusterState::snapshot() {
 bool ClusterState::restore(Bytes image) {
   auto whole = wire::decode<Whole>(image);
   if (!whole) return false;
-  std::map<JobId, Job> jobs;
   std::map<std::string, Node> nodes;
-  for (Job& job : whole->jobs) jobs.emplace(job.id, std::move(job));
   for (Node& node : whole->nodes) nodes.emplace(node.name, std::move(node));
-  if (jobs.size() != whole->jobs.size() || nodes.size() != whole->nodes.size()) return false;
-  jobs_ = std::move(jobs);
+  if (nodes.size() != whole->nodes.size()) return false;
+  if (!jobs_.replace(std::move(whole->jobs), whole->last_job)) return false;
   nodes_ = std::move(nodes);
-  last_job_ = whole->last_job;
   time_ = whole->time;
   own_ms_ = whole->own_ms;
-  by_node_.learn(jobs_);
   changes_ += 1;
   return true;
 }
 
-// ---- nodes
-// ------------------------------------------------------------------------------------------
+// ---- nodes --------------------------------------------------------------------------------------
+
+std::uint64_t ClusterState::now_ms() const { return time_ / ns_in_ms; }
 
 void ClusterState::pass(std::uint64_t time) {
   if (time <= time_) return;
@@ -182,7 +155,7 @@ Node* ClusterState::find(const std::string& name, std::uint64_t incarnation) {
 
 bool ClusterState::renew(Node& node) {
   node.lease_until_ms = own_ms_ + lease_ms;
-  node.heard_ms = time_ / ns_in_ms;
+  node.heard_ms = now_ms();
   return !std::exchange(node.alive, true);
 }
 
@@ -216,7 +189,7 @@ Answer ClusterState::on(const Join& join) {
   node.leaving = false;
   lend(node, join.lent);
   node.last_report = is_new ? join.number : std::max(node.last_report, join.number);
-  if (is_new) lose_jobs_of(join.node, concat("the node ", join.node, " was started again"));
+  if (is_new) jobs_.lose(join.node, concat("the node ", join.node, " was started again"));
   renew(node);
   place_all();
   return told(join.node, {});
@@ -232,26 +205,18 @@ Answer ClusterState::on(const Report& report) {
   if (report.leaving) changed |= begins_to_leave(*node);
   // Before what has ended: whoever was asked to leave has not failed.
   if (report.number > node->last_report) changed |= lend(*node, report.lent);
-  for (const Said& said : report.said) {
-    Job* const job = running(said.attempt, report.node);
-    if (job == nullptr) continue;
-    heard(*job, said);
-    changes_ += 1;
-  }
-  changed |= all_ended(report);
+  if (jobs_.heard(report)) changes_ += 1;
+  changed |= jobs_.ended(report, now_ms());
   // What a node had when it asked says nothing any more once a later report has come.
   std::vector<Ended> gone;
   if (report.number >
       std::exchange(node->last_report, std::max(node->last_report, report.number))) {
-    changed |= parts_gone(report);
-    auto [follows, told] = follow_wants(report);
-    changed |= follows;
-    gone = std::move(told);
+    changed |= jobs_.parts_gone(report);
+    Followed parts = jobs_.follow_parts(report, nodes_);
+    changed |= parts.changed;
+    gone = std::move(parts.gone);
   }
-  if (changed) {
-    settle_all();
-    place_all();
-  }
+  if (changed) place_all();
   Answer answer = told(report.node, report.has);
   answer.ended = std::move(gone);
   return answer;
@@ -259,66 +224,16 @@ Answer ClusterState::on(const Report& report) {
 
 bool ClusterState::begins_to_leave(Node& node) {
   if (std::exchange(node.leaving, true)) return false;
-  ask_to_leave(node.name);
+  jobs_.ask_to_leave(node.name);
   return true;
-}
-
-bool ClusterState::all_ended(const Report& report) {
-  bool any = false;
-  for (const Ended& end : report.ended) {
-    if (Job* const job = running(end.attempt, report.node)) {
-      ended(*job, end);
-      any = true;
-    }
-    if (Part* const one = part(end.attempt, report.node)) {
-      one->ended = end;
-      one->ended->why.resize(std::min(end.why.size(), why_bytes_max));
-      any = true;
-    }
-  }
-  return any;
-}
-
-Job* ClusterState::running(const Attempt& attempt, const std::string& node) {
-  const auto found = jobs_.find(attempt.job);
-  if (found == jobs_.end() || attempt.part != 0) return nullptr;
-  Job& job = found->second;
-  return runs(job) && job.attempt == attempt.attempt && job.node == node ? &job : nullptr;
-}
-
-// What was said twice counts once.
-void ClusterState::heard(Job& job, const Said& said) {
-  const std::uint64_t known = job.output_before + job.output.size();
-  if (said.from > known) {
-    job.output = said.text;
-    job.output_before = said.from;
-  } else if (const std::uint64_t again = known - said.from; again < said.text.size()) {
-    job.output.append(said.text, again);
-  }
-  if (job.output.size() > output_bytes_max) {
-    const std::size_t gone = job.output.size() - output_bytes_max;
-    job.output.erase(0, gone);
-    job.output_before += gone;
-  }
 }
 
 bool ClusterState::lend(Node& node, const Lent& lent) {
   const Lent before = std::exchange(node.lent, lent);
   node.lent.why.resize(std::min(node.lent.why.size(), why_bytes_max));
-  if (before.open && !lent.open) ask_to_leave(node.name);
+  if (before.open && !lent.open) jobs_.ask_to_leave(node.name);
   // Those that wait are told why it is not.
   return before.open != lent.open || before.why != node.lent.why;
-}
-
-void ClusterState::ask_to_leave(const std::string& node) {
-  for (auto& [id, job] : jobs_) {
-    if (job.state != JobState::running || !has_node(job, node)) continue;
-    if (!does_without(job, node)) job.state = JobState::leaving;
-  }
-}
-
-bool ClusterState::does_without(Job& job, const std::string& node) {
-  return follows_nodes(job.spec) && job.node != node && std::erase(job.others, node) != 0;
 }
 
 Answer ClusterState::on(const Leave& leave) {
@@ -326,7 +241,7 @@ Answer ClusterState::on(const Leave& leave) {
   if (node == nullptr) return stranger(concat("another process has the name of ", leave.node));
   node->alive = false;
   node->incarnation = 0;
-  lose_jobs_of(leave.node, concat("the node ", leave.node, " has left"));
+  jobs_.lose(leave.node, concat("the node ", leave.node, " has left"));
   place_all();
   return {};
 }
@@ -335,7 +250,7 @@ Answer ClusterState::on(const Drain& drain) {
   const auto found = nodes_.find(drain.node);
   if (found == nodes_.end()) return refused(concat("there is no node '", drain.node, "'"));
   found->second.draining = drain.on;
-  if (drain.on) ask_to_leave(drain.node);
+  if (drain.on) jobs_.ask_to_leave(drain.node);
   place_all();
   return {};
 }
@@ -347,10 +262,8 @@ Answer ClusterState::on(const Forget& forget) {
     return refused(concat("the node ", forget.node, " is there: want one that has ended, or was ",
                           "not heard of for ", lease_ms, " ms"));
   }
-  for (const auto& [id, job] : jobs_) {
-    const bool has_places = job.state != JobState::waiting && !is_over(job.state);
-    if (!has_places || !lives_on(job, forget.node)) continue;
-    return refused(concat("job ", id, " has places on the node ", forget.node,
+  if (const auto job = jobs_.in_places_of(forget.node)) {
+    return refused(concat("job ", *job, " has places on the node ", forget.node,
                           ": want one that no job has, so cancel it or wait for its end"));
   }
   nodes_.erase(found);
@@ -359,227 +272,47 @@ Answer ClusterState::on(const Forget& forget) {
   return {};
 }
 
-// ---- jobs
-// -----------------------------------------------------------------------------------------
+// ---- jobs ---------------------------------------------------------------------------------------
 
 Answer ClusterState::on(const Submit& submit) {
-  if (auto right = check(submit.spec); !right) return refused(right.error().message);
-  const auto open = std::count_if(jobs_.begin(), jobs_.end(),
-                                  [](const auto& job) { return !is_over(job.second.state); });
-  if (static_cast<std::size_t>(open) >= open_max) {
-    return refused(concat("there are ", open_max, " jobs that are not over: want less"));
-  }
-  Job& job = jobs_[++last_job_];
-  job.id = last_job_;
-  job.spec = submit.spec;
-  job.submitted_ms = time_ / ns_in_ms;
+  const auto job = jobs_.submit(submit.spec, now_ms());
+  if (!job) return refused(job.error().message);
   place_all();
-  return {.job = last_job_};
+  return {.job = *job};
 }
 
 Answer ClusterState::on(const Cancel& cancel) {
-  const auto found = jobs_.find(cancel.job);
-  if (found == jobs_.end()) return refused(concat("there is no job ", cancel.job));
-  Job& job = found->second;
-  if (is_over(job.state)) return refused(concat("job ", cancel.job, " is over"));
-  job.cancelled = true;
-  if (job.state == JobState::waiting) {
-    job.why = "cancelled before it began";
-    over(job, JobState::cancelled);
-  } else if (job.state == JobState::ending) {
-    if (job.next == JobState::waiting) job.next = JobState::cancelled;
-  } else {
-    job.state = JobState::leaving;
-  }
+  if (auto done = jobs_.cancel(cancel.job, now_ms()); !done) return refused(done.error().message);
   place_all();
   return {};
 }
 
+Answer ClusterState::on(const RunBeside& beside) {
+  if (auto right = check(beside); !right) return refused(right.error().message);
+  if (auto done = jobs_.run_beside(beside.job, beside.command); !done) {
+    return refused(done.error().message);
+  }
+  changes_ += 1;
+  return on(ShowJob{beside.job});
+}
+
 void ClusterState::place_all() {
-  for (auto& [name, node] : nodes_) node.used = 0;
-  for (const auto& [id, job] : jobs_) {
-    if (job.state == JobState::waiting || is_over(job.state)) continue;
-    nodes_[job.node].used += job.spec.slots;
-    std::set<std::string> others(job.others.begin(), job.others.end());
-    // Also where a part has yet to leave.
-    for (const auto& [number, part] : job.parts) {
-      if (!part.ended && part.node != job.node) others.insert(part.node);
-    }
-    for (const std::string& other : others) nodes_[other].used += job.spec.slots;
-  }
-  for (const Placed& placed : place(jobs_, nodes_)) {
-    Job& job = jobs_[placed.job];
-    for (const std::string& node : placed.nodes) nodes_[node].used += job.spec.slots;
-    if (job.state == JobState::running) {
-      job.others.insert(job.others.end(), placed.nodes.begin(), placed.nodes.end());
-      continue;
-    }
-    job.state = JobState::running;
-    job.node = placed.nodes.front();
-    job.others.assign(placed.nodes.begin() + 1, placed.nodes.end());
-    job.parts.clear();
-    job.attempt += 1;
-    job.started_ms = time_ / ns_in_ms;
-    job.why.clear();
-    job.output.clear();
-    job.output_before = 0;
-  }
-  by_node_.learn(jobs_);
+  jobs_.place(nodes_, now_ms());
   changes_ += 1;
 }
 
-// Nobody says how they ended; nothing of them is alive.
-void ClusterState::lose_jobs_of(const std::string& node, const std::string& why) {
-  lose_parts_of(node, why);
-  for (auto& [id, job] : jobs_) {
-    if (job.state == JobState::running) does_without(job, node);
-    if (!runs(job) || job.node != node) continue;
-    job.losses += 1;
-    job.why = why;
-    again_or_over(job, JobState::failed);
-  }
-  settle_all();
-}
-
-void ClusterState::ended(Job& job, const Ended& end) {
-  job.code = end.code;
-  job.why = end.why.substr(0, why_bytes_max);
-  if (end.end == End::fenced) {
-    job.losses += 1;
-    return again_or_over(job, JobState::failed);
-  }
-  if (end.end == End::exited && end.code == 0) return become(job, JobState::done);
-  // Asked to leave by a drain it is no failure of its own.
-  const bool moved = job.state == JobState::leaving && !job.cancelled;
-  if (moved) return again_or_over(job, JobState::failed);
-  job.failures += 1;
-  // One that fails at once each time would keep nodes and group busy.
-  if (job.failures <= job.spec.retries && !job.cancelled) {
-    job.ended_ms = std::max<std::uint64_t>(1, time_ / ns_in_ms);
-    job.why = concat("begins again after a pause of ", pause_ms(job) / 1'000, " s: ", job.why);
-  }
-  again_or_over(job, JobState::failed);
-}
-
-void ClusterState::again_or_over(Job& job, JobState state) {
-  if (job.cancelled) return become(job, JobState::cancelled);
-  if (job.failures > job.spec.retries) return become(job, state);
-  if (job.losses >= losses_max) {
-    job.why += concat("; that was the ", losses_max, "th time that it lost its node");
-    return become(job, state);
-  }
-  become(job, JobState::waiting);
-}
-
-// Not before its parts have ended.
-void ClusterState::become(Job& job, JobState next) {
-  job.next = next;
-  job.state = JobState::ending;
-}
-
-void ClusterState::settle(Job& job) {
-  job.parts.clear();
-  if (is_over(job.next)) return over(job, job.next);
-  job.state = JobState::waiting;
-}
-
-void ClusterState::over(Job& job, JobState state) {
-  job.state = state;
-  job.ended_ms = time_ / ns_in_ms;
-  auto over = static_cast<std::size_t>(std::count_if(
-      jobs_.begin(), jobs_.end(), [](const auto& one) { return is_over(one.second.state); }));
-  // Not this one: whoever has called still has a hand on it.
-  const JobId own = job.id;
-  std::erase_if(jobs_, [&](const auto& one) {
-    if (over <= over_max || one.first == own || !is_over(one.second.state)) return false;
-    over -= 1;
-    return true;
-  });
-}
-
-std::vector<Order> ClusterState::orders_for(const std::string& node,
-                                            const std::vector<Attempt>& has) const {
-  std::vector<Order> orders;
-  std::size_t bytes = 0;
-  for (const JobId id : by_node_.on(node)) {
-    const Job& job = jobs_.at(id);
-    if (!runs(job)) continue;
-    const auto is_new = [&](const Order& order, std::size_t takes) {
-      if (std::find(has.begin(), has.end(), order.attempt) != has.end()) return false;
-      // The rest is told next time.
-      if (bytes > answer_bytes) return false;
-      bytes += takes;
-      return true;
-    };
-    if (job.node == node) {
-      Order order{.attempt = {id, job.attempt}, .leave = job.state == JobState::leaving};
-      if (is_new(order, bytes_of(job.spec))) {
-        order.spec = job.spec;
-      }
-      if (follows_nodes(job.spec) || (order.spec && job.spec.nodes > 1)) {
-        order.hosts = hosts_of(job);
-      }
-      orders.push_back(std::move(order));
-    }
-    for (const auto& [number, part] : job.parts) {
-      if (part.node != node || part.ended || !part.wanted) continue;
-      Order order{.attempt = {id, job.attempt, number}, .leave = !has_node(job, node)};
-      if (is_new(order, bytes_of(job.spec) + bytes_of(part.command) + part.input.size())) {
-        order.spec = job.spec;
-        order.spec->command = part.command;
-        order.input = part.input;
-      }
-      orders.push_back(std::move(order));
-    }
-  }
-  return orders;
-}
-
 Answer ClusterState::told(const std::string& node, const std::vector<Attempt>& has) const {
-  return {.orders = orders_for(node, has), .now_ms = time_ / ns_in_ms, .mark = mark_of(node)};
+  return {.orders = orders_for(node, has, jobs_, nodes_),
+          .now_ms = now_ms(),
+          .mark = mark_of_orders(node, jobs_, nodes_)};
 }
 
-std::uint64_t ClusterState::mark_of(const std::string& node) const {
-  struct Told {
-    Attempt attempt;
-    bool leaves = false, has_ended = false;
-    std::vector<std::string> hosts = {};
-    auto fields() { return std::tie(attempt, leaves, has_ended, hosts); }
-  };
-  std::vector<Told> all;
-  for (const JobId id : by_node_.on(node)) {
-    const Job& job = jobs_.at(id);
-    if (!runs(job)) continue;
-    const bool leads = job.node == node;
-    if (leads) all.push_back({{id, job.attempt}, job.state == JobState::leaving, false});
-    if (leads && follows_nodes(job.spec)) all.back().hosts = hosts_of(job);
-    for (const auto& [number, part] : job.parts) {
-      const Attempt attempt{id, job.attempt, number};
-      if (part.node == node && !part.ended && part.wanted) {
-        all.push_back({attempt, !has_node(job, node), false});
-      }
-      if (leads && part.ended && !is_beside(attempt)) all.push_back({attempt, false, true});
-    }
-  }
-  const std::uint64_t mark = wire::checksum(wire::encode(all));
-  return mark == 0 ? 1 : mark;
-}
-
-std::vector<std::string> ClusterState::hosts_of(const Job& job) const {
-  std::vector<std::string> hosts{concat(job.node, "=", nodes_.at(job.node).address)};
-  for (const std::string& other : job.others) {
-    hosts.push_back(concat(other, "=", nodes_.at(other).address));
-  }
-  return hosts;
-}
-
-// ---- questions
-// -----------------------------------------------------------------------------------
+// ---- questions ----------------------------------------------------------------------------------
 
 Answer ClusterState::on(const ListJobs& list) const {
-  Answer answer{.now_ms = time_ / ns_in_ms};
+  Answer answer{.now_ms = now_ms()};
   std::size_t bytes = 0;
-  for (auto at = jobs_.lower_bound(list.from); at != jobs_.end(); ++at) {
+  for (auto at = jobs_.all().lower_bound(list.from); at != jobs_.all().end(); ++at) {
     bytes += bytes_of(at->second.spec);
     if (bytes > answer_bytes) {
       answer.next = at->first;
@@ -594,30 +327,28 @@ Answer ClusterState::on(const ListJobs& list) const {
 }
 
 Answer ClusterState::on(const ListNodes&) const {
-  Answer answer{.now_ms = time_ / ns_in_ms};
+  Answer answer{.now_ms = now_ms()};
   for (const auto& [name, node] : nodes_) answer.nodes.push_back(node);
   return answer;
 }
 
 Answer ClusterState::on(const AwaitOrders& await) const {
   const auto found = nodes_.find(await.node);
-  const std::uint64_t now_ms = time_ / ns_in_ms;
   // A stranger learns of it by its next report.
-  if (now_ms < await.now_ms || found == nodes_.end() ||
+  if (now_ms() < await.now_ms || found == nodes_.end() ||
       found->second.incarnation != await.incarnation) {
-    return {.now_ms = now_ms};
+    return {.now_ms = now_ms()};
   }
-  const std::uint64_t mark = mark_of(await.node);
-  return {.now_ms = now_ms, .mark = mark == await.mark ? 0 : mark};
+  const std::uint64_t mark = mark_of_orders(await.node, jobs_, nodes_);
+  return {.now_ms = now_ms(), .mark = mark == await.mark ? 0 : mark};
 }
 
 Answer ClusterState::on(const AwaitJob& await) const {
-  const std::uint64_t now_ms = time_ / ns_in_ms;
-  if (now_ms < await.now_ms) return {.now_ms = now_ms};
+  if (now_ms() < await.now_ms) return {.now_ms = now_ms()};
   Answer answer = on(ShowJob{await.job});
   if (answer.verdict != Answer::Verdict::done) return answer;
   const std::uint64_t mark = mark_seen(answer.jobs.front());
-  if (mark == await.mark) return {.now_ms = now_ms};
+  if (mark == await.mark) return {.now_ms = now_ms()};
   answer.mark = mark;
   return answer;
 }
@@ -628,9 +359,9 @@ bool ClusterState::has_news(Bytes reply) const {
 }
 
 Answer ClusterState::on(const ShowJob& show) const {
-  const auto found = jobs_.find(show.job);
-  if (found == jobs_.end()) return refused(concat("there is no job ", show.job));
-  Answer answer{.jobs = {found->second}, .now_ms = time_ / ns_in_ms};
+  const auto found = jobs_.all().find(show.job);
+  if (found == jobs_.all().end()) return refused(concat("there is no job ", show.job));
+  Answer answer{.jobs = {found->second}, .now_ms = now_ms()};
   // Of those of its command words may be keys.
   auto& parts = answer.jobs.front().parts;
   parts.erase(parts.begin(), parts.lower_bound(first_beside));

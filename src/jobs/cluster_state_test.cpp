@@ -316,7 +316,7 @@ TEST_CASE("what a job says is kept once, and the last of it") {
 TEST_CASE("a job that brings its nodes down again and again fails") {
   Group group;
   const JobId id = group.submit();
-  for (std::uint64_t i = 1; i <= ClusterState::losses_max; ++i) {
+  for (std::uint64_t i = 1; i <= JobTable::losses_max; ++i) {
     CHECK(group.join("a", i).verdict == Verdict::done);
     group.pass(lease_ms);
   }
@@ -325,8 +325,8 @@ TEST_CASE("a job that brings its nodes down again and again fails") {
 
 TEST_CASE("jobs that are over are forgotten, the oldest first") {
   Group group;
-  for (std::size_t i = 0; i < ClusterState::over_max + 10; ++i) group(Cancel{group.submit()});
-  CHECK(group.state.jobs().size() == ClusterState::over_max);
+  for (std::size_t i = 0; i < JobTable::over_max + 10; ++i) group(Cancel{group.submit()});
+  CHECK(group.state.jobs().size() == JobTable::over_max);
   CHECK(group.state.jobs().begin()->first == 11);
 }
 
@@ -429,7 +429,7 @@ TEST_CASE("a part is refused to whoever may not have it") {
   CHECK(group.job(other).parts.empty());
   std::vector<Attempt> wants;
   std::vector<AskedPart> asks;
-  for (std::uint32_t i = 1; i <= 3 * ClusterState::parts_max + 1; ++i) {
+  for (std::uint32_t i = 1; i <= 3 * parts_max + 1; ++i) {
     asks.push_back(group.asked(i, "b"));
     wants.push_back(asks.back().part);
   }
@@ -630,17 +630,17 @@ TEST_CASE(
   CHECK(after.jobs.at(0).parts.at(first_beside).ended->why == "no");
 
   // A few at a time, and the last few are remembered; numbers go on.
-  for (std::size_t i = 0; i < ClusterState::beside_max; ++i) {
+  for (std::size_t i = 0; i < beside_max; ++i) {
     CHECK(why(group.id, {"x"}).empty());
   }
   CHECK(why(group.id, {"x"}) == "want at most 4 at a time that are run beside job 1, found 4");
   Report all = group.leading({});
-  for (std::uint32_t i = 1; i <= ClusterState::beside_max; ++i) {
+  for (std::uint32_t i = 1; i <= beside_max; ++i) {
     all.ended.push_back({{group.id, 1, first_beside + i}, End::exited, 0, ""});
   }
   group(all);
   CHECK(group(RunBeside{group.id, {"x"}}).jobs.at(0).parts.rbegin()->first == first_beside + 5);
-  CHECK(group.job(group.id).parts.size() == ClusterState::beside_max);
+  CHECK(group.job(group.id).parts.size() == beside_max);
 
   // It ends with the attempt.
   group(Cancel{group.id});

@@ -518,7 +518,7 @@ class Run {
       CHECK(job.parts.empty());
       if (job.state == JobState::failed) {
         const bool too_often = job.failures > job.spec.retries;
-        CHECK((too_often || job.losses >= ClusterState::losses_max));
+        CHECK((too_often || job.losses >= JobTable::losses_max));
       }
       if (job.state == JobState::cancelled) CHECK(job.cancelled);
     }

@@ -1,0 +1,116 @@
+#include "jobs/job_parts.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/text.h"
+
+namespace piracema::jobs {
+
+namespace {
+
+// As ssh has it, when it is not the program's own.
+constexpr std::uint32_t no_way_there = 255;
+
+bool is_in(const std::vector<Attempt>& list, const Attempt& attempt) {
+  return std::find(list.begin(), list.end(), attempt) != list.end();
+}
+
+/// Why the command does not get it.
+std::optional<std::string> refusal(const Job& job, const AskedPart& asked,
+                                   const std::map<std::string, Node>& nodes) {
+  if (auto right = check(asked); !right) return right.error().message;
+  if (job.spec.nodes < 2 || !has_node(job, asked.node)) {
+    return concat("want a node of job ", job.id, ", found '", asked.node.substr(0, name_bytes_max),
+                  "'");
+  }
+  const std::size_t most = parts_max * job.spec.nodes;
+  if (std::distance(job.parts.begin(), job.parts.lower_bound(first_beside)) >=
+      static_cast<std::ptrdiff_t>(most)) {
+    return concat("want at most ", most, " parts of job ", job.id, " at a time");
+  }
+  const Node& node = nodes.at(asked.node);
+  if (node.alive && !node.leaving) return std::nullopt;
+  return concat("the node ", asked.node, node.alive ? " is leaving" : " is not heard of");
+}
+
+}  // namespace
+
+Part* find_part(Job& job, const Attempt& attempt, const std::string& node) {
+  if (job.attempt != attempt.attempt) return nullptr;
+  const auto found = job.parts.find(attempt.part);
+  if (found == job.parts.end() || found->second.ended) return nullptr;
+  return found->second.node == node ? &found->second : nullptr;
+}
+
+void lose_parts(Job& job, const std::string& node, const std::string& why) {
+  for (auto& [number, part] : job.parts) {
+    if (part.node != node || part.ended) continue;
+    part.ended = Ended{{job.id, job.attempt, number}, End::fenced, no_way_there, why};
+  }
+}
+
+// A node that has not got what it is not to begin any more will not have it: an answer to an older
+// question is no answer to it.
+bool parts_gone(Job& job, const Report& report) {
+  bool any = false;
+  for (auto& [number, part] : job.parts) {
+    if (part.node != report.node || part.ended || (part.wanted && runs(job))) continue;
+    const Attempt attempt{job.id, job.attempt, number};
+    if (is_in(report.has, attempt)) continue;
+    part.ended = Ended{attempt, End::exited, no_way_there, "nobody wanted it any more"};
+    any = true;
+  }
+  return any;
+}
+
+Followed ask_for(Job& job, const AskedPart& asked, const std::map<std::string, Node>& nodes) {
+  if (job.parts.contains(asked.part.part)) return {};
+  // The error is one of the command's, which is told.
+  if (auto why = refusal(job, asked, nodes)) {
+    return {true, {Ended{asked.part, End::not_started, no_way_there, *std::move(why)}}};
+  }
+  job.parts[asked.part.part] = {.node = asked.node, .command = asked.command, .input = asked.input};
+  return {.changed = true, .gone = {}};
+}
+
+Followed follow_wants(Job& job, const std::vector<Attempt>& wants) {
+  Followed followed;
+  for (auto at = job.parts.begin(); at != job.parts.end();) {
+    Part& part = at->second;
+    const Attempt attempt{job.id, job.attempt, at->first};
+    if (is_beside(attempt)) {
+      ++at;
+      continue;
+    }
+    const bool wanted = is_in(wants, attempt);
+    followed.changed |=
+        std::exchange(part.wanted, wanted) != wanted || (!wanted && part.ended.has_value());
+    if (wanted && part.ended) followed.gone.push_back(*part.ended);
+    at = !wanted && part.ended ? job.parts.erase(at) : std::next(at);
+  }
+  return followed;
+}
+
+std::optional<std::string> run_beside(Job& job, const std::vector<std::string>& command) {
+  const auto first = job.parts.lower_bound(first_beside);
+  const auto alive = static_cast<std::size_t>(std::count_if(
+      first, job.parts.end(), [](const auto& part) { return !part.second.ended.has_value(); }));
+  if (alive >= beside_max) {
+    return concat("want at most ", beside_max, " at a time that are run beside job ", job.id,
+                  ", found ", alive);
+  }
+  const std::uint32_t number =
+      first == job.parts.end() ? first_beside : job.parts.rbegin()->first + 1;
+  // The oldest that have ended, and never the one whose number was the last.
+  auto ended = static_cast<std::size_t>(std::distance(first, job.parts.end())) - alive;
+  for (auto at = first; ended >= beside_max;) {
+    const bool goes = at->second.ended.has_value();
+    ended -= goes ? 1 : 0;
+    at = goes ? job.parts.erase(at) : std::next(at);
+  }
+  job.parts[number] = {.node = job.node, .command = command};
+  return std::nullopt;
+}
+
+}  // namespace piracema::jobs

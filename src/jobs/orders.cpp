@@ -1,0 +1,102 @@
+#include "jobs/orders.h"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+#include "base/text.h"
+#include "wire/checksum.h"
+#include "wire/fields.h"
+
+namespace piracema::jobs {
+
+namespace {
+
+using Nodes = std::map<std::string, Node>;
+
+std::size_t bytes_of(const std::vector<std::string>& words) {
+  std::size_t bytes = 0;
+  for (const std::string& word : words) bytes += word.size() + 8;
+  return bytes;
+}
+
+/// NAME=ADDRESS of all its nodes, the leading one first.
+std::vector<std::string> hosts_of(const Job& job, const Nodes& nodes) {
+  std::vector<std::string> hosts{concat(job.node, "=", nodes.at(job.node).address)};
+  for (const std::string& other : job.others) {
+    hosts.push_back(concat(other, "=", nodes.at(other).address));
+  }
+  return hosts;
+}
+
+}  // namespace
+
+std::size_t bytes_of(const JobSpec& spec) {
+  return 200 + spec.directory.size() + bytes_of(spec.command) + bytes_of(spec.environment);
+}
+
+std::vector<Order> orders_for(const std::string& node, const std::vector<Attempt>& has,
+                              const JobTable& jobs, const Nodes& nodes) {
+  std::vector<Order> orders;
+  std::size_t bytes = 0;
+  for (const JobId id : jobs.on(node)) {
+    const Job& job = jobs.all().at(id);
+    if (!runs(job)) continue;
+    const auto is_new = [&](const Order& order, std::size_t takes) {
+      if (std::find(has.begin(), has.end(), order.attempt) != has.end()) return false;
+      // The rest is told next time.
+      if (bytes > answer_bytes) return false;
+      bytes += takes;
+      return true;
+    };
+    if (job.node == node) {
+      Order order{.attempt = {id, job.attempt}, .leave = job.state == JobState::leaving};
+      if (is_new(order, bytes_of(job.spec))) {
+        order.spec = job.spec;
+      }
+      if (follows_nodes(job.spec) || (order.spec && job.spec.nodes > 1)) {
+        order.hosts = hosts_of(job, nodes);
+      }
+      orders.push_back(std::move(order));
+    }
+    for (const auto& [number, part] : job.parts) {
+      if (part.node != node || part.ended || !part.wanted) continue;
+      Order order{.attempt = {id, job.attempt, number}, .leave = !has_node(job, node)};
+      if (is_new(order, bytes_of(job.spec) + bytes_of(part.command) + part.input.size())) {
+        order.spec = job.spec;
+        order.spec->command = part.command;
+        order.input = part.input;
+      }
+      orders.push_back(std::move(order));
+    }
+  }
+  return orders;
+}
+
+std::uint64_t mark_of_orders(const std::string& node, const JobTable& jobs, const Nodes& nodes) {
+  struct Told {
+    Attempt attempt;
+    bool leaves = false, has_ended = false;
+    std::vector<std::string> hosts = {};
+    auto fields() { return std::tie(attempt, leaves, has_ended, hosts); }
+  };
+  std::vector<Told> all;
+  for (const JobId id : jobs.on(node)) {
+    const Job& job = jobs.all().at(id);
+    if (!runs(job)) continue;
+    const bool leads = job.node == node;
+    if (leads) all.push_back({{id, job.attempt}, job.state == JobState::leaving, false});
+    if (leads && follows_nodes(job.spec)) all.back().hosts = hosts_of(job, nodes);
+    for (const auto& [number, part] : job.parts) {
+      const Attempt attempt{id, job.attempt, number};
+      if (part.node == node && !part.ended && part.wanted) {
+        all.push_back({attempt, !has_node(job, node), false});
+      }
+      if (leads && part.ended && !is_beside(attempt)) all.push_back({attempt, false, true});
+    }
+  }
+  const std::uint64_t mark = wire::checksum(wire::encode(all));
+  return mark == 0 ? 1 : mark;
+}
+
+}  // namespace piracema::jobs
