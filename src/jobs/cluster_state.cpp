@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "jobs/cluster_image.h"
 #include "jobs/orders.h"
 #include "jobs/rights.h"
 #include "wire/checksum.h"
@@ -42,15 +43,6 @@ std::uint64_t mark_seen(const Job& job) {
   return mark == 0 ? 1 : mark;
 }
 
-/// All of it, for replicas that come late.
-struct Whole {
-  std::vector<Job> jobs;
-  std::vector<Node> nodes;
-  JobId last_job = 0;
-  std::uint64_t time = 0, own_ms = 0;
-  auto fields() { return std::tie(jobs, nodes, last_job, time, own_ms); }
-};
-
 }  // namespace
 
 // ---- the state machine --------------------------------------------------------------------------
@@ -61,13 +53,18 @@ Buffer ClusterState::apply(Bytes operation, const smr::Context& context) {
   if (!decoded) {
     return encode(Answer{.verdict = Answer::Verdict::nonsense, .why = decoded.error().message});
   }
-  if (auto no = refusal(context.client, *decoded, nodes_)) return encode(refused(*std::move(no)));
-  const Answer answer = std::visit([this](const auto& what) { return on(what); }, *decoded);
-  if (const auto* join = std::get_if<Join>(&*decoded);
-      join && answer.verdict == Answer::Verdict::done) {
-    nodes_.at(join->node).client = context.client;
+  if (auto no = refusal(context.client, *decoded, {users_, nodes_, jobs_.all()})) {
+    return encode(refused(*std::move(no)));
   }
-  return encode(answer);
+  return encode(std::visit(
+      [&](const auto& what) {
+        if constexpr (requires { on(what, context.client); }) {
+          return on(what, context.client);
+        } else {
+          return on(what);
+        }
+      },
+      *decoded));
 }
 
 Buffer ClusterState::query(Bytes operation) const {
@@ -77,6 +74,7 @@ Buffer ClusterState::query(Bytes operation) const {
   }
   if (const auto* jobs = std::get_if<ListJobs>(&*decoded)) return encode(on(*jobs));
   if (const auto* nodes = std::get_if<ListNodes>(&*decoded)) return encode(on(*nodes));
+  if (const auto* users = std::get_if<ListUsers>(&*decoded)) return encode(on(*users));
   if (const auto* job = std::get_if<ShowJob>(&*decoded)) return encode(on(*job));
   if (const auto* await = std::get_if<AwaitOrders>(&*decoded)) return encode(on(*await));
   if (const auto* await = std::get_if<AwaitJob>(&*decoded)) return encode(on(*await));
@@ -115,22 +113,30 @@ void ClusterState::on_time(const smr::Context& context) {
 }
 
 ClusterState::Image ClusterState::snapshot() {
-  Whole whole{.jobs = {}, .nodes = {}, .last_job = jobs_.last(), .time = time_, .own_ms = own_ms_};
-  for (const auto& [id, job] : jobs_.all()) whole.jobs.push_back(job);
-  for (const auto& [name, node] : nodes_) whole.nodes.push_back(node);
-  return [whole = std::move(whole)](const Sink& sink) { sink(wire::encode(whole)); };
+  ClusterImage image{.jobs = {},
+                     .nodes = {},
+                     .users = {},
+                     .last_job = jobs_.last(),
+                     .time = time_,
+                     .own_ms = own_ms_};
+  for (const auto& [id, job] : jobs_.all()) image.jobs.push_back(job);
+  for (const auto& [name, node] : nodes_) image.nodes.push_back(node);
+  for (const auto& [name, user] : users_.all()) image.users.push_back(user);
+  return [image = std::move(image)](const Sink& sink) { sink(encode(image)); };
 }
 
-bool ClusterState::restore(Bytes image) {
-  auto whole = wire::decode<Whole>(image);
-  if (!whole) return false;
+bool ClusterState::restore(Bytes bytes) {
+  auto image = decode_image(bytes);
+  if (!image) return false;
   std::map<std::string, Node> nodes;
-  for (Node& node : whole->nodes) nodes.emplace(node.name, std::move(node));
-  if (nodes.size() != whole->nodes.size()) return false;
-  if (!jobs_.replace(std::move(whole->jobs), whole->last_job)) return false;
+  for (Node& node : image->nodes) nodes.emplace(node.name, std::move(node));
+  Users users;
+  if (nodes.size() != image->nodes.size() || !users.replace(image->users)) return false;
+  if (!jobs_.replace(std::move(image->jobs), image->last_job)) return false;
   nodes_ = std::move(nodes);
-  time_ = whole->time;
-  own_ms_ = whole->own_ms;
+  users_ = std::move(users);
+  time_ = image->time;
+  own_ms_ = image->own_ms;
   changes_ += 1;
   return true;
 }
@@ -159,7 +165,7 @@ bool ClusterState::renew(Node& node) {
   return !std::exchange(node.alive, true);
 }
 
-Answer ClusterState::on(const Join& join) {
+Answer ClusterState::on(const Join& join, std::uint64_t client) {
   if (auto right = check_name(join.node); !right) return refused(right.error().message);
   if (join.incarnation == 0 || join.slots == 0 || join.slots > 65'536 ||
       join.directory.size() > 256) {
@@ -182,6 +188,7 @@ Answer ClusterState::on(const Join& join) {
                           " ms"));
   }
   node.name = join.node;
+  node.client = client;
   node.incarnation = join.incarnation;
   node.slots = join.slots;
   node.directory = join.directory;
@@ -274,8 +281,9 @@ Answer ClusterState::on(const Forget& forget) {
 
 // ---- jobs ---------------------------------------------------------------------------------------
 
-Answer ClusterState::on(const Submit& submit) {
-  const auto job = jobs_.submit(submit.spec, now_ms());
+Answer ClusterState::on(const Submit& submit, std::uint64_t client) {
+  const User& user = *users_.of_client(client);
+  const auto job = jobs_.submit(submit.spec, {user.name, user.account}, now_ms());
   if (!job) return refused(job.error().message);
   place_all();
   return {.job = *job};
@@ -307,6 +315,24 @@ Answer ClusterState::told(const std::string& node, const std::vector<Attempt>& h
           .mark = mark_of_orders(node, jobs_, nodes_)};
 }
 
+// ---- users
+// ---------------------------------------------------------------------------------------
+
+Answer ClusterState::on(const PutUser& put) {
+  for (const auto& [name, node] : nodes_) {
+    if (node.client == put.user.client) {
+      return refused(concat("want a key for each user, found that of the node ", name));
+    }
+  }
+  if (auto done = users_.put(put.user); !done) return refused(done.error().message);
+  return {};
+}
+
+Answer ClusterState::on(const DropUser& drop) {
+  if (auto done = users_.drop(drop.name); !done) return refused(done.error().message);
+  return {};
+}
+
 // ---- questions ----------------------------------------------------------------------------------
 
 Answer ClusterState::on(const ListJobs& list) const {
@@ -329,6 +355,12 @@ Answer ClusterState::on(const ListJobs& list) const {
 Answer ClusterState::on(const ListNodes&) const {
   Answer answer{.now_ms = now_ms()};
   for (const auto& [name, node] : nodes_) answer.nodes.push_back(node);
+  return answer;
+}
+
+Answer ClusterState::on(const ListUsers&) const {
+  Answer answer{.now_ms = now_ms()};
+  for (const auto& [name, user] : users_.all()) answer.users.push_back(user);
   return answer;
 }
 

@@ -37,18 +37,22 @@ class ClusterState final : public smr::StateMachine, public smr::Watchable {
 
   const std::map<JobId, Job>& jobs() const { return jobs_.all(); }
   const std::map<std::string, Node>& nodes() const { return nodes_; }
+  const Users& users() const { return users_; }
 
  private:
-  Answer on(const Join&);
+  Answer on(const Join&, std::uint64_t client);
   Answer on(const Report&);
   Answer on(const Leave&);
-  Answer on(const Submit&);
+  Answer on(const Submit&, std::uint64_t client);
   Answer on(const Cancel&);
   Answer on(const Drain&);
   Answer on(const Forget&);
   Answer on(const RunBeside&);
+  Answer on(const PutUser&);
+  Answer on(const DropUser&);
   Answer on(const ListJobs&) const;
   Answer on(const ListNodes&) const;
+  Answer on(const ListUsers&) const;
   Answer on(const ShowJob&) const;
   Answer on(const AwaitOrders&) const;
   Answer on(const AwaitJob&) const;
@@ -72,6 +76,7 @@ class ClusterState final : public smr::StateMachine, public smr::Watchable {
 
   JobTable jobs_;
   std::map<std::string, Node> nodes_;
+  Users users_;
   std::atomic<std::uint64_t> changes_ = 0;
   /// In nanoseconds.
   std::uint64_t time_ = 0;

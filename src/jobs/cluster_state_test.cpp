@@ -702,14 +702,13 @@ TEST_CASE("a node speaks for itself alone, and asks for no jobs") {
   CHECK(refused(other, Join{where, 2, 2, "/d", ""}) == has_another);
   CHECK(refused(testing::client_of("a"), Join{"c", 1, 2, "/d", ""}) ==
         "want one node for a key, found that of the node a");
-  const std::string of_user =
-      "want the key of the cluster's user for that (user.key), found a node's";
+  const std::string of_user = "want the key of a user for that (user.key), found a node's";
   CHECK(refused(other, Submit{{.name = "j", .command = {"true"}}}) == of_user);
   CHECK(refused(other, Cancel{id}) == of_user);
   CHECK(refused(other, Drain{"a", true}) == of_user);
   CHECK(refused(other, Forget{"a"}) == of_user);
-  CHECK(refused(user_client, Join{"c", 1, 2, "/d", ""}) ==
-        "want the key of a node for that, found the user's");
+  CHECK(refused(first_client, Join{"c", 1, 2, "/d", ""}) ==
+        "want the key of a node for that, found that of the user admin");
 }
 
 TEST_CASE("a node that was dismissed may come again with another key") {

@@ -9,6 +9,8 @@
 #include <tuple>
 #include <vector>
 
+#include "jobs/users.h"
+
 /// What a cluster is asked to run, and on which of its nodes: a queue that is replicated
 /// (docs/design/020-a-cluster.md).
 namespace piracema::jobs {
@@ -135,9 +137,11 @@ struct Job {
   /// The last of what it has said, and how many bytes came before that.
   std::string output;
   std::uint64_t output_before = 0;
+  Owner owner;
   auto fields() {
     return std::tie(id, spec, state, node, others, parts, next, attempt, cancelled, failures,
-                    losses, code, why, submitted_ms, started_ms, ended_ms, output, output_before);
+                    losses, code, why, submitted_ms, started_ms, ended_ms, output, output_before,
+                    owner);
   }
 };
 

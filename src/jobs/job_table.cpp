@@ -55,7 +55,7 @@ bool JobTable::replace(std::vector<Job> list, JobId last) {
 
 // ---- what users ask for -------------------------------------------------------------------------
 
-Result<JobId> JobTable::submit(JobSpec spec, std::uint64_t now_ms) {
+Result<JobId> JobTable::submit(JobSpec spec, Owner owner, std::uint64_t now_ms) {
   if (auto right = check(spec); !right) return refuse(right.error().message);
   const auto open = std::count_if(jobs_.begin(), jobs_.end(),
                                   [](const auto& job) { return !is_over(job.second.state); });
@@ -65,6 +65,7 @@ Result<JobId> JobTable::submit(JobSpec spec, std::uint64_t now_ms) {
   Job& job = jobs_[++last_];
   job.id = last_;
   job.spec = std::move(spec);
+  job.owner = std::move(owner);
   job.submitted_ms = now_ms;
   return job.id;
 }

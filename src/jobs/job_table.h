@@ -42,7 +42,7 @@ class JobTable {
   bool replace(std::vector<Job> jobs, JobId last);
 
   // ---- what users ask for; Errc::refused says why not ------------------------------------------
-  Result<JobId> submit(JobSpec spec, std::uint64_t now_ms);
+  Result<JobId> submit(JobSpec spec, Owner owner, std::uint64_t now_ms);
   Result<Done> cancel(JobId id, std::uint64_t now_ms);
   Result<Done> run_beside(JobId id, const std::vector<std::string>& command);
 

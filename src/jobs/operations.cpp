@@ -9,6 +9,9 @@ namespace piracema::jobs {
 
 namespace {
 
+// Of answers. 1 had no byte that said so, and began with a verdict.
+constexpr std::uint8_t answer_version = 2, version_mark = 0x80;
+
 constexpr std::uint32_t slots_max = 65'536, retries_max = 1'000'000, nodes_max = 1'000;
 
 bool is_name_letter(char letter) {
@@ -36,6 +39,7 @@ Result<Done> check_part(const std::vector<std::string>& command, const std::stri
 bool is_question(const Operation& operation) {
   return std::holds_alternative<ListJobs>(operation) ||
          std::holds_alternative<ListNodes>(operation) ||
+         std::holds_alternative<ListUsers>(operation) ||
          std::holds_alternative<ShowJob>(operation) ||
          std::holds_alternative<AwaitOrders>(operation) ||
          std::holds_alternative<AwaitJob>(operation);
@@ -57,9 +61,26 @@ Result<Operation> decode_operation(Bytes bytes) {
   return wire::message_from_frame<Operation>(frame, "operation of a cluster");
 }
 
-Buffer encode(const Answer& answer) { return wire::encode(answer); }
+Buffer encode(const Answer& answer) {
+  const std::uint8_t version = version_mark | answer_version;
+  const Buffer body = wire::encode(answer);
+  Buffer out;
+  out.append(&version, 1);
+  out.append(body.data(), body.size());
+  return out;
+}
 
-Result<Answer> decode_answer(Bytes bytes) { return wire::decode<Answer>(bytes); }
+Result<Answer> decode_answer(Bytes bytes) {
+  if (bytes.empty()) return Error{Errc::corrupt, "an empty answer of a cluster"};
+  const auto first = static_cast<std::uint8_t>(bytes.front());
+  const int version = (first & version_mark) == 0 ? 1 : first & ~version_mark;
+  if (version != answer_version) {
+    return Error{Errc::config,
+                 concat("want an answer of the control plane of version ", int{answer_version},
+                        ", found ", version, ": all machines want the same piracema")};
+  }
+  return wire::decode<Answer>(bytes.subspan(1));
+}
 
 Result<Done> check_name(const std::string& name) {
   const bool right = !name.empty() && name.size() <= name_bytes_max &&

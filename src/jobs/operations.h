@@ -19,9 +19,6 @@ namespace piracema::jobs {
 /// apart in their speed, and what ending a process takes.
 constexpr std::uint64_t lease_ms = 5'000, fence_ms = 3'000;
 
-/// The client of the group that asks for jobs and says which nodes there are; the others are nodes.
-constexpr std::uint64_t user_client = 1;
-
 // ---- what nodes say -------------------------------------------------------------------------
 
 /// What a node says counts if its own key has said it: that with which it has joined first.
@@ -114,6 +111,17 @@ struct RunBeside {
   auto fields() { return std::tie(job, command); }
 };
 
+/// A user comes, or has another role or account from now on; jobs that were asked for keep theirs.
+struct PutUser {
+  User user;
+  auto fields() { return std::tie(user); }
+};
+/// Who is one no more is no node either: whether its key may say anything is the group's matter.
+struct DropUser {
+  std::string name;
+  auto fields() { return std::tie(name); }
+};
+
 // ---- what anybody asks --------------------------------------------------------------------------
 
 /// Jobs from this one on, in order; without what they have said.
@@ -122,6 +130,9 @@ struct ListJobs {
   auto fields() { return std::tie(from); }
 };
 struct ListNodes {
+  auto fields() { return std::tie(); }
+};
+struct ListUsers {
   auto fields() { return std::tie(); }
 };
 /// One job, with what it has said, and what users have had run beside it.
@@ -150,8 +161,9 @@ struct AwaitJob {
 };
 
 /// The order is the protocol.
-using Operation = std::variant<Join, Report, Leave, Submit, Cancel, Drain, ListJobs, ListNodes,
-                               ShowJob, Forget, AwaitOrders, AwaitJob, RunBeside>;
+using Operation =
+    std::variant<Join, Report, Leave, Submit, Cancel, Drain, ListJobs, ListNodes, ShowJob, Forget,
+                 AwaitOrders, AwaitJob, RunBeside, PutUser, DropUser, ListUsers>;
 /// It changes nothing, so that it need not be ordered.
 bool is_question(const Operation& operation);
 
@@ -169,7 +181,9 @@ struct Order {
   /// Of the command of a job of several nodes: all of them, NAME=ADDRESS, its own first. Once the
   /// node has it, only where it follows them.
   std::vector<std::string> hosts;
-  auto fields() { return std::tie(attempt, leave, spec, input, hosts); }
+  /// With `spec`.
+  Owner owner;
+  auto fields() { return std::tie(attempt, leave, spec, input, hosts, owner); }
 };
 struct Answer {
   enum class Verdict : std::uint8_t {
@@ -188,6 +202,7 @@ struct Answer {
   std::vector<Ended> ended;
   std::vector<Job> jobs;
   std::vector<Node> nodes;
+  std::vector<User> users;
   /// Of ListJobs: where the next one goes on; 0: that was all.
   JobId next = 0;
   /// To a question, Join and Report: the group's clock at its last operation, in milliseconds.
@@ -196,15 +211,16 @@ struct Answer {
   /// what that is now, if it is something else; 0: no news. The same of AwaitJob, for the job.
   std::uint64_t mark = 0;
   auto fields() {
-    return std::tie(verdict, why, job, orders, ended, jobs, nodes, next, now_ms, mark);
+    return std::tie(verdict, why, job, orders, ended, jobs, nodes, users, next, now_ms, mark);
   }
 };
 
 Buffer encode(const Operation& operation);
 /// Errc::corrupt.
 Result<Operation> decode_operation(Bytes bytes);
+/// With the version of the protocol before it, so that a program of another one is told.
 Buffer encode(const Answer& answer);
-/// Errc::corrupt.
+/// Errc::corrupt; Errc::config names another version.
 Result<Answer> decode_answer(Bytes bytes);
 
 /// Errc::usage says what is wrong with a job that was asked for.

@@ -53,6 +53,7 @@ std::vector<Order> orders_for(const std::string& node, const std::vector<Attempt
       Order order{.attempt = {id, job.attempt}, .leave = job.state == JobState::leaving};
       if (is_new(order, bytes_of(job.spec))) {
         order.spec = job.spec;
+        order.owner = job.owner;
       }
       if (follows_nodes(job.spec) || (order.spec && job.spec.nodes > 1)) {
         order.hosts = hosts_of(job, nodes);
@@ -64,6 +65,7 @@ std::vector<Order> orders_for(const std::string& node, const std::vector<Attempt
       Order order{.attempt = {id, job.attempt, number}, .leave = !has_node(job, node)};
       if (is_new(order, bytes_of(job.spec) + bytes_of(part.command) + part.input.size())) {
         order.spec = job.spec;
+        order.owner = job.owner;
         order.spec->command = part.command;
         order.input = part.input;
       }

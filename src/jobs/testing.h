@@ -11,7 +11,7 @@ namespace piracema::jobs::testing {
 
 /// Of a node; never the user's.
 inline std::uint64_t client_of(const std::string& node) {
-  return user_client + 1 + std::hash<std::string>()(node) % 1'000'000'000;
+  return first_client + 1 + std::hash<std::string>()(node) % 1'000'000'000;
 }
 
 /// The client of the group that may say this.
@@ -23,7 +23,7 @@ inline std::uint64_t honest_client(const Operation& operation) {
                       std::is_same_v<What, Leave>) {
           return client_of(what.node);
         } else {
-          return user_client;
+          return first_client;
         }
       },
       operation);

@@ -41,7 +41,7 @@ Result<ClusterClient> ClusterClient::open(const std::string& directory,
   if (!configuration) return configuration.error();
   auto client = smr::Client::open(
       *configuration,
-      {.id = jobs::user_client, .key_file = directory + "/user.key", .timeout = timeout});
+      {.id = jobs::first_client, .key_file = directory + "/user.key", .timeout = timeout});
   if (!client) return client.error();
   return ClusterClient(*std::move(client));
 }

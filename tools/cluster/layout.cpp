@@ -107,7 +107,7 @@ Result<ClusterLayout::Added> ClusterLayout::prepare(const std::string& directory
   }
   const auto configuration = smr::read_configuration(directory + "/cluster.toml");
   if (!configuration) return configuration.error();
-  Added added{.client = jobs::user_client, .public_key = ""};
+  Added added{.client = jobs::first_client, .public_key = ""};
   for (const auto& client : configuration->clients)
     added.client = std::max(added.client, client.id);
   added.client += 1;
@@ -157,7 +157,7 @@ Result<Done> ClusterLayout::make(const std::string& directory, const std::vector
   smr::Configuration made;
   made.name = "cluster";
   made.operation_bytes_max = operation_bytes;
-  std::uint64_t client = jobs::user_client;
+  std::uint64_t client = jobs::first_client;
   const auto user = new_key(directory + "/user.key");
   if (!user) return user.error();
   made.clients.push_back({client, *user});

@@ -68,7 +68,7 @@ Result<ClusterStatus::Seen> ClusterStatus::look() const {
   if (!configuration) return configuration.error();
   auto group = smr::ask_status(
       *configuration,
-      {.client = jobs::user_client, .key_file = directory_ + "/user.key", .timeout = *timeout});
+      {.client = jobs::first_client, .key_file = directory_ + "/user.key", .timeout = *timeout});
   if (!group) return group.error();
   Seen seen{.group = *std::move(group)};
   if (!seen.group.leader) {
