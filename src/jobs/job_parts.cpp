@@ -9,9 +9,6 @@ namespace piracema::jobs {
 
 namespace {
 
-// As ssh has it, when it is not the program's own.
-constexpr std::uint32_t no_way_there = 255;
-
 bool is_in(const std::vector<Attempt>& list, const Attempt& attempt) {
   return std::find(list.begin(), list.end(), attempt) != list.end();
 }

@@ -313,7 +313,7 @@ void JobRunner::take(const Order& order) {
     hurry_ = true;
     return;
   }
-  actions_.push_back(Launch{order.attempt, *order.spec, order.input, order.hosts});
+  actions_.push_back(Launch{order.attempt, *order.spec, order.input, order.hosts, order.owner});
 }
 
 bool JobRunner::command_runs(const Attempt& attempt) const {

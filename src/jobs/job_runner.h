@@ -101,6 +101,7 @@ class JobRunner {
     std::string input;
     /// Of the command of a job of several nodes: NAME=ADDRESS of each, this one first.
     std::vector<std::string> hosts;
+    Owner owner;
   };
   /// The nodes of a job whose command runs here and follows them (follows_nodes), as in Launch.
   struct HostsChanged {

@@ -1,20 +1,17 @@
 #include "jobs/node.h"
 
-#include <fcntl.h>
 #include <signal.h>
 #include <sys/random.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include <cerrno>
+#include <algorithm>
 #include <chrono>
-#include <filesystem>
-#include <fstream>
-#include <system_error>
+#include <cstdlib>
 #include <utility>
 
 #include "base/log.h"
 #include "base/text.h"
+#include "jobs/job_account.h"
 #include "store/disk/file_lock.h"
 
 namespace piracema::jobs {
@@ -36,6 +33,22 @@ std::string text_of(const Attempt& attempt) {
   return concat(attempt.job, ".", attempt.attempt, ".", attempt.part);
 }
 
+/// What somebody who has logged in there would have, and nothing that the node itself was given:
+/// that may be secret.
+std::vector<std::string> login_environment(const cluster::Account& account) {
+  const char* const path = std::getenv("PATH");
+  std::vector<std::string> environment{
+      concat("HOME=", account.home), concat("USER=", account.name),
+      concat("LOGNAME=", account.name), concat("SHELL=", account.shell),
+      concat("PATH=", path != nullptr ? path : "/usr/local/bin:/usr/bin:/bin")};
+  for (const char* const name : {"LANG", "LC_ALL", "TZ"}) {
+    if (const char* const value = std::getenv(name)) {
+      environment.push_back(concat(name, "=", value));
+    }
+  }
+  return environment;
+}
+
 std::uint64_t draw_incarnation() {
   std::uint64_t drawn = 0;
   while (drawn == 0) {
@@ -47,9 +60,7 @@ std::uint64_t draw_incarnation() {
 }  // namespace
 
 Result<std::unique_ptr<NodeProcess>> NodeProcess::open(Options options) {
-  std::error_code failed;
-  std::filesystem::create_directories(options.directory + "/jobs", failed);
-  if (failed) return Error{Errc::io, concat(options.directory, ": ", failed.message())};
+  if (auto made = JobFiles(options.directory).prepare(::geteuid() == 0); !made) return made.error();
   auto lock = store::lock_file(options.directory + "/node.lock", "node");
   if (!lock) return lock.error();
   std::unique_ptr<NodeProcess> node(new NodeProcess(std::move(options), *std::move(lock)));
@@ -59,6 +70,7 @@ Result<std::unique_ptr<NodeProcess>> NodeProcess::open(Options options) {
 
 NodeProcess::NodeProcess(Options options, Fd lock)
     : options_(std::move(options)),
+      files_(options_.directory),
       lock_(std::move(lock)),
       runner_({.node = options_.name,
                .incarnation = draw_incarnation(),
@@ -97,13 +109,15 @@ Result<Done> NodeProcess::start() {
 
 Result<Done> NodeProcess::open_part_door() {
   auto door = PartDoor::open(
-      poller_, part_door(),
-      {.asked =
-           [this](std::uint32_t number, PartRequest request) {
-             asked_parts_[number] = {request.job, request.attempt, number};
-             step(JobRunner::PartAsked{{asked_parts_[number], std::move(request.node),
-                                        std::move(request.command), std::move(request.input)}});
+      poller_, files_.door(), is_for_others(),
+      {.knows =
+           [this](uid_t user) {
+             return user == ::geteuid() ||
+                    std::any_of(running_.begin(), running_.end(),
+                                [&](const auto& one) { return one.second.user == user; });
            },
+       .asked = [this](std::uint32_t number, uid_t user,
+                       PartRequest request) { part_asked(number, user, std::move(request)); },
        .dropped =
            [this](std::uint32_t number) {
              const auto asked = asked_parts_.extract(number);
@@ -112,6 +126,22 @@ Result<Done> NodeProcess::open_part_door() {
   if (!door) return door.error();
   parts_ = *std::move(door);
   return Done{};
+}
+
+bool NodeProcess::is_for_others() const { return ::geteuid() == 0; }
+
+// A part runs as whoever its job runs as: so only that one may ask for it.
+void NodeProcess::part_asked(std::uint32_t number, uid_t user, PartRequest request) {
+  const Attempt part{request.job, request.attempt, number};
+  const auto command = running_.find({part.job, part.attempt});
+  if (command == running_.end() || (user != command->second.user && user != ::geteuid())) {
+    const auto why = concat("job ", part.job, " does not run here as ",
+                            cluster::Account::name_of(user), ", who has asked for a part of it");
+    return parts_->answer(number, Ended{part, End::not_started, no_way_there, why});
+  }
+  asked_parts_[number] = part;
+  step(JobRunner::PartAsked{
+      {part, std::move(request.node), std::move(request.command), std::move(request.input)}});
 }
 
 Result<Done> NodeProcess::run() {
@@ -188,7 +218,9 @@ void NodeProcess::tell_logs() {
   for (auto& [attempt, running] : running_) {
     // What parts say stays on their nodes.
     if (attempt.part != 0) continue;
-    if (auto wrote = read_log(attempt, running)) all.push_back(*std::move(wrote));
+    if (auto piece = running.log.next()) {
+      all.push_back({attempt, piece->from, std::move(piece->text)});
+    }
   }
   for (const JobRunner::Wrote& wrote : all) do_all(runner_.step(now(), wrote));
 }
@@ -226,100 +258,91 @@ void NodeProcess::act(const JobRunner::Await& await) {
 
 void NodeProcess::act(const JobRunner::Launch& launch) {
   const Attempt attempt = launch.attempt;
-  const std::string place = concat(options_.directory, "/jobs/", attempt.job);
-  const bool follows = attempt.part == 0 && follows_nodes(launch.spec);
-  const std::string hostfile = follows ? concat(place, ".", attempt.attempt, ".hosts") : "";
-  if (follows) write_hostfile(hostfile, launch.hosts, launch.spec.slots);
-  Supervised::What what{.attempt = attempt,
-                        .command = launch.spec.command,
-                        .environment = environment_of(launch, hostfile),
-                        .directory = launch.spec.directory.empty() ? place : launch.spec.directory,
-                        .log = concat(place, ".", attempt.attempt,
-                                      attempt.part == 0 ? "" : concat(".", attempt.part), ".log"),
-                        .input = launch.input,
-                        .until = until_,
-                        .niceness = options_.niceness,
-                        .supervisor = options_.supervisor};
-  log(Level::info, concat("job ", attempt.job, " (", launch.spec.name, ") begins, attempt ",
-                          attempt.attempt, attempt.part == 0 ? "" : ", a part of it"));
-  auto started = Supervised::start(what);
+  log(Level::info,
+      concat("job ", attempt.job, " (", launch.spec.name, ") of the user ", launch.owner.user,
+             " begins, attempt ", attempt.attempt, attempt.part == 0 ? "" : ", a part of it"));
+  auto started = start_job(launch);
   if (!started) {
-    const Ended ended{attempt, End::not_started, 127, started.error().message};
+    const Ended ended{attempt, End::not_started, 127,
+                      concat(started.error().message, " (node ", options_.name, ")")};
     poller_.post([this, ended] { over(ended); });
     return;
   }
-  const auto [at, added] = running_.emplace(
-      attempt, Running{*std::move(started), std::move(what.log), hostfile, launch.spec.slots});
+  const auto [at, added] = running_.emplace(attempt, *std::move(started));
   poller_.watch(at->second.job.handle(), EPOLLIN, [this, attempt](std::uint32_t) {
     const auto found = running_.find(attempt);
     if (auto ended = found->second.job.take_end()) over(*std::move(ended));
   });
 }
 
+Result<NodeProcess::Running> NodeProcess::start_job(const JobRunner::Launch& launch) {
+  const Attempt& attempt = launch.attempt;
+  auto account = account_of(launch.owner, ::geteuid());
+  if (!account) return account.error();
+  const auto* const other = *account ? &**account : nullptr;
+  if (auto made = files_.make(attempt.job, other); !made) return made.error();
+  const bool follows = attempt.part == 0 && follows_nodes(launch.spec);
+  const std::string hostfile = follows ? files_.hostfile_of(attempt) : "";
+  if (follows) JobFiles::write_hosts(hostfile, launch.hosts, launch.spec.slots);
+  const std::string log = files_.log_of(attempt);
+  auto started =
+      Supervised::start({.attempt = attempt,
+                         .command = launch.spec.command,
+                         .environment = environment_of(launch, *account, hostfile),
+                         .directory = launch.spec.directory.empty() ? files_.place_of(attempt.job)
+                                                                    : launch.spec.directory,
+                         .log = log,
+                         .input = launch.input,
+                         .until = until_,
+                         .niceness = options_.niceness,
+                         .account = *account,
+                         .supervisor = options_.supervisor});
+  if (!started) return started.error();
+  return Running{.job = *std::move(started),
+                 .log = JobLog(log),
+                 .hostfile = hostfile,
+                 .slots = launch.spec.slots,
+                 .user = other != nullptr ? other->uid : ::geteuid()};
+}
+
 // A stream reads where its hosts are, and how it gets there, from its environment.
 std::vector<std::string> NodeProcess::environment_of(const JobRunner::Launch& launch,
+                                                     const std::optional<cluster::Account>& account,
                                                      const std::string& hostfile) const {
   const Attempt& attempt = launch.attempt;
   std::vector<std::string> environment;
+  if (account) environment = login_environment(*account);
   if (!launch.hosts.empty()) {
     std::string hosts;
     for (const std::string& host : launch.hosts) hosts += concat(hosts.empty() ? "" : ",", host);
-    environment = {concat("PIRACEMA_HOSTS=", hosts), concat("PIRACEMA_RSH=", options_.rsh),
-                   concat("PIRACEMA_WORKERS=", launch.hosts.size() * launch.spec.slots)};
+    for (std::string& variable :
+         std::vector{concat("PIRACEMA_HOSTS=", hosts), concat("PIRACEMA_RSH=", options_.rsh),
+                     concat("PIRACEMA_WORKERS=", launch.hosts.size() * launch.spec.slots)}) {
+      environment.push_back(std::move(variable));
+    }
   }
   if (!hostfile.empty()) environment.push_back(concat("PIRACEMA_HOSTFILE=", hostfile));
-  for (const std::string& own : launch.spec.environment) environment.push_back(own);
+  for (const std::string& own : launch.spec.environment) cluster::set_variable(environment, own);
   environment.push_back(concat("PIRACEMA_NODE=", options_.name));
-  environment.push_back(concat("PIRACEMA_NODE_DOOR=", part_door()));
+  environment.push_back(concat("PIRACEMA_NODE_DOOR=", files_.door()));
   environment.push_back(concat("PIRACEMA_JOB=", attempt.job));
   environment.push_back(concat("PIRACEMA_ATTEMPT=", attempt.attempt));
   if (attempt.part == 0 || is_beside(attempt)) {
-    environment.push_back(concat("PIRACEMA_HTTP_FILE=", address_file_of(attempt)));
+    environment.push_back(concat("PIRACEMA_HTTP_FILE=", files_.address_file_of(attempt)));
   }
   return environment;
-}
-
-// The command is shown by HTTP to what is run beside it, and to nobody else.
-std::string NodeProcess::address_file_of(const Attempt& attempt) const {
-  return concat(options_.directory, "/jobs/", attempt.job, ".", attempt.attempt, ".http");
-}
-
-// Whoever reads it sees the one before or this one. What cannot be written the command does not
-// hear of: it goes on with the nodes that it knows.
-void NodeProcess::write_hostfile(const std::string& file, const std::vector<std::string>& hosts,
-                                 std::uint32_t slots) {
-  std::error_code failed;
-  std::filesystem::create_directories(std::filesystem::path(file).parent_path(), failed);
-  const std::string next = file + ".new";
-  std::ofstream out(next);
-  for (const std::string& host : hosts) out << host << " slots=" << slots << '\n';
-  out.close();
-  if (out) std::filesystem::rename(next, file, failed);
-  if (!out || failed) log(Level::warning, concat("the file of hosts '", file, "' is not written"));
 }
 
 void NodeProcess::act(const JobRunner::HostsChanged& changed) {
   const auto found = running_.find(changed.attempt);
   if (found == running_.end() || found->second.hostfile.empty()) return;
   log(Level::info, concat("job ", changed.attempt.job, " has other nodes"));
-  write_hostfile(found->second.hostfile, changed.hosts, found->second.slots);
+  JobFiles::write_hosts(found->second.hostfile, changed.hosts, found->second.slots);
 }
 
 void NodeProcess::act(const JobRunner::PartOver& over) {
   asked_parts_.erase(over.ended.attempt.part);
   parts_->answer(over.ended.attempt.part, over.ended);
-}
-
-// What it has written last, for whoever has asked for it and does not see its log.
-std::string NodeProcess::last_words(const Running& running, std::size_t most) {
-  const Fd file(::open(running.log.c_str(), O_RDONLY | O_CLOEXEC));
-  std::string text(most, '\0');
-  const off_t size = file ? ::lseek(file.get(), 0, SEEK_END) : 0;
-  const ssize_t count = ::pread(file.get(), text.data(), text.size(),
-                                std::max<off_t>(0, size - static_cast<off_t>(text.size())));
-  text.resize(static_cast<std::size_t>(std::max<ssize_t>(0, count)));
-  while (!text.empty() && text.back() == '\n') text.pop_back();
-  return text;
 }
 
 void NodeProcess::over(Ended ended) {
@@ -339,33 +362,16 @@ void NodeProcess::over(Ended ended) {
 void NodeProcess::tell_last_words(Ended& ended, const Running& running) const {
   // One that was killed has left it there.
   if (ended.attempt.part == 0) {
-    ::unlink(address_file_of(ended.attempt).c_str());
+    ::unlink(files_.address_file_of(ended.attempt).c_str());
   } else if (is_beside(ended.attempt)) {
-    if (const auto said = last_words(running, why_bytes_max); !said.empty()) ended.why = said;
+    if (const auto said = running.log.last_words(why_bytes_max); !said.empty()) ended.why = said;
     // Whoever has asked for it is told all of it.
-    ::unlink(running.log.c_str());
+    running.log.remove();
   } else if (ended.code != 0) {
-    const auto said = last_words(running, last_words_bytes);
+    const auto said = running.log.last_words(last_words_bytes);
     ended.why +=
         concat(" on the node ", options_.name, said.empty() ? "" : "; it has said: ", said);
   }
-}
-
-// What is too much is not told, and stays in the file.
-std::optional<JobRunner::Wrote> NodeProcess::read_log(const Attempt& attempt, Running& running) {
-  const Fd file(::open(running.log.c_str(), O_RDONLY | O_CLOEXEC));
-  struct stat status {};
-  if (!file || ::fstat(file.get(), &status) != 0) return std::nullopt;
-  const auto size = static_cast<std::uint64_t>(status.st_size);
-  if (size <= running.read) return std::nullopt;
-  const std::uint64_t from =
-      std::max(running.read, size - std::min(size, std::uint64_t{output_bytes_max}));
-  std::string text(size - from, '\0');
-  const ssize_t count = ::pread(file.get(), text.data(), text.size(), static_cast<off_t>(from));
-  if (count <= 0) return std::nullopt;
-  text.resize(static_cast<std::size_t>(count));
-  running.read = from + text.size();
-  return JobRunner::Wrote{attempt, from, std::move(text)};
 }
 
 void NodeProcess::act(const JobRunner::Terminate& terminate) {

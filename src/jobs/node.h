@@ -14,9 +14,10 @@
 #include "base/fd.h"
 #include "forecast/leaving/job_leaving.h"
 #include "forecast/window/lent_machine.h"
+#include "jobs/job_files.h"
 #include "jobs/job_runner.h"
 #include "jobs/part_door.h"
-#include "jobs/supervisor.h"
+#include "jobs/supervised.h"
 #include "loop/poller.h"
 #include "os/process.h"
 #include "os/signal_watch.h"
@@ -62,11 +63,12 @@ class NodeProcess {
  private:
   struct Running {
     Supervised job;
-    std::string log;
+    JobLog log;
     /// Of a command that follows its nodes: the file that names them, and its places on each.
     std::string hostfile;
     std::uint32_t slots = 1;
-    std::uint64_t read = 0;
+    /// As whom it runs.
+    uid_t user = 0;
   };
 
   explicit NodeProcess(Options options, Fd lock);
@@ -89,19 +91,20 @@ class NodeProcess {
   void act(const JobRunner::Tell&);
   void act(const JobRunner::Finish&);
   void do_all(const std::vector<JobRunner::Action>& actions);
-  static std::optional<JobRunner::Wrote> read_log(const Attempt& attempt, Running& running);
-  static std::string last_words(const Running& running, std::size_t most);
+  /// The error is one of the job's.
+  Result<Running> start_job(const JobRunner::Launch& launch);
   void tell_last_words(Ended& ended, const Running& running) const;
-  std::string address_file_of(const Attempt& attempt) const;
   std::vector<std::string> environment_of(const JobRunner::Launch& launch,
+                                          const std::optional<cluster::Account>& account,
                                           const std::string& hostfile) const;
-  static void write_hostfile(const std::string& file, const std::vector<std::string>& hosts,
-                             std::uint32_t slots);
-  std::string part_door() const { return options_.directory + "/parts"; }
+  void part_asked(std::uint32_t number, uid_t user, PartRequest request);
+  /// It runs jobs as any account.
+  bool is_for_others() const;
   void tell_logs();
   void over(Ended ended);
 
   const Options options_;
+  const JobFiles files_;
   const Fd lock_;
   net::Poller poller_;
   std::unique_ptr<ckpt::SignalWatch> signals_;

@@ -65,13 +65,14 @@ bool send(const Fd& socket, const Buffer& bytes) {
 }  // namespace
 
 Result<std::unique_ptr<PartDoor>> PartDoor::open(net::Poller& poller, const std::string& path,
-                                                 Events events) {
+                                                 bool for_others, Events events) {
   const Place place(path);
   Fd listener = local_socket(SOCK_NONBLOCK);
   ::unlink(path.c_str());
   if (!place.right || !listener ||
       ::bind(listener.get(), place.data(), sizeof place.address) != 0 ||
-      ::chmod(path.c_str(), 0600) != 0 || ::listen(listener.get(), SOMAXCONN) != 0) {
+      ::chmod(path.c_str(), for_others ? 0666 : 0600) != 0 ||
+      ::listen(listener.get(), SOMAXCONN) != 0) {
     return Error{Errc::io, with_errno(path)};
   }
   return std::unique_ptr<PartDoor>(new PartDoor(poller, std::move(listener), std::move(events)));
@@ -89,10 +90,12 @@ PartDoor::~PartDoor() {
 
 void PartDoor::accept() {
   Fd socket(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
-  if (!socket || callers_.size() >= callers_max || !net::is_our_user(socket.get())) return;
+  if (!socket || callers_.size() >= callers_max) return;
+  const auto user = net::user_of(socket.get());
+  if (!user || !events_.knows(*user)) return;
   const std::uint32_t number = ++last_;
   const int handle = socket.get();
-  callers_[number] = {std::move(socket)};
+  callers_[number] = {.socket = std::move(socket), .user = *user};
   poller_.watch(handle, EPOLLIN, [this, number](std::uint32_t) { hear(number); });
 }
 
@@ -106,7 +109,7 @@ void PartDoor::hear(std::uint32_t number) {
   auto request = wire::decode<PartRequest>(bytes);
   if (!request) return drop(number);
   caller.has_asked = true;
-  events_.asked(number, *std::move(request));
+  events_.asked(number, caller.user, *std::move(request));
 }
 
 void PartDoor::drop(std::uint32_t number) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <piracema/error.h>
+#include <sys/types.h>
 
 #include <cstdint>
 #include <functional>
@@ -27,20 +28,22 @@ struct PartRequest {
   auto fields() { return std::tie(job, attempt, node, command, input); }
 };
 
-/// Where commands of jobs ask their node for parts: a local socket in the node's directory, for
-/// processes of the node's user. Whoever closes his end does not want the part any more. Belongs to
-/// the poller's thread.
+/// Where commands of jobs ask their node for parts: a local socket in the node's directory. Whoever
+/// closes his end does not want the part any more. Belongs to the poller's thread.
 class PartDoor {
  public:
   struct Events {
+    /// Whether that user of the machine is heard at all.
+    std::function<bool(uid_t user)> knows;
     /// The number is new each time.
-    std::function<void(std::uint32_t number, PartRequest request)> asked;
+    std::function<void(std::uint32_t number, uid_t user, PartRequest request)> asked;
     std::function<void(std::uint32_t number)> dropped;
   };
 
-  /// Takes the place of a socket that another process has left there. Errc::io.
+  /// Takes the place of a socket that another process has left there. With `for_others`, other
+  /// users than this process's reach it. Errc::io.
   static Result<std::unique_ptr<PartDoor>> open(net::Poller& poller, const std::string& path,
-                                                Events events);
+                                                bool for_others, Events events);
   ~PartDoor();
 
   /// The part has ended; whoever has asked for it is told, if he is there.
@@ -54,6 +57,7 @@ class PartDoor {
 
   struct Caller {
     Fd socket;
+    uid_t user = 0;
     bool has_asked = false;
   };
   net::Poller& poller_;

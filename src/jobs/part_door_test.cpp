@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/testing.h"
 
@@ -19,15 +20,20 @@ struct Asked {
   net::Poller poller;
   std::map<std::uint32_t, PartRequest> requests;
   std::vector<std::uint32_t> dropped;
+  bool is_open = true;
   std::unique_ptr<PartDoor> door;
 
   Asked() {
     ::mkdir(path.substr(0, path.rfind('/')).c_str(), 0700);
-    auto opened = PartDoor::open(
-        poller, path,
-        {.asked = [this](std::uint32_t number,
-                         PartRequest request) { requests[number] = std::move(request); },
-         .dropped = [this](std::uint32_t number) { dropped.push_back(number); }});
+    auto opened =
+        PartDoor::open(poller, path, false,
+                       {.knows = [this](uid_t user) { return user == ::geteuid() && is_open; },
+                        .asked =
+                            [this](std::uint32_t number, uid_t user, PartRequest request) {
+                              CHECK(user == ::geteuid());
+                              requests[number] = std::move(request);
+                            },
+                        .dropped = [this](std::uint32_t number) { dropped.push_back(number); }});
     REQUIRE(opened.ok());
     door = *std::move(opened);
   }

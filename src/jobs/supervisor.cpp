@@ -4,22 +4,23 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <optional>
-#include <sstream>
 #include <system_error>
-#include <tuple>
 #include <utility>
 
 #include "base/parse.h"
 #include "base/text.h"
+#include "jobs/work.h"
+#include "os/process.h"
 #include "os/process_tree.h"
 
 namespace piracema::jobs {
@@ -31,12 +32,6 @@ using std::chrono::milliseconds;
 // Those that came late are found by looking again.
 constexpr int look_ms = 10;
 
-Result<std::pair<Fd, Fd>> make_pipe() {
-  int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0) return Error{Errc::io, with_errno("a pipe to a job")};
-  return std::pair(Fd(ends[0]), Fd(ends[1]));
-}
-
 std::uint32_t code_of(const cluster::Exit& exit, int status) {
   if (exit.status) return static_cast<std::uint32_t>(*exit.status);
   return 128 + static_cast<std::uint32_t>(WTERMSIG(status));
@@ -45,10 +40,10 @@ std::uint32_t code_of(const cluster::Exit& exit, int status) {
 /// In a process of its own. All that a job starts, and is not waited for by others, comes to it.
 class Supervisor {
  public:
-  Supervisor(int result, int input, Time until, int niceness)
-      : result_(result), input_(input), niceness_(niceness), until_(until) {}
+  explicit Supervisor(Work work)
+      : work_(std::move(work)), result_(work_.result), input_(work_.input), until_(work_.until) {}
 
-  int run(std::string directory, std::vector<std::string> command) {
+  int run() {
     ::prctl(PR_SET_CHILD_SUBREAPER, 1);
     // The log is for both.
     ::dup2(STDOUT_FILENO, STDERR_FILENO);
@@ -57,7 +52,7 @@ class Supervisor {
     ::fcntl(result_, F_SETFD, FD_CLOEXEC);
     if (input_ >= 0) ::fcntl(input_, F_SETFD, FD_CLOEXEC);
     if (now() >= until_) return say_fenced();
-    if (auto begun = begin(std::move(directory), std::move(command)); !begun) {
+    if (auto begun = begin(); !begun) {
       return say("not_started", 127, begun.error().message);
     }
     while (!status_) wait();
@@ -68,16 +63,34 @@ class Supervisor {
   }
 
  private:
-  Result<Done> begin(std::string directory, std::vector<std::string> command) {
+  Result<Done> go_to_directory() const {
+    const cluster::RightsOf rights(work_.account);
     std::error_code failed;
-    std::filesystem::create_directories(directory, failed);
-    if (failed) return Error{Errc::io, concat(directory, ": ", failed.message())};
-    if (::chdir(directory.c_str()) != 0) return Error{Errc::io, with_errno(directory)};
-    auto program = cluster::find_program(command.front());
+    std::filesystem::create_directories(work_.directory, failed);
+    if (!failed && ::chdir(work_.directory.c_str()) != 0) failed = {errno, std::system_category()};
+    if (!failed) return Done{};
+    const bool is_shut = work_.account && failed == std::errc::permission_denied;
+    return Error{Errc::io, concat(work_.directory, ": ", failed.message(),
+                                  is_shut ? ", for the account of the job's user: want folders "
+                                            "above it that let it through (chmod o+x)"
+                                          : "")};
+  }
+
+  Result<Done> begin() {
+    if (auto there = go_to_directory(); !there) return there;
+    const char* path = std::getenv("PATH");
+    for (const std::string& variable : work_.environment) {
+      if (variable.starts_with("PATH=")) path = variable.c_str() + std::strlen("PATH=");
+    }
+    auto program = cluster::find_program(work_.command.front(), path);
     if (!program) return program.error();
-    command.front() = *std::move(program);
-    auto process = cluster::Process::start(
-        {.command = std::move(command), .input = input_, .niceness = niceness_});
+    work_.command.front() = *std::move(program);
+    auto process = cluster::Process::start({.command = std::move(work_.command),
+                                            .environment = std::move(work_.environment),
+                                            .environment_is_all = work_.account.has_value(),
+                                            .input = input_,
+                                            .niceness = work_.niceness,
+                                            .account = std::move(work_.account)});
     if (!process) return process.error();
     if (input_ >= 0) ::close(input_);
     job_ = process->pid();
@@ -153,7 +166,8 @@ class Supervisor {
     return 0;
   }
 
-  const int result_, input_, niceness_;
+  Work work_;
+  const int result_, input_;
   Time until_;
   pid_t job_ = 0;
   Fd handle_;
@@ -164,89 +178,9 @@ class Supervisor {
 
 }  // namespace
 
-Result<Supervised> Supervised::start(const What& what) {
-  auto orders = make_pipe();
-  if (!orders) return orders.error();
-  auto result = make_pipe();
-  if (!result) return result.error();
-  Fd input_read, input;
-  if (!what.input.empty()) {
-    auto pipe = make_pipe();
-    if (!pipe) return pipe.error();
-    std::tie(input_read, input) = *std::move(pipe);
-    ::fcntl(input.get(), F_SETFL, O_NONBLOCK);
-    // It takes 64 KiB, and a part's is less.
-    if (::write(input.get(), what.input.data(), what.input.size()) !=
-        static_cast<ssize_t>(what.input.size())) {
-      return Error{Errc::io, with_errno("the input of a job")};
-    }
-  }
-  const Fd log(::open(what.log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
-  if (!log) return Error{Errc::io, with_errno(what.log)};
-  cluster::Launch launch;
-  launch.command = what.supervisor;
-  for (const std::string& word :
-       {std::to_string(result->second.get()), std::to_string(input_read.get()),
-        std::to_string(what.until.count()), std::to_string(what.niceness), what.directory}) {
-    launch.command.push_back(word);
-  }
-  launch.command.insert(launch.command.end(), what.command.begin(), what.command.end());
-  launch.environment = what.environment;
-  launch.inherited = {result->second.get()};
-  if (input_read) launch.inherited.push_back(input_read.get());
-  launch.input = orders->first.get();
-  launch.output = log.get();
-  // It is there to outlive us, for as long as it takes to end the job.
-  launch.outlives_us = true;
-  auto process = cluster::Process::start(launch);
-  if (!process) return process.error();
-  ::fcntl(result->first.get(), F_SETFL, O_NONBLOCK);
-  ::fcntl(orders->second.get(), F_SETFL, O_NONBLOCK);
-  return Supervised(what.attempt, *std::move(process), std::move(orders->second),
-                    std::move(result->first), std::move(input));
-}
-
-// The supervisor ends the job when nobody holds the other end of its orders.
-Supervised::~Supervised() { process_.let_go(); }
-
-void Supervised::tell(const std::string& line) {
-  // A pipe that is full belongs to a supervisor that stands still: its job is ended by the clock.
-  [[maybe_unused]] const ssize_t count = ::write(orders_.get(), line.data(), line.size());
-}
-
-void Supervised::extend(Time until) { tell(concat(until.count(), "\n")); }
-void Supervised::terminate(bool at_once) { tell(at_once ? "kill\n" : "terminate\n"); }
-
-std::optional<Ended> Supervised::take_end() {
-  char bytes[1'024];
-  ssize_t count = 0;
-  while ((count = ::read(result_.get(), bytes, sizeof bytes)) > 0 ||
-         (count < 0 && errno == EINTR)) {
-    if (count > 0) said_.append(bytes, static_cast<std::size_t>(count));
-  }
-  if (count < 0) return std::nullopt;
-  std::istringstream line(said_);
-  std::string how;
-  std::uint32_t code = 0;
-  if (!(line >> how >> code)) {
-    return Ended{attempt_, End::exited, 137, "its supervisor was killed"};
-  }
-  std::string why;
-  std::getline(line >> std::ws, why);
-  const End end = how == "fenced"        ? End::fenced
-                  : how == "not_started" ? End::not_started
-                                         : End::exited;
-  return Ended{attempt_, end, code, why};
-}
-
 int run_supervisor(const std::vector<std::string>& words) {
-  if (words.size() < 6) return 2;
-  const auto result = parse_number<int>(words[0]), input = parse_number<int>(words[1]);
-  const auto until = parse_number<std::int64_t>(words[2]);
-  const auto niceness = parse_number<int>(words[3]);
-  if (!result || !input || !until || !niceness) return 2;
-  return Supervisor(*result, *input, Time(*until), *niceness)
-      .run(words[4], std::vector<std::string>(words.begin() + 5, words.end()));
+  auto work = work_of(words);
+  return work ? Supervisor(*std::move(work)).run() : 2;
 }
 
 }  // namespace piracema::jobs

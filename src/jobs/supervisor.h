@@ -1,74 +1,13 @@
 #pragma once
 
-#include <piracema/error.h>
-
-#include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
-#include "base/clock.h"
-#include "base/fd.h"
-#include "jobs/operations.h"
-#include "os/process.h"
-
 namespace piracema::jobs {
 
-/// A job on this machine. A process of ours beside it, its supervisor, ends it and all that it has
-/// started: when it is told to, when this process is gone, and when nobody has said for too long
-/// that it may live, though this process is there and stands still.
-class Supervised {
- public:
-  struct What {
-    Attempt attempt;
-    std::vector<std::string> command, environment;
-    /// Where it runs; made if it is missing.
-    std::string directory;
-    /// What it writes is added there.
-    std::string log;
-    /// What it reads, and then nothing, without an end; empty: its input is empty.
-    std::string input = {};
-    /// Until then it may live.
-    Time until{};
-    /// How much it gives way to other programs, 0 to 19; its supervisor does not.
-    int niceness = 0;
-    /// The program that `run_supervisor` is in, and the words that lead there.
-    std::vector<std::string> supervisor;
-  };
-
-  /// Errc::io, Errc::config.
-  static Result<Supervised> start(const What& what);
-  Supervised(Supervised&& other) = default;
-  ~Supervised();
-
-  /// Readable once it is over.
-  int handle() const { return result_.get(); }
-  /// Of the supervisor: the job's processes descend from it.
-  pid_t pid() const { return process_.pid(); }
-  void extend(Time until);
-  void terminate(bool at_once);
-  /// Reads what the supervisor says in the end; nothing while there is more to come.
-  std::optional<Ended> take_end();
-
- private:
-  Supervised(Attempt attempt, cluster::Process process, Fd orders, Fd result, Fd input)
-      : attempt_(attempt),
-        process_(std::move(process)),
-        orders_(std::move(orders)),
-        result_(std::move(result)),
-        input_(std::move(input)) {}
-  void tell(const std::string& line);
-
-  Attempt attempt_;
-  cluster::Process process_;
-  Fd orders_, result_;
-  /// Of the job; closed it would read the end.
-  Fd input_;
-  std::string said_;
-};
-
-/// The supervisor: `words` are RESULT-FD INPUT-FD UNTIL-NS NICENESS DIRECTORY PROGRAM ARGUMENTS…,
-/// orders come by standard input. Gives its exit code.
+/// The process beside a job (Supervised): runs what `words` say (work.h), ends it and all that it
+/// has started when it is told to, when nobody is there to tell it, and when nobody has said for
+/// too long that it may live. Orders come by standard input. Gives its exit code.
 int run_supervisor(const std::vector<std::string>& words);
 
 }  // namespace piracema::jobs

@@ -38,8 +38,10 @@ std::vector<char*> pointers(const std::vector<std::string>& texts) {
   return all;
 }
 
-std::vector<char*> environment_with(const std::vector<std::string>& changes) {
+std::vector<char*> environment_of(const Launch& launch) {
+  const std::vector<std::string>& changes = launch.environment;
   std::vector<char*> all = pointers(changes);
+  if (launch.environment_is_all) return all;
   all.pop_back();
   for (char** old = environ; *old != nullptr; ++old) {
     bool replaced = false;
@@ -66,6 +68,8 @@ struct Prepared {
   int failure;
   bool outlives_us;
   int niceness;
+  /// Null: it stays who it is.
+  const Account* account;
 };
 
 [[noreturn]] void give_up(const Prepared& prepared) {
@@ -93,7 +97,17 @@ void restore_signals() {
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
 }
 
+// Not by the C library, which has all threads of a process become somebody else: with vfork these
+// are our own.
+bool take_account(const Account& account) {
+  return ::syscall(SYS_setgroups, account.groups.size(), account.groups.data()) == 0 &&
+         ::syscall(SYS_setresgid, account.gid, account.gid, account.gid) == 0 &&
+         ::syscall(SYS_setresuid, account.uid, account.uid, account.uid) == 0;
+}
+
 [[noreturn]] void become(const Prepared& prepared) {
+  // First: the kernel forgets with it that this process dies with its parent.
+  if (prepared.account != nullptr && !take_account(*prepared.account)) give_up(prepared);
   if (prepared.outlives_us) {
     ::setsid();
   } else {
@@ -181,7 +195,7 @@ Result<Process> Process::start(const Launch& launch) {
 
   const Prepared prepared{.file = name.c_str(),
                           .arguments = pointers(launch.command),
-                          .environment = environment_with(launch.environment),
+                          .environment = environment_of(launch),
                           .inherited = launch.inherited,
                           .output_to_error = launch.output_to_error,
                           .output = launch.output,
@@ -189,7 +203,8 @@ Result<Process> Process::start(const Launch& launch) {
                           .input = launch.input >= 0 ? launch.input : nothing.get(),
                           .failure = failure_out.get(),
                           .outlives_us = launch.outlives_us,
-                          .niceness = launch.niceness};
+                          .niceness = launch.niceness,
+                          .account = launch.account ? &*launch.account : nullptr};
   const pid_t pid = start_child(prepared);
   if (pid < 0) return Error{Errc::io, with_errno("a new process")};
 
@@ -240,12 +255,15 @@ std::optional<Exit> Process::reap() {
 }
 
 Result<std::string> find_program(const std::string& name) {
+  return find_program(name, std::getenv("PATH"));
+}
+
+Result<std::string> find_program(const std::string& name, const char* path) {
   if (name.empty()) return Error{Errc::config, "the program's name is empty"};
   if (name.find('/') != std::string::npos) {
     if (auto why = why_not(name); !why.empty()) return not_runnable(name, why);
     return name;
   }
-  const char* path = std::getenv("PATH");
   std::string_view rest = path != nullptr ? path : "/usr/local/bin:/usr/bin:/bin";
   while (!rest.empty()) {
     const std::string_view folder = rest.substr(0, rest.find(':'));

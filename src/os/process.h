@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/fd.h"
+#include "os/account.h"
 
 namespace piracema::cluster {
 
@@ -20,6 +21,8 @@ struct Launch {
   std::vector<std::string> command;
   /// "NAME=value", put over this process's own environment.
   std::vector<std::string> environment;
+  /// It has those variables alone, and none of ours.
+  bool environment_is_all = false;
   /// Descriptors that it inherits beside the standard ones, under the same numbers.
   std::vector<int> inherited;
   /// What it writes to standard output goes to standard error.
@@ -31,6 +34,9 @@ struct Launch {
   bool outlives_us = false;
   /// How much more it gives way to other programs than this process does, 0 to 19 (nice(2)).
   int niceness = 0;
+  /// It runs as that account, which this process has to have the right to; nothing: as this
+  /// process.
+  std::optional<Account> account = {};
 };
 
 /// Puts "NAME=value" into a list of such, in place of what the name had there.
@@ -94,8 +100,10 @@ class Process {
   Fd handle_;
 };
 
-/// The file that a shell would run for `name`. Errc::config with the reason: missing, a
-/// directory, not executable.
+/// The file that a shell would run for `name`, which is looked for in that PATH; nullptr: as if it
+/// were not set. Errc::config with the reason: missing, a directory, not executable.
+Result<std::string> find_program(const std::string& name, const char* path);
+/// The same in this process's own PATH.
 Result<std::string> find_program(const std::string& name);
 
 /// What a wait status (waitpid(2)) says.

@@ -191,6 +191,64 @@ TEST_CASE("a process dies with the one that started it") {
   CHECK(::poll(&ended, 1, 100'000) == 1);
 }
 
+TEST_CASE("a program has those variables alone where nothing of ours is to be there") {
+  Launch launch = shell("test \"$ONLY$HOME\" = this");
+  launch.environment = {"ONLY=this"};
+  launch.environment_is_all = true;
+  CHECK(run(launch).clean);
+}
+
+TEST_CASE("a program runs as another account, dies with us, and we stay who we are") {
+  const auto account = Account::find("nobody");
+  REQUIRE(account.ok());
+  Launch launch = shell(
+      "test $(id -un) = nobody && test $(id -rn -u) = nobody && "
+      "grep -q '^CapEff:\t0*$' /proc/self/status && ! test -w /etc");
+  launch.account = *account;
+  if (::geteuid() != 0) {
+    const auto started = Process::start(launch);
+    REQUIRE_FALSE(started.ok());
+    CHECK(started.error().message == "'/bin/sh' cannot be run: Operation not permitted");
+    return;
+  }
+  CHECK(run(launch).clean);
+  CHECK(::geteuid() == 0);
+  CHECK(::getuid() == 0);
+
+  int ends[2];
+  REQUIRE(::pipe2(ends, O_CLOEXEC) == 0);
+  Fd in(ends[0]), out(ends[1]);
+  const pid_t middle = ::fork();
+  REQUIRE(middle >= 0);
+  if (middle == 0) {
+    in.close();
+    Launch lasting = shell("exec sleep 1000");
+    lasting.account = *account;
+    lasting.inherited = {out.get()};
+    auto process = Process::start(lasting);
+    ::raise(SIGKILL);
+  }
+  out.close();
+  REQUIRE(::waitpid(middle, nullptr, 0) == middle);
+  pollfd ended{.fd = in.get(), .events = 0, .revents = 0};
+  CHECK(::poll(&ended, 1, 100'000) == 1);
+}
+
+TEST_CASE("the rights of an account are lent to this process, and given back") {
+  if (::geteuid() != 0) return;
+  const auto account = Account::find("nobody");
+  REQUIRE(account.ok());
+  {
+    const RightsOf rights(*account);
+    CHECK(::geteuid() == account->uid);
+    CHECK(::open("/etc/shadow", O_RDONLY | O_CLOEXEC) == -1);
+  }
+  CHECK(::geteuid() == 0);
+  CHECK(::getegid() == 0);
+  { const RightsOf none(std::nullopt); }
+  CHECK(::geteuid() == 0);
+}
+
 TEST_CASE("a program that cannot be run is told with the reason") {
   const auto why = [](const std::string& name) {
     auto found = find_program(name);

@@ -30,7 +30,7 @@ class Beside(ClusterOfNodes):
         return run.returncode == 0 and json.loads(run.stdout)["snapshots"]
 
     def address_files(self):
-        return list((self.folder / "c").glob("*/jobs/*.http"))
+        return list((self.folder / "c").glob("*/jobs/*/.http.*"))
 
     def check_output(self, items=ITEMS):
         self.assertEqual(sorted(expected(items).splitlines()),

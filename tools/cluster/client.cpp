@@ -1,15 +1,17 @@
 #include "tools/cluster/client.h"
 
+#include <piracema/smr/administrator.h>
 #include <piracema/smr/client.h>
 
 #include <CLI/CLI.hpp>
+#include <cstdlib>
 #include <limits>
 #include <thread>
 #include <utility>
 
 #include "base/clock.h"
 #include "base/text.h"
-#include "tools/cluster/layout.h"
+#include "tools/cluster/user_home.h"
 
 namespace piracema::tools {
 
@@ -23,11 +25,15 @@ constexpr std::chrono::milliseconds held_patience{12'000}, least_pause{200};
 
 }  // namespace
 
-void add_cluster_options(CLI::App& command, std::string& directory, std::string& timeout) {
-  command
-      .add_option("--cluster", directory,
-                  "Directory with cluster.toml and user.key; default:\n$PIRACEMA_CLUSTER")
-      ->envname("PIRACEMA_CLUSTER");
+// The variable is no default of CLI11's, which sets it for each command that has one, said or not,
+// and the last one would win.
+void add_cluster_options(CLI::App& command, std::string& directory, std::string& timeout,
+                         const char* more) {
+  const char* const set = std::getenv("PIRACEMA_CLUSTER");
+  if (set != nullptr) directory = set;
+  command.add_option(
+      "--cluster", directory,
+      concat("Directory with cluster.toml", more, " and user.key; default:\n$PIRACEMA_CLUSTER"));
   command.add_option("--timeout", timeout, "To wait for the control plane; default: " + timeout);
 }
 
@@ -39,11 +45,20 @@ Result<ClusterClient> ClusterClient::open(const std::string& directory,
   }
   const auto configuration = smr::read_configuration(directory + "/cluster.toml");
   if (!configuration) return configuration.error();
+  const auto home = UserHome::read(directory);
+  if (!home) return home.error();
   auto client = smr::Client::open(
-      *configuration,
-      {.id = jobs::first_client, .key_file = directory + "/user.key", .timeout = timeout});
+      *configuration, {.id = home->client, .key_file = home->key_file, .timeout = timeout});
   if (!client) return client.error();
   return ClusterClient(*std::move(client));
+}
+
+Result<std::unique_ptr<smr::Administrator>> open_administrator(const std::string& directory,
+                                                               std::chrono::milliseconds timeout) {
+  const auto configuration = smr::read_configuration(directory + "/cluster.toml");
+  if (!configuration) return configuration.error();
+  return smr::Administrator::open(
+      *configuration, {.key_file = directory + "/administrator.key", .timeout = timeout});
 }
 
 ClusterClient::ClusterClient(std::unique_ptr<smr::Client> client) : client_(std::move(client)) {}

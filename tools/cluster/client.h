@@ -10,19 +10,26 @@
 #include "jobs/operations.h"
 
 namespace piracema::smr {
+class Administrator;
 class Client;
-}
+}  // namespace piracema::smr
 
 namespace piracema::tools {
 
-/// --cluster and --timeout of a command that asks a cluster as its user.
-void add_cluster_options(CLI::App& command, std::string& directory, std::string& timeout);
+/// --cluster and --timeout of a command that asks a cluster as one of its users; `more` are other
+/// files that it wants there.
+void add_cluster_options(CLI::App& command, std::string& directory, std::string& timeout,
+                         const char* more = "");
 
-/// Whoever submits jobs, as a client of the control plane of a cluster.
+/// Whoever admits and dismisses keys: `directory` is that of the cluster, with administrator.key.
+/// Errors of both files.
+Result<std::unique_ptr<smr::Administrator>> open_administrator(const std::string& directory,
+                                                               std::chrono::milliseconds timeout);
+
+/// A user of a cluster, as a client of the control plane of a cluster.
 class ClusterClient {
  public:
-  /// `directory` has cluster.toml and user.key; empty is Errc::usage. Else the errors of both
-  /// files.
+  /// `directory` is a UserHome; empty is Errc::usage. Else the errors of its files.
   static Result<ClusterClient> open(const std::string& directory,
                                     std::chrono::milliseconds timeout);
   ClusterClient(ClusterClient&&) noexcept;

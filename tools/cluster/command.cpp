@@ -115,6 +115,7 @@ ClusterCommand::ClusterCommand(CLI::App& app)
   queue_ = std::make_unique<ClusterQueue>(*cluster_, footer);
   beside_ = std::make_unique<ClusterBeside>(*cluster_);
   membership_ = std::make_unique<ClusterMembership>(*cluster_, footer);
+  users_ = std::make_unique<ClusterUsers>(*cluster_, footer);
   status_ = std::make_unique<ClusterStatus>(*cluster_, footer);
 }
 
@@ -126,6 +127,7 @@ int ClusterCommand::run() {
   if (remote_->parsed()) return remote_->run();
   if (beside_->parsed()) return beside_->run();
   if (membership_->parsed()) return membership_->run();
+  if (users_->parsed()) return users_->run();
   if (status_->parsed()) return status_->run();
   return queue_->run();
 }

@@ -12,6 +12,7 @@
 #include "tools/cluster/queue.h"
 #include "tools/cluster/remote.h"
 #include "tools/cluster/status.h"
+#include "tools/cluster/users.h"
 #include "tools/lent_options.h"
 
 namespace piracema::tools {
@@ -36,6 +37,7 @@ class ClusterCommand {
   std::unique_ptr<ClusterRemote> remote_;
   std::unique_ptr<ClusterBeside> beside_;
   std::unique_ptr<ClusterMembership> membership_;
+  std::unique_ptr<ClusterUsers> users_;
   std::unique_ptr<ClusterStatus> status_;
   std::string directory_, home_, data_, address_;
   std::vector<std::string> nodes_;

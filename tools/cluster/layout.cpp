@@ -2,8 +2,7 @@
 
 #include <sys/stat.h>
 
-#include <algorithm>
-#include <array>
+#include <cerrno>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -13,6 +12,7 @@
 #include "jobs/operations.h"
 #include "net/socket/host_port.h"
 #include "store/disk/files.h"
+#include "tools/cluster/cluster_file.h"
 #include "tools/kv/group.h"
 
 namespace piracema::tools {
@@ -25,21 +25,9 @@ constexpr std::size_t operation_bytes = std::size_t{8} << 20;
 
 Error usage(std::string message) { return {Errc::usage, std::move(message)}; }
 
-Result<Done> write(const std::string& path, const std::string& text) {
-  const std::array<Bytes, 1> pieces{as_bytes(text)};
-  return store::replace_file(path, pieces);
-}
-
-Result<Done> make_folder(const std::string& path) {
-  if (::mkdir(path.c_str(), 0700) == 0 || errno == EEXIST) return Done{};
-  return Error{Errc::io, with_errno(path)};
-}
-
 bool has_replica(const ClusterLayout::Wanted& node) {
   return node.address.find(':') != std::string::npos;
 }
-
-std::string section_of(std::uint64_t client) { return concat("[client.", client, "]"); }
 
 nlohmann::ordered_json json_of(const ClusterLayout::Wanted& node, std::uint64_t client) {
   nlohmann::ordered_json home{{"name", node.name}, {"client", client}};
@@ -48,21 +36,7 @@ nlohmann::ordered_json json_of(const ClusterLayout::Wanted& node, std::uint64_t 
 }
 
 Result<Done> write_home(const std::string& home, const nlohmann::ordered_json& json) {
-  return write(home + "/node.json", json.dump(2) + "\n");
-}
-
-Result<std::string> read_text(const std::string& file) {
-  const auto bytes = store::read_file(file, file_bytes_max);
-  if (!bytes) return bytes.error();
-  return std::string(as_text(*bytes));
-}
-
-// People may have changed settings and written comments: all else stays as it is.
-std::string without_section(const std::string& text, const std::string& section) {
-  const auto begin = text.find(section);
-  if (begin == std::string::npos) return text;
-  const auto end = text.find("\n[", begin);
-  return text.substr(0, begin) + (end == std::string::npos ? "" : text.substr(end + 1));
+  return write_file(home + "/node.json", json.dump(2) + "\n");
 }
 
 Result<Done> check(const std::vector<ClusterLayout::Wanted>& nodes) {
@@ -94,8 +68,7 @@ ClusterLayout::Wanted ClusterLayout::Wanted::parse(const std::string& text) {
   return {text.substr(0, at), at == std::string::npos ? "" : text.substr(at + 1)};
 }
 
-Result<ClusterLayout::Added> ClusterLayout::prepare(const std::string& directory,
-                                                    const Wanted& node) {
+Result<NewClient> ClusterLayout::prepare(const std::string& directory, const Wanted& node) {
   if (auto right = jobs::check_name(node.name); !right) return right.error();
   if (has_replica(node) || !jobs::is_address(node.address)) {
     return usage(concat("want NAME or NAME=HOST: a node that comes later holds no replica of the ",
@@ -105,41 +78,29 @@ Result<ClusterLayout::Added> ClusterLayout::prepare(const std::string& directory
   if (std::filesystem::exists(home + "/node.json")) {
     return Error{Errc::config, concat(home, ": there is a node of that name already")};
   }
-  const auto configuration = smr::read_configuration(directory + "/cluster.toml");
-  if (!configuration) return configuration.error();
-  Added added{.client = jobs::first_client, .public_key = ""};
-  for (const auto& client : configuration->clients)
-    added.client = std::max(added.client, client.id);
-  added.client += 1;
+  const auto file = ClusterFile::read(directory);
+  if (!file) return file.error();
   if (auto folder = make_folder(home); !folder) return folder.error();
-  std::error_code ignored;
-  std::filesystem::remove(home + "/node.key", ignored);
-  auto key = new_key(home + "/node.key");
-  if (!key) return key.error();
-  added.public_key = *std::move(key);
-  return added;
+  return file->draw(home + "/node.key");
 }
 
 Result<Done> ClusterLayout::add(const std::string& directory, const Wanted& node,
-                                const Added& added) {
-  auto text = read_text(directory + "/cluster.toml");
-  if (!text) return text.error();
-  if (!text->ends_with('\n')) *text += '\n';
-  *text += concat("\n", section_of(added.client), "\npublic_key = \"", added.public_key, "\"\n");
+                                const NewClient& added) {
+  auto file = ClusterFile::read(directory);
+  if (!file) return file.error();
   const std::string home = concat(directory, "/", node.name);
-  if (auto done = write(directory + "/cluster.toml", *text); !done) return done;
-  if (auto done = write(home + "/cluster.toml", *text); !done) return done;
+  if (auto done = file->add(added); !done) return done;
+  if (auto done = file->copy_to(home); !done) return done;
   return write_home(home, json_of(node, added.client));
 }
 
 Result<Done> ClusterLayout::remove(const std::string& directory, const std::string& name,
                                    std::uint64_t client) {
-  const auto text = read_text(directory + "/cluster.toml");
-  if (!text) return text.error();
-  const std::string rest = without_section(*text, section_of(client));
-  if (auto done = write(directory + "/cluster.toml", rest); !done) return done;
-  for (const char* file : {"node.key", "node.json"}) {
-    const std::string path = concat(directory, "/", name, "/", file);
+  auto file = ClusterFile::read(directory);
+  if (!file) return file.error();
+  if (auto done = file->remove(client); !done) return done;
+  for (const char* one : {"node.key", "node.json"}) {
+    const std::string path = concat(directory, "/", name, "/", one);
     std::error_code failed;
     std::filesystem::remove(path, failed);
     if (failed) return Error{Errc::io, concat(path, ": ", failed.message())};
@@ -153,7 +114,10 @@ Result<Done> ClusterLayout::make(const std::string& directory, const std::vector
   if (std::filesystem::exists(file)) {
     return Error{Errc::config, concat(file, ": there is a cluster already")};
   }
-  if (auto made = make_folder(directory); !made) return made;
+  // Accounts that jobs run as go through it to what is theirs, and see no list of it.
+  if (::mkdir(directory.c_str(), 0711) != 0 && errno != EEXIST) {
+    return Error{Errc::io, with_errno(directory)};
+  }
   smr::Configuration made;
   made.name = "cluster";
   made.operation_bytes_max = operation_bytes;
@@ -184,11 +148,11 @@ Result<Done> ClusterLayout::make(const std::string& directory, const std::vector
   const std::string text = smr::to_text(made);
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     const std::string home = concat(directory, "/", nodes[i].name);
-    if (auto done = write(home + "/cluster.toml", text); !done) return done;
+    if (auto done = write_file(home + "/cluster.toml", text); !done) return done;
     if (auto done = write_home(home, homes[i]); !done) return done;
   }
   // Last: with it the cluster is there.
-  return write(file, text);
+  return write_file(file, text);
 }
 
 Result<NodeHome> NodeHome::read(const std::string& home) {

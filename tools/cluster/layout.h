@@ -8,11 +8,14 @@
 #include <string>
 #include <vector>
 
+#include "tools/cluster/cluster_file.h"
+
 namespace piracema::tools {
 
 /// The files of a cluster. `directory` has cluster.toml and user.key, for whoever submits jobs,
-/// administrator.key, and a folder for each node with all that this node needs: cluster.toml,
-/// node.json, node.key, and for those with a replica of the control plane replica.key.
+/// administrator.key, a folder for each user (user_home.h), and one for each node with all that
+/// this node needs: cluster.toml, node.json, node.key, and for those with a replica of the control
+/// plane replica.key.
 struct ClusterLayout {
   struct Wanted {
     std::string name;
@@ -26,16 +29,11 @@ struct ClusterLayout {
   /// one already; Errc::usage, Errc::io.
   static Result<Done> make(const std::string& directory, const std::vector<Wanted>& nodes);
 
-  /// A node that is to come, as a client of the group.
-  struct Added {
-    std::uint64_t client = 0;
-    std::string public_key;
-  };
   /// Makes the folder and the key of one more node, without a replica. It is no node before `add`:
   /// what was interrupted is done anew. Errc::usage; Errc::config if there is one of that name.
-  static Result<Added> prepare(const std::string& directory, const Wanted& node);
+  static Result<NewClient> prepare(const std::string& directory, const Wanted& node);
   /// Once the group has admitted it: cluster.toml of the cluster names it, and its folder is whole.
-  static Result<Done> add(const std::string& directory, const Wanted& node, const Added& added);
+  static Result<Done> add(const std::string& directory, const Wanted& node, const NewClient& added);
   /// Once the group has dismissed it; what else is in its folder stays.
   static Result<Done> remove(const std::string& directory, const std::string& name,
                              std::uint64_t client);

@@ -23,16 +23,8 @@ namespace {
 // The end of a lease is looked for so often.
 constexpr int leave_look_ms = 200;
 
-Result<std::unique_ptr<smr::Administrator>> administrator_of(const std::string& directory,
-                                                             std::chrono::milliseconds timeout) {
-  const auto configuration = smr::read_configuration(directory + "/cluster.toml");
-  if (!configuration) return configuration.error();
-  return smr::Administrator::open(
-      *configuration, {.key_file = directory + "/administrator.key", .timeout = timeout});
-}
-
 /// As the cluster knows it; nullopt: it does not.
-Result<std::optional<jobs::Node>> look_up(ClusterClient& client, const std::string& name) {
+Result<std::optional<jobs::Node>> find_node(ClusterClient& client, const std::string& name) {
   auto answer = client.ask(jobs::ListNodes{});
   if (!answer) return answer.error();
   for (jobs::Node& node : answer->nodes) {
@@ -45,12 +37,7 @@ Result<std::optional<jobs::Node>> look_up(ClusterClient& client, const std::stri
 
 CLI::App* ClusterMembership::add(CLI::App& cluster, const char* name, const char* help) {
   CLI::App* const command = cluster.add_subcommand(name, help);
-  command
-      ->add_option("--cluster", directory_,
-                   "Directory with cluster.toml, user.key and administrator.key;\n"
-                   "default: $PIRACEMA_CLUSTER")
-      ->envname("PIRACEMA_CLUSTER");
-  command->add_option("--timeout", timeout_text_, "To wait for the control plane; default: 10s");
+  add_cluster_options(*command, directory_, timeout_text_, ", administrator.key");
   return command;
 }
 
@@ -92,7 +79,7 @@ int ClusterMembership::run() {
 
 Result<Done> ClusterMembership::admit(ClusterClient& client) const {
   const ClusterLayout::Wanted wanted = ClusterLayout::Wanted::parse(node_);
-  const auto known = look_up(client, wanted.name);
+  const auto known = find_node(client, wanted.name);
   if (!known) return known.error();
   if (*known) {
     return Error{Errc::refused,
@@ -100,7 +87,7 @@ Result<Done> ClusterMembership::admit(ClusterClient& client) const {
   }
   const auto added = ClusterLayout::prepare(directory_, wanted);
   if (!added) return added.error();
-  auto administrator = administrator_of(directory_, timeout_);
+  auto administrator = open_administrator(directory_, timeout_);
   if (!administrator) return administrator.error();
   if (auto done = (*administrator)->admit(added->client, added->public_key); !done) return done;
   if (auto done = ClusterLayout::add(directory_, wanted, *added); !done) return done;
@@ -124,13 +111,13 @@ Result<Done> ClusterMembership::dismiss(ClusterClient& client) const {
                  concat("the node ", node_, " holds a replica of the control plane: want another ",
                         "one; to replace a replica see piracema kv change")};
   }
-  const auto known = look_up(client, node_);
+  const auto known = find_node(client, node_);
   if (!known) return known.error();
   if (*known && (*known)->alive && !now_) {
     return Error{Errc::refused,
                  concat("the node ", node_, " is there: drain and end it first, or say --now")};
   }
-  auto administrator = administrator_of(directory_, timeout_);
+  auto administrator = open_administrator(directory_, timeout_);
   if (!administrator) return administrator.error();
   if (auto done = (*administrator)->dismiss(home->client); !done) return done;
   if (auto lost = wait_until_lost(client, node_); !lost) return lost;
@@ -144,7 +131,7 @@ Result<Done> ClusterMembership::wait_until_lost(ClusterClient& client,
                                                 const std::string& node) const {
   const Time until = now() + std::max(timeout_, std::chrono::milliseconds(2 * jobs::lease_ms));
   while (true) {
-    const auto known = look_up(client, node);
+    const auto known = find_node(client, node);
     if (!known) return known.error();
     if (!*known || !(*known)->alive) return Done{};
     if (now() >= until) {

@@ -35,7 +35,8 @@ ClusterQueue::ClusterQueue(CLI::App& cluster, const std::string& footer) {
   submission_ = std::make_unique<Submission>(*submit_);
   submit_->add_flag("--wait", wait_for_it_, "Print what it says, and end as it does");
   submit_->footer(
-      concat("The program is looked for on the node, and runs as the node's user. It has\n"
+      concat("The program is looked for on the node, and runs as the node does, or as\n"
+             "the account of its user (piracema cluster users). It has\n"
              "PIRACEMA_JOB and PIRACEMA_ATTEMPT in its environment. When it is to leave its node\n"
              "it gets SIGTERM, and SIGKILL after 30 s.\n\n"
              "A job of several nodes finds them in PIRACEMA_HOSTS, and has PIRACEMA_RSH, a remote\n"

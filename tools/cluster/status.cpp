@@ -11,6 +11,7 @@
 #include "base/parse.h"
 #include "base/text.h"
 #include "tools/cluster/client.h"
+#include "tools/cluster/user_home.h"
 #include "tools/cluster/view.h"
 #include "tools/failure.h"
 
@@ -66,9 +67,10 @@ Result<ClusterStatus::Seen> ClusterStatus::look() const {
   if (!client) return client.error();
   const auto configuration = smr::read_configuration(directory_ + "/cluster.toml");
   if (!configuration) return configuration.error();
+  const auto home = UserHome::read(directory_);
+  if (!home) return home.error();
   auto group = smr::ask_status(
-      *configuration,
-      {.client = jobs::first_client, .key_file = directory_ + "/user.key", .timeout = *timeout});
+      *configuration, {.client = home->client, .key_file = home->key_file, .timeout = *timeout});
   if (!group) return group.error();
   Seen seen{.group = *std::move(group)};
   if (!seen.group.leader) {

@@ -85,6 +85,7 @@ const char* state_of(const jobs::Node& node) {
 nlohmann::ordered_json json_of(const Job& job, std::uint64_t now_ms) {
   nlohmann::ordered_json object{{"job", job.id},
                                 {"name", job.spec.name},
+                                {"user", job.owner.user},
                                 {"state", name_of(job.state)},
                                 {"nodes", job.spec.nodes},
                                 {"slots", job.spec.slots},
@@ -116,7 +117,13 @@ nlohmann::ordered_json json_of(const jobs::Node& node, std::uint64_t now_ms) {
 }
 
 std::string job_header() {
-  return row({{"JOB", 6}, {"STATE", -9}, {"NODE", -12}, {"SLOTS", 5}, {"FOR", -9}, {"NAME", -1}});
+  return row({{"JOB", 6},
+              {"STATE", -9},
+              {"NODE", -12},
+              {"SLOTS", 5},
+              {"FOR", -9},
+              {"USER", -8},
+              {"NAME", -1}});
 }
 
 std::string line_of(const Job& job, std::uint64_t now_ms) {
@@ -133,6 +140,7 @@ std::string line_of(const Job& job, std::uint64_t now_ms) {
        {where, -12},
        {std::to_string(job.spec.slots), 5},
        {ago_text(since, now_ms), -9},
+       {job.owner.user, -8},
        {terminal_text(concat(job.spec.name, says_why ? ": " : "", says_why ? job.why : "")), -1}});
 }
 
@@ -153,6 +161,19 @@ std::string line_of(const jobs::Node& node, std::uint64_t now_ms) {
               {std::to_string(node.used), 5},
               {ago_text(node.heard_ms, now_ms), -9},
               {terminal_text(concat(lent, lent.empty() ? "" : ", ", node.directory)), -1}});
+}
+
+nlohmann::ordered_json json_of(const jobs::User& user) {
+  return {{"user", user.name}, {"role", name_of(user.role)}, {"account", user.account}};
+}
+
+std::string user_header() { return row({{"USER", -16}, {"ROLE", -12}, {"JOBS RUN AS", -1}}); }
+
+std::string line_of(const jobs::User& user) {
+  const std::string own = user.name == jobs::first_user ? "the nodes' own" : "the nodes', not root";
+  return row({{user.name, -16},
+              {name_of(user.role), -12},
+              {user.account.empty() ? own : user.account, -1}});
 }
 
 void print(const nlohmann::ordered_json& json) {

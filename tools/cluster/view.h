@@ -22,6 +22,11 @@ std::string node_header();
 std::string line_of(const jobs::Node& node, std::uint64_t now_ms);
 
 /// On a line, also what is no text.
+/// Of users, as of the others above.
+nlohmann::ordered_json json_of(const jobs::User& user);
+std::string user_header();
+std::string line_of(const jobs::User& user);
+
 void print(const nlohmann::ordered_json& json);
 
 }  // namespace piracema::tools

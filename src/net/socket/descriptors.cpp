@@ -63,11 +63,13 @@ ssize_t read_with_descriptors(int socket, std::span<iovec> parts, std::vector<Fd
   return count;
 }
 
-bool is_our_user(int socket) {
+std::optional<uid_t> user_of(int socket) {
   ucred peer{};
   socklen_t size = sizeof peer;
-  return ::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 &&
-         peer.uid == ::geteuid();
+  if (::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0) return std::nullopt;
+  return peer.uid;
 }
+
+bool is_our_user(int socket) { return user_of(socket) == ::geteuid(); }
 
 }  // namespace piracema::net

@@ -5,6 +5,7 @@
 #include <sys/types.h>
 #include <sys/uio.h>
 
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -24,7 +25,9 @@ Result<Done> send_with_descriptors(int socket, Bytes bytes, std::span<const int>
 /// are closed.
 ssize_t read_with_descriptors(int socket, std::span<iovec> parts, std::vector<Fd>& descriptors);
 
-/// Whether the other end of a local socket runs as the same user as this process.
+/// As whom the other end of a local socket ran when it was connected; nothing: that is not known.
+std::optional<uid_t> user_of(int socket);
+/// Whether that is the user of this process.
 bool is_our_user(int socket);
 
 }  // namespace piracema::net

@@ -1,4 +1,4 @@
-#include "jobs/supervisor.h"
+#include "jobs/supervised.h"
 
 #include <doctest/doctest.h>
 #include <poll.h>
@@ -66,6 +66,15 @@ Ended end_of(Supervised& job) {
 bool is_alive(pid_t pid) { return ::kill(pid, 0) == 0; }
 
 }  // namespace
+
+TEST_CASE("a supervisor does not have the environment of its job") {
+  Place place;
+  auto job =
+      place.start("cat /proc/$PPID/environ > supervisor; echo $GREETING; echo >> supervisor");
+  CHECK(end_of(job).code == 0);
+  CHECK(place.log() == "hello\n");
+  CHECK(place.wait_for("supervisor").find("GREETING") == std::string::npos);
+}
 
 TEST_CASE("a job gives way to other programs where it is to, and its supervisor does not") {
   Place place;
