@@ -44,6 +44,16 @@ README_LINES_MAX = 150
 # Documents that begin with a list of all their sections.
 WITH_CONTENTS = ["docs/tutorial.md", "docs/tutorial-services.md", "docs/examples.md", "docs/benchmarks.md",
                  "docs/reference.md"]
+# The table of versions in docs/operations.md, row by row: the constants that its numbers are.
+VERSIONS = [
+    [("src/store/snapshot/manifest_format.h", "manifest_version")],
+    [("src/control/job_metadata.cpp", "format_version")],
+    [("src/net/session/handshake.h", "transport_version"), ("src/net/session/handshake.h", "control_version")],
+    [("src/smr/link/leader_question.h", "wire_version")],
+    [("src/store/log/log_format.h", "log_version"), ("src/smr/storage/checkpoint_format.cpp", "checkpoint_version")],
+    [("src/jobs/cluster_image.h", "version"), ("src/jobs/operations.cpp", "answer_version")],
+    [("src/store/document.h", "document_version")],
+]
 # Folders that hold no document of ours: what was built, and what hides itself.
 NOT_OURS = re.compile(r"build|\..*")
 
@@ -54,6 +64,18 @@ def documents(root):
         name = path.relative_to(root)
         if not any(NOT_OURS.fullmatch(folder) for folder in name.parts[:-1]):
             yield name, path.read_text()
+
+
+def versions_in_code(root):
+    """What the second column of the table of versions is to be, row by row."""
+    def value(file, name):
+        return re.search(rf"constexpr \S+ (?:\w+ = \w+, )*{name} = (\d+)", (root / file).read_text()).group(1)
+    return [", ".join(value(*constant) for constant in row) for row in VERSIONS]
+
+
+def versions_in_table(text):
+    table = re.search(r"\| What \| Version now \|.*\n\|.*\n((?:\|.*\n)+)", text).group(1)
+    return [row.split(" | ")[1] for row in table.splitlines()]
 
 
 def headings(text):
@@ -280,6 +302,11 @@ class Documents(unittest.TestCase):
         self.assertEqual(files, listed)
         for name in files:
             self.assertTrue((folder / name).read_text().startswith(f"# {name[:3]}: "), name)
+
+    def test_the_versions_of_formats_are_those_of_the_code(self):
+        self.assertEqual(versions_in_code(ROOT), versions_in_table((ROOT / "docs/operations.md").read_text()))
+        wire = versions_in_code(ROOT)[3]
+        self.assertIn(f"Version {wire}.", (ROOT / "docs/formats/smr_wire.md").read_text())
 
     def test_the_architecture_names_classes_that_exist(self):
         for name in ["ARCHITECTURE.md", *ROOT.glob("docs/design/*.md")]:
