@@ -1,11 +1,8 @@
 #include "observe/http/metrics.h"
 
 #include <algorithm>
-#include <array>
-#include <charconv>
 #include <chrono>
 #include <cmath>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -17,82 +14,9 @@ namespace piracema::observe {
 
 namespace {
 
-std::string number(double value) {
-  char text[40];
-  return {text, std::to_chars(text, text + sizeof text, value).ptr};
-}
-std::string number(std::uint64_t value) { return std::to_string(value); }
+using Labels = MetricsWriter::Labels;
 
-using Labels = std::vector<std::pair<const char*, std::string>>;
-
-std::string escaped(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    if (c == '\\' || c == '"') out += '\\';
-    if (c == '\n') {
-      out += "\\n";
-    } else if (static_cast<unsigned char>(c) >= 0x20) {
-      out += c;
-    }
-  }
-  return out;
-}
-
-/// Writes families, each with its help and type first, as both formats want them.
-class Writer {
- public:
-  explicit Writer(MetricsFormat format) : format_(format) {}
-
-  void counter(const std::string& name, const std::string& help) {
-    suffix_ = "_total";
-    head(name, format_ == MetricsFormat::openmetrics ? name : name + suffix_, "counter", help);
-  }
-  void gauge(const std::string& name, const std::string& help) {
-    suffix_ = "";
-    head(name, name, "gauge", help);
-  }
-  template <class Value>
-  void put(const Labels& labels, Value value) {
-    line(suffix_, labels, number(value));
-  }
-  void histogram(const std::string& name, const std::string& help, const SecondsHistogram& what) {
-    head(name, name, "histogram", help);
-    std::uint64_t below = 0;
-    for (std::size_t i = 0; i < what.counts.size(); ++i) {
-      below += what.counts[i];
-      const bool last = i == SecondsHistogram::bounds.size();
-      line("_bucket", {{"le", last ? "+Inf" : number(SecondsHistogram::bounds[i])}}, number(below));
-    }
-    line("_sum", {}, number(what.sum));
-    line("_count", {}, number(what.count));
-  }
-  std::string end() {
-    if (format_ == MetricsFormat::openmetrics) text_ += "# EOF\n";
-    return std::move(text_);
-  }
-
- private:
-  void head(const std::string& name, const std::string& shown, const char* type,
-            const std::string& help) {
-    name_ = name;
-    text_ += concat("# HELP ", shown, " ", help, "\n# TYPE ", shown, " ", type, "\n");
-  }
-  void line(const char* suffix, const Labels& labels, const std::string& value) {
-    text_ += concat(name_, suffix);
-    const char* before = "{";
-    for (const auto& [label, content] : labels) {
-      text_ += concat(before, label, "=\"", escaped(content), "\"");
-      before = ",";
-    }
-    text_ += concat(labels.empty() ? "" : "}", " ", value, "\n");
-  }
-
-  const MetricsFormat format_;
-  std::string text_, name_;
-  const char* suffix_ = "";
-};
-
-void put_time(Writer& out, Labels labels, const TimeSpent& spent) {
+void put_time(MetricsWriter& out, Labels labels, const TimeSpent& spent) {
   labels.emplace_back("state", "");
   for (const auto& [state, time] :
        {std::pair{"busy", spent.busy}, std::pair{"blocked", spent.blocked},
@@ -102,7 +26,7 @@ void put_time(Writer& out, Labels labels, const TimeSpent& spent) {
   }
 }
 
-void put_in_and_out(Writer& out, Labels labels, std::uint64_t in, std::uint64_t to) {
+void put_in_and_out(MetricsWriter& out, Labels labels, std::uint64_t in, std::uint64_t to) {
   labels.emplace_back("direction", "in");
   out.put(labels, in);
   labels.back().second = "out";
@@ -115,7 +39,7 @@ void of_each(const std::vector<std::pair<Labels, const WorkStatus*>>& all, Put p
   for (const auto& [labels, work] : all) put(labels, *work);
 }
 
-void write_work(Writer& out, const std::string& prefix,
+void write_work(MetricsWriter& out, const std::string& prefix,
                 const std::vector<std::pair<Labels, const WorkStatus*>>& all) {
   out.counter(prefix + "items", "Items that came in and went out; redone work counts again.");
   of_each(all, [&](const Labels& labels, const WorkStatus& work) {
@@ -137,7 +61,7 @@ void write_work(Writer& out, const std::string& prefix,
           [&](const Labels& labels, const WorkStatus& work) { out.put(labels, work.state_bytes); });
 }
 
-void write_job(Writer& out, const JobStatus& status) {
+void write_job(MetricsWriter& out, const JobStatus& status) {
   const std::string& program = status.facts.command.empty() ? "" : status.facts.command.front();
   out.gauge("piracema_job_info", "What runs; always 1.");
   out.put({{"program", program.substr(program.rfind('/') + 1)}, {"version", status.facts.version}},
@@ -172,7 +96,7 @@ void write_job(Writer& out, const JobStatus& status) {
   }
 }
 
-void write_snapshots(Writer& out, const JobStatus& status) {
+void write_snapshots(MetricsWriter& out, const JobStatus& status) {
   out.counter("piracema_snapshots", "Snapshots by their outcome.");
   out.put({{"outcome", "complete"}}, status.snapshots_taken);
   out.put({{"outcome", "failed"}}, status.snapshots_failed);
@@ -196,7 +120,7 @@ void write_snapshots(Writer& out, const JobStatus& status) {
   out.put({}, last->bytes);
 }
 
-void write_failures(Writer& out, const JobStatus& status) {
+void write_failures(MetricsWriter& out, const JobStatus& status) {
   out.counter("piracema_failures", "Processes and operators that failed, by cause.");
   std::vector<const char*> causes{"operator_failed"};
   for (const cluster::LossCause cause : cluster::loss_causes) causes.push_back(name_of(cause));
@@ -217,19 +141,8 @@ void write_failures(Writer& out, const JobStatus& status) {
 
 }  // namespace
 
-MetricsFormat metrics_format(const std::string& accept) {
-  return accept.find("application/openmetrics-text") != accept.npos ? MetricsFormat::openmetrics
-                                                                    : MetricsFormat::prometheus;
-}
-
-const char* content_type(MetricsFormat format) {
-  return format == MetricsFormat::openmetrics
-             ? "application/openmetrics-text; version=1.0.0; charset=utf-8"
-             : "text/plain; version=0.0.4; charset=utf-8";
-}
-
 std::string metrics(const JobStatus& status, MetricsFormat format) {
-  Writer out(format);
+  MetricsWriter out(format);
   write_job(out, status);
   std::vector<std::pair<Labels, const WorkStatus*>> all;
   for (const NodeStatus& node : status.nodes) all.push_back({{{"node", node.name}}, &node.work});
@@ -244,7 +157,7 @@ std::string metrics(const JobStatus& status, MetricsFormat format) {
 }
 
 std::string replica_metrics(const JobStatus& status, MetricsFormat format) {
-  Writer out(format);
+  MetricsWriter out(format);
   std::vector<std::pair<Labels, const WorkStatus*>> all;
   for (const ReplicaStatus& replica : status.replicas) {
     all.push_back(

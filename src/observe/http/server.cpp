@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "observe/http/server_options.h"
+#include "observe/http/site.h"
 
 #ifdef PIRACEMA_MICROHTTPD
 #include <dlfcn.h>
@@ -17,7 +18,6 @@
 #include "base/fd.h"
 #include "base/log.h"
 #include "observe/http/address_file.h"
-#include "observe/http/site.h"
 #endif
 
 namespace piracema::observe {
@@ -86,9 +86,9 @@ Result<Fd> listen_at(net::Address& address) {
 
 class MicrohttpdServer : public HttpServer {
  public:
-  MicrohttpdServer(const Microhttpd& library, Board& board, const net::Address& address,
-                   const std::string& token, Guard::Readers readers)
-      : library_(library), address_(address), site_(board, Guard(address, token, readers)) {}
+  MicrohttpdServer(const Microhttpd& library, const net::Address& address,
+                   std::unique_ptr<WebSite> site)
+      : library_(library), address_(address), site_(std::move(site)) {}
   ~MicrohttpdServer() override {
     if (daemon_ != nullptr) library_.stop_daemon(daemon_);
   }
@@ -115,7 +115,7 @@ class MicrohttpdServer : public HttpServer {
   }
 
   net::Address address() const override { return address_; }
-  std::string entrance() const override { return site_.guard().entrance(); }
+  std::string entrance() const override { return site_->guard().entrance(); }
 
  private:
   /// Of a request whose body is still being read.
@@ -139,7 +139,7 @@ class MicrohttpdServer : public HttpServer {
       return reading.bytes > body_bytes_max ? MHD_NO : MHD_YES;
     }
     return server.reply(connection,
-                        server.site_.answer(server.read(connection, url, method), now()));
+                        server.site_->answer(server.read(connection, url, method), now()));
   }
 
   static void completed(void*, MHD_Connection*, void** state, MHD_RequestTerminationCode) {
@@ -158,7 +158,7 @@ class MicrohttpdServer : public HttpServer {
             .authorization = value(MHD_HEADER_KIND, "Authorization"),
             .accept = value(MHD_HEADER_KIND, "Accept"),
             .mark = value(MHD_HEADER_KIND, "X-Piracema"),
-            .cookie_token = value(MHD_COOKIE_KIND, site_.guard().cookie_name()),
+            .cookie_token = value(MHD_COOKIE_KIND, site_->guard().cookie_name()),
             .argument_token = value(MHD_GET_ARGUMENT_KIND, "token"),
             .node = value(MHD_GET_ARGUMENT_KIND, "node"),
             .from = value(MHD_GET_ARGUMENT_KIND, "from"),
@@ -183,14 +183,15 @@ class MicrohttpdServer : public HttpServer {
 
   const Microhttpd& library_;
   const net::Address address_;
-  const Site site_;
+  const std::unique_ptr<WebSite> site_;
   MHD_Daemon* daemon_ = nullptr;
   std::unique_ptr<AddressFile> address_file_;
 };
 
 }  // namespace
 
-Result<std::unique_ptr<HttpServer>> HttpServer::start(const HttpOptions& options, Board& board) {
+Result<std::unique_ptr<HttpServer>> HttpServer::start(const HttpOptions& options,
+                                                      const MakeSite& make) {
   auto address = http_address(options.address);
   if (!address) return address.error();
   auto token = http_token(options, *address);
@@ -202,7 +203,8 @@ Result<std::unique_ptr<HttpServer>> HttpServer::start(const HttpOptions& options
   // Whoever gives a token wants it to be asked for.
   const bool is_asked_for = !options.token_file.empty() || options.is_for_runner;
   const auto readers = is_asked_for ? Guard::Readers::with_token : Guard::Readers::all;
-  auto server = std::make_unique<MicrohttpdServer>(**library, board, *address, *token, readers);
+  auto server = std::make_unique<MicrohttpdServer>(**library, *address,
+                                                   make(Guard(*address, *token, readers)));
   if (auto begun = server->begin(std::move(*socket), options.address_file); !begun) {
     return begun.error();
   }
@@ -211,7 +213,7 @@ Result<std::unique_ptr<HttpServer>> HttpServer::start(const HttpOptions& options
 
 #else
 
-Result<std::unique_ptr<HttpServer>> HttpServer::start(const HttpOptions& options, Board&) {
+Result<std::unique_ptr<HttpServer>> HttpServer::start(const HttpOptions& options, const MakeSite&) {
   auto address = http_address(options.address);
   if (!address) return address.error();
   if (auto token = http_token(options, *address); !token) return token.error();
@@ -221,5 +223,10 @@ Result<std::unique_ptr<HttpServer>> HttpServer::start(const HttpOptions& options
 }
 
 #endif
+
+Result<std::unique_ptr<HttpServer>> HttpServer::start(const HttpOptions& options, Board& board) {
+  return start(options,
+               [&](Guard guard) { return std::make_unique<Site>(board, std::move(guard)); });
+}
 
 }  // namespace piracema::observe

@@ -2,11 +2,13 @@
 
 #include <piracema/error.h>
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 
 #include "net/socket/address.h"
+#include "observe/http/web_site.h"
 #include "observe/status/board.h"
 
 namespace piracema::observe {
@@ -28,14 +30,20 @@ struct HttpOptions {
 /// $PIRACEMA_HTTP_FILE. Nothing: nobody is served.
 std::optional<HttpOptions> http_options(const std::string& address, const std::string& token_file);
 
-/// Serves what is on a board over HTTP until it is destroyed: one thread of libmicrohttpd, which is
+/// Makes what is served, for whoever its guard lets in.
+using MakeSite = std::function<std::unique_ptr<WebSite>(Guard)>;
+
+/// Serves a site over HTTP until it is destroyed: one thread of libmicrohttpd, which is
 /// loaded when it is asked for. At most 64 connections; one that is silent for 15 seconds is
 /// closed.
 class HttpServer {
  public:
-  /// `board` outlives it. Errc::config for an address or a token that is none, an address beyond
-  /// loopback without a token, and where libmicrohttpd is missing; Errc::io for an address that is
-  /// taken or not ours.
+  /// What the site looks at outlives it. Errc::config for an address or a token that is none, an
+  /// address beyond loopback without a token, and where libmicrohttpd is missing; Errc::io for an
+  /// address that is taken or not ours.
+  static Result<std::unique_ptr<HttpServer>> start(const HttpOptions& options,
+                                                   const MakeSite& make);
+  /// The job that is on the board, which outlives it.
   static Result<std::unique_ptr<HttpServer>> start(const HttpOptions& options, Board& board);
   /// The same; where only whoever runs the job wants it, an error is a warning, and there is none.
   static Result<std::unique_ptr<HttpServer>> start_if_can(const HttpOptions& options, Board& board);

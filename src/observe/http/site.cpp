@@ -18,23 +18,9 @@ namespace piracema::observe {
 
 namespace {
 
-constexpr const char* json_type = "application/json; charset=utf-8";
 // The thread that drives the job publishes every second.
 constexpr std::chrono::seconds answer_within{5};
 constexpr Time silent_for = std::chrono::seconds(10);
-
-Response text(int code, std::string body) {
-  return {code, "text/plain; charset=utf-8", std::move(body)};
-}
-Response json(std::string body, int code = 200) {
-  return {code, json_type, std::move(body) + "\n"};
-}
-
-Response not_doing(const char* what, int code, const std::string& why) {
-  return json(nlohmann::json{{what, false}, {"why", why}}.dump(
-                  -1, ' ', false, nlohmann::json::error_handler_t::replace),
-              code);
-}
 
 Error bad_argument(std::string_view name, std::string_view want, std::string_view found) {
   return {Errc::usage, concat("argument '", name, "': want ", want, ", found '", found, "'")};
@@ -74,40 +60,12 @@ std::size_t number_of(const std::string& text) {
 
 }  // namespace
 
-Response Site::answer(const Request& request, Time now) const {
-  Response response;
-  if (auto refused = guard_.refuse(request)) {
-    response = *std::move(refused);
-  } else if (request.method == "GET" || request.method == "HEAD") {
-    response = get(request, now);
-  } else if (request.method == "POST") {
-    response = post(request);
-  } else {
-    response = text(405, "want GET or POST\n");
-    response.headers.emplace_back("Allow", "GET, HEAD, POST");
-  }
-  // Nothing of another site runs in the page, and no other site shows it.
-  response.headers.insert(
-      response.headers.end(),
-      {{"Content-Security-Policy",
-        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
-        "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"},
-       {"X-Content-Type-Options", "nosniff"},
-       {"X-Frame-Options", "DENY"},
-       {"Referrer-Policy", "no-referrer"},
-       {"Cross-Origin-Resource-Policy", "same-origin"},
-       {"Cache-Control", "no-store"}});
-  return response;
-}
-
 Response Site::get(const Request& request, Time now) const {
   const std::string& path = request.path;
   if (path == "/healthz" || path == "/livez") return health(now);
   if (path == "/readyz") return readiness();
-  if (path == "/") return page(request);
-  if (path == "/app.js") return {200, "text/javascript; charset=utf-8", std::string(page_script)};
-  if (path == "/style.css") return {200, "text/css; charset=utf-8", std::string(page_style)};
-  if (path == "/icon.svg") return {200, "image/svg+xml", std::string(page_icon)};
+  if (path == "/") return page(request, page_html);
+  if (path == "/app.js") return script(page_script);
   const auto status = board_.latest();
   if (path == "/metrics" || path == "/metrics/replicas") {
     const MetricsFormat format = metrics_format(request.accept);
@@ -126,9 +84,7 @@ Response Site::get(const Request& request, Time now) const {
   if (path == "/api/v1/log") return json(log_json());
   if (path == "/api/v1/all") return json(all_json(*status));
   if (path == "/api/v1/stop" || path == "/api/v1/scale" || path == "/api/v1/savepoint") {
-    Response response = text(405, "want POST\n");
-    response.headers.emplace_back("Allow", "POST");
-    return response;
+    return not_allowed("POST");
   }
   return text(404, "nothing here; /, /metrics, /healthz, /readyz, /api/v1/job\n");
 }
@@ -142,6 +98,12 @@ Response Site::post(const Request& request) const {
   }
   if (!board_.ask_to_stop()) return json(R"({"stopping":false,"why":"the job is over"})", 409);
   return json(R"({"stopping":true})", 202);
+}
+
+Response Site::not_doing(const char* what, int code, const std::string& why) {
+  return json(nlohmann::json{{what, false}, {"why", why}}.dump(
+                  -1, ' ', false, nlohmann::json::error_handler_t::replace),
+              code);
 }
 
 Response Site::scale(const Request& request) const {
@@ -163,19 +125,6 @@ Response Site::ask(const char* doing, cluster::UserRequest request) const {
   if (!answer->accepted) return not_doing(doing, answer->later ? 409 : 422, answer->why);
   if (answer->done) return json(nlohmann::json{{doing, false}, {"done", true}}.dump());
   return json(nlohmann::json{{doing, true}}.dump(), 202);
-}
-
-// The token does not stay in the address, which a browser keeps and shows.
-Response Site::page(const Request& request) const {
-  if (request.argument_token.empty())
-    return {200, "text/html; charset=utf-8", std::string(page_html)};
-  Response response = text(303, "");
-  if (request.argument_token == guard_.token()) {
-    response.headers.emplace_back("Set-Cookie", concat(guard_.cookie_name(), "=", guard_.token(),
-                                                       "; HttpOnly; SameSite=Strict; Path=/"));
-  }
-  response.headers.emplace_back("Location", "/");
-  return response;
 }
 
 // Healing is health: whoever restarts what is not healthy would undo a recovery.
@@ -206,9 +155,10 @@ std::string report_page(const JobStatus& status) {
   };
   put("<link rel=\"stylesheet\" href=\"/style.css\">", concat("<style>", page_style, "</style>"));
   put("<link rel=\"icon\" href=\"/icon.svg\">", "");
+  put("<script src=\"/common.js\" defer></script>\n", "");
   put("<script src=\"/app.js\" defer></script>",
       concat("<script type=\"application/json\" id=\"recorded\">", data, "</script>\n"));
-  put("</body>", concat("<script>", page_script, "</script>\n</body>"));
+  put("</body>", concat("<script>", page_common, page_script, "</script>\n</body>"));
   return page;
 }
 

@@ -202,14 +202,14 @@ TEST_CASE("every answer forbids what is not of this page, refusals too") {
 }
 
 TEST_CASE("the page asks nobody but us, and is small") {
-  for (const std::string_view file : {page_html, page_script, page_style}) {
+  for (const std::string_view file : {page_html, page_common, page_script, page_style}) {
     for (const char* other : {"http://", "https://", "//cdn"}) {
       const std::size_t at = file.find(other);
       // The name of a language is no address that anybody calls.
       CHECK((at == file.npos || file.substr(at).starts_with("http://www.w3.org/2000/svg")));
     }
   }
-  CHECK(page_html.size() + page_script.size() + page_style.size() < 200'000);
+  CHECK(page_html.size() + page_common.size() + page_script.size() + page_style.size() < 200'000);
 }
 
 TEST_CASE("a report is one file, and what is in it cannot end its script") {
