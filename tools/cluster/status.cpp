@@ -11,7 +11,6 @@
 #include "base/parse.h"
 #include "base/text.h"
 #include "tools/cluster/client.h"
-#include "tools/cluster/user_home.h"
 #include "tools/cluster/view.h"
 #include "tools/failure.h"
 
@@ -42,9 +41,6 @@ std::string line_of(const smr::ReplicaStatus& one) {
   return "";
 }
 
-// Somebody has drained it, or its owner has it: that is nothing to be looked at.
-bool is_lost(const jobs::Node& node) { return !node.alive && node.incarnation != 0; }
-
 }  // namespace
 
 ClusterStatus::ClusterStatus(CLI::App& cluster, const std::string& footer) {
@@ -59,42 +55,7 @@ ClusterStatus::ClusterStatus(CLI::App& cluster, const std::string& footer) {
              footer));
 }
 
-Result<ClusterStatus::Seen> ClusterStatus::look() const {
-  const auto timeout = parse_duration(timeout_);
-  if (!timeout) return Error{Errc::usage, "--timeout: " + timeout.error().message};
-  // It says what is wrong with the directory.
-  auto client = ClusterClient::open(directory_, *timeout);
-  if (!client) return client.error();
-  const auto configuration = smr::read_configuration(directory_ + "/cluster.toml");
-  if (!configuration) return configuration.error();
-  const auto home = UserHome::read(directory_);
-  if (!home) return home.error();
-  auto group = smr::ask_status(
-      *configuration, {.client = home->client, .key_file = home->key_file, .timeout = *timeout});
-  if (!group) return group.error();
-  Seen seen{.group = *std::move(group)};
-  if (!seen.group.leader) {
-    seen.trouble = "nothing is known of nodes and jobs while the control plane does not go on";
-    return seen;
-  }
-  auto nodes = client->ask(jobs::ListNodes{});
-  if (nodes) seen.nodes = std::move(nodes->nodes);
-  if (!nodes) seen.trouble = nodes.error().message;
-  for (jobs::JobId from = 0; seen.trouble.empty();) {
-    auto some = client->ask(jobs::ListJobs{from});
-    if (!some) {
-      seen.trouble = some.error().message;
-      break;
-    }
-    seen.now_ms = some->now_ms;
-    seen.jobs.insert(seen.jobs.end(), some->jobs.begin(), some->jobs.end());
-    from = some->next;
-    if (from == 0) break;
-  }
-  return seen;
-}
-
-void ClusterStatus::show(const Seen& seen) const {
+void ClusterStatus::show(const ClusterSight& seen) {
   const smr::GroupStatus& group = seen.group;
   const auto leads = std::find_if(group.replicas.begin(), group.replicas.end(),
                                   [&](const auto& one) { return one.id == group.leader; });
@@ -122,46 +83,18 @@ void ClusterStatus::show(const Seen& seen) const {
   }
 }
 
-void ClusterStatus::show_json(const Seen& seen) const {
-  nlohmann::ordered_json object;
-  object["goes_on"] = seen.group.leader.has_value();
-  object["wanted"] = seen.group.wanted;
-  object["here"] = seen.group.here;
-  object["replicas"] = nlohmann::ordered_json::array();
-  for (const smr::ReplicaStatus& one : seen.group.replicas) {
-    nlohmann::ordered_json replica{{"id", one.id}, {"address", one.address}};
-    if (one.trouble.empty()) {
-      replica["leads"] = seen.group.leader == one.id;
-      replica["decided"] = one.decided;
-      replica["silent"] = one.silent;
-    } else {
-      replica["trouble"] = one.trouble;
-    }
-    object["replicas"].push_back(std::move(replica));
-  }
-  if (!seen.trouble.empty()) object["trouble"] = seen.trouble;
-  object["nodes"] = nlohmann::ordered_json::array();
-  for (const jobs::Node& node : seen.nodes) object["nodes"].push_back(json_of(node, seen.now_ms));
-  object["jobs"] = nlohmann::ordered_json::array();
-  for (const jobs::Job& job : seen.jobs) {
-    if (!is_over(job.state)) object["jobs"].push_back(json_of(job, seen.now_ms));
-  }
-  print(object);
-}
-
 int ClusterStatus::run() const {
+  const auto timeout = parse_duration(timeout_);
+  if (!timeout) return fail_asked({Errc::usage, "--timeout: " + timeout.error().message});
+  auto watcher = ClusterWatcher::open(directory_, *timeout);
+  if (!watcher) return fail_asked(watcher.error());
   while (true) {
-    const auto seen = look();
+    const auto seen = watcher->look();
     if (!seen) return fail_asked(seen.error());
     if (watch_ && !json_ && ::isatty(STDOUT_FILENO) != 0) std::fputs(from_the_top, stdout);
-    json_ ? show_json(*seen) : show(*seen);
+    json_ ? print(json_of(*seen, JobsShown::open)) : show(*seen);
     std::fflush(stdout);
-    if (!watch_) {
-      const bool all_well = seen->trouble.empty() &&
-                            seen->group.here >= seen->group.replicas.size() &&
-                            std::none_of(seen->nodes.begin(), seen->nodes.end(), is_lost);
-      return all_well ? 0 : 1;
-    }
+    if (!watch_) return seen->is_well() ? 0 : 1;
     ::poll(nullptr, 0, look_every_ms);
   }
 }

@@ -1,12 +1,9 @@
 #pragma once
 
-#include <piracema/smr/status.h>
-
 #include <CLI/App.hpp>
 #include <string>
-#include <vector>
 
-#include "jobs/operations.h"
+#include "tools/cluster/cluster_sight.h"
 
 namespace piracema::tools {
 
@@ -21,17 +18,7 @@ class ClusterStatus {
   int run() const;
 
  private:
-  struct Seen {
-    smr::GroupStatus group;
-    /// Why nothing is known of nodes and jobs; empty if it is.
-    std::string trouble;
-    std::vector<jobs::Node> nodes;
-    std::vector<jobs::Job> jobs;
-    std::uint64_t now_ms = 0;
-  };
-  Result<Seen> look() const;
-  void show(const Seen& seen) const;
-  void show_json(const Seen& seen) const;
+  static void show(const ClusterSight& seen);
 
   CLI::App* status_;
   std::string directory_, timeout_ = "3s";

@@ -19,6 +19,8 @@ struct Request {
   std::string node, from;
   /// Arguments of a request to scale: "count=3,write=2", and a number.
   std::string replicas{}, workers{};
+  /// Argument of one for the log of a job.
+  std::string job{};
   /// Argument of one for a savepoint.
   std::string name{};
 };

@@ -164,6 +164,7 @@ class MicrohttpdServer : public HttpServer {
             .from = value(MHD_GET_ARGUMENT_KIND, "from"),
             .replicas = value(MHD_GET_ARGUMENT_KIND, "replicas"),
             .workers = value(MHD_GET_ARGUMENT_KIND, "workers"),
+            .job = value(MHD_GET_ARGUMENT_KIND, "job"),
             .name = value(MHD_GET_ARGUMENT_KIND, "name")};
   }
 

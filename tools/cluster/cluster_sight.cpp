@@ -1,0 +1,95 @@
+#include "tools/cluster/cluster_sight.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "tools/cluster/view.h"
+
+namespace piracema::tools {
+
+bool is_lost(const jobs::Node& node) { return !node.alive && node.incarnation != 0; }
+
+bool ClusterSight::is_well() const {
+  return trouble.empty() && group.here >= group.replicas.size() &&
+         std::none_of(nodes.begin(), nodes.end(), is_lost);
+}
+
+nlohmann::ordered_json json_of(const ClusterSight& sight, JobsShown shown) {
+  nlohmann::ordered_json object;
+  object["goes_on"] = sight.group.leader.has_value();
+  object["wanted"] = sight.group.wanted;
+  object["here"] = sight.group.here;
+  object["replicas"] = nlohmann::ordered_json::array();
+  for (const smr::ReplicaStatus& one : sight.group.replicas) {
+    nlohmann::ordered_json replica{{"id", one.id}, {"address", one.address}};
+    if (one.trouble.empty()) {
+      replica["leads"] = sight.group.leader == one.id;
+      replica["decided"] = one.decided;
+      replica["silent"] = one.silent;
+    } else {
+      replica["trouble"] = one.trouble;
+    }
+    object["replicas"].push_back(std::move(replica));
+  }
+  if (!sight.trouble.empty()) object["trouble"] = sight.trouble;
+  object["nodes"] = nlohmann::ordered_json::array();
+  for (const jobs::Node& node : sight.nodes) object["nodes"].push_back(json_of(node, sight.now_ms));
+  object["jobs"] = nlohmann::ordered_json::array();
+  for (const jobs::Job& job : sight.jobs) {
+    if (shown == JobsShown::open && is_over(job.state)) continue;
+    object["jobs"].push_back(json_of(job, sight.now_ms));
+  }
+  object["users"] = nlohmann::ordered_json::array();
+  for (const jobs::User& user : sight.users) object["users"].push_back(json_of(user));
+  return object;
+}
+
+ClusterWatcher::ClusterWatcher(smr::Configuration configuration, UserHome user,
+                               ClusterClient client, std::chrono::milliseconds timeout)
+    : configuration_(std::move(configuration)),
+      user_(std::move(user)),
+      client_(std::move(client)),
+      timeout_(timeout) {}
+
+Result<ClusterWatcher> ClusterWatcher::open(const std::string& directory,
+                                            std::chrono::milliseconds timeout) {
+  // It says what is wrong with the directory.
+  auto client = ClusterClient::open(directory, timeout);
+  if (!client) return client.error();
+  auto configuration = smr::read_configuration(directory + "/cluster.toml");
+  if (!configuration) return configuration.error();
+  auto user = UserHome::read(directory);
+  if (!user) return user.error();
+  return ClusterWatcher(*std::move(configuration), *std::move(user), *std::move(client), timeout);
+}
+
+Result<ClusterSight> ClusterWatcher::look() {
+  auto group = smr::ask_status(
+      configuration_, {.client = user_.client, .key_file = user_.key_file, .timeout = timeout_});
+  if (!group) return group.error();
+  ClusterSight seen;
+  seen.group = *std::move(group);
+  if (!seen.group.leader) {
+    seen.trouble = "nothing is known of nodes and jobs while the control plane does not go on";
+    return seen;
+  }
+  const auto ask = [&](const jobs::Operation& question) {
+    auto answer = client_.ask(question);
+    if (!answer) seen.trouble = answer.error().message;
+    return answer;
+  };
+  if (auto nodes = ask(jobs::ListNodes{})) seen.nodes = std::move(nodes->nodes);
+  if (!seen.trouble.empty()) return seen;
+  if (auto users = ask(jobs::ListUsers{})) seen.users = std::move(users->users);
+  for (jobs::JobId from = 0; seen.trouble.empty();) {
+    auto some = ask(jobs::ListJobs{from});
+    if (!some) break;
+    seen.now_ms = some->now_ms;
+    for (jobs::Job& job : some->jobs) seen.jobs.push_back(std::move(job));
+    from = some->next;
+    if (from == 0) break;
+  }
+  return seen;
+}
+
+}  // namespace piracema::tools
