@@ -22,7 +22,7 @@ struct Head {
 constexpr std::size_t head_bytes = 12;
 
 struct Body : ClusterImage {
-  auto fields() { return std::tie(jobs, nodes, users, last_job, time, own_ms); }
+  auto fields() { return std::tie(jobs, nodes, users, events, last_job, time, own_ms); }
 };
 
 struct FirstJob : Job {
@@ -45,6 +45,7 @@ Result<ClusterImage> decode_first(Bytes bytes) {
   ClusterImage image{.jobs = {},
                      .nodes = std::move(first->nodes),
                      .users = {*Users().of_client(first_client)},
+                     .events = {},
                      .last_job = first->last_job,
                      .time = first->time,
                      .own_ms = first->own_ms};

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "jobs/history.h"
 #include "jobs/job.h"
 #include "jobs/users.h"
 
@@ -13,12 +14,13 @@ namespace piracema::jobs {
 
 /// All that the control plane of a cluster knows, for replicas that come late and for the disk.
 struct ClusterImage {
-  /// 1 had no users: all jobs were the first one's.
+  /// 1 had no users, so that all jobs were the first one's, and no events.
   static constexpr std::uint32_t version = 2;
 
   std::vector<Job> jobs;
   std::vector<Node> nodes;
   std::vector<User> users;
+  std::vector<Event> events;
   JobId last_job = 0;
   std::uint64_t time = 0, own_ms = 0;
 };

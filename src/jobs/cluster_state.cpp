@@ -75,6 +75,8 @@ Buffer ClusterState::query(Bytes operation) const {
   if (const auto* jobs = std::get_if<ListJobs>(&*decoded)) return encode(on(*jobs));
   if (const auto* nodes = std::get_if<ListNodes>(&*decoded)) return encode(on(*nodes));
   if (const auto* users = std::get_if<ListUsers>(&*decoded)) return encode(on(*users));
+  if (const auto* events = std::get_if<ListEvents>(&*decoded)) return encode(on(*events));
+  if (const auto* await = std::get_if<AwaitEvents>(&*decoded)) return encode(on(*await));
   if (const auto* job = std::get_if<ShowJob>(&*decoded)) return encode(on(*job));
   if (const auto* await = std::get_if<AwaitOrders>(&*decoded)) return encode(on(*await));
   if (const auto* await = std::get_if<AwaitJob>(&*decoded)) return encode(on(*await));
@@ -107,6 +109,7 @@ void ClusterState::on_time(const smr::Context& context) {
     if (!node.alive || node.lease_until_ms > own_ms_) continue;
     node.alive = false;
     changed = true;
+    happened(Event::Kind::node_lost, name, concat("not heard of for ", lease_ms, " ms"));
     jobs_.lose(name, concat("the node ", name, " was not heard of for ", lease_ms, " ms"));
   }
   if (changed) place_all();
@@ -116,6 +119,7 @@ ClusterState::Image ClusterState::snapshot() {
   ClusterImage image{.jobs = {},
                      .nodes = {},
                      .users = {},
+                     .events = history_.from(0),
                      .last_job = jobs_.last(),
                      .time = time_,
                      .own_ms = own_ms_};
@@ -131,11 +135,17 @@ bool ClusterState::restore(Bytes bytes) {
   std::map<std::string, Node> nodes;
   for (Node& node : image->nodes) nodes.emplace(node.name, std::move(node));
   Users users;
-  if (nodes.size() != image->nodes.size() || !users.replace(image->users)) return false;
+  History history;
+  if (nodes.size() != image->nodes.size() || !users.replace(image->users) ||
+      !history.replace(std::move(image->events))) {
+    return false;
+  }
   if (!jobs_.replace(std::move(image->jobs), image->last_job)) return false;
   nodes_ = std::move(nodes);
   users_ = std::move(users);
+  history_ = std::move(history);
   time_ = image->time;
+  history_.pass(now_ms());
   own_ms_ = image->own_ms;
   changes_ += 1;
   return true;
@@ -151,6 +161,7 @@ void ClusterState::pass(std::uint64_t time) {
   if (passed == 0) return;
   own_ms_ += std::min(passed, step_most_ms);
   time_ = time;
+  history_.pass(now_ms());
 }
 
 Node* ClusterState::find(const std::string& name, std::uint64_t incarnation) {
@@ -162,7 +173,9 @@ Node* ClusterState::find(const std::string& name, std::uint64_t incarnation) {
 bool ClusterState::renew(Node& node) {
   node.lease_until_ms = own_ms_ + lease_ms;
   node.heard_ms = now_ms();
-  return !std::exchange(node.alive, true);
+  if (std::exchange(node.alive, true)) return false;
+  happened(Event::Kind::node_returned, node.name);
+  return true;
 }
 
 Answer ClusterState::on(const Join& join, std::uint64_t client) {
@@ -196,7 +209,11 @@ Answer ClusterState::on(const Join& join, std::uint64_t client) {
   node.leaving = false;
   lend(node, join.lent);
   node.last_report = is_new ? join.number : std::max(node.last_report, join.number);
-  if (is_new) jobs_.lose(join.node, concat("the node ", join.node, " was started again"));
+  if (is_new) {
+    node.alive = true;
+    happened(Event::Kind::node_joined, join.node);
+    jobs_.lose(join.node, concat("the node ", join.node, " was started again"));
+  }
   renew(node);
   place_all();
   return told(join.node, {});
@@ -231,6 +248,7 @@ Answer ClusterState::on(const Report& report) {
 
 bool ClusterState::begins_to_leave(Node& node) {
   if (std::exchange(node.leaving, true)) return false;
+  happened(Event::Kind::node_drains, node.name, "its process is about to end");
   jobs_.ask_to_leave(node.name);
   return true;
 }
@@ -238,6 +256,10 @@ bool ClusterState::begins_to_leave(Node& node) {
 bool ClusterState::lend(Node& node, const Lent& lent) {
   const Lent before = std::exchange(node.lent, lent);
   node.lent.why.resize(std::min(node.lent.why.size(), why_bytes_max));
+  if (before.open != lent.open) {
+    happened(lent.open ? Event::Kind::node_opened : Event::Kind::node_closed, node.name,
+             node.lent.why);
+  }
   if (before.open && !lent.open) jobs_.ask_to_leave(node.name);
   // Those that wait are told why it is not.
   return before.open != lent.open || before.why != node.lent.why;
@@ -248,6 +270,7 @@ Answer ClusterState::on(const Leave& leave) {
   if (node == nullptr) return stranger(concat("another process has the name of ", leave.node));
   node->alive = false;
   node->incarnation = 0;
+  happened(Event::Kind::node_left, leave.node);
   jobs_.lose(leave.node, concat("the node ", leave.node, " has left"));
   place_all();
   return {};
@@ -256,7 +279,9 @@ Answer ClusterState::on(const Leave& leave) {
 Answer ClusterState::on(const Drain& drain) {
   const auto found = nodes_.find(drain.node);
   if (found == nodes_.end()) return refused(concat("there is no node '", drain.node, "'"));
-  found->second.draining = drain.on;
+  if (std::exchange(found->second.draining, drain.on) != drain.on) {
+    happened(drain.on ? Event::Kind::node_drains : Event::Kind::node_undrained, drain.node);
+  }
   if (drain.on) jobs_.ask_to_leave(drain.node);
   place_all();
   return {};
@@ -273,6 +298,7 @@ Answer ClusterState::on(const Forget& forget) {
     return refused(concat("job ", *job, " has places on the node ", forget.node,
                           ": want one that no job has, so cancel it or wait for its end"));
   }
+  happened(Event::Kind::node_forgotten, forget.node);
   nodes_.erase(found);
   // What waits for it is told that it is not there.
   place_all();
@@ -325,12 +351,28 @@ Answer ClusterState::on(const PutUser& put) {
     }
   }
   if (auto done = users_.put(put.user); !done) return refused(done.error().message);
+  happened({.kind = Event::Kind::user_put,
+            .user = put.user.name,
+            .why = concat("role ", name_of(put.user.role), ", account ",
+                          put.user.account.empty() ? "none" : put.user.account)});
   return {};
 }
 
 Answer ClusterState::on(const DropUser& drop) {
+  const bool was_there = users_.all().contains(drop.name);
   if (auto done = users_.drop(drop.name); !done) return refused(done.error().message);
+  if (was_there) happened({.kind = Event::Kind::user_dropped, .user = drop.name});
   return {};
+}
+
+void ClusterState::happened(Event::Kind kind, const std::string& node, const std::string& why) {
+  history_.add({.kind = kind, .node = node, .why = why});
+  changes_ += 1;
+}
+
+void ClusterState::happened(Event event) {
+  history_.add(std::move(event));
+  changes_ += 1;
 }
 
 // ---- questions ----------------------------------------------------------------------------------
@@ -362,6 +404,25 @@ Answer ClusterState::on(const ListUsers&) const {
   Answer answer{.now_ms = now_ms()};
   for (const auto& [name, user] : users_.all()) answer.users.push_back(user);
   return answer;
+}
+
+Answer ClusterState::on(const ListEvents& list) const {
+  Answer answer{.now_ms = now_ms(), .mark = history_.last()};
+  std::size_t bytes = 0;
+  for (Event& event : history_.from(list.from)) {
+    bytes += 100 + event.why.size();
+    if (bytes > answer_bytes) {
+      answer.next = event.number;
+      break;
+    }
+    answer.events.push_back(std::move(event));
+  }
+  return answer;
+}
+
+Answer ClusterState::on(const AwaitEvents& await) const {
+  if (now_ms() < await.now_ms || history_.last() < await.from) return {.now_ms = now_ms()};
+  return on(ListEvents{await.from});
 }
 
 Answer ClusterState::on(const AwaitOrders& await) const {

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "jobs/history.h"
 #include "jobs/job.h"
 #include "jobs/job_table.h"
 #include "jobs/operations.h"
@@ -38,6 +39,7 @@ class ClusterState final : public smr::StateMachine, public smr::Watchable {
   const std::map<JobId, Job>& jobs() const { return jobs_.all(); }
   const std::map<std::string, Node>& nodes() const { return nodes_; }
   const Users& users() const { return users_; }
+  const History& history() const { return history_; }
 
  private:
   Answer on(const Join&, std::uint64_t client);
@@ -53,6 +55,8 @@ class ClusterState final : public smr::StateMachine, public smr::Watchable {
   Answer on(const ListJobs&) const;
   Answer on(const ListNodes&) const;
   Answer on(const ListUsers&) const;
+  Answer on(const ListEvents&) const;
+  Answer on(const AwaitEvents&) const;
   Answer on(const ShowJob&) const;
   Answer on(const AwaitOrders&) const;
   Answer on(const AwaitJob&) const;
@@ -69,12 +73,15 @@ class ClusterState final : public smr::StateMachine, public smr::Watchable {
   bool renew(Node& node);
   bool begins_to_leave(Node& node);
   bool lend(Node& node, const Lent& lent);
+  void happened(Event::Kind kind, const std::string& node, const std::string& why = "");
+  void happened(Event event);
   /// After all that has changed anything but a lease.
   void place_all();
   /// To a Join or a Report.
   Answer told(const std::string& node, const std::vector<Attempt>& has) const;
 
-  JobTable jobs_;
+  History history_;
+  JobTable jobs_{history_};
   std::map<std::string, Node> nodes_;
   Users users_;
   std::atomic<std::uint64_t> changes_ = 0;

@@ -170,7 +170,9 @@ Followed JobTable::follow_parts(const Report& report, const std::map<std::string
 void JobTable::ask_to_leave(const std::string& node) {
   for (auto& [id, job] : jobs_) {
     if (job.state != JobState::running || !has_node(job, node)) continue;
-    if (!does_without(job, node)) job.state = JobState::leaving;
+    if (does_without(job, node)) continue;
+    job.state = JobState::leaving;
+    happened(Event::Kind::job_moves, job, concat("the node ", node, " is to be left"));
   }
 }
 
@@ -186,6 +188,7 @@ void JobTable::lose(const std::string& node, const std::string& why) {
     if (!runs(job) || job.node != node) continue;
     job.losses += 1;
     job.why = why;
+    happened(Event::Kind::job_lost_node, job, why);
     again_or_over(job);
   }
 }
@@ -205,6 +208,7 @@ void JobTable::ended(Job& job, const Ended& end, std::uint64_t now_ms) {
   job.why = end.why.substr(0, why_bytes_max);
   if (end.end == End::fenced) {
     job.losses += 1;
+    happened(Event::Kind::job_lost_node, job, job.why);
     return again_or_over(job);
   }
   if (end.end == End::exited && end.code == 0) return become(job, JobState::done);
@@ -212,6 +216,7 @@ void JobTable::ended(Job& job, const Ended& end, std::uint64_t now_ms) {
   const bool moved = job.state == JobState::leaving && !job.cancelled;
   if (moved) return again_or_over(job);
   job.failures += 1;
+  if (!job.cancelled) happened(Event::Kind::job_failed, job, job.why);
   // One that fails at once each time would keep nodes and group busy.
   if (job.failures <= job.spec.retries && !job.cancelled) {
     job.ended_ms = std::max<std::uint64_t>(1, now_ms);
@@ -236,6 +241,15 @@ void JobTable::become(Job& job, JobState next) {
   job.state = JobState::ending;
 }
 
+void JobTable::happened(Event::Kind kind, const Job& job, const std::string& why) {
+  history_.add({.kind = kind,
+                .node = job.node,
+                .user = job.owner.user,
+                .job = job.id,
+                .attempt = job.attempt,
+                .why = why});
+}
+
 void JobTable::settle_all(std::uint64_t now_ms) {
   std::vector<JobId> settled;
   for (auto& [id, job] : jobs_) {
@@ -256,6 +270,7 @@ void JobTable::settle_all(std::uint64_t now_ms) {
 void JobTable::over(Job& job, JobState state, std::uint64_t now_ms) {
   job.state = state;
   job.ended_ms = now_ms;
+  if (state != JobState::done) happened(Event::Kind::job_over, job, job.why);
   auto over = static_cast<std::size_t>(std::count_if(
       jobs_.begin(), jobs_.end(), [](const auto& one) { return is_over(one.second.state); }));
   // Not this one: whoever has called still has a hand on it.
@@ -309,6 +324,7 @@ void JobTable::place(std::map<std::string, Node>& nodes, std::uint64_t now_ms) {
       job.others.insert(job.others.end(), placed.nodes.begin(), placed.nodes.end());
     } else {
       begin(job, placed.nodes, now_ms);
+      if (job.attempt > 1) happened(Event::Kind::job_began_again, job);
     }
   }
   by_node_.learn(jobs_);

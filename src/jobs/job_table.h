@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "jobs/history.h"
 #include "jobs/job.h"
 #include "jobs/job_parts.h"
 #include "jobs/jobs_by_node.h"
@@ -32,6 +33,9 @@ class JobTable {
   static constexpr std::size_t over_max = 1'000, open_max = 10'000;
   /// A job that has lost its node so often fails: it may be what brings them down.
   static constexpr std::uint32_t losses_max = 20;
+
+  /// What is not the rule is told to `history`, which outlives it.
+  explicit JobTable(History& history) : history_(history) {}
 
   const std::map<JobId, Job>& all() const { return jobs_; }
   /// Those that have something on the node, in their order.
@@ -73,12 +77,14 @@ class JobTable {
   Job* running(const Attempt& attempt, const std::string& node);
   /// From now on, if its command can: it follows its nodes, and that one is not the first.
   static bool does_without(Job& job, const std::string& node);
-  static void ended(Job& job, const Ended& end, std::uint64_t now_ms);
+  void ended(Job& job, const Ended& end, std::uint64_t now_ms);
+  void happened(Event::Kind kind, const Job& job, const std::string& why = "");
   static void again_or_over(Job& job);
   static void become(Job& job, JobState next);
   void settle_all(std::uint64_t now_ms);
   void over(Job& job, JobState state, std::uint64_t now_ms);
 
+  History& history_;
   std::map<JobId, Job> jobs_;
   /// Of `jobs_`.
   JobsByNode by_node_;

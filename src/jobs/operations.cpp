@@ -40,6 +40,8 @@ bool is_question(const Operation& operation) {
   return std::holds_alternative<ListJobs>(operation) ||
          std::holds_alternative<ListNodes>(operation) ||
          std::holds_alternative<ListUsers>(operation) ||
+         std::holds_alternative<ListEvents>(operation) ||
+         std::holds_alternative<AwaitEvents>(operation) ||
          std::holds_alternative<ShowJob>(operation) ||
          std::holds_alternative<AwaitOrders>(operation) ||
          std::holds_alternative<AwaitJob>(operation);

@@ -10,6 +10,7 @@
 #include <variant>
 #include <vector>
 
+#include "jobs/history.h"
 #include "jobs/job.h"
 
 namespace piracema::jobs {
@@ -160,10 +161,23 @@ struct AwaitJob {
   auto fields() { return std::tie(job, mark, now_ms); }
 };
 
+/// What has happened, from that event on, in order; `Answer::mark` is the number of the newest one.
+struct ListEvents {
+  std::uint64_t from = 0;
+  auto fields() { return std::tie(from); }
+};
+/// Held until there is such an event, or a later one.
+struct AwaitEvents {
+  std::uint64_t from = 0;
+  /// Of the answer before. A replica that is behind it has no news.
+  std::uint64_t now_ms = 0;
+  auto fields() { return std::tie(from, now_ms); }
+};
+
 /// The order is the protocol.
-using Operation =
-    std::variant<Join, Report, Leave, Submit, Cancel, Drain, ListJobs, ListNodes, ShowJob, Forget,
-                 AwaitOrders, AwaitJob, RunBeside, PutUser, DropUser, ListUsers>;
+using Operation = std::variant<Join, Report, Leave, Submit, Cancel, Drain, ListJobs, ListNodes,
+                               ShowJob, Forget, AwaitOrders, AwaitJob, RunBeside, PutUser, DropUser,
+                               ListUsers, ListEvents, AwaitEvents>;
 /// It changes nothing, so that it need not be ordered.
 bool is_question(const Operation& operation);
 
@@ -203,7 +217,8 @@ struct Answer {
   std::vector<Job> jobs;
   std::vector<Node> nodes;
   std::vector<User> users;
-  /// Of ListJobs: where the next one goes on; 0: that was all.
+  std::vector<Event> events;
+  /// Of ListJobs and ListEvents: where the next one goes on; 0: that was all.
   JobId next = 0;
   /// To a question, Join and Report: the group's clock at its last operation, in milliseconds.
   std::uint64_t now_ms = 0;
@@ -211,7 +226,8 @@ struct Answer {
   /// what that is now, if it is something else; 0: no news. The same of AwaitJob, for the job.
   std::uint64_t mark = 0;
   auto fields() {
-    return std::tie(verdict, why, job, orders, ended, jobs, nodes, users, next, now_ms, mark);
+    return std::tie(verdict, why, job, orders, ended, jobs, nodes, users, events, next, now_ms,
+                    mark);
   }
 };
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Nodes that come to a cluster which runs, and leave it for good."""
 
+import json
 import os
 import shutil
 import signal
@@ -53,6 +54,32 @@ class Members(ClusterOfNodes):
                 if b"replica" in words:
                     os.kill(pid, signal.SIGKILL)
         self.wait(self.submit("true", "--on", "d"))
+
+    def test_what_has_happened_is_told_as_it_happens_and_afterwards(self):
+        self.wait_for_nodes()
+        follows = subprocess.Popen([PIRACEMA, "cluster", "events", "-f", "--cluster", self.folder / "c"], env=CLEAN,
+                                   text=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
+        self.addCleanup(follows.stdout.close)
+        self.addCleanup(follows.wait)
+        self.addCleanup(follows.kill)
+
+        def wait_to_hear(what):
+            while what not in (line := follows.stdout.readline()):
+                self.assertTrue(line, f"it has ended and not said: {what}")
+        job = self.submit("cat < $LOCK.enough", "--on", "c")
+        self.wait_until(lambda: self.job(job)["state"] == "running", "it does not begin")
+        self.processes["c"].kill()
+        wait_to_hear("the node c was lost: not heard of for 5000 ms")
+        wait_to_hear(f"job {job} of admin lost its node c: the node c was not heard of")
+        self.start("c")
+        wait_to_hear("the node c is there")
+        wait_to_hear(f"job {job} of admin began on the node c, attempt 2")
+        self.let_it_end()
+        self.wait(job)
+        told = [json.loads(line) for line in self.ask("events", "--json").splitlines()]
+        self.assertEqual(["node_joined"] * 3 + ["node_lost", "job_lost_node", "node_joined", "job_began_again"],
+                         [event["event"] for event in told])
+        self.assertEqual(list(range(1, 8)), [event["number"] for event in told])
 
     def test_a_node_that_is_dismissed_while_it_is_there_loses_its_jobs_to_others(self):
         self.ask("admit", "d")

@@ -181,6 +181,7 @@ class ClusterPage(Shown):
         self.lose("c")
         page.wait(lambda: page.text("#phase") == "something is missing")
         page.wait(lambda: "not heard of" in shown(page, "#nodes tbody tr:nth-child(3)"))
+        page.wait(lambda: "the node c was lost: not heard of for 5000 ms" in shown(page, "#events tbody tr"))
         self.assertNotIn(self.entrance.split("token=")[1], page.run("return document.documentElement.outerHTML"))
         asked = page.run("return performance.getEntriesByType('resource').map(one => [one.name, one.encodedBodySize])")
         self.assertEqual([], [name for name, _ in asked if not name.startswith(self.base + "/")])

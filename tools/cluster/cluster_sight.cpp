@@ -3,9 +3,16 @@
 #include <algorithm>
 #include <utility>
 
+#include "tools/cluster/events.h"
 #include "tools/cluster/view.h"
 
 namespace piracema::tools {
+
+namespace {
+
+constexpr std::size_t events_shown = 100;
+
+}  // namespace
 
 bool is_lost(const jobs::Node& node) { return !node.alive && node.incarnation != 0; }
 
@@ -41,6 +48,10 @@ nlohmann::ordered_json json_of(const ClusterSight& sight, JobsShown shown) {
   }
   object["users"] = nlohmann::ordered_json::array();
   for (const jobs::User& user : sight.users) object["users"].push_back(json_of(user));
+  object["events"] = nlohmann::ordered_json::array();
+  for (const jobs::Event& event : sight.events) {
+    object["events"].push_back(json_of(event, sight.now_ms));
+  }
   return object;
 }
 
@@ -81,6 +92,17 @@ Result<ClusterSight> ClusterWatcher::look() {
   if (auto nodes = ask(jobs::ListNodes{})) seen.nodes = std::move(nodes->nodes);
   if (!seen.trouble.empty()) return seen;
   if (auto users = ask(jobs::ListUsers{})) seen.users = std::move(users->users);
+  while (seen.trouble.empty()) {
+    const std::uint64_t from = events_.empty() ? 0 : events_.back().number + 1;
+    auto some = ask(jobs::ListEvents{from});
+    if (!some) break;
+    for (jobs::Event& event : some->events) events_.push_back(std::move(event));
+    if (some->next == 0) break;
+  }
+  if (events_.size() > events_shown) {
+    events_.erase(events_.begin(), events_.end() - static_cast<std::ptrdiff_t>(events_shown));
+  }
+  seen.events = events_;
   for (jobs::JobId from = 0; seen.trouble.empty();) {
     auto some = ask(jobs::ListJobs{from});
     if (!some) break;

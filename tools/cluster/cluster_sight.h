@@ -24,6 +24,8 @@ struct ClusterSight {
   std::vector<jobs::Node> nodes;
   std::vector<jobs::Job> jobs;
   std::vector<jobs::User> users;
+  /// The last ones.
+  std::vector<jobs::Event> events;
   /// The group's clock.
   std::uint64_t now_ms = 0;
 
@@ -55,6 +57,8 @@ class ClusterWatcher {
   UserHome user_;
   ClusterClient client_;
   std::chrono::milliseconds timeout_;
+  /// Those that were seen already need not be asked for.
+  std::vector<jobs::Event> events_;
 };
 
 }  // namespace piracema::tools

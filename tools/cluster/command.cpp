@@ -117,6 +117,7 @@ ClusterCommand::ClusterCommand(CLI::App& app)
   membership_ = std::make_unique<ClusterMembership>(*cluster_, footer);
   users_ = std::make_unique<ClusterUsers>(*cluster_, footer);
   status_ = std::make_unique<ClusterStatus>(*cluster_, footer);
+  events_ = std::make_unique<ClusterEvents>(*cluster_, footer);
   dashboard_ = std::make_unique<ClusterDashboard>(*cluster_, footer);
 }
 
@@ -130,6 +131,7 @@ int ClusterCommand::run() {
   if (membership_->parsed()) return membership_->run();
   if (users_->parsed()) return users_->run();
   if (status_->parsed()) return status_->run();
+  if (events_->parsed()) return events_->run();
   if (dashboard_->parsed()) return dashboard_->run();
   return queue_->run();
 }

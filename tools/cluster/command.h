@@ -9,6 +9,7 @@
 
 #include "tools/cluster/beside.h"
 #include "tools/cluster/dashboard.h"
+#include "tools/cluster/events.h"
 #include "tools/cluster/membership.h"
 #include "tools/cluster/queue.h"
 #include "tools/cluster/remote.h"
@@ -41,6 +42,7 @@ class ClusterCommand {
   std::unique_ptr<ClusterUsers> users_;
   std::unique_ptr<ClusterStatus> status_;
   std::unique_ptr<ClusterDashboard> dashboard_;
+  std::unique_ptr<ClusterEvents> events_;
   std::string directory_, home_, data_, address_;
   std::vector<std::string> nodes_;
   LentOptions lent_;

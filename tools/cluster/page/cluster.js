@@ -1,7 +1,7 @@
 // Draws what /api/v1/cluster says, once a second, and the log of a job that was chosen.
 'use strict';
 
-const OVER_MAX = 50, CHOICE_MAX = 200;
+const EVENTS_MAX = 50, OVER_MAX = 50, CHOICE_MAX = 200;
 
 // ---- parts ------------------------------------------------------------------------------------
 
@@ -48,6 +48,11 @@ function drawJobs(all) {
   table('over', ['Job', 'Name', 'User', 'State', 'Where', 'Why', 'Code', 'Ended', 'Losses', 'Failures'], over.map(job =>
     [String(job.job), job.name, job.user, job.state, where(job), job.state === 'done' ? '' : job.why || '', String(job.code),
       since(job.ended_ago_ms) + ' ago', String(job.losses), String(job.failures)]), 6);
+}
+
+function drawEvents(all) {
+  table('events', ['When', 'What'], all.events.slice(-EVENTS_MAX).reverse().map(event =>
+    [new Date(Date.now() - event.ago_ms).toLocaleString('en-GB'), event.text]), 2);
 }
 
 function drawReplicas(all) {
@@ -102,6 +107,7 @@ function draw(all) {
     drawSummary(all);
     drawNodes(all);
     drawJobs(all);
+    drawEvents(all);
     drawChoice(all);
     drawUsers(all);
   }
