@@ -12,67 +12,71 @@ constexpr Instance repeated_max = view_delay;
 // Somebody has said something about an instance that is not decided here.
 bool Core::Parts::stuck() const {
   if (SMR_MUTANT("never_say_again")) return false;
-  return instances.end() > decided + 1 || others_ahead || fetching ||
-         (byzantine() && milestones.own() && milestones.own()->instance > proof.instance);
+  return instances.end() > progress.decided() + 1 || others_ahead || fetching ||
+         (members.byzantine() && milestones.own() && milestones.own()->instance > proof.instance);
 }
 
 void Core::Parts::say_again() {
   // A disk or a machine may just be slow; then repeating makes it slower.
   say_again_every = std::min<Time>(2 * say_again_every, 16 * Time(settings.resend_interval));
-  say_again_at = now + say_again_every;
+  say_again_at = step.now() + say_again_every;
   others_ahead = false;
   fetching = std::nullopt;
   say_again_count += 1;
   check_far_behind();
-  if (byzantine() && milestones.own() && milestones.own()->instance > proof.instance) {
-    send_others(message(*milestones.own()));
+  if (members.byzantine() && milestones.own() && milestones.own()->instance > proof.instance) {
+    step.send_others(message(*milestones.own()));
   }
-  const MessagePtr behind = message(Behind{decided, regency()});
-  for (const MemberInfo& member : view.members) {
-    if (member.id == me) continue;
-    act(Send{member.id, behind});
-    for (Instance i = decided + 1; i < instances.end() && i <= decided + repeated_max; ++i) {
+  const MessagePtr behind = message(Behind{progress.decided(), regency()});
+  for (const MemberInfo& member : members.view().members) {
+    if (member.id == members.me()) continue;
+    step.act(Send{member.id, behind});
+    for (Instance i = progress.decided() + 1;
+         i < instances.end() && i <= progress.decided() + repeated_max; ++i) {
       repeat(member.id, i, *instances.find(i));
     }
   }
-  for (Instance i = decided + 1; i < instances.end(); ++i) {
+  for (Instance i = progress.decided() + 1; i < instances.end(); ++i) {
     const Consensus& one = *instances.find(i);
-    if (one.decided && !one.batch) send_others(message(FetchBatch{i, *one.decided}));
+    if (one.decided && !one.batch) step.send_others(message(FetchBatch{i, *one.decided}));
   }
 }
 
 // Everything this replica has said about the instance. After the log, like the first time.
 void Core::Parts::repeat(ReplicaId to, Instance instance, Consensus& consensus) {
-  if (consensus.decided) send(to, Decided{instance, *consensus.decided});
+  if (consensus.decided) step.send(to, Decided{instance, *consensus.decided});
   if (leads() && consensus.took_in(regency())) {
-    send(to, Propose{instance, regency(), consensus.find(consensus.taken->digest)}, !entry_durable);
+    step.send(to, Propose{instance, regency(), consensus.find(consensus.taken->digest)},
+              !entry_durable);
   }
   if (consensus.certified) {
-    send(to, Accept{instance, consensus.certified->regency, consensus.certified->digest}, true);
+    step.send(to, Accept{instance, consensus.certified->regency, consensus.certified->digest},
+              true);
   }
-  if (byzantine() && consensus.taken) {
-    send(to, Write{instance, consensus.taken->regency, consensus.taken->digest}, true);
+  if (members.byzantine() && consensus.taken) {
+    step.send(to, Write{instance, consensus.taken->regency, consensus.taken->digest}, true);
   }
 }
 
 void Core::Parts::handle(Sender from, const Behind& m) {
-  if (from.id == me) return;
+  if (from.id == members.me()) return;
   if (m.regency < regency()) {
     if (leads() && sync) {
-      act(Send{from.id, sync, !entry_durable});
+      step.act(Send{from.id, sync, !entry_durable});
     } else {
-      send(from.id, Stop{view.id, regency(), true}, true);
+      step.send(from.id, Stop{members.view().id, regency(), true}, true);
     }
-  } else if (m.regency > regency() || m.decided > decided) {
+  } else if (m.regency > regency() || m.decided > progress.decided()) {
     others_ahead = true;
   }
   decided_by[from.index] = std::max(decided_by[from.index], m.decided);
-  if (m.decided < decided) send(from.id, Heartbeat{view.id, regency(), decided});
+  if (m.decided < progress.decided())
+    step.send(from.id, Heartbeat{members.view().id, regency(), progress.decided()});
   // The answer may be large, the question is not: nobody gets it more often than a correct replica
   // asks.
   Time& answered = repeated_at[from.index];
-  if (now < answered + settings.resend_interval / 2) return;
-  answered = now;
+  if (step.now() < answered + settings.resend_interval / 2) return;
+  answered = step.now();
   const Instance first = std::max(m.decided + 1, instances.first());
   for (Instance i = first; i < instances.end() && i <= m.decided + repeated_max; ++i) {
     repeat(from.id, i, *instances.find(i));
@@ -86,16 +90,16 @@ void Core::Parts::handle(Sender from, const Decided& m) {
   if (!consensus) return;
   const Vote vote{0, m.digest};
   if (!consensus->decisions.put(from.index, vote)) return;
-  const std::size_t wanted = SMR_MUTANT("believe_one") ? 1 : view.one_correct();
+  const std::size_t wanted = SMR_MUTANT("believe_one") ? 1 : members.view().one_correct();
   if (consensus->decisions.count(vote) >= wanted) decide(m.instance, *consensus, m.digest);
 }
 
 void Core::Parts::handle(Sender from, const FetchBatch& m) {
-  if (from.id == me) return;
+  if (from.id == members.me()) return;
   const Consensus* consensus = instances.find(m.instance);
   BatchPtr batch = consensus ? consensus->find(m.digest) : decided_log.find(m.instance);
   if (!batch || batch->digest != m.digest) return;
-  send(from.id, FetchedBatch{m.instance, std::move(batch)});
+  step.send(from.id, FetchedBatch{m.instance, std::move(batch)});
 }
 
 void Core::Parts::handle(Sender, const FetchedBatch& m) {

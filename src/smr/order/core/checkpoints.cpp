@@ -6,78 +6,80 @@ namespace piracema::smr {
 // ---- checkpoints ---------------------------------------------------------------------------
 
 void Core::Parts::on(CheckpointTaken& event) {
-  checkpoints.taken(now, event.checkpoint, std::move(event.chunks), *out);
+  checkpoints.taken(step.now(), event.checkpoint, std::move(event.chunks), step.out());
   forget_checkpointed();
 }
 
 void Core::Parts::on(CheckpointSkipped& event) { checkpoints.skipped(event.instance); }
 
 void Core::Parts::handle(Sender from, const CheckpointVote& m) {
-  checkpoints.on_vote(from.id, m, *out);
+  checkpoints.on_vote(from.id, m, step.out());
   forget_checkpointed();
 }
 
 // Whoever needs what is older gets the checkpoint.
 void Core::Parts::forget_checkpointed() {
-  if (checkpoints.stable()) decided_log.truncate(std::min(decided, checkpoints.kept_from()));
+  if (checkpoints.stable())
+    decided_log.truncate(std::min(progress.decided(), checkpoints.kept_from()));
 }
 
 void Core::Parts::handle(Sender from, const ManifestRequest& m) {
-  checkpoints.fetched(now, from.id, m.instance);
+  checkpoints.fetched(step.now(), from.id, m.instance);
   const auto* chunks = checkpoints.manifest(m.instance);
   if (!chunks) return say_gone(from, m.instance);
-  send(from.id, Manifest{m.instance, *chunks});
+  step.send(from.id, Manifest{m.instance, *chunks});
 }
 
 void Core::Parts::handle(Sender from, const ChunkRequest& m) {
-  checkpoints.fetched(now, from.id, m.instance);
+  checkpoints.fetched(step.now(), from.id, m.instance);
   if (!checkpoints.manifest(m.instance)) return say_gone(from, m.instance);
-  act(SendChunk{from.id, m.instance, m.chunk});
+  step.act(SendChunk{from.id, m.instance, m.chunk});
 }
 
 void Core::Parts::say_gone(Sender from, Instance instance) {
   const auto& stable = checkpoints.stable();
-  if (from.id == me || SMR_MUTANT("silent_if_gone")) return;
-  send(from.id, Gone{instance, stable ? stable->checkpoint.instance : 0});
+  if (from.id == members.me() || SMR_MUTANT("silent_if_gone")) return;
+  step.send(from.id, Gone{instance, stable ? stable->checkpoint.instance : 0});
 }
 
 // ---- what others want ----------------------------------------------------------------------
 
 void Core::Parts::handle(Sender from, const StateRequest& m) {
-  if (from.id == me) return;
-  if (m.silent_until > decided) {
-    fill_until = std::max(fill_until, std::min(m.silent_until, decided + view_delay));
+  if (from.id == members.me()) return;
+  if (m.silent_until > progress.decided()) {
+    fill_until = std::max(fill_until, std::min(m.silent_until, progress.decided() + view_delay));
   }
   if (!voting) return;
   // First whose word counts, then the word.
-  for (const SignedView& one : views.since(0)) send(from.id, one);
-  StateOffer offer{m.nonce, view.id, std::max(regencies.wanted(), stop_said), decided, voted()};
+  for (const SignedView& one : views.since(0)) step.send(from.id, one);
+  StateOffer offer{m.nonce, members.view().id, std::max(regencies.wanted(), stop_said),
+                   progress.decided(), voted()};
   offer.log_from = decided_log.first();
   offer.proof = proof;
   offer.checkpoint = checkpoints.stable();
   if (m.decided + 1 >= decided_log.first() && !SMR_MUTANT("forgets_who_follows")) {
     // It goes on by the batches, and has to find them still when it asks for them.
-    checkpoints.follows(now, from.id, m.decided);
+    checkpoints.follows(step.now(), from.id, m.decided);
   } else if (offer.checkpoint && offer.checkpoint->checkpoint.instance > m.decided) {
-    checkpoints.fetched(now, from.id, offer.checkpoint->checkpoint.instance);
+    checkpoints.fetched(step.now(), from.id, offer.checkpoint->checkpoint.instance);
   }
-  send(from.id, std::move(offer), true);
+  step.send(from.id, std::move(offer), true);
 }
 
 Instance Core::Parts::voted() {
-  for (Instance i = instances.end(); i-- > decided + 1;) {
+  for (Instance i = instances.end(); i-- > progress.decided() + 1;) {
     if (instances.find(i)->taken) return i;
   }
-  return decided;
+  return progress.decided();
 }
 
 void Core::Parts::handle(Sender from, const LogRequest& m) {
   if (m.from < decided_log.first()) return say_gone(from, m.from);
   // Who came that far by a checkpoint needs what follows on it until it is level.
-  checkpoints.follows(now, from.id, m.from - 1);
+  checkpoints.follows(step.now(), from.id, m.from - 1);
   LogSuffix suffix = decided_log.suffix(m);
   suffix.proof = proof;
-  send(from.id, std::move(suffix));
+  step.send(from.id, std::move(suffix));
 }
 
 }  // namespace piracema::smr

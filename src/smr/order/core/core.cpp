@@ -11,15 +11,17 @@ Core::Core(Settings settings, ReplicaId me, const Authenticator& auth, Recovered
     : parts_(new Parts(settings, me, auth, std::move(recovered))) {}
 Core::~Core() = default;
 
-void Core::step(Time now, Event event, std::vector<Action>& out) { parts_->step(now, event, out); }
+void Core::step(Time now, Event event, std::vector<Action>& out) {
+  parts_->advance_to(now, event, out);
+}
 std::optional<Time> Core::next_deadline() const { return parts_->next_deadline(); }
 
-const View& Core::view() const { return parts_->view; }
+const View& Core::view() const { return parts_->members.view(); }
 Regency Core::regency() const { return parts_->regency(); }
-ReplicaId Core::leader() const { return parts_->view.leader(parts_->regency()); }
+ReplicaId Core::leader() const { return parts_->members.view().leader(parts_->regency()); }
 bool Core::leads() const { return parts_->leads(); }
-Instance Core::decided() const { return parts_->decided; }
-Digest Core::history() const { return parts_->history; }
+Instance Core::decided() const { return parts_->progress.decided(); }
+Digest Core::history() const { return parts_->progress.history(); }
 bool Core::is_silent() const { return !parts_->voting; }
 std::pair<std::uint32_t, std::uint32_t> Core::fetched() const {
   const StateTransfer::Fetched fetched = parts_->transfer.fetched();
@@ -46,29 +48,20 @@ static bool for_strangers(const Message& m) {
 
 // ---- events --------------------------------------------------------------------------------
 
-void Core::Parts::step(Time time, Event& event, std::vector<Action>& actions) {
-  ENSURE(time >= now);
+void Core::Parts::advance_to(Time time, Event& event, std::vector<Action>& out) {
   forgive_own_lateness(time);
-  now = time;
-  out = &actions;
-  if (halted) return;
-  const std::size_t before = actions.size();
-  if (divergence) {
-    search(event);
-  } else {
-    std::visit([this](auto& one) { on(one); }, event);
-    part_if_different();
-    leader_rate.waiting(now, pool.size() != 0);
-  }
-  for (std::size_t i = before; i < actions.size(); ++i) {
-    halted |= std::holds_alternative<Halt>(actions[i]);
-  }
+  step.begin(time, out);
+  if (step.halted()) return;
+  if (divergence) return search(event);
+  std::visit([this](auto& one) { on(one); }, event);
+  part_if_different();
+  leader_rate.waiting(step.now(), pool.size() != 0);
 }
 
 void Core::Parts::on(Received& event) {
-  const auto index = index_of(event.from);
-  if (event.from != me) transfer.heard(now, event.from);
-  const Sender from{event.from, index.value_or(view.n())};
+  const auto index = members.index_of(event.from);
+  if (event.from != members.me()) transfer.heard(step.now(), event.from);
+  const Sender from{event.from, index.value_or(members.view().n())};
   if (!index && !for_strangers(*event.message)) {
     if (const auto* beat = std::get_if<Heartbeat>(event.message.get())) tell_of_view(from, *beat);
     return;
@@ -79,55 +72,29 @@ void Core::Parts::on(Received& event) {
 
 void Core::Parts::on(Submitted& event) {
   if (event.request.operation.size() > settings.operation_bytes) return;
-  pool.add(std::move(event.request), now, std::nullopt);
+  pool.add(std::move(event.request), step.now(), std::nullopt);
   if (some_doubtful) doubt_again();
 }
 
-void Core::Parts::on(Executed& event) {
-  ENSURE(event.instance <= decided);
-  if (event.instance < executed) return;
-  executed = event.instance;
-  timer = event.timer;
-}
+void Core::Parts::on(Executed& event) { progress.executed(event.instance, event.timer); }
 
 void Core::Parts::on(LinkLost& event) {
-  const auto index = index_of(event.to);
-  if (!index || event.to == me) return;
+  const auto index = members.index_of(event.to);
+  if (!index || event.to == members.me()) return;
   lost[*index] = true;
-  if (event.to == view.leader(regency())) demand(concat("lost the connection to ", event.to));
+  if (event.to == members.view().leader(regency()))
+    demand(concat("lost the connection to ", event.to));
 }
 
 // ---- helpers -------------------------------------------------------------------------------
-
-std::optional<std::size_t> CoreData::index_of(ReplicaId id) const {
-  for (std::size_t i = 0; i < view.n(); ++i) {
-    if (view.members[i].id == id) return i;
-  }
-  return std::nullopt;
-}
 
 Consensus* Core::Parts::instance_at(Instance instance) {
   if (instance > horizon()) {
     others_ahead = true;
     return nullptr;
   }
-  if (instance < instances.first() || instance < view_from) return nullptr;
-  return &instances.at(instance, view.n());
-}
-
-void Core::Parts::halt(std::string why) {
-  act(Halt{std::move(why)});
-  halted = true;
-}
-
-void Core::Parts::send_others(const MessagePtr& m, bool after_log) {
-  for (const MemberInfo& member : view.members) {
-    if (member.id != me) act(Send{member.id, m, after_log});
-  }
-}
-
-void Core::Parts::send_all(const MessagePtr& m, bool after_log) {
-  for (const MemberInfo& member : view.members) act(Send{member.id, m, after_log});
+  if (instance < instances.first() || instance < members.first()) return nullptr;
+  return &instances.at(instance, members.view().n());
 }
 
 }  // namespace piracema::smr

@@ -16,6 +16,9 @@
 #include "smr/order/agreement/regencies.h"
 #include "smr/order/agreement/request_pool.h"
 #include "smr/order/core/core.h"
+#include "smr/order/step/membership.h"
+#include "smr/order/step/progress.h"
+#include "smr/order/step/step.h"
 #include "smr/order/transfer/checkpoints.h"
 #include "smr/order/transfer/milestones.h"
 #include "smr/order/transfer/state_transfer.h"
@@ -28,22 +31,14 @@ struct CoreData {
   CoreData(Settings settings, ReplicaId me, const Authenticator& auth, Recovered recovered);
 
   const Settings settings;
-  const ReplicaId me;
   const Authenticator& auth;
-  View view;
-  /// The first instance that its members order. What is older is decided, and votes on it are those
-  /// of other members: their places mean somebody else here, or nobody.
-  Instance view_from = 1;
-  /// The place of this replica in it; none if it is no member.
-  std::optional<std::size_t> own;
+  Membership members;
+  Step step;
+  Progress progress;
   /// Until the first step.
   Recovered recovered;
 
-  Time now{};
-  std::vector<Action>* out = nullptr;
-  bool started = false, halted = false;
-  /// What is replayed is in the log already.
-  bool replaying = false;
+  bool started = false;
   /// Of the log that is replayed: up to here everything has to be known for it to count.
   Instance builds_on = 0;
   /// False while this replica may have voted for what it no longer knows.
@@ -53,11 +48,6 @@ struct CoreData {
 
   // The order.
   Instances instances;
-  /// Up to here everything is decided and was handed out; and executed.
-  Instance decided = 0, executed = 0;
-  Digest history{};
-  /// When the service wants a tick, by the agreed time; as of `executed`.
-  std::optional<std::uint64_t> timer;
   Milestones milestones;
   /// The best one known, of others as well: it may be above `decided`.
   DecisionProof proof;
@@ -148,28 +138,28 @@ struct CoreData {
   Time read_again{};
 
   // ---- what follows from it ---------------------------------------------------------------------
-  bool byzantine() const { return view.model == FaultModel::byzantine; }
   Regency regency() const { return regencies.entered(); }
   /// Not asking for another leader already.
   bool content() const { return regencies.wanted() == regency(); }
   /// A member, with all of its memory.
-  bool votes() const { return voting && own; }
+  bool votes() const { return voting && members.own(); }
   /// Nobody tells this replica what is decided: it is no member yet, or may not say a word.
-  bool has_to_ask() const { return !voting || (!own && !SMR_MUTANT("newcomers_wait")); }
+  bool has_to_ask() const { return !voting || (!members.own() && !SMR_MUTANT("newcomers_wait")); }
   bool leads() const {
-    return synced && votes() && view.leader(regency()) == me && regency() >= leads_from;
+    return synced && votes() && members.view().leader(regency()) == members.me() &&
+           regency() >= leads_from;
   }
-  std::optional<std::size_t> index_of(ReplicaId id) const;
   /// No instance above it is heard of: bounds memory, and keeps to members that are known.
   Instance horizon() const {
-    Instance reach = std::min(decided, executed + settings.backlog) + view_delay;
+    Instance reach =
+        std::min(progress.decided(), progress.executed() + settings.backlog) + view_delay;
     reach = std::min(reach, checkpoints.horizon());
     // What is decided is kept until it is proven, for changes of the leader.
-    if (byzantine()) reach = std::min(reach, proof.instance + 2 * unproven_max);
+    if (members.byzantine()) reach = std::min(reach, proof.instance + 2 * unproven_max);
     return views.next() ? std::min(reach, views.next_from() - 1) : reach;
   }
   void hear_leader() {
-    heard_leader = now;
+    heard_leader = step.now();
     forgiven = 0;
     // Where nobody wants anything it does all that there is to be done.
     if (synced && pool.size() == 0) leader_works();
@@ -177,26 +167,27 @@ struct CoreData {
   /// The leader does its work. Some time of that ends patience, and no single decision does: that
   /// is no proof that the wait was worth it.
   void leader_works() {
-    worked_until = now;
-    if (failures == 0 || now < patience_since + Time(settings.silence_timeout)) return;
+    worked_until = step.now();
+    if (failures == 0 || step.now() < patience_since + Time(settings.silence_timeout)) return;
     failures -= 1;
-    patience_since = now;
+    patience_since = step.now();
   }
   /// For as long as a leader is waited for, since its regency began.
   bool leader_has_worked() const {
     return synced && worked_until >= regency_began + Time(settings.silence_timeout);
   }
-  /// Whether this replica would soon have asked for another leader itself, for lack of patience: not
-  /// if the leader's connection ended, or if the others went on while this one was away.
+  /// Whether this replica would soon have asked for another leader itself, for lack of patience:
+  /// not if the leader's connection ended, or if the others went on while this one was away.
   bool has_waited_long() const {
-    if (!synced) return now + Time(settings.sync_timeout) / 2 >= sync_by;
-    const bool silent = view.leader(regency()) != me &&
-                        now >= heard_leader + Time(settings.silence_timeout) / 2;
-    return silent || (pool.size() != 0 && now >= progress_at + Time(settings.request_timeout) / 2);
+    if (!synced) return step.now() + Time(settings.sync_timeout) / 2 >= sync_by;
+    const bool silent = members.view().leader(regency()) != members.me() &&
+                        step.now() >= heard_leader + Time(settings.silence_timeout) / 2;
+    return silent ||
+           (pool.size() != 0 && step.now() >= progress_at + Time(settings.request_timeout) / 2);
   }
-  /// How long to wait: doubles with every change of the leader that has failed itself, as the leader
-  /// that it brought was waited for in vain before it had worked for a while. One that had is
-  /// replaced without a longer wait.
+  /// How long to wait: doubles with every change of the leader that has failed itself, as the
+  /// leader that it brought was waited for in vain before it had worked for a while. One that had
+  /// is replaced without a longer wait.
   Time patient(milliseconds time) const {
     return Time(time) * (std::int64_t{1} << std::min(failures, 6u));
   }
@@ -207,33 +198,33 @@ struct CoreData {
   }
   /// The leader's clock, continued here.
   std::uint64_t clock() const {
-    return clock_time + static_cast<std::uint64_t>((now - clock_at).count());
+    return clock_time + static_cast<std::uint64_t>((step.now() - clock_at).count());
   }
 
   /// A batch of this time was decided. Only the leader's clock counts: a follower that goes on from
   /// its own would, as the next leader, let time jump forward, and leases end early.
   void follow_clock(std::uint64_t to) {
     decided_time = std::max(decided_time, to);
-    clock_bound.decided(now, to);
+    clock_bound.decided(step.now(), to);
     if (leads()) {
       advance_clock(to);
       return hold_clock_back();
     }
     clock_time = decided_time;
-    clock_at = now;
+    clock_at = step.now();
   }
   /// The others believe no time that is far beyond the last batch's, and that may have been decided
   /// long after it was proposed, as while too few were there: they would refuse the next one.
   void hold_clock_back() {
-    const std::uint64_t believed = std::max(decided_time, clock_bound.estimate(now));
-    if (!byzantine() || clock() <= believed) return;
+    const std::uint64_t believed = std::max(decided_time, clock_bound.estimate(step.now()));
+    if (!members.byzantine() || clock() <= believed) return;
     clock_time = believed;
-    clock_at = now;
+    clock_at = step.now();
   }
   void advance_clock(std::uint64_t to) {
     if (to <= clock()) return;
     clock_time = to;
-    clock_at = now;
+    clock_at = step.now();
   }
 };
 

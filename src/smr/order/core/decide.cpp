@@ -1,6 +1,5 @@
 #include "base/text.h"
 #include "smr/order/core/parts.h"
-#include "smr/order/messages/digest.h"
 
 /// From votes to a decision, and what a decision brings with it.
 namespace piracema::smr {
@@ -9,9 +8,9 @@ namespace piracema::smr {
 
 void Core::Parts::handle(Sender from, const Write& m) {
   Consensus* consensus = instance_at(m.instance);
-  if (!byzantine() || !consensus) return;
+  if (!members.byzantine() || !consensus) return;
   if (!consensus->writes.put(from.index, {m.regency, m.digest})) return;
-  if (from.id == me && m.regency == regency()) entry_durable = true;
+  if (from.id == members.me() && m.regency == regency()) entry_durable = true;
   if (m.regency != regency()) return;
   consider(m.instance, *consensus);
   check_written(m.instance, *consensus);
@@ -20,11 +19,12 @@ void Core::Parts::handle(Sender from, const Write& m) {
 void Core::Parts::check_written(Instance instance, Consensus& consensus) {
   if (!consensus.took_in(regency()) || consensus.accepted_in(regency()) || !votes()) return;
   const Vote vote = *consensus.taken;
-  const std::size_t wanted = view.quorum() - (SMR_MUTANT("write_quorum_short") ? 1 : 0);
+  const std::size_t wanted = members.view().quorum() - (SMR_MUTANT("write_quorum_short") ? 1 : 0);
   if (consensus.writes.count(vote) < wanted) return;
   consensus.certify(vote);
-  persist(ValueCertified{instance, vote.regency, vote.digest});
-  send_all(message(Accept{instance, vote.regency, vote.digest}), !SMR_MUTANT("accept_before_log"));
+  step.persist(ValueCertified{instance, vote.regency, vote.digest});
+  step.send_all(message(Accept{instance, vote.regency, vote.digest}),
+                !SMR_MUTANT("accept_before_log"));
 }
 
 void Core::Parts::handle(Sender from, const Accept& m) {
@@ -32,13 +32,13 @@ void Core::Parts::handle(Sender from, const Accept& m) {
   if (!consensus) return;
   const Vote vote{m.regency, m.digest};
   if (!consensus->accepts.put(from.index, vote)) return;
-  if (from.id == me && m.regency == regency()) entry_durable = true;
+  if (from.id == members.me() && m.regency == regency()) entry_durable = true;
   check_accepted(m.instance, *consensus, vote);
 }
 
 // A quorum of ACCEPTs of one regency decides, whichever regency this replica is in by now.
 void Core::Parts::check_accepted(Instance instance, Consensus& consensus, const Vote& vote) {
-  const std::size_t wanted = view.quorum() - (SMR_MUTANT("accept_quorum_short") ? 1 : 0);
+  const std::size_t wanted = members.view().quorum() - (SMR_MUTANT("accept_quorum_short") ? 1 : 0);
   if (consensus.accepts.count(vote) >= wanted) decide(instance, consensus, vote.digest);
 }
 
@@ -46,7 +46,7 @@ void Core::Parts::check_accepted(Instance instance, Consensus& consensus, const 
 
 void Core::Parts::decide(Instance instance, Consensus& consensus, const Digest& digest) {
   if (consensus.decided) {
-    if (*consensus.decided != digest) halt(concat("two decisions at ", instance));
+    if (*consensus.decided != digest) step.halt(concat("two decisions at ", instance));
     return;
   }
   consensus.decided = digest;
@@ -54,50 +54,52 @@ void Core::Parts::decide(Instance instance, Consensus& consensus, const Digest& 
   if (!consensus.batch && consensus.held && consensus.held->digest == digest) {
     consensus.keep(consensus.held, false);
   }
-  if (!consensus.batch) send_others(message(FetchBatch{instance, digest}));
+  if (!consensus.batch) step.send_others(message(FetchBatch{instance, digest}));
   advance();
 }
 
 void Core::Parts::advance() {
-  while (!halted && !loading) {
-    Consensus* consensus = instances.find(decided + 1);
+  while (!step.halted() && !loading) {
+    Consensus* consensus = instances.find(progress.decided() + 1);
     if (!consensus || !consensus->ready()) break;
     // Lost with a crash it is found again with the others, so nobody waits for it.
     const bool logged = consensus->is_logged(consensus->batch->digest);
-    persist(InstanceDecided{decided + 1, consensus->batch->digest,
-                            logged ? nullptr : consensus->batch});
+    step.persist(InstanceDecided{progress.decided() + 1, consensus->batch->digest,
+                                 logged ? nullptr : consensus->batch});
     consensus->keep(consensus->batch, true);
     hand_out(consensus->batch);
   }
 }
 
 void Core::Parts::hand_out(BatchPtr batch) {
-  decided += 1;
-  history = digest_of(history, batch->digest);
+  progress.hand_out(batch->digest);
   pool.decided(batch->requests);
   follow_clock(batch->time);
-  leader_rate.decided(now, batch->requests.size(), pool.size() != 0);
+  leader_rate.decided(step.now(), batch->requests.size(), pool.size() != 0);
   if (synced && !catching_up) {
     forgiven = 0;
     leader_works();
   }
-  progress_at = now;
+  progress_at = step.now();
   say_again_every = settings.resend_interval;
-  say_again_at = now + say_again_every;
+  say_again_at = step.now() + say_again_every;
   say_again_count = 0;
   const std::size_t bytes = batch->encoded.size();
-  decided_log.add(decided, batch);
-  act(Execute{decided, batch});
+  decided_log.add(progress.decided(), batch);
+  step.act(Execute{progress.decided(), batch});
   decide_view(*batch);
-  if (checkpoints.due(decided, bytes)) {
-    checkpoints.begin({decided, history, batch->time, view, views.next(), views.next_from()}, *out);
-    milestones.expect(decided);
+  if (checkpoints.due(progress.decided(), bytes)) {
+    checkpoints.begin({progress.decided(), progress.history(), batch->time, members.view(),
+                       views.next(), views.next_from()},
+                      step.out());
+    milestones.expect(progress.decided());
   }
-  if (byzantine()) pass_milestone();
+  if (members.byzantine()) pass_milestone();
   pass_view();
-  const Instance needed_above = byzantine() ? std::min(decided, proof.instance) : decided;
-  if (decided > kept_decided) {
-    instances.drop_until(std::min(needed_above, decided - kept_decided));
+  const Instance needed_above =
+      members.byzantine() ? std::min(progress.decided(), proof.instance) : progress.decided();
+  if (progress.decided() > kept_decided) {
+    instances.drop_until(std::min(needed_above, progress.decided() - kept_decided));
   }
   answer_reads();
 }

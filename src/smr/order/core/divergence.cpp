@@ -21,29 +21,31 @@ std::string excerpt(Bytes operation) {
 
 }  // namespace
 
-void Core::Parts::handle(Sender from, const TrailRequest& m) { act(TellTrail{from.id, m}); }
+void Core::Parts::handle(Sender from, const TrailRequest& m) { step.act(TellTrail{from.id, m}); }
 // Of use only to who has asked.
 void Core::Parts::handle(Sender, const Trail&) {}
 
 void Core::Parts::part_if_different() {
-  if (!checkpoints.parted() || halted) return;
-  divergence.emplace(me, *checkpoints.parted(), view.one_correct(), settings.resend_interval);
-  note(concat(divergence->what(), "; looking for the operation"), true);
-  divergence->begin(now, *out);
+  if (!checkpoints.parted() || step.halted()) return;
+  divergence.emplace(members.me(), *checkpoints.parted(), members.view().one_correct(),
+                     settings.resend_interval);
+  step.note(concat(divergence->what(), "; looking for the operation"), true);
+  divergence->begin(step.now(), step.out());
 }
 
 void Core::Parts::search(Event& event) {
   if (const auto* received = std::get_if<Received>(&event)) {
     const Message& m = *received->message;
     // The others may look for it as well.
-    if (const auto* asked = std::get_if<TrailRequest>(&m)) act(TellTrail{received->from, *asked});
+    if (const auto* asked = std::get_if<TrailRequest>(&m))
+      step.act(TellTrail{received->from, *asked});
     if (const auto* told = std::get_if<Trail>(&m))
-      divergence->on_trail(received->from, *told, *out);
+      divergence->on_trail(received->from, *told, step.out());
   }
-  divergence->tick(now, *out);
-  if (!divergence->over(now)) return;
+  divergence->tick(step.now(), step.out());
+  if (!divergence->over(step.now())) return;
   const auto place = divergence->place();
-  halt(concat(
+  step.halt(concat(
       divergence->what(), "; ",
       place ? describe(*place) : "no operation in between is known to have ended otherwise"));
 }

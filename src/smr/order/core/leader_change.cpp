@@ -7,34 +7,37 @@ namespace piracema::smr {
 
 void Core::Parts::demand(const std::string& why) {
   if (!votes() || !content()) return;
-  note(concat("asks for regency ", regency() + 1, ": ", why));
+  step.note(concat("asks for regency ", regency() + 1, ": ", why));
   regencies.want(regency() + 1);
   ask_to_stop(regencies.wanted());
 }
 
 void Core::Parts::ask_to_stop(Regency wanted) {
-  stop_again = now + settings.resend_interval;
+  stop_again = step.now() + settings.resend_interval;
   // Whoever lost its disk is told by others which regency it may have entered: only one that a
   // quorum had asked for, and these remember.
-  if (stop_said < wanted && !SMR_MUTANT("forget_regency")) persist(StopSaid{wanted, view.id});
+  if (stop_said < wanted && !SMR_MUTANT("forget_regency"))
+    step.persist(StopSaid{wanted, members.view().id});
   stop_said = std::max(stop_said, wanted);
-  send_others(message(Stop{view.id, wanted}), true);
-  regencies.heard(*own, wanted);
+  step.send_others(message(Stop{members.view().id, wanted}), true);
+  regencies.heard(*members.own(), wanted);
   follow_regencies();
 }
 
 void Core::Parts::handle(Sender from, const Stop& m) {
-  if (from.id == me) return;
-  if (m.view != view.id) {
+  if (from.id == members.me()) return;
+  if (m.view != members.view().id) {
     // There is nothing to change any more where it is; it learns how far the others are.
-    if (m.view < view.id && !m.answer) send(from.id, Heartbeat{view.id, regency(), decided});
+    if (m.view < members.view().id && !m.answer)
+      step.send(from.id, Heartbeat{members.view().id, regency(), progress.decided()});
     return;
   }
-  const bool resigns = from.id == view.leader(regency()) && m.regency == regency() + 1 && !m.answer;
+  const bool resigns =
+      from.id == members.view().leader(regency()) && m.regency == regency() + 1 && !m.answer;
   regencies.heard(from.index, m.regency);
   if (m.regency <= regency()) {
     // It asks for what was done without it: our word that we are there lets it follow.
-    if (!m.answer) send(from.id, Stop{view.id, regency(), true}, true);
+    if (!m.answer) step.send(from.id, Stop{members.view().id, regency(), true}, true);
     return;
   }
   // Nobody knows better than the leader itself that it cannot lead.
@@ -44,13 +47,14 @@ void Core::Parts::handle(Sender from, const Stop& m) {
 
 void Core::Parts::follow_regencies() {
   if (!votes()) return;
-  const std::size_t enough_to_join = SMR_MUTANT("join_late") ? view.quorum() : view.one_correct();
+  const std::size_t enough_to_join =
+      SMR_MUTANT("join_late") ? members.view().quorum() : members.view().one_correct();
   if (const auto joined = regencies.to_join(enough_to_join)) {
     regencies.want(*joined);
     return ask_to_stop(*joined);
   }
   const std::size_t enough_to_enter =
-      SMR_MUTANT("enter_alone") ? view.one_correct() : view.quorum();
+      SMR_MUTANT("enter_alone") ? members.view().one_correct() : members.view().quorum();
   if (const auto next = regencies.to_enter(enough_to_enter)) enter(*next);
 }
 
@@ -63,80 +67,83 @@ void Core::Parts::enter(Regency next) {
     failures += 1;
   }
   regencies.enter(next);
-  if (!SMR_MUTANT("forget_regency")) persist(RegencyEntered{next, view.id});
+  if (!SMR_MUTANT("forget_regency")) step.persist(RegencyEntered{next, members.view().id});
   entry_durable = false;
   synced = false;
-  sync_by = now + patient(settings.sync_timeout) / (failures == 0 ? 1 : 2);
-  stop_again = now + settings.resend_interval;
+  sync_by = step.now() + patient(settings.sync_timeout) / (failures == 0 ? 1 : 2);
+  stop_again = step.now() + settings.resend_interval;
   bound.clear();
   fetching = std::nullopt;
   sync = nullptr;
-  if (own) regencies.heard(*own, next);
+  if (members.own()) regencies.heard(*members.own(), next);
   refuse_reads();
-  note(concat("leader is ", view.leader(next), " (regency ", next, ")"));
+  step.note(concat("leader is ", members.view().leader(next), " (regency ", next, ")"));
   send_stop_data();
-  const auto early = std::exchange(collects, std::vector<std::optional<Collect>>(view.n()));
+  const auto early =
+      std::exchange(collects, std::vector<std::optional<Collect>>(members.view().n()));
   for (std::size_t i = 0; i < early.size(); ++i) {
-    if (early[i]) handle(Sender{view.members[i].id, i}, StopData{*early[i]});
+    if (early[i]) handle(Sender{members.view().members[i].id, i}, StopData{*early[i]});
   }
-  const auto leader = index_of(view.leader(next));
-  if (leader && lost[*leader]) demand(concat("no connection to ", view.leader(next)));
+  const auto leader = members.index_of(members.view().leader(next));
+  if (leader && lost[*leader]) demand(concat("no connection to ", members.view().leader(next)));
 }
 
 Collect Core::Parts::make_collect() const {
-  Collect collect{me, view.id, regency(), proof, {}, {}};
-  if (!byzantine()) collect.proof = {decided, history, {}};
+  Collect collect{members.me(), members.view().id, regency(), proof, {}, {}};
+  if (!members.byzantine()) collect.proof = {progress.decided(), progress.history(), {}};
   // A proof of others may be above what this replica has decided: what is below it needs no word.
   for (Instance i = std::max(instances.first(), collect.proof.instance + 1); i < instances.end();
        ++i) {
     const Consensus& one = *const_cast<Instances&>(instances).find(i);
     if (!one.certified && one.written.empty()) continue;
     CollectEntry entry{i, one.certified, {}};
-    if (byzantine()) entry.written = one.written;
+    if (members.byzantine()) entry.written = one.written;
     collect.entries.push_back(std::move(entry));
   }
-  if (byzantine()) collect.signature = auth.sign(signed_bytes(collect));
+  if (members.byzantine()) collect.signature = auth.sign(signed_bytes(collect));
   return collect;
 }
 
 void Core::Parts::send_stop_data() {
-  stop_data_again = now + settings.resend_interval;
+  stop_data_again = step.now() + settings.resend_interval;
   if (!votes()) return;
-  send(view.leader(regency()), StopData{make_collect()}, true);
+  step.send(members.view().leader(regency()), StopData{make_collect()}, true);
 }
 
 // Whether a correct replica can have sent it.
 bool Core::Parts::acceptable(const Collect& collect, Regency expected) const {
-  if (collect.view != view.id || collect.regency != expected || !index_of(collect.from)) {
+  if (collect.view != members.view().id || collect.regency != expected ||
+      !members.index_of(collect.from)) {
     return false;
   }
-  if (!well_formed(collect, view.model)) return false;
-  if (!byzantine() || SMR_MUTANT("unsigned_collects")) return true;
+  if (!well_formed(collect, members.view().model)) return false;
+  if (!members.byzantine() || SMR_MUTANT("unsigned_collects")) return true;
   return auth.verify(collect.from, signed_bytes(collect), collect.signature) &&
          proves(collect.proof);
 }
 
 void Core::Parts::handle(Sender from, const StopData& m) {
   const Collect& collect = m.collect;
-  if (collect.from != from.id || collect.view != view.id) return;
+  if (collect.from != from.id || collect.view != members.view().id) return;
   // Who sends it has entered that regency.
   if (collect.regency > regency()) {
-    if (view.leader(collect.regency) == me) collects[from.index] = collect;
+    if (members.view().leader(collect.regency) == members.me()) collects[from.index] = collect;
     regencies.heard(from.index, collect.regency);
     return follow_regencies();
   }
   if (collect.regency < regency()) {
-    if (from.id != me) send(from.id, Stop{view.id, regency(), true}, true);
+    if (from.id != members.me()) step.send(from.id, Stop{members.view().id, regency(), true}, true);
     return;
   }
-  if (view.leader(regency()) != me || regency() < leads_from) return;
+  if (members.view().leader(regency()) != members.me() || regency() < leads_from) return;
   if (sync) {
-    if (from.id != me) act(Send{from.id, sync, !entry_durable});
+    if (from.id != members.me()) step.act(Send{from.id, sync, !entry_durable});
     return;
   }
   if (collects[from.index]) return;
   if (!acceptable(collect, regency())) {
-    return note(concat("the collect of replica ", from.id, " is none of a correct replica"), true);
+    return step.note(concat("the collect of replica ", from.id, " is none of a correct replica"),
+                     true);
   }
   collects[from.index] = collect;
   gather();
@@ -144,18 +151,18 @@ void Core::Parts::handle(Sender from, const StopData& m) {
 
 // The leader's part. With collects of a quorum that tell what is bound everywhere, begin.
 void Core::Parts::gather() {
-  Sync all{view.id, regency(), {}};
+  Sync all{members.view().id, regency(), {}};
   for (const auto& collect : collects) {
     if (collect) all.collects.push_back(*collect);
   }
-  if (!smr::bind(view, all.collects)) {
-    if (all.collects.size() >= view.quorum()) {
-      note(concat("collects of ", all.collects.size(), " replicas leave open what is bound"));
+  if (!smr::bind(members.view(), all.collects)) {
+    if (all.collects.size() >= members.view().quorum()) {
+      step.note(concat("collects of ", all.collects.size(), " replicas leave open what is bound"));
     }
     return;
   }
   sync = message(std::move(all));
-  send_all(sync, true);
+  step.send_all(sync, true);
 }
 
 }  // namespace piracema::smr

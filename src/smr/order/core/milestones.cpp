@@ -5,27 +5,27 @@
 namespace piracema::smr {
 
 void Core::Parts::pass_milestone() {
-  if (at_boundary()) milestones.expect(decided);
-  if (own && milestones.wants(decided)) {
-    Milestone mine{decided, history, {}};
+  if (at_boundary()) milestones.expect(progress.decided());
+  if (members.own() && milestones.wants(progress.decided())) {
+    Milestone mine{progress.decided(), progress.history(), {}};
     mine.signature = auth.sign(signed_bytes(mine));
-    send_others(message(mine));
+    step.send_others(message(mine));
     milestones.passed(mine);
-    if (auto complete = milestones.add(me, mine, view.one_correct())) {
+    if (auto complete = milestones.add(members.me(), mine, members.view().one_correct())) {
       use_proof(std::move(*complete));
     }
   }
-  if (decided == proof.instance && history != proof.history) {
-    halt(concat("the others decided something else up to ", decided));
+  if (progress.decided() == proof.instance && progress.history() != proof.history) {
+    step.halt(concat("the others decided something else up to ", progress.decided()));
   }
 }
 
 void Core::Parts::handle(Sender from, const Milestone& m) {
-  if (!byzantine() || from.id == me) return;
+  if (!members.byzantine() || from.id == members.me()) return;
   decided_by[from.index] = std::max(decided_by[from.index], m.instance);
   if (!milestones.wants(m.instance)) return;
   if (!auth.verify(from.id, signed_bytes(m), m.signature)) return;
-  if (auto complete = milestones.add(from.id, m, view.one_correct())) {
+  if (auto complete = milestones.add(from.id, m, members.view().one_correct())) {
     use_proof(std::move(*complete));
   }
 }
@@ -34,15 +34,15 @@ void Core::Parts::handle(Sender from, const Milestone& m) {
 void Core::Parts::use_proof(DecisionProof better) {
   if (better.instance <= proof.instance) return;
   if (const auto mine = milestones.history_at(better.instance); mine && *mine != better.history) {
-    return halt(concat("the others decided something else up to ", better.instance));
+    return step.halt(concat("the others decided something else up to ", better.instance));
   }
-  if (better.instance == decided && better.history != history) {
-    return halt(concat("the others decided something else up to ", decided));
+  if (better.instance == progress.decided() && better.history != progress.history()) {
+    return step.halt(concat("the others decided something else up to ", progress.decided()));
   }
   proof = std::move(better);
   milestones.proven(proof.instance);
-  persist(ProofKept{proof});
-  if (proof.instance > decided) {
+  step.persist(ProofKept{proof});
+  if (proof.instance > progress.decided()) {
     others_ahead = true;
     // It may be the proof that this replica needs to leave its view: the others may never show it
     // an older one, and in the old view it takes no batch of the next.
@@ -50,11 +50,11 @@ void Core::Parts::use_proof(DecisionProof better) {
     return check_far_behind();
   }
   pass_view();
-  if (decided > kept_decided) {
-    instances.drop_until(std::min(proof.instance, decided - kept_decided));
+  if (progress.decided() > kept_decided) {
+    instances.drop_until(std::min(proof.instance, progress.decided() - kept_decided));
   }
   // Some waited because they were too far above the old one.
-  for (Instance i = decided + 1; i < instances.end() && !halted; ++i) {
+  for (Instance i = progress.decided() + 1; i < instances.end() && !step.halted(); ++i) {
     consider(i, *instances.find(i));
   }
 }

@@ -9,7 +9,7 @@ namespace piracema::smr {
 // ---- proposals -----------------------------------------------------------------------------
 
 void Core::Parts::handle(Sender from, const Propose& m) {
-  if (from.id != view.leader(m.regency) || m.regency < regency()) return;
+  if (from.id != members.view().leader(m.regency) || m.regency < regency()) return;
   if (m.regency > regency()) others_ahead = true;
   if (m.regency == regency()) hear_leader();
   // Nothing in the proposal is looked at for longer than a correct leader makes it.
@@ -39,28 +39,28 @@ void Core::Parts::consider(Instance instance, Consensus& consensus) {
   if (!consensus.held || consensus.held_in != regency() || !synced || !votes()) return;
   if (instance <= votes_above) return;
   if (consensus.took_in(regency()) && !SMR_MUTANT("second_proposal")) return;
-  if (byzantine() && instance > proof.instance + unproven_max) return;
+  if (members.byzantine() && instance > proof.instance + unproven_max) return;
   const Digest& digest = consensus.held->digest;
   const auto value = bound.find(instance);
   if (value != bound.end() && value->second != digest && !SMR_MUTANT("vote_over_bound")) {
     consensus.held = nullptr;
-    return demand(concat("leader ", view.leader(regency()), " proposes at ", instance,
+    return demand(concat("leader ", members.view().leader(regency()), " proposes at ", instance,
                          " what its SYNC rules out"));
   }
   if (consensus.decided && *consensus.decided != digest) return;
   // What a correct replica has written before, or decided, it has verified.
-  if (byzantine() && value == bound.end() && !consensus.decided) {
+  if (members.byzantine() && value == bound.end() && !consensus.decided) {
     if (!consensus.held_is_doubtful) consensus.held_is_doubtful = !verified(*consensus.held);
     const bool too_early =
-        !clock_bound.allows(now, consensus.held->time) && !SMR_MUTANT("believe_the_clock");
+        !clock_bound.allows(step.now(), consensus.held->time) && !SMR_MUTANT("believe_the_clock");
     // A MAC convinces only whom it was made for. If one_correct() members wrote it, one of them is
     // correct and the client did ask for it: so half-good MACs split nobody. Nor do clocks that
     // differ; and what is too early now is looked at again.
     some_doubtful |= consensus.held_is_doubtful;
     if ((consensus.held_is_doubtful || too_early) &&
-        consensus.writes.count({regency(), digest}) < view.one_correct()) {
+        consensus.writes.count({regency(), digest}) < members.view().one_correct()) {
       if (too_early) {
-        const Time at = clock_bound.allowed_at(now, consensus.held->time);
+        const Time at = clock_bound.allowed_at(step.now(), consensus.held->time);
         look_again_at = std::min(look_again_at.value_or(at), at);
       }
       return;
@@ -73,7 +73,7 @@ void Core::Parts::consider(Instance instance, Consensus& consensus) {
 // the leader's was honest.
 void Core::Parts::doubt_again() {
   some_doubtful = false;
-  for (Instance i = decided + 1; i < instances.end() && !halted; ++i) {
+  for (Instance i = progress.decided() + 1; i < instances.end() && !step.halted(); ++i) {
     Consensus* one = instances.find(i);
     if (!one || !one->held || !one->held_is_doubtful) continue;
     one->held_is_doubtful = false;
@@ -83,7 +83,7 @@ void Core::Parts::doubt_again() {
 
 void Core::Parts::look_again() {
   look_again_at.reset();
-  for (Instance i = decided + 1; i < instances.end() && !halted; ++i) {
+  for (Instance i = progress.decided() + 1; i < instances.end() && !step.halted(); ++i) {
     if (Consensus* one = instances.find(i)) consider(i, *one);
   }
 }
@@ -102,20 +102,20 @@ bool Core::Parts::verified(const Batch& batch) const {
 void Core::Parts::take(Instance instance, Consensus& consensus, BatchPtr batch) {
   const Vote vote{regency(), batch->digest};
   if (consensus.is_logged(vote.digest)) {
-    persist(ProposalRepeated{instance, vote.regency, vote.digest});
+    step.persist(ProposalRepeated{instance, vote.regency, vote.digest});
   } else {
-    persist(ProposalTaken{instance, vote.regency, batch});
+    step.persist(ProposalTaken{instance, vote.regency, batch});
   }
   consensus.take(vote.regency, std::move(batch));
   if (SMR_MUTANT("decided_before_proposed")) return;
-  if (instance == decided + 1 && consensus.ready()) advance();
-  if (byzantine()) {
-    send_all(message(Write{instance, vote.regency, vote.digest}), true);
+  if (instance == progress.decided() + 1 && consensus.ready()) advance();
+  if (members.byzantine()) {
+    step.send_all(message(Write{instance, vote.regency, vote.digest}), true);
     check_written(instance, consensus);
   } else {
     consensus.certify(vote);
-    send_all(message(Accept{instance, vote.regency, vote.digest}),
-             !SMR_MUTANT("accept_before_log"));
+    step.send_all(message(Accept{instance, vote.regency, vote.digest}),
+                  !SMR_MUTANT("accept_before_log"));
   }
   // It may have been decided before its proposal came.
   advance();
@@ -126,22 +126,25 @@ void Core::Parts::take(Instance instance, Consensus& consensus, BatchPtr batch) 
 void Core::Parts::handle(Sender from, const Forward& m) {
   for (const Request& request : m.requests) {
     if (request.operation.size() > settings.operation_bytes || !auth.verify(request)) continue;
-    pool.add(request, now, from.index);
+    pool.add(request, step.now(), from.index);
   }
   if (some_doubtful) doubt_again();
 }
 
 // It was cut off when its view ended, and may believe that it leads.
 void Core::Parts::tell_of_view(Sender from, const Heartbeat& m) {
-  if (m.view < view.id && own) send(from.id, Heartbeat{view.id, regency(), decided});
+  if (m.view < members.view().id && members.own())
+    step.send(from.id, Heartbeat{members.view().id, regency(), progress.decided()});
 }
 
 void Core::Parts::handle(Sender from, const Heartbeat& m) {
-  const bool same_view = m.view == view.id || SMR_MUTANT("heartbeats_of_any_view");
-  if (same_view && from.id == view.leader(m.regency) && m.regency == regency()) hear_leader();
+  const bool same_view = m.view == members.view().id || SMR_MUTANT("heartbeats_of_any_view");
+  if (same_view && from.id == members.view().leader(m.regency) && m.regency == regency())
+    hear_leader();
   tell_of_view(from, m);
   decided_by[from.index] = std::max(decided_by[from.index], m.decided);
-  if (m.decided > decided || m.view > view.id || (same_view && m.regency > regency())) {
+  if (m.decided > progress.decided() || m.view > members.view().id ||
+      (same_view && m.regency > regency())) {
     others_ahead = true;
   }
   check_far_behind();

@@ -12,17 +12,11 @@
 /// What the files of the core share; nobody else includes it.
 namespace piracema::smr {
 
-/// A member of the view: its identity, and its place there.
-struct Sender {
-  ReplicaId id = 0;
-  std::size_t index = 0;
-};
-
 struct Core::Parts : CoreData {
   using CoreData::CoreData;
 
   // ---- core.cpp: what comes in ----------------------------------------------------------------
-  void step(Time now, Event& event, std::vector<Action>& out);
+  void advance_to(Time now, Event& event, std::vector<Action>& out);
   void on(Received&);
   void on(Submitted&);
   void on(ReadAsked&);
@@ -165,7 +159,7 @@ struct Core::Parts : CoreData {
   Time learner_interval();
   void tick_state();
   std::optional<Time> state_deadline() const;
-  Position position() const { return {views, decided, history}; }
+  Position position() const { return {views, progress.decided(), progress.history()}; }
 
   // ---- core_divergence.cpp: replicas whose states differ ---------------------------------------
   void handle(Sender from, const TrailRequest&);
@@ -185,23 +179,6 @@ struct Core::Parts : CoreData {
   // ---- helpers --------------------------------------------------------------------------------
   /// Null if it is too old, or too far ahead for this replica: that is noted, and asked for.
   Consensus* instance_at(Instance instance);
-
-  template <class A>
-  void act(A action) {
-    out->emplace_back(std::in_place_type<A>, std::move(action));
-  }
-  void persist(LogRecord record) {
-    if (!replaying) act(Persist{std::move(record)});
-  }
-  void note(std::string text, bool warning = false) { act(Note{warning, std::move(text)}); }
-  void halt(std::string why);
-  template <class M>
-  void send(ReplicaId to, M m, bool after_log = false) {
-    act(Send{to, message(std::move(m)), after_log});
-  }
-  void send_others(const MessagePtr& m, bool after_log = false);
-  /// To this replica as well: it comes back once it is durable.
-  void send_all(const MessagePtr& m, bool after_log);
 };
 
 }  // namespace piracema::smr

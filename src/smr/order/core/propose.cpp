@@ -6,21 +6,22 @@
 namespace piracema::smr {
 
 bool Core::Parts::can_propose() const {
-  if (!started || !leads() || decided - executed >= settings.backlog) return false;
-  if (next_instance > std::max(decided, base) + settings.window) return false;
+  if (!started || !leads() || progress.decided() - progress.executed() >= settings.backlog)
+    return false;
+  if (next_instance > std::max(progress.decided(), base) + settings.window) return false;
   if (is_behind_as_leader() || next_instance > checkpoints.horizon()) return false;
-  if (byzantine() && next_instance > proof.instance + unproven_max) return false;
+  if (members.byzantine() && next_instance > proof.instance + unproven_max) return false;
   if (views.next() && next_instance >= views.next_from()) return false;
   // Asked for in batch_for; the answer makes it possible.
   if (fetching == next_instance) return false;
-  if (bound.contains(next_instance) || next_instance <= decided) return true;
+  if (bound.contains(next_instance) || next_instance <= progress.decided()) return true;
   return pool.has_waiting() || next_instance <= fill_until || has_to_tick();
 }
 
 // It would not remember its own proposal, and where f are down already nothing is decided without
 // its vote.
 bool Core::Parts::is_behind_as_leader() const {
-  return next_instance > decided + view_delay && !SMR_MUTANT("leads_from_behind");
+  return next_instance > progress.decided() + view_delay && !SMR_MUTANT("leads_from_behind");
 }
 
 // Called when all that had arrived was looked at (next_deadline asks for it at once): a batch has
@@ -29,14 +30,14 @@ void Core::Parts::propose() {
   while (can_propose()) {
     const Instance instance = next_instance;
     // Time begins with the first batch: others may have started long after this replica.
-    if (instance == 1 && clock_time == 0) clock_at = now;
+    if (instance == 1 && clock_time == 0) clock_at = step.now();
     BatchPtr batch = batch_for(instance);
     if (!batch) return;
     next_instance += 1;
-    beat_at = now + settings.heartbeat_interval;
+    beat_at = step.now() + settings.heartbeat_interval;
     // A proposal promises nothing: a leader that restarts does not lead its old regency. But that
     // it has entered this one has to be durable, or it would not know that it led.
-    send_others(message(Propose{instance, regency(), batch}), !entry_durable);
+    step.send_others(message(Propose{instance, regency(), batch}), !entry_durable);
     Consensus* consensus = instance_at(instance);
     if (!consensus || consensus->took_in(regency())) continue;
     // Its requests were verified when they came.
@@ -57,24 +58,26 @@ BatchPtr Core::Parts::batch_for(Instance instance) {
   }
   if (BatchPtr batch = consensus ? consensus->find(*settled) : nullptr) return batch;
   fetching = instance;
-  send_others(message(FetchBatch{instance, *settled}));
+  step.send_others(message(FetchBatch{instance, *settled}));
   return nullptr;
 }
 
 // A batch without requests is a tick. The next one only when the service has seen that: it tells
 // then whether it wants another.
 bool Core::Parts::has_to_tick() const {
-  return timer && clock() >= *timer && executed >= ticked_at && !SMR_MUTANT("no_ticks");
+  return progress.timer() && clock() >= *progress.timer() && progress.executed() >= ticked_at &&
+         !SMR_MUTANT("no_ticks");
 }
 
 std::optional<Time> Core::Parts::timer_at() const {
-  if (!timer) return std::nullopt;
+  if (!progress.timer()) return std::nullopt;
   constexpr std::uint64_t far = 1'000'000'000'000'000'000;  // Times may be anything.
   const std::uint64_t here = clock();
   const auto span = [far](std::uint64_t time) {
     return Time(static_cast<Time::rep>(std::min(time, far)));
   };
-  return *timer < here ? now - span(here - *timer) : now + span(*timer - here);
+  return *progress.timer() < here ? step.now() - span(here - *progress.timer())
+                                  : step.now() + span(*progress.timer() - here);
 }
 
 void Core::Parts::reserve(const BatchPtr& batch) {
@@ -83,9 +86,9 @@ void Core::Parts::reserve(const BatchPtr& batch) {
 }
 
 void Core::Parts::beat() {
-  if (now < beat_at) return;
-  beat_at = now + settings.heartbeat_interval;
-  send_others(message(Heartbeat{view.id, regency(), decided}));
+  if (step.now() < beat_at) return;
+  beat_at = step.now() + settings.heartbeat_interval;
+  step.send_others(message(Heartbeat{members.view().id, regency(), progress.decided()}));
 }
 
 }  // namespace piracema::smr

@@ -5,24 +5,24 @@
 /// From the log of a former life: the votes that were given stay given.
 namespace piracema::smr {
 
-CoreData::CoreData(Settings s, ReplicaId id, const Authenticator& authenticator, Recovered life)
+CoreData::CoreData(Settings s, ReplicaId me, const Authenticator& authenticator, Recovered life)
     : settings(s),
-      me(id),
       auth(authenticator),
-      view(life.view),
-      own(index_of(id)),
+      members(me, life.view),
+      step(members),
       recovered(std::move(life)),
       clock_bound(s.clock_credit),
-      checkpoints(id, view.model, authenticator, s.checkpoint_interval, s.resend_interval),
-      views(id, authenticator, view, s.resend_interval),
-      transfer(id, authenticator, recovered.nonce, std::move(recovered.partial), s.resend_interval),
+      checkpoints(me, members.view().model, authenticator, s.checkpoint_interval,
+                  s.resend_interval),
+      views(me, authenticator, members.view(), s.resend_interval),
+      transfer(me, authenticator, recovered.nonce, std::move(recovered.partial), s.resend_interval),
       pool(s),
-      regencies(view.n(), 0),
+      regencies(members.view().n(), 0),
       leader_rate(s) {
-  decided_by.resize(view.n());
-  repeated_at.resize(view.n());
-  collects.resize(view.n());
-  lost.resize(view.n());
+  decided_by.resize(members.view().n());
+  repeated_at.resize(members.view().n());
+  collects.resize(members.view().n());
+  lost.resize(members.view().n());
   views.may_be_added(recovered.added);
   voting = !recovered.amnesia || SMR_MUTANT("votes_without_memory");
 }
@@ -34,7 +34,7 @@ void Core::Parts::recover() {
   if (!life.log.empty() || life.checkpoint || !voting) leads_from = 1;
   recovered.checkpoint = std::move(life.checkpoint);
   recovered.chunks = std::move(life.chunks);
-  replaying = true;
+  step.set_replaying(true);
   // A proof is true wherever it lies in the log, and where the log was truncated it was written
   // again behind younger records. It is needed first: without it a view that is over is not left,
   // and the votes of the next one would be taken for those of the old one.
@@ -45,7 +45,7 @@ void Core::Parts::recover() {
     std::visit([this](auto& one) { replay(one); }, record);
   }
   advance();
-  replaying = false;
+  step.set_replaying(false);
   recovered = {};
   doubt_memory();
 }
@@ -53,27 +53,27 @@ void Core::Parts::recover() {
 // A replica votes no further than this above what it has written down as decided, or has as a
 // checkpoint.
 bool Core::Parts::replayable(Instance instance) {
-  if (instance > decided + view_delay) builds_on = std::max(builds_on, instance);
-  return instance >= instances.first() && instance <= decided + view_delay;
+  if (instance > progress.decided() + view_delay) builds_on = std::max(builds_on, instance);
+  return instance >= instances.first() && instance <= progress.decided() + view_delay;
 }
 
 // The log is whole, but what it goes on from is not: the checkpoint that it calls stable cannot be
 // read. Votes far above what is left, and the regencies of later views, have no place to be
 // remembered at, so they count as forgotten.
 void Core::Parts::doubt_memory() {
-  if (builds_on <= decided || !voting) return;
+  if (builds_on <= progress.decided() || !voting) return;
   voting = false;
-  note(concat("its log builds on what is lost: it has voted at ", builds_on, " and knows of ",
-              decided, " decisions; it is silent until it has caught up"),
-       true);
+  step.note(concat("its log builds on what is lost: it has voted at ", builds_on, " and knows of ",
+                   progress.decided(), " decisions; it is silent until it has caught up"),
+            true);
 }
 
 void Core::Parts::replay(ProposalTaken& record) {
   if (!replayable(record.instance)) return;
-  Consensus& one = instances.at(record.instance, view.n());
+  Consensus& one = instances.at(record.instance, members.view().n());
   const Vote vote{record.regency, record.batch->digest};
   one.take(record.regency, std::move(record.batch));
-  if (!byzantine()) one.certify(vote);
+  if (!members.byzantine()) one.certify(vote);
   if (one.decided) one.batch = one.find(*one.decided);
 }
 
@@ -82,7 +82,7 @@ void Core::Parts::replay(ProposalRepeated& record) {
   BatchPtr batch = one ? one->find(record.digest) : nullptr;
   if (!batch) return;
   one->take(record.regency, std::move(batch));
-  if (!byzantine()) one->certify({record.regency, record.digest});
+  if (!members.byzantine()) one->certify({record.regency, record.digest});
 }
 
 void Core::Parts::replay(ValueCertified& record) {
@@ -92,7 +92,7 @@ void Core::Parts::replay(ValueCertified& record) {
 }
 
 void Core::Parts::replay(RegencyEntered& record) {
-  if (record.view != view.id || record.regency < regency()) return;
+  if (record.view != members.view().id || record.regency < regency()) return;
   regencies.enter(record.regency);
   leads_from = record.regency + 1;
   // What is bound in it was told by its SYNC, which is not in the log: its leader has it.
@@ -101,7 +101,7 @@ void Core::Parts::replay(RegencyEntered& record) {
 
 void Core::Parts::replay(InstanceDecided& record) {
   if (!replayable(record.instance)) return;
-  Consensus& one = instances.at(record.instance, view.n());
+  Consensus& one = instances.at(record.instance, members.view().n());
   one.decided = record.digest;
   if (record.batch) one.keep(std::move(record.batch), true);
   one.batch = one.find(record.digest);
@@ -126,10 +126,10 @@ void Core::Parts::replay(CheckpointStable& record) {
 }
 
 void Core::Parts::replay(StopSaid& record) {
-  if (record.view != view.id) return;
+  if (record.view != members.view().id) return;
   stop_said = record.regency;
   regencies.want(record.regency);
-  if (own) regencies.heard(*own, record.regency);
+  if (members.own()) regencies.heard(*members.own(), record.regency);
 }
 
 void Core::Parts::replay(MemoryRegained& record) {

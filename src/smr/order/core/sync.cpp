@@ -8,7 +8,8 @@
 namespace piracema::smr {
 
 void Core::Parts::handle(Sender from, const Sync& m) {
-  if (m.view != view.id || from.id != view.leader(m.regency) || !votes()) return;
+  if (m.view != members.view().id || from.id != members.view().leader(m.regency) || !votes())
+    return;
   if (m.regency < regency() || (m.regency == regency() && synced)) return;
   if (m.regency > regency()) {
     // It shows that a quorum has entered that regency: who missed the STOPs follows.
@@ -17,7 +18,7 @@ void Core::Parts::handle(Sender from, const Sync& m) {
     enter(m.regency);
     return begin_regency(std::move(*binding));
   }
-  if (from.id == me) entry_durable = true;
+  if (from.id == members.me()) entry_durable = true;
   if (auto binding = check(m)) begin_regency(std::move(*binding));
 }
 
@@ -27,40 +28,40 @@ std::optional<Binding> Core::Parts::check(const Sync& m) const {
     if (!acceptable(collect, m.regency)) return std::nullopt;
     if (!from.insert(collect.from).second) return std::nullopt;
   }
-  return bind(view, m.collects);
+  return bind(members.view(), m.collects);
 }
 
 void Core::Parts::begin_regency(Binding binding) {
   synced = true;
-  heard_leader = progress_at = now;
+  heard_leader = progress_at = step.now();
   // It may have to fetch what it missed: as long as after one change in vain, at least.
-  ready_by = now + std::max(patient(settings.sync_timeout), 2 * Time(settings.sync_timeout));
-  say_again_at = now + say_again_every;
-  leader_rate.begin(now, view.leader(regency()));
+  ready_by = step.now() + std::max(patient(settings.sync_timeout), 2 * Time(settings.sync_timeout));
+  say_again_at = step.now() + say_again_every;
+  leader_rate.begin(step.now(), members.view().leader(regency()));
   for (const auto& [instance, digest] : binding.values) {
     const Consensus* one = instances.find(instance);
     if (one && one->decided && *one->decided != digest) {
-      return halt(
+      return step.halt(
           concat("regency ", regency(), " binds another value than was decided at ", instance));
     }
   }
   bound = std::move(binding.values);
   base = binding.base.instance;
-  if (byzantine()) use_proof(std::move(binding.base));
-  others_ahead |= base > decided;
+  if (members.byzantine()) use_proof(std::move(binding.base));
+  others_ahead |= base > progress.decided();
   suspect_clients();
-  pool.start_again(now);
+  pool.start_again(step.now());
   for (const auto& [instance, digest] : bound) {
     const Consensus* one = instances.find(instance);
     if (BatchPtr batch = one ? one->find(digest) : nullptr) reserve(batch);
   }
   fill_until = binding.top;
   ticked_at = 0;
-  patience_since = regency_began = worked_until = now;
+  patience_since = regency_began = worked_until = step.now();
   // What is below is in a stable checkpoint: too few are left to vote on it, and they fetch it.
   next_instance = std::max(base + 1, instances.first());
-  if (view.leader(regency()) == me) return;
-  for (Instance i = instances.first(); i < instances.end() && !halted; ++i) {
+  if (members.view().leader(regency()) == members.me()) return;
+  for (Instance i = instances.first(); i < instances.end() && !step.halted(); ++i) {
     consider(i, *instances.find(i));
   }
 }
@@ -68,15 +69,15 @@ void Core::Parts::begin_regency(Binding binding) {
 // Perhaps a proposal was dropped because too few could verify its requests, and perhaps only
 // because its leader failed. The pool tells by how often that happens to a client.
 void Core::Parts::suspect_clients() {
-  if (!byzantine()) return;
-  for (Instance i = std::max(instances.first(), decided + 1); i < instances.end(); ++i) {
+  if (!members.byzantine()) return;
+  for (Instance i = std::max(instances.first(), progress.decided() + 1); i < instances.end(); ++i) {
     Consensus& one = *instances.find(i);
     if (one.decided || bound.contains(i) || i <= base) continue;
     BatchPtr batch = one.held_in < regency() ? one.held : nullptr;
     if (!batch && one.taken) batch = one.find(one.taken->digest);
     if (!batch) continue;
     for (const Request& request : batch->requests) {
-      pool.suspect(request.client, view.one_correct());
+      pool.suspect(request.client, members.view().one_correct());
     }
   }
 }

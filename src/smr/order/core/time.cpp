@@ -11,9 +11,9 @@ void Core::Parts::on(Tick&) {
   watch_leader();
   if (synced) expire_requests();
   judge_leader();
-  if (!content() && now >= stop_again) ask_to_stop(regencies.wanted());
-  if (look_again_at && now >= *look_again_at) look_again();
-  if (stuck() && now >= say_again_at) say_again();
+  if (!content() && step.now() >= stop_again) ask_to_stop(regencies.wanted());
+  if (look_again_at && step.now() >= *look_again_at) look_again();
+  if (stuck() && step.now() >= say_again_at) say_again();
   tick_state();
   if (leads()) {
     propose();
@@ -27,7 +27,9 @@ void Core::Parts::on(Tick&) {
 // still, everybody finds so. A leader that stays silent is not forgiven a third time.
 void Core::Parts::forgive_own_lateness(Time time) {
   const Time much = Time(settings.silence_timeout) / 4;
-  if (!started || halted || divergence || time - now <= much || SMR_MUTANT("blames_others")) return;
+  if (!started || step.halted() || divergence || time - step.now() <= much ||
+      SMR_MUTANT("blames_others"))
+    return;
   const auto due = next_deadline();
   if (!due || time - *due <= much || forgiven == 2) return;
   forgiven += 1;
@@ -42,56 +44,61 @@ void Core::Parts::forgive_own_lateness(Time time) {
   sync_by = std::max(sync_by + late, time + grace);
   ready_by = std::max(ready_by + late, time + grace);
   pool.forgive(late);
-  leader_rate.begin(time, view.leader(regency()));  // What it orders meanwhile is not known.
+  leader_rate.begin(time,
+                    members.view().leader(regency()));  // What it orders meanwhile is not known.
 }
 
 // The first step: timers begin, and what is known to be decided is executed again.
 void Core::Parts::start() {
   started = true;
-  heard_leader = regency_began = worked_until = progress_at = clock_at = now;
-  leader_rate.begin(now, view.leader(regency()));
+  heard_leader = regency_began = worked_until = progress_at = clock_at = step.now();
+  leader_rate.begin(step.now(), members.view().leader(regency()));
   say_again_every = settings.resend_interval;
-  say_again_at = now + say_again_every;
+  say_again_at = step.now() + say_again_every;
   recover();
-  clock_bound.start(now, decided_time);
-  next_instance = decided + 1;
-  persist(RegencyEntered{regency(), view.id});
+  clock_bound.start(step.now(), decided_time);
+  next_instance = progress.decided() + 1;
+  step.persist(RegencyEntered{regency(), members.view().id});
   if (!synced) {
-    sync_by = now + settings.sync_timeout;
+    sync_by = step.now() + settings.sync_timeout;
     send_stop_data();
   }
   // What it proposed before it crashed was perhaps not written down, and a second proposal for the
   // same place in the same regency could be taken for the first.
-  if (view.leader(regency()) == me && regency() < leads_from) demand("this leader has restarted");
+  if (members.view().leader(regency()) == members.me() && regency() < leads_from)
+    demand("this leader has restarted");
 }
 
 void Core::Parts::watch_leader() {
   if (!synced) {
-    if (now >= sync_by) demand("no SYNC in time");
-    if (now >= stop_data_again) send_stop_data();
+    if (step.now() >= sync_by) demand("no SYNC in time");
+    if (step.now() >= stop_data_again) send_stop_data();
   } else if (leads()) {
     // Another one may have it all. This one goes on catching up meanwhile, and is asked again.
-    if (now >= ready_by && is_behind_as_leader()) {
-      demand(concat("this leader has decided ", decided, " and is to go on from ", next_instance));
+    if (step.now() >= ready_by && is_behind_as_leader()) {
+      demand(concat("this leader has decided ", progress.decided(), " and is to go on from ",
+                    next_instance));
     }
-  } else if (view.leader(regency()) != me &&
-             now >= heard_leader + patient(settings.silence_timeout)) {
-    demand(concat("nothing heard of leader ", view.leader(regency())));
+  } else if (members.view().leader(regency()) != members.me() &&
+             step.now() >= heard_leader + patient(settings.silence_timeout)) {
+    demand(concat("nothing heard of leader ", members.view().leader(regency())));
   }
 }
 
 bool Core::Parts::judges_leader() const {
-  return byzantine() && synced && votes() && content() && view.leader(regency()) != me;
+  return members.byzantine() && synced && votes() && content() &&
+         members.view().leader(regency()) != members.me();
 }
 
 // One that lies may order just enough for nobody to lose patience.
 void Core::Parts::judge_leader() {
-  if (!judges_leader() || now < leader_rate.next_deadline()) return;
+  if (!judges_leader() || step.now() < leader_rate.next_deadline()) return;
   std::vector<ReplicaId> others;
-  for (const MemberInfo& member : view.members) {
-    if (member.id != view.leader(regency()) && member.id != me) others.push_back(member.id);
+  for (const MemberInfo& member : members.view().members) {
+    if (member.id != members.view().leader(regency()) && member.id != members.me())
+      others.push_back(member.id);
   }
-  if (const auto why = leader_rate.check(now, others)) demand(*why);
+  if (const auto why = leader_rate.check(step.now(), others)) demand(*why);
 }
 
 // Paper 003, section 2.1.1: a request that is not ordered in time goes to all replicas, so that a
@@ -99,7 +106,7 @@ void Core::Parts::judge_leader() {
 // is asked for.
 void Core::Parts::expire_requests() {
   const Time timeout = patient(settings.request_timeout);
-  auto expired = pool.expire(now, request_patience());
+  auto expired = pool.expire(step.now(), request_patience());
   if (!expired.forward.empty()) leader_rate.forwarded();
   Forward part;
   std::size_t bytes = 0;
@@ -107,25 +114,26 @@ void Core::Parts::expire_requests() {
     bytes += request.operation.size() + request.proof.size();
     part.requests.push_back(std::move(request));
     if (bytes < settings.batch_bytes) continue;
-    send_others(message(std::exchange(part, {})));
+    step.send_others(message(std::exchange(part, {})));
     bytes = 0;
   }
-  if (!part.requests.empty()) send_others(message(std::move(part)));
+  if (!part.requests.empty()) step.send_others(message(std::move(part)));
   // A leader that only crashes favours nobody: while it decides, requests wait because there are
   // many of them.
-  if (!byzantine() && progress_at + timeout > now) return;
+  if (!members.byzantine() && progress_at + timeout > step.now()) return;
   const auto at = timer_at();
-  if (byzantine() && !leads() && executed == decided && at && *at + 2 * timeout <= now) {
+  if (members.byzantine() && !leads() && progress.executed() == progress.decided() && at &&
+      *at + 2 * timeout <= step.now()) {
     demand("the service's timer is not served");
   }
   if (expired.overdue) demand("requests have waited for too long");
 }
 
 std::optional<Time> Core::Parts::next_deadline() const {
-  if (halted) return std::nullopt;
+  if (step.halted()) return std::nullopt;
   if (divergence) return divergence->next_deadline();
-  if (!started || can_propose()) return now;
-  if (leads() && !reads_waiting.empty() && reads_asked.empty()) return now;
+  if (!started || can_propose()) return step.now();
+  if (leads() && !reads_waiting.empty() && reads_asked.empty()) return step.now();
   std::optional<Time> next;
   const auto by = [&next](Time time) {
     if (!next || time < *next) next = time;
@@ -137,24 +145,25 @@ std::optional<Time> Core::Parts::next_deadline() const {
     if (may_demand) by(sync_by);
   } else {
     if (const auto deadline = pool.next_deadline(request_patience())) by(*deadline);
-    if (may_demand && view.leader(regency()) != me) {
+    if (may_demand && members.view().leader(regency()) != members.me()) {
       by(heard_leader + patient(settings.silence_timeout));
     }
   }
   if (judges_leader()) by(leader_rate.next_deadline());
   if (look_again_at) by(*look_again_at);
   if (leads()) by(beat_at);
-  if (leads() && executed >= ticked_at) {
-    if (const auto at = timer_at(); at && *at > now) by(*at);
-  } else if (const auto at = timer_at(); byzantine() && may_demand && at && executed == decided) {
+  if (leads() && progress.executed() >= ticked_at) {
+    if (const auto at = timer_at(); at && *at > step.now()) by(*at);
+  } else if (const auto at = timer_at();
+             members.byzantine() && may_demand && at && progress.executed() == progress.decided()) {
     const Time late = *at + 2 * patient(settings.request_timeout);
-    if (late > now) by(late);
+    if (late > step.now()) by(late);
   }
   if (leads() && may_demand && is_behind_as_leader()) by(ready_by);
   if (leads() && !reads_asked.empty()) by(read_again);
   if (!content()) by(stop_again);
   if (stuck()) by(say_again_at);
-  return next ? std::max(*next, now) : next;
+  return next ? std::max(*next, step.now()) : next;
 }
 
 }  // namespace piracema::smr
