@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "smr/mutant.h"
+#include "smr/order/agreement/agreed_clock.h"
 #include "smr/order/agreement/amnesia.h"
-#include "smr/order/agreement/clock_bound.h"
 #include "smr/order/agreement/consensus.h"
 #include "smr/order/agreement/decided_log.h"
 #include "smr/order/agreement/divergence.h"
@@ -55,9 +55,7 @@ struct CoreData {
   std::vector<Instance> decided_by;
   /// When each was last told again what this replica has said.
   std::vector<Time> repeated_at;
-  std::uint64_t clock_time = 0, decided_time = 0;
-  Time clock_at{};
-  ClockBound clock_bound;
+  AgreedClock clock;
   /// When a batch that came too early by it is to be looked at again.
   std::optional<Time> look_again_at;
 
@@ -195,36 +193,6 @@ struct CoreData {
   /// whoever leads.
   RequestPool::Patience request_patience() const {
     return {Time(settings.request_timeout), patient(settings.request_timeout)};
-  }
-  /// The leader's clock, continued here.
-  std::uint64_t clock() const {
-    return clock_time + static_cast<std::uint64_t>((step.now() - clock_at).count());
-  }
-
-  /// A batch of this time was decided. Only the leader's clock counts: a follower that goes on from
-  /// its own would, as the next leader, let time jump forward, and leases end early.
-  void follow_clock(std::uint64_t to) {
-    decided_time = std::max(decided_time, to);
-    clock_bound.decided(step.now(), to);
-    if (leads()) {
-      advance_clock(to);
-      return hold_clock_back();
-    }
-    clock_time = decided_time;
-    clock_at = step.now();
-  }
-  /// The others believe no time that is far beyond the last batch's, and that may have been decided
-  /// long after it was proposed, as while too few were there: they would refuse the next one.
-  void hold_clock_back() {
-    const std::uint64_t believed = std::max(decided_time, clock_bound.estimate(step.now()));
-    if (!members.byzantine() || clock() <= believed) return;
-    clock_time = believed;
-    clock_at = step.now();
-  }
-  void advance_clock(std::uint64_t to) {
-    if (to <= clock()) return;
-    clock_time = to;
-    clock_at = step.now();
   }
 };
 

@@ -74,7 +74,7 @@ void Core::Parts::advance() {
 void Core::Parts::hand_out(BatchPtr batch) {
   progress.hand_out(batch->digest);
   pool.decided(batch->requests);
-  follow_clock(batch->time);
+  clock.decided(step.now(), batch->time, leads());
   leader_rate.decided(step.now(), batch->requests.size(), pool.size() != 0);
   if (synced && !catching_up) {
     forgiven = 0;

@@ -52,7 +52,7 @@ void Core::Parts::consider(Instance instance, Consensus& consensus) {
   if (members.byzantine() && value == bound.end() && !consensus.decided) {
     if (!consensus.held_is_doubtful) consensus.held_is_doubtful = !verified(*consensus.held);
     const bool too_early =
-        !clock_bound.allows(step.now(), consensus.held->time) && !SMR_MUTANT("believe_the_clock");
+        !clock.allows(step.now(), consensus.held->time) && !SMR_MUTANT("believe_the_clock");
     // A MAC convinces only whom it was made for. If one_correct() members wrote it, one of them is
     // correct and the client did ask for it: so half-good MACs split nobody. Nor do clocks that
     // differ; and what is too early now is looked at again.
@@ -60,7 +60,7 @@ void Core::Parts::consider(Instance instance, Consensus& consensus) {
     if ((consensus.held_is_doubtful || too_early) &&
         consensus.writes.count({regency(), digest}) < members.view().one_correct()) {
       if (too_early) {
-        const Time at = clock_bound.allowed_at(step.now(), consensus.held->time);
+        const Time at = clock.allowed_at(step.now(), consensus.held->time);
         look_again_at = std::min(look_again_at.value_or(at), at);
       }
       return;

@@ -29,8 +29,7 @@ bool Core::Parts::is_behind_as_leader() const {
 void Core::Parts::propose() {
   while (can_propose()) {
     const Instance instance = next_instance;
-    // Time begins with the first batch: others may have started long after this replica.
-    if (instance == 1 && clock_time == 0) clock_at = step.now();
+    if (instance == 1) clock.propose_first(step.now());
     BatchPtr batch = batch_for(instance);
     if (!batch) return;
     next_instance += 1;
@@ -52,9 +51,9 @@ BatchPtr Core::Parts::batch_for(Instance instance) {
   std::optional<Digest> settled = consensus ? consensus->decided : std::nullopt;
   if (value != bound.end()) settled = value->second;
   if (!settled || SMR_MUTANT("propose_over_bound")) {
-    if (!has_to_tick() && pool.has_waiting()) return pool.propose(clock());
+    if (!has_to_tick() && pool.has_waiting()) return pool.propose(clock.time(step.now()));
     ticked_at = instance;
-    return make_batch(clock(), {});
+    return make_batch(clock.time(step.now()), {});
   }
   if (BatchPtr batch = consensus ? consensus->find(*settled) : nullptr) return batch;
   fetching = instance;
@@ -65,24 +64,18 @@ BatchPtr Core::Parts::batch_for(Instance instance) {
 // A batch without requests is a tick. The next one only when the service has seen that: it tells
 // then whether it wants another.
 bool Core::Parts::has_to_tick() const {
-  return progress.timer() && clock() >= *progress.timer() && progress.executed() >= ticked_at &&
-         !SMR_MUTANT("no_ticks");
+  return progress.timer() && clock.time(step.now()) >= *progress.timer() &&
+         progress.executed() >= ticked_at && !SMR_MUTANT("no_ticks");
 }
 
 std::optional<Time> Core::Parts::timer_at() const {
   if (!progress.timer()) return std::nullopt;
-  constexpr std::uint64_t far = 1'000'000'000'000'000'000;  // Times may be anything.
-  const std::uint64_t here = clock();
-  const auto span = [far](std::uint64_t time) {
-    return Time(static_cast<Time::rep>(std::min(time, far)));
-  };
-  return *progress.timer() < here ? step.now() - span(here - *progress.timer())
-                                  : step.now() + span(*progress.timer() - here);
+  return clock.when(step.now(), *progress.timer());
 }
 
 void Core::Parts::reserve(const BatchPtr& batch) {
   pool.proposed(batch);
-  advance_clock(batch->time);
+  clock.advance(step.now(), batch->time);
 }
 
 void Core::Parts::beat() {

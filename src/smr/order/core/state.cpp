@@ -122,9 +122,7 @@ void Core::Parts::on(CheckpointLoaded& event) {
 
 void Core::Parts::jump_to(const CheckpointInfo& checkpoint) {
   progress.jump_to(checkpoint.instance, checkpoint.history);
-  clock_time = decided_time = checkpoint.time;
-  clock_at = step.now();
-  clock_bound.decided(step.now(), clock_time);
+  clock.jump_to(step.now(), checkpoint.time);
   instances.drop_until(progress.decided());
   decided_log.restart_after(progress.decided());
   checkpoints.restart_after(progress.decided());

@@ -51,12 +51,13 @@ void Core::Parts::forgive_own_lateness(Time time) {
 // The first step: timers begin, and what is known to be decided is executed again.
 void Core::Parts::start() {
   started = true;
-  heard_leader = regency_began = worked_until = progress_at = clock_at = step.now();
+  heard_leader = regency_began = worked_until = progress_at = step.now();
+  clock.start(step.now());
   leader_rate.begin(step.now(), members.view().leader(regency()));
   say_again_every = settings.resend_interval;
   say_again_at = step.now() + say_again_every;
   recover();
-  clock_bound.start(step.now(), decided_time);
+  clock.recovered(step.now());
   next_instance = progress.decided() + 1;
   step.persist(RegencyEntered{regency(), members.view().id});
   if (!synced) {
