@@ -27,7 +27,7 @@ void Core::Parts::say_again() {
   if (members.byzantine() && milestones.own() && milestones.own()->instance > proof.instance) {
     step.send_others(message(*milestones.own()));
   }
-  const MessagePtr behind = message(Behind{progress.decided(), regency()});
+  const MessagePtr behind = message(Behind{progress.decided(), leadership.regency()});
   for (const MemberInfo& member : members.view().members) {
     if (member.id == members.me()) continue;
     step.act(Send{member.id, behind});
@@ -45,9 +45,9 @@ void Core::Parts::say_again() {
 // Everything this replica has said about the instance. After the log, like the first time.
 void Core::Parts::repeat(ReplicaId to, Instance instance, Consensus& consensus) {
   if (consensus.decided) step.send(to, Decided{instance, *consensus.decided});
-  if (leads() && consensus.took_in(regency())) {
-    step.send(to, Propose{instance, regency(), consensus.find(consensus.taken->digest)},
-              !entry_durable);
+  if (leadership.leads() && consensus.took_in(leadership.regency())) {
+    step.send(to, Propose{instance, leadership.regency(), consensus.find(consensus.taken->digest)},
+              !leadership.entry_durable());
   }
   if (consensus.certified) {
     step.send(to, Accept{instance, consensus.certified->regency, consensus.certified->digest},
@@ -60,18 +60,18 @@ void Core::Parts::repeat(ReplicaId to, Instance instance, Consensus& consensus) 
 
 void Core::Parts::handle(Sender from, const Behind& m) {
   if (from.id == members.me()) return;
-  if (m.regency < regency()) {
-    if (leads() && sync) {
-      step.act(Send{from.id, sync, !entry_durable});
+  if (m.regency < leadership.regency()) {
+    if (leadership.leads() && sync) {
+      step.act(Send{from.id, sync, !leadership.entry_durable()});
     } else {
-      step.send(from.id, Stop{members.view().id, regency(), true}, true);
+      step.send(from.id, Stop{members.view().id, leadership.regency(), true}, true);
     }
-  } else if (m.regency > regency() || m.decided > progress.decided()) {
+  } else if (m.regency > leadership.regency() || m.decided > progress.decided()) {
     others_ahead = true;
   }
   decided_by[from.index] = std::max(decided_by[from.index], m.decided);
   if (m.decided < progress.decided())
-    step.send(from.id, Heartbeat{members.view().id, regency(), progress.decided()});
+    step.send(from.id, Heartbeat{members.view().id, leadership.regency(), progress.decided()});
   // The answer may be large, the question is not: nobody gets it more often than a correct replica
   // asks.
   Time& answered = repeated_at[from.index];

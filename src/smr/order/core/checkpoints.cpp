@@ -49,11 +49,10 @@ void Core::Parts::handle(Sender from, const StateRequest& m) {
   if (m.silent_until > progress.decided()) {
     fill_until = std::max(fill_until, std::min(m.silent_until, progress.decided() + view_delay));
   }
-  if (!voting) return;
+  if (!life.remembered()) return;
   // First whose word counts, then the word.
   for (const SignedView& one : views.since(0)) step.send(from.id, one);
-  StateOffer offer{m.nonce, members.view().id, std::max(regencies.wanted(), stop_said),
-                   progress.decided(), voted()};
+  StateOffer offer{m.nonce, members.view().id, leadership.asked_for(), progress.decided(), voted()};
   offer.log_from = decided_log.first();
   offer.proof = proof;
   offer.checkpoint = checkpoints.stable();

@@ -17,12 +17,12 @@ void Core::step(Time now, Event event, std::vector<Action>& out) {
 std::optional<Time> Core::next_deadline() const { return parts_->next_deadline(); }
 
 const View& Core::view() const { return parts_->members.view(); }
-Regency Core::regency() const { return parts_->regency(); }
-ReplicaId Core::leader() const { return parts_->members.view().leader(parts_->regency()); }
-bool Core::leads() const { return parts_->leads(); }
+Regency Core::regency() const { return parts_->leadership.regency(); }
+ReplicaId Core::leader() const { return parts_->leadership.leader(); }
+bool Core::leads() const { return parts_->leadership.leads(); }
 Instance Core::decided() const { return parts_->progress.decided(); }
 Digest Core::history() const { return parts_->progress.history(); }
-bool Core::is_silent() const { return !parts_->voting; }
+bool Core::is_silent() const { return !parts_->life.remembered(); }
 std::pair<std::uint32_t, std::uint32_t> Core::fetched() const {
   const StateTransfer::Fetched fetched = parts_->transfer.fetched();
   return {fetched.pieces, fetched.of};
@@ -67,7 +67,15 @@ void Core::Parts::on(Received& event) {
     return;
   }
   if (index) lost[*index] = false;
-  std::visit([&](const auto& m) { handle(from, m); }, *event.message);
+  std::visit(
+      [&](const auto& m) {
+        if constexpr (requires { reads.handle(from, m); }) {
+          reads.handle(from, m);
+        } else {
+          handle(from, m);
+        }
+      },
+      *event.message);
 }
 
 void Core::Parts::on(Submitted& event) {
@@ -82,8 +90,7 @@ void Core::Parts::on(LinkLost& event) {
   const auto index = members.index_of(event.to);
   if (!index || event.to == members.me()) return;
   lost[*index] = true;
-  if (event.to == members.view().leader(regency()))
-    demand(concat("lost the connection to ", event.to));
+  if (event.to == leadership.leader()) demand(concat("lost the connection to ", event.to));
 }
 
 // ---- helpers -------------------------------------------------------------------------------

@@ -10,14 +10,16 @@ void Core::Parts::handle(Sender from, const Write& m) {
   Consensus* consensus = instance_at(m.instance);
   if (!members.byzantine() || !consensus) return;
   if (!consensus->writes.put(from.index, {m.regency, m.digest})) return;
-  if (from.id == members.me() && m.regency == regency()) entry_durable = true;
-  if (m.regency != regency()) return;
+  if (from.id == members.me() && m.regency == leadership.regency()) leadership.entry_is_durable();
+  if (m.regency != leadership.regency()) return;
   consider(m.instance, *consensus);
   check_written(m.instance, *consensus);
 }
 
 void Core::Parts::check_written(Instance instance, Consensus& consensus) {
-  if (!consensus.took_in(regency()) || consensus.accepted_in(regency()) || !votes()) return;
+  if (!consensus.took_in(leadership.regency()) || consensus.accepted_in(leadership.regency()) ||
+      !leadership.votes())
+    return;
   const Vote vote = *consensus.taken;
   const std::size_t wanted = members.view().quorum() - (SMR_MUTANT("write_quorum_short") ? 1 : 0);
   if (consensus.writes.count(vote) < wanted) return;
@@ -32,7 +34,7 @@ void Core::Parts::handle(Sender from, const Accept& m) {
   if (!consensus) return;
   const Vote vote{m.regency, m.digest};
   if (!consensus->accepts.put(from.index, vote)) return;
-  if (from.id == members.me() && m.regency == regency()) entry_durable = true;
+  if (from.id == members.me() && m.regency == leadership.regency()) leadership.entry_is_durable();
   check_accepted(m.instance, *consensus, vote);
 }
 
@@ -74,13 +76,9 @@ void Core::Parts::advance() {
 void Core::Parts::hand_out(BatchPtr batch) {
   progress.hand_out(batch->digest);
   pool.decided(batch->requests);
-  clock.decided(step.now(), batch->time, leads());
+  clock.decided(step.now(), batch->time, leadership.leads());
   leader_rate.decided(step.now(), batch->requests.size(), pool.size() != 0);
-  if (synced && !catching_up) {
-    forgiven = 0;
-    leader_works();
-  }
-  progress_at = step.now();
+  patience.decided(step.now(), leadership.synced() && !catching_up);
   say_again_every = settings.resend_interval;
   say_again_at = step.now() + say_again_every;
   say_again_count = 0;
@@ -101,7 +99,7 @@ void Core::Parts::hand_out(BatchPtr batch) {
   if (progress.decided() > kept_decided) {
     instances.drop_until(std::min(needed_above, progress.decided() - kept_decided));
   }
-  answer_reads();
+  reads.answer();
 }
 
 }  // namespace piracema::smr

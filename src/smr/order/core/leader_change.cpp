@@ -6,21 +6,21 @@
 namespace piracema::smr {
 
 void Core::Parts::demand(const std::string& why) {
-  if (!votes() || !content()) return;
-  step.note(concat("asks for regency ", regency() + 1, ": ", why));
-  regencies.want(regency() + 1);
-  ask_to_stop(regencies.wanted());
+  if (!leadership.votes() || !leadership.content()) return;
+  step.note(concat("asks for regency ", leadership.regency() + 1, ": ", why));
+  leadership.want(leadership.regency() + 1);
+  ask_to_stop(leadership.wanted());
 }
 
 void Core::Parts::ask_to_stop(Regency wanted) {
   stop_again = step.now() + settings.resend_interval;
   // Whoever lost its disk is told by others which regency it may have entered: only one that a
   // quorum had asked for, and these remember.
-  if (stop_said < wanted && !SMR_MUTANT("forget_regency"))
+  if (leadership.stop_said() < wanted && !SMR_MUTANT("forget_regency"))
     step.persist(StopSaid{wanted, members.view().id});
-  stop_said = std::max(stop_said, wanted);
+  leadership.say_stop(wanted);
   step.send_others(message(Stop{members.view().id, wanted}), true);
-  regencies.heard(*members.own(), wanted);
+  leadership.heard(*members.own(), wanted);
   follow_regencies();
 }
 
@@ -29,54 +29,46 @@ void Core::Parts::handle(Sender from, const Stop& m) {
   if (m.view != members.view().id) {
     // There is nothing to change any more where it is; it learns how far the others are.
     if (m.view < members.view().id && !m.answer)
-      step.send(from.id, Heartbeat{members.view().id, regency(), progress.decided()});
+      step.send(from.id, Heartbeat{members.view().id, leadership.regency(), progress.decided()});
     return;
   }
   const bool resigns =
-      from.id == members.view().leader(regency()) && m.regency == regency() + 1 && !m.answer;
-  regencies.heard(from.index, m.regency);
-  if (m.regency <= regency()) {
+      from.id == leadership.leader() && m.regency == leadership.regency() + 1 && !m.answer;
+  leadership.heard(from.index, m.regency);
+  if (m.regency <= leadership.regency()) {
     // It asks for what was done without it: our word that we are there lets it follow.
-    if (!m.answer) step.send(from.id, Stop{members.view().id, regency(), true}, true);
+    if (!m.answer) step.send(from.id, Stop{members.view().id, leadership.regency(), true}, true);
     return;
   }
   // Nobody knows better than the leader itself that it cannot lead.
-  if (resigns && regencies.want(m.regency)) return ask_to_stop(m.regency);
+  if (resigns && leadership.want(m.regency)) return ask_to_stop(m.regency);
   follow_regencies();
 }
 
 void Core::Parts::follow_regencies() {
-  if (!votes()) return;
+  if (!leadership.votes()) return;
   const std::size_t enough_to_join =
       SMR_MUTANT("join_late") ? members.view().quorum() : members.view().one_correct();
-  if (const auto joined = regencies.to_join(enough_to_join)) {
-    regencies.want(*joined);
+  if (const auto joined = leadership.to_join(enough_to_join)) {
+    leadership.want(*joined);
     return ask_to_stop(*joined);
   }
   const std::size_t enough_to_enter =
       SMR_MUTANT("enter_alone") ? members.view().one_correct() : members.view().quorum();
-  if (const auto next = regencies.to_enter(enough_to_enter)) enter(*next);
+  if (const auto next = leadership.to_enter(enough_to_enter)) enter(*next);
 }
 
 // From here on this replica votes in no older regency: what it tells the new leader stays true.
 void Core::Parts::enter(Regency next) {
-  const bool was_good = leader_has_worked() && !SMR_MUTANT("doubles_always");
-  if (was_good) {
-    failures = 0;
-  } else if (has_waited_long() || SMR_MUTANT("doubles_always")) {
-    failures += 1;
-  }
-  regencies.enter(next);
+  patience.enter(step.now(), {leadership.synced(), !leadership.is_leader(), pool.size() != 0});
+  leadership.enter(next);
   if (!SMR_MUTANT("forget_regency")) step.persist(RegencyEntered{next, members.view().id});
-  entry_durable = false;
-  synced = false;
-  sync_by = step.now() + patient(settings.sync_timeout) / (failures == 0 ? 1 : 2);
   stop_again = step.now() + settings.resend_interval;
   bound.clear();
   fetching = std::nullopt;
   sync = nullptr;
-  if (members.own()) regencies.heard(*members.own(), next);
-  refuse_reads();
+  if (members.own()) leadership.heard(*members.own(), next);
+  reads.refuse();
   step.note(concat("leader is ", members.view().leader(next), " (regency ", next, ")"));
   send_stop_data();
   const auto early =
@@ -89,7 +81,7 @@ void Core::Parts::enter(Regency next) {
 }
 
 Collect Core::Parts::make_collect() const {
-  Collect collect{members.me(), members.view().id, regency(), proof, {}, {}};
+  Collect collect{members.me(), members.view().id, leadership.regency(), proof, {}, {}};
   if (!members.byzantine()) collect.proof = {progress.decided(), progress.history(), {}};
   // A proof of others may be above what this replica has decided: what is below it needs no word.
   for (Instance i = std::max(instances.first(), collect.proof.instance + 1); i < instances.end();
@@ -106,8 +98,8 @@ Collect Core::Parts::make_collect() const {
 
 void Core::Parts::send_stop_data() {
   stop_data_again = step.now() + settings.resend_interval;
-  if (!votes()) return;
-  step.send(members.view().leader(regency()), StopData{make_collect()}, true);
+  if (!leadership.votes()) return;
+  step.send(leadership.leader(), StopData{make_collect()}, true);
 }
 
 // Whether a correct replica can have sent it.
@@ -126,22 +118,23 @@ void Core::Parts::handle(Sender from, const StopData& m) {
   const Collect& collect = m.collect;
   if (collect.from != from.id || collect.view != members.view().id) return;
   // Who sends it has entered that regency.
-  if (collect.regency > regency()) {
+  if (collect.regency > leadership.regency()) {
     if (members.view().leader(collect.regency) == members.me()) collects[from.index] = collect;
-    regencies.heard(from.index, collect.regency);
+    leadership.heard(from.index, collect.regency);
     return follow_regencies();
   }
-  if (collect.regency < regency()) {
-    if (from.id != members.me()) step.send(from.id, Stop{members.view().id, regency(), true}, true);
+  if (collect.regency < leadership.regency()) {
+    if (from.id != members.me())
+      step.send(from.id, Stop{members.view().id, leadership.regency(), true}, true);
     return;
   }
-  if (members.view().leader(regency()) != members.me() || regency() < leads_from) return;
+  if (!leadership.is_leader() || !life.may_lead_in(leadership.regency())) return;
   if (sync) {
-    if (from.id != members.me()) step.act(Send{from.id, sync, !entry_durable});
+    if (from.id != members.me()) step.act(Send{from.id, sync, !leadership.entry_durable()});
     return;
   }
   if (collects[from.index]) return;
-  if (!acceptable(collect, regency())) {
+  if (!acceptable(collect, leadership.regency())) {
     return step.note(concat("the collect of replica ", from.id, " is none of a correct replica"),
                      true);
   }
@@ -151,7 +144,7 @@ void Core::Parts::handle(Sender from, const StopData& m) {
 
 // The leader's part. With collects of a quorum that tell what is bound everywhere, begin.
 void Core::Parts::gather() {
-  Sync all{members.view().id, regency(), {}};
+  Sync all{members.view().id, leadership.regency(), {}};
   for (const auto& collect : collects) {
     if (collect) all.collects.push_back(*collect);
   }

@@ -9,9 +9,9 @@ namespace piracema::smr {
 // ---- proposals -----------------------------------------------------------------------------
 
 void Core::Parts::handle(Sender from, const Propose& m) {
-  if (from.id != members.view().leader(m.regency) || m.regency < regency()) return;
-  if (m.regency > regency()) others_ahead = true;
-  if (m.regency == regency()) hear_leader();
+  if (from.id != members.view().leader(m.regency) || m.regency < leadership.regency()) return;
+  if (m.regency > leadership.regency()) others_ahead = true;
+  if (m.regency == leadership.regency()) hear_leader();
   // Nothing in the proposal is looked at for longer than a correct leader makes it.
   const Batch& batch = *m.batch;
   if (batch.requests.size() > settings.batch_requests ||
@@ -27,8 +27,10 @@ void Core::Parts::handle(Sender from, const Propose& m) {
   }
   // The first one of this regency is held; one of a later regency only where there is room, so
   // that no future leader can push the present one's out.
-  const bool has_room = !consensus->held || consensus->held_in < regency();
-  if (!has_room && (m.regency != regency() || consensus->held_in == regency())) return;
+  const bool has_room = !consensus->held || consensus->held_in < leadership.regency();
+  if (!has_room &&
+      (m.regency != leadership.regency() || consensus->held_in == leadership.regency()))
+    return;
   consensus->held = m.batch;
   consensus->held_in = m.regency;
   consensus->held_is_doubtful = false;
@@ -36,15 +38,17 @@ void Core::Parts::handle(Sender from, const Propose& m) {
 }
 
 void Core::Parts::consider(Instance instance, Consensus& consensus) {
-  if (!consensus.held || consensus.held_in != regency() || !synced || !votes()) return;
-  if (instance <= votes_above) return;
-  if (consensus.took_in(regency()) && !SMR_MUTANT("second_proposal")) return;
+  if (!consensus.held || consensus.held_in != leadership.regency() || !leadership.synced() ||
+      !leadership.votes())
+    return;
+  if (!life.may_vote_at(instance)) return;
+  if (consensus.took_in(leadership.regency()) && !SMR_MUTANT("second_proposal")) return;
   if (members.byzantine() && instance > proof.instance + unproven_max) return;
   const Digest& digest = consensus.held->digest;
   const auto value = bound.find(instance);
   if (value != bound.end() && value->second != digest && !SMR_MUTANT("vote_over_bound")) {
     consensus.held = nullptr;
-    return demand(concat("leader ", members.view().leader(regency()), " proposes at ", instance,
+    return demand(concat("leader ", leadership.leader(), " proposes at ", instance,
                          " what its SYNC rules out"));
   }
   if (consensus.decided && *consensus.decided != digest) return;
@@ -58,7 +62,7 @@ void Core::Parts::consider(Instance instance, Consensus& consensus) {
     // differ; and what is too early now is looked at again.
     some_doubtful |= consensus.held_is_doubtful;
     if ((consensus.held_is_doubtful || too_early) &&
-        consensus.writes.count({regency(), digest}) < members.view().one_correct()) {
+        consensus.writes.count({leadership.regency(), digest}) < members.view().one_correct()) {
       if (too_early) {
         const Time at = clock.allowed_at(step.now(), consensus.held->time);
         look_again_at = std::min(look_again_at.value_or(at), at);
@@ -100,7 +104,7 @@ bool Core::Parts::verified(const Batch& batch) const {
 
 // What is persisted here goes before the vote: a replica that comes back votes for nothing else.
 void Core::Parts::take(Instance instance, Consensus& consensus, BatchPtr batch) {
-  const Vote vote{regency(), batch->digest};
+  const Vote vote{leadership.regency(), batch->digest};
   if (consensus.is_logged(vote.digest)) {
     step.persist(ProposalRepeated{instance, vote.regency, vote.digest});
   } else {
@@ -134,17 +138,17 @@ void Core::Parts::handle(Sender from, const Forward& m) {
 // It was cut off when its view ended, and may believe that it leads.
 void Core::Parts::tell_of_view(Sender from, const Heartbeat& m) {
   if (m.view < members.view().id && members.own())
-    step.send(from.id, Heartbeat{members.view().id, regency(), progress.decided()});
+    step.send(from.id, Heartbeat{members.view().id, leadership.regency(), progress.decided()});
 }
 
 void Core::Parts::handle(Sender from, const Heartbeat& m) {
   const bool same_view = m.view == members.view().id || SMR_MUTANT("heartbeats_of_any_view");
-  if (same_view && from.id == members.view().leader(m.regency) && m.regency == regency())
+  if (same_view && from.id == members.view().leader(m.regency) && m.regency == leadership.regency())
     hear_leader();
   tell_of_view(from, m);
   decided_by[from.index] = std::max(decided_by[from.index], m.decided);
   if (m.decided > progress.decided() || m.view > members.view().id ||
-      (same_view && m.regency > regency())) {
+      (same_view && m.regency > leadership.regency())) {
     others_ahead = true;
   }
   check_far_behind();

@@ -19,7 +19,7 @@ struct Core::Parts : CoreData {
   void advance_to(Time now, Event& event, std::vector<Action>& out);
   void on(Received&);
   void on(Submitted&);
-  void on(ReadAsked&);
+  void on(ReadAsked& event) { reads.ask(event.token); }
   void on(Executed&);
   void on(CheckpointTaken&);
   void on(CheckpointSkipped&);
@@ -117,13 +117,6 @@ struct Core::Parts : CoreData {
   std::optional<Binding> check(const Sync& sync) const;
   void begin_regency(Binding binding);
   void suspect_clients();
-
-  // ---- core_reads.cpp -------------------------------------------------------------------------
-  void handle(Sender from, const ConfirmLeader&);
-  void handle(Sender from, const LeaderConfirmed&);
-  void confirm_reads();
-  void answer_reads();
-  void refuse_reads();
 
   // ---- core_milestones.cpp: proofs of what is decided -----------------------------------------
   void handle(Sender from, const Milestone&);

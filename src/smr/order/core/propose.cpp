@@ -6,7 +6,8 @@
 namespace piracema::smr {
 
 bool Core::Parts::can_propose() const {
-  if (!started || !leads() || progress.decided() - progress.executed() >= settings.backlog)
+  if (!started || !leadership.leads() ||
+      progress.decided() - progress.executed() >= settings.backlog)
     return false;
   if (next_instance > std::max(progress.decided(), base) + settings.window) return false;
   if (is_behind_as_leader() || next_instance > checkpoints.horizon()) return false;
@@ -36,9 +37,10 @@ void Core::Parts::propose() {
     beat_at = step.now() + settings.heartbeat_interval;
     // A proposal promises nothing: a leader that restarts does not lead its old regency. But that
     // it has entered this one has to be durable, or it would not know that it led.
-    step.send_others(message(Propose{instance, regency(), batch}), !entry_durable);
+    step.send_others(message(Propose{instance, leadership.regency(), batch}),
+                     !leadership.entry_durable());
     Consensus* consensus = instance_at(instance);
-    if (!consensus || consensus->took_in(regency())) continue;
+    if (!consensus || consensus->took_in(leadership.regency())) continue;
     // Its requests were verified when they came.
     take(instance, *consensus, std::move(batch));
   }
@@ -81,7 +83,7 @@ void Core::Parts::reserve(const BatchPtr& batch) {
 void Core::Parts::beat() {
   if (step.now() < beat_at) return;
   beat_at = step.now() + settings.heartbeat_interval;
-  step.send_others(message(Heartbeat{members.view().id, regency(), progress.decided()}));
+  step.send_others(message(Heartbeat{members.view().id, leadership.regency(), progress.decided()}));
 }
 
 }  // namespace piracema::smr

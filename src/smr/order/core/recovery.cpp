@@ -5,43 +5,45 @@
 /// From the log of a former life: the votes that were given stay given.
 namespace piracema::smr {
 
-CoreData::CoreData(Settings s, ReplicaId me, const Authenticator& authenticator, Recovered life)
+CoreData::CoreData(Settings s, ReplicaId me, const Authenticator& authenticator, Recovered found)
     : settings(s),
       auth(authenticator),
-      members(me, life.view),
+      members(me, found.view),
       step(members),
-      recovered(std::move(life)),
+      recovered(std::move(found)),
+      life(recovered.amnesia && !SMR_MUTANT("votes_without_memory")),
+      leadership(members, life),
+      patience(s),
+      reads(step, members, leadership, progress, patience, s.resend_interval),
       clock(members.view().model, s.clock_credit),
       checkpoints(me, members.view().model, authenticator, s.checkpoint_interval,
                   s.resend_interval),
       views(me, authenticator, members.view(), s.resend_interval),
       transfer(me, authenticator, recovered.nonce, std::move(recovered.partial), s.resend_interval),
       pool(s),
-      regencies(members.view().n(), 0),
       leader_rate(s) {
   decided_by.resize(members.view().n());
   repeated_at.resize(members.view().n());
   collects.resize(members.view().n());
   lost.resize(members.view().n());
   views.may_be_added(recovered.added);
-  voting = !recovered.amnesia || SMR_MUTANT("votes_without_memory");
 }
 
 void Core::Parts::recover() {
-  Recovered life = std::exchange(recovered, {});
-  if (life.checkpoint) jump_to(*life.checkpoint);
+  Recovered found = std::exchange(recovered, {});
+  if (found.checkpoint) jump_to(*found.checkpoint);
   // A log with anything in it may have been that of a leader.
-  if (!life.log.empty() || life.checkpoint || !voting) leads_from = 1;
-  recovered.checkpoint = std::move(life.checkpoint);
-  recovered.chunks = std::move(life.chunks);
+  if (!found.log.empty() || found.checkpoint || !life.remembered()) life.was_in(0);
+  recovered.checkpoint = std::move(found.checkpoint);
+  recovered.chunks = std::move(found.chunks);
   step.set_replaying(true);
   // A proof is true wherever it lies in the log, and where the log was truncated it was written
   // again behind younger records. It is needed first: without it a view that is over is not left,
   // and the votes of the next one would be taken for those of the old one.
-  for (LogRecord& record : life.log) {
+  for (LogRecord& record : found.log) {
     if (auto* kept = std::get_if<ProofKept>(&record)) replay(*kept);
   }
-  for (LogRecord& record : life.log) {
+  for (LogRecord& record : found.log) {
     std::visit([this](auto& one) { replay(one); }, record);
   }
   advance();
@@ -53,7 +55,7 @@ void Core::Parts::recover() {
 // A replica votes no further than this above what it has written down as decided, or has as a
 // checkpoint.
 bool Core::Parts::replayable(Instance instance) {
-  if (instance > progress.decided() + view_delay) builds_on = std::max(builds_on, instance);
+  if (instance > progress.decided() + view_delay) life.builds_on(instance);
   return instance >= instances.first() && instance <= progress.decided() + view_delay;
 }
 
@@ -61,9 +63,9 @@ bool Core::Parts::replayable(Instance instance) {
 // read. Votes far above what is left, and the regencies of later views, have no place to be
 // remembered at, so they count as forgotten.
 void Core::Parts::doubt_memory() {
-  if (builds_on <= progress.decided() || !voting) return;
-  voting = false;
-  step.note(concat("its log builds on what is lost: it has voted at ", builds_on, " and knows of ",
+  const auto builds_on = life.doubt(progress.decided());
+  if (!builds_on) return;
+  step.note(concat("its log builds on what is lost: it has voted at ", *builds_on, " and knows of ",
                    progress.decided(), " decisions; it is silent until it has caught up"),
             true);
 }
@@ -92,11 +94,9 @@ void Core::Parts::replay(ValueCertified& record) {
 }
 
 void Core::Parts::replay(RegencyEntered& record) {
-  if (record.view != members.view().id || record.regency < regency()) return;
-  regencies.enter(record.regency);
-  leads_from = record.regency + 1;
-  // What is bound in it was told by its SYNC, which is not in the log: its leader has it.
-  synced = record.regency == 0;
+  if (record.view != members.view().id || record.regency < leadership.regency()) return;
+  leadership.recover_entered(record.regency);
+  life.was_in(record.regency);
 }
 
 void Core::Parts::replay(InstanceDecided& record) {
@@ -120,21 +120,18 @@ void Core::Parts::replay(ViewSigned& record) { views.recover(record); }
 
 void Core::Parts::replay(CheckpointStable& record) {
   const auto& used = recovered.checkpoint;
-  builds_on = std::max(builds_on, record.proof.checkpoint.instance);
+  life.builds_on(record.proof.checkpoint.instance);
   if (!used || record.proof.checkpoint.instance != used->instance) return;
   checkpoints.adopt(std::move(record.proof), std::move(recovered.chunks));
 }
 
 void Core::Parts::replay(StopSaid& record) {
   if (record.view != members.view().id) return;
-  stop_said = record.regency;
-  regencies.want(record.regency);
-  if (members.own()) regencies.heard(*members.own(), record.regency);
+  leadership.recover_stop(record.regency);
 }
 
 void Core::Parts::replay(MemoryRegained& record) {
-  voting = true;
-  votes_above = record.instance;
+  life.remember(record.instance);
   // It may have entered that regency in its former life, so it votes in no older one. That it has
   // entered it now may have been lost with a crash that kept this record.
   RegencyEntered entered{record.regency, record.view};

@@ -35,8 +35,8 @@ void Core::Parts::handle(Sender from, const StateOffer& m) {
     checkpoints.prove(from.id, *m.checkpoint, step.out());
     forget_checkpointed();
   }
-  if (voting) return;
-  amnesia.on_offer(from.id, m, members.view());
+  if (life.remembered()) return;
+  life.on_offer(from.id, m, members.view());
   regain_memory();
 }
 
@@ -137,29 +137,28 @@ void Core::Parts::jump_to(const CheckpointInfo& checkpoint) {
   }
   pass_view();
   if (!SMR_MUTANT("waits_for_the_past")) pool.forget_waiting();
-  progress_at = step.now();
-  refuse_reads();
+  patience.jumped(step.now());
+  reads.refuse();
 }
 
 // ---- a lost disk ---------------------------------------------------------------------------
 
 void Core::Parts::regain_memory() {
-  if (voting) return;
-  const auto fence = amnesia.fence(members.view());
+  if (life.remembered()) return;
+  const auto fence = life.fence(members.view());
   if (!fence || progress.decided() < fence->instance) return;
-  voting = true;
-  votes_above = fence->instance;
-  leads_from = fence->regency + 1;
+  life.remember(fence->instance);
+  life.was_in(fence->regency);
   step.persist(MemoryRegained{fence->instance, fence->regency, members.view().id});
   step.note("votes again: it has all that it may have voted for");
-  if (fence->regency > regency()) enter(fence->regency);
+  if (fence->regency > leadership.regency()) enter(fence->regency);
 }
 
 // One that is no member yet has to be near when it becomes one: while the group goes on it asks
 // again soon, and else now and then.
 Time Core::Parts::learner_interval() {
   const bool went_on = progress.decided() > std::exchange(asked_at, progress.decided());
-  if (!voting) return settings.resend_interval;
+  if (!life.remembered()) return settings.resend_interval;
   return went_on ? Time(settings.resend_interval) / 4 : 10 * Time(settings.resend_interval);
 }
 
@@ -169,7 +168,7 @@ void Core::Parts::tick_state() {
   transfer.tick(step.now(), position(), step.out());
   if (has_to_ask() && !transfer.active() && step.now() >= ask_again) {
     ask_again = step.now() + learner_interval();
-    const auto fence = amnesia.fence(members.view());
+    const auto fence = life.fence(members.view());
     transfer.start(step.now(), position(), fence ? fence->instance : 0, step.out());
   }
 }

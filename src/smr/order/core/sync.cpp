@@ -8,17 +8,20 @@
 namespace piracema::smr {
 
 void Core::Parts::handle(Sender from, const Sync& m) {
-  if (m.view != members.view().id || from.id != members.view().leader(m.regency) || !votes())
+  if (m.view != members.view().id || from.id != members.view().leader(m.regency) ||
+      !leadership.votes())
     return;
-  if (m.regency < regency() || (m.regency == regency() && synced)) return;
-  if (m.regency > regency()) {
+  if (m.regency < leadership.regency() ||
+      (m.regency == leadership.regency() && leadership.synced()))
+    return;
+  if (m.regency > leadership.regency()) {
     // It shows that a quorum has entered that regency: who missed the STOPs follows.
     auto binding = check(m);
     if (!binding) return;
     enter(m.regency);
     return begin_regency(std::move(*binding));
   }
-  if (from.id == members.me()) entry_durable = true;
+  if (from.id == members.me()) leadership.entry_is_durable();
   if (auto binding = check(m)) begin_regency(std::move(*binding));
 }
 
@@ -32,17 +35,15 @@ std::optional<Binding> Core::Parts::check(const Sync& m) const {
 }
 
 void Core::Parts::begin_regency(Binding binding) {
-  synced = true;
-  heard_leader = progress_at = step.now();
-  // It may have to fetch what it missed: as long as after one change in vain, at least.
-  ready_by = step.now() + std::max(patient(settings.sync_timeout), 2 * Time(settings.sync_timeout));
+  leadership.begin();
+  patience.begin(step.now());
   say_again_at = step.now() + say_again_every;
-  leader_rate.begin(step.now(), members.view().leader(regency()));
+  leader_rate.begin(step.now(), leadership.leader());
   for (const auto& [instance, digest] : binding.values) {
     const Consensus* one = instances.find(instance);
     if (one && one->decided && *one->decided != digest) {
-      return step.halt(
-          concat("regency ", regency(), " binds another value than was decided at ", instance));
+      return step.halt(concat("regency ", leadership.regency(),
+                              " binds another value than was decided at ", instance));
     }
   }
   bound = std::move(binding.values);
@@ -57,10 +58,10 @@ void Core::Parts::begin_regency(Binding binding) {
   }
   fill_until = binding.top;
   ticked_at = 0;
-  patience_since = regency_began = worked_until = step.now();
+  patience.begin_work(step.now());
   // What is below is in a stable checkpoint: too few are left to vote on it, and they fetch it.
   next_instance = std::max(base + 1, instances.first());
-  if (members.view().leader(regency()) == members.me()) return;
+  if (leadership.is_leader()) return;
   for (Instance i = instances.first(); i < instances.end() && !step.halted(); ++i) {
     consider(i, *instances.find(i));
   }
@@ -73,7 +74,7 @@ void Core::Parts::suspect_clients() {
   for (Instance i = std::max(instances.first(), progress.decided() + 1); i < instances.end(); ++i) {
     Consensus& one = *instances.find(i);
     if (one.decided || bound.contains(i) || i <= base) continue;
-    BatchPtr batch = one.held_in < regency() ? one.held : nullptr;
+    BatchPtr batch = one.held_in < leadership.regency() ? one.held : nullptr;
     if (!batch && one.taken) batch = one.find(one.taken->digest);
     if (!batch) continue;
     for (const Request& request : batch->requests) {

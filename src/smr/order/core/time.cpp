@@ -9,15 +9,15 @@ namespace piracema::smr {
 void Core::Parts::on(Tick&) {
   if (!started) start();
   watch_leader();
-  if (synced) expire_requests();
+  if (leadership.synced()) expire_requests();
   judge_leader();
-  if (!content() && step.now() >= stop_again) ask_to_stop(regencies.wanted());
+  if (!leadership.content() && step.now() >= stop_again) ask_to_stop(leadership.wanted());
   if (look_again_at && step.now() >= *look_again_at) look_again();
   if (stuck() && step.now() >= say_again_at) say_again();
   tick_state();
-  if (leads()) {
+  if (leadership.leads()) {
     propose();
-    confirm_reads();
+    reads.confirm(std::max(next_instance - 1, fill_until));
     beat();
   }
 }
@@ -31,64 +31,54 @@ void Core::Parts::forgive_own_lateness(Time time) {
       SMR_MUTANT("blames_others"))
     return;
   const auto due = next_deadline();
-  if (!due || time - *due <= much || forgiven == 2) return;
-  forgiven += 1;
+  if (!due || time - *due <= much) return;
   const Time late = time - *due;
-  // And then there is some time to hear of it.
-  const Time grace = Time(settings.silence_timeout) / 2;
-  const auto forgive = [&](Time& since, Time patience) {
-    since = std::max(since + late, time + std::min(grace, patience / 2) - patience);
-  };
-  forgive(heard_leader, patient(settings.silence_timeout));
-  progress_at += late;
-  sync_by = std::max(sync_by + late, time + grace);
-  ready_by = std::max(ready_by + late, time + grace);
+  if (!patience.forgive(time, late)) return;
   pool.forgive(late);
   leader_rate.begin(time,
-                    members.view().leader(regency()));  // What it orders meanwhile is not known.
+                    leadership.leader());  // What it orders meanwhile is not known.
 }
 
 // The first step: timers begin, and what is known to be decided is executed again.
 void Core::Parts::start() {
   started = true;
-  heard_leader = regency_began = worked_until = progress_at = step.now();
+  patience.start(step.now());
   clock.start(step.now());
-  leader_rate.begin(step.now(), members.view().leader(regency()));
+  leader_rate.begin(step.now(), leadership.leader());
   say_again_every = settings.resend_interval;
   say_again_at = step.now() + say_again_every;
   recover();
   clock.recovered(step.now());
   next_instance = progress.decided() + 1;
-  step.persist(RegencyEntered{regency(), members.view().id});
-  if (!synced) {
-    sync_by = step.now() + settings.sync_timeout;
+  step.persist(RegencyEntered{leadership.regency(), members.view().id});
+  if (!leadership.synced()) {
+    patience.wait_for_sync(step.now());
     send_stop_data();
   }
   // What it proposed before it crashed was perhaps not written down, and a second proposal for the
   // same place in the same regency could be taken for the first.
-  if (members.view().leader(regency()) == members.me() && regency() < leads_from)
+  if (leadership.is_leader() && !life.may_lead_in(leadership.regency()))
     demand("this leader has restarted");
 }
 
 void Core::Parts::watch_leader() {
-  if (!synced) {
-    if (step.now() >= sync_by) demand("no SYNC in time");
+  if (!leadership.synced()) {
+    if (step.now() >= patience.sync_by()) demand("no SYNC in time");
     if (step.now() >= stop_data_again) send_stop_data();
-  } else if (leads()) {
+  } else if (leadership.leads()) {
     // Another one may have it all. This one goes on catching up meanwhile, and is asked again.
-    if (step.now() >= ready_by && is_behind_as_leader()) {
+    if (step.now() >= patience.ready_by() && is_behind_as_leader()) {
       demand(concat("this leader has decided ", progress.decided(), " and is to go on from ",
                     next_instance));
     }
-  } else if (members.view().leader(regency()) != members.me() &&
-             step.now() >= heard_leader + patient(settings.silence_timeout)) {
-    demand(concat("nothing heard of leader ", members.view().leader(regency())));
+  } else if (!leadership.is_leader() && step.now() >= patience.silent_at()) {
+    demand(concat("nothing heard of leader ", leadership.leader()));
   }
 }
 
 bool Core::Parts::judges_leader() const {
-  return members.byzantine() && synced && votes() && content() &&
-         members.view().leader(regency()) != members.me();
+  return members.byzantine() && leadership.synced() && leadership.votes() && leadership.content() &&
+         !leadership.is_leader();
 }
 
 // One that lies may order just enough for nobody to lose patience.
@@ -96,8 +86,7 @@ void Core::Parts::judge_leader() {
   if (!judges_leader() || step.now() < leader_rate.next_deadline()) return;
   std::vector<ReplicaId> others;
   for (const MemberInfo& member : members.view().members) {
-    if (member.id != members.view().leader(regency()) && member.id != members.me())
-      others.push_back(member.id);
+    if (member.id != leadership.leader() && member.id != members.me()) others.push_back(member.id);
   }
   if (const auto why = leader_rate.check(step.now(), others)) demand(*why);
 }
@@ -106,8 +95,8 @@ void Core::Parts::judge_leader() {
 // client that told only some of us cannot bring the leader down alone; the second time a new leader
 // is asked for.
 void Core::Parts::expire_requests() {
-  const Time timeout = patient(settings.request_timeout);
-  auto expired = pool.expire(step.now(), request_patience());
+  const Time timeout = patience.patient(settings.request_timeout);
+  auto expired = pool.expire(step.now(), patience.for_requests());
   if (!expired.forward.empty()) leader_rate.forwarded();
   Forward part;
   std::size_t bytes = 0;
@@ -121,10 +110,10 @@ void Core::Parts::expire_requests() {
   if (!part.requests.empty()) step.send_others(message(std::move(part)));
   // A leader that only crashes favours nobody: while it decides, requests wait because there are
   // many of them.
-  if (!members.byzantine() && progress_at + timeout > step.now()) return;
+  if (!members.byzantine() && patience.goes_on(step.now())) return;
   const auto at = timer_at();
-  if (members.byzantine() && !leads() && progress.executed() == progress.decided() && at &&
-      *at + 2 * timeout <= step.now()) {
+  if (members.byzantine() && !leadership.leads() && progress.executed() == progress.decided() &&
+      at && *at + 2 * timeout <= step.now()) {
     demand("the service's timer is not served");
   }
   if (expired.overdue) demand("requests have waited for too long");
@@ -134,35 +123,35 @@ std::optional<Time> Core::Parts::next_deadline() const {
   if (step.halted()) return std::nullopt;
   if (divergence) return divergence->next_deadline();
   if (!started || can_propose()) return step.now();
-  if (leads() && !reads_waiting.empty() && reads_asked.empty()) return step.now();
+  if (leadership.leads() && reads.some_wait()) return step.now();
   std::optional<Time> next;
   const auto by = [&next](Time time) {
     if (!next || time < *next) next = time;
   };
   if (const auto deadline = state_deadline()) by(*deadline);
-  const bool may_demand = votes() && content();
-  if (!synced) {
+  const bool may_demand = leadership.votes() && leadership.content();
+  if (!leadership.synced()) {
     by(stop_data_again);
-    if (may_demand) by(sync_by);
+    if (may_demand) by(patience.sync_by());
   } else {
-    if (const auto deadline = pool.next_deadline(request_patience())) by(*deadline);
-    if (may_demand && members.view().leader(regency()) != members.me()) {
-      by(heard_leader + patient(settings.silence_timeout));
+    if (const auto deadline = pool.next_deadline(patience.for_requests())) by(*deadline);
+    if (may_demand && !leadership.is_leader()) {
+      by(patience.silent_at());
     }
   }
   if (judges_leader()) by(leader_rate.next_deadline());
   if (look_again_at) by(*look_again_at);
-  if (leads()) by(beat_at);
-  if (leads() && progress.executed() >= ticked_at) {
+  if (leadership.leads()) by(beat_at);
+  if (leadership.leads() && progress.executed() >= ticked_at) {
     if (const auto at = timer_at(); at && *at > step.now()) by(*at);
   } else if (const auto at = timer_at();
              members.byzantine() && may_demand && at && progress.executed() == progress.decided()) {
-    const Time late = *at + 2 * patient(settings.request_timeout);
+    const Time late = *at + 2 * patience.patient(settings.request_timeout);
     if (late > step.now()) by(late);
   }
-  if (leads() && may_demand && is_behind_as_leader()) by(ready_by);
-  if (leads() && !reads_asked.empty()) by(read_again);
-  if (!content()) by(stop_again);
+  if (leadership.leads() && may_demand && is_behind_as_leader()) by(patience.ready_by());
+  if (const auto at = reads.next_deadline(); at && leadership.leads()) by(*at);
+  if (!leadership.content()) by(stop_again);
   if (stuck()) by(say_again_at);
   return next ? std::max(*next, step.now()) : next;
 }

@@ -31,11 +31,9 @@ void Core::Parts::pass_view() {
 void Core::Parts::use_view() {
   if (members.view().id == views.view().id) return;
   members.use(views.view(), progress.decided() + 1);
-  regencies = Regencies(members.view().n(), 0);
-  stop_said = 0;
-  leads_from = 0;
-  synced = true;
-  entry_durable = false;
+  leadership.begin_view();
+  life.begin_view();
+  patience.begin_view(step.now());
   step.persist(RegencyEntered{0, members.view().id});
   bound.clear();
   fetching = std::nullopt;
@@ -46,12 +44,9 @@ void Core::Parts::use_view() {
   decided_by.assign(members.view().n(), 0);
   repeated_at.assign(members.view().n(), Time{});
   lost.assign(members.view().n(), false);
-  failures = 0;
-  heard_leader = regency_began = worked_until = step.now();
   leader_rate.begin(step.now(), members.view().leader(0));
   instances.drop_after(progress.decided());
-  refuse_reads();
-  if (!voting) amnesia.forget();
+  reads.refuse();
 }
 
 }  // namespace piracema::smr

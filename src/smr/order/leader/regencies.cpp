@@ -1,4 +1,4 @@
-#include "smr/order/agreement/regencies.h"
+#include "smr/order/leader/regencies.h"
 
 #include <algorithm>
 #include <functional>

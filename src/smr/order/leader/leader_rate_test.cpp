@@ -1,4 +1,4 @@
-#include "smr/order/agreement/leader_rate.h"
+#include "smr/order/leader/leader_rate.h"
 
 #include <doctest/doctest.h>
 
