@@ -12,21 +12,16 @@ constexpr Instance repeated_max = view_delay;
 // Somebody has said something about an instance that is not decided here.
 bool Core::Parts::stuck() const {
   if (SMR_MUTANT("never_say_again")) return false;
-  return instances.end() > progress.decided() + 1 || others_ahead || fetching ||
-         (members.byzantine() && milestones.own() && milestones.own()->instance > proof.instance);
+  return instances.end() > progress.decided() + 1 || timers.others_ahead() ||
+         proposer.is_fetching() || (members.byzantine() && proofs.unproven());
 }
 
 void Core::Parts::say_again() {
-  // A disk or a machine may just be slow; then repeating makes it slower.
-  say_again_every = std::min<Time>(2 * say_again_every, 16 * Time(settings.resend_interval));
-  say_again_at = step.now() + say_again_every;
-  others_ahead = false;
-  fetching = std::nullopt;
-  say_again_count += 1;
+  timers.repeat(step.now());
+  proposer.fetch_again();
   check_far_behind();
-  if (members.byzantine() && milestones.own() && milestones.own()->instance > proof.instance) {
-    step.send_others(message(*milestones.own()));
-  }
+  const Milestone* unproven = proofs.unproven();
+  if (members.byzantine() && unproven) step.send_others(message(*unproven));
   const MessagePtr behind = message(Behind{progress.decided(), leadership.regency()});
   for (const MemberInfo& member : members.view().members) {
     if (member.id == members.me()) continue;
@@ -61,22 +56,14 @@ void Core::Parts::repeat(ReplicaId to, Instance instance, Consensus& consensus) 
 void Core::Parts::handle(Sender from, const Behind& m) {
   if (from.id == members.me()) return;
   if (m.regency < leadership.regency()) {
-    if (leadership.leads() && sync) {
-      step.act(Send{from.id, sync, !leadership.entry_durable()});
-    } else {
-      step.send(from.id, Stop{members.view().id, leadership.regency(), true}, true);
-    }
+    leader_change.tell_regency(from.id);
   } else if (m.regency > leadership.regency() || m.decided > progress.decided()) {
-    others_ahead = true;
+    timers.see_others_ahead();
   }
-  decided_by[from.index] = std::max(decided_by[from.index], m.decided);
+  peers.told(from.index, m.decided);
   if (m.decided < progress.decided())
     step.send(from.id, Heartbeat{members.view().id, leadership.regency(), progress.decided()});
-  // The answer may be large, the question is not: nobody gets it more often than a correct replica
-  // asks.
-  Time& answered = repeated_at[from.index];
-  if (step.now() < answered + settings.resend_interval / 2) return;
-  answered = step.now();
+  if (!timers.may_answer(step.now(), from.index)) return;
   const Instance first = std::max(m.decided + 1, instances.first());
   for (Instance i = first; i < instances.end() && i <= m.decided + repeated_max; ++i) {
     repeat(from.id, i, *instances.find(i));
@@ -85,7 +72,7 @@ void Core::Parts::handle(Sender from, const Behind& m) {
 
 // One of one_correct() who say so is right.
 void Core::Parts::handle(Sender from, const Decided& m) {
-  decided_by[from.index] = std::max(decided_by[from.index], m.instance);
+  peers.told(from.index, m.instance);
   Consensus* consensus = instance_at(m.instance);
   if (!consensus) return;
   const Vote vote{0, m.digest};
@@ -104,16 +91,13 @@ void Core::Parts::handle(Sender from, const FetchBatch& m) {
 
 void Core::Parts::handle(Sender, const FetchedBatch& m) {
   const Digest& digest = m.batch->digest;
-  const auto value = bound.find(m.instance);
-  Consensus* consensus =
-      value != bound.end() ? instance_at(m.instance) : instances.find(m.instance);
+  const Digest* value = proposer.bound_at(m.instance);
+  Consensus* consensus = value ? instance_at(m.instance) : instances.find(m.instance);
   if (!consensus) return;
-  const bool wanted =
-      consensus->decided == digest || (value != bound.end() && value->second == digest);
+  const bool wanted = consensus->decided == digest || (value && *value == digest);
   if (!wanted || consensus->find(digest)) return;
   consensus->keep(m.batch, false);
-  if (value != bound.end()) reserve(m.batch);
-  if (fetching == m.instance) fetching = std::nullopt;
+  proposer.fetched(m.instance, m.batch);
   advance();
 }
 

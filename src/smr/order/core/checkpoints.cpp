@@ -47,14 +47,14 @@ void Core::Parts::say_gone(Sender from, Instance instance) {
 void Core::Parts::handle(Sender from, const StateRequest& m) {
   if (from.id == members.me()) return;
   if (m.silent_until > progress.decided()) {
-    fill_until = std::max(fill_until, std::min(m.silent_until, progress.decided() + view_delay));
+    proposer.fill_until(std::min(m.silent_until, progress.decided() + view_delay));
   }
   if (!life.remembered()) return;
   // First whose word counts, then the word.
   for (const SignedView& one : views.since(0)) step.send(from.id, one);
   StateOffer offer{m.nonce, members.view().id, leadership.asked_for(), progress.decided(), voted()};
   offer.log_from = decided_log.first();
-  offer.proof = proof;
+  offer.proof = proofs.best();
   offer.checkpoint = checkpoints.stable();
   if (m.decided + 1 >= decided_log.first() && !SMR_MUTANT("forgets_who_follows")) {
     // It goes on by the batches, and has to find them still when it asks for them.
@@ -77,7 +77,7 @@ void Core::Parts::handle(Sender from, const LogRequest& m) {
   // Who came that far by a checkpoint needs what follows on it until it is level.
   checkpoints.follows(step.now(), from.id, m.from - 1);
   LogSuffix suffix = decided_log.suffix(m);
-  suffix.proof = proof;
+  suffix.proof = proofs.best();
   step.send(from.id, std::move(suffix));
 }
 

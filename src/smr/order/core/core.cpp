@@ -55,7 +55,7 @@ void Core::Parts::advance_to(Time time, Event& event, std::vector<Action>& out) 
   if (divergence) return search(event);
   std::visit([this](auto& one) { on(one); }, event);
   part_if_different();
-  leader_rate.waiting(step.now(), pool.size() != 0);
+  leader_watch.end_step();
 }
 
 void Core::Parts::on(Received& event) {
@@ -66,11 +66,13 @@ void Core::Parts::on(Received& event) {
     if (const auto* beat = std::get_if<Heartbeat>(event.message.get())) tell_of_view(from, *beat);
     return;
   }
-  if (index) lost[*index] = false;
+  if (index) leader_change.heard(*index);
   std::visit(
       [&](const auto& m) {
         if constexpr (requires { reads.handle(from, m); }) {
           reads.handle(from, m);
+        } else if constexpr (requires { leader_change.handle(from, m); }) {
+          leader_change.handle(from, m);
         } else {
           handle(from, m);
         }
@@ -86,18 +88,13 @@ void Core::Parts::on(Submitted& event) {
 
 void Core::Parts::on(Executed& event) { progress.executed(event.instance, event.timer); }
 
-void Core::Parts::on(LinkLost& event) {
-  const auto index = members.index_of(event.to);
-  if (!index || event.to == members.me()) return;
-  lost[*index] = true;
-  if (event.to == leadership.leader()) demand(concat("lost the connection to ", event.to));
-}
+void Core::Parts::on(LinkLost& event) { leader_change.lost_link(event.to); }
 
 // ---- helpers -------------------------------------------------------------------------------
 
 Consensus* Core::Parts::instance_at(Instance instance) {
   if (instance > horizon()) {
-    others_ahead = true;
+    timers.see_others_ahead();
     return nullptr;
   }
   if (instance < instances.first() || instance < members.first()) return nullptr;

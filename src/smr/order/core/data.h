@@ -13,15 +13,14 @@
 #include "smr/order/agreement/former_life.h"
 #include "smr/order/agreement/request_pool.h"
 #include "smr/order/core/core.h"
-#include "smr/order/leader/confirmed_reads.h"
-#include "smr/order/leader/leader_patience.h"
-#include "smr/order/leader/leader_rate.h"
-#include "smr/order/leader/leadership.h"
+#include "smr/order/core/peer_progress.h"
+#include "smr/order/core/retransmission_timers.h"
+#include "smr/order/leader/leader_watch.h"
 #include "smr/order/step/membership.h"
 #include "smr/order/step/progress.h"
 #include "smr/order/step/step.h"
 #include "smr/order/transfer/checkpoints.h"
-#include "smr/order/transfer/milestones.h"
+#include "smr/order/transfer/decision_proofs.h"
 #include "smr/order/transfer/state_transfer.h"
 #include "smr/order/views/reconfiguration.h"
 
@@ -47,13 +46,6 @@ struct CoreData {
 
   // The order.
   Instances instances;
-  Milestones milestones;
-  /// The best one known, of others as well: it may be above `decided`.
-  DecisionProof proof;
-  /// What the others say that they have decided; hints.
-  std::vector<Instance> decided_by;
-  /// When each was last told again what this replica has said.
-  std::vector<Time> repeated_at;
   AgreedClock clock;
   /// When a batch that came too early by it is to be looked at again.
   std::optional<Time> look_again_at;
@@ -73,35 +65,17 @@ struct CoreData {
 
   // The leader.
   RequestPool pool;
-  /// Byzantine.
-  LeaderRate leader_rate;
   /// A proposal is held of which this replica could not verify all requests.
   bool some_doubtful = false;
-  std::map<Instance, Digest> bound;
-  /// Places up to here are proposed even if nobody waits: they may hide holes.
-  Instance fill_until = 0;
-  Instance base = 0;
-  Instance next_instance = 1;
-  /// Where this leader has proposed the last batch without requests, which is a tick.
-  Instance ticked_at = 0;
-  /// Bound there, and asked for with FetchBatch.
-  std::optional<Instance> fetching;
-  /// Of this regency, or of a later one that this replica has not entered.
-  std::vector<std::optional<Collect>> collects;
-  /// The SYNC of this regency, for whoever missed it.
-  MessagePtr sync;
-  /// Whose connection ended and who has not spoken since.
-  std::vector<bool> lost;
+  DecisionProofs proofs;
+  Proposer proposer;
+  LeaderChange leader_change;
+  LeaderWatch leader_watch;
+  PeerProgress peers;
+  RetransmissionTimers timers;
 
-  // Times.
-  Time beat_at{}, stop_again{}, stop_data_again{}, say_again_at{};
   /// What is handed out was fetched, or was known before: the leader had no part in it.
   bool catching_up = false;
-  Time say_again_every{};
-  /// In vain, since the last decision.
-  unsigned say_again_count = 0;
-  /// A message was beyond the horizon, or somebody is further than this replica.
-  bool others_ahead = false;
 
   // ---- what follows from it ---------------------------------------------------------------------
   /// Nobody tells this replica what is decided: it is no member yet, or may not say a word.
@@ -114,10 +88,9 @@ struct CoreData {
         std::min(progress.decided(), progress.executed() + settings.backlog) + view_delay;
     reach = std::min(reach, checkpoints.horizon());
     // What is decided is kept until it is proven, for changes of the leader.
-    if (members.byzantine()) reach = std::min(reach, proof.instance + 2 * unproven_max);
+    if (members.byzantine()) reach = std::min(reach, proofs.proven() + 2 * unproven_max);
     return views.next() ? std::min(reach, views.next_from() - 1) : reach;
   }
-  void hear_leader() { patience.hear(step.now(), leadership.synced() && pool.size() == 0); }
 };
 
 }  // namespace piracema::smr

@@ -77,11 +77,8 @@ void Core::Parts::hand_out(BatchPtr batch) {
   progress.hand_out(batch->digest);
   pool.decided(batch->requests);
   clock.decided(step.now(), batch->time, leadership.leads());
-  leader_rate.decided(step.now(), batch->requests.size(), pool.size() != 0);
-  patience.decided(step.now(), leadership.synced() && !catching_up);
-  say_again_every = settings.resend_interval;
-  say_again_at = step.now() + say_again_every;
-  say_again_count = 0;
+  leader_watch.decided(batch->requests.size(), leadership.synced() && !catching_up);
+  timers.restart(step.now());
   const std::size_t bytes = batch->encoded.size();
   decided_log.add(progress.decided(), batch);
   step.act(Execute{progress.decided(), batch});
@@ -90,12 +87,12 @@ void Core::Parts::hand_out(BatchPtr batch) {
     checkpoints.begin({progress.decided(), progress.history(), batch->time, members.view(),
                        views.next(), views.next_from()},
                       step.out());
-    milestones.expect(progress.decided());
+    proofs.expect(progress.decided());
   }
   if (members.byzantine()) pass_milestone();
   pass_view();
   const Instance needed_above =
-      members.byzantine() ? std::min(progress.decided(), proof.instance) : progress.decided();
+      members.byzantine() ? std::min(progress.decided(), proofs.proven()) : progress.decided();
   if (progress.decided() > kept_decided) {
     instances.drop_until(std::min(needed_above, progress.decided() - kept_decided));
   }

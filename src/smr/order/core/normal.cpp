@@ -10,8 +10,8 @@ namespace piracema::smr {
 
 void Core::Parts::handle(Sender from, const Propose& m) {
   if (from.id != members.view().leader(m.regency) || m.regency < leadership.regency()) return;
-  if (m.regency > leadership.regency()) others_ahead = true;
-  if (m.regency == leadership.regency()) hear_leader();
+  if (m.regency > leadership.regency()) timers.see_others_ahead();
+  if (m.regency == leadership.regency()) leader_watch.heard();
   // Nothing in the proposal is looked at for longer than a correct leader makes it.
   const Batch& batch = *m.batch;
   if (batch.requests.size() > settings.batch_requests ||
@@ -43,17 +43,17 @@ void Core::Parts::consider(Instance instance, Consensus& consensus) {
     return;
   if (!life.may_vote_at(instance)) return;
   if (consensus.took_in(leadership.regency()) && !SMR_MUTANT("second_proposal")) return;
-  if (members.byzantine() && instance > proof.instance + unproven_max) return;
+  if (members.byzantine() && instance > proofs.proven() + unproven_max) return;
   const Digest& digest = consensus.held->digest;
-  const auto value = bound.find(instance);
-  if (value != bound.end() && value->second != digest && !SMR_MUTANT("vote_over_bound")) {
+  const Digest* value = proposer.bound_at(instance);
+  if (value && *value != digest && !SMR_MUTANT("vote_over_bound")) {
     consensus.held = nullptr;
-    return demand(concat("leader ", leadership.leader(), " proposes at ", instance,
-                         " what its SYNC rules out"));
+    return leader_change.demand(concat("leader ", leadership.leader(), " proposes at ", instance,
+                                       " what its SYNC rules out"));
   }
   if (consensus.decided && *consensus.decided != digest) return;
   // What a correct replica has written before, or decided, it has verified.
-  if (members.byzantine() && value == bound.end() && !consensus.decided) {
+  if (members.byzantine() && !value && !consensus.decided) {
     if (!consensus.held_is_doubtful) consensus.held_is_doubtful = !verified(*consensus.held);
     const bool too_early =
         !clock.allows(step.now(), consensus.held->time) && !SMR_MUTANT("believe_the_clock");
@@ -144,12 +144,12 @@ void Core::Parts::tell_of_view(Sender from, const Heartbeat& m) {
 void Core::Parts::handle(Sender from, const Heartbeat& m) {
   const bool same_view = m.view == members.view().id || SMR_MUTANT("heartbeats_of_any_view");
   if (same_view && from.id == members.view().leader(m.regency) && m.regency == leadership.regency())
-    hear_leader();
+    leader_watch.heard();
   tell_of_view(from, m);
-  decided_by[from.index] = std::max(decided_by[from.index], m.decided);
+  peers.told(from.index, m.decided);
   if (m.decided > progress.decided() || m.view > members.view().id ||
       (same_view && m.regency > leadership.regency())) {
-    others_ahead = true;
+    timers.see_others_ahead();
   }
   check_far_behind();
 }

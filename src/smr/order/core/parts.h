@@ -31,10 +31,6 @@ struct Core::Parts : CoreData {
   void on(Tick&);
   std::optional<Time> next_deadline() const;
   void start();
-  void watch_leader();
-  void expire_requests();
-  bool judges_leader() const;
-  void judge_leader();
 
   // ---- core_recovery.cpp: the log of a former life --------------------------------------------
   void recover();
@@ -52,20 +48,8 @@ struct Core::Parts : CoreData {
   void replay(CheckpointStable&);
   void replay(ViewSigned&);
 
-  // ---- core_propose.cpp: what a leader does ---------------------------------------------------
-  bool can_propose() const;
-  /// What comes next is too far above what this leader has decided.
-  bool is_behind_as_leader() const;
+  Instance proposal_horizon() const;
   void propose();
-  /// Null if it is bound and not here yet.
-  BatchPtr batch_for(Instance instance);
-  void beat();
-  /// The service's timer has run out, and no tick for it is under way.
-  bool has_to_tick() const;
-  /// When it runs out, or has run out, by this replica's idea of the agreed time.
-  std::optional<Time> timer_at() const;
-  /// The batch is proposed again: nothing of it twice, and no time before its.
-  void reserve(const BatchPtr& batch);
 
   // ---- core_normal.cpp: from a proposal to a vote ---------------------------------------------
   void handle(Sender from, const Propose&);
@@ -99,30 +83,14 @@ struct Core::Parts : CoreData {
   void say_again();
   void repeat(ReplicaId to, Instance instance, Consensus&);
 
-  // ---- core_leader_change.cpp: STOP, STOPDATA ---------------------------------------------
-  void handle(Sender from, const Stop&);
-  void handle(Sender from, const StopData&);
-  /// Asks for another leader, in one line why.
-  void demand(const std::string& why);
-  void ask_to_stop(Regency regency);
-  void follow_regencies();
-  void enter(Regency regency);
-  Collect make_collect() const;
-  void send_stop_data();
-  bool acceptable(const Collect& collect, Regency expected) const;
-  void gather();
-
   // ---- core_sync.cpp: SYNC ------------------------------------------------------------------
   void handle(Sender from, const Sync&);
-  std::optional<Binding> check(const Sync& sync) const;
   void begin_regency(Binding binding);
-  void suspect_clients();
 
   // ---- core_milestones.cpp: proofs of what is decided -----------------------------------------
   void handle(Sender from, const Milestone&);
   void pass_milestone();
   void use_proof(DecisionProof proof);
-  bool proves(const DecisionProof& proof) const;
 
   // ---- core_checkpoints.cpp: checkpoints, and what others want ---------------------------------
   void handle(Sender from, const CheckpointVote&);

@@ -21,11 +21,13 @@ CoreData::CoreData(Settings s, ReplicaId me, const Authenticator& authenticator,
       views(me, authenticator, members.view(), s.resend_interval),
       transfer(me, authenticator, recovered.nonce, std::move(recovered.partial), s.resend_interval),
       pool(s),
-      leader_rate(s) {
-  decided_by.resize(members.view().n());
-  repeated_at.resize(members.view().n());
-  collects.resize(members.view().n());
-  lost.resize(members.view().n());
+      proofs(step, members, progress, views, authenticator),
+      proposer(s, step, members, leadership, progress, instances, clock, pool),
+      leader_change(s.resend_interval, step, members, leadership, life, patience, reads, proposer,
+                    progress, instances, proofs, pool, authenticator),
+      leader_watch(s, step, members, leadership, patience, progress, proposer, pool, leader_change),
+      peers(members.view().n()),
+      timers(s.resend_interval, members.view().n()) {
   views.may_be_added(recovered.added);
 }
 
@@ -109,9 +111,8 @@ void Core::Parts::replay(InstanceDecided& record) {
 }
 
 void Core::Parts::replay(ProofKept& record) {
-  if (record.proof.instance <= proof.instance) return;
-  proof = record.proof;
-  milestones.proven(proof.instance);
+  if (record.proof.instance <= proofs.proven()) return;
+  proofs.keep(std::move(record.proof));
   pass_view();
 }
 

@@ -8,13 +8,10 @@ namespace piracema::smr {
 
 // Somebody is further than what the others still repeat, or repeating does not help.
 void Core::Parts::check_far_behind() {
-  auto sorted = decided_by;
-  std::sort(sorted.begin(), sorted.end(), std::greater<>());
-  const Instance known = std::max(sorted[members.view().one_correct() - 1], proof.instance);
+  const Instance known = std::max(peers.reached_by(members.view().one_correct()), proofs.proven());
   // Nobody says again what is proven for himself. What this replica waits for is in an offer.
-  const bool lacks_proof =
-      members.byzantine() && milestones.own() && milestones.own()->instance > proof.instance;
-  const bool in_vain = say_again_count >= 3 && (known > progress.decided() || lacks_proof);
+  const bool lacks_proof = members.byzantine() && proofs.unproven();
+  const bool in_vain = timers.in_vain() && (known > progress.decided() || lacks_proof);
   if (known > progress.decided() + kept_decided / 2 || in_vain) {
     if (!transfer.active()) transfer.start(step.now(), position(), 0, step.out());
   }
@@ -23,7 +20,7 @@ void Core::Parts::check_far_behind() {
 void Core::Parts::handle(Sender from, const StateOffer& m) {
   if (!transfer.on_offer(step.now(), from.id, m, position(), step.out())) return;
   // It may be all that keeps this replica from the next view.
-  if (members.byzantine() && m.proof.instance > proof.instance && proves(m.proof))
+  if (members.byzantine() && m.proof.instance > proofs.proven() && proofs.proves(m.proof))
     use_proof(m.proof);
   // Who only crashes need not be believed by a chain of signatures, which may be behind the views.
   const auto is_believed = [this](const CheckpointProof& offered) {
@@ -64,7 +61,7 @@ void Core::Parts::act_or_load(std::vector<Action>& wanted) {
 
 void Core::Parts::handle(Sender from, const LogSuffix& m) {
   auto batches = transfer.on_suffix(step.now(), from.id, m, position(), step.out());
-  if (members.byzantine() && m.proof.instance > proof.instance && proves(m.proof))
+  if (members.byzantine() && m.proof.instance > proofs.proven() && proofs.proves(m.proof))
     use_proof(m.proof);
   for (std::size_t i = 0; i < batches.size(); ++i) {
     // The rest is asked for again when the service has come after, and a checkpoint is stable.
@@ -126,13 +123,13 @@ void Core::Parts::jump_to(const CheckpointInfo& checkpoint) {
   instances.drop_until(progress.decided());
   decided_log.restart_after(progress.decided());
   checkpoints.restart_after(progress.decided());
-  next_instance = std::max(next_instance, progress.decided() + 1);
+  proposer.jumped();
   views.jump(checkpoint, step.out());
   use_view();
   // What this replica wrote below it is forgotten. In a change of the leader a proof has to stand
   // for that, or what another one still remembers of it could be neither bound nor free.
   if (!SMR_MUTANT("no_proof_of_checkpoints")) {
-    milestones.expect(progress.decided());
+    proofs.expect(progress.decided());
     if (members.byzantine()) pass_milestone();
   }
   pass_view();
@@ -151,7 +148,7 @@ void Core::Parts::regain_memory() {
   life.was_in(fence->regency);
   step.persist(MemoryRegained{fence->instance, fence->regency, members.view().id});
   step.note("votes again: it has all that it may have voted for");
-  if (fence->regency > leadership.regency()) enter(fence->regency);
+  if (fence->regency > leadership.regency()) leader_change.enter(fence->regency);
 }
 
 // One that is no member yet has to be near when it becomes one: while the group goes on it asks

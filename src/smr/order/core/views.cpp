@@ -11,7 +11,7 @@ void Core::Parts::decide_view(const Batch& batch) {
   views.decided(step.now(), progress.decided(), batch, wanted);
   if (step.replaying()) return;
   for (Action& action : wanted) step.out().push_back(std::move(action));
-  fill_until = std::max(fill_until, views.fill_until());
+  proposer.fill_until(views.fill_until());
 }
 
 // The last instance of a view is decided; the next one is for others to order.
@@ -22,7 +22,7 @@ bool Core::Parts::at_boundary() const {
 // With liars a replica leaves the old view only when it can prove what that has decided: until then
 // the others may need its votes.
 void Core::Parts::pass_view() {
-  if (!at_boundary() || (members.byzantine() && proof.instance < progress.decided())) return;
+  if (!at_boundary() || (members.byzantine() && proofs.proven() < progress.decided())) return;
   if (views.passed(progress.decided(), step.out())) use_view();
 }
 
@@ -35,16 +35,11 @@ void Core::Parts::use_view() {
   life.begin_view();
   patience.begin_view(step.now());
   step.persist(RegencyEntered{0, members.view().id});
-  bound.clear();
-  fetching = std::nullopt;
-  fill_until = base = 0;
-  next_instance = progress.decided() + 1;
-  sync = nullptr;
-  collects.assign(members.view().n(), std::nullopt);
-  decided_by.assign(members.view().n(), 0);
-  repeated_at.assign(members.view().n(), Time{});
-  lost.assign(members.view().n(), false);
-  leader_rate.begin(step.now(), members.view().leader(0));
+  proposer.begin_view();
+  leader_change.begin_view();
+  peers.begin_view(members.view().n());
+  timers.begin_view(members.view().n());
+  leader_watch.begin(step.now());
   instances.drop_after(progress.decided());
   reads.refuse();
 }
