@@ -217,26 +217,6 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("who is asked for what it no longer has says so at once") {
-  TestCluster cluster(FaultModel::crash, 3, one_request_a_batch(100));
-  cluster.submit_some(1, 1, 450);
-  cluster.run();
-  std::vector<Gone> gone;
-  cluster.lose = [&](ReplicaId from, ReplicaId to, const Message& m) {
-    if (const auto* one = std::get_if<Gone>(&m); one && from == 0 && to == 2) gone.push_back(*one);
-    return false;
-  };
-  cluster.tell(0, Received{2, message(ManifestRequest{100})});
-  cluster.tell(0, Received{2, message(ChunkRequest{200, 0})});
-  cluster.tell(0, Received{2, message(LogRequest{7, false})});
-  cluster.run();
-  REQUIRE(gone.size() == 3);
-  CHECK(gone[0].instance == 100);
-  CHECK(gone[1].instance == 200);
-  CHECK(gone[2].instance == 7);
-  for (const Gone& one : gone) CHECK(one.newest == 400);
-}
-
 // The others keep an old log, for somebody else, and have no checkpoint of that time any more.
 TEST_CASE("a replica that comes by the log waits for no checkpoint that nobody has any more") {
   for (FaultModel model : both_models) {

@@ -188,35 +188,6 @@ TEST_CASE("the leader's clock goes on from batch to batch, with the time that pa
   CHECK(times[1] - times[0] == 500'000'000);
 }
 
-TEST_CASE("a replica that missed messages is told them again") {
-  for (FaultModel model : models) {
-    TestCluster cluster(model, members(model));
-    cluster.lose = [](ReplicaId, ReplicaId to, const Message&) { return to == 2; };
-    cluster.submit_some(1, 1, 10);
-    cluster.run();
-    CHECK(cluster.core(2).decided() == 0);
-    cluster.lose = nullptr;
-    cluster.pass(milliseconds(500));
-    CHECK(cluster.agreed().size() == 10);
-  }
-}
-
-TEST_CASE("nothing is lost for good while three of ten messages are") {
-  for (FaultModel model : models) {
-    Settings settings;
-    settings.batch_requests = 2;
-    TestCluster cluster(model, members(model), settings);
-    Random random(1);
-    cluster.lose = [&](ReplicaId, ReplicaId, const Message&) { return random.chance(0.3); };
-    for (Sequence s = 1; s <= 100; ++s) {
-      cluster.submit_some(1, s, s);
-      cluster.pass(milliseconds(20));
-    }
-    cluster.pass(milliseconds(20'000));
-    CHECK(cluster.agreed().size() == 100);
-  }
-}
-
 // What is decided long after it was proposed says little of what the time is.
 TEST_CASE(
     "after a time without a quorum the leader's next batch is not taken for one of the future") {
