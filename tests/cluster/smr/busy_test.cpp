@@ -1,6 +1,6 @@
 // A machine on which everybody else computes: nobody who crashes only is given up because of it,
 // and a leader that really dies is replaced. Where one may lie, a slow machine looks like a leader
-// that does so on purpose: each other one may be tried once (smr/order/agreement/leader_rate.h),
+// that does so on purpose: each other one may be tried once (smr/order/leader/leader_rate.h),
 // and no more.
 
 #include <doctest/doctest.h>

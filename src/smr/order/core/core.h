@@ -1,41 +1,21 @@
 #pragma once
 
-#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include "base/clock.h"
+#include "smr/order/core/catch_up.h"
+#include "smr/order/core/divergence_search.h"
+#include "smr/order/core/ordering.h"
+#include "smr/order/core/recovered.h"
+#include "smr/order/core/retransmission.h"
+#include "smr/order/core/state_server.h"
 #include "smr/order/messages/actions.h"
 #include "smr/order/messages/events.h"
 #include "smr/order/messages/settings.h"
-#include "smr/order/transfer/partial_checkpoint.h"
 
 namespace piracema::smr {
-
-/// What a replica finds again when it starts.
-struct Recovered {
-  /// Of the configuration; what the checkpoint and the log say is newer.
-  View view;
-  /// The service has been restored from it.
-  std::optional<CheckpointInfo> checkpoint;
-  /// In the order in which they were written; those that the checkpoint covers may be missing.
-  std::vector<LogRecord> log;
-  /// The log was lost or does not hold all that was synced: the replica may have voted for what it
-  /// no longer knows. It stays silent until it has caught up with all that it may have voted for.
-  /// False for a replica that starts for the first time ever.
-  bool amnesia = false;
-  /// Never given to this replica before, such as a random one: answers to an earlier life of it
-  /// are told apart.
-  std::uint64_t nonce = 0;
-  /// Digests of the checkpoint's pieces.
-  std::vector<Digest> chunks;
-  /// What was received of a checkpoint before the process ended.
-  std::optional<PartialCheckpoint> partial;
-  /// Who may be a member by now, besides the view's: of all members of that, nobody may be left to
-  /// ask. They are asked for the state; what they say has to be signed from the view on.
-  std::vector<ReplicaId> added = {};
-};
 
 /// What a core keeps in memory, as counts.
 struct Footprint {
@@ -71,7 +51,6 @@ class Core {
  public:
   /// The settings and the view are valid. Begin with a Tick. `auth` outlives the core.
   Core(Settings settings, ReplicaId me, const Authenticator& auth, Recovered recovered);
-  ~Core();
   Core(const Core&) = delete;
   Core& operator=(const Core&) = delete;
 
@@ -83,28 +62,72 @@ class Core {
 
   // ---- for people, and for whoever has to find the leader -------------------------------------
 
-  const View& view() const;
-  Regency regency() const;
+  const View& view() const { return members_.view(); }
+  Regency regency() const { return leadership_.regency(); }
   /// Of the regency; whether it is there yet is another question.
-  ReplicaId leader() const;
+  ReplicaId leader() const { return leadership_.leader(); }
   /// Whether this replica is the leader and its regency has begun.
-  bool leads() const;
+  bool leads() const { return leadership_.leads(); }
   /// All up to here is decided, and handed out to be executed.
-  Instance decided() const;
+  Instance decided() const { return progress_.decided(); }
   /// Digest over all decided batches in their order: equal on all replicas that are as far.
-  Digest history() const;
-  std::size_t waiting_requests() const;
+  Digest history() const { return progress_.history(); }
+  std::size_t waiting_requests() const { return pool_.size(); }
   /// It has lost what it had promised, and votes for nothing until it knows that again.
-  bool is_silent() const;
+  bool is_silent() const { return !life_.remembered(); }
   /// Pieces of the checkpoint that it fetches, as far as it has them; 0 of 0 if it fetches none.
   std::pair<std::uint32_t, std::uint32_t> fetched() const;
   Footprint footprint() const;
   /// All views after the configuration's, each signed by a quorum of the one before: for clients.
-  std::vector<SignedView> signed_views() const;
+  std::vector<SignedView> signed_views() const { return views_.since(0); }
 
  private:
-  struct Parts;
-  std::unique_ptr<Parts> parts_;
+  void on(Received& event);
+  void on(Submitted& event) { ordering_.submit(std::move(event.request)); }
+  void on(ReadAsked& event) { reads_.ask(event.token); }
+  void on(Executed& event) { progress_.executed(event.instance, event.timer); }
+  void on(CheckpointTaken& event) {
+    state_server_.taken(event.checkpoint, std::move(event.chunks));
+  }
+  void on(CheckpointSkipped& event) { checkpoints_.skipped(event.instance); }
+  void on(CheckpointLoaded& event) { catch_up_.on(event); }
+  void on(LinkLost& event) { leader_change_.lost_link(event.to); }
+  void on(Tick& event);
+  template <class M>
+  void hand_over(Sender from, const M& m);
+  void start();
+  void forgive_own_lateness(Time time);
+
+  const Settings settings_;
+  /// Until the first step, in which its log is read.
+  std::optional<Recovered> recovered_;
+
+  // Each knows those before it.
+  Membership members_;
+  Step step_;
+  Progress progress_;
+  Instances instances_;
+  DecidedLog decided_log_;
+  AgreedClock clock_;
+  RequestPool pool_;
+  FormerLife life_;
+  Reconfiguration views_;
+  Checkpoints checkpoints_;
+  StateTransfer transfer_;
+  DecisionProofs proofs_;
+  Leadership leadership_;
+  LeaderPatience patience_;
+  ConfirmedReads reads_;
+  Proposer proposer_;
+  LeaderChange leader_change_;
+  LeaderWatch leader_watch_;
+  PeerProgress peers_;
+  RetransmissionTimers timers_;
+  Ordering ordering_;
+  Retransmission retransmission_;
+  StateServer state_server_;
+  CatchUp catch_up_;
+  DivergenceSearch divergence_search_;
 };
 
 }  // namespace piracema::smr

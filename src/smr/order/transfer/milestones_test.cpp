@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-#include "smr/order/agreement/regencies.h"
+#include "smr/order/leader/regencies.h"
 #include "smr/order/messages/digest.h"
 #include "smr/order/messages/settings.h"
 

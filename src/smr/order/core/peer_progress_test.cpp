@@ -1,0 +1,19 @@
+#include "smr/order/core/peer_progress.h"
+
+#include <doctest/doctest.h>
+
+using namespace piracema::smr;
+
+TEST_CASE("what one member alone says is not what two have reached") {
+  PeerProgress peers(4);
+  peers.told(1, 900);
+  peers.told(2, 40);
+  peers.told(2, 30);  // Late.
+  peers.told(3, 50);
+  CHECK(peers.reached_by(1) == 900);
+  CHECK(peers.reached_by(2) == 50);
+  CHECK(peers.reached_by(3) == 40);
+  CHECK(peers.reached_by(4) == 0);
+  peers.begin_view(3);
+  CHECK(peers.reached_by(1) == 0);
+}
