@@ -6,7 +6,6 @@
 
 #include "base/ensure.h"
 #include "base/text.h"
-#include "smr/mutant.h"
 #include "smr/order/messages/batch.h"
 #include "wire/fields.h"
 
@@ -202,11 +201,6 @@ void Machine::opened(Result<Buffer> result) {
 
 void Machine::session_lost() {
   for (PendingPtr& lost : window_.end()) {
-    if (SMR_MUTANT("asks_again_in_a_new_session")) {
-      lost->tally.clear();
-      waiting_.push_back(std::move(lost));
-      continue;
-    }
     finish(*lost, nobody_knows("the session had to make room for others"));
   }
   if (settings_.id != administrator_id) open_session();
@@ -270,10 +264,7 @@ void Machine::reply(ReplicaId from, Bytes message) {
   Bytes result = reply->rest;
   if (group_.is_byzantine()) {
     const View& view = group_.view();
-    const std::size_t enough = SMR_MUTANT("answers_of_f")           ? view.f
-                               : SMR_MUTANT("answers_of_f_and_one") ? view.one_correct()
-                                                                    : view.quorum();
-    const Tally::Answer* answer = found->tally.add(from, status, result, enough);
+    const Tally::Answer* answer = found->tally.add(from, status, result, view.quorum());
     if (answer == nullptr) return;
     status = answer->status;
     result = answer->result;
@@ -353,7 +344,7 @@ bool Machine::is_proven(const SignedView& next) const {
       }
     }
   }
-  return signers.size() >= (SMR_MUTANT("view_of_one") ? 1 : group_.view().quorum());
+  return signers.size() >= group_.view().quorum();
 }
 
 void Machine::use_view(const View& view) {
@@ -361,7 +352,7 @@ void Machine::use_view(const View& view) {
   change_calls();
   each_pending([&](PendingRequest& one) {
     one.tally.clear();
-    if (!SMR_MUTANT("proofs_of_an_old_view")) seal(one);
+    seal(one);
   });
   reads_.forget_answers();
   send_all_again();
@@ -398,10 +389,6 @@ void Machine::look_at_all() {
     if (one.next_try > now_) return;
     one.pause = std::min(2 * std::max(one.pause, settings_.retry.first), settings_.retry.longest);
     one.next_try = now_ + one.pause;
-    if (SMR_MUTANT("another_number_each_time") && has_session(one.request.kind)) {
-      one.request.sequence += window_.width();
-      seal(one);
-    }
     send_to_all(submit_kind, one.message);
   });
   PendingReads::Due due = reads_.due(now_, group_.is_byzantine());

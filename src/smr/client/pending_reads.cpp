@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "smr/mutant.h"
 #include "wire/fields.h"
 
 namespace piracema::smr::client {
@@ -55,9 +54,8 @@ std::optional<PendingReads::Over> PendingReads::hear(Time now, const View& view,
     }
     return over(found, std::nullopt);
   }
-  const std::size_t enough = SMR_MUTANT("reads_of_few") ? view.one_correct() : view.quorum();
   const auto status = reply.head.known ? ReplyStatus::done : ReplyStatus::refused;
-  const Tally::Answer* answer = read.tally.add(from, status, reply.rest, enough);
+  const Tally::Answer* answer = read.tally.add(from, status, reply.rest, view.quorum());
   if (answer == nullptr &&
       read.tally.agreeing() + (view.n() - std::min(view.n(), read.tally.replicas())) >= enough) {
     return std::nullopt;  // More may come.

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "base/ensure.h"
-#include "smr/mutant.h"
 
 namespace piracema::smr::client {
 
@@ -44,9 +43,6 @@ PendingRequest* SessionWindow::find(std::uint64_t session, Sequence sequence) {
   if (session_ == 0 || session != session_) return nullptr;
   PendingPtr& found = slot(sequence);
   if (found && found->request.sequence == sequence) return found.get();
-  if (SMR_MUTANT("answer_of_an_older") && sequence < oldest_ && !is_empty()) {
-    return slot(oldest_).get();
-  }
   return nullptr;
 }
 

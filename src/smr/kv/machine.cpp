@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "base/ensure.h"
-#include "smr/mutant.h"
 #include "wire/checksum.h"
 
 namespace piracema::smr::kv {
@@ -185,7 +184,7 @@ bool Machine::restore(Bytes image) {
   if (!in.finish()) return false;
   shards_ = std::move(shards);
   shared_.fill(false);
-  if (!SMR_MUTANT("leases_not_restored")) leases_ = std::move(leases);
+  leases_ = std::move(leases);
   base_ = base;
   index_ = index;
   time_ = time;

@@ -1,11 +1,9 @@
 #include "smr/kv/machine.h"
-#include "smr/mutant.h"
 
 /// Operations that change something.
 namespace piracema::smr::kv {
 
 bool Machine::holds(const Fence& fence, Moment at) const {
-  if (SMR_MUTANT("fence_ignored")) return true;
   const Shard::Slot* guard = alive(fence.key, at);
   return guard != nullptr && guard->created == fence.token;
 }

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "base/ensure.h"
-#include "smr/mutant.h"
 #include "wire/fields.h"
 
 namespace piracema::smr {
@@ -29,7 +28,7 @@ void Service::execute(std::span<const Execute> batches) {
     executed_ = decided.instance;
     const Batch& batch = *decided.batch;
     // A new leader's clock may be behind that of the one before.
-    time_ = SMR_MUTANT("clock_goes_back") ? batch.time : std::max(time_, batch.time);
+    time_ = std::max(time_, batch.time);
     trail_.add(batch.requests.size());
     Context context{.instance = decided.instance, .index = 0, .time = time_, .client = 0};
     // A batch of nobody's is the machine's: so it takes no kind of request, and nobody's proof.
@@ -97,7 +96,7 @@ void Service::operate(const Request& request, const Context& context) {
   Session* session = sessions_.use(request.client, request.session);
   if (session == nullptr) return answer(request, ReplyStatus::no_session);
   const auto standing = session->standing(request.sequence);
-  switch (SMR_MUTANT("no_dedup") ? Session::Standing::fresh : standing) {
+  switch (standing) {
     case Session::Standing::fresh:
       session->begin(request.sequence);
       tasks_.push_back({.operation = request.operation,
@@ -122,7 +121,7 @@ bool Service::answer_again(const Request& request) {
   const bool operates = request.kind == Kind::ordered || request.kind == Kind::parallel;
   const bool gone = (open && sessions_.open_is_gone(request.client, request.sequence)) ||
                     (operates && sessions_.is_gone(request.client, request.session));
-  if (gone && !SMR_MUTANT("silent_eviction")) {
+  if (gone) {
     answer(request, ReplyStatus::no_session);
   } else if (open) {
     const std::uint64_t session = sessions_.opened_by(request.client, request.sequence);

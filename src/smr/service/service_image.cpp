@@ -2,7 +2,6 @@
 #include <utility>
 
 #include "base/text.h"
-#include "smr/mutant.h"
 #include "smr/service/service.h"
 #include "wire/reader.h"
 #include "wire/writer.h"
@@ -77,13 +76,13 @@ Result<Done> Service::restore(Instance instance, Bytes image) {
   }
   if (auto finished = in.finish(); !finished) return refuse(finished.error().message);
   if (!machine_.restore(machine)) return refuse("the state machine does not know its image");
-  if (!SMR_MUTANT("sessions_not_restored")) sessions_ = std::move(sessions);
+  sessions_ = std::move(sessions);
   admissions_ = std::move(admissions);
   if (tell_admissions_) tell_admissions_(admissions_.all());
   executed_ = instance;
   time_ = time;
   trail_.restart_after(instance);
-  if (!SMR_MUTANT("spacing_not_restarted")) spacing_.restart();
+  spacing_.restart();
   return Done{};
 }
 

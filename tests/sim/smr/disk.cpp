@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "base/ensure.h"
-#include "smr/mutant.h"
+#include "sim/smr/mutants.h"
 
 namespace piracema::smr_sim {
 
@@ -52,7 +52,7 @@ Result<Done> Disk::end_sync() {
   if (misdirected) disk_.misdirect_next_write(512 * (1 + random_.below(8)));
   auto committed = storage_->commit(syncing_);
   syncing_.clear();
-  if (!committed && !SMR_MUTANT("sync_error_ignored")) return committed.error();
+  if (!committed && !planted("sync_error_ignored")) return committed.error();
   // The log cannot tell damage to its very last commit from a crash until it has said once more
   // how far it is (docs/formats/log.md): what comes together with a loss of power is left out.
   if (misdirected) {
@@ -65,7 +65,7 @@ Result<Done> Disk::end_sync() {
 // As smr/replica/replica_node_disk.cpp does it.
 void Disk::truncate(Instance instance, Instance kept) {
   const LogIndex::Truncation truncation = storage_->index().truncate(instance);
-  if (!SMR_MUTANT("truncate_kinds")) {
+  if (!planted("truncate_kinds")) {
     for (const LogRecord& record : truncation.again) append(record);
   }
   truncations_.push_back({appended_, instance, kept, truncation.floor});

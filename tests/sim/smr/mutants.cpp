@@ -3,7 +3,6 @@
 #include <cstring>
 
 #include "base/ensure.h"
-#include "smr/mutant.h"
 
 namespace piracema {
 
@@ -12,7 +11,7 @@ const char* on = nullptr;
 bool asked = false;
 }  // namespace
 
-bool smr::mutant_on(const char* name) {
+bool planted(const char* name) {
   if (on == nullptr || std::strcmp(on, name) != 0) return false;
   asked = true;
   return true;

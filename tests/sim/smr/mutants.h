@@ -1,8 +1,14 @@
 #pragma once
 
-namespace piracema::smr_sim {
+namespace piracema {
 
-/// Switches one planted mistake on (smr/mutant.h) as long as it lives. Threads: one.
+/// Whether the mistake of that name is on. The sources that the simulator runs ask so where it was
+/// planted (plant.py): those of the library do not know of it.
+bool planted(const char* name);
+
+namespace smr_sim {
+
+/// Switches one planted mistake on as long as it lives. Threads: one.
 class Mutant {
  public:
   explicit Mutant(const char* name);
@@ -14,4 +20,5 @@ class Mutant {
   static bool reached();
 };
 
-}  // namespace piracema::smr_sim
+}  // namespace smr_sim
+}  // namespace piracema

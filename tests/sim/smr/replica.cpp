@@ -4,9 +4,9 @@
 #include "sim/smr/astray.h"
 #include "sim/smr/kv_service.h"
 #include "sim/smr/liar.h"
+#include "sim/smr/mutants.h"
 #include "sim/smr/world.h"
 #include "smr/link/client_wire.h"
-#include "smr/mutant.h"
 #include "smr/order/messages/digest.h"
 
 namespace piracema::smr_sim {

@@ -1,8 +1,8 @@
 // What a core wants done.
 #include "sim/smr/liar.h"
+#include "sim/smr/mutants.h"
 #include "sim/smr/replica.h"
 #include "sim/smr/world.h"
-#include "smr/mutant.h"
 #include "smr/order/messages/digest.h"
 
 namespace piracema::smr_sim {
@@ -30,7 +30,7 @@ void Replica::act(Persist& persist) {
 }
 
 void Replica::act(Send& send) {
-  if (send.after_log && disk_.durable() < disk_.appended() && !SMR_MUTANT("send_before_sync")) {
+  if (send.after_log && disk_.durable() < disk_.appended() && !planted("send_before_sync")) {
     held_.push_back({disk_.appended(), send.to, std::move(send.message)});
   } else {
     send_now(send.to, send.message);

@@ -3,14 +3,12 @@
 #include <algorithm>
 #include <vector>
 
-#include "smr/mutant.h"
 #include "smr/order/messages/settings.h"
 
 namespace piracema::smr {
 
 std::size_t Amnesia::needed(const View& view) {
   const std::size_t liars = view.model == FaultModel::byzantine && view.f > 0 ? view.f - 1 : 0;
-  if (SMR_MUTANT("amnesia_few_answers")) return 1;
   return view.n() - view.quorum() + 1 + liars;
 }
 
@@ -32,8 +30,7 @@ std::optional<Amnesia::Fence> Amnesia::fence(const View& view) const {
   }
   std::sort(instances.begin(), instances.end());
   std::sort(regencies.begin(), regencies.end());
-  const Instance margin = SMR_MUTANT("amnesia_no_margin") ? 0 : view_delay;
-  return Fence{instances[count - 1] + margin, regencies[count - 1]};
+  return Fence{instances[count - 1] + view_delay, regencies[count - 1]};
 }
 
 }  // namespace piracema::smr

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "smr/mutant.h"
 #include "smr/order/messages/settings.h"
 
 namespace piracema::smr {
@@ -25,7 +24,7 @@ std::optional<Vote> certified_at(const Collect& collect, Instance instance) {
 // In BFT-SMaRt nothing is (0, empty), so that it neither agrees with a value of regency 0 nor is
 // older than it, and a value that was decided there could be lost.
 bool agrees(const std::optional<Vote>& certified, const Vote& value) {
-  if (!certified) return !(SMR_MUTANT("nothing_is_regency_0") && value.regency == 0);
+  if (!certified) return true;
   return certified->regency < value.regency || *certified == value;
 }
 
@@ -49,7 +48,6 @@ bool binds(const View& view, const std::vector<Collect>& collects, Instance inst
     writers += wrote(collect, instance, value);
   }
   if (view.model == FaultModel::crash) return agreeing == collects.size();
-  if (SMR_MUTANT("bind_without_writers")) return agreeing >= view.quorum();
   return agreeing >= view.quorum() && writers >= view.one_correct();
 }
 
@@ -78,8 +76,7 @@ std::optional<Vote> bound_at(const View& view, const std::vector<Collect>& colle
 }  // namespace
 
 std::optional<Binding> bind(const View& view, const std::vector<Collect>& collects) {
-  const std::size_t wanted = view.quorum() - (SMR_MUTANT("sync_of_too_few") ? 1 : 0);
-  if (collects.size() < wanted) return std::nullopt;
+  if (collects.size() < view.quorum()) return std::nullopt;
   Binding binding;
   for (const Collect& collect : collects) {
     if (collect.proof.instance > binding.base.instance) binding.base = collect.proof;
@@ -88,7 +85,6 @@ std::optional<Binding> bind(const View& view, const std::vector<Collect>& collec
     }
   }
   binding.top = std::max(binding.top, binding.base.instance);
-  if (SMR_MUTANT("bind_nothing")) return binding;
   for (Instance i = binding.base.instance + 1; i <= binding.top; ++i) {
     if (const auto value = bound_at(view, collects, i)) {
       binding.values[i] = value->digest;

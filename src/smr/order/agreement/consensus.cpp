@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "base/ensure.h"
-#include "smr/mutant.h"
 
 namespace piracema::smr {
 
@@ -62,7 +61,6 @@ Consensus& Instances::at(Instance instance, std::size_t members) {
 }
 
 void Instances::drop_until(Instance instance) {
-  if (SMR_MUTANT("keep_all_instances")) return;
   while (!list_.empty() && first_ <= instance) {
     list_.pop_front();
     first_ += 1;

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "base/ensure.h"
-#include "smr/mutant.h"
 #include "smr/order/messages/batch.h"
 
 namespace piracema::smr {
@@ -136,7 +135,7 @@ void RequestPool::start_again(Time now) {
   fresh_.splice(fresh_.end(), forwarded_);
   for (auto entry = fresh_.begin(); entry != fresh_.end(); ++entry) {
     entry->since = now;
-    if (!entry->batch || SMR_MUTANT("proposed_is_gone")) continue;
+    if (!entry->batch) continue;
     entry->request = entry->batch->requests[entry->index];
     entry->batch = nullptr;
     queue(entry);

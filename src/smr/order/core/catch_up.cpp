@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "smr/mutant.h"
 #include "smr/order/messages/proofs.h"
 #include "smr/order/step/earliest.h"
 
@@ -143,9 +142,7 @@ void CatchUp::regain_memory() {
 
 // ---- time ----------------------------------------------------------------------------------
 
-bool CatchUp::has_to_ask() const {
-  return !life_.remembered() || (!members_.own() && !SMR_MUTANT("newcomers_wait"));
-}
+bool CatchUp::has_to_ask() const { return !life_.remembered() || !members_.own(); }
 
 // One that is no member yet has to be near when it becomes one: while the group goes on it asks
 // again soon, and else now and then.

@@ -4,7 +4,6 @@
 #include <type_traits>
 #include <utility>
 
-#include "smr/mutant.h"
 #include "smr/order/core/log_replay.h"
 #include "smr/order/step/earliest.h"
 
@@ -17,7 +16,7 @@ Core::Core(Settings settings, ReplicaId me, const Authenticator& auth, Recovered
       step_(members_),
       clock_(view().model, settings.clock_credit),
       pool_(settings),
-      life_(recovered_->amnesia && !SMR_MUTANT("votes_without_memory")),
+      life_(recovered_->amnesia),
       views_(me, auth, view(), settings.resend_interval),
       checkpoints_(me, view().model, auth, settings.checkpoint_interval, settings.resend_interval),
       transfer_(me, auth, recovered_->nonce, std::move(recovered_->partial),
@@ -169,7 +168,7 @@ void Core::start() {
 void Core::forgive_own_lateness(Time time) {
   const Time much = Time(settings_.silence_timeout) / 4;
   if (recovered_ || step_.halted() || divergence_search_.under_way()) return;
-  if (time - step_.now() <= much || SMR_MUTANT("blames_others")) return;
+  if (time - step_.now() <= much) return;
   const auto due = next_deadline();
   if (due && time - *due > much) leader_watch_.forgive(time, time - *due);
 }

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "base/text.h"
-#include "smr/mutant.h"
 
 namespace piracema::smr {
 
@@ -107,7 +106,7 @@ void Ordering::handle(Sender from, const Propose& m) {
   if (!check_.is_bounded(*m.batch)) return;
   Consensus* consensus = instance_at(m.instance);
   if (!consensus) return;
-  if (consensus->took_in(m.regency) && !SMR_MUTANT("second_proposal")) return;
+  if (consensus->took_in(m.regency)) return;
   if (consensus->decided == m.batch->digest && !consensus->batch) {
     consensus->keep(m.batch, false);
     advance();
@@ -161,15 +160,13 @@ void Ordering::take(Instance instance, Consensus& consensus, BatchPtr batch) {
     step_.persist(ProposalTaken{instance, vote.regency, batch});
   }
   consensus.take(vote.regency, std::move(batch));
-  if (SMR_MUTANT("decided_before_proposed")) return;
   if (instance == progress_.decided() + 1 && consensus.ready()) advance();
   if (members_.byzantine()) {
     step_.send_all(message(Write{instance, vote.regency, vote.digest}), true);
     check_written(instance, consensus);
   } else {
     consensus.certify(vote);
-    step_.send_all(message(Accept{instance, vote.regency, vote.digest}),
-                   !SMR_MUTANT("accept_before_log"));
+    step_.send_all(message(Accept{instance, vote.regency, vote.digest}), true);
   }
   // It may have been decided before its proposal came.
   advance();
@@ -192,12 +189,10 @@ void Ordering::check_written(Instance instance, Consensus& consensus) {
   if (!consensus.took_in(regency) || consensus.accepted_in(regency)) return;
   if (!leadership_.votes()) return;
   const Vote vote = *consensus.taken;
-  const std::size_t wanted = members_.view().quorum() - (SMR_MUTANT("write_quorum_short") ? 1 : 0);
-  if (consensus.writes.count(vote) < wanted) return;
+  if (consensus.writes.count(vote) < members_.view().quorum()) return;
   consensus.certify(vote);
   step_.persist(ValueCertified{instance, vote.regency, vote.digest});
-  step_.send_all(message(Accept{instance, vote.regency, vote.digest}),
-                 !SMR_MUTANT("accept_before_log"));
+  step_.send_all(message(Accept{instance, vote.regency, vote.digest}), true);
 }
 
 void Ordering::handle(Sender from, const Accept& m) {
@@ -209,8 +204,8 @@ void Ordering::handle(Sender from, const Accept& m) {
     leadership_.entry_is_durable();
   }
   // A quorum of ACCEPTs of one regency decides, whichever regency this replica is in by now.
-  const std::size_t wanted = members_.view().quorum() - (SMR_MUTANT("accept_quorum_short") ? 1 : 0);
-  if (consensus->accepts.count(vote) >= wanted) decide(m.instance, *consensus, vote.digest);
+  if (consensus->accepts.count(vote) >= members_.view().quorum())
+    decide(m.instance, *consensus, vote.digest);
 }
 
 // ---- decisions -----------------------------------------------------------------------------
@@ -309,12 +304,10 @@ void Ordering::jump_to(const CheckpointInfo& checkpoint) {
   use_view();
   // What this replica wrote below it is forgotten. In a change of the leader a proof has to stand
   // for that, or what another one still remembers of it could be neither bound nor free.
-  if (!SMR_MUTANT("no_proof_of_checkpoints")) {
-    proofs_.expect(decided);
-    if (members_.byzantine()) pass_milestone();
-  }
+  proofs_.expect(decided);
+  if (members_.byzantine()) pass_milestone();
   pass_view();
-  if (!SMR_MUTANT("waits_for_the_past")) pool_.forget_waiting();
+  pool_.forget_waiting();
   patience_.jumped(step_.now());
   reads_.refuse();
 }
@@ -345,7 +338,7 @@ void Ordering::use_proof(DecisionProof better) {
     timers_.see_others_ahead();
     // It may be the proof that this replica needs to leave its view: the others may never show it
     // an older one, and in the old view it takes no batch of the next.
-    if (!SMR_MUTANT("wait_for_own_proof")) pass_view();
+    pass_view();
     return check_far_behind();
   }
   pass_view();

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "smr/mutant.h"
-
 namespace piracema::smr {
 
 ProposalCheck::ProposalCheck(const Settings& settings, const Step& step, const Membership& members,
@@ -44,12 +42,12 @@ ProposalCheck::Verdict ProposalCheck::judge(Instance instance, Consensus& consen
   if (!consensus.held || consensus.held_in != regency) return Verdict::wait;
   if (!leadership_.synced() || !leadership_.votes()) return Verdict::wait;
   if (!life_.may_vote_at(instance)) return Verdict::wait;
-  if (consensus.took_in(regency) && !SMR_MUTANT("second_proposal")) return Verdict::wait;
+  if (consensus.took_in(regency)) return Verdict::wait;
   const bool byzantine = members_.byzantine();
   if (byzantine && instance > proofs_.proven() + unproven_max) return Verdict::wait;
   const Digest& digest = consensus.held->digest;
   const Digest* value = proposer_.bound_at(instance);
-  if (value && *value != digest && !SMR_MUTANT("vote_over_bound")) {
+  if (value && *value != digest) {
     consensus.held = nullptr;
     return Verdict::ruled_out;
   }
@@ -62,8 +60,7 @@ ProposalCheck::Verdict ProposalCheck::judge(Instance instance, Consensus& consen
 bool ProposalCheck::is_believed(Consensus& consensus) {
   const Batch& batch = *consensus.held;
   if (!consensus.held_is_doubtful) consensus.held_is_doubtful = !verified(batch);
-  const bool too_early =
-      !clock_.allows(step_.now(), batch.time) && !SMR_MUTANT("believe_the_clock");
+  const bool too_early = !clock_.allows(step_.now(), batch.time);
   some_doubtful_ |= consensus.held_is_doubtful;
   if (!consensus.held_is_doubtful && !too_early) return true;
   // A MAC convinces only whom it was made for. If one_correct() members wrote it, one of them is
@@ -80,7 +77,6 @@ bool ProposalCheck::is_believed(Consensus& consensus) {
 
 // What waits here was verified when it came. To compare it takes less than a MAC, if it is long.
 bool ProposalCheck::verified(const Batch& batch) const {
-  if (SMR_MUTANT("trust_the_leader")) return true;
   constexpr std::size_t is_long = 256;
   return std::all_of(batch.requests.begin(), batch.requests.end(), [this](const Request& request) {
     if (request.operation.size() >= is_long) return pool_.holds(request) || auth_.verify(request);

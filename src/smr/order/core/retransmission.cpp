@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "smr/mutant.h"
-
 namespace piracema::smr {
 
 namespace {
@@ -36,7 +34,6 @@ Retransmission::Retransmission(Step& step, const Membership& members, const Lead
 
 // Somebody has said something about an instance that is not decided here.
 bool Retransmission::is_stuck() const {
-  if (SMR_MUTANT("never_say_again")) return false;
   return instances_.end() > progress_.decided() + 1 || timers_.others_ahead() ||
          proposer_.is_fetching() || (members_.byzantine() && proofs_.unproven());
 }
@@ -98,7 +95,7 @@ void Retransmission::tell_of_view(ReplicaId to, const Heartbeat& m) {
 void Retransmission::handle(Sender from, const Heartbeat& m) {
   const View& view = members_.view();
   const Regency regency = leadership_.regency();
-  const bool same_view = m.view == view.id || SMR_MUTANT("heartbeats_of_any_view");
+  const bool same_view = m.view == view.id;
   if (same_view && from.id == view.leader(m.regency) && m.regency == regency) {
     leader_watch_.heard();
   }
@@ -137,8 +134,7 @@ void Retransmission::handle(Sender from, const Decided& m) {
   if (!consensus) return;
   const Vote vote{0, m.digest};
   if (!consensus->decisions.put(from.index, vote)) return;
-  const std::size_t wanted = SMR_MUTANT("believe_one") ? 1 : members_.view().one_correct();
-  if (consensus->decisions.count(vote) >= wanted) {
+  if (consensus->decisions.count(vote) >= members_.view().one_correct()) {
     ordering_.decide(m.instance, *consensus, m.digest);
   }
 }

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "smr/mutant.h"
-
 namespace piracema::smr {
 
 StateServer::StateServer(Step& step, const Membership& members, const FormerLife& life,
@@ -56,7 +54,7 @@ void StateServer::handle(Sender from, const ChunkRequest& m) {
 
 void StateServer::say_gone(Sender from, Instance instance) {
   const auto& stable = checkpoints_.stable();
-  if (from.id == members_.me() || SMR_MUTANT("silent_if_gone")) return;
+  if (from.id == members_.me()) return;
   step_.send(from.id, Gone{instance, stable ? stable->checkpoint.instance : 0});
 }
 
@@ -75,7 +73,7 @@ void StateServer::handle(Sender from, const StateRequest& m) {
   offer.log_from = decided_log_.first();
   offer.proof = proofs_.best();
   offer.checkpoint = checkpoints_.stable();
-  if (m.decided + 1 >= decided_log_.first() && !SMR_MUTANT("forgets_who_follows")) {
+  if (m.decided + 1 >= decided_log_.first()) {
     // It goes on by the batches, and has to find them still when it asks for them.
     checkpoints_.follows(step_.now(), from.id, m.decided);
   } else if (offer.checkpoint && offer.checkpoint->checkpoint.instance > m.decided) {

@@ -2,8 +2,6 @@
 
 #include <utility>
 
-#include "smr/mutant.h"
-
 namespace piracema::smr {
 
 namespace {
@@ -45,11 +43,11 @@ void ConfirmedReads::confirm(Instance after) {
   again_at_ = step_.now() + resend_interval_;
   confirmed_by_.insert(*members_.own());
   step_.send_others(message(ConfirmLeader{members_.view().id, leadership_.regency(), round_}));
-  if (SMR_MUTANT("read_unconfirmed") || has_quorum()) answer();
+  if (has_quorum()) answer();
 }
 
 void ConfirmedReads::handle(Sender from, const ConfirmLeader& m) {
-  if (!SMR_MUTANT("leaders_of_any_view") && m.view != members_.view().id) return;
+  if (m.view != members_.view().id) return;
   if (m.regency != leadership_.regency() || from.id != leadership_.leader()) return;
   if (!leadership_.votes()) return;
   patience_.hear(step_.now());
@@ -64,7 +62,7 @@ void ConfirmedReads::handle(Sender from, const LeaderConfirmed& m) {
 }
 
 void ConfirmedReads::answer() {
-  if (!asked_.empty() && (has_quorum() || SMR_MUTANT("read_unconfirmed"))) {
+  if (!asked_.empty() && has_quorum()) {
     confirmed_.insert(confirmed_.end(), asked_.begin(), asked_.end());
     asked_.clear();
   }

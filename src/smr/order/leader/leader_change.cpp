@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "base/text.h"
-#include "smr/mutant.h"
 
 namespace piracema::smr {
 
@@ -44,7 +43,7 @@ void LeaderChange::ask_to_stop(Regency wanted) {
   stop_again_ = step_.now() + resend_interval_;
   // Whoever lost its disk is told by others which regency it may have entered: only one that a
   // quorum had asked for, and these remember.
-  if (leadership_.stop_said() < wanted && !SMR_MUTANT("forget_regency")) {
+  if (leadership_.stop_said() < wanted) {
     step_.persist(StopSaid{wanted, members_.view().id});
   }
   leadership_.say_stop(wanted);
@@ -79,21 +78,18 @@ void LeaderChange::handle(Sender from, const Stop& m) {
 void LeaderChange::follow_regencies() {
   if (!leadership_.votes()) return;
   const View& view = members_.view();
-  const std::size_t enough_to_join = SMR_MUTANT("join_late") ? view.quorum() : view.one_correct();
-  if (const auto joined = leadership_.to_join(enough_to_join)) {
+  if (const auto joined = leadership_.to_join(view.one_correct())) {
     leadership_.want(*joined);
     return ask_to_stop(*joined);
   }
-  const std::size_t enough_to_enter =
-      SMR_MUTANT("enter_alone") ? view.one_correct() : view.quorum();
-  if (const auto next = leadership_.to_enter(enough_to_enter)) enter(*next);
+  if (const auto next = leadership_.to_enter(view.quorum())) enter(*next);
 }
 
 void LeaderChange::enter(Regency next) {
   patience_.enter(step_.now(), {leadership_.synced(), !leadership_.is_leader(), pool_.size() != 0});
   leadership_.enter(next);
   const View& view = members_.view();
-  if (!SMR_MUTANT("forget_regency")) step_.persist(RegencyEntered{next, view.id});
+  step_.persist(RegencyEntered{next, view.id});
   stop_again_ = step_.now() + resend_interval_;
   proposer_.unbind();
   sync_ = nullptr;
@@ -155,7 +151,7 @@ bool LeaderChange::acceptable(const Collect& collect, Regency expected) const {
     return false;
   }
   if (!well_formed(collect, members_.view().model)) return false;
-  if (!members_.byzantine() || SMR_MUTANT("unsigned_collects")) return true;
+  if (!members_.byzantine()) return true;
   return auth_.verify(collect.from, signed_bytes(collect), collect.signature) &&
          proofs_.proves(collect.proof);
 }

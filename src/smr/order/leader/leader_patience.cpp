@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "smr/mutant.h"
-
 namespace piracema::smr {
 
 Time LeaderPatience::patient(milliseconds time) const {
@@ -26,10 +24,10 @@ bool LeaderPatience::has_waited_long(Time now, const Left& left) const {
 }
 
 void LeaderPatience::enter(Time now, const Left& left) {
-  const bool was_good = has_worked(left) && !SMR_MUTANT("doubles_always");
+  const bool was_good = has_worked(left);
   if (was_good) {
     failures_ = 0;
-  } else if (has_waited_long(now, left) || SMR_MUTANT("doubles_always")) {
+  } else if (has_waited_long(now, left)) {
     failures_ += 1;
   }
   sync_by_ = now + patient(settings_.sync_timeout) / (failures_ == 0 ? 1 : 2);

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "smr/mutant.h"
 #include "smr/order/messages/batch.h"
 
 namespace piracema::smr {
@@ -95,9 +94,7 @@ bool Proposer::can_propose(Instance highest) const {
   return pool_.has_waiting() || next_ <= fill_until_ || has_to_tick();
 }
 
-bool Proposer::is_behind() const {
-  return next_ > progress_.decided() + view_delay && !SMR_MUTANT("leads_from_behind");
-}
+bool Proposer::is_behind() const { return next_ > progress_.decided() + view_delay; }
 
 BatchPtr Proposer::propose() {
   if (next_ == 1) clock_.propose_first(step_.now());
@@ -117,7 +114,7 @@ BatchPtr Proposer::batch_for(Instance instance) {
   const Consensus* consensus = instances_.find(instance);
   std::optional<Digest> settled = consensus ? consensus->decided : std::nullopt;
   if (const Digest* value = bound_at(instance)) settled = *value;
-  if (!settled || SMR_MUTANT("propose_over_bound")) {
+  if (!settled) {
     const std::uint64_t time = clock_.time(step_.now());
     if (!has_to_tick() && pool_.has_waiting()) return pool_.propose(time);
     ticked_at_ = instance;
@@ -145,7 +142,7 @@ void Proposer::beat() {
 // then whether it wants another.
 bool Proposer::has_to_tick() const {
   return progress_.timer() && clock_.time(step_.now()) >= *progress_.timer() &&
-         progress_.executed() >= ticked_at_ && !SMR_MUTANT("no_ticks");
+         progress_.executed() >= ticked_at_;
 }
 
 std::optional<Time> Proposer::timer_at() const {

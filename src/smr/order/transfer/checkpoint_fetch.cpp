@@ -4,7 +4,6 @@
 #include <set>
 
 #include "base/text.h"
-#include "smr/mutant.h"
 #include "smr/order/messages/digest.h"
 #include "smr/order/transfer/checkpoint.h"
 
@@ -78,7 +77,7 @@ void CheckpointFetch::on_chunk(Time now, ReplicaId from, const Chunk& chunk,
   const bool was_full = asked_.size() >= pace_.pieces(proof_.checkpoint.chunk_bytes);
   asked_.erase(chunk.chunk);
   silent_.erase(from);
-  if (digest_of(Bytes(*chunk.bytes)) != chunks_[chunk.chunk] && !SMR_MUTANT("unchecked_chunk")) {
+  if (digest_of(Bytes(*chunk.bytes)) != chunks_[chunk.chunk]) {
     distrust(from, concat("a false piece ", chunk.chunk), out);
     return ask(now, out);
   }

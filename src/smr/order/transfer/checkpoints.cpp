@@ -5,7 +5,6 @@
 
 #include "base/ensure.h"
 #include "base/text.h"
-#include "smr/mutant.h"
 #include "smr/order/messages/settings.h"
 
 namespace piracema::smr {
@@ -32,9 +31,7 @@ void Checkpoints::restart_after(Instance instance) {
 
 // Others may be as far above that place as they may be above their own: so it is not waited for
 // here, or this replica could not follow them.
-bool Checkpoints::is_waited_for(Instance instance) const {
-  return instance > elsewhere_ || SMR_MUTANT("wait_for_what_nobody_votes_for");
-}
+bool Checkpoints::is_waited_for(Instance instance) const { return instance > elsewhere_; }
 
 void Checkpoints::stable_elsewhere(Instance instance) {
   elsewhere_ = std::max(elsewhere_, instance);
@@ -42,7 +39,7 @@ void Checkpoints::stable_elsewhere(Instance instance) {
 }
 
 Instance Checkpoints::horizon() const {
-  if (unstable_.size() < unstable_checkpoints_max || SMR_MUTANT("no_high_water_mark")) {
+  if (unstable_.size() < unstable_checkpoints_max) {
     return std::numeric_limits<Instance>::max();
   }
   return unstable_[unstable_checkpoints_max - 1] + view_delay;
@@ -150,13 +147,12 @@ void Checkpoints::settle(Instance instance, std::vector<Action>& out) {
     if (vote == votes.end() || !view.has(member)) continue;
     voted += 1;
     most = std::max(most, ++states[vote->second.digest]);
-    if (vote->second.digest == own.vote.digest || SMR_MUTANT("checkpoint_any_digest")) {
+    if (vote->second.digest == own.vote.digest) {
       proof.signatures.push_back({member, vote->second.signature});
     }
   }
-  const std::size_t wanted = view.quorum() - (SMR_MUTANT("checkpoint_small_quorum") ? 1 : 0);
   const auto others = others_at(instance);
-  if (proof.signatures.size() < wanted) {
+  if (proof.signatures.size() < view.quorum()) {
     const bool others_agree = most >= view.quorum();
     if (others_agree || most + view.n() - voted < view.quorum()) {
       parted_ = Parted{stable_ ? stable_->checkpoint.instance : 0, instance, others_agree, others};
@@ -241,7 +237,7 @@ void Checkpoints::choose_kept(Instance before, Instance stable) {
   const Instance candidate = kept_ && is_fetched(*kept_) ? *kept_ : before;
   kept_.reset();
   const auto found = own_.find(candidate);
-  if (found == own_.end() || !is_fetched(candidate) || SMR_MUTANT("keep_none_for_others")) return;
+  if (found == own_.end() || !is_fetched(candidate)) return;
   const Own& own = found->second;
   const std::uint64_t bytes = bytes_in_all_ - own.bytes_before;
   if (bytes > std::max<std::uint64_t>(own.info.bytes, checkpoint_bytes)) return;

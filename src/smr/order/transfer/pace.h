@@ -6,7 +6,6 @@
 
 #include "base/clock.h"
 #include "smr/ids.h"
-#include "smr/mutant.h"
 
 namespace piracema::smr {
 
@@ -37,7 +36,7 @@ class Pace {
   explicit Pace(Time resend_interval) : aim_(resend_interval) {}
 
   /// Bytes that may be asked for and not be here.
-  std::size_t bytes() const { return SMR_MUTANT("impatient_fetch") ? most : bytes_; }
+  std::size_t bytes() const { return bytes_; }
   /// As that, in pieces of a checkpoint: two at least, so that one that is lost stops nothing.
   std::size_t pieces(std::uint32_t piece_bytes) const {
     return std::clamp<std::size_t>(bytes() / std::max(piece_bytes, 1u), 2, chunks_in_flight);
@@ -45,8 +44,7 @@ class Pace {
 
   /// `fruitless`: times in a row that were waited for in vain.
   Time patience(unsigned fruitless) const {
-    Time one = 2 * aim_;
-    if (!SMR_MUTANT("impatient_fetch")) one = std::max(one, 4 * slowest_);
+    const Time one = std::max(2 * aim_, 4 * slowest_);
     return std::min<Time>(one * (std::int64_t{1} << std::min(fruitless, 6u)), longest);
   }
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "base/text.h"
-#include "smr/mutant.h"
 #include "smr/order/messages/proofs.h"
 
 namespace piracema::smr {
@@ -86,7 +85,7 @@ void StateTransfer::take_more(Time now, ReplicaId from, StateOffer offer, const 
   if (phase_ == Phase::checkpoint && newest == checkpoint_->proof().checkpoint.instance) {
     return checkpoint_->add_source(now, from, out);
   }
-  if (has_hope() || SMR_MUTANT("keeps_to_its_checkpoint")) return;
+  if (has_hope()) return;
   std::erase_if(offers_, [this](const auto& one) { return has_source(one.first); });
   forget_fetch();
   choose(now, at, out);
@@ -100,7 +99,6 @@ void StateTransfer::forget_fetch() {
 
 // Those who had nothing to offer may have it by now, or their offers were late.
 void StateTransfer::ask_for_more_sources(const Position& at, std::vector<Action>& out) const {
-  if (SMR_MUTANT("sticks_to_its_sources")) return;
   const MessagePtr request = message(StateRequest{nonce_, at.decided, silent_until_});
   for (const ReplicaId other : at.views.to_ask()) {
     if (!has_source(other)) out.emplace_back(Send{other, request, false});

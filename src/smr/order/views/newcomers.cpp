@@ -4,7 +4,6 @@
 #include <functional>
 
 #include "base/text.h"
-#include "smr/mutant.h"
 #include "smr/order/messages/settings.h"
 
 namespace piracema::smr {
@@ -52,7 +51,7 @@ bool Newcomers::is_near(const Newcomer& one) const {
 }
 
 bool Newcomers::are_near() const {
-  if (added_.empty() || SMR_MUTANT("newcomers_count_at_once")) return true;
+  if (added_.empty()) return true;
   return std::all_of(added_.begin(), added_.end(),
                      [this](const auto& one) { return is_near(one.second); });
 }

@@ -4,7 +4,6 @@
 #include <set>
 
 #include "base/text.h"
-#include "smr/mutant.h"
 #include "smr/order/messages/digest.h"
 #include "smr/order/messages/proofs.h"
 
@@ -39,7 +38,7 @@ void Reconfiguration::decided(Time now, Instance instance, const Batch& batch,
       continue;
     }
     next_ = *std::move(next);
-    next_from_ = instance + view_delay + 1 - (SMR_MUTANT("view_at_once") ? view_delay : 0);
+    next_from_ = instance + view_delay + 1;
     out.emplace_back(Persist{ViewScheduled{next_from_, *next_}});
     out.emplace_back(Note{false, concat("view ", next_->id, " with ", next_->n(), " replicas, f = ",
                                         next_->f, ", from instance ", next_from_)});
@@ -123,8 +122,7 @@ void Reconfiguration::on_vote(ReplicaId from, const ViewVote& vote, std::vector<
 }
 
 void Reconfiguration::gather(std::vector<Action>& out) {
-  const std::size_t wanted = signers_->quorum() - (SMR_MUTANT("view_small_quorum") ? 1 : 0);
-  if (!own_ || votes_.size() < wanted) return;
+  if (!own_ || votes_.size() < signers_->quorum()) return;
   SignedView all{own_->view, {}};
   for (const auto& [member, vote] : votes_) all.signatures.push_back({member, vote.signature});
   resend_at_.reset();
@@ -176,7 +174,6 @@ std::vector<ReplicaId> Reconfiguration::others() const {
 
 std::vector<ReplicaId> Reconfiguration::to_ask() const {
   std::vector<ReplicaId> all = others();
-  if (SMR_MUTANT("asks_founders_alone")) return all;
   all.insert(all.end(), added_.begin(), added_.end());
   std::erase(all, me_);
   std::sort(all.begin(), all.end());
