@@ -54,8 +54,9 @@ std::optional<PendingReads::Over> PendingReads::hear(Time now, const View& view,
     }
     return over(found, std::nullopt);
   }
+  const std::size_t enough = view.quorum();
   const auto status = reply.head.known ? ReplyStatus::done : ReplyStatus::refused;
-  const Tally::Answer* answer = read.tally.add(from, status, reply.rest, view.quorum());
+  const Tally::Answer* answer = read.tally.add(from, status, reply.rest, enough);
   if (answer == nullptr &&
       read.tally.agreeing() + (view.n() - std::min(view.n(), read.tally.replicas())) >= enough) {
     return std::nullopt;  // More may come.
