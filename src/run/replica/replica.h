@@ -23,6 +23,7 @@
 #include "run/packet/port.h"
 #include "run/sending/credit_book.h"
 #include "run/sending/outbox.h"
+#include "run/sending/send_options.h"
 #include "run/sending/source_pace.h"
 #include "state/keyed_saver.h"
 #include "store/snapshot/snapshot_store.h"
@@ -53,7 +54,7 @@ struct Counters {
 };
 
 /// What a replica begins with.
-struct Beginning : Surroundings {
+struct Beginning : SendOptions {
   Context context;
   /// The state in `snapshot`; none at the beginning of the stream.
   std::optional<Buffer> state;
