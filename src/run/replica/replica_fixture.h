@@ -55,7 +55,7 @@ struct Fixture {
     return ordered ? std::move(block).ordered() : std::move(block);
   }
 
-  Replica& make(ReplicaId id, Beginning beginning = {}) {
+  Replica& make(ReplicaId id, ReplicaInit beginning = {}) {
     replica = std::make_unique<Replica>(id, plan.replicas[id], graph, std::move(beginning), port,
                                         counters, nullptr);
     replica->begin();

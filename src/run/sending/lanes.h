@@ -23,7 +23,8 @@ class Lanes : public Output {
  public:
   /// How long the slowest of all that follow takes for an item.
   std::uint64_t downstream_ns_per_item() const;
-  /// In lanes that were closed.
+  /// In lanes that were closed. A whole program has none, and counts what it begins.
+  void count_begun(std::uint64_t items) { items_sent_ += items; }
   std::uint64_t items_sent() const { return items_sent_; }
   std::uint64_t bytes_sent() const { return bytes_sent_; }
 

@@ -215,7 +215,7 @@ Context Worker::context_of(const Layout& layout, ReplicaId replica, const Deploy
 
 ReplicaActor::ReadState Worker::beginning_of(const Layout& layout, const Deploy& message,
                                              ReplicaId replica) const {
-  Beginning beginning;
+  ReplicaInit beginning;
   beginning.context = context_of(layout, replica, message);
   if (settings_.back_bytes_max != 0) beginning.back_bytes_max = settings_.back_bytes_max;
   beginning.place = settings_.place;
@@ -231,8 +231,8 @@ ReplicaActor::ReadState Worker::beginning_of(const Layout& layout, const Deploy&
     if (batch != settings_.batches.end()) beginning.batches[other] = batch->second;
   }
   return [&layout, beginning, restore = message.restore, epoch = message.epoch, replica,
-          store = settings_.store](std::shared_ptr<state::KeptStates> kept) -> Result<Beginning> {
-    Beginning ready = beginning;
+          store = settings_.store](std::shared_ptr<state::KeptStates> kept) -> Result<ReplicaInit> {
+    ReplicaInit ready = beginning;
     if (!restore) return ready;
     if (store == nullptr) return Error{Errc::config, "there is no snapshot directory to read"};
     auto read = ready.restore(*store, *restore, layout.graph->shape, layout.plan.replicas[replica],

@@ -40,7 +40,7 @@ struct WorkerSettings {
   std::uint32_t threads = 0;
   /// Cores that the process keeps to; none: all.
   std::vector<std::uint32_t> cores;
-  /// As in Beginning; 0: as there.
+  /// As in ReplicaInit; 0: as there.
   std::size_t back_bytes_max = 0;
   /// Where states by key are to lie; null: in memory.
   StatePlace* place = nullptr;
