@@ -23,10 +23,11 @@ class Lanes : public Output {
  public:
   /// How long the slowest of all that follow takes for an item.
   std::uint64_t downstream_ns_per_item() const;
-  /// In lanes that were closed. A whole program has none, and counts what it begins.
-  void count_begun(std::uint64_t items) { items_sent_ += items; }
+  /// In lanes that were closed.
   std::uint64_t items_sent() const { return items_sent_; }
   std::uint64_t bytes_sent() const { return bytes_sent_; }
+  /// The items that a whole program begins count as sent, since none of them comes to a lane.
+  void count_begun(std::uint64_t items) { items_sent_ += items; }
 
  protected:
   /// A lane, by its output and by the receiver's index there; `receivers(output)`: any of them.

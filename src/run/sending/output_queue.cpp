@@ -28,7 +28,7 @@ OutputQueue::OutputQueue(const flow::OutputPlan& plan, const EdgeShape& edge,
   }
 }
 
-void OutputQueue::add(std::size_t receiver, Batch batch) {
+void OutputQueue::add(std::size_t receiver, Batch&& batch) {
   bytes_ += batch.data.size();
   batches_ += 1;
   waiting_.push_back({receiver, std::move(batch)});
@@ -94,7 +94,7 @@ bool OutputQueue::send_batch(Waiting& waiting) {
   } else if (!receivers_.take(receiver)) {
     return false;
   }
-  port_.send(plan_.targets[receiver], std::move(waiting.packet));
+  port_.send(plan_.targets[receiver], std::get<Batch>(std::move(waiting.packet)));
   return true;
 }
 

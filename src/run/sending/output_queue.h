@@ -32,7 +32,7 @@ class OutputQueue {
 
   // ---- what comes in
   /// For a receiver by its index, or for any of them, or all: `receivers().size()`.
-  void add(std::size_t receiver, Batch batch);
+  void add(std::size_t receiver, Batch&& batch);
   /// Goes ahead of an end that has not left, and is dropped behind one that has.
   void add(const Barrier& barrier, Time deadline);
   void add(const Probe& probe) { waiting_.push_back({receivers_.size(), probe}); }
