@@ -123,10 +123,10 @@ class ReplicaActor final : public runtime::Port {
     return !plan_.is_head && !part->under_way.empty();
   }
 
-  Result<runtime::Beginning> read_state(const runtime::Deploy& deploy,
+  Result<runtime::ReplicaInit> read_state(const runtime::Deploy& deploy,
                                         std::shared_ptr<state::KeptStates> kept) {
     const NodeShape& node = graph_.shape.nodes[plan_.node];
-    runtime::Beginning beginning;
+    runtime::ReplicaInit beginning;
     // Small ones, and often a writer that is slower than the replica.
     if (node.keyed) {
       beginning.piece_bytes = 1 + random().below(2'000);

@@ -44,7 +44,7 @@ class Recorder final : public Port {
 
 /// A source whose items take so long each, and a sink that is fast and has said so.
 struct Fixture {
-  explicit Fixture(std::uint32_t sinks = 1, BatchLimits limits = {}, Beginning beginning = {})
+  explicit Fixture(std::uint32_t sinks = 1, BatchLimits limits = {}, ReplicaInit beginning = {})
       : graph(pipeline(source("numbers",
                               [this] {
                                 if (late_items-- <= 0) clock_time += item_takes;
@@ -192,7 +192,7 @@ TEST_CASE("an edge may say how many items share a batch, and how many bytes") {
 
 TEST_CASE(
     "the file of groups may say how many items share a batch to a group, whatever its edge has") {
-  Beginning beginning;
+  ReplicaInit beginning;
   beginning.batches = {{1, 7}, {2, 5}};
   Fixture one(1, {.items = 9}, beginning), two(2, {}, beginning);
   for (Fixture* f : {&one, &two}) {

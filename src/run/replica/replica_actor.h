@@ -64,7 +64,7 @@ class ReplicaActor final : public Actor, public Port {
   // ---- any thread; each returns at once
   void quit() { mailbox_.put(Quit{}); }
   /// Reads what a replica begins with; gets what the one before it has kept, or null.
-  using ReadState = std::function<Result<Beginning>(std::shared_ptr<state::KeptStates>)>;
+  using ReadState = std::function<Result<ReplicaInit>(std::shared_ptr<state::KeptStates>)>;
   /// Drops all of older epochs and makes the operator anew, as the replica `who`, which is of the
   /// same node and index as ever. `read_state` is called in a turn of the replica; `owner.begun` or
   /// `owner.failed` follows.

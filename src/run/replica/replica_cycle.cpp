@@ -1,8 +1,10 @@
-// A replica as part of a cycle: what comes back to its head, and how the cycle ends.
+#include "run/replica/replica_cycle.h"
+
 #include <utility>
+#include <vector>
 
 #include "base/text.h"
-#include "run/replica/replica.h"
+#include "run/barrier/batch_log.h"
 #include "wire/reader.h"
 
 namespace piracema::runtime {
@@ -16,29 +18,22 @@ std::size_t weight(const Batch& batch) {
 
 }  // namespace
 
-// In a cycle nobody waits for the head to be done with an item: the head may itself wait for
-// somebody in the cycle, inside of `emit`. So the credit goes back at once.
-void Replica::receive_back(std::size_t input, Packet packet) {
-  if (const auto* batch = std::get_if<Batch>(&packet)) {
-    back_bytes_ += weight(*batch);
-    if (back_bytes_ > beginning_.back_bytes_max && !failed_) {
-      fail(std::nullopt, concat("the cycle of '", node_.name, "': more than ",
-                                human_bytes(static_cast<double>(beginning_.back_bytes_max)),
-                                " wait to be taken back, so it makes more items than leave it"));
-    }
-    if (!failed_) give_credit(input, 1);
-  }
-  inbox_.put(input, std::move(packet));
-  counters_.queued.store(inbox_.size(), std::memory_order_relaxed);
+ReplicaCycle::ReplicaCycle(const flow::ReplicaPlan& plan, Outbox& outbox)
+    : plan_(plan), outbox_(outbox) {
+  if (plan.heads == 0) return;
+  std::vector<bool> in_cycle;
+  for (const flow::InputPlan& input : plan.inputs) in_cycle.push_back(input.in_cycle);
+  end_.emplace(std::move(in_cycle), plan.is_head, plan.heads);
 }
 
-void Replica::note_back(std::size_t input, const Batch& batch) {
-  back_bytes_ -= weight(batch);
-  barriers_.on_back_batch(input, plan_.inputs[input].from, batch);
+bool ReplicaCycle::came_back(const Batch& batch, std::size_t bytes_max) {
+  back_bytes_ += weight(batch);
+  return back_bytes_ <= bytes_max;
 }
 
-// What was under way in the snapshot comes first.
-Result<Done> Replica::restore_log(Bytes bytes) {
+void ReplicaCycle::took_back(const Batch& batch) { back_bytes_ -= weight(batch); }
+
+Result<Done> ReplicaCycle::restore_log(Bytes bytes, Inbox& inbox) {
   wire::Reader reader(bytes);
   auto log = BatchLog::read(reader);
   if (!log) return log.error();
@@ -49,14 +44,14 @@ Result<Done> Replica::restore_log(Bytes bytes) {
       return Error{Errc::corrupt, concat("it has a batch of replica ", logged.where)};
     }
     back_bytes_ += weight(logged.batch);
-    inbox_.put(*input, std::move(logged.batch));
+    inbox.put(*input, std::move(logged.batch));
   }
   return Done{};
 }
 
-void Replica::send_round(std::optional<Probe> probe) {
-  if (cycle_ended_) return;
-  for (; probe; probe = cycle_->go_on()) {
+void ReplicaCycle::send_round(std::optional<Probe> probe) {
+  if (ended_) return;
+  for (; probe; probe = end_->go_on()) {
     if (held_probe_) outbox_.probe(*std::exchange(held_probe_, std::nullopt));
     // After a round that met items the next one would meet them again, as often as they go round:
     // it waits until all that was sent into the cycle is done.
@@ -66,13 +61,13 @@ void Replica::send_round(std::optional<Probe> probe) {
       outbox_.probe(*probe);
     }
   }
-  if (!cycle_->is_empty()) return;
-  cycle_ended_ = true;
+  if (!end_->is_empty()) return;
+  ended_ = true;
   held_probe_.reset();
   outbox_.end_cycle();
 }
 
-void Replica::send_held_probe() {
+void ReplicaCycle::send_held_probe() {
   if (!held_probe_ || outbox_.is_busy_in_cycle()) return;
   outbox_.probe(*std::exchange(held_probe_, std::nullopt));
 }

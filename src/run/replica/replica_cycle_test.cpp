@@ -88,7 +88,7 @@ struct Master {
 constexpr ReplicaId reader = 0, master = 1, worker = 2, writer = 3;
 
 struct Fixture {
-  explicit Fixture(Beginning beginning = {})
+  explicit Fixture(ReplicaInit beginning = {})
       : graph(pipeline(source("reader", none),
                        master_worker(node("master", Master{}), node("worker", same)),
                        sink("writer", drop))),
@@ -194,7 +194,7 @@ TEST_CASE("the part of a head is its state and what was under way, and both come
   f.run();
   REQUIRE(f.port.saved.contains(1));
 
-  Beginning beginning;
+  ReplicaInit beginning;
   beginning.state = f.port.saved.at(1);
   beginning.snapshot = 1;
   Fixture again(std::move(beginning));
@@ -220,7 +220,7 @@ TEST_CASE("a head to which no barrier can come any more begins the snapshot itse
 }
 
 TEST_CASE("what comes back gets its credit at once, up to a bound that is an error") {
-  Beginning beginning;
+  ReplicaInit beginning;
   beginning.back_bytes_max = 10'000;
   Fixture f(std::move(beginning));
   f.port.sent.clear();

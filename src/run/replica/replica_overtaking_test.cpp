@@ -13,7 +13,7 @@ namespace {
 
 /// Goes on from what another one saved.
 Replica& go_on(Fixture& f, ReplicaId id, const Fixture& from, SnapshotId snapshot) {
-  Beginning beginning;
+  ReplicaInit beginning;
   beginning.state = from.port.saved.at(snapshot);
   beginning.snapshot = snapshot;
   return f.make(id, std::move(beginning));
@@ -245,7 +245,7 @@ TEST_CASE("a part with any bit turned is refused, or read as another one") {
   REQUIRE(part.size() > 200);
   for (std::size_t at = 0; at < 8 * part.size(); ++at) {
     Fixture again(1, 2);
-    Beginning beginning;
+    ReplicaInit beginning;
     beginning.state = part;
     beginning.state->data()[at / 8] ^= static_cast<std::byte>(1 << at % 8);
     beginning.snapshot = 1;

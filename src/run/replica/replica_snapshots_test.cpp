@@ -40,7 +40,7 @@ TEST_CASE("a barrier leaves between the items before it and those after it") {
   }
   // The state in the snapshot says that exactly the items before the barrier were emitted.
   Fixture again(1);
-  Beginning beginning;
+  ReplicaInit beginning;
   beginning.state = f.port.saved.at(7);
   beginning.snapshot = 7;
   again.make(0, std::move(beginning));
@@ -78,7 +78,7 @@ TEST_CASE("a sink goes on with the state that it had") {
   sink.receive(1, Barrier{1});
   f.run();
   Fixture again(1);
-  Beginning beginning;
+  ReplicaInit beginning;
   beginning.state = f.port.saved.at(1);
   Replica& restored = again.make(2, std::move(beginning));
   restored.receive(1, batch_of({4}));
@@ -97,7 +97,7 @@ TEST_CASE("a replica that had ended says so again after a recovery, and nothing 
   worker.trigger(3);
   f.run();
   Fixture again(1);
-  Beginning beginning;
+  ReplicaInit beginning;
   beginning.state = f.port.saved.at(3);
   again.make(1, std::move(beginning));
   again.run();
@@ -143,7 +143,7 @@ TEST_CASE("what a replica was asked to save and to commit it saves first, and la
 
 TEST_CASE("a part of a snapshot that is no state is an error, not a crash") {
   Fixture f(1);
-  Beginning beginning;
+  ReplicaInit beginning;
   beginning.state = Buffer(as_bytes("garbage"));
   f.make(1, std::move(beginning));
   REQUIRE(f.port.failures.size() == 1);
@@ -159,7 +159,7 @@ TEST_CASE("states by key are handed over in pieces, and no more while too many a
   const flow::Plan plan = flow::make_plan(graph.shape);
   Recorder port;
   Counters counters;
-  Beginning beginning;
+  ReplicaInit beginning;
   beginning.piece_bytes = 100;
   beginning.unwritten_bytes_max = 250;
   Replica replica(1, plan.replicas[1], graph, std::move(beginning), port, counters, nullptr);
@@ -214,7 +214,7 @@ struct Kept {
         sink("drop", [](const std::int64_t&) {}));
   }
 
-  Replica& make(Beginning beginning = {}, std::uint32_t replicas = 1) {
+  Replica& make(ReplicaInit beginning = {}, std::uint32_t replicas = 1) {
     graph = graph_of(replicas);
     plan = flow::make_plan(graph.shape);
     replica = std::make_unique<Replica>(1, plan.replicas[1], graph, std::move(beginning), port,
@@ -245,12 +245,12 @@ struct Kept {
     REQUIRE(store.commit(manifest));
   }
   /// What the replica that follows begins with.
-  Beginning from(SnapshotId snapshot, std::uint32_t replicas = 1) {
+  ReplicaInit from(SnapshotId snapshot, std::uint32_t replicas = 1) {
     auto kept = replica->keep();
     replica.reset();
     port.sent.clear();
     const Graph next = graph_of(replicas);
-    Beginning beginning;
+    ReplicaInit beginning;
     REQUIRE(beginning.restore(store, snapshot, next.shape, flow::make_plan(next.shape).replicas[1],
                               std::move(kept)));
     return beginning;

@@ -65,7 +65,7 @@ TEST_CASE("of those that have asked the one with the least to do gets the next b
 TEST_CASE("of two that have as little to do the one of the same process gets the next batch") {
   for (const ReplicaId near : {1u, 2u}) {
     Fixture f(2);
-    Beginning beginning;
+    ReplicaInit beginning;
     beginning.neighbours = {near};
     Replica& source = f.make(0, std::move(beginning));
     f.run();
@@ -90,7 +90,7 @@ TEST_CASE(
   const flow::Plan plan = flow::make_plan(graph.shape);
   Recorder port;
   Counters counters;
-  Beginning beginning;
+  ReplicaInit beginning;
   beginning.neighbours = {2, 4};  // Of the replicas 1 to 4.
   Replica source(0, plan.replicas[0], graph, std::move(beginning), port, counters, nullptr);
   source.begin();
@@ -122,7 +122,7 @@ TEST_CASE("strict round robin is the turn of each, wherever it is") {
     const flow::Plan plan = flow::make_plan(graph.shape);
     Recorder port;
     Counters counters;
-    Beginning beginning;
+    ReplicaInit beginning;
     beginning.neighbours = {near.begin(), near.end()};
     Replica source(0, plan.replicas[0], graph, std::move(beginning), port, counters, nullptr);
     source.begin();
@@ -199,7 +199,7 @@ TEST_CASE("an operator that throws is an error that names the item, and stops it
 
 TEST_CASE("an item on the list of those to skip is passed by and noted") {
   Fixture f(1);
-  Beginning beginning;
+  ReplicaInit beginning;
   beginning.skips = {13};
   Replica& worker = f.make(1, std::move(beginning));
   worker.receive(0, batch_of({12, 13, 14}));

@@ -16,7 +16,7 @@ namespace {
 
 /// A replica of any graph; everybody has asked it for items.
 struct One {
-  One(Graph of, ReplicaId id, Beginning beginning = {})
+  One(Graph of, ReplicaId id, ReplicaInit beginning = {})
       : graph(std::move(of)),
         plan(flow::make_plan(graph.shape)),
         replica(id, plan.replicas[id], graph, std::move(beginning), port, counters, nullptr) {
@@ -170,7 +170,7 @@ TEST_CASE("a source that waited goes on from its state") {
   f.run();
   f.replica.trigger(1);
   f.run();
-  Beginning beginning{.state = std::move(f.port.saved[1]), .snapshot = 1};
+  ReplicaInit beginning{.state = std::move(f.port.saved[1]), .snapshot = 1};
   available = 7;
   One after(waiting(), 0, std::move(beginning));
   after.run();
@@ -185,7 +185,7 @@ TEST_CASE(
   f.run();
   f.replica.trigger(1);
   f.run();
-  Beginning beginning{.state = std::move(f.port.saved[1]), .snapshot = 1};
+  ReplicaInit beginning{.state = std::move(f.port.saved[1]), .snapshot = 1};
   available = 2;
   One after(graph(), 0, std::move(beginning));
   CHECK(after.run() == Replica::Next::poll);
@@ -243,7 +243,7 @@ TEST_CASE("a timer that was set before a snapshot is due after it was restored")
   f.replica.receive(0, batch_of({1, 2}));
   f.replica.receive(0, Barrier{1});
   f.run();
-  Beginning beginning{.state = std::move(f.port.saved[1]), .snapshot = 1};
+  ReplicaInit beginning{.state = std::move(f.port.saved[1]), .snapshot = 1};
   One after(windowed(), 1, std::move(beginning));
   after.port.wall = WallTime(milliseconds(11'500));
   after.run();

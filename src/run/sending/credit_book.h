@@ -13,12 +13,22 @@ namespace piracema::runtime {
 class CreditBook {
  public:
   /// `most`, for each input: so many batches may be on the way, 1 or more.
-  explicit CreditBook(const std::vector<std::uint32_t>& most) : paces_(most.begin(), most.end()) {
+  explicit CreditBook(const std::vector<std::uint32_t>& most)
+      : paces_(most.begin(), most.end()), unpaid_(most.size()) {
     for (const CreditPace& pace : paces_) granted_.push_back(pace.first());
   }
 
   /// What the sender of an input is told at first.
   Credit first(std::size_t input) const { return {granted_[input], 0, 0}; }
+
+  /// A batch of `input` was in the snapshot that is gone on from: nobody has used a credit for it.
+  void restored(std::size_t input) { unpaid_[input] += 1; }
+  /// A batch of `input` is done that nobody has used a credit for. They come before all others.
+  bool take_unpaid(std::size_t input) {
+    if (unpaid_[input] == 0) return false;
+    unpaid_[input] -= 1;
+    return true;
+  }
 
   /// A batch of `items` was worked on for `took` ns.
   void worked(std::uint32_t items, std::uint64_t took) {
@@ -39,6 +49,8 @@ class CreditBook {
  private:
   std::vector<std::uint32_t> granted_;
   std::vector<CreditPace> paces_;
+  /// Batches that a snapshot had.
+  std::vector<std::uint32_t> unpaid_;
   std::uint64_t ns_per_item_ = 0;
 };
 

@@ -1,223 +1,260 @@
 #include "run/sending/outbox.h"
 
 #include <algorithm>
-#include <limits>
-#include <utility>
 
 #include "base/ensure.h"
 
 namespace piracema::runtime {
 
 namespace {
-// An item waits at most about so long for company, where nothing else is said.
-constexpr Time linger_max = std::chrono::milliseconds(1);
-
-std::uint32_t batch_items(const flow::OutputPlan& plan, const EdgeShape& edge,
-                          const Surroundings& surroundings) {
-  std::uint32_t items = 0;
-  for (const ReplicaId target : plan.targets) {
-    const auto said = surroundings.batches.find(target);
-    if (said != surroundings.batches.end() && (items == 0 || said->second < items)) {
-      items = said->second;
-    }
-  }
-  return items != 0 ? items : edge.batch.items;
-}
-
-bool is_round_robin(Delivery delivery) {
-  return delivery == Delivery::round_robin || delivery == Delivery::strict_round_robin;
-}
-
-// And some are not.
-bool some_are_near(const flow::OutputPlan& plan, const Surroundings& surroundings) {
-  const auto near = std::count_if(plan.targets.begin(), plan.targets.end(), [&](ReplicaId to) {
-    return surroundings.neighbours.contains(to);
-  });
-  return near != 0 && near != std::ssize(plan.targets);
-}
-
-Router turn_of_each(std::size_t receivers) {
-  return [next = std::uint64_t{0}, receivers](const void*) mutable { return next++ % receivers; };
-}
+// So that an operator which makes many items of one batch gets to an overdue barrier.
+constexpr std::uint64_t bytes_in_a_hurry_max = std::uint64_t{16} << 20;
 }  // namespace
 
 Outbox::Outbox(ReplicaId self, const flow::ReplicaPlan& plan, const Graph& graph,
-               const Surroundings& surroundings, Port& port, std::atomic<std::uint64_t>* at_work)
-    : self_(self),
+               const SendOptions& options, Port& port, std::atomic<std::uint64_t>* at_work)
+    : Lanes(plan, graph, options),
       plan_(plan),
       port_(port),
-      to_skip_(surroundings.skips),
-      orders_(plan.ordered_output()) {
+      to_skip_(options.skips),
+      order_(self, plan) {
   skips_ = !to_skip_.empty();
   if (at_work != nullptr) at_work_ = at_work;
-  order_.origin = self;
-  for (const flow::OutputPlan& output : plan_.outputs) add_output(output, graph, surroundings);
-  for (const ReplicaId end : plan_.order_ends) released_[end] = 0;
-  // Somewhere for what a sink emits, against all rules.
-  if (ways_.empty()) {
-    ways_.emplace_back();
-    lanes_.emplace_back();
-    ways_[0].items_limit = std::numeric_limits<std::uint32_t>::max();
-    ways_[0].bytes_limit = Way::no_limit;
+  queues_.reserve(plan_.outputs.size());
+  for (const flow::OutputPlan& output : plan_.outputs) {
+    for (std::size_t i = 0; i < output.targets.size(); ++i) {
+      place_of_replica_[output.targets[i]] = {static_cast<std::uint32_t>(queues_.size()), i};
+    }
+    queues_.emplace_back(output, graph.shape.edges[output.edge], options, port);
   }
 }
 
-void Outbox::add_output(const flow::OutputPlan& plan, const Graph& graph,
-                        const Surroundings& surroundings) {
-  const EdgeShape& edge = graph.shape.edges[plan.edge];
-  Way way;
-  way.first_lane = lanes_.size();
-  way.receivers = plan.targets.size();
-  way.delivery = edge.delivery;
-  way.groups = plan.groups;
-  way.router = graph.routers[plan.edge];
-  // By round robin, unless it is strict, some go first if they alone are near: see `next_in_turn`.
-  const bool some_first =
-      way.delivery == Delivery::round_robin && some_are_near(plan, surroundings);
-  if (is_round_robin(way.delivery) && !some_first) way.router = turn_of_each(way.receivers);
-  way.routed =
-      way.delivery != Delivery::on_demand && way.delivery != Delivery::broadcast && !some_first;
-  Exit exit{.order = plan.order,
-            .in_cycle = plan.in_cycle,
-            .pace = BatchPace(batch_items(plan, edge, surroundings))};
-  exit.linger = edge.batch.linger.count() == 0 ? linger_max : Time(edge.batch.linger);
-  if (edge.batch.bytes != 0) way.bytes_limit = edge.batch.bytes;
-  exit.splits = way.routed || edge.items_may_have_keys || way.delivery == Delivery::broadcast;
-  // Two outputs that lead to one ordered node cut a batch like two lanes of one.
-  const auto shared = std::count_if(plan_.outputs.begin(), plan_.outputs.end(),
-                                    [&](const auto& other) { return other.order == plan.order; });
-  way.keeps_positions = plan.order && (exit.splits || shared > 1);
-  if (way.delivery == Delivery::broadcast) {
-    exit.broadcast = {.node = edge.to, .pace = BroadcastPace(way.receivers)};
-  }
-  const std::uint32_t output = outputs();
-  for (const ReplicaId target : plan.targets) {
-    lane_of_[target] = receivers_.size();
-    receivers_.push_back(
-        {.replica = target, .output = output, .near = surroundings.neighbours.contains(target)});
-  }
-  receivers_.push_back({.output = output});
-  lanes_.resize(receivers_.size());
-  ways_.push_back(std::move(way));
-  exits_.push_back(std::move(exit));
-  set_limits(output);
+// ---- what an operator is called for ---------------------------------------------------------
+
+void Outbox::begin_batch(const Batch& batch) {
+  if (!order_.is_inherited()) return;
+  order_.begin_batch(batch.order);
+  begin_positions(!batch.positions.empty());
 }
 
-// Between two nodes of an order a batch leaves whole, when the batch it came from is done.
-void Outbox::set_limits(std::uint32_t output) {
-  if (exits_[output].order && !plan_.starts_order) {
-    ways_[output].items_limit = std::numeric_limits<std::uint32_t>::max();
-    ways_[output].bytes_limit = Way::no_limit;
-  } else {
-    ways_[output].items_limit = exits_[output].pace.items();
-  }
-}
-
-void Outbox::put(std::uint32_t output, Packet packet) {
-  exits_[output].waiting.push_back({ways_[output].any_lane(), std::move(packet)});
-}
-
-void Outbox::barrier(SnapshotId snapshot, SnapshotId complete, Time deadline) {
-  flush();
-  for (std::uint32_t output = 0; output < outputs(); ++output) {
-    Exit& exit = exits_[output];
-    // An end that has left stands for all barriers, and so does one of a cycle.
-    if (exit.ended && (exit.in_cycle || exit.waiting.empty())) continue;
-    const auto at = exit.waiting.end() - (exit.ended ? 1 : 0);
-    exit.waiting.insert(at, {ways_[output].any_lane(), Barrier{snapshot, complete}, deadline});
-  }
+void Outbox::end_batch() {
+  if (order_.is_inherited()) close_ordered();
   pump();
 }
 
-bool Outbox::holds_barrier(SnapshotId snapshot) const {
-  return std::any_of(exits_.begin(), exits_.end(), [snapshot](const Exit& exit) {
-    return std::any_of(exit.waiting.begin(), exit.waiting.end(), [snapshot](const Waiting& front) {
-      const auto* barrier = std::get_if<Barrier>(&front.packet);
-      return barrier != nullptr && barrier->snapshot <= snapshot;
-    });
-  });
+void Outbox::begin_finish() {
+  if (!order_.is_inherited()) return;
+  order_.begin_finish();
+  inherit_no_positions();
 }
 
-bool Outbox::restore(std::size_t lane, Batch batch) {
-  // A sink has a lane, but no outputs.
-  if (exits_.empty() || lane >= receivers_.size()) return false;
-  Exit& exit = exits_[receivers_[lane].output];
-  bytes_waiting_ += batch.data.size();
-  exit.waiting.push_back({lane, std::move(batch)});
-  exit.waiting_batches += 1;
-  return true;
-}
-
-void Outbox::probe(const Probe& probe) {
-  flush();
-  for (std::uint32_t output = 0; output < outputs(); ++output) {
-    if (exits_[output].in_cycle && !exits_[output].ended) put(output, probe);
-  }
-  pump();
-}
-
-void Outbox::end_output(std::uint32_t output) {
-  if (std::exchange(exits_[output].ended, true)) return;
-  put(output, EndOfStream{});
-}
-
-void Outbox::end() {
-  flush();
-  for (std::uint32_t output = 0; output < outputs(); ++output) end_output(output);
-  pump();
-}
-
-void Outbox::end_cycle() {
-  flush();
-  for (std::uint32_t output = 0; output < outputs(); ++output) {
-    if (exits_[output].in_cycle) end_output(output);
-  }
-  pump();
-}
-
-void Outbox::on_credit(ReplicaId from, const Credit& credit) {
-  const auto lane = lane_of_.find(from);
-  ENSURE(lane != lane_of_.end());
-  Receiver& receiver = receivers_[lane->second];
-  receiver.credits += credit.batches;
-  // A peer may claim more than it ever got.
-  receiver.outstanding -= std::min<std::uint64_t>(receiver.outstanding, credit.done);
-  if (auto& all = exits_[receiver.output].broadcast) {
-    all->pace.done(lane->second - ways_[receiver.output].first_lane, credit.done, port_.now());
-  }
-  if (credit.ns_per_item != 0) exits_[receiver.output].pace.heard(credit.ns_per_item);
-  set_limits(receiver.output);
-}
-
-std::uint64_t Outbox::downstream_ns_per_item() const {
-  std::uint64_t slowest = 0;
-  for (const Exit& exit : exits_) slowest = std::max(slowest, exit.pace.ns_per_item());
-  return slowest;
-}
-
-bool Outbox::is_over(std::uint64_t slack) const {
-  for (std::uint32_t output = 0; output < outputs(); ++output) {
-    const std::size_t allowed = 1 + (exits_[output].splits ? ways_[output].receivers : 0);
-    if (exits_[output].waiting_batches > allowed + slack) return true;
-  }
-  return plan_.starts_order && order_.sequence - released_by_all_ >= plan_.window + slack;
-}
-
-bool Outbox::is_busy_in_cycle() const {
-  const auto in_cycle = [this](const Receiver& receiver) {
-    return receiver.outstanding != 0 && exits_[receiver.output].in_cycle;
-  };
-  for (std::uint32_t output = 0; output < outputs(); ++output) {
-    if (exits_[output].in_cycle && (!exits_[output].waiting.empty() || is_open(output)))
-      return true;
-  }
-  return std::any_of(receivers_.begin(), receivers_.end(), in_cycle);
+bool Outbox::refill() {
+  if (source_.is_used_up()) return false;
+  const std::int64_t more = source_.next(port_.now());
+  budget_ += more;
+  return more != 0;
 }
 
 bool Outbox::skip(Bytes item) {
   if (!to_skip_.contains(id())) return false;
   port_.skipped(id(), item);
   return true;
+}
+
+// ---- from the lanes into the queues ---------------------------------------------------------
+
+void Outbox::lane_full(std::size_t lane) {
+  if (is_ordered(place_of(lane).output)) {
+    close_ordered();
+  } else {
+    close_lane(lane, {});
+  }
+  pump();
+  budget_ = 0;
+  source_.drop();
+  // A source returns instead, so that it can be asked for a barrier meanwhile; one that does not
+  // return waits here like the others.
+  const std::uint64_t slack = plan_.inputs.empty() ? lanes_.size() : 0;
+  if (is_over(slack)) wait_for_room(slack);
+}
+
+void Outbox::close_lane(std::size_t lane, const Order& order) {
+  Batch batch = close(lane);
+  batch.order = order;
+  const Place& place = place_of(lane);
+  if (queues_[place.output].has_ended()) {
+    emitted_after_end_ = true;
+  } else {
+    queues_[place.output].add(place.receiver, std::move(batch));
+  }
+}
+
+void Outbox::close_output(std::uint32_t output) {
+  const Way& way = ways_[output];
+  for (std::size_t lane = way.first_lane; lane <= way.any_lane(); ++lane) {
+    if (lanes_[lane].count != 0) close_lane(lane, {});
+  }
+}
+
+// The batch that is done gets the next number of its order, or keeps the one it came with. What
+// took several lanes shares the batch's weight.
+void Outbox::close_ordered() {
+  for (const std::uint32_t first_output : orders()) {
+    const std::vector<std::size_t> parts = filled(first_output);
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      close_lane(parts[i], order_.part(i, parts.size()));
+    }
+  }
+  order_.batch_done();
+  count_positions_anew();
+}
+
+void Outbox::flush() {
+  bool ordered = false;
+  for (std::uint32_t output = 0; output < outputs(); ++output) {
+    if (!is_open(output)) continue;
+    if (is_ordered(output)) {
+      ordered = true;
+    } else {
+      close_output(output);
+    }
+  }
+  if (ordered) close_ordered();
+  pump();
+}
+
+void Outbox::flush_if_asked(std::optional<Time> now) {
+  if (must_wait()) return;
+  bool ordered = false;
+  for (std::uint32_t output = 0; output < outputs(); ++output) {
+    if (now && !lingered(output, *now)) continue;
+    const OutputQueue& queue = queues_[output];
+    if (!queue.is_empty() || !is_open(output) || !queue.receivers().some_asked()) continue;
+    if (is_ordered(output)) {
+      ordered = true;
+    } else {
+      close_output(output);
+    }
+  }
+  if (ordered) close_ordered();
+  pump();
+}
+
+// After Nagle (RFC 896), with a receiver's work in place of a round trip: an item waits for company
+// only while those who could take it are busy anyway.
+void Outbox::flush_to_idle() {
+  if (must_wait()) return;
+  bool ordered = false;
+  for (std::uint32_t output = 0; output < outputs(); ++output) {
+    if (!queues_[output].is_empty()) continue;
+    const Receivers& receivers = queues_[output].receivers();
+    const Way& way = ways_[output];
+    bool some_idle = false;
+    for (std::size_t i = 0; i < way.receivers; ++i) {
+      if (!receivers.is_idle(i)) continue;
+      some_idle = true;
+      const std::size_t lane = way.first_lane + i;
+      if (lanes_[lane].count != 0 && !is_ordered(output)) close_lane(lane, {});
+    }
+    if (!some_idle || !is_open(output)) continue;
+    if (is_ordered(output)) {
+      ordered = true;
+    } else if (lanes_[way.any_lane()].count != 0) {
+      close_lane(way.any_lane(), {});
+    }
+  }
+  if (ordered) close_ordered();
+  pump();
+}
+
+// ---- barriers, probes and ends --------------------------------------------------------------
+
+void Outbox::barrier(SnapshotId snapshot, SnapshotId complete, Time deadline) {
+  flush();
+  for (OutputQueue& queue : queues_) queue.add(Barrier{snapshot, complete}, deadline);
+  pump();
+}
+
+bool Outbox::holds_barrier(SnapshotId snapshot) const {
+  return std::any_of(queues_.begin(), queues_.end(), [snapshot](const OutputQueue& queue) {
+    return queue.holds_barrier(snapshot);
+  });
+}
+
+bool Outbox::restore(std::size_t lane, Batch batch) {
+  // A sink has a lane, but no outputs.
+  if (queues_.empty() || lane >= lanes_.size()) return false;
+  const Place& place = place_of(lane);
+  queues_[place.output].add(place.receiver, std::move(batch));
+  return true;
+}
+
+void Outbox::probe(const Probe& probe) {
+  flush();
+  for (OutputQueue& queue : queues_) {
+    if (queue.is_in_cycle() && !queue.has_ended()) queue.add(probe);
+  }
+  pump();
+}
+
+void Outbox::end() {
+  flush();
+  for (OutputQueue& queue : queues_) queue.end();
+  pump();
+}
+
+void Outbox::end_cycle() {
+  flush();
+  for (OutputQueue& queue : queues_) {
+    if (queue.is_in_cycle()) queue.end();
+  }
+  pump();
+}
+
+bool Outbox::is_busy_in_cycle() const {
+  for (std::uint32_t output = 0; output < outputs(); ++output) {
+    const OutputQueue& queue = queues_[output];
+    if (!queue.is_in_cycle()) continue;
+    if (!queue.is_empty() || is_open(output) || queue.receivers().some_busy()) return true;
+  }
+  return false;
+}
+
+// ---- room -----------------------------------------------------------------------------------
+
+void Outbox::on_credit(ReplicaId from, const Credit& credit) {
+  const auto known = place_of_replica_.find(from);
+  ENSURE(known != place_of_replica_.end());
+  const Place& place = known->second;
+  queues_[place.output].on_credit(place.receiver, credit);
+  if (credit.ns_per_item != 0) heard(place.output, credit.ns_per_item);
+}
+
+bool Outbox::is_over(std::uint64_t slack) const {
+  for (std::uint32_t output = 0; output < outputs(); ++output) {
+    const std::size_t allowed = 1 + (splits(output) ? ways_[output].receivers : 0);
+    if (queues_[output].batches() > allowed + slack) return true;
+  }
+  return order_.is_window_full(slack);
+}
+
+std::uint64_t Outbox::bytes_waiting() const {
+  std::uint64_t bytes = 0;
+  for (const OutputQueue& queue : queues_) bytes += queue.bytes();
+  return bytes;
+}
+
+void Outbox::wait_for_room(std::uint64_t slack) {
+  const Time start = port_.now();
+  Time now = start;
+  while (is_over(slack)) {
+    const bool hurries = hurry_ && bytes_waiting() < bytes_in_a_hurry_max;
+    if (hurries && now >= *hurry_) break;
+    if (!port_.wait(hurries ? std::optional(*hurry_ - now) : std::nullopt)) break;
+    pump();
+    now = port_.now();
+  }
+  waited_ += now - start;
 }
 
 }  // namespace piracema::runtime

@@ -5,9 +5,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/ensure.h"
-#include "base/log.h"
-#include "base/text.h"
 #include "run/threads/own_threads.h"
 #include "run/threads/thread_pool.h"
 
@@ -28,7 +25,8 @@ Worker::Worker(const Graph& graph, WorkerSettings settings, std::function<void(F
     : graph_(graph),
       settings_(std::move(settings)),
       say_(std::move(say)),
-      relay_(settings_.slot),
+      start_([this](Epoch epoch) { say_(Ready{epoch}); }),
+      router_(settings_.slot, layouts_, start_),
       dead_letters_(settings_.dead_letters) {
   if (settings_.store != nullptr) {
     writer_ = std::make_unique<SnapshotWriter>(
@@ -58,7 +56,7 @@ Worker::~Worker() {
 
 void Worker::handle(const ToWorker& message) {
   const auto each = [this](Epoch epoch, const std::vector<ReplicaId>& ids, auto call) {
-    const Layout* const layout = layout_of(epoch);
+    const Layout* const layout = layouts_.of(epoch);
     if (layout == nullptr) return;
     for (const ReplicaId id : ids) {
       if (ReplicaActor* replica = layout->local(id)) call(*replica);
@@ -75,115 +73,52 @@ void Worker::handle(const ToWorker& message) {
     each(taken->epoch, taken->replicas,
          [&](ReplicaActor& replica) { replica.commit(taken->epoch, taken->snapshot); });
   } else if (const auto* trees = std::get_if<BroadcastTrees>(&message)) {
-    if (trees->epoch != epoch_.load()) return;
-    leave(relay_.follow(*trees));
-    link_watch_.begin(trees->epoch, std::chrono::milliseconds(trees->watch_every_ms));
+    if (trees->epoch == start_.epoch()) router_.follow(*trees);
   }
 }
 
-// Also the way back (paper 000, section 4.1): the same replicas, in the same threads, with the
-// same connections, begin again from the snapshot. By another plan some are others, and some rest.
+// Also the way back (paper 000, section 4.1): the same replicas, in the same threads, with the same
+// connections, begin again from the snapshot. By another plan some are others, and some rest.
 void Worker::deploy(const Deploy& message) {
-  const Layout* layout = layout_.load();
-  const bool changes = layout == nullptr || !fits(*layout, message);
-  if (changes) {
-    auto next = make_layout(message);
-    for (const auto& [which, actor] : actors_) {
-      const auto& here = next->replicas;
-      if (std::find(here.begin(), here.end(), actor.get()) == here.end()) {
-        actor->retire(message.epoch);
-      }
-    }
-    layout = next.get();
-    layouts_.push_back(std::move(next));
-    layout_.store(layout);
-  }
-  relay_.begin(message.epoch, layout->graph->shape, layout->placement);
-  link_watch_.begin(message.epoch, Time{});
-  {
-    std::lock_guard lock(mutex_);
-    epoch_.store(message.epoch);
-    to_begin_ = layout->local_count;
-    to_connect_.clear();
-    for (const Peer& peer : message.peers) {
-      if (peer.slot != settings_.slot) to_connect_.push_back(peer);
-    }
-  }
+  const Layout* const before = layouts_.newest();
+  const bool stays = before != nullptr && before->fits(message);
+  const Layout& layout = stays ? *before : make_layout(message);
+  router_.begin(layout, message.epoch);
+  std::vector<Peer> others;
   for (const Peer& peer : message.peers) {
-    if (peer.slot != settings_.slot && transport_ != nullptr) {
-      transport_->connect(peer.slot, peer.incarnation, peer.address);
+    if (peer.slot != settings_.slot) others.push_back(peer);
+  }
+  start_.begin(message.epoch, layout.local_count, others);
+  router_.connect(others);
+  for (ReplicaId id = 0; id < layout.replicas.size(); ++id) {
+    if (layout.replicas[id] == nullptr) continue;
+    auto who = std::make_shared<ReplicaIdentity>(
+        ReplicaIdentity{id, layout.plan.replicas[id], layout.graph,
+                        settings_.at_work ? &settings_.at_work(id) : nullptr});
+    layout.replicas[id]->begin(message.epoch, std::move(who), init_of(layout, message, id));
+  }
+  start_if_connected();
+  for (auto& [from, frame] : start_.take_early()) router_.on_frame(from, std::move(frame));
+}
+
+const Layout& Worker::make_layout(const Deploy& message) {
+  auto next = std::make_unique<Layout>(message, graph_, settings_.slot);
+  if (!threads_) make_threads(next->local_count);
+  next->add_actors([this](const flow::ReplicaPlan& replica) { return actor_of(replica); });
+  const auto& here = next->replicas;
+  for (const auto& [which, actor] : actors_) {
+    if (std::find(here.begin(), here.end(), actor.get()) == here.end()) {
+      actor->retire(message.epoch);
     }
   }
-  for (ReplicaId id = 0; id < layout->replicas.size(); ++id) {
-    if (layout->replicas[id] == nullptr) continue;
-    auto who = std::make_shared<ReplicaIdentity>(
-        ReplicaIdentity{id, layout->plan.replicas[id], layout->graph,
-                        settings_.at_work ? &settings_.at_work(id) : nullptr});
-    layout->replicas[id]->begin(message.epoch, std::move(who), beginning_of(*layout, message, id));
-  }
-  check_connected();
-  std::vector<std::pair<Slot, wire::Frame>> early;
-  {
-    std::lock_guard lock(mutex_);
-    early.swap(early_);
-  }
-  for (auto& [from, frame] : early) on_frame(from, std::move(frame));
-}
-
-bool Worker::fits(const Layout& layout, const Deploy& message) const {
-  const auto& nodes = layout.graph->shape.nodes;
-  for (std::size_t node = 0; node < message.replicas.size(); ++node) {
-    if (nodes[node].replicas != message.replicas[node]) return false;
-  }
-  return layout.placement == message.placement;
-}
-
-std::unique_ptr<Worker::Layout> Worker::make_layout(const Deploy& message) {
-  auto layout = std::make_unique<Layout>();
-  layout->since = message.epoch;
-  layout->graph = graph_with(message.replicas);
-  layout->placement = message.placement;
-  layout->plan = flow::make_plan(layout->graph->shape, [&](ReplicaId id) {
-    return id < message.placement.size() && message.placement[id] == settings_.slot;
-  });
-  ENSURE(message.placement.size() == layout->plan.replicas.size());
-  layout->replicas.resize(layout->plan.replicas.size());
-  layout->of_node.resize(layout->graph->shape.nodes.size());
-  layout->local_count = static_cast<std::size_t>(
-      std::count(message.placement.begin(), message.placement.end(), settings_.slot));
-  if (!threads_) make_threads(layout->local_count);
-  for (ReplicaId id = 0; id < layout->replicas.size(); ++id) {
-    if (layout->placement[id] != settings_.slot) continue;
-    layout->replicas[id] = actor_of(layout->plan.replicas[id]);
-    layout->of_node[layout->plan.replicas[id].node].push_back(id);
-  }
-  return layout;
-}
-
-// The program's own, as long as the numbers are: its code may hold much.
-std::shared_ptr<const Graph> Worker::graph_with(const std::vector<std::uint32_t>& replicas) const {
-  const auto& nodes = graph_.shape.nodes;
-  const bool own = replicas.empty() ||
-                   std::equal(nodes.begin(), nodes.end(), replicas.begin(), replicas.end(),
-                              [](const auto& node, auto count) { return node.replicas == count; });
-  if (own) return {std::shared_ptr<const Graph>(), &graph_};
-  ENSURE(replicas.size() == nodes.size());
-  Graph graph = graph_;
-  for (std::size_t node = 0; node < replicas.size(); ++node) {
-    graph.shape.nodes[node].replicas = replicas[node];
-  }
-  return std::make_shared<const Graph>(std::move(graph));
+  layouts_.add(std::move(next));
+  return *layouts_.newest();
 }
 
 ReplicaActor* Worker::actor_of(const flow::ReplicaPlan& replica) {
   auto& actor = actors_[{replica.node, replica.index}];
   if (!actor) actor = std::make_unique<ReplicaActor>(*this, *threads_);
   return actor.get();
-}
-
-const Worker::Layout* Worker::layout_of(Epoch epoch) const {
-  const Layout* const layout = layout_.load();
-  return layout == nullptr || epoch < layout->since ? nullptr : layout;
 }
 
 // Each thread has a core of its own where there are enough of them (paper 004, section 3:
@@ -213,26 +148,26 @@ Context Worker::context_of(const Layout& layout, ReplicaId replica, const Deploy
           .begins_job = message.epoch == 1 && !message.restore};
 }
 
-ReplicaActor::ReadState Worker::beginning_of(const Layout& layout, const Deploy& message,
-                                             ReplicaId replica) const {
-  Beginning beginning;
-  beginning.context = context_of(layout, replica, message);
-  if (settings_.back_bytes_max != 0) beginning.back_bytes_max = settings_.back_bytes_max;
-  beginning.place = settings_.place;
+ReplicaActor::ReadState Worker::init_of(const Layout& layout, const Deploy& message,
+                                        ReplicaId replica) const {
+  ReplicaInit init;
+  init.context = context_of(layout, replica, message);
+  if (settings_.back_bytes_max != 0) init.back_bytes_max = settings_.back_bytes_max;
+  init.place = settings_.place;
   for (const Skip& skip : message.skips) {
-    if (skip.node == layout.plan.replicas[replica].node) beginning.skips.insert(skip.item);
+    if (skip.node == layout.plan.replicas[replica].node) init.skips.insert(skip.item);
   }
   for (ReplicaId other = 0; other < message.placement.size(); ++other) {
     const Slot slot = message.placement[other];
-    if (slot == settings_.slot) beginning.neighbours.insert(other);
+    if (slot == settings_.slot) init.neighbours.insert(other);
     const auto limit = settings_.on_the_way.find(slot);
-    if (limit != settings_.on_the_way.end()) beginning.on_the_way[other] = limit->second;
+    if (limit != settings_.on_the_way.end()) init.on_the_way[other] = limit->second;
     const auto batch = settings_.batches.find(slot);
-    if (batch != settings_.batches.end()) beginning.batches[other] = batch->second;
+    if (batch != settings_.batches.end()) init.batches[other] = batch->second;
   }
-  return [&layout, beginning, restore = message.restore, epoch = message.epoch, replica,
-          store = settings_.store](std::shared_ptr<state::KeptStates> kept) -> Result<Beginning> {
-    Beginning ready = beginning;
+  return [&layout, init, restore = message.restore, epoch = message.epoch, replica,
+          store = settings_.store](std::shared_ptr<state::KeptStates> kept) -> Result<ReplicaInit> {
+    ReplicaInit ready = init;
     if (!restore) return ready;
     if (store == nullptr) return Error{Errc::config, "there is no snapshot directory to read"};
     auto read = ready.restore(*store, *restore, layout.graph->shape, layout.plan.replicas[replica],
@@ -246,9 +181,9 @@ ReplicaActor::ReadState Worker::beginning_of(const Layout& layout, const Deploy&
 
 Heartbeat Worker::heartbeat() const {
   Heartbeat beat;
-  beat.epoch = epoch_.load();
+  beat.epoch = start_.epoch();
   beat.cpu_ns = process_cpu_ns();
-  const Layout* const layout = layout_.load();
+  const Layout* const layout = layouts_.newest();
   if (layout == nullptr) return beat;
   beat.epoch = std::max(beat.epoch, layout->since);  // The numbers of replicas are of that one.
   for (ReplicaId id = 0; id < layout->replicas.size(); ++id) {
@@ -270,18 +205,11 @@ Heartbeat Worker::heartbeat() const {
   return beat;
 }
 
-std::optional<LinksSeen> Worker::links() {
-  if (transport_ == nullptr || !link_watch_.is_due(now())) return std::nullopt;
-  return link_watch_.look(now(), transport_->links(), relay_.take_sent());
-}
-
 std::optional<Restoring> Worker::restoring() {
-  Restoring state{.epoch = epoch_.load()};
-  {
-    std::lock_guard lock(mutex_);
-    if (state.epoch == 0 || said_ready_ == state.epoch) return std::nullopt;
-    state.progress -= to_begin_ + to_connect_.size();  // They count down, bytes up.
-  }
+  const auto left = start_.left();
+  if (!left) return std::nullopt;
+  Restoring state{.epoch = start_.epoch()};
+  state.progress -= *left;  // That counts down, bytes up.
   for (const auto& [which, replica] : actors_) {
     state.busy += replica->is_busy_before(state.epoch) ? 1 : 0;
     state.progress += replica->restored();
@@ -289,44 +217,54 @@ std::optional<Restoring> Worker::restoring() {
   return state;
 }
 
-// ---- readiness ------------------------------------------------------------------------------
-
-void Worker::begun(Epoch epoch, ReplicaId) {
-  {
-    std::lock_guard lock(mutex_);
-    if (epoch != epoch_.load()) return;
-    to_begin_ -= 1;
-  }
-  check_ready();
-}
-
 void Worker::on_connected(Slot peer, std::uint32_t incarnation) {
-  {
-    std::lock_guard lock(mutex_);
-    std::erase_if(to_connect_,
-                  [&](const Peer& p) { return p.slot == peer && p.incarnation == incarnation; });
-  }
-  check_connected();
+  start_.connected(peer, incarnation);
+  start_if_connected();
 }
 
 // Nothing is sent before all who it could be for can be reached.
-void Worker::check_connected() {
-  {
-    std::lock_guard lock(mutex_);
-    if (!to_connect_.empty() || epoch_.load() == 0) return;
-  }
-  const Epoch epoch = epoch_.load();
-  for (ReplicaActor* const replica : layout_.load()->replicas) {
+void Worker::start_if_connected() {
+  if (!start_.all_connected()) return;
+  const Epoch epoch = start_.epoch();
+  for (ReplicaActor* const replica : layouts_.newest()->replicas) {
     if (replica != nullptr) replica->start(epoch);
   }
-  check_ready();
+  start_.check_ready();
 }
 
-void Worker::check_ready() {
-  std::lock_guard lock(mutex_);
-  if (to_begin_ != 0 || !to_connect_.empty() || said_ready_ == epoch_.load()) return;
-  said_ready_ = epoch_.load();
-  say_(Ready{said_ready_});
+// ---- what replicas tell ---------------------------------------------------------------------
+
+void Worker::save(Epoch epoch, ReplicaId replica, SnapshotId snapshot, std::uint64_t items_out,
+                  store::PartContent part) {
+  const Layout* const layout = layouts_.of(epoch);
+  if (layout == nullptr) return;
+  if (writer_) {
+    const bool from_source = is_source(layout->node(replica).role);
+    writer_->write(SnapshotWriter::Job{epoch, snapshot, replica, std::move(part),
+                                       from_source ? items_out : 0});
+  } else {
+    say_(SaveFailed{epoch, snapshot, replica, "there is no snapshot directory"});
+  }
+}
+
+void Worker::save_piece(Epoch epoch, ReplicaId replica, SnapshotId snapshot, Buffer piece,
+                        std::function<void()> done) {
+  if (!writer_) return done();  // As `save` will say.
+  writer_->write(
+      SnapshotWriter::Piece{{epoch, snapshot, replica}, std::move(piece), std::move(done)});
+}
+
+// The last heartbeat may be old, and a job may be shorter than the time between two.
+void Worker::ended(Epoch epoch, ReplicaId replica) {
+  say_(heartbeat());
+  say_(Ended{epoch, replica});
+}
+
+void Worker::skipped(Epoch epoch, ReplicaId replica, std::uint64_t item, Bytes bytes) {
+  const Layout* const layout = layouts_.of(epoch);
+  if (layout == nullptr) return;
+  const flow::ReplicaPlan& plan = layout->plan.replicas[replica];
+  dead_letters_.add(layout->node(replica).name, plan.index, item, bytes);
 }
 
 }  // namespace piracema::runtime

@@ -6,7 +6,7 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,11 +15,12 @@
 #include "flow/plan.h"
 #include "net/transport/transport.h"
 #include "run/barrier/snapshot_writer.h"
-#include "run/relay/link_watch.h"
-#include "run/relay/relay.h"
 #include "run/replica/dead_letters.h"
 #include "run/replica/replica_actor.h"
 #include "run/threads/lead.h"
+#include "run/worker/epoch_start.h"
+#include "run/worker/layouts.h"
+#include "run/worker/packet_router.h"
 
 namespace piracema::runtime {
 
@@ -40,7 +41,7 @@ struct WorkerSettings {
   std::uint32_t threads = 0;
   /// Cores that the process keeps to; none: all.
   std::vector<std::uint32_t> cores;
-  /// As in Beginning; 0: as there.
+  /// As in ReplicaInit; 0: as there.
   std::size_t back_bytes_max = 0;
   /// Where states by key are to lie; null: in memory.
   StatePlace* place = nullptr;
@@ -48,7 +49,7 @@ struct WorkerSettings {
   Lead* lead = nullptr;
 };
 
-/// All replicas of one process: does what the coordinator says, and carries packets.
+/// All replicas of one process: does what the coordinator says, and tells it what they do.
 class Worker final : public ReplicaOwner {
  public:
   /// `say` may be called from any thread and must not block. `graph` outlives the worker.
@@ -57,7 +58,7 @@ class Worker final : public ReplicaOwner {
   ~Worker() override;
 
   /// The way to the other processes; null when there are none. Set before the first message.
-  void set_transport(net::Transport* transport) { transport_ = transport; }
+  void set_transport(net::Transport* transport) { router_.set_transport(transport); }
 
   /// Does what the coordinator says. One thread, the owner's.
   void handle(const ToWorker& message);
@@ -68,59 +69,32 @@ class Worker final : public ReplicaOwner {
   std::optional<Restoring> restoring();
   /// What is to be told of the links to other processes; nothing while that is not due. The
   /// transport's thread, which is the owner's then.
-  std::optional<LinksSeen> links();
+  std::optional<LinksSeen> links() { return router_.links(); }
 
   // ---- any thread: what the transport tells
   void on_connected(Slot peer, std::uint32_t incarnation);
-  void on_frame(Slot from, wire::Frame frame);
+  void on_frame(Slot from, wire::Frame frame) { router_.on_frame(from, std::move(frame)); }
 
  private:
-  /// What runs where from an epoch on, until another plan follows. Never changed.
-  struct Layout {
-    Epoch since = 0;
-    /// With the numbers of replicas of this plan.
-    std::shared_ptr<const Graph> graph;
-    flow::Plan plan;
-    /// Slot of each replica.
-    std::vector<Slot> placement;
-    /// Those that run here, by their numbers; null for others.
-    std::vector<ReplicaActor*> replicas;
-    /// Of each node, the numbers of those that run here.
-    std::vector<std::vector<ReplicaId>> of_node;
-    std::size_t local_count = 0;
-
-    ReplicaActor* local(ReplicaId replica) const {
-      return replica < replicas.size() ? replicas[replica] : nullptr;
-    }
-    const NodeShape& node(ReplicaId replica) const {
-      return graph->shape.nodes[plan.replicas[replica].node];
-    }
-  };
-
   void deploy(const Deploy& message);
-  bool fits(const Layout& layout, const Deploy& message) const;
-  std::unique_ptr<Layout> make_layout(const Deploy& message);
-  std::shared_ptr<const Graph> graph_with(const std::vector<std::uint32_t>& replicas) const;
+  const Layout& make_layout(const Deploy& message);
   ReplicaActor* actor_of(const flow::ReplicaPlan& replica);
   void make_threads(std::size_t replicas);
-  ReplicaActor::ReadState beginning_of(const Layout& layout, const Deploy& message,
-                                       ReplicaId replica) const;
+  ReplicaActor::ReadState init_of(const Layout& layout, const Deploy& message,
+                                  ReplicaId replica) const;
   Context context_of(const Layout& layout, ReplicaId replica, const Deploy& message) const;
-  /// Of this epoch or a former one; null if what is of `epoch` was by a former plan.
-  const Layout* layout_of(Epoch epoch) const;
-  void check_connected();
-  void check_ready();
-  Result<Done> check(const Layout& layout, Slot from, const wire::Frame& frame,
-                     const Packet& packet) const;
-  Result<Done> check_relayed(const Layout& layout, const wire::Frame& packet) const;
+  void start_if_connected();
 
-  void route(Epoch epoch, ReplicaId from, ReplicaId to, Packet packet) override;
-  void route(Epoch epoch, ReplicaId from, std::vector<Addressed> packets) override;
-  void route_to_all(Epoch epoch, ReplicaId from, const ToAll& to, Packet packet) override;
-  void receive(const Layout& layout, Slot from, wire::Frame frame);
-  void receive_relayed(const Layout& layout, Slot from, wire::Frame frame);
-  void leave(std::vector<Relay::Leaving> leaving);
-  void begun(Epoch epoch, ReplicaId replica) override;
+  void route(Epoch epoch, ReplicaId from, ReplicaId to, Packet packet) override {
+    router_.route(epoch, from, to, std::move(packet));
+  }
+  void route(Epoch epoch, ReplicaId from, std::vector<Addressed> packets) override {
+    router_.route(epoch, from, std::move(packets));
+  }
+  void route_to_all(Epoch epoch, ReplicaId from, const ToAll& to, Packet packet) override {
+    router_.route_to_all(epoch, from, to, std::move(packet));
+  }
+  void begun(Epoch epoch, ReplicaId) override { start_.begun(epoch); }
   void save(Epoch epoch, ReplicaId replica, SnapshotId snapshot, std::uint64_t items_out,
             store::PartContent part) override;
   void save_piece(Epoch epoch, ReplicaId replica, SnapshotId snapshot, Buffer piece,
@@ -139,9 +113,10 @@ class Worker final : public ReplicaOwner {
   const Graph& graph_;
   const WorkerSettings settings_;
   const std::function<void(FromWorker)> say_;
-  net::Transport* transport_ = nullptr;
-  Relay relay_;
-  LinkWatch link_watch_;
+  Layouts layouts_;
+  /// Its epoch is never newer than the newest layout.
+  EpochStart start_;
+  PacketRouter router_;
   std::unique_ptr<SnapshotWriter> writer_;
   DeadLetters dead_letters_;
 
@@ -149,19 +124,6 @@ class Worker final : public ReplicaOwner {
   /// All replicas that ever ran here, by node and index; one that does not rests. The owner's
   /// thread.
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::unique_ptr<ReplicaActor>> actors_;
-  /// The last one is `layout_`. They are few, and others may still look at one that is over.
-  std::vector<std::unique_ptr<const Layout>> layouts_;
-  /// Null before the first Deploy. It is never older than `epoch_`.
-  std::atomic<const Layout*> layout_{nullptr};
-  std::atomic<Epoch> epoch_{0};
-
-  std::mutex mutex_;
-  /// Of an epoch that this process has yet to hear of.
-  std::vector<std::pair<Slot, wire::Frame>> early_;
-  /// What the epoch still waits for.
-  std::size_t to_begin_ = 0;
-  std::vector<Peer> to_connect_;
-  Epoch said_ready_ = 0;
 };
 
 }  // namespace piracema::runtime

@@ -1,0 +1,31 @@
+#include "run/replica/counters.h"
+
+#include <algorithm>
+
+namespace piracema::runtime {
+
+void Counters::clear() {
+  for (auto* counter : {&items_in, &items_out, &bytes_in, &bytes_out, &busy_ns, &blocked_ns}) {
+    counter->store(0);
+  }
+  blocked_since.store(0);
+  queued.store(0);
+  read_ppm.store(0);
+  calls.store(0);
+}
+
+void Counters::wait_for_room(bool waits, Time now) {
+  constexpr auto relaxed = std::memory_order_relaxed;
+  if (!waits) blocked_ns.store(blocked_by(now), relaxed);
+  blocked_since.store(waits ? std::max(now, Time(1)).count() : 0, relaxed);
+}
+
+std::uint64_t Counters::blocked_by(Time now) const {
+  constexpr auto relaxed = std::memory_order_relaxed;
+  const Time since(blocked_since.load(relaxed));
+  const std::uint64_t before = blocked_ns.load(relaxed);
+  if (since == Time{} || now <= since) return before;
+  return before + static_cast<std::uint64_t>((now - since).count());
+}
+
+}  // namespace piracema::runtime
