@@ -350,6 +350,10 @@ Answer ClusterState::on(const PutUser& put) {
       return refused(concat("want a key for each user, found that of the node ", name));
     }
   }
+  if (users_.all().contains(put.user.name) != put.is_there) {
+    return refused(concat("the cluster has ", put.is_there ? "no user " : "a user ", put.user.name,
+                          put.is_there ? "" : " already"));
+  }
   if (auto done = users_.put(put.user); !done) return refused(done.error().message);
   happened({.kind = Event::Kind::user_put,
             .user = put.user.name,

@@ -112,10 +112,12 @@ struct RunBeside {
   auto fields() { return std::tie(job, command); }
 };
 
-/// A user comes, or has another role or account from now on; jobs that were asked for keep theirs.
+/// A user comes; or one that is there has another role or account from now on, and jobs that were
+/// asked for keep theirs. Refused if it is there already, or is not.
 struct PutUser {
   User user;
-  auto fields() { return std::tie(user); }
+  bool is_there = false;
+  auto fields() { return std::tie(user, is_there); }
 };
 /// Who is one no more is no node either: whether its key may say anything is the group's matter.
 struct DropUser {

@@ -96,7 +96,7 @@ TEST_CASE("a user who administers may do all, also with the jobs of others") {
   CHECK(cluster.says(carol, RunBeside{id, {"true"}}).empty());
   CHECK(cluster.says(carol, Cancel{id}).empty());
   CHECK(cluster.says(carol, Drain{"a", true}).empty());
-  CHECK(cluster.says(carol, PutUser{{"alice", alice, Role::look, ""}}).empty());
+  CHECK(cluster.says(carol, PutUser{{"alice", alice, Role::look, ""}, true}).empty());
   CHECK(cluster.says(alice, Submit{{.name = "j", .command = {"true"}}}) ==
         "the user alice has the role look: want submit for that");
 }
@@ -112,10 +112,14 @@ TEST_CASE("the key of a user is no node's, and the other way round") {
 TEST_CASE("a name has one key and a key one name, and the first user stays") {
   Shared cluster;
   const auto put = [&](const User& user) { return cluster.says(first_client, PutUser{user}); };
-  CHECK(put({"alice", 99, Role::submit, ""}) == "there is a user alice already, with another key");
+  CHECK(put({"alice", 99, Role::submit, ""}) == "the cluster has a user alice already");
+  CHECK(cluster.says(first_client, PutUser{{"alice", 99, Role::submit, ""}, true}) ==
+        "there is a user alice already, with another key");
+  CHECK(cluster.says(first_client, PutUser{{"eve", 99, Role::submit, ""}, true}) ==
+        "the cluster has no user eve");
   CHECK(put({"dave", alice, Role::submit, ""}) ==
         "want a key for each user, found that of the user alice");
-  CHECK(put({"admin", 99, Role::look, ""}) ==
+  CHECK(cluster.says(first_client, PutUser{{"admin", 1, Role::look, ""}, true}) ==
         "the user admin has made the cluster and stays as it is");
   CHECK(cluster.says(first_client, DropUser{"admin"}) ==
         "the user admin has made the cluster and stays");

@@ -144,7 +144,7 @@ Result<Done> ClusterUsers::change_user(ClusterClient& client) const {
   jobs::User user = **std::move(known);
   if (role_) user.role = role_named(*role_);
   if (account_) user.account = *account_;
-  if (const auto put = client.ask(jobs::PutUser{user}); !put) return put.error();
+  if (const auto put = client.ask(jobs::PutUser{user, true}); !put) return put.error();
   return Done{};
 }
 
