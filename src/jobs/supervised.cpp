@@ -1,6 +1,7 @@
 #include "jobs/supervised.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -14,6 +15,8 @@
 namespace piracema::jobs {
 
 namespace {
+
+constexpr int ends_within_ms = 1'000;
 
 Result<std::pair<Fd, Fd>> make_pipe() {
   int ends[2];
@@ -92,6 +95,9 @@ std::optional<Ended> Supervised::take_end() {
     if (count > 0) said_.append(bytes, static_cast<std::size_t>(count));
   }
   if (count < 0) return std::nullopt;
+  // Nobody else holds the pipe: it ends now, and what is left of it counts as a process of ours.
+  pollfd ended{.fd = process_.handle(), .events = POLLIN, .revents = 0};
+  if (ended.fd >= 0 && ::poll(&ended, 1, ends_within_ms) == 1) process_.reap();
   std::istringstream line(said_);
   std::string how;
   std::uint32_t code = 0;

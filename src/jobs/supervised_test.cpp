@@ -4,8 +4,10 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <chrono>
 #include <filesystem>
 #include <fstream>
@@ -66,6 +68,16 @@ Ended end_of(Supervised& job) {
 bool is_alive(pid_t pid) { return ::kill(pid, 0) == 0; }
 
 }  // namespace
+
+TEST_CASE("a job that is over has left no process behind, as a node runs thousands") {
+  Place place;
+  {
+    auto job = place.start("exit 3");
+    CHECK(end_of(job).code == 3);
+  }
+  CHECK(::waitpid(-1, nullptr, WNOHANG) == -1);
+  CHECK(errno == ECHILD);
+}
 
 TEST_CASE("a supervisor does not have the environment of its job") {
   Place place;
