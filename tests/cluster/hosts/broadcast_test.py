@@ -21,7 +21,8 @@ class Broadcast(OnHosts):
 
     def start_news(self, *options, items, size, pause_us=0):
         self.items = items
-        self.start("--hosts", HOSTS, "-n", READERS + 2, *options, NEWS, "out", f"readers={READERS}",
+        # That a busy machine is no lost one is for other tests: nobody stands still in these.
+        self.start("--hosts", HOSTS, "-n", READERS + 2, "--heartbeat", "1s", *options, NEWS, "out", f"readers={READERS}",
                    f"items={items}", f"bytes={size}", f"pause_us={pause_us}")
 
     def check_lines(self):

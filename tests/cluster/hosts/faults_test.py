@@ -30,7 +30,7 @@ class Faults(OnHosts):
 
     def test_a_file_of_hosts_says_how_many_workers_each_has(self):
         (self.folder / "hosts").write_text("h2 slots=2   # as mpirun takes it\nh1:1\n")
-        self.start_stream("--hostfile", "hosts", items=500)
+        self.start_stream("--hostfile", "hosts", items=5_000)
         self.wait_for("running")
         workers = self.workers()
         self.assertEqual(["h2", "h2", "h1"], [workers[slot][1] for slot in range(3)])
