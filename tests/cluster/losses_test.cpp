@@ -71,7 +71,14 @@ TEST_CASE("a loss ends the job when its directory of snapshots was moved, remove
     if (what == "emptied") std::filesystem::create_directory(stream.snapshots);
     if (what != "moved") std::filesystem::remove_all(elsewhere);
     ::kill(job.worker(2).pid, SIGKILL);
-    CHECK(job.wait() == 4);
+    stream.let_end();
+    const int code = job.wait();
+    // On a busy machine a whole snapshot may have been taken into an emptied one before the loss.
+    if (what == "emptied" && code == 0) {
+      CHECK(stream.is_right());
+      continue;
+    }
+    CHECK(code == 4);
     const std::string why = job.summary()["why"];
     CAPTURE(why);
     CHECK(is_in("worker 2 was lost", why));
