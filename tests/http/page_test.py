@@ -104,6 +104,10 @@ class Browser:
     def text(self, selector):
         return self.driver.find_element(By.CSS_SELECTOR, selector).text
 
+    def texts(self, selector):
+        """All of one drawing: a second later elements of before are none any more."""
+        return self.run("return [...document.querySelectorAll(arguments[0])].map(one => one.textContent)", selector)
+
     def all(self, selector):
         return self.driver.find_elements(By.CSS_SELECTOR, selector)
 
@@ -147,11 +151,11 @@ class Page(unittest.TestCase):
         self.assertTrue(page.all("#failures details[open]"))
 
         page.wait(lambda: "work holds the job back" in page.text("#bottleneck"))
-        names = [node.text for node in page.all("#graph svg text.name")]
+        names = page.texts("#graph svg text.name")
         self.assertEqual(["numbers", "work ×3", "lines"], names)
         self.assertEqual(1, len(page.all("#graph svg .box.worst")))
         self.assertEqual(2, len(page.all("#graph svg .edge")))
-        cells = [cell.text for cell in page.all("#nodes tbody tr:nth-child(2) td")]
+        cells = page.texts("#nodes tbody tr:nth-child(2) td")
         self.assertEqual("3", cells[0])
         self.assertGreater(int(cells[2].split()[0]), 50, "percent busy")
         self.assertEqual(2, len(page.all("#throughput polyline")))
