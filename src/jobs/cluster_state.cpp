@@ -341,8 +341,7 @@ Answer ClusterState::told(const std::string& node, const std::vector<Attempt>& h
           .mark = mark_of_orders(node, jobs_, nodes_)};
 }
 
-// ---- users
-// ---------------------------------------------------------------------------------------
+// ---- users -------------------------------------------------------------------------------------
 
 Answer ClusterState::on(const PutUser& put) {
   for (const auto& [name, node] : nodes_) {

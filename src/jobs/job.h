@@ -95,10 +95,10 @@ struct Ended {
 
 /// Of parts that a user has asked for, and not the command: from this number on.
 constexpr std::uint32_t first_beside = std::uint32_t{1} << 31;
+constexpr bool is_beside(const Attempt& attempt) { return attempt.part >= first_beside; }
 /// The code of a part that could not be, or that nobody wants any more: as ssh has it, when it is
 /// not the program's own.
 constexpr std::uint32_t no_way_there = 255;
-constexpr bool is_beside(const Attempt& attempt) { return attempt.part >= first_beside; }
 
 /// What a job has run on another of its nodes, or a user beside its command.
 struct Part {

@@ -25,11 +25,9 @@ Result<std::optional<Account>> account_of(const Owner& owner, uid_t own) {
   }
   if (account->uid == own) return std::optional<Account>();
   if (own == root) return std::optional(*std::move(account));
-  return Error{Errc::config,
-               concat("want a node that runs as ", owner.account,
-                      " or as root for the jobs of the "
-                      "user ",
-                      owner.user, ", found one that runs as ", Account::name_of(own))};
+  return Error{Errc::config, concat("want a node that runs as ", owner.account,
+                                    " or as root for the jobs of the user ", owner.user,
+                                    ", found one that runs as ", Account::name_of(own))};
 }
 
 }  // namespace piracema::jobs

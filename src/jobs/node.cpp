@@ -315,11 +315,9 @@ std::vector<std::string> NodeProcess::environment_of(const JobRunner::Launch& la
   if (!launch.hosts.empty()) {
     std::string hosts;
     for (const std::string& host : launch.hosts) hosts += concat(hosts.empty() ? "" : ",", host);
-    for (std::string& variable :
-         std::vector{concat("PIRACEMA_HOSTS=", hosts), concat("PIRACEMA_RSH=", options_.rsh),
-                     concat("PIRACEMA_WORKERS=", launch.hosts.size() * launch.spec.slots)}) {
-      environment.push_back(std::move(variable));
-    }
+    environment.push_back(concat("PIRACEMA_HOSTS=", hosts));
+    environment.push_back(concat("PIRACEMA_RSH=", options_.rsh));
+    environment.push_back(concat("PIRACEMA_WORKERS=", launch.hosts.size() * launch.spec.slots));
   }
   if (!hostfile.empty()) environment.push_back(concat("PIRACEMA_HOSTFILE=", hostfile));
   for (const std::string& own : launch.spec.environment) cluster::set_variable(environment, own);

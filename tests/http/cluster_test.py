@@ -188,6 +188,11 @@ class ClusterPage(Shown):
         files = sum(size for name, size in asked if "/api/" not in name)
         self.assertLess(files + len(self.get("/")[1]), PAGE_BYTES_MAX)
         self.assertEqual([], page.complaints())
+        self.lose("b")
+        page.wait(lambda: page.text("#phase") == "the control plane does not go on")
+        self.assertRegex(page.text("#stale"), "while the control plane does not go on; this is what was known at ..:..:..")
+        self.start("b")
+        page.wait(lambda: page.text("#phase") == "something is missing")
         for width in [380, 1280]:
             for dark in [False, True]:
                 page = Browser(self, width, dark)

@@ -110,10 +110,9 @@ int ClusterBeside::run() const {
 // More processes than it has places would take those of other jobs.
 Result<Done> ClusterBeside::check_places(ClusterClient& client) const {
   if (!workers_) return Done{};
-  const auto answer = client.ask(jobs::ShowJob{job_});
-  if (!answer) return answer.error();
-  if (answer->jobs.size() != 1) return Error{Errc::corrupt, "an answer without a job"};
-  const jobs::JobSpec& spec = answer->jobs.front().spec;
+  const auto job = client.show(job_);
+  if (!job) return job.error();
+  const jobs::JobSpec& spec = job->spec;
   const std::uint64_t places = std::uint64_t{spec.nodes} * spec.slots;
   if (*workers_ != 0 && *workers_ <= places) return Done{};
   return Error{Errc::refused,

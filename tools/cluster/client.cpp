@@ -85,6 +85,13 @@ Result<Answer> ClusterClient::await(const jobs::Operation& question) {
   return answer;
 }
 
+Result<jobs::Job> ClusterClient::show(jobs::JobId id) {
+  auto answer = ask(jobs::ShowJob{id});
+  if (!answer) return answer.error();
+  if (answer->jobs.size() != 1) return Error{Errc::corrupt, "an answer without a job"};
+  return std::move(answer->jobs.front());
+}
+
 Result<Answer> ClusterClient::read(Result<Buffer> reply) {
   if (!reply) {
     return Error{reply.error().code, concat("the control plane of the cluster has not answered: ",

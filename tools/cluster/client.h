@@ -37,6 +37,8 @@ class ClusterClient {
 
   /// Errc::refused says what the cluster does not want; Errc::timeout.
   Result<jobs::Answer> ask(const jobs::Operation& operation);
+  /// Errc::refused if there is no such job.
+  Result<jobs::Job> show(jobs::JobId id);
   /// Of a question that is held until there is news; after some seconds perhaps an answer whose
   /// mark is 0.
   Result<jobs::Answer> await(const jobs::Operation& question);

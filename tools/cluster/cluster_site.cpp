@@ -28,7 +28,7 @@ constexpr std::array states{JobState::waiting,  JobState::running, JobState::lea
                             JobState::cancelled};
 
 double seconds_since(std::uint64_t at_ms, std::uint64_t now_ms) {
-  return static_cast<double>(now_ms - std::min(now_ms, at_ms)) / 1e3;
+  return static_cast<double>(ago_ms(at_ms, now_ms)) / 1e3;
 }
 
 std::string text_of(const nlohmann::ordered_json& json) {

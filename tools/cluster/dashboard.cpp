@@ -60,12 +60,7 @@ int ClusterDashboard::run() const {
   auto client = ClusterClient::open(directory_, *timeout);
   if (!client) return fail_asked(client.error());
   ClusterBoard board;
-  const auto ask_job = [&](jobs::JobId id) -> Result<jobs::Job> {
-    auto answer = client->ask(jobs::ShowJob{id});
-    if (!answer) return answer.error();
-    if (answer->jobs.size() != 1) return Error{Errc::corrupt, "an answer without a job"};
-    return std::move(answer->jobs.front());
-  };
+  const auto ask_job = [&](jobs::JobId id) { return client->show(id); };
   auto server = observe::HttpServer::start(
       {.address = address_, .token_file = token_file_}, [&](observe::Guard guard) {
         return std::make_unique<ClusterSite>(board, watcher->user().name, ask_job,

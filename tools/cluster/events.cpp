@@ -18,13 +18,9 @@ namespace {
 
 using jobs::Event;
 
-std::uint64_t ms_since(std::uint64_t at_ms, std::uint64_t now_ms) {
-  return now_ms - std::min(now_ms, at_ms);
-}
-
 /// The group's clock has its origin anywhere; ours is what people know.
 std::string wall_time(const Event& event, std::uint64_t now_ms) {
-  return ckpt::wall_text(now() - std::chrono::milliseconds(ms_since(event.at_ms, now_ms)),
+  return ckpt::wall_text(now() - std::chrono::milliseconds(ago_ms(event.at_ms, now_ms)),
                          "%Y-%m-%d %H:%M:%S");
 }
 
@@ -78,7 +74,7 @@ std::string text_of(const Event& event) {
 nlohmann::ordered_json json_of(const Event& event, std::uint64_t now_ms) {
   nlohmann::ordered_json object{{"event", name_of(event.kind)},
                                 {"number", event.number},
-                                {"ago_ms", ms_since(event.at_ms, now_ms)},
+                                {"ago_ms", ago_ms(event.at_ms, now_ms)},
                                 {"text", text_of(event)}};
   if (!event.node.empty()) object["node"] = event.node;
   if (event.job != 0) object["job"] = event.job;

@@ -91,13 +91,6 @@ int ClusterQueue::run() {
   return drain();
 }
 
-Result<Job> ClusterQueue::show(jobs::JobId id) {
-  auto answer = client_->ask(jobs::ShowJob{id});
-  if (!answer) return answer.error();
-  if (answer->jobs.size() != 1) return Error{Errc::corrupt, "an answer without a job"};
-  return std::move(answer->jobs.front());
-}
-
 int ClusterQueue::submit() {
   const auto spec = submission_->spec();
   if (!spec) return fail_queue(spec.error());
@@ -143,7 +136,7 @@ int ClusterQueue::list_nodes() {
 
 int ClusterQueue::logs() {
   if (follow_) return follow(ids_.front(), true);
-  const auto job = show(ids_.front());
+  const auto job = client_->show(ids_.front());
   if (!job) return fail_queue(job.error());
   if (job->output_before != 0) {
     log(Level::info, concat("the first ", job->output_before, " bytes are on the node ", job->node,

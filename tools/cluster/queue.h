@@ -26,7 +26,6 @@ class ClusterQueue {
 
  private:
   CLI::App* add(CLI::App& cluster, const char* name, const char* help);
-  Result<jobs::Job> show(jobs::JobId id);
   int submit();
   int list_jobs();
   int list_nodes();

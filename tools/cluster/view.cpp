@@ -17,11 +17,6 @@ using jobs::JobState;
 
 namespace {
 
-/// How long ago something was, by the clock of the group.
-std::uint64_t ago_ms(std::uint64_t at_ms, std::uint64_t now_ms) {
-  return now_ms - std::min(now_ms, at_ms);
-}
-
 std::string ago_text(std::uint64_t at_ms, std::uint64_t now_ms) {
   if (at_ms == 0) return "-";
   const std::uint64_t seconds = ago_ms(at_ms, now_ms) / 1'000;
@@ -54,6 +49,10 @@ std::string row(std::initializer_list<std::pair<std::string, int>> columns) {
 }
 
 }  // namespace
+
+std::uint64_t ago_ms(std::uint64_t at_ms, std::uint64_t now_ms) {
+  return now_ms - std::min(now_ms, at_ms);
+}
 
 const char* name_of(JobState state) {
   switch (state) {

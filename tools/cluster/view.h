@@ -13,6 +13,9 @@ namespace piracema::tools {
 const char* name_of(jobs::JobState state);
 const char* state_of(const jobs::Node& node);
 
+/// How long ago something was, by the clock of the group.
+std::uint64_t ago_ms(std::uint64_t at_ms, std::uint64_t now_ms);
+
 nlohmann::ordered_json json_of(const jobs::Job& job, std::uint64_t now_ms);
 nlohmann::ordered_json json_of(const jobs::Node& node, std::uint64_t now_ms);
 /// A line each.
@@ -21,12 +24,12 @@ std::string line_of(const jobs::Job& job, std::uint64_t now_ms);
 std::string node_header();
 std::string line_of(const jobs::Node& node, std::uint64_t now_ms);
 
-/// On a line, also what is no text.
 /// Of users, as of the others above.
 nlohmann::ordered_json json_of(const jobs::User& user);
 std::string user_header();
 std::string line_of(const jobs::User& user);
 
+/// On a line, also what is no text.
 void print(const nlohmann::ordered_json& json);
 
 }  // namespace piracema::tools

@@ -1,5 +1,7 @@
 #include "observe/http/web_site.h"
 
+#include <optional>
+
 #include "base/text.h"
 #include "observe/page/page_files.h"
 
@@ -7,14 +9,15 @@ namespace piracema::observe {
 
 namespace {
 
-/// What all sites have; 404 if it is none of that.
-Response shared(const std::string& path) {
-  if (path == "/style.css") return {200, "text/css; charset=utf-8", std::string(page_style)};
-  if (path == "/icon.svg") return {200, "image/svg+xml", std::string(page_icon)};
+/// What all sites have; nothing: it is none of that.
+std::optional<Response> shared(const std::string& path) {
+  if (path == "/style.css")
+    return Response{200, "text/css; charset=utf-8", std::string(page_style)};
+  if (path == "/icon.svg") return Response{200, "image/svg+xml", std::string(page_icon)};
   if (path == "/common.js") {
-    return {200, "text/javascript; charset=utf-8", std::string(page_common)};
+    return Response{200, "text/javascript; charset=utf-8", std::string(page_common)};
   }
-  return {.code = 404};
+  return std::nullopt;
 }
 
 }  // namespace
@@ -24,8 +27,8 @@ Response WebSite::answer(const Request& request, Time now) const {
   if (auto refused = guard_.refuse(request)) {
     response = *std::move(refused);
   } else if (request.method == "GET" || request.method == "HEAD") {
-    response = shared(request.path);
-    if (response.code == 404) response = get(request, now);
+    auto found = shared(request.path);
+    response = found ? *std::move(found) : get(request, now);
   } else if (request.method == "POST") {
     response = post(request);
   } else {

@@ -360,33 +360,6 @@ function draw(all) {
 
 // ---- asking ---------------------------------------------------------------------------------
 
-const EVERY_MS = 1000, GIVE_UP_MS = 5000;
-let heard = null;
-
-async function ask() {
-  if (!document.hidden) {
-    try {
-      const response = await fetch('/api/v1/all', { signal: AbortSignal.timeout(GIVE_UP_MS), cache: 'no-store' });
-      if (!response.ok) throw new Error((await response.text()).trim());
-      draw(await response.json());
-      heard = new Date();
-      $('stale').hidden = !newest.job.over;
-    } catch (error) {
-      const since = heard ? `since ${heard.toLocaleTimeString('en-GB')}; this is what was known then` : '';
-      const over = newest && newest.job.over;
-      if (!over) {
-        say('stale', error instanceof TypeError || error.name === 'TimeoutError'
-          ? `No answer ${since}. The job is over, or cannot be reached.` : `Refused: ${error.message}`);
-        $('stale').hidden = false;
-        say('phase', 'no answer');
-        $('phase').className = 'phase bad';
-      }
-      $('stop').hidden = true;
-    }
-  }
-  setTimeout(ask, EVERY_MS);
-}
-
 async function stop() {
   if (!confirm('Stop this job?')) return;
   $('stop').disabled = true;
@@ -406,4 +379,13 @@ for (const id of ['snapshots-more', 'replicas-more']) {
   $(id).addEventListener('toggle', () => { if (newest) draw(newest); });
 }
 window.addEventListener('resize', () => { if (newest) draw(newest); });
-if (recorded) draw(recorded); else ask();
+function drawNewest(all) {
+  draw(all);
+  $('stale').hidden = !all.job.over;
+}
+function nobodyAnswers(since) {
+  $('stop').hidden = true;
+  if (newest && newest.job.over) return;
+  showTrouble(`No answer${since}. The job is over, or cannot be reached.`);
+}
+if (recorded) draw(recorded); else follow('/api/v1/all', drawNewest, nobodyAnswers);

@@ -70,3 +70,35 @@ function pairs(list) {
   for (const [name, value] of list) dl.append(make('dt', {}, name), make('dd', {}, value));
   return dl;
 }
+
+// ---- asking ---------------------------------------------------------------------------------
+
+const EVERY_MS = 1000, GIVE_UP_MS = 5000;
+let heard = null;
+
+/// Has `draw` show what `path` says, once a second. `silent` is called when nobody answers, with since when
+/// that is so; a refusal is shown.
+async function follow(path, draw, silent) {
+  if (!document.hidden) {
+    try {
+      const response = await fetch(path, { signal: AbortSignal.timeout(GIVE_UP_MS), cache: 'no-store' });
+      if (!response.ok) throw new Error((await response.text()).trim());
+      draw(await response.json());
+      heard = new Date();
+    } catch (error) {
+      if (error instanceof TypeError || error.name === 'TimeoutError') {
+        silent(heard ? ` since ${heard.toLocaleTimeString('en-GB')}; this is what was known then` : '');
+      } else {
+        showTrouble(`Refused: ${error.message}`);
+      }
+    }
+  }
+  setTimeout(() => follow(path, draw, silent), EVERY_MS);
+}
+
+function showTrouble(words) {
+  say('stale', words);
+  $('stale').hidden = false;
+  say('phase', 'no answer');
+  $('phase').className = 'phase bad';
+}

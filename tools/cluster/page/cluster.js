@@ -93,52 +93,33 @@ async function drawLog() {
   } catch { /* The next time says more. */ }
 }
 
+/// When nodes and jobs were known last.
+let known = null;
+
 function draw(all) {
   const well = all.goes_on && all.here === all.replicas.length && !all.nodes.some(isLost) && !all.trouble;
   const words = !all.goes_on ? 'the control plane does not go on' : well ? 'all is well' : 'something is missing';
   say('phase', words);
   $('phase').className = 'phase ' + (well ? 'good' : all.goes_on ? 'change' : 'bad');
   document.title = `${words} – Piracema cluster`;
+  // What was known before stays to be read, and is not known to be so any more.
   $('stale').hidden = !all.trouble;
-  if (all.trouble) say('stale', all.trouble);
+  if (all.trouble) say('stale', all.trouble + (known ? `; this is what was known at ${known.toLocaleTimeString('en-GB')}` : ''));
   drawReplicas(all);
-  // What was known before is not known to be so any more.
   if (!all.trouble) {
+    known = new Date();
     drawSummary(all);
     drawNodes(all);
     drawJobs(all);
     drawEvents(all);
     drawChoice(all);
     drawUsers(all);
+    drawLog();
   }
   say('footer', `Piracema ${all.version} · seen as the user ${all.seen_as}, ${duration(all.seen_ago)} ago`);
   document.body.dataset.drawn = String(Number(document.body.dataset.drawn || 0) + 1);
 }
 
-// ---- asking -----------------------------------------------------------------------------------
-
-const EVERY_MS = 1000, GIVE_UP_MS = 5000;
-let heard = null;
-
-async function ask() {
-  if (!document.hidden) {
-    try {
-      const response = await fetch('/api/v1/cluster', { signal: AbortSignal.timeout(GIVE_UP_MS), cache: 'no-store' });
-      if (!response.ok) throw new Error((await response.text()).trim());
-      draw(await response.json());
-      heard = new Date();
-      await drawLog();
-    } catch (error) {
-      const last = heard ? ` since ${heard.toLocaleTimeString('en-GB')}; this is what was known then` : '';
-      say('stale', error instanceof TypeError || error.name === 'TimeoutError'
-        ? `No answer${last}. Whatever shows the cluster has ended; the cluster may be well.` : `Refused: ${error.message}`);
-      $('stale').hidden = false;
-      say('phase', 'no answer');
-      $('phase').className = 'phase bad';
-    }
-  }
-  setTimeout(ask, EVERY_MS);
-}
-
 $('log-of').addEventListener('change', drawLog);
-ask();
+follow('/api/v1/cluster', draw,
+  since => showTrouble(`No answer${since}. Whatever shows the cluster has ended; the cluster may be well.`));
