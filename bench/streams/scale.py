@@ -2,9 +2,10 @@
 """A keyed stream goes from 2 to 3 and back to 2 workers under load: how long until it is done, how long
 sources stood still, and when the first item was out again.
 
-    bench/streams/scale.py BUILD [--ballast BYTES] [--rounds N]
+    bench/streams/scale.py BUILD [--keys N] [--ballast BYTES] [--rounds N]
 
-BUILD is a release build. There are 5,000 keys, each with so many bytes of state: 40000 makes 200 MB.
+BUILD is a release build. Each key has so many bytes of state: 1,000,000 keys of 1000 make 1 GB. All have some before
+the first change; from then on some 10,000 items a second change a key each.
 Prints a line for each change, and medians. On a busy machine the figures say so little.
 """
 
@@ -18,13 +19,14 @@ import tempfile
 import threading
 
 
-def measure(build, ballast, rounds):
+def measure(build, keys, ballast, rounds):
     found = {"2 -> 3": [], "3 -> 2": []}
     with tempfile.TemporaryDirectory(prefix="piracema-scale-") as folder:
         job = subprocess.Popen(
             [build / "tools/piracema", "run", "--json", "-n", "2", "--http", "--snapshots", "s",
              "--every", "1s", build / "tests/cluster/tally_app", "out", "replicas=2", "items=100000000",
-             "pause_us=50", f"ballast={ballast}"],
+             "pause_us=50", f"keys={keys}", f"quick={keys}",
+             f"ballast={ballast}"],
             cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
         events, changed = [], threading.Condition()
 
@@ -44,7 +46,11 @@ def measure(build, ballast, rounds):
                 return seen()[count - 1]
         try:
             entrance = wait_for("http")["entrance"]
-            size = wait_for("snapshot", 4)
+            seen = written = 0
+            while written < keys * ballast:
+                seen += 1
+                written += wait_for("snapshot", seen)["bytes"]
+            wait_for("snapshot", seen + 2)
             for i in range(2 * rounds):
                 workers = 3 - i % 2
                 subprocess.run([build / "tools/piracema", "scale", entrance, f"tally={workers}", "-n",
@@ -59,7 +65,7 @@ def measure(build, ballast, rounds):
         finally:
             job.kill()
             job.wait()
-    print(f"snapshot of {size.get('bytes', 0) / 1e6:.0f} MB written when it began; medians:")
+    print(f"{written / 1e6:.0f} MB were saved before; medians:")
     for change, all in found.items():
         done, paused, gap = (statistics.median(column) * 1e3 for column in zip(*all))
         print(f"  {change}: done {done:.0f} ms, paused {paused:.0f} ms, first item {gap:.0f} ms")
@@ -68,7 +74,8 @@ def measure(build, ballast, rounds):
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("build", type=lambda text: pathlib.Path(text).resolve())
-    parser.add_argument("--ballast", type=int, default=40_000)
+    parser.add_argument("--keys", type=int, default=1_000_000)
+    parser.add_argument("--ballast", type=int, default=1_000)
     parser.add_argument("--rounds", type=int, default=3)
     options = parser.parse_args()
-    measure(options.build, options.ballast, options.rounds)
+    measure(options.build, options.keys, options.ballast, options.rounds)

@@ -1,7 +1,8 @@
 // tally_app OUT [replicas=N] [pause_us=N] [items=N] [sinks=N] [groups=N] [ballast=BYTES]
-// [tally_us=N]: how often each key has been seen, and the sum of its items, a line for each item,
+// [tally_us=N] [keys=N] [quick=N]: how often each key has been seen, and the sum of its items, a line for each item,
 // in their order if there is no number of sinks. The state of a key has so much ballast besides. An
-// item takes the source and whoever tallies it so long.
+// item takes the source and whoever tallies it so long, but for the first ones that are to be
+// quick.
 #include <piracema/piracema.h>
 
 #include <chrono>
@@ -28,10 +29,13 @@ struct Total {
 /// Of each key, the same in all processes.
 std::size_t ballast_bytes = 0;
 std::chrono::microseconds tally_time{};
+std::int64_t keys = 5'000;
 
-std::string key_of(const std::int64_t& item) { return "key " + std::to_string(item * 31 % 5'000); }
+std::int64_t number_of(std::int64_t item) { return item * 31 % keys; }
 
-char letter_of(std::int64_t item) { return static_cast<char>('a' + item * 31 % 5'000 % 26); }
+std::string key_of(const std::int64_t& item) { return "key " + std::to_string(number_of(item)); }
+
+char letter_of(std::int64_t item) { return static_cast<char>('a' + number_of(item) % 26); }
 
 std::string tally(const std::int64_t& item, Total& total) {
   if (tally_time.count() != 0) std::this_thread::sleep_for(tally_time);
@@ -48,13 +52,16 @@ std::string tally(const std::int64_t& item, Total& total) {
 int main(int argc, char** argv) {
   const Options options(argc, argv);
   ballast_bytes = static_cast<std::size_t>(options.number("ballast", 0));
+  keys = options.number("keys", 5'000);
   tally_time = std::chrono::microseconds(options.number("tally_us", 0));
   const auto count = [&](const char* name, std::int64_t otherwise) {
     return static_cast<std::uint32_t>(options.number(name, otherwise));
   };
   auto write = sink("write", LineSink{options.out()});
   return run(pipeline(
-      source("numbers", Numbers{options.number("items", 40'000), options.number("pause_us", 0)}),
+      source("numbers", Numbers{.end = options.number("items", 40'000),
+                                .pause_us = options.number("pause_us", 0),
+                                .pause_from = options.number("quick", 0)}),
       farm("tally", count("replicas", 2), tally).by_key(key_of, count("groups", 1'024)),
       options.has("sinks") ? std::move(write).replicas(count("sinks", 1))
                            : std::move(write).ordered()));
