@@ -283,6 +283,9 @@ class SimulatedJob {
   void receive(Slot, Host&, const runtime::Attach&) {}
   void receive(Slot, Host&, const runtime::StillHere&) {}
   void receive(Slot, Host&, const runtime::BroadcastTrees&) {}
+  void receive(Slot slot, Host&, const runtime::ReadAhead& ahead) {
+    say_after(restore_takes, slot, runtime::HasReadAhead{ahead.epoch, ahead.snapshot});
+  }
 
   const Options& options_;
   const std::string program_;

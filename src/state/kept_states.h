@@ -10,11 +10,12 @@
 
 namespace piracema::state {
 
-/// What a replica that has come to its end leaves to the one that follows it in the same process:
-/// its states by key, exactly as they are in `snapshot`, so that nobody has to read them there.
+/// States by key exactly as they are in `snapshot`, so that nobody has to read them there: what a
+/// replica that has come to its end leaves to the one that follows it in the same process, or what
+/// was read ahead.
 struct KeptStates {
   SnapshotId snapshot = 0;
-  /// The groups that it owned: all their keys are here.
+  /// All keys of these groups are here.
   GroupRange owned;
   std::unique_ptr<KeyedStates> states;
   SavedFiles::Kept files;

@@ -13,9 +13,11 @@
 #include "base/engine.h"
 #include "base/random.h"
 #include "flow/plan.h"
+#include "state/group_ranges.h"
 #include "state/keyed_saver.h"
 #include "state/redistribution.h"
 #include "state/restored_part.h"
+#include "state/states_ahead.h"
 #include "store/snapshot/memory_store.h"
 
 /// Increments of keys against one map: whatever is written and erased, given up, merged, cleaned
@@ -121,10 +123,36 @@ class Job {
     at_snapshot_ = frozen;
   }
 
+  /// Reads from the last complete snapshot what so many replicas would have, and those of now have
+  /// not; more of it each time. It may be stopped on the way.
+  void read_ahead(std::uint32_t replicas) {
+    if (complete_ == 0 || !replicas_.front()->table.states().can_join()) return;
+    const auto graph = std::make_shared<const Graph>(graph_of(replicas));
+    std::map<std::uint32_t, std::unique_ptr<StatesAhead>> wanted;
+    for (const flow::ReplicaPlan& next : flow::make_plan(graph->shape).replicas) {
+      if (next.owned.count() == 0) continue;
+      GroupRange now;
+      for (const auto& replica : replicas_) {
+        if (replica->plan.index == next.index) now = replica->plan.owned;
+      }
+      const auto missing = rest_of(next.owned, now);
+      if (missing.empty()) continue;
+      auto& states = wanted[next.index];
+      states = std::move(ahead_[next.index]);
+      if (!states || states->groups() != missing.front()) {
+        states = std::make_unique<StatesAhead>(graph, next, missing.front());
+      }
+      const auto read = states->go_to(store_, complete_, [this] { return random_.chance(0.0005); });
+      REQUIRE(read);
+    }
+    ahead_ = std::move(wanted);
+  }
+
   /// Goes on from the last complete snapshot, with so many replicas; some that were there before go
-  /// on with what they have, as far as it is still that.
+  /// on with what they have, as far as it is still that, and with what was read ahead.
   void resume(std::uint32_t replicas) {
     if (complete_ == 0) return;
+    const auto ahead = std::exchange(ahead_, {});
     std::map<std::uint32_t, std::unique_ptr<KeptStates>> kept;
     for (auto& former : replicas_) {
       if (random_.chance(0.2)) continue;  // It is elsewhere from now on.
@@ -135,15 +163,21 @@ class Job {
     REQUIRE(store::verify(store_, complete_));
     for (auto& replica : replicas_) {
       const auto& states = kept[replica->plan.index];
-      const auto part = read_part(store_, complete_, graph_.shape, replica->plan,
-                                  states ? states->owned : GroupRange{});
+      std::vector<GroupRange> there;
+      if (states) there.push_back(common(states->owned, replica->plan.owned));
+      const auto joins = take_ahead(ahead, replica->plan, there);
+      const auto part = read_part(store_, complete_, graph_.shape, replica->plan, there);
       REQUIRE(part);
       if (states) {
         kept_ += 1;
-        replica->saver.take_over(std::move(*states), replica->plan.owned);
+        replica->saver.take_over(*states, replica->plan.owned);
       }
-      replica->saver.goes_on_from(part->files);
-      REQUIRE(store::read_units(store_, part->units, [&](const auto& unit, Bytes bytes) {
+      if (joins) {
+        ahead_of_time_ += 1;
+        replica->saver.join(*joins);
+      }
+      replica->saver.goes_on_from(part->keys.files);
+      REQUIRE(store::read_units(store_, part->keys.units, [&](const auto& unit, Bytes bytes) {
         replica->saver.load(unit, bytes);
         return Result<Done>(Done{});
       }));
@@ -177,8 +211,28 @@ class Job {
   std::uint64_t written() const { return written_; }
   /// Replicas that went on with what a former one had kept.
   std::uint64_t kept() const { return kept_; }
+  /// Replicas that went on with what was read ahead.
+  std::uint64_t ahead() const { return ahead_of_time_; }
 
  private:
+  using Ahead = std::map<std::uint32_t, std::unique_ptr<StatesAhead>>;
+
+  // What of it is of this plan, as it is in the snapshot to go on from.
+  std::shared_ptr<KeptStates> take_ahead(const Ahead& ahead, const flow::ReplicaPlan& plan,
+                                         std::vector<GroupRange>& there) {
+    const auto found = ahead.find(plan.index);
+    if (found == ahead.end() || found->second->snapshot() == 0) return nullptr;
+    const GroupRange groups = found->second->groups();
+    const bool fits = common(groups, plan.owned) == groups &&
+                      (there.empty() || common(groups, there.front()).count() == 0);
+    if (!fits) return nullptr;
+    const auto read = found->second->go_to(store_, complete_, [] { return false; });
+    REQUIRE(read);
+    REQUIRE(*read);
+    there.push_back(groups);
+    return found->second->take();
+  }
+
   void start(std::uint32_t replicas) {
     graph_ = graph_of(replicas);
     plan_ = flow::make_plan(graph_.shape);
@@ -204,13 +258,15 @@ class Job {
   store::MemoryStore store_;
   Model model_, at_snapshot_;
   SnapshotId last_ = 0, complete_ = 0;
-  std::uint64_t written_ = 0, kept_ = 0;
+  std::uint64_t written_ = 0, kept_ = 0, ahead_of_time_ = 0;
+  /// By the index of the replica that is to come.
+  Ahead ahead_;
 };
 
-/// What `cases` jobs go through, each of another seed.
+/// What `cases` jobs go through, each of another seed. `reads_ahead`: that can be done.
 template <class Table>
-void run_jobs(std::uint64_t cases) {
-  std::uint64_t kept = 0;
+void run_jobs(std::uint64_t cases, bool reads_ahead) {
+  std::uint64_t kept = 0, ahead = 0;
   for (std::uint64_t seed = 1; seed <= cases; ++seed) {
     CAPTURE(seed);
     Job<Table> job(seed);
@@ -218,12 +274,16 @@ void run_jobs(std::uint64_t cases) {
     const std::uint64_t most = 1 + random.below(60);
     job.use(50 + random.below(1'500), random.chance(0.5) ? 0.4 : 0.02);
     job.change(random.below(2'000));
+    std::uint32_t coming = 1;
     const std::uint64_t snapshots = random.chance(0.1) ? 150 : 25;
     for (std::uint64_t i = 0; i < snapshots; ++i) {
       job.snapshot();
       if (random.chance(0.1)) job.resume(1 + static_cast<std::uint32_t>(random.below(4)));
       job.change(random.below(most));
-      if (random.chance(0.1)) job.resume(1 + static_cast<std::uint32_t>(random.below(4)));
+      const auto next = 1 + static_cast<std::uint32_t>(random.below(4));
+      if (random.chance(0.3)) coming = next;
+      if (random.chance(0.5)) job.read_ahead(coming);
+      if (random.chance(0.1)) job.resume(random.chance(0.7) ? coming : next);
     }
     job.resume(1 + static_cast<std::uint32_t>(random.below(4)));
     REQUIRE(job.is_right());
@@ -232,8 +292,10 @@ void run_jobs(std::uint64_t cases) {
     job.resume(1 + static_cast<std::uint32_t>(random.below(4)));
     REQUIRE(job.is_right());
     kept += job.kept();
+    ahead += job.ahead();
   }
   CHECK(2 * kept > cases);
+  if (reads_ahead) CHECK(ahead > cases / 2);
 }
 
 }  // namespace piracema::state::testing

@@ -25,10 +25,12 @@ void KeyedSaver::load(const store::StateUnit& unit, Bytes bytes) {
   files_.loaded(unit.file, bytes.size(), entries);
 }
 
-void KeyedSaver::take_over(KeptStates kept, GroupRange owned) {
+void KeyedSaver::take_over(KeptStates& kept, GroupRange owned) {
   states_.take_over(*kept.states);
   files_.take_over(std::move(kept.files), kept.owned, common(owned, kept.owned));
 }
+
+void KeyedSaver::join(KeptStates& ahead) { states_.join(*ahead.states, files_.join(ahead.files)); }
 
 void KeyedSaver::restored(SnapshotId snapshot) {
   snapshot_ = snapshot;

@@ -36,9 +36,12 @@ class KeyedSaver final : public KeyedCut {
   void converts(std::uint32_t ago) { states_.reads(ago); }
   /// What lies there becomes states; units of older files first. Throws DecodeError.
   void load(const store::StateUnit& unit, Bytes bytes);
-  /// Goes on with what was kept of the groups that `owned` has, too; the rest of it is gone. Before
-  /// all else.
-  void take_over(KeptStates kept, GroupRange owned);
+  /// Goes on with what was kept of the groups that `owned` has, too; the rest of it stays there,
+  /// and counts no more. Before all else.
+  void take_over(KeptStates& kept, GroupRange owned);
+  /// Goes on with what was read ahead, besides what it has: of groups that it owns, and has nothing
+  /// of. Before `goes_on_from`.
+  void join(KeptStates& ahead);
   /// All that there is of a snapshot was taken over and loaded.
   void restored(SnapshotId snapshot);
   /// The states, if they are still those of the snapshot that was saved or restored last, whether

@@ -117,7 +117,7 @@ TEST_CASE("every replica gets the keys that it owns, however many had them befor
         if (replica.owned.count() == 0) continue;
         detail::KeyedTable<std::int64_t, std::int64_t> table;
         table.own(replica.groups, replica.owned);
-        REQUIRE(store::read_units(store, part->units, [&](const auto& unit, Bytes bytes) {
+        REQUIRE(store::read_units(store, part->keys.units, [&](const auto& unit, Bytes bytes) {
           table.replay(unit.group, bytes, saved_in::none);
           return Result<Done>(Done{});
         }));

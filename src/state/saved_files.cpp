@@ -1,12 +1,23 @@
 #include "state/saved_files.h"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "base/ensure.h"
 #include "state/group_ranges.h"
 
 namespace piracema::state {
+
+namespace {
+
+std::uint32_t count_of(const std::vector<GroupRange>& groups) {
+  return std::accumulate(
+      groups.begin(), groups.end(), std::uint32_t{0},
+      [](std::uint32_t sum, const GroupRange& range) { return sum + range.count(); });
+}
+
+}  // namespace
 
 SavedFiles::SavedFiles(KeyGroups groups, KeyedStates& states) : groups_(groups), states_(states) {}
 
@@ -21,11 +32,79 @@ void SavedFiles::restore(const std::vector<store::NamedFile>& files) {
     }
     file.groups.push_back(named.groups);
   }
-  for (auto& [name, file] : files_) {
-    std::sort(file.groups.begin(), file.groups.end(),
-              [](const GroupRange& a, const GroupRange& b) { return a.first < b.first; });
-  }
+  for (auto& [name, file] : files_) file.put_in_order();
 }
+
+bool SavedFiles::File::has(std::uint32_t group) const {
+  return std::any_of(groups.begin(), groups.end(),
+                     [group](const GroupRange& range) { return range.has(group); });
+}
+
+void SavedFiles::File::put_in_order() {
+  std::sort(groups.begin(), groups.end(),
+            [](const GroupRange& a, const GroupRange& b) { return a.first < b.first; });
+}
+
+// ---- reading ahead: a snapshot, and then what later ones have besides ------------------------
+
+void SavedFiles::follow(const std::vector<store::NamedFile>& files) {
+  ENSURE(!own_);
+  for (auto& [name, file] : files_) file.before = std::exchange(file.groups, {});
+  restore(files);
+}
+
+bool SavedFiles::names(const store::PartFile& file, std::uint32_t group) const {
+  const auto found = files_.find(file);
+  return found != files_.end() && found->second.has(group);
+}
+
+std::optional<std::array<bool, 256>> SavedFiles::struck(std::uint32_t group) const {
+  std::array<bool, 256> numbers{};
+  bool any = false;
+  for (const auto& [name, file] : files_) {
+    if (file.has(group)) continue;
+    numbers[file.number] = true;
+    any = any || std::any_of(file.before.begin(), file.before.end(),
+                             [group](const GroupRange& range) { return range.has(group); });
+  }
+  return any ? std::optional(numbers) : std::nullopt;
+}
+
+void SavedFiles::followed() {
+  for (auto& [name, file] : files_) {
+    const auto before = count_of(std::exchange(file.before, {})), now = count_of(file.groups);
+    if (now >= before) continue;
+    // Groups have as much as each other, or nearly.
+    file.bytes = file.bytes * now / before;
+    file.entries = std::max(file.entries * now / before, in_use(file));
+  }
+  std::erase_if(files_, [](const auto& entry) { return entry.second.groups.empty(); });
+}
+
+bool SavedFiles::all_have_numbers() const {
+  return std::all_of(files_.begin(), files_.end(),
+                     [](const auto& entry) { return saved_in::is_file(entry.second.number); });
+}
+
+FileNumbers SavedFiles::join(const Kept& kept) {
+  FileNumbers numbers{};
+  for (const auto& [name, from] : kept.files) {
+    auto [at, is_new] = files_.try_emplace(name);
+    File& file = at->second;
+    if (is_new) {
+      file.number = new_number();
+      file.seal = from.seal;
+    }
+    file.bytes += from.bytes;
+    file.entries += from.entries;
+    file.groups.insert(file.groups.end(), from.groups.begin(), from.groups.end());
+    file.put_in_order();
+    numbers[from.number] = file.number;
+  }
+  return numbers;
+}
+
+// ---- what is kept in the same process --------------------------------------------------------
 
 SavedFiles::Kept SavedFiles::keep() {
   ENSURE(!own_);
@@ -156,9 +235,7 @@ void SavedFiles::clean() {
 
 // As many groups of its first range as there is room for.
 void SavedFiles::clean_part(Files::iterator file) {
-  std::uint32_t groups = 0;
-  for (const GroupRange& range : file->second.groups) groups += range.count();
-  const double each = static_cast<double>(in_use(file->second)) / groups;
+  const double each = static_cast<double>(in_use(file->second)) / count_of(file->second.groups);
   GroupRange& first = file->second.groups.front();
   const auto count =
       static_cast<std::uint32_t>(std::min(allowance_ / each, static_cast<double>(first.count())));

@@ -31,6 +31,18 @@ class SavedFiles {
 
   /// Those of a snapshot, with its own, and what is read of each. Once, before all else.
   void restore(const std::vector<store::NamedFile>& files);
+  /// Those of a later snapshot, in place of them. What is read of each that is new is to be
+  /// replayed behind what was, and what `struck` says of a group to be struck from it then.
+  void follow(const std::vector<store::NamedFile>& files);
+  /// What it says of the group is read.
+  bool names(const store::PartFile& file, std::uint32_t group) const;
+  /// Numbers of files of which something is not read any more: all but those that are named for the
+  /// group. Nothing if the group has what it had, and more.
+  std::optional<std::array<bool, 256>> struck(std::uint32_t group) const;
+  /// All that `struck` says has been done.
+  void followed();
+  /// Each has a number.
+  bool all_have_numbers() const;
   /// By which a table knows it; `saved_in::none` if there are more than numbers.
   std::uint8_t number_of(const store::PartFile& file) const;
   void loaded(const store::PartFile& file, std::uint64_t bytes, std::uint64_t entries);
@@ -53,6 +65,9 @@ class SavedFiles {
   /// In place of what `restore` reads, for `groups`, which are all or some of those that the other
   /// one's states were of, `of`; once, before `restore` says of others. `states` has them already.
   void take_over(Kept kept, GroupRange of, GroupRange groups);
+  /// Besides what it has: files of groups that it has none of, as the other one kept them. Says
+  /// which number here each number there has.
+  FileNumbers join(const Kept& kept);
 
  private:
   struct File {
@@ -62,6 +77,11 @@ class SavedFiles {
     std::uint64_t bytes = 0, entries = 0;
     /// What is still read of it: one behind the other.
     std::vector<GroupRange> groups;
+    /// What was, before `follow`.
+    std::vector<GroupRange> before;
+
+    bool has(std::uint32_t group) const;
+    void put_in_order();
   };
   using Files = std::map<store::PartFile, File>;
 

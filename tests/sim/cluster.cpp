@@ -178,7 +178,7 @@ void Cluster::act(const Send& send) {
   Process* process = find({send.slot, send.incarnation});
   if (process == nullptr || !process->connected()) return;
   static const char* const names[] = {"deploy", "trigger",    "commit", "shutdown",
-                                      "attach", "still here", "trees"};
+                                      "attach", "still here", "trees",  "read ahead"};
   network_.send(
       coordinator_node_, process->node(), names[send.message.index()],
       [process, message = send.message, term = log_.term] { process->receive(term, message); });

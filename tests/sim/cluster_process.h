@@ -119,9 +119,10 @@ class Cluster::Process final : public ProcessHost {
         [this, event = std::move(event)]() mutable { cluster_.tell(std::move(event)); });
   }
   static std::string name_of(const runtime::FromWorker& message) {
-    static const char* const names[] = {"hello",     "ready",           "saved",     "save failed",
-                                        "ended",     "operator failed", "committed", "first output",
-                                        "heartbeat", "restoring",       "attached",  "links seen"};
+    static const char* const names[] = {
+        "hello",           "ready",      "saved",         "save failed", "ended",
+        "operator failed", "committed",  "first output",  "heartbeat",   "restoring",
+        "attached",        "links seen", "has read ahead"};
     return names[message.index()];
   }
 

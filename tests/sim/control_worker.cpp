@@ -86,6 +86,8 @@ class ControlWorker final : public SimWorker {
       for (const ReplicaId id : commit->replicas) {
         say_later(runtime::Committed{deploy_.epoch, commit->snapshot, id});
       }
+    } else if (const auto* ahead = std::get_if<runtime::ReadAhead>(&message)) {
+      if (ahead->snapshot != 0) say_later(runtime::HasReadAhead{ahead->epoch, ahead->snapshot});
     }
   }
 

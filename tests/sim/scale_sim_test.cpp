@@ -134,7 +134,7 @@ Cluster::Settings scalable(std::uint64_t seed) {
 
 TEST_CASE(
     "a stream that grows, shrinks and moves under load gives what it would have given, in order") {
-  std::uint64_t switched = 0, moved = 0, kept = 0;
+  std::uint64_t switched = 0, moved = 0, kept = 0, ahead = 0;
   for (const auto seed : seeds(100)) {
     Random random(seed);
     Cluster::Settings with = scalable(seed);
@@ -152,14 +152,16 @@ TEST_CASE(
     switched += job.switched;
     moved += job.moved;
     kept += job.counts.kept;
+    ahead += job.counts.ahead;
   }
   CHECK(is_exercised(switched, 100, 100));
   CHECK(is_exercised(moved, 50, 100));
   CHECK(is_exercised(kept, 100, 100));
+  CHECK(is_exercised(ahead, 100, 100));
 }
 
 TEST_CASE("a stream that is scaled and moved comes through whatever goes wrong on the way") {
-  std::uint64_t switched = 0, moved = 0, lost = 0, kept = 0;
+  std::uint64_t switched = 0, moved = 0, lost = 0, kept = 0, ahead = 0;
   for (const auto seed : seeds(200)) {
     Random random(seed);
     Cluster::Settings with = scalable(seed);
@@ -179,17 +181,19 @@ TEST_CASE("a stream that is scaled and moved comes through whatever goes wrong o
     moved += job.moved;
     lost += job.cluster.coordinator().epoch() - 1 - job.switched - job.moved;
     kept += job.counts.kept;
+    ahead += job.counts.ahead;
   }
   CHECK(is_exercised(switched, 100, 200));
   CHECK(is_exercised(moved, 50, 200));
   CHECK(is_exercised(lost, 100, 200));
   CHECK(is_exercised(kept, 100, 200));
+  CHECK(is_exercised(ahead, 100, 200));
 }
 
 TEST_CASE(
     "a stream is scaled by a coordinator that takes the job over, at whatever step the other one "
     "died") {
-  std::uint64_t switched = 0, moved = 0, terms = 0, kept = 0;
+  std::uint64_t switched = 0, moved = 0, terms = 0, kept = 0, ahead = 0;
   for (const auto seed : seeds(200)) {
     Random random(seed);
     Cluster::Settings with = scalable(seed);
@@ -212,11 +216,13 @@ TEST_CASE(
     moved += job.moved;
     terms += job.cluster.log().term - 1;
     kept += job.counts.kept;
+    ahead += job.counts.ahead;
   }
   CHECK(is_exercised(switched, 100, 200));
   CHECK(is_exercised(moved, 10, 200));
   CHECK(is_exercised(terms, 200, 200));
   CHECK(is_exercised(kept, 100, 200));
+  CHECK(is_exercised(ahead, 100, 200));
 }
 
 }  // namespace piracema::sim

@@ -14,6 +14,7 @@
 #include "run/relay/relay.h"
 #include "run/replica/replica.h"
 #include "run/threads/run_queue.h"
+#include "run/worker/states_to_come.h"
 #include "state/plain_part.h"
 
 namespace piracema::sim {
@@ -40,6 +41,7 @@ class Owner {
   virtual void begun(Epoch epoch) = 0;
   virtual StreamCounts& counts() = 0;
   virtual StatePlace* place() = 0;
+  virtual runtime::StatesToCome& to_come() = 0;
   /// Has `turn` called when there is a thread for it; then `turn_over` follows.
   virtual void want_turn(std::function<void()> turn) = 0;
   virtual void turn_over() = 0;
@@ -124,7 +126,7 @@ class ReplicaActor final : public runtime::Port {
   }
 
   Result<runtime::ReplicaInit> read_state(const runtime::Deploy& deploy,
-                                        std::shared_ptr<state::KeptStates> kept) {
+                                          std::shared_ptr<state::KeptStates> kept) {
     const NodeShape& node = graph_.shape.nodes[plan_.node];
     runtime::ReplicaInit beginning;
     // Small ones, and often a writer that is slower than the replica.
@@ -144,10 +146,13 @@ class ReplicaActor final : public runtime::Port {
       if (deploy.placement[other] == deploy.placement[self_]) beginning.neighbours.insert(other);
     }
     if (!deploy.restore) return beginning;
-    auto read = beginning.restore(owner_.host().store(), *deploy.restore, graph_.shape, plan_,
-                                  std::move(kept));
+    store::SnapshotStore& store = owner_.host().store();
+    auto ahead = runtime::StatesToCome::bring(owner_.to_come().take(plan_), store, *deploy.restore);
+    auto read = beginning.restore(store, *deploy.restore, graph_.shape, plan_,
+                                  {std::move(kept), std::move(ahead)});
     if (!read) return read.error();
     owner_.counts().kept += beginning.kept != nullptr;
+    owner_.counts().ahead += beginning.ahead != nullptr;
     owner_.counts().restored_overtaken += beginning.state && has_overtaken(*beginning.state);
     return beginning;
   }
@@ -324,6 +329,8 @@ class StreamWorker final : public SimWorker, public Owner {
       }
       counts_.trees += trees->trees.size();
       if (std::exchange(watching_, trees->epoch) != trees->epoch) watch(trees->epoch);
+    } else if (const auto* ahead = std::get_if<runtime::ReadAhead>(&message)) {
+      read_ahead(*ahead);
     }
   }
 
@@ -336,6 +343,29 @@ class StreamWorker final : public SimWorker, public Owner {
   void fail_somewhere() override {}  // The program of a test throws where it likes.
 
  private:
+  // What `runtime::AheadReader` does with a thread. It may be done when another epoch has begun.
+  void read_ahead(const runtime::ReadAhead& message) {
+    if (message.snapshot == 0) {
+      to_come_ = {};
+      return;
+    }
+    Time takes = host_.scheduler().between(microseconds(100), milliseconds(50));
+    if (host_.scheduler().random().chance(0.1)) takes *= 40;
+    host_.after(takes, [this, message, since = deploy_.epoch] {
+      if (since == deploy_.epoch && place_ == nullptr) {
+        std::optional<runtime::Layout> now;
+        if (since != 0) now.emplace(deploy_, graph_, slot_);
+        runtime::StatesToCome wanted(runtime::Layout(message, graph_, slot_),
+                                     now ? &*now : nullptr);
+        wanted.take_over(std::exchange(to_come_, {}));
+        to_come_ = std::move(wanted);
+        to_come_.read(host_.store(), message.snapshot,
+                      [this] { return host_.scheduler().random().chance(0.0005); });
+      }
+      host_.say(runtime::HasReadAhead{message.epoch, message.snapshot});
+    });
+  }
+
   void begin(const runtime::Deploy& deploy) {
     if (deploy.placement != deploy_.placement || deploy.replicas != deploy_.replicas)
       change(deploy);
@@ -381,6 +411,7 @@ class StreamWorker final : public SimWorker, public Owner {
   }
 
   StatePlace* place() override { return place_; }
+  runtime::StatesToCome& to_come() override { return to_come_; }
   StreamCounts& counts() override { return counts_; }
 
   // What `runtime::ThreadPool` does with its lock; a replica that is at its turn is an event that
@@ -499,6 +530,7 @@ class StreamWorker final : public SimWorker, public Owner {
   StatePlace* const place_;
   runtime::RunQueue<std::function<void()>> turns_;
   runtime::Deploy deploy_;
+  runtime::StatesToCome to_come_;
   runtime::Relay relay_{slot_};
   Epoch watching_ = 0;
   std::map<ReplicaId, std::shared_ptr<ReplicaActor>> replicas_;

@@ -12,6 +12,8 @@ namespace piracema::sim {
 struct StreamCounts {
   /// Replicas that began with states by key which were kept.
   std::uint64_t kept = 0;
+  /// Replicas that began with states by key which were read ahead.
+  std::uint64_t ahead = 0;
   /// Parts of snapshots with batches that a barrier had overtaken, and replicas that began with
   /// some.
   std::uint64_t overtaken = 0, restored_overtaken = 0;

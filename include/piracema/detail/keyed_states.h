@@ -35,6 +35,9 @@ constexpr bool is_file(std::uint8_t number) {
 }
 }  // namespace saved_in
 
+/// By the number of a file: the number that it has somewhere else.
+using FileNumbers = std::array<std::uint8_t, 256>;
+
 /// What a cut saves of a group.
 struct CutPlan {
   /// Of the file that is being written.
@@ -102,9 +105,23 @@ class KeyedStates {
   /// All that it has, in another one that owns the same groups. It is used no more.
   virtual std::unique_ptr<KeyedStates> take_out() = 0;
   /// Takes over what `from` has of the groups that both own, with the numbers of files; what it has
-  /// of others is gone. `from` is of the same operator and used no more. After `own`, before any
-  /// key is loaded.
+  /// of others goes with it. `from` is of the same operator and used no more. After `own`, before
+  /// any key is loaded.
   virtual void take_over(KeyedStates& from) = 0;
+
+  /// Whether it can be read ahead of the time it is needed: the two calls below are there.
+  virtual bool can_join() const { return false; }
+  /// What files of these numbers say of the keys of a group counts no more: as if these had never
+  /// been replayed. No cut is under way.
+  virtual void strike(std::uint32_t /*group*/, const std::array<bool, 256>& /*files*/) {
+    throw std::logic_error("these states cannot be read ahead");
+  }
+  /// Takes over all that `from` has, of groups that it owns and has no keys of, with the files as
+  /// they are numbered here; one without a number is `none`. `from` is of the same operator and
+  /// used no more. No cut is under way.
+  virtual void join(KeyedStates& /*from*/, const FileNumbers& /*numbers*/) {
+    throw std::logic_error("these states cannot be read ahead");
+  }
 };
 
 [[noreturn]] inline void foreign_key(std::uint32_t group, GroupRange owned) {

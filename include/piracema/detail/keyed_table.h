@@ -163,13 +163,56 @@ class KeyedTable : public KeyedStates {
       if (owned_.has(group)) {
         table_[group - owned_.first] = std::exchange(from.table_[i], Group{});
       } else {
-        from.drop(from.table_[i]);
+        from.count_no_more(from.table_[i]);
       }
     }
     size_ = std::exchange(from.size_, 0);
     in_file_ = std::exchange(from.in_file_, {});
     // What is said of segments is said by its versions.
     version_ = from.version_;
+    changed_ = true;
+  }
+
+  bool can_join() const override { return true; }
+  void strike(std::uint32_t group, const std::array<bool, 256>& files) override {
+    const auto is_struck = [&](std::uint8_t& file) {
+      if (!saved_in::is_file(file) || !files[file]) return false;
+      leave(file);
+      return true;
+    };
+    for_each_segment(table_[group - owned_.first], [&](Segment& segment) {
+      // Those behind one that goes move up.
+      for (std::uint32_t i = 0; i < segment.room();) {
+        if (segment.slots[i].empty() || !is_struck(segment.beside[i].file)) {
+          i += 1;
+          continue;
+        }
+        segment.erase(i);
+        size_ -= 1;
+      }
+      std::erase_if(segment.erased, [&](auto& gone) { return is_struck(gone.file); });
+    });
+  }
+  void join(KeyedStates& other, const FileNumbers& numbers) override {
+    auto& from = dynamic_cast<KeyedTable&>(other);
+    from.end_cut();
+    for (std::size_t i = 0; i < from.table_.size(); ++i) {
+      Group& group = from.table_[i];
+      if (group.directory.empty()) continue;
+      for_each_segment(group, [&](Segment& segment) {
+        const auto renumber = [&](std::uint8_t& file) {
+          if (saved_in::is_file(file)) enter(file, numbers[file]);
+          if (file == saved_in::none) segment.changed = true;
+        };
+        for (std::uint32_t at = 0; at < segment.room(); ++at) renumber(segment.beside[at].file);
+        for (auto& gone : segment.erased) renumber(gone.file);
+      });
+      table_[from.owned_.first + i - owned_.first] = std::exchange(group, Group{});
+    }
+    size_ += std::exchange(from.size_, 0);
+    from.in_file_ = {};
+    // Newer than whatever is said of a segment.
+    version_ = std::max(version_, from.version_) + 1;
     changed_ = true;
   }
 
@@ -298,12 +341,21 @@ class KeyedTable : public KeyedStates {
     if (saved_in::is_file(number)) in_file_[number] += 1;
   }
 
-  // Its keys count no more.
-  void drop(Group& group) {
+  // Each of a group once. `use` divides none.
+  template <class Use>
+  static void for_each_segment(Group& group, const Use& use) {
     if (group.directory.empty()) return;
     std::uint64_t at = 0;
     do {
       Segment& segment = segment_at(group, at);
+      use(segment);
+      at = segment.end();
+    } while (at != 0);
+  }
+
+  // Its keys are there as long as the table is: to destroy many takes long.
+  void count_no_more(Group& group) {
+    for_each_segment(group, [&](Segment& segment) {
       size_ -= segment.count;
       for (std::uint32_t i = 0; i < segment.room(); ++i) {
         if (saved_in::is_file(segment.beside[i].file)) in_file_[segment.beside[i].file] -= 1;
@@ -311,9 +363,7 @@ class KeyedTable : public KeyedStates {
       for (const auto& gone : segment.erased) {
         if (saved_in::is_file(gone.file)) in_file_[gone.file] -= 1;
       }
-      at = segment.end();
-    } while (at != 0);
-    group = Group{};
+    });
   }
 
   void replay_erased(Key key, std::uint64_t mixed, std::uint8_t number) {

@@ -216,13 +216,18 @@ void Coordinator::go_on() {
     give_up_round(concat("not complete within ", settings_.snapshot_timeout.count(), " ms"));
   }
   if (snapshots_.under_way() || ending_.last_commit_begun() || !active()) return;
-  if (phase_ == Phase::stopping) {
-    begin_snapshot(SnapshotPurpose::stop);
-  } else if (phase_ == Phase::running && rescaling_.under_way() && members_.all_wanted_joined()) {
+  if (phase_ == Phase::stopping) return begin_snapshot(SnapshotPurpose::stop);
+  using Next = Rescaling::Next;
+  const Next next = phase_ == Phase::running ? rescaling_.next(now_) : Next::nothing;
+  if (next == Next::hold) {
     rescaling_.pause(now_);
     begin_snapshot(SnapshotPurpose::scale);
   } else if (phase_ == Phase::running && savepoint_.due()) {
     begin_snapshot(SnapshotPurpose::savepoint);
+  } else if (next == Next::snapshot) {
+    begin_snapshot(SnapshotPurpose::interval);
+  } else if (next == Next::read) {
+    // Another one could take the place of what is being read.
   } else if (snapshots_.due(now_) || (may_move() && moves_.soon())) {
     begin_snapshot(phase_ == Phase::ending ? SnapshotPurpose::final
                    : may_move()            ? SnapshotPurpose::move
@@ -277,6 +282,7 @@ void Coordinator::give_up_round(const std::string& why) {
   // A disk that takes no snapshots fails those, not the job: it ends like one that takes none. A
   // worker lost between two commits of sinks could then have one of them repeated.
   if (purpose == SnapshotPurpose::scale) scale_failed(concat("its snapshot failed: ", why));
+  if (purpose == SnapshotPurpose::interval) rescaling_.snapshot_failed();
   if (purpose == SnapshotPurpose::move) moves_.failed();
   if (holds_sources(purpose)) snapshots_.plan(now_);  // Whichever is next lets them go on.
   const bool last = purpose == SnapshotPurpose::final;
@@ -518,6 +524,10 @@ struct Coordinator::Hearing {
     self.journal_.tell(FirstItemOut{self.epoch()});
   }
 
+  void operator()(const runtime::HasReadAhead& ahead) const {
+    self.rescaling_.has_read(slot, ahead.snapshot);
+  }
+
   void operator()(const runtime::LinksSeen& seen) const {
     if (self.active()) self.broadcasts_.seen(slot, seen, self.now_);
   }
@@ -699,7 +709,10 @@ std::optional<Time> Coordinator::next_deadline() const {
   if (phase_ == Phase::stopping) at(stop_by_);
   if (active()) at(broadcasts_.next_deadline());
   if (!active() || !settings_.snapshots) return next;
-  at(snapshots_.next_deadline(!ending_.last_commit_begun() && phase_ != Phase::stopping));
+  const auto read_by = phase_ == Phase::running ? rescaling_.next_deadline() : std::nullopt;
+  at(read_by);
+  at(snapshots_.next_deadline(!ending_.last_commit_begun() && phase_ != Phase::stopping &&
+                              !read_by));
   return next;
 }
 

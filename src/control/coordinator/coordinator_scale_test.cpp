@@ -10,6 +10,40 @@ struct ScalableWorld : World {
   ScalableWorld() { layouts = {"i64", "nothing", "nothing"}; }
 };
 
+/// The two that work have a state for each key.
+GraphShape keyed_shape() {
+  GraphShape shape = test_shape();
+  shape.nodes[1].keyed = true;
+  shape.edges[0].delivery = Delivery::by_key;
+  shape.edges[0].items_may_have_keys = true;
+  shape.edges[0].key_groups = 64;
+  return shape;
+}
+
+struct KeyedWorld : World {
+  KeyedWorld() {
+    layouts = {"i64", "keys(i64 to i64)", "nothing"};
+    for (Slot slot = 0; slot < settings.slots; ++slot)
+      join(slot, runtime::encode_shape(keyed_shape()));
+    ready();
+  }
+  /// What is to be read ahead now, by whom.
+  std::vector<std::pair<Slot, SnapshotId>> reads() const {
+    std::vector<std::pair<Slot, SnapshotId>> found;
+    for (const auto& [slot, ahead] : sent<runtime::ReadAhead>()) {
+      CHECK(ahead.epoch == epoch());
+      found.emplace_back(slot, ahead.snapshot);
+    }
+    return found;
+  }
+  void have_read(SnapshotId snapshot) {
+    for (Slot slot = 0; slot < settings.slots; ++slot) {
+      say(slot, runtime::HasReadAhead{epoch(), snapshot});
+    }
+  }
+};
+using Reads = std::vector<std::pair<Slot, SnapshotId>>;
+
 AnswerRequest ask(World& world, std::vector<std::pair<std::string, std::uint32_t>> replicas,
                   std::optional<std::uint32_t> slots = std::nullopt) {
   world.tell(UserAsked{7, ScaleRequest{std::move(replicas), slots}});
@@ -73,6 +107,96 @@ TEST_CASE(
   CHECK(world.sent<runtime::Deploy>().back().second.restore == 2);
   CHECK(world.sent<runtime::Deploy>().back().second.placement.size() == 5);
   CHECK(ask(world, {{"work", 3}}).done);
+}
+
+TEST_CASE("states that move are read ahead, twice, before a source stops") {
+  KeyedWorld world;
+  REQUIRE(world.coordinator->phase() == Phase::running);
+  world.take_snapshot(1);
+  world.clear();
+  CHECK(ask(world, {{"work", 3}}).accepted);
+  CHECK(world.reads() == Reads{{0, 1}, {1, 1}});
+  CHECK(
+      (world.sent<runtime::ReadAhead>()[0].second.replicas == std::vector<std::uint32_t>{1, 3, 1}));
+  CHECK(world.sent<runtime::ReadAhead>()[0].second.placement.size() == 5);
+  // What is read is not dropped meanwhile, and nobody asks for a Tick all the time.
+  world.clear();
+  world.pass(3 * world.settings.snapshot_interval);
+  CHECK(triggers(world).empty());
+  CHECK(*world.coordinator->next_deadline() > world.now);
+  world.say(0, runtime::HasReadAhead{1, 1});
+  CHECK(triggers(world).empty());
+  world.say(1, runtime::HasReadAhead{1, 1});
+  REQUIRE(triggers(world).size() == 1);
+  CHECK(!triggers(world)[0].hold);
+  save(world, 2);
+  world.tell(SnapshotCommitted{2});
+  CHECK(world.reads() == Reads{{0, 2}, {1, 2}});
+  world.have_read(1);  // That was said before.
+  CHECK(triggers(world).size() == 1);
+  world.have_read(2);
+  REQUIRE(triggers(world).size() == 2);
+  CHECK(triggers(world)[1].hold);
+  save(world, 3);
+  world.tell(SnapshotCommitted{3});
+  CHECK(world.sent<runtime::Deploy>().back().second.restore == 3);
+  world.ready();
+  CHECK(world.told<ScaleEnded>().back().done);
+}
+
+TEST_CASE("a job that has no snapshot yet takes one to read ahead from") {
+  KeyedWorld world;
+  world.clear();
+  CHECK(ask(world, {{"work", 3}}).accepted);
+  CHECK(world.reads().empty());
+  REQUIRE(triggers(world).size() == 1);
+  CHECK(!triggers(world)[0].hold);
+  save(world, 1);
+  world.tell(SnapshotCommitted{1});
+  CHECK(world.reads() == Reads{{0, 1}, {1, 1}});
+}
+
+TEST_CASE("reading ahead is a help that a change of the plan can do without") {
+  KeyedWorld world;
+  world.take_snapshot(1);
+  world.clear();
+  CHECK(ask(world, {{"work", 3}}).accepted);
+  SUBCASE("a worker that takes too long is not waited for") {
+    world.pass(world.settings.snapshot_timeout);
+    REQUIRE(!triggers(world).empty());
+    CHECK(!triggers(world)[0].hold);
+    save(world, 2);
+    world.tell(SnapshotCommitted{2});
+    world.pass(world.settings.snapshot_timeout);
+    CHECK(triggers(world).back().hold);
+  }
+  SUBCASE("a snapshot that fails is not taken once more for it") {
+    world.have_read(1);
+    world.say_of(reader, runtime::SaveFailed{1, 2, reader, "the disk is full"});
+    CHECK(triggers(world).back().hold);
+  }
+  SUBCASE("a loss goes back to before, and all is read once more") {
+    world.say(0, runtime::HasReadAhead{1, 1});
+    world.exit(1);
+    world.join(1, runtime::encode_shape(keyed_shape()));
+    world.clear();
+    world.ready();
+    CHECK(world.reads() == Reads{{0, 1}, {1, 1}});
+  }
+  SUBCASE("a coordinator that takes over has it read by all") {
+    take_over(world);
+    for (Slot slot = 0; slot < 2; ++slot) {
+      world.join(slot, runtime::encode_shape(keyed_shape()));
+      world.say(slot, runtime::Attached{2, 1});
+      world.say(slot, runtime::Ready{1});
+    }
+    CHECK(world.reads() == Reads{{0, 1}, {1, 1}});
+  }
+  SUBCASE("what was read goes when the change is given up") {
+    world.clear();
+    world.tell(StopRequested{});
+    CHECK(world.reads() == Reads{{0, 0}, {1, 0}});
+  }
 }
 
 TEST_CASE("a job that goes on may begin with other numbers of replicas than its program says") {

@@ -1,5 +1,6 @@
 #include "control/coordinator/rescaling.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/text.h"
@@ -19,6 +20,13 @@ std::string change_of(const Job& job, Slot slots, const ScaleBegun& next) {
   return text_of_change(job.shape, slots, *shape, next.slots);
 }
 
+// Else there is nothing that could be read ahead.
+bool has_states_by_key(const ScaleBegun& plan) {
+  const auto shape = runtime::decode_shape(plan.graph);
+  return std::any_of(shape->nodes.begin(), shape->nodes.end(),
+                     [](const NodeShape& node) { return node.keyed; });
+}
+
 }  // namespace
 
 AnswerRequest Rescaling::begin(const Job& job, const ScaleRequest& request, Time now) {
@@ -31,6 +39,7 @@ AnswerRequest Rescaling::begin(const Job& job, const ScaleRequest& request, Time
   change_ = change_of(job, members_.active(), **next);
   asked_ = now;
   failures_ = 0;
+  forget_reading();
   journal_.decide(**std::move(next));
   members_.grow();
   detector_.grow(members_.size());
@@ -53,6 +62,56 @@ void Rescaling::resume(const Job& job, Time now) {
   asked_ = now;
 }
 
+// ---- reading ahead: docs/design/018 ----------------------------------------------------------
+
+Rescaling::Next Rescaling::next(Time now) {
+  if (!under_way() || !members_.all_wanted_joined()) return Next::nothing;
+  if (const Epoch epoch = journal_.metadata().epoch; reads_in_ != epoch) {
+    forget_reading();
+    reads_in_ = epoch;
+    if (!has_states_by_key(*journal_.metadata().scale)) rounds_ = rounds_max;
+  }
+  if (!reading_.empty() && now < read_by_) return Next::read;
+  reading_.clear();
+  if (rounds_ == rounds_max) return Next::hold;
+  const auto newest = journal_.metadata().snapshots.newest();
+  if (!newest || newest == read_) return Next::snapshot;
+  rounds_ += 1;
+  read_ahead(*newest, now);
+  return Next::read;
+}
+
+void Rescaling::forget_reading() {
+  reads_in_ = 0;
+  rounds_ = 0;
+  read_.reset();
+  reading_.clear();
+}
+
+void Rescaling::read_ahead(SnapshotId snapshot, Time now) {
+  const ScaleBegun& plan = *journal_.metadata().scale;
+  runtime::ReadAhead message{journal_.metadata().epoch, snapshot, plan.placement, {}};
+  const auto shape = runtime::decode_shape(plan.graph);
+  for (const NodeShape& node : shape->nodes) message.replicas.push_back(node.replicas);
+  for (Slot slot = 0; slot < plan.slots; ++slot) {
+    members_.send(slot, message);
+    reading_.insert(slot);
+  }
+  read_ = snapshot;
+  read_by_ = now + journal_.settings().snapshot_timeout;
+}
+
+void Rescaling::has_read(Slot slot, SnapshotId snapshot) {
+  if (read_ == snapshot) reading_.erase(slot);
+}
+
+std::optional<Time> Rescaling::next_deadline() const {
+  if (!under_way() || reading_.empty()) return std::nullopt;
+  return read_by_;
+}
+
+// ---- how it ends -----------------------------------------------------------------------------
+
 void Rescaling::change_plan(SnapshotId snapshot, Time now) {
   journal_.decide(PlanChanged{});
   journal_.tell(ScaleSwitched{snapshot});
@@ -69,11 +128,19 @@ bool Rescaling::give_up(const std::string& why, Time now) {
   if (!under_way()) return false;
   journal_.decide(ScaleGivenUp{});
   journal_.tell(ScaleEnded{change_, false, why, now - asked_, Time{}});
+  if (read_) {
+    for (Slot slot = 0; slot < members_.active(); ++slot) {
+      if (members_[slot].state() != Member::State::joined) continue;
+      members_.send(slot, runtime::ReadAhead{journal_.metadata().epoch, 0, {}, {}});
+    }
+  }
+  forget_reading();
   let_go(now);
   return true;
 }
 
 bool Rescaling::failed(const std::string& why, Time now) {
+  forget_reading();
   return under_way() && ++failures_ == failures_max && give_up(why, now);
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string>
 
 #include "base/clock.h"
@@ -31,6 +32,22 @@ class Rescaling {
   Result<Done> begin_with(const Job& job, const ScaleRequest& request);
   /// Of a job that was taken over.
   void resume(const Job& job, Time now);
+  enum class Next {
+    nothing,   ///< None is under way, or processes are missing.
+    read,      ///< Processes read ahead; no snapshot is due meanwhile.
+    snapshot,  ///< One that does not hold the sources up, so that little is to be read after it.
+    hold,      ///< All is ready: the snapshot that the next plan goes on from.
+  };
+  /// What the running job is to do for it now; has processes read ahead what their replicas will
+  /// need, from the newest complete snapshot. No snapshot is under way.
+  Next next(Time now);
+  /// What was said of reading ahead in this epoch.
+  void has_read(Slot slot, SnapshotId snapshot);
+  /// The snapshot that it wanted could not be taken: it goes without.
+  void snapshot_failed() { rounds_ = rounds_max; }
+  /// When reading ahead has taken too long.
+  std::optional<Time> next_deadline() const;
+
   /// Its snapshot is taken, so sources stop.
   void pause(Time now) { paused_ = now; }
   /// All stand at this snapshot, and it can no longer be lost: the next plan holds. Processes that
@@ -45,7 +62,13 @@ class Rescaling {
   bool failed(const std::string& why, Time now);
 
  private:
+  /// Of what there is at first, which is most of it, while the job goes on for long; and of what
+  /// has changed meanwhile.
+  static constexpr std::uint32_t rounds_max = 2;
+
   void let_go(Time now);
+  void read_ahead(SnapshotId snapshot, Time now);
+  void forget_reading();
 
   Journal& journal_;
   Members& members_;
@@ -56,6 +79,15 @@ class Rescaling {
   std::uint32_t failures_ = 0;
   /// The plan has changed; until all run by it.
   bool changed_ = false;
+
+  // ---- reading ahead, in one epoch
+  Epoch reads_in_ = 0;
+  std::uint32_t rounds_ = 0;
+  /// The last one that was to be read.
+  std::optional<SnapshotId> read_;
+  /// Who has not read it yet, and for how long that is waited for.
+  std::set<Slot> reading_;
+  Time read_by_{};
 };
 
 }  // namespace piracema::cluster

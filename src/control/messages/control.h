@@ -195,8 +195,16 @@ struct LinksSeen {
   auto fields() { return std::tie(epoch, broadcast_bytes, bytes_per_second, links); }
 };
 
-using FromWorker = std::variant<Hello, Ready, Saved, SaveFailed, Ended, OperatorFailed, Committed,
-                                FirstOutput, Heartbeat, Restoring, Attached, LinksSeen>;
+/// The answer to ReadAhead: all of it is read, or it cannot be.
+struct HasReadAhead {
+  Epoch epoch = 0;
+  SnapshotId snapshot = 0;
+  auto fields() { return std::tie(epoch, snapshot); }
+};
+
+using FromWorker =
+    std::variant<Hello, Ready, Saved, SaveFailed, Ended, OperatorFailed, Committed, FirstOutput,
+                 Heartbeat, Restoring, Attached, LinksSeen, HasReadAhead>;
 
 // ---- the coordinator to a worker -----------------------------------------------------------
 
@@ -301,7 +309,21 @@ struct BroadcastTrees {
   auto fields() { return std::tie(epoch, trees, watch_every_ms); }
 };
 
-using ToWorker = std::variant<Deploy, Trigger, Commit, Shutdown, Attach, StillHere, BroadcastTrees>;
+/// Another plan is to follow: the process reads the states by key that it will have by it, and has
+/// not got by this one, from a complete snapshot; of a newer one only what is new. Nothing else
+/// changes. Answered by HasReadAhead, in any case.
+struct ReadAhead {
+  Epoch epoch = 0;
+  /// 0: no plan is to follow any more, and what was read goes.
+  SnapshotId snapshot = 0;
+  /// As in Deploy.
+  std::vector<Slot> placement;
+  std::vector<std::uint32_t> replicas;
+  auto fields() { return std::tie(epoch, snapshot, placement, replicas); }
+};
+
+using ToWorker =
+    std::variant<Deploy, Trigger, Commit, Shutdown, Attach, StillHere, BroadcastTrees, ReadAhead>;
 
 /// Messages as frames and back. Errc::corrupt for a frame that no peer of this version sends.
 wire::Frame to_frame(const FromWorker&);

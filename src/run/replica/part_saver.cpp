@@ -28,21 +28,26 @@ void PartSaver::begin_keys(KeyedStates& states, const ReplicaInit& init) {
 }
 
 Result<Done> PartSaver::load_keys(ReplicaInit& init, const Operator& of) {
-  ENSURE(keyed_ || (init.units.empty() && !init.kept));
+  ENSURE(keyed_ || (init.keys.units.empty() && !init.kept && !init.ahead));
   if (!keyed_) return Done{};
-  if (init.kept) keyed_->take_over(std::move(*init.kept), plan_.owned);
-  init.kept.reset();
-  if (!init.units.empty()) {
+  if (init.kept) {
+    keyed_->take_over(*init.kept, plan_.owned);
+    if (init.dispose) init.dispose(std::move(init.kept));
+    init.kept.reset();
+  }
+  if (init.ahead) keyed_->join(*init.ahead);
+  init.ahead.reset();
+  if (!init.keys.units.empty()) {
     ENSURE(init.store != nullptr);
     const auto ago =
         of.former_states() == 0 ? 0 : flow::changes_since(graph_, plan_.node, init.layout);
     if (ago != 0) {
       keyed_->converts(ago);
     } else {
-      keyed_->goes_on_from(init.files);
+      keyed_->goes_on_from(init.keys.files);
     }
     auto read = store::read_units(
-        *init.store, std::exchange(init.units, {}),
+        *init.store, std::exchange(init.keys.units, {}),
         [&](const store::StateUnit& unit, Bytes bytes) -> Result<Done> {
           try {
             keyed_->load(unit, bytes);

@@ -35,7 +35,7 @@ class PartSaver {
   // ---- going on from a snapshot
   /// A part without its states by key was so large.
   void restored_plain(std::size_t bytes) { last_part_bytes_ = bytes; }
-  /// States by key that were kept, and those that `init` says where they lie.
+  /// States by key that are here already, and those that `init` says where they lie.
   Result<Done> load_keys(ReplicaInit& init, const Operator& of);
   /// Its states by key, if they are as a snapshot has them; else null. Nothing is called after
   /// that.

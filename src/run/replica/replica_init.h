@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -15,6 +16,7 @@
 #include "flow/plan.h"
 #include "run/sending/send_options.h"
 #include "state/keyed_saver.h"
+#include "state/restored_part.h"
 #include "store/snapshot/snapshot_store.h"
 
 namespace piracema::runtime {
@@ -28,13 +30,15 @@ struct ReplicaInit : SendOptions {
   /// What the snapshot says that its node's states are made of; empty: nothing.
   std::string layout;
   /// States by key: where they lie, and reads them there.
-  std::vector<store::StateUnit> units;
-  std::vector<store::NamedFile> files;
+  state::WhereKeysLie keys;
   store::SnapshotStore* store = nullptr;
   /// Where states by key are to lie; null: in memory.
   StatePlace* place = nullptr;
-  /// States by key that are here already, of this snapshot; null: none.
-  std::shared_ptr<state::KeptStates> kept;
+  /// States by key that are here already, of this snapshot, as a former replica of the same node
+  /// and index has kept them, and as they were read ahead; null: none.
+  std::shared_ptr<state::KeptStates> kept, ahead;
+  /// Destroys what is left of `kept`, in another thread if it is large; null: at once.
+  std::function<void(std::shared_ptr<state::KeptStates>)> dispose;
   /// How many batches may be on their way from a replica; CreditPace::batches_max if nothing is
   /// said.
   std::unordered_map<ReplicaId, std::uint32_t> on_the_way;
@@ -46,10 +50,14 @@ struct ReplicaInit : SendOptions {
   std::size_t piece_bytes = state::KeyedSaver::piece_bytes_usual;
   std::size_t unwritten_bytes_max = std::size_t{8} << 20;
 
-  /// Reads what the replica goes on from, but for what a former replica of the same node and index
-  /// has kept, if that is of this snapshot. `from` outlives the replica's `begin`.
+  /// What is here already, each null or of whatever snapshot and groups.
+  struct Here {
+    std::shared_ptr<state::KeptStates> kept, ahead;
+  };
+  /// Reads what the replica goes on from, but for what of this snapshot is here already. `from`
+  /// outlives the replica's `begin`.
   Result<Done> restore(store::SnapshotStore& from, SnapshotId snapshot, const GraphShape& shape,
-                       const flow::ReplicaPlan& plan, std::shared_ptr<state::KeptStates> kept);
+                       const flow::ReplicaPlan& plan, Here here);
 };
 
 }  // namespace piracema::runtime

@@ -252,7 +252,7 @@ struct Kept {
     const Graph next = graph_of(replicas);
     ReplicaInit beginning;
     REQUIRE(beginning.restore(store, snapshot, next.shape, flow::make_plan(next.shape).replicas[1],
-                              std::move(kept)));
+                              {std::move(kept), nullptr}));
     return beginning;
   }
   bool owns(std::int64_t key) const {
@@ -276,11 +276,11 @@ TEST_CASE("a replica that stands as a snapshot has it keeps its states by key an
   f.save(1);
   auto beginning = f.from(1);
   CHECK(beginning.kept);
-  CHECK(beginning.units.empty());
+  CHECK(beginning.keys.units.empty());
   f.make(std::move(beginning));
   // Once more, before it has done anything.
   beginning = f.from(1);
-  CHECK(beginning.units.empty());
+  CHECK(beginning.keys.units.empty());
   f.make(std::move(beginning)).receive(0, batch_of({1, 2, 9}));
   f.run();
   CHECK(f.port.values() == std::vector<std::int64_t>{2, 2, 1});
@@ -294,7 +294,7 @@ TEST_CASE(
   f.make().receive(0, batch_of(numbers));
   f.save(1);
   auto beginning = f.from(1, 2);
-  CHECK(beginning.units.empty());
+  CHECK(beginning.keys.units.empty());
   Replica& half = f.make(std::move(beginning), 2);
   std::vector<std::int64_t> own;
   for (const std::int64_t n : numbers) {
@@ -330,7 +330,7 @@ TEST_CASE("states that are not those of the snapshot to go back to are read from
   f.run();
   auto beginning = f.from(to);
   CHECK_FALSE(beginning.kept);
-  CHECK_FALSE(beginning.units.empty());
+  CHECK_FALSE(beginning.keys.units.empty());
   f.make(std::move(beginning)).receive(0, batch_of({1}));
   f.run();
   CHECK(f.port.values() == std::vector<std::int64_t>{to == 1 ? 2 : 4});

@@ -28,15 +28,14 @@ std::shared_ptr<const Graph> graph_with(const Graph& program,
 
 }  // namespace
 
-Layout::Layout(const Deploy& message, const Graph& program, Slot slot)
-    : since(message.epoch),
+Layout::Layout(Epoch epoch, const std::vector<Slot>& placed,
+               const std::vector<std::uint32_t>& counts, const Graph& program, Slot slot)
+    : since(epoch),
       here(slot),
-      graph(graph_with(program, message.replicas)),
+      graph(graph_with(program, counts)),
       plan(flow::make_plan(graph->shape,
-                           [&](ReplicaId id) {
-                             return id < message.placement.size() && message.placement[id] == slot;
-                           })),
-      placement(message.placement),
+                           [&](ReplicaId id) { return id < placed.size() && placed[id] == slot; })),
+      placement(placed),
       local_count(static_cast<std::size_t>(std::count(placement.begin(), placement.end(), slot))) {
   ENSURE(placement.size() == plan.replicas.size());
   replicas.resize(plan.replicas.size());

@@ -24,7 +24,11 @@ struct Layout {
   using ActorOf = std::function<ReplicaActor*(const flow::ReplicaPlan&)>;
 
   /// As `message` says, for the process in `slot`. `program` outlives it.
-  Layout(const Deploy& message, const Graph& program, Slot slot);
+  Layout(const Deploy& message, const Graph& program, Slot slot)
+      : Layout(message.epoch, message.placement, message.replicas, program, slot) {}
+  /// What is to run by the plan that may follow.
+  Layout(const ReadAhead& message, const Graph& program, Slot slot)
+      : Layout(message.epoch, message.placement, message.replicas, program, slot) {}
   /// Once, before others read it.
   void add_actors(const ActorOf& actor_of);
 
@@ -56,6 +60,10 @@ struct Layout {
   std::vector<ReplicaActor*> replicas;
   /// Of each node, the numbers of those that run here.
   std::vector<std::vector<ReplicaId>> of_node;
+
+ private:
+  Layout(Epoch epoch, const std::vector<Slot>& placement,
+         const std::vector<std::uint32_t>& replicas, const Graph& program, Slot slot);
 };
 
 }  // namespace piracema::runtime

@@ -27,7 +27,8 @@ Worker::Worker(const Graph& graph, WorkerSettings settings, std::function<void(F
       say_(std::move(say)),
       start_([this](Epoch epoch) { say_(Ready{epoch}); }),
       router_(settings_.slot, layouts_, start_),
-      dead_letters_(settings_.dead_letters) {
+      dead_letters_(settings_.dead_letters),
+      ahead_(settings_.place == nullptr ? settings_.store : nullptr) {
   if (settings_.store != nullptr) {
     writer_ = std::make_unique<SnapshotWriter>(
         *settings_.store, [this](const SnapshotWriter::Job& job, Result<store::Part> part) {
@@ -74,7 +75,18 @@ void Worker::handle(const ToWorker& message) {
          [&](ReplicaActor& replica) { replica.commit(taken->epoch, taken->snapshot); });
   } else if (const auto* trees = std::get_if<BroadcastTrees>(&message)) {
     if (trees->epoch == start_.epoch()) router_.follow(*trees);
+  } else if (const auto* ahead = std::get_if<ReadAhead>(&message)) {
+    read_ahead(*ahead);
   }
+}
+
+void Worker::read_ahead(const ReadAhead& message) {
+  if (message.snapshot == 0) return ahead_.forget();
+  const Layout next(message, graph_, settings_.slot);
+  ahead_.read(message.snapshot, StatesToCome(next, layouts_.newest()),
+              [this, epoch = message.epoch, snapshot = message.snapshot] {
+                say_(HasReadAhead{epoch, snapshot});
+              });
 }
 
 // Also the way back (paper 000, section 4.1): the same replicas, in the same threads, with the same
@@ -83,6 +95,7 @@ void Worker::deploy(const Deploy& message) {
   const Layout* const before = layouts_.newest();
   const bool stays = before != nullptr && before->fits(message);
   const Layout& layout = stays ? *before : make_layout(message);
+  ahead_.stop();
   router_.begin(layout, message.epoch);
   std::vector<Peer> others;
   for (const Peer& peer : message.peers) {
@@ -149,11 +162,12 @@ Context Worker::context_of(const Layout& layout, ReplicaId replica, const Deploy
 }
 
 ReplicaActor::ReadState Worker::init_of(const Layout& layout, const Deploy& message,
-                                        ReplicaId replica) const {
+                                        ReplicaId replica) {
   ReplicaInit init;
   init.context = context_of(layout, replica, message);
   if (settings_.back_bytes_max != 0) init.back_bytes_max = settings_.back_bytes_max;
   init.place = settings_.place;
+  init.dispose = [this](auto states) { ahead_.dispose(std::move(states)); };
   for (const Skip& skip : message.skips) {
     if (skip.node == layout.plan.replicas[replica].node) init.skips.insert(skip.item);
   }
@@ -165,13 +179,16 @@ ReplicaActor::ReadState Worker::init_of(const Layout& layout, const Deploy& mess
     const auto batch = settings_.batches.find(slot);
     if (batch != settings_.batches.end()) init.batches[other] = batch->second;
   }
-  return [&layout, init, restore = message.restore, epoch = message.epoch, replica,
-          store = settings_.store](std::shared_ptr<state::KeptStates> kept) -> Result<ReplicaInit> {
+  return [this, &layout, init, restore = message.restore, epoch = message.epoch,
+          replica](std::shared_ptr<state::KeptStates> kept) -> Result<ReplicaInit> {
     ReplicaInit ready = init;
     if (!restore) return ready;
+    store::SnapshotStore* const store = settings_.store;
     if (store == nullptr) return Error{Errc::config, "there is no snapshot directory to read"};
-    auto read = ready.restore(*store, *restore, layout.graph->shape, layout.plan.replicas[replica],
-                              std::move(kept));
+    const flow::ReplicaPlan& plan = layout.plan.replicas[replica];
+    auto ahead = ahead_.take(plan, *restore);
+    auto read = ready.restore(*store, *restore, layout.graph->shape, plan,
+                              {std::move(kept), std::move(ahead)});
     if (!read) return read.error();
     // An operator that is new in this version of the program has no job before this one.
     if (!ready.state) ready.context.begins_job = epoch == 1;

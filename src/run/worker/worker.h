@@ -18,6 +18,7 @@
 #include "run/replica/dead_letters.h"
 #include "run/replica/replica_actor.h"
 #include "run/threads/lead.h"
+#include "run/worker/ahead_reader.h"
 #include "run/worker/epoch_start.h"
 #include "run/worker/layouts.h"
 #include "run/worker/packet_router.h"
@@ -76,12 +77,12 @@ class Worker final : public ReplicaOwner {
   void on_frame(Slot from, wire::Frame frame) { router_.on_frame(from, std::move(frame)); }
 
  private:
+  void read_ahead(const ReadAhead& message);
   void deploy(const Deploy& message);
   const Layout& make_layout(const Deploy& message);
   ReplicaActor* actor_of(const flow::ReplicaPlan& replica);
   void make_threads(std::size_t replicas);
-  ReplicaActor::ReadState init_of(const Layout& layout, const Deploy& message,
-                                  ReplicaId replica) const;
+  ReplicaActor::ReadState init_of(const Layout& layout, const Deploy& message, ReplicaId replica);
   Context context_of(const Layout& layout, ReplicaId replica, const Deploy& message) const;
   void start_if_connected();
 
@@ -119,6 +120,7 @@ class Worker final : public ReplicaOwner {
   PacketRouter router_;
   std::unique_ptr<SnapshotWriter> writer_;
   DeadLetters dead_letters_;
+  AheadReader ahead_;
 
   std::unique_ptr<Threads> threads_;
   /// All replicas that ever ran here, by node and index; one that does not rests. The owner's

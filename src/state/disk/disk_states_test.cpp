@@ -75,7 +75,7 @@ void hand_over(From& from, KeyedStates& saved, To& to, KeyedStates& read) {
 
 TEST_CASE("a job whose states lie on disk goes on with what one map has, whatever was given up") {
   if (!is_there()) return;
-  run_jobs<Numbers>(cases);
+  run_jobs<Numbers>(cases, false);
 }
 
 TEST_CASE("a snapshot of states in memory is one of states on disk, and the other way round") {
