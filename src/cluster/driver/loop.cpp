@@ -76,7 +76,10 @@ DriverLoop::DriverLoop(const JobOptions& options, JobObserver& observer,
 
 JobReport DriverLoop::run() {
   if (options_.board != nullptr) {
-    recorder_ = std::make_unique<observe::Recorder>(options_.board->latest()->facts);
+    observe::JobFacts facts = options_.board->latest()->facts;
+    // Of several coordinators this one has begun to lead.
+    if (options_.leading != nullptr) facts.coordinator = observe::coordinator_from_now_on();
+    recorder_ = std::make_unique<observe::Recorder>(std::move(facts));
     options_.board->when_asked_to_stop([this] { poller_.post([this] { stop(); }); });
     options_.board->when_asked([this](UserRequest request, observe::Board::Answer answer) {
       poller_.post([this, request = std::move(request), answer = std::move(answer)]() mutable {

@@ -52,6 +52,31 @@ TEST_CASE("every resource of the interface is JSON, also of a job that nobody ha
   }
 }
 
+TEST_CASE("one resource tells whoever looks from afar how a job is, what it lost and who decides") {
+  Served served;
+  auto running = std::make_shared<JobStatus>();
+  running->facts.coordinator = {.host = "n1", .pid = 4711, .since = 1'000.5};
+  running->nodes = {{.name = "in", .role = "source", .replicas = 1},
+                    {.name = "out", .role = "sink", .replicas = 3}};
+  running->nodes[0].work.queued = 2;
+  running->nodes[1].work.queued = 5;
+  running->failures = {{.losses = {{.who = "worker 0"}}},
+                       {.losses = {{.at = seconds(40), .who = "worker 1", .cause = "silent"}},
+                        .restore = 6,
+                        .redone = 30,
+                        .running_at = seconds(41)}};
+  served.board.publish(running, seconds(1'000));
+  const auto job = nlohmann::json::parse(served.get("/api/v1/job").body);
+  CHECK(job["replicas"] == 4);
+  CHECK(job["queued"] == 7);
+  CHECK(job["coordinator"].dump() == R"({"host":"n1","pid":4711,"since_unix":1000.5})");
+  CHECK(job["failure"]["losses"][0]["who"] == "worker 1");
+  CHECK(job["failure"]["snapshot"] == 6);
+  CHECK(job["failure"]["running_after"] == 1);
+  CHECK(job["failure"] ==
+        nlohmann::json::parse(served.get("/api/v1/failures").body)["failures"][1]);
+}
+
 TEST_CASE("what is not there is said so") {
   const Served served;
   CHECK(served.get("/nothing").code == 404);

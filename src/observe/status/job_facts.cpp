@@ -1,9 +1,12 @@
 #include "observe/status/job_facts.h"
 
 #include <sched.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
+#include <cstdlib>
 #include <fstream>
 #include <iterator>
 #include <thread>
@@ -22,14 +25,27 @@ unsigned cores() {
   return std::max(1u, std::thread::hardware_concurrency());
 }
 
+std::string own_host() {
+  if (const char* node = std::getenv("PIRACEMA_NODE")) return node;
+  std::array<char, 256> name{};
+  return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "";
+}
+
 }  // namespace
 
-JobFacts facts_of_this_process() {
+CoordinatorFacts coordinator_from_now_on() {
   const auto now = std::chrono::system_clock::now().time_since_epoch();
+  return {.host = own_host(),
+          .pid = static_cast<std::uint64_t>(::getpid()),
+          .since = std::chrono::duration<double>(now).count()};
+}
+
+JobFacts facts_of_this_process() {
   JobFacts facts;
   facts.version = PIRACEMA_VERSION;
   facts.cores = cores();
-  facts.started_at = std::chrono::duration<double>(now).count();
+  facts.coordinator = coordinator_from_now_on();
+  facts.started_at = facts.coordinator.since;
   return facts;
 }
 

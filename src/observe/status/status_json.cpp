@@ -79,13 +79,45 @@ Json savepoint(const JobStatus& status) {
   return all;
 }
 
+Json failure(const FailureStatus& one) {
+  Json losses = Json::array();
+  for (const LossStatus& loss : one.losses) {
+    losses.push_back({{"at", time(loss.at)},
+                      {"who", loss.who},
+                      {"replicas", loss.replicas},
+                      {"how", loss.how},
+                      {"cause", loss.cause},
+                      {"killed_at", time(loss.killed_at)}});
+  }
+  const auto after = [&](const std::optional<Time>& when) {
+    return when ? time(*when - one.noticed_at()) : Json(nullptr);
+  };
+  return {{"noticed_at", time(one.noticed_at())},
+          {"losses", std::move(losses)},
+          {"epoch", one.epoch == 0 ? Json(nullptr) : Json(one.epoch)},
+          {"snapshot", one.restore ? Json(*one.restore) : Json(nullptr)},
+          {"items_redone", one.redone},
+          {"recovering_after", after(one.recovering_at)},
+          {"running_after", after(one.running_at)},
+          {"first_out_after", after(one.first_out_at)}};
+}
+
+Json failures(const JobStatus& status) {
+  Json rows = Json::array();
+  for (const FailureStatus& one : status.failures) rows.push_back(failure(one));
+  return {{"count", status.failures_count}, {"failures", std::move(rows)}};
+}
+
 Json job(const JobStatus& status) {
   const auto& command = status.facts.command;
   const std::string program = command.empty() ? "" : command.front();
   Json settings = Json::object();
   for (const auto& [name, value] : status.facts.settings) settings[name] = value;
   double in = 0, out = 0;
+  std::uint64_t replicas = 0, queued = 0;
   for (const NodeStatus& node : status.nodes) {
+    replicas += node.replicas;
+    queued += node.work.queued;
     if (node.role == "source") in += node.work.items_out_rate;
     if (node.role == "sink") out += node.work.items_in_rate;
     if (node.role == "program") {
@@ -119,8 +151,14 @@ Json job(const JobStatus& status) {
       {"read", status.read < 0 ? Json(nullptr) : Json(rounded(status.read))},
       {"items_in_per_second", rate(in)},
       {"items_out_per_second", rate(out)},
+      {"queued", queued},
       {"bottleneck", bottleneck(status)},
+      {"replicas", replicas},
       {"workers", status.facts.workers},
+      {"coordinator",
+       {{"host", status.facts.coordinator.host},
+        {"pid", status.facts.coordinator.pid},
+        {"since_unix", status.facts.coordinator.since}}},
       {"cores", status.facts.cores},
       {"processes_started", status.processes_started},
       {"snapshots",
@@ -134,6 +172,7 @@ Json job(const JobStatus& status) {
       {"savepoint", savepoint(status)},
       {"savepoints", status.savepoints_count},
       {"failures", status.failures_count},
+      {"failure", status.failures.empty() ? Json(nullptr) : failure(status.failures.back())},
       {"recoveries", status.recoveries},
       {"items_redone", status.items_redone},
       {"items_skipped", status.items_skipped},
@@ -192,33 +231,6 @@ Json snapshots(const JobStatus& status) {
   }
   return {{"count", status.snapshots_taken + status.snapshots_failed},
           {"snapshots", std::move(rows)}};
-}
-
-Json failures(const JobStatus& status) {
-  Json rows = Json::array();
-  for (const FailureStatus& one : status.failures) {
-    Json losses = Json::array();
-    for (const LossStatus& loss : one.losses) {
-      losses.push_back({{"at", time(loss.at)},
-                        {"who", loss.who},
-                        {"replicas", loss.replicas},
-                        {"how", loss.how},
-                        {"cause", loss.cause},
-                        {"killed_at", time(loss.killed_at)}});
-    }
-    const auto after = [&](const std::optional<Time>& when) {
-      return when ? time(*when - one.noticed_at()) : Json(nullptr);
-    };
-    rows.push_back({{"noticed_at", time(one.noticed_at())},
-                    {"losses", std::move(losses)},
-                    {"epoch", one.epoch == 0 ? Json(nullptr) : Json(one.epoch)},
-                    {"snapshot", one.restore ? Json(*one.restore) : Json(nullptr)},
-                    {"items_redone", one.redone},
-                    {"recovering_after", after(one.recovering_at)},
-                    {"running_after", after(one.running_at)},
-                    {"first_out_after", after(one.first_out_at)}});
-  }
-  return {{"count", status.failures_count}, {"failures", std::move(rows)}};
 }
 
 Json hosts(const JobStatus& status) {
