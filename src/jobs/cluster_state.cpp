@@ -53,6 +53,9 @@ Buffer ClusterState::apply(Bytes operation, const smr::Context& context) {
   if (!decoded) {
     return encode(Answer{.verdict = Answer::Verdict::nonsense, .why = decoded.error().message});
   }
+  // The reply to one that is ordered is the same on all replicas.
+  if (is_beside_order(*decoded))
+    return encode(refused("want that out of the order, found it in it"));
   if (auto no = refusal(context.client, *decoded, {users_, nodes_, jobs_.all()})) {
     return encode(refused(*std::move(no)));
   }
@@ -80,6 +83,8 @@ Buffer ClusterState::query(Bytes operation) const {
   if (const auto* job = std::get_if<ShowJob>(&*decoded)) return encode(on(*job));
   if (const auto* await = std::get_if<AwaitOrders>(&*decoded)) return encode(on(*await));
   if (const auto* await = std::get_if<AwaitJob>(&*decoded)) return encode(on(*await));
+  if (const auto* tell = std::get_if<TellStreams>(&*decoded)) return encode(on(*tell));
+  if (const auto* streams = std::get_if<ListStreams>(&*decoded)) return encode(on(*streams));
   return encode(
       Answer{.verdict = Answer::Verdict::nonsense, .why = "it changes something: have it ordered"});
 }
@@ -399,7 +404,11 @@ Answer ClusterState::on(const ListJobs& list) const {
 
 Answer ClusterState::on(const ListNodes&) const {
   Answer answer{.now_ms = now_ms()};
-  for (const auto& [name, node] : nodes_) answer.nodes.push_back(node);
+  for (const auto& [name, node] : nodes_) {
+    answer.nodes.push_back(node);
+    // By that number the node is known (TellStreams): others learn whether there is one.
+    answer.nodes.back().incarnation = node.incarnation == 0 ? 0 : 1;
+  }
   return answer;
 }
 
@@ -462,6 +471,32 @@ Answer ClusterState::on(const ShowJob& show) const {
   auto& parts = answer.jobs.front().parts;
   parts.erase(parts.begin(), parts.lower_bound(first_beside));
   return answer;
+}
+
+// ---- beside the order ---------------------------------------------------------------------------
+
+Answer ClusterState::on(const TellStreams& tell) const {
+  const auto found = nodes_.find(tell.node);
+  if (tell.incarnation == 0 || found == nodes_.end() ||
+      found->second.incarnation != tell.incarnation) {
+    return stranger(concat("another process has the name of the node ", tell.node));
+  }
+  for (const StreamSight& sight : tell.sights) {
+    const auto job = jobs_.all().find(sight.attempt.job);
+    const bool is_its = job != jobs_.all().end() && runs(job->second) &&
+                        job->second.node == tell.node &&
+                        sight.attempt == Attempt{job->first, job->second.attempt};
+    if (is_its) streams_.put(sight, now_ms());
+  }
+  return {.now_ms = now_ms(), .mark = streams_.is_watched(now_ms()) ? 1U : 0U};
+}
+
+Answer ClusterState::on(const ListStreams& list) const {
+  auto some = streams_.from(list.from, answer_bytes, now_ms(), [this](const Attempt& attempt) {
+    const auto job = jobs_.all().find(attempt.job);
+    return job != jobs_.all().end() && runs(job->second) && job->second.attempt == attempt.attempt;
+  });
+  return {.streams = std::move(some.sights), .next = some.next, .now_ms = now_ms()};
 }
 
 }  // namespace piracema::jobs

@@ -15,6 +15,7 @@
 #include "jobs/job.h"
 #include "jobs/job_table.h"
 #include "jobs/operations.h"
+#include "jobs/stream_board.h"
 
 namespace piracema::jobs {
 
@@ -60,6 +61,8 @@ class ClusterState final : public smr::StateMachine, public smr::Watchable {
   Answer on(const ShowJob&) const;
   Answer on(const AwaitOrders&) const;
   Answer on(const AwaitJob&) const;
+  Answer on(const TellStreams&) const;
+  Answer on(const ListStreams&) const;
   template <class Question>
   Answer on(const Question& question) {
     return std::as_const(*this).on(question);
@@ -84,6 +87,8 @@ class ClusterState final : public smr::StateMachine, public smr::Watchable {
   JobTable jobs_{history_};
   std::map<std::string, Node> nodes_;
   Users users_;
+  /// Beside the state: other replicas have another one.
+  mutable StreamBoard streams_;
   std::atomic<std::uint64_t> changes_ = 0;
   /// In nanoseconds.
   std::uint64_t time_ = 0;

@@ -71,9 +71,10 @@ Result<std::unique_ptr<NodeProcess>> NodeProcess::open(Options options) {
 NodeProcess::NodeProcess(Options options, Fd lock)
     : options_(std::move(options)),
       files_(options_.directory),
+      incarnation_(draw_incarnation()),
       lock_(std::move(lock)),
       runner_({.node = options_.name,
-               .incarnation = draw_incarnation(),
+               .incarnation = incarnation_,
                .slots = options_.slots,
                .directory = options_.directory,
                .address = options_.address}),
@@ -104,6 +105,13 @@ Result<Done> NodeProcess::start() {
       {.id = options_.client, .key_file = options_.key_file, .timeout = operation_timeout});
   if (!client) return client.error();
   client_ = *std::move(client);
+  streams_ = std::make_unique<StreamReporter>(
+      poller_, files_, StreamReporter::Node{options_.name, incarnation_},
+      [this](const TellStreams& tell, std::function<void(Result<Answer>)> done) {
+        client_->invoke_unordered(encode(tell), [done = std::move(done)](Result<Buffer> reply) {
+          done(reply ? decode_answer(*reply) : Result<Answer>(reply.error()));
+        });
+      });
   return Done{};
 }
 
@@ -273,6 +281,7 @@ void NodeProcess::act(const JobRunner::Launch& launch) {
     const auto found = running_.find(attempt);
     if (auto ended = found->second.job.take_end()) over(*std::move(ended));
   });
+  if (attempt.part == 0) streams_->began(attempt, at->second.user);
 }
 
 Result<NodeProcess::Running> NodeProcess::start_job(const JobRunner::Launch& launch) {
@@ -349,6 +358,7 @@ void NodeProcess::over(Ended ended) {
   leaving_.left(text_of(ended.attempt), ended.end == End::exited && ended.code != 128 + SIGKILL);
   const auto found = running_.find(ended.attempt);
   if (found != running_.end()) {
+    streams_->ended(ended.attempt);
     tell_logs();
     tell_last_words(ended, found->second);
     poller_.forget(found->second.job.handle());

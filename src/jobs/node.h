@@ -17,6 +17,7 @@
 #include "jobs/job_files.h"
 #include "jobs/job_runner.h"
 #include "jobs/part_door.h"
+#include "jobs/stream_reporter.h"
 #include "jobs/supervised.h"
 #include "loop/poller.h"
 #include "os/process.h"
@@ -105,6 +106,8 @@ class NodeProcess {
 
   const Options options_;
   const JobFiles files_;
+  /// Drawn at random, not 0.
+  const std::uint64_t incarnation_;
   const Fd lock_;
   net::Poller poller_;
   std::unique_ptr<ckpt::SignalWatch> signals_;
@@ -113,6 +116,7 @@ class NodeProcess {
   ckpt::JobLeaving leaving_;
   std::optional<ckpt::LentMachine> lent_;
   std::unique_ptr<PartDoor> parts_;
+  std::unique_ptr<StreamReporter> streams_;
   /// By their numbers at the door.
   std::map<std::uint32_t, Attempt> asked_parts_;
   Time until_{};

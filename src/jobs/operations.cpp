@@ -10,7 +10,7 @@ namespace piracema::jobs {
 namespace {
 
 // Of answers. 1 had no byte that said so, and began with a verdict.
-constexpr std::uint8_t answer_version = 2, version_mark = 0x80;
+constexpr std::uint8_t answer_version = 3, version_mark = 0x80;
 
 constexpr std::uint32_t slots_max = 65'536, retries_max = 1'000'000, nodes_max = 1'000;
 
@@ -44,7 +44,12 @@ bool is_question(const Operation& operation) {
          std::holds_alternative<AwaitEvents>(operation) ||
          std::holds_alternative<ShowJob>(operation) ||
          std::holds_alternative<AwaitOrders>(operation) ||
-         std::holds_alternative<AwaitJob>(operation);
+         std::holds_alternative<AwaitJob>(operation) || is_beside_order(operation);
+}
+
+bool is_beside_order(const Operation& operation) {
+  return std::holds_alternative<TellStreams>(operation) ||
+         std::holds_alternative<ListStreams>(operation);
 }
 
 Buffer encode(const Operation& operation) {

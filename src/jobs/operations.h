@@ -12,6 +12,7 @@
 
 #include "jobs/history.h"
 #include "jobs/job.h"
+#include "jobs/stream_sight.h"
 
 namespace piracema::jobs {
 
@@ -176,12 +177,32 @@ struct AwaitEvents {
   auto fields() { return std::tie(from, now_ms); }
 };
 
+// ---- what is told and asked beside the order ------------------------------------------------
+// It is in no log: whoever leads knows it, as long as it does (StreamBoard).
+
+/// Of a node: what the streams say of themselves that are the commands of jobs there. By the number
+/// of its process, which nobody else is told, it is known who tells. `Answer::mark` is not 0 if
+/// somebody has asked lately.
+struct TellStreams {
+  std::string node;
+  std::uint64_t incarnation = 0;
+  std::vector<StreamSight> sights;
+  auto fields() { return std::tie(node, incarnation, sights); }
+};
+/// What is known of streams that run, of jobs from this one on, in order.
+struct ListStreams {
+  JobId from = 0;
+  auto fields() { return std::tie(from); }
+};
+
 /// The order is the protocol.
 using Operation = std::variant<Join, Report, Leave, Submit, Cancel, Drain, ListJobs, ListNodes,
                                ShowJob, Forget, AwaitOrders, AwaitJob, RunBeside, PutUser, DropUser,
-                               ListUsers, ListEvents, AwaitEvents>;
+                               ListUsers, ListEvents, AwaitEvents, TellStreams, ListStreams>;
 /// It changes nothing, so that it need not be ordered.
 bool is_question(const Operation& operation);
+/// It must not be ordered: replicas have different answers to it.
+bool is_beside_order(const Operation& operation);
 
 // ---- answers ----------------------------------------------------------------------------------
 
@@ -220,7 +241,8 @@ struct Answer {
   std::vector<Node> nodes;
   std::vector<User> users;
   std::vector<Event> events;
-  /// Of ListJobs and ListEvents: where the next one goes on; 0: that was all.
+  std::vector<StreamSight> streams;
+  /// Of ListJobs, ListEvents and ListStreams: where the next one goes on; 0: that was all.
   JobId next = 0;
   /// To a question, Join and Report: the group's clock at its last operation, in milliseconds.
   std::uint64_t now_ms = 0;
@@ -228,8 +250,8 @@ struct Answer {
   /// what that is now, if it is something else; 0: no news. The same of AwaitJob, for the job.
   std::uint64_t mark = 0;
   auto fields() {
-    return std::tie(verdict, why, job, orders, ended, jobs, nodes, users, events, next, now_ms,
-                    mark);
+    return std::tie(verdict, why, job, orders, ended, jobs, nodes, users, events, streams, next,
+                    now_ms, mark);
   }
 };
 

@@ -210,6 +210,6 @@ TEST_CASE("an image of a later version, or cut, or changed, is no image") {
 TEST_CASE("an answer of another version of the protocol is named as one") {
   const Buffer first = from_hex("0300");
   CHECK(decode_answer(first).error().message ==
-        "want an answer of the control plane of version 2, found 1: all machines want the same "
+        "want an answer of the control plane of version 3, found 1: all machines want the same "
         "piracema");
 }

@@ -26,7 +26,7 @@ TALLY = PROGRAMS / pathlib.Path(os.environ["TALLY_APP"]).name
 IS_ROOT = os.geteuid() == 0
 # Every Debian has them.
 ALICE, BOB = ("daemon", "nobody") if IS_ROOT else (pwd.getpwuid(os.geteuid()).pw_name,) * 2
-ITEMS = 20_000
+ITEMS = 40_000
 
 
 def tearDownModule():
@@ -207,6 +207,9 @@ class Accounts(Users):
             "alice", "submit", "--nodes", 2, "--slots", 1, "--stream", "--snapshots", place / "s", "--every", "100ms",
             "--", TALLY, place / "out", "replicas=2", f"items={ITEMS}", "pause_us=200"))
         self.wait_until(lambda: self.call_as("alice", "savepoint", stream, "v1").returncode == 0, "no savepoint")
+        # Its address lies where the account alone may look, and the node does.
+        self.wait_until(lambda: json.loads(self.ask_as("bob", "status", "--json", stream))["stream"]["known"],
+                        "nobody sees how it is")
         self.refused(f"job {stream} is of the user alice, found the user bob", "bob", "savepoint", stream, "v2",
                      code=3)
         self.ask_as("alice", "scale", stream, "tally=3")

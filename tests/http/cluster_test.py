@@ -22,7 +22,7 @@ from cluster_of_nodes import CLEAN, PIRACEMA, SECONDS_MAX, ClusterOfNodes, child
 import page_test  # noqa: E402
 import prometheus_test  # noqa: E402
 from page_test import CONTRAST, CONTRAST_MIN, NAMELESS, PAGE_BYTES_MAX, Browser  # noqa: E402
-from support import main, skip  # noqa: E402
+from support import APP, main, skip  # noqa: E402
 
 
 def shown(page, selector):
@@ -70,7 +70,7 @@ class Shown(ClusterOfNodes):
             except ProcessLookupError:
                 pass
 
-    def figure(self, name, **labels):
+    def figure(self, name, /, **labels):
         _, text = self.get("/metrics")
         for line in text.splitlines():
             if line.startswith(name) and all(f'{key}="{value}"' in line for key, value in labels.items()):
@@ -78,7 +78,51 @@ class Shown(ClusterOfNodes):
         return None
 
 
+    def stream(self):
+        """A stream that runs and has lost a worker, as a job of the cluster; its number, and its stream."""
+        job = int(self.ask("submit", "--slots", 2, "--name", "counts", "--stream", "--snapshots", self.folder / "s",
+                           "--every", "100ms", "--", APP, self.folder / "out", "100000000", "slow"))
+
+        # Before its node is killed, so that nothing of it writes while all is removed.
+        self.addCleanup(self.call, "wait", job)
+        self.addCleanup(self.call, "cancel", job)
+
+        def known(right):
+            found = next((one for one in self.seen()["jobs"] if one["job"] == job), {})
+            one = found.get("stream", {"known": False})
+            return one["known"] and right(one) and one
+        self.wait_until(lambda: known(lambda one: one["snapshots"]["taken"] > 1), "it is not seen")
+
+        def workers(pid):
+            for child, words in children_of(pid):
+                yield from [child] if words[0] == APP.encode() else workers(child)
+        os.kill(list(workers(self.processes[self.job(job)["node"]].pid))[-1], signal.SIGKILL)
+        return job, self.wait_until(
+            lambda: known(lambda one: one["failure"] and one["failure"]["running_after_ms"] is not None), "no loss")
+
+
 class Interface(Shown):
+    def test_what_runs_inside_a_stream_is_in_the_json_and_the_figures(self):
+        sleeps = self.submit("sleep 1000")
+        job, one = self.stream()
+        self.assertIn("noticed by the end of its process: killed by signal 9 (SIGKILL)", one["failure"]["text"])
+        self.wait_until(lambda: self.seen()["jobs"][0].get("stream") ==
+                        {"known": False, "why": "it shows no stream"}, f"job {sleeps} is not said to be none")
+        self.assertEqual(1.0, self.figure("piracema_cluster_streams", known="yes"))
+        self.assertEqual(0.0, self.figure("piracema_cluster_streams", known="no"))
+        labels = {"job": job, "name": "counts"}
+        self.wait_until(lambda: self.figure("piracema_cluster_stream_items_per_second", direction="out", **labels),
+                        "it stands still")
+        self.assertEqual(1.0, self.figure("piracema_cluster_stream_failures_total", **labels))
+        self.assertEqual(1.0, self.figure("piracema_cluster_stream_recoveries_total", **labels))
+        self.assertEqual(2.0, self.figure("piracema_cluster_stream_workers", **labels))
+        self.assertGreater(self.figure("piracema_cluster_stream_snapshots_total", outcome="complete", **labels), 1)
+        self.assertGreater(self.figure("piracema_cluster_stream_last_snapshot_size_bytes", **labels), 0)
+        self.assertIsNone(self.figure("piracema_cluster_stream_workers", job=sleeps))
+        self.ask("cancel", job)
+        self.wait_until(lambda: self.figure("piracema_cluster_streams", known="yes") == 0, "it is shown still")
+        self.assertIsNone(self.figure("piracema_cluster_stream_workers", **labels))
+
     def test_it_says_what_status_says_and_changes_nothing(self):
         job = self.submit("echo hello; exec sleep 1000")
         failed = self.submit("exit 3")
@@ -159,6 +203,31 @@ class Interface(Shown):
 
 
 class ClusterPage(Shown):
+    def test_it_shows_what_runs_inside_streams_and_what_they_lost(self):
+        job, _ = self.stream()
+        self.submit("sleep 1000", "--name", "plain")
+        page = Browser(self)
+        page.open(self.entrance)
+        page.wait(lambda: "it shows no stream" in shown(page, "#losses"))
+        cells = page.texts("#streams tbody tr:first-child > *")
+        self.assertEqual([str(job), "counts", "running"], cells[:3])
+        self.assertRegex(cells[3], "/s$")
+        self.assertEqual(["2", "1"], [cells[8], cells[12]])
+        self.assertRegex(cells[9], " ago$")
+        self.assertRegex(cells[13], r"^[abc], for \d")
+        self.assertRegex(shown(page, "#losses"), rf"Job {job} counts, .* ago: worker \d .* was lost; noticed by the end of its process")
+        self.assertEqual([], page.complaints())
+        for width in [380, 1280]:
+            for dark in [False, True]:
+                page = Browser(self, width, dark)
+                page.open(self.base + "/")
+                page.wait(lambda: "it shows no stream" in shown(page, "#losses"))
+                self.assertEqual(width, page.run("return document.documentElement.scrollWidth"), "it scrolls sideways")
+                self.assertEqual([], page.run(CONTRAST, CONTRAST_MIN), f"width {width}, dark {dark}")
+                self.assertEqual([], page.run(NAMELESS))
+                page.picture(f"cluster-streams-{width}-{'dark' if dark else 'light'}")
+                page.driver.quit()
+
     def test_it_shows_nodes_and_jobs_and_what_they_wait_for_and_say(self):
         job = self.submit("echo hello from the job; exec sleep 1000", "--name", "long", "--on", "a")
         self.submit("true", "--slots", "50", "--name", "large")

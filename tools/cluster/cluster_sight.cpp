@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "tools/cluster/events.h"
+#include "tools/cluster/stream_view.h"
 #include "tools/cluster/view.h"
 
 namespace piracema::tools {
@@ -19,6 +20,21 @@ bool is_lost(const jobs::Node& node) { return !node.alive && node.incarnation !=
 bool ClusterSight::is_well() const {
   return trouble.empty() && group.here >= group.replicas.size() &&
          std::none_of(nodes.begin(), nodes.end(), is_lost);
+}
+
+const jobs::StreamSight* ClusterSight::stream_of(const jobs::Job& job) const {
+  const auto found = streams.find(job.id);
+  return found == streams.end() ? nullptr : &found->second;
+}
+
+bool ClusterSight::knows_stream_of(const jobs::Job& job) const {
+  return !why_unknown(job, stream_of(job), now_ms);
+}
+
+nlohmann::ordered_json job_json(const ClusterSight& sight, const jobs::Job& job) {
+  auto object = json_of(job, sight.now_ms);
+  if (runs(job)) object["stream"] = stream_json(job, sight.stream_of(job), sight.now_ms);
+  return object;
 }
 
 nlohmann::ordered_json json_of(const ClusterSight& sight, JobsShown shown) {
@@ -44,7 +60,7 @@ nlohmann::ordered_json json_of(const ClusterSight& sight, JobsShown shown) {
   object["jobs"] = nlohmann::ordered_json::array();
   for (const jobs::Job& job : sight.jobs) {
     if (shown == JobsShown::open && is_over(job.state)) continue;
-    object["jobs"].push_back(json_of(job, sight.now_ms));
+    object["jobs"].push_back(job_json(sight, job));
   }
   object["users"] = nlohmann::ordered_json::array();
   for (const jobs::User& user : sight.users) object["users"].push_back(json_of(user));
@@ -74,44 +90,67 @@ Result<ClusterWatcher> ClusterWatcher::open(const std::string& directory,
   return ClusterWatcher(*std::move(configuration), *std::move(user), *std::move(client), timeout);
 }
 
-Result<ClusterSight> ClusterWatcher::look() {
+Result<ClusterSight> ClusterWatcher::look(Looked looked) {
   auto group = smr::ask_status(
       configuration_, {.client = user_.client, .key_file = user_.key_file, .timeout = timeout_});
   if (!group) return group.error();
   ClusterSight seen;
   seen.group = *std::move(group);
-  if (!seen.group.leader) {
+  if (seen.group.leader) {
+    ask_all(seen, looked);
+  } else {
     seen.trouble = "nothing is known of nodes and jobs while the control plane does not go on";
-    return seen;
   }
-  const auto ask = [&](const jobs::Operation& question) {
-    auto answer = client_.ask(question);
-    if (!answer) seen.trouble = answer.error().message;
-    return answer;
-  };
-  if (auto nodes = ask(jobs::ListNodes{})) seen.nodes = std::move(nodes->nodes);
-  if (!seen.trouble.empty()) return seen;
-  if (auto users = ask(jobs::ListUsers{})) seen.users = std::move(users->users);
-  while (seen.trouble.empty()) {
-    const std::uint64_t from = events_.empty() ? 0 : events_.back().number + 1;
-    auto some = ask(jobs::ListEvents{from});
-    if (!some) break;
-    for (jobs::Event& event : some->events) events_.push_back(std::move(event));
-    if (some->next == 0) break;
+  return seen;
+}
+
+std::optional<jobs::Answer> ClusterWatcher::ask(ClusterSight& seen,
+                                                const jobs::Operation& question) {
+  if (!seen.trouble.empty()) return std::nullopt;
+  auto answer = client_.ask(question);
+  if (answer) return *std::move(answer);
+  seen.trouble = answer.error().message;
+  return std::nullopt;
+}
+
+void ClusterWatcher::ask_all(ClusterSight& seen, Looked looked) {
+  if (auto nodes = ask(seen, jobs::ListNodes{})) seen.nodes = std::move(nodes->nodes);
+  if (looked == Looked::all) {
+    if (auto users = ask(seen, jobs::ListUsers{})) seen.users = std::move(users->users);
+    while (true) {
+      const std::uint64_t from = events_.empty() ? 0 : events_.back().number + 1;
+      auto some = ask(seen, jobs::ListEvents{from});
+      if (!some) break;
+      for (jobs::Event& event : some->events) events_.push_back(std::move(event));
+      if (some->next == 0) break;
+    }
+    if (events_.size() > events_shown) {
+      events_.erase(events_.begin(), events_.end() - static_cast<std::ptrdiff_t>(events_shown));
+    }
+    seen.events = events_;
   }
-  if (events_.size() > events_shown) {
-    events_.erase(events_.begin(), events_.end() - static_cast<std::ptrdiff_t>(events_shown));
+  for (jobs::JobId from = 0;;) {
+    if (!seen.trouble.empty()) break;
+    // A control plane that has to order it has no answer: streams are unknown then, and no more.
+    auto some = client_.ask(jobs::ListStreams{from});
+    if (!some) {
+      if (some.error().code != Errc::refused) seen.trouble = some.error().message;
+      break;
+    }
+    for (jobs::StreamSight& one : some->streams) {
+      seen.streams[one.attempt.job] = jobs::bounded(std::move(one));
+    }
+    from = some->next;
+    if (from == 0) break;
   }
-  seen.events = events_;
-  for (jobs::JobId from = 0; seen.trouble.empty();) {
-    auto some = ask(jobs::ListJobs{from});
+  for (jobs::JobId from = 0;;) {
+    auto some = ask(seen, jobs::ListJobs{from});
     if (!some) break;
     seen.now_ms = some->now_ms;
     for (jobs::Job& job : some->jobs) seen.jobs.push_back(std::move(job));
     from = some->next;
     if (from == 0) break;
   }
-  return seen;
 }
 
 }  // namespace piracema::tools

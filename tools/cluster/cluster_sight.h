@@ -6,7 +6,9 @@
 
 #include <chrono>
 #include <cstdint>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,6 +25,9 @@ struct ClusterSight {
   std::string trouble;
   std::vector<jobs::Node> nodes;
   std::vector<jobs::Job> jobs;
+  /// What nodes have told of the streams that run, by their jobs.
+  std::map<jobs::JobId, jobs::StreamSight> streams;
+  /// Only where all was looked at.
   std::vector<jobs::User> users;
   /// The last ones.
   std::vector<jobs::Event> events;
@@ -31,12 +36,22 @@ struct ClusterSight {
 
   /// The control plane goes on with all of its replicas, and no node is lost.
   bool is_well() const;
+  /// Null: nobody has told of one.
+  const jobs::StreamSight* stream_of(const jobs::Job& job) const;
+  /// It was told lately how the stream is.
+  bool knows_stream_of(const jobs::Job& job) const;
 };
 /// It was not heard of, and nobody wanted it so.
 bool is_lost(const jobs::Node& node);
 
+/// Of a job of these; of one that runs with its stream.
+nlohmann::ordered_json job_json(const ClusterSight& sight, const jobs::Job& job);
+
 enum class JobsShown { open, all };
 nlohmann::ordered_json json_of(const ClusterSight& sight, JobsShown jobs);
+
+/// How much is asked for: without users and what has happened, or with them.
+enum class Looked { nodes_and_jobs, all };
 
 /// Looks at a cluster again and again, as one of its users. One thread.
 class ClusterWatcher {
@@ -46,10 +61,14 @@ class ClusterWatcher {
                                      std::chrono::milliseconds timeout);
   /// A control plane that does not answer is no error, and is seen as one. Errc::config, and the
   /// errors of the key file.
-  Result<ClusterSight> look();
+  Result<ClusterSight> look(Looked looked);
   const UserHome& user() const { return user_; }
 
  private:
+  void ask_all(ClusterSight& seen, Looked looked);
+  /// Nothing, and `seen` says why.
+  std::optional<jobs::Answer> ask(ClusterSight& seen, const jobs::Operation& question);
+
   ClusterWatcher(smr::Configuration configuration, UserHome user, ClusterClient client,
                  std::chrono::milliseconds timeout);
 

@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "observe/http/metrics_writer.h"
 #include "tools/cluster/page/page_files.h"
+#include "tools/cluster/stream_metrics.h"
 #include "tools/cluster/view.h"
 
 namespace piracema::tools {
@@ -112,6 +113,7 @@ std::string metrics(const ClusterSight& sight, observe::MetricsFormat format) {
   if (sight.trouble.empty()) {
     write_nodes(out, sight);
     write_jobs(out, sight);
+    write_streams(out, sight);
   }
   return out.end();
 }

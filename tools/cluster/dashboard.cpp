@@ -73,7 +73,7 @@ int ClusterDashboard::run() const {
   std::fflush(stdout);
   while (!stopped) {
     const Time began = now();
-    auto seen = watcher->look();
+    auto seen = watcher->look(Looked::all);
     if (!seen) return fail_asked(seen.error());
     board.show(*std::move(seen), now());
     const Time next =

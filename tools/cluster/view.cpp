@@ -3,11 +3,10 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
-#include <iomanip>
-#include <sstream>
 
 #include "base/text.h"
 #include "forecast/window/lent_calendar.h"
+#include "tools/cluster/columns.h"
 #include "tools/terminal_text.h"
 
 namespace piracema::tools {
@@ -35,17 +34,6 @@ std::string lent_text(const jobs::Node& node, std::uint64_t now_ms) {
       node.lent.closes_in_ms - std::min(ago_ms(node.heard_ms, now_ms), node.lent.closes_in_ms);
   return concat("lent until ",
                 ckpt::wall_text(now() + std::chrono::milliseconds(left), "%H:%M:%S"));
-}
-
-/// Columns of these widths; the last one is as long as it is.
-std::string row(std::initializer_list<std::pair<std::string, int>> columns) {
-  std::ostringstream line;
-  for (const auto& [text, width] : columns) {
-    line << (width < 0 ? std::left : std::right) << std::setw(std::abs(width)) << text << "  ";
-  }
-  std::string text = line.str();
-  text.resize(text.find_last_not_of(' ') + 1);
-  return text;
 }
 
 }  // namespace
@@ -79,6 +67,37 @@ const char* state_of(const jobs::Node& node) {
   if (node.leaving) return "leaving";
   if (node.draining) return "draining";
   return node.lent.open ? "here" : "not lent";
+}
+
+const char* explained(JobState state) {
+  switch (state) {
+    case JobState::waiting:
+      return "it waits for a place";
+    case JobState::running:
+      return "its command has begun, or is about to, and has not ended";
+    case JobState::leaving:
+      return "it was asked to end, and has 30 s to do so";
+    case JobState::ending:
+      return "its command has ended, and parts of it on other nodes have yet to";
+    case JobState::done:
+      return "its command has ended with code 0";
+    case JobState::failed:
+      return "it has ended by itself, badly, and does not begin again";
+    case JobState::cancelled:
+      return "somebody did not want it any more";
+  }
+  return "";
+}
+
+const char* explained(const jobs::Node& node) {
+  if (!node.alive) {
+    return node.incarnation == 0 ? "its process has ended in order: no jobs are there"
+                                 : "no word of it for 5 s: its jobs begin elsewhere";
+  }
+  if (node.leaving) return "its process is about to end: its jobs go on elsewhere";
+  if (node.draining) return "somebody wants it empty: its jobs go on elsewhere, none begin there";
+  return node.lent.open ? "it runs jobs"
+                        : "its machine is its owner's now: none begin there until it is lent again";
 }
 
 nlohmann::ordered_json json_of(const Job& job, std::uint64_t now_ms) {

@@ -12,6 +12,9 @@ namespace piracema::tools {
 
 const char* name_of(jobs::JobState state);
 const char* state_of(const jobs::Node& node);
+/// What that means, in a line.
+const char* explained(jobs::JobState state);
+const char* explained(const jobs::Node& node);
 
 /// How long ago something was, by the clock of the group.
 std::uint64_t ago_ms(std::uint64_t at_ms, std::uint64_t now_ms);

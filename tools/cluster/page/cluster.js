@@ -50,6 +50,36 @@ function drawJobs(all) {
       since(job.ended_ago_ms) + ' ago', String(job.losses), String(job.failures)]), 6);
 }
 
+const ms = value => duration(value / 1000);
+
+/// Beside the figures of streams, jobs of which there are none: most have the same reason.
+function drawStreams(all) {
+  const running = all.jobs.filter(job => job.stream);
+  const known = running.filter(job => job.stream.known);
+  table('streams', ['Job', 'Name', 'Phase', 'In', 'Out', 'Waiting', 'Read', 'Replicas', 'Processes', 'Snapshot', 'Size', 'Took', 'Losses', 'Coordinator'],
+    known.map(job => {
+      const one = job.stream, last = one.snapshots.last, leads = one.coordinator;
+      return [String(job.job), job.name, one.phase, rate(one.items_in_per_second), rate(one.items_out_per_second),
+        human(one.queued), one.read === null ? '–' : percent(one.read), String(one.replicas), String(one.workers),
+        last ? ms(last.age_ms) + ' ago' : 'none', last ? bytes(last.bytes) : '–', last ? ms(last.took_ms) : '–',
+        String(one.failures), leads ? `${leads.host}, for ${since(leads.for_ms)}` : '–'];
+    }), 3);
+  $('streams').parentElement.hidden = known.length === 0;
+  const why = new Map();
+  for (const job of running) {
+    if (!job.stream.known) why.set(job.stream.why, [...(why.get(job.stream.why) || []), job.job]);
+  }
+  const some = jobs => jobs.slice(0, 5).join(', ') + (jobs.length > 5 ? ` and ${jobs.length - 5} more` : '');
+  const lines = known.filter(job => job.stream.failure).map(job =>
+    `Job ${job.job} ${job.name}, ${since(job.stream.failure.age_ms)} ago: ${job.stream.failure.text}`);
+  for (const [reason, jobs] of why) lines.push(`No stream is seen of job ${some(jobs)}: ${reason}.`);
+  if (running.length === 0) lines.push('No job runs.');
+  const key = lines.join('\n');
+  if ($('losses').dataset.shown === key) return;
+  $('losses').dataset.shown = key;
+  $('losses').replaceChildren(...lines.map(words => make('p', { class: 'legend words' }, words)));
+}
+
 function drawEvents(all) {
   table('events', ['When', 'What'], all.events.slice(-EVENTS_MAX).reverse().map(event =>
     [new Date(Date.now() - event.ago_ms).toLocaleString('en-GB'), event.text]), 2);
@@ -111,6 +141,7 @@ function draw(all) {
     drawSummary(all);
     drawNodes(all);
     drawJobs(all);
+    drawStreams(all);
     drawEvents(all);
     drawChoice(all);
     drawUsers(all);
