@@ -105,6 +105,7 @@ nlohmann::ordered_json json_of(const Job& job, std::uint64_t now_ms) {
                                 {"name", job.spec.name},
                                 {"user", job.owner.user},
                                 {"state", name_of(job.state)},
+                                {"means", explained(job.state)},
                                 {"nodes", job.spec.nodes},
                                 {"slots", job.spec.slots},
                                 {"command", job.spec.command},
@@ -126,6 +127,7 @@ nlohmann::ordered_json json_of(const Job& job, std::uint64_t now_ms) {
 nlohmann::ordered_json json_of(const jobs::Node& node, std::uint64_t now_ms) {
   return {{"node", node.name},
           {"state", state_of(node)},
+          {"means", explained(node)},
           {"slots", node.slots},
           {"address", node.address},
           {"used", node.used},

@@ -32,7 +32,21 @@ function drawSummary(all) {
   }));
 }
 
+/// Below a table: nothing is touched that is the same.
+function drawWords(id, lines) {
+  const key = lines.join('\n');
+  if ($(id).dataset.shown === key) return;
+  $(id).dataset.shown = key;
+  $(id).replaceChildren(...lines.map(words => make('p', { class: 'legend words' }, words)));
+}
+/// What the states mean that are not the rule, once each.
+function drawStates(id, list, rule) {
+  const means = new Map(list.filter(one => one.state !== rule).map(one => [one.state, one.means]));
+  drawWords(id, [...means].map(([state, words]) => `${state}: ${words}.`));
+}
+
 function drawNodes(all) {
+  drawStates('node-states', all.nodes, 'here');
   table('nodes', ['Node', 'State', 'Lent', 'Used', 'Slots', 'Heard of', 'Directory'], all.nodes.map(node =>
     [node.node, node.state, node.lent || '–', String(node.used), String(node.slots), since(node.heard_ago_ms) + ' ago', node.directory]), 3);
 }
@@ -41,6 +55,7 @@ const where = job => job.node ? [job.node, ...(job.others || [])].join(', ') : '
 
 function drawJobs(all) {
   const open = all.jobs.filter(job => !isOver(job));
+  drawStates('job-states', open, 'running');
   table('jobs', ['Job', 'Name', 'User', 'State', 'Where', 'Why', 'Slots', 'Since', 'Attempt'], open.map(job =>
     [String(job.job), job.name, job.user, job.state, where(job), job.why || '', String(job.slots * job.nodes),
       since(job.started_ago_ms === undefined ? job.submitted_ago_ms : job.started_ago_ms), String(job.attempt)]), 6);
@@ -74,10 +89,7 @@ function drawStreams(all) {
     `Job ${job.job} ${job.name}, ${since(job.stream.failure.age_ms)} ago: ${job.stream.failure.text}`);
   for (const [reason, jobs] of why) lines.push(`No stream is seen of job ${some(jobs)}: ${reason}.`);
   if (running.length === 0) lines.push('No job runs.');
-  const key = lines.join('\n');
-  if ($('losses').dataset.shown === key) return;
-  $('losses').dataset.shown = key;
-  $('losses').replaceChildren(...lines.map(words => make('p', { class: 'legend words' }, words)));
+  drawWords('losses', lines);
 }
 
 function drawEvents(all) {
