@@ -2,8 +2,7 @@
 
 #include <doctest/doctest.h>
 
-#include "jobs/cluster_state.h"
-#include "jobs/testing.h"
+#include "jobs/cluster_fixture.h"
 
 using namespace piracema;
 using namespace piracema::jobs;
@@ -11,22 +10,12 @@ using Kind = Event::Kind;
 
 namespace {
 
-/// Two nodes, and a clock in milliseconds.
-struct Night {
-  ClusterState state;
-  std::uint64_t clock = 1'000'000;
-
+/// Two nodes.
+struct Night : testing::Cluster {
   Night() {
     join("a");
     join("b");
   }
-  Answer operator()(const Operation& operation) {
-    return *decode_answer(
-        state.apply(encode(operation),
-                    {.time = clock * 1'000'000, .client = testing::honest_client(operation)}));
-  }
-  void join(const std::string& node) { (*this)(Join{node, 1, 2, "/d", ""}); }
-  void report(const std::string& node) { (*this)(Report{.node = node, .incarnation = 1}); }
   /// Only that node is heard of.
   void pass(std::uint64_t ms, const std::string& heard) {
     for (const std::uint64_t until = clock + ms; clock < until;) {
