@@ -7,6 +7,8 @@
 #include "base/text.h"
 #include "store/open_store.h"
 #include "store/snapshot/directory_store.h"
+#include "store/snapshot/file_job_lock.h"
+#include "store/snapshot/snapshot_paths.h"
 
 namespace piracema::cluster {
 
@@ -170,9 +172,9 @@ Result<Beginning> begin_in(
   const bool waited =
       !lock && start == Start::standby && lock.error().code == Errc::refused && wait;
   if (waited) {
-    auto file = wait(store::DirectoryStore::lock_path_in(*directory), lock.error().message);
+    auto file = wait(store::SnapshotPaths(*directory).lock(), lock.error().message);
     if (!file) return file.error();
-    lock = store::DirectoryStore::as_lock(*std::move(file));
+    lock = store::FileJobLock::of(*std::move(file));
   }
   if (!lock) return as_config(lock.error());
   beginning.lock = *std::move(lock);

@@ -1,6 +1,5 @@
 #include "store/disk/directory_disk.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -13,6 +12,7 @@
 #include "base/ensure.h"
 #include "base/retry.h"
 #include "base/text.h"
+#include "store/disk/directory.h"
 #include "store/disk/file_lock.h"
 #include "store/disk/files.h"
 
@@ -28,15 +28,12 @@ constexpr std::size_t sync_threads_max = 16;
 bool is_temporary(std::string_view name) { return name.find(".tmp-") != name.npos; }
 
 Result<std::vector<std::string>> names_in(const std::string& path) {
-  const std::unique_ptr<DIR, int (*)(DIR*)> directory(::opendir(path.c_str()), ::closedir);
-  if (!directory) return io_error(path, "cannot open directory");
   std::vector<std::string> names;
-  errno = 0;
-  while (const dirent* entry = ::readdir(directory.get())) {
-    if (entry->d_name[0] != '.') names.emplace_back(entry->d_name);
-    errno = 0;
-  }
-  if (errno != 0) return io_error(path, "cannot read directory");
+  auto read = each_name(path, [&](std::string_view name) {
+    if (name[0] != '.') names.emplace_back(name);
+    return true;
+  });
+  if (!read) return read.error();
   std::sort(names.begin(), names.end());
   return names;
 }
