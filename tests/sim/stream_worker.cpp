@@ -1,21 +1,16 @@
 #include "sim/stream_worker.h"
 
-#include <algorithm>
-#include <deque>
 #include <functional>
-#include <optional>
+#include <map>
 #include <utility>
 #include <vector>
 
 #include "base/ensure.h"
 #include "flow/plan.h"
-#include "run/barrier/part_writer.h"
 #include "run/packet/packet.h"
 #include "run/relay/relay.h"
-#include "run/replica/replica.h"
 #include "run/threads/run_queue.h"
 #include "run/worker/states_to_come.h"
-#include "state/plain_part.h"
 
 namespace piracema::sim {
 
@@ -24,278 +19,7 @@ namespace {
 using std::chrono::microseconds;
 using std::chrono::milliseconds;
 
-struct Parcel {
-  Epoch epoch = 0;
-  ReplicaId from = 0;
-  runtime::Packet packet;
-};
-
-/// What a replica may do to its process.
-class Owner {
- public:
-  virtual ~Owner() = default;
-  virtual ProcessHost& host() = 0;
-  virtual void route(Epoch epoch, ReplicaId from, ReplicaId to, runtime::Packet packet) = 0;
-  virtual void route_to_all(Epoch epoch, ReplicaId from, const runtime::ToAll& to,
-                            runtime::Packet packet) = 0;
-  virtual void begun(Epoch epoch) = 0;
-  virtual StreamCounts& counts() = 0;
-  virtual StatePlace* place() = 0;
-  virtual runtime::StatesToCome& to_come() = 0;
-  /// Has `turn` called when there is a thread for it; then `turn_over` follows.
-  virtual void want_turn(std::function<void()> turn) = 0;
-  virtual void turn_over() = 0;
-};
-
-/// What `runtime::ReplicaActor` is to a real one: its mailbox, and its steps one by one.
-class ReplicaActor final : public runtime::Port {
- public:
-  ReplicaActor(ReplicaId self, const flow::ReplicaPlan& plan, const Graph& graph, Owner& owner)
-      : self_(self), plan_(plan), graph_(graph), owner_(owner) {}
-
-  /// It is no replica of the plan that follows. What is still to happen may name it.
-  void retire() {
-    wanted_ = epoch_ = ~Epoch{0};
-    replica_.reset();
-    kept_.reset();
-  }
-  /// A real one stays what it is until it begins anew, by whatever plan.
-  std::shared_ptr<state::KeptStates> take_kept() {
-    return replica_ ? replica_->keep() : std::exchange(kept_, nullptr);
-  }
-  void follow(ReplicaActor& former) { kept_ = former.take_kept(); }
-  bool is_same_as(const flow::ReplicaPlan& other) const {
-    return plan_.node == other.node && plan_.index == other.index;
-  }
-
-  /// Whatever the replica is at takes its time before it begins anew.
-  void begin(const runtime::Deploy& deploy) {
-    wanted_ = deploy.epoch;
-    Time takes = between(microseconds(100), milliseconds(10));
-    if (random().chance(0.05)) takes = between(milliseconds(50), milliseconds(1'300));
-    owner_.host().after(takes, [this, deploy] {
-      if (deploy.epoch == wanted_) do_begin(deploy);
-    });
-  }
-
-  void deliver(Parcel parcel) {
-    if (parcel.epoch > epoch_) {
-      early_.push_back(std::move(parcel));
-    } else if (parcel.epoch == epoch_ && replica_) {
-      replica_->receive(parcel.from, std::move(parcel.packet));
-      wake();
-    }
-  }
-  void trigger(Epoch epoch, SnapshotId snapshot, SnapshotId complete, bool hold, Time patience) {
-    if (epoch != epoch_ || !replica_) return;
-    replica_->trigger(snapshot, complete, hold, patience);
-    wake();
-  }
-  void commit(Epoch epoch, SnapshotId snapshot) {
-    if (epoch != epoch_ || !replica_) return;
-    replica_->commit(snapshot);
-    wake();
-  }
-
-  runtime::Progress progress() const {
-    return {.replica = self_,
-            .items_in = counters_.items_in.load(),
-            .items_out = counters_.items_out.load()};
-  }
-
- private:
-  void do_begin(const runtime::Deploy& deploy) {
-    epoch_ = deploy.epoch;
-    auto kept = take_kept();
-    replica_.reset();
-    auto beginning = read_state(deploy, std::move(kept));
-    if (!beginning) return failed(std::nullopt, beginning.error().message);
-    replica_ = std::make_unique<runtime::Replica>(self_, plan_, graph_, *std::move(beginning),
-                                                  *this, counters_, nullptr);
-    replica_->begin();
-    for (Parcel& parcel : std::exchange(early_, {})) deliver(std::move(parcel));
-    owner_.begun(epoch_);
-    replica_->start();
-    wake();
-  }
-
-  bool has_overtaken(Bytes plain) const {
-    const auto part = state::read_plain_part(plain);
-    ENSURE(part.ok());
-    return !plan_.is_head && !part->under_way.empty();
-  }
-
-  Result<runtime::ReplicaInit> read_state(const runtime::Deploy& deploy,
-                                          std::shared_ptr<state::KeptStates> kept) {
-    const NodeShape& node = graph_.shape.nodes[plan_.node];
-    runtime::ReplicaInit beginning;
-    // Small ones, and often a writer that is slower than the replica.
-    if (node.keyed) {
-      beginning.piece_bytes = 1 + random().below(2'000);
-      beginning.unwritten_bytes_max = random().below(1'000);
-    }
-    beginning.place = owner_.place();
-    beginning.context = {.node = node.name,
-                         .replica = plan_.index,
-                         .replicas = node.replicas,
-                         .begins_job = deploy.epoch == 1 && !deploy.restore};
-    for (const runtime::Skip& skip : deploy.skips) {
-      if (skip.node == plan_.node) beginning.skips.insert(skip.item);
-    }
-    for (ReplicaId other = 0; other < deploy.placement.size(); ++other) {
-      if (deploy.placement[other] == deploy.placement[self_]) beginning.neighbours.insert(other);
-    }
-    if (!deploy.restore) return beginning;
-    store::SnapshotStore& store = owner_.host().store();
-    auto ahead = runtime::StatesToCome::bring(owner_.to_come().take(plan_), store, *deploy.restore);
-    auto read = beginning.restore(store, *deploy.restore, graph_.shape, plan_,
-                                  {std::move(kept), std::move(ahead)});
-    if (!read) return read.error();
-    owner_.counts().kept += beginning.kept != nullptr;
-    owner_.counts().ahead += beginning.ahead != nullptr;
-    owner_.counts().restored_overtaken += beginning.state && has_overtaken(*beginning.state);
-    return beginning;
-  }
-
-  // ---- its thread
-  void wake() {
-    if (std::exchange(awake_, true)) return;
-    // A source is what sets the pace of a test.
-    const Time idle = plan_.inputs.empty() ? between(milliseconds(1), milliseconds(20))
-                                           : between(microseconds(5), microseconds(300));
-    const Time pause = std::max(idle, busy_until_ - owner_.host().scheduler().now());
-    owner_.want_turn([this, pause] { owner_.host().after(pause, [this] { step(); }); });
-  }
-  void step() {
-    awake_ = false;
-    owner_.turn_over();
-    if (!replica_) return;
-    const std::uint64_t before = counters_.items_in;
-    const auto next = replica_->step();
-    const Time cost(graph_.shape.nodes[plan_.node].cost_ns);
-    if (cost != Time{} && counters_.items_in != before) {
-      busy_until_ = owner_.host().scheduler().now() + between(cost / 2, 2 * cost);
-    }
-    switch (next) {
-      case runtime::Replica::Next::again:
-      case runtime::Replica::Next::poll:
-        wake();
-        break;
-      case runtime::Replica::Next::wait:
-        rest();
-        break;
-    }
-  }
-
-  // Until it is woken, or a timer of its operator is due.
-  void rest() {
-    const auto longest = replica_->longest_wait();
-    if (!longest) return;
-    owner_.host().after(std::max<Time>(*longest, microseconds(1)), [this, epoch = epoch_] {
-      if (epoch == epoch_ && replica_) wake();
-    });
-  }
-
-  // ---- what the replica does
-  void send(ReplicaId to, runtime::Packet packet) override {
-    owner_.route(epoch_, self_, to, std::move(packet));
-  }
-  void send_to_all(const runtime::ToAll& to, runtime::Packet packet) override {
-    owner_.route_to_all(epoch_, self_, to, std::move(packet));
-  }
-  void save(SnapshotId snapshot, std::uint64_t, store::PartContent content) override {
-    // Of one by key the plain part is somewhere in the pieces.
-    if (!content.index) owner_.counts().overtaken += has_overtaken(content.data);
-    write({epoch_, snapshot, {}, std::move(content)});
-  }
-  void save_piece(SnapshotId snapshot, Buffer piece) override {
-    unwritten_ += piece.size();
-    write({epoch_, snapshot, std::move(piece), std::nullopt});
-  }
-  std::uint64_t unwritten() const override { return unwritten_; }
-  void ended() override { say(runtime::Ended{epoch_, self_}); }
-  void committed(SnapshotId snapshot) override { say(runtime::Committed{epoch_, snapshot, self_}); }
-  void first_output() override { say(runtime::FirstOutput{epoch_, self_}); }
-  void failed(std::optional<std::uint64_t> item, std::string why) override {
-    say(runtime::OperatorFailed{epoch_, self_, item, std::move(why)});
-  }
-  void skipped(std::uint64_t, Bytes) override {}
-  bool wait(std::optional<Time>) override { return false; }
-  std::function<void()> waker() override {
-    return [this] { wake(); };
-  }
-  // The work of an operator takes a while too, and a source that is slow gives little at once.
-  Time now() override {
-    spent_ += between(Time{0}, plan_.inputs.empty() ? microseconds(1'000) : microseconds(100));
-    return owner_.host().scheduler().now() + spent_;
-  }
-
-  WallTime wall_time() override {
-    return WallTime(
-        std::chrono::duration_cast<WallTime::duration>(owner_.host().scheduler().now()));
-  }
-
-  // ---- what `runtime::SnapshotWriter` is to a real one: one after the other
-  struct Write {
-    Epoch epoch = 0;
-    SnapshotId snapshot = 0;
-    Buffer piece;
-    /// Of the end of a part.
-    std::optional<store::PartContent> rest;
-  };
-  void write(Write next) {
-    to_write_.push_back(std::move(next));
-    if (to_write_.size() == 1) write_later();
-  }
-  void write_later() {
-    const Time takes = between(microseconds(100), milliseconds(20));
-    owner_.host().after(takes, [this] {
-      if (!writer_) writer_.emplace(owner_.host().store());
-      const Write next = std::move(to_write_.front());
-      to_write_.pop_front();
-      if (!to_write_.empty()) write_later();
-      const runtime::PartWriter::Of of{next.epoch, next.snapshot, self_};
-      if (next.rest) return put(of, *next.rest);
-      writer_->add(of, next.piece);
-      unwritten_ -= next.piece.size();
-      if (replica_) wake();
-    });
-  }
-  void put(const runtime::PartWriter::Of& of, const store::PartContent& rest) {
-    const auto part = writer_->put(of, rest);
-    if (!part) return say(runtime::SaveFailed{of.epoch, of.snapshot, self_, part.error().message});
-    runtime::Saved saved{of.epoch,       of.snapshot, self_,        part->bytes,
-                         part->checksum, 0,           part->indexed};
-    for (const store::PartFile& file : part->files) {
-      saved.files.push_back({file.snapshot, file.replica});
-    }
-    say(std::move(saved));
-  }
-
-  void say(runtime::FromWorker message) { owner_.host().say(std::move(message)); }
-  Random& random() { return owner_.host().scheduler().random(); }
-  Time between(Time least, Time most) { return owner_.host().scheduler().between(least, most); }
-
-  const ReplicaId self_;
-  const flow::ReplicaPlan plan_;
-  const Graph& graph_;
-  Owner& owner_;
-  runtime::Counters counters_;
-  std::unique_ptr<runtime::Replica> replica_;
-  /// Of the replica that it follows, until it begins.
-  std::shared_ptr<state::KeptStates> kept_;
-  Epoch epoch_ = 0, wanted_ = 0;
-  std::vector<Parcel> early_;
-  bool awake_ = false;
-  /// What its operator was given last takes until then.
-  Time busy_until_{};
-  Time spent_{};
-  std::deque<Write> to_write_;
-  std::optional<runtime::PartWriter> writer_;
-  std::uint64_t unwritten_ = 0;
-};
-
-class StreamWorker final : public SimWorker, public Owner {
+class StreamWorker final : public SimWorker, public ReplicaOwner {
  public:
   StreamWorker(const Graph& graph, Slot slot, ProcessHost& host, std::size_t threads,
                StreamCounts* counts, StatePlace* place)
@@ -390,7 +114,7 @@ class StreamWorker final : public SimWorker, public Owner {
     plan_ = std::make_unique<flow::Plan>(flow::make_plan(graph.shape));
     for (ReplicaId id = 0; id < deploy.placement.size(); ++id) {
       if (deploy.placement[id] != slot_) continue;
-      auto replica = std::make_shared<ReplicaActor>(id, plan_->replicas[id], graph, *this);
+      auto replica = std::make_shared<SimReplica>(id, plan_->replicas[id], graph, *this);
       for (const auto& [number, other] : former) {
         if (other->is_same_as(plan_->replicas[id])) replica->follow(*other);
       }
@@ -521,7 +245,7 @@ class StreamWorker final : public SimWorker, public Owner {
   std::vector<std::unique_ptr<Graph>> graphs_;
   std::vector<std::unique_ptr<flow::Plan>> plans_;
   std::unique_ptr<flow::Plan> plan_;
-  std::vector<std::shared_ptr<ReplicaActor>> retired_;
+  std::vector<std::shared_ptr<SimReplica>> retired_;
   std::vector<wire::Frame> early_;
   const Slot slot_;
   ProcessHost& host_;
@@ -533,7 +257,7 @@ class StreamWorker final : public SimWorker, public Owner {
   runtime::StatesToCome to_come_;
   runtime::Relay relay_{slot_};
   Epoch watching_ = 0;
-  std::map<ReplicaId, std::shared_ptr<ReplicaActor>> replicas_;
+  std::map<ReplicaId, std::shared_ptr<SimReplica>> replicas_;
   std::size_t to_begin_ = 0;
 };
 

@@ -5,22 +5,9 @@
 #include <memory>
 
 #include "sim/cluster.h"
+#include "sim/sim_replica.h"
 
 namespace piracema::sim {
-
-/// What has happened in the workers of a program.
-struct StreamCounts {
-  /// Replicas that began with states by key which were kept.
-  std::uint64_t kept = 0;
-  /// Replicas that began with states by key which were read ahead.
-  std::uint64_t ahead = 0;
-  /// Parts of snapshots with batches that a barrier had overtaken, and replicas that began with
-  /// some.
-  std::uint64_t overtaken = 0, restored_overtaken = 0;
-  /// Trees that were followed, packets that were passed on to another process, and those that were
-  /// sent once more by another tree.
-  std::uint64_t trees = 0, relayed = 0, sent_again = 0;
-};
 
 /// The worker of a real program: real replicas, whose threads are events and whose packets travel
 /// over the simulated network as the frames that they really are. `graph` outlives the worker.
