@@ -20,6 +20,8 @@
 #include "base/text.h"
 #include "control/messages/control.h"
 #include "os/process.h"
+#include "tools/failure.h"
+#include "tools/options.h"
 
 namespace piracema::tools {
 
@@ -106,7 +108,17 @@ Result<GraphShape> ask_program(const std::vector<std::string>& command,
                       exit ? exit->how : "it goes on", "): is it a Piracema program?")};
 }
 
-int graph_command(std::vector<std::string> command) {
+void GraphCommand::add() {
+  graph_ = app_.add_subcommand("graph", "Print the graph of a program, for Graphviz");
+  graph_->prefix_command();
+  graph_->footer(std::string("Example:\n  piracema graph ./app in.txt out.txt | dot -Tsvg\n\n") +
+                 stream_exit_codes);
+}
+
+int GraphCommand::run() const {
+  auto words = program_words(*graph_);
+  if (!words) return fail(words.error());
+  std::vector<std::string> command = *std::move(words);
   auto program = cluster::find_program(command.front());
   if (program) command.front() = *program;
   const auto shape = program ? ask_program(command) : program.error();

@@ -1,0 +1,56 @@
+#include "tools/run/gather.h"
+
+#include <utility>
+
+#include "council/council.h"
+#include "council/remote_coordinator.h"
+
+namespace piracema::tools {
+
+namespace {
+
+class Council : public Coordinators {
+ public:
+  explicit Council(std::unique_ptr<council::Council> own) : own_(std::move(own)) {}
+  cluster::JobReport run(const cluster::JobOptions& options,
+                         cluster::JobObserver& observer) override {
+    return own_->run(options, observer);
+  }
+  bool has_led() const override { return own_->has_led(); }
+  void end(const cluster::JobReport& report) override { own_->end(report); }
+
+ private:
+  std::unique_ptr<council::Council> own_;
+};
+
+/// This process leads to one on another host, and has nothing to say itself.
+class CouncilElsewhere : public Coordinators {
+ public:
+  explicit CouncilElsewhere(std::unique_ptr<council::RemoteCoordinator> there)
+      : there_(std::move(there)) {}
+  cluster::JobReport run(const cluster::JobOptions&, cluster::JobObserver&) override {
+    there_->run();
+    return {};
+  }
+  bool has_led() const override { return false; }
+  void end(const cluster::JobReport&) override {}
+
+ private:
+  std::unique_ptr<council::RemoteCoordinator> there_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Coordinators>> gather(const RunCommand& command,
+                                             const std::vector<std::string>& words) {
+  if (auto errand = council::take_errand()) {
+    auto there = council::RemoteCoordinator::bring(*std::move(errand), words, command.job);
+    if (!there) return there.error();
+    return std::unique_ptr<Coordinators>(std::make_unique<CouncilElsewhere>(*std::move(there)));
+  }
+  auto own = council::Council::open(command.coordinators, words, command.job);
+  if (!own) return own.error();
+  return std::unique_ptr<Coordinators>(std::make_unique<Council>(*std::move(own)));
+}
+
+}  // namespace piracema::tools
