@@ -1,5 +1,6 @@
 #include "coll/mpi/exchange/exchange.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <utility>
@@ -13,27 +14,9 @@ struct Prefix {
   std::uint32_t number = 0, unused = 0;
 };
 static_assert(sizeof(Prefix) == 16);
+/// So many operations back strays are looked for; whoever is out of order mostly is by one.
+constexpr std::uint32_t strays_back_max = 32;
 }  // namespace
-
-Outbox::~Outbox() {
-  if (!requests_.empty()) new std::vector<std::vector<char>>(std::move(kept_));
-}
-
-void Outbox::wait() {
-  must(PMPI_Waitall(as_int(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE));
-  requests_.clear();
-  kept_.clear();
-}
-
-bool Outbox::test() {
-  if (requests_.empty()) return true;
-  int all = 0;
-  must(PMPI_Testall(as_int(requests_.size()), requests_.data(), &all, MPI_STATUSES_IGNORE));
-  if (all == 0) return false;
-  requests_.clear();
-  kept_.clear();
-  return true;
-}
 
 Exchange::Exchange(MPI_Comm comm, Emulator* emulator, std::vector<Rank> world_ranks,
                    Waiting waiting)
@@ -52,8 +35,7 @@ void Exchange::send_bytes(Rank to, Tag tag, std::span<const char> bytes, Outbox&
   MPI_Request request;
   must(PMPI_Isend(message.data(), as_int(message.size()), MPI_BYTE, static_cast<int>(to), tag.value,
                   comm_, &request));
-  outbox.requests_.push_back(request);
-  outbox.kept_.push_back(std::move(message));
+  outbox.add(request, std::move(message));
 }
 
 Exchange::Arrived Exchange::take(MPI_Message message, const MPI_Status& status,
@@ -113,6 +95,124 @@ Exchange::Arrived Exchange::receive_bytes(Rank from, Tag tag) {
   while (!poll_bytes(from, tag, arrived)) patience.wait();
   if (emulator_) Emulator::sleep_until(arrived.visible_at);
   return arrived;
+}
+
+// ---- values of the program's own types, behind their stamps -------------------------------------
+
+void Exchange::send_data(Rank to, std::uint32_t operation, Data data, Outbox& outbox, Rank of) {
+  Stamp stamp{.sent_at = now().count(), .of = of, .operation = operation};
+  if (emulator_) {
+    stamp.visible_at = emulator_->visible_at(world_ranks_[to], bytes_of(data)).count();
+  }
+  std::vector<char> message(sizeof stamp);
+  std::memcpy(message.data(), &stamp, sizeof stamp);
+  MPI_Request request;
+  must(PMPI_Isend(message.data(), as_int(sizeof stamp), MPI_BYTE, static_cast<int>(to),
+                  tag(operation, Kind::stamp).value, comm_, &request));
+  outbox.add(request, std::move(message));
+  must(PMPI_Isend(data.buffer, data.count, data.type, static_cast<int>(to),
+                  tag(operation, Kind::data).value, comm_, &request));
+  outbox.add(request);
+}
+
+void Exchange::receive_data(Rank from, std::uint32_t operation, Data data) {
+  Incoming incoming(*this, from, operation, data);
+  Patience patience = this->patience();
+  while (!incoming.ready()) patience.wait();
+}
+
+bool Exchange::poll_stamp(std::uint32_t operation, Rank& from, Stamp& stamp) {
+  MPI_Message message;
+  MPI_Status status;
+  int there = 0;
+  must(PMPI_Improbe(MPI_ANY_SOURCE, tag(operation, Kind::stamp).value, comm_, &there, &message,
+                    &status));
+  if (there == 0) return false;
+  from = static_cast<Rank>(status.MPI_SOURCE);
+  must(PMPI_Mrecv(&stamp, sizeof stamp, MPI_BYTE, &message, MPI_STATUS_IGNORE));
+  if (stamp.operation != operation) {
+    refuse_number(status.MPI_SOURCE, operation, stamp.operation);
+  }
+  return true;
+}
+
+void Exchange::copy(Data from, Data to) {
+  if (from.count == 0 || from.buffer == to.buffer) return;
+  const int me = static_cast<int>(me_);
+  const int tag_of_copies = tag(4'095, Kind::data).value;
+  must(PMPI_Sendrecv(from.buffer, from.count, from.type, me, tag_of_copies, to.buffer, to.count,
+                     to.type, me, tag_of_copies, comm_, MPI_STATUS_IGNORE));
+}
+
+std::vector<char> Exchange::pack(Data data) const {
+  if (bytes_of(data) == 0) return {};
+  int bound = 0, used = 0;
+  must(PMPI_Pack_size(data.count, data.type, comm_, &bound));
+  std::vector<char> packed(static_cast<std::size_t>(bound));
+  must(PMPI_Pack(data.buffer, data.count, data.type, packed.data(), bound, &used, comm_));
+  packed.resize(static_cast<std::size_t>(used));
+  return packed;
+}
+
+void Exchange::unpack(std::span<const char> packed, Data data) const {
+  if (packed.empty()) return;
+  if (packed.size() > bytes_of(data)) throw MpiError{MPI_ERR_TRUNCATE};
+  // Fewer elements than there is room for, where an operation allows that.
+  MPI_Count size = 0;
+  must(PMPI_Type_size_x(data.type, &size));
+  const auto count = static_cast<int>(packed.size() / static_cast<std::uint64_t>(size));
+  int used = 0;
+  must(PMPI_Unpack(packed.data(), as_int(packed.size()), &used, data.buffer, count, data.type,
+                   comm_));
+}
+
+// ---- what shows that all wait in vain
+// ------------------------------------------------------------
+
+void Exchange::begin_operation(std::uint32_t operation, bool tidy) {
+  if (!tidy) tidy_from_ = operation;
+  operation_ = operation;
+  is_root_ = false;
+}
+
+void Exchange::tell_of_strays() const {
+  static const char nothing = 0;
+  for (int to = 0; to < static_cast<int>(size()); ++to) {
+    if (to == static_cast<int>(me_)) continue;
+    MPI_Request request;
+    must(PMPI_Isend(&nothing, 1, MPI_BYTE, to, tag(0, Kind::strayed).value, comm_, &request));
+    must(PMPI_Request_free(&request));
+  }
+}
+
+void Exchange::expect_no_strays() const {
+  MPI_Status status;
+  int there = 0;
+  must(PMPI_Iprobe(MPI_ANY_SOURCE, tag(0, Kind::strayed).value, comm_, &there, &status));
+  if (there != 0) throw MpiError{MPI_ERR_OTHER};
+  const auto expect_none = [&](std::uint32_t operation, Kind kind) {
+    MPI_Message message;
+    must(
+        PMPI_Improbe(MPI_ANY_SOURCE, tag(operation, kind).value, comm_, &there, &message, &status));
+    if (there == 0) return;
+    tell_of_strays();
+    if (const auto found = number_of(message, status, kind); found != operation) {
+      refuse_number(status.MPI_SOURCE, operation, found);
+    }
+    std::fprintf(stderr,
+                 "piracema: error: ranks %u and %d of a communicator do not call the same "
+                 "collectives in the same order\n",
+                 me_, status.MPI_SOURCE);
+    throw MpiError{MPI_ERR_OTHER};
+  };
+  // Nobody sends the header of a broadcast to its root.
+  if (is_root_) expect_none(operation_, Kind::header);
+  const std::uint32_t count = std::min(operation_ - tidy_from_, strays_back_max);
+  for (std::uint32_t back = 1; back <= count; ++back) {
+    for (const Kind kind : {Kind::header, Kind::stamp, Kind::up}) {
+      expect_none(operation_ - back, kind);
+    }
+  }
 }
 
 }  // namespace piracema::coll::mpi

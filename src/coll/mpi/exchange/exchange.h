@@ -1,99 +1,16 @@
 #pragma once
 
-#include <deque>
-#include <memory>
 #include <span>
 #include <vector>
 
-#include "coll/mpi/exchange/mpi_types.h"
+#include "coll/mpi/exchange/incoming.h"
+#include "coll/mpi/exchange/message.h"
+#include "coll/mpi/exchange/outbox.h"
+#include "coll/mpi/exchange/patience.h"
 #include "coll/mpi/probe/emulator.h"
 #include "coll/plan/waiting.h"
 
 namespace piracema::coll::mpi {
-
-/// What a message is, in the low bits of its tag; above them the number of the operation.
-enum class Kind { header, data, stamp, plan, up, told, ended, strayed };
-/// The whole number travels in the message, so that one of 4096 operations before or after is told
-/// apart.
-struct Tag {
-  int value;
-  std::uint32_t number;
-};
-inline Tag tag(std::uint32_t operation, Kind kind) {
-  // MPI promises tags up to 32767. Nobody runs ahead of others by 4096 operations: Group.
-  return {static_cast<int>((operation % 4'096) << 3) | static_cast<int>(kind), operation};
-}
-
-/// Sends that are under way, with the memory that they send from. Errors of MPI are thrown.
-class Outbox {
- public:
-  Outbox() = default;
-  Outbox(const Outbox&) = delete;
-  Outbox& operator=(const Outbox&) = delete;
-  /// What is still under way after an error keeps its memory for good.
-  ~Outbox();
-  void wait();
-  /// True if nothing is under way any more.
-  bool test();
-
- private:
-  friend class Exchange;
-  std::vector<MPI_Request> requests_;
-  std::vector<std::vector<char>> kept_;
-};
-
-/// Values of the program's own types.
-struct Data {
-  void* buffer = nullptr;
-  int count = 0;
-  MPI_Datatype type = MPI_DATATYPE_NULL;
-};
-/// Of `data`, all elements.
-std::uint64_t bytes_of(const Data&);
-
-/// What goes ahead of data.
-struct Stamp {
-  /// When an emulated link shows it, and when it was sent by the sender's clock; nanoseconds.
-  std::int64_t visible_at = 0, sent_at = 0;
-  /// Of whom it is, where that is not clear, and of which operation.
-  std::uint32_t of = 0, operation = 0;
-};
-
-class Exchange;
-
-/// Data that is awaited from one rank, into memory that outlives this. Errors of MPI are thrown.
-class Incoming {
- public:
-  Incoming(Exchange&, Rank from, std::uint32_t operation, Data into);
-  /// One whose stamp has come already.
-  Incoming(Exchange&, Rank from, std::uint32_t operation, Data into, const Stamp&);
-  Incoming(const Incoming&) = delete;
-  Incoming& operator=(const Incoming&) = delete;
-  ~Incoming();
-  /// All of it is there, and visible.
-  bool ready();
-  const Stamp& stamp() const { return stamp_; }
-  /// When it was; by this machine's clock.
-  Time came_at() const { return came_at_; }
-
- private:
-  MPI_Request requests_[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
-  Stamp stamp_;
-  Time came_at_{};
-};
-
-/// What a rank does that has nothing to do but to wait: after a while it leaves the core to others,
-/// and every second it looks whether it waits in vain (`Exchange::expect_no_strays`).
-class Patience {
- public:
-  explicit Patience(const Exchange& exchange) : exchange_(exchange) {}
-  void wait();
-
- private:
-  const Exchange& exchange_;
-  int polls_ = 0;
-  Time look_at_{};
-};
 
 /// Messages on one communicator of the library's own, with delays if links are emulated. MPI keeps
 /// those of two ranks with one tag in order.
