@@ -13,11 +13,11 @@ void DriverLoop::act(const Spawn& spawn) {
   const Crew::Id id{spawn.slot, spawn.incarnation};
   options_.settings.slots = coordinator_->metadata().slots_wanted();
   if (world_) return world_->want(id);
-  places_->give_hosts();
+  hosts_->give_hosts();
   if (!anybody_joined_ && crew_.size() != 0) {
     waiting_.push_back(id);
   } else {
-    places_->start(id, time());
+    hosts_->start(id);
   }
 }
 
@@ -30,7 +30,7 @@ void DriverLoop::never_ran(Crew::Id id, std::string why) {
 
 void DriverLoop::act(const Kill& kill) {
   const Crew::Id id{kill.slot, kill.incarnation};
-  const bool waited = std::erase(waiting_, id) != 0 || (places_ && places_->waits_no_more(id)) ||
+  const bool waited = std::erase(waiting_, id) != 0 || (hosts_ && hosts_->waits_no_more(id)) ||
                       (world_ && world_->want_no_more(id));
   if (waited) {
     never_ran(id, "it was never started");

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <chrono>
+#include <memory>
 #include <utility>
+#include <vector>
 
 #include "base/ensure.h"
 #include "base/text.h"
@@ -15,6 +17,10 @@ namespace piracema::cluster {
 namespace {
 // mpirun takes a second to end its ranks.
 constexpr std::chrono::seconds world_ends_within{3};
+// A process that dies closes its connection and ends within microseconds of each other; the one
+// is told with the other, unless it does not follow (a process that closed its connection only,
+// or left a child that holds it).
+constexpr std::chrono::milliseconds both_within{20};
 }  // namespace
 
 Crew::~Crew() {
@@ -160,6 +166,175 @@ std::optional<Crew::Id> Crew::newest(Slot slot) const {
     if (id.first == slot) newest = id;
   }
   return newest;
+}
+
+// ---- hosts whose agents have started processes: what they say, and how they are lost
+// -------------
+
+bool Crew::found(Id id, std::size_t host) {
+  const auto place = members_.find(id);
+  if (place == members_.end()) return false;
+  place->second.host = host;
+  return true;
+}
+
+std::vector<Crew::Id> Crew::missing() const {
+  std::vector<Id> all;
+  for (const auto& [id, member] : members_) {
+    if (!is_ours(member) && !member.joined) all.push_back(id);
+  }
+  return all;
+}
+
+void Crew::ended(Id id, const Exit& exit, Items at_work) {
+  const auto found = members_.find(id);
+  // An agent may name any process; and one that is lost may speak again.
+  if (found == members_.end() || !found->second.host || found->second.exit) return;
+  found->second.exit = exit;
+  if (!found->second.was_at_work) found->second.was_at_work = std::move(at_work);
+  settle(id);
+}
+
+void Crew::is_at(Id id, Items items) {
+  const auto found = members_.find(id);
+  if (found == members_.end() || !found->second.line_lost) return;
+  found->second.was_at_work = std::move(items);
+}
+
+// Those that have joined are told as lost, and not as gone: they may live, and are fenced. One that
+// has not is expected no longer, so that it does not matter whether it lives.
+void Crew::host_lost(std::size_t host, const std::string& why) {
+  std::vector<Id> there;
+  for (const auto& [id, member] : members_) {
+    if (member.host == host) there.push_back(id);
+  }
+  for (const Id& id : there) {
+    Member& member = members_.at(id);
+    if (!member.joined && !member.exit) {
+      member.exit = Exit{.from_outside = true, .how = why};
+    }
+    if (member.exit) {
+      tell_exit(id);
+      continue;
+    }
+    const auto node = members_.extract(id);
+    if (node.mapped().timer) poller_.cancel(*node.mapped().timer);
+    if (node.mapped().line) node.mapped().line->close();
+    if (!node.mapped().loss_told) events_.connection_lost(id);
+  }
+}
+
+void Crew::give_up_starters(std::size_t host, const std::string& why) {
+  std::vector<Id> there;
+  for (const auto& [id, member] : members_) {
+    if (member.host == host && !member.joined) there.push_back(id);
+  }
+  for (const Id& id : there) {
+    Member& member = members_.at(id);
+    kill(id, member);  // It is told when the host is heard again.
+    if (!member.exit) member.exit = Exit{.from_outside = true, .how = why};
+    tell_exit(id);
+  }
+}
+
+void Crew::conditions(std::size_t host, const std::vector<Condition>& now) {
+  for (auto& [id, member] : members_) {
+    if (member.host == host) member.condition = {};
+  }
+  for (const Condition& condition : now) {
+    const auto found = members_.find({condition.slot, condition.incarnation});
+    if (found != members_.end() && found->second.host == host) found->second.condition = condition;
+  }
+}
+
+std::size_t Crew::count_on(std::size_t host) const {
+  return static_cast<std::size_t>(std::count_if(
+      members_.begin(), members_.end(), [&](const auto& one) { return one.second.host == host; }));
+}
+
+// ---- how a process ends: what is told of it, its connection and the time between them
+// ------------
+
+void Crew::line_lost(Id id) {
+  const auto found = members_.find(id);
+  if (found == members_.end()) return;
+  Member& member = found->second;
+  member.line_lost = true;
+  member.line.reset();
+  // One that has closed its connection and lives goes on: what it is at now is wanted.
+  if (member.host && !member.exit) events_.ask(*member.host, id);
+  settle(id);
+}
+
+void Crew::reap_all() {
+  std::shared_ptr<Process> mpirun;
+  for (const auto& [id, member] : members_) {
+    if (member.mpirun && !member.exit) mpirun = member.mpirun;
+  }
+  if (mpirun) reap(mpirun);
+}
+
+void Crew::reap(const std::shared_ptr<Process>& mpirun) {
+  const int handle = mpirun->handle();
+  if (mpirun->pid() == 0) return;
+  const auto exit = mpirun->reap();
+  if (!exit) return;
+  if (handle >= 0) poller_.forget(handle);
+  std::vector<Id> ended;
+  for (auto& [id, member] : members_) {
+    if (member.mpirun != mpirun) continue;
+    member.exit = exit;
+    // So mpirun says, as a shell does, how a rank ended.
+    if (exit->status.value_or(0) > 128) member.exit->by_signal = true;
+    // What the process used is told once.
+    if (!ended.empty()) member.exit->cpu = {};
+    ended.push_back(id);
+  }
+  for (const Id& id : ended) settle(id);
+}
+
+void Crew::settle(Id id) {
+  Member& member = members_.at(id);
+  const bool nothing_follows = !member.line || member.line_lost;
+  if (member.exit && nothing_follows) {
+    tell_exit(id);
+  } else if (!member.timer && !member.loss_told) {
+    member.timer = poller_.at(now() + both_within, [this, id] { time_is_up(id); });
+  }
+}
+
+void Crew::time_is_up(Id id) {
+  Member& member = members_.at(id);
+  member.timer.reset();
+  if (member.exit) {
+    tell_exit(id);
+  } else if (is_ending(member)) {
+    // Then it is the end that says how; should that not come, heartbeats are missing.
+    member.timer = poller_.at(now() + both_within, [this, id] { time_is_up(id); });
+  } else {
+    member.loss_told = true;
+    events_.connection_lost(id);
+  }
+}
+
+bool Crew::is_ending(const Member& member) const {
+  if (member.mpirun) return member.mpirun->pid() == 0 || state_of(member.mpirun->pid()).ending;
+  return is_here(member) && state_of(member.pid).ending;
+}
+
+void Crew::tell_exit(Id id) {
+  const auto node = members_.extract(id);
+  const Member& member = node.mapped();
+  if (member.timer) poller_.cancel(*member.timer);
+  if (member.line) member.line->close();
+  events_.exited(Exited{.slot = id.first,
+                        .incarnation = id.second,
+                        .clean = member.exit->clean,
+                        .from_outside = member.exit->from_outside,
+                        .by = member.exit->how,
+                        .at_work = member.was_at_work.value_or(Items{}),
+                        .by_signal = member.exit->by_signal},
+                 *member.exit);
 }
 
 }  // namespace piracema::cluster

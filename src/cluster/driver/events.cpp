@@ -80,7 +80,7 @@ Replicas DriverLoop::first_joined(const runtime::Hello& hello) {
     finish(accepted.error());
     return {};
   }
-  for (const Crew::Id& id : std::exchange(waiting_, {})) places_->start(id, time());
+  for (const Crew::Id& id : std::exchange(waiting_, {})) hosts_->start(id);
   return kept;
 }
 

@@ -1,13 +1,14 @@
-// How hosts are called, and their agents join.
 #include "cluster/driver/hosts.h"
 
+#include <unistd.h>
+
 #include <algorithm>
-#include <filesystem>
+#include <cerrno>
 #include <utility>
 
 #include "base/log.h"
 #include "base/text.h"
-#include "host/host_names.h"
+#include "host/host_call.h"
 #include "host/local_agent.h"
 
 namespace piracema::cluster {
@@ -18,8 +19,19 @@ namespace {
 constexpr std::chrono::seconds calls_within{10};
 // So many bits of the number of a call tell which of its coordinator's it is.
 constexpr int calls_of_a_term_bits = 16;
+// An agent whose remote shell has ended tells how its processes end, and leaves.
+constexpr std::chrono::seconds leaves_within{1};
+constexpr std::chrono::seconds pause_min{1}, pause_max{16};
+// Of a host whose agent was told to leave: by then it is gone, if it goes at all.
+constexpr std::chrono::minutes called_again_after{2};
+// Of an agent on this machine, which is only started again.
+constexpr std::chrono::milliseconds pause_min_here{10};
+// A host that is silent gets no processes; after this long its connection is given up, too.
+constexpr std::chrono::seconds silent_max{10};
 
 }  // namespace
+
+// ---- how hosts are called, and their agents join ------------------------------------------------
 
 Hosts::Hosts(net::Poller& poller, const JobOptions& options, std::string token, Door& door,
              SetupFor setup_for, Events events)
@@ -29,6 +41,8 @@ Hosts::Hosts(net::Poller& poller, const JobOptions& options, std::string token, 
       door_(door),
       setup_for_(std::move(setup_for)),
       events_(std::move(events)),
+      agent_doors_(door),
+      staged_(options.agent, options.command.front()),
       hosts_(options.hosts.size()) {}
 
 Hosts::~Hosts() {
@@ -47,22 +61,15 @@ Result<Done> Hosts::open_doors() {
   return Done{};
 }
 
-// One listener for each of our addresses that faces a host, and none where nobody needs it.
 Result<Done> Hosts::open_door_to(std::size_t number) {
   // One of several coordinators is where all have been told that it is.
   if (is_here(number) || options_.leading != nullptr) {
     hosts_[number].coordinator = door_.address();
     return Done{};
   }
-  const auto facing = address_facing(options_.hosts[number].address);
-  if (!facing) return facing.error();
-  std::string& where = doors_[*facing];
-  if (where.empty()) {
-    auto listens = door_.listen(*facing);
-    if (!listens) return listens.error();
-    where = *listens;
-  }
-  hosts_[number].coordinator = where;
+  auto where = agent_doors_.facing(options_.hosts[number].address);
+  if (!where) return where.error();
+  hosts_[number].coordinator = *std::move(where);
   return Done{};
 }
 
@@ -76,7 +83,7 @@ Result<Done> Hosts::call_all() {
 
 void Hosts::add() {
   const std::size_t number = hosts_.size();
-  hosts_.emplace_back().added = true;
+  hosts_.emplace_back().known = Known::added;
   if (auto called = call(number); !called) {
     log(Level::warning,
         concat(described(options_.hosts[number]), " cannot be used: ", called.error().message));
@@ -90,9 +97,10 @@ Result<Done> Hosts::wait_for_all(Time until, std::uint64_t term) {
     Host& host = hosts_[number];
     host.attempt = static_cast<std::uint32_t>(term) << calls_of_a_term_bits;
     // It was there, or else the job would not have begun.
-    host.awaited = host.was_up = true;
+    host.known = Known::been_up;
+    host.former = Former::awaited;
     set_timer(host, until - now(), [this, number] {
-      hosts_[number].awaited = false;
+      hosts_[number].former = Former::none;
       if (auto called = call(number); !called) call_later(number);
     });
   }
@@ -100,7 +108,8 @@ Result<Done> Hosts::wait_for_all(Time until, std::uint64_t term) {
 }
 
 bool Hosts::all_came_back() const {
-  return std::all_of(hosts_.begin(), hosts_.end(), [](const Host& host) { return host.came_back; });
+  return std::all_of(hosts_.begin(), hosts_.end(),
+                     [](const Host& host) { return host.former == Former::came_back; });
 }
 
 Result<Done> Hosts::call(std::size_t number) {
@@ -135,28 +144,13 @@ Result<Done> Hosts::start_here(std::size_t number, std::string first_line) {
   return Done{};
 }
 
-// Their checksums take a tenth of a second: whoever takes a job over has agents already, which
-// wait.
-Result<Done> Hosts::describe_files() {
-  if (!files_.empty()) return Done{};
-  std::vector<StagedFile> files;
-  for (const std::string& path : {options_.agent, options_.command.front()}) {
-    auto file = describe_file(path);
-    if (!file) return file.error();
-    files.push_back(*std::move(file));
-  }
-  files_ = std::move(files);
-  std::error_code ignored;
-  directory_ = std::filesystem::current_path(ignored).string();
-  return Done{};
-}
-
 Result<Done> Hosts::bring_there(std::size_t number, std::string first_line) {
-  if (auto described = describe_files(); !described) return described;
+  auto staging = staged_.staging();
+  if (!staging) return staging.error();
   std::vector<std::string> rsh = options_.rsh;
   rsh.push_back(options_.hosts[number].name);
   auto called = HostCall::start(
-      poller_, std::move(rsh), Staging(files_, directory_), std::move(first_line),
+      poller_, std::move(rsh), *std::move(staging), std::move(first_line),
       {.told = [this, number] { agent_told(number); },
        .ended = [this, number](const std::string& how) { call_ended(number, how); }});
   if (!called) return called.error();
@@ -172,7 +166,7 @@ void Hosts::agent_told(std::size_t number) {
 
 Result<net::Connection::Events> Hosts::joined(const AgentHello& hello, Door::Line line) {
   const bool expected = hello.host < hosts_.size() && !hosts_[hello.host].line &&
-                        (hosts_[hello.host].awaited ||
+                        (hosts_[hello.host].former == Former::awaited ||
                          (hosts_[hello.host].call && hosts_[hello.host].attempt == hello.attempt));
   if (!expected || leaving_) {
     // It would look for another coordinator for a while, and there is none.
@@ -181,8 +175,8 @@ Result<net::Connection::Events> Hosts::joined(const AgentHello& hello, Door::Lin
   }
   auto events = welcome(hello.host, std::move(line));
   Host& host = hosts_[hello.host];
-  if (std::exchange(host.awaited, false)) {
-    host.came_back = true;
+  if (host.former == Former::awaited) {
+    host.former = Former::came_back;
     events_.came_back(hello.host, hello.running);
   }
   return events;
@@ -191,7 +185,8 @@ Result<net::Connection::Events> Hosts::joined(const AgentHello& hello, Door::Lin
 net::Connection::Events Hosts::welcome(std::size_t number, Door::Line line) {
   Host& host = hosts_[number];
   set_timer(host, calls_within, [this, number] { lose(number, "its agent does not get ready"); });
-  host.leaving = host.left = false;
+  host.agent = Agent::preparing;
+  host.leaving = false;
   host.line = std::move(line);
   host.heard_at = now();
   host.output_taken = 0;
@@ -206,6 +201,236 @@ void Hosts::set_timer(Host& host, Time in, std::function<void()> what) {
     host.timer.reset();
     what();
   });
+}
+
+// ---- what agents say, and what their silence does -----------------------------------------------
+
+void Hosts::hear(std::size_t number, const wire::Frame& frame) {
+  const auto message = from_agent(frame);
+  if (!message) return lose(number, message.error().message);
+  Host& host = hosts_[number];
+  host.heard_at = now();
+  // Nobody asks the one that we have started ourselves.
+  if (std::holds_alternative<AgentHello>(*message)) return;
+  if (const auto* agent = std::get_if<AgentReady>(&*message)) {
+    ready(number, agent->why_not);
+  } else if (const auto* output = std::get_if<Output>(&*message)) {
+    take_output(host, *output);
+  } else if (std::holds_alternative<Leaving>(*message)) {
+    if (std::exchange(host.leaving, true)) return;
+    log(Level::info, concat(described(options_.hosts[number]), " may be gone soon"));
+    if (events_.leaving) events_.leaving(number);
+  } else {
+    events_.said(number, *message);
+  }
+}
+
+// Where the snapshots' directory is another one now, the host is of no more use than one that is
+// away; it may be mounted again.
+void Hosts::ready(std::size_t number, const std::string& why_not) {
+  Host& host = hosts_[number];
+  if (host.agent == Agent::up) return;
+  if (!why_not.empty()) return lose(number, why_not);
+  if (host.timer) poller_.cancel(*std::exchange(host.timer, std::nullopt));
+  if (host.agent != Agent::sent_away) host.agent = Agent::up;
+  host.pause = {};
+  const Known known = std::exchange(host.known, Known::been_up);
+  if (known != Known::expected) {
+    const char* const how = known == Known::added ? " is there" : " is back";
+    log(Level::info, concat(described(options_.hosts[number]), how));
+  }
+  events_.up(number);
+}
+
+// As if they wrote to it themselves.
+void Hosts::take_output(Host& host, const Output& output) {
+  const int to = options_.output_to_error ? STDERR_FILENO : STDOUT_FILENO;
+  for (std::size_t at = 0; at < output.text.size();) {
+    const ssize_t count = ::write(to, output.text.data() + at, output.text.size() - at);
+    if (count < 0 && errno != EINTR) break;
+    if (count > 0) at += static_cast<std::size_t>(count);
+  }
+  host.output_taken += output.text.size();
+}
+
+void Hosts::pulse() {
+  const Time silent = std::max<Time>(silent_max, 4 * options_.settings.heartbeat_timeout);
+  for (std::size_t number = 0; number < hosts_.size(); ++number) {
+    Host& host = hosts_[number];
+    host.steadiness.look(now(), can_start(number));
+    if (!host.line) continue;
+    if (is_up(number) && now() - host.heard_at > silent) {
+      lose(number, concat("it was silent for ", silent / std::chrono::seconds(1), " s"));
+    } else {
+      send(number, ToAgent(Pulse{host.output_taken}));
+    }
+  }
+  next_pulse_ = poller_.at(now() + options_.settings.heartbeat_interval, [this] { pulse(); });
+}
+
+void Hosts::send(std::size_t number, const ToAgent& message) {
+  if (hosts_[number].line) hosts_[number].line->send(to_frame(message));
+}
+
+bool Hosts::all_up() const {
+  for (std::size_t number = 0; number < hosts_.size(); ++number) {
+    if (!is_up(number) && is_wanted(number) && hosts_[number].known != Known::added) return false;
+  }
+  return true;
+}
+
+const char* Hosts::state_of(std::size_t number) const {
+  const Host& host = hosts_[number];
+  if (is_draining(number)) return is_up(number) ? "draining" : "drained";
+  if (is_up(number)) return is_silent(number) ? "silent" : "here";
+  return host.known == Known::been_up ? "lost" : "called";
+}
+
+// What is here is busy, or stopped, and takes what it is told when it goes on.
+bool Hosts::can_start(std::size_t number) const {
+  return is_up(number) && !is_draining(number) && (is_here(number) || was_just_heard(number));
+}
+
+// Sooner than a worker there is given up: its successor is not to be sent after it.
+bool Hosts::was_just_heard(std::size_t number) const {
+  return now() - hosts_[number].heard_at < 3 * options_.settings.heartbeat_interval;
+}
+
+bool Hosts::is_silent(std::size_t number) const {
+  return is_up(number) && now() - hosts_[number].heard_at > 2 * options_.settings.heartbeat_timeout;
+}
+
+// ---- how hosts are lost, called again, and left
+// --------------------------------------------------
+
+// The agent ends with it, or has, and tells until then how its processes end.
+void Hosts::call_ended(std::size_t number, const std::string& how) {
+  Host& host = hosts_[number];
+  if (leaving_) return drop_call(host);
+  if (!host.line || host.over == Over::line) return lose(number, how);
+  // Then it has only ended what had called the agent, which outlives it.
+  if (options_.keep_workers.count() != 0 && !is_here(number)) return drop_call(host);
+  begins_to_end(host);
+  if (is_here(number)) {
+    host.over = Over::process;
+    host.how_it_ended = how;
+  }
+  set_timer(host, leaves_within, [this, number, how] { lose(number, how); });
+}
+
+// Of an agent on this machine, and of one that leaves, the end of its process follows at once.
+void Hosts::line_ended(std::size_t number, const std::string& how) {
+  Host& host = hosts_[number];
+  const bool has_process = is_here(number) || host.agent == Agent::sent_away;
+  if (!has_process || !host.call || leaving_) return lose(number, how);
+  if (host.over == Over::process) return lose(number, std::string(host.how_it_ended));
+  begins_to_end(host);
+  host.over = Over::line;
+  set_timer(host, leaves_within, [this, number, how] { lose(number, how); });
+}
+
+void Hosts::begins_to_end(Host& host) {
+  if (host.agent != Agent::sent_away) host.agent = Agent::ending;
+}
+
+void Hosts::lose(std::size_t number, const std::string& why) {
+  Host& host = hosts_[number];
+  const HostOptions& options = options_.hosts[number];
+  const bool had_agent = host.line != nullptr;
+  if (host.line) std::exchange(host.line, nullptr)->close();
+  const Agent agent = std::exchange(host.agent, Agent::none);
+  host.over = Over::nothing;
+  if (leaving_) return;  // Its shell has yet to remove what it has made.
+  drop_call(host);
+  if (agent == Agent::sent_away) return has_left(number);
+  if (host.known != Known::been_up) {
+    const std::string where = options.named_at.empty()
+                                  ? options.name
+                                  : concat(options.named_at, ": host '", options.name, "'");
+    const std::string cannot = concat(where, " cannot be used: ", why);
+    if (host.known == Known::expected) return events_.unreachable({Errc::config, cannot});
+    log(host.pause == Time{} ? Level::warning : Level::debug, cannot);
+    return call_later(number);
+  }
+  const std::string loss = concat(described(options), " was lost: ", why);
+  log(had_agent ? Level::warning : Level::debug, loss);
+  call_later(number);
+  if (had_agent) events_.lost(number, loss);
+}
+
+void Hosts::want(std::size_t number, bool wanted) {
+  Host& host = hosts_[number];
+  if (std::exchange(host.wanted, wanted) == wanted || !wanted) return;
+  host.pause = {};
+  if (!host.call && !host.line) call_later(number);
+}
+
+void Hosts::let_leave(std::size_t number) {
+  Host& host = hosts_[number];
+  if (!host.line || std::exchange(host.agent, Agent::sent_away) == Agent::sent_away) return;
+  send(number, ToAgent(Leave{}));
+}
+
+// By itself: whoever has told its agent to leave wants to be rid of the job for a while.
+void Hosts::has_left(std::size_t number) {
+  Host& host = hosts_[number];
+  const std::string left = concat(described(options_.hosts[number]), " is drained");
+  log(Level::info, left);
+  call_later(number, host.leaving ? Time(called_again_after) : Time{});
+  events_.lost(number, left);
+}
+
+// Not from within a call of its own.
+void Hosts::drop_call(Host& host) {
+  if (host.call) poller_.post([call = std::shared_ptr<AgentCall>(std::move(host.call))] {});
+}
+
+void Hosts::call_later(std::size_t number, Time pause) {
+  Host& host = hosts_[number];
+  if (host.timer) poller_.cancel(*std::exchange(host.timer, std::nullopt));
+  const Time least = is_here(number) ? Time(pause_min_here) : Time(pause_min);
+  host.pause = std::clamp<Time>(2 * host.pause, least, pause_max);
+  if (!host.wanted) return;
+  set_timer(host, std::max(pause, host.pause), [this, number] {
+    if (auto called = call(number); !called) call_later(number);
+  });
+}
+
+void Hosts::reap_all() {
+  for (Host& host : hosts_) {
+    if (host.call) host.call->reap();
+  }
+}
+
+void Hosts::let_go() {
+  leaving_ = true;
+  for (Host& host : hosts_) {
+    if (host.timer) poller_.cancel(*std::exchange(host.timer, std::nullopt));
+    if (host.call) host.call->let_go();
+  }
+}
+
+void Hosts::leave() {
+  leaving_ = true;
+  for (std::size_t number = 0; number < hosts_.size(); ++number) {
+    Host& host = hosts_[number];
+    if (host.timer) poller_.cancel(*std::exchange(host.timer, std::nullopt));
+    if (host.line && is_up(number) && was_just_heard(number)) {
+      send(number, ToAgent(Leave{}));
+    } else {
+      host.call.reset();
+      if (is_here(number) && host.line) std::exchange(host.line, nullptr)->close();
+    }
+  }
+}
+
+bool Hosts::all_left() const {
+  return std::none_of(hosts_.begin(), hosts_.end(),
+                      [](const Host& host) { return host.call || host.line; });
+}
+
+void Hosts::end_all() {
+  for (Host& host : hosts_) host.call.reset();
 }
 
 }  // namespace piracema::cluster

@@ -4,18 +4,19 @@
 
 #include <deque>
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "base/clock.h"
+#include "cluster/driver/agent_doors.h"
 #include "cluster/driver/door.h"
 #include "cluster/driver/driver.h"
+#include "cluster/driver/staged_program.h"
+#include "cluster/driver/steadiness.h"
 #include "host/agent_call.h"
 #include "host/agent_messages.h"
-#include "host/host_call.h"
 #include "loop/poller.h"
 
 namespace piracema::cluster {
@@ -58,7 +59,7 @@ class Hosts {
   bool all_came_back() const;
   /// But for those that were added, and those that are not wanted.
   bool all_up() const;
-  bool is_up(std::size_t host) const { return hosts_[host].up; }
+  bool is_up(std::size_t host) const { return hosts_[host].agent == Agent::up; }
 
   /// One more, the last of the options. It is called; one that cannot be reached is called again.
   void add();
@@ -79,7 +80,9 @@ class Hosts {
   bool can_start(std::size_t host) const;
   /// It can, and has been heard for some time without a gap: longer, the more gaps there were. So
   /// what runs elsewhere meanwhile may go back to it.
-  bool is_steady(std::size_t host) const;
+  bool is_steady(std::size_t host) const {
+    return can_start(host) && hosts_[host].steadiness.is_steady(now());
+  }
 
   void start(std::size_t host, const StartProcess& what) { send(host, ToAgent(what)); }
   void end(std::size_t host, const EndProcess& what) { send(host, ToAgent(what)); }
@@ -99,23 +102,43 @@ class Hosts {
   void end_all();
 
  private:
+  /// What is known of a host from before.
+  enum class Known {
+    expected,  ///< It was never up, and the job does not begin without it.
+    added,     ///< It was never up, and the job has begun without it.
+    been_up,
+  };
+  /// The agent that the coordinator before has called there.
+  enum class Former { none, awaited, came_back };
+  /// The agent that is connected.
+  enum class Agent {
+    none,
+    preparing,  ///< It was told what it will start, and has yet to say that it can.
+    up,
+    ending,     ///< Its connection or its process is over, and what is left of it may still speak.
+    sent_away,  ///< We have told it to leave.
+  };
+  /// Of an agent whose process we see: the one has ended, and the other has yet to.
+  enum class Over { nothing, line, process };
+
   struct Host {
     std::unique_ptr<AgentCall> call;
     Door::Line line;
     /// Where it reaches the coordinator.
     std::string coordinator;
     std::uint32_t attempt = 0;
-    bool up = false, was_up = false, awaited = false, came_back = false;
-    bool wanted = true, leaving = false, left = false;
-    /// The job has begun without it.
-    bool added = false;
-    /// Of an agent on this machine: the one has ended, and the other has yet to.
-    bool line_over = false;
-    std::optional<std::string> process_over;
+    Known known = Known::expected;
+    Former former = Former::none;
+    Agent agent = Agent::none;
+    Over over = Over::nothing;
+    /// The process.
+    std::string how_it_ended;
+    /// By the job.
+    bool wanted = true;
+    /// Its agent was told to, there.
+    bool leaving = false;
     Time heard_at{};
-    /// Heard since then without a gap; and how long that has to be.
-    std::optional<Time> steady_since;
-    Time trial{};
+    Steadiness steadiness;
     std::uint64_t output_taken = 0;
     Time pause{};
     std::optional<net::Poller::Timer> timer;
@@ -125,11 +148,9 @@ class Hosts {
   Result<Done> open_door_to(std::size_t number);
   Result<Done> call(std::size_t number);
   Result<Done> start_here(std::size_t number, std::string first_line);
-  Result<Done> describe_files();
   Result<Done> bring_there(std::size_t number, std::string first_line);
   net::Connection::Events welcome(std::size_t number, Door::Line line);
   bool was_just_heard(std::size_t number) const;
-  void look_for_gaps(std::size_t number);
   bool is_here(std::size_t number) const { return options_.hosts[number].here; }
   void agent_told(std::size_t number);
   void call_ended(std::size_t number, const std::string& how);
@@ -137,6 +158,7 @@ class Hosts {
   void hear(std::size_t number, const wire::Frame& frame);
   void ready(std::size_t number, const std::string& why_not);
   void take_output(Host& host, const Output& output);
+  static void begins_to_end(Host& host);
   void lose(std::size_t number, const std::string& why);
   void has_left(std::size_t number);
   void drop_call(Host& host);
@@ -152,11 +174,8 @@ class Hosts {
   Door& door_;
   const SetupFor setup_for_;
   const Events events_;
-  /// What is brought to other hosts: set by the first call of one.
-  std::vector<StagedFile> files_;
-  std::string directory_;
-  /// Where we listen, by our address that faces a host.
-  std::map<std::string, std::string> doors_;
+  AgentDoors agent_doors_;
+  StagedProgram staged_;
   /// They stay where they are when there are more.
   std::deque<Host> hosts_;
   std::optional<net::Poller::Timer> next_pulse_;

@@ -1,14 +1,14 @@
 #include "cluster/driver/loop.h"
 
-#include <fcntl.h>
 #include <sys/resource.h>
 
 #include <algorithm>
 #include <utility>
 
-#include "base/fd.h"
 #include "base/log.h"
 #include "base/text.h"
+#include "cluster/driver/job_check.h"
+#include "cluster/driver/job_launch.h"
 #include "cluster/driver/record_log.h"
 #include "store/disk/file_lock.h"
 #include "store/open_store.h"
@@ -32,24 +32,6 @@ int exit_code(Errc code) {
   }
 }
 
-std::string number_or_none(std::uint64_t number) {
-  return number == 0 ? "" : std::to_string(number);
-}
-
-// That it cannot be written is known before the first item that would have to go there.
-Result<Done> check_dead_letters(const std::string& path) {
-  const Fd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK, 0644));
-  if (file) return Done{};
-  return Error{Errc::config, with_errno(concat("dead letters '", path, "'"))};
-}
-
-Result<Done> check_keeping(const JobOptions& options) {
-  if (options.keep_workers.count() == 0 || options.transport != "mpi") return Done{};
-  return Error{Errc::config,
-               "workers that mpirun has started end with it, and it ends with its "
-               "coordinator: none can be kept"};
-}
-
 }  // namespace
 
 DriverLoop::DriverLoop(const JobOptions& options, JobObserver& observer,
@@ -64,14 +46,8 @@ DriverLoop::DriverLoop(const JobOptions& options, JobObserver& observer,
                  [this](Crew::Id id) {
                    tell(ConnectionLost{id.first, id.second});
                  },
-             .kill =
-                 [this](std::size_t host, Crew::Id id) {
-                   hosts_->end(host, EndProcess{id.first, id.second});
-                 },
-             .ask =
-                 [this](std::size_t host, Crew::Id id) {
-                   hosts_->ask(host, AskAtWork{id.first, id.second});
-                 },
+             .kill = [this](std::size_t host, Crew::Id id) { hosts_->end(host, id); },
+             .ask = [this](std::size_t host, Crew::Id id) { hosts_->ask(host, id); },
              .is_here = [this](std::size_t host) { return options_.hosts[host].here; }}) {}
 
 JobReport DriverLoop::run() {
@@ -128,30 +104,7 @@ Result<Done> DriverLoop::prepare() {
   JobSettings settings = options_.settings;
   settings.snapshots = !options_.snapshots.empty();
   settings.dead_letters = !options_.dead_letters.empty();
-  if (!options_.watched_hostfile.empty() && !settings.snapshots) {
-    return Error{Errc::config,
-                 "workers go to other hosts with a snapshot: no directory of snapshots was given"};
-  }
-  if (options_.resume && !settings.snapshots) {
-    return Error{Errc::config, "nothing to resume: no directory of snapshots was given"};
-  }
-  if ((options_.standby || options_.keep_workers.count() != 0) && !settings.snapshots) {
-    return Error{Errc::config,
-                 "what another coordinator has to know is kept beside the snapshots: "
-                 "no directory of snapshots was given"};
-  }
-  if ((options_.standby || options_.keep_workers.count() != 0) &&
-      store::is_address(options_.snapshots)) {
-    return Error{Errc::config,
-                 concat("what another coordinator has to know is kept in files beside the "
-                        "snapshots: want a directory, found ",
-                        options_.snapshots)};
-  }
-  if (auto can = check_keeping(options_); !can) return can;
-  if (auto valid = validate(settings); !valid) return valid;
-  if (settings.dead_letters) {
-    if (auto open = check_dead_letters(options_.dead_letters); !open) return open;
-  }
+  if (auto can = check_job(options_, settings); !can) return can;
   if (settings.snapshots) {
     if (auto begun = begin_with_snapshots(settings); !begun) return begun;
   }
@@ -285,28 +238,74 @@ Result<Done> DriverLoop::open_door() {
 }
 
 void DriverLoop::prepare_launch(const Doorway& doorway) {
-  launch_ = {.command = options_.command,
-             .environment = {"PIRACEMA_GRAPH_FD=", "PIRACEMA_STDIN=",
-                             concat("PIRACEMA_COORDINATOR=", doorway.address),
-                             concat("PIRACEMA_TOKEN=", doorway.token),
-                             concat("PIRACEMA_SNAPSHOTS=", options_.snapshots),
-                             concat("PIRACEMA_DEAD_LETTERS=", options_.dead_letters),
-                             concat("PIRACEMA_TRANSPORT=", options_.transport),
-                             concat("PIRACEMA_PLAIN=", options_.plain ? "true" : ""),
-                             concat("PIRACEMA_HEARTBEAT_MS=",
-                                    options_.settings.heartbeat_interval.count()),
-                             concat("PIRACEMA_THREADS=", number_or_none(options_.threads)),
-                             concat("PIRACEMA_CYCLE_BYTES=", number_or_none(options_.cycle_bytes)),
-                             concat("PIRACEMA_STATE_DIRECTORY=", options_.state_directory),
-                             concat("PIRACEMA_STATE_MEMORY=", number_or_none(options_.state_memory)),
-                             concat("PIRACEMA_LOG=", log_settings().json ? "json" : "text")},
-             .output_to_error = options_.output_to_error};
-  if (succession_) {
-    for (std::string& variable : succession_->environment()) {
-      launch_.environment.push_back(std::move(variable));
-    }
-  }
+  launch_ = launch_of(options_, doorway, succession_ ? &*succession_ : nullptr);
   if (options_.transport == "mpi") make_world(doorway);
+}
+
+Result<Done> DriverLoop::call_hosts(const Doorway& doorway) {
+  // What mpirun starts, or somebody else, needs no agents.
+  if (options_.transport == "mpi" || options_.settings.workers_come) return Done{};
+  if (options_.hosts.empty()) {
+    options_.hosts = {{.name = "this host", .address = "127.0.0.1", .here = true}};
+    options_.host_of_slot.assign(coordinator_->metadata().slots_wanted(), 0);
+  }
+  const bool elsewhere = std::any_of(options_.hosts.begin(), options_.hosts.end(),
+                                     [](const HostOptions& host) { return !host.here; });
+  if (elsewhere || !options_.watched_hostfile.empty()) {
+    if (auto left = leave_mark(); !left) return left;
+  }
+  hosts_ = std::make_unique<JobHosts>(
+      poller_, options_, crew_, *door_, doorway.token,
+      AgentSetup(options_, succession_ ? &*succession_ : nullptr, launch_.environment,
+                 mark_ ? mark_->path() : ""),
+      JobHosts::Events{
+          .failed = [this](const Error& why) { finish(why); },
+          .over = [this](int code, std::string why) { finish(code, std::move(why)); },
+          .started = [this] { tally_.report.processes_started += 1; },
+          .never_ran = [this](Crew::Id id, std::string why) { never_ran(id, std::move(why)); },
+          .moves_wished =
+              [this](std::vector<Slot> slots, bool drains) {
+                tell(MovesWished{std::move(slots), drains});
+              },
+          .anybody_joined = [this] { return anybody_joined_; },
+          .still_coordinates = [this] { return still_coordinates(); },
+          .time = [this] { return time(); }});
+  if (!takes_over_) return hosts_->call_all();
+  return hosts_->wait_for_all(now() + coordinator_->metadata().settings.attach_timeout,
+                              coordinator_->metadata().term + 1);
+}
+
+Result<Done> DriverLoop::leave_mark() {
+  // All hosts see the same bucket.
+  if (options_.snapshots.empty() || store::is_address(options_.snapshots)) return Done{};
+  auto mark = DirectoryMark::leave(as_absolute(options_.snapshots));
+  if (!mark) return mark.error();
+  mark_ = *std::move(mark);
+  return Done{};
+}
+
+// All of them before the first process: a job whose hosts cannot be reached does not begin.
+void DriverLoop::wait_for_hosts() {
+  while (hosts_ && !finish_ && !hosts_->all_up()) {
+    poller_.run_once(std::chrono::milliseconds(100));
+  }
+  join_by_ = now() + options_.settings.join_timeout;
+}
+
+void DriverLoop::make_world(const Doorway& doorway) {
+  world_ = std::make_unique<World>(
+      poller_, options_, crew_, launch_, doorway.mark,
+      World::Events{.start =
+                        [this](const std::vector<Crew::Id>& ids, Launch launch) {
+                          if (finish_) return;
+                          tally_.report.processes_started += static_cast<std::uint32_t>(ids.size());
+                          auto started = crew_.start_world(ids, std::move(launch));
+                          if (!started) finish(started.error());
+                        },
+                    .given_up =
+                        [this](std::string why) {
+                          if (!finish_) finish(4, std::move(why));
+                        }});
 }
 
 void DriverLoop::turn() {
@@ -343,7 +342,7 @@ void DriverLoop::vouch() {
 void DriverLoop::look() {
   next_look_ = *frozen_ + look_every;
   crew_.kill_stopped_starters(*frozen_, options_.settings.heartbeat_timeout);
-  look_at_hosts();
+  if (hosts_) hosts_->look();
   if (succession_) succession_->show_life();
   if (options_.leading != nullptr) crew_.show_life();
   if (planned_) observer_.progressed(since_start(), tally_.report);
@@ -405,11 +404,11 @@ void DriverLoop::leave_to_another() {
 }
 
 void DriverLoop::wait_for_all() {
-  if (followed_hosts_) followed_hosts_->stop();
+  if (hosts_) hosts_->stop_following();
   if (door_) door_->hold();
   crew_.let_go();
   crew_.kill_all();
-  leave_hosts();
+  if (hosts_) hosts_->leave();
   while (crew_.size() != 0) poller_.run_once(look_every);
 }
 

@@ -12,11 +12,9 @@
 #include "cluster/driver/crew.h"
 #include "cluster/driver/door.h"
 #include "cluster/driver/driver.h"
-#include "cluster/driver/followed_hosts.h"
-#include "cluster/driver/hosts.h"
+#include "cluster/driver/job_hosts.h"
 #include "cluster/driver/leading.h"
 #include "cluster/driver/lock_wait.h"
-#include "cluster/driver/places.h"
 #include "cluster/driver/program_check.h"
 #include "cluster/driver/signals.h"
 #include "cluster/driver/stop_signals.h"
@@ -49,6 +47,10 @@ class DriverLoop {
   Result<Done> prepare_succession(const std::string& token);
   Result<Done> open_door();
   void prepare_launch(const Doorway& doorway);
+  Result<Done> call_hosts(const Doorway& doorway);
+  Result<Done> leave_mark();
+  void wait_for_hosts();
+  void make_world(const Doorway& doorway);
   void turn();
   void vouch();
   void look();
@@ -79,20 +81,6 @@ class DriverLoop {
   void act(const NameSnapshot&);
   void never_ran(Crew::Id id, std::string why);
 
-  // ---- elsewhere.cpp: hosts and their agents, or mpirun ------------------------------
-  void make_world(const Doorway& doorway);
-  Result<Done> call_hosts(const Doorway& doorway);
-  Result<Done> leave_mark();
-  void wait_for_hosts();
-  Setup setup_for(std::size_t host, const std::string& coordinator) const;
-  void heard_from(std::size_t host, const FromAgent& message);
-  void look_at_hosts();
-  void move_displaced();
-  void leave_drained();
-  void leave_hosts();
-  void came_back(std::size_t host, const std::vector<RunningProcess>& running);
-  void give_up_missing();
-
   // ---- events.cpp: what happens ------------------------------------------------------
   Result<Done> expected(const runtime::Hello&);
   net::Connection::Events joined(const runtime::Hello&, Door::Line);
@@ -122,18 +110,12 @@ class DriverLoop {
   Beginning beginning_;
   /// Only where another coordinator may take the job over.
   std::optional<Succession> succession_;
-  /// This one has, and does not know yet which workers are left.
+  /// This one has.
   bool takes_over_ = false;
   std::unique_ptr<Coordinator> coordinator_;
   std::unique_ptr<Door> door_;
   /// Null when others start all processes: mpirun, or somebody.
-  std::unique_ptr<Hosts> hosts_;
-  /// With `hosts_`.
-  std::unique_ptr<Places> places_;
-  /// Processes that are to go to other hosts.
-  std::vector<Slot> displaced_;
-  /// Only where the hosts of the job may change.
-  std::unique_ptr<FollowedHosts> followed_hosts_;
+  std::unique_ptr<JobHosts> hosts_;
   /// In the directory of snapshots, if other hosts have to see it.
   std::unique_ptr<DirectoryMark> mark_;
   std::unique_ptr<StoreThread> store_thread_;
