@@ -11,6 +11,7 @@
 
 #include <piracema/codec.h>
 #include <piracema/detail/key_store.h>
+#include <piracema/detail/operator_stages.h>
 #include <piracema/graph.h>
 
 /// The operator interface of paper 000 (section 4, Table 1 and Codes 1-4), names and signatures
@@ -206,11 +207,7 @@ Node getNode();
 
 }  // namespace utility
 
-}  // namespace piracema::operators
-
-#include <piracema/detail/operator_stages.h>
-
-namespace piracema::operators::pipeline {
+namespace pipeline {
 
 /// Runs a pipeline to its end. If it fails, what went wrong is said and the process exits with
 /// the code of `piracema::run`.
@@ -233,4 +230,6 @@ void run(Source* source, Next* next, Rest*... rest) {
   stages.run();
 }
 
-}  // namespace piracema::operators::pipeline
+}  // namespace pipeline
+
+}  // namespace piracema::operators

@@ -3,10 +3,19 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <type_traits>
-#include <utility>
 
-#include <piracema/operators.h>
+#include <piracema/graph.h>
+
+namespace piracema::operators {
+
+class IOperator;
+class ISourceOperator;
+class IMiddleOperator;
+class ISinkOperator;
+
+}  // namespace piracema::operators
 
 namespace piracema::operators::detail {
 

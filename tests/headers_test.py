@@ -1,0 +1,194 @@
+#!/usr/bin/env python3
+"""Compiles each header of include/ and src/ alone: it names all that it uses.
+
+To compile all of them takes some minutes. So what has been compiled is remembered, for all clones, in
+$XDG_CACHE_HOME/piracema/headers, by what the compiler read of ours: a run compiles the headers that have
+changed, and those that include them.
+
+    headers_test.py [COMPILER]
+
+Headers that want an MPI are compiled by mpicxx, and left out, with a word, where there is none.
+"""
+
+import concurrent.futures
+import hashlib
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+FLAGS = ["-std=c++20", "-fsyntax-only", "-Wall", "-Wextra", "-Wno-unused-function"]
+INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]', re.MULTILINE)
+# So many headers as they once were.
+REMEMBERED_MAX = 20_000
+
+
+class Headers:
+    """The headers of a tree, with what each of them reads."""
+
+    def __init__(self, root):
+        self.root = root
+        self.texts = {
+            path.relative_to(root / top).as_posix(): (top, path.read_text())
+            for top in ["include", "src"]
+            for path in sorted((root / top).rglob("*.h"))
+        }
+        self.closures = {}
+
+    def read_by(self, name):
+        """The header, those of ours that it includes, and so on; names of others as they stand."""
+        if name not in self.closures:
+            found, left = set(), [name]
+            while left:
+                one = left.pop()
+                if one not in found:
+                    found.add(one)
+                    left += INCLUDE.findall(self.texts[one][1]) if one in self.texts else []
+            self.closures[name] = found
+        return self.closures[name]
+
+    def wants_mpi(self, name):
+        return "mpi.h" in self.read_by(name)
+
+    def mark(self, name, compiler):
+        """Of all that decides whether the header compiles, but for the system's own headers."""
+        mark = hashlib.sha256(repr([name, compiler, FLAGS]).encode())
+        for one in sorted(self.read_by(name)):
+            mark.update(repr((one, self.texts.get(one))).encode())
+        return mark.hexdigest()
+
+
+class Remembered:
+    """Marks of headers that have compiled, the newest last."""
+
+    def __init__(self, file):
+        self.file = file
+        try:
+            self.marks = dict.fromkeys(file.read_text().split())
+        except OSError:
+            self.marks = {}
+
+    def add(self, marks):
+        for mark in marks:
+            self.marks.pop(mark, None)
+            self.marks[mark] = None
+        kept = list(self.marks)[-REMEMBERED_MAX:]
+        try:
+            self.file.parent.mkdir(parents=True, exist_ok=True)
+            with tempfile.NamedTemporaryFile("w", dir=self.file.parent, delete=False) as new:
+                new.write("\n".join(kept) + "\n")
+            os.replace(new.name, self.file)
+        except OSError:
+            pass  # Then the next run compiles them again.
+
+
+class Compiler:
+    def __init__(self, command):
+        self.command = command
+        self.version = subprocess.run(
+            [command, "--version"], capture_output=True, text=True, check=True
+        ).stdout.splitlines()[0]
+
+    def complaint(self, root, name):
+        """Why the header does not compile alone; None if it does."""
+        done = subprocess.run(
+            [self.command, *FLAGS, f"-I{root}/include", f"-I{root}/src", "-x", "c++", "-"],
+            input=f'#include "{name}"\n', capture_output=True, text=True,
+        )
+        return None if done.returncode == 0 else done.stderr
+
+
+def check(headers, compilers, remembered):
+    """What is wrong with each header that does not compile alone, and how many were compiled.
+    `compilers`: without an MPI, and with one, which may be None."""
+    want = {}
+    for name in headers.texts:
+        compiler = compilers[headers.wants_mpi(name)]
+        if compiler:
+            want[name] = (compiler, headers.mark(name, compiler.version))
+    left = [name for name, (_, mark) in want.items() if mark not in remembered.marks]
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        complaints = list(pool.map(lambda name: want[name][0].complaint(headers.root, name), left))
+    wrong = {name: why for name, why in zip(left, complaints) if why}
+    remembered.add(mark for name, (_, mark) in want.items() if name not in wrong)
+    return wrong, len(left)
+
+
+def cache_directory():
+    home = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache")
+    return home / "piracema"
+
+
+class HeadersCompile(unittest.TestCase):
+    compiler = shutil.which("c++")
+
+    def test_each_header_compiles_alone(self):
+        mpi = shutil.which("mpicxx")
+        if not mpi:
+            print("headers that want an MPI are left out: there is no mpicxx", file=sys.stderr)
+        wrong, _ = check(
+            Headers(ROOT),
+            (Compiler(self.compiler), Compiler(mpi) if mpi else None),
+            Remembered(cache_directory() / "headers"),
+        )
+        if wrong:
+            self.fail("\n".join(f"{name} does not compile alone:\n{why}" for name, why in wrong.items()))
+
+
+class Rules(unittest.TestCase):
+    """On a tree of two headers, of which the upper one includes the lower one."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.root = pathlib.Path(folder.name)
+        self.write("src/a/low.h", "#pragma once\n#include <string>\nusing Low = std::string;\n")
+        self.write("src/a/up.h", '#pragma once\n#include "a/low.h"\nstruct Up { Low low; };\n')
+        self.write("include/b/own.h", "#pragma once\nstruct Own {};\n")
+
+    def write(self, name, text):
+        (self.root / name).parent.mkdir(parents=True, exist_ok=True)
+        (self.root / name).write_text(text)
+
+    def checked(self):
+        compiler = Compiler(HeadersCompile.compiler)
+        return check(Headers(self.root), (compiler, None), Remembered(self.root / "cache/headers"))
+
+    def test_what_names_all_that_it_uses_is_right_and_compiled_once(self):
+        self.assertEqual(({}, 3), self.checked())
+        self.assertEqual(({}, 0), self.checked())
+
+    def test_a_change_has_those_compiled_that_read_it(self):
+        self.checked()
+        self.write("src/a/low.h", "#pragma once\n#include <string>\nusing Low = std::u8string;\n")
+        self.assertEqual(({}, 2), self.checked())
+
+    def test_what_only_others_include_is_missed_each_time(self):
+        self.write("src/a/up.h", "#pragma once\nstruct Up { Low low; };\n")
+        for compiled in [3, 1]:
+            wrong, count = self.checked()
+            self.assertEqual(["a/up.h"], list(wrong))
+            self.assertIn("Low", wrong["a/up.h"])
+            self.assertEqual(compiled, count)
+
+    def test_what_is_mended_below_mends_what_is_above(self):
+        self.write("src/a/low.h", "#pragma once\nusing Low = std::string;\n")
+        self.assertEqual({"a/low.h", "a/up.h"}, set(self.checked()[0]))
+        self.write("src/a/low.h", "#pragma once\n#include <string>\nusing Low = std::string;\n")
+        self.assertEqual(({}, 2), self.checked())
+
+    def test_without_an_mpi_what_wants_one_is_left_out(self):
+        self.write("src/a/ranks.h", "#pragma once\n#include <mpi.h>\n")
+        self.write("src/a/above.h", '#pragma once\n#include "a/ranks.h"\n')
+        self.assertEqual(({}, 3), self.checked())
+
+
+if __name__ == "__main__":
+    if len(sys.argv) > 1 and not sys.argv[1].startswith("-"):
+        HeadersCompile.compiler = sys.argv.pop(1)
+    sys.exit(unittest.main())
