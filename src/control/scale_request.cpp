@@ -23,8 +23,9 @@ std::string operators_of(const GraphShape& shape) {
 
 Result<Done> set_replicas(GraphShape& shape, const ScaleRequest& request) {
   for (const auto& [name, replicas] : request.replicas) {
-    const auto node = std::find_if(shape.nodes.begin(), shape.nodes.end(),
-                                   [&name](const NodeShape& one) { return one.name == name; });
+    const auto node =
+        std::find_if(shape.nodes.begin(), shape.nodes.end(),
+                     [&name = name](const NodeShape& one) { return one.name == name; });
     if (node == shape.nodes.end()) {
       return cannot(concat("there is no operator '", name, "'; operators and their replicas are ",
                            operators_of(shape)));

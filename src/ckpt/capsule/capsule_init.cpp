@@ -164,18 +164,19 @@ bool CapsuleInit::set_up() {
   ::sigprocmask(SIG_BLOCK, &child, nullptr);
   signals_ = Fd(::signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK));
   if (!signals_) return false;
-  auto made = set_up_capsule(settings_);
-  if (made) {
+  std::optional<Error> wrong;
+  if (auto made = set_up_capsule(settings_); !made) {
+    wrong = made.error();
+  } else {
     overlay_ = *std::move(made);
-    auto door = HookDoor::open();
-    if (door) {
+    if (auto door = HookDoor::open()) {
       door_ = *std::move(door);
     } else {
-      made = door.error();
+      wrong = door.error();
     }
   }
-  report({.kind = ReportKind::ready, .ok = made.ok(), .message = made ? "" : made.error().message});
-  return made.ok();
+  report({.kind = ReportKind::ready, .ok = !wrong, .message = wrong ? wrong->message : ""});
+  return !wrong;
 }
 
 void CapsuleInit::hear_keeper() {

@@ -146,7 +146,7 @@ Result<Done> check_states(const Beginning& beginning, const std::string& graph,
                                "the format, and whoever changed them has to know"));
   }
   auto changed = flow::changed_states(want, newest.layouts);
-  std::erase_if(changed, [&](const flow::ChangedState& state) {
+  std::erase_if(changed, [&, &former = former](const flow::ChangedState& state) {
     for (std::size_t node = 0; node < former.size(); ++node) {
       if (shape->nodes[node].name != state.node) continue;
       const auto& known = former[node];

@@ -54,7 +54,7 @@ class Receiver final : public Operator {
 
 void Stages::add(const IOperator& settings, Role role, std::string name,
                  std::function<std::unique_ptr<Operator>()> make) {
-  NodeShape node{.name = settings.name().empty() ? std::move(name) : settings.name(),
+  NodeShape node{.name = settings.name().empty() ? name : settings.name(),
                  .role = role,
                  .replicas = static_cast<std::uint32_t>(std::max(settings.replicas(), 0)),
                  .ordered = settings.ordered(),

@@ -117,8 +117,9 @@ std::vector<Relay::Leaving> Relay::leave_by(const Ways& ways, Epoch epoch, Repli
   RelayedFrame relayed{to.number, {}, to_frame(std::move(packet), epoch, from, to.node)};
   for (const coll::Branches& way : ways) {
     const bool last = &way == &ways.back();
-    leaving.push_back(
-        {way.front().rank, to_frame(last ? std::move(relayed) : RelayedFrame(relayed), way)});
+    // NOLINTNEXTLINE(bugprone-use-after-move): none comes after the last one.
+    RelayedFrame frame = last ? std::move(relayed) : RelayedFrame(relayed);
+    leaving.push_back({way.front().rank, to_frame(std::move(frame), way)});
   }
   return leaving;
 }

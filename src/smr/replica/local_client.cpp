@@ -45,6 +45,7 @@ void LocalClient::ask(bool ordered, Buffer operation, Time deadline, Invoker::Ca
       posted_.push_back({ordered, std::move(operation), deadline, std::move(done)});
     }
   }
+  // NOLINTNEXTLINE(bugprone-use-after-move): one that was refused was not posted.
   if (refused) return done(*refused);
   host_.wake();
 }
