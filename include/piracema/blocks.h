@@ -327,7 +327,8 @@ auto source(std::string name, F code) {
 ///
 /// With a `V&` behind the item, as in `void(const In&, V&, Emit<Out>&)` or `Out(const In&, V&)`, it
 /// has a state for each key, `V{}` at first, which the runtime keeps and saves: say
-/// `.by_key(key_of)`. With `KeyedState<V>&` instead it may look only, and let keys go. Code with
+/// `.by_key(key_of)`. Members of V that are a MapState or a ListState are read and saved entry by
+/// entry. With `KeyedState<V>&` instead it may look only, and let keys go. Code with
 /// `std::chrono::milliseconds state_ttl() const` has the states for so long after their last
 /// change, by the clock of its machine; then the key has none. After the last item `finish(const
 /// Key&, V&, Emit<Out>&)` is called for every key, in an order that depends on the keys alone; and

@@ -65,6 +65,11 @@ concept GivenAway = !std::is_reference_v<T> && !std::is_const_v<T> && HandedOver
 template <class T>
 concept RawCopied = std::is_trivially_copyable_v<T> && !std::is_pointer_v<T>;
 
+/// It is a MapState or a ListState, or has one as a member. These say that their destructors may
+/// throw, which none does, so that those of classes with such members say so, too.
+template <class T>
+inline constexpr bool has_collections = std::is_class_v<T> && !std::is_nothrow_destructible_v<T>;
+
 /// `serialize` of a state that cannot be restored by it.
 template <class T>
 inline constexpr bool const_serialize =
@@ -164,6 +169,10 @@ requires(!std::is_same_v<E, bool>) struct Codec<std::vector<E>> {
 
 template <class T>
 struct Codec {
+  static_assert(
+      !detail::has_collections<T>,
+      "a MapState or a ListState is the state of a key, or a member of it: it is no item, "
+      "nor within one");
   static constexpr bool by_cereal =
       detail::check_serialize<T>() &&
       cereal::traits::is_output_serializable<T, cereal::BinaryOutputArchive>::value &&

@@ -114,6 +114,25 @@ struct KeyHash {
   }
 };
 
+namespace detail {
+
+/// The order in which keys are shown: by `<`, or else by what Codec makes of them.
+template <class Key>
+bool comes_before(const Key& a, const Key& b) {
+  if constexpr (requires {
+                  { a < b } -> std::convertible_to<bool>;
+                }) {
+    return a < b;
+  } else {
+    Buffer first, second;
+    Codec<Key>::encode(a, first);
+    Codec<Key>::encode(b, second);
+    return as_text(first) < as_text(second);
+  }
+}
+
+}  // namespace detail
+
 namespace engine {
 
 /// Spreads the bits of a hash, so that keys which are small numbers do not share a replica.

@@ -6,6 +6,8 @@
 #include <piracema/error.h>
 #include <piracema/files.h>
 #include <piracema/groups.h>
+#include <piracema/list_state.h>
+#include <piracema/map_state.h>
 #include <piracema/pipe.h>
 #include <piracema/run.h>
 #include <piracema/sequence.h>

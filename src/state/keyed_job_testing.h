@@ -28,15 +28,22 @@ using Model = std::map<std::int64_t, std::int64_t>;
 
 inline std::uint64_t mixed(std::int64_t key) { return mix(KeyHash<std::int64_t>::of(key)); }
 
-inline Graph graph_of(std::uint32_t replicas) {
-  return pipeline(source("in", Sequence{1, 10}),
-                  farm("count", replicas,
-                       [](const std::int64_t& n, std::int64_t& count) {
-                         count += n;
-                         return count;
-                       })
-                      .by_key([](const std::int64_t& n) { return n; }, 16),
-                  sink("drop", [](const std::int64_t&) {}));
+/// Whose states `V` are of the key that `key_of` makes of an item.
+template <class V = std::int64_t>
+Graph graph_of(std::uint32_t replicas, std::int64_t (*key_of)(std::int64_t) = nullptr) {
+  return pipeline(
+      source("in", Sequence{1, 10}),
+      farm("count", replicas, [](const std::int64_t& n, V&) { return n; })
+          .by_key([key_of](const std::int64_t& n) { return key_of == nullptr ? n : key_of(n); },
+                  16),
+      sink("drop", [](const std::int64_t&) {}));
+}
+
+/// Of the key whose group `key` is in: of another one if `Table` has several in the state of one.
+template <class Table>
+std::uint64_t mixed_in(std::int64_t key) {
+  if constexpr (requires { Table::key_of(key); }) return mixed(Table::key_of(key));
+  return mixed(key);
 }
 
 /// In which `Table` has states as KeyedTable has them, and gives them to be saved by `states()`.
@@ -45,7 +52,9 @@ struct OneReplica {
   OneReplica(ReplicaId number, const flow::ReplicaPlan& of_plan) : id(number), plan(of_plan) {
     table.states().own(plan.groups, plan.owned);
   }
-  bool owns(std::int64_t key) const { return plan.owned.has(plan.groups.group_of(mixed(key))); }
+  bool owns(std::int64_t key) const {
+    return plan.owned.has(plan.groups.group_of(mixed_in<Table>(key)));
+  }
 
   ReplicaId id;
   flow::ReplicaPlan plan;
@@ -63,11 +72,11 @@ class Job {
     for (; count != 0; --count) {
       const auto key = static_cast<std::int64_t>(random_.below(keys_));
       if (random_.chance(erased_)) {
-        of(key).table.erase(key, mixed(key));
+        of(key).table.erase(key, mixed_in<Table>(key));
         model_.erase(key);
       } else {
         const auto value = static_cast<std::int64_t>(random_.next());
-        of(key).table.edit(key, mixed(key)) = value;
+        of(key).table.edit(key, mixed_in<Table>(key)) = value;
         model_[key] = value;
       }
     }
@@ -127,7 +136,7 @@ class Job {
   /// not; more of it each time. It may be stopped on the way.
   void read_ahead(std::uint32_t replicas) {
     if (complete_ == 0 || !replicas_.front()->table.states().can_join()) return;
-    const auto graph = std::make_shared<const Graph>(graph_of(replicas));
+    const auto graph = std::make_shared<const Graph>(graph_for(replicas));
     std::map<std::uint32_t, std::unique_ptr<StatesAhead>> wanted;
     for (const flow::ReplicaPlan& next : flow::make_plan(graph->shape).replicas) {
       if (next.owned.count() == 0) continue;
@@ -194,12 +203,18 @@ class Job {
       // for_each counts as a change of all.
       for (const auto& [key, value] : model_) {
         if (!replica->owns(key)) continue;
-        const std::int64_t* const state = replica->table.find(key, mixed(key));
+        const std::int64_t* const state = replica->table.find(key, mixed_in<Table>(key));
         if (state != nullptr) found[key] = *state;
       }
     }
     std::uint64_t size = 0;
-    for (auto& replica : replicas_) size += replica->table.states().size();
+    for (auto& replica : replicas_) {
+      if constexpr (requires { replica->table.entries(); }) {
+        size += replica->table.entries();
+      } else {
+        size += replica->table.states().size();
+      }
+    }
     return found == model_ && size == model_.size();
   }
 
@@ -233,8 +248,15 @@ class Job {
     return found->second->take();
   }
 
+  static Graph graph_for(std::uint32_t replicas) {
+    if constexpr (requires { Table::key_of(0); }) {
+      return graph_of<typename Table::State>(replicas, &Table::key_of);
+    } else {
+      return graph_of(replicas);
+    }
+  }
   void start(std::uint32_t replicas) {
-    graph_ = graph_of(replicas);
+    graph_ = graph_for(replicas);
     plan_ = flow::make_plan(graph_.shape);
     replicas_.clear();
     for (ReplicaId id = 0; id < plan_.replicas.size(); ++id) {

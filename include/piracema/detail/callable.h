@@ -403,16 +403,25 @@ std::string unsaved_because() {
 
 template <class V>
 constexpr bool check_state() {
-  static_assert(std::is_default_constructible_v<V> && std::is_move_constructible_v<V>,
-                "the state of a key begins as V{} and is moved: give it a default constructor, and "
-                "one that moves");
-  return std::is_default_constructible_v<V> && std::is_move_constructible_v<V>;
+  if constexpr (has_collections<V>) {
+    static_assert(std::is_default_constructible_v<V>,
+                  "the state of a key begins as V{}: give it a default constructor");
+    return std::is_default_constructible_v<V>;
+  } else {
+    static_assert(std::is_default_constructible_v<V> && std::is_move_constructible_v<V>,
+                  "the state of a key begins as V{} and is moved: give it a default constructor, "
+                  "and one that moves");
+    return std::is_default_constructible_v<V> && std::is_move_constructible_v<V>;
+  }
 }
 
 /// Every replica has its own code.
 template <class F>
 constexpr bool check_copied() {
-  static_assert(std::is_copy_constructible_v<F>,
+  static_assert(!has_collections<F>,
+                "a MapState or a ListState is the state of a key: take it, or a struct that has "
+                "it, behind the item, and not as a member of the code");
+  static_assert(std::is_copy_constructible_v<F> || has_collections<F>,
                 "the code of a block is copied for each replica and after each failure: hold a "
                 "member that can only be moved by a std::shared_ptr, or make it in `start`");
   return std::is_copy_constructible_v<F>;

@@ -1,10 +1,13 @@
 #pragma once
 
 #include <piracema/detail/callable.h>
+#include <piracema/detail/collected_states.h>
 #include <piracema/detail/expiring_table.h>
 #include <piracema/detail/former_state.h>
+#include <piracema/detail/keyed_rows.h>
 #include <piracema/detail/keyed_table.h>
 #include <piracema/detail/state_layout.h>
+#include <piracema/detail/stored_rows.h>
 #include <piracema/detail/stored_table.h>
 #include <piracema/key.h>
 #include <piracema/keyed_state.h>
@@ -54,14 +57,22 @@ class StatesOf {
   using Key = typename KeptKey<Found>::type;
   static constexpr bool expires = HasTtl<F>;
   using Kept = std::conditional_t<expires, Timed<State>, State>;
-  template <class Base>
-  using Table = std::conditional_t<expires, Expiring<Base, Key, State>, Base>;
-  using InMemory = Table<KeyedTable<Key, Kept>>;
-  using Stored = Table<StoredTable<Key, Kept>>;
+  template <class Base, class Rows>
+  using Table =
+      std::conditional_t<has_collections<State>, CollectedStates<Rows, Key, State, expires>,
+                         std::conditional_t<expires, Expiring<Base, Key, State>, Base>>;
+  using InMemory = Table<KeyedTable<Key, Kept>, KeyedRows<Key>>;
+  using Stored = Table<StoredTable<Key, Kept>, StoredRows<Key>>;
 
  public:
   KeyedStates& states(StatePlace* place) {
-    if (place == nullptr) return in_memory_;
+    if (place == nullptr) {
+      if constexpr (has_collections<State>) {
+        return in_memory_.states();
+      } else {
+        return in_memory_;
+      }
+    }
     stored_ = std::make_unique<Stored>();
     stored_->lie_in(*place);
     return stored_->states();
@@ -134,6 +145,7 @@ class StatesOf {
   void with_table(T& table, const Found& key, const Use& use) {
     const std::uint64_t mixed = mix(KeyHash<Found>::of(key));
     if constexpr (expires) table.tick();
+    if constexpr (has_collections<State>) table.begin(key, mixed);
     if constexpr (Arguments::edits_state) {
       use(table.edit(key, mixed));
     } else {
@@ -141,6 +153,7 @@ class StatesOf {
       KeyedState<State> state(access);
       use(state);
     }
+    if constexpr (has_collections<State>) table.done();
   }
 
   InMemory in_memory_;

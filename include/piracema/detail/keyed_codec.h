@@ -2,6 +2,7 @@
 
 #include <piracema/codec.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -14,6 +15,12 @@ inline constexpr bool coded_by_cereal = requires {
   Codec<T>::by_cereal;
 };
 
+/// Has `put(writer)` and `get(reader)` in place of a Codec.
+template <class T>
+concept CodesItself = requires {
+  typename T::CodedByItself;
+};
+
 /// Keys and values one behind the other, each as its Codec has it.
 class KeyedWriter {
  public:
@@ -22,7 +29,9 @@ class KeyedWriter {
 
   template <class T>
   void put(const T& value) {
-    if constexpr (coded_by_cereal<T>) {
+    if constexpr (CodesItself<T>) {
+      value.put(*this);
+    } else if constexpr (coded_by_cereal<T>) {
       archive_(value);
     } else if constexpr (Codec<T>::fixed_bytes != 0) {
       Codec<T>::encode(value, out_);
@@ -38,6 +47,17 @@ class KeyedWriter {
     out_.extend(sizeof value);
     number_at(at, value);
   }
+  /// A number that is small as a rule, and bytes of that length.
+  void bytes(Bytes value) {
+    *out_.extend(1) = static_cast<std::byte>(std::min<std::size_t>(value.size(), long_bytes));
+    if (value.size() >= long_bytes) number(value.size());
+    out_.append(value.data(), value.size());
+  }
+  /// As cereal has it.
+  template <class T>
+  void members(const T& value) {
+    archive_(value);
+  }
   /// Over one that was put before.
   void number_at(std::size_t at, std::uint64_t value) {
     for (std::size_t i = 0; i < sizeof value; ++i) {
@@ -46,6 +66,10 @@ class KeyedWriter {
   }
 
  private:
+  friend class KeyedReader;
+  /// Their length does not fit into a byte.
+  static constexpr std::size_t long_bytes = 255;
+
   Buffer& out_;
   BufferWriter writer_;
   std::ostream stream_;
@@ -59,19 +83,29 @@ class KeyedReader {
 
   template <class T>
   T get() {
-    if constexpr (coded_by_cereal<T>) {
+    if constexpr (CodesItself<T>) {
+      return T::get(*this);
+    } else if constexpr (coded_by_cereal<T>) {
       T value{};
-      try {
-        archive_(value);
-      } catch (const std::exception& error) {
-        throw DecodeError(std::string("not a value of the type wanted: ") + error.what());
-      }
+      members(value);
       return value;
     } else if constexpr (Codec<T>::fixed_bytes != 0) {
       return Codec<T>::decode(bytes_.take(Codec<T>::fixed_bytes));
     } else {
       const std::uint64_t length = number();
       return Codec<T>::decode(bytes_.take(length));
+    }
+  }
+  Bytes bytes() {
+    const auto length = static_cast<std::size_t>(bytes_.take(1).front());
+    return bytes_.take(length < KeyedWriter::long_bytes ? length : number());
+  }
+  template <class T>
+  void members(T& value) {
+    try {
+      archive_(value);
+    } catch (const std::exception& error) {
+      throw DecodeError(std::string("not a value of the type wanted: ") + error.what());
     }
   }
   std::uint64_t number() {

@@ -20,6 +20,12 @@ namespace piracema::detail {
 
 using namespace engine;
 
+/// Where a key lies: the bits of its group, and those behind them.
+template <class Key>
+struct MixedHash {
+  static std::uint64_t of(const Key& key, KeyGroups) { return mix(KeyHash<Key>::of(key)); }
+};
+
 /// The states of keys. For each group that the replica owns a directory of segments: extendible
 /// hashing (Fagin et al. 1979) by the bits behind those of the group, so that a table grows one
 /// segment at a time. A group without keys has none.
@@ -108,6 +114,15 @@ class KeyedTable : public KeyedStates {
   /// is `over` are erased.
   template <class Over>
   void sweep(const Over& over) {
+    std::vector<std::pair<Key, std::uint64_t>> gone;
+    look_at_some([&](const Key& key, const V& value, std::uint64_t hash) {
+      if (over(value)) gone.emplace_back(Key(key), hash);
+    });
+    for (const auto& [key, hash] : gone) erase(key, hash);
+  }
+  /// Calls `use(key, value, mixed)` for some keys, in the same way.
+  template <class Use>
+  void look_at_some(const Use& use) {
     const auto has_keys = [this](std::size_t group) { return !table_[group].directory.empty(); };
     for (std::size_t looked = 0; looked < table_.size(); ++looked) {
       if (sweep_group_ < table_.size() && has_keys(sweep_group_)) break;
@@ -118,14 +133,25 @@ class KeyedTable : public KeyedStates {
     const Segment& segment = segment_at(table_[sweep_group_], sweep_);
     sweep_ = segment.end();
     if (sweep_ == 0) sweep_group_ += 1;
-    std::vector<std::pair<Key, std::uint64_t>> gone;
-    for (std::uint32_t i = 0; i < segment.room(); ++i) {
-      const Slot& slot = segment.slots[i];
-      if (!slot.empty() && over(slot.value)) gone.emplace_back(Key(slot.key), slot.hash());
-    }
-    for (const auto& [key, hash] : gone) erase(key, hash);
+    look_at(segment, use);
+  }
+  /// Calls `use(key, value, mixed)` for all keys of the group of `mixed` whose `bits` behind those
+  /// of the group are the same, and for some others of the group. In no order.
+  template <class Use>
+  void look_near(std::uint64_t mixed, std::uint32_t bits, const Use& use) const {
+    const Group& group = table_[number_of(mixed)];
+    if (group.directory.empty()) return;
+    const std::uint64_t prefix = first_bits(rest_of(mixed), bits);
+    std::uint64_t at = bits == 0 ? 0 : prefix << (64 - bits);
+    do {
+      const Segment& segment = segment_at(group, at);
+      look_at(segment, use);
+      at = segment.end();
+    } while (at != 0 && first_bits(at, bits) == prefix);
   }
 
+  KeyGroups groups() const { return groups_; }
+  GroupRange owned() const { return owned_; }
   std::uint64_t size() const override { return size_; }
   std::uint64_t in_file(std::uint8_t number) const override { return in_file_[number]; }
 
@@ -250,7 +276,7 @@ class KeyedTable : public KeyedStates {
     const std::uint64_t count = in.number();
     for (std::uint64_t i = 0; i < count; ++i) {
       Key key = in.get<Key>();
-      const std::uint64_t mixed = mix(KeyHash<Key>::of(key));
+      const std::uint64_t mixed = MixedHash<Key>::of(key, groups_);
       if (!is_in(range, mixed)) throw DecodeError("it has a key of another range of hashes");
       const std::uint64_t before = size_;
       V& value = edit(key, mixed);
@@ -267,7 +293,7 @@ class KeyedTable : public KeyedStates {
       const auto what = in.get<std::uint8_t>();
       if (what > has_state) throw DecodeError("it has an entry that is none");
       Key key = in.get<Key>();
-      const std::uint64_t mixed = mix(KeyHash<Key>::of(key));
+      const std::uint64_t mixed = MixedHash<Key>::of(key, groups_);
       if (groups_.group_of(mixed) != group) throw DecodeError("it has a key of another group");
       if (what == has_state) {
         const Place place = place_of(key, mixed);
@@ -307,6 +333,14 @@ class KeyedTable : public KeyedStates {
     Segment* segment;
     std::uint32_t at;
   };
+
+  template <class Use>
+  static void look_at(const Segment& segment, const Use& use) {
+    for (std::uint32_t i = 0; i < segment.room(); ++i) {
+      const Slot& slot = segment.slots[i];
+      if (!slot.empty()) use(slot.key, slot.value, slot.hash());
+    }
+  }
 
   // Of the key; it is made if there is none. It is about to be written.
   template <class K>
@@ -376,19 +410,6 @@ class KeyedTable : public KeyedStates {
     }
     segment.erased.push_back({std::move(key), Segment::hash_of(mixed), saved_in::none});
     enter(segment.erased.back().file, number);
-  }
-
-  static bool comes_before(const Key& a, const Key& b) {
-    if constexpr (requires {
-                    { a < b } -> std::convertible_to<bool>;
-                  }) {
-      return a < b;
-    } else {
-      Buffer first, second;
-      Codec<Key>::encode(a, first);
-      Codec<Key>::encode(b, second);
-      return as_text(first) < as_text(second);
-    }
   }
 
   std::size_t number_of(std::uint64_t mixed) const {
@@ -581,9 +602,13 @@ class KeyedTable : public KeyedStates {
     for (std::uint32_t i = 0; i < segment.room(); ++i) {
       right += !segment.slots[i].empty() && goes_right(segment.slots[i].marked) ? 1 : 0;
     }
+    // One that gets all is to be divided again, and not to grow for it.
+    const auto slots = [&](std::uint32_t count) {
+      return count == segment.count ? segment.room() : slots_for(count);
+    };
     const std::shared_ptr<Segment> halves[] = {
-        new_segment(depth, 2 * segment.prefix, slots_for(segment.count - right)),
-        new_segment(depth, 2 * segment.prefix + 1, slots_for(right))};
+        new_segment(depth, 2 * segment.prefix, slots(segment.count - right)),
+        new_segment(depth, 2 * segment.prefix + 1, slots(right))};
     for (std::uint32_t i = 0; i < segment.room(); ++i) {
       if (segment.slots[i].empty()) continue;
       halves[goes_right(segment.slots[i].marked) ? 1 : 0]->add(segment, i);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <piracema/codec.h>
+#include <piracema/detail/collection.h>
 
 #include <array>
 #include <cereal/cereal.hpp>
@@ -230,7 +231,10 @@ class StateLayout : public cereal::InputArchive<StateLayout, cereal::AllowEmptyC
   /// The same as `Codec<T>` writes it.
   template <class T>
   void encoded() {
-    if constexpr (std::is_arithmetic_v<T> || std::is_enum_v<T> || std::is_same_v<T, std::string>) {
+    if constexpr (has_collections<T>) {
+      type<T>();
+    } else if constexpr (std::is_arithmetic_v<T> || std::is_enum_v<T> ||
+                         std::is_same_v<T, std::string>) {
       type<T>();
     } else if constexpr (RawCopied<T> || requires { Codec<T>::as_in_memory; }) {
       raw(sizeof(T));
@@ -244,6 +248,14 @@ class StateLayout : public cereal::InputArchive<StateLayout, cereal::AllowEmptyC
     } else {
       opaque(typeid(T));
     }
+  }
+
+  /// A collection whose entries are made of these, each as `Codec` writes it.
+  template <class... T>
+  void collection(const std::string& before) {
+    open(before);
+    (encoded<T>(), ...);
+    close(")");
   }
 
   /// What `object` reads. Ends with a mark where it throws, as it may at values that are all zero.
@@ -262,6 +274,7 @@ class StateLayout : public cereal::InputArchive<StateLayout, cereal::AllowEmptyC
   template <class T>
   void value(T& value) {
     using V = std::remove_const_t<T>;
+    if constexpr (is_collection<V>) return V::describe(*this);
     check_serialize<V>();
     static_assert(read_by_binary<V> || std::is_empty_v<V>,
                   "a member of a state or an item cannot be saved: a class needs a `serialize`, a "
@@ -334,6 +347,9 @@ class StateLayout : public cereal::InputArchive<StateLayout, cereal::AllowEmptyC
   }
   template <class... T>
   void several(const std::string& before, const std::string& after = ")") {
+    static_assert((!has_collections<T> && ...),
+                  "a MapState or a ListState is a member of a state, and not an element of "
+                  "something in it");
     open(before);
     (type<T>(), ...);
     close(after);

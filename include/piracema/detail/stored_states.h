@@ -51,9 +51,10 @@ class StoredStates : public KeyedStates {
   virtual void erase(std::uint64_t mixed, Bytes key) = 0;
 
   /// Calls `use(mixed, key, state)` for the keys as they are now whose mixed hash is `from` or
-  /// more, in the order of these, until it returns false. `use` may change states.
+  /// more, of equal ones those that are `key` or come behind it, in this order, until it returns
+  /// false. `use` may change states.
   using Use = std::function<bool(std::uint64_t, Bytes, Bytes)>;
-  virtual void for_each(std::uint64_t from, const Use& use) = 0;
+  virtual void for_each(std::uint64_t from, Bytes key, const Use& use) = 0;
 };
 
 /// Where operators of a process keep states that are not to be in memory. Any thread.

@@ -67,7 +67,7 @@ class StoredTable : public StateTypes {
   template <class Use>
   void for_each(const Use& use) {
     forget();
-    states_->for_each(0, [&](std::uint64_t mixed, Bytes key, Bytes state) {
+    states_->for_each(0, {}, [&](std::uint64_t mixed, Bytes key, Bytes state) {
       V value = KeyedReader(state).get<V>();
       use(KeyedReader(key).get<Key>(), value);
       bytes_.clear();
@@ -85,7 +85,7 @@ class StoredTable : public StateTypes {
     std::vector<std::pair<std::uint64_t, Buffer>> gone;
     std::uint32_t looked = 0;
     std::uint64_t next = 0;
-    states_->for_each(sweep_, [&](std::uint64_t mixed, Bytes key, Bytes state) {
+    states_->for_each(sweep_, {}, [&](std::uint64_t mixed, Bytes key, Bytes state) {
       if (over(KeyedReader(state).get<V>())) gone.emplace_back(mixed, Buffer(key));
       next = mixed + 1;
       return ++looked < looked_at_once;

@@ -185,10 +185,10 @@ void DiskStates::enter(const std::optional<Head>& was, const Head& head) {
 
 void DiskStates::leave(VersionId version) { content_.versions.at(version).records -= 1; }
 
-void DiskStates::for_each(std::uint64_t from, const Use& use) {
+void DiskStates::for_each(std::uint64_t from, Bytes key, const Use& use) {
   Database::Iterator at(*content_.database);
   Buffer first;
-  put_record_key(from, {}, first);
+  put_record_key(from, key, first);
   for (at.seek(first); at.valid() && at.key().front() == record_mark; at.next()) {
     const Bytes record = at.value();
     if ((record[number_bytes] & bit_state) == std::byte{0}) continue;

@@ -31,7 +31,7 @@ class DiskStates final : public StoredStates {
   bool get(std::uint64_t mixed, Bytes key, Buffer& state) override;
   void put(std::uint64_t mixed, Bytes key, Bytes state) override;
   void erase(std::uint64_t mixed, Bytes key) override;
-  void for_each(std::uint64_t from, const Use& use) override;
+  void for_each(std::uint64_t from, Bytes key, const Use& use) override;
 
   void own(KeyGroups groups, GroupRange range) override;
   void reads(std::uint32_t ago) override { types_->reads(ago); }
