@@ -1,6 +1,8 @@
 // States by key that the runtime keeps: saved in pieces while items come, in increments, and shared
 // out anew when a job goes on with other numbers of replicas.
 #include <doctest/doctest.h>
+#include <piracema/list_state.h>
+#include <piracema/map_state.h>
 
 #include <algorithm>
 #include <cereal/types/vector.hpp>
@@ -92,6 +94,41 @@ struct NewestTally : Tally {
   explicit NewestTally(const SignedTally& before) : Tally{before.counted(), before.added()} {}
 };
 
+/// One in rows of their own: what it has seen, of which the oldest are forgotten but for their sum.
+struct MappedTally {
+  MapState<std::uint64_t, std::uint16_t> squares;
+  ListState<std::uint64_t> items;
+  std::uint64_t forgotten = 0, sum = 0;
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(squares, forgotten, items, sum);
+  }
+  std::uint64_t counted() const {
+    std::uint64_t right = 0;
+    items.for_each([&](std::uint64_t item) { right += squares.get(item) == square_of(item); });
+    // One that has not what it should have gives another number.
+    return right == squares.size() && right == items.size() ? forgotten + right : 999;
+  }
+  std::uint64_t added() const {
+    std::uint64_t all = sum;
+    squares.for_each([&](std::uint64_t item, std::uint16_t) { all += item; });
+    return all;
+  }
+  void add(std::uint64_t item) {
+    squares.put(item, square_of(item));
+    items.push_back(item);
+    if (items.size() <= 2) return;
+    const std::uint64_t oldest = items.front();
+    items.pop_front();
+    squares.erase(oldest);
+    forgotten += 1;
+    sum += oldest;
+  }
+  static std::uint16_t square_of(std::uint64_t item) {
+    return static_cast<std::uint16_t>(item * item);
+  }
+};
+
 // The same by one map, one item after the other.
 std::vector<std::uint64_t> expected() {
   std::vector<std::uint64_t> all;
@@ -114,12 +151,12 @@ std::vector<std::uint64_t> expected() {
   return all;
 }
 
+template <class Code = CountKeys>
 Graph graph_of(Outside& outside, std::uint32_t replicas, std::uint32_t passing) {
   return pipeline(
       source("count", Count{items}),
       farm("pass", passing, [](const std::uint64_t& item) { return item; }).by_key(key_of),
-      farm("tally", replicas, CountKeys{&outside}).by_key(key_of, 64),
-      sink("write", Write{&outside}));
+      farm("tally", replicas, Code{&outside}).by_key(key_of, 64), sink("write", Write{&outside}));
 }
 
 /// The same in one of three versions.
@@ -245,6 +282,42 @@ std::vector<std::uint64_t> expected_of_meeting() {
   return all;
 }
 
+/// A job whose states are of one of two kinds, and what it gives whatever goes wrong.
+template <class Code>
+void come_through(std::uint64_t first_seeds) {
+  std::uint64_t recoveries = 0;
+  for (const auto seed : seeds(first_seeds)) {
+    Outside outside;
+    Random random(seed);
+    const Graph graph = graph_of<Code>(outside, 1 + static_cast<std::uint32_t>(random.below(4)), 2);
+    Cluster::Settings with = settings_of(seed, graph);
+    with.chaos = everything(Random(seed));
+    Cluster cluster(with, workers(graph, seed));
+    for (Time at{}; at < with.chaos.until; at += random.below(3'000) * milliseconds(1)) {
+      cluster.scheduler().at(at, [&] { outside.throwing = 1; });
+    }
+    REQUIRE(cluster.run(seconds(200)));
+    CHECK(cluster.finish()->code == 0);
+    check_output(outside);
+    recoveries += cluster.coordinator().epoch() - 1;
+  }
+  CHECK((recoveries > 0 || tracing()));
+}
+
+/// The same where it is stopped, and goes on with other numbers.
+template <class Code>
+void go_on_with_other_numbers(std::uint64_t first_seeds) {
+  std::uint64_t changes = 0;
+  for (const auto seed : seeds(first_seeds)) {
+    Pieces job(seed);
+    job.next = [&job] { return graph_of<Code>(job.outside, job.upto(5), job.upto(3)); };
+    job.stopped_after = [] { return milliseconds(700); };
+    job.stopped = [&changes](bool resumes) { changes += resumes; };
+    job.run();
+  }
+  CHECK((changes > 0 || tracing()));
+}
+
 }  // namespace
 
 TEST_CASE("two inputs see one state of a key, whatever goes wrong on the way") {
@@ -267,37 +340,21 @@ TEST_CASE("two inputs see one state of a key, whatever goes wrong on the way") {
 }
 
 TEST_CASE("states by key come through whatever goes wrong on the way") {
-  std::uint64_t recoveries = 0;
-  for (const auto seed : seeds(300)) {
-    Outside outside;
-    Random random(seed);
-    const Graph graph = graph_of(outside, 1 + static_cast<std::uint32_t>(random.below(4)), 2);
-    Cluster::Settings with = settings_of(seed, graph);
-    with.chaos = everything(Random(seed));
-    Cluster cluster(with, workers(graph, seed));
-    for (Time at{}; at < with.chaos.until; at += random.below(3'000) * milliseconds(1)) {
-      cluster.scheduler().at(at, [&] { outside.throwing = 1; });
-    }
-    REQUIRE(cluster.run(seconds(200)));
-    CHECK(cluster.finish()->code == 0);
-    check_output(outside);
-    recoveries += cluster.coordinator().epoch() - 1;
-  }
-  CHECK((recoveries > 0 || tracing()));
+  come_through<CountKeys>(300);
+}
+
+TEST_CASE("so do states of which each entry is saved by itself") {
+  come_through<CountKeysAs<MappedTally>>(150);
 }
 
 TEST_CASE(
     "a job that is stopped and goes on with other numbers of replicas and processes, and is killed "
     "on the way, gives what one process with one map gives") {
-  std::uint64_t changes = 0;
-  for (const auto seed : seeds(200)) {
-    Pieces job(seed);
-    job.next = [&job] { return graph_of(job.outside, job.upto(5), job.upto(3)); };
-    job.stopped_after = [] { return milliseconds(700); };
-    job.stopped = [&changes](bool resumes) { changes += resumes; };
-    job.run();
-  }
-  CHECK((changes > 0 || tracing()));
+  go_on_with_other_numbers<CountKeys>(200);
+}
+
+TEST_CASE("so does one with states of which each entry is saved by itself") {
+  go_on_with_other_numbers<CountKeysAs<MappedTally>>(100);
 }
 
 TEST_CASE(

@@ -1,6 +1,7 @@
 // A job gets other numbers of replicas and processes while it runs: what comes out is what one
 // process with one map gives, in the same order.
 #include <doctest/doctest.h>
+#include <piracema/map_state.h>
 
 #include <algorithm>
 #include <map>
@@ -20,42 +21,65 @@ namespace {
 constexpr std::uint64_t keys = 90, items = 700;
 std::uint64_t key_of(const std::uint64_t& item) { return item * 7 % keys; }
 
-/// How often its key was seen before, and the sum of what was; now and then it is forgotten. At the
-/// end it says what it has.
-struct CountKeys {
+/// How often its key was seen before, and the sum of what was.
+struct Seen {
+  std::uint64_t times = 0, all = 0;
+  std::uint64_t count() const { return times; }
+  std::uint64_t sum() const { return all; }
+  void add(std::uint64_t item) {
+    times += 1;
+    all += item;
+  }
+};
+/// The same with a row for each item.
+struct SeenInRows {
+  MapState<std::uint64_t, std::uint64_t> items;
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(items);
+  }
+  std::uint64_t count() const { return items.size(); }
+  std::uint64_t sum() const {
+    std::uint64_t sum = 0;
+    items.for_each([&](std::uint64_t, std::uint64_t item) { sum += item; });
+    return sum;
+  }
+  void add(std::uint64_t item) { items.put(item, item); }
+};
+
+/// Says what it has seen of a key; now and then the key is forgotten. At the end it says what it
+/// has.
+template <class S>
+struct CountKeysAs {
   Outside* outside = nullptr;
-  struct Seen {
-    std::uint64_t count = 0, sum = 0;
-  };
   static bool is_last(const std::uint64_t& item) { return item % 5 == 2; }
-  static std::uint64_t says(const std::uint64_t& item, const Seen& seen) {
-    return item * 1'000'000 + seen.count * 100'000 + seen.sum;
+  static std::uint64_t says(const std::uint64_t& item, const S& seen) {
+    return item * 1'000'000 + seen.count() * 100'000 + seen.sum();
   }
   static constexpr std::uint64_t at_end = 1'000'000'000'000;
 
-  void operator()(const std::uint64_t& item, KeyedState<Seen>& state, Emit<std::uint64_t>& emit) {
+  void operator()(const std::uint64_t& item, KeyedState<S>& state, Emit<std::uint64_t>& emit) {
     if (outside->throwing > 0) {
       outside->throwing -= 1;
       throw std::runtime_error("bad luck");
     }
-    Seen& seen = state.edit();
-    seen.count += 1;
-    seen.sum += item;
+    S& seen = state.edit();
+    seen.add(item);
     emit(says(item, seen));
     if (is_last(item)) state.erase();
   }
-  void finish(const std::uint64_t& key, Seen& seen, Emit<std::uint64_t>& emit) {
+  void finish(const std::uint64_t& key, S& seen, Emit<std::uint64_t>& emit) {
     emit(at_end + says(key, seen));
   }
 };
+using CountKeys = CountKeysAs<Seen>;
 
 std::vector<std::uint64_t> expected() {
   std::vector<std::uint64_t> all;
-  std::map<std::uint64_t, CountKeys::Seen> seen;
+  std::map<std::uint64_t, Seen> seen;
   for (std::uint64_t item = 0; item < items; ++item) {
-    CountKeys::Seen& one = seen[key_of(item)];
-    one.count += 1;
-    one.sum += item;
+    Seen& one = seen[key_of(item)];
+    one.add(item);
     all.push_back(CountKeys::says(item, one));
     if (CountKeys::is_last(item)) seen.erase(key_of(item));
   }
@@ -73,16 +97,21 @@ std::vector<std::uint64_t> in_order(std::vector<std::uint64_t> output) {
 
 /// The node in front is scaled as well, so that the numbers of those behind it become others'. By
 /// key, or items of one key could pass each other there.
-Graph graph_of(Outside& outside) {
+template <class Code>
+Graph graph_with(Outside& outside) {
   return pipeline(source("count", Count{items}),
                   farm("pass", 2, [](const std::uint64_t& item) { return item; }).by_key(key_of),
-                  farm("tally", 2, CountKeys{&outside}).by_key(key_of, 64),
+                  farm("tally", 2, Code{&outside}).by_key(key_of, 64),
                   sink("write", Write{&outside}).ordered());
+}
+Graph graph_of(Outside& outside, std::uint64_t seed) {
+  return seed % 4 == 0 ? graph_with<CountKeysAs<SeenInRows>>(outside)
+                       : graph_with<CountKeys>(outside);
 }
 
 struct Scaled {
   Scaled(std::uint64_t seed, Cluster::Settings& with)
-      : cluster(with, [this, seed](Slot slot, ProcessHost& host) {
+      : graph(graph_of(outside, seed)), cluster(with, [this, seed](Slot slot, ProcessHost& host) {
           return make_stream_worker(graph, slot, host, seed % 3, &counts, test_place());
         }) {
     cluster.on_action = [this](const cluster::Action& action) {
@@ -96,7 +125,7 @@ struct Scaled {
   }
 
   Outside outside;
-  Graph graph = graph_of(outside);
+  Graph graph;
   Cluster cluster;
   std::uint64_t switched = 0, moved = 0, given_up = 0;
   StreamCounts counts;
@@ -124,7 +153,7 @@ std::vector<Slot> drawn_slots(Random& random) {
 
 Cluster::Settings scalable(std::uint64_t seed) {
   Outside outside;
-  const Graph graph = graph_of(outside);
+  const Graph graph = graph_of(outside, 1);
   Cluster::Settings with = settings_of(seed, graph);
   with.layouts = flow::state_types_of(graph).layouts;
   return with;
