@@ -6,10 +6,16 @@
 //
 // What must hold: nothing crashes (the sanitizers look on in the preset dev); an index that is read
 // has only ranges that lie one behind the other and within what there is; a table that has taken a
-// range has only its keys, and no more of them than there were bytes.
+// range has only its keys, and no more of them than there were bytes; the same of states that have
+// maps and lists, of which code that visits all meets an error or what it is.
+#include <piracema/detail/collected_states.h>
 #include <piracema/detail/keyed_table.h>
+#include <piracema/detail/stored_rows.h>
 #include <piracema/detail/stored_table.h>
+#include <piracema/list_state.h>
+#include <piracema/map_state.h>
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -146,10 +152,106 @@ std::string run_one(std::uint64_t seed, const Corpus& from) {
   return why;
 }
 
+/// A state that is saved entry by entry.
+struct Account {
+  MapState<std::string, std::vector<std::int64_t>> of;
+  std::int64_t count = 0;
+  ListState<std::int64_t> last;
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(of, count, last);
+  }
+};
+template <class Rows>
+using Accounts = detail::CollectedStates<Rows, std::string, Account, false>;
+using AccountsInMemory = Accounts<detail::KeyedRows<std::string>>;
+using AccountsOnDisk = Accounts<detail::StoredRows<std::string>>;
+
+/// Hears which types there are, and keeps nothing.
+struct NoPlace final : StatePlace {
+  std::unique_ptr<StoredStates> make(StateTypes& of) override {
+    types = &of;
+    return nullptr;
+  }
+  StateTypes* types = nullptr;
+};
+
+store::PartContent corpus_of_rows() {
+  AccountsInMemory accounts;
+  accounts.states().own(groups, {0, 16});
+  state::KeyedSaver saver(3, groups, accounts.states());
+  store::PartContent part;
+  for (SnapshotId snapshot = 1; snapshot <= 2; ++snapshot) {
+    for (int i = 0; i < 2'000; i += static_cast<int>(snapshot)) {
+      const std::string key = std::to_string(i % 50);
+      const std::uint64_t mixed = mix(KeyHash<std::string>::of(key));
+      accounts.begin(key, mixed);
+      Account& account = accounts.edit(key, mixed);
+      account.count += 1;
+      account.of.put(std::to_string(i), std::vector<std::int64_t>(static_cast<std::size_t>(i % 5)));
+      if (snapshot == 2 && i % 3 == 0) account.of.erase(std::to_string(i));
+      account.last.push_back(i);
+      if (account.last.size() > 3) account.last.pop_front();
+      accounts.done();
+    }
+    saver.freeze(snapshot, snapshot - 1);
+    saver.begin({});
+    while (saver.go_on()) {
+    }
+    part = saver.take();
+  }
+  return part;
+}
+
+std::string run_rows(std::uint64_t seed, const store::PartContent& from) {
+  Random random(seed);
+  const auto& units = from.index->units;
+  const store::StateUnit& unit = units[random.below(units.size())];
+  std::string bytes(as_text(Bytes(from.data).subspan(unit.offset, unit.bytes)));
+  if (random.chance(0.9)) fuzzing::mutate(bytes, 1 + random.below(4), random);
+  NoPlace place;
+  AccountsOnDisk on_disk;
+  on_disk.lie_in(place);
+  AccountsInMemory in_memory;
+  in_memory.states().own(groups, {0, 16});
+  std::optional<std::uint64_t> entries_on_disk, entries_in_memory;
+  try {
+    std::uint64_t entries = 0;
+    place.types->read(as_bytes(bytes), StateTypes::Form::marked,
+                      [&](const StateTypes::Entry&) { entries += 1; });
+    entries_on_disk = entries;
+  } catch (const DecodeError&) {
+  }
+  try {
+    entries_in_memory = in_memory.states().replay(unit.group, as_bytes(bytes), 2);
+  } catch (const DecodeError&) {
+  }
+  if (entries_in_memory && entries_on_disk != entries_in_memory) {
+    return "memory and disk do not read the same rows";
+  }
+  if (in_memory.states().size() > bytes.size()) return "there are more rows than there were bytes";
+  std::string why;
+  try {
+    in_memory.for_each([&](const std::string& key, Account& account) {
+      if (groups.group_of(mix(KeyHash<std::string>::of(key))) != unit.group) why = "a foreign key";
+      account.of.for_each([](const std::string&, const auto&) {});
+      account.last.for_each([](std::int64_t) {});
+      account.of.clear();
+      account.last.clear();
+    });
+  } catch (const DecodeError&) {
+    // A list that says it is longer than it is.
+  }
+  return why;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   const Corpus from = corpus();
-  return fuzzing::run(argc, argv, seeds_in_a_test,
-                      [&](std::uint64_t seed) { return run_one(seed, from); });
+  const store::PartContent rows = corpus_of_rows();
+  return fuzzing::run(argc, argv, seeds_in_a_test, [&](std::uint64_t seed) {
+    const std::string why = run_one(seed, from);
+    return why.empty() ? run_rows(seed, rows) : why;
+  });
 }
