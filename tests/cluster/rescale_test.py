@@ -68,6 +68,17 @@ class Rescale(SnapshotJobs):
         self.end(last)
         self.assertEqual(expected(ITEMS), (self.folder / "out").read_text())
 
+    def test_states_of_which_each_entry_is_saved_by_itself_go_on_in_other_replicas(self):
+        self.disturb_and_stop(self.start(2, 2, "rows=1", "pause_us=200"))
+        layout = self.newest()["layouts"]["tally"]
+        self.assertEqual("keys(string, {MapState(i64, i64), ListState(i64)})", layout)
+        self.disturb_and_stop(self.start(3, 3, "rows=1", "pause_us=200", resume=True))
+        as_before = self.run_it(*self.command(2, 2, resume=True))
+        self.assertEqual(3, as_before.returncode, as_before.stderr)
+        self.assertIn("the state of operator 'tally' is of another type", as_before.stderr)
+        self.end(self.start(2, 2, "rows=1", resume=True))
+        self.assertEqual(expected(ITEMS), (self.folder / "out").read_text())
+
     def test_what_cannot_change_is_refused_with_the_operator_and_the_reason(self):
         process = self.start(2, 2, "pause_us=500", "sinks=1")
         self.wait_for(process, "snapshot", 2)

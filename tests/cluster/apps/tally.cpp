@@ -1,8 +1,9 @@
 // tally_app OUT [replicas=N] [pause_us=N] [items=N] [sinks=N] [groups=N] [ballast=BYTES]
-// [tally_us=N] [keys=N] [quick=N]: how often each key has been seen, and the sum of its items, a line for each item,
-// in their order if there is no number of sinks. The state of a key has so much ballast besides. An
-// item takes the source and whoever tallies it so long, but for the first ones that are to be
-// quick.
+// [tally_us=N] [keys=N] [quick=N] [rows=1]: how often each key has been seen, and the sum of its
+// items, a line for each item, in their order if there is no number of sinks. The state of a key
+// has so much ballast besides. An item takes the source and whoever tallies it so long, but for the
+// first ones that are to be quick. With rows the state of a key has each of its items as an entry,
+// and no ballast.
 #include <piracema/piracema.h>
 
 #include <chrono>
@@ -47,6 +48,26 @@ std::string tally(const std::int64_t& item, Total& total) {
   return key_of(item) + ": " + std::to_string(total.count) + " " + std::to_string(total.sum);
 }
 
+struct Items {
+  MapState<std::int64_t, std::int64_t> all;
+  ListState<std::int64_t> last;
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(all, last);
+  }
+};
+
+std::string tally_in_rows(const std::int64_t& item, Items& items) {
+  if (tally_time.count() != 0) std::this_thread::sleep_for(tally_time);
+  if (!items.last.empty() && items.last.back() >= item) return "an item that was there before";
+  items.all.put(item, item);
+  items.last.push_back(item);
+  if (items.last.size() > 2) items.last.pop_front();
+  std::int64_t sum = 0;
+  items.all.for_each([&](std::int64_t, std::int64_t one) { sum += one; });
+  return key_of(item) + ": " + std::to_string(items.all.size()) + " " + std::to_string(sum);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -58,11 +79,14 @@ int main(int argc, char** argv) {
     return static_cast<std::uint32_t>(options.number(name, otherwise));
   };
   auto write = sink("write", LineSink{options.out()});
-  return run(pipeline(
-      source("numbers", Numbers{.end = options.number("items", 40'000),
-                                .pause_us = options.number("pause_us", 0),
-                                .pause_from = options.number("quick", 0)}),
-      farm("tally", count("replicas", 2), tally).by_key(key_of, count("groups", 1'024)),
-      options.has("sinks") ? std::move(write).replicas(count("sinks", 1))
-                           : std::move(write).ordered()));
+  const auto run_with = [&](auto code) {
+    return run(
+        pipeline(source("numbers", Numbers{.end = options.number("items", 40'000),
+                                           .pause_us = options.number("pause_us", 0),
+                                           .pause_from = options.number("quick", 0)}),
+                 farm("tally", count("replicas", 2), code).by_key(key_of, count("groups", 1'024)),
+                 options.has("sinks") ? std::move(write).replicas(count("sinks", 1))
+                                      : std::move(write).ordered()));
+  };
+  return options.has("rows") ? run_with(tally_in_rows) : run_with(tally);
 }
