@@ -1,5 +1,6 @@
 // How fast the ordering core is alone: replicas in one thread, messages that take no time, a log
-// that takes none, and cryptography that takes none. Messages of a batch count once.
+// that takes none, cryptography that takes none, and a service without a state. Messages of a batch
+// count once.
 //
 //   bench_smr_core [--byzantine] [--requests N] [--outstanding N] [--bytes N] [--batch N]
 
@@ -12,6 +13,7 @@
 
 #include "base/ensure.h"
 #include "smr/order/core/core.h"
+#include "smr/order/transfer/checkpoint.h"
 
 using namespace piracema;
 using namespace piracema::smr;
@@ -52,11 +54,13 @@ class Group {
     }
   }
 
-  // Each client has one request outstanding and asks again when replica 0 has executed it.
-  void run() {
+  // Each client has one request outstanding and asks again when replica 0 has executed it. False if
+  // the group stands still before it is done.
+  bool run() {
     for (ClientId client = 1; client <= options_.outstanding; ++client) submit(client);
     while (executed_ < options_.requests) {
       if (network_.empty()) {
+        if (now_ > executed_at_ + patience) return false;
         for (ReplicaId id = 0; id < cores_.size(); ++id) {
           const auto deadline = cores_[id]->next_deadline();
           if (deadline && *deadline <= now_) tell(id, Tick{});
@@ -69,6 +73,7 @@ class Group {
       messages_ += 1;
       tell(next.to, Received{next.from, next.message});
     }
+    return true;
   }
 
   std::uint64_t messages() const { return messages_; }
@@ -100,7 +105,11 @@ class Group {
         tell(id, Executed{execute->instance});
         if (id != 0) continue;
         executed_ += execute->batch->requests.size();
+        executed_at_ = now_;
         for (const Request& request : execute->batch->requests) submit(request.client);
+      } else if (const auto* take = std::get_if<TakeCheckpoint>(&action)) {
+        // Who takes none stands still when a few are due (unstable_checkpoints_max).
+        if (take->wanted) tell(id, taken(take->instance));
       } else {
         ENSURE(!std::holds_alternative<Halt>(action));
       }
@@ -108,13 +117,21 @@ class Group {
     spare_.push_back(std::move(actions));
   }
 
+  static CheckpointTaken taken(Instance instance) {
+    const Checkpoint nothing = make_checkpoint(instance, 0, {}, chunk_bytes_max);
+    return {nothing.info, nothing.digests};
+  }
+
+  /// Of the group's own time: longer than anything that it waits for.
+  static constexpr Time patience = std::chrono::seconds(10);
+
   const Options options_;
   NoKeys keys_;
   std::vector<std::unique_ptr<Core>> cores_;
   std::deque<InFlight> network_;
   std::vector<std::vector<Action>> spare_;
   std::vector<Sequence> sequences_;
-  Time now_{1};
+  Time now_{1}, executed_at_{};
   std::uint64_t messages_ = 0, executed_ = 0;
 };
 
@@ -132,8 +149,13 @@ int main(int argc, char** argv) {
 
   Group group(options);
   const auto begin = std::chrono::steady_clock::now();
-  group.run();
+  const bool done = group.run();
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+  if (!done) {
+    std::fprintf(stderr, "the group stands still after %llu requests\n",
+                 static_cast<unsigned long long>(group.executed()));
+    return 1;
+  }
   std::printf(
       "%s: %.0f k requests/s, %.0f k messages/s, %.2f us a request in all replicas, "
       "%.1f requests a batch, regency %u\n",
