@@ -18,13 +18,18 @@ void TrailKeeper::note(const Task& task) {
   instances_[task.context.instance - first_][task.context.index] = task.imprint;
 }
 
-void TrailKeeper::stable(Instance instance) { forget_until(std::exchange(stable_, instance)); }
+void TrailKeeper::stable(Instance instance) {
+  stable_.push_back(instance);
+  if (stable_.size() <= checkpoints_kept) return;
+  forget_until(stable_.front());
+  stable_.pop_front();
+}
 
 void TrailKeeper::restart_after(Instance instance) {
   instances_.clear();
   operations_ = 0;
   first_ = instance + 1;
-  stable_ = instance;
+  stable_ = {instance};
 }
 
 void TrailKeeper::forget_until(Instance instance) {

@@ -87,10 +87,12 @@ std::unique_ptr<SimMachine> Replica::make_machine() {
   }
   machine->says_bytes = world_.plan().state_bytes;
   if (astray_at_ == 0) return machine;
-  return std::make_unique<AstrayMachine>(std::move(machine), astray_at_,
-                                         [this](Instance instance, std::uint32_t index) {
-                                           went_astray_ = Divergence::Place{instance, index};
-                                         });
+  return std::make_unique<AstrayMachine>(
+      std::move(machine), astray_at_,
+      [this](Instance instance, std::uint32_t index) {
+        went_astray_ = Divergence::Place{instance, index};
+      },
+      [this] { shows_it_ = true; });
 }
 
 void Replica::crash() {

@@ -59,6 +59,8 @@ class Replica {
   bool is_correct() const { return !lies() && astray_at_ == 0; }
   /// Where that was, once it was.
   const std::optional<smr::Divergence::Place>& went_astray() const { return went_astray_; }
+  /// Whether it has taken a checkpoint since then, before it became another replica's.
+  bool shows_it() const { return shows_it_; }
   /// Why it gave up.
   const std::string& why() const { return why_; }
   Liar& liar() { return *liar_; }
@@ -147,6 +149,7 @@ class Replica {
   bool halted_ = false, bad_disk_ = false;
   std::uint64_t astray_at_ = 0;
   std::optional<smr::Divergence::Place> went_astray_;
+  bool shows_it_ = false;
   std::string why_;
 
   // Of one life.

@@ -101,6 +101,16 @@ std::optional<Divergence::Place> Divergence::place() const {
   return found.begin()->first;
 }
 
+Instance Divergence::known_from(const Place& place) const {
+  Instance from = 0;
+  for (const auto& [replica, told] : told_) {
+    if (place_of(told) != place) continue;
+    const Instance first = std::max(told_.at(me_).instances->first, told.instances->first);
+    from = from == 0 ? first : std::min(from, first);
+  }
+  return from;
+}
+
 std::string Divergence::what() const {
   std::string text = concat("the state of this replica (", me_, ") after instance ",
                             parted_.differs_after, " differs from that of ");

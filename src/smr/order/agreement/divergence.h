@@ -48,6 +48,11 @@ class Divergence {
   };
   /// The first operation that differs; none if all that is known of them is equal.
   std::optional<Place> place() const;
+  /// The first instance of which those who find it there know something. A place is the first that
+  /// differs only if that is the first one after the last checkpoint that was the same: what an
+  /// operation has done shows in later ones, too.
+  Instance known_from(const Place& place) const;
+  bool knows_all(const Place& place) const { return known_from(place) <= parted_.same_after + 1; }
 
  private:
   /// What one replica has told.

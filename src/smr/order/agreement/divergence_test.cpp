@@ -15,8 +15,11 @@ using std::chrono::milliseconds;
 using Trails = std::vector<std::vector<std::uint64_t>>;
 
 Trail answer(const Trails& trails, const TrailRequest& asked) {
-  Trail trail{asked.first, asked.operations, {}};
-  for (Instance i = asked.first; i <= asked.last && i <= trails.size(); ++i) {
+  // Who has forgotten an instance has nothing of it.
+  Instance first = asked.first;
+  while (first <= trails.size() && trails[first - 1].empty()) first += 1;
+  Trail trail{first, asked.operations, {}};
+  for (Instance i = first; i <= asked.last && i <= trails.size(); ++i) {
     const auto& one = trails[i - 1];
     if (asked.operations) {
       trail.digests = one;
@@ -101,6 +104,21 @@ TEST_CASE("where all replies are the same no operation is named") {
   CHECK(search.divergence.what() ==
         "the state of this replica (0) after instance 4 differs from that of a quorum of the "
         "others");
+}
+
+TEST_CASE("what some have forgotten is not taken for equal") {
+  // All has been different since the second instance, which replica 1 and 2 know no more.
+  Trails astray = right, gone = right;
+  for (std::size_t i = 1; i < astray.size(); ++i) astray[i][0] += 50;
+  gone[0] = gone[1] = {};
+  const Search late({{0, astray}, {1, gone}, {2, gone}}, 1);
+  REQUIRE(late.finds(3, 0));
+  CHECK_FALSE(late.divergence.knows_all({3, 0}));
+  CHECK(late.divergence.known_from({3, 0}) == 3);
+
+  const Search known({{0, astray}, {1, right}, {2, gone}}, 1);
+  REQUIRE(known.finds(2, 0));
+  CHECK(known.divergence.knows_all({2, 0}));
 }
 
 TEST_CASE("a liar alone names no operation that the others do not") {

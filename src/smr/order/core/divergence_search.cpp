@@ -66,8 +66,13 @@ std::optional<Time> DivergenceSearch::next_deadline() const {
 }
 
 std::string DivergenceSearch::describe(const Divergence::Place& place) const {
-  std::string text = concat("the first that ended otherwise is operation ", place.index,
-                            " of instance ", place.instance);
+  std::string text;
+  if (!divergence_->knows_all(place)) {
+    text = concat("nothing is known of those before instance ", divergence_->known_from(place),
+                  ", and of the others ");
+  }
+  text += concat("the first that ended otherwise is operation ", place.index, " of instance ",
+                 place.instance);
   const BatchPtr batch = decided_log_.find(place.instance);
   if (!batch || place.index >= batch->requests.size()) return text;
   const Request& request = batch->requests[place.index];
