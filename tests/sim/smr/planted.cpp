@@ -192,7 +192,6 @@ const Planted planted[] = {
     {"leases_not_restored", locking_crash, 50},
     {"no_high_water_mark", hoarding_crash, 50},
     {"keep_all_instances", hoarding_byzantine, 20},
-    {"ask_again_at_once", moving_byzantine, 400},
     {"newcomers_wait", moving_crash, 200},
     {"view_small_quorum", moving_byzantine, 50},
     {"view_at_once", moving_crash, 100},
@@ -207,6 +206,7 @@ const Planted planted[] = {
 };
 
 const Planted sought[] = {
+    {"ask_again_at_once", moving_byzantine, 2'000},  // log_fetch_test.cpp has it.
     {"enter_alone", troubled_crash, 400},
     {"leaders_of_any_view", moving_reading, 2'000},
     {"read_unconfirmed", reading, 400},

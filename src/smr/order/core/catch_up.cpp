@@ -65,14 +65,22 @@ void CatchUp::handle(Sender from, const Gone& m) {
 void CatchUp::handle(Sender from, const LogSuffix& m) {
   auto batches = transfer_.on_suffix(step_.now(), from.id, m, ordering_.position(), step_.out());
   use_proof(m.proof);
+  learn(m.from, std::move(batches));
+}
+
+void CatchUp::learn(Instance from, std::vector<BatchPtr> batches) {
   for (std::size_t i = 0; i < batches.size(); ++i) {
-    // The rest is asked for again when the service has come after, and a checkpoint is stable.
+    // The rest is asked for again when a checkpoint is stable, or the next view begins.
     const Instance decided = progress_.decided();
-    if (step_.halted() || decided >= progress_.executed() + backlog_) break;
-    if (ordering_.loading() || ordering_.at_boundary()) break;
+    if (step_.halted() || ordering_.loading() || ordering_.at_boundary()) break;
     if (decided >= checkpoints_.horizon()) break;
+    if (waits_for_service()) {
+      batches.erase(batches.begin(), batches.begin() + static_cast<std::ptrdiff_t>(i));
+      transfer_.keep(from + i, std::move(batches));
+      break;
+    }
     // One of them may have been all that others, decided long ago, were waiting for.
-    if (m.from + i == decided + 1) ordering_.learn(std::move(batches[i]));
+    if (from + i == decided + 1) ordering_.learn(std::move(batches[i]));
   }
   transfer_.went_on(step_.now(), ordering_.position(), step_.out());
   regain_memory();
@@ -156,6 +164,10 @@ Time CatchUp::ask_interval() {
 void CatchUp::tick() {
   checkpoints_.tick(step_.now(), step_.out());
   views_.tick(step_.now(), step_.out());
+  if (can_go_on()) {
+    const Instance from = progress_.decided() + 1;
+    learn(from, transfer_.take_kept(ordering_.position()));
+  }
   transfer_.tick(step_.now(), ordering_.position(), step_.out());
   if (!has_to_ask() || transfer_.active() || step_.now() < ask_again_) return;
   ask_again_ = step_.now() + ask_interval();
@@ -164,6 +176,7 @@ void CatchUp::tick() {
 }
 
 std::optional<Time> CatchUp::next_deadline() const {
+  if (can_go_on()) return step_.now();
   Earliest next;
   next.by(checkpoints_.next_deadline());
   next.by(views_.next_deadline());

@@ -33,6 +33,10 @@ class CatchUp {
 
  private:
   void use_proof(const DecisionProof& proof);
+  /// Batches that came and waited for the service are next.
+  bool can_go_on() const { return transfer_.has_kept() && !waits_for_service(); }
+  bool waits_for_service() const { return progress_.decided() >= progress_.executed() + backlog_; }
+  void learn(Instance from, std::vector<BatchPtr> batches);
   bool is_believed(const CheckpointProof& offered) const;
   void act_or_load(std::vector<Action>& wanted);
   void load(const CheckpointInfo& checkpoint);

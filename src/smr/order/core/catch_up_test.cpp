@@ -178,6 +178,31 @@ TEST_CASE("a group in a later view goes on from its logs") {
   }
 }
 
+// A part of the log that is longer than what may wait for the service came again and again, and a
+// few of its batches were used each time: on a narrow way that is never done.
+TEST_CASE("batches that came wait for the service, and are not asked for again") {
+  for (FaultModel model : both_models) {
+    Settings settings = one_request_a_batch();
+    settings.backlog = view_delay;
+    TestCluster cluster(model, members_of(model), settings);
+    cluster.lose = [](ReplicaId from, ReplicaId to, const Message&) {
+      return to == 2 || from == 2;
+    };
+    cluster.submit_some(1, 1, 500);
+    cluster.run();
+    std::size_t came = 0;
+    cluster.lose = [&came](ReplicaId, ReplicaId to, const Message& m) {
+      const auto* suffix = std::get_if<LogSuffix>(&m);
+      if (suffix && to == 2) came += suffix->batches.size();
+      return false;
+    };
+    cluster.pass(milliseconds(3'000));
+    CHECK(cluster.replicas[2].instance == cluster.replicas[0].instance);
+    CHECK(came >= 500);
+    CHECK(came < 600);
+  }
+}
+
 // The others take a checkpoint every 100 instances, and this one's way is slow: when it has one,
 // three newer ones are stable.
 TEST_CASE(

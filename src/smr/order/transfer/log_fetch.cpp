@@ -1,12 +1,19 @@
 #include "smr/order/transfer/log_fetch.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/text.h"
 #include "smr/order/agreement/decided_log.h"
 #include "smr/order/messages/digest.h"
 
 namespace piracema::smr {
+
+namespace {
+
+constexpr std::uint32_t short_bytes = 4 << 10;
+
+}  // namespace
 
 void LogFetch::forget_known(Instance decided) {
   while (!known_.empty() && known_from_ <= decided) {
@@ -37,7 +44,21 @@ void LogFetch::ask(Time now, const Position& at, std::vector<Action>& out) {
   out.emplace_back(Send{whom, message(*asked_), false});
 }
 
+void LogFetch::keep(Instance from, std::vector<BatchPtr> batches) {
+  kept_from_ = from;
+  kept_ = std::move(batches);
+}
+
+std::vector<BatchPtr> LogFetch::take_kept(const Position& at) {
+  std::vector<BatchPtr> taken = std::exchange(kept_, {});
+  const Instance past = at.decided + 1 - std::min(kept_from_, at.decided + 1);
+  const auto count = static_cast<std::ptrdiff_t>(std::min<Instance>(past, taken.size()));
+  taken.erase(taken.begin(), taken.begin() + count);
+  return taken;
+}
+
 void LogFetch::go_on(Time now, const Position& at, std::vector<Action>& out) {
+  if (has_kept()) return;
   forget_known(at.decided);
   const LogRequest next = wanted(at);
   const bool same =
@@ -100,7 +121,7 @@ std::vector<BatchPtr> LogFetch::on_suffix(Time now, ReplicaId from, const LogSuf
 void LogFetch::on_gone(Time now, ReplicaId from, const Position& at, std::vector<Action>& out) {
   if (!sources_.has(from)) return;
   sources_.drop(from);
-  ask(now, at, out);
+  if (!has_kept()) ask(now, at, out);
 }
 
 // One source alone must not be all that a replica knows: it may be cut off by now, and while others
@@ -108,7 +129,7 @@ void LogFetch::on_gone(Time now, ReplicaId from, const Position& at, std::vector
 void LogFetch::add_source(Time now, ReplicaId id, const Position& at, std::vector<Action>& out) {
   const bool in_vain = !sources_.has_hope();
   sources_.add(id);
-  if (in_vain) ask(now, at, out);
+  if (in_vain && !has_kept()) ask(now, at, out);
 }
 
 bool LogFetch::tick(Time now, const Position& at, std::vector<Action>& out) {
@@ -117,7 +138,14 @@ bool LogFetch::tick(Time now, const Position& at, std::vector<Action>& out) {
   const bool in_vain = now >= *by_;
   if (in_vain) fruitless_ += 1;
   sources_.leave(question_.whom);
-  if (in_vain || sources_.has_hope()) ask(now, at, out);
+  if (in_vain || sources_.has_hope()) {
+    ask(now, at, out);
+  } else if (asked_) {
+    // Its answer may have been lost, and it is there: a short one tells, also on a slow way.
+    LogRequest short_one = *asked_;
+    short_one.bytes = std::min(short_one.bytes, short_bytes);
+    out.emplace_back(Send{question_.whom, message(short_one), false});
+  }
   return true;
 }
 

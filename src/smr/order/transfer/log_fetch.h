@@ -33,6 +33,13 @@ class LogFetch {
   /// calls `go_on`.
   std::vector<BatchPtr> on_suffix(Time now, ReplicaId from, const LogSuffix& suffix,
                                   const Position& at, std::vector<Action>& out);
+  /// Those of them, from instance `from` on, for which the service has to come after first. Nothing
+  /// is asked for as long as some are kept: on a slow way they would come again and again.
+  void keep(Instance from, std::vector<BatchPtr> batches);
+  bool has_kept() const { return !kept_.empty(); }
+  /// From at.decided + 1 on. Again the caller makes them its own, or some of them, and calls
+  /// `go_on`.
+  std::vector<BatchPtr> take_kept(const Position& at);
   /// Asks for more, if what came was of use. What was of none, as when the service has to come
   /// after first, is asked for again later: an answer that comes twice must not be two questions.
   void go_on(Time now, const Position& at, std::vector<Action>& out);
@@ -63,6 +70,9 @@ class LogFetch {
   /// Byzantine: digests that are proven, of known_from_ and those that follow.
   Instance known_from_ = 1;
   std::deque<Digest> known_;
+  /// Came, and are not made use of yet; of kept_from_ and those that follow.
+  Instance kept_from_ = 1;
+  std::vector<BatchPtr> kept_;
   /// What was asked for last; none if the answer is known to be of no use.
   std::optional<LogRequest> asked_;
   Question question_;

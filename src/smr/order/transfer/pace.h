@@ -30,7 +30,8 @@ struct Question {
 /// the last answers took. So much is open that an answer takes about as long as something is waited
 /// for before it is said again: enough to fill the way there, and never a long queue in front of
 /// what the group orders. Who waits for as long as ever on a way that has become slow asks for
-/// everything twice, which makes it slower. Pure.
+/// everything twice, which makes it slower: so it begins with little, and is patient, until the
+/// first answers have told how fast the way is. Pure.
 class Pace {
  public:
   explicit Pace(Time resend_interval) : aim_(resend_interval) {}
@@ -64,8 +65,9 @@ class Pace {
   static constexpr Time longest = std::chrono::seconds(15);
 
   const Time aim_;
-  std::size_t bytes_ = 64 << 10;
-  Time slowest_{};
+  /// Until something is known: what comes in a second even on a slow way.
+  std::size_t bytes_ = 16 << 10;
+  Time slowest_ = std::chrono::milliseconds(250);
 };
 
 }  // namespace piracema::smr

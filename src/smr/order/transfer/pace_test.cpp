@@ -29,6 +29,12 @@ TEST_CASE("a fast way is filled, by so many pieces at most") {
   CHECK(pace.patience(0) == 2 * resend);
 }
 
+TEST_CASE("of an unknown way little is asked at once, and it is waited for as on a slow one") {
+  const Pace pace(resend);
+  CHECK(pace.bytes() == 16 << 10);
+  CHECK(pace.patience(0) == milliseconds(1'000));
+}
+
 TEST_CASE("on a slow way so little is open that an answer takes about a tenth of a second") {
   Pace pace(resend);
   answer(pace, milliseconds(20), 100);

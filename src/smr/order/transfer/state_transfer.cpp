@@ -74,7 +74,8 @@ bool StateTransfer::has_hope() const {
 }
 
 // While something is fetched. What nobody can be reached for any more is given up for another thing
-// that somebody has.
+// that somebody has. Not at once: a single answer may have been lost, and the next one is under
+// way; a newer checkpoint for what is left of the log, or of a checkpoint, is much to fetch again.
 void StateTransfer::take_more(Time now, ReplicaId from, StateOffer offer, const Position& at,
                               std::vector<Action>& out) {
   const bool log = has_log(from, offer, at);
@@ -86,15 +87,24 @@ void StateTransfer::take_more(Time now, ReplicaId from, StateOffer offer, const 
     return checkpoint_->add_source(now, from, out);
   }
   if (has_hope()) return;
+  if (!change_at_) change_at_ = now + 2 * resend_interval_;
+}
+
+bool StateTransfer::change_if_due(Time now, const Position& at, std::vector<Action>& out) {
+  if (!change_at_ || now < *change_at_) return false;
+  change_at_.reset();
+  if (has_hope()) return false;
   std::erase_if(offers_, [this](const auto& one) { return has_source(one.first); });
   forget_fetch();
   choose(now, at, out);
+  return true;
 }
 
 void StateTransfer::forget_fetch() {
   if (checkpoint_) partial_ = checkpoint_->partial();
   checkpoint_.reset();
   log_.reset();
+  change_at_.reset();
 }
 
 // Those who had nothing to offer may have it by now, or their offers were late.
@@ -147,11 +157,20 @@ std::vector<BatchPtr> StateTransfer::on_suffix(Time now, ReplicaId from, const L
   return log_->on_suffix(now, from, suffix, at, out);
 }
 
+void StateTransfer::keep(Instance from, std::vector<BatchPtr> batches) {
+  if (phase_ == Phase::log) log_->keep(from, std::move(batches));
+}
+
+std::vector<BatchPtr> StateTransfer::take_kept(const Position& at) {
+  if (!has_kept()) return {};
+  return log_->take_kept(at);
+}
+
 void StateTransfer::went_on(Time now, const Position& at, std::vector<Action>& out) {
   if (phase_ == Phase::asking && answers_by_ && *answers_by_ <= now) {
     return start(now, at, silent_until_, out);
   }
-  if (phase_ != Phase::log) return;
+  if (phase_ != Phase::log || log_->has_kept()) return;
   Instance target = 0;
   for (const auto& [from, offer] : offers_) target = std::max(target, reachable(offer, at));
   if (at.decided >= target) {
@@ -203,6 +222,7 @@ void StateTransfer::tick(Time now, const Position& at, std::vector<Action>& out)
       if (offers_.empty()) return start(now, at, silent_until_, out);
       return choose(now, at, out);
     case Phase::checkpoint:
+      if (change_if_due(now, at, out)) return;
       if (checkpoint_->tick(now, out)) ask_for_more_sources(at, out);
       // The others have a newer one, perhaps, or this replica has come there by itself.
       if (checkpoint_->hopeless() || checkpoint_->proof().checkpoint.instance <= at.decided) {
@@ -210,6 +230,7 @@ void StateTransfer::tick(Time now, const Position& at, std::vector<Action>& out)
       }
       return;
     case Phase::log:
+      if (log_->has_kept() || change_if_due(now, at, out)) return;
       if (log_->tick(now, at, out)) ask_for_more_sources(at, out);
       if (log_->hopeless()) give_up_log(now, at, out);
       return;
@@ -223,10 +244,15 @@ std::optional<Time> StateTransfer::next_deadline() const {
       return std::nullopt;
     case Phase::asking:
       return answers_by_;
-    case Phase::checkpoint:
-      return checkpoint_->next_deadline().value_or(Time{});
-    case Phase::log:
-      return log_->next_deadline().value_or(Time{});
+    case Phase::checkpoint: {
+      const Time next = checkpoint_->next_deadline().value_or(Time{});
+      return std::min(next, change_at_.value_or(next));
+    }
+    case Phase::log: {
+      if (log_->has_kept()) return std::nullopt;
+      const Time next = log_->next_deadline().value_or(Time{});
+      return std::min(next, change_at_.value_or(next));
+    }
   }
   return std::nullopt;
 }

@@ -35,6 +35,10 @@ class StateTransfer {
   /// As LogFetch::on_suffix: the caller makes the batches its own, then calls `went_on`.
   std::vector<BatchPtr> on_suffix(Time now, ReplicaId from, const LogSuffix& suffix,
                                   const Position& at, std::vector<Action>& out);
+  /// As LogFetch::keep and take_kept; none where batches are not fetched any more.
+  void keep(Instance from, std::vector<BatchPtr> batches);
+  std::vector<BatchPtr> take_kept(const Position& at);
+  bool has_kept() const { return phase_ == Phase::log && log_->has_kept(); }
   /// Whoever was asked does not have it any more.
   void on_gone(Time now, ReplicaId from, const Gone& gone, const Position& at,
                std::vector<Action>& out);
@@ -76,6 +80,7 @@ class StateTransfer {
   bool is_fetching() const { return phase_ == Phase::log || phase_ == Phase::checkpoint; }
   /// Keeps the pieces.
   void forget_fetch();
+  bool change_if_due(Time now, const Position& at, std::vector<Action>& out);
   void take_more(Time now, ReplicaId from, StateOffer offer, const Position& at,
                  std::vector<Action>& out);
   void ask_for_more_sources(const Position& at, std::vector<Action>& out) const;
@@ -100,6 +105,9 @@ class StateTransfer {
   Instance log_began_ = 0;
   std::optional<CheckpointFetch> checkpoint_;
   std::optional<LogFetch> log_;
+  /// When something else is fetched that somebody has offered, if there is no hope for this until
+  /// then.
+  std::optional<Time> change_at_;
 };
 
 }  // namespace piracema::smr

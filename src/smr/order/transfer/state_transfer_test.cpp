@@ -347,7 +347,37 @@ TEST_CASE(
     return to == 1 && cut ? nullptr : others.answer(question);
   }));
   CHECK(behind.decided == others.end());
-  CHECK(behind.now <= cut_at + milliseconds(600));
+  // And then it asks everybody once more, one of whom is silent.
+  CHECK(behind.now <= cut_at + quiet_after + milliseconds(200));
+}
+
+// The other one has given the log away, and offers a newer checkpoint.
+TEST_CASE("a single answer that is lost is no reason to fetch a checkpoint in place of the log") {
+  const Others has_log(FaultModel::crash, 40, 400, 1'000), has_none(FaultModel::crash, 300, 400, 1);
+  for (const bool answers : {true, false}) {
+    Laggard behind(has_log);
+    behind.decided = 50;
+    std::vector<Action> out;
+    const MessagePtr offer = has_none.answer(StateRequest{77, 50, 0});
+    behind.transfer.start(behind.now, behind.at(), 0, out);
+    behind.hear(1, *has_log.answer(StateRequest{77, 50, 0}), out);
+    behind.hear(2, *offer, out);
+    REQUIRE(sent<LogRequest>(out).size() == 1);
+    out.clear();
+    behind.now = *behind.transfer.next_deadline();
+    behind.transfer.tick(behind.now, behind.at(), out);
+    REQUIRE(sent<LogRequest>(out).size() == 1);
+    const LogRequest again = sent<LogRequest>(out)[0].second;
+    behind.hear(2, *offer, out);
+    CHECK(sent<ManifestRequest>(out).empty());
+    if (answers) {
+      behind.transfer.heard(behind.now, 1);
+      behind.hear(1, *has_log.answer(again), out);
+    }
+    behind.now += milliseconds(200);
+    behind.transfer.tick(behind.now, behind.at(), out);
+    CHECK(sent<ManifestRequest>(out).empty() == answers);
+  }
 }
 
 }  // namespace piracema::smr
