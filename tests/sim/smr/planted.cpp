@@ -202,7 +202,7 @@ const Planted planted[] = {
     {"another_number_each_time", lossy_crash, 50},
     {"asks_again_in_a_new_session", crowded_crash, 200},
     {"view_of_one", false_views, 20},
-    {"proofs_of_an_old_view", moving_byzantine, 200},
+    {"proofs_of_an_old_view", moving_byzantine, 400},
 };
 
 const Planted sought[] = {
