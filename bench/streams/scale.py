@@ -5,7 +5,7 @@ sources stood still, and when the first item was out again.
     bench/streams/scale.py BUILD [--keys N] [--ballast BYTES] [--rounds N]
 
 BUILD is a release build. Each key has so many bytes of state: 1,000,000 keys of 1000 make 1 GB. All have some before
-the first change; from then on some 10,000 items a second change a key each.
+the first change; from then on some thousand items a second change a key each.
 Prints a line for each change, and medians. On a busy machine the figures say so little.
 """
 
@@ -50,7 +50,7 @@ def measure(build, keys, ballast, rounds):
             while written < keys * ballast:
                 seen += 1
                 written += wait_for("snapshot", seen)["bytes"]
-            wait_for("snapshot", seen + 2)
+            each = wait_for("snapshot", seen + 2)["bytes"]
             for i in range(2 * rounds):
                 workers = 3 - i % 2
                 subprocess.run([build / "tools/piracema", "scale", entrance, f"tally={workers}", "-n",
@@ -65,7 +65,7 @@ def measure(build, keys, ballast, rounds):
         finally:
             job.kill()
             job.wait()
-    print(f"{written / 1e6:.0f} MB were saved before; medians:")
+    print(f"{written / 1e6:.0f} MB were saved before, and {each / 1e6:.0f} MB in the snapshot after that; medians:")
     for change, all in found.items():
         done, paused, gap = (statistics.median(column) * 1e3 for column in zip(*all))
         print(f"  {change}: done {done:.0f} ms, paused {paused:.0f} ms, first item {gap:.0f} ms")

@@ -13,15 +13,27 @@
 
 namespace piracema::state {
 
+namespace {
+
+// So much is read in no time, whatever it is.
+constexpr std::uint64_t little = std::uint64_t{1} << 20;
+
+}  // namespace
+
 StatesAhead::StatesAhead(std::shared_ptr<const Graph> graph, const flow::ReplicaPlan& next,
                          GroupRange groups)
     : graph_(std::move(graph)), next_(next), groups_(groups) {}
 
 StatesAhead::~StatesAhead() = default;
 
-void StatesAhead::begin() {
-  files_.reset();
+void StatesAhead::forget() {
   snapshot_ = 0;
+  files_.reset();
+  operator_.reset();
+}
+
+void StatesAhead::begin() {
+  forget();
   try {
     operator_ = graph_->code[next_.node]();
     states_ = operator_->keyed_states(nullptr);
@@ -40,6 +52,7 @@ Result<bool> StatesAhead::go_to(store::SnapshotStore& store, SnapshotId snapshot
   if (!files_) return false;
   auto done = read(store, snapshot, stop);
   snapshot_ = done && *done ? snapshot : 0;
+  if (snapshot_ == 0) forget();
   return done;
 }
 
@@ -56,10 +69,16 @@ Result<bool> StatesAhead::read(store::SnapshotStore& store, SnapshotId snapshot,
   if (!keys) return keys.error();
   // A file that was read for a group has nothing new for it.
   std::vector<store::StateUnit> fresh;
+  std::uint64_t bytes = 0;
   for (const store::StateUnit& unit : keys->units) {
     if (unit.whole_range) return false;  // Of version 2: it is read as a whole.
-    if (!files_->names(unit.file, unit.group)) fresh.push_back(unit);
+    if (files_->names(unit.file, unit.group)) continue;
+    fresh.push_back(unit);
+    bytes += unit.bytes;
   }
+  if (snapshot_ == 0) bytes_ = bytes;
+  // To change what was read takes longer than to read it.
+  if (snapshot_ != 0 && bytes > little && bytes > bytes_ / 2) return false;
   files_->follow(keys->files);
   if (!files_->all_have_numbers()) return false;
   bool stopped = false;

@@ -3,6 +3,7 @@
 #include <piracema/error.h>
 #include <piracema/graph.h>
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 
@@ -28,8 +29,9 @@ class StatesAhead {
   SnapshotId snapshot() const { return snapshot_; }
 
   /// Reads what this snapshot has besides the one before, which is older or the same; `stop` may
-  /// end that at any time. False: it was ended, or it cannot be done: there is nothing that could
-  /// be used, and it begins anew with the next call. Errors as those of the store, likewise.
+  /// end that at any time. False: it was ended, it cannot be done, or it is not worth it, as most
+  /// of what was read has changed since: there is nothing that could be used, and it begins anew
+  /// with the next call. Errors as those of the store, likewise.
   Result<bool> go_to(store::SnapshotStore& store, SnapshotId snapshot,
                      const std::function<bool()>& stop);
   /// It is used no more. Null: nothing has been read.
@@ -39,6 +41,7 @@ class StatesAhead {
   Result<bool> read(store::SnapshotStore& store, SnapshotId snapshot,
                     const std::function<bool()>& stop);
   void begin();
+  void forget();
 
   const std::shared_ptr<const Graph> graph_;
   const flow::ReplicaPlan next_;
@@ -49,6 +52,8 @@ class StatesAhead {
   KeyedStates* states_ = nullptr;
   std::unique_ptr<SavedFiles> files_;
   SnapshotId snapshot_ = 0;
+  /// Of the first one that was read.
+  std::uint64_t bytes_ = 0;
 };
 
 }  // namespace piracema::state
