@@ -17,6 +17,8 @@ class AheadReader {
  public:
   /// `store` outlives it; null: nothing is read.
   explicit AheadReader(store::SnapshotStore* store) : store_(store) {}
+  /// Waits for the piece that is being read, and no longer.
+  ~AheadReader() { stopped_ = true; }
 
   // ---- the owner's thread
   /// Reads what this snapshot has of it. `done` is called, on whatever thread, when there is no
