@@ -171,6 +171,8 @@ void KeeperLoop::act(const Launch& launch) {
 void KeeperLoop::act(const Dump& dump) {
   // Images that follow each other at once would fill the store; the last one waits for nothing.
   if (prune_is_due_ && !dump.stop) prune();
+  // It may become complete and be told to have failed, where the job ends at that moment.
+  prune_is_due_ = true;
   // Before: it lets a job go on that stood still for lack of it.
   (void)output_->has_room();
   auto order = saving_->begin(dump.stop, place_->memory(), place_->image_bytes());
