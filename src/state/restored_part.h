@@ -43,8 +43,8 @@ Result<RestoredPart> read_part(store::SnapshotStore& store, SnapshotId snapshot,
 /// What the snapshot says that the states of a node are made of; empty: nothing.
 std::string layout_of(const store::Manifest& manifest, const GraphShape& shape, std::uint32_t node);
 
-/// Of these groups of a node, whoever had them. `manifest` has the node. Errors as those of the
-/// store.
+/// Of these groups of a node, whoever had them; nothing of a node that the manifest has not. Errors
+/// as those of the store.
 Result<WhereKeysLie> find_keys(store::SnapshotStore& store, const store::Manifest& manifest,
                                const GraphShape& shape, const flow::ReplicaPlan& replica,
                                const std::vector<GroupRange>& groups);
