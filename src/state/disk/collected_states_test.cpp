@@ -9,8 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "base/testing.h"
-#include "state/disk/state_directory.h"
+#include "state/disk/state_place_testing.h"
 #include "state/keyed_job_testing.h"
 
 using namespace piracema;
@@ -18,7 +17,6 @@ using namespace piracema::state::testing;
 using detail::CollectedStates;
 using detail::KeyedRows;
 using detail::StoredRows;
-using piracema::testing::ScratchDirectory;
 using std::chrono::milliseconds;
 
 namespace {
@@ -30,18 +28,6 @@ constexpr std::uint64_t cases_in_memory = 100, cases_on_disk = 10;
 #endif
 
 constexpr KeyGroups groups(16);
-
-StatePlace* place() {
-  static const ScratchDirectory folder;
-  static const auto opened = state::StateDirectory::open(folder.path() + "/states", 4 << 20);
-  return opened ? opened->get() : nullptr;
-}
-
-bool is_there() {
-  if (place() != nullptr) return true;
-  MESSAGE("SKIPPED: no RocksDB here: scripts/setup --with-rocksdb");
-  return false;
-}
 
 /// All values, what they add up to, and which keys were written last.
 struct Values {

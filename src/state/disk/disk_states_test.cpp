@@ -7,15 +7,13 @@
 #include <string>
 #include <vector>
 
-#include "base/testing.h"
-#include "state/disk/state_directory.h"
+#include "state/disk/state_place_testing.h"
 #include "state/keyed_job_testing.h"
 
 using namespace piracema;
 using namespace piracema::state::testing;
 using detail::KeyedTable;
 using detail::StoredTable;
-using piracema::testing::ScratchDirectory;
 
 namespace {
 
@@ -26,18 +24,6 @@ constexpr std::uint64_t cases = 30;
 #endif
 
 constexpr KeyGroups groups(16);
-
-StatePlace* place() {
-  static const ScratchDirectory folder;
-  static const auto opened = state::StateDirectory::open(folder.path() + "/states", 4 << 20);
-  return opened ? opened->get() : nullptr;
-}
-
-bool is_there() {
-  if (place() != nullptr) return true;
-  MESSAGE("SKIPPED: no RocksDB here: scripts/setup --with-rocksdb");
-  return false;
-}
 
 template <class Key, class V>
 struct OnDisk : StoredTable<Key, V> {
