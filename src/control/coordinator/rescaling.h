@@ -32,6 +32,7 @@ class Rescaling {
   Result<Done> begin_with(const Job& job, const ScaleRequest& request);
   /// Of a job that was taken over.
   void resume(const Job& job, Time now);
+
   enum class Next {
     nothing,   ///< None is under way, or processes are missing.
     read,      ///< Processes read ahead; no snapshot is due meanwhile.
