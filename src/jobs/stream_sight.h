@@ -11,43 +11,49 @@
 
 namespace piracema::jobs {
 
+/// The newest complete snapshot of a stream. It became so that long before it was looked at.
+struct StreamSnapshot {
+  std::uint64_t number = 0, age_ms = 0, took_ms = 0, bytes = 0;
+  auto fields() { return std::tie(number, age_ms, took_ms, bytes); }
+};
+
+/// The newest loss of a stream: what was lost, and the way back.
+struct StreamFailure {
+  /// Since it was noticed.
+  std::uint64_t age_ms = 0;
+  /// The first process or replica that was lost, and how many others with it.
+  std::string who, replicas, how;
+  /// By what it was noticed, in a word: "process_ended", "silent", "operator_failed".
+  std::string cause;
+  std::uint32_t others = 0;
+  /// From the loss until it was noticed, where the stream knows.
+  std::optional<std::uint64_t> noticed_after_ms;
+  /// Nothing: from the beginning, or the way back has not begun.
+  std::optional<std::uint64_t> snapshot;
+  std::uint64_t items_redone = 0;
+  /// From the first notice until all ran again; nothing: they do not yet.
+  std::optional<std::uint64_t> running_after_ms;
+  auto fields() {
+    return std::tie(age_ms, who, replicas, how, cause, others, noticed_after_ms, snapshot,
+                    items_redone, running_after_ms);
+  }
+};
+
+/// The process that decides for the stream.
+struct StreamCoordinator {
+  std::string host;
+  std::uint64_t pid = 0, for_ms = 0;
+  auto fields() { return std::tie(host, pid, for_ms); }
+};
+
 /// What a stream says of itself, as its node has read it. Its job's user may have made that up, so
 /// texts are bounded (`bounded`) and numbers are those of a stream.
 struct StreamSight {
   static constexpr std::size_t word_bytes_max = 64, text_bytes_max = 300;
 
-  /// The newest complete one. It became so that long before it was looked at.
-  struct Snapshot {
-    std::uint64_t number = 0, age_ms = 0, took_ms = 0, bytes = 0;
-    auto fields() { return std::tie(number, age_ms, took_ms, bytes); }
-  };
-  /// The newest one: what was lost, and the way back.
-  struct Failure {
-    /// Since it was noticed.
-    std::uint64_t age_ms = 0;
-    /// The first process or replica that was lost, and how many others with it.
-    std::string who, replicas, how;
-    /// By what it was noticed, in a word: "process_ended", "silent", "operator_failed".
-    std::string cause;
-    std::uint32_t others = 0;
-    /// From the loss until it was noticed, where the stream knows.
-    std::optional<std::uint64_t> noticed_after_ms;
-    /// Nothing: from the beginning, or the way back has not begun.
-    std::optional<std::uint64_t> snapshot;
-    std::uint64_t items_redone = 0;
-    /// From the first notice until all ran again; nothing: they do not yet.
-    std::optional<std::uint64_t> running_after_ms;
-    auto fields() {
-      return std::tie(age_ms, who, replicas, how, cause, others, noticed_after_ms, snapshot,
-                      items_redone, running_after_ms);
-    }
-  };
-  /// The process that decides for the stream.
-  struct Coordinator {
-    std::string host;
-    std::uint64_t pid = 0, for_ms = 0;
-    auto fields() { return std::tie(host, pid, for_ms); }
-  };
+  using Snapshot = StreamSnapshot;
+  using Failure = StreamFailure;
+  using Coordinator = StreamCoordinator;
 
   Attempt attempt;
   /// Why nothing is known; empty: all below is.

@@ -138,7 +138,8 @@ void ClusterWatcher::ask_all(ClusterSight& seen, Looked looked) {
       break;
     }
     for (jobs::StreamSight& one : some->streams) {
-      seen.streams[one.attempt.job] = jobs::bounded(std::move(one));
+      const jobs::JobId job = one.attempt.job;
+      seen.streams[job] = jobs::bounded(std::move(one));
     }
     from = some->next;
     if (from == 0) break;

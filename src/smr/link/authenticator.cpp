@@ -34,8 +34,8 @@ void write_proved(const Request& request, Buffer& out) {
 
 }  // namespace
 
-RequestProver::RequestProver(KeyPair client, FaultModel model)
-    : client_(std::move(client)), model_(model) {}
+RequestProver::RequestProver(const KeyPair& client, FaultModel model)
+    : client_(client), model_(model) {}
 
 Result<Done> RequestProver::use_members(const std::vector<MemberInfo>& members) {
   std::vector<Keyed> replicas;
@@ -70,10 +70,10 @@ void RequestProver::prove(Request& request) {
   }
 }
 
-KeyAuthenticator::KeyAuthenticator(FaultModel model, ReplicaId me, KeyPair mine,
+KeyAuthenticator::KeyAuthenticator(FaultModel model, ReplicaId me, const KeyPair& mine,
                                    const std::vector<Client>& clients,
                                    std::optional<PublicKey> administrator)
-    : model_(model), me_(me), mine_(std::move(mine)), administrator_(administrator) {
+    : model_(model), me_(me), mine_(mine), administrator_(administrator) {
   for (const Client& client : clients) {
     admit(client);
   }

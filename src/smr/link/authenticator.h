@@ -17,7 +17,7 @@ namespace piracema::smr {
 /// what changes the group. One thread.
 class RequestProver {
  public:
-  RequestProver(KeyPair client, FaultModel model);
+  RequestProver(const KeyPair& client, FaultModel model);
 
   /// For which replicas; after each reconfiguration.
   Result<Done> use_members(const std::vector<MemberInfo>& members);
@@ -44,8 +44,8 @@ class KeyAuthenticator : public Authenticator {
   };
 
   /// `clients` are those of the configuration; `administrator` signs what changes the group.
-  KeyAuthenticator(FaultModel model, ReplicaId me, KeyPair mine, const std::vector<Client>& clients,
-                   std::optional<PublicKey> administrator);
+  KeyAuthenticator(FaultModel model, ReplicaId me, const KeyPair& mine,
+                   const std::vector<Client>& clients, std::optional<PublicKey> administrator);
 
   /// Learns the keys of replicas; those of earlier views stay known, for what they signed.
   Result<Done> use_members(const std::vector<MemberInfo>& members);

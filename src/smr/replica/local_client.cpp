@@ -108,7 +108,7 @@ void LocalClient::start(Asked asked) {
 
 void LocalClient::open_session() {
   if (opening_) return;
-  Sent& sent = opening_.emplace();
+  Sent& sent = opening_.emplace(Sent{});
   sent.request.client = id_;
   sent.request.sequence = clock_number();
   sent.request.kind = Kind::open;

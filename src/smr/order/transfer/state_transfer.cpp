@@ -130,7 +130,7 @@ void StateTransfer::choose(Time now, const Position& at, std::vector<Action>& ou
   if (!have_log.empty()) {
     phase_ = Phase::log;
     log_began_ = at.decided;
-    log_.emplace(Sources(std::move(have_log)), pace_);
+    log_.emplace(Sources(have_log), pace_);
     log_->begin(now, at, out);
   } else if (best != nullptr) {
     fetch_checkpoint(now, *best, at, out);

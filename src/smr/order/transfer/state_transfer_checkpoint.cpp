@@ -18,7 +18,7 @@ void StateTransfer::fetch_checkpoint(Time now, const CheckpointProof& proof, con
       Note{false, concat("fetching the checkpoint at ", proof.checkpoint.instance, " (",
                          proof.checkpoint.bytes, " bytes): this replica is at ", at.decided)});
   phase_ = Phase::checkpoint;
-  checkpoint_.emplace(proof, Sources(std::move(have)), partial_, pace_);
+  checkpoint_.emplace(proof, Sources(have), partial_, pace_);
   checkpoint_->begin(now, out);
 }
 
