@@ -181,8 +181,9 @@ Answer describe_snapshots(const std::string& directory, bool verify, bool json) 
   if (!names) return {3, "", names.error().message};
   std::string lost;
   for (const auto& [name, snapshot] : *savepoints) {
-    const auto row = std::find_if(rows.begin(), rows.end(),
-                                  [&](const Row& each) { return each.snapshot == snapshot; });
+    const auto row = std::find_if(rows.begin(), rows.end(), [wanted = snapshot](const Row& each) {
+      return each.snapshot == wanted;
+    });
     if (row != rows.end()) {
       row->savepoints.push_back(name);
     } else if (names->contains(name)) {
