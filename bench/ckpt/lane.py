@@ -10,8 +10,10 @@ import subprocess
 import sys
 import time
 
-from gluster import gluster_store
 from jobs import Job, slow_store
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tests/servers"))
+import gluster
 
 SAMPLED = 64e6  # Smaller jobs are not sampled for (src/forecast/store/sampling.h).
 LEARNING = 4  # Dumps before a regression says anything.
@@ -24,6 +26,16 @@ while True:
             file.write(data)
         os.fsync(file.fileno())
 """
+
+
+@contextlib.contextmanager
+def gluster_store(megabytes_per_second, folder):
+    """Two bricks over a link that is slow for all who write to them."""
+    server = gluster.Server(2, 1, megabytes_per_second, brick_size=None, parent=folder)
+    try:
+        yield server.start().place
+    finally:
+        server.end()
 
 
 class SizeOnly:

@@ -31,9 +31,8 @@ import sys
 import tempfile
 import threading
 
-import gluster
 from jobs import want_ckpt
-from lane import LEARNING, Lane
+from lane import LEARNING, Lane, gluster
 
 AIM = 0.9  # Of a window, to be used.
 WAYS = ["plan", "size only, worst ratio", "size only x2", "size only x3"]
@@ -166,8 +165,8 @@ def main():
     arguments = parser.parse_args()
     arguments.build = arguments.build.resolve()
     want_ckpt(arguments.build)
-    if "gluster" in arguments.lanes and gluster.why_not():
-        print("SKIPPED:", gluster.why_not())
+    if "gluster" in arguments.lanes and gluster.missing():
+        print("SKIPPED:", gluster.missing())
         sys.exit(77)
     with contextlib.ExitStack() as stack:
         folder = pathlib.Path(stack.enter_context(tempfile.TemporaryDirectory(

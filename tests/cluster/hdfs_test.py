@@ -1,35 +1,22 @@
 #!/usr/bin/env python3
 """Jobs whose snapshots are in a real HDFS. What is wrong with it is told before anything is begun."""
 
-import os
-import signal
 import sys
 
-import object_jobs
-import java_server
+import store_jobs
 import hdfs
+import java_server
+from object_jobs import ObjectJobs
 
 
-class Hdfs(object_jobs.ObjectJobs):
+class Hdfs(ObjectJobs):
     def where(self):
         return self.server.at
 
     def test_a_folder_without_room_costs_snapshots_until_there_is_some(self):
-        job = self.run_stream()
-        job.wait_for("snapshot", 2)
-        self.server.set_quota("/tests", 1)
-        try:
-            job.wait_for("snapshot_failed")
-        finally:
-            self.server.set_quota("/tests", -1)
-        failed = [event for event in job.events if event["event"] == "snapshot_failed"]
-        self.assertIn("DSQuotaExceededException", failed[0]["why"])
-        job.wait_for("snapshot", 3)
-        os.kill(self.running("worker")[0], signal.SIGKILL)
-        job.wait_for("recovering")
-        job.wait_for("snapshot")
-        job.finish()
-        self.check_output()
+        self.check_a_store_without_room(lambda: self.server.set_quota("/tests", 1),
+                                        lambda: self.server.set_quota("/tests", -1),
+                                        "DSQuotaExceededException")
 
     # ---- what is wrong before the beginning --------------------------------------------------------
 
@@ -45,4 +32,4 @@ class Hdfs(object_jobs.ObjectJobs):
 
 
 if __name__ == "__main__":
-    sys.exit(object_jobs.main(Hdfs, hdfs))
+    sys.exit(store_jobs.main(Hdfs, hdfs))

@@ -4,12 +4,13 @@ anything is begun."""
 
 import sys
 
-import object_jobs
+import store_jobs
 import java_server
 import s3
+from object_jobs import ObjectJobs
 
 
-class S3(object_jobs.ObjectJobs):
+class S3(ObjectJobs):
     def where(self):
         return "s3://tests"
 
@@ -28,4 +29,4 @@ class S3(object_jobs.ObjectJobs):
 
 
 if __name__ == "__main__":
-    sys.exit(object_jobs.main(S3, s3))
+    sys.exit(store_jobs.main(S3, s3))

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs a program beside a real server, which its environment names: with_server.py s3|hdfs PROGRAM
+"""Runs a program beside a real server, which its environment names: with_server.py s3|hdfs|gluster PROGRAM
 ARGUMENTS. The exit code is the program's; 77 where there can be no server, or 1 if $CI is set."""
 
 import importlib
