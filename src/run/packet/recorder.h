@@ -17,7 +17,7 @@
 /// For the tests of what sends.
 namespace piracema::runtime::testing {
 
-/// Keeps what a replica does; time stands still, but for `wall`.
+/// Keeps what a replica does. Time stands still, but for `wall` and what a look takes.
 class Recorder final : public Port {
  public:
   void send(ReplicaId to, Packet packet) override { sent.emplace_back(to, std::move(packet)); }
@@ -42,7 +42,7 @@ class Recorder final : public Port {
   std::function<void()> waker() override {
     return [] {};
   }
-  Time now() override { return clock; }
+  Time now() override { return clock += look; }
   WallTime wall_time() override { return wall; }
 
   template <class P>
@@ -76,6 +76,8 @@ class Recorder final : public Port {
   int first_outputs = 0;
   WallTime wall{};
   Time clock{};
+  /// How long it takes to look at the clock.
+  Time look{};
   std::function<bool(std::optional<Time>)> on_wait;
 };
 

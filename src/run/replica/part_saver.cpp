@@ -2,6 +2,7 @@
 
 #include <piracema/detail/restored.h>
 
+#include <algorithm>
 #include <chrono>
 #include <utility>
 
@@ -13,8 +14,11 @@
 namespace piracema::runtime {
 
 namespace {
-// States by key are saved for so long between two batches.
-constexpr Time save_slice = std::chrono::microseconds(200);
+// States by key are saved between two batches, for a part of what the batch before took: so that a
+// snapshot is done in time where batches take long, and nobody waits for long where they do not.
+constexpr int save_share = 4;
+constexpr Time save_slice_min = std::chrono::microseconds(200),
+               save_slice_max = std::chrono::milliseconds(1);
 }  // namespace
 
 PartSaver::PartSaver(ReplicaId self, const flow::ReplicaPlan& plan, const Graph& graph, Port& port,
@@ -91,6 +95,7 @@ Buffer PartSaver::plain_part(state::Stage stage, Operator& of) {
 
 void PartSaver::cut(SnapshotId snapshot, SnapshotId complete, std::uint64_t items_out) {
   items_out_at_cut_ = items_out;
+  last_slice_ = port_.now();
   if (keyed_) keyed_->freeze(snapshot, complete);
 }
 
@@ -111,12 +116,15 @@ void PartSaver::go_on() {
   if (!can_go_on()) return;
   guard_.call("snapshot", [&] {
     const SnapshotId snapshot = keyed_->snapshot();
-    const Time until = port_.now() + save_slice;
+    const Time begun = port_.now();
+    const Time until =
+        begun + std::clamp((begun - last_slice_) / save_share, save_slice_min, save_slice_max);
     while (keyed_->go_on()) {
       Buffer piece = keyed_->take_piece();
       const bool handed_over = !piece.empty();
       if (handed_over) port_.save_piece(snapshot, std::move(piece));
-      if (port_.now() > until || (handed_over && !can_go_on())) return;
+      last_slice_ = port_.now();
+      if (last_slice_ > until || (handed_over && !can_go_on())) return;
     }
     store::PartContent content = keyed_->take();
     content.under_way = under_way_;

@@ -68,6 +68,8 @@ class PartSaver {
   /// Up to the barrier of the part that is open.
   std::uint64_t items_out_at_cut_ = 0;
   std::size_t under_way_ = 0;
+  /// When a slice of states was saved last, or they were cut.
+  Time last_slice_{};
 };
 
 }  // namespace piracema::runtime
