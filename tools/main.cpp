@@ -92,8 +92,11 @@ int CommandLine::run_job() {
   if (!command) return fail(command.error());
   if (command->coordinators > 1) {
 #ifdef PIRACEMA_COUNCIL
-    command->was_gathered = council::has_seat();
+    command->is_first = !council::has_seat() || council::has_first_seat();
     command->gather = [this](const RunCommand& read) { return gather(read, words_); };
+    if (!council::has_seat()) {
+      command->convene = [this](const RunCommand& read) { return convene(read, words_); };
+    }
 #else
     return fail(become(Product{"council", ""}, argv_));
 #endif

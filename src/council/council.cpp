@@ -29,8 +29,6 @@ constexpr milliseconds leader_timeout{1'000};
 // After it nobody knows whether an operation is decided.
 constexpr milliseconds operation_timeout{3'000};
 constexpr milliseconds look_every{250}, ask_every{1'000};
-// Of the others, once the job is over.
-constexpr milliseconds ends_within{2'000};
 // Metadata grow with the graph and the numbers of replicas.
 constexpr std::size_t operation_bytes = std::size_t{16} << 20;
 
@@ -42,14 +40,6 @@ std::uint64_t wall_ms() {
 
 std::string lock_path(const std::string& snapshots) { return snapshots + "/piracema.lock"; }
 
-Result<Seat> open_first(std::uint32_t count, const std::vector<std::string>& words,
-                        const std::vector<cluster::HostOptions>& hosts,
-                        std::vector<Started>& others) {
-  const auto choice = choose_hosts(hosts, count);
-  if (!choice) return choice.error();
-  return share_out_seats(count, words, *choice, others);
-}
-
 cluster::JobReport ended(int code, std::string why) {
   cluster::JobReport report;
   report.code = code;
@@ -59,23 +49,19 @@ cluster::JobReport ended(int code, std::string why) {
 
 }  // namespace
 
-Result<std::unique_ptr<Council>> Council::open(std::uint32_t count,
-                                               const std::vector<std::string>& words,
-                                               const cluster::JobOptions& job) {
-  std::vector<Started> others;
-  auto seat = has_seat() ? take_seat(job.hosts) : open_first(count, words, job.hosts, others);
+Result<std::unique_ptr<Council>> Council::open(const cluster::JobOptions& job) {
+  auto seat = take_seat(job.hosts);
   if (!seat) return seat.error();
   std::error_code failed;
   const std::string directory = std::filesystem::absolute(job.snapshots, failed).string();
   if (failed) return Error{Errc::config, concat(job.snapshots, ": ", failed.message())};
-  std::unique_ptr<Council> council(new Council(*std::move(seat), std::move(others), directory));
+  std::unique_ptr<Council> council(new Council(*std::move(seat), directory));
   if (auto started = council->start(); !started) return started.error();
   return council;
 }
 
-Council::Council(Seat seat, std::vector<Started> others, std::string snapshots)
+Council::Council(Seat seat, std::string snapshots)
     : seat_(std::move(seat)),
-      others_(std::move(others)),
       snapshots_(std::move(snapshots)),
       signals_(poller_, [this](int number) { signalled(number); }) {}
 
@@ -179,6 +165,7 @@ void Council::look() {
   }
   const Standing standing = state_.standing();
   if (standing.over) {
+    was_told_ = true;
     ended_ = ended(static_cast<int>(standing.over->code), "");
     return;
   }
@@ -187,6 +174,7 @@ void Council::look() {
   if (!asked_at_ || time - *asked_at_ < operation_timeout) return;
   // Those who could tell that it is over may be gone.
   if (is_over_by_file()) {
+    was_told_ = true;
     ended_ = ended(0, "the job is over");
     return;
   }
@@ -311,12 +299,8 @@ void Council::end(const cluster::JobReport& report) {
     const auto told = line_->ask(Over{lead_, static_cast<std::uint32_t>(report.code), report.why});
     if (!told) log(Level::debug, told.error().message);
   }
-  // Of those that this process has started none is left behind, stopped or not.
-  const Time until = now() + ends_within;
-  while (!others_.empty() && now() < until) {
-    std::erase_if(others_, [](Started& other) { return other.process.reap().has_value(); });
-    poller_.run_once(milliseconds(10));
-  }
+  if (!led_ && !was_told_) return;
+  say(seat_.was_brought ? STDOUT_FILENO : seat_.command.get(), concat(over, report.code, "\n"));
 }
 
 }  // namespace piracema::council

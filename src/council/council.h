@@ -27,22 +27,20 @@ namespace piracema::council {
 /// while that leads, what `run_job` is. Belongs to one thread, and has another one for the replica.
 class Council {
  public:
-  /// Begins with `count` coordinators of `job`, `words` being its command line; or takes part in
-  /// what the command has begun that has started this process. Errc::config, Errc::io, Errc::lost.
-  static Result<std::unique_ptr<Council>> open(std::uint32_t count,
-                                               const std::vector<std::string>& words,
-                                               const cluster::JobOptions& job);
+  /// Takes the seat that the command has for this process (Convener). Errc::config, Errc::io, and
+  /// Errc::lost when the command is gone.
+  static Result<std::unique_ptr<Council>> open(const cluster::JobOptions& job);
   ~Council();
 
   /// Until the job is over, whoever coordinates it then.
   cluster::JobReport run(const cluster::JobOptions& options, cluster::JobObserver& observer);
   /// This one has coordinated the job in the end, and says what there is to say of it.
   bool has_led() const { return led_; }
-  /// All was said: the others end, too.
+  /// All was said: the others end, too, and the command.
   void end(const cluster::JobReport& report);
 
  private:
-  Council(Seat seat, std::vector<Started> others, std::string snapshots);
+  Council(Seat seat, std::string snapshots);
   Result<Done> start();
   void look();
   void lead(const cluster::JobOptions& options, cluster::JobObserver& observer);
@@ -71,7 +69,6 @@ class Council {
   std::uint32_t count() const { return static_cast<std::uint32_t>(seat_.members.size()); }
 
   const Seat seat_;
-  std::vector<Started> others_;
   const std::string snapshots_;
   net::Poller poller_;
   cluster::Signals signals_;
@@ -93,7 +90,8 @@ class Council {
   /// Whether a majority answers: since when one is asked that has not, and when it is asked next.
   std::optional<Time> asked_at_;
   Time ask_at_{}, looked_at_{};
-  bool warned_ = false, led_ = false;
+  /// It has led in the end, or knows how it has ended.
+  bool warned_ = false, led_ = false, was_told_ = false;
   std::chrono::milliseconds keep_{0};
   /// Of the replica, once it has ended by itself.
   std::optional<Error> failure_;

@@ -64,7 +64,7 @@ Result<std::unique_ptr<RemoteCoordinator>> RemoteCoordinator::bring(
   if (!call) return call.error();
   self->call_ = *std::move(call);
   self->poller_.watch(self->errand_.line.get(), EPOLLIN,
-                      [self](std::uint32_t) { self->said_by_first(); });
+                      [self](std::uint32_t) { self->said_by_command(); });
   return brought;
 }
 
@@ -77,8 +77,8 @@ void RemoteCoordinator::run() {
   }
 }
 
-// The first one says all that there is to say at once.
-void RemoteCoordinator::said_by_first() {
+// It says all that there is to say at once.
+void RemoteCoordinator::said_by_command() {
   std::array<char, line_bytes_max> some;
   const ssize_t count = ::read(errand_.line.get(), some.data(), some.size());
   if (count < 0 && errno == EINTR) return;
@@ -99,6 +99,7 @@ void RemoteCoordinator::printed(std::string_view text) {
     rest_.erase(0, end + 1);
     is_there_ = true;
   }
+  take_end();
   // Whole lines, as others write there as well.
   const std::size_t end = rest_.rfind('\n');
   const std::size_t whole = rest_.size() > rest_bytes_max ? rest_.size()
@@ -106,6 +107,20 @@ void RemoteCoordinator::printed(std::string_view text) {
                                                           : end + 1;
   say(STDOUT_FILENO, std::string_view(rest_).substr(0, whole));
   rest_.erase(0, whole);
+}
+
+// How the job has ended is not for people.
+void RemoteCoordinator::take_end() {
+  std::size_t begin = 0;
+  for (std::size_t end = 0; (end = rest_.find('\n', begin)) != rest_.npos;) {
+    const std::string_view line = std::string_view(rest_).substr(begin, end - begin);
+    if (code_of(line)) {
+      say(errand_.line.get(), concat(line, "\n"));
+      rest_.erase(begin, end + 1 - begin);
+    } else {
+      begin = end + 1;
+    }
+  }
 }
 
 void RemoteCoordinator::ended(const std::string& how) {

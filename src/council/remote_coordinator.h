@@ -16,9 +16,9 @@
 namespace piracema::council {
 
 /// Brings a coordinator to another host, by the remote shell of the job, in a process of its own
-/// that the first coordinator has started: hands on what the two say until that has its seat, and
-/// then writes what it writes, so that this is read where the command was typed, also when the
-/// first one is lost or stopped. Belongs to one thread.
+/// that the command has started: hands on what the two say until that has its seat, and then writes
+/// what it writes, so that this is read where the command was typed, also when that is lost.
+/// Belongs to one thread.
 class RemoteCoordinator {
  public:
   /// `words` is the command line of `job`. Errc::config when something of ours is missing.
@@ -32,8 +32,9 @@ class RemoteCoordinator {
 
  private:
   explicit RemoteCoordinator(Errand errand) : errand_(std::move(errand)) {}
-  void said_by_first();
+  void said_by_command();
   void printed(std::string_view text);
+  void take_end();
   void ended(const std::string& how);
 
   const Errand errand_;

@@ -26,6 +26,8 @@ namespace {
 
 constexpr const char* variable = "PIRACEMA_COUNCIL_FD";
 constexpr const char* host_variable = "PIRACEMA_COUNCIL_HOST";
+/// What the others call the host of the first coordinator.
+constexpr const char* first_variable = "PIRACEMA_COUNCIL_FIRST";
 // Who has to be brought to its host first is given up by whoever brings it.
 constexpr std::chrono::seconds says_within{30}, brought_within{120};
 
@@ -50,20 +52,21 @@ std::optional<std::string> read_line(int fd, std::chrono::milliseconds within) {
   return std::nullopt;
 }
 
-Result<Started> start_other(const std::vector<std::string>& words, const std::string& host) {
+Result<Started> start(const std::vector<std::string>& words, const std::string& more, int input) {
   int ends[2];
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
-    return Error{Errc::io, with_errno("socket to another coordinator")};
+    return Error{Errc::io, with_errno("socket to a coordinator")};
   }
   const Fd theirs(ends[1]);
   Fd ours(ends[0]);
   std::vector<std::string> command = words;
   command.front() = "/proc/self/exe";
   std::vector<std::string> environment{concat(variable, "=", theirs.get())};
-  if (!host.empty()) environment.push_back(concat(host_variable, "=", host));
+  if (!more.empty()) environment.push_back(more);
   auto process = cluster::Process::start({.command = std::move(command),
                                           .environment = std::move(environment),
                                           .inherited = {theirs.get()},
+                                          .input = input,
                                           .outlives_us = true});
   if (!process) return process.error();
   return Started{*std::move(process), std::move(ours)};
@@ -137,55 +140,60 @@ Result<Port> reserve_port(const std::string& host) {
   return port;
 }
 
-Result<Seat> share_out_seats(std::uint32_t count, const std::vector<std::string>& words,
-                             const HostChoice& hosts, std::vector<Started>& others) {
+Result<Done> share_out_seats(std::uint32_t count, const std::vector<std::string>& words,
+                             const HostChoice& hosts, std::vector<Started>& coordinators) {
   prepare_crypto();
-  Seat seat{.token = net::draw_token(), .host = hosts.here};
-  if (auto reserved = reserve_ports(seat); !reserved) return reserved.error();
+  const std::string token = net::draw_token();
   std::vector<std::string> seeds;
-  const auto add = [&](std::string replica, std::string door) {
-    const auto key = smr::KeyPair::generate();
-    seeds.push_back(text_of(key.seed()));
-    seat.members.push_back(
-        {std::move(replica), std::move(door), smr::hex_of(Bytes(key.public_key()))});
-  };
-  add(seat.replica.address, seat.door.address);
-  seat.seed = seeds.front();
+  std::string members;
   const bool here = hosts.elsewhere.empty();
-  for (std::uint32_t other = 1; other < count; ++other) {
-    auto started = start_other(words, here ? "" : hosts.elsewhere[other - 1].name);
+  for (std::uint32_t index = 0; index < count; ++index) {
+    const std::string more = index == 0 ? concat(first_variable, "=", hosts.here)
+                             : here     ? ""
+                                    : concat(host_variable, "=", hosts.elsewhere[index - 1].name);
+    // What the job reads is handed on by the first one.
+    auto started = start(words, more, index == 0 ? STDIN_FILENO : -1);
     if (!started) return started.error();
-    others.push_back(*std::move(started));
+    coordinators.push_back(*std::move(started));
   }
-  for (std::uint32_t other = 1; other < count; ++other) {
+  for (std::uint32_t index = 0; index < count; ++index) {
+    const bool brought = !here && index > 0;
     const auto said =
-        read_line(others[other - 1].line.get(), here ? says_within : brought_within).value_or("");
+        read_line(coordinators[index].line.get(), brought ? brought_within : says_within)
+            .value_or("");
     if (said.starts_with(cannot)) {
-      const cluster::HostOptions& host = hosts.elsewhere[other - 1];
+      const cluster::HostOptions& host = hosts.elsewhere[index - 1];
       return Error{Errc::config, concat(host.named_at, ": no coordinator can be on host '",
                                         host.name, "': ", said.substr(cannot.size()))};
     }
     std::istringstream in(said);
     std::string replica, door;
     if (!(in >> replica >> door)) {
-      return Error{Errc::config, concat("coordinator ", other + 1, " of ", count,
-                                        " was started and does not say where it is")};
+      return Error{index == 0 ? Errc::lost : Errc::config,
+                   concat("coordinator ", index + 1, " of ", count,
+                          " was started and does not say where it is")};
     }
-    add(std::move(replica), std::move(door));
+    const auto key = smr::KeyPair::generate();
+    seeds.push_back(text_of(key.seed()));
+    members += concat(replica, " ", door, " ", smr::hex_of(Bytes(key.public_key())), "\n");
   }
-  for (std::uint32_t other = 1; other < count; ++other) {
-    std::string text = concat(other, " ", seeds[other], " ", seat.token, " ", count, "\n");
-    for (const Seat::Member& member : seat.members) {
-      text += concat(member.replica, " ", member.door, " ", member.public_key, "\n");
-    }
-    if (!say(others[other - 1].line.get(), text)) {
-      return Error{Errc::config, concat("coordinator ", other + 1, " of ", count, " has ended")};
+  for (std::uint32_t index = 0; index < count; ++index) {
+    const std::string text =
+        concat(index, " ", seeds[index], " ", token, " ", count, "\n", members);
+    if (!say(coordinators[index].line.get(), text)) {
+      return Error{Errc::config, concat("coordinator ", index + 1, " of ", count, " has ended")};
     }
   }
-  return seat;
+  return Done{};
 }
 
 bool has_seat() { return std::getenv(variable) != nullptr; }
+bool has_first_seat() { return std::getenv(first_variable) != nullptr; }
+
+std::optional<int> code_of(std::string_view line) {
+  if (!line.starts_with(over)) return std::nullopt;
+  return parse_number<int>(std::string(line.substr(over.size())));
+}
 
 Result<Seat> take_seat(const std::vector<cluster::HostOptions>& hosts) {
   const char* const value = std::getenv(variable);
@@ -193,8 +201,12 @@ Result<Seat> take_seat(const std::vector<cluster::HostOptions>& hosts) {
   // What is started from here on is no coordinator.
   ::unsetenv(variable);
   if (!number) return Error{Errc::config, concat(variable, ": want a descriptor's number")};
-  Seat seat{.host = "127.0.0.1", .was_brought = *number == STDIN_FILENO};
-  const Fd line(seat.was_brought ? ::dup(STDIN_FILENO) : *number);
+  const char* const address = std::getenv(first_variable);
+  Seat seat{.host = address == nullptr ? "127.0.0.1" : address,
+            .was_brought = *number == STDIN_FILENO};
+  ::unsetenv(first_variable);
+  Fd line(seat.was_brought ? ::dup(STDIN_FILENO) : *number);
+  ::fcntl(line.get(), F_SETFD, FD_CLOEXEC);
   const int out = seat.was_brought ? STDOUT_FILENO : line.get();
   const auto within = seat.was_brought ? brought_within : says_within;
   const Error gone{Errc::lost, "the command that has started this coordinator is gone"};
@@ -225,6 +237,7 @@ Result<Seat> take_seat(const std::vector<cluster::HostOptions>& hosts) {
     seat.members.push_back(std::move(member));
   }
   if (seat.was_brought) leave_remote_shell();
+  if (!seat.was_brought) seat.command = std::move(line);
   return seat;
 }
 

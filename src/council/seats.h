@@ -43,39 +43,50 @@ struct Seat {
   Port replica, door;
   /// It was brought to this host by a remote shell.
   bool was_brought = false;
+  /// Leads to the command, which is told how the job has ended; of one that was brought it is
+  /// standard output that does.
+  Fd command;
 };
 
-/// A process that we have started, the same command again: another coordinator, or the one that
+/// A process that the command has started, the same words again: a coordinator, or the one that
 /// brings that to its host (RemoteCoordinator).
 struct Started {
   cluster::Process process;
   Fd line;
 };
 
-/// Starts the others, `words` being the command line, and shares out the seats: the first is ours.
-/// Errc::config for one that cannot be started or does not say where it is in time.
-Result<Seat> share_out_seats(std::uint32_t count, const std::vector<std::string>& words,
-                             const HostChoice& hosts, std::vector<Started>& others);
-/// Whether this process was started by another coordinator, or for one.
+/// Starts the coordinators, `words` being the command line, and shares out the seats.
+/// Errc::config for one that cannot be started or does not say where it is in time; Errc::lost for
+/// the first one if it has said itself why it cannot be.
+Result<Done> share_out_seats(std::uint32_t count, const std::vector<std::string>& words,
+                             const HostChoice& hosts, std::vector<Started>& coordinators);
+/// Whether this process was started by the command, as a coordinator or for one.
 bool has_seat();
+/// Whether it is the first one, which opens what the job writes and serves.
+bool has_first_seat();
 /// In such a process: waits for its seat in the job on these hosts. Errc::config where it is not on
-/// the host that it is meant to be on, Errc::lost when who has started it is gone.
+/// the host that it is meant to be on, Errc::lost when the command is gone.
 Result<Seat> take_seat(const std::vector<cluster::HostOptions>& hosts);
 
 /// What a process that brings a coordinator to its host is told.
 struct Errand {
-  /// Leads to the first coordinator.
+  /// Leads to the command.
   Fd line;
   std::string host;
 };
 /// Whether this process is one.
 std::optional<Errand> take_errand();
 
-// ---- what is said between a coordinator and the one that has started it: a line, then the seat
+// ---- what is said between a coordinator and the command: a line, then the seat; then how the job
+// has ended
 
 /// Whoever cannot take part says why behind this word, in place of its addresses.
 constexpr std::string_view cannot = "cannot ";
 constexpr std::size_t line_bytes_max = 4'096;
+/// Before the exit code.
+constexpr std::string_view over = "piracema: the job is over: ";
+/// The exit code in such a line.
+std::optional<int> code_of(std::string_view line);
 /// False when nobody is there any more.
 bool say(int fd, std::string_view text);
 

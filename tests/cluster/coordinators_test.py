@@ -30,7 +30,8 @@ class Coordinators(JobTest):
             except OSError:
                 continue
             mine = f"PIRACEMA_TEST_JOB={self.mark}".encode() in environment and state != "Z"
-            if mine and words[1:2] == [b"run"] and b"--coordinators" in words:
+            # The command itself is none of them.
+            if mine and any(variable.startswith(b"PIRACEMA_COUNCIL_FD=") for variable in environment):
                 found.append(int(entry.name))
         return found
 
@@ -63,18 +64,26 @@ class Coordinators(JobTest):
     def test_another_leads_when_the_leader_is_killed_and_nothing_is_redone(self):
         job = self.run_several()
         first = job.wait_for("leads")
-        self.assertEqual((first["of"], first["pid"]), (3, job.process.pid))
         job.wait_for("snapshot", 2)
         workers = sorted(self.running("worker"))
-        self.assertEqual(len(self.coordinators()), 3)
-        job.kill()
+        self.assertEqual(len(self.coordinators()), first["of"])
+        os.kill(first["pid"], signal.SIGKILL)
         second = job.wait_for("leads")
         self.assertNotEqual(second["coordinator"], first["coordinator"])
         found = job.wait_for("reattached")
         self.assertEqual((found["term"], found["epoch"]), (2, 1))
         job.wait_for("snapshot", 2)
         self.assertEqual(sorted(self.running("worker")), workers)
+        job.finish()
+        self.check_nothing_redone(job)
+
+    def test_the_command_is_killed_and_the_job_goes_on(self):
+        job = self.run_several()
+        job.wait_for("snapshot", 2)
+        job.kill()
+        job.wait_for("snapshot", 2)
         self.to_the_end(job)
+        self.assertEqual(job.names().count("leads"), 1)
         self.check_nothing_redone(job)
 
     def test_of_five_the_leader_is_killed_twice(self):
@@ -86,13 +95,14 @@ class Coordinators(JobTest):
             leader = job.wait_for("leads")
             self.assertEqual(job.wait_for("reattached")["term"], term)
         job.wait_for("snapshot")
-        self.to_the_end(job)
+        job.finish()
         self.check_nothing_redone(job)
 
     def test_one_that_looks_on_is_killed_and_nobody_notices(self):
         job = self.run_several()
+        leader = job.wait_for("leads")
         job.wait_for("snapshot")
-        other = next(pid for pid in self.coordinators() if pid != job.process.pid)
+        other = next(pid for pid in self.coordinators() if pid != leader["pid"])
         os.kill(other, signal.SIGKILL)
         job.wait_for("snapshot", 3)
         job.finish()
@@ -112,21 +122,30 @@ class Coordinators(JobTest):
         self.assertEqual(job.wait_for("follows")["pid"], first["pid"])
         job.wait_for("snapshot", 2)
         self.assertEqual(sorted(self.running("worker")), workers)
-        # Who has started the job sees how it ends, and has its exit code.
         job.finish()
         self.check_nothing_redone(job)
 
     def test_a_leader_that_stays_stopped_is_left_behind(self):
         job = self.run_several()
+        leader = job.wait_for("leads")
         job.wait_for("snapshot")
-        os.kill(job.process.pid, signal.SIGSTOP)
+        os.kill(leader["pid"], signal.SIGSTOP)
+        job.wait_for("reattached")
+        job.finish()
+        self.check_output()
+        self.check_nothing_left()
+
+    def test_one_that_stays_stopped_when_the_command_is_gone_finds_that_the_job_is_over(self):
+        job = self.run_several()
+        leader = job.wait_for("leads")
+        job.wait_for("snapshot")
+        job.kill()
+        os.kill(leader["pid"], signal.SIGSTOP)
         job.wait_for("reattached")
         (self.folder / "end").touch()
         self.assertEqual(job.wait_for("summary")["code"], 0)
-        self.until(lambda: self.coordinators() == [job.process.pid])
-        # Alone, it finds that the job is over.
-        os.kill(job.process.pid, signal.SIGCONT)
-        self.to_end = job.process.wait()
+        self.until(lambda: self.coordinators() == [leader["pid"]])
+        os.kill(leader["pid"], signal.SIGCONT)
         self.check_output()
         self.check_nothing_left()
 
@@ -134,12 +153,13 @@ class Coordinators(JobTest):
 
     def test_a_worker_lost_with_the_leader_is_replaced(self):
         job = self.run_several()
+        leader = job.wait_for("leads")
         job.wait_for("snapshot", 2)
         os.kill(self.running("worker")[0], signal.SIGKILL)
-        job.kill()
+        os.kill(leader["pid"], signal.SIGKILL)
         job.wait_for("recovering")
         job.wait_for("snapshot")
-        self.to_the_end(job)
+        job.finish()
         self.check_output()
         self.check_nothing_left()
 
@@ -167,8 +187,8 @@ class Coordinators(JobTest):
         job.wait_for("snapshot", 2)
         rest = [pid for pid in self.coordinators() if pid != leader["pid"]]
         os.kill(rest[0], signal.SIGKILL)
-        job.kill()
-        self.to_the_end(job, 4)
+        os.kill(leader["pid"], signal.SIGKILL)
+        job.finish(4)
         self.assertIn("no majority of the 3 coordinators", job.said())
         self.until(lambda: not self.running())
         record = self.folder / "s/coordinator/job"
@@ -187,8 +207,9 @@ class Coordinators(JobTest):
 
     def test_any_of_them_takes_the_signal_to_stop(self):
         job = self.run_several()
+        leader = job.wait_for("leads")
         job.wait_for("snapshot")
-        other = next(pid for pid in self.coordinators() if pid != job.process.pid)
+        other = next(pid for pid in self.coordinators() if pid != leader["pid"])
         os.kill(other, signal.SIGINT)
         job.finish(75)
         self.check_nothing_left()
@@ -197,19 +218,43 @@ class Coordinators(JobTest):
         second.process.send_signal(signal.SIGINT)
         second.finish(75)
         self.check_nothing_left()
+        third = self.run_several("--resume")
+        leader = third.wait_for("leads")
+        third.wait_for("running")
+        os.kill(leader["pid"], signal.SIGKILL)
+        third.wait_for("reattached")
+        third.process.send_signal(signal.SIGINT)
+        third.finish(75)
+        self.check_nothing_left()
 
     def test_the_directory_is_nobody_elses_while_one_of_them_lives(self):
         job = self.run_several()
+        leader = job.wait_for("leads")
         job.wait_for("snapshot")
-        job.kill()
+        os.kill(leader["pid"], signal.SIGKILL)
         job.wait_for("reattached")
         for way in ((), ("--resume",)):
             other = self.run_stream(*way)
             other.finish(3)
             self.assertIn("want it for one job alone", other.said())
         (self.folder / "end").unlink(missing_ok=True)
-        self.to_the_end(job)
+        job.finish()
         self.check_nothing_redone(job)
+
+    def test_where_all_of_them_are_killed_the_command_says_so(self):
+        job = self.run_several("--keep-workers", "2s")
+        job.wait_for("snapshot")
+        for pid in self.coordinators():
+            os.kill(pid, signal.SIGKILL)
+        job.finish(4)
+        self.assertIn("all 3 coordinators were killed", job.said())
+        self.until(lambda: not self.running())
+
+    def test_what_the_first_one_finds_wrong_is_said_once(self):
+        wrong = self.run_several("--stats", "no/such/folder")
+        wrong.finish(3)
+        self.assertEqual(wrong.said().count("no/such/folder"), 1)
+        self.assertFalse(self.coordinators())
 
     def test_what_cannot_be_is_refused_with_the_reason(self):
         for count in ("2", "0", "4", "7", "three"):

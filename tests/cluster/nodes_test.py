@@ -206,6 +206,28 @@ class Cluster(ClusterOfNodes):
         subprocess.run([STREAM, self.folder / "wanted", f"items={items}"], env=CLEAN, check=True)
         self.assertEqual((self.folder / "wanted").read_bytes(), out.read_bytes())
 
+    def test_a_stream_with_three_coordinators_goes_on_when_one_is_killed(self):
+        out, snapshots, enough = (self.folder / name for name in ("out", "snapshots", "enough"))
+        job = self.submit(f"exec {PIRACEMA} run -n 2 --json --coordinators 3 --snapshots {snapshots} --every 50ms "
+                          f"{STREAM} {out} until={enough} pause_us=200", "--slots", 2)
+
+        def events(name):
+            lines = [line for line in self.ask("logs", job).splitlines(True) if line.endswith("}\n")]
+            return [event for event in map(json.loads, lines) if event.get("event") == name]
+
+        self.wait_until(lambda: events("snapshot"), "it takes no snapshot")
+        os.kill(events("leads")[0]["pid"], signal.SIGKILL)
+        self.wait_until(lambda: len(events("leads")) == 2, "no other one leads")
+        taken = len(events("snapshot"))
+        self.wait_until(lambda: len(events("snapshot")) > taken, "it takes no snapshot any more")
+        enough.touch()
+        self.wait(job)
+        self.assertEqual(1, self.job(job)["attempt"])
+        self.assertFalse(events("recovering"))
+        items = out.read_bytes().count(b"\n")
+        subprocess.run([STREAM, self.folder / "wanted", f"items={items}"], env=CLEAN, check=True)
+        self.assertEqual((self.folder / "wanted").read_bytes(), out.read_bytes())
+
     def test_a_stream_that_was_cancelled_goes_on_as_another_job(self):
         out, partial, snapshots, enough = (
             self.folder / name for name in ("out", "out.partial", "snapshots", "enough"))

@@ -226,10 +226,14 @@ int run_command(RunCommand command) {
   if (command.coordinators > 1) {
     if (auto can = check_coordinators(command); !can) return refuse(can.error());
     if (command.job.keep_workers.count() == 0) command.job.keep_workers = keep_workers;
+    if (command.convene) {
+      const auto code = command.convene(command);
+      return code ? *code : refuse(code.error());
+    }
   }
   ExitBySignal::begin();
-  // One that another coordinator has started writes what there is to write only if it has led.
-  const bool opens = !command.was_gathered;
+  // Of several coordinators the others write what there is to write only if they have led.
+  const bool opens = command.is_first;
 
   // Opened now: that it cannot be written is known before the job, not after.
   std::ofstream stats;
@@ -283,7 +287,7 @@ int run_command(RunCommand command) {
   const bool led = !coordinators || coordinators->has_led();
   if (led || !report.why.empty()) print_end(command, report);
   if (!led) stats.close(), page.close();
-  if (led && command.was_gathered) {
+  if (led && !command.is_first) {
     if (!command.stats.empty()) stats.open(command.stats);
     if (!command.report.empty()) page.open(command.report);
   }

@@ -47,11 +47,12 @@ struct RunCommand {
   std::optional<observe::HttpOptions> http;
   /// File for a page with all that was known of the job, when it is over; empty: none.
   std::string report;
-  /// How many coordinators the job has; and, for several, what brings them together, and whether
-  /// another one has started this process.
+  /// How many coordinators the job has; for several, in the process that was typed, what runs them,
+  /// and else what brings this one together with the others, and whether it is the first.
   std::uint32_t coordinators = 1;
+  std::function<Result<int>(const RunCommand&)> convene;
   std::function<Result<std::unique_ptr<Coordinators>>(const RunCommand&)> gather;
-  bool was_gathered = false;
+  bool is_first = true;
   /// Warnings and errors only.
   bool quiet = false;
   /// Notes and summary as JSON lines on standard output.

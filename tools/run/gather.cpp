@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "council/convener.h"
 #include "council/council.h"
 #include "council/remote_coordinator.h"
 
@@ -41,6 +42,12 @@ class CouncilElsewhere : public Coordinators {
 
 }  // namespace
 
+Result<int> convene(const RunCommand& command, const std::vector<std::string>& words) {
+  auto convener = council::Convener::convene(command.coordinators, words, command.job);
+  if (!convener) return convener.error();
+  return (*convener)->run();
+}
+
 Result<std::unique_ptr<Coordinators>> gather(const RunCommand& command,
                                              const std::vector<std::string>& words) {
   if (auto errand = council::take_errand()) {
@@ -48,7 +55,7 @@ Result<std::unique_ptr<Coordinators>> gather(const RunCommand& command,
     if (!there) return there.error();
     return std::unique_ptr<Coordinators>(std::make_unique<CouncilElsewhere>(*std::move(there)));
   }
-  auto own = council::Council::open(command.coordinators, words, command.job);
+  auto own = council::Council::open(command.job);
   if (!own) return own.error();
   return std::unique_ptr<Coordinators>(std::make_unique<Council>(*std::move(own)));
 }

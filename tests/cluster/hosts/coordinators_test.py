@@ -34,8 +34,10 @@ class Coordinators(OnHosts):
         for pid in self.of_job():
             with contextlib.suppress(OSError):
                 words = pathlib.Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
-                brings = "PIRACEMA_COUNCIL_HOST" in environment_of(pid)
-                if words[1:2] == [b"run"] and b"--coordinators" in words and not brings:
+                environment = environment_of(pid)
+                # The command is none, nor who brings one to its host.
+                sits = "PIRACEMA_COUNCIL_FD" in environment and "PIRACEMA_COUNCIL_HOST" not in environment
+                if words[1:2] == [b"run"] and b"--coordinators" in words and sits:
                     found[self.host_of(pid)] = pid
         return found
 
@@ -99,13 +101,28 @@ class Coordinators(OnHosts):
         workers = self.workers()
         self.job.kill()
         self.job.wait()
-        self.assertIn(self.wait_for("leads")["host"], ("h2", "h3"))
-        found = self.wait_for("reattached")
-        self.assertEqual((2, 1), (found["term"], found["epoch"]), self.events)
         self.wait_for("snapshot")
         self.check_nothing_redone(workers)
         self.end(-signal.SIGKILL)
+        self.assertEqual(1, [event["event"] for event in self.events].count("leads"))
         self.assertEqual(0, self.events[-1]["code"])
+        self.check()
+
+    def test_the_one_beside_the_command_is_killed_and_the_command_has_the_exit_code(self):
+        for code, ends in ((75, lambda: os.kill(self.coordinators()["h2"], signal.SIGTERM)), (0, None)):
+            self.start_several(*([] if code else ["--resume"]))
+            self.wait_for("snapshot")
+            workers = self.workers()
+            os.kill(self.coordinators()["h1"], signal.SIGKILL)
+            self.assertIn(self.wait_for("leads")["host"], ("h2", "h3"))
+            self.assertEqual(2, self.wait_for("reattached")["term"], self.events)
+            self.wait_for("snapshot")
+            self.check_nothing_redone(workers)
+            if ends:
+                ends()
+                self.events += [json.loads(line) for line in self.job.stdout]
+                self.assertEqual(code, self.job.wait(SECONDS_MAX), self.said())
+        self.end()
         self.check()
 
     def test_agents_and_workers_that_do_not_see_the_file_of_addresses_know_them(self):
@@ -114,24 +131,24 @@ class Coordinators(OnHosts):
         workers = self.workers()
         sh("nsenter", "--target", self.holders["h3"].pid, "--mount", "mount", "-t", "tmpfs", "none",
            self.folder / "snapshots/coordinator")
-        self.job.kill()
-        self.job.wait()
+        os.kill(self.coordinators()["h0"], signal.SIGKILL)
         self.wait_for("leads")
         self.assertEqual(1, self.wait_for("reattached")["epoch"], self.events)
         self.wait_for("snapshot")
         self.check_nothing_redone(workers)
-        self.end(-signal.SIGKILL)
+        self.end()
         self.check()
 
     def test_a_leader_that_is_stopped_is_followed_and_looks_on_when_it_goes_on(self):
         self.start_several()
         self.wait_for("snapshot")
         workers = self.workers()
-        self.job.send_signal(signal.SIGSTOP)
+        first = self.coordinators()["h1"]
+        os.kill(first, signal.SIGSTOP)
         self.assertIn(self.wait_for("leads")["host"], ("h2", "h3"))
         self.wait_for("reattached")
         self.wait_for("snapshot")
-        self.job.send_signal(signal.SIGCONT)
+        os.kill(first, signal.SIGCONT)
         self.wait_for("follows")
         self.wait_for("snapshot")
         self.check_nothing_redone(workers)
@@ -190,10 +207,11 @@ class Coordinators(OnHosts):
     def test_the_host_of_another_leader_is_cut_off_and_the_command_has_the_exit_code(self):
         self.start_several()
         self.wait_for("snapshot")
-        self.job.send_signal(signal.SIGSTOP)
+        first = self.coordinators()["h1"]
+        os.kill(first, signal.SIGSTOP)
         second = self.wait_for("leads")["host"]
         self.wait_for("snapshot")
-        self.job.send_signal(signal.SIGCONT)
+        os.kill(first, signal.SIGCONT)
         self.wait_for("follows")
         self.cut(second)
         self.wait_for("leads", lambda event: event["host"] != second)

@@ -74,10 +74,12 @@ class Ssh(OnHosts):
 
     def test_coordinators_by_ssh_outlive_the_command_and_so_do_all_workers(self):
         self.start_stream("--rsh", self.shell, "--hosts", "h1,h2", "-n", "4", "--coordinators", "3")
-        self.assertEqual(1, self.wait_for("leads")["coordinator"])
+        first = self.wait_for("leads")
+        self.assertEqual(1, first["coordinator"])
         self.wait_for("snapshot")
         workers = self.workers()
         # With it the remote shells go that have brought the agents, and where workers write errors to.
+        os.kill(first["pid"], signal.SIGKILL)
         self.job.kill()
         self.job.wait()
         self.assertGreater(self.wait_for("leads")["coordinator"], 1)

@@ -1,0 +1,148 @@
+#include "council/convener.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <utility>
+
+#include "base/log.h"
+#include "base/text.h"
+#include "council/host_choice.h"
+
+namespace piracema::council {
+
+namespace {
+
+using std::chrono::milliseconds;
+
+// Of the others, once it is known how the job has ended.
+constexpr milliseconds ends_within{2'000};
+// What is no line by then is no word of ours.
+constexpr std::size_t heard_max = 4'096;
+// As where workers are lost once too often: `--resume` goes on.
+constexpr int all_lost = 4;
+
+// Of one that has closed its line, and so is about to end.
+int exit_code_of(cluster::Process& process) {
+  if (process.handle() >= 0) {
+    pollfd ended{.fd = process.handle(), .events = POLLIN, .revents = 0};
+    ::poll(&ended, 1, static_cast<int>(ends_within.count()));
+  }
+  const auto exit = process.reap();
+  return exit && exit->status ? *exit->status : 3;
+}
+
+}  // namespace
+
+Convener::Convener() : signals_(poller_, [this](int number) { signalled(number); }) {}
+
+Convener::~Convener() {
+  for (const Member& member : members_) {
+    poller_.forget(member.started.line.get());
+    if (member.lives) poller_.forget(member.started.process.handle());
+  }
+}
+
+Result<std::unique_ptr<Convener>> Convener::convene(std::uint32_t count,
+                                                    const std::vector<std::string>& words,
+                                                    const cluster::JobOptions& job) {
+  const auto hosts = choose_hosts(job.hosts, count);
+  if (!hosts) return hosts.error();
+  std::unique_ptr<Convener> convener(new Convener);
+  std::vector<Started> started;
+  const auto shared_out = share_out_seats(count, words, *hosts, started);
+  if (!shared_out && shared_out.error().code != Errc::lost) return shared_out.error();
+  if (!shared_out) {
+    // It has said why.
+    convener->code_ = exit_code_of(started.front().process);
+    return convener;
+  }
+  for (Started& one : started) {
+    const bool is_here = convener->members_.empty() || hosts->elsewhere.empty();
+    convener->members_.push_back({.started = std::move(one), .is_here = is_here, .heard = {}});
+  }
+  convener->watch();
+  return convener;
+}
+
+void Convener::watch() {
+  for (Member& member : members_) {
+    poller_.watch(member.started.line.get(), EPOLLIN,
+                  [this, &member](std::uint32_t) { heard(member); });
+    if (const int handle = member.started.process.handle(); handle >= 0) {
+      poller_.watch(handle, EPOLLIN, [this](std::uint32_t) { reap(); });
+    }
+  }
+}
+
+int Convener::run() {
+  while (!code_ && any_lives() && !is_alone()) poller_.run_once(milliseconds(1'000));
+  // None is left behind, stopped or not.
+  for (const Time until = now() + ends_within; any_lives() && now() < until;) {
+    poller_.run_once(std::chrono::ceil<milliseconds>(until - now()));
+  }
+  if (code_) return *code_;
+  if (one_ended_) return *one_ended_;
+  log(Level::error,
+      concat("all ", members_.size(),
+             " coordinators were killed; go on with --resume once the workers have ended"));
+  return all_lost;
+}
+
+bool Convener::any_lives() const {
+  return std::any_of(members_.begin(), members_.end(),
+                     [](const Member& member) { return member.lives; });
+}
+
+// The one on this host has given up, and the others may be cut off with all that they say.
+bool Convener::is_alone() const {
+  return one_ended_ && std::none_of(members_.begin(), members_.end(), [](const Member& member) {
+           return member.lives && member.is_here;
+         });
+}
+
+void Convener::heard(Member& member) {
+  std::array<char, 512> some;
+  const ssize_t count = ::recv(member.started.line.get(), some.data(), some.size(), MSG_DONTWAIT);
+  if (count < 0 && (errno == EINTR || errno == EAGAIN)) return;
+  if (count <= 0) return poller_.forget(member.started.line.get());
+  member.heard.append(some.data(), static_cast<std::size_t>(count));
+  for (std::size_t end = 0; (end = member.heard.find('\n')) != std::string::npos;) {
+    if (const auto code = code_of(std::string_view(member.heard).substr(0, end))) code_ = code;
+    member.heard.erase(0, end + 1);
+  }
+  if (member.heard.size() > heard_max) member.heard.clear();
+}
+
+void Convener::reap() {
+  for (Member& member : members_) {
+    if (!member.lives) continue;
+    const int handle = member.started.process.handle();
+    const auto exit = member.started.process.reap();
+    if (!exit) continue;
+    poller_.forget(handle);
+    // Its last word may not have been read.
+    heard(member);
+    member.lives = false;
+    if (member.is_here && exit->status) one_ended_ = exit->status;
+  }
+}
+
+// Each of them has it ordered, and who leads acts on it.
+void Convener::signalled(int number) {
+  if (number == SIGCHLD) return reap();
+  const auto one = std::find_if(members_.begin(), members_.end(), [](const Member& member) {
+    return member.lives && member.is_here;
+  });
+  if (one != members_.end()) return one->started.process.signal(number);
+  log(Level::warning,
+      "the coordinators that are left are on other hosts, and are not told; send them the signal");
+  if (std::exchange(was_signalled_, true)) code_ = 128 + number;
+}
+
+}  // namespace piracema::council

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <piracema/error.h>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cluster/driver/driver.h"
+#include "cluster/driver/signals.h"
+#include "council/seats.h"
+#include "loop/poller.h"
+
+namespace piracema::council {
+
+/// The command that was typed, of a job with several coordinators: starts them, each as a process
+/// of its own, and waits until the job is over. It is none of them, so whichever is lost, it has
+/// the exit code of the job; and when it is lost itself the job goes on. Belongs to one thread.
+class Convener {
+ public:
+  /// `words` is the command line of `job`. Errc::config, Errc::io.
+  static Result<std::unique_ptr<Convener>> convene(std::uint32_t count,
+                                                   const std::vector<std::string>& words,
+                                                   const cluster::JobOptions& job);
+  ~Convener();
+
+  /// Until the job is over, or none of its coordinators is left; the exit code of the job.
+  int run();
+
+ private:
+  struct Member {
+    Started started;
+    bool is_here = true, lives = true;
+    /// What it has said of a line.
+    std::string heard;
+  };
+
+  Convener();
+  void watch();
+  void heard(Member& member);
+  void reap();
+  void signalled(int number);
+  bool any_lives() const;
+  bool is_alone() const;
+
+  net::Poller poller_;
+  cluster::Signals signals_;
+  std::vector<Member> members_;
+  /// How the job has ended; and how one of those on this host, which did not know of it.
+  std::optional<int> code_, one_ended_;
+  bool was_signalled_ = false;
+};
+
+}  // namespace piracema::council
