@@ -79,7 +79,8 @@ void SmrCluster::start(std::uint32_t id) {
   ENSURE(pid >= 0);
   if (pid != 0) return pids_.push_back(pid);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  set_log({.least = Level::warning, .who = concat("replica ", id)});
+  set_log_level(Level::warning);
+  set_log_process(concat("replica ", id));
   Nothing nothing;
   auto node = ReplicaNode::start(
       configuration_, {id, key_of(1, id), concat(options_.directory, "/", id), true}, nothing);

@@ -1,26 +1,182 @@
 #include "base/log.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <ctime>
 #include <deque>
 #include <mutex>
 
-#include "base/log_time.h"
+#include "base/fd.h"
+#include "base/hint.h"
+#include "base/json_string.h"
 #include "base/text.h"
 
 namespace piracema {
 
 namespace {
 
-std::mutex mutex;
-LogSettings settings;
-std::string status_line;
-bool with_times = false;
-std::size_t lines_to_keep = 0;
-std::deque<LoggedLine> kept_lines;
+constexpr const char* format_variable = "PIRACEMA_LOG_FORMAT";
+constexpr const char* directory_variable = "PIRACEMA_LOG_DIRECTORY";
+constexpr std::string_view clear_line = "\r\x1b[K";
 constexpr std::size_t kept_bytes_max = 2'000;
+
+std::string host_name() {
+  char name[256] = "";
+  if (::gethostname(name, sizeof name - 1) != 0) return "localhost";
+  return name;
+}
+
+// One write a line, so that the lines of several processes do not mix.
+void write_all(int to, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t count = ::write(to, text.data(), text.size());
+    if (count <= 0) return;
+    text.remove_prefix(static_cast<std::size_t>(count));
+  }
+}
+
+/// "2026-11-22T21:43:30.123Z".
+std::string time_stamp(const timespec& time) {
+  tm parts{};
+  gmtime_r(&time.tv_sec, &parts);
+  char day[32], all[64];
+  std::strftime(day, sizeof day, "%Y-%m-%dT%H:%M:%S", &parts);
+  std::snprintf(all, sizeof all, "%s.%03ldZ", day, time.tv_nsec / 1'000'000);
+  return all;
+}
+
+/// The log of this process. Not safe for two threads.
+class Log {
+ public:
+  Log() {
+    for (const char* name : {format_variable, directory_variable}) {
+      if (const char* value = std::getenv(name)) use(concat(name, "=", value));
+    }
+  }
+
+  void set_format(LogFormat format) { format_ = format; }
+  LogFormat format() const { return format_; }
+  void set_least(Level least) { least_ = least; }
+  void set_process(std::string name) {
+    process_ = std::move(name);
+    if (!directory_.empty()) warn_if(set_directory(directory_));
+  }
+  void keep_lines(std::size_t lines) { lines_to_keep_ = lines; }
+  std::vector<LoggedLine> kept() const { return {kept_.begin(), kept_.end()}; }
+
+  Result<Done> set_directory(std::string directory) {
+    directory_ = std::move(directory);
+    file_ = Fd();
+    if (directory_.empty()) return Done{};
+    if (::mkdir(directory_.c_str(), 0777) != 0 && errno != EEXIST) return refused(directory_);
+    std::string name = process_.empty() ? "piracema" : process_;
+    for (char& c : name) c = c == ' ' || c == '/' ? '-' : c;
+    const std::string path = concat(directory_, "/", host_, ".", name, ".log");
+    file_ = Fd(::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY, 0666));
+    if (file_.get() < 0) return refused(path);
+    return Done{};
+  }
+
+  /// NAME=VALUE.
+  void use(std::string_view variable) {
+    const std::size_t equals = variable.find('=');
+    const std::string_view name = variable.substr(0, equals);
+    const std::string_view value = variable.substr(std::min(equals, variable.size() - 1) + 1);
+    if (name == format_variable && !value.empty()) {
+      if (const auto format = parse_log_format(value)) format_ = *format;
+    } else if (name == directory_variable && value != directory_) {
+      warn_if(set_directory(std::string(value)));
+    }
+  }
+
+  std::vector<std::string> environment() const {
+    const char* const format = format_ == LogFormat::json   ? "json"
+                               : format_ == LogFormat::text ? "text"
+                                                            : "";
+    return {concat(format_variable, "=", format), concat(directory_variable, "=", directory_)};
+  }
+
+  void write(Level level, std::string_view message) {
+    if (level < least_) return;
+    timespec time{};
+    clock_gettime(CLOCK_REALTIME, &time);
+    keep(time, level, message);
+    const std::string line = line_of(format_, time, level, message);
+    write_all(STDERR_FILENO, status_.empty() ? line : concat(clear_line, line, status_));
+    if (file_.get() < 0) return;
+    // Nobody can do anything with a file of lines without times.
+    write_all(file_.get(),
+              format_ != LogFormat::brief ? line : line_of(LogFormat::text, time, level, message));
+  }
+
+  void set_status(std::string text) {
+    // It would be no line of JSON.
+    if (format_ == LogFormat::json) text.clear();
+    if (text.empty() && status_.empty()) return;
+    status_ = std::move(text);
+    write_all(STDERR_FILENO, concat(clear_line, status_));
+  }
+
+ private:
+  static Error refused(const std::string& path) {
+    return {Errc::config, with_errno(concat(path, ": cannot write a log there"))};
+  }
+  void warn_if(const Result<Done>& done) {
+    if (!done) write(Level::warning, done.error().message);
+  }
+
+  std::string line_of(LogFormat format, const timespec& time, Level level,
+                      std::string_view message) const {
+    if (format == LogFormat::json) return as_json(time, level, message);
+    std::string line = format == LogFormat::text ? time_stamp(time) + " piracema" : "piracema";
+    if (!process_.empty()) line += concat(" ", process_);
+    line += ": ";
+    if (format == LogFormat::text || level >= Level::warning) {
+      line += concat(name_of(level), ": ");
+    }
+    return line + std::string(message) + '\n';
+  }
+
+  std::string as_json(const timespec& time, Level level, std::string_view text) const {
+    const HintedText parts = split_hint(text);
+    std::string line =
+        concat("{\"time\":\"", time_stamp(time), "\",\"level\":\"", name_of(level),
+               "\",\"process\":", json_string(process_.empty() ? "piracema" : process_),
+               ",\"host\":", json_string(host_), ",\"pid\":", ::getpid(),
+               ",\"message\":", json_string(parts.message));
+    if (!parts.hint.empty()) line += concat(",\"hint\":", json_string(parts.hint));
+    return line + "}\n";
+  }
+
+  void keep(const timespec& time, Level level, std::string_view message) {
+    if (lines_to_keep_ == 0) return;
+    if (kept_.size() >= lines_to_keep_) kept_.pop_front();
+    kept_.push_back({static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec),
+                     level, std::string(message.substr(0, kept_bytes_max))});
+  }
+
+  LogFormat format_ = LogFormat::brief;
+  Level least_ = Level::info;
+  std::string process_, directory_, status_;
+  const std::string host_ = host_name();
+  Fd file_;
+  std::size_t lines_to_keep_ = 0;
+  std::deque<LoggedLine> kept_;
+};
+
+std::mutex mutex;
+
+// Never destroyed: threads may log while the process ends.
+Log& own_log() {
+  static Log* const log = new Log;
+  return *log;
+}
 
 }  // namespace
 
@@ -38,120 +194,65 @@ const char* name_of(Level level) {
   return "";
 }
 
-namespace {
-
-std::string json_string(std::string_view text) {
-  std::string out = "\"";
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (c == '"' || c == '\\') {
-      out += '\\';
-      out += c;
-    } else if (byte < 0x20) {
-      char escaped[8];
-      std::snprintf(escaped, sizeof escaped, "\\u%04x", byte);
-      out += escaped;
-    } else {
-      out += c;
-    }
-  }
-  return out + '"';
+Result<LogFormat> parse_log_format(std::string_view name) {
+  if (name == "text") return LogFormat::text;
+  if (name == "json") return LogFormat::json;
+  return Error{Errc::usage, concat("want text or json, found '", name, "'")};
 }
 
-std::string as_json(Level level, std::string_view message) {
-  timespec time{};
-  clock_gettime(CLOCK_REALTIME, &time);
-  char stamp[32];
-  std::snprintf(stamp, sizeof stamp, "%lld.%03ld", static_cast<long long>(time.tv_sec),
-                time.tv_nsec / 1'000'000);
-  return concat("{\"ts\":", stamp, ",\"level\":\"", name_of(level),
-                "\",\"who\":", json_string(settings.who), ",\"message\":", json_string(message),
-                "}\n");
-}
-
-std::string time_of_day() {
-  timespec time{};
-  clock_gettime(CLOCK_REALTIME, &time);
-  tm parts{};
-  gmtime_r(&time.tv_sec, &parts);
-  char day[32], all[64];
-  std::strftime(day, sizeof day, "%Y-%m-%dT%H:%M:%S", &parts);
-  std::snprintf(all, sizeof all, "%s.%03ldZ ", day, time.tv_nsec / 1'000'000);
-  return all;
-}
-
-std::string as_text(Level level, std::string_view message) {
-  std::string line = with_times ? time_of_day() : "";
-  line += "piracema";
-  if (!settings.who.empty()) line += concat(" ", settings.who);
-  line += ": ";
-  if (level == Level::warning || level == Level::error) line += concat(name_of(level), ": ");
-  return line + std::string(message) + '\n';
-}
-
-void keep(Level level, std::string_view message) {
-  timespec time{};
-  clock_gettime(CLOCK_REALTIME, &time);
-  if (kept_lines.size() >= lines_to_keep) kept_lines.pop_front();
-  kept_lines.push_back({static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec),
-                        level, std::string(message.substr(0, kept_bytes_max))});
-}
-
-// One write a line, so that the lines of several processes do not mix.
-void write_all(std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t count = ::write(STDERR_FILENO, text.data(), text.size());
-    if (count <= 0) return;
-    text.remove_prefix(static_cast<std::size_t>(count));
-  }
-}
-
-constexpr std::string_view clear_line = "\r\x1b[K";
-
-}  // namespace
-
-void set_log(LogSettings to) {
+void set_log_format(LogFormat format) {
   std::lock_guard lock(mutex);
-  settings = std::move(to);
+  own_log().set_format(format);
 }
 
-void set_log_times(bool on) {
+LogFormat log_format() {
   std::lock_guard lock(mutex);
-  with_times = on;
+  return own_log().format();
 }
 
-LogSettings log_settings() {
+void set_log_level(Level least) {
   std::lock_guard lock(mutex);
-  return settings;
+  own_log().set_least(least);
+}
+
+void set_log_process(std::string name) {
+  std::lock_guard lock(mutex);
+  own_log().set_process(std::move(name));
+}
+
+Result<Done> set_log_directory(std::string directory) {
+  std::lock_guard lock(mutex);
+  return own_log().set_directory(std::move(directory));
+}
+
+std::vector<std::string> log_environment() {
+  std::lock_guard lock(mutex);
+  return own_log().environment();
+}
+
+void use_log_environment(const std::vector<std::string>& variables) {
+  std::lock_guard lock(mutex);
+  for (const std::string& variable : variables) own_log().use(variable);
 }
 
 void keep_log(std::size_t lines) {
   std::lock_guard lock(mutex);
-  lines_to_keep = lines;
+  own_log().keep_lines(lines);
 }
 
 std::vector<LoggedLine> logged_lines() {
   std::lock_guard lock(mutex);
-  return {kept_lines.begin(), kept_lines.end()};
+  return own_log().kept();
 }
 
 void log(Level level, std::string_view message) {
   std::lock_guard lock(mutex);
-  if (level < settings.least) return;
-  if (lines_to_keep != 0) keep(level, message);
-  const std::string line = settings.json ? as_json(level, message) : as_text(level, message);
-  if (status_line.empty()) {
-    write_all(line);
-  } else {
-    write_all(concat(clear_line, line, status_line));
-  }
+  own_log().write(level, message);
 }
 
 void set_status_line(std::string text) {
   std::lock_guard lock(mutex);
-  if (text.empty() && status_line.empty()) return;
-  status_line = std::move(text);
-  write_all(concat(clear_line, status_line));
+  own_log().set_status(std::move(text));
 }
 
 }  // namespace piracema

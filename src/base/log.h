@@ -1,27 +1,45 @@
 #pragma once
 
+#include <piracema/error.h>
+
 #include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
 
+/// What the process writes to standard error about itself; safe from any thread.
 namespace piracema {
 
 enum class Level { debug, info, warning, error };
 const char* name_of(Level);
 
-/// What the process writes to standard error about itself; safe from any thread.
-struct LogSettings {
-  Level least = Level::info;
-  /// One JSON object a line instead of text.
-  bool json = false;
-  /// Who speaks: "worker 2"; empty for the first process.
-  std::string who;
+enum class LogFormat {
+  brief,  ///< "piracema worker 2: warning: …", for who looks on.
+  text,   ///< The same with the time before it and the level in each line.
+  json,   ///< One object a line, as in docs/reference.md.
 };
-void set_log(LogSettings);
-LogSettings log_settings();
+/// "text" or "json"; else Errc::usage.
+Result<LogFormat> parse_log_format(std::string_view name);
 
-/// Writes one line.
+/// Before anything is set the variables PIRACEMA_LOG_FORMAT and PIRACEMA_LOG_DIRECTORY count, and
+/// without them lines are brief.
+void set_log_format(LogFormat);
+LogFormat log_format();
+/// Lines of less weight are left out; info at first.
+void set_log_level(Level least);
+/// Who speaks: "worker 2"; empty for the first process.
+void set_log_process(std::string name);
+/// From now on lines are appended to a file there as well, one for each host and process:
+/// "HOST.worker-2.log". The directory is made if need be. Empty: no file. Errc::config if none can
+/// be written there.
+Result<Done> set_log_directory(std::string directory);
+
+/// The variables that make another process log as this one does: NAME=VALUE.
+std::vector<std::string> log_environment();
+/// Takes them from such a list; a directory where nothing can be written is warned of.
+void use_log_environment(const std::vector<std::string>& variables);
+
+/// Writes one line. `message` may have a hint (base/hint.h), which JSON has by itself.
 void log(Level, std::string_view message);
 
 /// A line that was logged. `at` is in seconds since 1970; a long text is cut.

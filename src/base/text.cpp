@@ -7,6 +7,8 @@
 #include <cstdio>
 #include <cstring>
 
+#include "base/hint.h"
+
 namespace piracema {
 
 namespace {
@@ -16,6 +18,26 @@ std::string with_unit(double value, const char* unit) {
   const int digits = value < 10 ? 2 : value < 100 ? 1 : 0;
   std::snprintf(text, sizeof text, "%.*f %s", digits, value, unit);
   return text;
+}
+
+// What somebody who runs the program can do about it.
+std::string_view hint_for(int number) {
+  switch (number) {
+    case ENOSPC:
+      return "make room on that disk, or name a directory on another one";
+    case EDQUOT:
+      return "make room within the quota of that user, or name a directory elsewhere";
+    case EADDRINUSE:
+      return "take another port, or end what listens there; ss -ltnp says what that is";
+    case EADDRNOTAVAIL:
+      return "take an address of this host, or 0.0.0.0 for all; ip addr lists them";
+    case EMFILE:
+      return "allow the process more open files: ulimit -n";
+    case EROFS:
+      return "name a directory on a disk that can be written to";
+    default:
+      return {};
+  }
 }
 
 }  // namespace
@@ -28,7 +50,7 @@ std::string with_errno(std::string_view what) {
       limit.rlim_cur != RLIM_INFINITY) {
     text += concat(": files may have ", limit.rlim_cur, " bytes here (ulimit -f)");
   }
-  return text;
+  return with_hint(text, hint_for(number));
 }
 
 Error io_error(const std::string& path, std::string_view what) {

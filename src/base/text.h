@@ -27,7 +27,7 @@ std::string concat(const Args&... args) {
 }
 
 /// "What failed: No such file or directory", from errno; with the limit that a file is too large
-/// for, if that is what failed.
+/// for, if that is what failed. A full disk, a port that is taken and the like bring a hint.
 std::string with_errno(std::string_view what);
 
 /// Errc::io: "PATH: cannot open: No such file or directory", from errno.

@@ -92,7 +92,6 @@ Result<std::optional<WorkerEnvironment>> worker_environment() {
   environment.snapshots = text_of("PIRACEMA_SNAPSHOTS");
   environment.mark = text_of("PIRACEMA_MARK");
   environment.dead_letters = text_of("PIRACEMA_DEAD_LETTERS");
-  environment.log_json = text_of("PIRACEMA_LOG") == "json";
   const auto slot = number_of<Slot>("PIRACEMA_SLOT", 0);
   if (!slot) return slot.error();
   const auto incarnation = number_of<std::uint32_t>("PIRACEMA_INCARNATION", 0);

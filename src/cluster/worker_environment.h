@@ -69,8 +69,6 @@ struct WorkerEnvironment {
   std::uint64_t cycle_bytes = 0;
   std::string state_directory;
   std::uint64_t state_memory = 0;
-  /// PIRACEMA_LOG: "json" or "text".
-  bool log_json = false;
   /// PIRACEMA_DEAD_LETTERS: a file; empty: none.
   std::string dead_letters;
 };

@@ -283,7 +283,7 @@ class WorkerProcess {
 }  // namespace
 
 WorkerEnd run_worker(const Graph& graph, const WorkerEnvironment& environment, net::MpiWorld* mpi) {
-  set_log({.json = environment.log_json, .who = concat("worker ", environment.slot)});
+  set_log_process(concat("worker ", environment.slot));
   const ExitGuard guard;
   WorkerProcess process(graph, environment, mpi);
   const auto code = process.run();

@@ -204,6 +204,7 @@ class Agent {
 
   void act(const Setup& setup) {
     setup_ = setup;
+    use_log_environment(setup_.environment);
     wanted_ = true;
     // What it has came from whoever has started it.
     if (!here_) setup_.own_streams = false;
@@ -282,7 +283,7 @@ int run_agent(int argc, char** argv) {
     log(Level::error, "piracema agent is started by piracema run, not by users");
     return 2;
   }
-  set_log({.who = "agent"});
+  set_log_process("agent");
   // Its errors go to a remote shell, which may be gone.
   refuse_writes_to_nobody();
   const auto descriptor = here ? parse_number<int>(argv[2]) : STDIN_FILENO;

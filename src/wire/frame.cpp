@@ -1,6 +1,7 @@
 #include "wire/frame.h"
 
 #include "base/ensure.h"
+#include "base/hint.h"
 #include "base/text.h"
 #include "wire/checksum.h"
 #include "wire/reader.h"
@@ -49,9 +50,10 @@ Result<FrameHeader> read_header(Bytes in) {
                                        found_magic, ": not a peer of ours")};
   }
   if (found_version != version) {
-    return Error{Errc::corrupt, concat("frame header: this is version ", version,
-                                       " of the protocol, the peer speaks version ",
-                                       found_version)};
+    return Error{Errc::corrupt,
+                 with_hint(concat("frame header: this is version ", version,
+                                  " of the protocol, the peer speaks version ", found_version),
+                           other_version_hint)};
   }
   FrameHeader header;
   header.kind = reader.number<std::uint8_t>();

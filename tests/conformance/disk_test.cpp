@@ -6,6 +6,7 @@
 #include <array>
 #include <csignal>
 
+#include "base/hint.h"
 #include "base/testing.h"
 #include "base/text.h"
 #include "store/disk/directory_disk.h"
@@ -149,10 +150,11 @@ TEST_CASE("a directory is for one user alone, and refused by the name of who has
   const auto second = DirectoryDisk::open(path, "replica");
   REQUIRE_FALSE(second);
   CHECK(second.error().code == Errc::refused);
-  CHECK(second.error().message == concat(path,
-                                         ": want it for one replica alone, found it in use "
-                                         "by process ",
-                                         ::getpid()));
+  CHECK(split_hint(second.error().message).message ==
+        concat(path,
+               ": want it for one replica alone, found it in use "
+               "by process ",
+               ::getpid()));
   first = Error{Errc::io, "closed"};
   CHECK(DirectoryDisk::open(path, "replica"));
 }

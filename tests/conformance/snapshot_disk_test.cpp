@@ -7,6 +7,7 @@
 
 #include <ctime>
 
+#include "base/hint.h"
 #include "snapshot_stores.h"
 
 namespace piracema::store {
@@ -27,7 +28,10 @@ bool mount_small(const std::string& path) {
   return ::mount("tmpfs", path.c_str(), "tmpfs", 0, "size=256k") == 0;
 }
 
-std::string end_of(const std::string& text) { return text.substr(text.rfind(": ") + 2); }
+std::string end_of(const std::string& text) {
+  const std::string_view message = split_hint(text).message;
+  return std::string(message.substr(message.rfind(": ") + 2));
+}
 
 // A part that fits no more in the middle, and what is then tried with it. Empty if nothing is left.
 std::string overfill_in_pieces(DirectoryStore& store) {

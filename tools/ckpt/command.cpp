@@ -23,6 +23,7 @@
 #include "tools/ckpt/program.h"
 #include "tools/ckpt/slurm.h"
 #include "tools/lent_options.h"
+#include "tools/log_options.h"
 #include "tools/product.h"
 
 namespace piracema::tools {
@@ -82,6 +83,7 @@ void CkptCommand::add_running(CLI::App& app) {
   app.add_flag("--compress", compress_,
                "Images take less room, and longer on a fast disk;\nwants zstd");
   app.add_flag("--quiet", quiet_, "Only warnings and errors");
+  add_log_options(app);
 }
 
 void CkptCommand::add_windows(CLI::App& app) {

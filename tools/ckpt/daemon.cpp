@@ -18,6 +18,7 @@
 #include "tools/arguments.h"
 #include "tools/ckpt/program.h"
 #include "tools/failure.h"
+#include "tools/log_options.h"
 
 namespace piracema::tools {
 
@@ -53,6 +54,7 @@ CkptDaemon::CkptDaemon(CLI::App& ckpt) {
   daemon_ = add("daemon", "Run the jobs of a queue while this machine is lent, until SIGTERM");
   lent_.add(*daemon_);
   daemon_->add_option("--slots", slots_, "Jobs at a time; default: 1")->check(CLI::Range(1, 1'000));
+  add_log_options(*daemon_);
   daemon_->add_flag("--until-empty", until_empty_, "End when all jobs have ended");
   submit_ = add("submit", "Put a program into a queue: -- PROGRAM ARGS...");
   submit_->add_option("--dir", directory_, "Directory of the job: its images and its output");

@@ -15,7 +15,6 @@
 #include <thread>
 
 #include "base/log.h"
-#include "base/log_time.h"
 #include "base/parse.h"
 #include "base/text.h"
 #include "jobs/cluster_state.h"
@@ -25,6 +24,7 @@
 #include "tools/cluster/layout.h"
 #include "tools/failure.h"
 #include "tools/kv/group.h"
+#include "tools/log_options.h"
 #include "tools/product.h"
 
 namespace piracema::tools {
@@ -75,6 +75,7 @@ ClusterCommand::ClusterCommand(CLI::App& app)
   start_->add_option("--nodes", count_, "How many, of a new cluster: 1, 3, 5 or 7; default: 3");
   start_->add_option("--slots", slots_, "Of each node; default: one a core")
       ->check(CLI::Range(1, 65'536));
+  add_log_options(*start_);
   start_->footer(footer);
   init_ = cluster_->add_subcommand("init", "Make the keys and files of a new cluster");
   init_->add_option("--directory", directory_, "For all of it; made if need be")->required();
@@ -96,6 +97,7 @@ ClusterCommand::ClusterCommand(CLI::App& app)
                     "Where other nodes reach this one; default: that of its replica, or\n"
                     "what `init` was told. Without one it gets no job of several nodes");
   lent_.add(*node_);
+  add_log_options(*node_);
   node_
       ->add_option("--nice", niceness_,
                    "How much jobs give way to other programs here, 0 to 19; default:\n"
@@ -157,8 +159,7 @@ int ClusterCommand::node() const {
   if (!lent) return fail(lent.error());
   const auto risk = lent_.risk();
   if (!risk) return fail(risk.error());
-  set_log({.who = concat("node ", home->name)});
-  set_log_times(true);
+  log_as_service(concat("node ", home->name));
   const int niceness = niceness_.value_or(lent->is_for_a_while() ? niceness_of_lent : 0);
   std::error_code failed;
   const std::string place = std::filesystem::absolute(home_, failed).string();
@@ -189,8 +190,7 @@ int ClusterCommand::replica() const {
   const auto home = NodeHome::read(home_);
   if (!home) return fail(home.error());
   if (!home->replica) return fail({Errc::config, concat(home_, ": this node has no replica")});
-  set_log({.who = concat("replica ", home->name)});
-  set_log_times(true);
+  log_as_service(concat("replica ", home->name));
   const std::string mark = home_ + "/replica.began";
   const bool is_first = !std::filesystem::exists(mark);
   const smr::ReplicaOptions options{.id = *home->replica,

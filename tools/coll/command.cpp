@@ -15,6 +15,7 @@
 #include "tools/coll/launcher.h"
 #include "tools/coll/mpi.h"
 #include "tools/coll/report.h"
+#include "tools/log_options.h"
 #include "tools/product.h"
 
 namespace piracema::tools {
@@ -54,6 +55,7 @@ CollCommand::CollCommand(CLI::App& app) {
                   "Reductions combine in the order of ranks: the same bits each time");
   coll_->add_flag("--any-order", any_order_,
                   "With auto: reductions may have other last bits than the MPI library's own");
+  add_log_options(*coll_);
 }
 
 int CollCommand::take_launcher(int argc, char** argv) {

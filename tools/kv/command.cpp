@@ -9,7 +9,6 @@
 #include <cstdio>
 
 #include "base/log.h"
-#include "base/log_time.h"
 #include "base/parse.h"
 #include "base/refused_writes.h"
 #include "base/text.h"
@@ -18,6 +17,7 @@
 #include "tools/failure.h"
 #include "tools/kv/demo.h"
 #include "tools/kv/operations.h"
+#include "tools/log_options.h"
 #include "tools/product.h"
 
 namespace piracema::tools {
@@ -92,7 +92,8 @@ void KvCommand::add_replica(const std::string& footer) {
                        "Where it listens, if others reach it elsewhere: 0.0.0.0:7000");
   replica_->add_flag("--first-start", first_start_,
                      "The group is new: an empty directory was not lost");
-  replica_->add_flag("--json", json_, "What it says about itself as JSON lines");
+  replica_->add_flag("--json", json_, "As --log-format json");
+  add_log_options(*replica_);
   replica_->footer(footer);
 }
 
@@ -151,8 +152,8 @@ int KvCommand::keygen() const {
 }
 
 int KvCommand::replica() const {
-  set_log({.json = json_, .who = concat("replica ", id_)});
-  set_log_times(true);
+  if (json_) set_log_format(LogFormat::json);
+  log_as_service(concat("replica ", id_));
   const auto configuration = smr::read_configuration(config_);
   if (!configuration) return fail(configuration.error());
   const auto machine = smr::kv::make_machine();

@@ -14,6 +14,7 @@
 #include "base/text.h"
 #include "tools/failure.h"
 #include "tools/kv/group.h"
+#include "tools/log_options.h"
 
 namespace piracema::tools {
 
@@ -94,6 +95,7 @@ KvStart::KvStart(CLI::App& kv, const std::string& footer) {
   start_ = add("start", "Make a group, or take the one that is there, and run its replicas here");
   start_->add_option("--replicas", replicas_, "How many; default: 3, and 4 if they may lie")
       ->check(CLI::Range(1, 31));
+  add_log_options(*start_);
   start_->footer(
       concat("Until Ctrl-C or SIGTERM; with the same directory it goes on with what is there.\n\n"
              "Example:\n  piracema kv start --directory g --replicas 3\n"

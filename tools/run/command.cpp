@@ -195,7 +195,10 @@ int run_command(RunCommand command) {
   // Whoever stops listening to what is told does not stop the job.
   refuse_writes_to_nobody();
   refuse_large_writes();
-  if (command.json) set_log({.least = Level::warning, .json = true});
+  if (command.json) {
+    set_log_level(Level::warning);
+    if (log_format() == LogFormat::brief) set_log_format(LogFormat::json);
+  }
   auto program = cluster::find_program(command.job.command.front());
   if (!program) return refuse(program.error());
   command.job.command.front() = *program;

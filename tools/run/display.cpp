@@ -8,6 +8,7 @@
 #include <string_view>
 #include <variant>
 
+#include "base/hint.h"
 #include "base/log.h"
 #include "base/text.h"
 #include "cluster/driver/program_check.h"
@@ -135,7 +136,8 @@ Display::Display(const JobOptions& options, bool quiet)
 Display::~Display() { set_status_line(""); }
 
 void Display::standing_by(const std::string& why) {
-  if (!quiet_) log(Level::info, concat("standing by: ", why));
+  // It is what was asked for: there is nothing to do about it.
+  if (!quiet_) log(Level::info, concat("standing by: ", split_hint(why).message));
 }
 
 void Display::leads(std::uint32_t number, std::uint32_t of, bool taken_over) {

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
+#include "base/hint.h"
 #include "host/own_host.h"
 #include "tools/run/report_json.h"
 
@@ -22,7 +23,7 @@ void print(const nlohmann::ordered_json& value) {
 }  // namespace
 
 void JsonDisplay::standing_by(const std::string& why) {
-  print({{"event", "standing_by"}, {"why", why}});
+  print({{"event", "standing_by"}, {"why", split_hint(why).message}});
 }
 
 void JsonDisplay::leads(std::uint32_t number, std::uint32_t of, bool taken_over) {

@@ -7,6 +7,7 @@
 #include "base/parse.h"
 #include "base/text.h"
 #include "tools/arguments.h"
+#include "tools/log_options.h"
 #include "tools/options.h"
 #include "tools/run/kill_order.h"
 #include "tools/run/settings.h"
@@ -221,6 +222,7 @@ void RunArguments::add_watching() {
   add_parsed(*run_, "--http-token", "FILE", http_token_, parse_path,
              "File with the token that HTTP asks for, 16 letters and\n"
              "digits at least; needed beyond loopback");
+  add_log_options(*run_);
   auto* quiet = run_->add_flag("--quiet", command_.quiet, "Only warnings and errors");
   run_->add_flag("--json", command_.json,
                  "JSON lines on standard output: what happens, and the\n"

@@ -8,6 +8,7 @@
 #include <set>
 #include <vector>
 
+#include "base/log.h"
 #include "base/text.h"
 #include "state/redistribution.h"
 #include "store/open_store.h"
@@ -274,7 +275,7 @@ Answer deleted(store::JobStore& store, const std::string& name) {
 
 int print(const Answer& answer) {
   std::fputs(answer.out.c_str(), stdout);
-  if (!answer.error.empty()) std::fprintf(stderr, "piracema: error: %s\n", answer.error.c_str());
+  if (!answer.error.empty()) log(Level::error, answer.error);
   return answer.code;
 }
 

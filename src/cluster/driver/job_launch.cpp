@@ -31,9 +31,9 @@ Launch launch_of(const JobOptions& options, const Doorway& doorway, const Succes
                       concat("PIRACEMA_THREADS=", number_or_none(options.threads)),
                       concat("PIRACEMA_CYCLE_BYTES=", number_or_none(options.cycle_bytes)),
                       concat("PIRACEMA_STATE_DIRECTORY=", options.state_directory),
-                      concat("PIRACEMA_STATE_MEMORY=", number_or_none(options.state_memory)),
-                      concat("PIRACEMA_LOG=", log_settings().json ? "json" : "text")},
+                      concat("PIRACEMA_STATE_MEMORY=", number_or_none(options.state_memory))},
       .output_to_error = options.output_to_error};
+  for (std::string& variable : log_environment()) launch.environment.push_back(std::move(variable));
   if (succession != nullptr) {
     for (std::string& variable : succession->environment()) {
       launch.environment.push_back(std::move(variable));

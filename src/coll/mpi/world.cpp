@@ -14,6 +14,7 @@
 #include <string_view>
 #include <thread>
 
+#include "base/log.h"
 #include "base/text.h"
 #include "coll/mpi/group.h"
 #include "coll/mpi/probe/mst_runner.h"
@@ -49,7 +50,7 @@ void let_be_read(int fd) {
 }  // namespace
 
 void give_up(const std::string& why) {
-  std::fprintf(stderr, "piracema: error: %s\n", why.c_str());
+  log(Level::error, why);
   let_be_read(STDERR_FILENO);
   PMPI_Abort(MPI_COMM_WORLD, 3);
   std::_Exit(3);
@@ -68,12 +69,10 @@ void World::expect_own_mpi() {
   constexpr bool wants_open_mpi = false;
 #endif
   if (open_mpi == wants_open_mpi) return;
-  std::fprintf(
-      stderr,
-      "piracema: error: this libpiracema_coll.so is for %s, and the program's MPI is %.*s; "
-      "preload the other one\n",
-      wants_open_mpi ? "Open MPI" : "MPICH",
-      static_cast<int>(std::min(version.size(), version.find_first_of(",\n"))), version.data());
+  log(Level::error,
+      concat("this libpiracema_coll.so is for ", wants_open_mpi ? "Open MPI" : "MPICH",
+             ", and the program's MPI is ", version.substr(0, version.find_first_of(",\n")),
+             "; preload the other one"));
   std::_Exit(3);
 }
 
@@ -122,7 +121,7 @@ void World::end() {
       if (!the_job->settings.report.empty()) {
         auto written = write_report(*the_job, nullptr, {}, {});
         if (!written) {
-          std::fprintf(stderr, "piracema: warning: %s\n", written.error().message.c_str());
+          log(Level::warning, written.error().message);
         }
       }
       say(*the_job, nullptr);

@@ -3,6 +3,8 @@
 #include <cstdio>
 #include <thread>
 
+#include "base/hint.h"
+#include "base/log.h"
 #include "base/text.h"
 #include "coll/mpi/group.h"
 #include "coll/mpi/probe/mst_runner.h"
@@ -119,24 +121,23 @@ void World::report(const Job& job) {
   const Totals totals = count_all();
   if (me_ != 0) return;
   if (auto written = write_report(job, probes_.get(), totals, all); !written) {
-    std::fprintf(stderr, "piracema: warning: %s\n", written.error().message.c_str());
+    log(Level::warning, written.error().message);
   }
 }
 
 void World::say(const Job& job, const World* world) {
   if (!job.settings.summary) return;
-  std::string line =
-      concat("piracema: intercepted ", seen.intercepted.load(), " of ", seen.calls.load(),
-             " collective calls of rank 0, ", seen.ours.load(), " along trees");
+  std::string line = concat("intercepted ", seen.intercepted.load(), " of ", seen.calls.load(),
+                            " collective calls of rank 0, ", seen.ours.load(), " along trees");
   if (!job.left_alone.empty()) line += concat(": ", job.left_alone, ", left alone");
-  std::fprintf(stderr, "%s\n", line.c_str());
+  log(Level::info, line);
   if (world == nullptr) return;
   std::size_t measured = 0;
   if (world->probes_) world->probes_->links(&measured);
   if (measured == 0 && job.settings.engine != Engine::binomial) {
-    std::fprintf(stderr,
-                 "piracema: warning: no link was measured: the job was too short, or UDP is "
-                 "shut out between its hosts; trees did not follow the network\n");
+    log(Level::warning,
+        "no link was measured: the job was too short, or UDP is shut out between its hosts; trees "
+        "did not follow the network");
   }
   double gained = 0;
   for (Group* group : world->groups_) {
@@ -144,18 +145,17 @@ void World::say(const Job& job, const World* world) {
     const Group::MstUse& use = group->mst_use();
     const std::uint64_t before = use.binomial + use.own_view;
     if (before == 0) continue;
-    std::fprintf(stderr,
-                 "piracema: %llu broadcasts of rank 0 went before the first round of engine "
-                 "mst was over: %llu along a binomial tree, %llu along one of its own\n",
-                 static_cast<unsigned long long>(before),
-                 static_cast<unsigned long long>(use.binomial),
-                 static_cast<unsigned long long>(use.own_view));
+    log(Level::info,
+        concat(before, " broadcasts of rank 0 went before the first round of engine mst was over: ",
+               use.binomial, " along a binomial tree, ", use.own_view, " along one of its own"));
   }
   if (gained < 0) {
-    std::fprintf(stderr,
-                 "piracema: warning: trees took %.1f ms longer than the MPI library's own "
-                 "collectives, as measured; --engine native leaves all to it\n",
-                 -gained * 1e3);
+    char ms[32];
+    std::snprintf(ms, sizeof ms, "%.1f", -gained * 1e3);
+    log(Level::warning, with_hint(concat("trees took ", std::string_view(ms),
+                                         " ms longer than the MPI library's own collectives, as "
+                                         "measured"),
+                                  "--engine native leaves all to it"));
   }
 }
 

@@ -1,12 +1,12 @@
 #include <piracema/detail/callable.h>
 #include <piracema/socket.h>
-
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
 
 #include "base/fd.h"
+#include "base/hint.h"
 #include "connect/files/temporary_directory.h"
 #include "connect/streams/streams_testing.h"
 #include "net/socket/address.h"
@@ -30,7 +30,8 @@ std::string free_port() {
 }
 
 struct Caller {
-  explicit Caller(const std::string& port) : socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+  explicit Caller(const std::string& port)
+      : socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
     const auto address = net::Address::parse("127.0.0.1:" + port);
     REQUIRE(::connect(socket.get(), address->data(), address->size()) == 0);
   }
@@ -175,13 +176,15 @@ TEST_CASE("what cannot be a source at a socket is told at the start") {
   }
   const std::string port = free_port();
   const Running<SocketLines> taken(SocketLines(port), {}, first_time());
-  CHECK(error(port) == "listening on 127.0.0.1:" + port + ": Address already in use");
+  CHECK(split_hint(error(port)).message ==
+        "listening on 127.0.0.1:" + port + ": Address already in use");
   SocketOptions nobody;
   nobody.connections_max = 0;
   CHECK(error(free_port(), nobody).find("want at least 1 connection") != std::string::npos);
 
   Running<SocketLines> lines(SocketLines(free_port()), {}, first_time());
   const Buffer state = lines.state();
-  CHECK(error_of([&] { Running<SocketLines>(SocketLines(free_port()), state); })
-            .find("with a journal") != std::string::npos);
+  CHECK(error_of([&] {
+          Running<SocketLines>(SocketLines(free_port()), state);
+        }).find("with a journal") != std::string::npos);
 }

@@ -6,6 +6,7 @@
 
 #include "base/crypto.h"
 #include "base/ensure.h"
+#include "base/hint.h"
 #include "base/text.h"
 #include "wire/reader.h"
 #include "wire/writer.h"
@@ -100,7 +101,8 @@ Result<bool> Handshake::take_hello(Bytes message, Buffer& answer) {
   if (reader.number<std::uint32_t>() != magic) return corrupt("these are not our bytes");
   const auto their_version = reader.number<std::uint16_t>();
   if (their_version != wire_version) {
-    return refused(concat("want version ", wire_version, ", found ", their_version));
+    return refused(with_hint(concat("want version ", wire_version, ", found ", their_version),
+                             other_version_hint));
   }
   if (message.size() != hello_bytes) return corrupt("a hello of another size");
   const auto group = group_digest(self_.group);

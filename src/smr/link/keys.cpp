@@ -11,6 +11,7 @@
 #include "base/crypto.h"
 #include "base/ensure.h"
 #include "base/fd.h"
+#include "base/hint.h"
 #include "base/text.h"
 
 namespace piracema::smr {
@@ -127,7 +128,12 @@ Result<Done> write_key(const std::string& path, const KeyPair& key) {
 Result<KeyPair> read_key(const std::string& path) {
   const Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (!file) {
-    return Error{errno == ENOENT ? Errc::not_found : Errc::io, with_errno("key file " + path)};
+    const bool missing = errno == ENOENT;
+    return Error{missing ? Errc::not_found : Errc::io,
+                 with_hint(with_errno("key file " + path),
+                           missing ? "piracema kv keygen FILE makes one; its public half belongs "
+                                     "into the configuration"
+                                   : "")};
   }
   if (auto right = check_permissions(path, file.get()); !right) return right.error();
   char text[key_file_bytes + 1];

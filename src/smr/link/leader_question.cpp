@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/hint.h"
 #include "base/text.h"
 #include "smr/link/crypto.h"
 #include "wire/fields.h"
@@ -47,7 +48,8 @@ Result<Done> check_leader_question(Bytes message, const std::string& group) {
   const auto version = wire::Reader(message.subspan(4)).number<std::uint16_t>();
   if (version != wire_version) {
     return Error{Errc::refused,
-                 concat("who leads: want version ", wire_version, ", found ", version)};
+                 with_hint(concat("who leads: want version ", wire_version, ", found ", version),
+                           other_version_hint)};
   }
   const auto digest = group_digest(group);
   if (!std::equal(digest.begin(), digest.end(), message.begin() + 6)) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "base/hint.h"
 #include "base/text.h"
 
 namespace piracema::store {
@@ -49,8 +50,10 @@ Result<Fd> try_to_lock(const std::string& path, std::string_view whom, short typ
   struct flock whole = whole_file(type);
   if (::fcntl(fd->get(), F_OFD_SETLK, &whole) < 0) {
     if (errno != EAGAIN && errno != EACCES) return io_error(path, "cannot lock");
-    return Error{Errc::refused, concat(path.substr(0, path.rfind('/')), ": want it for one ", whom,
-                                       " alone, found it in use by ", holder_of(fd->get()))};
+    return Error{Errc::refused,
+                 with_hint(concat(path.substr(0, path.rfind('/')), ": want it for one ", whom,
+                                  " alone, found it in use by ", holder_of(fd->get())),
+                           "name another directory, or wait until that process has ended")};
   }
   return fd;
 }

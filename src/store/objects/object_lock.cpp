@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/crypto.h"
+#include "base/hint.h"
 #include "base/log.h"
 #include "base/text.h"
 
@@ -21,7 +22,9 @@ std::string this_process() {
 }
 
 Error in_use(const std::string& name, const std::string& holder) {
-  return {Errc::refused, concat(name, ": want it for one job alone, found it in use by ", holder)};
+  return {Errc::refused,
+          with_hint(concat(name, ": want it for one job alone, found it in use by ", holder),
+                    "name another place, or wait until that process has ended")};
 }
 
 }  // namespace

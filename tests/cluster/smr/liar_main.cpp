@@ -117,7 +117,7 @@ int main(int, char** argv) {
   const std::string lie = how == nullptr ? "all" : how;
   Liar liar(lie);
   const std::string id = word_behind(argv, "--id");
-  set_log({.json = false, .who = concat("liar ", id)});
+  set_log_process(concat("liar ", id));
   const auto configuration = read_configuration(word_behind(argv, "--config"));
   if (!configuration) return fail(configuration.error());
   const auto key = read_key(word_behind(argv, "--key"));

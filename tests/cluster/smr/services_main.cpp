@@ -119,7 +119,7 @@ int serve(const Configuration& configuration, const ReplicaOptions& options, Sta
 
 int main(int, char** argv) {
   const std::string id = word_behind(argv, "--id");
-  set_log({.json = false, .who = concat("service ", id)});
+  set_log_process(concat("service ", id));
   auto configuration = read_configuration(word_behind(argv, "--config"));
   if (!configuration) return fail(configuration.error());
   configuration->execution_threads = testing::execution_threads;

@@ -1,9 +1,12 @@
 #include "coll/mpi/exchange/exchange.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <cstring>
 #include <utility>
+
+#include "base/hint.h"
+#include "base/log.h"
+#include "base/text.h"
 
 namespace piracema::coll::mpi {
 
@@ -71,10 +74,10 @@ std::uint32_t Exchange::number_of(MPI_Message message, const MPI_Status& status,
 
 void Exchange::refuse_number(int from, std::uint32_t wanted, std::uint32_t found) const {
   // Ranks are held together so that this cannot be: it is no mistake of the program.
-  std::fprintf(stderr,
-               "piracema: error: rank %u of a communicator waits for message %u of rank %d and "
-               "found %u: a mistake of piracema; PIRACEMA_COLL_ENGINE=native does without it\n",
-               me_, wanted, from, found);
+  log(Level::error,
+      with_hint(concat("rank ", me_, " of a communicator waits for message ", wanted, " of rank ",
+                       from, " and found ", found, ": a mistake of piracema"),
+                "PIRACEMA_COLL_ENGINE=native does without it"));
   throw MpiError{MPI_ERR_OTHER};
 }
 
@@ -199,10 +202,9 @@ void Exchange::expect_no_strays() const {
     if (const auto found = number_of(message, status, kind); found != operation) {
       refuse_number(status.MPI_SOURCE, operation, found);
     }
-    std::fprintf(stderr,
-                 "piracema: error: ranks %u and %d of a communicator do not call the same "
-                 "collectives in the same order\n",
-                 me_, status.MPI_SOURCE);
+    log(Level::error, concat("ranks ", me_, " and ", status.MPI_SOURCE,
+                             " of a communicator do not call the same collectives in the same "
+                             "order"));
     throw MpiError{MPI_ERR_OTHER};
   };
   // Nobody sends the header of a broadcast to its root.

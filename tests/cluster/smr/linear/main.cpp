@@ -231,7 +231,7 @@ int main(int argc, char** argv) {
   app.add_option("--liar", arguments.liar, "The replica that lies");
   app.add_option("--directory", arguments.directory, "Empty; default: a new one");
   CLI11_PARSE(app, argc, argv);
-  set_log({.json = false, .who = "linear"});
+  set_log_process("linear");
 
   Lan lan;
   std::string made = (std::filesystem::temp_directory_path() / "smr-linear-XXXXXX").string();
