@@ -181,6 +181,22 @@ class Http(unittest.TestCase):
         self.assertFalse([name for name in inodes if name.startswith("libmicrohttpd")])
         self.assertEqual(0, job.end()[0])
 
+    def test_a_node_that_is_slow_has_items_that_wait_and_is_behind(self):
+        job = Job(self, 20_000)
+        graph = job.wait_for("lag", "graph", lambda found: any(
+            node["waiting_items"] and node["lag"] for node in found["nodes"]))
+        numbers, work, lines = graph["nodes"]
+        self.assertEqual((None, None), (numbers["waiting_items"], numbers["lag"]))
+        # The sink takes at once what comes.
+        self.assertGreater(work["waiting_items"], lines["waiting_items"])
+        self.assertGreater(work["lag"], 0)
+        job.wait_for("lag of the sinks", "job", lambda found: found["lag"])
+        figures = job.get("/metrics")
+        for name in ['piracema_waiting_items{node="work"} ', 'piracema_lag_seconds{node="work"} ',
+                     'piracema_lag_seconds{node="lines"} ', "piracema_sink_lag_seconds "]:
+            self.assertIn("\n" + name, figures)
+        self.assertNotIn('piracema_lag_seconds{node="numbers"}', figures)
+
     def test_promtool_finds_nothing_to_say_about_the_figures(self):
         if shutil.which("promtool") is None:
             if os.environ.get("CI"):

@@ -158,6 +158,7 @@ class Page(unittest.TestCase):
         cells = page.texts("#nodes tbody tr:nth-child(2) td")
         self.assertEqual("3", cells[0])
         self.assertGreater(int(cells[2].split()[0]), 50, "percent busy")
+        self.assertRegex(cells[9], r"\d", "its lag")
         self.assertEqual(2, len(page.all("#throughput polyline")))
         self.assertEqual(1, len(page.all("#throughput .mark")))
         shown = len(page.all("#snapshots .s-good"))

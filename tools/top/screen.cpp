@@ -159,13 +159,14 @@ void put_head(Page& page, const Json& job) {
 void put_nodes(Page& page, const Json& graph) {
   if (!at(graph, "nodes").is_array() || at(graph, "nodes").empty()) return;
   std::vector<std::vector<std::string>> rows = {
-      {"NODE", "TIME", "REPLICAS", "BUSY", "BLOCKED", "IN/S", "OUT/S", "QUEUED", "STATE"}};
+      {"NODE", "TIME", "REPLICAS", "BUSY", "BLOCKED", "IN/S", "OUT/S", "QUEUED", "LAG", "STATE"}};
   for (const Json& node : at(graph, "nodes")) {
     const double busy = number(node, "busy_share"), blocked = number(node, "blocked_share");
     rows.push_back(
         {text(node, "name"), bar(busy, blocked), concat(std::lround(number(node, "replicas"))),
          percent(busy), percent(blocked), rate(number(node, "items_in_per_second")),
          rate(number(node, "items_out_per_second")), concat(std::lround(number(node, "queued"))),
+         at(node, "lag").is_number() ? human_seconds(number(node, "lag")) : "-",
          bytes(number(node, "state_bytes"))});
   }
   page.line("");

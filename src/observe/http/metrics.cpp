@@ -96,6 +96,22 @@ void write_job(MetricsWriter& out, const JobStatus& status) {
   }
 }
 
+void write_lag(MetricsWriter& out, const JobStatus& status) {
+  out.gauge("piracema_waiting_items",
+            "Items that were sent to the node and that it has not taken.");
+  for (const NodeStatus& node : status.nodes) {
+    if (node.waiting) out.put({{"node", node.name}}, node.waiting->items);
+  }
+  out.gauge("piracema_lag_seconds", "How long ago the oldest of them was sent.");
+  for (const NodeStatus& node : status.nodes) {
+    if (node.waiting) out.put({{"node", node.name}}, to_seconds(node.waiting->age));
+  }
+  if (!status.lag) return;
+  out.gauge("piracema_sink_lag_seconds",
+            "How far sinks are behind sources, along the slowest way.");
+  out.put({}, to_seconds(*status.lag));
+}
+
 void write_snapshots(MetricsWriter& out, const JobStatus& status) {
   out.counter("piracema_snapshots", "Snapshots by their outcome.");
   out.put({{"outcome", "complete"}}, status.snapshots_taken);
@@ -151,6 +167,7 @@ std::string metrics(const JobStatus& status, MetricsFormat format) {
   for (const NodeStatus& node : status.nodes) {
     out.put({{"node", node.name}}, std::uint64_t{node.replicas});
   }
+  write_lag(out, status);
   write_snapshots(out, status);
   write_failures(out, status);
   return out.end();

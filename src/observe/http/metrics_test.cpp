@@ -20,6 +20,8 @@ JobStatus some_status() {
                    .read = 0.5};
   status.nodes = {{.name = "in", .role = "source"}, {.name = "out", .role = "sink"}};
   status.nodes[0].work.items_out = 12;
+  status.nodes[1].waiting = Waiting{7, milliseconds(2'500)};
+  status.lag = seconds(3);
   status.nodes[0].work.spent = {seconds(2), seconds(1), seconds(7)};
   status.replicas = {{.node = 0}, {.node = 1, .index = 3}};
   status.workers = {{.slot = 0, .host = "a", .joined = true, .cpu = milliseconds(1'500)}};
@@ -43,6 +45,10 @@ TEST_CASE("figures have the names and labels that the reference promises") {
   CHECK(has(text, R"(piracema_time_seconds_total{node="in",state="busy"} 2)"));
   CHECK(has(text, R"(piracema_time_seconds_total{node="in",state="blocked"} 1)"));
   CHECK(has(text, R"(piracema_time_seconds_total{node="in",state="idle"} 7)"));
+  CHECK(has(text, R"(piracema_waiting_items{node="out"} 7)"));
+  CHECK(has(text, R"(piracema_lag_seconds{node="out"} 2.5)"));
+  CHECK(text.find(R"(piracema_lag_seconds{node="in"})") == text.npos);
+  CHECK(has(text, R"(piracema_sink_lag_seconds 3)"));
   CHECK(has(text, R"(piracema_failures_total{cause="silent"} 3)"));
   CHECK(has(text, R"(piracema_failures_total{cause="process_ended"} 0)"));
   CHECK(has(text, R"(piracema_job_phase{phase="running"} 1)"));

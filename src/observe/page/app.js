@@ -113,10 +113,10 @@ function drawGraph(graph) {
 }
 
 function drawNodes(graph) {
-  table('nodes', ['Node', 'Replicas', 'Time', 'Busy', 'Blocked', 'Idle', 'Items in', 'Items out', 'Bytes out', 'Queued', 'State'],
+  table('nodes', ['Node', 'Replicas', 'Time', 'Busy', 'Blocked', 'Idle', 'Items in', 'Items out', 'Bytes out', 'Queued', 'Lag', 'State'],
     graph.nodes.map(node => [node.name, String(node.replicas), bar(90, 10, node.busy_share, node.blocked_share),
       percent(node.busy_share), percent(node.blocked_share), percent(Math.max(0, 1 - node.busy_share - node.blocked_share)),
-      human(node.items_in), human(node.items_out), bytes(node.bytes_out), String(node.queued),
+      human(node.items_in), human(node.items_out), bytes(node.bytes_out), String(node.queued), node.lag == null ? '–' : duration(node.lag),
       node.state_bytes ? bytes(node.state_bytes) : '–']));
 }
 

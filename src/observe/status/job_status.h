@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/ids.h"
 #include "observe/status/job_facts.h"
+#include "observe/status/lag.h"
 #include "observe/status/seconds_histogram.h"
 
 namespace piracema::observe {
@@ -56,6 +57,8 @@ struct NodeStatus {
   /// The replica with the most to do.
   std::uint32_t busiest = 0;
   double busiest_share = 0;
+  /// Nothing of a source, or where it is not known.
+  std::optional<Waiting> waiting;
 };
 
 struct EdgeStatus {
@@ -174,6 +177,9 @@ struct JobStatus {
   /// From 0 to 1; below 0: the sources do not know.
   double read = -1;
   std::uint32_t processes_started = 0;
+
+  /// How far sinks are behind sources, where it is known.
+  std::optional<Time> lag;
 
   std::vector<NodeStatus> nodes;
   std::vector<EdgeStatus> edges;

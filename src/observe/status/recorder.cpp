@@ -161,6 +161,19 @@ void Recorder::look_at_replicas(JobStatus& status, Time at, const Coordinator& c
   }
 }
 
+void Recorder::look_at_lag(JobStatus& status, Time at, const Tally& tally) {
+  std::vector<Lag::Done> done(status.nodes.size());
+  for (ReplicaId id = 0; id < replicas_.size(); ++id) {
+    const runtime::Progress progress = tally.of_this_epoch(id);
+    Lag::Done& node = done[job_->plan.replicas[id].node];
+    node.items_in += progress.items_in;
+    node.items_out += progress.items_out;
+  }
+  lag_.look(at, tally.newest_epoch(), job_->shape, done);
+  for (std::size_t node = 0; node < done.size(); ++node) status.nodes[node].waiting = lag_.of(node);
+  status.lag = lag_.to_the_sinks();
+}
+
 // ---- history --------------------------------------------------------------------------------
 
 // When the list is full two become one, and the next ones are as far apart: it is about all of the
@@ -334,6 +347,7 @@ std::shared_ptr<const JobStatus> Recorder::look(Time at, const Coordinator& coor
   status->facts.workers = coordinator.metadata().settings.slots;
   if (job_ != nullptr) {
     look_at_replicas(*status, at, coordinator, tally);
+    look_at_lag(*status, at, tally);
     for (WorkerStatus& worker : status->workers) worker.replicas = job_->names_on(worker.slot);
     sample(at, *status);
     last_look_ = at;

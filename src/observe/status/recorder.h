@@ -63,6 +63,7 @@ class Recorder {
   WorkStatus work_of(Watched& replica, const runtime::Progress& total, Time at);
   void look_at_replicas(JobStatus& status, Time at, const cluster::Coordinator& coordinator,
                         const cluster::Tally& tally);
+  void look_at_lag(JobStatus& status, Time at, const cluster::Tally& tally);
   void sample(Time at, const JobStatus& status);
   void fill_history(JobStatus& status) const;
   FailureStatus& failure();
@@ -90,6 +91,7 @@ class Recorder {
   JobFacts facts_;
   const cluster::Job* job_ = nullptr;
   std::vector<Watched> replicas_;
+  Lag lag_;
   std::vector<WorkerStatus> workers_;
   std::vector<HostStatus> hosts_;
   Time last_look_{};

@@ -152,6 +152,7 @@ Json job(const JobStatus& status) {
       {"items_in_per_second", rate(in)},
       {"items_out_per_second", rate(out)},
       {"queued", queued},
+      {"lag", time(status.lag)},
       {"bottleneck", bottleneck(status)},
       {"replicas", replicas},
       {"workers", status.facts.workers},
@@ -187,7 +188,9 @@ Json graph(const JobStatus& status) {
                 {"replicas", node.replicas},
                 {"ordered", node.ordered},
                 {"busiest_replica", node.busiest},
-                {"busiest_share", rounded(node.busiest_share)}};
+                {"busiest_share", rounded(node.busiest_share)},
+                {"waiting_items", node.waiting ? Json(node.waiting->items) : Json(nullptr)},
+                {"lag", node.waiting ? time(node.waiting->age) : Json(nullptr)}};
     one.update(fields(node.work));
     nodes.push_back(std::move(one));
   }

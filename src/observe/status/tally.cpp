@@ -87,6 +87,11 @@ runtime::Progress Tally::total(ReplicaId replica) const {
   return all;
 }
 
+runtime::Progress Tally::of_this_epoch(ReplicaId replica) const {
+  const Counts& counts = replicas_[replica];
+  return counts.epoch == newest_ ? counts.latest : runtime::Progress{};
+}
+
 void Tally::sum_up(std::uint64_t at_restore) {
   for (NodeReport& node : report.nodes) {
     node = {.name = std::move(node.name), .replicas = node.replicas};

@@ -32,6 +32,11 @@ class Tally {
   /// is no count is of now.
   runtime::Progress total(ReplicaId replica) const;
 
+  /// What a replica has done in the newest epoch that anybody has spoken of; all zeros if it has
+  /// not.
+  runtime::Progress of_this_epoch(ReplicaId replica) const;
+  Epoch newest_epoch() const { return newest_; }
+
   /// `when` is since the start of the job.
   void noted(Time when, const Note& note);
 
