@@ -1,8 +1,6 @@
 #include "tools/kv/command.h"
 
 #include <piracema/smr/client.h>
-#include <piracema/smr/key_value.h>
-#include <piracema/smr/replica.h>
 #include <piracema/smr/watcher.h>
 
 #include <CLI/CLI.hpp>
@@ -17,7 +15,6 @@
 #include "tools/failure.h"
 #include "tools/kv/demo.h"
 #include "tools/kv/operations.h"
-#include "tools/log_options.h"
 #include "tools/product.h"
 
 namespace piracema::tools {
@@ -64,7 +61,7 @@ KvCommand::KvCommand(CLI::App& app) {
   kv_->require_subcommand(1);
   const std::string footer = exit_codes;
   add_keygen(footer);
-  add_replica(footer);
+  replica_ = std::make_unique<KvReplica>(*kv_, footer);
   add_demo(footer);
   start_ = std::make_unique<KvStart>(*kv_, footer);
   add_operations(footer);
@@ -79,22 +76,6 @@ void KvCommand::add_keygen(const std::string& footer) {
   keygen_ = kv_->add_subcommand("keygen", "Make a key; prints its public half");
   keygen_->add_option("FILE", file_, "The file, for its owner alone; must not exist")->required();
   keygen_->footer(footer);
-}
-
-void KvCommand::add_replica(const std::string& footer) {
-  replica_ = kv_->add_subcommand("replica", "Run one replica, until SIGTERM");
-  replica_->add_option("--config", config_, "Configuration of the group")->required();
-  replica_->add_option("--id", id_, "Which replica of the configuration this is")->required();
-  replica_->add_option("--key", key_, "Its key file")->required();
-  replica_->add_option("--directory", directory_, "Where it keeps its log, for it alone")
-      ->required();
-  replica_->add_option("--listen", listen_,
-                       "Where it listens, if others reach it elsewhere: 0.0.0.0:7000");
-  replica_->add_flag("--first-start", first_start_,
-                     "The group is new: an empty directory was not lost");
-  replica_->add_flag("--json", json_, "As --log-format json");
-  add_log_options(*replica_);
-  replica_->footer(footer);
 }
 
 void KvCommand::add_demo(const std::string& footer) {
@@ -133,7 +114,7 @@ void KvCommand::add_operations(const std::string& footer) {
 int KvCommand::run() {
   refuse_large_writes();
   if (keygen_->parsed()) return keygen();
-  if (replica_->parsed()) return replica();
+  if (replica_->parsed()) return replica_->run();
   if (demo_->parsed()) return kv_demo(byzantine_, !memory_, directory_, json_);
   if (start_->parsed()) return start_->run();
   if (leader_->parsed()) return leader_->run();
@@ -149,21 +130,6 @@ int KvCommand::keygen() const {
   if (auto written = smr::write_key(file_, key); !written) return fail(written.error());
   std::printf("%s\n", smr::hex_of(key.public_key()).c_str());
   return 0;
-}
-
-int KvCommand::replica() const {
-  if (json_) set_log_format(LogFormat::json);
-  log_as_service(concat("replica ", id_));
-  const auto configuration = smr::read_configuration(config_);
-  if (!configuration) return fail(configuration.error());
-  const auto machine = smr::kv::make_machine();
-  smr::ReplicaOptions options;
-  options.id = id_;
-  options.key_file = key_;
-  options.directory = directory_;
-  options.first_start = first_start_;
-  options.listen = listen_;
-  return smr::run_replica(*configuration, options, *machine);
 }
 
 int KvCommand::follow(smr::Client& client) const {

@@ -11,6 +11,7 @@
 #include "tools/kv/administration.h"
 #include "tools/kv/leader.h"
 #include "tools/kv/lock.h"
+#include "tools/kv/replica.h"
 #include "tools/kv/rescue.h"
 #include "tools/kv/start.h"
 #include "tools/kv/status.h"
@@ -29,33 +30,30 @@ class KvCommand {
 
  private:
   void add_keygen(const std::string& footer);
-  void add_replica(const std::string& footer);
   void add_demo(const std::string& footer);
   void add_operations(const std::string& footer);
 
   int keygen() const;
-  int replica() const;
   int operate() const;
   int follow(smr::Client& client) const;
 
   CLI::App* kv_ = nullptr;
   CLI::App* keygen_ = nullptr;
-  CLI::App* replica_ = nullptr;
   CLI::App* demo_ = nullptr;
   std::vector<CLI::App*> operations_;
   std::unique_ptr<KvAdministration> administration_;
   std::unique_ptr<KvLeader> leader_;
   std::unique_ptr<KvLock> lock_;
   std::unique_ptr<KvStart> start_;
+  std::unique_ptr<KvReplica> replica_;
   std::unique_ptr<KvRescue> rescue_;
   std::unique_ptr<KvStatus> status_;
 
-  std::string config_, key_, directory_, file_, listen_;
-  std::uint32_t id_ = 0;
+  std::string config_, key_, directory_, file_;
   std::uint64_t client_ = 1;
   std::string timeout_ = "10s";
   bool follow_ = false, prefix_ = false;
-  bool byzantine_ = false, memory_ = false, first_start_ = false, json_ = false;
+  bool byzantine_ = false, memory_ = false, json_ = false;
   std::vector<std::string> words_;
 };
 

@@ -2,6 +2,7 @@
 
 #include <piracema/error.h>
 #include <piracema/smr/configuration.h>
+#include <piracema/smr/figures.h>
 #include <piracema/smr/groups.h>
 #include <piracema/smr/invoker.h>
 #include <piracema/smr/state_machine.h>
@@ -43,6 +44,8 @@ struct ReplicaOptions {
   std::function<void()> leads_no_longer = {};
   /// The machine has executed everything up to this place, or was restored there.
   std::function<void(std::uint64_t instance)> applied = {};
+  /// How the replica is, about once a second while it runs.
+  std::function<void(const ReplicaFigures&)> figures = {};
 
   /// An operation of this process that takes longer is an Errc::timeout; it may be executed all the
   /// same.

@@ -28,6 +28,7 @@ Result<std::unique_ptr<Replica>> Replica::start(const Configuration& configurati
                                   .leads = options.leads,
                                   .leads_no_longer = options.leads_no_longer,
                                   .applied = options.applied,
+                                  .figures = options.figures,
                                   .operation_timeout = options.operation_timeout},
                                  machine);
   if (!node) return node.error();

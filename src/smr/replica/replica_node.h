@@ -23,6 +23,7 @@
 #include "smr/replica/held_reads.h"
 #include "smr/replica/local_client.h"
 #include "smr/replica/peer_lives.h"
+#include "smr/replica/work_count.h"
 #include "smr/storage/log_writer.h"
 #include "smr/storage/shelf.h"
 #include "smr/storage/storage.h"
@@ -51,6 +52,7 @@ class ReplicaNode {
     std::function<void(std::uint64_t term)> leads = {};
     std::function<void()> leads_no_longer = {};
     std::function<void(std::uint64_t instance)> applied = {};
+    std::function<void(const ReplicaFigures&)> figures = {};
     /// Of operations of this process.
     std::chrono::milliseconds operation_timeout{10'000};
     /// For tests of what the others do then: what this replica says to `to` in place of a message,
@@ -80,6 +82,7 @@ class ReplicaNode {
 
  private:
   static constexpr std::chrono::milliseconds port_tick_interval{100};
+  static constexpr std::chrono::seconds figures_interval{1};
   /// Of clients and strangers, before members are read again and the core looks at what came.
   static constexpr std::chrono::milliseconds clients_time{5};
   /// What clients had asked for at once, so that what is free of it later goes back to the system.
@@ -120,7 +123,8 @@ class ReplicaNode {
   void read_lives();
   void write_lives();
   void watch_memory(Time time);
-  Buffer status() const;
+  StatusTold status() const;
+  void tell_figures(Time time);
   void to_self(MessagePtr message);
 
   void step_all();
@@ -209,6 +213,8 @@ class ReplicaNode {
   /// The term in which this replica leads, as it has said.
   std::optional<std::uint64_t> leading_;
   std::optional<Error> failure_;
+  WorkCount count_;
+  Time figures_told_{};
   std::atomic<bool> stopped_ = false;
   Time port_tick_{};
   std::size_t clients_bytes_most_ = 0;

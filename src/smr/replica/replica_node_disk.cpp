@@ -136,15 +136,18 @@ void ReplicaNode::act(Persist& persist) {
 }
 
 void ReplicaNode::act(TakeCheckpoint& due) {
+  count_.checkpoint_begun(now());
   const auto taken = [this](const Checkpoint& checkpoint) {
     if (!log_) {
       shelf_.put(checkpoint);
+      count_.checkpoint_taken(now(), checkpoint.info.bytes);
       inbox_.push_back(CheckpointTaken{checkpoint.info, checkpoint.digests});
       return;
     }
     on_disk([this, checkpoint] { return storage_->checkpoints().keep(checkpoint); },
             [this, checkpoint](const Result<Done>& kept) {
               if (!kept) return fail(kept.error());
+              count_.checkpoint_taken(now(), checkpoint.info.bytes);
               inbox_.push_back(CheckpointTaken{checkpoint.info, checkpoint.digests});
             });
   };

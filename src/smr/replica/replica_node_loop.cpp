@@ -70,6 +70,7 @@ void ReplicaNode::step_all() {
   own_.tick(time);
   give_memory_back();
   watch_memory(time);
+  tell_figures(time);
   if (leave_at_ && time >= *leave_at_) stopped_ = true;
 }
 
@@ -92,6 +93,7 @@ void ReplicaNode::step(Event event) {
 }
 
 void ReplicaNode::tell_standing() {
+  count_.follows(now(), core_->leader());
   clients_->set_standing({core_->view().id, core_->regency(), core_->leader()});
   tell_leading();
 }
@@ -199,13 +201,17 @@ void ReplicaNode::release_held() {
   }
 }
 
-void ReplicaNode::act(Execute& execute) { execution_->execute(std::move(execute)); }
+void ReplicaNode::act(Execute& execute) {
+  count_.executed(execute.batch->requests.size());
+  execution_->execute(std::move(execute));
+}
 
 void ReplicaNode::act(ReadNow& read) {
   const auto found = reads_.find(read.token);
   if (found == reads_.end()) return;
   Buffer operation = std::move(found->second);
   reads_.erase(found);
+  count_.read();
   execution_->query(std::move(operation), [this, token = read.token](const Buffer& result) {
     answer_read(token, true, result);
   });

@@ -98,7 +98,7 @@ void ReplicaNode::watch_memory(Time time) {
   }
 }
 
-Buffer ReplicaNode::status() const {
+StatusTold ReplicaNode::status() const {
   StatusTold told;
   told.view = core_->view().id;
   told.regency = core_->regency();
@@ -111,7 +111,41 @@ Buffer ReplicaNode::status() const {
   for (const MemberInfo& member : view_.members) {
     if (member.id != place_.id && peers_->is_up(member.id)) told.connected.push_back(member.id);
   }
-  return wire::encode(told);
+  return told;
+}
+
+void ReplicaNode::tell_figures(Time time) {
+  if (!place_.figures || time - figures_told_ < figures_interval) return;
+  figures_told_ = time;
+  const StatusTold told = status();
+  ReplicaFigures figures = count_.figures(time);
+  figures.own = {.id = place_.id,
+                 .view = told.view,
+                 .regency = told.regency,
+                 .leader = told.leader,
+                 .decided = told.decided,
+                 .is_member = told.is_member,
+                 .silent = told.silent,
+                 .clients = told.clients,
+                 .connected = told.connected,
+                 .pieces = told.pieces,
+                 .pieces_of = told.pieces_of};
+  for (const auto& replica : configuration_.replicas) {
+    if (replica.id == place_.id) figures.own.address = replica.address;
+  }
+  const View& view = core_->view();
+  for (std::size_t i = 0; i < view.members.size(); ++i) {
+    const MemberInfo& member = view.members[i];
+    const bool me = member.id == place_.id;
+    figures.members.push_back({.id = member.id,
+                               .address = member.address,
+                               .connected = me || peers_->is_up(member.id),
+                               .newest = me ? told.decided : core_->heard_of(i)});
+  }
+  figures.quorum = static_cast<std::uint32_t>(view.quorum());
+  figures.leads = core_->leads();
+  figures.waiting = core_->waiting_requests();
+  place_.figures(figures);
 }
 
 }  // namespace piracema::smr

@@ -27,7 +27,10 @@ Result<Done> ReplicaNode::listen() {
             }
             return views;
           },
-          [this] { return status(); },
+          [this] {
+            StatusTold told = status();
+            return wire::encode(told);
+          },
           [this](std::uint64_t token, Buffer operation) {
             held_reads_.add(token, std::move(operation), now());
           }});

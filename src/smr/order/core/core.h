@@ -73,6 +73,8 @@ class Core {
   /// Digest over all decided batches in their order: equal on all replicas that are as far.
   Digest history() const { return progress_.history(); }
   std::size_t waiting_requests() const { return pool_.size(); }
+  /// The newest place that a member of the view has spoken of; 0: none.
+  Instance heard_of(std::size_t member) const { return peers_.newest_of(member); }
   /// It has lost what it had promised, and votes for nothing until it knows that again.
   bool is_silent() const { return !life_.remembered(); }
   /// Pieces of the checkpoint that it fetches, as far as it has them; 0 of 0 if it fetches none.

@@ -200,6 +200,7 @@ void Ordering::handle(Sender from, const Accept& m) {
   if (!consensus) return;
   const Vote vote{m.regency, m.digest};
   if (!consensus->accepts.put(from.index, vote)) return;
+  peers_.voted(from.index, m.instance);
   if (from.id == members_.me() && m.regency == leadership_.regency()) {
     leadership_.entry_is_durable();
   }

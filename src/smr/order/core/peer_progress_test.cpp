@@ -17,3 +17,16 @@ TEST_CASE("what one member alone says is not what two have reached") {
   peers.begin_view(3);
   CHECK(peers.reached_by(1) == 0);
 }
+
+TEST_CASE("a vote says where a member is, and is no word of what it has decided") {
+  PeerProgress peers(3);
+  CHECK(peers.newest_of(1) == 0);
+  peers.voted(1, 70);
+  peers.voted(1, 60);  // Late.
+  CHECK(peers.newest_of(1) == 70);
+  CHECK(peers.reached_by(1) == 0);
+  peers.told(1, 80);
+  CHECK(peers.newest_of(1) == 80);
+  peers.begin_view(3);
+  CHECK(peers.newest_of(1) == 0);
+}
