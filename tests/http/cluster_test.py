@@ -110,7 +110,7 @@ class Interface(Shown):
                         {"known": False, "why": "it shows no stream"}, f"job {sleeps} is not said to be none")
         self.assertEqual(1.0, self.figure("piracema_cluster_streams", known="yes"))
         self.assertEqual(0.0, self.figure("piracema_cluster_streams", known="no"))
-        labels = {"job": job, "name": "counts"}
+        labels = {"job_id": job, "name": "counts"}
         self.wait_until(lambda: self.figure("piracema_cluster_stream_items_per_second", direction="out", **labels),
                         "it stands still")
         self.assertEqual(1.0, self.figure("piracema_cluster_stream_failures_total", **labels))
@@ -118,7 +118,7 @@ class Interface(Shown):
         self.assertEqual(2.0, self.figure("piracema_cluster_stream_workers", **labels))
         self.assertGreater(self.figure("piracema_cluster_stream_snapshots_total", outcome="complete", **labels), 1)
         self.assertGreater(self.figure("piracema_cluster_stream_last_snapshot_size_bytes", **labels), 0)
-        self.assertIsNone(self.figure("piracema_cluster_stream_workers", job=sleeps))
+        self.assertIsNone(self.figure("piracema_cluster_stream_workers", job_id=sleeps))
         self.ask("cancel", job)
         self.wait_until(lambda: self.figure("piracema_cluster_streams", known="yes") == 0, "it is shown still")
         self.assertIsNone(self.figure("piracema_cluster_stream_workers", **labels))
@@ -189,6 +189,30 @@ class Interface(Shown):
         self.lose("c")
         (lost,) = [rule for rule in rules if rule["name"] == "PiracemaNodeLost"]
         prometheus.wait_for(lost["query"])
+
+    def test_each_panel_of_a_cluster_has_an_answer_and_so_has_each_alert_about_streams(self):
+        target = self.base.removeprefix("http://")
+        prometheus = prometheus_test.Prometheus(self, target)
+        self.wait(self.submit("true"))
+        job, _ = self.stream()
+        panels = json.loads((prometheus_test.FILES / "grafana-cluster.json").read_text())["panels"]
+        self.assertGreaterEqual(len(panels), 10)
+        for panel in panels:
+            for one in panel["targets"]:
+                with self.subTest(panel["title"]):
+                    prometheus.wait_for(one["expr"].replace("$instance", re.escape(target)
+                                                            .replace("\\", "\\\\")))
+        with urllib.request.urlopen(prometheus.base + "/api/v1/rules", timeout=30) as response:
+            groups = json.load(response)["data"]["groups"]
+        rules = [rule for group in groups if group["name"] == "piracema-cluster-streams" for rule in group["rules"]]
+        self.assertGreaterEqual(len(rules), 5)
+        for rule in rules:
+            for name in re.findall(r"piracema_\w+", rule["query"]):
+                self.assertTrue(prometheus.ask(name), name)
+        # Prometheus has a label "job" of its own: which stream it is about is said by another one.
+        [(labels, _)] = prometheus.ask("piracema_cluster_stream_workers")
+        self.assertEqual((str(job), "counts"), (labels["job_id"], labels["name"]))
+        self.assertNotIn("exported_job", labels)
 
     def test_where_it_cannot_serve_it_says_so(self):
         place = ["--cluster", self.folder / "c" / "users" / "bob"]

@@ -100,10 +100,11 @@ class Scraped(unittest.TestCase):
 
     def test_rules_and_panels_are_what_promtool_takes(self):
         queries = []
-        dashboard = json.loads((FILES / "grafana.json").read_text())
-        for panel in dashboard["panels"]:
-            queries += [one["expr"] for one in panel["targets"]]
-        queries += [one["expr"] for one in dashboard["annotations"]["list"]]
+        for file in ["grafana.json", "grafana-cluster.json"]:
+            dashboard = json.loads((FILES / file).read_text())
+            for panel in dashboard["panels"]:
+                queries += [one["expr"] for one in panel["targets"]]
+            queries += [one["expr"] for one in dashboard["annotations"]["list"]]
         with tempfile.TemporaryDirectory() as folder:
             panels = pathlib.Path(folder) / "panels.yml"
             panels.write_text(json.dumps({"groups": [{"name": "panels", "rules": [

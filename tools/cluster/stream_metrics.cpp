@@ -28,7 +28,7 @@ void write_streams(MetricsWriter& out, const ClusterSight& sight) {
     }
     known += 1;
     if (shown.size() == streams_with_metrics_max) continue;
-    shown.push_back({{{"job", std::to_string(job.id)}, {"name", job.spec.name}}, one});
+    shown.push_back({{{"job_id", std::to_string(job.id)}, {"name", job.spec.name}}, one});
   }
   out.gauge("piracema_cluster_streams",
             "Jobs that run a stream of which something is known; and those of which it is not "

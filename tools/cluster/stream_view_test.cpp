@@ -166,13 +166,13 @@ TEST_CASE("figures are those of streams that are known, and no more of them than
   CHECK(has(text, "piracema_cluster_streams{known=\"yes\"} 201"));
   CHECK(has(text, "piracema_cluster_streams{known=\"no\"} 1"));
   CHECK(has(text,
-            "piracema_cluster_stream_items_per_second{job=\"3\",name=\"tally\",direction=\"out\"} "
+            "piracema_cluster_stream_items_per_second{job_id=\"3\",name=\"tally\",direction=\"out\"} "
             "12.34"));
-  CHECK(has(text, "piracema_cluster_stream_failures_total{job=\"3\",name=\"tally\"} 1"));
-  CHECK_FALSE(has(text, "read_ratio{job=\"3\""));
-  CHECK(has(text, "read_ratio{job=\"4\""));
-  CHECK_FALSE(has(text, "{job=\"1\""));
-  CHECK_FALSE(has(text, "{job=\"2\""));
-  CHECK(has(text, "{job=\"202\""));
-  CHECK_FALSE(has(text, "{job=\"203\""));
+  CHECK(has(text, "piracema_cluster_stream_failures_total{job_id=\"3\",name=\"tally\"} 1"));
+  CHECK_FALSE(has(text, "read_ratio{job_id=\"3\""));
+  CHECK(has(text, "read_ratio{job_id=\"4\""));
+  CHECK_FALSE(has(text, "{job_id=\"1\""));
+  CHECK_FALSE(has(text, "{job_id=\"2\""));
+  CHECK(has(text, "{job_id=\"202\""));
+  CHECK_FALSE(has(text, "{job_id=\"203\""));
 }
