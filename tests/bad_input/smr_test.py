@@ -100,6 +100,24 @@ class Smr(BadInput):
         other[other.index("--id") + 1] = "7"
         self.check_refused(3, "replica 7 is not in the configuration", *other)
 
+    def test_the_doctor_says_where_a_replica_can_run(self):
+        self.start_group()
+        run = self.run_to_end(PIRACEMA, "kv", "doctor", "--json", "--directory", self.folder, "--config", self.config)
+        self.assertEqual(0, run.returncode, run.err)
+        found = {one["what"]: one for one in json.loads(run.out)}
+        self.assertIn("until a batch is on the disk of", found["disk"]["text"])
+        self.assertIn("free there", found["room"]["text"])
+        ports = [one["text"] for one in json.loads(run.out) if one["what"] == "port"]
+        self.assertEqual([f"127.0.0.1:{port}: somebody listens there" for port in self.ports], ports)
+        self.end_group()
+        run = self.run_to_end(PIRACEMA, "kv", "doctor", "--directory", self.folder, "--config", self.config)
+        self.assertEqual(3, run.out.count(": free on this host"))
+        before = os.listdir(self.folder)
+        run = self.run_to_end(PIRACEMA, "kv", "doctor", "--directory", "nowhere")
+        self.assertEqual(1, run.returncode)
+        self.assertRegex(run.out, "^MISSING +disk +nowhere: No such file or directory")
+        self.assertEqual(before, os.listdir(self.folder))  # Nothing is left behind.
+
     def test_one_identity_cannot_run_twice(self):
         self.start_group()
         self.check_refused(3, "Address already in use", *self.replica("--first-start"))

@@ -26,15 +26,15 @@ std::string criu_getter() {
   return std::filesystem::exists(installed, ignored) ? installed.string() : "scripts/get-criu";
 }
 
-/// What the product's own program says of the machine; cluster and kv want no more than that there
-/// is one.
+/// What the product's own program says of the machine; cluster wants no more than that there is
+/// one.
 std::vector<Finding> ask(const Product& product) {
   const std::string part = product.name, program = program_of(product);
   Finding own{.part = part, .what = "program", .ok = ::access(program.c_str(), X_OK) == 0};
   own.needed = true;
   own.text = own.ok ? program : concat("no ", program);
   if (!own.ok) own.fix = "sudo apt install --reinstall piracema";
-  if (!own.ok || part == "kv" || part == "cluster") return {own};
+  if (!own.ok || part == "cluster") return {own};
   const auto end = ckpt::run_helper({program, part, "doctor", "--json"});
   auto findings = end ? read_findings(part, ckpt::last_line(end->output))
                       : Result<std::vector<Finding>>(end.error());
@@ -87,7 +87,7 @@ void DoctorCommand::add() {
       "doctor", "Say what this machine can and cannot do, and the commands that mend it");
   doctor_->add_flag("--json", json_, "As one JSON object");
   doctor_->footer(
-      "It changes nothing; piracema ckpt doctor and piracema coll doctor are parts of it.\n\n"
+      "It changes nothing; piracema kv doctor, coll doctor and ckpt doctor are parts of it.\n\n"
       "Exit codes:\n"
       "  0 nothing is missing   1 something is missing that a product needs: the last line says\n"
       "  for which   2 usage\n");

@@ -70,6 +70,7 @@ KvCommand::KvCommand(CLI::App& app) {
   rescue_ = std::make_unique<KvRescue>(*kv_, footer);
   status_ = std::make_unique<KvStatus>(*kv_, footer);
   leader_ = std::make_unique<KvLeader>(*kv_, footer);
+  doctor_ = std::make_unique<KvDoctor>(*kv_);
 }
 
 void KvCommand::add_keygen(const std::string& footer) {
@@ -122,6 +123,7 @@ int KvCommand::run() {
   if (administration_->parsed()) return administration_->run();
   if (rescue_->parsed()) return rescue_->run();
   if (status_->parsed()) return status_->run();
+  if (doctor_->parsed()) return doctor_->run();
   return operate();
 }
 

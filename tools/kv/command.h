@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "tools/kv/administration.h"
+#include "tools/kv/doctor.h"
 #include "tools/kv/leader.h"
 #include "tools/kv/lock.h"
 #include "tools/kv/replica.h"
@@ -42,6 +43,7 @@ class KvCommand {
   CLI::App* demo_ = nullptr;
   std::vector<CLI::App*> operations_;
   std::unique_ptr<KvAdministration> administration_;
+  std::unique_ptr<KvDoctor> doctor_;
   std::unique_ptr<KvLeader> leader_;
   std::unique_ptr<KvLock> lock_;
   std::unique_ptr<KvStart> start_;
