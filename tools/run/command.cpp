@@ -229,12 +229,14 @@ int run_command(RunCommand command) {
   if (command.coordinators > 1) {
     if (auto can = check_coordinators(command); !can) return refuse(can.error());
     if (command.job.keep_workers.count() == 0) command.job.keep_workers = keep_workers;
-    if (command.convene) {
-      const auto code = command.convene(command);
-      return code ? *code : refuse(code.error());
-    }
   }
   ExitBySignal::begin();
+  if (command.coordinators > 1 && command.convene) {
+    const auto code = command.convene(command);
+    if (!code) return refuse(code.error());
+    ExitBySignal::use(*code);
+    return *code;
+  }
   // Of several coordinators the others write what there is to write only if they have led.
   const bool opens = command.is_first;
 

@@ -77,7 +77,7 @@ void StateServer::handle(Sender from, const StateRequest& m) {
     // It goes on by the batches, and has to find them still when it asks for them.
     checkpoints_.follows(step_.now(), from.id, m.decided);
   } else if (offer.checkpoint && offer.checkpoint->checkpoint.instance > m.decided) {
-    checkpoints_.fetched(step_.now(), from.id, offer.checkpoint->checkpoint.instance);
+    checkpoints_.offered(step_.now(), from.id);
   }
   step_.send(from.id, std::move(offer), true);
 }

@@ -68,6 +68,26 @@ TEST_CASE("votes that were lost for good are not missed where others have a proo
   }
 }
 
+TEST_CASE("who asks what there is in the middle of a fetch does not lose what it fetches") {
+  TestCluster cluster(FaultModel::crash, 3, one_request_a_batch(100));
+  cluster.submit_some(1, 1, 150);
+  cluster.run();
+  std::vector<Gone> gone;
+  cluster.lose = [&](ReplicaId from, ReplicaId to, const Message& m) {
+    if (const auto* one = std::get_if<Gone>(&m); one && from == 0 && to == 2) gone.push_back(*one);
+    return false;
+  };
+  cluster.tell(0, Received{2, message(ManifestRequest{100})});
+  cluster.submit_some(1, 151, 100);
+  cluster.run();
+  cluster.tell(0, Received{2, message(StateRequest{77, 0, 0})});
+  cluster.submit_some(1, 251, 100);
+  cluster.run();
+  cluster.tell(0, Received{2, message(ChunkRequest{100, 0})});
+  cluster.run();
+  CHECK(gone.empty());
+}
+
 TEST_CASE("who is asked for what it no longer has says so at once") {
   TestCluster cluster(FaultModel::crash, 3, one_request_a_batch(100));
   cluster.submit_some(1, 1, 450);

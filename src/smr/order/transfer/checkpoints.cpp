@@ -221,6 +221,15 @@ void Checkpoints::fetched(Time now, ReplicaId by, Instance instance) {
   if (own_.contains(instance)) fetches_[by] = {instance, now};
 }
 
+void Checkpoints::offered(Time now, ReplicaId to) {
+  now_ = now;
+  if (!stable_) return;
+  const auto fetch = fetches_.find(to);
+  const bool fetches = fetch != fetches_.end() && own_.contains(fetch->second.instance) &&
+                       now - fetch->second.asked < fetch_silence_max;
+  if (!fetches) fetched(now, to, stable_->checkpoint.instance);
+}
+
 void Checkpoints::follows(Time now, ReplicaId who, Instance decided) {
   const auto behind = own_.upper_bound(decided);
   if (behind != own_.begin()) fetched(now, who, std::prev(behind)->first);

@@ -81,6 +81,9 @@ class Checkpoints {
   /// Somebody fetches the checkpoint at `instance`, or what follows it. At most one older than the
   /// stable one is kept for those who do, and for a bounded time (kept_from).
   void fetched(Time now, ReplicaId by, Instance instance);
+  /// The stable checkpoint is offered to a replica, and kept for it likewise, unless it fetches
+  /// another one that is still here: who only asks what there is has not given that up.
+  void offered(Time now, ReplicaId to);
   /// Somebody who is at `decided` goes on by the batches behind that: those behind the last
   /// checkpoint before it are kept likewise.
   void follows(Time now, ReplicaId who, Instance decided);

@@ -230,6 +230,41 @@ TEST_CASE("what follows on the last checkpoint before somebody is kept while it 
   CHECK(one.checkpoints.kept_from() == 20);
 }
 
+TEST_CASE("who is offered a newer checkpoint while it fetches one still finds that one") {
+  One one(FaultModel::crash);
+  const auto stable = [&one](Instance instance) {
+    one.take(instance, "state");
+    one.vote(1, instance, "state");
+  };
+  stable(10);
+  one.checkpoints.fetched(milliseconds(1), 2, 10);
+  stable(20);
+  one.checkpoints.offered(milliseconds(2), 2);
+  stable(30);
+  CHECK(one.checkpoints.manifest(10) != nullptr);
+  CHECK(one.checkpoints.kept_from() == 10);
+  // It asks for a piece of the newer one: that is what it fetches now.
+  one.checkpoints.fetched(milliseconds(3), 2, 30);
+  stable(40);
+  CHECK(one.checkpoints.manifest(10) == nullptr);
+  CHECK(one.checkpoints.kept_from() == 30);
+}
+
+TEST_CASE("what is offered is kept for who fetches nothing, or has not asked for long") {
+  One one(FaultModel::crash);
+  const auto stable = [&one](Instance instance) {
+    one.take(instance, "state");
+    one.vote(1, instance, "state");
+  };
+  stable(10);
+  one.checkpoints.offered(milliseconds(1), 2);
+  stable(20);
+  CHECK(one.checkpoints.kept_from() == 10);
+  one.checkpoints.offered(milliseconds(1) + fetch_silence_max, 2);
+  stable(30);
+  CHECK(one.checkpoints.kept_from() == 20);
+}
+
 TEST_CASE("after a transfer the checkpoint that was fetched is the stable one") {
   One one(FaultModel::byzantine);
   one.checkpoints.begin({10, some_digest("history"), 7, one.view, {}, 0}, one.out);
