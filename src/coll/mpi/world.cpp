@@ -57,7 +57,8 @@ void give_up(const std::string& why) {
 }
 
 void World::expect_own_mpi() {
-  char text[MPI_MAX_LIBRARY_VERSION_STRING] = {};
+  // It is the other MPI that writes there, and MPICH's words are longer than Open MPI has room for.
+  char text[std::max(MPI_MAX_LIBRARY_VERSION_STRING, 8'192)] = {};
   int length = 0;
   PMPI_Get_library_version(text, &length);
   const std::string_view version(text);
