@@ -78,10 +78,10 @@ TEST_CASE("who asks what there is in the middle of a fetch does not lose what it
     return false;
   };
   cluster.tell(0, Received{2, message(ManifestRequest{100})});
-  cluster.submit_some(1, 151, 100);
+  cluster.submit_some(1, 151, 250);
   cluster.run();
   cluster.tell(0, Received{2, message(StateRequest{77, 0, 0})});
-  cluster.submit_some(1, 251, 100);
+  cluster.submit_some(1, 251, 350);
   cluster.run();
   cluster.tell(0, Received{2, message(ChunkRequest{100, 0})});
   cluster.run();
