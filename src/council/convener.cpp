@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "council/host_choice.h"
+#include "os/process_state.h"
 
 namespace piracema::council {
 
@@ -133,13 +134,20 @@ void Convener::reap() {
   }
 }
 
-// Each of them has it ordered, and who leads acts on it.
+// Whoever gets it has it ordered, and who leads acts on it: if all got it, one that is late would
+// make it the second one, which ends the job at once.
 void Convener::signalled(int number) {
   if (number == SIGCHLD) return reap();
-  const auto one = std::find_if(members_.begin(), members_.end(), [](const Member& member) {
-    return member.lives && member.is_here;
-  });
-  if (one != members_.end()) return one->started.process.signal(number);
+  const cluster::Process* one = nullptr;
+  for (const Member& member : members_) {
+    if (!member.lives || !member.is_here) continue;
+    const cluster::Process& process = member.started.process;
+    // One that is stopped would take it only when it goes on.
+    const bool goes_on = !cluster::state_of(process.pid()).stopped;
+    if (one == nullptr || goes_on) one = &process;
+    if (goes_on) break;
+  }
+  if (one != nullptr) return one->signal(number);
   log(Level::warning,
       "the coordinators that are left are on other hosts, and are not told; send them the signal");
   if (std::exchange(was_signalled_, true)) code_ = 128 + number;

@@ -218,14 +218,15 @@ class Coordinators(JobTest):
         second.process.send_signal(signal.SIGINT)
         second.finish(75)
         self.check_nothing_left()
-        third = self.run_several("--resume")
-        leader = third.wait_for("leads")
-        third.wait_for("running")
-        os.kill(leader["pid"], signal.SIGKILL)
-        third.wait_for("reattached")
-        third.process.send_signal(signal.SIGINT)
-        third.finish(75)
-        self.check_nothing_left()
+        for lost_by in (signal.SIGKILL, signal.SIGSTOP):
+            again = self.run_several("--resume")
+            leader = again.wait_for("leads")
+            again.wait_for("running")
+            os.kill(leader["pid"], lost_by)
+            again.wait_for("reattached")
+            again.process.send_signal(signal.SIGTERM)
+            again.finish(75)
+            self.check_nothing_left()
 
     def test_the_directory_is_nobody_elses_while_one_of_them_lives(self):
         job = self.run_several()

@@ -113,13 +113,19 @@ class Server:
         while True:
             try:
                 self.gluster("start", VOLUME, "force")
+                for pid in self.pids():
+                    os.kill(pid, 0)
                 (self.place / "answers").write_text("yes")
                 (self.place / "answers").unlink()
                 return self
-            except OSError as error:
+            except (OSError, ValueError) as error:
                 if time.monotonic() > deadline:
                     raise RuntimeError(f"{self.place} does not answer: {error}") from error
             time.sleep(0.05)
+
+    def pids(self):
+        """Of the bricks."""
+        return [int(file.read_text()) for file in sorted((self.folder / "run").rglob("*brick-*.pid"))]
 
     def start_host(self):
         run("ip", "netns", "add", self.host)
@@ -143,10 +149,9 @@ class Server:
 
     def signal(self, number, bricks=None):
         """To the processes of so many bricks; none: of all."""
-        found = sorted((self.folder / "run").rglob("*brick-*.pid"))
-        for file in found[:bricks]:
-            with contextlib.suppress(ProcessLookupError, ValueError):
-                os.kill(int(file.read_text()), number)
+        for pid in self.pids()[:bricks]:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, number)
 
     def kill(self, bricks=None):
         self.signal(signal.SIGKILL, bricks)
