@@ -62,8 +62,8 @@ TEST_CASE("states by key are saved for a part of the time that items took, withi
                                  count += 1;
                                }).by_key([](const std::int64_t& n) { return n; }, 1'024));
   const flow::Plan plan = flow::make_plan(graph.shape);
-  PartSaver parts{1, plan.replicas[1], graph, f.port, f.guard};
   detail::KeyedTable<std::int64_t, std::int64_t> counts;
+  PartSaver parts{1, plan.replicas[1], graph, f.port, f.guard};
   ReplicaInit init;
   init.piece_bytes = 1;  // Each group is one.
   init.unwritten_bytes_max = std::size_t{1} << 30;
