@@ -17,8 +17,8 @@ struct ReplicaFigures {
     std::string address;
     /// Always of this replica itself.
     bool connected = false;
-    /// The newest instance that it has voted in, or has said to have decided; of this replica itself
-    /// the last one up to which all are decided. 0: nothing was heard of it yet.
+    /// The newest instance that it has voted in, or has said to have decided; of this replica
+    /// itself the last one up to which all are decided. 0: nothing was heard of it yet.
     std::uint64_t newest = 0;
   };
 
