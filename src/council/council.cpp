@@ -300,7 +300,8 @@ void Council::end(const cluster::JobReport& report) {
     if (!told) log(Level::debug, told.error().message);
   }
   if (!led_ && !was_told_) return;
-  say(seat_.was_brought ? STDOUT_FILENO : seat_.command.get(), concat(over, report.code, "\n"));
+  say(seat_.was_brought ? STDOUT_FILENO : seat_.command.get(),
+      concat(job_is_over, report.code, "\n"));
 }
 
 }  // namespace piracema::council

@@ -191,8 +191,8 @@ bool has_seat() { return std::getenv(variable) != nullptr; }
 bool has_first_seat() { return std::getenv(first_variable) != nullptr; }
 
 std::optional<int> code_of(std::string_view line) {
-  if (!line.starts_with(over)) return std::nullopt;
-  return parse_number<int>(std::string(line.substr(over.size())));
+  if (!line.starts_with(job_is_over)) return std::nullopt;
+  return parse_number<int>(std::string(line.substr(job_is_over.size())));
 }
 
 Result<Seat> take_seat(const std::vector<cluster::HostOptions>& hosts) {

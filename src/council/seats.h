@@ -84,7 +84,7 @@ std::optional<Errand> take_errand();
 constexpr std::string_view cannot = "cannot ";
 constexpr std::size_t line_bytes_max = 4'096;
 /// Before the exit code.
-constexpr std::string_view over = "piracema: the job is over: ";
+constexpr std::string_view job_is_over = "piracema: the job is over: ";
 /// The exit code in such a line.
 std::optional<int> code_of(std::string_view line);
 /// False when nobody is there any more.
