@@ -14,6 +14,7 @@
 
 #include "base/fd.h"
 #include "base/hint.h"
+#include "base/host_name.h"
 #include "base/json_string.h"
 #include "base/text.h"
 
@@ -25,12 +26,6 @@ constexpr const char* format_variable = "PIRACEMA_LOG_FORMAT";
 constexpr const char* directory_variable = "PIRACEMA_LOG_DIRECTORY";
 constexpr std::string_view clear_line = "\r\x1b[K";
 constexpr std::size_t kept_bytes_max = 2'000;
-
-std::string host_name() {
-  char name[256] = "";
-  if (::gethostname(name, sizeof name - 1) != 0) return "localhost";
-  return name;
-}
 
 // One write a line, so that the lines of several processes do not mix.
 void write_all(int to, std::string_view text) {

@@ -28,14 +28,14 @@ constexpr std::size_t heard_max = 4'096;
 // As where workers are lost once too often: `--resume` goes on.
 constexpr int all_lost = 4;
 
-// Of one that has closed its line, and so is about to end.
-int exit_code_of(cluster::Process& process) {
+// Of one that has closed its line, and so is about to end; nothing if it has not said why.
+std::optional<int> refusal_of(cluster::Process& process) {
   if (process.handle() >= 0) {
     pollfd ended{.fd = process.handle(), .events = POLLIN, .revents = 0};
     ::poll(&ended, 1, static_cast<int>(ends_within.count()));
   }
   const auto exit = process.reap();
-  return exit && exit->status ? *exit->status : 3;
+  return exit && exit->status.value_or(0) != 0 ? exit->status : std::nullopt;
 }
 
 }  // namespace
@@ -56,11 +56,11 @@ Result<std::unique_ptr<Convener>> Convener::convene(std::uint32_t count,
   if (!hosts) return hosts.error();
   std::unique_ptr<Convener> convener(new Convener);
   std::vector<Started> started;
-  const auto shared_out = share_out_seats(count, words, *hosts, started);
-  if (!shared_out && shared_out.error().code != Errc::lost) return shared_out.error();
-  if (!shared_out) {
-    // It has said why.
-    convener->code_ = exit_code_of(started.front().process);
+  if (const auto shared_out = share_out_seats(count, words, *hosts, started); !shared_out) {
+    if (shared_out.error().code == Errc::lost) {
+      convener->code_ = refusal_of(started.front().process);
+    }
+    if (!convener->code_) return Error{Errc::config, shared_out.error().message};
     return convener;
   }
   for (Started& one : started) {
@@ -90,8 +90,8 @@ int Convener::run() {
   if (code_) return *code_;
   if (one_ended_) return *one_ended_;
   log(Level::error,
-      concat("all ", members_.size(),
-             " coordinators were killed; go on with --resume once the workers have ended"));
+      concat("none of the ", members_.size(),
+             " coordinators is left; go on with --resume once the workers have ended"));
   return all_lost;
 }
 
@@ -130,7 +130,8 @@ void Convener::reap() {
     // Its last word may not have been read.
     heard(member);
     member.lives = false;
-    if (member.is_here && exit->status) one_ended_ = exit->status;
+    // That all is well is said by a word.
+    if (member.is_here && exit->status.value_or(0) != 0) one_ended_ = exit->status;
   }
 }
 

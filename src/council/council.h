@@ -90,8 +90,9 @@ class Council {
   /// Whether a majority answers: since when one is asked that has not, and when it is asked next.
   std::optional<Time> asked_at_;
   Time ask_at_{}, looked_at_{};
-  /// It has led in the end, or knows how it has ended.
-  bool warned_ = false, led_ = false, was_told_ = false;
+  bool warned_ = false;
+  /// It has led in the end; and else, it knows how the job has ended.
+  bool led_ = false, was_told_ = false;
   std::chrono::milliseconds keep_{0};
   /// Of the replica, once it has ended by itself.
   std::optional<Error> failure_;

@@ -30,6 +30,9 @@ constexpr const char* host_variable = "PIRACEMA_COUNCIL_HOST";
 constexpr const char* first_variable = "PIRACEMA_COUNCIL_FIRST";
 // Who has to be brought to its host first is given up by whoever brings it.
 constexpr std::chrono::seconds says_within{30}, brought_within{120};
+// Whoever has said where it is waits for the slowest of five, one after the other; that the command
+// is gone is seen at once.
+constexpr std::chrono::minutes gets_seat_within{10};
 
 /// A line, without its end; nothing when the other side is gone, or says none in time.
 std::optional<std::string> read_line(int fd, std::chrono::milliseconds within) {
@@ -208,13 +211,12 @@ Result<Seat> take_seat(const std::vector<cluster::HostOptions>& hosts) {
   Fd line(seat.was_brought ? ::dup(STDIN_FILENO) : *number);
   ::fcntl(line.get(), F_SETFD, FD_CLOEXEC);
   const int out = seat.was_brought ? STDOUT_FILENO : line.get();
-  const auto within = seat.was_brought ? brought_within : says_within;
   const Error gone{Errc::lost, "the command that has started this coordinator is gone"};
   if (seat.was_brought) {
     // The end of the remote shell is not its own.
     ::setsid();
     if (!say(out, concat(cluster::Staging::started_says, "\n"))) return gone;
-    const auto host = read_line(line.get(), within);
+    const auto host = read_line(line.get(), brought_within);
     if (!host) return gone;
     if (auto taken = take_host(*host, hosts, seat); !taken) {
       // The command says it.
@@ -225,12 +227,12 @@ Result<Seat> take_seat(const std::vector<cluster::HostOptions>& hosts) {
     return reserved.error();
   }
   if (!say(out, concat(seat.replica.address, " ", seat.door.address, "\n"))) return gone;
-  const auto first = read_line(line.get(), within);
+  const auto first = read_line(line.get(), gets_seat_within);
   std::istringstream in(first.value_or(""));
   std::uint32_t count = 0;
   if (!(in >> seat.me >> seat.seed >> seat.token >> count)) return gone;
   while (seat.members.size() < count) {
-    const auto next = read_line(line.get(), within);
+    const auto next = read_line(line.get(), gets_seat_within);
     std::istringstream words(next.value_or(""));
     Seat::Member member;
     if (!(words >> member.replica >> member.door >> member.public_key)) return gone;

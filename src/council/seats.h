@@ -56,8 +56,8 @@ struct Started {
 };
 
 /// Starts the coordinators, `words` being the command line, and shares out the seats.
-/// Errc::config for one that cannot be started or does not say where it is in time; Errc::lost for
-/// the first one if it has said itself why it cannot be.
+/// Errc::config for one that cannot be started or does not say where it is in time; Errc::lost if
+/// that is the first one, which may have said itself why it cannot be.
 Result<Done> share_out_seats(std::uint32_t count, const std::vector<std::string>& words,
                              const HostChoice& hosts, std::vector<Started>& coordinators);
 /// Whether this process was started by the command, as a coordinator or for one.

@@ -248,7 +248,7 @@ class Coordinators(JobTest):
         for pid in self.coordinators():
             os.kill(pid, signal.SIGKILL)
         job.finish(4)
-        self.assertIn("all 3 coordinators were killed", job.said())
+        self.assertIn("none of the 3 coordinators is left", job.said())
         self.until(lambda: not self.running())
 
     def test_what_the_first_one_finds_wrong_is_said_once(self):

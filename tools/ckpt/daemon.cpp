@@ -14,7 +14,7 @@
 #include "ckpt/keeper/control.h"
 #include "ckpt/queue/daemon_loop.h"
 #include "ckpt/queue/queued_program.h"
-#include "os/host_name.h"
+#include "base/host_name.h"
 #include "tools/arguments.h"
 #include "tools/ckpt/program.h"
 #include "tools/failure.h"

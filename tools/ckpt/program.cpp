@@ -16,7 +16,7 @@
 #include "ckpt/capsule/criu.h"
 #include "ckpt/capsule/door.h"
 #include "ckpt/hosts/host_agent.h"
-#include "os/host_name.h"
+#include "base/host_name.h"
 #include "tools/arguments.h"
 
 namespace piracema::tools {

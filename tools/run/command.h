@@ -47,10 +47,12 @@ struct RunCommand {
   std::optional<observe::HttpOptions> http;
   /// File for a page with all that was known of the job, when it is over; empty: none.
   std::string report;
-  /// How many coordinators the job has; for several, in the process that was typed, what runs them,
-  /// and else what brings this one together with the others, and whether it is the first.
+  /// How many coordinators the job has.
   std::uint32_t coordinators = 1;
+  /// Of several, in the process that was typed: starts them, and gives the exit code of the job.
   std::function<Result<int>(const RunCommand&)> convene;
+  /// Of several, in a process that was started so: makes it one of them; and whether it is the
+  /// first.
   std::function<Result<std::unique_ptr<Coordinators>>(const RunCommand&)> gather;
   bool is_first = true;
   /// Warnings and errors only.

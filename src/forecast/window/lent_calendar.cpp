@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "base/text.h"
-#include "os/host_name.h"
+#include "base/host_name.h"
 
 namespace piracema::ckpt {
 

@@ -15,6 +15,14 @@ constexpr Instance mark = unstable_checkpoints_max * interval + view_delay;
 
 bool is_vote_for_checkpoint(const Message& m) { return std::holds_alternative<CheckpointVote>(m); }
 
+// What replica 0 tells replica 2 that it no longer has goes there, too.
+void note_gone(TestCluster& cluster, std::vector<Gone>& gone) {
+  cluster.lose = [&gone](ReplicaId from, ReplicaId to, const Message& m) {
+    if (const auto* one = std::get_if<Gone>(&m); one && from == 0 && to == 2) gone.push_back(*one);
+    return false;
+  };
+}
+
 }  // namespace
 
 TEST_CASE(
@@ -73,10 +81,7 @@ TEST_CASE("who asks what there is in the middle of a fetch does not lose what it
   cluster.submit_some(1, 1, 150);
   cluster.run();
   std::vector<Gone> gone;
-  cluster.lose = [&](ReplicaId from, ReplicaId to, const Message& m) {
-    if (const auto* one = std::get_if<Gone>(&m); one && from == 0 && to == 2) gone.push_back(*one);
-    return false;
-  };
+  note_gone(cluster, gone);
   cluster.tell(0, Received{2, message(ManifestRequest{100})});
   cluster.submit_some(1, 151, 250);
   cluster.run();
@@ -93,10 +98,7 @@ TEST_CASE("who is asked for what it no longer has says so at once") {
   cluster.submit_some(1, 1, 450);
   cluster.run();
   std::vector<Gone> gone;
-  cluster.lose = [&](ReplicaId from, ReplicaId to, const Message& m) {
-    if (const auto* one = std::get_if<Gone>(&m); one && from == 0 && to == 2) gone.push_back(*one);
-    return false;
-  };
+  note_gone(cluster, gone);
   cluster.tell(0, Received{2, message(ManifestRequest{100})});
   cluster.tell(0, Received{2, message(ChunkRequest{200, 0})});
   cluster.tell(0, Received{2, message(LogRequest{7, false})});

@@ -33,6 +33,11 @@ struct One {
     vote.signature = StateKeys::by(who, signed_bytes(vote));
     return vote;
   }
+  /// At this replica and another one, in a group of three.
+  void stable(Instance instance) {
+    take(instance, "state");
+    vote(1, instance, "state");
+  }
   void take(Instance instance, std::string_view state) {
     checkpoints.begin({instance, some_digest("history"), 7, view, {}, 0}, out);
     checkpoints.taken(Time{}, info(instance, state), {some_digest("chunk")}, out);
@@ -232,36 +237,28 @@ TEST_CASE("what follows on the last checkpoint before somebody is kept while it 
 
 TEST_CASE("who is offered a newer checkpoint while it fetches one still finds that one") {
   One one(FaultModel::crash);
-  const auto stable = [&one](Instance instance) {
-    one.take(instance, "state");
-    one.vote(1, instance, "state");
-  };
-  stable(10);
+  one.stable(10);
   one.checkpoints.fetched(milliseconds(1), 2, 10);
-  stable(20);
+  one.stable(20);
   one.checkpoints.offered(milliseconds(2), 2);
-  stable(30);
+  one.stable(30);
   CHECK(one.checkpoints.manifest(10) != nullptr);
   CHECK(one.checkpoints.kept_from() == 10);
   // It asks for a piece of the newer one: that is what it fetches now.
   one.checkpoints.fetched(milliseconds(3), 2, 30);
-  stable(40);
+  one.stable(40);
   CHECK(one.checkpoints.manifest(10) == nullptr);
   CHECK(one.checkpoints.kept_from() == 30);
 }
 
 TEST_CASE("what is offered is kept for who fetches nothing, or has not asked for long") {
   One one(FaultModel::crash);
-  const auto stable = [&one](Instance instance) {
-    one.take(instance, "state");
-    one.vote(1, instance, "state");
-  };
-  stable(10);
+  one.stable(10);
   one.checkpoints.offered(milliseconds(1), 2);
-  stable(20);
+  one.stable(20);
   CHECK(one.checkpoints.kept_from() == 10);
   one.checkpoints.offered(milliseconds(1) + fetch_silence_max, 2);
-  stable(30);
+  one.stable(30);
   CHECK(one.checkpoints.kept_from() == 20);
 }
 
