@@ -4,6 +4,7 @@ goes on, and its output is what it would have been, byte for byte. Nobody is lef
 
 import os
 import signal
+import time
 import unittest
 
 from lost_coordinators import STREAM, JobTest
@@ -57,6 +58,8 @@ class Agents(JobTest):
         job = self.run_command("-n", "2", "--snapshots", "s", "--every", "100ms", program, "out",
                                "items=100000000", "pause_us=100", f"until={self.folder}/end")
         first = self.agent()
+        # One that is killed before it has started anything is a host that cannot be used.
+        self.until(lambda: self.running("worker", program))
         os.kill(first, signal.SIGKILL)
         self.agent(but=first)
         go = os.open(self.folder / "go", os.O_RDWR)
@@ -71,6 +74,19 @@ class Agents(JobTest):
         job.wait_for("running")
         os.kill(self.agent(), signal.SIGKILL)
         job.finish(4)
+        self.check_nothing_left()
+
+    def test_a_coordinator_that_stands_still_itself_gives_nobody_up_for_it(self):
+        job = self.run_stream()
+        job.wait_for("snapshot")
+        job.process.send_signal(signal.SIGSTOP)
+        # Longer than an agent may be silent.
+        time.sleep(11)
+        job.process.send_signal(signal.SIGCONT)
+        job.wait_for("snapshot", 3)
+        job.finish()
+        self.assertNotIn("lost", job.names())
+        self.check_output()
         self.check_nothing_left()
 
     def test_an_agent_that_stands_still_keeps_nobody_from_working_nor_the_job_from_its_end(self):

@@ -90,8 +90,9 @@ class JobTest(unittest.TestCase):
             self.assertLess(time.monotonic(), deadline)
             time.sleep(0.01)
 
-    def running(self, what=None):
-        """Processes of this test that live, but for commands: agents and workers, by their names."""
+    def running(self, what=None, program=STREAM):
+        """Processes of this test that live, but for commands: agents and workers, by their names.
+        A program that is a script comes behind its shell."""
         found = []
         for entry in pathlib.Path("/proc").iterdir():
             if not entry.name.isdigit():
@@ -104,7 +105,7 @@ class JobTest(unittest.TestCase):
                 continue
             if f"PIRACEMA_TEST_JOB={self.mark}".encode() not in environment or state == "Z":
                 continue
-            kind = "agent" if words[1:2] == [b"agent"] else "worker" if words[0] == STREAM.encode() else ""
+            kind = "agent" if words[1:2] == [b"agent"] else "worker" if str(program).encode() in words[:2] else ""
             if kind and what in (None, kind):
                 found.append(int(entry.name))
         return found

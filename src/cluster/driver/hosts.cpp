@@ -255,11 +255,16 @@ void Hosts::take_output(Host& host, const Output& output) {
 
 void Hosts::pulse() {
   const Time silent = std::max<Time>(silent_max, 4 * options_.settings.heartbeat_timeout);
+  // What agents have said while this process was stopped it has not read yet.
+  const Time due = pulsed_at_ + options_.settings.heartbeat_interval;
+  const Time stopped = std::exchange(pulsed_at_, now()) != Time{} ? now() - due : Time{};
   for (std::size_t number = 0; number < hosts_.size(); ++number) {
     Host& host = hosts_[number];
+    if (stopped > options_.settings.heartbeat_interval) host.heard_at += stopped;
     host.steadiness.look(now(), can_start(number));
     if (!host.line) continue;
     if (is_up(number) && now() - host.heard_at > silent) {
+      if (events_.may_send_away && !events_.may_send_away()) return;
       lose(number, concat("it was silent for ", silent / std::chrono::seconds(1), " s"));
     } else {
       send(number, ToAgent(Pulse{host.output_taken}));

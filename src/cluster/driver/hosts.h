@@ -38,7 +38,7 @@ class Hosts {
     std::function<void(std::size_t host, const FromAgent&)> said;
     /// An agent of the coordinator before has come, with what it has kept running.
     std::function<void(std::size_t host, const std::vector<RunningProcess>&)> came_back = {};
-    /// Whether this coordinator may end what is not expected; empty: it may.
+    /// Whether this coordinator may end what is not expected or not heard of; empty: it may.
     std::function<bool()> may_send_away = {};
     /// Its agent was told to leave: the host is draining.
     std::function<void(std::size_t host)> leaving = {};
@@ -179,6 +179,7 @@ class Hosts {
   /// They stay where they are when there are more.
   std::deque<Host> hosts_;
   std::optional<net::Poller::Timer> next_pulse_;
+  Time pulsed_at_{};
   bool leaving_ = false;
 };
 
