@@ -45,6 +45,10 @@ struct View {
   std::size_t quorum() const;
   /// So many hold at least one that is correct: f + 1 among liars, 1 among crashes.
   std::size_t one_correct() const { return model == FaultModel::byzantine ? f + 1 : 1; }
+  /// So many have to sign that a view follows on this one, for others to believe it. Where nobody
+  /// lies one is enough, as nobody signs what is not decided; and it has to be: the others of a
+  /// quorum may be the ones that are replaced, or crash before they have signed.
+  std::size_t prove_next() const { return model == FaultModel::byzantine ? quorum() : 1; }
   bool has(ReplicaId) const;
   /// The regencies go round the members.
   ReplicaId leader(Regency regency) const { return members[regency % n()].id; }

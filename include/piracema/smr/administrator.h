@@ -43,13 +43,18 @@ struct AdministratorOptions {
   /// Told what a change waits for, one line, once a second while it waits for replicas that are to
   /// be added; by the thread that has called.
   std::function<void(const std::string& what)> waits_for = {};
+  /// Asked many times a second while a call waits, by the thread that has called: true ends the
+  /// call, and every later one, with Errc::refused. What was asked for by then may come all the
+  /// same.
+  std::function<bool()> given_up = {};
 };
 
 /// Changes who the replicas and clients of a group are, while it runs (paper 003, section 2.1:
 /// replicas join and leave, n and f change at run time). Each change has its place in the order of
 /// all operations. One thread.
 ///
-/// Errors of calls: timeout; refused, config (the change is none, or no group comes of it).
+/// Errors of calls: timeout; refused (also where its owner has given up), config (the change is
+/// none, or no group comes of it).
 class Administrator {
  public:
   /// Connects in the background. Errc::config if the configuration has no administrator, or one of

@@ -47,19 +47,22 @@ struct Administrator::Parts {
   Parts(const Configuration& configuration, const KeyPair& key, const AdministratorOptions& options)
       : timeout(std::chrono::duration_cast<Time>(options.timeout)),
         waits_for(options.waits_for),
+        given_up(options.given_up),
         engine(poller, flush_list, configuration, administrator_id, key, ClientEngine::Retry{}) {}
 
-  /// Works until `ready`; false if it is not by `deadline`.
+  /// Works until `ready`; false if it is not by `deadline`, or its owner has given up.
   template <class Ready>
   bool wait(Time deadline, Ready ready) {
     while (!ready()) {
-      if (now() >= deadline) return false;
+      if (now() >= deadline || has_given_up()) return false;
       flush_list.flush();
       poller.run_once(look_again);
     }
     return true;
   }
+  bool has_given_up() const { return given_up && given_up(); }
   Error late(std::string_view what) const {
+    if (has_given_up()) return {Errc::refused, "given up by whoever has asked"};
     const std::string trouble = engine.trouble();
     return {Errc::timeout,
             concat(what, trouble.empty() ? "" : " (", trouble, trouble.empty() ? "" : ")")};
@@ -72,13 +75,16 @@ struct Administrator::Parts {
 
   const Time timeout;
   const std::function<void(const std::string&)> waits_for;
+  const std::function<bool()> given_up;
   net::Poller poller;
   FlushList flush_list;
   ClientEngine engine;
 };
 
-// A quorum of the newest view that anybody has proven says that it is the newest: every later one
-// was signed by a quorum of it, and the two have a correct replica in common.
+// A quorum of the newest view that anybody has proven says that it is the newest. With liars every
+// later one was signed by a quorum of it, and the two have a correct replica in common. With crash
+// faults a later one may be on its way to all of them: what is asked for then is meant for another
+// view than rules, so it changes nothing and is asked for again.
 Result<Done> Administrator::Parts::look_around(Time deadline) {
   if (wait(deadline, [&] { return engine.arrived() >= engine.view().quorum(); })) return Done{};
   return late("no quorum of the replicas says who they are");
@@ -122,6 +128,7 @@ Result<Done> Administrator::Parts::wait_for_newcomers(const std::vector<MemberIn
     return false;
   };
   while (!look()) {
+    if (has_given_up()) return late("");
     if (now() >= deadline) {
       return Error{Errc::timeout, concat("nothing is changed, as not all that are to be added "
                                          "have caught up: ",
@@ -134,12 +141,13 @@ Result<Done> Administrator::Parts::wait_for_newcomers(const std::vector<MemberIn
 }
 
 Result<Buffer> Administrator::Parts::ask(Kind kind, Buffer operation, Time deadline) {
-  std::optional<Result<Buffer>> answer;
+  // It may come when nobody waits for it any more.
+  const auto answer = std::make_shared<std::optional<Result<Buffer>>>();
   engine.order(kind, 0, std::move(operation), deadline,
-               [&](Result<Buffer> result) { answer = std::move(result); });
+               [answer](Result<Buffer> result) { *answer = std::move(result); });
   // It is told by the deadline at the latest.
-  wait(Time::max(), [&] { return answer.has_value(); });
-  return *std::move(answer);
+  if (!wait(Time::max(), [&] { return answer->has_value(); })) return late("");
+  return **std::move(answer);
 }
 
 Result<std::unique_ptr<Administrator>> Administrator::open(const Configuration& configuration,

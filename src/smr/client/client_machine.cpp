@@ -333,7 +333,7 @@ void Machine::new_view(Bytes message) {
   if (keys_.use_members(next->view.members).ok()) use_view(next->view);
 }
 
-// A view is believed if a quorum of the one that is known has signed it.
+// As smr::proven; a client has other keys.
 bool Machine::is_proven(const SignedView& next) const {
   const Buffer statement = signed_bytes(next.view);
   std::set<ReplicaId> signers;
@@ -344,7 +344,7 @@ bool Machine::is_proven(const SignedView& next) const {
       }
     }
   }
-  return signers.size() >= group_.view().quorum();
+  return signers.size() >= group_.view().prove_next();
 }
 
 void Machine::use_view(const View& view) {

@@ -197,7 +197,7 @@ class ReplicaNode {
 
   /// Replicas that are to be added, and are let in to fetch the state; without an address.
   std::map<ReplicaId, MemberInfo> learners_;
-  /// The one that rules, and the last that a quorum of the one before has signed.
+  /// The one that rules, and the last that members of the one before have signed.
   View view_, newest_view_;
   bool was_member_ = false;
   /// Once it was removed.

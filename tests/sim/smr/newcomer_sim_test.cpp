@@ -135,12 +135,73 @@ std::string outcome(std::uint64_t seed, FaultModel model) {
   return text;
 }
 
-bool is_found(const char* mutant, std::uint64_t seeds) {
+/// Replaces all members one after the other; each dies, and is dead for good, before it is taken
+/// out, and the next one as soon as those that are left count the newcomer.
+class ReplacementOfAll {
+ public:
+  explicit ReplacementOfAll(World& world) : world_(world), n_(world.plan().n) {
+    world.at(begins, [this] { next(); });
+  }
+  bool is_done() const { return done_; }
+
+ private:
+  void next() {
+    const ReplicaId dead = gone_++;
+    world_.crash(dead, seconds(1'000));
+    world_.after(milliseconds(50), [this, dead] {
+      const ReplicaId added = dead + n_;
+      world_.ask_for(ViewChange{.from = world_.latest_view().id,
+                                .remove = {dead},
+                                .add = {{added, concat("replica:", added), ""}},
+                                .f = {}});
+      wait_for(added);
+    });
+  }
+  void wait_for(ReplicaId added) {
+    const bool counts = world_.latest_view().has(added) && world_.replica(added).up() &&
+                        world_.replica(added).core().view().has(added);
+    if (!counts) return world_.after(milliseconds(1), [this, added] { wait_for(added); });
+    if (gone_ < n_) return next();
+    done_ = true;
+    world_.after(seconds(2), [this] { world_.give_up_asking(); });
+  }
+
+  World& world_;
+  const std::uint32_t n_;
+  ReplicaId gone_ = 0;
+  bool done_ = false;
+};
+
+// Whom a client may ask that knows those that the group began with, of whom none is left.
+std::string who_cannot_prove(std::uint64_t seed) {
+  Plan plan = loaded(seed, FaultModel::crash);
+  plan.spares = plan.n;
+  plan.ballast = 0;
+  World world(plan);
+  ReplacementOfAll replacement(world);
+  world.run();
+  std::string text = world.complaints();
+  if (!replacement.is_done()) text += "not all are replaced\n";
+  for (ReplicaId id = plan.n; id < 2 * plan.n; ++id) {
+    const std::vector<SignedView> chain = world.replica(id).core().signed_views();
+    if (chain.size() == plan.n) continue;
+    text += concat("replica ", id, " can prove ", chain.size(), " of ", plan.n, " changes\n");
+  }
+  return text;
+}
+
+template <class Outcome>
+bool is_found(const char* mutant, std::uint64_t seeds, Outcome outcome_of) {
   const Mutant on(mutant);
   for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
-    if (!outcome(seed, FaultModel::crash).empty()) return true;
+    if (!outcome_of(seed).empty()) return true;
   }
   return false;
+}
+
+bool is_found(const char* mutant, std::uint64_t seeds) {
+  return is_found(mutant, seeds,
+                  [](std::uint64_t seed) { return outcome(seed, FaultModel::crash); });
 }
 
 }  // namespace
@@ -151,6 +212,19 @@ TEST_CASE(
     CHECK(outcome(seed, FaultModel::crash) == "");
     CHECK(outcome(seed, FaultModel::byzantine) == "");
   }
+}
+
+TEST_CASE("when all that began are gone, each that is left can prove who they are now") {
+  for (const auto seed : runs(100)) CHECK(who_cannot_prove(seed) == "");
+}
+
+TEST_CASE("a newcomer that does not ask how it has become a member cannot prove it later") {
+  CHECK((sim::tracing() || is_found("newcomers_cannot_prove", 3, who_cannot_prove)));
+}
+
+TEST_CASE(
+    "who is left behind in a view whose other members are gone has to ask those of the next") {
+  CHECK((sim::tracing() || is_found("left_behind_waits", 30, who_cannot_prove)));
 }
 
 TEST_CASE("who asks for pieces again before they can have come does not get there in time") {

@@ -150,7 +150,16 @@ void CatchUp::regain_memory() {
 
 // ---- time ----------------------------------------------------------------------------------
 
-bool CatchUp::has_to_ask() const { return !life_.remembered() || !members_.own(); }
+bool CatchUp::has_to_ask() const {
+  return !life_.remembered() || !members_.own() || is_left_behind();
+}
+
+void CatchUp::look_whether_left_behind() {
+  if (!views_.next()) return left_behind_at_.reset();
+  const Instance before = std::exchange(seen_at_, progress_.decided());
+  if (left_behind_at_ && before == seen_at_) return;
+  left_behind_at_ = step_.now() + 2 * resend_interval_;
+}
 
 // One that is no member yet has to be near when it becomes one: while the group goes on it asks
 // again soon, and else now and then.
@@ -169,6 +178,7 @@ void CatchUp::tick() {
     learn(from, transfer_.take_kept(ordering_.position()));
   }
   transfer_.tick(step_.now(), ordering_.position(), step_.out());
+  look_whether_left_behind();
   if (!has_to_ask() || transfer_.active() || step_.now() < ask_again_) return;
   ask_again_ = step_.now() + ask_interval();
   const auto fence = life_.fence(members_.view());
@@ -181,6 +191,7 @@ std::optional<Time> CatchUp::next_deadline() const {
   next.by(checkpoints_.next_deadline());
   next.by(views_.next_deadline());
   next.by(transfer_.next_deadline());
+  if (left_behind_at_ && !is_left_behind()) next.by(left_behind_at_);
   if (has_to_ask() && !transfer_.active()) next.by(ask_again_);
   return next.time();
 }

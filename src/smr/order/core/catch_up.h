@@ -41,8 +41,13 @@ class CatchUp {
   void act_or_load(std::vector<Action>& wanted);
   void load(const CheckpointInfo& checkpoint);
   void regain_memory();
-  /// Nobody tells this replica what is decided: it is no member yet, or may not say a word.
+  /// Nobody tells this replica what is decided: it is no member yet, may not say a word, or is left
+  /// behind in a view.
   bool has_to_ask() const;
+  /// The next view is decided, and nothing since for long: who is in it already says nothing to
+  /// those who are not, and the others of this one may be gone.
+  bool is_left_behind() const { return left_behind_at_ && step_.now() >= *left_behind_at_; }
+  void look_whether_left_behind();
   Time ask_interval();
 
   const Time resend_interval_;
@@ -61,8 +66,9 @@ class CatchUp {
   const Instance backlog_;
   const Authenticator& auth_;
   Time ask_again_{};
-  /// Where this replica was when it asked.
-  Instance asked_at_ = 0;
+  /// Where this replica was when it asked; and when it was seen to be before the next view.
+  Instance asked_at_ = 0, seen_at_ = 0;
+  std::optional<Time> left_behind_at_;
 };
 
 }  // namespace piracema::smr

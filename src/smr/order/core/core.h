@@ -80,7 +80,7 @@ class Core {
   /// Pieces of the checkpoint that it fetches, as far as it has them; 0 of 0 if it fetches none.
   std::pair<std::uint32_t, std::uint32_t> fetched() const;
   Footprint footprint() const;
-  /// All views after the configuration's, each signed by a quorum of the one before: for clients.
+  /// All views after the configuration's, each signed by members of the one before: for clients.
   std::vector<SignedView> signed_views() const { return views_.since(0); }
 
  private:

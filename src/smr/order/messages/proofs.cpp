@@ -34,7 +34,7 @@ bool proven(const DecisionProof& proof, const View& view, const Authenticator& a
 
 bool proven(const SignedView& next, const View& before, const Authenticator& auth) {
   if (next.view.id != before.id + 1 || next.view.model != before.model) return false;
-  return signed_by(before.quorum(), before, auth, signed_bytes(next.view), next.signatures);
+  return signed_by(before.prove_next(), before, auth, signed_bytes(next.view), next.signatures);
 }
 
 }  // namespace piracema::smr

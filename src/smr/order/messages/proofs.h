@@ -16,8 +16,8 @@ bool signed_by(std::size_t wanted, const View& view, const Authenticator& auth, 
 bool proven(const CheckpointProof& proof, const Authenticator& auth);
 /// A correct member of `view` has decided this. With crash faults always.
 bool proven(const DecisionProof& proof, const View& view, const Authenticator& auth);
-/// A quorum of `before` says that this view follows on it. Signed with both fault models: clients
-/// believe it.
+/// View::prove_next() members of `before` say that this view follows on it. Signed with both fault
+/// models: clients believe it.
 bool proven(const SignedView& next, const View& before, const Authenticator& auth);
 
 }  // namespace piracema::smr

@@ -158,7 +158,7 @@ struct ViewVote {
   Buffer signature;
   auto fields() { return std::tie(view, signature); }
 };
-/// A view signed by a quorum of the one before.
+/// A view signed by members of the one before (View::prove_next()).
 struct SignedView {
   View view;
   std::vector<Signature> signatures;

@@ -42,13 +42,7 @@ void Reconfiguration::decided(Time now, Instance instance, const Batch& batch,
     out.emplace_back(Persist{ViewScheduled{next_from_, *next_}});
     out.emplace_back(Note{false, concat("view ", next_->id, " with ", next_->n(), " replicas, f = ",
                                         next_->f, ", from instance ", next_from_)});
-    signers_ = view_;
-    votes_.clear();
-    own_.reset();
-    resend_at_.reset();  // It may be no member any more, and has nothing to say.
-    if (!view_.has(me_)) return;
-    own_ = ViewVote{*next_, auth_.sign(signed_bytes(*next_))};
-    votes_[me_] = *own_;
+    begin_signing();
     say(out);
     resend_at_ = now + resend_interval_;
     gather(out);
@@ -65,12 +59,9 @@ bool Reconfiguration::passed(Instance instance, std::vector<Action>& out) {
 
 void Reconfiguration::recover(const ViewScheduled& scheduled) {
   if (scheduled.view.id != view_.id + 1) return;
-  signers_ = view_;
   next_ = scheduled.view;
   next_from_ = scheduled.from;
-  if (!view_.has(me_)) return;
-  own_ = ViewVote{*next_, auth_.sign(signed_bytes(*next_))};
-  votes_[me_] = *own_;
+  begin_signing();
   resend_at_ = Time{};
 }
 
@@ -88,14 +79,18 @@ void Reconfiguration::jump(const CheckpointInfo& checkpoint, std::vector<Action>
   next_from_ = checkpoint.next_view_from;
   if (other) out.emplace_back(UseView{view_});
   if (!next_ || signed_.count(next_->id) != 0) return;
-  signers_ = view_;
-  votes_.clear();
-  own_.reset();
-  resend_at_.reset();
-  if (!view_.has(me_)) return;
-  own_ = ViewVote{*next_, auth_.sign(signed_bytes(*next_))};
-  votes_[me_] = *own_;
+  begin_signing();
   resend_at_ = Time{};
+  gather(out);
+}
+
+// Who is no member asks by the same message for the signatures of those who are, and counts for
+// nothing: it may be one of few that are left to prove to others how it has become a member.
+void Reconfiguration::begin_signing() {
+  signers_ = view_;
+  own_ = ViewVote{*next_, auth_.sign(signed_bytes(*next_))};
+  votes_.clear();
+  if (view_.has(me_)) votes_[me_] = *own_;
 }
 
 // To those who sign it with us, and to those who are new and could not have heard of it.
@@ -122,7 +117,7 @@ void Reconfiguration::on_vote(ReplicaId from, const ViewVote& vote, std::vector<
 }
 
 void Reconfiguration::gather(std::vector<Action>& out) {
-  if (!own_ || votes_.size() < signers_->quorum()) return;
+  if (!own_ || votes_.size() < signers_->prove_next()) return;
   SignedView all{own_->view, {}};
   for (const auto& [member, vote] : votes_) all.signatures.push_back({member, vote.signature});
   resend_at_.reset();
@@ -142,6 +137,8 @@ void Reconfiguration::on_signed(const SignedView& next, std::vector<Action>& out
 
 void Reconfiguration::tick(Time now, std::vector<Action>& out) {
   if (!resend_at_ || now < *resend_at_) return;
+  gather(out);  // Of a view that was read from the log.
+  if (!resend_at_) return;
   resend_at_ = now + resend_interval_;
   say(out);
 }

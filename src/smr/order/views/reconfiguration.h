@@ -56,7 +56,7 @@ class Reconfiguration {
   void recover(const ViewSigned& known);
   void jump(const CheckpointInfo& checkpoint, std::vector<Action>& out);
 
-  /// A member's signature under the next view; a quorum of the old one makes a SignedView.
+  /// A member's signature under the next view; View::prove_next() of the old one make a SignedView.
   void on_vote(ReplicaId from, const ViewVote& vote, std::vector<Action>& out);
   /// Believed if it follows on the last one that is. A replica that is behind learns in this way
   /// whose checkpoints to believe.
@@ -77,6 +77,7 @@ class Reconfiguration {
   bool trusts(const View& view) const;
 
  private:
+  void begin_signing();
   void say(std::vector<Action>& out) const;
   void gather(std::vector<Action>& out);
 

@@ -138,6 +138,21 @@ TEST_CASE("a view with too few signatures, of strangers or of one member often, 
   CHECK(signed_by_these({0, 1, 3}));
 }
 
+TEST_CASE("with crash faults one old member is enough, whoever else crashed before it had signed") {
+  Group group(FaultModel::crash, 3);
+  Reconfiguration& left = *group.members[1];
+  std::vector<Action> out;
+  left.decided(Time{}, 5, *change(add(3)), out);
+  REQUIRE(left.since(0).size() == 1);
+  // Nobody else has anything to say of it, ever.
+  CHECK_FALSE(left.next_deadline());
+  const SignedView signed_view = left.since(0)[0];
+  CHECK(signed_view.signatures.size() == 1);
+  Reconfiguration& late = *group.members[3];
+  late.on_signed(signed_view, group.out);
+  CHECK(late.trusts(signed_view.view));
+}
+
 TEST_CASE("a chain of views is believed link by link, and not past a missing one") {
   Group group(FaultModel::crash, 3);
   std::vector<SignedView> chain;
@@ -161,10 +176,10 @@ TEST_CASE("a chain of views is believed link by link, and not past a missing one
 }
 
 TEST_CASE("signatures that were lost are asked for again, also after a restart") {
-  Group group(FaultModel::crash, 3);
-  std::vector<Action> out;
+  Group group(FaultModel::byzantine, 4);
+  std::vector<Action> out, other;
   Reconfiguration& alone = *group.members[0];
-  alone.decided(Time{}, 5, *change(add(3)), out);
+  alone.decided(Time{}, 5, *change(add(4)), out);
   CHECK(alone.since(0).empty());
   REQUIRE(alone.next_deadline() == milliseconds(100));
 
@@ -174,12 +189,14 @@ TEST_CASE("signatures that were lost are asked for again, also after a restart")
   }
   out.clear();
   again.tick(milliseconds(100), out);
-  CHECK(sent<ViewVote>(out).size() == 3);  // To the new member as well.
+  CHECK(sent<ViewVote>(out).size() == 4);  // To the new member as well.
 
   // Another one that has all signatures answers with them.
   std::vector<Action> said;
-  group.members[1]->decided(Time{}, 5, *change(add(3)), said);
+  group.members[1]->decided(Time{}, 5, *change(add(4)), said);
+  group.members[2]->decided(Time{}, 5, *change(add(4)), other);
   group.members[1]->on_vote(0, sent<ViewVote>(out)[0].second, said);
+  group.members[1]->on_vote(2, sent<ViewVote>(other)[0].second, said);
   REQUIRE(group.members[1]->since(0).size() == 1);
   said.clear();
   group.members[1]->on_vote(0, sent<ViewVote>(out)[0].second, said);
@@ -187,6 +204,40 @@ TEST_CASE("signatures that were lost are asked for again, also after a restart")
   again.on_signed(sent<SignedView>(said)[0].second, out);
   CHECK(again.since(0).size() == 1);
   CHECK_FALSE(again.next_deadline());
+}
+
+TEST_CASE("with crash faults a view that was read from the log is signed without others") {
+  Group group(FaultModel::crash, 3);
+  Reconfiguration& again = *group.members[0];
+  again.recover(ViewScheduled{5 + view_delay + 1, *next_view(group.view, encode(add(3)))});
+  again.tick(Time{}, group.out);
+  CHECK(again.since(0).size() == 1);
+  CHECK_FALSE(again.next_deadline());
+}
+
+TEST_CASE("who is no member when a change is decided asks for its proof, and its word counts not") {
+  Group group(FaultModel::crash, 3);
+  std::vector<Action> out;
+  Reconfiguration& added = *group.members[3];
+  added.decided(Time{}, 5, *change(add(3)), out);
+  CHECK(added.since(0).empty());
+  REQUIRE(sent<ViewVote>(out).size() == 3);
+  REQUIRE(added.next_deadline() == milliseconds(100));
+  const ViewVote question = sent<ViewVote>(out)[0].second;
+
+  // One that has not decided it says nothing yet, and believes no stranger.
+  std::vector<Action> said;
+  Reconfiguration& member = *group.members[1];
+  member.on_vote(3, question, said);
+  CHECK(said.empty());
+  CHECK(member.since(0).empty());
+  member.decided(Time{}, 5, *change(add(3)), said);
+  said.clear();
+  member.on_vote(3, question, said);
+  REQUIRE(sent<SignedView>(said).size() == 1);
+  added.on_signed(sent<SignedView>(said)[0].second, out);
+  CHECK(added.since(0).size() == 1);
+  CHECK_FALSE(added.next_deadline());
 }
 
 }  // namespace piracema::smr
