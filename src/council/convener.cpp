@@ -13,7 +13,7 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "council/host_choice.h"
-#include "os/process_state.h"
+#include "council/signal_line.h"
 
 namespace piracema::council {
 
@@ -23,6 +23,8 @@ using std::chrono::milliseconds;
 
 // Of the others, once it is known how the job has ended.
 constexpr milliseconds ends_within{2'000};
+// Where those who are told may be cut off.
+constexpr std::uint32_t signals_without_answer = 4;
 // What is no line by then is no word of ours.
 constexpr std::size_t heard_max = 4'096;
 // As where workers are lost once too often: `--resume` goes on.
@@ -44,7 +46,7 @@ Convener::Convener() : signals_(poller_, [this](int number) { signalled(number);
 
 Convener::~Convener() {
   for (const Member& member : members_) {
-    poller_.forget(member.started.line.get());
+    if (member.speaks) poller_.forget(member.started.line.get());
     if (member.lives) poller_.forget(member.started.process.handle());
   }
 }
@@ -82,9 +84,10 @@ void Convener::watch() {
 }
 
 int Convener::run() {
-  while (!code_ && any_lives() && !is_alone()) poller_.run_once(milliseconds(1'000));
+  while (!code_ && goes_on()) poller_.run_once(milliseconds(1'000));
   // None is left behind, stopped or not.
-  for (const Time until = now() + ends_within; any_lives() && now() < until;) {
+  const auto is_there = [](const Member& member) { return member.lives || member.speaks; };
+  for (const Time until = now() + ends_within; is_left(is_there) && now() < until;) {
     poller_.run_once(std::chrono::ceil<milliseconds>(until - now()));
   }
   if (code_) return *code_;
@@ -95,23 +98,25 @@ int Convener::run() {
   return all_lost;
 }
 
-bool Convener::any_lives() const {
-  return std::any_of(members_.begin(), members_.end(),
-                     [](const Member& member) { return member.lives; });
+bool Convener::is_left(bool (*is_one)(const Member&)) const {
+  return std::any_of(members_.begin(), members_.end(), is_one);
 }
 
-// The one on this host has given up, and the others may be cut off with all that they say.
-bool Convener::is_alone() const {
-  return one_ended_ && std::none_of(members_.begin(), members_.end(), [](const Member& member) {
-           return member.lives && member.is_here;
-         });
+// Where the one on this host has given up, the others may be cut off with all that they say.
+bool Convener::goes_on() const {
+  const auto speaks = [](const Member& member) { return member.speaks; };
+  const auto speaks_here = [](const Member& member) { return member.speaks && member.is_here; };
+  return is_left(one_ended_ ? speaks_here : speaks);
 }
 
 void Convener::heard(Member& member) {
   std::array<char, 512> some;
   const ssize_t count = ::recv(member.started.line.get(), some.data(), some.size(), MSG_DONTWAIT);
   if (count < 0 && (errno == EINTR || errno == EAGAIN)) return;
-  if (count <= 0) return poller_.forget(member.started.line.get());
+  if (count <= 0) {
+    member.speaks = false;
+    return poller_.forget(member.started.line.get());
+  }
   member.heard.append(some.data(), static_cast<std::size_t>(count));
   for (std::size_t end = 0; (end = member.heard.find('\n')) != std::string::npos;) {
     if (const auto code = code_of(std::string_view(member.heard).substr(0, end))) code_ = code;
@@ -128,30 +133,27 @@ void Convener::reap() {
     if (!exit) continue;
     poller_.forget(handle);
     // Its last word may not have been read.
-    heard(member);
+    if (member.speaks) heard(member);
     member.lives = false;
     // That all is well is said by a word.
     if (member.is_here && exit->status.value_or(0) != 0) one_ended_ = exit->status;
   }
 }
 
-// Whoever gets it has it ordered, and who leads acts on it: if all got it, one that is late would
-// make it the second one, which ends the job at once.
+// Whoever hears of it has it ordered, once for all, and who leads acts on it.
 void Convener::signalled(int number) {
   if (number == SIGCHLD) return reap();
-  const cluster::Process* one = nullptr;
+  const std::string line = signal_line({static_cast<std::uint32_t>(number), ++signals_taken_});
+  bool is_told_here = false;
   for (const Member& member : members_) {
-    if (!member.lives || !member.is_here) continue;
-    const cluster::Process& process = member.started.process;
-    // One that is stopped would take it only when it goes on.
-    const bool goes_on = !cluster::state_of(process.pid()).stopped;
-    if (one == nullptr || goes_on) one = &process;
-    if (goes_on) break;
+    if (!member.speaks) continue;
+    ::send(member.started.line.get(), line.data(), line.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+    is_told_here = is_told_here || member.is_here;
   }
-  if (one != nullptr) return one->signal(number);
-  log(Level::warning,
-      "the coordinators that are left are on other hosts, and are not told; send them the signal");
-  if (std::exchange(was_signalled_, true)) code_ = 128 + number;
+  if (is_told_here) return;
+  log(Level::warning, concat("the coordinators that are left are on other hosts, and are told; a ",
+                             signals_without_answer, "th signal ends this command without them"));
+  if (signals_taken_ >= signals_without_answer) code_ = 128 + number;
 }
 
 }  // namespace piracema::council

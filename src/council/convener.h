@@ -17,7 +17,9 @@ namespace piracema::council {
 
 /// The command that was typed, of a job with several coordinators: starts them, each as a process
 /// of its own, and waits until the job is over. It is none of them, so whichever is lost, it has
-/// the exit code of the job; and when it is lost itself the job goes on. Belongs to one thread.
+/// the exit code of the job; and when it is lost itself the job goes on. Those that take the place
+/// of lost ones (Replacer) speak to it by the lines of those that have started them. Belongs to one
+/// thread.
 class Convener {
  public:
   /// `words` is the command line of `job`. Errc::config, Errc::io.
@@ -33,6 +35,8 @@ class Convener {
   struct Member {
     Started started;
     bool is_here = true, lives = true;
+    /// It, or one that it has started, has the other end of the line.
+    bool speaks = true;
     /// What it has said of a line.
     std::string heard;
   };
@@ -42,15 +46,15 @@ class Convener {
   void heard(Member& member);
   void reap();
   void signalled(int number);
-  bool any_lives() const;
-  bool is_alone() const;
+  bool is_left(bool (*is_one)(const Member&)) const;
+  bool goes_on() const;
 
   net::Poller poller_;
   cluster::Signals signals_;
   std::vector<Member> members_;
   /// How the job has ended; and how one of those on this host, which did not know of it.
   std::optional<int> code_, one_ended_;
-  bool was_signalled_ = false;
+  std::uint32_t signals_taken_ = 0;
 };
 
 }  // namespace piracema::council

@@ -13,6 +13,7 @@
 #include "base/crypto.h"
 #include "base/log.h"
 #include "base/text.h"
+#include "council/group_configuration.h"
 #include "host/coordinator_file.h"
 #include "smr/link/crypto.h"
 #include "store/disk/file_lock.h"
@@ -23,14 +24,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// A leader that is silent for so long is replaced; workers and agents wait as long before they look
-// for another one (cluster::others_after).
-constexpr milliseconds leader_timeout{1'000};
-// After it nobody knows whether an operation is decided.
-constexpr milliseconds operation_timeout{3'000};
 constexpr milliseconds look_every{250}, ask_every{1'000};
-// Metadata grow with the graph and the numbers of replicas.
-constexpr std::size_t operation_bytes = std::size_t{16} << 20;
 
 std::uint64_t wall_ms() {
   return static_cast<std::uint64_t>(
@@ -49,26 +43,31 @@ cluster::JobReport ended(int code, std::string why) {
 
 }  // namespace
 
-Result<std::unique_ptr<Council>> Council::open(const cluster::JobOptions& job) {
+Result<std::unique_ptr<Council>> Council::open(const cluster::JobOptions& job,
+                                               const std::vector<std::string>& words) {
   auto seat = take_seat(job.hosts);
   if (!seat) return seat.error();
   std::error_code failed;
   const std::string directory = std::filesystem::absolute(job.snapshots, failed).string();
   if (failed) return Error{Errc::config, concat(job.snapshots, ": ", failed.message())};
   std::unique_ptr<Council> council(new Council(*std::move(seat), directory));
-  if (auto started = council->start(); !started) return started.error();
+  if (auto started = council->start(job, words); !started) return started.error();
   return council;
 }
 
 Council::Council(Seat seat, std::string snapshots)
     : seat_(std::move(seat)),
       snapshots_(std::move(snapshots)),
-      signals_(poller_, [this](int number) { signalled(number); }) {}
+      signals_(poller_, [this](int number) { signalled(number); }),
+      state_(seat_.first) {}
 
-Result<Done> Council::start() {
+Result<Done> Council::start(const cluster::JobOptions& job, const std::vector<std::string>& words) {
   prepare_crypto();
-  smr::KeyPair::Seed seed;
-  if (!smr::from_hex(seat_.seed, seed.data(), seed.size())) {
+  const auto configuration = group_configuration(seat_, seat_.members);
+  if (!configuration) return configuration.error();
+  smr::KeyPair::Seed seed, administrator;
+  if (!smr::from_hex(seat_.seed, seed.data(), seed.size()) ||
+      !smr::from_hex(seat_.administrator, administrator.data(), administrator.size())) {
     return Error{Errc::config, "the seat of a coordinator has no key"};
   }
   std::error_code none;
@@ -77,19 +76,14 @@ Result<Done> Council::start() {
     return Error{Errc::io, with_errno(concat("a folder for a coordinator: ", folder))};
   }
   folder_ = folder;
-  smr::Configuration configuration;
-  configuration.name = concat("coordinators of ", seat_.token.substr(0, 8));
-  configuration.f = (count() - 1) / 2;
-  configuration.durable = false;
-  configuration.leader_timeout = leader_timeout;
-  configuration.operation_bytes_max = operation_bytes;
-  for (std::uint32_t id = 0; id < count(); ++id) {
-    configuration.replicas.push_back({id, seat_.members[id].replica, seat_.members[id].public_key});
+  const std::string key_file = folder_ + "/administrator";
+  if (auto written = smr::write_key(key_file, smr::KeyPair(administrator)); !written) {
+    return written;
   }
-  auto node = smr::ReplicaNode::start(configuration,
-                                      {.id = seat_.me,
+  auto node = smr::ReplicaNode::start(*configuration,
+                                      {.id = seat_.own().id,
                                        .key = smr::KeyPair(seed),
-                                       .directory = folder_,
+                                       .directory = folder_ + "/replica",
                                        .first_start = true,
                                        .leads =
                                            [this](std::uint64_t term) {
@@ -111,15 +105,24 @@ Result<Done> Council::start() {
   line_ = std::make_unique<GroupLine>(*group_);
   thread_ = std::thread([this] {
     const auto done = node_->run();
+    // It ends by itself, and well, when the group is without it.
     poller_.post([this, done] {
       if (!done) failure_ = done.error();
+      if (done) replaced();
     });
-    if (!done) at_work_.depose();
+    at_work_.depose();
   });
+  replacer_ = std::make_unique<Replacer>(
+      seat_, Replacer::Job{.words = words, .hosts = job.hosts, .key_file = key_file}, state_,
+      *group_, leads_);
+  // One that comes later has nobody to tell until it is a member.
+  if (seat_.own().id < seat_.first.size()) hear_signals();
   return Done{};
 }
 
 Council::~Council() {
+  replacer_.reset();
+  signal_line_.reset();
   if (node_) node_->stop();
   if (thread_.joinable()) thread_.join();
   node_.reset();
@@ -131,7 +134,8 @@ Council::~Council() {
 void Council::applied() {
   const Standing standing = state_.standing();
   for (; signals_seen_ < standing.signals.size(); ++signals_seen_) {
-    if (leads_ != 0) at_work_.signal(static_cast<int>(standing.signals[signals_seen_]));
+    if (leads_ == 0) continue;
+    at_work_.signal(static_cast<int>(standing.signals[signals_seen_].number));
   }
   if (standing.over || standing.begun != begun_) poller_.post([] {});
   begun_ = standing.begun;
@@ -169,15 +173,13 @@ void Council::look() {
     ended_ = ended(static_cast<int>(standing.over->code), "");
     return;
   }
+  if (!standing.has(seat_.own().id) && standing.next_id > seat_.own().id) return replaced();
   if (standing.begun) share_lock();
   ping();
   if (!asked_at_ || time - *asked_at_ < operation_timeout) return;
   // Those who could tell that it is over may be gone.
-  if (is_over_by_file()) {
-    was_told_ = true;
-    ended_ = ended(0, "the job is over");
-    return;
-  }
+  look_into_file();
+  if (ended_) return;
   if (!std::exchange(warned_, true)) {
     log(Level::warning, concat("coordinator ", number(), " of ", count(),
                                ": no majority of the coordinators answers, so nothing is decided "
@@ -194,10 +196,14 @@ void Council::ping() {
   if (now() < ask_at_) return;
   ask_at_ = now() + ask_every;
   if (!asked_at_) asked_at_ = now();
-  group_->invoke_ordered(encode(Operation(Ping{})), [this](const Result<Buffer>& answer) {
-    if (!answer) return;
-    poller_.post([this] {
+  const Buffer operation = encode(Operation(Ping{seat_.own().id}));
+  group_->invoke_ordered(operation, [this](const Result<Buffer>& said) {
+    if (!said) return;
+    const auto answer = decode_answer(*said);
+    poller_.post([this, is_member = answer && answer->verdict == Verdict::done] {
+      if (!is_member) return replaced();
       asked_at_.reset();
+      hear_signals();
       if (std::exchange(warned_, false)) {
         log(Level::warning, concat("coordinator ", number(), " of ", count(),
                                    ": a majority of the coordinators answers again"));
@@ -211,7 +217,7 @@ void Council::lead(const cluster::JobOptions& options, cluster::JobObserver& obs
   if (term == 0) return;
   lead_ = {term, term == lead_.term ? lead_.claim + 1 : 1};
   const auto claimed =
-      line_->ask(Claim{lead_, number(), static_cast<std::uint64_t>(::getpid()), wall_ms()});
+      line_->ask(Claim{lead_, seat_.own().id, static_cast<std::uint64_t>(::getpid()), wall_ms()});
   // This process was not stopped meanwhile: one that leads and is alone would wait for ever.
   looked_at_ = now();
   // Where no majority answers what has come meanwhile is looked at, and it is asked again.
@@ -222,12 +228,15 @@ void Council::lead(const cluster::JobOptions& options, cluster::JobObserver& obs
       .log =
           [this](const std::string& snapshots, const std::string& token, milliseconds keep) {
             // Ours first, which is where it leads now.
-            std::vector<std::string> doors;
-            for (std::uint32_t next = 0; next < count(); ++next) {
-              doors.push_back(seat_.members[(seat_.me + next) % count()].door);
-            }
-            return std::make_unique<GroupLog>(*line_, lead_, std::move(doors), snapshots, token,
-                                              keep);
+            const auto doors = [this] {
+              const std::vector<Member> members = state_.standing().members;
+              std::vector<std::string> all;
+              for (std::size_t next = 0; next < members.size(); ++next) {
+                all.push_back(members[(seat_.number + next) % members.size()].door);
+              }
+              return all;
+            };
+            return std::make_unique<GroupLog>(*line_, lead_, doors, snapshots, token, keep);
           },
       .token = seat_.token,
       .host = seat_.host,
@@ -246,7 +255,7 @@ void Council::lead(const cluster::JobOptions& options, cluster::JobObserver& obs
     }
     const auto signals = state_.standing().signals;
     if (!signals.empty() && !metadata->stop_requested) {
-      at_work_.signal(static_cast<int>(signals.back()));
+      at_work_.signal(static_cast<int>(signals.back().number));
     }
     leading.left = cluster::JobRecord::Found{*std::move(metadata), claimed->left->token,
                                              milliseconds(claimed->left->keep_ms),
@@ -274,10 +283,25 @@ void Council::share_lock() {
   }
 }
 
-bool Council::is_over_by_file() const {
-  return state_.standing().begun &&
-         cluster::find_coordinators(cluster::coordinator_file(snapshots_), seat_.token, {"?"})
-             .empty();
+void Council::look_into_file() {
+  if (!state_.standing().begun) return;
+  const std::string& door = seat_.own().door;
+  const auto doors =
+      cluster::find_coordinators(cluster::coordinator_file(snapshots_), seat_.token, {door});
+  if (doors.empty()) {
+    was_told_ = true;
+    ended_ = ended(0, "the job is over");
+  } else if (std::find(doors.begin(), doors.end(), door) == doors.end()) {
+    replaced();
+  }
+}
+
+// It was silent for too long, and the others are enough without it.
+void Council::replaced() {
+  if (ended_) return;
+  log(Level::warning, concat("coordinator ", number(), " of ", count(),
+                             ": another one has its place by now, so it ends"));
+  ended_ = ended(0, "");
 }
 
 // This one does not lead: the one that does is told. Who asks again and is not heard ends alone.
@@ -290,8 +314,32 @@ void Council::signalled(int number) {
     ended_ = ended(128 + number, "ended at once by a signal");
     return;
   }
-  group_->invoke_ordered(encode(Operation(Signalled{static_cast<std::uint32_t>(number)})),
-                         [](const Result<Buffer>&) {});
+  // The command counts its own from 1.
+  order({static_cast<std::uint32_t>(number),
+         (std::uint64_t{seat_.own().id} + 1) << 32 | ++signals_taken_});
+}
+
+void Council::order(const Signalled& signalled) {
+  group_->invoke_ordered(encode(Operation(signalled)), [](const Result<Buffer>&) {});
+}
+
+void Council::hear_signals() {
+  if (signal_line_ || !seat_.orders) return;
+  signal_line_ = std::make_unique<SignalLine>(
+      std::move(seat_.orders), [this](const Signalled& signalled) { told(signalled); });
+}
+
+// All that can hear it are told, and one of them is enough: who leads hears of it from the group.
+// On the thread of the line.
+void Council::told(const Signalled& signalled) {
+  order(signalled);
+  poller_.post([this, number = static_cast<int>(signalled.number)] {
+    const auto meaning = stop_signals_.take(now());
+    if (meaning != cluster::StopSignals::Meaning::end_at_once || leads_ != 0) return;
+    if (asked_at_ || !state_.standing().begun) {
+      ended_ = ended(128 + number, "ended at once by a signal");
+    }
+  });
 }
 
 void Council::end(const cluster::JobReport& report) {
@@ -300,8 +348,8 @@ void Council::end(const cluster::JobReport& report) {
     if (!told) log(Level::debug, told.error().message);
   }
   if (!led_ && !was_told_) return;
-  say(seat_.was_brought ? STDOUT_FILENO : seat_.command.get(),
-      concat(job_is_over, report.code, "\n"));
+  say(seat_.command.get(), concat(job_is_over, report.code, "\n"));
+  replacer_->end();
 }
 
 }  // namespace piracema::council

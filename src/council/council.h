@@ -17,7 +17,9 @@
 #include "cluster/driver/stop_signals.h"
 #include "council/group_log.h"
 #include "council/group_state.h"
+#include "council/replacer.h"
 #include "council/seats.h"
+#include "council/signal_line.h"
 #include "loop/poller.h"
 #include "smr/replica/replica_node.h"
 
@@ -27,9 +29,11 @@ namespace piracema::council {
 /// while that leads, what `run_job` is. Belongs to one thread, and has another one for the replica.
 class Council {
  public:
-  /// Takes the seat that the command has for this process (Convener). Errc::config, Errc::io, and
-  /// Errc::lost when the command is gone.
-  static Result<std::unique_ptr<Council>> open(const cluster::JobOptions& job);
+  /// Takes the seat that the command has for this process (Convener), or another coordinator
+  /// (Replacer). `words` is the command line of `job`. Errc::config, Errc::io, and Errc::lost when
+  /// whoever has the seat is gone.
+  static Result<std::unique_ptr<Council>> open(const cluster::JobOptions& job,
+                                               const std::vector<std::string>& words);
   ~Council();
 
   /// Until the job is over, whoever coordinates it then.
@@ -41,14 +45,18 @@ class Council {
 
  private:
   Council(Seat seat, std::string snapshots);
-  Result<Done> start();
+  Result<Done> start(const cluster::JobOptions& job, const std::vector<std::string>& words);
   void look();
   void lead(const cluster::JobOptions& options, cluster::JobObserver& observer);
   void applied();
   void signalled(int number);
+  void told(const Signalled& signalled);
+  void hear_signals();
+  void order(const Signalled& signalled);
   void ping();
   void share_lock();
-  bool is_over_by_file() const;
+  void look_into_file();
+  void replaced();
 
   /// What this process asks its replica for.
   class Group final : public smr::Invoker {
@@ -65,10 +73,10 @@ class Council {
     smr::ReplicaNode& node_;
   };
 
-  std::uint32_t number() const { return seat_.me + 1; }
+  std::uint32_t number() const { return seat_.number + 1; }
   std::uint32_t count() const { return static_cast<std::uint32_t>(seat_.members.size()); }
 
-  const Seat seat_;
+  Seat seat_;
   const std::string snapshots_;
   net::Poller poller_;
   cluster::Signals signals_;
@@ -97,6 +105,11 @@ class Council {
   /// Of the replica, once it has ended by itself.
   std::optional<Error> failure_;
   std::optional<cluster::JobReport> ended_;
+  /// Signals to this process itself.
+  std::uint64_t signals_taken_ = 0;
+  // Last, so that they go first: their threads use all the others.
+  std::unique_ptr<SignalLine> signal_line_;
+  std::unique_ptr<Replacer> replacer_;
 };
 
 }  // namespace piracema::council

@@ -36,7 +36,7 @@ class Group final : public smr::Invoker {
   }
   void invoke_unordered(Bytes operation, Callback done) override { done(state.query(operation)); }
 
-  council::GroupState state;
+  council::GroupState state{{}};
   bool loses_operation = false, loses_answer = false;
 };
 
@@ -73,8 +73,9 @@ struct Both {
         {"group",
          [this] {
            REQUIRE(claim().verdict == council::Verdict::done);
-           return std::make_unique<council::GroupLog>(line, lead, std::vector<std::string>{},
-                                                      scratch.path(), token, milliseconds(1'500));
+           return std::make_unique<council::GroupLog>(
+               line, lead, [] { return std::vector<std::string>{}; }, scratch.path(), token,
+               milliseconds(1'500));
          },
          [this]() -> std::optional<JobMetadata> {
            const auto answer = claim();

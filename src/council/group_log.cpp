@@ -36,8 +36,8 @@ void GroupLine::let_go() {
   waiting->news.notify_all();
 }
 
-GroupLog::GroupLog(GroupLine& line, Lead lead, std::vector<std::string> doors,
-                   std::string snapshots, std::string token, std::chrono::milliseconds keep)
+GroupLog::GroupLog(GroupLine& line, Lead lead, Doors doors, std::string snapshots,
+                   std::string token, std::chrono::milliseconds keep)
     : line_(line),
       lead_(lead),
       doors_(std::move(doors)),

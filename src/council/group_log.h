@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <condition_variable>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -44,21 +45,26 @@ class GroupLine {
 /// over, so that a job whose coordinators are all lost is not begun anew while its workers live.
 class GroupLog : public cluster::DecisionLog {
  public:
-  /// `line` outlives it. `doors` are where the coordinators listen when they lead.
-  GroupLog(GroupLine& line, Lead lead, std::vector<std::string> doors, std::string snapshots,
-           std::string token, std::chrono::milliseconds keep);
+  /// Where the coordinators listen when they lead; others may have come since it was asked last.
+  using Doors = std::function<std::vector<std::string>()>;
+
+  /// `line` outlives it.
+  GroupLog(GroupLine& line, Lead lead, Doors doors, std::string snapshots, std::string token,
+           std::chrono::milliseconds keep);
 
   Result<Done> begin(const cluster::JobMetadata& metadata) override;
   Kept append(const std::vector<cluster::Decision>& decisions,
               const cluster::JobMetadata& now) override;
-  std::vector<std::string> doors(const std::vector<std::string>&) const override { return doors_; }
+  std::vector<std::string> doors(const std::vector<std::string>&) const override {
+    return doors_();
+  }
   void show_life() override;
   Result<Done> end() override;
 
  private:
   GroupLine& line_;
   const Lead lead_;
-  const std::vector<std::string> doors_;
+  const Doors doors_;
   const std::string snapshots_, token_;
   const std::chrono::milliseconds keep_;
   std::optional<cluster::JobRecord> mark_;

@@ -1,5 +1,6 @@
 #include "council/group_state.h"
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 
@@ -29,10 +30,13 @@ Result<Operation> decode_operation(Bytes bytes) {
 /// All of it, for replicas that come late.
 struct Whole {
   Claim leader;
-  std::vector<std::uint32_t> signals;
+  std::vector<Signalled> signals;
   std::optional<Over> over;
+  std::vector<Member> members;
+  std::vector<std::uint64_t> heard;
+  std::uint32_t next_id = 0;
   std::optional<Left> left;
-  auto fields() { return std::tie(leader, signals, over, left); }
+  auto fields() { return std::tie(leader, signals, over, members, heard, next_id, left); }
 };
 
 }  // namespace
@@ -40,6 +44,19 @@ struct Whole {
 Buffer encode(const Operation& operation) { return bytes_of(wire::message_to_frame(operation)); }
 
 Result<Answer> decode_answer(Bytes bytes) { return wire::decode<Answer>(bytes); }
+
+bool Standing::has(std::uint32_t id) const {
+  return std::any_of(members.begin(), members.end(),
+                     [&](const Member& member) { return member.id == id; });
+}
+
+GroupState::GroupState(std::vector<Member> first) {
+  for (const Member& member : first) {
+    standing_.next_id = std::max(standing_.next_id, member.id + 1);
+  }
+  standing_.heard.resize(first.size());
+  standing_.members = std::move(first);
+}
 
 Buffer GroupState::apply(Bytes operation, const smr::Context&) {
   const auto decoded = decode_operation(operation);
@@ -90,7 +107,32 @@ Answer GroupState::on(const Append& append) {
 
 Answer GroupState::on(const Signalled& signalled) {
   const std::lock_guard lock(mutex_);
-  if (standing_.signals.size() < signals_max) standing_.signals.push_back(signalled.number);
+  const bool is_known =
+      std::any_of(standing_.signals.begin(), standing_.signals.end(),
+                  [&](const Signalled& known) { return known.id == signalled.id; });
+  if (!is_known && standing_.signals.size() < signals_max) standing_.signals.push_back(signalled);
+  return {};
+}
+
+Answer GroupState::on(const Ping& ping) {
+  const std::lock_guard lock(mutex_);
+  for (std::size_t seat = 0; seat < standing_.members.size(); ++seat) {
+    if (standing_.members[seat].id != ping.member) continue;
+    standing_.heard[seat] += 1;
+    return {};
+  }
+  return {Verdict::deposed, std::nullopt};
+}
+
+Answer GroupState::on(const Seated& seated) {
+  if (seated.lead != standing_.leader.lead) return {Verdict::deposed, std::nullopt};
+  const std::lock_guard lock(mutex_);
+  if (seated.seat >= standing_.members.size() || seated.member.id != standing_.next_id) {
+    return {Verdict::nonsense, std::nullopt};
+  }
+  standing_.next_id += 1;
+  standing_.members[seated.seat] = seated.member;
+  standing_.heard[seated.seat] = 0;
   return {};
 }
 
@@ -106,14 +148,15 @@ Left GroupState::left() const {
 }
 
 GroupState::Image GroupState::snapshot() {
-  Whole image{standing_.leader, standing_.signals, standing_.over, std::nullopt};
+  Whole image{standing_.leader, standing_.signals, standing_.over, standing_.members,
+              standing_.heard,  standing_.next_id, std::nullopt};
   if (begun_) image.left = left();
   return [bytes = wire::encode(image)](const Sink& sink) { sink(bytes); };
 }
 
 bool GroupState::restore(Bytes bytes) {
   auto image = wire::decode<Whole>(bytes);
-  if (!image) return false;
+  if (!image || image->heard.size() != image->members.size()) return false;
   std::optional<Begun> begun;
   if (image->left) {
     auto metadata = cluster::JobMetadata::decode(image->left->metadata);
@@ -122,8 +165,9 @@ bool GroupState::restore(Bytes bytes) {
   }
   begun_ = std::move(begun);
   const std::lock_guard lock(mutex_);
-  standing_ = {image->leader, begun_.has_value(), std::move(image->signals),
-               std::move(image->over)};
+  standing_ = {image->leader,          begun_.has_value(),        std::move(image->signals),
+               std::move(image->over), std::move(image->members), std::move(image->heard),
+               image->next_id};
   return true;
 }
 

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "control/job_metadata.h"
+#include "council/member.h"
 
 /// Several coordinators of one job, of which one leads (docs/design/019-three-coordinators.md).
 namespace piracema::council {
@@ -30,6 +31,7 @@ struct Lead {
 /// This one coordinates from here on, and nobody with an earlier lead. Answered with what is true.
 struct Claim {
   Lead lead;
+  /// Member::id.
   std::uint32_t member = 0;
   std::uint64_t pid = 0;
   /// Since 1970, by its clock.
@@ -50,10 +52,19 @@ struct Append {
   Buffer decisions;
   auto fields() { return std::tie(lead, decisions); }
 };
-/// One of them was asked to end the job: whoever leads takes it for a signal of its own.
+/// One of them was asked to end the job: whoever leads takes it for a signal of its own. Several
+/// may have been told of one signal, which has one `id`.
 struct Signalled {
   std::uint32_t number = 0;
-  auto fields() { return std::tie(number); }
+  std::uint64_t id = 0;
+  auto fields() { return std::tie(number, id); }
+};
+/// Another one has that seat from here on: who had it does not answer any more.
+struct Seated {
+  Lead lead;
+  std::uint32_t seat = 0;
+  Member member;
+  auto fields() { return std::tie(lead, seat, member); }
 };
 /// The job is over, and all has been said of it.
 struct Over {
@@ -62,11 +73,13 @@ struct Over {
   std::string why;
   auto fields() { return std::tie(lead, code, why); }
 };
-/// Is a majority there?
+/// Is a majority there? And this one is here.
 struct Ping {
-  auto fields() { return std::tie(); }
+  /// Member::id.
+  std::uint32_t member = 0;
+  auto fields() { return std::tie(member); }
 };
-using Operation = std::variant<Claim, Begin, Append, Signalled, Over, Ping>;
+using Operation = std::variant<Claim, Begin, Append, Signalled, Over, Ping, Seated>;
 Buffer encode(const Operation& operation);
 
 /// What a job's last coordinator has left to the group.
@@ -78,7 +91,7 @@ struct Left {
 };
 enum class Verdict : std::uint8_t {
   done,
-  deposed,   ///< Somebody has claimed the job since.
+  deposed,   ///< Somebody has claimed the job since; or has the seat of whoever asks.
   nonsense,  ///< It cannot be understood, or nobody could have decided it here.
 };
 struct Answer {
@@ -90,19 +103,29 @@ struct Answer {
 /// Errc::corrupt.
 Result<Answer> decode_answer(Bytes bytes);
 
-/// What a coordinator that does not lead has to know.
+/// What all coordinators have to know of each other.
 struct Standing {
   Claim leader;
   bool begun = false;
-  /// Signals that were handed on, from the first.
-  std::vector<std::uint32_t> signals;
+  /// Those that were handed on, from the first.
+  std::vector<Signalled> signals;
   std::optional<Over> over;
+  /// By seat; and how often each was heard of (Ping).
+  std::vector<Member> members;
+  std::vector<std::uint64_t> heard;
+  /// Of the next one that takes a seat.
+  std::uint32_t next_id = 0;
+
+  bool has(std::uint32_t id) const;
 };
 
 /// The state machine of the group: the metadata of the job, changed by the decisions of whoever has
 /// the last lead, in the order that the group agrees on.
 class GroupState final : public smr::StateMachine {
  public:
+  /// Those that the group began with.
+  explicit GroupState(std::vector<Member> first);
+
   Buffer apply(Bytes operation, const smr::Context& context) override;
   Buffer query(Bytes operation) const override;
   smr::Keys keys(Bytes operation) const override;
@@ -118,7 +141,8 @@ class GroupState final : public smr::StateMachine {
   Answer on(const Append&);
   Answer on(const Signalled&);
   Answer on(const Over&);
-  Answer on(const Ping&) { return {}; }
+  Answer on(const Ping&);
+  Answer on(const Seated&);
 
   struct Begun {
     std::string token;
@@ -127,7 +151,7 @@ class GroupState final : public smr::StateMachine {
   };
   Left left() const;
 
-  /// Of `standing_` alone; the rest is the replica's.
+  /// Of `standing_` alone, which only the replica's thread changes; the rest is that one's.
   mutable std::mutex mutex_;
   Standing standing_;
   std::optional<Begun> begun_;

@@ -21,6 +21,12 @@ cluster::JobMetadata job() {
   return cluster::JobMetadata(settings);
 }
 
+std::vector<Member> three() {
+  std::vector<Member> members;
+  for (std::uint32_t id = 0; id < 3; ++id) members.push_back({id, "r", "d", "k"});
+  return members;
+}
+
 Answer apply(GroupState& state, const Operation& operation) {
   const auto answer = decode_answer(state.apply(encode(operation), {}));
   REQUIRE(answer.ok());
@@ -38,7 +44,7 @@ struct Leader {
 }  // namespace
 
 TEST_CASE("bytes that are no operation change nothing and are answered") {
-  GroupState state;
+  GroupState state(three());
   const Buffer none;
   CHECK(decode_answer(state.apply(none, {}))->verdict == Verdict::nonsense);
   std::mt19937_64 random(1);
@@ -52,7 +58,7 @@ TEST_CASE("bytes that are no operation change nothing and are answered") {
 }
 
 TEST_CASE("a decision that nobody could have taken is refused, and with it those beside it") {
-  GroupState state;
+  GroupState state(three());
   const Lead lead{1, 1};
   REQUIRE(apply(state, Claim{lead, 1, 2, 3}).verdict == Verdict::done);
   // There is no job yet.
@@ -66,13 +72,54 @@ TEST_CASE("a decision that nobody could have taken is refused, and with it those
   CHECK(decide({cluster::TermRaised{1}}) == Verdict::done);
 }
 
+TEST_CASE("whoever leads gives a seat to another one, and who had it is told so") {
+  GroupState state(three());
+  const Lead lead{1, 1};
+  REQUIRE(apply(state, Claim{lead, 0, 2, 3}).verdict == Verdict::done);
+  CHECK(apply(state, Ping{2}).verdict == Verdict::done);
+  CHECK(state.standing().heard == std::vector<std::uint64_t>{0, 0, 1});
+  const Member next{3, "r3", "d3", "k3"};
+  CHECK(apply(state, Seated{{1, 0}, 2, next}).verdict == Verdict::deposed);
+  CHECK(apply(state, Seated{lead, 3, next}).verdict == Verdict::nonsense);
+  CHECK(apply(state, Seated{lead, 2, {2, "r", "d", "k"}}).verdict == Verdict::nonsense);
+  CHECK(apply(state, Seated{lead, 2, {4, "r", "d", "k"}}).verdict == Verdict::nonsense);
+  CHECK(apply(state, Seated{lead, 2, next}).verdict == Verdict::done);
+  // It was asked for twice.
+  CHECK(apply(state, Seated{lead, 2, next}).verdict == Verdict::nonsense);
+  CHECK(apply(state, Ping{2}).verdict == Verdict::deposed);
+  CHECK(apply(state, Ping{3}).verdict == Verdict::done);
+  const Standing standing = state.standing();
+  CHECK(standing.members[2].door == "d3");
+  CHECK(standing.heard == std::vector<std::uint64_t>{0, 0, 1});
+  CHECK(standing.has(3));
+  CHECK_FALSE(standing.has(2));
+  CHECK(standing.next_id == 4);
+  // Who comes by an image knows it, too.
+  GroupState late(three());
+  const Buffer image = smr::bytes_of(state.snapshot());
+  REQUIRE(late.restore(image));
+  CHECK(late.standing().members[2].id == 3);
+  CHECK(late.standing().next_id == 4);
+}
+
+TEST_CASE("a signal that several were told of is one signal") {
+  GroupState state(three());
+  for (const std::uint64_t id : {1u, 1u, 2u, 1u}) {
+    CHECK(apply(state, Signalled{15, id}).verdict == Verdict::done);
+  }
+  const auto signals = state.standing().signals;
+  REQUIRE(signals.size() == 2);
+  CHECK(signals[0].id == 1);
+  CHECK(signals[1].id == 2);
+}
+
 // Leaders come and go; each is stopped at any place of its work, and what it has asked for comes
 // late, twice or not at all. Whatever was acted upon has to be in what the next one finds.
 TEST_CASE("what was acted upon is never lost, and nothing is decided by one that was followed") {
   for (std::uint64_t seed = 0; seed < 2'000; ++seed) {
     CAPTURE(seed);
     std::mt19937_64 random(seed);
-    GroupState state, late;
+    GroupState state(three()), late(three());
     std::vector<Leader> leaders;
     std::deque<std::pair<std::size_t, Buffer>> on_the_way;
     // By the decisions that were answered: what the world has seen.
@@ -106,6 +153,16 @@ TEST_CASE("what was acted upon is never lost, and nothing is decided by one that
         case 0:
           claim();
           break;
+        case 2: {
+          // A seat is given away meanwhile; only who leads can do it.
+          const std::uint32_t next = state.standing().next_id;
+          const auto seat = static_cast<std::uint32_t>(random() % 3);
+          const Verdict verdict = ordered(Seated{leader.lead, seat, {next, "r", "d", "k"}}).verdict;
+          CHECK((verdict == Verdict::deposed) == leader.deposed);
+          CHECK(state.standing().has(next) == !leader.deposed);
+          ordered(Ping{static_cast<std::uint32_t>(random() % (next + 1))});
+          break;
+        }
         case 1:
           // It comes now, and its leader has been stopped meanwhile.
           if (!on_the_way.empty()) {

@@ -15,6 +15,10 @@ bool means_each_machine(const std::string& name) {
   return name == "localhost" || name.starts_with("127.") || name == "::1" || name == "[::1]";
 }
 
+bool are_all_here(const std::vector<HostOptions>& hosts) {
+  return std::all_of(hosts.begin(), hosts.end(), [](const HostOptions& host) { return host.here; });
+}
+
 }  // namespace
 
 Result<std::string> own_address_in(const std::vector<HostOptions>& hosts) {
@@ -27,13 +31,25 @@ Result<std::string> own_address_in(const std::vector<HostOptions>& hosts) {
   return cluster::address_facing(other->address);
 }
 
+std::vector<HostOptions> hosts_for_another(const std::vector<HostOptions>& hosts,
+                                           std::vector<std::string> taken,
+                                           const std::string& lost) {
+  std::vector<HostOptions> found, last;
+  if (are_all_here(hosts)) return found;
+  for (const HostOptions& host : hosts) {
+    if (std::find(taken.begin(), taken.end(), host.address) != taken.end()) continue;
+    taken.push_back(host.address);
+    (host.address == lost ? last : found).push_back(host);
+  }
+  found.insert(found.end(), last.begin(), last.end());
+  return found;
+}
+
 Result<HostChoice> choose_hosts(const std::vector<HostOptions>& hosts, std::uint32_t count) {
   auto here = own_address_in(hosts);
   if (!here) return here.error();
   HostChoice choice{*std::move(here), {}};
-  if (std::all_of(hosts.begin(), hosts.end(), [](const HostOptions& host) { return host.here; })) {
-    return choice;
-  }
+  if (are_all_here(hosts)) return choice;
   // Two names may be one machine, which is lost as a whole.
   std::string found = choice.here;
   for (const HostOptions& host : hosts) {

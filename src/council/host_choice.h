@@ -24,6 +24,13 @@ struct HostChoice {
 Result<HostChoice> choose_hosts(const std::vector<cluster::HostOptions>& hosts,
                                 std::uint32_t count);
 
+/// Where another coordinator may take the seat of a lost one: machines of the job that have none,
+/// as `taken` says by numeric addresses, each once and in their order; that of the lost one comes
+/// last. None where the job is on this host alone.
+std::vector<cluster::HostOptions> hosts_for_another(const std::vector<cluster::HostOptions>& hosts,
+                                                    std::vector<std::string> taken,
+                                                    const std::string& lost);
+
 /// Numeric address at which the other hosts of a job reach this machine; loopback's if it has no
 /// others. Errc::config without a way there.
 Result<std::string> own_address_in(const std::vector<cluster::HostOptions>& hosts);

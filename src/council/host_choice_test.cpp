@@ -58,3 +58,19 @@ TEST_CASE("a name that is another machine on each host is refused") {
   REQUIRE_FALSE(refused.ok());
   CHECK(refused.error().message.starts_with("--hosts: 'localhost' is another machine on each"));
 }
+
+TEST_CASE("another coordinator goes to a machine that has none, and to that of the lost one last") {
+  const std::vector<HostOptions> hosts{host(1), host(2, true), host(3), host(4), host(4)};
+  const auto names_for = [&](std::vector<std::string> taken, const std::string& lost) {
+    std::vector<std::string> all;
+    for (const HostOptions& one : hosts_for_another(hosts, std::move(taken), lost)) {
+      all.push_back(one.name);
+    }
+    return all;
+  };
+  CHECK(names_for({"10.0.0.2", "10.0.0.3"}, "10.0.0.1") == std::vector<std::string>{"h4", "h1"});
+  CHECK(names_for({"10.0.0.2", "10.0.0.3", "10.0.0.4"}, "10.0.0.9") ==
+        std::vector<std::string>{"h1"});
+  CHECK(names_for({"10.0.0.1", "10.0.0.2", "10.0.0.3", "10.0.0.4"}, "").empty());
+  CHECK(hosts_for_another({host(1, true)}, {}, "").empty());
+}

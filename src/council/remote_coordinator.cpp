@@ -41,7 +41,7 @@ cluster::StagedCommand command_of(const std::vector<std::string>& words,
 }  // namespace
 
 Result<std::unique_ptr<RemoteCoordinator>> RemoteCoordinator::bring(
-    Errand errand, const std::vector<std::string>& words, const cluster::JobOptions& job) {
+    Bringer errand, const std::vector<std::string>& words, const cluster::JobOptions& job) {
   std::vector<cluster::StagedFile> files;
   for (const std::string& path : {std::string("/proc/self/exe"), job.command.front()}) {
     auto file = cluster::describe_file(path);
@@ -77,7 +77,7 @@ void RemoteCoordinator::run() {
   }
 }
 
-// It says all that there is to say at once.
+// What it says of the seat it says at once; what follows are signals.
 void RemoteCoordinator::said_by_command() {
   std::array<char, line_bytes_max> some;
   const ssize_t count = ::read(errand_.line.get(), some.data(), some.size());
@@ -115,7 +115,7 @@ void RemoteCoordinator::take_end() {
   for (std::size_t end = 0; (end = rest_.find('\n', begin)) != rest_.npos;) {
     const std::string_view line = std::string_view(rest_).substr(begin, end - begin);
     if (code_of(line)) {
-      say(errand_.line.get(), concat(line, "\n"));
+      say(errand_.command.get(), concat(line, "\n"));
       rest_.erase(begin, end + 1 - begin);
     } else {
       begin = end + 1;

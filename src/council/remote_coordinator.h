@@ -16,13 +16,14 @@
 namespace piracema::council {
 
 /// Brings a coordinator to another host, by the remote shell of the job, in a process of its own
-/// that the command has started: hands on what the two say until that has its seat, and then writes
-/// what it writes, so that this is read where the command was typed, also when that is lost.
-/// Belongs to one thread.
+/// that the command, or another coordinator, has started: hands on what the two say until that has
+/// its seat, and the signals that the command hands on, and then writes what it writes, so that
+/// this is read where the command was typed, also when whoever has started it is lost. Belongs to
+/// one thread.
 class RemoteCoordinator {
  public:
   /// `words` is the command line of `job`. Errc::config when something of ours is missing.
-  static Result<std::unique_ptr<RemoteCoordinator>> bring(Errand errand,
+  static Result<std::unique_ptr<RemoteCoordinator>> bring(Bringer errand,
                                                           const std::vector<std::string>& words,
                                                           const cluster::JobOptions& job);
   ~RemoteCoordinator();
@@ -31,13 +32,13 @@ class RemoteCoordinator {
   void run();
 
  private:
-  explicit RemoteCoordinator(Errand errand) : errand_(std::move(errand)) {}
+  explicit RemoteCoordinator(Bringer errand) : errand_(std::move(errand)) {}
   void said_by_command();
   void printed(std::string_view text);
   void take_end();
   void ended(const std::string& how);
 
-  const Errand errand_;
+  const Bringer errand_;
   net::Poller poller_;
   std::unique_ptr<cluster::HostCall> call_;
   /// Of what was printed, what does not end a line.

@@ -28,54 +28,55 @@ constexpr const char* variable = "PIRACEMA_COUNCIL_FD";
 constexpr const char* host_variable = "PIRACEMA_COUNCIL_HOST";
 /// What the others call the host of the first coordinator.
 constexpr const char* first_variable = "PIRACEMA_COUNCIL_FIRST";
+/// Of one that a coordinator has started: leads to the command.
+constexpr const char* command_variable = "PIRACEMA_COUNCIL_COMMAND_FD";
 // Who has to be brought to its host first is given up by whoever brings it.
 constexpr std::chrono::seconds says_within{30}, brought_within{120};
 // Whoever has said where it is waits for the slowest of five, one after the other; that the command
 // is gone is seen at once.
 constexpr std::chrono::minutes gets_seat_within{10};
 
-/// A line, without its end; nothing when the other side is gone, or says none in time.
-std::optional<std::string> read_line(int fd, std::chrono::milliseconds within) {
+/// A line, without its end; nothing when the other side is gone, or says none in time, or
+/// `given_up` becomes readable.
+std::optional<std::string> read_line(int fd, std::chrono::milliseconds within, int given_up = -1) {
   const auto until = std::chrono::steady_clock::now() + within;
   std::string line;
   while (line.size() < line_bytes_max) {
     const auto left =
         std::chrono::ceil<std::chrono::milliseconds>(until - std::chrono::steady_clock::now());
-    struct pollfd wanted {
-      fd, POLLIN, 0
-    };
+    pollfd wanted[] = {{fd, POLLIN, 0}, {given_up, POLLIN, 0}};
     if (left.count() <= 0) return std::nullopt;
-    const int ready = ::poll(&wanted, 1, static_cast<int>(left.count()));
+    const int ready = ::poll(wanted, 2, static_cast<int>(left.count()));
     if (ready < 0 && errno == EINTR) continue;
     char byte = 0;
-    if (ready <= 0 || ::read(fd, &byte, 1) != 1) return std::nullopt;
+    if (ready <= 0 || wanted[1].revents != 0 || ::read(fd, &byte, 1) != 1) return std::nullopt;
     if (byte == '\n') return line;
     line += byte;
   }
   return std::nullopt;
 }
 
-Result<Started> start(const std::vector<std::string>& words, const std::string& more, int input) {
-  int ends[2];
-  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
-    return Error{Errc::io, with_errno("socket to a coordinator")};
+std::string text_of(const smr::KeyPair::Seed& seed) { return smr::hex_of(Bytes(seed)); }
+
+bool read_members(int fd, std::size_t count, std::vector<Member>& members) {
+  while (members.size() < count) {
+    const auto next = read_line(fd, gets_seat_within);
+    std::istringstream words(next.value_or(""));
+    Member member;
+    if (!(words >> member.id >> member.replica >> member.door >> member.public_key)) return false;
+    members.push_back(std::move(member));
   }
-  const Fd theirs(ends[1]);
-  Fd ours(ends[0]);
-  std::vector<std::string> command = words;
-  command.front() = "/proc/self/exe";
-  std::vector<std::string> environment{concat(variable, "=", theirs.get())};
-  if (!more.empty()) environment.push_back(more);
-  auto process = cluster::Process::start({.command = std::move(command),
-                                          .environment = std::move(environment),
-                                          .inherited = {theirs.get()},
-                                          .input = input,
-                                          .outlives_us = true});
-  if (!process) return process.error();
-  return Started{*std::move(process), std::move(ours)};
+  return true;
 }
 
-std::string text_of(const smr::KeyPair::Seed& seed) { return smr::hex_of(Bytes(seed)); }
+/// The descriptor in that variable, which nobody else inherits from here on.
+std::optional<int> take_descriptor(const char* name) {
+  const char* const value = std::getenv(name);
+  const auto number = parse_number<int>(value == nullptr ? "" : value);
+  ::unsetenv(name);
+  if (number && *number != STDIN_FILENO) ::fcntl(*number, F_SETFD, FD_CLOEXEC);
+  return number;
+}
 
 Result<Done> reserve_ports(Seat& seat) {
   for (Port* port : {&seat.replica, &seat.door}) {
@@ -143,47 +144,102 @@ Result<Port> reserve_port(const std::string& host) {
   return port;
 }
 
+Result<Started> start_coordinator(const std::vector<std::string>& words, const Errand& errand) {
+  int ends[2];
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
+    return Error{Errc::io, with_errno("socket to a coordinator")};
+  }
+  const Fd theirs(ends[1]);
+  Fd ours(ends[0]);
+  cluster::Launch launch{.command = words,
+                         .environment = {concat(variable, "=", theirs.get())},
+                         .inherited = {theirs.get()},
+                         .input = errand.input,
+                         .outlives_us = true};
+  launch.command.front() = "/proc/self/exe";
+  if (!errand.first_on.empty()) {
+    launch.environment.push_back(concat(first_variable, "=", errand.first_on));
+  }
+  if (!errand.host.empty()) {
+    launch.environment.push_back(concat(host_variable, "=", errand.host));
+  }
+  if (errand.command >= 0) {
+    launch.environment.push_back(concat(command_variable, "=", errand.command));
+    launch.inherited.push_back(errand.command);
+  }
+  auto process = cluster::Process::start(launch);
+  if (!process) return process.error();
+  return Started{*std::move(process), std::move(ours)};
+}
+
+Result<Member> hear_of(const Started& started, bool is_elsewhere, int given_up) {
+  const auto within = is_elsewhere ? brought_within : says_within;
+  const auto said = read_line(started.line.get(), within, given_up).value_or("");
+  if (said.starts_with(cannot)) return Error{Errc::refused, said.substr(cannot.size())};
+  Member member;
+  std::istringstream in(said);
+  if (!(in >> member.replica >> member.door)) {
+    return Error{Errc::lost, "it was started and does not say where it is"};
+  }
+  return member;
+}
+
+bool give_seat(const Started& started, const Seat& seat) {
+  std::string text = concat(seat.number, " ", seat.seed, " ", seat.administrator, " ", seat.token,
+                            " ", seat.first.size(), " ", seat.members.size(), "\n");
+  for (const auto* members : {&seat.first, &seat.members}) {
+    for (const Member& member : *members) {
+      text +=
+          concat(member.id, " ", member.replica, " ", member.door, " ", member.public_key, "\n");
+    }
+  }
+  return say(started.line.get(), text);
+}
+
 Result<Done> share_out_seats(std::uint32_t count, const std::vector<std::string>& words,
                              const HostChoice& hosts, std::vector<Started>& coordinators) {
   prepare_crypto();
-  const std::string token = net::draw_token();
-  std::vector<std::string> seeds;
-  std::string members;
   const bool here = hosts.elsewhere.empty();
   for (std::uint32_t index = 0; index < count; ++index) {
-    const std::string more = index == 0 ? concat(first_variable, "=", hosts.here)
-                             : here     ? ""
-                                    : concat(host_variable, "=", hosts.elsewhere[index - 1].name);
-    // What the job reads is handed on by the first one.
-    auto started = start(words, more, index == 0 ? STDIN_FILENO : -1);
+    Errand errand;
+    if (index == 0) {
+      // What the job reads is handed on by the first one.
+      errand.first_on = hosts.here;
+      errand.input = STDIN_FILENO;
+    } else if (!here) {
+      errand.host = hosts.elsewhere[index - 1].name;
+    }
+    auto started = start_coordinator(words, errand);
     if (!started) return started.error();
     coordinators.push_back(*std::move(started));
   }
+  std::vector<std::string> seeds;
+  std::vector<Member> members;
   for (std::uint32_t index = 0; index < count; ++index) {
-    const bool brought = !here && index > 0;
-    const auto said =
-        read_line(coordinators[index].line.get(), brought ? brought_within : says_within)
-            .value_or("");
-    if (said.starts_with(cannot)) {
+    auto member = hear_of(coordinators[index], !here && index > 0);
+    if (!member && member.error().code == Errc::refused && !here && index > 0) {
       const cluster::HostOptions& host = hosts.elsewhere[index - 1];
       return Error{Errc::config, concat(host.named_at, ": no coordinator can be on host '",
-                                        host.name, "': ", said.substr(cannot.size()))};
+                                        host.name, "': ", member.error().message)};
     }
-    std::istringstream in(said);
-    std::string replica, door;
-    if (!(in >> replica >> door)) {
+    if (!member) {
       return Error{index == 0 ? Errc::lost : Errc::config,
-                   concat("coordinator ", index + 1, " of ", count,
-                          " was started and does not say where it is")};
+                   concat("coordinator ", index + 1, " of ", count, ": ", member.error().message)};
     }
     const auto key = smr::KeyPair::generate();
     seeds.push_back(text_of(key.seed()));
-    members += concat(replica, " ", door, " ", smr::hex_of(Bytes(key.public_key())), "\n");
+    member->id = index;
+    member->public_key = smr::hex_of(Bytes(key.public_key()));
+    members.push_back(*std::move(member));
   }
+  Seat seat{.administrator = text_of(smr::KeyPair::generate().seed()),
+            .token = net::draw_token(),
+            .first = members,
+            .members = members};
   for (std::uint32_t index = 0; index < count; ++index) {
-    const std::string text =
-        concat(index, " ", seeds[index], " ", token, " ", count, "\n", members);
-    if (!say(coordinators[index].line.get(), text)) {
+    seat.number = index;
+    seat.seed = seeds[index];
+    if (!give_seat(coordinators[index], seat)) {
       return Error{Errc::config, concat("coordinator ", index + 1, " of ", count, " has ended")};
     }
   }
@@ -199,19 +255,17 @@ std::optional<int> code_of(std::string_view line) {
 }
 
 Result<Seat> take_seat(const std::vector<cluster::HostOptions>& hosts) {
-  const char* const value = std::getenv(variable);
-  const auto number = parse_number<int>(value == nullptr ? "" : value);
   // What is started from here on is no coordinator.
-  ::unsetenv(variable);
+  const auto number = take_descriptor(variable);
+  const auto command = take_descriptor(command_variable);
   if (!number) return Error{Errc::config, concat(variable, ": want a descriptor's number")};
   const char* const address = std::getenv(first_variable);
   Seat seat{.host = address == nullptr ? "127.0.0.1" : address,
             .was_brought = *number == STDIN_FILENO};
   ::unsetenv(first_variable);
-  Fd line(seat.was_brought ? ::dup(STDIN_FILENO) : *number);
-  ::fcntl(line.get(), F_SETFD, FD_CLOEXEC);
+  Fd line(seat.was_brought ? ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0) : *number);
   const int out = seat.was_brought ? STDOUT_FILENO : line.get();
-  const Error gone{Errc::lost, "the command that has started this coordinator is gone"};
+  const Error gone{Errc::lost, "whoever has started this coordinator is gone"};
   if (seat.was_brought) {
     // The end of the remote shell is not its own.
     ::setsid();
@@ -229,30 +283,36 @@ Result<Seat> take_seat(const std::vector<cluster::HostOptions>& hosts) {
   if (!say(out, concat(seat.replica.address, " ", seat.door.address, "\n"))) return gone;
   const auto first = read_line(line.get(), gets_seat_within);
   std::istringstream in(first.value_or(""));
-  std::uint32_t count = 0;
-  if (!(in >> seat.me >> seat.seed >> seat.token >> count)) return gone;
-  while (seat.members.size() < count) {
-    const auto next = read_line(line.get(), gets_seat_within);
-    std::istringstream words(next.value_or(""));
-    Seat::Member member;
-    if (!(words >> member.replica >> member.door >> member.public_key)) return gone;
-    seat.members.push_back(std::move(member));
+  std::size_t began_with = 0, count = 0;
+  if (!(in >> seat.number >> seat.seed >> seat.administrator >> seat.token >> began_with >>
+        count) ||
+      !read_members(line.get(), began_with, seat.first) ||
+      !read_members(line.get(), count, seat.members) || seat.number >= count) {
+    return gone;
   }
-  if (seat.was_brought) leave_remote_shell();
-  if (!seat.was_brought) seat.command = std::move(line);
+  if (seat.was_brought) {
+    leave_remote_shell();
+    seat.command = Fd(::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0));
+    seat.orders = std::move(line);
+  } else {
+    seat.command = command ? Fd(*command) : std::move(line);
+    seat.orders = Fd(::fcntl(seat.command.get(), F_DUPFD_CLOEXEC, 0));
+  }
   return seat;
 }
 
-std::optional<Errand> take_errand() {
+std::optional<Bringer> take_errand() {
   const char* const host = std::getenv(host_variable);
-  const char* const value = std::getenv(variable);
-  const auto number = parse_number<int>(value == nullptr ? "" : value);
-  if (host == nullptr || !number) return std::nullopt;
-  Errand errand{Fd(*number), host};
-  ::fcntl(*number, F_SETFD, FD_CLOEXEC);
-  ::unsetenv(variable);
+  if (host == nullptr) return std::nullopt;
+  Bringer bringer{{}, {}, host};
   ::unsetenv(host_variable);
-  return errand;
+  const auto number = take_descriptor(variable);
+  if (!number) return std::nullopt;
+  bringer.line = Fd(*number);
+  const auto command = take_descriptor(command_variable);
+  bringer.command = Fd(::fcntl(command.value_or(*number), F_DUPFD_CLOEXEC, 0));
+  if (command) ::close(*command);
+  return bringer;
 }
 
 }  // namespace piracema::council

@@ -11,6 +11,7 @@
 
 #include "base/fd.h"
 #include "council/host_choice.h"
+#include "council/member.h"
 #include "os/process.h"
 
 namespace piracema::council {
@@ -27,33 +28,51 @@ Result<Port> reserve_port(const std::string& host);
 
 /// What a coordinator has to know of itself and of the others.
 struct Seat {
-  struct Member {
-    /// Where its replica is, and where workers and agents find it when it leads.
-    std::string replica, door;
-    std::string public_key;
-  };
-  std::uint32_t me = 0;
-  /// Of the replica: 64 hexadecimal digits that nobody else gets.
-  std::string seed;
+  /// Its place among `members`.
+  std::uint32_t number = 0;
+  /// Of the replica, and of whoever may change who the replicas are: 64 hexadecimal digits each,
+  /// the first of which nobody else gets, and the second all coordinators of the job.
+  std::string seed, administrator;
   /// Key of the job.
   std::string token;
-  std::vector<Member> members;
+  /// Those that the job began with, and those that it has.
+  std::vector<Member> first, members;
   /// Numeric address of this host, and its own ports there.
   std::string host;
   Port replica, door;
   /// It was brought to this host by a remote shell.
   bool was_brought = false;
-  /// Leads to the command, which is told how the job has ended; of one that was brought it is
-  /// standard output that does.
-  Fd command;
+  /// Leads to the command, which is told how the job has ended; and where that hands on signals
+  /// (SignalLine).
+  Fd command, orders;
+
+  const Member& own() const { return members[number]; }
 };
 
-/// A process that the command has started, the same words again: a coordinator, or the one that
-/// brings that to its host (RemoteCoordinator).
+/// A process that the command, or a coordinator, has started, the same words again: a coordinator,
+/// or the one that brings that to its host (RemoteCoordinator).
 struct Started {
   cluster::Process process;
   Fd line;
 };
+/// What such a process is told when it is started.
+struct Errand {
+  /// Of the first coordinator: what the others call its host.
+  std::string first_on;
+  /// Of one on another host: its name.
+  std::string host;
+  /// What the job reads; -1: nothing.
+  int input = -1;
+  /// Leads to the command; -1: the command starts it itself.
+  int command = -1;
+};
+/// Errc::io.
+Result<Started> start_coordinator(const std::vector<std::string>& words, const Errand& errand);
+/// Waits until it has said where it is: a Member without id and key. Errc::refused if it says why
+/// it cannot be there; Errc::lost if it ends, is late, or `given_up` becomes readable.
+Result<Member> hear_of(const Started& started, bool is_elsewhere, int given_up = -1);
+/// False when it is gone.
+bool give_seat(const Started& started, const Seat& seat);
 
 /// Starts the coordinators, `words` being the command line, and shares out the seats.
 /// Errc::config for one that cannot be started or does not say where it is in time; Errc::lost if
@@ -65,20 +84,20 @@ bool has_seat();
 /// Whether it is the first one, which opens what the job writes and serves.
 bool has_first_seat();
 /// In such a process: waits for its seat in the job on these hosts. Errc::config where it is not on
-/// the host that it is meant to be on, Errc::lost when the command is gone.
+/// the host that it is meant to be on, Errc::lost when whoever has started it is gone.
 Result<Seat> take_seat(const std::vector<cluster::HostOptions>& hosts);
 
-/// What a process that brings a coordinator to its host is told.
-struct Errand {
-  /// Leads to the command.
-  Fd line;
+/// What a process that brings a coordinator to its host has.
+struct Bringer {
+  /// Leads to whoever has started it; and to the command.
+  Fd line, command;
   std::string host;
 };
 /// Whether this process is one.
-std::optional<Errand> take_errand();
+std::optional<Bringer> take_errand();
 
-// ---- what is said between a coordinator and the command: a line, then the seat; then how the job
-// has ended
+// ---- what is said between a coordinator and whoever has started it: a line, then the seat; then,
+// with the command, signals (SignalLine) and how the job has ended
 
 /// Whoever cannot take part says why behind this word, in place of its addresses.
 constexpr std::string_view cannot = "cannot ";

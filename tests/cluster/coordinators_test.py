@@ -12,6 +12,9 @@ import unittest
 
 from lost_coordinators import STREAM, JobTest
 
+# Said when a lost one was replaced.
+COMPLETE = "all 3 coordinators take part again"
+
 
 class Coordinators(JobTest):
     def run_several(self, *options, count=3, **others):
@@ -54,7 +57,7 @@ class Coordinators(JobTest):
         super().check_nothing_left()
 
     def check_nothing_redone(self, command):
-        self.assertNotIn("recovering", command.names())
+        self.assertNotIn("recovering", command.names(), command.said())
         self.assertNotIn("lost", command.names())
         self.check_output()
         self.check_nothing_left()
@@ -201,6 +204,55 @@ class Coordinators(JobTest):
         second.wait_for("snapshot")
         second.finish()
         self.check_output()
+        self.check_nothing_left()
+
+    # ---- another one takes the place of a lost one ---------------------------------------------
+
+    def test_all_that_began_are_killed_one_after_the_other_and_the_job_is_what_it_was(self):
+        job = self.run_several()
+        leader = job.wait_for("leads")
+        job.wait_for("snapshot")
+        workers = sorted(self.running("worker"))
+        first = self.coordinators()
+        others = [pid for pid in first if pid != leader["pid"]]
+        for count, pid in enumerate([*others, leader["pid"]], 1):
+            os.kill(pid, signal.SIGKILL)
+            self.until(lambda: job.said().count(COMPLETE) == count)
+            self.assertEqual(len(self.coordinators()), 3)
+        self.assertFalse(set(first) & set(self.coordinators()))
+        self.assertEqual(sorted(self.running("worker")), workers)
+        job.wait_for("reattached")
+        job.wait_for("snapshot", 2)
+        job.finish()
+        self.check_nothing_redone(job)
+
+    def test_one_that_was_stopped_for_long_finds_another_in_its_place_and_ends(self):
+        job = self.run_several()
+        leader = job.wait_for("leads")
+        job.wait_for("snapshot")
+        os.kill(leader["pid"], signal.SIGSTOP)
+        job.wait_for("reattached")
+        self.until(lambda: COMPLETE in job.said())
+        self.assertEqual(len(self.coordinators()), 4)
+        os.kill(leader["pid"], signal.SIGCONT)
+        self.until(lambda: leader["pid"] not in self.coordinators())
+        self.assertIn("another one has its place by now", job.said())
+        job.wait_for("snapshot", 2)
+        job.finish()
+        self.check_nothing_redone(job)
+
+    def test_a_successor_leads_when_the_others_are_lost_and_hears_the_command(self):
+        job = self.run_several()
+        job.wait_for("snapshot")
+        first = self.coordinators()
+        for count, pid in enumerate(first, 1):
+            os.kill(pid, signal.SIGKILL)
+            self.until(lambda: job.said().count(COMPLETE) == count)
+        while job.wait_for("leads")["pid"] in first:
+            pass
+        job.wait_for("reattached")
+        job.process.send_signal(signal.SIGTERM)
+        job.finish(75)
         self.check_nothing_left()
 
     # ---- people --------------------------------------------------------------------------------

@@ -55,7 +55,7 @@ Result<std::unique_ptr<Coordinators>> gather(const RunCommand& command,
     if (!there) return there.error();
     return std::unique_ptr<Coordinators>(std::make_unique<CouncilElsewhere>(*std::move(there)));
   }
-  auto own = council::Council::open(command.job);
+  auto own = council::Council::open(command.job, words);
   if (!own) return own.error();
   return std::unique_ptr<Coordinators>(std::make_unique<Council>(*std::move(own)));
 }

@@ -22,11 +22,25 @@ Succession::Succession(std::unique_ptr<DecisionLog> log, std::string snapshots, 
       token_(std::move(token)),
       keep_(keep) {}
 
-Result<Done> Succession::listens(const std::vector<std::string>& addresses) {
-  auto written =
-      write_coordinator_file(coordinator_file(snapshots_), token_, log_->doors(addresses));
+Result<Done> Succession::listens(std::vector<std::string> addresses) {
+  addresses_ = std::move(addresses);
+  auto written = write_doors();
   if (!written) return Error{Errc::config, written.error().message};
   return Done{};
+}
+
+Result<Done> Succession::write_doors() {
+  written_ = log_->doors(addresses_);
+  return write_coordinator_file(coordinator_file(snapshots_), token_, written_);
+}
+
+void Succession::show_life() {
+  log_->show_life();
+  if (addresses_.empty() || log_->doors(addresses_) == written_) return;
+  if (auto written = write_doors(); !written) {
+    log(Level::warning,
+        concat("agents and workers do not find a new coordinator: ", written.error().message));
+  }
 }
 
 bool Succession::decided(const std::vector<Decision>& decisions, const JobMetadata& now) {

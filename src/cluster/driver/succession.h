@@ -25,12 +25,13 @@ class Succession {
                                   const JobMetadata& metadata);
 
   /// This coordinator listens there. Errc::config.
-  Result<Done> listens(const std::vector<std::string>& addresses);
+  Result<Done> listens(std::vector<std::string> addresses);
   /// Call before anything is done by these decisions; `now` is the metadata after them. False: this
   /// one coordinates no longer, and nothing may follow.
   bool decided(const std::vector<Decision>& decisions, const JobMetadata& now);
-  /// Call a few times a second.
-  void show_life() { log_->show_life(); }
+  /// Call a few times a second. Where other coordinators have come, agents and workers find them
+  /// from here on.
+  void show_life();
   /// The job is over: nobody is left who could be found, and who was cut off need not look.
   void end();
 
@@ -43,11 +44,14 @@ class Succession {
  private:
   Succession(std::unique_ptr<DecisionLog> log, std::string snapshots, std::string token,
              std::chrono::milliseconds keep);
+  Result<Done> write_doors();
 
   std::unique_ptr<DecisionLog> log_;
   std::string snapshots_;
   std::string token_;
   std::chrono::milliseconds keep_;
+  /// Its own, and all that were written.
+  std::vector<std::string> addresses_, written_;
 };
 
 }  // namespace piracema::cluster

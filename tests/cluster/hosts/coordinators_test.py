@@ -14,7 +14,7 @@ import unittest
 from hosts import *
 
 
-class Coordinators(OnHosts):
+class CoordinatorJobs(OnHosts):
     def start_several(self, *options, on="h1", hosts="h1,h2,h3", count=3):
         """The command is typed on that host."""
         before = []
@@ -66,6 +66,15 @@ class Coordinators(OnHosts):
         self.assertNotIn("recovering", happened)
         self.assertNotIn("lost", happened)
 
+    def lose_work_of(self, host):
+        self.wait_for("recovering")
+        self.wait_for("running")
+        self.wait_for("snapshot")
+        self.assertNotIn(host, {self.host_of(pid) for pid, _ in self.workers().values()
+                                if environment_of(pid).get("PIRACEMA_INCARNATION") != "0"})
+
+
+class Coordinators(CoordinatorJobs):
     # ---- where they are ------------------------------------------------------------------------
 
     def test_they_are_on_the_first_hosts_and_their_keys_in_no_command_line(self):
@@ -158,13 +167,6 @@ class Coordinators(OnHosts):
 
     # ---- a host is lost ------------------------------------------------------------------------
 
-    def lose_work_of(self, host):
-        self.wait_for("recovering")
-        self.wait_for("running")
-        self.wait_for("snapshot")
-        self.assertNotIn(host, {self.host_of(pid) for pid, _ in self.workers().values()
-                                if environment_of(pid).get("PIRACEMA_INCARNATION") != "0"})
-
     def test_the_host_of_the_command_is_cut_off_for_good(self):
         self.start_several()
         self.wait_for("snapshot")
@@ -249,6 +251,47 @@ class Coordinators(OnHosts):
            self.folder / "other-names", "/etc/hosts")
         self.refused("no coordinator can be on host 'n2': want a name that means it there, too",
                      hosts="h1,n2,h3")
+
+
+class OthersTakeTheirPlaces(CoordinatorJobs):
+    HOSTS = 4
+
+    def wait_until_complete(self, hosts):
+        self.until(lambda: f"all 3 coordinators take part again: {hosts}" in self.said())
+
+    def test_a_lost_host_is_replaced_by_a_free_one_and_a_killed_process_on_its_own(self):
+        self.start_several(hosts="h1,h2,h3,h4")
+        self.wait_for("snapshot")
+        self.assertEqual({"h1", "h2", "h3"}, set(self.coordinators()))
+        self.cut("h2")
+        self.wait_until_complete("10.78.0.1, 10.78.0.4, 10.78.0.3")
+        self.lose_work_of("h2")
+        # Two of those that began are gone now, and the one beside the command is the second.
+        workers = self.workers()
+        os.kill(self.coordinators()["h1"], signal.SIGKILL)
+        self.wait_for("leads", lambda event: event["host"] in ("h3", "h4"))
+        self.until(lambda: self.said().count("coordinators take part again") == 2)
+        self.assertLessEqual({"h1", "h3", "h4"}, set(self.coordinators()))
+        self.wait_for("snapshot")
+        self.assertEqual(workers, self.workers())
+        # One is left that began, and it is no majority.
+        os.kill(self.coordinators()["h3"], signal.SIGKILL)
+        self.wait_for("snapshot")
+        self.wait_for("snapshot")
+        self.end()
+        self.mend("h2")
+        self.check()
+
+    def test_where_those_that_are_left_are_on_other_hosts_the_command_hands_on_its_signal(self):
+        self.start_several(hosts="h1,h2,h3,h4")
+        self.wait_for("snapshot")
+        os.kill(self.coordinators()["h1"], signal.SIGKILL)
+        self.wait_for("reattached")
+        self.wait_for("snapshot")
+        self.job.send_signal(signal.SIGTERM)
+        self.events += [json.loads(line) for line in self.job.stdout]
+        self.assertEqual(75, self.job.wait(SECONDS_MAX), self.said())
+        self.wait_for_ends(self.of_job, "processes are left")
 
 
 if __name__ == "__main__":

@@ -1,0 +1,113 @@
+#include "council/silence.h"
+
+#include <doctest/doctest.h>
+
+using namespace piracema;
+using namespace piracema::council;
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+namespace {
+
+/// Three coordinators, of which the first leads and looks four times a second.
+struct Group {
+  Standing standing;
+  Silence silence{0};
+  Time now = seconds(100);
+
+  Group() {
+    for (std::uint32_t id = 0; id < 3; ++id) standing.members.push_back({id, "", "", ""});
+    standing.heard.resize(3);
+    standing.next_id = 3;
+    silence.look(now, standing);
+  }
+  /// Looks until a seat is to be given to another one; nothing after `most`.
+  std::optional<std::size_t> look_for(Time most, std::vector<std::size_t> who_speaks = {}) {
+    for (const Time until = now + most; now < until;) {
+      now += milliseconds(250);
+      for (const std::size_t seat : who_speaks) standing.heard[seat] += 1;
+      if (const auto seat = silence.look(now, standing)) return seat;
+    }
+    return std::nullopt;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("one that is silent for too long is to be replaced, and not before") {
+  Group group;
+  CHECK_FALSE(group.look_for(Silence::silent_max - milliseconds(250), {2}));
+  CHECK(group.look_for(milliseconds(250), {2}) == 1);
+}
+
+TEST_CASE("who speaks now and then is not silent, and who leads never is") {
+  Group group;
+  CHECK_FALSE(group.look_for(seconds(60), {1, 2}));
+  for (int round = 0; round < 10; ++round) {
+    CHECK_FALSE(group.look_for(Silence::silent_max - milliseconds(500), {1}));
+    group.standing.heard[2] += 1;
+    CHECK_FALSE(group.look_for(milliseconds(250), {1}));
+  }
+}
+
+TEST_CASE("a leader that was stopped itself does not blame others for it") {
+  Group group;
+  group.look_for(seconds(5), {1});
+  group.now += seconds(60);
+  CHECK_FALSE(group.silence.look(group.now, group.standing));
+  CHECK(group.look_for(seconds(20)) == 2);
+}
+
+TEST_CASE("of several the one that was silent the longest goes first") {
+  Group group;
+  group.look_for(seconds(2), {1});
+  CHECK(group.look_for(seconds(60)) == 2);
+  group.standing.members[2].id = group.standing.next_id++;
+  group.standing.heard[2] = 0;
+  CHECK(group.look_for(seconds(60)) == 1);
+}
+
+TEST_CASE("one that takes a seat has as long as the one before to be heard of") {
+  Group group;
+  REQUIRE(group.look_for(seconds(60), {1}) == 2);
+  group.standing.members[2].id = group.standing.next_id++;
+  CHECK_FALSE(group.look_for(Silence::silent_max, {1}));
+  CHECK(group.look_for(seconds(1), {1}) == 2);
+}
+
+TEST_CASE("successors that are never heard of come at longer and longer intervals") {
+  Group group;
+  const auto next = [&] {
+    group.standing.members[2].id = group.standing.next_id++;
+    group.silence.failed(group.now, 2);
+    const Time before = group.now;
+    CHECK(group.look_for(2 * Silence::pause_max, {1}) == 2);
+    return group.now - before;
+  };
+  REQUIRE(group.look_for(seconds(60), {1}) == 2);
+  CHECK(next() < seconds(11));
+  CHECK(next() > seconds(19));
+  CHECK(next() > seconds(39));
+  // One that is heard of begins anew.
+  group.standing.heard[2] += 1;
+  CHECK_FALSE(group.look_for(Silence::silent_max, {1}));
+  REQUIRE(group.look_for(seconds(1), {1}) == 2);
+  CHECK(next() < seconds(11));
+}
+
+TEST_CASE("what fails is tried again after pauses that grow and end at a most") {
+  Group group;
+  Time last{};
+  Time pause{};
+  for (int round = 0; round < 12; ++round) {
+    REQUIRE(group.look_for(2 * Silence::pause_max, {1}) == 2);
+    if (round > 0) {
+      CHECK(group.now - last >= std::min<Time>(pause, Silence::pause_max));
+      CHECK(group.now - last <= Silence::pause_max + seconds(1));
+      pause = group.now - last;
+    }
+    if (round > 6) CHECK(pause >= Silence::pause_max);
+    last = group.now;
+    group.silence.failed(group.now, 2);
+  }
+}
