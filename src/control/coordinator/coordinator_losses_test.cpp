@@ -135,8 +135,7 @@ TEST_CASE("an operator that does not return to load its state has a second, what
   world.say(0, runtime::Restoring{2, 1, 10});
   world.pass(milliseconds(200));
   REQUIRE(world.told<Lost>().size() == 1);
-  CHECK(world.told<Lost>()[0].how ==
-        "an operator did not return within 1000 ms to load its state");
+  CHECK(world.told<Lost>()[0].how == "an operator did not return within 1000 ms to load its state");
 }
 
 TEST_CASE("a coordinator that did not run itself does not blame the workers, but not for ever") {

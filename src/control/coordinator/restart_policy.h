@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "control/coordinator/journal.h"
+#include "control/coordinator/members/journal.h"
 #include "control/coordinator_job.h"
 
 namespace piracema::cluster {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/text.h"
-#include "control/coordinator/phase.h"
+#include "control/coordinator/epoch/phase.h"
 #include "control/loss_cause.h"
 
 namespace piracema::observe {

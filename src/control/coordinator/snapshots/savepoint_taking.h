@@ -4,7 +4,7 @@
 #include <string>
 
 #include "base/clock.h"
-#include "control/coordinator/journal.h"
+#include "control/coordinator/members/journal.h"
 #include "control/coordinator_events.h"
 #include "control/user_request.h"
 

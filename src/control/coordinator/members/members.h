@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "control/coordinator/journal.h"
-#include "control/coordinator/member.h"
+#include "control/coordinator/members/journal.h"
+#include "control/coordinator/members/member.h"
 #include "control/coordinator_job.h"
 
 namespace piracema::cluster {

@@ -1,4 +1,4 @@
-#include "control/coordinator/member.h"
+#include "control/coordinator/members/member.h"
 
 #include <utility>
 

@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "control/coordinator/journal.h"
-#include "control/coordinator/members.h"
-#include "control/coordinator/snapshot_round.h"
+#include "control/coordinator/members/journal.h"
+#include "control/coordinator/members/members.h"
+#include "control/coordinator/snapshots/snapshot_round.h"
 #include "control/coordinator_events.h"
 #include "control/coordinator_job.h"
 

@@ -5,8 +5,8 @@
 #include <string>
 
 #include "base/clock.h"
-#include "control/coordinator/journal.h"
-#include "control/coordinator/members.h"
+#include "control/coordinator/members/journal.h"
+#include "control/coordinator/members/members.h"
 #include "control/coordinator_job.h"
 #include "control/detector/failure_detector.h"
 #include "control/scale_request.h"

@@ -1,4 +1,4 @@
-#include "control/coordinator/members.h"
+#include "control/coordinator/members/members.h"
 
 #include <algorithm>
 #include <utility>

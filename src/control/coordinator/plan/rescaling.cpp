@@ -1,4 +1,4 @@
-#include "control/coordinator/rescaling.h"
+#include "control/coordinator/plan/rescaling.h"
 
 #include <algorithm>
 #include <utility>

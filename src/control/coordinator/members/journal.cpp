@@ -1,4 +1,4 @@
-#include "control/coordinator/journal.h"
+#include "control/coordinator/members/journal.h"
 
 #include "base/ensure.h"
 

@@ -1,4 +1,4 @@
-#include "control/coordinator/savepoint_taking.h"
+#include "control/coordinator/snapshots/savepoint_taking.h"
 
 #include "base/text.h"
 #include "control/snapshot_book.h"

@@ -1,4 +1,4 @@
-#include "control/coordinator/snapshot_round.h"
+#include "control/coordinator/snapshots/snapshot_round.h"
 
 #include <algorithm>
 #include <utility>

@@ -1,4 +1,4 @@
-#include "control/coordinator/snapshot_coordinator.h"
+#include "control/coordinator/snapshots/snapshot_coordinator.h"
 
 #include <algorithm>
 #include <utility>
