@@ -156,12 +156,8 @@ void Coordinator::begin_epoch() {
   for (Slot slot = 0; slot < members_.active(); ++slot) {
     if (!members_[slot].is_ready()) detector_.deployed(slot, now_, metadata().fruitless);
   }
-  progress_.assign(job_->replicas(), {});
-  for (ReplicaId replica = 0; replica < job_->replicas(); ++replica) {
-    progress_[replica].replica = replica;
-  }
+  progress_.begin(*job_);
   detector_.begin_epoch();
-  item_out_ = false;
   ending_.begin_epoch();
   phase_ = Phase::restoring;
   if (!settings_.direct_broadcasts) broadcasts_.begin(*job_, members_.peers(), epoch(), now_);
@@ -486,9 +482,7 @@ struct Coordinator::Hearing {
 
   void operator()(const runtime::Saved& saved) const {
     if (!self.snapshots_.expects(saved.snapshot)) return;
-    // The heartbeats lag behind: what is redone is counted from here.
-    std::uint64_t& emitted = self.progress_[saved.replica].items_out;
-    emitted = std::max(emitted, saved.emitted);
+    self.progress_.saved(saved.replica, saved.emitted);  // What is redone is counted from here.
     self.snapshots_.saved(*self.job_, saved);
   }
 
@@ -519,7 +513,7 @@ struct Coordinator::Hearing {
   void operator()(const runtime::Committed& committed) const { self.ending_.committed(committed); }
 
   void operator()(const runtime::FirstOutput&) const {
-    if (std::exchange(self.item_out_, true)) return;
+    if (!self.progress_.first_output()) return;
     if (self.metadata().fruitless != 0) self.journal_.decide(EpochFruitful{self.epoch()});
     self.journal_.tell(FirstItemOut{self.epoch()});
   }
@@ -539,9 +533,7 @@ struct Coordinator::Hearing {
 
   void operator()(const runtime::Heartbeat& heartbeat) const {
     if (self.phase_ == Phase::attaching) return;
-    for (const runtime::Progress& progress : heartbeat.progress) {
-      if (self.job_->hosts(slot, progress.replica)) self.progress_[progress.replica] = progress;
-    }
+    self.progress_.heard(*self.job_, slot, heartbeat.progress);
     for (const runtime::Progress& progress : heartbeat.progress) {
       if (self.job_->hosts(slot, progress.replica) && is_stuck(progress)) return;
     }
@@ -714,14 +706,6 @@ std::optional<Time> Coordinator::next_deadline() const {
   at(snapshots_.next_deadline(!ending_.last_commit_begun() && phase_ != Phase::stopping &&
                               !read_by));
   return next;
-}
-
-std::uint64_t Coordinator::items_emitted() const {
-  std::uint64_t items = metadata().emitted_at_deploy;
-  for (ReplicaId replica = 0; replica < progress_.size(); ++replica) {
-    if (is_source(job_->role(replica))) items += progress_[replica].items_out;
-  }
-  return items;
 }
 
 std::string Coordinator::worker_name(Slot slot) const {

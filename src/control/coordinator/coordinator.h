@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "control/broadcasts/broadcasts.h"
+#include "control/coordinator/epoch/epoch_progress.h"
 #include "control/coordinator/epoch/phase.h"
 #include "control/coordinator/job_ending.h"
 #include "control/coordinator/members/journal.h"
@@ -64,9 +65,9 @@ class Coordinator {
   /// Nothing until the first process has joined.
   const std::optional<Job>& job() const { return job_; }
   /// What each replica has done since the last Deploy.
-  const std::vector<runtime::Progress>& progress() const { return progress_; }
+  const std::vector<runtime::Progress>& progress() const { return progress_.replicas(); }
   /// Items that the sources have emitted since the job began or was resumed, redone ones once.
-  std::uint64_t items_emitted() const;
+  std::uint64_t items_emitted() const { return metadata().emitted_at_deploy + progress_.emitted(); }
   /// What a recovery would go back to now.
   std::optional<SnapshotId> last_snapshot() const { return metadata().snapshots.newest(); }
   bool has_ended(ReplicaId replica) const { return metadata().has_ended(replica); }
@@ -137,9 +138,7 @@ class Coordinator {
   bool begun_ = false;
   Time now_{};
   Phase phase_ = Phase::gathering;
-  /// Since the last Deploy, by replica.
-  std::vector<runtime::Progress> progress_;
-  bool item_out_ = false;
+  EpochProgress progress_;
   /// The epoch was found, not begun, by this coordinator; until all are ready.
   bool was_attached_ = false;
   std::string why_back_;
