@@ -18,17 +18,6 @@ constexpr milliseconds exit_wait{200};
 constexpr milliseconds lateness_max{300};
 constexpr std::uint32_t final_retries = 3;
 
-// The graph and the placement were checked when the job was planned, or decoded.
-std::optional<Job> job_of(const JobMetadata& metadata) {
-  if (metadata.graph.empty()) return std::nullopt;
-  JobSettings placed;
-  placed.slots = metadata.settings.slots;
-  placed.placement = metadata.placement;
-  auto job = Job::make(metadata.graph, {}, placed, metadata.layouts);
-  ENSURE(job.ok());
-  return *std::move(job);
-}
-
 }  // namespace
 
 Coordinator::Coordinator(JobSettings settings) : Coordinator(JobMetadata(std::move(settings))) {}
@@ -42,7 +31,7 @@ Coordinator::Coordinator(JobMetadata metadata)
       policy_(journal_),
       ending_(journal_, members_),
       rescaling_(journal_, members_, detector_),
-      job_(job_of(journal_.metadata())),
+      job_(journal_),
       savepoint_(journal_) {
   ENSURE(validate(settings_).ok());
   detector_.grow(members_.size());
@@ -50,7 +39,7 @@ Coordinator::Coordinator(JobMetadata metadata)
 
 void Coordinator::reload(JobMetadata metadata) {
   journal_.reload(std::move(metadata));
-  job_ = job_of(journal_.metadata());
+  job_.reload();
 }
 
 std::vector<Action> Coordinator::step(Time now, const Event& event) {
@@ -99,7 +88,7 @@ void Coordinator::begin() {
     journal_.decide(ProcessReplaced{slot, members_.incarnation(slot), true});
   }
   if (job_) rescaling_.resume(*job_, now_);
-  snapshots_.resume(job_, now_);
+  snapshots_.resume(job_.get(), now_);
   stop_by_ = now_ + settings_.snapshot_timeout;
   why_back_ = "a coordinator was lost";
   if (metadata().end) {
@@ -115,7 +104,7 @@ void Coordinator::begin() {
 void Coordinator::gather() {
   if (fatal_) {
     if (members_.any(Member::State::ending)) return;  // The process will tell how it ended.
-    return fail(4, concat(worker_name(*fatal_), " was lost: ", fatal_how_,
+    return fail(4, concat(job_.worker_name(*fatal_), " was lost: ", fatal_how_,
                           "; start with --snapshots DIR to go on after a loss"));
   }
   // A manifest that is being written decides what to go back to, so its outcome comes first:
@@ -253,7 +242,7 @@ void Coordinator::lose(Slot slot, LossCause cause, std::string how) {
     fatal_ = slot;
     fatal_how_ = std::move(how);
   }
-  if (!goes_on(policy_.not_started(worker_name(slot), members_[slot].failed_starts()))) return;
+  if (!goes_on(policy_.not_started(job_.worker_name(slot), members_[slot].failed_starts()))) return;
   roll_back(concat("worker ", slot, " was lost"));
 }
 
@@ -293,7 +282,7 @@ void Coordinator::change_plan(SnapshotId snapshot) {
   switched_ = active();
   if (metadata().epoch_holds) journal_.decide(EpochEnded{epoch()});
   rescaling_.change_plan(snapshot, now_);
-  job_ = job_of(metadata());
+  job_.reload();
   progress_.clear();
   phase_ = Phase::gathering;
   why_back_ = "the job was scaled";
@@ -364,24 +353,8 @@ void Coordinator::on(const Joined& joined) {
     }
     return lose(joined.slot, LossCause::other, concat("it cannot begin: ", joined.hindrance));
   }
-  if (!job_) {
-    auto job = Job::make(joined.graph, joined.costs, settings_, joined.layouts);
-    if (!job) return fail(3, job.error().message);
-    job_ = *std::move(job);
-    journal_.decide(JobPlanned{job_->graph, job_->layouts, job_->placement});
-    if (!joined.replicas.empty()) {
-      const auto begun = rescaling_.begin_with(*job_, {joined.replicas, {}});
-      if (!begun) return fail(3, begun.error().message);
-      job_ = job_of(metadata());
-    }
-  } else if (metadata().program != joined.graph) {
-    return fail(3, concat("worker ", joined.slot,
-                          " runs another program than the workers before it: its graph differs"));
-  } else if (job_->layouts != joined.layouts) {
-    return fail(3, concat("worker ", joined.slot,
-                          " runs another program than the workers before it: the state of an "
-                          "operator is of another type"));
-  }
+  const auto admitted = job_.admit(joined);
+  if (!admitted) return fail(3, admitted.error().message);
   member->join(joined.address);
   members_.send(joined.slot, runtime::Attach{metadata().term, epoch()});
   if (member->state() == Member::State::joined) detector_.heard(joined.slot, now_);
@@ -706,11 +679,6 @@ std::optional<Time> Coordinator::next_deadline() const {
   at(snapshots_.next_deadline(!ending_.last_commit_begun() && phase_ != Phase::stopping &&
                               !read_by));
   return next;
-}
-
-std::string Coordinator::worker_name(Slot slot) const {
-  if (!job_) return concat("worker ", slot);
-  return concat("worker ", slot, " (", job_->names_on(slot), ")");
 }
 
 }  // namespace piracema::cluster

@@ -12,6 +12,7 @@
 #include "control/coordinator/job_ending.h"
 #include "control/coordinator/members/journal.h"
 #include "control/coordinator/members/members.h"
+#include "control/coordinator/plan/planned_job.h"
 #include "control/coordinator/plan/rescaling.h"
 #include "control/coordinator/restart_policy.h"
 #include "control/coordinator/snapshots/moves.h"
@@ -63,7 +64,7 @@ class Coordinator {
   Phase phase() const { return phase_; }
   Epoch epoch() const { return metadata().epoch; }
   /// Nothing until the first process has joined.
-  const std::optional<Job>& job() const { return job_; }
+  const std::optional<Job>& job() const { return job_.get(); }
   /// What each replica has done since the last Deploy.
   const std::vector<runtime::Progress>& progress() const { return progress_.replicas(); }
   /// Items that the sources have emitted since the job began or was resumed, redone ones once.
@@ -122,7 +123,6 @@ class Coordinator {
   }
   bool goes_on(const RestartPolicy::Verdict& verdict);
   void forgive_lateness(Time now);
-  std::string worker_name(Slot) const;
 
   Journal journal_;
   const JobSettings& settings_;
@@ -132,7 +132,7 @@ class Coordinator {
   RestartPolicy policy_;
   JobEnding ending_;
   Rescaling rescaling_;
-  std::optional<Job> job_;
+  PlannedJob job_;
 
   // ---- what was seen, and need not be known to take the job over -----------------------------
   bool begun_ = false;

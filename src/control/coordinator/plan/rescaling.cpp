@@ -47,15 +47,6 @@ AnswerRequest Rescaling::begin(const Job& job, const ScaleRequest& request, Time
   return {.accepted = true};
 }
 
-Result<Done> Rescaling::begin_with(const Job& job, const ScaleRequest& request) {
-  auto next = plan_scale(job, journal_.settings(), request);
-  if (!next) return next.error();
-  if (!*next) return Done{};
-  journal_.decide(**std::move(next));
-  journal_.decide(PlanChanged{});
-  return Done{};
-}
-
 void Rescaling::resume(const Job& job, Time now) {
   if (!under_way()) return;
   change_ = change_of(job, members_.active(), *journal_.metadata().scale);

@@ -27,9 +27,6 @@ class Rescaling {
   /// Begins what is asked, if it can be; the answer has no id. It is done when there is a moment
   /// for it: until then nothing has changed.
   AnswerRequest begin(const Job& job, const ScaleRequest& request, Time now);
-  /// Of a job that is planned and has not begun: it has these numbers from the beginning.
-  /// Errc::config if it cannot.
-  Result<Done> begin_with(const Job& job, const ScaleRequest& request);
   /// Of a job that was taken over.
   void resume(const Job& job, Time now);
 
