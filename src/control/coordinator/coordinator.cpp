@@ -32,7 +32,8 @@ Coordinator::Coordinator(JobMetadata metadata)
       ending_(journal_, members_),
       rescaling_(journal_, members_, detector_),
       job_(journal_),
-      savepoint_(journal_) {
+      savepoint_(journal_),
+      schedule_(journal_, snapshots_, rescaling_, savepoint_, moves_) {
   ENSURE(validate(settings_).ok());
   detector_.grow(members_.size());
 }
@@ -89,6 +90,7 @@ void Coordinator::begin() {
   }
   if (job_) rescaling_.resume(*job_, now_);
   snapshots_.resume(job_.get(), now_);
+  schedule_.plan(now_ + settings_.snapshot_interval);
   stop_by_ = now_ + settings_.snapshot_timeout;
   why_back_ = "a coordinator was lost";
   if (metadata().end) {
@@ -167,17 +169,17 @@ void Coordinator::start_when_ready() {
   // A snapshot may be overdue after a recovery, but work comes first.
   const Time interval = settings_.snapshot_interval;
   if (epoch() == 1) {
-    snapshots_.plan(now_ + interval);
+    schedule_.plan(now_ + interval);
   } else {
-    snapshots_.put_off_until(now_ + interval / 4);
+    schedule_.put_off_until(now_ + interval / 4);
   }
 }
 
 void Coordinator::go_on() {
   if (phase_ != Phase::ending && !ending_.last_commit_begun() && metadata().all_ended()) {
     phase_ = Phase::ending;
-    snapshots_.plan(now_);
-    give_up_scale("every replica has ended");
+    schedule_.plan(now_);
+    schedule_.give_up_scale("every replica has ended", now_);
     if (savepoint_.due()) savepoint_.give_up("every replica has ended", now_);
   }
   if (ending_.last_commit_done()) {
@@ -197,32 +199,11 @@ void Coordinator::go_on() {
     if (phase_ == Phase::ending && !ending_.last_commit_begun()) ending_.commit(*job_, 0, true);
     return;
   }
-  if (snapshots_.late(now_)) {
+  if (const auto late_at = snapshots_.late_at(); late_at && now_ >= *late_at) {
     give_up_round(concat("not complete within ", settings_.snapshot_timeout.count(), " ms"));
   }
   if (snapshots_.under_way() || ending_.last_commit_begun() || !active()) return;
-  if (phase_ == Phase::stopping) return begin_snapshot(SnapshotPurpose::stop);
-  using Next = Rescaling::Next;
-  const Next next = phase_ == Phase::running ? rescaling_.next(now_) : Next::nothing;
-  if (next == Next::hold) {
-    rescaling_.pause(now_);
-    begin_snapshot(SnapshotPurpose::scale);
-  } else if (phase_ == Phase::running && savepoint_.due()) {
-    begin_snapshot(SnapshotPurpose::savepoint);
-  } else if (next == Next::snapshot) {
-    begin_snapshot(SnapshotPurpose::interval);
-  } else if (next == Next::read) {
-    // Another one could take the place of what is being read.
-  } else if (snapshots_.due(now_) || (may_move() && moves_.soon())) {
-    begin_snapshot(phase_ == Phase::ending ? SnapshotPurpose::final
-                   : may_move()            ? SnapshotPurpose::move
-                                           : SnapshotPurpose::interval);
-  }
-}
-
-void Coordinator::begin_snapshot(SnapshotPurpose purpose) {
-  savepoint_.snapshot_begun(metadata().snapshots.next_id(), purpose);
-  snapshots_.begin(*job_, purpose, now_);
+  schedule_.take_due(*job_, phase_, now_);
 }
 
 // Fencing makes the job right whatever the old process still does; killing it sets its memory
@@ -231,7 +212,8 @@ void Coordinator::lose(Slot slot, LossCause cause, std::string how) {
   if (slot >= members_.active()) {  // Nothing is done by it yet.
     members_.end(slot, now_ + exit_wait, cause);
     detector_.forget(slot);
-    return scale_failed(concat("worker ", slot, " was lost before it had begun: ", how));
+    return schedule_.scale_failed(concat("worker ", slot, " was lost before it had begun: ", how),
+                                  now_);
   }
   switched_ = false;
   moves_.lost(slot);
@@ -260,16 +242,12 @@ void Coordinator::give_up_round(const std::string& why) {
   const SnapshotId id = metadata().snapshots.next_id() - 1;
   const SnapshotPurpose purpose = snapshots_.give_up(why, active());
   if (!active()) return savepoint_.snapshot_given_up(id);
-  savepoint_.snapshot_failed(id, concat("its snapshot failed: ", why), now_);
+  schedule_.failed(id, purpose, why, now_);
   if (phase_ == Phase::stopping && purpose == SnapshotPurpose::stop) {
     return fail(1, concat("stopped, but the last snapshot failed: ", why));
   }
   // A disk that takes no snapshots fails those, not the job: it ends like one that takes none. A
   // worker lost between two commits of sinks could then have one of them repeated.
-  if (purpose == SnapshotPurpose::scale) scale_failed(concat("its snapshot failed: ", why));
-  if (purpose == SnapshotPurpose::interval) rescaling_.snapshot_failed();
-  if (purpose == SnapshotPurpose::move) moves_.failed();
-  if (holds_sources(purpose)) snapshots_.plan(now_);  // Whichever is next lets them go on.
   const bool last = purpose == SnapshotPurpose::final;
   if (last && metadata().final_failures > final_retries) ending_.commit(*job_, id, true);
 }
@@ -289,20 +267,7 @@ void Coordinator::change_plan(SnapshotId snapshot) {
   moves_.wish({}, false);  // They may be no part of it any more.
 }
 
-// Sources may have been held up for it.
-void Coordinator::give_up_scale(const std::string& why) {
-  if (rescaling_.give_up(why, now_)) snapshots_.plan(now_);
-}
-
-void Coordinator::scale_failed(const std::string& why) {
-  if (rescaling_.failed(why, now_)) snapshots_.plan(now_);
-}
-
 // ---- other places ---------------------------------------------------------------------------
-
-bool Coordinator::may_move() const {
-  return phase_ == Phase::running && moves_.due() && !rescaling_.under_way();
-}
 
 // All stand at this snapshot, so what begins elsewhere goes on from there and nothing is done
 // again. Where the next process of a slot is started is for the driver to say.
@@ -573,8 +538,8 @@ void Coordinator::on(const SnapshotCommitted& committed) {
   }
   moves_.completed();
   if (snapshot.purpose == SnapshotPurpose::move) {
-    if (may_move()) return move_processes(snapshot.id);
-    snapshots_.plan(now_);  // Whichever is next lets the sources go on.
+    if (schedule_.may_move(phase_)) return move_processes(snapshot.id);
+    schedule_.plan(now_);  // Whichever is next lets the sources go on.
   }
   // In the middle of a recovery the Deploy that follows restores it, and that commits it too.
   if (!active()) return;
@@ -597,7 +562,7 @@ void Coordinator::on(const SnapshotGone& gone) {
 void Coordinator::on(const StopRequested&) {
   if (metadata().stop_requested || phase_ == Phase::ending || phase_ == Phase::leaving) return;
   journal_.decide(StopAccepted{});
-  give_up_scale("the job was asked to stop");
+  schedule_.give_up_scale("the job was asked to stop", now_);
   stop_by_ = now_ + settings_.snapshot_timeout;
   if (phase_ == Phase::running && settings_.snapshots) {
     phase_ = Phase::stopping;
@@ -673,11 +638,7 @@ std::optional<Time> Coordinator::next_deadline() const {
   at(detector_.next_deadline(phase_ == Phase::restoring));
   if (phase_ == Phase::stopping) at(stop_by_);
   if (active()) at(broadcasts_.next_deadline());
-  if (!active() || !settings_.snapshots) return next;
-  const auto read_by = phase_ == Phase::running ? rescaling_.next_deadline() : std::nullopt;
-  at(read_by);
-  at(snapshots_.next_deadline(!ending_.last_commit_begun() && phase_ != Phase::stopping &&
-                              !read_by));
+  if (active() && settings_.snapshots) at(schedule_.next_deadline(phase_));
   return next;
 }
 

@@ -18,6 +18,7 @@
 #include "control/coordinator/snapshots/moves.h"
 #include "control/coordinator/snapshots/savepoint_taking.h"
 #include "control/coordinator/snapshots/snapshot_coordinator.h"
+#include "control/coordinator/snapshots/snapshot_schedule.h"
 #include "control/coordinator_actions.h"
 #include "control/coordinator_events.h"
 #include "control/coordinator_job.h"
@@ -104,12 +105,8 @@ class Coordinator {
   void roll_back(const std::string& why);
   AnswerRequest take_on(const ScaleRequest& asked) { return rescaling_.begin(*job_, asked, now_); }
   AnswerRequest take_on(const SavepointRequest& asked) { return savepoint_.begin(asked, now_); }
-  void begin_snapshot(SnapshotPurpose);
   void give_up_round(const std::string& why);
   void change_plan(SnapshotId);
-  void give_up_scale(const std::string& why);
-  void scale_failed(const std::string& why);
-  bool may_move() const;
   void route_broadcasts();
   void move_processes(SnapshotId);
   void leave_stopped();
@@ -151,6 +148,7 @@ class Coordinator {
   bool switched_ = false;
   Moves moves_;
   SavepointTaking savepoint_;
+  SnapshotSchedule schedule_;
   Broadcasts broadcasts_;
 };
 

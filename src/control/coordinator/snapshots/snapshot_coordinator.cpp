@@ -8,8 +8,9 @@
 
 namespace piracema::cluster {
 
-bool SnapshotCoordinator::late(Time now) const {
-  return round_ && now >= round_->begun() + journal_.settings().snapshot_timeout;
+std::optional<Time> SnapshotCoordinator::late_at() const {
+  if (!round_) return std::nullopt;
+  return round_->begun() + journal_.settings().snapshot_timeout;
 }
 
 bool SnapshotCoordinator::writes(SnapshotId id) const {
@@ -23,7 +24,6 @@ void SnapshotCoordinator::begin(const Job& job, SnapshotPurpose purpose, Time no
   journal_.decide(SnapshotBegun{id});
   round_.emplace(id, metadata.epoch, purpose, now, job.replicas());
   begun_ = now;
-  next_ = now + journal_.settings().snapshot_interval;
   trigger_first(job, id, purpose);
 }
 
@@ -142,14 +142,7 @@ SnapshotPurpose SnapshotCoordinator::give_up(const std::string& why, bool counts
 
 void SnapshotCoordinator::resume(const std::optional<Job>& job, Time now) {
   begun_ = now;
-  next_ = now + journal_.settings().snapshot_interval;
   if (writing()) write(*job, *journal_.metadata().snapshots.writing());
-}
-
-std::optional<Time> SnapshotCoordinator::next_deadline(bool may_begin) const {
-  if (round_) return round_->begun() + journal_.settings().snapshot_timeout;
-  if (writing() || !may_begin) return std::nullopt;
-  return next_;
 }
 
 // A directory may be moved or removed under a job that runs. Replacements could then be started for

@@ -26,9 +26,8 @@ class SnapshotCoordinator {
   bool under_way() const { return round_ || writing(); }
   /// The manifest may be complete any moment: that is waited for, and not given up.
   bool writing() const { return journal_.metadata().snapshots.writing().has_value(); }
-  bool due(Time now) const { return now >= next_; }
-  /// All that is being saved took too long.
-  bool late(Time now) const;
+  /// When what is being saved has taken too long.
+  std::optional<Time> late_at() const;
 
   /// One for a change of the plan, or of places, holds the sources up.
   void begin(const Job& job, SnapshotPurpose purpose, Time now);
@@ -51,11 +50,6 @@ class SnapshotCoordinator {
   /// Of that, once all workers are ready: the barriers of one that was given up may be on their way
   /// to some replicas only, and no other snapshot could pass them. All are asked for it again.
   void complete_barriers(const Job& job);
-
-  /// The next one is due then, or later where it would be otherwise.
-  void plan(Time at) { next_ = at; }
-  void put_off_until(Time at) { next_ = std::max(next_, at); }
-  std::optional<Time> next_deadline(bool may_begin) const;
 
   // ---- what to go back to -------------------------------------------------------------------
 
@@ -82,7 +76,6 @@ class SnapshotCoordinator {
   std::optional<SnapshotRound> round_;
   /// Of the one that is under way.
   Time begun_{};
-  Time next_{};
   /// Of the last one that all have saved, for people: a coordinator that takes over does not know.
   std::uint64_t under_way_ = 0;
   /// Of what a recovery goes back to.
