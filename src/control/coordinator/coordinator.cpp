@@ -11,9 +11,6 @@ namespace piracema::cluster {
 
 namespace {
 
-// How long a process that was killed may take to be gone before its slot goes on without
-// knowing. SIGKILL takes a millisecond; only a machine that does not answer takes longer.
-constexpr milliseconds exit_wait{200};
 // A Tick that comes later than this shows that it is the coordinator that did not run.
 constexpr milliseconds lateness_max{300};
 constexpr std::uint32_t final_retries = 3;
@@ -28,10 +25,10 @@ Coordinator::Coordinator(JobMetadata metadata)
       members_(journal_),
       detector_(settings_),
       snapshots_(journal_, members_),
-      policy_(journal_),
       ending_(journal_, members_),
       rescaling_(journal_, members_, detector_),
       job_(journal_),
+      failures_(journal_, members_, detector_, job_),
       savepoint_(journal_),
       schedule_(journal_, snapshots_, rescaling_, savepoint_, moves_) {
   ENSURE(validate(settings_).ok());
@@ -104,10 +101,9 @@ void Coordinator::begin() {
 }
 
 void Coordinator::gather() {
-  if (fatal_) {
+  if (failures_.fatal()) {
     if (members_.any(Member::State::ending)) return;  // The process will tell how it ended.
-    return fail(4, concat(job_.worker_name(*fatal_), " was lost: ", fatal_how_,
-                          "; start with --snapshots DIR to go on after a loss"));
+    return fail(failures_.fatal_end());
   }
   // A manifest that is being written decides what to go back to, so its outcome comes first:
   // if the job went back behind a snapshot that then became complete after all, a later resume
@@ -192,8 +188,8 @@ void Coordinator::go_on() {
   if (phase_ == Phase::stopping && (now_ >= stop_by_ || !settings_.snapshots)) {
     // What is complete is safe: the sinks commit it when the job is resumed.
     if (ending_.last_commit_begun() || !settings_.snapshots) return leave_stopped();
-    return fail(1, concat("stopped, but no snapshot was complete within ",
-                          settings_.snapshot_timeout.count(), " ms"));
+    return fail({1, concat("stopped, but no snapshot was complete within ",
+                           settings_.snapshot_timeout.count(), " ms")});
   }
   if (!settings_.snapshots) {
     if (phase_ == Phase::ending && !ending_.last_commit_begun()) ending_.commit(*job_, 0, true);
@@ -206,31 +202,23 @@ void Coordinator::go_on() {
   schedule_.take_due(*job_, phase_, now_);
 }
 
-// Fencing makes the job right whatever the old process still does; killing it sets its memory
-// and its files free.
-void Coordinator::lose(Slot slot, LossCause cause, std::string how) {
-  if (slot >= members_.active()) {  // Nothing is done by it yet.
-    members_.end(slot, now_ + exit_wait, cause);
-    detector_.forget(slot);
-    return schedule_.scale_failed(concat("worker ", slot, " was lost before it had begun: ", how),
-                                  now_);
+bool Coordinator::follow(const Consequence& what) {
+  if (const auto* back = std::get_if<GoBack>(&what)) {
+    switched_ = false;
+    if (back->lost) moves_.lost(*back->lost);
+    roll_back(back->why);
+  } else if (const auto* hindered = std::get_if<PlanHindered>(&what)) {
+    schedule_.scale_failed(hindered->why, now_);
+  } else if (const auto* end = std::get_if<Finish>(&what)) {
+    fail(*end);
   }
-  switched_ = false;
-  moves_.lost(slot);
-  journal_.tell(Lost{slot, how, job_ ? job_->names_on(slot) : "", cause});
-  members_.end(slot, now_ + exit_wait, cause);
-  detector_.forget(slot);
-  if ((!settings_.snapshots || !settings_.can_spawn) && !fatal_) {
-    fatal_ = slot;
-    fatal_how_ = std::move(how);
-  }
-  if (!goes_on(policy_.not_started(job_.worker_name(slot), members_[slot].failed_starts()))) return;
-  roll_back(concat("worker ", slot, " was lost"));
+  return !std::holds_alternative<std::monostate>(what);
 }
 
 // From here to the next Deploy nothing that workers say counts.
 void Coordinator::roll_back(const std::string& why) {
-  if (!deployed() || !goes_on(policy_.fruitless(why))) return;
+  if (!deployed()) return;
+  if (auto end = failures_.fruitless(why)) return fail(*std::move(end));
   journal_.decide(EpochEnded{epoch()});
   phase_ = Phase::gathering;
   if (settings_.snapshots) snapshots_.want_search();
@@ -244,7 +232,7 @@ void Coordinator::give_up_round(const std::string& why) {
   if (!active()) return savepoint_.snapshot_given_up(id);
   schedule_.failed(id, purpose, why, now_);
   if (phase_ == Phase::stopping && purpose == SnapshotPurpose::stop) {
-    return fail(1, concat("stopped, but the last snapshot failed: ", why));
+    return fail({1, concat("stopped, but the last snapshot failed: ", why)});
   }
   // A disk that takes no snapshots fails those, not the job: it ends like one that takes none. A
   // worker lost between two commits of sinks could then have one of them repeated.
@@ -277,7 +265,7 @@ void Coordinator::move_processes(SnapshotId snapshot) {
   phase_ = Phase::gathering;
   why_back_ = "processes were moved";
   for (const Slot slot : moves_.go(snapshot, snapshots_.begun())) {
-    members_.end(slot, now_ + exit_wait);
+    members_.end(slot, now_ + Members::exit_wait);
     detector_.forget(slot);
   }
 }
@@ -294,9 +282,9 @@ void Coordinator::leave_stopped() {
   ending_.leave_stopped(now_);
 }
 
-void Coordinator::fail(int code, std::string why) {
-  savepoint_.give_up(concat("the job has failed: ", why), now_);
-  ending_.fail(code, std::move(why));
+void Coordinator::fail(Finish end) {
+  savepoint_.give_up(concat("the job has failed: ", end.why), now_);
+  ending_.fail(end.code, std::move(end.why));
   phase_ = Phase::finished;
 }
 
@@ -314,12 +302,14 @@ void Coordinator::on(const Joined& joined) {
   }
   if (!joined.hindrance.empty()) {
     if (epoch() == 0) {
-      return fail(3, concat("worker ", joined.slot, " cannot begin: ", joined.hindrance));
+      return fail({3, concat("worker ", joined.slot, " cannot begin: ", joined.hindrance)});
     }
-    return lose(joined.slot, LossCause::other, concat("it cannot begin: ", joined.hindrance));
+    follow(failures_.lose(joined.slot, LossCause::other,
+                          concat("it cannot begin: ", joined.hindrance), now_));
+    return;
   }
   const auto admitted = job_.admit(joined);
-  if (!admitted) return fail(3, admitted.error().message);
+  if (!admitted) return fail({3, admitted.error().message});
   member->join(joined.address);
   members_.send(joined.slot, runtime::Attach{metadata().term, epoch()});
   if (member->state() == Member::State::joined) detector_.heard(joined.slot, now_);
@@ -331,8 +321,9 @@ void Coordinator::attach(Slot slot, const runtime::Attached& attached) {
   members_[slot].attach();
   detector_.heard(slot, now_);
   if (attached.epoch > epoch()) {
-    lose(slot, LossCause::other,
-         concat("it is in epoch ", attached.epoch, ", which nobody has decided"));
+    follow(failures_.lose(slot, LossCause::other,
+                          concat("it is in epoch ", attached.epoch, ", which nobody has decided"),
+                          now_));
   } else if (deployed() && attached.epoch != epoch() && slot < members_.active()) {
     roll_back(concat("worker ", slot, " had not heard of epoch ", epoch()));
   }
@@ -348,57 +339,22 @@ void Coordinator::on(const Exited& exited) {
     if (member->state() != Member::State::ending) member->end(now_);
     return members_.left(exited.slot, now_, true);
   }
-  if (epoch() == 0 && !exited.from_outside && member->state() == Member::State::starting) {
-    // An exit says that this is no program of ours, a signal that it was lost. But one that raises
-    // a signal whenever it starts has done no work that could be saved by trying again.
-    if (!exited.by_signal) {
-      return fail(3,
-                  concat("worker ", exited.slot, " did not join the job: its process ", exited.by));
-    }
-    if (member->failed_starts() + 1 >= settings_.restart_budget) {
-      return fail(4,
-                  concat("worker ", exited.slot, " could not be started ", settings_.restart_budget,
-                         " times in a row: its process was ", exited.by));
-    }
-  }
-  if (member->state() != Member::State::ending) {
-    lose(exited.slot, LossCause::process_ended, concat("its process ended: ", exited.by));
-  } else if (fatal_ == exited.slot) {
-    fatal_how_ += concat("; its process ended: ", exited.by);
-  }
-  if (phase_ == Phase::finished) return;
-  const LossCause cause = member->cause();
-  const bool its_own_doing = cause == LossCause::silent || cause == LossCause::connection_ended;
-  members_.left(exited.slot, now_, true);
-  if (!job_ || fatal_ || (exited.from_outside && !its_own_doing)) return;
-  // Where it came from outside we have ended it, for what it did.
-  const bool silent = exited.from_outside && cause == LossCause::silent;
-  const std::string why = silent                ? detector_.silence()
-                          : exited.from_outside ? "its connection ended"
-                                                : exited.by;
-  goes_on(policy_.process_failed(
-      *job_, exited.slot, exited.at_work,
-      silent ? RestartBudget::Blame::likely : RestartBudget::Blame::certain, why));
+  follow(failures_.ended(exited, now_));
+  if (phase_ != Phase::finished) follow(failures_.gone(exited, now_));
 }
 
 void Coordinator::on(const ConnectionLost& lost) {
   const Member* member = members_.find(lost.slot, lost.incarnation);
   if (member == nullptr || member->state() != Member::State::joined) return;
-  if (phase_ != Phase::leaving)
-    lose(lost.slot, LossCause::connection_ended, "its connection ended");
+  if (phase_ == Phase::leaving) return;
+  follow(failures_.lose(lost.slot, LossCause::connection_ended, "its connection ended", now_));
 }
 
 // Nobody is blamed except by a Tick: it comes after all that has been said by then.
 void Coordinator::on(const Tick&) {
   if (phase_ == Phase::leaving) return;
   for (Slot slot = 0; slot < members_.size() && phase_ != Phase::finished; ++slot) {
-    const Member& member = members_[slot];
-    if (member.state() == Member::State::ending && now_ >= *member.due()) {
-      if (slot >= members_.active()) members_.kill(slot);  // It was asked to leave.
-      members_.left(slot, now_, false);
-    } else if (const auto lost = detector_.expired(slot, now_, phase_ == Phase::restoring)) {
-      lose(slot, lost->cause, lost->how);
-    }
+    follow(failures_.passed(slot, now_, phase_ == Phase::restoring));
   }
 }
 
@@ -435,17 +391,7 @@ struct Coordinator::Hearing {
   }
 
   void operator()(const runtime::OperatorFailed& failed) const {
-    const std::string name = self.job_->name(failed.replica);
-    self.journal_.tell(ReplicaFailed{failed.replica, name, failed.item, failed.why});
-    // A job that cannot begin has nothing yet that could be saved by trying again.
-    const bool cannot_begin = self.epoch() == 1 && self.phase_ == Phase::restoring && !failed.item;
-    if (!self.settings_.snapshots || cannot_begin) {
-      const std::string where = failed.item ? concat(" at item ", *failed.item) : "";
-      return self.fail(1, concat("operator ", name, " failed", where, ": ", failed.why));
-    }
-    if (self.goes_on(self.policy_.failed(*self.job_, failed.replica, failed.item, failed.why))) {
-      self.roll_back(concat("operator ", name, " failed"));
-    }
+    self.follow(self.failures_.failed(failed, self.phase_ == Phase::restoring));
   }
 
   void operator()(const runtime::Committed& committed) const { self.ending_.committed(committed); }
@@ -472,28 +418,10 @@ struct Coordinator::Hearing {
   void operator()(const runtime::Heartbeat& heartbeat) const {
     if (self.phase_ == Phase::attaching) return;
     self.progress_.heard(*self.job_, slot, heartbeat.progress);
+    if (!self.active()) return;
     for (const runtime::Progress& progress : heartbeat.progress) {
-      if (self.job_->hosts(slot, progress.replica) && is_stuck(progress)) return;
+      if (self.follow(self.failures_.heard(slot, progress, self.now_))) return;
     }
-  }
-
-  // An operator that spins or blocks keeps its process's heartbeats coming. Sources may wait for
-  // the world; what loads its state has a time of its own. True when this has cost the process.
-  bool is_stuck(const runtime::Progress& progress) const {
-    const ReplicaId replica = progress.replica;
-    if (!self.active() || is_source(self.job_->role(replica))) return false;
-    const auto busy = self.detector_.heard_of(self.now_, progress);
-    if (!busy) return false;
-    const std::string name = self.job_->name(replica);
-    if (busy->tell) self.journal_.tell(ReplicaBusy{replica, name, busy->item, busy->since});
-    const auto& limit = self.settings_.stuck_after;
-    if (!limit || !self.settings_.can_spawn || busy->since < *limit) return false;
-    const std::string why = concat("busy for ", limit->count(), " ms");
-    const std::string at = busy->item ? concat(" with item ", *busy->item) : "";
-    if (self.goes_on(self.policy_.failed(*self.job_, replica, busy->item, why))) {
-      self.lose(slot, LossCause::stuck, concat(name, " was ", why, at));
-    }
-    return true;
   }
 };
 
@@ -556,7 +484,7 @@ void Coordinator::on(const SnapshotFound&) { snapshots_.found(); }
 
 void Coordinator::on(const SnapshotGone& gone) {
   if (!snapshots_.asked()) return;
-  fail(4, concat(why_back_, ", and there is nothing to go back to: ", gone.why));
+  fail({4, concat(why_back_, ", and there is nothing to go back to: ", gone.why)});
 }
 
 void Coordinator::on(const StopRequested&) {
@@ -609,11 +537,6 @@ bool Coordinator::active() const {
   return phase_ == Phase::running || phase_ == Phase::ending || phase_ == Phase::stopping;
 }
 
-bool Coordinator::goes_on(const RestartPolicy::Verdict& verdict) {
-  if (verdict) fail(verdict->code, verdict->why);
-  return !verdict;
-}
-
 // A coordinator that did not run for a while has heard nobody either, and must not take that
 // for their silence. It has to hear them once before it forgives again.
 void Coordinator::forgive_lateness(Time now) {
@@ -633,8 +556,9 @@ std::optional<Time> Coordinator::next_deadline() const {
     if (savepoint_.naming() && now_ >= ending_.leave_by()) return next;
     return ending_.leave_by();
   }
-  at(members_.next_due((phase_ == Phase::gathering && !fatal_ && !metadata().stop_requested) ||
-                       (rescaling_.under_way() && deployed())));
+  at(members_.next_due(
+      (phase_ == Phase::gathering && !failures_.fatal() && !metadata().stop_requested) ||
+      (rescaling_.under_way() && deployed())));
   at(detector_.next_deadline(phase_ == Phase::restoring));
   if (phase_ == Phase::stopping) at(stop_by_);
   if (active()) at(broadcasts_.next_deadline());

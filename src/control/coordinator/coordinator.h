@@ -9,12 +9,12 @@
 #include "control/broadcasts/broadcasts.h"
 #include "control/coordinator/epoch/epoch_progress.h"
 #include "control/coordinator/epoch/phase.h"
+#include "control/coordinator/failures.h"
 #include "control/coordinator/job_ending.h"
 #include "control/coordinator/members/journal.h"
 #include "control/coordinator/members/members.h"
 #include "control/coordinator/plan/planned_job.h"
 #include "control/coordinator/plan/rescaling.h"
-#include "control/coordinator/restart_policy.h"
 #include "control/coordinator/snapshots/moves.h"
 #include "control/coordinator/snapshots/savepoint_taking.h"
 #include "control/coordinator/snapshots/snapshot_coordinator.h"
@@ -101,7 +101,8 @@ class Coordinator {
   void begin_epoch();
   void start_when_ready();
   void go_on();
-  void lose(Slot, LossCause, std::string how);
+  /// Whether anything did.
+  bool follow(const Consequence&);
   void roll_back(const std::string& why);
   AnswerRequest take_on(const ScaleRequest& asked) { return rescaling_.begin(*job_, asked, now_); }
   AnswerRequest take_on(const SavepointRequest& asked) { return savepoint_.begin(asked, now_); }
@@ -110,7 +111,7 @@ class Coordinator {
   void route_broadcasts();
   void move_processes(SnapshotId);
   void leave_stopped();
-  void fail(int code, std::string why);
+  void fail(Finish);
 
   // ---- helpers ------------------------------------------------------------------------------
   /// Whether the workers have work that a loss would undo.
@@ -118,7 +119,6 @@ class Coordinator {
   bool deployed() const {
     return active() || phase_ == Phase::restoring || phase_ == Phase::attaching;
   }
-  bool goes_on(const RestartPolicy::Verdict& verdict);
   void forgive_lateness(Time now);
 
   Journal journal_;
@@ -126,10 +126,10 @@ class Coordinator {
   Members members_;
   FailureDetector detector_;
   SnapshotCoordinator snapshots_;
-  RestartPolicy policy_;
   JobEnding ending_;
   Rescaling rescaling_;
   PlannedJob job_;
+  Failures failures_;
 
   // ---- what was seen, and need not be known to take the job over -----------------------------
   bool begun_ = false;
@@ -139,9 +139,6 @@ class Coordinator {
   /// The epoch was found, not begun, by this coordinator; until all are ready.
   bool was_attached_ = false;
   std::string why_back_;
-  /// A loss that nothing can be done about, once all is known of it.
-  std::optional<Slot> fatal_;
-  std::string fatal_how_;
   Time stop_by_{};
 
   /// The plan or places have changed, and nothing else was wrong; until the next Deploy.

@@ -15,6 +15,10 @@ namespace piracema::cluster {
 /// All slots of a job and who has them. A process of old is nobody here.
 class Members {
  public:
+  /// How long a process that was killed may take to be gone before its slot goes on without
+  /// knowing. SIGKILL takes a millisecond; only a machine that does not answer takes longer.
+  static constexpr milliseconds exit_wait{200};
+
   explicit Members(Journal& journal);
 
   /// Also of slots that the job once had, and of those that it is to have.
