@@ -273,7 +273,7 @@ void run_under_fire(bool with_cycles, Number count) {
     program.check_output();
     runs += 1;
     recoveries += cluster.coordinator().epoch() - 1;
-    snapshots += cluster.coordinator().last_snapshot().value_or(0);
+    snapshots += cluster.coordinator().metadata().snapshots.newest().value_or(0);
   }
   CHECK((recoveries > 0 || tracing()));
   CHECK((snapshots > runs || tracing()));

@@ -163,7 +163,7 @@ TEST_CASE("a job without faults takes its snapshots and ends after one epoch") {
     REQUIRE(cluster.run(seconds(60)));
     CHECK(cluster.finish()->code == 0);
     CHECK(cluster.coordinator().epoch() == 1);
-    CHECK(cluster.coordinator().last_snapshot() >= 3u);
+    CHECK(cluster.coordinator().metadata().snapshots.newest() >= 3u);
     CHECK(cluster.spawned() == 3);
   }
 }
@@ -238,7 +238,7 @@ TEST_CASE("a job that is stopped in the middle of trouble ends, and tells where 
     CHECK(refused.empty());
     if (code == 75) {
       REQUIRE(newest->has_value());
-      CHECK((*newest)->snapshot == cluster.coordinator().last_snapshot());
+      CHECK((*newest)->snapshot == cluster.coordinator().metadata().snapshots.newest());
     } else if (code == 143) {
       CHECK_FALSE(newest->has_value());
     }

@@ -220,7 +220,7 @@ struct Pieces {
       const bool late = cluster.finish()->why.starts_with("stopped, but no snapshot was complete");
       CAPTURE(cluster.finish()->why);
       REQUIRE((code == 75 || code == 0 || (code == 143 && !resume) || (code == 1 && late)));
-      resume = cluster.coordinator().last_snapshot();
+      resume = cluster.coordinator().metadata().snapshots.newest();
       if (code == 75) stopped(resume.has_value());
     }
     CHECK(code == 0);

@@ -141,7 +141,7 @@ TEST_CASE("a job whose source has nothing takes snapshots and stops with one") {
     cluster.stop_at(seconds(5));
     REQUIRE(cluster.run(seconds(60)));
     CHECK(cluster.finish()->code == 75);
-    CHECK(cluster.coordinator().last_snapshot() >= 10u);
+    CHECK(cluster.coordinator().metadata().snapshots.newest() >= 10u);
   }
 }
 

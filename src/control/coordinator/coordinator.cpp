@@ -9,14 +9,6 @@
 
 namespace piracema::cluster {
 
-namespace {
-
-// A Tick that comes later than this shows that it is the coordinator that did not run.
-constexpr milliseconds lateness_max{300};
-constexpr std::uint32_t final_retries = 3;
-
-}  // namespace
-
 Coordinator::Coordinator(JobSettings settings) : Coordinator(JobMetadata(std::move(settings))) {}
 
 Coordinator::Coordinator(JobMetadata metadata)
@@ -29,6 +21,7 @@ Coordinator::Coordinator(JobMetadata metadata)
       rescaling_(journal_, members_, detector_),
       job_(journal_),
       failures_(journal_, members_, detector_, job_),
+      change_(journal_, members_, detector_),
       savepoint_(journal_),
       schedule_(journal_, snapshots_, rescaling_, savepoint_, moves_) {
   ENSURE(validate(settings_).ok());
@@ -42,7 +35,7 @@ void Coordinator::reload(JobMetadata metadata) {
 
 std::vector<Action> Coordinator::step(Time now, const Event& event) {
   if (phase_ == Phase::finished) return {};
-  if (begun_) forgive_lateness(now);
+  if (begun_) detector_.forgive(now, next_deadline());
   now_ = now;
   if (!std::exchange(begun_, true)) begin();
   std::visit([this](const auto& what) { on(what); }, event);
@@ -50,11 +43,11 @@ std::vector<Action> Coordinator::step(Time now, const Event& event) {
   if (phase_ == Phase::gathering) gather();
   if (phase_ == Phase::attaching && members_.all_joined()) begin_epoch();
   if (phase_ == Phase::restoring) start_when_ready();
-  if (rescaling_.under_way() && deployed()) {
+  if (rescaling_.under_way() && is_deployed(phase_)) {
     for (const Slot slot : members_.spawn(now_)) detector_.started(slot, now_);
   }
-  if (active()) go_on();
-  if (active()) route_broadcasts();
+  if (is_active(phase_)) go_on();
+  if (is_active(phase_)) route_broadcasts();
   if (phase_ == Phase::leaving && ending_.all_left(now_) && !savepoint_.naming()) {
     phase_ = Phase::finished;
   }
@@ -73,23 +66,12 @@ void Coordinator::begin() {
     if (!settings_.can_spawn) members_.spawn(now_);
     return;
   }
-  if (open) {
-    journal_.tell(SnapshotAborted{*open, "its coordinator was lost"});
-    journal_.act(DropSnapshot{*open});
-  }
-  for (Slot slot = 0; slot < metadata().slots_wanted(); ++slot) {
-    members_[slot].detach();
-    detector_.detached(slot, now_);
-  }
-  // Whether those that were let go have left nobody knows.
-  for (Slot slot = metadata().slots_wanted(); slot < members_.size(); ++slot) {
-    journal_.decide(ProcessReplaced{slot, members_.incarnation(slot), true});
-  }
+  for (const Slot slot : members_.take_over()) detector_.detached(slot, now_);
   if (job_) rescaling_.resume(*job_, now_);
-  snapshots_.resume(job_.get(), now_);
+  snapshots_.resume(open, job_.get(), now_);
   schedule_.plan(now_ + settings_.snapshot_interval);
   stop_by_ = now_ + settings_.snapshot_timeout;
-  why_back_ = "a coordinator was lost";
+  change_.taken_over("a coordinator was lost");
   if (metadata().end) {
     phase_ = Phase::leaving;
     ending_.resume_leaving(now_);
@@ -114,49 +96,27 @@ void Coordinator::gather() {
     return;
   }
   for (const Slot slot : members_.spawn(now_)) detector_.started(slot, now_);
-  if (may_go_on && members_.all_joined()) deploy();
-}
-
-// One message for the start and for every recovery. Nothing of an older epoch counts any more.
-void Coordinator::deploy() {
-  // Of a job that was taken over a moment ago nobody has said yet how far it is.
-  const std::uint64_t redone =
-      items_emitted() - std::min(items_emitted(), metadata().emitted_at_snapshot);
-  journal_.decide(EpochRaised{epoch() + 1});
-  runtime::Deploy deploy{epoch(),          last_snapshot(),  job_->placement,
-                         members_.peers(), metadata().skips, members_.may_live()};
-  for (const NodeShape& node : job_->shape.nodes) deploy.replicas.push_back(node.replicas);
-  const bool as_before = !std::exchange(switched_, false);
-  if (epoch() > 1 && as_before) journal_.tell(Recovering{epoch(), last_snapshot(), redone});
-  for (Slot slot = 0; slot < members_.active(); ++slot) {
-    members_[slot].deploy();
-    members_.send(slot, deploy);
-  }
+  if (!may_go_on || !members_.all_joined()) return;
   begin_epoch();
-  // Before the first item.
-  route_broadcasts();
+  route_broadcasts();  // Before the first item.
 }
 
-// Of a job that was taken over all are there, and some or all of them ready.
 void Coordinator::begin_epoch() {
-  const bool attached = phase_ == Phase::attaching;
-  for (Slot slot = 0; slot < members_.active(); ++slot) {
-    if (!members_[slot].is_ready()) detector_.deployed(slot, now_, metadata().fruitless);
+  if (phase_ == Phase::attaching) {
+    change_.attach(now_);
+  } else {
+    change_.deploy(*job_, items_emitted(), now_);
   }
-  progress_.begin(*job_);
-  detector_.begin_epoch();
-  ending_.begin_epoch();
   phase_ = Phase::restoring;
+  progress_.begin(*job_);
+  ending_.begin_epoch();
   if (!settings_.direct_broadcasts) broadcasts_.begin(*job_, members_.peers(), epoch(), now_);
-  was_attached_ = attached;
-  if (attached) journal_.tell(Reattached{metadata().term, epoch()});
 }
 
 void Coordinator::start_when_ready() {
   if (!members_.all_ready()) return;
   phase_ = metadata().stop_requested ? Phase::stopping : Phase::running;
-  journal_.tell(Running{epoch()});
-  if (std::exchange(was_attached_, false)) {
+  if (change_.run()) {
     snapshots_.complete_barriers(*job_);
     ending_.resume(*job_);
   }
@@ -180,10 +140,8 @@ void Coordinator::go_on() {
   }
   if (ending_.last_commit_done()) {
     if (phase_ == Phase::stopping) return leave_stopped();
-    const bool unsaved = metadata().final_failures > final_retries;
     phase_ = Phase::leaving;
-    return ending_.leave(0, unsaved ? "done, although the last snapshot could not be taken" : "",
-                         now_);
+    return ending_.leave_done(now_);
   }
   if (phase_ == Phase::stopping && (now_ >= stop_by_ || !settings_.snapshots)) {
     // What is complete is safe: the sinks commit it when the job is resumed.
@@ -198,13 +156,13 @@ void Coordinator::go_on() {
   if (const auto late_at = snapshots_.late_at(); late_at && now_ >= *late_at) {
     give_up_round(concat("not complete within ", settings_.snapshot_timeout.count(), " ms"));
   }
-  if (snapshots_.under_way() || ending_.last_commit_begun() || !active()) return;
+  if (snapshots_.under_way() || ending_.last_commit_begun() || !is_active(phase_)) return;
   schedule_.take_due(*job_, phase_, now_);
 }
 
 bool Coordinator::follow(const Consequence& what) {
   if (const auto* back = std::get_if<GoBack>(&what)) {
-    switched_ = false;
+    change_.disturbed();
     if (back->lost) moves_.lost(*back->lost);
     roll_back(back->why);
   } else if (const auto* hindered = std::get_if<PlanHindered>(&what)) {
@@ -215,21 +173,19 @@ bool Coordinator::follow(const Consequence& what) {
   return !std::holds_alternative<std::monostate>(what);
 }
 
-// From here to the next Deploy nothing that workers say counts.
 void Coordinator::roll_back(const std::string& why) {
-  if (!deployed()) return;
+  if (!is_deployed(phase_)) return;
   if (auto end = failures_.fruitless(why)) return fail(*std::move(end));
-  journal_.decide(EpochEnded{epoch()});
+  change_.go_back(why);
   phase_ = Phase::gathering;
   if (settings_.snapshots) snapshots_.want_search();
-  why_back_ = why;
   if (snapshots_.under_way() && !snapshots_.writing()) give_up_round(why);
 }
 
 void Coordinator::give_up_round(const std::string& why) {
   const SnapshotId id = metadata().snapshots.next_id() - 1;
-  const SnapshotPurpose purpose = snapshots_.give_up(why, active());
-  if (!active()) return savepoint_.snapshot_given_up(id);
+  const SnapshotPurpose purpose = snapshots_.give_up(why, is_active(phase_));
+  if (!is_active(phase_)) return savepoint_.snapshot_given_up(id);
   schedule_.failed(id, purpose, why, now_);
   if (phase_ == Phase::stopping && purpose == SnapshotPurpose::stop) {
     return fail({1, concat("stopped, but the last snapshot failed: ", why)});
@@ -237,7 +193,7 @@ void Coordinator::give_up_round(const std::string& why) {
   // A disk that takes no snapshots fails those, not the job: it ends like one that takes none. A
   // worker lost between two commits of sinks could then have one of them repeated.
   const bool last = purpose == SnapshotPurpose::final;
-  if (last && metadata().final_failures > final_retries) ending_.commit(*job_, id, true);
+  if (last && ending_.may_be_unsaved()) ending_.commit(*job_, id, true);
 }
 
 // ---- another plan ---------------------------------------------------------------------------
@@ -245,13 +201,16 @@ void Coordinator::give_up_round(const std::string& why) {
 // All stand at this snapshot, and it can no longer be lost: what follows goes on from there by the
 // next plan, and whatever fails from here on goes back to it.
 void Coordinator::change_plan(SnapshotId snapshot) {
-  switched_ = active();
-  if (metadata().epoch_holds) journal_.decide(EpochEnded{epoch()});
+  constexpr auto why = "the job was scaled";
+  if (is_active(phase_)) {
+    change_.go_on_at_snapshot(why);
+  } else {
+    change_.go_back(why);
+  }
   rescaling_.change_plan(snapshot, now_);
   job_.reload();
   progress_.clear();
   phase_ = Phase::gathering;
-  why_back_ = "the job was scaled";
   moves_.wish({}, false);  // They may be no part of it any more.
 }
 
@@ -260,10 +219,8 @@ void Coordinator::change_plan(SnapshotId snapshot) {
 // All stand at this snapshot, so what begins elsewhere goes on from there and nothing is done
 // again. Where the next process of a slot is started is for the driver to say.
 void Coordinator::move_processes(SnapshotId snapshot) {
-  switched_ = true;
-  journal_.decide(EpochEnded{epoch()});
+  change_.go_on_at_snapshot("processes were moved");
   phase_ = Phase::gathering;
-  why_back_ = "processes were moved";
   for (const Slot slot : moves_.go(snapshot, snapshots_.begun())) {
     members_.end(slot, now_ + Members::exit_wait);
     detector_.forget(slot);
@@ -324,7 +281,7 @@ void Coordinator::attach(Slot slot, const runtime::Attached& attached) {
     follow(failures_.lose(slot, LossCause::other,
                           concat("it is in epoch ", attached.epoch, ", which nobody has decided"),
                           now_));
-  } else if (deployed() && attached.epoch != epoch() && slot < members_.active()) {
+  } else if (is_deployed(phase_) && attached.epoch != epoch() && slot < members_.active()) {
     roll_back(concat("worker ", slot, " had not heard of epoch ", epoch()));
   }
 }
@@ -386,7 +343,8 @@ struct Coordinator::Hearing {
   }
 
   void operator()(const runtime::Ended& ended) const {
-    if (!self.has_ended(ended.replica)) self.journal_.decide(ReplicaEnded{ended.replica});
+    if (!self.metadata().has_ended(ended.replica))
+      self.journal_.decide(ReplicaEnded{ended.replica});
     self.snapshots_.ended(*self.job_, ended.replica);
   }
 
@@ -407,7 +365,7 @@ struct Coordinator::Hearing {
   }
 
   void operator()(const runtime::LinksSeen& seen) const {
-    if (self.active()) self.broadcasts_.seen(slot, seen, self.now_);
+    if (is_active(self.phase_)) self.broadcasts_.seen(slot, seen, self.now_);
   }
 
   void operator()(const runtime::Restoring& restoring) const {
@@ -418,7 +376,7 @@ struct Coordinator::Hearing {
   void operator()(const runtime::Heartbeat& heartbeat) const {
     if (self.phase_ == Phase::attaching) return;
     self.progress_.heard(*self.job_, slot, heartbeat.progress);
-    if (!self.active()) return;
+    if (!is_active(self.phase_)) return;
     for (const runtime::Progress& progress : heartbeat.progress) {
       if (self.follow(self.failures_.heard(slot, progress, self.now_))) return;
     }
@@ -441,7 +399,7 @@ void Coordinator::on(const Said& said) {
   }
   // Every message is a sign of life, whatever it says.
   detector_.heard(said.slot, now_);
-  if (!deployed()) return;
+  if (!is_deployed(phase_)) return;
   std::visit(
       [&](const auto& message) {
         if constexpr (requires { message.epoch; }) {
@@ -470,7 +428,7 @@ void Coordinator::on(const SnapshotCommitted& committed) {
     schedule_.plan(now_);  // Whichever is next lets the sources go on.
   }
   // In the middle of a recovery the Deploy that follows restores it, and that commits it too.
-  if (!active()) return;
+  if (!is_active(phase_)) return;
   const bool last = (phase_ == Phase::ending && snapshot.purpose == SnapshotPurpose::final) ||
                     (phase_ == Phase::stopping && snapshot.purpose == SnapshotPurpose::stop);
   ending_.commit(*job_, snapshot.id, last);
@@ -484,7 +442,7 @@ void Coordinator::on(const SnapshotFound&) { snapshots_.found(); }
 
 void Coordinator::on(const SnapshotGone& gone) {
   if (!snapshots_.asked()) return;
-  fail({4, concat(why_back_, ", and there is nothing to go back to: ", gone.why)});
+  fail({4, concat(change_.why(), ", and there is nothing to go back to: ", gone.why)});
 }
 
 void Coordinator::on(const StopRequested&) {
@@ -494,11 +452,10 @@ void Coordinator::on(const StopRequested&) {
   stop_by_ = now_ + settings_.snapshot_timeout;
   if (phase_ == Phase::running && settings_.snapshots) {
     phase_ = Phase::stopping;
-  } else if (phase_ == Phase::restoring && last_snapshot()) {
+  } else if (phase_ == Phase::restoring && metadata().snapshots.newest()) {
     // It is named as what to go on with, so it has to be there.
-    journal_.decide(EpochEnded{epoch()});
+    change_.go_back("stopped");
     phase_ = Phase::gathering;
-    why_back_ = "stopped";
     snapshots_.want_search();
   } else if (phase_ != Phase::gathering && phase_ != Phase::attaching) {
     leave_stopped();
@@ -512,7 +469,9 @@ void Coordinator::on(const UserAsked& asked) {
   } else if (metadata().stop_requested || phase_ == Phase::ending || phase_ == Phase::leaving) {
     answer = {.why = "the job is ending"};
   } else {
-    answer = std::visit([this](const auto& request) { return take_on(request); }, asked.request);
+    const auto* scale = std::get_if<ScaleRequest>(&asked.request);
+    answer = scale ? rescaling_.begin(*job_, *scale, now_)
+                   : savepoint_.begin(std::get<SavepointRequest>(asked.request), now_);
   }
   answer.id = asked.id;
   journal_.act(std::move(answer));
@@ -533,18 +492,6 @@ void Coordinator::on(const MovesWished& wished) {
 
 // ---- helpers --------------------------------------------------------------------------------
 
-bool Coordinator::active() const {
-  return phase_ == Phase::running || phase_ == Phase::ending || phase_ == Phase::stopping;
-}
-
-// A coordinator that did not run for a while has heard nobody either, and must not take that
-// for their silence. It has to hear them once before it forgives again.
-void Coordinator::forgive_lateness(Time now) {
-  const auto deadline = next_deadline();
-  if (!deadline || now - *deadline <= lateness_max) return;
-  detector_.forgive(now - *deadline + settings_.heartbeat_interval);
-}
-
 std::optional<Time> Coordinator::next_deadline() const {
   std::optional<Time> next;
   const auto at = [&](std::optional<Time> time) {
@@ -558,11 +505,11 @@ std::optional<Time> Coordinator::next_deadline() const {
   }
   at(members_.next_due(
       (phase_ == Phase::gathering && !failures_.fatal() && !metadata().stop_requested) ||
-      (rescaling_.under_way() && deployed())));
+      (rescaling_.under_way() && is_deployed(phase_))));
   at(detector_.next_deadline(phase_ == Phase::restoring));
   if (phase_ == Phase::stopping) at(stop_by_);
-  if (active()) at(broadcasts_.next_deadline());
-  if (active() && settings_.snapshots) at(schedule_.next_deadline(phase_));
+  if (is_active(phase_)) at(broadcasts_.next_deadline());
+  if (is_active(phase_) && settings_.snapshots) at(schedule_.next_deadline(phase_));
   return next;
 }
 

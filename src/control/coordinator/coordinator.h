@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "control/broadcasts/broadcasts.h"
+#include "control/coordinator/epoch/epoch_change.h"
 #include "control/coordinator/epoch/epoch_progress.h"
 #include "control/coordinator/epoch/phase.h"
 #include "control/coordinator/failures.h"
@@ -70,9 +71,6 @@ class Coordinator {
   const std::vector<runtime::Progress>& progress() const { return progress_.replicas(); }
   /// Items that the sources have emitted since the job began or was resumed, redone ones once.
   std::uint64_t items_emitted() const { return metadata().emitted_at_deploy + progress_.emitted(); }
-  /// What a recovery would go back to now.
-  std::optional<SnapshotId> last_snapshot() const { return metadata().snapshots.newest(); }
-  bool has_ended(ReplicaId replica) const { return metadata().has_ended(replica); }
 
  private:
   // ---- events -------------------------------------------------------------------------------
@@ -97,29 +95,18 @@ class Coordinator {
   void begin();
   void gather();
   void attach(Slot, const runtime::Attached&);
-  void deploy();
   void begin_epoch();
   void start_when_ready();
   void go_on();
   /// Whether anything did.
   bool follow(const Consequence&);
   void roll_back(const std::string& why);
-  AnswerRequest take_on(const ScaleRequest& asked) { return rescaling_.begin(*job_, asked, now_); }
-  AnswerRequest take_on(const SavepointRequest& asked) { return savepoint_.begin(asked, now_); }
   void give_up_round(const std::string& why);
   void change_plan(SnapshotId);
   void route_broadcasts();
   void move_processes(SnapshotId);
   void leave_stopped();
   void fail(Finish);
-
-  // ---- helpers ------------------------------------------------------------------------------
-  /// Whether the workers have work that a loss would undo.
-  bool active() const;
-  bool deployed() const {
-    return active() || phase_ == Phase::restoring || phase_ == Phase::attaching;
-  }
-  void forgive_lateness(Time now);
 
   Journal journal_;
   const JobSettings& settings_;
@@ -130,19 +117,14 @@ class Coordinator {
   Rescaling rescaling_;
   PlannedJob job_;
   Failures failures_;
+  EpochChange change_;
 
   // ---- what was seen, and need not be known to take the job over -----------------------------
   bool begun_ = false;
   Time now_{};
   Phase phase_ = Phase::gathering;
   EpochProgress progress_;
-  /// The epoch was found, not begun, by this coordinator; until all are ready.
-  bool was_attached_ = false;
-  std::string why_back_;
   Time stop_by_{};
-
-  /// The plan or places have changed, and nothing else was wrong; until the next Deploy.
-  bool switched_ = false;
   Moves moves_;
   SavepointTaking savepoint_;
   SnapshotSchedule schedule_;

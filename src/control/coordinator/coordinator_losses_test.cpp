@@ -255,7 +255,7 @@ TEST_CASE("a snapshot that was not saved by all is given up with the worker") {
   world.save_all(1);
   CHECK(world.done<CommitSnapshot>().empty());
   world.take_snapshot(2);
-  CHECK(world.coordinator->last_snapshot() == 2);
+  CHECK(world.coordinator->metadata().snapshots.newest() == 2);
 }
 
 TEST_CASE("a survivor that does not roll back in time is replaced") {

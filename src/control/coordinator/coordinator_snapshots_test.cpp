@@ -50,7 +50,7 @@ TEST_CASE("a snapshot is committed when all have saved, and sinks only after tha
   CHECK(commits[0].manifest.parts.size() == 4);
   CHECK(commits[0].manifest.job == runtime::encode_shape(test_shape()));
   CHECK(world.sent<runtime::Commit>().empty());
-  CHECK_FALSE(world.coordinator->last_snapshot());
+  CHECK_FALSE(world.coordinator->metadata().snapshots.newest());
 
   world.tell(SnapshotCommitted{1});
   const auto sinks = world.sent<runtime::Commit>();
@@ -59,7 +59,7 @@ TEST_CASE("a snapshot is committed when all have saved, and sinks only after tha
   CHECK(sinks[0].second.replicas == std::vector<ReplicaId>{writer});
   REQUIRE(world.told<SnapshotTaken>().size() == 1);
   CHECK(world.told<SnapshotTaken>()[0].bytes == 40);
-  CHECK(world.coordinator->last_snapshot() == 1);
+  CHECK(world.coordinator->metadata().snapshots.newest() == 1);
 }
 
 TEST_CASE("a replica that ends in the middle of a snapshot is asked for it directly") {
@@ -124,7 +124,7 @@ TEST_CASE("a snapshot that cannot be saved is given up, the job goes on with the
   CHECK(world.done<CommitSnapshot>().empty());
 
   world.take_snapshot(2);
-  CHECK(world.coordinator->last_snapshot() == 2);
+  CHECK(world.coordinator->metadata().snapshots.newest() == 2);
   CHECK(world.done<DropSnapshot>().size() == 2);  // Parts of 1 may have come since.
 }
 
@@ -160,7 +160,7 @@ TEST_CASE("a manifest that is being written is waited for longer than a snapshot
   world.pass(milliseconds(10'000));
   CHECK(world.told<SnapshotAborted>().empty());
   world.tell(SnapshotCommitted{1});
-  CHECK(world.coordinator->last_snapshot() == 1);
+  CHECK(world.coordinator->metadata().snapshots.newest() == 1);
 }
 
 TEST_CASE("so many snapshots are kept, and never fewer") {
@@ -191,7 +191,7 @@ TEST_CASE("what is said of another epoch, snapshot, slot or replica does not cou
   CHECK(world.done<CommitSnapshot>().empty());
   world.tell(SnapshotCommitted{1});
   world.tell(SnapshotCommitFailed{1, "?"});
-  CHECK_FALSE(world.coordinator->last_snapshot());
+  CHECK_FALSE(world.coordinator->metadata().snapshots.newest());
   world.say_of(reader, runtime::Saved{1, 1, reader, 10, 0});
   CHECK(world.done<CommitSnapshot>().size() == 1);
 }

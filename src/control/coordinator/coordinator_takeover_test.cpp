@@ -59,7 +59,7 @@ TEST_CASE("a job whose workers are all still there goes on where it is") {
   REQUIRE(world.sent<runtime::Commit>().size() == 1);
   CHECK(world.sent<runtime::Commit>()[0].second.snapshot == 1);
   world.take_snapshot(2);
-  CHECK(world.coordinator->last_snapshot() == 2);
+  CHECK(world.coordinator->metadata().snapshots.newest() == 2);
 }
 
 TEST_CASE("the snapshot that was being taken is given up, and its number is not used again") {
@@ -77,7 +77,7 @@ TEST_CASE("the snapshot that was being taken is given up, and its number is not 
   world.save_all(1);
   CHECK(world.done<CommitSnapshot>().empty());
   world.take_snapshot(2);
-  CHECK(world.coordinator->last_snapshot() == 2);
+  CHECK(world.coordinator->metadata().snapshots.newest() == 2);
 }
 
 TEST_CASE("a manifest that was being written is written once more") {
@@ -94,7 +94,7 @@ TEST_CASE("a manifest that was being written is written once more") {
   all_come_back(world);
   CHECK(world.sent<runtime::Commit>().empty());
   world.tell(SnapshotCommitted{1});
-  CHECK(world.coordinator->last_snapshot() == 1);
+  CHECK(world.coordinator->metadata().snapshots.newest() == 1);
   CHECK(world.sent<runtime::Commit>().size() == 1);
 }
 

@@ -8,6 +8,7 @@ namespace piracema::cluster {
 
 namespace {
 constexpr milliseconds leave_timeout{5'000};
+constexpr std::uint32_t final_retries = 3;
 }  // namespace
 
 void JobEnding::commit(const Job& job, SnapshotId id, bool last) {
@@ -36,6 +37,10 @@ void JobEnding::resume(const Job& job) {
   });
 }
 
+bool JobEnding::may_be_unsaved() const {
+  return journal_.metadata().final_failures > final_retries;
+}
+
 void JobEnding::end(int code, std::string why) {
   journal_.decide(JobEnded{static_cast<std::uint32_t>(code), std::move(why)});
 }
@@ -59,6 +64,10 @@ void JobEnding::resume_leaving(Time now) {
 
 void JobEnding::send_off(Slot slot) {
   members_.send(slot, runtime::Shutdown{journal_.metadata().end->code, ""});
+}
+
+void JobEnding::leave_done(Time now) {
+  leave(0, may_be_unsaved() ? "done, although the last snapshot could not be taken" : "", now);
 }
 
 void JobEnding::leave_stopped(Time now) {

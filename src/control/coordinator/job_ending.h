@@ -25,6 +25,8 @@ class JobEnding {
   /// And all have.
   bool last_commit_done() const { return last_commit_begun() && uncommitted_.empty(); }
   void begin_epoch() { uncommitted_.clear(); }
+  /// The snapshot that ends the job has failed so often that it ends without.
+  bool may_be_unsaved() const;
   /// A job that was taken over: whatever was to be committed is, once more.
   void resume(const Job& job);
 
@@ -32,6 +34,8 @@ class JobEnding {
 
   /// In order: those that have joined are told to, and have some seconds.
   void leave(int code, std::string why, Time now);
+  /// All is done, and sinks have committed.
+  void leave_done(Time now);
   /// What is rolled back is worth nothing, so without work to save the last snapshot is the end.
   void leave_stopped(Time now);
   /// At once.

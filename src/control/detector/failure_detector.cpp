@@ -14,6 +14,8 @@ namespace {
 constexpr std::chrono::seconds tell_busy_after{10};
 // Waits double with every recovery that fails, up to this many times.
 constexpr std::uint32_t doublings_max = 6;
+// A step that comes later than this shows that it is the coordinator that did not run.
+constexpr milliseconds lateness_max{300};
 
 }  // namespace
 
@@ -128,7 +130,9 @@ std::optional<Time> FailureDetector::next_deadline(bool restoring) const {
   return first ? std::min(*first, *ready) : ready;
 }
 
-void FailureDetector::forgive(Time lateness) {
+void FailureDetector::forgive(Time now, std::optional<Time> deadline) {
+  if (!deadline || now - *deadline <= lateness_max) return;
+  const Time lateness = now - *deadline + settings_.heartbeat_interval;
   const auto later = [lateness](Deadlines& times, Slot slot) {
     if (const auto time = times.of(slot)) times.set(slot, *time + lateness);
   };

@@ -61,9 +61,10 @@ class FailureDetector {
   /// There are so many slots from now on; never fewer than before.
   void grow(std::size_t slots);
 
-  /// It was our clock that stood still: a coordinator that did not run has heard nobody either.
-  /// Each process has to be heard of once before it is forgiven again.
-  void forgive(Time lateness);
+  /// A step comes after its deadline. If it is so late that it was the coordinator that did not
+  /// run, that has heard nobody either, and does not take it for their silence. Each process has to
+  /// be heard of once before it is forgiven again.
+  void forgive(Time now, std::optional<Time> deadline);
 
   std::string silence() const;
 

@@ -93,13 +93,29 @@ TEST_CASE("who gets on with loading its state has all of its time again") {
   CHECK_FALSE(detector.expired(0, at(90'000), true));
 }
 
-TEST_CASE("a clock that stood still is forgiven once between two signs of life") {
+TEST_CASE("a coordinator that did not run forgives once between two signs of life") {
   const JobSettings with = settings();
   FailureDetector detector(with);
   detector.heard(0, at(0));
-  detector.forgive(at(5'000));
-  detector.forgive(at(5'000));
-  CHECK(detector.next_deadline(false) == at(6'250));
+  const Time silent_at = *detector.next_deadline(false);
+  detector.forgive(at(6'000), at(1'000));
+  // And time for one more heartbeat, which could not come meanwhile.
+  CHECK(detector.next_deadline(false) == silent_at + at(5'000) + with.heartbeat_interval);
+  detector.forgive(at(12'000), at(7'000));
+  CHECK(detector.next_deadline(false) == silent_at + at(5'000) + with.heartbeat_interval);
+  detector.heard(0, at(12'000));
+  detector.forgive(at(20'000), at(13'000));
+  CHECK(detector.next_deadline(false) > at(20'000));
+}
+
+TEST_CASE("a step that is a little late, or had no deadline, forgives nothing") {
+  const JobSettings with = settings();
+  FailureDetector detector(with);
+  detector.heard(0, at(0));
+  const auto silent_at = detector.next_deadline(false);
+  detector.forgive(at(1'300), at(1'000));
+  detector.forgive(at(60'000), std::nullopt);
+  CHECK(detector.next_deadline(false) == silent_at);
 }
 
 TEST_CASE("where processes cannot be replaced none is taken for lost") {

@@ -149,7 +149,7 @@ void Recorder::look_at_replicas(JobStatus& status, Time at, const Coordinator& c
     status.replicas.push_back({.node = plan.node,
                                .index = plan.index,
                                .slot = job_->placement[id],
-                               .ended = coordinator.has_ended(id),
+                               .ended = coordinator.metadata().has_ended(id),
                                .work = work_of(replicas_[id], total, at)});
     const WorkStatus& work = status.replicas.back().work;
     NodeStatus& node = status.nodes[plan.node];

@@ -20,6 +20,15 @@ inline constexpr std::array phases = {Phase::gathering, Phase::attaching, Phase:
                                       Phase::running,   Phase::ending,    Phase::stopping,
                                       Phase::leaving,   Phase::finished};
 
+/// Whether the workers have work that a loss would undo.
+constexpr bool is_active(Phase phase) {
+  return phase == Phase::running || phase == Phase::ending || phase == Phase::stopping;
+}
+/// Whether there is an epoch: what workers say of it counts.
+constexpr bool is_deployed(Phase phase) {
+  return is_active(phase) || phase == Phase::restoring || phase == Phase::attaching;
+}
+
 constexpr const char* name_of(Phase phase) {
   switch (phase) {
     case Phase::gathering:

@@ -48,6 +48,20 @@ bool Members::all_wanted_joined() const {
                      [](const Member& member) { return member.state() == Member::State::joined; });
 }
 
+std::vector<Slot> Members::take_over() {
+  std::vector<Slot> detached;
+  const Slot wanted = journal_.metadata().slots_wanted();
+  for (Slot slot = 0; slot < wanted; ++slot) {
+    members_[slot].detach();
+    detached.push_back(slot);
+  }
+  // Whether those that were let go have left nobody knows.
+  for (Slot slot = wanted; slot < members_.size(); ++slot) {
+    journal_.decide(ProcessReplaced{slot, incarnation(slot), true});
+  }
+  return detached;
+}
+
 std::vector<Slot> Members::spawn(Time now) {
   std::vector<Slot> started;
   for (Slot slot = 0; slot < journal_.metadata().slots_wanted(); ++slot) {

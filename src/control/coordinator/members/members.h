@@ -41,6 +41,8 @@ class Members {
   /// Of those that the next plan wants, too.
   bool all_wanted_joined() const;
 
+  /// Of a job that is taken over every process may be there; which slots' have to attach.
+  std::vector<Slot> take_over();
   /// Wants a process for each slot that is free by now; which those are.
   std::vector<Slot> spawn(Time now);
   void kill(Slot slot);

@@ -140,7 +140,12 @@ SnapshotPurpose SnapshotCoordinator::give_up(const std::string& why, bool counts
   return purpose;
 }
 
-void SnapshotCoordinator::resume(const std::optional<Job>& job, Time now) {
+void SnapshotCoordinator::resume(std::optional<SnapshotId> open, const std::optional<Job>& job,
+                                 Time now) {
+  if (open) {
+    journal_.tell(SnapshotAborted{*open, "its coordinator was lost"});
+    journal_.act(DropSnapshot{*open});
+  }
   begun_ = now;
   if (writing()) write(*job, *journal_.metadata().snapshots.writing());
 }

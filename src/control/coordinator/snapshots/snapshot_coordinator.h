@@ -45,8 +45,9 @@ class SnapshotCoordinator {
   SavedSnapshot completed(Time now);
   /// Its purpose is handed back. `counts`: the job is active, so that the snapshot itself failed.
   SnapshotPurpose give_up(const std::string& why, bool counts);
-  /// A job that was taken over: its manifest is written once more, all else is given up.
-  void resume(const std::optional<Job>& job, Time now);
+  /// A job that was taken over: its manifest is written once more, and one that was not saved by
+  /// all (`open`, until this coordinator's term began) is given up.
+  void resume(std::optional<SnapshotId> open, const std::optional<Job>& job, Time now);
   /// Of that, once all workers are ready: the barriers of one that was given up may be on their way
   /// to some replicas only, and no other snapshot could pass them. All are asked for it again.
   void complete_barriers(const Job& job);
