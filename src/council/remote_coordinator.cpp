@@ -41,7 +41,7 @@ cluster::StagedCommand command_of(const std::vector<std::string>& words,
 }  // namespace
 
 Result<std::unique_ptr<RemoteCoordinator>> RemoteCoordinator::bring(
-    Bringer errand, const std::vector<std::string>& words, const cluster::JobOptions& job) {
+    Bringer bringer, const std::vector<std::string>& words, const cluster::JobOptions& job) {
   std::vector<cluster::StagedFile> files;
   for (const std::string& path : {std::string("/proc/self/exe"), job.command.front()}) {
     auto file = cluster::describe_file(path);
@@ -51,9 +51,9 @@ Result<std::unique_ptr<RemoteCoordinator>> RemoteCoordinator::bring(
   std::error_code ignored;
   const std::string directory = std::filesystem::current_path(ignored).string();
   std::vector<std::string> rsh = job.rsh;
-  rsh.push_back(errand.host);
-  const std::string first_line = concat(errand.host, "\n");
-  std::unique_ptr<RemoteCoordinator> brought(new RemoteCoordinator(std::move(errand)));
+  rsh.push_back(bringer.host);
+  const std::string first_line = concat(bringer.host, "\n");
+  std::unique_ptr<RemoteCoordinator> brought(new RemoteCoordinator(std::move(bringer)));
   RemoteCoordinator* const self = brought.get();
   auto call = cluster::HostCall::start(
       self->poller_, std::move(rsh),
@@ -63,12 +63,12 @@ Result<std::unique_ptr<RemoteCoordinator>> RemoteCoordinator::bring(
        .printed = [self](std::string_view text) { self->printed(text); }});
   if (!call) return call.error();
   self->call_ = *std::move(call);
-  self->poller_.watch(self->errand_.line.get(), EPOLLIN,
+  self->poller_.watch(self->bringer_.line.get(), EPOLLIN,
                       [self](std::uint32_t) { self->said_by_command(); });
   return brought;
 }
 
-RemoteCoordinator::~RemoteCoordinator() { poller_.forget(errand_.line.get()); }
+RemoteCoordinator::~RemoteCoordinator() { poller_.forget(bringer_.line.get()); }
 
 void RemoteCoordinator::run() {
   while (!over_) {
@@ -80,13 +80,13 @@ void RemoteCoordinator::run() {
 // What it says of the seat it says at once; what follows are signals.
 void RemoteCoordinator::said_by_command() {
   std::array<char, line_bytes_max> some;
-  const ssize_t count = ::read(errand_.line.get(), some.data(), some.size());
+  const ssize_t count = ::read(bringer_.line.get(), some.data(), some.size());
   if (count < 0 && errno == EINTR) return;
   if (count > 0) {
     has_seat_ = true;
     return call_->say(std::string(some.data(), static_cast<std::size_t>(count)));
   }
-  poller_.forget(errand_.line.get());
+  poller_.forget(bringer_.line.get());
   if (!has_seat_) over_ = true;
 }
 
@@ -95,7 +95,7 @@ void RemoteCoordinator::printed(std::string_view text) {
   if (!is_there_) {
     const std::size_t end = rest_.find('\n');
     if (end == rest_.npos) return;
-    say(errand_.line.get(), std::string_view(rest_).substr(0, end + 1));
+    say(bringer_.line.get(), std::string_view(rest_).substr(0, end + 1));
     rest_.erase(0, end + 1);
     is_there_ = true;
   }
@@ -115,7 +115,7 @@ void RemoteCoordinator::take_end() {
   for (std::size_t end = 0; (end = rest_.find('\n', begin)) != rest_.npos;) {
     const std::string_view line = std::string_view(rest_).substr(begin, end - begin);
     if (code_of(line)) {
-      say(errand_.command.get(), concat(line, "\n"));
+      say(bringer_.command.get(), concat(line, "\n"));
       rest_.erase(begin, end + 1 - begin);
     } else {
       begin = end + 1;
@@ -126,10 +126,10 @@ void RemoteCoordinator::take_end() {
 void RemoteCoordinator::ended(const std::string& how) {
   over_ = true;
   if (!is_there_) {
-    say(errand_.line.get(), concat(cannot, how, "\n"));
+    say(bringer_.line.get(), concat(cannot, how, "\n"));
   } else {
     say(STDOUT_FILENO, rest_);
-    log(Level::debug, concat("coordinator on host ", errand_.host, ": ", how));
+    log(Level::debug, concat("coordinator on host ", bringer_.host, ": ", how));
   }
 }
 

@@ -23,7 +23,7 @@ namespace piracema::council {
 class RemoteCoordinator {
  public:
   /// `words` is the command line of `job`. Errc::config when something of ours is missing.
-  static Result<std::unique_ptr<RemoteCoordinator>> bring(Bringer errand,
+  static Result<std::unique_ptr<RemoteCoordinator>> bring(Bringer bringer,
                                                           const std::vector<std::string>& words,
                                                           const cluster::JobOptions& job);
   ~RemoteCoordinator();
@@ -32,13 +32,13 @@ class RemoteCoordinator {
   void run();
 
  private:
-  explicit RemoteCoordinator(Bringer errand) : errand_(std::move(errand)) {}
+  explicit RemoteCoordinator(Bringer bringer) : bringer_(std::move(bringer)) {}
   void said_by_command();
   void printed(std::string_view text);
   void take_end();
   void ended(const std::string& how);
 
-  const Bringer errand_;
+  const Bringer bringer_;
   net::Poller poller_;
   std::unique_ptr<cluster::HostCall> call_;
   /// Of what was printed, what does not end a line.

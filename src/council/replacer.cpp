@@ -199,13 +199,13 @@ Result<Member> Replacer::start(std::size_t seat, const Standing& standing) {
 }
 
 // To replace one is to remove it and to add another one. What may have been begun and not finished
-// is finished or taken back by the same step.
+// is finished or taken back by the same step. Also by one that leads no longer: with a new view
+// that is usual, and what is done here was decided.
 Result<bool> Replacer::follow(const std::vector<Member>& members) {
   const auto configuration = group_configuration(seat_, members);
   if (!configuration) return configuration.error();
   auto administrator = smr::Administrator::open(
-      *configuration,
-      {.key_file = job_.key_file, .given_up = [this] { return stopping_ || leads_ == 0; }});
+      *configuration, {.key_file = job_.key_file, .given_up = [this] { return stopping_.load(); }});
   if (!administrator) return administrator.error();
   const auto now = (*administrator)->members();
   if (!now) return now.error();

@@ -301,7 +301,7 @@ Result<Seat> take_seat(const std::vector<cluster::HostOptions>& hosts) {
   return seat;
 }
 
-std::optional<Bringer> take_errand() {
+std::optional<Bringer> take_bringer() {
   const char* const host = std::getenv(host_variable);
   if (host == nullptr) return std::nullopt;
   Bringer bringer{{}, {}, host};

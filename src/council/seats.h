@@ -94,7 +94,7 @@ struct Bringer {
   std::string host;
 };
 /// Whether this process is one.
-std::optional<Bringer> take_errand();
+std::optional<Bringer> take_bringer();
 
 // ---- what is said between a coordinator and whoever has started it: a line, then the seat; then,
 // with the command, signals (SignalLine) and how the job has ended

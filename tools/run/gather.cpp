@@ -50,8 +50,8 @@ Result<int> convene(const RunCommand& command, const std::vector<std::string>& w
 
 Result<std::unique_ptr<Coordinators>> gather(const RunCommand& command,
                                              const std::vector<std::string>& words) {
-  if (auto errand = council::take_errand()) {
-    auto there = council::RemoteCoordinator::bring(*std::move(errand), words, command.job);
+  if (auto bringer = council::take_bringer()) {
+    auto there = council::RemoteCoordinator::bring(*std::move(bringer), words, command.job);
     if (!there) return there.error();
     return std::unique_ptr<Coordinators>(std::make_unique<CouncilElsewhere>(*std::move(there)));
   }
