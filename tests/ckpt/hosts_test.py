@@ -107,6 +107,8 @@ class Several(CkptTest):
         job.read(1)
         self.ckpt("save", "--dir", self.dir)
         job.process.kill()
+        # Hosts hear of it before the system has closed all that it had, its lock included.
+        job.process.wait()
         self.hosts.wait_for_end(1, 2)
         second = self.resume(*self.on(2, 1))
         second.read(1)
