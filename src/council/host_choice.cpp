@@ -15,11 +15,11 @@ bool means_each_machine(const std::string& name) {
   return name == "localhost" || name.starts_with("127.") || name == "::1" || name == "[::1]";
 }
 
+}  // namespace
+
 bool are_all_here(const std::vector<HostOptions>& hosts) {
   return std::all_of(hosts.begin(), hosts.end(), [](const HostOptions& host) { return host.here; });
 }
-
-}  // namespace
 
 Result<std::string> own_address_in(const std::vector<HostOptions>& hosts) {
   const auto other =

@@ -18,6 +18,9 @@ struct HostChoice {
   std::vector<cluster::HostOptions> elsewhere;
 };
 
+/// The job is on this host alone: it names no other.
+bool are_all_here(const std::vector<cluster::HostOptions>& hosts);
+
 /// The first coordinator is this process, wherever that is. The others are each on a machine of its
 /// own, the first ones of `hosts` that are not this one. Errc::config where there are too few, or a
 /// name that is another machine on each.

@@ -90,8 +90,11 @@ void Replacer::stop() {
 
 void Replacer::end() {
   stop();
-  for (const Time until = now() + end_within; !started_.empty() && now() < until; reap()) {
-    poller_.run_once(milliseconds(20));
+  const Time until = now() + end_within;
+  for (const Started& one : started_) {
+    pollfd ended{.fd = one.process.handle(), .events = POLLIN, .revents = 0};
+    const auto left = std::chrono::ceil<milliseconds>(until - now());
+    ::poll(&ended, 1, std::max(0, static_cast<int>(left.count())));
   }
   started_.clear();
 }
@@ -165,7 +168,7 @@ Result<Done> Replacer::complete(const std::vector<Member>& members) {
   return Done{};
 }
 
-// The last of `started_`, if there is one.
+// Its process is the last of `started_` then.
 Result<Member> Replacer::start(std::size_t seat, const Standing& standing) {
   std::vector<std::string> taken;
   for (std::size_t other = 0; other < standing.members.size(); ++other) {
@@ -176,9 +179,7 @@ Result<Member> Replacer::start(std::size_t seat, const Standing& standing) {
        hosts_for_another(job_.hosts, taken, machine_of(standing.members[seat]))) {
     errands.push_back({.host = host.name, .command = seat_.command.get()});
   }
-  const bool all_here = std::all_of(job_.hosts.begin(), job_.hosts.end(),
-                                    [](const cluster::HostOptions& host) { return host.here; });
-  if (all_here) errands.push_back({.command = seat_.command.get()});
+  if (are_all_here(job_.hosts)) errands.push_back({.command = seat_.command.get()});
   std::string why;
   for (const Errand& errand : errands) {
     auto started = start_coordinator(job_.words, errand);

@@ -256,11 +256,12 @@ void Hosts::take_output(Host& host, const Output& output) {
 void Hosts::pulse() {
   const Time silent = std::max<Time>(silent_max, 4 * options_.settings.heartbeat_timeout);
   // What agents have said while this process was stopped it has not read yet.
-  const Time due = pulsed_at_ + options_.settings.heartbeat_interval;
-  const Time stopped = std::exchange(pulsed_at_, now()) != Time{} ? now() - due : Time{};
+  const Time interval = options_.settings.heartbeat_interval;
+  const Time last = std::exchange(pulsed_at_, now());
+  const Time stopped = last == Time{} ? Time{} : pulsed_at_ - last - interval;
   for (std::size_t number = 0; number < hosts_.size(); ++number) {
     Host& host = hosts_[number];
-    if (stopped > options_.settings.heartbeat_interval) host.heard_at += stopped;
+    if (stopped > interval) host.heard_at += stopped;
     host.steadiness.look(now(), can_start(number));
     if (!host.line) continue;
     if (is_up(number) && now() - host.heard_at > silent) {
@@ -270,7 +271,7 @@ void Hosts::pulse() {
       send(number, ToAgent(Pulse{host.output_taken}));
     }
   }
-  next_pulse_ = poller_.at(now() + options_.settings.heartbeat_interval, [this] { pulse(); });
+  next_pulse_ = poller_.at(now() + interval, [this] { pulse(); });
 }
 
 void Hosts::send(std::size_t number, const ToAgent& message) {

@@ -1,8 +1,10 @@
 #include <doctest/doctest.h>
+#include <piracema/smr/administrator.h>
 
 #include <algorithm>
 #include <set>
 
+#include "base/testing.h"
 #include "smr/client/client_engine.h"
 #include "smr/client/client_port.h"
 #include "smr/link/door.h"
@@ -157,6 +159,25 @@ Time soon(milliseconds time = milliseconds(100'000)) { return now() + time; }
 Buffer words(std::string_view text) { return Buffer(as_bytes(text)); }
 
 }  // namespace
+
+TEST_CASE("whoever gives up an administrator's call waits no longer for a group that is silent") {
+  const piracema::testing::ScratchDirectory scratch;
+  const std::string key_file = scratch.path() + "/key";
+  REQUIRE(write_key(key_file, key_of(9)).ok());
+  Group group(false);
+  for (const auto& member : group.members) member->door.reset();
+  group.configuration.administrator = hex_key_of(9);
+  int asked = 0;
+  auto administrator =
+      Administrator::open(group.configuration, {.key_file = key_file,
+                                                .timeout = std::chrono::hours(1),
+                                                .given_up = [&] { return ++asked > 3; }});
+  REQUIRE(administrator.ok());
+  CHECK((*administrator)->members().error().code == Errc::refused);
+  CHECK((*administrator)->change({.remove = {0}}).error().code == Errc::refused);
+  CHECK((*administrator)->dismiss(7).error().code == Errc::refused);
+  CHECK(asked > 3);
+}
 
 TEST_CASE("a client is answered, many at a time, whatever the replicas may do") {
   for (const bool byzantine : {false, true}) {

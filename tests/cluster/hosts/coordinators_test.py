@@ -274,7 +274,7 @@ class OthersTakeTheirPlaces(CoordinatorJobs):
         self.assertLessEqual({"h1", "h3", "h4"}, set(self.coordinators()))
         self.wait_for("snapshot")
         self.assertEqual(workers, self.workers())
-        # One is left that began, and it is no majority.
+        # None of those that began is left then.
         os.kill(self.coordinators()["h3"], signal.SIGKILL)
         self.wait_for("snapshot")
         self.wait_for("snapshot")
