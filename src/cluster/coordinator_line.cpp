@@ -7,11 +7,11 @@
 
 namespace piracema::cluster {
 
-CoordinatorLine::CoordinatorLine(net::Poller& poller, CoordinatorSearch::Addresses addresses,
-                                 std::string token, std::chrono::milliseconds wait, Events events)
+CoordinatorLine::CoordinatorLine(net::Poller& poller, KnownCoordinators known,
+                                 std::chrono::milliseconds wait, Events events)
     : wait_(wait),
       events_(std::move(events)),
-      search_(poller, std::move(addresses), std::move(token),
+      search_(poller, std::move(known),
               [this](Result<std::shared_ptr<net::Connection>> line) { called(std::move(line)); }),
       watch_(poller, [this] { look_for_others(); }) {}
 
@@ -51,6 +51,7 @@ void CoordinatorLine::heard(const wire::Frame& frame) {
   watch_.heard();
   if (search_.searches()) search_.stop();
   if (const auto* there = std::get_if<runtime::StillHere>(&*message)) {
+    search_.known().told(there->coordinators);
     return watch_.expect(std::chrono::milliseconds(there->others_after_ms));
   }
   if (const auto* wanted = std::get_if<runtime::Attach>(&*message)) return attach(*wanted);

@@ -18,9 +18,9 @@
 
 namespace piracema::cluster {
 
-/// The way of a worker to its coordinator, and to another one when that is lost: the addresses are
-/// tried in turn for a bounded time. What is said meanwhile, and matters, the next one hears.
-/// Belongs to the poller's thread.
+/// The way of a worker to its coordinator, and to another one when that is lost: their
+/// addresses, of which the one that is there tells, are tried in turn for a bounded time. What is
+/// said meanwhile, and matters, the next one hears. Belongs to the poller's thread.
 class CoordinatorLine {
  public:
   struct Events {
@@ -34,8 +34,8 @@ class CoordinatorLine {
   };
 
   /// `wait` is how long another one is looked for; 0: it is not.
-  CoordinatorLine(net::Poller& poller, CoordinatorSearch::Addresses addresses, std::string token,
-                  std::chrono::milliseconds wait, Events events);
+  CoordinatorLine(net::Poller& poller, KnownCoordinators known, std::chrono::milliseconds wait,
+                  Events events);
 
   /// Dials.
   void open();

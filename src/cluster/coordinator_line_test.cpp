@@ -52,7 +52,7 @@ struct Coordinating {
 struct Working {
   Working(net::Poller& with, std::vector<std::string> addresses, milliseconds wait)
       : poller(with),
-        line(poller, [addresses] { return addresses; }, token, wait,
+        line(poller, {token, std::move(addresses)}, wait,
              {.hello = [] { return runtime::Hello{.slot = 1}; },
               .received = [this](const runtime::ToWorker& message) { received.push_back(message); },
               .failed = [this](const Error& why) { failed = why; },
@@ -103,6 +103,21 @@ TEST_CASE("a worker that loses its coordinator finds the next one, which hears w
   CHECK(attached.epoch == 1);
   CHECK(std::holds_alternative<runtime::Ready>(heard[heard.size() - 2]));
   CHECK(std::get<runtime::Ended>(heard.back()).replica == 4);
+  CHECK_FALSE(worker.lost);
+}
+
+TEST_CASE("a worker finds a coordinator that has come since it was started") {
+  net::Poller poller;
+  Coordinating first(poller), newcomer(poller);
+  Working worker(poller, {first.door->address()}, milliseconds(15'000));
+  worker.line.open();
+  REQUIRE(worker.wait_for([&] { return first.hellos == 1; }));
+  first.say(runtime::Attach{1, 0});
+  first.say(runtime::StillHere{60'000, {first.door->address(), newcomer.door->address()}});
+  first.say(deploy(1));
+  REQUIRE(worker.wait_for([&] { return worker.received.size() == 1; }));
+  first.die();
+  REQUIRE(worker.wait_for([&] { return newcomer.hellos == 1; }));
   CHECK_FALSE(worker.lost);
 }
 

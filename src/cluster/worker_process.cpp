@@ -15,7 +15,6 @@
 #include "cluster/memory_alarm.h"
 #include "flow/states.h"
 #include "host/at_work.h"
-#include "host/coordinator_file.h"
 #include "host/directory_mark.h"
 #include "host/host_names.h"
 #include "loop/poller.h"
@@ -172,12 +171,6 @@ class WorkerProcess {
     return Done{};
   }
 
-  // The one that started this process is told of in its environment, all that follow in the file.
-  std::vector<std::string> coordinators() const {
-    return find_coordinators(environment_.coordinator_file, environment_.token,
-                             environment_.coordinators);
-  }
-
   runtime::Hello hello() {
     if (!hindrance_.empty()) {
       return {.slot = environment_.slot,
@@ -261,8 +254,7 @@ class WorkerProcess {
   std::optional<AtWork> at_work_;
   CoordinatorLine control_{
       poller_,
-      [this] { return coordinators(); },
-      environment_.token,
+      {environment_.token, environment_.coordinators, environment_.coordinator_file},
       environment_.coordinator_wait,
       {.hello = [this] { return hello(); },
        .received = [this](const runtime::ToWorker& message) { received(message); },

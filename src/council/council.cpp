@@ -17,6 +17,7 @@
 #include "host/coordinator_file.h"
 #include "smr/link/crypto.h"
 #include "store/disk/file_lock.h"
+#include "store/open_store.h"
 
 namespace piracema::council {
 
@@ -48,7 +49,10 @@ Result<std::unique_ptr<Council>> Council::open(const cluster::JobOptions& job,
   auto seat = take_seat(job.hosts);
   if (!seat) return seat.error();
   std::error_code failed;
-  const std::string directory = std::filesystem::absolute(job.snapshots, failed).string();
+  std::string directory;
+  if (!store::is_address(job.snapshots)) {
+    directory = std::filesystem::absolute(job.snapshots, failed).string();
+  }
   if (failed) return Error{Errc::config, concat(job.snapshots, ": ", failed.message())};
   std::unique_ptr<Council> council(new Council(*std::move(seat), directory));
   if (auto started = council->start(job, words); !started) return started.error();
@@ -266,25 +270,40 @@ void Council::lead(const cluster::JobOptions& options, cluster::JobObserver& obs
   observer.leads(number(), count(), claimed->left.has_value());
   auto report = cluster::run_job(mine, observer);
   looked_at_ = now();
+  if (!leading.may_try_again) store_silent_since_.reset();
   if (leading.deposed) {
     observer.follows(number(), count());
     return;
   }
+  if (leading.may_try_again && waits_for_store(report)) return;
   led_ = !leading.failed;
   ended_ = std::move(report);
+}
+
+// Where snapshots are does not answer, and that may pass: as long as workers wait it is tried
+// again.
+bool Council::waits_for_store(const cluster::JobReport& report) {
+  if (!store_silent_since_) {
+    store_silent_since_ = now();
+    log(Level::warning,
+        concat("coordinator ", number(), " of ", count(),
+               " cannot take the job over yet, and tries again for ",
+               human_seconds(std::chrono::duration<double>(keep_).count()), ": ", report.why));
+  }
+  return now() - *store_silent_since_ < keep_;
 }
 
 // Others want to know who has the directory, and a job of theirs to be kept out, also when the one
 // that has begun this job is gone.
 void Council::share_lock() {
-  if (lock_) return;
+  if (lock_ || snapshots_.empty()) return;
   if (auto shared = store::lock_file_with_others(lock_path(snapshots_), "job")) {
     lock_ = *std::move(shared);
   }
 }
 
 void Council::look_into_file() {
-  if (!state_.standing().begun) return;
+  if (!state_.standing().begun || snapshots_.empty()) return;
   const std::string& door = seat_.own().door;
   const auto doors =
       cluster::find_coordinators(cluster::coordinator_file(snapshots_), seat_.token, {door});

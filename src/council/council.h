@@ -57,6 +57,7 @@ class Council {
   void share_lock();
   void look_into_file();
   void replaced();
+  bool waits_for_store(const cluster::JobReport& report);
 
   /// What this process asks its replica for.
   class Group final : public smr::Invoker {
@@ -101,6 +102,8 @@ class Council {
   bool warned_ = false;
   /// It has led in the end; and else, it knows how the job has ended.
   bool led_ = false, was_told_ = false;
+  /// Since when it could not take the job over, as the store of snapshots did not answer.
+  std::optional<Time> store_silent_since_;
   std::chrono::milliseconds keep_{0};
   /// Of the replica, once it has ended by itself.
   std::optional<Error> failure_;

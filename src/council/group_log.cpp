@@ -52,6 +52,7 @@ Result<Done> GroupLog::begin(const cluster::JobMetadata& metadata) {
     return Error{Errc::refused,
                  answer ? "another one coordinates the job" : answer.error().message};
   }
+  if (snapshots_.empty()) return Done{};
   auto mark = cluster::JobRecord::begin(snapshots_, token_, keep_, metadata);
   if (!mark) return Error{Errc::config, mark.error().message};
   mark_ = *std::move(mark);
@@ -74,6 +75,8 @@ void GroupLog::show_life() {
   if (mark_) mark_->show_life();
 }
 
-Result<Done> GroupLog::end() { return cluster::JobRecord::remove(snapshots_); }
+Result<Done> GroupLog::end() {
+  return snapshots_.empty() ? Done{} : cluster::JobRecord::remove(snapshots_);
+}
 
 }  // namespace piracema::council

@@ -41,14 +41,15 @@ class GroupLine {
 };
 
 /// The decisions of a job with several coordinators: in the order that they agree on. Whoever has
-/// claimed the job last may add to it. Beside the snapshots there is a record that nobody can take
-/// over, so that a job whose coordinators are all lost is not begun anew while its workers live.
+/// claimed the job last may add to it. Beside the snapshots, if they are files, there is a record
+/// that nobody can take over, so that a job whose coordinators are all lost is not begun anew while
+/// its workers live. Elsewhere the lock of the store says so.
 class GroupLog : public cluster::DecisionLog {
  public:
   /// Where the coordinators listen when they lead; others may have come since it was asked last.
   using Doors = std::function<std::vector<std::string>()>;
 
-  /// `line` outlives it.
+  /// `line` outlives it; `snapshots` is empty where no files can be.
   GroupLog(GroupLine& line, Lead lead, Doors doors, std::string snapshots, std::string token,
            std::chrono::milliseconds keep);
 

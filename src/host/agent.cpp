@@ -25,7 +25,6 @@
 #include "host/agent_messages.h"
 #include "host/agent_output.h"
 #include "host/agent_processes.h"
-#include "host/coordinator_file.h"
 #include "host/coordinator_search.h"
 #include "host/coordinator_watch.h"
 #include "host/directory_mark.h"
@@ -122,12 +121,6 @@ class Agent {
     if (setup_.keep_ms == 0) leave(1, "the remote shell has ended");
   }
 
-  std::vector<std::string> coordinators() const {
-    std::vector<std::string> told = setup_.coordinators;
-    if (told.empty()) told.push_back(task_.coordinator);
-    return find_coordinators(setup_.coordinator_file, task_.token, told);
-  }
-
   void called(Result<std::shared_ptr<net::Connection>> line) {
     if (leave_by_) return;
     // While one is there that is silent, no other was found, or it is looked for again.
@@ -204,6 +197,8 @@ class Agent {
 
   void act(const Setup& setup) {
     setup_ = setup;
+    search_.known().look_in(setup.coordinator_file);
+    search_.known().told(setup.coordinators);
     use_log_environment(setup_.environment);
     wanted_ = true;
     // What it has came from whoever has started it.
@@ -235,7 +230,10 @@ class Agent {
   void act(const AskAtWork& what) {
     if (const auto now = processes_.at_work(what)) say(*now);
   }
-  void act(const Pulse& pulse) { output_.taken(pulse.output_taken); }
+  void act(const Pulse& pulse) {
+    output_.taken(pulse.output_taken);
+    search_.known().told(pulse.coordinators);
+  }
   void act(const Leave&) { leave(0, ""); }
 
   void leave(int code, const std::string& why) {
@@ -254,7 +252,8 @@ class Agent {
   net::Poller poller_;
   Setup setup_;
   CoordinatorSearch search_{
-      poller_, [this] { return coordinators(); }, task_.token,
+      poller_,
+      {task_.token, {task_.coordinator}},
       [this](Result<std::shared_ptr<net::Connection>> line) { called(std::move(line)); }};
   CoordinatorWatch watch_{poller_, [this] { look_for_others(); }};
   std::shared_ptr<net::Connection> line_;

@@ -149,7 +149,9 @@ struct EndProcess {
 struct Pulse {
   /// Bytes of Output that were taken from this agent.
   std::uint64_t output_taken = 0;
-  auto fields() { return std::tie(output_taken); }
+  /// Where all coordinators of the job are by now; none: as in Setup.
+  std::vector<std::string> coordinators = {};
+  auto fields() { return std::tie(output_taken, coordinators); }
 };
 /// The job is over, or does without this host: end all processes, then yourself.
 struct Leave {

@@ -41,6 +41,14 @@ Result<Done> write_coordinator_file(const std::string& path, std::string_view to
 
 Result<Done> close_coordinator_file(const std::string& path) { return write(path, nobody, {}); }
 
+std::vector<std::string> coordinator_addresses(const std::vector<std::string>& all) {
+  std::vector<std::string> addresses;
+  for (const std::string& one : all) {
+    if (addresses.size() < addresses_max && net::Address::parse(one)) addresses.push_back(one);
+  }
+  return addresses;
+}
+
 std::vector<std::string> find_coordinators(const std::string& path, std::string_view token,
                                            const std::vector<std::string>& otherwise) {
   const auto bytes = store::read_file(path, bytes_max);
@@ -49,10 +57,9 @@ std::vector<std::string> find_coordinators(const std::string& path, std::string_
   std::string name;
   if (!std::getline(in, name) || !name.starts_with(label)) return otherwise;
   if (name != concat(label, net::public_name(token))) return {};
-  std::vector<std::string> addresses;
-  for (std::string line; addresses.size() < addresses_max && std::getline(in, line);) {
-    if (net::Address::parse(line)) addresses.push_back(line);
-  }
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  const auto addresses = coordinator_addresses(lines);
   return addresses.empty() ? otherwise : addresses;
 }
 

@@ -21,6 +21,9 @@ Result<Done> write_coordinator_file(const std::string& path, std::string_view to
 /// The job is over: who still looks for its coordinator need not wait. Errc::io.
 Result<Done> close_coordinator_file(const std::string& path);
 
+/// Those that are addresses, at most 64 of them.
+std::vector<std::string> coordinator_addresses(const std::vector<std::string>& all);
+
 /// Where whoever has this key may find its coordinator: at most 64 addresses. Those of `otherwise`
 /// where there is no such file, or another thing; none where the directory is another job's now, or
 /// nobody's: there will be no coordinator.

@@ -12,12 +12,8 @@ constexpr std::chrono::milliseconds between_calls{50};
 constexpr std::chrono::milliseconds answers_within_min{250}, answers_within_max{8'000};
 }  // namespace
 
-CoordinatorSearch::CoordinatorSearch(net::Poller& poller, Addresses addresses, std::string token,
-                                     OnDone on_done)
-    : poller_(poller),
-      addresses_(std::move(addresses)),
-      token_(std::move(token)),
-      on_done_(std::move(on_done)) {}
+CoordinatorSearch::CoordinatorSearch(net::Poller& poller, KnownCoordinators known, OnDone on_done)
+    : poller_(poller), known_(std::move(known)), on_done_(std::move(on_done)) {}
 
 CoordinatorSearch::~CoordinatorSearch() {
   if (timer_) poller_.cancel(*timer_);
@@ -55,7 +51,7 @@ void CoordinatorSearch::stop() {
 }
 
 void CoordinatorSearch::dial() {
-  std::vector<std::string> addresses = addresses_();
+  std::vector<std::string> addresses = known_.find();
   if (!but_.empty()) std::erase(addresses, but_);
   if (addresses.empty()) {
     return done(Error{Errc::not_found, "its place is another job's now, or nobody's"});
@@ -65,7 +61,7 @@ void CoordinatorSearch::dial() {
   // The one that was found is remembered until another one is.
   dialled_ = address;
   call_ = std::make_unique<CoordinatorCall>(
-      poller_, address, token_,
+      poller_, address, known_.token(),
       [this](Result<std::shared_ptr<net::Connection>> line) { called(std::move(line)); },
       now() < until_ ? answers_within_ : CoordinatorCall::stopped_answers_within);
 }

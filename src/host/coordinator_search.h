@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "host/known_coordinators.h"
 #include "loop/poller.h"
 #include "net/session/coordinator_call.h"
 #include "net/socket/connection.h"
@@ -20,17 +21,17 @@ namespace piracema::cluster {
 /// one answers or the time is over. Belongs to the poller's thread.
 class CoordinatorSearch {
  public:
-  /// Where it may be, asked for before each call; none: there will be no other.
-  using Addresses = std::function<std::vector<std::string>()>;
   /// A connection that is still to be trusted, or why the last call failed; Errc::not_found where
   /// there will be no other.
   using OnDone = std::function<void(Result<std::shared_ptr<net::Connection>>)>;
 
-  CoordinatorSearch(net::Poller& poller, Addresses addresses, std::string token, OnDone on_done);
+  CoordinatorSearch(net::Poller& poller, KnownCoordinators known, OnDone on_done);
   ~CoordinatorSearch();
   CoordinatorSearch(const CoordinatorSearch&) = delete;
   CoordinatorSearch& operator=(const CoordinatorSearch&) = delete;
 
+  /// Asked before each call.
+  KnownCoordinators& known() { return known_; }
   /// Somebody has found it at this address without a call.
   void found_at(const std::string& address) { called_ = address; }
   /// Calls at once, and again until `until`; once at least. Not while it searches.
@@ -52,8 +53,7 @@ class CoordinatorSearch {
   void done(Result<std::shared_ptr<net::Connection>> line);
 
   net::Poller& poller_;
-  const Addresses addresses_;
-  const std::string token_;
+  KnownCoordinators known_;
   const OnDone on_done_;
   std::unique_ptr<CoordinatorCall> call_;
   std::optional<net::Poller::Timer> timer_;

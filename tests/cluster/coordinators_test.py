@@ -20,29 +20,6 @@ class Coordinators(JobTest):
     def run_several(self, *options, count=3, **others):
         return self.run_stream("--coordinators", str(count), *options, **others)
 
-    def coordinators(self):
-        """Those that live, by their numbers as processes."""
-        found = []
-        for entry in pathlib.Path("/proc").iterdir():
-            if not entry.name.isdigit():
-                continue
-            try:
-                environment = (entry / "environ").read_bytes().split(b"\0")
-                words = (entry / "cmdline").read_bytes().split(b"\0")
-                state = (entry / "stat").read_text().rsplit(")", 1)[1].split()[0]
-            except OSError:
-                continue
-            mine = f"PIRACEMA_TEST_JOB={self.mark}".encode() in environment and state != "Z"
-            # The command itself is none of them.
-            if mine and any(variable.startswith(b"PIRACEMA_COUNCIL_FD=") for variable in environment):
-                found.append(int(entry.name))
-        return found
-
-    def end_all(self):
-        super().end_all()
-        for pid in self.coordinators():
-            os.kill(pid, signal.SIGKILL)
-
     def to_the_end(self, command, code=0):
         """All that is said until nobody is left who could say more; the summary's code."""
         if code == 0:

@@ -110,8 +110,26 @@ class JobTest(unittest.TestCase):
                 found.append(int(entry.name))
         return found
 
+    def coordinators(self):
+        """Of several of a job those that live, by their numbers as processes."""
+        found = []
+        for entry in pathlib.Path("/proc").iterdir():
+            if not entry.name.isdigit():
+                continue
+            try:
+                environment = (entry / "environ").read_bytes().split(b"\0")
+                words = (entry / "cmdline").read_bytes().split(b"\0")
+                state = (entry / "stat").read_text().rsplit(")", 1)[1].split()[0]
+            except OSError:
+                continue
+            mine = f"PIRACEMA_TEST_JOB={self.mark}".encode() in environment and state != "Z"
+            # The command itself is none of them.
+            if mine and any(variable.startswith(b"PIRACEMA_COUNCIL_FD=") for variable in environment):
+                found.append(int(entry.name))
+        return found
+
     def end_all(self):
-        for pid in self.running():
+        for pid in self.running() + self.coordinators():
             try:
                 os.kill(pid, signal.SIGKILL)
             except ProcessLookupError:

@@ -14,7 +14,6 @@
 #include "base/text.h"
 #include "observe/http/site.h"
 #include "os/process.h"
-#include "store/open_store.h"
 #include "tools/run/costs.h"
 #include "tools/run/display.h"
 #include "tools/run/exit_by_signal.h"
@@ -107,12 +106,6 @@ Result<Done> check_coordinators(const RunCommand& command) {
     return Error{Errc::config, what +
                                    "workers that mpirun has started end with it, and it ends "
                                    "with its coordinator: none can be kept"};
-  }
-  if (store::is_address(job.snapshots)) {
-    return Error{Errc::config, concat(what,
-                                      "want snapshots in a directory, where what coordinators know "
-                                      "of each other is kept, too, found ",
-                                      job.snapshots)};
   }
   const auto elsewhere = [](const cluster::HostOptions& host) { return !host.here; };
   if (job.hand_on_input && std::any_of(job.hosts.begin(), job.hosts.end(), elsewhere)) {

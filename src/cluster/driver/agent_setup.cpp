@@ -53,4 +53,8 @@ Setup AgentSetup::on(std::size_t host, const std::string& coordinator) const {
   return setup;
 }
 
+std::vector<std::string> AgentSetup::coordinators() const {
+  return succession_ != nullptr ? succession_->doors() : std::vector<std::string>();
+}
+
 }  // namespace piracema::cluster

@@ -28,6 +28,8 @@ class AgentSetup {
 
   /// The one on that host, which reaches us at `coordinator`.
   Setup on(std::size_t host, const std::string& coordinator) const;
+  /// Where all coordinators of the job are by now, if there are several.
+  std::vector<std::string> coordinators() const;
 
  private:
   const JobOptions& options_;

@@ -152,7 +152,7 @@ Result<Done> check_no_savepoints(const Beginning& beginning) {
 Result<Beginning> begin_in(
     const std::string& snapshots, Start start, std::optional<std::uint32_t> slots,
     const std::function<Result<Fd>(const std::string& lock_path, const std::string& why)>& wait,
-    const From& from) {
+    const From& from, const store::JobClaim& claim) {
   if (!from.savepoint.empty() && start != Start::resume) {
     return Error{Errc::config, concat("only a job that is resumed goes on from savepoint '",
                                       from.savepoint, "'")};
@@ -168,7 +168,7 @@ Result<Beginning> begin_in(
                                       beginning.store->name())};
   }
 
-  auto lock = beginning.store->lock();
+  auto lock = beginning.store->lock(claim);
   const bool waited =
       !lock && start == Start::standby && lock.error().code == Errc::refused && wait;
   if (waited) {
@@ -220,13 +220,22 @@ Result<Beginning> begin_in(
   return beginning;
 }
 
-Result<Beginning> go_on_in(const std::string& directory, JobRecord::Found left) {
-  auto store = store::open_directory_store(directory, false);
-  if (!store) return as_config(store.error());
+Result<Beginning> go_on_in(const std::string& snapshots, JobRecord::Found left,
+                           const store::JobClaim& claim) {
+  const auto as_it_is = [](const Error& error) {
+    return error.code == Errc::timeout ? error : as_config(error);
+  };
+  auto store = store::open_store(snapshots, false);
+  if (!store) return as_it_is(store.error());
   Beginning beginning;
   beginning.store = *std::move(store);
+  if (beginning.store->directory() == nullptr) {
+    auto lock = beginning.store->lock(claim);
+    if (!lock) return as_it_is(lock.error());
+    beginning.lock = *std::move(lock);
+  }
   auto found = beginning.store->list();
-  if (!found) return as_config(found.error());
+  if (!found) return as_it_is(found.error());
   beginning.found = *std::move(found);
   beginning.taken_over = std::move(left);
   beginning.resume = true;

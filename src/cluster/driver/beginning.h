@@ -46,7 +46,7 @@ enum class Start {
 /// that has not ended (without `resume`), workers that may still run and are of another number than
 /// `slots`, or are not wanted (nothing), nothing to resume or another version, Errc::lost if all
 /// that could be resumed is damaged. A standby that has to wait lets `wait` do so, which is told of
-/// the lock's file and who has it.
+/// the lock's file and who has it. The store is locked for `claim`.
 ///
 /// From a savepoint, Errc::config if there is none of the name, or newer snapshots that are not to
 /// be discarded, or have a name; Errc::lost if it is damaged.
@@ -54,11 +54,13 @@ Result<Beginning> begin_in(const std::string& snapshots, Start start,
                            std::optional<std::uint32_t> slots,
                            const std::function<Result<Fd>(const std::string& lock_path,
                                                           const std::string& why)>& wait = {},
-                           const From& from = {});
+                           const From& from = {}, const store::JobClaim& claim = {});
 
-/// As `begin_in`, of a job that is the caller's, with what its last coordinator has left, whatever
-/// the lock says.
-Result<Beginning> go_on_in(const std::string& directory, JobRecord::Found left);
+/// As `begin_in`, of a job that is the caller's, with what its last coordinator has left. In a
+/// directory whatever the lock says; another store is locked for `claim`, which the one before had,
+/// too. Errc::timeout where the store does not answer.
+Result<Beginning> go_on_in(const std::string& snapshots, JobRecord::Found left,
+                           const store::JobClaim& claim);
 
 /// Whatever is wrong with a place of snapshots, it is the user's choice of one that has to change.
 Error as_config(const Error& error);

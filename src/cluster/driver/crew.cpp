@@ -112,9 +112,9 @@ void Crew::send(Id id, const runtime::ToWorker& message) {
   found->second.line->send(runtime::to_frame(message));
 }
 
-void Crew::show_life() {
-  const wire::Frame frame = runtime::to_frame(
-      runtime::ToWorker(runtime::StillHere{static_cast<std::uint32_t>(others_after.count())}));
+void Crew::show_life(const std::vector<std::string>& coordinators) {
+  const wire::Frame frame = runtime::to_frame(runtime::ToWorker(
+      runtime::StillHere{static_cast<std::uint32_t>(others_after.count()), coordinators}));
   for (const auto& [id, member] : members_) {
     if (member.line) member.line->send(frame);
   }

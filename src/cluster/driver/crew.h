@@ -84,8 +84,8 @@ class Crew {
   /// Dropped when it has no connection.
   void send(Id id, const runtime::ToWorker& message);
 
-  /// Tells all that are connected that their coordinator is there.
-  void show_life();
+  /// Tells all that are connected that their coordinator is there, one of these.
+  void show_life(const std::vector<std::string>& coordinators);
 
   /// It has said something.
   void heard(Id id, Time when);

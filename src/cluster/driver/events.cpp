@@ -58,7 +58,7 @@ net::Connection::Events DriverLoop::joined(const runtime::Hello& hello, Door::Li
   tell(Joined{id.first, id.second, hello.address, hello.graph, hello.costs, hello.states.layouts,
               hello.hindrance, std::move(replicas)});
   // From now on it notices when this coordinator falls silent.
-  if (options_.leading != nullptr) crew_.show_life();
+  if (options_.leading != nullptr) crew_.show_life(succession_->doors());
   if (const auto& job = coordinator_->job(); job && !planned_) plan(*job);
   return {.received = [this, id](wire::Frame frame) { heard(id, frame); },
           .lost = [this, id](const Error&) { crew_.line_lost(id); }};

@@ -259,6 +259,8 @@ void Hosts::pulse() {
   const Time interval = options_.settings.heartbeat_interval;
   const Time last = std::exchange(pulsed_at_, now());
   const Time stopped = last == Time{} ? Time{} : pulsed_at_ - last - interval;
+  const auto coordinators =
+      events_.coordinators ? events_.coordinators() : std::vector<std::string>();
   for (std::size_t number = 0; number < hosts_.size(); ++number) {
     Host& host = hosts_[number];
     if (stopped > interval) host.heard_at += stopped;
@@ -268,7 +270,7 @@ void Hosts::pulse() {
       if (events_.may_send_away && !events_.may_send_away()) return;
       lose(number, concat("it was silent for ", silent / std::chrono::seconds(1), " s"));
     } else {
-      send(number, ToAgent(Pulse{host.output_taken}));
+      send(number, ToAgent(Pulse{host.output_taken, coordinators}));
     }
   }
   next_pulse_ = poller_.at(now() + interval, [this] { pulse(); });

@@ -40,6 +40,8 @@ class Hosts {
     std::function<void(std::size_t host, const std::vector<RunningProcess>&)> came_back = {};
     /// Whether this coordinator may end what is not expected or not heard of; empty: it may.
     std::function<bool()> may_send_away = {};
+    /// Where all coordinators of the job are by now; none: where this one is.
+    std::function<std::vector<std::string>()> coordinators = {};
     /// Its agent was told to leave: the host is draining.
     std::function<void(std::size_t host)> leaving = {};
   };

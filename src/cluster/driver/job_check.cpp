@@ -39,8 +39,9 @@ Result<Done> check_job(const JobOptions& options, const JobSettings& settings) {
                  "what another coordinator has to know is kept beside the snapshots: "
                  "no directory of snapshots was given"};
   }
-  if ((options.standby || options.keep_workers.count() != 0) &&
-      store::is_address(options.snapshots)) {
+  const bool left_in_files = options.standby || options.keep_workers.count() != 0;
+  // Several coordinators tell each other.
+  if (left_in_files && options.leading == nullptr && store::is_address(options.snapshots)) {
     return Error{Errc::config,
                  concat("what another coordinator has to know is kept in files beside the "
                         "snapshots: want a directory, found ",

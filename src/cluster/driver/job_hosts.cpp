@@ -45,6 +45,7 @@ JobHosts::JobHosts(net::Poller& poller, JobOptions& options, Crew& crew, Door& d
                  came_back(host, running);
                },
            .may_send_away = [this] { return events_.still_coordinates(); },
+           .coordinators = [this] { return setup_.coordinators(); },
            .leaving = [this](std::size_t) { look(); }}),
       places_(options, crew, hosts_, [this] { events_.started(); }) {
   if (options.watched_hostfile.empty()) return;

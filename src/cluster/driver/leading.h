@@ -71,8 +71,9 @@ struct Leading {
   Fd* lock = nullptr;
   /// Set in the end: it coordinates no longer, and the job goes on with another one.
   bool deposed = false;
-  /// Set in the end: it could not take the job over, which goes on with another one.
-  bool failed = false;
+  /// Set in the end: it could not take the job over, which goes on with another one; and whether
+  /// only the store of snapshots did not answer, so that it may try again.
+  bool failed = false, may_try_again = false;
 };
 
 }  // namespace piracema::cluster

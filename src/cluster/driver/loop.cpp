@@ -95,7 +95,12 @@ JobReport DriverLoop::run() {
   if (options_.leading != nullptr) {
     options_.leading->at_work->set({});
     options_.leading->deposed = deposed_;
-    options_.leading->failed = !deposed_ && !prepared && beginning_.taken_over;
+    options_.leading->failed = !deposed_ && !prepared && options_.leading->left;
+    options_.leading->may_try_again =
+        options_.leading->failed && prepared.error().code == Errc::timeout;
+    if ((deposed_ || options_.leading->failed) && beginning_.lock) {
+      beginning_.lock->leave_to_others();
+    }
   }
   return make_report();
 }
@@ -133,15 +138,19 @@ Result<Done> DriverLoop::begin_with_snapshots(JobSettings& settings) {
                       : options_.resume ? Start::resume
                                         : Start::anew;
   const bool led_before = options_.leading != nullptr && options_.leading->left;
+  store::JobClaim claim;
+  if (options_.leading != nullptr) {
+    claim = {net::public_name(options_.leading->token), options_.keep_workers};
+  }
   auto beginning = led_before
-                       ? go_on_in(options_.snapshots, *options_.leading->left)
+                       ? go_on_in(options_.snapshots, *options_.leading->left, claim)
                        : begin_in(
                              options_.snapshots, start,
                              settings.workers_come ? std::nullopt : std::optional(settings.slots),
                              [this](const std::string& lock_path, const std::string& why) {
                                return stand_by(lock_path, why);
                              },
-                             options_.from);
+                             options_.from, claim);
   if (!beginning) return beginning.error();
   if (options_.leading != nullptr && beginning->lock && beginning->lock->file() != nullptr) {
     Fd& file = *beginning->lock->file();
@@ -183,7 +192,8 @@ Result<Fd> DriverLoop::stand_by(const std::string& lock_path, const std::string&
 
 Result<Done> DriverLoop::prepare_succession(const std::string& token) {
   if (options_.keep_workers.count() == 0) return Done{};
-  const std::string& snapshots = *beginning_.store->directory();
+  const std::string* const directory = beginning_.store->directory();
+  const std::string snapshots = directory != nullptr ? *directory : "";
   auto log = options_.leading != nullptr
                  ? options_.leading->log(snapshots, token, options_.keep_workers)
                  : std::make_unique<RecordLog>(snapshots, token, options_.keep_workers);
@@ -344,7 +354,7 @@ void DriverLoop::look() {
   crew_.kill_stopped_starters(*frozen_, options_.settings.heartbeat_timeout);
   if (hosts_) hosts_->look();
   if (succession_) succession_->show_life();
-  if (options_.leading != nullptr) crew_.show_life();
+  if (options_.leading != nullptr) crew_.show_life(succession_->doors());
   if (planned_) observer_.progressed(since_start(), tally_.report);
   show();
 }

@@ -30,13 +30,18 @@ Result<Done> Succession::listens(std::vector<std::string> addresses) {
 }
 
 Result<Done> Succession::write_doors() {
+  if (file().empty()) return Done{};
   written_ = log_->doors(addresses_);
-  return write_coordinator_file(coordinator_file(snapshots_), token_, written_);
+  return write_coordinator_file(file(), token_, written_);
+}
+
+std::string Succession::file() const {
+  return snapshots_.empty() ? "" : coordinator_file(snapshots_);
 }
 
 void Succession::show_life() {
   log_->show_life();
-  if (addresses_.empty() || log_->doors(addresses_) == written_) return;
+  if (file().empty() || addresses_.empty() || log_->doors(addresses_) == written_) return;
   if (auto written = write_doors(); !written) {
     log(Level::warning,
         concat("agents and workers do not find a new coordinator: ", written.error().message));
@@ -48,20 +53,20 @@ bool Succession::decided(const std::vector<Decision>& decisions, const JobMetada
 }
 
 void Succession::end() {
-  for (const Result<Done>& done :
-       {log_->end(), close_coordinator_file(coordinator_file(snapshots_))}) {
+  const auto closed = file().empty() ? Result<Done>(Done{}) : close_coordinator_file(file());
+  for (const Result<Done>& done : {log_->end(), closed}) {
     if (!done) log(Level::warning, done.error().message);
   }
 }
 
 std::vector<std::string> Succession::environment() const {
   return {concat("PIRACEMA_COORDINATOR_WAIT_MS=", keep_.count()),
-          concat("PIRACEMA_COORDINATOR_FILE=", coordinator_file(snapshots_))};
+          concat("PIRACEMA_COORDINATOR_FILE=", file())};
 }
 
 void Succession::add_to(Setup& setup) const {
   setup.keep_ms = static_cast<std::uint32_t>(keep_.count());
-  setup.coordinator_file = coordinator_file(snapshots_);
+  setup.coordinator_file = file();
   setup.coordinators = doors();
 }
 

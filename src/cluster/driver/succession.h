@@ -19,7 +19,8 @@ namespace piracema::cluster {
 /// (docs/design/017-taking-a-job-over.md, 019-three-coordinators.md). Belongs to one thread.
 class Succession {
  public:
-  /// `snapshots` is absolute, and ours. Errors as DecisionLog::begin.
+  /// `snapshots` is absolute, and ours; empty where no files can be: then agents and workers hear
+  /// of other coordinators by this one alone. Errors as DecisionLog::begin.
   static Result<Succession> begin(std::unique_ptr<DecisionLog> log, const std::string& snapshots,
                                   const std::string& token, std::chrono::milliseconds keep,
                                   const JobMetadata& metadata);
@@ -45,6 +46,8 @@ class Succession {
   Succession(std::unique_ptr<DecisionLog> log, std::string snapshots, std::string token,
              std::chrono::milliseconds keep);
   Result<Done> write_doors();
+  /// Where they look, too; empty: nowhere.
+  std::string file() const;
 
   std::unique_ptr<DecisionLog> log_;
   std::string snapshots_;

@@ -281,7 +281,9 @@ struct Attach {
 /// that hears nothing for so long looks whether another one coordinates the job.
 struct StillHere {
   std::uint32_t others_after_ms = 0;
-  auto fields() { return std::tie(others_after_ms); }
+  /// Where all of them are by now.
+  std::vector<std::string> coordinators = {};
+  auto fields() { return std::tie(others_after_ms, coordinators); }
 };
 
 /// A process in a tree, and how many are below it: each before those that get it from there.

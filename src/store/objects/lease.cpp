@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/ensure.h"
+#include "base/parse.h"
 #include "base/text.h"
 
 namespace piracema::store {
@@ -17,11 +18,12 @@ constexpr std::size_t holder_bytes_max = 200;
 /// What an object says, which may be anything.
 struct Said {
   bool is_lease = false, is_held = false;
-  std::string holder, id;
+  std::string holder, job;
+  Time keeps{};
 };
 
 Said said_by(std::string_view text) {
-  Said said{false, true, "something else than a lease", ""};
+  Said said{false, true, "something else than a lease", "", {}};
   if (!text.starts_with(first_line)) return said;
   text.remove_prefix(first_line.size());
   const auto line = [&](std::string_view name) {
@@ -40,28 +42,34 @@ Said said_by(std::string_view text) {
     if (static_cast<unsigned char>(c) < ' ') c = ' ';
   }
   const std::string_view id = line("id ");
-  said.id = id.substr(0, id.find(' '));
+  said.job = id.substr(0, id.find(' '));
+  // Where nothing is kept there is no such line.
+  const auto keeps = parse_number<std::uint32_t>(line("keeps "));
+  if (keeps) said.keeps = std::chrono::milliseconds(*keeps);
   return said;
 }
 
 }  // namespace
 
-Lease::Lease(std::string id, std::string holder, Settings settings)
-    : id_(std::move(id)), holder_(std::move(holder)), settings_(settings) {
+Lease::Lease(Owner owner, Settings settings) : owner_(std::move(owner)), settings_(settings) {
   ENSURE(settings_.renew < settings_.term);
 }
 
-std::string Lease::text(bool is_held) const {
-  return concat(first_line, "state ", is_held ? "held" : "free", "\nholder ", holder_, "\nid ", id_,
-                " ", count_, "\n");
+std::string Lease::text(std::string_view state, std::chrono::milliseconds keeps) const {
+  std::string text = concat(first_line, "state ", state, "\nholder ", owner_.holder, "\nid ",
+                            owner_.job, " ", owner_.writer, " ", count_, "\n");
+  if (keeps.count() != 0) text += concat("keeps ", keeps.count(), "\n");
+  return text;
 }
 
-std::string Lease::id_of_holder(std::string_view text) {
+std::string Lease::job_of_holder(std::string_view text) {
   const Said said = said_by(text);
-  return said.is_lease && said.is_held ? said.id : "";
+  return said.is_lease && said.is_held ? said.job : "";
 }
 
-Lease::Write Lease::give_back() const { return {text(false), tag_}; }
+Lease::Write Lease::give_back(Time now) const {
+  return {text(now < others_until_ ? "held" : "free", {}), tag_};
+}
 
 Lease::Action Lease::step(Time now, const Event& event) {
   if (const auto* read = std::get_if<WasRead>(&event)) return found(now, read->content);
@@ -86,7 +94,7 @@ Lease::Action Lease::write(Time now) {
     ++count_;
     sends_at_ = now;
   }
-  return Write{text(true), tag_};
+  return Write{text(), tag_};
 }
 
 Lease::Action Lease::next(Time now) const {
@@ -100,14 +108,18 @@ Lease::Action Lease::end(std::string holder) {
 }
 
 Lease::Action Lease::found(Time now, const std::optional<Content>& content) {
-  if (content && writing_ && content->text == text(true)) {
+  if (content && writing_ && content->text == text()) {
     return step(now, WasWritten{content->tag});
   }
   if (state_ == State::holds) {
     if (!content) return end("nobody, and the lease is gone");
     // Ours, as it was before a write that has not come, or not yet.
     if (content->tag == tag_) return write(now);
-    return end(said_by(content->text).holder);
+    if (job_of_holder(content->text) != owner_.job) return end(said_by(content->text).holder);
+    // What we wanted to write was not written, and is now.
+    note_other(now);
+    tag_ = content->tag;
+    return write(now);
   }
   if (!content) {
     tag_.clear();
@@ -119,7 +131,9 @@ Lease::Action Lease::found(Time now, const std::optional<Content>& content) {
 Lease::Action Lease::watch(Time now, const Content& content) {
   const Said said = said_by(content.text);
   if (!said.is_lease) return end(said.holder);
-  if (!said.is_held) {
+  const bool is_ours = said.is_held && said.job == owner_.job;
+  if (is_ours) note_other(now);
+  if (!said.is_held || is_ours) {
     state_ = State::wants;
     tag_ = content.tag;
     return write(now);
@@ -130,10 +144,10 @@ Lease::Action Lease::watch(Time now, const Content& content) {
     seen_at_ = now;
   } else if (content.tag != tag_) {
     return end(said.holder);
-  } else if (now >= seen_at_ + settings_.term) {
-    return write(now);
   }
-  return Wait{std::min(now + settings_.renew / 2, seen_at_ + settings_.term)};
+  const Time taken_at = seen_at_ + settings_.term + said.keeps;
+  if (now >= taken_at) return write(now);
+  return Wait{std::min(now + settings_.renew / 2, taken_at), taken_at};
 }
 
 }  // namespace piracema::store

@@ -18,8 +18,21 @@ namespace piracema::store {
 /// Nobody holds it beside another one for longer than a write takes: what is written by a holder
 /// that was taken for dead is refused, and `Lost` says so. `is_valid` is stricter: nobody else can
 /// hold it.
+///
+/// Several processes of one job may want it, one after the other or, while the first has not
+/// noticed, beside each other. To each the others are no strangers: it takes the lease at once, and
+/// does not lose it to them.
 class Lease {
  public:
+  struct Owner {
+    /// Of a job, like no other's; and of this one of its processes, like no other's that ever was.
+    std::string job, writer;
+    /// Tells people who that is, in one line.
+    std::string holder;
+    /// What the job does goes on for so long when nobody is left who could hold the lease: others
+    /// wait so much longer for it.
+    std::chrono::milliseconds keeps{0};
+  };
   struct Settings {
     Time term = std::chrono::seconds(10), renew = std::chrono::seconds(2);
   };
@@ -52,9 +65,10 @@ class Lease {
     /// What has to be there; empty: nothing may be there.
     std::string if_match;
   };
-  /// Nothing until then: a Tick.
+  /// Nothing until then: a Tick. Of one that another job has: it is taken at `taken_at` if nothing
+  /// is heard of that job.
   struct Wait {
-    Time until{};
+    Time until{}, taken_at{};
   };
   /// Somebody has it: it is over.
   struct Refused {
@@ -69,18 +83,19 @@ class Lease {
   /// No text of a lease has more.
   static constexpr std::uint64_t text_bytes_max = 1'024;
 
-  /// `id` is like no other's; `holder` tells people who that is, in one line.
-  Lease(std::string id, std::string holder, Settings settings);
+  Lease(Owner owner, Settings settings);
 
   Action step(Time now, const Event& event);
-  /// Of what an object says: whose lease it is, if it is one that somebody holds; else empty.
-  static std::string id_of_holder(std::string_view text);
+  /// Of what an object says: which job's lease it is, if it is one that somebody holds; else empty.
+  static std::string job_of_holder(std::string_view text);
 
   bool holds() const { return state_ == State::holds; }
   /// Holds it, and nobody else can.
   bool is_valid(Time now) const { return holds() && now < sent_at_ + settings_.term; }
-  /// Of one that is held: what gives it back. Whether it is done does not matter.
-  Write give_back() const;
+  /// Of one that is held, by a job that is over: what gives it back. Whether it is done does not
+  /// matter. Where another process of the job may believe that it holds it others still wait for
+  /// `term`.
+  Write give_back(Time now) const;
 
  private:
   enum class State { wants, watches, holds, over };
@@ -90,15 +105,20 @@ class Lease {
   Action found(Time now, const std::optional<Content>& content);
   Action watch(Time now, const Content& content);
   Action end(std::string holder);
-  std::string text(bool is_held) const;
+  std::string text(std::string_view state, std::chrono::milliseconds keeps) const;
+  std::string text() const { return text("held", owner_.keeps); }
+  /// Another process of ours has written it.
+  void note_other(Time now) { others_until_ = now + settings_.term; }
 
-  const std::string id_, holder_;
+  const Owner owner_;
   const Settings settings_;
   State state_ = State::wants;
   /// Of what we have last seen there; empty: nothing.
   std::string tag_;
   /// Since when another one's has not changed.
   Time seen_at_{};
+  /// No other process of ours holds it from then on.
+  Time others_until_{};
   /// When our last write that was done was first sent, and the one under way.
   Time sent_at_{}, sends_at_{};
   /// Of our writes: each has a text of its own.

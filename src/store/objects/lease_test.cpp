@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -35,7 +36,9 @@ struct Object {
 
 /// One contender and its server, which answers at once.
 struct Pair {
-  explicit Pair(Object& server, std::string id = "a") : object(server), lease(id, id, settings) {}
+  explicit Pair(Object& server, const std::string& id = "a")
+      : Pair(server, Lease::Owner{id, id, id}) {}
+  Pair(Object& server, const Lease::Owner& owner) : object(server), lease(owner, settings) {}
   Lease::Action step(Time at, const Lease::Event& event) {
     Lease::Action action = lease.step(at, event);
     while (true) {
@@ -94,7 +97,7 @@ TEST_CASE("one whose holder is gone is taken after its term, and one that was gi
   const auto lost = one.step(at, Lease::Tick{});
   REQUIRE(std::holds_alternative<Lease::Lost>(lost));
   CHECK(std::get<Lease::Lost>(lost).holder == "b");
-  object.write(other.lease.give_back());
+  object.write(other.lease.give_back(at));
   third.step(at, Lease::Tick{});
   CHECK(third.lease.holds());
 }
@@ -103,9 +106,65 @@ TEST_CASE("others can see whose it is while it is held") {
   Object object;
   Pair one(object);
   one.step(Time(0), Lease::Tick{});
-  CHECK(Lease::id_of_holder(object.content->text) == "a");
-  CHECK(Lease::id_of_holder(one.lease.give_back().text).empty());
-  CHECK(Lease::id_of_holder("Dear Sir").empty());
+  CHECK(Lease::job_of_holder(object.content->text) == "a");
+  CHECK(Lease::job_of_holder(one.lease.give_back(Time(0)).text).empty());
+  CHECK(Lease::job_of_holder("Dear Sir").empty());
+}
+
+// ---- several processes of one job
+
+namespace {
+Lease::Owner of_job(const std::string& writer) {
+  return {.job = "job", .writer = writer, .holder = writer, .keeps = milliseconds(60'000)};
+}
+}  // namespace
+
+TEST_CASE("another process of the job has the lease at once, and the one before does not lose it") {
+  Object object;
+  Pair one(object, of_job("one")), other(object, of_job("other"));
+  one.step(Time(0), Lease::Tick{});
+  CHECK(until(other.step(Time(1), Lease::Tick{})) == settings.renew + Time(1));
+  CHECK(other.lease.is_valid(settings.term));
+  CHECK(until(one.step(settings.renew, Lease::Tick{})) == 2 * settings.renew);
+  CHECK(until(other.step(settings.renew + Time(1), Lease::Tick{})) == 2 * settings.renew + Time(1));
+  CHECK(one.lease.is_valid(settings.term));
+  CHECK(other.lease.is_valid(settings.term));
+}
+
+TEST_CASE("strangers wait for as long as what the job has started may go on without it") {
+  Object object;
+  Pair one(object, of_job("one")), stranger(object, "b");
+  one.step(Time(0), Lease::Tick{});
+  const Time over = Time(1) + settings.term + Time(std::chrono::seconds(60));
+  Time at(1);
+  for (auto action = stranger.step(at, Lease::Tick{}); !stranger.lease.holds();
+       action = stranger.step(at, Lease::Tick{})) {
+    at = until(action);
+    CHECK(std::get<Lease::Wait>(action).taken_at == over);
+  }
+  CHECK(at == over);
+}
+
+TEST_CASE("a job that is over gives it back at once, or after a term if others may believe in it") {
+  Object object;
+  Pair one(object, of_job("one")), other(object, of_job("other"));
+  one.step(Time(0), Lease::Tick{});
+  other.step(Time(1), Lease::Tick{});
+  object.write(other.lease.give_back(Time(2)));
+  Pair stranger(object, "b");
+  const auto waits = stranger.step(Time(2), Lease::Tick{});
+  REQUIRE(std::holds_alternative<Lease::Wait>(waits));
+  CHECK(std::get<Lease::Wait>(waits).taken_at == Time(2) + settings.term);
+  // By then the one before knows that it cannot be sure.
+  CHECK_FALSE(one.lease.is_valid(settings.term));
+
+  Pair later(object, of_job("later"));
+  Time at = Time(3);
+  later.step(at, Lease::Tick{});
+  object.write(later.lease.give_back(at + settings.term));
+  Pair next(object, "c");
+  next.step(at + settings.term, Lease::Tick{});
+  CHECK(next.lease.holds());
 }
 
 TEST_CASE("what is no lease is left alone, and a lease that is gone is lost") {
@@ -149,12 +208,14 @@ class World {
   }
 
   std::uint64_t taken = 0, lost = 0, refused = 0;
-  std::size_t most_valid = 0;
+  /// Of jobs, at a time; and how often there were several processes of one.
+  std::size_t most_valid = 0, shared = 0;
   bool calm = false;
 
  private:
   struct Contender {
     std::unique_ptr<Lease> lease;
+    std::string job;
     /// Another one for each lease: what is meant for the one before is dropped.
     std::uint64_t life = 0;
     Time stopped_until{};
@@ -168,8 +229,14 @@ class World {
 
   void begin(std::size_t i) {
     Contender& one = contenders_[i];
-    const std::string id = concat("id ", ++ids_);
-    one.lease = std::make_unique<Lease>(id, concat("who has ", id), settings);
+    const std::string writer = concat("writer-", ++ids_);
+    one.job = writer;
+    // Half of them are of the job of another one, which may be over.
+    const Contender& other = contenders_[random_.below(contenders_.size())];
+    if (!other.job.empty() && random_.chance(0.5)) one.job = other.job;
+    one.lease = std::make_unique<Lease>(
+        Lease::Owner{.job = one.job, .writer = writer, .holder = concat("who has ", writer)},
+        settings);
     one.held = false;
     feed(i, ++one.life, Lease::Tick{});
   }
@@ -196,7 +263,7 @@ class World {
     if (one.lease && one.lease->holds() && !std::exchange(one.held, true)) ++taken;
     // Done with it.
     if (one.lease && one.lease->holds() && random_.chance(0.05)) {
-      const Lease::Write free = one.lease->give_back();
+      const Lease::Write free = one.lease->give_back(now_);
       at(now_ + draw(milliseconds(500)), [this, free] { object_.write(free); });
       kill(i);
     }
@@ -233,9 +300,15 @@ class World {
   }
 
   void check() {
-    std::size_t valid = 0;
-    for (const Contender& one : contenders_) valid += one.lease && one.lease->is_valid(now_);
-    most_valid = std::max(most_valid, valid);
+    std::set<std::string> valid;
+    std::size_t processes = 0;
+    for (const Contender& one : contenders_) {
+      if (!one.lease || !one.lease->is_valid(now_)) continue;
+      valid.insert(one.job);
+      processes += 1;
+    }
+    most_valid = std::max(most_valid, valid.size());
+    shared += processes > 1;
   }
 
   Random random_;
@@ -248,8 +321,8 @@ class World {
 
 }  // namespace
 
-TEST_CASE("two never hold it at a time, whatever the network and they themselves do") {
-  std::uint64_t taken = 0, lost = 0, refused = 0;
+TEST_CASE("two jobs never hold it at a time, whatever the network and they themselves do") {
+  std::uint64_t taken = 0, lost = 0, refused = 0, shared = 0;
   for (std::uint64_t seed = 1; seed <= 300; ++seed) {
     CAPTURE(seed);
     World world(seed);
@@ -264,9 +337,11 @@ TEST_CASE("two never hold it at a time, whatever the network and they themselves
     taken += world.taken;
     lost += world.lost;
     refused += world.refused;
+    shared += world.shared;
   }
   // All of it has happened.
   CHECK(taken > 1'000);
   CHECK(lost > 100);
   CHECK(refused > 1'000);
+  CHECK(shared > 1'000);
 }

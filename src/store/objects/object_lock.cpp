@@ -21,6 +21,12 @@ std::string this_process() {
   return concat("process ", ::getpid(), " on host ", host.data());
 }
 
+Lease::Owner owner_of(const JobClaim& claim) {
+  std::string writer = random_hex(16);
+  std::string job = claim.job.empty() ? writer : claim.job;
+  return {std::move(job), std::move(writer), this_process(), claim.keeps};
+}
+
 Error in_use(const std::string& name, const std::string& holder) {
   return {Errc::refused,
           with_hint(concat(name, ": want it for one job alone, found it in use by ", holder),
@@ -30,17 +36,18 @@ Error in_use(const std::string& name, const std::string& holder) {
 }  // namespace
 
 ObjectLock::ObjectLock(std::unique_ptr<ObjectClient> client, std::string key, std::string name,
-                       std::string id, Lease::Settings settings)
+                       const JobClaim& claim, Lease::Settings settings)
     : client_(std::move(client)),
       key_(std::move(key)),
       name_(std::move(name)),
-      lease_(std::move(id), this_process(), settings) {}
+      lease_(owner_of(claim), settings) {}
 
 Result<std::shared_ptr<ObjectLock>> ObjectLock::take(std::unique_ptr<ObjectClient> client,
                                                      std::string key, std::string name,
+                                                     const JobClaim& claim,
                                                      Lease::Settings settings) {
   std::shared_ptr<ObjectLock> lock(
-      new ObjectLock(std::move(client), std::move(key), std::move(name), random_hex(16), settings));
+      new ObjectLock(std::move(client), std::move(key), std::move(name), claim, settings));
   if (auto taken = lock->take(now() + 3 * settings.term); !taken) return taken.error();
   if (auto checked = lock->check_conditions(); !checked) return checked.error();
   // Signals are for the thread that drives the job.
@@ -59,7 +66,7 @@ ObjectLock::~ObjectLock() {
   }
   changed_.notify_all();
   if (keeper_.joinable()) keeper_.join();
-  if (lease_.holds()) perform(lease_.give_back());
+  if (lease_.holds() && !left_) perform(lease_.give_back(now()));
 }
 
 Lease::Event ObjectLock::perform(const Lease::Action& action) {
@@ -88,7 +95,8 @@ Result<Done> ObjectLock::take(Time until) {
     if (const auto* wait = std::get_if<Lease::Wait>(&action_)) {
       if (!std::exchange(told, true)) {
         log(Level::info,
-            concat(name_, ": another job had it; waiting to see whether it still does"));
+            concat(name_, ": another job had it; waiting to see whether it still does, for up to ",
+                   std::chrono::ceil<std::chrono::seconds>(wait->taken_at - now()).count(), " s"));
       }
       std::this_thread::sleep_for(wait->until - now());
     } else {
@@ -106,7 +114,7 @@ Result<Done> ObjectLock::take(Time until) {
 
 // A server that knows no conditions writes all the same.
 Result<Done> ObjectLock::check_conditions() {
-  const Lease::Write ours = lease_.give_back();
+  const Lease::Write ours = lease_.give_back(now());
   for (const char* wrong : {"", "\"00000000000000000000000000000000\""}) {
     const auto written = client_->write_lease(key_, ours.text, wrong);
     if (!written && written.error().code == Errc::refused) continue;

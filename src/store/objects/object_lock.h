@@ -18,22 +18,24 @@ namespace piracema::store {
 /// A lease on an object, kept by a thread of its own.
 class ObjectLock final : public JobLock {
  public:
-  /// Waits to see whether the one who has it is alive: until `settings.term`, by the clock.
-  /// Errc::refused if it is, and for a server on which two might hold it: one that writes though
-  /// the condition does not hold.
+  /// Waits to see whether the job that has it is alive: for `settings.term`, and for as long as
+  /// what it has started may go on, by the clock. Errc::refused if it is, and for a server on which
+  /// two might hold it: one that writes though the condition does not hold.
   static Result<std::shared_ptr<ObjectLock>> take(std::unique_ptr<ObjectClient> client,
                                                   std::string key, std::string name,
+                                                  const JobClaim& claim,
                                                   Lease::Settings settings = {});
-  /// Gives it back.
+  /// Gives it back, if it was not left to others.
   ~ObjectLock() override;
 
   void when_lost(std::function<void(const Error&)> lost) override;
-  /// Nobody else can have it.
+  void leave_to_others() override { left_ = true; }
+  /// No other job can have it.
   bool is_valid() const;
 
  private:
   ObjectLock(std::unique_ptr<ObjectClient> client, std::string key, std::string name,
-             std::string id, Lease::Settings settings);
+             const JobClaim& claim, Lease::Settings settings);
   /// Does it, and says what came of it.
   Lease::Event perform(const Lease::Action& action);
   Result<Done> take(Time until);
@@ -51,6 +53,7 @@ class ObjectLock final : public JobLock {
   /// Why the last request did not come back with an answer.
   std::optional<Error> unclear_;
   bool over_ = false;
+  std::atomic<bool> left_ = false;
   /// Held while somebody is told, and never with the other one.
   std::mutex loss_mutex_;
   std::optional<Error> lost_;

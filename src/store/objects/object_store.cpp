@@ -137,7 +137,7 @@ Result<Done> ObjectStore::is_still_ours() {
   if (job_.empty()) return Done{};
   const auto read = client_->read_lease(place_.key(lock_name));
   if (!read) return read.error();
-  if (*read && Lease::id_of_holder((*read)->text) == job_) return Done{};
+  if (*read && Lease::job_of_holder((*read)->text) == job_) return Done{};
   return Error{Errc::refused, concat(place_.name, ": another job has it now")};
 }
 
@@ -418,15 +418,15 @@ Result<Done> ObjectStore::remove(SnapshotId snapshot) {
   return Done{};
 }
 
-Result<std::shared_ptr<JobLock>> ObjectStore::lock() {
+Result<std::shared_ptr<JobLock>> ObjectStore::lock(const JobClaim& claim) {
   // One try each: who keeps a lease tries again by itself, in time.
   auto client = connect_({.request = {.connect = std::chrono::milliseconds(2'000),
                                       .silent = std::chrono::seconds(2),
                                       .all = std::chrono::seconds(5)},
                           .retry_for = std::chrono::milliseconds(0)});
   if (!client) return client.error();
-  auto lock =
-      ObjectLock::take(*std::move(client), place_.key(lock_name), place_.name, settings_.lease);
+  auto lock = ObjectLock::take(*std::move(client), place_.key(lock_name), place_.name, claim,
+                               settings_.lease);
   if (!lock) return lock.error();
   const std::lock_guard guard(mutex_);
   lock_ = *lock;
@@ -461,7 +461,7 @@ Result<std::unique_ptr<ObjectStore>> ObjectStore::open(ObjectPlace place, Connec
   }
   auto client = connect(settings.patience);
   if (!client) return client.error();
-  std::string job = *mark ? Lease::id_of_holder((*mark)->text) : "";
+  std::string job = *mark ? Lease::job_of_holder((*mark)->text) : "";
   return std::make_unique<ObjectStore>(std::move(place), std::move(connect), settings,
                                        *std::move(client), std::move(job));
 }

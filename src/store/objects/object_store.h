@@ -80,7 +80,8 @@ class ObjectStore : public JobStore {
   Result<Done> delete_savepoint(const std::string& name) override;
 
   const std::string& name() const override { return place_.name; }
-  Result<std::shared_ptr<JobLock>> lock() override;
+  using JobStore::lock;
+  Result<std::shared_ptr<JobLock>> lock(const JobClaim& claim) override;
 
  private:
   class Stream;
@@ -123,7 +124,7 @@ class ObjectStore : public JobStore {
   const ConnectToObjects connect_;
   const ObjectStoreSettings settings_;
   const std::unique_ptr<ObjectClient> client_;
-  /// Whose lease it was when the store was opened; empty: nobody's.
+  /// Which job's lease it was when the store was opened; empty: nobody's.
   const std::string job_;
   std::mutex mutex_;
   /// Ours, if we have it.

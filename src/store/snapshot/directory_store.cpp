@@ -251,7 +251,9 @@ Result<Done> DirectoryStore::set_released(SnapshotId snapshot, bool released) {
   return io_error(path, "cannot create");
 }
 
-Result<std::shared_ptr<JobLock>> DirectoryStore::lock() { return FileJobLock::take(paths_.lock()); }
+Result<std::shared_ptr<JobLock>> DirectoryStore::lock(const JobClaim&) {
+  return FileJobLock::take(paths_.lock());
+}
 
 Result<std::unique_ptr<DirectoryStore>> open_directory_store(const std::string& path, bool create) {
   auto directory = find_snapshot_directory(path, create);

@@ -39,7 +39,8 @@ class DirectoryStore : public JobStore {
 
   const std::string& name() const override { return paths_.directory(); }
   const std::string* directory() const override { return &paths_.directory(); }
-  Result<std::shared_ptr<JobLock>> lock() override;
+  using JobStore::lock;
+  Result<std::shared_ptr<JobLock>> lock(const JobClaim&) override;
 
   /// Removes attempts that never became complete and are older than `keep_from`.
   Result<Done> sweep(SnapshotId keep_from);
