@@ -23,6 +23,8 @@ using std::chrono::milliseconds;
 
 // Of the others, once it is known how the job has ended.
 constexpr milliseconds ends_within{2'000};
+// Of those that have a line, once whoever leads has told how the job ends.
+constexpr milliseconds says_rest_within{5'000};
 // Where those who are told may be cut off.
 constexpr std::uint32_t signals_without_answer = 4;
 // What is no line by then is no word of ours.
@@ -42,7 +44,8 @@ std::optional<int> refusal_of(cluster::Process& process) {
 
 }  // namespace
 
-Convener::Convener() : signals_(poller_, [this](int number) { signalled(number); }) {}
+Convener::Convener(milliseconds keep)
+    : keep_(keep), signals_(poller_, [this](int number) { signalled(number); }) {}
 
 Convener::~Convener() {
   for (const Member& member : members_) {
@@ -56,9 +59,10 @@ Result<std::unique_ptr<Convener>> Convener::convene(std::uint32_t count,
                                                     const cluster::JobOptions& job) {
   const auto hosts = choose_hosts(job.hosts, count);
   if (!hosts) return hosts.error();
-  std::unique_ptr<Convener> convener(new Convener);
+  std::unique_ptr<Convener> convener(new Convener(job.keep_workers));
   std::vector<Started> started;
-  if (const auto shared_out = share_out_seats(count, words, *hosts, started); !shared_out) {
+  auto shared_out = share_out_seats(count, words, *hosts, started);
+  if (!shared_out) {
     if (shared_out.error().code == Errc::lost) {
       convener->code_ = refusal_of(started.front().process);
     }
@@ -70,7 +74,18 @@ Result<std::unique_ptr<Convener>> Convener::convene(std::uint32_t count,
     convener->members_.push_back({.started = std::move(one), .is_here = is_here, .heard = {}});
   }
   convener->watch();
+  convener->look_for_leader(*std::move(shared_out));
   return convener;
+}
+
+void Convener::look_for_leader(SharedOut shared_out) {
+  const auto over = [this](int code) {
+    if (!will_end_) will_end_since_ = now();
+    will_end_ = code;
+  };
+  leader_ =
+      std::make_unique<LeaderLine>(poller_, std::move(shared_out.token),
+                                   std::move(shared_out.doors), LeaderLine::Events{.over = over});
 }
 
 void Convener::watch() {
@@ -90,23 +105,35 @@ int Convener::run() {
   for (const Time until = now() + ends_within; is_left(is_there) && now() < until;) {
     poller_.run_once(std::chrono::ceil<milliseconds>(until - now()));
   }
-  if (code_) return *code_;
-  if (one_ended_) return *one_ended_;
-  log(Level::error,
-      concat("none of the ", members_.size(),
-             " coordinators is left; go on with --resume once the workers have ended"));
+  for (const auto& code : {code_, will_end_, one_ended_}) {
+    if (code) return *code;
+  }
+  const std::string lost =
+      all_are_here() ? concat("none of the ", members_.size(), " coordinators is left")
+                     : concat("no coordinator has answered for ",
+                              human_seconds(std::chrono::duration<double>(keep_).count()));
+  log(Level::error, lost + "; go on with --resume once the workers have ended");
   return all_lost;
+}
+
+bool Convener::all_are_here() const {
+  return std::all_of(members_.begin(), members_.end(),
+                     [](const Member& member) { return member.is_here; });
 }
 
 bool Convener::is_left(bool (*is_one)(const Member&)) const {
   return std::any_of(members_.begin(), members_.end(), is_one);
 }
 
-// Where the one on this host has given up, the others may be cut off with all that they say.
 bool Convener::goes_on() const {
   const auto speaks = [](const Member& member) { return member.speaks; };
   const auto speaks_here = [](const Member& member) { return member.speaks && member.is_here; };
-  return is_left(one_ended_ ? speaks_here : speaks);
+  if (will_end_) return is_left(speaks) && now() - will_end_since_ < says_rest_within;
+  if (leader_ && leader_->is_there()) return true;
+  // Where the one on this host has given up, the others may be cut off with all that they say.
+  if (one_ended_) return is_left(speaks_here);
+  // On other hosts there may be some that have come since.
+  return is_left(speaks) || (!all_are_here() && leader_ && now() - leader_->seen_at() < keep_);
 }
 
 void Convener::heard(Member& member) {
@@ -143,15 +170,16 @@ void Convener::reap() {
 // Whoever hears of it has it ordered, once for all, and who leads acts on it.
 void Convener::signalled(int number) {
   if (number == SIGCHLD) return reap();
-  const std::string line = signal_line({static_cast<std::uint32_t>(number), ++signals_taken_});
-  bool is_told_here = false;
+  const Signalled signalled{static_cast<std::uint32_t>(number), ++signals_taken_};
+  const std::string line = signal_line(signalled);
+  bool is_told = leader_ && leader_->say(signalled);
   for (const Member& member : members_) {
     if (!member.speaks) continue;
     ::send(member.started.line.get(), line.data(), line.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
-    is_told_here = is_told_here || member.is_here;
+    is_told = is_told || member.is_here;
   }
-  if (is_told_here) return;
-  log(Level::warning, concat("the coordinators that are left are on other hosts, and are told; a ",
+  if (is_told) return;
+  log(Level::warning, concat("no coordinator that leads answers; those on other hosts are told; a ",
                              signals_without_answer, "th signal ends this command without them"));
   if (signals_taken_ >= signals_without_answer) code_ = 128 + number;
 }

@@ -2,14 +2,17 @@
 
 #include <piracema/error.h>
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "base/clock.h"
 #include "cluster/driver/driver.h"
 #include "cluster/driver/signals.h"
+#include "council/leader_line.h"
 #include "council/seats.h"
 #include "loop/poller.h"
 
@@ -17,8 +20,8 @@ namespace piracema::council {
 
 /// The command that was typed, of a job with several coordinators: starts them, each as a process
 /// of its own, and waits until the job is over. It is none of them, so whichever is lost, it has
-/// the exit code of the job; and when it is lost itself the job goes on. Those that take the place
-/// of lost ones (Replacer) speak to it by the lines of those that have started them. Belongs to one
+/// the exit code of the job; and when it is lost itself the job goes on. It hears that code from
+/// whoever leads in the end (LeaderLine), or by the line of one that it has started. Belongs to one
 /// thread.
 class Convener {
  public:
@@ -41,19 +44,27 @@ class Convener {
     std::string heard;
   };
 
-  Convener();
+  explicit Convener(std::chrono::milliseconds keep);
   void watch();
+  void look_for_leader(SharedOut shared_out);
   void heard(Member& member);
   void reap();
   void signalled(int number);
   bool is_left(bool (*is_one)(const Member&)) const;
+  bool all_are_here() const;
   bool goes_on() const;
 
+  /// So long workers wait for a coordinator.
+  const std::chrono::milliseconds keep_;
   net::Poller poller_;
   cluster::Signals signals_;
   std::vector<Member> members_;
   /// How the job has ended; and how one of those on this host, which did not know of it.
   std::optional<int> code_, one_ended_;
+  /// What the one that leads says of it, which has more to say before it ends.
+  std::optional<int> will_end_;
+  Time will_end_since_{};
+  std::unique_ptr<LeaderLine> leader_;
   std::uint32_t signals_taken_ = 0;
 };
 

@@ -183,6 +183,7 @@ void Council::look() {
   if (!asked_at_ || time - *asked_at_ < operation_timeout) return;
   // Those who could tell that it is over may be gone.
   look_into_file();
+  if (!leader_) ask_who_leads();
   if (ended_) return;
   if (!std::exchange(warned_, true)) {
     log(Level::warning, concat("coordinator ", number(), " of ", count(),
@@ -207,6 +208,7 @@ void Council::ping() {
     poller_.post([this, is_member = answer && answer->verdict == Verdict::done] {
       if (!is_member) return replaced();
       asked_at_.reset();
+      leader_.reset();
       hear_signals();
       if (std::exchange(warned_, false)) {
         log(Level::warning, concat("coordinator ", number(), " of ", count(),
@@ -225,8 +227,15 @@ void Council::lead(const cluster::JobOptions& options, cluster::JobObserver& obs
   // This process was not stopped meanwhile: one that leads and is alone would wait for ever.
   looked_at_ = now();
   // Where no majority answers what has come meanwhile is looked at, and it is asked again.
-  if (!claimed || claimed->verdict != Verdict::done) return poller_.run_once(milliseconds(10));
+  if (!claimed) {
+    for (const Time until = now() + look_every; !ended_ && now() < until;) {
+      poller_.run_once(std::chrono::ceil<milliseconds>(until - now()));
+    }
+    return;
+  }
+  if (claimed->verdict != Verdict::done) return poller_.run_once(milliseconds(10));
   asked_at_.reset();
+  leader_.reset();
 
   cluster::Leading leading{
       .log =
@@ -248,6 +257,10 @@ void Council::lead(const cluster::JobOptions& options, cluster::JobObserver& obs
       .was_brought = seat_.was_brought,
       .left = {},
       .at_work = &at_work_,
+      .handed_on =
+          [this](const cluster::HandedOnSignal& signal) {
+            told({signal.number, signal.id});
+          },
       .lock = &lock_};
   cluster::JobOptions mine = options;
   mine.leading = &leading;
@@ -315,6 +328,25 @@ void Council::look_into_file() {
   }
 }
 
+// The group has nothing to say to one that is no member any more. Whoever leads has.
+void Council::ask_who_leads() {
+  std::vector<std::string> others;
+  for (const Member& member : state_.standing().members) {
+    if (member.door != seat_.own().door) others.push_back(member.door);
+  }
+  const auto over = [this](int code) {
+    if (ended_) return;
+    was_told_ = true;
+    ended_ = ended(code, "");
+  };
+  const auto are = [this](const std::vector<std::string>& doors) {
+    const bool is_one = std::find(doors.begin(), doors.end(), seat_.own().door) != doors.end();
+    if (!doors.empty() && !is_one) replaced();
+  };
+  leader_ = std::make_unique<LeaderLine>(poller_, seat_.token, std::move(others),
+                                         LeaderLine::Events{.over = over, .are = are});
+}
+
 // It was silent for too long, and the others are enough without it.
 void Council::replaced() {
   if (ended_) return;
@@ -349,7 +381,7 @@ void Council::hear_signals() {
 }
 
 // All that can hear it are told, and one of them is enough: who leads hears of it from the group.
-// On the thread of the line.
+// On the thread of the line, or where this one leads.
 void Council::told(const Signalled& signalled) {
   order(signalled);
   poller_.post([this, number = static_cast<int>(signalled.number)] {

@@ -17,6 +17,7 @@
 #include "cluster/driver/stop_signals.h"
 #include "council/group_log.h"
 #include "council/group_state.h"
+#include "council/leader_line.h"
 #include "council/replacer.h"
 #include "council/seats.h"
 #include "council/signal_line.h"
@@ -56,6 +57,7 @@ class Council {
   void ping();
   void share_lock();
   void look_into_file();
+  void ask_who_leads();
   void replaced();
   bool waits_for_store(const cluster::JobReport& report);
 
@@ -100,6 +102,8 @@ class Council {
   std::optional<Time> asked_at_;
   Time ask_at_{}, looked_at_{};
   bool warned_ = false;
+  /// While none does.
+  std::unique_ptr<LeaderLine> leader_;
   /// It has led in the end; and else, it knows how the job has ended.
   bool led_ = false, was_told_ = false;
   /// Since when it could not take the job over, as the store of snapshots did not answer.

@@ -24,7 +24,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr milliseconds replacer_looks_every{250};
+constexpr milliseconds replacer_looks_every{250}, ask_own_every{1'000};
 // As long as a leader may be silent: who is further away cannot follow one.
 constexpr milliseconds answers_within{1'000};
 // For those that were started, once the job is over.
@@ -114,6 +114,12 @@ void Replacer::look() {
     silence_.emplace(seat_.own().id);
     // The one before may have been lost between its decision and what had to follow.
     followed_ = standing.next_id == standing.members.size();
+  }
+  // Where no majority answers it is this one that is cut off. That takes long then, and no time in
+  // which nobody looks counts (Silence).
+  if (now() >= ask_at_) {
+    ask_at_ = now() + ask_own_every;
+    if (!line_.ask(Ping{seat_.own().id})) return;
   }
   const auto silent = silence_->look(now(), standing);
   if (silent) {

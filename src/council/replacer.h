@@ -65,6 +65,8 @@ class Replacer {
   net::Poller poller_;
   /// Since when this one leads; nothing: it does not.
   std::optional<Silence> silence_;
+  /// When it looks next whether a majority answers.
+  Time ask_at_{};
   /// The replicas of the group are who has a seat.
   bool followed_ = false;
   std::vector<Started> started_;

@@ -196,8 +196,8 @@ bool give_seat(const Started& started, const Seat& seat) {
   return say(started.line.get(), text);
 }
 
-Result<Done> share_out_seats(std::uint32_t count, const std::vector<std::string>& words,
-                             const HostChoice& hosts, std::vector<Started>& coordinators) {
+Result<SharedOut> share_out_seats(std::uint32_t count, const std::vector<std::string>& words,
+                                  const HostChoice& hosts, std::vector<Started>& coordinators) {
   prepare_crypto();
   const bool here = hosts.elsewhere.empty();
   for (std::uint32_t index = 0; index < count; ++index) {
@@ -243,7 +243,9 @@ Result<Done> share_out_seats(std::uint32_t count, const std::vector<std::string>
       return Error{Errc::config, concat("coordinator ", index + 1, " of ", count, " has ended")};
     }
   }
-  return Done{};
+  SharedOut shared_out{.token = seat.token, .doors = {}};
+  for (const Member& member : members) shared_out.doors.push_back(member.door);
+  return shared_out;
 }
 
 bool has_seat() { return std::getenv(variable) != nullptr; }

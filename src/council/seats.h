@@ -74,11 +74,18 @@ Result<Member> hear_of(const Started& started, bool is_elsewhere, int given_up =
 /// False when it is gone.
 bool give_seat(const Started& started, const Seat& seat);
 
+/// What the command needs to reach them all later.
+struct SharedOut {
+  /// Key of the job.
+  std::string token;
+  /// Where whoever leads is called.
+  std::vector<std::string> doors;
+};
 /// Starts the coordinators, `words` being the command line, and shares out the seats.
 /// Errc::config for one that cannot be started or does not say where it is in time; Errc::lost if
 /// that is the first one, which may have said itself why it cannot be.
-Result<Done> share_out_seats(std::uint32_t count, const std::vector<std::string>& words,
-                             const HostChoice& hosts, std::vector<Started>& coordinators);
+Result<SharedOut> share_out_seats(std::uint32_t count, const std::vector<std::string>& words,
+                                  const HostChoice& hosts, std::vector<Started>& coordinators);
 /// Whether this process was started by the command, as a coordinator or for one.
 bool has_seat();
 /// Whether it is the first one, which opens what the job writes and serves.

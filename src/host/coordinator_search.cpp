@@ -9,11 +9,15 @@ namespace {
 constexpr std::chrono::milliseconds between_calls{50};
 // Of one that is called while others may be there. Doubled each time that one is silent: on a busy
 // machine it may be ours.
-constexpr std::chrono::milliseconds answers_within_min{250}, answers_within_max{8'000};
+constexpr std::chrono::milliseconds answers_within_max{8'000};
 }  // namespace
 
-CoordinatorSearch::CoordinatorSearch(net::Poller& poller, KnownCoordinators known, OnDone on_done)
-    : poller_(poller), known_(std::move(known)), on_done_(std::move(on_done)) {}
+CoordinatorSearch::CoordinatorSearch(net::Poller& poller, KnownCoordinators known, OnDone on_done,
+                                     std::chrono::milliseconds answers_within)
+    : poller_(poller),
+      known_(std::move(known)),
+      on_done_(std::move(on_done)),
+      answers_within_min_(answers_within) {}
 
 CoordinatorSearch::~CoordinatorSearch() {
   if (timer_) poller_.cancel(*timer_);
@@ -21,7 +25,7 @@ CoordinatorSearch::~CoordinatorSearch() {
 
 void CoordinatorSearch::begin(Time until) {
   until_ = until;
-  answers_within_ = answers_within_min;
+  answers_within_ = answers_within_min_;
   but_.clear();
   searches_ = true;
   dial();
@@ -32,13 +36,13 @@ void CoordinatorSearch::begin_again(Time until, const Error& why) {
   but_.clear();
   // It looks for others already, and from now on for all.
   if (std::exchange(searches_, true)) return;
-  answers_within_ = answers_within_min;
+  answers_within_ = answers_within_min_;
   try_again(why);
 }
 
 void CoordinatorSearch::look_for_others(Time until) {
   until_ = until;
-  answers_within_ = answers_within_min;
+  answers_within_ = answers_within_min_;
   but_ = called_;
   searches_ = true;
   dial();

@@ -21,11 +21,14 @@ namespace piracema::cluster {
 /// one answers or the time is over. Belongs to the poller's thread.
 class CoordinatorSearch {
  public:
+  static constexpr std::chrono::milliseconds answers_within_at_first{250};
   /// A connection that is still to be trusted, or why the last call failed; Errc::not_found where
   /// there will be no other.
   using OnDone = std::function<void(Result<std::shared_ptr<net::Connection>>)>;
 
-  CoordinatorSearch(net::Poller& poller, KnownCoordinators known, OnDone on_done);
+  /// One that is called has so long to answer, and longer when nobody has.
+  CoordinatorSearch(net::Poller& poller, KnownCoordinators known, OnDone on_done,
+                    std::chrono::milliseconds answers_within = answers_within_at_first);
   ~CoordinatorSearch();
   CoordinatorSearch(const CoordinatorSearch&) = delete;
   CoordinatorSearch& operator=(const CoordinatorSearch&) = delete;
@@ -63,6 +66,7 @@ class CoordinatorSearch {
   std::string dialled_, called_, but_;
   bool searches_ = false;
   Time until_{};
+  const std::chrono::milliseconds answers_within_min_;
   std::chrono::milliseconds answers_within_{};
 };
 

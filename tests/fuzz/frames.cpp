@@ -18,6 +18,7 @@
 #include "control/messages/control.h"
 #include "fuzzing.h"
 #include "host/agent_messages.h"
+#include "host/onlooker_messages.h"
 #include "net/session/handshake.h"
 #include "net/socket/frame_reader.h"
 #include "run/packet/packet.h"
@@ -73,6 +74,9 @@ std::vector<wire::Frame> corpus() {
            cluster::Leave{}}) {
     all.push_back(to_frame(message));
   }
+  all.push_back(to_frame(cluster::FromOnlooker(cluster::HandedOnSignal{15, 1})));
+  all.push_back(to_frame(cluster::ToOnlooker(cluster::LeaderNews{1'000, {"127.0.0.1:1"}})));
+  all.push_back(to_frame(cluster::ToOnlooker(cluster::JobOver{75})));
   Batch batch;
   batch.count = 2;
   batch.item_bytes = 8;
@@ -122,6 +126,8 @@ void read_as_everything(const wire::Frame& frame) {
   static_cast<void>(side.take_proof(frame).ok());
   static_cast<void>(cluster::from_agent(frame).ok());
   static_cast<void>(cluster::to_agent(frame).ok());
+  static_cast<void>(cluster::from_onlooker(frame).ok());
+  static_cast<void>(cluster::to_onlooker(frame).ok());
   if (auto message = runtime::from_worker(frame); message.ok()) {
     if (const auto* hello = std::get_if<runtime::Hello>(&*message)) {
       static_cast<void>(runtime::decode_shape(hello->graph).ok());

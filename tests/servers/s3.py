@@ -18,17 +18,19 @@ def missing():
 
 
 class Server(java_server.JavaServer):
-    """With one bucket, "tests"."""
+    """With one bucket, "tests". `host` is where clients find it; it listens there, or, where this machine
+    does not have that address yet, elsewhere."""
 
     name = NAME
 
-    def __init__(self):
+    def __init__(self, host="127.0.0.1", listens=None):
         super().__init__()
+        self.host = host
         self.port = java_server.free_port()
         (self.folder / "data/tests").mkdir(parents=True)
         (self.folder / "logback.xml").write_text(LOGBACK)
         (self.folder / "s3proxy.conf").write_text(
-            f"s3proxy.endpoint=http://127.0.0.1:{self.port}\n"
+            f"s3proxy.endpoint=http://{listens or host}:{self.port}\n"
             "s3proxy.authorization=aws-v4\n"
             f"s3proxy.identity={KEY}\n"
             f"s3proxy.credential={SECRET}\n"
@@ -39,13 +41,13 @@ class Server(java_server.JavaServer):
 
     @property
     def endpoint(self):
-        return f"http://127.0.0.1:{self.port}"
+        return f"http://{self.host}:{self.port}"
 
     def environment(self):
         """What a client is told; proxies are not for a server of this machine."""
         return {"AWS_ENDPOINT_URL": self.endpoint, "AWS_REGION": "us-east-1",
-                "AWS_ACCESS_KEY_ID": KEY, "AWS_SECRET_ACCESS_KEY": SECRET, "NO_PROXY": "127.0.0.1",
-                "no_proxy": "127.0.0.1"}
+                "AWS_ACCESS_KEY_ID": KEY, "AWS_SECRET_ACCESS_KEY": SECRET, "NO_PROXY": self.host,
+                "no_proxy": self.host}
 
     def words(self):
         return [f"-Dlogback.configurationFile={self.folder}/logback.xml", "-cp",

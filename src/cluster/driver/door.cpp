@@ -106,6 +106,9 @@ Result<net::Connection::Events> Door::welcome(Line line, const wire::Frame& fram
       return events_.agent(*hello, std::move(line));
     }
   }
+  if (const auto onlooker = from_onlooker(frame); onlooker && events_.onlooker) {
+    if (std::holds_alternative<OnlookerHello>(*onlooker)) return events_.onlooker(std::move(line));
+  }
   auto message = runtime::from_worker(frame);
   if (!message) return message.error();
   const auto* hello = std::get_if<runtime::Hello>(&*message);

@@ -10,6 +10,7 @@
 
 #include "control/messages/control.h"
 #include "host/agent_messages.h"
+#include "host/onlooker_messages.h"
 #include "loop/poller.h"
 #include "loop/stranger_warnings.h"
 #include "net/session/handshake.h"
@@ -18,9 +19,9 @@
 
 namespace piracema::cluster {
 
-/// Where the processes of a job reach their coordinator, and its agents on other hosts. Lets in who
-/// shows that he has the key of the job and says a right Hello; all others are refused with a line
-/// in the log. Belongs to the poller's thread.
+/// Where the processes of a job reach their coordinator, its agents on other hosts, and those that
+/// look on. Lets in who shows that he has the key of the job and says a right Hello; all others are
+/// refused with a line in the log. Belongs to the poller's thread.
 class Door {
  public:
   using Line = std::shared_ptr<net::Connection>;
@@ -32,6 +33,8 @@ class Door {
     std::function<net::Connection::Events(const runtime::Hello&, Line)> joined;
     /// The same of an agent, or why it is not wanted; may be empty: none is.
     std::function<Result<net::Connection::Events>(const AgentHello&, Line)> agent;
+    /// The same of those that look on; may be empty: nobody does.
+    std::function<net::Connection::Events(Line)> onlooker = {};
   };
 
   /// Listens at this numeric address, which is loopback's if it is not said; 0: at any port.

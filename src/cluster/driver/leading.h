@@ -12,6 +12,7 @@
 #include "base/fd.h"
 #include "cluster/driver/decision_log.h"
 #include "cluster/driver/job_record.h"
+#include "cluster/driver/onlookers.h"
 
 namespace piracema::cluster {
 
@@ -67,6 +68,8 @@ struct Leading {
   /// What the one before has left; nothing: the job begins.
   std::optional<JobRecord::Found> left;
   CoordinatorAtWork* at_work = nullptr;
+  /// The command hands on a signal, perhaps not for the first time.
+  Onlookers::HandedOn handed_on;
   /// Gets the lock of the directory, shared with the other coordinators, once it is ours.
   Fd* lock = nullptr;
   /// Set in the end: it coordinates no longer, and the job goes on with another one.

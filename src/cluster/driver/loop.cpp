@@ -87,6 +87,7 @@ JobReport DriverLoop::run() {
   // Whoever ends the processes of a job has to be the one who coordinates it.
   if (still_coordinates()) {
     wait_for_all();
+    if (onlookers_ && prepared) onlookers_->over(finish_->code);
     // One that could not take the job over leaves it to the next one that tries.
     if (succession_ && (prepared || !beginning_.taken_over)) succession_->end();
   } else {
@@ -222,7 +223,8 @@ Result<Done> DriverLoop::open_door() {
                                   Door::Line line) -> Result<net::Connection::Events> {
                     if (hosts_) return hosts_->joined(hello, std::move(line));
                     return Error{Errc::refused, "there are no agents in this job"};
-                  }},
+                  },
+                  .onlooker = welcome_onlookers()},
                  options_.leading != nullptr ? options_.leading->host : "127.0.0.1",
                  options_.leading != nullptr ? options_.leading->port : std::uint16_t{0},
                  options_.plain ? net::Sealed::nowhere : net::Sealed::between_hosts);
@@ -245,6 +247,12 @@ Result<Done> DriverLoop::open_door() {
   for (Slot slot = 0; slot < options_.settings.slots; ++slot) crew_.expect({slot, 0});
   if (at_door_) at_door_(doorway);
   return Done{};
+}
+
+std::function<net::Connection::Events(Door::Line)> DriverLoop::welcome_onlookers() {
+  if (options_.leading == nullptr) return {};
+  onlookers_.emplace(options_.leading->handed_on);
+  return [this](Door::Line line) { return onlookers_->joined(std::move(line)); };
 }
 
 void DriverLoop::prepare_launch(const Doorway& doorway) {
@@ -354,7 +362,11 @@ void DriverLoop::look() {
   crew_.kill_stopped_starters(*frozen_, options_.settings.heartbeat_timeout);
   if (hosts_) hosts_->look();
   if (succession_) succession_->show_life();
-  if (options_.leading != nullptr) crew_.show_life(succession_->doors());
+  if (options_.leading != nullptr) {
+    const std::vector<std::string> doors = succession_->doors();
+    crew_.show_life(doors);
+    onlookers_->show_life(doors);
+  }
   if (planned_) observer_.progressed(since_start(), tally_.report);
   show();
 }
@@ -410,6 +422,7 @@ void DriverLoop::depose() {
 // Whoever is still on a line finds the one that coordinates when that line ends.
 void DriverLoop::leave_to_another() {
   if (door_) door_->shut();
+  if (onlookers_) onlookers_->leave();
   if (hosts_) hosts_->let_go();
 }
 

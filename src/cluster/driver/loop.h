@@ -46,6 +46,7 @@ class DriverLoop {
   Result<Fd> stand_by(const std::string& lock_path, const std::string& why);
   Result<Done> prepare_succession(const std::string& token);
   Result<Done> open_door();
+  std::function<net::Connection::Events(Door::Line)> welcome_onlookers();
   void prepare_launch(const Doorway& doorway);
   Result<Done> call_hosts(const Doorway& doorway);
   Result<Done> leave_mark();
@@ -114,6 +115,8 @@ class DriverLoop {
   bool takes_over_ = false;
   std::unique_ptr<Coordinator> coordinator_;
   std::unique_ptr<Door> door_;
+  /// Of a job with several coordinators.
+  std::optional<Onlookers> onlookers_;
   /// Null when others start all processes: mpirun, or somebody.
   std::unique_ptr<JobHosts> hosts_;
   /// In the directory of snapshots, if other hosts have to see it.

@@ -84,6 +84,7 @@ class OnHosts(unittest.TestCase):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.folder = pathlib.Path(folder.name)
+        self.job_folder = self.folder
         self.mark = f"{os.getpid()}-{self.id()}"
         sh("ip", "link", "set", "lo", "up")
         sh("ip", "link", "add", "name", "bridge", "type", "bridge")
@@ -147,7 +148,7 @@ class OnHosts(unittest.TestCase):
         self.job = subprocess.Popen(
             [*before, PIRACEMA, "run", "--json", *([] if "--rsh" in words else ["--rsh", RSH]),
              *map(str, words)], env=environment,
-            cwd=self.folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=self.errors,
+            cwd=self.job_folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=self.errors,
             text=True)
         self.addCleanup(self.job.stdout.close)
         self.addCleanup(self.job.wait)

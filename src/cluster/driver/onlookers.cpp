@@ -1,0 +1,52 @@
+#include "cluster/driver/onlookers.h"
+
+#include <cstddef>
+#include <utility>
+
+#include "cluster/driver/crew.h"
+
+namespace piracema::cluster {
+
+namespace {
+// There is one command, and a few coordinators. Who has come first is the one that is gone.
+constexpr std::size_t onlookers_max = 16;
+}  // namespace
+
+net::Connection::Events Onlookers::joined(Door::Line line) {
+  if (lines_.size() == onlookers_max) {
+    lines_.front()->close();
+    lines_.erase(lines_.begin());
+  }
+  net::Connection* const this_one = line.get();
+  lines_.push_back(std::move(line));
+  return {.received =
+              [this, this_one](const wire::Frame& frame) {
+                const auto message = from_onlooker(frame);
+                const auto* signal = message ? std::get_if<HandedOnSignal>(&*message) : nullptr;
+                if (signal != nullptr) return handed_on_(*signal);
+                this_one->close();
+                lost(this_one);
+              },
+          .lost = [this, this_one](const Error&) { lost(this_one); }};
+}
+
+void Onlookers::show_life(const std::vector<std::string>& coordinators) {
+  say(LeaderNews{static_cast<std::uint32_t>(others_after.count()), coordinators});
+}
+
+void Onlookers::over(int code) { say(JobOver{static_cast<std::uint32_t>(code)}); }
+
+void Onlookers::leave() {
+  for (const Door::Line& line : lines_) line->close();
+  lines_.clear();
+}
+
+void Onlookers::say(const ToOnlooker& message) {
+  for (const Door::Line& line : lines_) line->send(to_frame(message));
+}
+
+void Onlookers::lost(const net::Connection* line) {
+  std::erase_if(lines_, [line](const Door::Line& one) { return one.get() == line; });
+}
+
+}  // namespace piracema::cluster

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <piracema/error.h>
+
+#include <cstdint>
+#include <string>
+#include <tuple>
+#include <variant>
+#include <vector>
+
+#include "wire/frame.h"
+
+/// What the coordinator that leads, of several, and those that look on say to each other, once a
+/// handshake has shown that both have the key of the job. These are the command, which is none of
+/// the coordinators, and a coordinator that the others do not answer.
+namespace piracema::cluster {
+
+/// The first message.
+struct OnlookerHello {
+  auto fields() { return std::tie(); }
+};
+/// The command was given a signal. `id` is another one for each, so that what comes by several ways
+/// counts once.
+struct HandedOnSignal {
+  std::uint32_t number = 0;
+  std::uint64_t id = 0;
+  auto fields() { return std::tie(number, id); }
+};
+using FromOnlooker = std::variant<OnlookerHello, HandedOnSignal>;
+
+/// The coordinator is there, and says so several times a second. Who hears nothing for so long
+/// looks whether another one leads.
+struct LeaderNews {
+  std::uint32_t others_after_ms = 0;
+  /// Where all coordinators are by now.
+  std::vector<std::string> coordinators;
+  auto fields() { return std::tie(others_after_ms, coordinators); }
+};
+/// The job is over, with this exit code. Nothing follows.
+struct JobOver {
+  std::uint32_t code = 0;
+  auto fields() { return std::tie(code); }
+};
+using ToOnlooker = std::variant<LeaderNews, JobOver>;
+
+wire::Frame to_frame(const FromOnlooker&);
+wire::Frame to_frame(const ToOnlooker&);
+/// Errc::corrupt.
+Result<FromOnlooker> from_onlooker(const wire::Frame&);
+Result<ToOnlooker> to_onlooker(const wire::Frame&);
+
+}  // namespace piracema::cluster
