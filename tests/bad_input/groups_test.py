@@ -210,7 +210,21 @@ class Groups(BadInput):
                 self.check_refused(3, says, *self.command("right"))
         self.check_refused(3, "nowhere.json: No such file", PIRACEMA, "run", "--groups",
                            "nowhere.json", GROUPED, "right")
-        self.check_refused(2, "-n as well", *self.command("right", options=["-n", "2"]))
+
+    def test_what_the_file_says_is_not_said_again_beside_it(self):
+        self.write(figure_5())
+        for option, value in [("-n", "2"), ("--hosts", "a,b"), ("--transport", "mpi")]:
+            with self.subTest(option):
+                self.check_refused(2, f"and {option} as well: want one of them",
+                                   *self.command("right", options=[option, value]))
+
+    def test_groups_that_mpirun_starts_are_not_kept_for_another_coordinator(self):
+        self.write(figure_5("mpi"))
+        for option, value in [("--coordinators", "3"), ("--keep-workers", "10s")]:
+            with self.subTest(option):
+                self.check_refused(
+                    3, "workers that mpirun has started end with it", *self.command(
+                        "right", options=["--mpirun", "true", "--snapshots", "s", option, value]))
 
 
 if __name__ == "__main__":

@@ -245,6 +245,9 @@ Result<RunCommand> RunArguments::read() {
   if (!command_.groups.empty() && (command_.hosts || !command_.hostfile.empty())) {
     return wrong("--groups says where processes run, and --hosts as well: want one of them");
   }
+  if (!command_.groups.empty() && run_->count("--transport") != 0) {
+    return wrong("--groups says how processes talk, and --transport as well: want one of them");
+  }
   command_.workers_given = run_->count("--workers") != 0;
   command_.rsh_given = run_->count("--rsh") != 0;
   command_.http = observe::http_options(http_, http_token_);
