@@ -1,18 +1,24 @@
 // Programs of bricks: numbers go through them and come out once each, in any order.
 //
-//     bricks_app OUT kind=KIND [items=N] [until=FILE] [pause_us=T]
+//     bricks_app OUT kind=KIND [items=N] [until=FILE] [pause_us=T] [cut]
 //
 // KIND: shuffle, branches, combined, cheap, scatter (ten numbers at a time, a slice for each of
-// three replicas); with feedback from workers to their emitter (cycle), from a collector to it
+// three replicas), chain (what comes out depends on all numbers of its key before it, in order);
+// with feedback from workers to their emitter (cycle), from a collector to it
 // (collector), from the last stage of a pipeline to the first (wrap) and from the right set of an
 // all-to-all to the left one (right_to_left). The source waits `pause_us` before each number and
 // ends after `items`, or once FILE exists. In a cycle each number goes round as often as its last
-// digit says.
+// digit says. With `cut` there are four groups, G1 to G4, whose bounds all that comes round goes
+// over, and numbers come out sorted at the end, so that every run writes the same bytes.
 #include <piracema/piracema.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
+#include <cereal/types/map.hpp>
 #include <chrono>
 #include <limits>
+#include <map>
 #include <string>
 #include <thread>
 #include <vector>
@@ -97,6 +103,66 @@ void each(const std::vector<Number>& slice, Emit<Number>& on) {
   for (const Number n : slice) on(n);
 }
 
+/// A loss, a double or another order shows in all that comes later of that key.
+struct Chain {
+  std::map<Number, Number> last;
+
+  static Number key(const Number& n) { return n % 37; }
+
+  Number operator()(const Number& n) {
+    Number& one = last[key(n)];
+    one = (one * 31 + n) % 1'000'003;
+    return one;
+  }
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(last);
+  }
+};
+
+struct Sorted {
+  std::vector<Number> all;
+
+  void operator()(const Number& n, Emit<Number>&) { all.push_back(n); }
+  void finish(Emit<Number>& on) {
+    std::sort(all.begin(), all.end());
+    for (const Number n : all) on(n);
+  }
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(all);
+  }
+};
+
+using Cut = std::array<std::vector<std::string>, 4>;
+const std::map<std::string, Cut> cuts{
+    {"cycle",
+     {{{"numbers"}, {"master", "work/0"}, {"work/1", "work/2"}, {"sorted", "text+lines"}}}},
+    {"collector",
+     {{{"numbers"},
+       {"emitter", "pass/0"},
+       {"pass/1", "pass/2", "collector"},
+       {"sorted", "text+lines"}}}},
+    {"wrap", {{{"numbers"}, {"first"}, {"last"}, {"sorted", "text+lines"}}}},
+    {"right_to_left",
+     {{{"numbers"},
+       {"left/0", "right/0"},
+       {"left/1", "right/1", "right/2"},
+       {"sorted", "text+lines"}}}},
+    {"scatter",
+     {{{"numbers", "collect"}, {"slices/0"}, {"slices/1", "slices/2"}, {"sorted", "text+lines"}}}},
+    {"chain",
+     {{{"numbers"}, {"chain/0", "check/0"}, {"chain/1", "chain/2", "check/1"}, {"text+lines"}}}}};
+
+Graph in_groups(Graph program, const std::string& kind) {
+  int number = 0;
+  for (const std::vector<std::string>& members : cuts.at(kind)) {
+    CreatedGroup group = createGroup(program, "G" + std::to_string(++number));
+    for (const std::string& member : members) group << member;
+  }
+  return program;
+}
+
 Number same(const Number& n) { return n; }
 std::string text(const Number& n) { return std::to_string(n); }
 
@@ -108,40 +174,41 @@ int main(int argc, char** argv) {
                                 std::chrono::microseconds(options.number("pause_us", 0))});
   const auto end = combine(node("text", text), sink("lines", LineSink(options.out())));
   const std::string kind = options.text("kind");
+  const auto run_to_end = [&](const auto&... blocks) {
+    if (!options.has("cut")) return run(pipeline(numbers, blocks..., end));
+    return run(in_groups(pipeline(numbers, blocks..., node("sorted", Sorted{}), end), kind));
+  };
   if (kind == "cycle") {
-    return run(
-        pipeline(numbers, master_worker(node("master", Master{}), farm("work", 3, work)), end));
+    return run_to_end(master_worker(node("master", Master{}), farm("work", 3, work)));
   }
   if (kind == "collector") {
     const auto pass = farm("pass", 3, [](const Task& task) { return task; });
-    return run(pipeline(
-        numbers, loop(pipeline(node("emitter", First{}), pass, node("collector", Last{}))), end));
+    return run_to_end(loop(pipeline(node("emitter", First{}), pass, node("collector", Last{}))));
   }
   if (kind == "wrap") {
-    return run(
-        pipeline(numbers, loop(pipeline(node("first", First{}), node("last", Last{}))), end));
+    return run_to_end(loop(pipeline(node("first", First{}), node("last", Last{}))));
   }
   if (kind == "right_to_left") {
-    return run(pipeline(numbers,
-                        loop(all_to_all(farm("left", 2, First{}), farm("right", 3, Last{}))), end));
+    return run_to_end(loop(all_to_all(farm("left", 2, First{}), farm("right", 3, Last{}))));
   }
   if (kind == "shuffle") {
-    return run(pipeline(numbers,
-                        all_to_all(farm(2, pipeline(node("a", same), node("b", same))),
-                                   set(node("c", same), farm("d", 2, same))),
-                        end));
+    return run_to_end(all_to_all(farm(2, pipeline(node("a", same), node("b", same))),
+                                 set(node("c", same), farm("d", 2, same))));
   }
   if (kind == "branches") {
-    return run(pipeline(numbers, node("parity", Parity{}),
-                        branches(farm("odd", 2, same), node("even", same)), end));
+    return run_to_end(node("parity", Parity{}), branches(farm("odd", 2, same), node("even", same)));
   }
   if (kind == "scatter") {
-    return run(
-        pipeline(numbers, node("collect", Collect{}), farm("slices", 3, each).scatter(), end));
+    return run_to_end(node("collect", Collect{}), farm("slices", 3, each).scatter());
+  }
+  if (kind == "chain") {
+    return run(in_groups(pipeline(numbers, farm("chain", 3, Chain{}).by_key(Chain::key),
+                                  farm("check", 2, same).ordered(), end),
+                         kind));
   }
   if (kind == "cheap") {
     const std::chrono::nanoseconds little{5};
-    return run(pipeline(numbers, node("a", same).cost(little), node("b", same).cost(little), end));
+    return run_to_end(node("a", same).cost(little), node("b", same).cost(little));
   }
   return run(combine(numbers, node("same", same), end));
 }
