@@ -17,6 +17,12 @@ bool View::has(ReplicaId who) const {
                      [who](const MemberInfo& member) { return member.id == who; });
 }
 
+void View::begin_with(ReplicaId leader) {
+  const auto first = std::find_if(members.begin(), members.end(),
+                                  [leader](const MemberInfo& one) { return one.id == leader; });
+  std::rotate(members.begin(), first, members.end());
+}
+
 Result<View> validate(View view) {
   const auto wrong = [](std::string what) { return Error{Errc::config, std::move(what)}; };
   if (view.members.empty()) return wrong("the view has no members");

@@ -36,7 +36,8 @@ struct View {
   ViewId id = 0;
   FaultModel model = FaultModel::crash;
   std::uint32_t f = 1;
-  /// By ascending id.
+  /// The leader of the first regency, and from there on by ascending id, behind the highest the
+  /// lowest.
   std::vector<MemberInfo> members;
 
   std::size_t n() const { return members.size(); }
@@ -52,10 +53,13 @@ struct View {
   bool has(ReplicaId) const;
   /// The regencies go round the members.
   ReplicaId leader(Regency regency) const { return members[regency % n()].id; }
+  /// This member leads the first regency.
+  void begin_with(ReplicaId leader);
   auto fields() { return std::tie(id, model, f, members); }
 };
 
-/// Errc::config with one line for n too small for f, no members, one identity or address twice.
+/// Led by the lowest id first. Errc::config with one line for n too small for f, no members, one
+/// identity or address twice.
 Result<View> validate(View view);
 
 }  // namespace piracema::smr

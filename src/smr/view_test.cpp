@@ -43,6 +43,15 @@ TEST_CASE("the regencies go round the members") {
   CHECK_FALSE(view.has(2));
 }
 
+TEST_CASE("the regencies begin with whom it is said of, and leave nobody out") {
+  View view = view_of(FaultModel::crash, 1, 3);
+  view.begin_with(1);
+  CHECK(view.leader(0) == 1);
+  CHECK(view.leader(1) == 2);
+  CHECK(view.leader(2) == 0);
+  CHECK(view.leader(3) == 1);
+}
+
 TEST_CASE("too few replicas for f, none, or one twice are refused in one line") {
   CHECK(validate(view_of(FaultModel::crash, 1, 3)).ok());
   CHECK(validate(view_of(FaultModel::byzantine, 1, 4)).ok());

@@ -72,7 +72,7 @@ class Administrator {
   /// learners that count in no quorum; start them before, as for the first time. An
   /// Errc::timeout while it waits, or the end of this process, leaves the group as it was. Then
   /// makes the change, and returns when it is in force, so that those that are removed may be
-  /// stopped, and those that were added are level.
+  /// stopped, and those that were added are level. Whoever leads leads on, if it stays.
   Result<Members> change(const MembersChange& change);
 
   /// From now on `client` is who has this key: a new client, or another key for one that there is.

@@ -38,6 +38,8 @@ Members members_of(const View& view) {
   for (const MemberInfo& member : view.members) {
     members.replicas.push_back({member.id, member.address, member.public_key});
   }
+  std::sort(members.replicas.begin(), members.replicas.end(),
+            [](const auto& a, const auto& b) { return a.id < b.id; });
   return members;
 }
 
@@ -187,8 +189,7 @@ Result<Members> Administrator::change(const MembersChange& change) {
   do {
     if (auto looked = parts_->look_around(deadline); !looked) return looked.error();
     wanted.from = engine.view().id;
-    const Buffer operation = encode(wanted);
-    if (const auto next = next_view(engine.view(), operation); !next) return next.error();
+    if (const auto next = next_view(engine.view(), encode(wanted)); !next) return next.error();
     if (!change.at_once) {
       if (auto near = parts_->wait_for_newcomers(wanted.add); !near) {
         parts_->forget_learners(wanted.add);
@@ -197,7 +198,8 @@ Result<Members> Administrator::change(const MembersChange& change) {
       deadline = now() + parts_->timeout;
       if (engine.view().id != wanted.from) continue;  // Another change came first.
     }
-    const auto asked = parts_->ask(Kind::reconfigure, operation, deadline);
+    wanted.leader = engine.believed_leader();
+    const auto asked = parts_->ask(Kind::reconfigure, encode(wanted), deadline);
     if (!asked) return asked.error();
   } while (!is_applied(wanted, engine.view()));
   const bool in_force =

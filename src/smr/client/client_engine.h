@@ -67,6 +67,7 @@ class ClientEngine {
   bool has_arrived(ReplicaId member) const { return group().has_arrived(member); }
   /// nullopt while no replica has told.
   std::optional<Standing> standing() const { return group().standing(); }
+  std::optional<ReplicaId> believed_leader() const { return group().believed_leader(); }
   /// How many of them this client is connected to.
   std::size_t links() const { return group().links(); }
   /// For people: why replicas cannot be reached; empty if all are.

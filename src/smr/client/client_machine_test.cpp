@@ -249,6 +249,41 @@ TEST_CASE("a view is believed if a quorum of the one before has signed it, and p
   CHECK(desk.answer(ticket) == "none yet");
 }
 
+TEST_CASE(
+    "among liars who leads is what f + 1 members say, and who that is follows from the view") {
+  Desk desk(FaultModel::byzantine);
+  const auto say = [&desk](ReplicaId from, ViewId view, Regency regency) {
+    desk.step(Heard{from, standing_kind, wire::encode(Standing{view, regency, from})});
+  };
+  const auto leader = [&desk] { return desk.machine.group().believed_leader(); };
+  CHECK_FALSE(leader());
+  say(0, 0, 3);
+  say(1, 0, 1);
+  say(9, 0, 3);
+  CHECK_FALSE(leader());
+  say(2, 0, 1);
+  CHECK(leader() == 1);
+  say(3, 1, 3);
+  CHECK(leader() == 1);
+  say(3, 0, 3);
+  CHECK(leader() == 3);
+  desk.step(LinkDown{0, "it ended", false});
+  CHECK(leader() == 1);
+}
+
+TEST_CASE("where nobody lies who leads is what one member says, the newest of several") {
+  Desk desk(FaultModel::crash);
+  const auto say = [&desk](ReplicaId from, Regency regency) {
+    desk.step(Heard{from, standing_kind, wire::encode(Standing{0, regency, from})});
+  };
+  say(0, 0);
+  CHECK(desk.machine.group().believed_leader() == 0);
+  say(1, 2);
+  CHECK(desk.machine.group().believed_leader() == 2);
+  say(2, 1);
+  CHECK(desk.machine.group().believed_leader() == 2);
+}
+
 TEST_CASE("what is answered too late, or too large to be asked, is an error") {
   Desk desk(FaultModel::crash);
   desk.open(5);

@@ -99,6 +99,19 @@ bool KnownGroup::hear(ReplicaId from, const Standing& standing) {
   return std::exchange(leader_, standing.leader) != standing.leader;
 }
 
+// Of what liars alone say nothing is believed. Who leads follows from the regency.
+std::optional<ReplicaId> KnownGroup::believed_leader() const {
+  std::map<Regency, std::size_t> sayers;
+  for (const auto& [id, told] : told_) {
+    if (view_.has(id) && told.view == view_.id) sayers[told.regency] += 1;
+  }
+  std::optional<ReplicaId> leader;
+  for (const auto& [regency, count] : sayers) {
+    if (count >= view_.one_correct()) leader = view_.leader(regency);
+  }
+  return leader;
+}
+
 std::optional<ReplicaId> KnownGroup::leader_to_ask() const {
   if (is_byzantine()) return std::nullopt;
   const auto found = links_.find(leader_);

@@ -56,6 +56,8 @@ class KnownGroup {
   std::optional<ReplicaId> leader_to_ask() const;
   /// nullopt while no replica has told.
   const std::optional<Standing>& standing() const { return standing_; }
+  /// Who leads the view, as one_correct() of its members say; nullopt if they do not say the same.
+  std::optional<ReplicaId> believed_leader() const;
   /// Until their links end.
   const std::map<ReplicaId, StatusTold>& statuses() const { return statuses_; }
   /// How many of its members say that it has begun, and know of no later one.

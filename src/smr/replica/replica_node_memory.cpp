@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "base/text.h"
 #include "smr/order/agreement/amnesia.h"
 #include "smr/replica/replica_node.h"
@@ -111,6 +113,7 @@ StatusTold ReplicaNode::status() const {
   for (const MemberInfo& member : view_.members) {
     if (member.id != place_.id && peers_->is_up(member.id)) told.connected.push_back(member.id);
   }
+  std::sort(told.connected.begin(), told.connected.end());
   return told;
 }
 
@@ -142,6 +145,8 @@ void ReplicaNode::tell_figures(Time time) {
                                .connected = me || peers_->is_up(member.id),
                                .newest = me ? told.decided : core_->heard_of(i)});
   }
+  std::sort(figures.members.begin(), figures.members.end(),
+            [](const auto& a, const auto& b) { return a.id < b.id; });
   figures.quorum = static_cast<std::uint32_t>(view.quorum());
   figures.leads = core_->leads();
   figures.waiting = core_->waiting_requests();

@@ -13,6 +13,14 @@ constexpr ClientId administrator = 7;
 
 }  // namespace
 
+// By any member, which may not have heard of the last change of the leader. One that is down may
+// have been taken for the leader.
+ReplicaId World::leader_told() {
+  const View& view = latest_view_;
+  const Replica& asked = replica(view.members[random_.below(view.n())].id);
+  return asked.up() ? asked.core().leader() : asked.id();
+}
+
 // Adds one, removes one, replaces one, or changes how many may fail, and never below one.
 void World::reconfigure() {
   const View& view = latest_view_;
@@ -20,7 +28,7 @@ void World::reconfigure() {
   for (ReplicaId id = 0; id < replicas_.size(); ++id) {
     if (!view.has(id)) others.push_back({id, concat("replica:", id), ""});
   }
-  ViewChange change{.from = view.id, .remove = {}, .add = {}, .f = {}};
+  ViewChange change{.from = view.id, .remove = {}, .add = {}, .f = {}, .leader = leader_told()};
   const auto what = random_.below(4);
   if (what != 1 && !others.empty()) change.add.push_back(others[random_.below(others.size())]);
   if (what != 0) change.remove.push_back(view.members[random_.below(view.n())].id);

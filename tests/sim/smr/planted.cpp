@@ -195,6 +195,7 @@ const Planted planted[] = {
     {"newcomers_wait", moving_crash, 200},
     {"view_small_quorum", moving_byzantine, 50},
     {"view_at_once", moving_crash, 100},
+    {"each_its_own_leader", moving_crash, 20},
     {"checkpoint_small_quorum", false_states, 50},
     {"no_dedup", crowded_crash, 400},
     {"answers_of_f", answering, 20},
@@ -203,12 +204,12 @@ const Planted planted[] = {
     {"asks_again_in_a_new_session", crowded_crash, 200},
     {"view_of_one", false_views, 20},
     {"proofs_of_an_old_view", moving_byzantine, 400},
+    {"leaders_of_any_view", moving_reading, 600},
 };
 
 const Planted sought[] = {
     {"ask_again_at_once", moving_byzantine, 2'000},  // log_fetch_test.cpp has it.
     {"enter_alone", troubled_crash, 400},
-    {"leaders_of_any_view", moving_reading, 2'000},
     {"read_unconfirmed", reading, 400},
     {"amnesia_few_answers", forgetful, 400},
     {"amnesia_no_margin", forgetful, 400},

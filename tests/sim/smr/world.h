@@ -161,6 +161,7 @@ class World {
   void cut_link();
   void spoil_disk(Replica& replica);
   void reconfigure();
+  smr::ReplicaId leader_told();
   void ask_for(std::shared_ptr<const smr::Request> change, smr::ViewId from, int times);
   void lose_disk(smr::ReplicaId replica);
   void is_gone(smr::ReplicaId replica, Time down);

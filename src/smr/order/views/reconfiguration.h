@@ -19,7 +19,10 @@ struct ViewChange {
   std::vector<ReplicaId> remove;
   std::vector<MemberInfo> add;
   std::optional<std::uint32_t> f;
-  auto fields() { return std::tie(from, remove, add, f); }
+  /// Who leads now, as whoever asks was told: it leads the next view first if it stays, so that a
+  /// change deposes nobody. Else, or without it, the lowest id does.
+  std::optional<ReplicaId> leader;
+  auto fields() { return std::tie(from, remove, add, f, leader); }
 };
 Buffer encode(ViewChange change);
 

@@ -1,6 +1,7 @@
 #include "smr/order/views/reconfiguration.h"
 
 #include "smr/order/transfer/state_testing.h"
+#include "wire/fields.h"
 
 namespace piracema::smr {
 
@@ -62,6 +63,58 @@ TEST_CASE("a change adds, removes and replaces replicas and changes f") {
   larger.add.push_back({4, "host:4", ""});
   larger.f = 2;
   CHECK(next_view(view, encode(larger))->f == 2);
+}
+
+TEST_CASE("who leads when a change is asked for leads the next view first, if it stays") {
+  const View view = state_view(FaultModel::crash, 3);
+  ViewChange replace = add(7);
+  replace.remove = {1};
+  const auto first = [&view](ViewChange change) {
+    const auto next = next_view(view, encode(std::move(change)));
+    REQUIRE(next);
+    CHECK(next->n() == 3);
+    return next->leader(0);
+  };
+  CHECK(first(replace) == 0);
+  replace.leader = 2;
+  CHECK(first(replace) == 2);
+  SUBCASE("one that goes leads no longer") { replace.leader = 1; }
+  SUBCASE("a newcomer leads nothing at once") { replace.leader = 7; }
+  SUBCASE("nor does one that takes the number of one that goes") {
+    replace.add[0].id = 1;
+    replace.leader = 1;
+  }
+  SUBCASE("nor one that nobody knows") { replace.leader = 99; }
+  CHECK(first(replace) == 0);
+}
+
+TEST_CASE("each change says anew who leads, whoever led the view before first") {
+  View view = state_view(FaultModel::crash, 3);
+  ViewChange larger = add(3);
+  larger.leader = 2;
+  view = *next_view(view, encode(larger));
+  CHECK(view.leader(0) == 2);
+  CHECK(view.leader(1) == 3);
+  CHECK(view.leader(2) == 0);
+  ViewChange smaller{.from = 1, .remove = {3}, .add = {}, .f = {}, .leader = 1};
+  CHECK(next_view(view, encode(smaller))->leader(0) == 1);
+  smaller.leader.reset();
+  CHECK(next_view(view, encode(smaller))->leader(0) == 0);
+}
+
+TEST_CASE("a change that a log has of before is what it was: the lowest id leads first") {
+  Buffer before;
+  wire::FieldWriter out(before);
+  ViewChange change = add(7);
+  change.remove = {1};
+  out.put(change.from);
+  out.put(change.remove);
+  out.put(change.add);
+  out.put(change.f);
+  const auto next = next_view(state_view(FaultModel::crash, 3), before);
+  REQUIRE(next);
+  CHECK(next->has(7));
+  CHECK(next->leader(0) == 0);
 }
 
 TEST_CASE("a change from which no view comes is refused in one line") {
