@@ -70,6 +70,26 @@ TEST_CASE("who was away when the leader was kept, or comes back, knows of the sa
   }
 }
 
+TEST_CASE("a view comes though its change's leader dies before it and nobody asks for anything") {
+  for (const FaultModel model : both_models) {
+    const std::uint32_t n = members_of(model);
+    TestCluster cluster(model, n + 1, one_request_a_batch(100));
+    cluster.submit_some(1, 1, 20);
+    cluster.run();
+    cluster.lose = [](ReplicaId, ReplicaId, const Message& m) {
+      const auto* propose = std::get_if<Propose>(&m);
+      return propose != nullptr && propose->instance > 25;
+    };
+    cluster.submit(change_of_view(1, {.from = 0, .remove = {n}, .add = {}, .f = {}, .leader = 0}));
+    cluster.run();
+    cluster.kill(0);
+    cluster.lose = nullptr;
+    cluster.pass(milliseconds(3'000));
+    CHECK(cluster.core(1).view().id == 1);
+    CHECK(cluster.core(2).leader() == 1);
+  }
+}
+
 TEST_CASE("a leader that was kept and is gone is followed by the next one, for all alike") {
   for (const FaultModel model : both_models) {
     const std::uint32_t n = members_of(model);

@@ -372,6 +372,8 @@ void Ordering::begin_regency(Binding binding) {
   if (members_.byzantine()) use_proof(std::move(binding.base));
   if (proposer_.base() > progress_.decided()) timers_.see_others_ahead();
   proposer_.begin(binding.top);
+  // The next view may wait for it, and nobody ask for anything meanwhile.
+  proposer_.fill_until(views_.fill_until());
   patience_.begin_work(step_.now());
   if (!leadership_.is_leader()) consider_from(instances_.first());
 }
