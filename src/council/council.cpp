@@ -137,6 +137,9 @@ Council::~Council() {
 // Signals that others were given are whose who leads. On the replica's thread.
 void Council::applied() {
   const Standing standing = state_.standing();
+  // Its replica may have led on in a next view, and not know that another one led in between.
+  const bool has_claimed = standing.leader.member == seat_.own().id;
+  if (std::exchange(has_claimed_, has_claimed) && !has_claimed) at_work_.depose();
   for (; signals_seen_ < standing.signals.size(); ++signals_seen_) {
     if (leads_ == 0) continue;
     at_work_.signal(static_cast<int>(standing.signals[signals_seen_].number));

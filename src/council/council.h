@@ -93,7 +93,7 @@ class Council {
   std::thread thread_;
   /// Belongs to the replica's thread.
   std::size_t signals_seen_ = 0;
-  bool begun_ = false;
+  bool begun_ = false, has_claimed_ = false;
   /// One more than the term in which the replica leads; 0: it does not.
   std::atomic<std::uint64_t> leads_ = 0;
   Lead lead_;

@@ -206,8 +206,8 @@ Result<Member> Replacer::start(std::size_t seat, const Standing& standing) {
 }
 
 // To replace one is to remove it and to add another one. What may have been begun and not finished
-// is finished or taken back by the same step. Also by one that leads no longer: with a new view
-// that is usual, and what is done here was decided.
+// is finished or taken back by the same step. Also by one that leads no longer, as what is done
+// here was decided.
 Result<bool> Replacer::follow(const std::vector<Member>& members) {
   const auto configuration = group_configuration(seat_, members);
   if (!configuration) return configuration.error();

@@ -39,7 +39,8 @@ struct ReplicaOptions {
   /// This replica leads since `term`, which is larger than every leader's before; and it does not
   /// lead any more. Another one may lead already when the second comes, or before it comes:
   /// whatever a leader does outside of the order has to carry the term, and be refused after a
-  /// larger one.
+  /// larger one. Where members come or go and it leads on, the first comes again, with the larger
+  /// term of the new members, and the second not before that; another one may have led in between.
   std::function<void(std::uint64_t term)> leads = {};
   std::function<void()> leads_no_longer = {};
   /// The machine has executed everything up to this place, or was restored there.

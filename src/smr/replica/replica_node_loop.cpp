@@ -98,12 +98,14 @@ void ReplicaNode::tell_standing() {
   tell_leading();
 }
 
-// Regencies begin anew with each view.
+// Regencies begin anew with each view. Who leads in the next one, too, has not ceased to.
 void ReplicaNode::tell_leading() {
+  constexpr int regency_bits = 32;
   std::optional<std::uint64_t> term;
-  if (core_->leads()) term = std::uint64_t{core_->view().id} << 32 | core_->regency();
+  if (core_->leads()) term = std::uint64_t{core_->view().id} << regency_bits | core_->regency();
   if (term == leading_) return;
-  if (leading_ && place_.leads_no_longer) place_.leads_no_longer();
+  const bool leads_on = term && leading_ && *term >> regency_bits != *leading_ >> regency_bits;
+  if (leading_ && !leads_on && place_.leads_no_longer) place_.leads_no_longer();
   leading_ = term;
   if (term && place_.leads) place_.leads(*term);
 }

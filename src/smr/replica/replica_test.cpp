@@ -1,6 +1,7 @@
 #include <arpa/inet.h>
 #include <doctest/doctest.h>
 #include <netinet/in.h>
+#include <piracema/smr/administrator.h>
 #include <piracema/smr/client.h>
 #include <piracema/smr/key_value.h>
 #include <sys/socket.h>
@@ -76,6 +77,7 @@ class Trio {
   Trio() {
     configuration_.name = "trio";
     configuration_.clients = {{7, hex_key_of(7)}};
+    configuration_.administrator = hex_key_of(9);
     for (std::uint8_t i = 0; i < 3; ++i) {
       configuration_.replicas.push_back({i, free_address(), hex_key_of(i)});
     }
@@ -117,6 +119,16 @@ class Trio {
     nodes_[replica]->stop();
     threads_[replica].join();
     threads_[replica] = std::thread([] {});
+  }
+  /// What its administrator wants.
+  void change(const MembersChange& change) {
+    REQUIRE(write_key(folder_ / "administrator", key_of(9)).ok());
+    auto administrator = Administrator::open(configuration_, {.key_file = folder_ / "administrator",
+                                                              .timeout = std::chrono::seconds(60)});
+    REQUIRE(administrator.ok());
+    const auto changed = (*administrator)->change(change);
+    CAPTURE((changed ? "" : changed.error().message));
+    REQUIRE(changed.ok());
   }
   Heard& heard() { return heard_; }
   /// The others do not hear it any more; it hears them.
@@ -178,6 +190,27 @@ TEST_CASE(
     }
     return deposed && followed;
   }));
+}
+
+TEST_CASE(
+    "who leads on when another one goes is told the larger term, and not that it leads no longer") {
+  Trio trio;
+  std::vector<Heard::Word> said;
+  REQUIRE(trio.heard().wait([&](const auto& words, auto&) {
+    said = words;
+    return !words.empty();
+  }));
+  const ReplicaId leader = said.back().replica;
+  trio.change({.remove = {leader == 2 ? 1U : 2U}, .add = {}, .f = 0});
+  CHECK(trio.heard().wait([&](const auto& words, auto&) {
+    said = words;
+    return words.back().term >= std::uint64_t{1} << 32;
+  }));
+  REQUIRE(said.size() >= 2);
+  const Heard::Word before = said[said.size() - 2];
+  CHECK(before.replica == leader);
+  CHECK(said.back().replica == leader);
+  CHECK(before.term.has_value());
 }
 
 TEST_CASE("a lease ends though nobody has anything ordered") {
