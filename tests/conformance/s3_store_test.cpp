@@ -230,7 +230,7 @@ TEST_CASE("a server that passes conditions over is refused, as two jobs could ha
   const Stranger stranger({answer("404 Not Found"), done, done, done, done});
   auto made =
       S3Client::make(stranger.as_server(), "tests", {.retry_for = std::chrono::milliseconds(0)});
-  const auto lock = ObjectLock::take(*std::move(made), "piracema.lock", "s3://tests");
+  const auto lock = ObjectLock::take(*std::move(made), "piracema.lock", "s3://tests", {});
   REQUIRE_FALSE(lock);
   CHECK(contains(lock.error().message, "want a server that writes under conditions"));
 }
