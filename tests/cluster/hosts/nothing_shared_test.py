@@ -97,7 +97,7 @@ class NothingShared(CoordinatorJobs):
         self.check()
 
     def test_a_file_that_was_written_is_lost_with_its_host_and_named(self):
-        self.start_apart()
+        self.start_apart("--keep-workers", "10s")
         self.cut(self.host_of_output())
         self.wait_for("recovering")
         self.events += [json.loads(line) for line in self.job.stdout]
