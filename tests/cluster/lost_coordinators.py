@@ -90,10 +90,8 @@ class JobTest(unittest.TestCase):
             self.assertLess(time.monotonic(), deadline)
             time.sleep(0.01)
 
-    def running(self, what=None, program=STREAM):
-        """Processes of this test that live, but for commands: agents and workers, by their names.
-        A program that is a script comes behind its shell."""
-        found = []
+    def mine(self):
+        """Processes of this test that live: number, environment and words of each."""
         for entry in pathlib.Path("/proc").iterdir():
             if not entry.name.isdigit():
                 continue
@@ -103,30 +101,23 @@ class JobTest(unittest.TestCase):
                 state = (entry / "stat").read_text().rsplit(")", 1)[1].split()[0]
             except OSError:
                 continue
-            if f"PIRACEMA_TEST_JOB={self.mark}".encode() not in environment or state == "Z":
-                continue
+            if f"PIRACEMA_TEST_JOB={self.mark}".encode() in environment and state != "Z":
+                yield int(entry.name), environment, words
+
+    def running(self, what=None, program=STREAM):
+        """But for commands: agents and workers, by their names. A program that is a script comes behind
+        its shell."""
+        found = []
+        for pid, _, words in self.mine():
             kind = "agent" if words[1:2] == [b"agent"] else "worker" if str(program).encode() in words[:2] else ""
             if kind and what in (None, kind):
-                found.append(int(entry.name))
+                found.append(pid)
         return found
 
     def coordinators(self):
-        """Of several of a job those that live, by their numbers as processes."""
-        found = []
-        for entry in pathlib.Path("/proc").iterdir():
-            if not entry.name.isdigit():
-                continue
-            try:
-                environment = (entry / "environ").read_bytes().split(b"\0")
-                words = (entry / "cmdline").read_bytes().split(b"\0")
-                state = (entry / "stat").read_text().rsplit(")", 1)[1].split()[0]
-            except OSError:
-                continue
-            mine = f"PIRACEMA_TEST_JOB={self.mark}".encode() in environment and state != "Z"
-            # The command itself is none of them.
-            if mine and any(variable.startswith(b"PIRACEMA_COUNCIL_FD=") for variable in environment):
-                found.append(int(entry.name))
-        return found
+        """Of a job that has several. The command itself is none of them."""
+        return [pid for pid, environment, _ in self.mine()
+                if any(variable.startswith(b"PIRACEMA_COUNCIL_FD=") for variable in environment)]
 
     def end_all(self):
         for pid in self.running() + self.coordinators():

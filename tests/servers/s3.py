@@ -18,8 +18,7 @@ def missing():
 
 
 class Server(java_server.JavaServer):
-    """With one bucket, "tests". `host` is where clients find it; it listens there, or, where this machine
-    does not have that address yet, elsewhere."""
+    """With one bucket, "tests". `host` is where clients find it. It listens at `listens`, or there."""
 
     name = NAME
 

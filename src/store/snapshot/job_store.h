@@ -42,9 +42,9 @@ class JobStore : public SnapshotStore {
   /// Where files lie beside the snapshots that are read and written as files; null: there is no
   /// such place.
   virtual const std::string* directory() const { return nullptr; }
-  /// No other `lock` succeeds, here or in another process, until what is returned is gone or its
-  /// process has ended. Errc::refused says who has it. Who gets it after a process that was killed
-  /// may have to wait for some seconds.
+  /// No other `lock` succeeds, here or in another process, but for a claim of the same job, until
+  /// what is returned is gone or its process has ended. Errc::refused says who has it. Who gets it
+  /// after a process that was killed may have to wait for some seconds.
   virtual Result<std::shared_ptr<JobLock>> lock(const JobClaim& claim) = 0;
   Result<std::shared_ptr<JobLock>> lock() { return lock(JobClaim{}); }
 };

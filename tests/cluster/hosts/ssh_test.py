@@ -79,12 +79,13 @@ class Ssh(OnHosts):
         # The first one, if it was not too late on a busy machine.
         leader = [event for event in self.events if event["event"] == "leads"][-1]
         before = len(self.events)
+        epoch = [event for event in self.events if event["event"] == "running"][-1]["epoch"]
         # With it the remote shells go that have brought the agents, and where workers write errors to.
         os.kill(leader["pid"], signal.SIGKILL)
         self.job.kill()
         self.job.wait()
         self.assertNotEqual(self.wait_for("leads")["coordinator"], leader["coordinator"])
-        self.wait_for("reattached")
+        self.assertEqual(epoch, self.wait_for("reattached")["epoch"], self.events)
         self.wait_for("snapshot")
         self.assertEqual(workers, self.workers())
         (self.folder / "enough").touch()
