@@ -18,6 +18,7 @@
 #include "control/coordinator/coordinator.h"
 #include "flow/states.h"
 #include "loop/poller.h"
+#include "observe/http/job_pages.h"
 #include "observe/http/server.h"
 #include "observe/status/recorder.h"
 #include "os/exit_guard.h"
@@ -108,7 +109,8 @@ class Embedded {
     facts.settings = {{"processes", "this one"}};
     if (settings_.snapshots) facts.settings.emplace_back("snapshots", options_.snapshots);
     board_.emplace(facts);
-    auto server = observe::HttpServer::start_if_can(options, *board_);
+    auto server =
+        observe::HttpServer::start_if_can(options, std::make_shared<observe::JobPages>(*board_));
     if (!server) return Error{server.error().code, concat("http: ", server.error().message)};
     server_ = *std::move(server);
     if (!options.is_for_runner) {

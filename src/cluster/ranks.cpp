@@ -23,6 +23,7 @@
 #include "cluster/worker_process.h"
 #include "host/host_names.h"
 #include "net/socket/mpi_world.h"
+#include "observe/http/job_pages.h"
 #include "observe/http/server.h"
 
 namespace piracema::cluster {
@@ -149,7 +150,8 @@ class Coordinating {
       facts.snapshot_interval = job.settings.snapshot_interval;
       facts.settings = {{"processes", concat(ranks, ", started by mpirun")}};
       board.emplace(std::move(facts));
-      auto started = observe::HttpServer::start_if_can(*http, *board);
+      auto started =
+          observe::HttpServer::start_if_can(*http, std::make_shared<observe::JobPages>(*board));
       if (!started) {
         log(Level::error, concat("http: ", started.error().message));
         ::_exit(3);

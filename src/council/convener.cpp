@@ -44,10 +44,11 @@ std::optional<int> refusal_of(cluster::Process& process) {
 
 }  // namespace
 
-Convener::Convener(milliseconds keep)
-    : keep_(keep), signals_(poller_, [this](int number) { signalled(number); }) {}
+Convener::Convener(milliseconds keep, PageRelay& pages)
+    : keep_(keep), pages_(pages), signals_(poller_, [this](int number) { signalled(number); }) {}
 
 Convener::~Convener() {
+  pages_.end();
   for (const Member& member : members_) {
     if (member.speaks) poller_.forget(member.started.line.get());
     if (member.lives) poller_.forget(member.started.process.handle());
@@ -56,10 +57,11 @@ Convener::~Convener() {
 
 Result<std::unique_ptr<Convener>> Convener::convene(std::uint32_t count,
                                                     const std::vector<std::string>& words,
-                                                    const cluster::JobOptions& job) {
+                                                    const cluster::JobOptions& job,
+                                                    PageRelay& pages) {
   const auto hosts = choose_hosts(job.hosts, count);
   if (!hosts) return hosts.error();
-  std::unique_ptr<Convener> convener(new Convener(job.keep_workers));
+  std::unique_ptr<Convener> convener(new Convener(job.keep_workers, pages));
   std::vector<Started> started;
   auto shared_out = share_out_seats(count, words, *hosts, started);
   if (!shared_out) {
@@ -83,9 +85,15 @@ void Convener::look_for_leader(SharedOut shared_out) {
     if (!will_end_) will_end_since_ = now();
     will_end_ = code;
   };
-  leader_ =
-      std::make_unique<LeaderLine>(poller_, std::move(shared_out.token),
-                                   std::move(shared_out.doors), LeaderLine::Events{.over = over});
+  leader_ = std::make_unique<LeaderLine>(
+      poller_, std::move(shared_out.token), std::move(shared_out.doors),
+      LeaderLine::Events{
+          .over = over,
+          .came = [this] { pages_.came(); },
+          .left = [this] { pages_.left(); },
+          .answered =
+              [this](cluster::PageAnswered answer) { pages_.answered(std::move(answer)); }});
+  pages_.begin(poller_, *leader_);
 }
 
 void Convener::watch() {

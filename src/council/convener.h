@@ -13,6 +13,7 @@
 #include "cluster/driver/driver.h"
 #include "cluster/driver/signals.h"
 #include "council/leader_line.h"
+#include "council/page_relay.h"
 #include "council/seats.h"
 #include "loop/poller.h"
 
@@ -25,10 +26,12 @@ namespace piracema::council {
 /// thread.
 class Convener {
  public:
-  /// `words` is the command line of `job`. Errc::config, Errc::io.
+  /// `words` is the command line of `job`. `pages` tell of the job from now on until this ends, and
+  /// outlive it. Errc::config, Errc::io.
   static Result<std::unique_ptr<Convener>> convene(std::uint32_t count,
                                                    const std::vector<std::string>& words,
-                                                   const cluster::JobOptions& job);
+                                                   const cluster::JobOptions& job,
+                                                   PageRelay& pages);
   ~Convener();
 
   /// Until the job is over, or none of its coordinators is left; the exit code of the job.
@@ -44,7 +47,7 @@ class Convener {
     std::string heard;
   };
 
-  explicit Convener(std::chrono::milliseconds keep);
+  Convener(std::chrono::milliseconds keep, PageRelay& pages);
   void watch();
   void look_for_leader(SharedOut shared_out);
   void heard(Member& member);
@@ -56,6 +59,7 @@ class Convener {
 
   /// So long workers wait for a coordinator.
   const std::chrono::milliseconds keep_;
+  PageRelay& pages_;
   net::Poller poller_;
   cluster::Signals signals_;
   std::vector<Member> members_;

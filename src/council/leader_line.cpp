@@ -6,7 +6,6 @@
 
 #include "base/log.h"
 #include "base/text.h"
-#include "host/onlooker_messages.h"
 
 namespace piracema::council {
 
@@ -35,26 +34,33 @@ LeaderLine::~LeaderLine() {
 }
 
 bool LeaderLine::say(const Signalled& signalled) {
+  return send(cluster::HandedOnSignal{signalled.number, signalled.id});
+}
+
+bool LeaderLine::ask(const cluster::PageAsked& asked) { return send(asked); }
+
+bool LeaderLine::send(const cluster::FromOnlooker& message) {
   if (!line_) return false;
-  line_->send(
-      to_frame(cluster::FromOnlooker(cluster::HandedOnSignal{signalled.number, signalled.id})));
+  line_->send(to_frame(message));
   return true;
 }
 
 void LeaderLine::called(Result<std::shared_ptr<net::Connection>> line) {
   if (!line) return;
   if (line_) line_->close();
+  if (line_ && events_.left) events_.left();
   watch_.stop();
   line_ = *std::move(line);
   const net::Connection* const on = line_.get();
   line_->trust({.received = [this, on](const wire::Frame& frame) { heard(on, frame); },
                 .lost = [this, on](const Error& why) { lost(on, why); }});
-  line_->send(to_frame(cluster::FromOnlooker(cluster::OnlookerHello{})));
+  send(cluster::OnlookerHello{});
+  if (events_.came) events_.came();
 }
 
 void LeaderLine::heard(const net::Connection* on, const wire::Frame& frame) {
   if (on != line_.get()) return;
-  const auto message = cluster::to_onlooker(frame);
+  auto message = cluster::to_onlooker(frame);
   if (!message) {
     line_->close();
     return lost(on, message.error());
@@ -63,6 +69,10 @@ void LeaderLine::heard(const net::Connection* on, const wire::Frame& frame) {
   if (search_.searches()) search_.stop();
   if (const auto* over = std::get_if<cluster::JobOver>(&*message)) {
     return events_.over(static_cast<int>(over->code));
+  }
+  if (auto* answer = std::get_if<cluster::PageAnswered>(&*message)) {
+    if (events_.answered) events_.answered(std::move(*answer));
+    return;
   }
   const auto& news = std::get<cluster::LeaderNews>(*message);
   search_.known().told(news.coordinators);
@@ -75,6 +85,7 @@ void LeaderLine::lost(const net::Connection* line, const Error& why) {
   seen_at_ = now();
   watch_.stop();
   line_.reset();
+  if (events_.left) events_.left();
   log(Level::debug, concat("the coordinator that led is gone: ", why.message));
   search_.begin_again(for_ever, why);
 }

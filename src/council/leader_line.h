@@ -10,6 +10,7 @@
 #include "council/group_state.h"
 #include "host/coordinator_search.h"
 #include "host/coordinator_watch.h"
+#include "host/onlooker_messages.h"
 #include "loop/poller.h"
 #include "net/socket/connection.h"
 
@@ -23,8 +24,11 @@ class LeaderLine {
   struct Events {
     /// The job is over, with this exit code.
     std::function<void(int code)> over;
-    /// Where all coordinators are by now; may be empty.
+    /// Where all coordinators are by now; may be empty, as what follows.
     std::function<void(const std::vector<std::string>& doors)> are = {};
+    /// Somebody is there; and no longer, or another one is.
+    std::function<void()> came = {}, left = {};
+    std::function<void(cluster::PageAnswered answer)> answered = {};
   };
 
   /// Looks for it from now on at these addresses, `doors`.
@@ -35,11 +39,14 @@ class LeaderLine {
 
   /// Hands a signal on. False if nobody is there.
   bool say(const Signalled& signalled);
+  /// The same of a question about the job's page, which may be lost with whoever leads.
+  bool ask(const cluster::PageAsked& asked);
   bool is_there() const { return line_ != nullptr; }
   /// When somebody was there last; at first, when it began.
   Time seen_at() const { return is_there() ? now() : seen_at_; }
 
  private:
+  bool send(const cluster::FromOnlooker& message);
   void called(Result<std::shared_ptr<net::Connection>> line);
   void heard(const net::Connection* on, const wire::Frame& frame);
   void lost(const net::Connection* line, const Error& why);

@@ -3,6 +3,7 @@
 #include <piracema/error.h>
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <tuple>
 #include <variant>
@@ -26,7 +27,16 @@ struct HandedOnSignal {
   std::uint64_t id = 0;
   auto fields() { return std::tie(number, id); }
 };
-using FromOnlooker = std::variant<OnlookerHello, HandedOnSignal>;
+/// The command serves the job's page and is asked for something of it (observe/http), by somebody
+/// who may. Each has another `id`.
+struct PageAsked {
+  std::uint64_t id = 0;
+  std::string method, path, accept;
+  /// Arguments of the address, by their names.
+  std::map<std::string, std::string> arguments;
+  auto fields() { return std::tie(id, method, path, accept, arguments); }
+};
+using FromOnlooker = std::variant<OnlookerHello, HandedOnSignal, PageAsked>;
 
 /// The coordinator is there, and says so several times a second. Who hears nothing for so long
 /// looks whether another one leads.
@@ -41,7 +51,15 @@ struct JobOver {
   std::uint32_t code = 0;
   auto fields() { return std::tie(code); }
 };
-using ToOnlooker = std::variant<LeaderNews, JobOver>;
+/// The answer to the question with this number, as HTTP has it.
+struct PageAnswered {
+  std::uint64_t id = 0;
+  std::uint32_t code = 0;
+  std::string type, body;
+  std::map<std::string, std::string> headers;
+  auto fields() { return std::tie(id, code, type, body, headers); }
+};
+using ToOnlooker = std::variant<LeaderNews, JobOver, PageAnswered>;
 
 wire::Frame to_frame(const FromOnlooker&);
 wire::Frame to_frame(const ToOnlooker&);

@@ -8,9 +8,12 @@ import json
 import os
 import pathlib
 import signal
+import subprocess
 import unittest
+import urllib.error
+import urllib.request
 
-from lost_coordinators import STREAM, JobTest
+from lost_coordinators import CLEAN, PIRACEMA, STREAM, JobTest
 
 # Said when a lost one was replaced.
 COMPLETE = "all 3 coordinators take part again"
@@ -249,6 +252,70 @@ class Coordinators(JobTest):
         job.process.send_signal(signal.SIGTERM)
         job.finish(75)
         self.check_nothing_left()
+
+    # ---- the page, which the command serves --------------------------------------------------------
+
+    def look(self, shown, path):
+        with urllib.request.urlopen(f"http://{shown['address']}{path}", timeout=60) as response:
+            return json.load(response)
+
+    def piracema(self, *words):
+        done = subprocess.run([PIRACEMA, *words], cwd=self.folder, env=CLEAN, capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout
+
+    def test_the_page_stays_where_it_is_whoever_leads_and_takes_requests(self):
+        job = self.run_several("--http")
+        shown = job.wait_for("http")
+        first = job.wait_for("leads")
+        job.wait_for("snapshot")
+        self.until(lambda: self.look(shown, "/api/v1/job")["phase"] == "running")
+        self.assertEqual(self.look(shown, "/api/v1/job")["coordinator"]["pid"], first["pid"])
+        os.kill(first["pid"], signal.SIGKILL)
+        # Whoever asks meanwhile waits for the next one, and sees no loss.
+        self.assertNotEqual(self.look(shown, "/api/v1/job")["coordinator"]["pid"], first["pid"])
+        second = job.wait_for("leads")
+        self.until(lambda: self.look(shown, "/api/v1/job")["phase"] == "running")
+        self.assertEqual(self.look(shown, "/api/v1/job")["coordinator"]["pid"], second["pid"])
+        self.piracema("savepoint", shown["entrance"], "after")
+        self.assertIn("after", self.piracema("snapshots", "s"))
+        self.piracema("scale", shown["entrance"], "-n", "3")
+        self.until(lambda: len(self.running("worker")) == 3)
+        request = urllib.request.Request(shown["entrance"].replace("/?token", "/api/v1/stop?token"), method="POST",
+                                         headers={"X-Piracema": "1"})
+        with urllib.request.urlopen(request, timeout=60) as response:
+            self.assertEqual(json.load(response), {"stopping": True})
+        self.to_the_end(job, code=75)
+        self.assertNotIn("recovering", job.names(), job.said())
+
+    def test_while_no_coordinator_leads_the_page_says_so_in_bounded_time(self):
+        job = self.run_several("--http")
+        shown = job.wait_for("http")
+        job.wait_for("snapshot")
+        for pid in self.coordinators():
+            os.kill(pid, signal.SIGSTOP)
+        with self.assertRaises(urllib.error.HTTPError) as refused:
+            self.look(shown, "/api/v1/job")
+        with refused.exception as response:
+            self.assertEqual((response.code, response.read()), (503, b"no coordinator that leads has answered\n"))
+        for pid in self.coordinators():
+            os.kill(pid, signal.SIGCONT)
+        self.until(lambda: self.is_shown(shown))
+        job.finish()
+        self.check_output()
+
+    def is_shown(self, shown):
+        try:
+            return self.look(shown, "/api/v1/job")["phase"] == "running"
+        except urllib.error.HTTPError:
+            return False
+
+    def test_where_the_page_cannot_be_nothing_is_started(self):
+        job = self.run_several("--http=203.0.113.1:1")
+        job.process.wait()
+        self.assertEqual(job.process.returncode, 3)
+        self.assertIn("--http: 203.0.113.1:1 is reached by other machines", job.said())
+        self.assertFalse(self.coordinators())
 
     # ---- people --------------------------------------------------------------------------------
 

@@ -220,6 +220,7 @@ class Cluster(ClusterOfNodes):
         self.wait_until(lambda: len(events("leads")) == 2, "no other one leads")
         taken = len(events("snapshot"))
         self.wait_until(lambda: len(events("snapshot")) > taken, "it takes no snapshot any more")
+        self.assertRegex(self.ask("savepoint", job, "after"), r"^savepoint 'after' is snapshot \d+, in ")
         enough.touch()
         self.wait(job)
         self.assertEqual(1, self.job(job)["attempt"])

@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "base/refused_writes.h"
 #include "base/text.h"
+#include "observe/http/job_pages.h"
 #include "observe/http/site.h"
 #include "os/process.h"
 #include "tools/run/costs.h"
@@ -20,6 +21,7 @@
 #include "tools/run/groups.h"
 #include "tools/run/json_display.h"
 #include "tools/run/report_json.h"
+#include "tools/run/shown_job.h"
 
 namespace piracema::tools {
 
@@ -65,17 +67,6 @@ observe::JobFacts facts_of(const RunCommand& command) {
   add("dead letters", job.dead_letters);
   if (job.threads != 0) add("threads", std::to_string(job.threads));
   return facts;
-}
-
-void tell_where(const RunCommand& command, const observe::HttpServer& server) {
-  if (command.json) {
-    const nlohmann::ordered_json line = {
-        {"event", "http"}, {"address", server.address().text()}, {"entrance", server.entrance()}};
-    std::fputs(line_of(line).c_str(), stdout);
-    std::fflush(stdout);
-  } else if (!command.quiet) {
-    log(Level::info, concat("the job is shown at ", server.entrance()));
-  }
 }
 
 void print_end(const RunCommand& command, const cluster::JobReport& report) {
@@ -248,15 +239,15 @@ int run_command(RunCommand command) {
 
   std::optional<observe::Board> board;
   std::unique_ptr<observe::HttpServer> server;
-  if ((opens && command.http) || !command.report.empty()) {
+  if (command.http || !command.report.empty()) {
     board.emplace(facts_of(command));
     command.job.board = &*board;
   }
-  if (opens && command.http) {
-    auto started = observe::HttpServer::start_if_can(*command.http, *board);
-    if (!started) return refuse({started.error().code, "--http: " + started.error().message});
-    server = *std::move(started);
-    if (!command.http->is_for_runner) tell_where(command, *server);
+  // Of several coordinators none serves it: the command does, and asks whoever leads.
+  if (command.http && command.coordinators == 1) {
+    auto shown = show_job(command, std::make_shared<observe::JobPages>(*board));
+    if (!shown) return refuse(shown.error());
+    server = *std::move(shown);
   }
   // From here on: the line above has the token, and everybody on this machine may read these.
   if (board) keep_log(log_lines_kept);

@@ -4,7 +4,9 @@
 
 #include "council/convener.h"
 #include "council/council.h"
+#include "council/page_relay.h"
 #include "council/remote_coordinator.h"
+#include "tools/run/shown_job.h"
 
 namespace piracema::tools {
 
@@ -43,7 +45,11 @@ class CouncilElsewhere : public Coordinators {
 }  // namespace
 
 Result<int> convene(const RunCommand& command, const std::vector<std::string>& words) {
-  auto convener = council::Convener::convene(command.coordinators, words, command.job);
+  const auto pages = std::make_shared<council::PageRelay>();
+  // Known before there is a job: whether it can be shown there.
+  const auto shown = show_job(command, pages);
+  if (!shown) return shown.error();
+  auto convener = council::Convener::convene(command.coordinators, words, command.job, *pages);
   if (!convener) return convener.error();
   return (*convener)->run();
 }

@@ -251,7 +251,14 @@ Result<Done> DriverLoop::open_door() {
 
 std::function<net::Connection::Events(Door::Line)> DriverLoop::welcome_onlookers() {
   if (options_.leading == nullptr) return {};
-  onlookers_.emplace(options_.leading->handed_on);
+  Onlookers::Asked asked;
+  if (options_.board != nullptr) {
+    page_desk_.emplace(*options_.board);
+    asked = [this](const PageAsked& question, PageDesk::Reply reply) {
+      page_desk_->ask(question, std::move(reply));
+    };
+  }
+  onlookers_.emplace(options_.leading->handed_on, std::move(asked));
   return [this](Door::Line line) { return onlookers_->joined(std::move(line)); };
 }
 

@@ -15,6 +15,7 @@
 #include "cluster/driver/job_hosts.h"
 #include "cluster/driver/leading.h"
 #include "cluster/driver/lock_wait.h"
+#include "cluster/driver/page_desk.h"
 #include "cluster/driver/program_check.h"
 #include "cluster/driver/signals.h"
 #include "cluster/driver/stop_signals.h"
@@ -115,8 +116,10 @@ class DriverLoop {
   bool takes_over_ = false;
   std::unique_ptr<Coordinator> coordinator_;
   std::unique_ptr<Door> door_;
-  /// Of a job with several coordinators.
+  /// Of a job with several coordinators; the desk only if the job is shown. It is gone after
+  /// `answers_`, for which it may wait.
   std::optional<Onlookers> onlookers_;
+  std::optional<PageDesk> page_desk_;
   /// Null when others start all processes: mpirun, or somebody.
   std::unique_ptr<JobHosts> hosts_;
   /// In the directory of snapshots, if other hosts have to see it.

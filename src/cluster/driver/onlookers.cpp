@@ -1,7 +1,9 @@
 #include "cluster/driver/onlookers.h"
 
 #include <cstddef>
+#include <memory>
 #include <utility>
+#include <variant>
 
 #include "cluster/driver/crew.h"
 
@@ -18,16 +20,32 @@ net::Connection::Events Onlookers::joined(Door::Line line) {
     lines_.erase(lines_.begin());
   }
   net::Connection* const this_one = line.get();
+  const std::weak_ptr<net::Connection> speaks = line;
   lines_.push_back(std::move(line));
   return {.received =
-              [this, this_one](const wire::Frame& frame) {
-                const auto message = from_onlooker(frame);
-                const auto* signal = message ? std::get_if<HandedOnSignal>(&*message) : nullptr;
-                if (signal != nullptr) return handed_on_(*signal);
-                this_one->close();
+              [this, this_one, speaks](const wire::Frame& frame) {
+                const auto on = speaks.lock();
+                if (!on || heard(on, frame)) return;
+                on->close();
                 lost(this_one);
               },
           .lost = [this, this_one](const Error&) { lost(this_one); }};
+}
+
+bool Onlookers::heard(const Door::Line& line, const wire::Frame& frame) {
+  const auto message = from_onlooker(frame);
+  if (!message) return false;
+  if (const auto* signal = std::get_if<HandedOnSignal>(&*message)) {
+    handed_on_(*signal);
+    return true;
+  }
+  const auto* asked = std::get_if<PageAsked>(&*message);
+  if (asked == nullptr || !asked_) return false;
+  asked_(*asked, [back = std::weak_ptr<net::Connection>(line)](PageAnswered answer) {
+    // Who has asked may be gone, or look on elsewhere.
+    if (const auto there = back.lock()) there->send(to_frame(ToOnlooker(std::move(answer))));
+  });
+  return true;
 }
 
 void Onlookers::show_life(const std::vector<std::string>& coordinators) {

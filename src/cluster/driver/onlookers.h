@@ -10,14 +10,19 @@
 
 namespace piracema::cluster {
 
-/// Those that look on while this coordinator leads: the command, which hands on its signals and
-/// hears how the job has ended, and coordinators that were cut off, which hear who there is by now.
+/// Those that look on while this coordinator leads: the command, which hands on its signals, serves
+/// the job's page and hears how the job has ended, and coordinators that were cut off, which hear
+/// who there is by now.
 /// They come by the door as workers do. Belongs to the poller's thread.
 class Onlookers {
  public:
   /// A signal that the command was given.
   using HandedOn = std::function<void(const HandedOnSignal&)>;
-  explicit Onlookers(HandedOn handed_on) : handed_on_(std::move(handed_on)) {}
+  /// Something of the job's page is asked; the answer may come later, from any thread.
+  using Asked = std::function<void(const PageAsked&, std::function<void(PageAnswered)> reply)>;
+  /// `asked` may be empty: nothing is shown.
+  explicit Onlookers(HandedOn handed_on, Asked asked = {})
+      : handed_on_(std::move(handed_on)), asked_(std::move(asked)) {}
   ~Onlookers() { leave(); }
   Onlookers(const Onlookers&) = delete;
   Onlookers& operator=(const Onlookers&) = delete;
@@ -32,10 +37,13 @@ class Onlookers {
   void leave();
 
  private:
+  /// False: that is nothing for an onlooker to say.
+  bool heard(const Door::Line& line, const wire::Frame& frame);
   void say(const ToOnlooker& message);
   void lost(const net::Connection* line);
 
   const HandedOn handed_on_;
+  const Asked asked_;
   std::vector<Door::Line> lines_;
 };
 

@@ -225,9 +225,11 @@ Result<std::unique_ptr<HttpServer>> HttpServer::start(const HttpOptions& options
 
 #endif
 
-Result<std::unique_ptr<HttpServer>> HttpServer::start(const HttpOptions& options, Board& board) {
-  return start(options,
-               [&](Guard guard) { return std::make_unique<Site>(board, std::move(guard)); });
+Result<std::unique_ptr<HttpServer>> HttpServer::start(const HttpOptions& options,
+                                                      std::shared_ptr<Pages> pages) {
+  return start(options, [&](Guard guard) {
+    return std::make_unique<Site>(std::move(pages), std::move(guard));
+  });
 }
 
 }  // namespace piracema::observe

@@ -8,8 +8,8 @@
 #include <string>
 
 #include "net/socket/address.h"
+#include "observe/http/pages.h"
 #include "observe/http/web_site.h"
-#include "observe/status/board.h"
 
 namespace piracema::observe {
 
@@ -43,10 +43,12 @@ class HttpServer {
   /// address that is taken or not ours.
   static Result<std::unique_ptr<HttpServer>> start(const HttpOptions& options,
                                                    const MakeSite& make);
-  /// The job that is on the board, which outlives it.
-  static Result<std::unique_ptr<HttpServer>> start(const HttpOptions& options, Board& board);
+  /// A job, of which these tell.
+  static Result<std::unique_ptr<HttpServer>> start(const HttpOptions& options,
+                                                   std::shared_ptr<Pages> pages);
   /// The same; where only whoever runs the job wants it, an error is a warning, and there is none.
-  static Result<std::unique_ptr<HttpServer>> start_if_can(const HttpOptions& options, Board& board);
+  static Result<std::unique_ptr<HttpServer>> start_if_can(const HttpOptions& options,
+                                                          std::shared_ptr<Pages> pages);
   virtual ~HttpServer() = default;
 
   /// Where it is reached.

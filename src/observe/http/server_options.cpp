@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include <cstdlib>
+#include <utility>
 
 #include "base/fd.h"
 #include "base/log.h"
@@ -63,8 +64,8 @@ std::optional<HttpOptions> http_options(const std::string& address, const std::s
 }
 
 Result<std::unique_ptr<HttpServer>> HttpServer::start_if_can(const HttpOptions& options,
-                                                             Board& board) {
-  auto started = start(options, board);
+                                                             std::shared_ptr<Pages> pages) {
+  auto started = start(options, std::move(pages));
   if (started || !options.is_for_runner) return started;
   log(Level::warning,
       concat("whoever runs this job cannot ask it for anything (savepoint, scale): ",

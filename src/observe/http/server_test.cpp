@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/fd.h"
+#include "observe/http/job_pages.h"
 
 using namespace piracema;
 using namespace piracema::observe;
@@ -63,7 +64,7 @@ struct Served {
   std::unique_ptr<HttpServer> server;
 
   bool start(HttpOptions options = {}) {
-    auto started = HttpServer::start(options, board);
+    auto started = HttpServer::start(options, std::make_shared<JobPages>(board));
     if (!started) {
       // A build without the library says what to do, and has nothing else to show.
       REQUIRE(started.error().message.find("install libmicrohttpd") != std::string::npos);
@@ -90,7 +91,7 @@ struct TokenFile {
 
 std::string error_of(const HttpOptions& options) {
   Board board{JobFacts{}};
-  const auto started = HttpServer::start(options, board);
+  const auto started = HttpServer::start(options, std::make_shared<JobPages>(board));
   return started ? "" : started.error().message;
 }
 
@@ -174,10 +175,11 @@ TEST_CASE("whoever runs the job finds its address in a file, and nobody else may
 
   // A job whose runner cannot have it goes on; one whose user wants it does not.
   const HttpOptions nowhere{.address_file = "/nowhere/address", .is_for_runner = true};
-  const auto none = HttpServer::start_if_can(nowhere, served.board);
+  const auto none = HttpServer::start_if_can(nowhere, std::make_shared<JobPages>(served.board));
   REQUIRE(none.ok());
   CHECK(*none == nullptr);
-  CHECK(HttpServer::start_if_can({"", "", "/nowhere/address"}, served.board)
+  CHECK(HttpServer::start_if_can({"", "", "/nowhere/address"},
+                                 std::make_shared<JobPages>(served.board))
             .error()
             .message.find("'/nowhere/address'") != std::string::npos);
 }

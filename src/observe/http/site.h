@@ -1,30 +1,28 @@
 #pragma once
 
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "observe/http/job_pages.h"
 #include "observe/http/web_site.h"
-#include "observe/status/board.h"
 
 namespace piracema::observe {
 
-/// What is served of a job: the page, figures for Prometheus, JSON, and the requests to stop, to
-/// scale and for savepoints.
+/// What is served of a job: the page for a browser, and what others tell of the job.
 class Site final : public WebSite {
  public:
+  Site(std::shared_ptr<Pages> pages, Guard guard)
+      : WebSite(std::move(guard)), pages_(std::move(pages)) {}
   /// `board` outlives it.
-  Site(Board& board, Guard guard) : WebSite(std::move(guard)), board_(board) {}
+  Site(Board& board, Guard guard) : Site(std::make_shared<JobPages>(board), std::move(guard)) {}
 
  private:
   Response get(const Request& request, Time now) const override;
   Response post(const Request& request) const override;
   const char* methods() const override { return "GET, HEAD, POST"; }
-  Response scale(const Request& request) const;
-  Response savepoint(const Request& request) const;
-  static Response not_doing(const char* what, int code, const std::string& why);
-  /// `doing` is what the job is said to do, or not.
-  Response ask(const char* doing, cluster::UserRequest request) const;
-  Response health(Time now) const;
-  Response readiness() const;
 
-  Board& board_;
+  const std::shared_ptr<Pages> pages_;
 };
 
 /// The page of a job that is over, with all that is known of it, in one file that asks nobody for

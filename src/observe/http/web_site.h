@@ -20,12 +20,13 @@ class WebSite {
   const Guard& guard() const { return guard_; }
   Response answer(const Request& request, Time now) const;
 
- protected:
   static Response text(int code, std::string body);
   static Response json(std::string body, int code = 200);
   static Response script(std::string_view text);
   /// Another method than `wanted`.
   static Response not_allowed(const std::string& wanted);
+
+ protected:
   /// A page, for a browser that may come with the token in the address: it does not stay there.
   Response page(const Request& request, std::string_view html) const;
 

@@ -63,22 +63,34 @@ class Board {
     std::lock_guard lock(stop_mutex_);
     asked_ = std::move(callback);
   }
-  /// Waits so long for an answer; nothing: there is no job, or it does not answer.
+  /// Waits so long for an answer; nothing: there is no job, it does not answer, or it has ended
+  /// without an answer.
   std::optional<cluster::AnswerRequest> ask(cluster::UserRequest request,
                                             std::chrono::milliseconds wait) {
-    auto promise = std::make_shared<std::promise<cluster::AnswerRequest>>();
-    auto answer = promise->get_future();
+    auto asked = std::make_shared<Asked>();
+    auto answer = asked->answer.get_future();
     {
       std::lock_guard lock(stop_mutex_);
       if (!asked_) return std::nullopt;
-      asked_(std::move(request),
-             [promise](cluster::AnswerRequest one) { promise->set_value(std::move(one)); });
+      asked_(std::move(request), [asked = std::move(asked)](cluster::AnswerRequest one) {
+        asked->give(std::move(one));
+      });
     }
     if (answer.wait_for(wait) != std::future_status::ready) return std::nullopt;
     return answer.get();
   }
 
  private:
+  /// Answered once, by whoever has it last when by nobody else.
+  struct Asked {
+    ~Asked() { give(std::nullopt); }
+    void give(std::optional<cluster::AnswerRequest> one) {
+      if (!std::exchange(is_answered, true)) answer.set_value(std::move(one));
+    }
+    std::promise<std::optional<cluster::AnswerRequest>> answer;
+    bool is_answered = false;
+  };
+
   mutable std::mutex mutex_;
   std::shared_ptr<const JobStatus> latest_;
   Time published_at_{};
