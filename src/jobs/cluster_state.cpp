@@ -335,6 +335,14 @@ Answer ClusterState::on(const RunBeside& beside) {
   return on(ShowJob{beside.job});
 }
 
+Answer ClusterState::on(const Resize& resize) {
+  if (auto done = jobs_.resize(resize.job, resize.nodes); !done) {
+    return refused(done.error().message);
+  }
+  place_all();
+  return on(ShowJob{resize.job});
+}
+
 void ClusterState::place_all() {
   jobs_.place(nodes_, now_ms());
   changes_ += 1;

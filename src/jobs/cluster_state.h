@@ -51,6 +51,7 @@ class ClusterState final : public smr::StateMachine, public smr::Watchable {
   Answer on(const Drain&);
   Answer on(const Forget&);
   Answer on(const RunBeside&);
+  Answer on(const Resize&);
   Answer on(const PutUser&);
   Answer on(const DropUser&);
   Answer on(const ListJobs&) const;

@@ -210,6 +210,70 @@ TEST_CASE("a job that follows its nodes does without one that drains, and gets a
   }
 }
 
+TEST_CASE("a job that follows its nodes is given more of them while it runs, and fewer") {
+  Spanning cluster({follows_nodes_variable});
+  cluster(cluster.leading({{1, 1, 1}}, {cluster.asked(1, "c")}));
+  Report has = cluster.of("c");
+  has.has = {{1, 1, 1}};
+  cluster(has);
+  const Answer grown = cluster(Resize{1, 5});
+  REQUIRE(grown.jobs.size() == 1);
+  CHECK(grown.jobs[0].why == "runs on 3 of 5 nodes, and waits for 2 slots of another one");
+  cluster.join("d");
+  cluster.join("e");
+  CHECK(cluster.job(1).others == std::vector<std::string>{"b", "c", "d", "e"});
+  CHECK(cluster.job(1).why.empty());
+  // The last ones go first, and keep their places until what runs there has left.
+  cluster(Resize{1, 2});
+  CHECK(cluster.job(1).others == std::vector<std::string>{"b"});
+  CHECK(cluster(cluster.leading({{1, 1, 1}})).orders.at(0).hosts ==
+        std::vector<std::string>{"a=h-a", "b=h-b"});
+  CHECK(cluster.state.nodes().at("e").used == 0);
+  CHECK(cluster.state.nodes().at("c").used == 2);
+  has.number = cluster.of("c").number;
+  CHECK(cluster(has).orders.at(0).leave);
+  Report ends = cluster.of("c");
+  ends.ended = {{{1, 1, 1}, End::exited, 0, "ended with status 0"}};
+  cluster(ends);
+  CHECK(cluster.state.nodes().at("c").used == 0);
+  // Nothing was stopped, and the next attempt begins with as many.
+  CHECK(cluster.job(1).attempt == 1);
+  Report lost = cluster.leading({});
+  lost.ended = {{{1, 1}, End::fenced, 0, "the node was cut off"}};
+  cluster(lost);
+  for (const char* name : {"a", "b"}) cluster(cluster.of(name));
+  CHECK(cluster.job(1).attempt == 2);
+  CHECK(cluster.job(1).others.size() == 1);
+}
+
+TEST_CASE("a number of nodes that cannot be is refused, and why") {
+  Spanning follows({follows_nodes_variable}), stays;
+  const auto why = [](Spanning& cluster, JobId job, std::uint32_t nodes) {
+    return cluster(Resize{job, nodes}).why;
+  };
+  CHECK(why(follows, 1, 1) == "want 2 nodes or more for job 1, found 1");
+  CHECK(why(follows, 1, 1'001) == "want 1 to 1000 nodes, found 1001");
+  CHECK(why(follows, 2, 3) == "there is no job 2");
+  CHECK(why(stays, 1, 2).starts_with("job 1 does not follow its nodes: want one"));
+  // One that is told a new number while it waits begins with that.
+  follows(Resize{1, 3});
+  const JobId waits = follows(Submit{{.name = "j",
+                                      .command = {"x"},
+                                      .environment = {follows_nodes_variable},
+                                      .nodes = 9,
+                                      .slots = 1}})
+                          .job;
+  for (const char* name : {"d", "e"}) follows.join(name);
+  CHECK(follows.job(waits).state == JobState::waiting);
+  CHECK(why(follows, waits, 2).empty());
+  CHECK(follows.job(waits).state == JobState::running);
+  follows(Cancel{1});
+  Report over = follows.leading({});
+  over.ended = {exited(1, 1, 75)};
+  follows(over);
+  CHECK(why(follows, 1, 2) == "job 1 is over: want one that is not");
+}
+
 TEST_CASE("a job that follows its nodes gets another one for one that is lost") {
   Spanning cluster({follows_nodes_variable});
   cluster.join("d");

@@ -103,6 +103,26 @@ Result<Done> JobTable::run_beside(JobId id, const std::vector<std::string>& comm
   return Done{};
 }
 
+Result<Done> JobTable::resize(JobId id, std::uint32_t nodes) {
+  const auto found = jobs_.find(id);
+  if (found == jobs_.end()) return refuse(concat("there is no job ", id));
+  Job& job = found->second;
+  if (is_over(job.state)) return refuse(concat("job ", id, " is over: want one that is not"));
+  if (!follows_nodes(job.spec)) {
+    return refuse(concat("job ", id,
+                         " does not follow its nodes: want one that was submitted with "
+                         "--stream, and with --nodes 2 or more"));
+  }
+  if (nodes < 2) return refuse(concat("want 2 nodes or more for job ", id, ", found ", nodes));
+  JobSpec wanted = job.spec;
+  wanted.nodes = nodes;
+  if (auto right = check(wanted); !right) return refuse(right.error().message);
+  job.spec.nodes = nodes;
+  if (job.state != JobState::running) return Done{};
+  while (1 + job.others.size() > nodes) does_without(job, std::string(job.others.back()));
+  return Done{};
+}
+
 // ---- what a node says ---------------------------------------------------------------------------
 
 Job* JobTable::running(const Attempt& attempt, const std::string& node) {

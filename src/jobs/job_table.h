@@ -49,6 +49,7 @@ class JobTable {
   Result<JobId> submit(JobSpec spec, Owner owner, std::uint64_t now_ms);
   Result<Done> cancel(JobId id, std::uint64_t now_ms);
   Result<Done> run_beside(JobId id, const std::vector<std::string>& command);
+  Result<Done> resize(JobId id, std::uint32_t nodes);
 
   // ---- what a node says; whether that changes anything -----------------------------------------
   bool heard(const Report& report);

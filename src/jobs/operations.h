@@ -113,6 +113,16 @@ struct RunBeside {
   auto fields() { return std::tie(job, command); }
 };
 
+/// The job has so many nodes from now on, two or more. Refused unless it follows its nodes
+/// (follows_nodes) and is not over. One that runs gets others as they have room, before any job
+/// begins, or does without the last ones that it was given: their parts leave, and keep their
+/// places until they have. The answer has the job.
+struct Resize {
+  JobId job = 0;
+  std::uint32_t nodes = 0;
+  auto fields() { return std::tie(job, nodes); }
+};
+
 /// A user comes; or one that is there has another role or account from now on, and jobs that were
 /// asked for keep theirs. Refused if it is there already, or is not.
 struct PutUser {
@@ -196,9 +206,10 @@ struct ListStreams {
 };
 
 /// The order is the protocol.
-using Operation = std::variant<Join, Report, Leave, Submit, Cancel, Drain, ListJobs, ListNodes,
-                               ShowJob, Forget, AwaitOrders, AwaitJob, RunBeside, PutUser, DropUser,
-                               ListUsers, ListEvents, AwaitEvents, TellStreams, ListStreams>;
+using Operation =
+    std::variant<Join, Report, Leave, Submit, Cancel, Drain, ListJobs, ListNodes, ShowJob, Forget,
+                 AwaitOrders, AwaitJob, RunBeside, PutUser, DropUser, ListUsers, ListEvents,
+                 AwaitEvents, TellStreams, ListStreams, Resize>;
 /// It changes nothing, so that it need not be ordered.
 bool is_question(const Operation& operation);
 /// It must not be ordered: replicas have different answers to it.

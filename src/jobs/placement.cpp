@@ -90,7 +90,7 @@ std::string why_waits(const JobSpec& spec, const std::vector<Room*>& best) {
 
 void fill_up(Job& job, std::vector<Room>& rooms, std::vector<Placed>& placed) {
   const std::size_t has = 1 + job.others.size();
-  if (has == job.spec.nodes) return;
+  if (has == job.spec.nodes) return job.why.clear();
   std::vector<Room*> best;
   for (Room& room : rooms) {
     const bool can = may_run(job.spec, *room.node) && room.free >= job.spec.slots;

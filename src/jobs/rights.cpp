@@ -13,7 +13,8 @@ template <class What>
 constexpr bool is_of_node =
     std::is_same_v<What, Join> || std::is_same_v<What, Report> || std::is_same_v<What, Leave>;
 template <class What>
-constexpr bool is_of_job = std::is_same_v<What, Cancel> || std::is_same_v<What, RunBeside>;
+constexpr bool is_of_job =
+    std::is_same_v<What, Cancel> || std::is_same_v<What, RunBeside> || std::is_same_v<What, Resize>;
 
 /// The node that says it; null: a user does.
 const std::string* sayer(const Operation& operation) {

@@ -50,6 +50,7 @@ TEST_CASE("a user who looks sees all, and changes nothing") {
   CHECK(cluster.says(bob, Submit{{.name = "j", .command = {"true"}}}) == wants_submit);
   CHECK(cluster.says(bob, Cancel{id}) == wants_submit);
   CHECK(cluster.says(bob, RunBeside{id, {"true"}}) == wants_submit);
+  CHECK(cluster.says(bob, Resize{id, 2}) == wants_submit);
   CHECK(cluster.says(bob, Drain{"a", true}) ==
         "the user bob has the role look: want administer for that");
 }
@@ -64,6 +65,7 @@ TEST_CASE("a user who submits does what it likes with its own jobs alone") {
       "cluster";
   CHECK(cluster.says(alice, Cancel{other}) == not_hers);
   CHECK(cluster.says(alice, RunBeside{other, {"true"}}) == not_hers);
+  CHECK(cluster.says(alice, Resize{other, 2}) == not_hers);
   CHECK(cluster.says(alice, Cancel{77}) == "there is no job 77");
   const std::string wants_more = "the user alice has the role submit: want administer for that";
   CHECK(cluster.says(alice, Drain{"a", true}) == wants_more);

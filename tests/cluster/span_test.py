@@ -154,6 +154,44 @@ class Span(ClusterOfNodes):
         self.finish_stream(job)
         self.assertEqual((1, 0), (self.job(job)["attempt"], self.job(job)["losses"]))
 
+    def test_a_stream_is_given_more_nodes_while_it_runs_and_then_fewer(self):
+        job = self.start_stream(2)
+        said = self.ask("scale", job, "--nodes", 4, "-n", 8)
+        first, others = self.job(job)["node"], self.others(job)
+        self.assertEqual({"a", "b", "c", "d"}, {first, *others})
+        self.assertIn(f"job {job} has 4 nodes: {first} {' '.join(others)}\n", said)
+        for other in others[1:]:
+            self.wait_for_output(job, f"host {other} is there")
+        self.wait_for_more()
+        refused = self.call("scale", job, "--nodes", 2, "-n", 5)
+        self.assertEqual(3, refused.returncode)
+        self.assertIn(f"want 1 to 4 workers, as job {job} would have 4 places, found 5", refused.stderr)
+        self.ask("scale", job, "--nodes", 2, "-n", 4)
+        self.assertEqual(others[:1], self.others(job))
+        for left in others[1:]:
+            self.wait_until(lambda: self.nodes()[left]["used"] == 0, f"it does not leave {left}")
+        self.wait_for_more()
+        self.assertNotIn("recover", self.ask("logs", job))
+        self.finish_stream(job)
+        self.assertEqual((1, 0), (self.job(job)["attempt"], self.job(job)["losses"]))
+
+    def test_a_number_of_nodes_that_cannot_be_is_refused_and_one_that_may_be_is_waited_for(self):
+        job = self.start_stream(2)
+        for words, code, why in [
+                (("--nodes", 1), 3, "want 2 nodes or more for job 1, found 1"),
+                (("--nodes", 2_000), 3, "want 1 to 1000 nodes, found 2000"),
+                (("--nodes", 5, "--within", "1s"), 75,
+                 "job 1 is to have 5 nodes, and gets them later: it runs on 4 of 5 nodes, and waits for 2 slots")]:
+            answer = self.call("scale", job, *words)
+            self.assertEqual(code, answer.returncode, answer.stderr)
+            self.assertIn(why, answer.stderr)
+        other = self.submit("sleep 1000", "--nodes", 1)
+        refused = self.call("scale", other, "--nodes", 2)
+        self.assertEqual(3, refused.returncode)
+        self.assertIn(f"job {other} does not follow its nodes", refused.stderr)
+        self.ask("cancel", other)
+        self.finish_stream(job)
+
     def test_a_stream_gets_another_node_for_one_that_is_lost(self):
         job = self.start_stream(2)
         lost = self.others(job)[0]

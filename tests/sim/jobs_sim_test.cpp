@@ -202,6 +202,7 @@ class Machine {
     life_ += 1;
     frozen_ = false;
     waiting_.clear();
+    unheard_.clear();
     asked_.clear();
     for (const auto& [attempt, process] : processes_) {
       scheduler_.after(milliseconds(20), [this, attempt = attempt] { vanish(attempt); });
@@ -254,6 +255,9 @@ class Machine {
     if (frozen_) {
       waiting_.push_back(event);
       return;
+    }
+    if (const auto* over = std::get_if<JobRunner::Over>(&event)) {
+      unheard_.erase(over->ended.attempt);
     }
     for (const auto& action : runner_->step(scheduler_.now(), event)) {
       std::visit([this](const auto& what) { act(what); }, action);
@@ -317,7 +321,8 @@ class Machine {
     fence(attempt, process);
     const Fate& fate = all_.fates.at(attempt.job);
     if (attempt.part != 0) {
-      REQUIRE((!is_beside(attempt) || processes_.contains({attempt.job, attempt.attempt})));
+      const Attempt command{attempt.job, attempt.attempt};
+      REQUIRE((!is_beside(attempt) || processes_.contains(command) || unheard_.contains(command)));
       // Some end by themselves.
       if (scheduler_.random().below(3) != 0) return;
       scheduler_.after(
@@ -426,6 +431,7 @@ class Machine {
       if (how == End::exited && code == 0) all_.succeeded.insert(attempt.job);
     }
     vanish(attempt);
+    if (frozen_) unheard_.insert(attempt);
     deliver(JobRunner::Over{{attempt, how, code, "ended"}});
   }
   void vanish(Attempt attempt) {
@@ -443,6 +449,9 @@ class Machine {
   bool frozen_ = false;
   JobRunner::LentSeen lent_;
   std::vector<JobRunner::Event> waiting_;
+  /// Of what has ended while the machine stood still, which hears of it behind all that came
+  /// before.
+  std::set<Attempt> unheard_;
   std::map<Attempt, Process> processes_;
   struct Asked {
     /// Of the command.
@@ -487,6 +496,7 @@ class Run {
   std::uint32_t told() const { return all_.told; }
   std::uint32_t parts_asked() const { return all_.parts_asked; }
   std::uint32_t forgotten() const { return forgotten_; }
+  std::uint32_t resized() const { return resized_; }
   std::uint32_t given_back() const { return all_.given_back; }
   std::uint32_t late() const { return all_.late; }
   std::size_t beside() const { return all_.beside.size(); }
@@ -582,7 +592,7 @@ class Run {
     const auto later = [&](std::function<void()> what) {
       scheduler_.after(lasts, std::move(what));
     };
-    switch (random.below(10)) {
+    switch (random.below(11)) {
       case 0:
         scheduler_.trace(machine.name(), " stands still");
         machine.freeze();
@@ -607,6 +617,15 @@ class Run {
       case 5:
         if (group_.answers) group_.execute(Cancel{1 + random.below(12)});
         return;
+      case 9:
+        // No more than there are machines: in the end each job has to begin.
+        if (group_.answers &&
+            group_.execute(
+                      Resize{1 + random.below(12), 2 + static_cast<std::uint32_t>(random.below(2))})
+                    .verdict == Answer::Verdict::done) {
+          resized_ += 1;
+        }
+        return;
       case 6:
         machine.leave();
         return later([&machine] { machine.start(); });
@@ -629,7 +648,7 @@ class Run {
   Register all_;
   Group group_;
   std::vector<std::unique_ptr<Machine>> machines_;
-  std::uint32_t forgotten_ = 0, beside_told_ = 0;
+  std::uint32_t forgotten_ = 0, beside_told_ = 0, resized_ = 0;
 };
 
 }  // namespace
@@ -639,7 +658,7 @@ TEST_CASE(
     "is "
     "lent is given back in time") {
   std::uint64_t parts = 0, parts_over = 0, told = 0, parts_asked = 0, forgotten = 0, given_back = 0;
-  std::uint64_t beside = 0, beside_told = 0;
+  std::uint64_t beside = 0, beside_told = 0, resized = 0;
   for (const auto seed : seeds(5'000)) {
     Run run(seed);
     run.check();
@@ -651,6 +670,7 @@ TEST_CASE(
     given_back += run.given_back();
     beside += run.beside();
     beside_told += run.beside_told();
+    resized += run.resized();
     CHECK(run.late() == 0);
   }
   // Or else nothing was tried.
@@ -662,6 +682,7 @@ TEST_CASE(
   CHECK(given_back > 0);
   CHECK(beside > 0);
   CHECK(beside_told > 0);
+  CHECK(resized > 0);
 }
 
 TEST_CASE("a node that says too early that it has nothing of a part is found") {

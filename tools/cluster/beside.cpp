@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "base/parse.h"
 #include "base/text.h"
+#include "tools/cluster/resize.h"
 
 namespace piracema::tools {
 
@@ -46,17 +47,21 @@ ClusterBeside::ClusterBeside(CLI::App& cluster) {
       "As piracema savepoint does it. The stream can be submitted anew from there:\n"
       "  piracema cluster submit -- piracema run --snapshots DIR --resume --from NAME ./app\n\n",
       beside_exit_codes));
-  scale_ = add(cluster, "scale", "Give a stream other numbers of replicas or workers");
+  scale_ = add(cluster, "scale", "Give a stream other numbers of replicas, workers or nodes");
   scale_->add_option("OPERATOR=N", wanted_, "How many replicas an operator is to have");
   scale_->add_option("-n,--workers", workers_,
                      "How many processes it is to have, at most the places of the job;\n"
                      "default: as many as it has");
+  scale_->add_option("--nodes", nodes_,
+                     "On how many nodes it is to run, at least 2; its workers spread over\n"
+                     "them with the next snapshot. Of a stream of several nodes");
   scale_->footer(concat(
       "As piracema scale does it, without stopping the stream. Where that begins anew, as when "
       "its\n"
       "first node is lost, it has as many replicas as at its newest snapshot, and a worker for\n"
       "each place.\n\n"
-      "Example:\n  piracema cluster scale 7 count=3\n\n",
+      "Examples:\n  piracema cluster scale 7 count=3\n"
+      "  piracema cluster scale 7 --nodes 4 -n 16\n\n",
       beside_exit_codes));
 }
 
@@ -85,39 +90,72 @@ int ClusterBeside::run() const {
   if (const auto within = parse_duration(within_); !within) {
     return say("refused", "--within: " + within.error().message, code_usage);
   }
-  if (scale_->parsed() && wanted_.empty() && !workers_) {
-    return say("refused", "want OPERATOR=N, as in count=3, or -n N", code_usage);
+  if (scale_->parsed() && wanted_.empty() && !workers_ && !nodes_) {
+    return say("refused", "want OPERATOR=N, as in count=3, or -n N, or --nodes N", code_usage);
   }
   auto client = ClusterClient::open(directory_, *timeout);
   if (!client) {
     const bool is_usage = client.error().code == Errc::usage;
     return say("refused", client.error().message, is_usage ? code_usage : code_refused);
   }
-  const auto trouble = [this](const Error& error) {
-    const bool is_refused = error.code == Errc::refused;
-    return say(is_refused ? "refused" : "lost", error.message,
-               is_refused ? code_refused : code_not_done);
-  };
-  if (const auto fits = check_places(*client); !fits) return trouble(fits.error());
-  const auto answer = client->ask(jobs::RunBeside{job_, words()});
+  if (!nodes_ && !workers_) return ask(*client);
+  const auto job = client->show(job_);
+  if (!job) return trouble(job.error());
+  if (const auto fits = check_places(job->spec); !fits) return trouble(fits.error());
+  const bool asks_stream = workers_ || !wanted_.empty();
+  if (!nodes_) return ask(*client);
+  if (!asks_stream) return give_nodes(*client);
+  // There is room for all its workers meanwhile.
+  const bool grows = *nodes_ >= job->spec.nodes;
+  const int code = grows ? give_nodes(*client) : ask(*client);
+  if (code != 0) return code;
+  return grows ? ask(*client) : give_nodes(*client);
+}
+
+int ClusterBeside::trouble(const Error& error) const {
+  const bool is_refused = error.code == Errc::refused;
+  return say(is_refused ? "refused" : "lost", error.message,
+             is_refused ? code_refused : code_not_done);
+}
+
+// More processes than it has places would take those of other jobs.
+Result<Done> ClusterBeside::check_places(const jobs::JobSpec& spec) const {
+  if (!workers_) return Done{};
+  const std::uint64_t places = std::uint64_t{nodes_.value_or(spec.nodes)} * spec.slots;
+  if (*workers_ != 0 && *workers_ <= places) return Done{};
+  return Error{Errc::refused, concat("want 1 to ", places, " workers, as job ", job_,
+                                     nodes_ ? " would have " : " has ", places,
+                                     places == 1 ? " place" : " places", ", found ", *workers_)};
+}
+
+int ClusterBeside::give_nodes(ClusterClient& client) const {
+  const auto job = resize(client, job_, *nodes_, *parse_duration(within_));
+  if (!job) return trouble(job.error());
+  if (!has_all_nodes(*job)) {
+    return say("lost",
+               concat("job ", job_, " is to have ", *nodes_, " nodes, and gets them later: it ",
+                      job->why.empty() ? "moves" : job->why),
+               code_again);
+  }
+  std::string names = job->node;
+  for (const std::string& other : job->others) names += " " + other;
+  const std::string text = concat("job ", job_, " has ", *nodes_, " nodes: ", names);
+  if (json_) {
+    const nlohmann::ordered_json line{{"state", "done"}, {"code", 0}, {"text", text}};
+    std::puts(line.dump().c_str());
+  } else {
+    std::puts(text.c_str());
+  }
+  return 0;
+}
+
+int ClusterBeside::ask(ClusterClient& client) const {
+  const auto answer = client.ask(jobs::RunBeside{job_, words()});
   if (!answer) return trouble(answer.error());
   if (answer->jobs.size() != 1 || answer->jobs.front().parts.empty()) {
     return trouble({Errc::corrupt, "an answer without a job"});
   }
-  return wait(FollowedJob(*client, job_, answer->now_ms), answer->jobs.front());
-}
-
-// More processes than it has places would take those of other jobs.
-Result<Done> ClusterBeside::check_places(ClusterClient& client) const {
-  if (!workers_) return Done{};
-  const auto job = client.show(job_);
-  if (!job) return job.error();
-  const jobs::JobSpec& spec = job->spec;
-  const std::uint64_t places = std::uint64_t{spec.nodes} * spec.slots;
-  if (*workers_ != 0 && *workers_ <= places) return Done{};
-  return Error{Errc::refused,
-               concat("want 1 to ", places, " workers, as job ", job_, " has ", places,
-                      places == 1 ? " place" : " places", ", found ", *workers_)};
+  return wait(FollowedJob(client, job_, answer->now_ms), answer->jobs.front());
 }
 
 int ClusterBeside::wait(FollowedJob followed, const jobs::Job& asked) const {

@@ -28,15 +28,19 @@ class ClusterBeside {
   CLI::App* add(CLI::App& cluster, const char* name, const char* help);
   /// Of the command that is run beside the job.
   std::vector<std::string> words() const;
-  Result<Done> check_places(ClusterClient& client) const;
+  /// That it is to have so many workers, and maybe nodes, can be.
+  Result<Done> check_places(const jobs::JobSpec& spec) const;
+  int ask(ClusterClient& client) const;
+  int give_nodes(ClusterClient& client) const;
   int wait(FollowedJob followed, const jobs::Job& asked) const;
   int tell(const jobs::Ended& ended) const;
+  int trouble(const Error& error) const;
   int say(const char* state, const std::string& text, int code) const;
 
   CLI::App *savepoint_, *scale_;
   std::string directory_, timeout_ = "10s", within_ = "60s", name_;
   std::vector<std::string> wanted_;
-  std::optional<std::uint32_t> workers_;
+  std::optional<std::uint32_t> workers_, nodes_;
   std::uint64_t job_ = 0;
   bool json_ = false;
 };

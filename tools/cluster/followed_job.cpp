@@ -13,7 +13,13 @@ constexpr std::chrono::milliseconds behind_pause{20};
 }  // namespace
 
 Result<jobs::Job> FollowedJob::next() {
-  while (true) {
+  auto job = next(Time::max());
+  if (!job) return job.error();
+  return std::move(**job);
+}
+
+Result<std::optional<jobs::Job>> FollowedJob::next(Time until) {
+  while (now() < until) {
     auto answer = client_.await(jobs::AwaitJob{id_, mark_, now_ms_});
     if (!answer && answer.error().code == Errc::refused) {
       // A question that is held is answered by one replica, which may not know of the job yet.
@@ -27,8 +33,9 @@ Result<jobs::Job> FollowedJob::next() {
     if (answer->jobs.size() != 1) continue;
     mark_ = answer->mark;
     now_ms_ = answer->now_ms;
-    return std::move(answer->jobs.front());
+    return std::optional(std::move(answer->jobs.front()));
   }
+  return std::optional<jobs::Job>();
 }
 
 }  // namespace piracema::tools

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
+#include "base/clock.h"
 #include "jobs/operations.h"
 #include "tools/cluster/client.h"
 
@@ -18,6 +20,8 @@ class FollowedJob {
   /// How it is now, and then again each time once it is otherwise. Errc::refused if there is none,
   /// Errc::timeout if nobody answers.
   Result<jobs::Job> next();
+  /// The same, or nothing if it is still so then, or some seconds later.
+  Result<std::optional<jobs::Job>> next(Time until);
 
  private:
   ClusterClient& client_;
