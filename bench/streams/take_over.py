@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """How long is a job without a coordinator when that is killed and another one stands by?
 
-    bench/streams/take_over.py BUILD_DIRECTORY [--runs 20] [--workers 2] [--coordinators 3 [--stop]]
+    bench/streams/take_over.py BUILD_DIRECTORY [--runs 20] [--workers 2] [--coordinators 3 [--stop]
+                               [--snapshots PLACE]]
 
 A job (tests/cluster/apps/stream.cpp) runs with --keep-workers, another command stands by, the first one
 gets SIGKILL. Printed are, from the SIGKILL on: when the second one has the lock and has read the
@@ -11,6 +12,12 @@ as failed, and the exit code is 1.
 
 With --coordinators there is no standby: the coordinator that leads gets SIGKILL, or SIGSTOP with
 --stop, and another one of them leads. Printed is also when that one has the job (its event `leads`).
+
+With --snapshots each run has a place of its own below PLACE, as beside a real server on this machine (one
+far away takes longer for each request):
+
+    tests/servers/with_server.py s3 bench/streams/take_over.py build/release --coordinators 3 \\
+        --snapshots s3://tests/take-over
 """
 
 import argparse
@@ -61,13 +68,13 @@ def once(build, workers, folder):
     return found - killed, saved - killed
 
 
-def once_of_several(build, workers, folder, count, number):
+def once_of_several(build, workers, folder, snapshots, count, number):
     job = subprocess.Popen(
         [str(build / "tools/piracema"), "run", "--json", "--coordinators", str(count), "-n",
-         str(workers), "--snapshots", str(folder / "s"), "--every", "100ms",
+         str(workers), "--snapshots", snapshots, "--every", "100ms",
          str(build / "tests/cluster/stream_app"), str(folder / "out"), "items=100000000",
          "pause_us=100", f"until={folder / 'end'}"],
-        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
 
     def wait_for(name, count=1):
         for line in job.stdout:
@@ -100,17 +107,21 @@ def main():
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--coordinators", type=int, default=1)
     parser.add_argument("--stop", action="store_true")
+    parser.add_argument("--snapshots")
     arguments = parser.parse_args()
+    if arguments.snapshots and arguments.coordinators == 1:
+        parser.error("--snapshots wants --coordinators 3: a standby is measured with a directory")
     names = ["all workers found again", "next snapshot complete"]
     if arguments.coordinators > 1:
         names.insert(0, "another one has the job")
     results = []
-    for _ in range(arguments.runs):
+    for run in range(arguments.runs):
         with tempfile.TemporaryDirectory(prefix="piracema-take-over-") as folder:
             build, path = arguments.build.resolve(), pathlib.Path(folder)
             if arguments.coordinators > 1:
                 number = signal.SIGSTOP if arguments.stop else signal.SIGKILL
-                results.append(once_of_several(build, arguments.workers, path,
+                place = f"{arguments.snapshots}/{run}" if arguments.snapshots else str(path / "s")
+                results.append(once_of_several(build, arguments.workers, path, place,
                                                arguments.coordinators, number))
             else:
                 results.append(once(build, arguments.workers, path))

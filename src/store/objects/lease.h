@@ -92,6 +92,8 @@ class Lease {
   bool holds() const { return state_ == State::holds; }
   /// Holds it, and nobody else can.
   bool is_valid(Time now) const { return holds() && now < sent_at_ + settings_.term; }
+  /// Another process of the job has held it before this one.
+  bool was_ours() const { return others_until_ != Time{}; }
   /// Of one that is held, by a job that is over: what gives it back. Whether it is done does not
   /// matter. Where another process of the job may believe that it holds it others still wait for
   /// `term`.

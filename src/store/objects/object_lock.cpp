@@ -49,7 +49,10 @@ Result<std::shared_ptr<ObjectLock>> ObjectLock::take(std::unique_ptr<ObjectClien
   std::shared_ptr<ObjectLock> lock(
       new ObjectLock(std::move(client), std::move(key), std::move(name), claim, settings));
   if (auto taken = lock->take(now() + 3 * settings.term); !taken) return taken.error();
-  if (auto checked = lock->check_conditions(); !checked) return checked.error();
+  // Of one that the job has already it is known, and workers wait for whoever takes it over.
+  if (!lock->lease_.was_ours()) {
+    if (auto checked = lock->check_conditions(); !checked) return checked.error();
+  }
   // Signals are for the thread that drives the job.
   sigset_t all, before;
   sigfillset(&all);
