@@ -79,6 +79,8 @@ def ends_within(seconds, pid):
 class OnHosts(unittest.TestCase):
     """Hosts h1 to h3, or more, at 10.78.0.1 to 3; the test itself is at 10.78.0.100."""
     HOSTS = 3
+    # The switch between them looks at what it passes on.
+    switch_filters = False
 
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
@@ -128,6 +130,29 @@ class OnHosts(unittest.TestCase):
         self.addCleanup(process.wait)
         self.addCleanup(process.kill)
         return process
+
+    def lose(self, host, what):
+        """From now on the switch drops what the host sends ("sent"), what comes to it ("received"), or a tenth of
+        both ("some"); what takes that back."""
+        if not self.switch_filters:
+            sets = "".join(f"set {name} {{ type ifname; }}\n" for name in ("sent", "received", "some"))
+            rules = {"forward": ("iifname", "oifname"), "input": ("iifname",), "output": ("oifname",)}
+            chains = "".join(
+                f"chain {hook} {{ type filter hook {hook} priority 0;\n" + "".join(
+                    f"{end} @{'sent' if end == 'iifname' else 'received'} drop\n"
+                    f"{end} @some numgen random mod 10 == 0 drop\n" for end in ends) + "}\n"
+                for hook, ends in rules.items())
+            subprocess.run(["nft", "-f", "-"], input=f"table bridge hosts {{ {sets}{chains} }}", text=True, check=True)
+            self.switch_filters = True
+        element = ("element", "bridge", "hosts", what, f"{{ cable{host[1:]} }}")
+        sh("nft", "add", *element)
+        return lambda: sh("nft", "delete", *element)
+
+    def narrow(self, host):
+        """What comes to the host is 1 Mbit/s at most; what takes that back."""
+        at = ("dev", f"cable{host[1:]}", "root")
+        sh("tc", "qdisc", "replace", *at, "tbf", "rate", "1mbit", "burst", "16kb", "latency", "400ms")
+        return lambda: sh("tc", "qdisc", "del", *at)
 
     def cut(self, host):
         sh("ip", "link", "set", f"cable{host[1:]}", "down")

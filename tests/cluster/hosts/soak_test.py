@@ -17,6 +17,8 @@ import subprocess
 import sys
 import time
 import unittest
+import urllib.error
+import urllib.request
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 from hosts import (CLEAN, PIRACEMA, RSH, SECONDS_MAX, STREAM, OnHosts, environment_of, in_namespace,  # noqa: E402
@@ -135,6 +137,7 @@ class MpiJob(ClusterJob):
 class Coordinated(Workload):
     """A stream by itself on hosts of the cluster, with three coordinators; it goes on when two of them were lost."""
     ITEMS = 40_000
+    look_at_page_at = 0
 
     def begin(self):
         self.start()
@@ -145,11 +148,34 @@ class Coordinated(Workload):
             [PIRACEMA, "run", "--rsh", RSH, "--hosts", "h4,h5,h6", "-n", "3", "--coordinators", "3", "--snapshots",
              self.place("snapshots"), "--every", "200ms", *options, STREAM, self.place("out"),
              f"items={self.ITEMS}", "pause_us=300"],
-            env={**CLEAN, "PIRACEMA_TEST_HOSTS": str(self.soak.folder), "PIRACEMA_TEST_JOB": self.soak.mark},
+            env={**CLEAN, "PIRACEMA_TEST_HOSTS": str(self.soak.folder), "PIRACEMA_TEST_JOB": self.soak.mark,
+                 "PIRACEMA_HTTP_FILE": str(self.place("page"))},
             cwd=self.soak.folder, stdin=subprocess.DEVNULL, stdout=self.errors, stderr=self.errors)
         self.soak.addCleanup(self.process.wait)
         self.soak.addCleanup(self.process.kill)
         self.errors.close()
+
+    def look(self):
+        if time.monotonic() > self.look_at_page_at:
+            self.look_at_page()
+            self.look_at_page_at = time.monotonic() + 2
+        super().look()
+
+    def look_at_page(self):
+        """Whatever has become of its coordinators: it answers in bounded time while the command lives."""
+        try:
+            address, token = self.place("page").read_text().strip().split("/?token=")
+            request = urllib.request.Request(f"{address}/api/v1/job", headers={"Authorization": f"Bearer {token}"})
+            with urllib.request.urlopen(request, timeout=30) as response:
+                code = response.status
+        except urllib.error.HTTPError as error:
+            with error:
+                code = error.code
+        except (FileNotFoundError, ConnectionError, urllib.error.URLError) as gone:
+            self.soak.assertNotIsInstance(gone, TimeoutError)
+            return
+        self.soak.assertIn(code, (200, 503))
+        self.soak.pages[code] = self.soak.pages.get(code, 0) + 1
 
     def is_over(self):
         code = self.process.poll()
@@ -173,7 +199,7 @@ class Soak(OnHosts):
         self.random = random.Random(self.seed())
         self.started, self.until = time.monotonic(), 0
         self.repairs, self.order = [], itertools.count()
-        self.nodes, self.asked, self.faults, self.answers = {}, [], {}, {}
+        self.nodes, self.asked, self.faults, self.answers, self.pages, self.spoilt = {}, [], {}, {}, {}, {}
         self.names = itertools.count()
         plane = [f"h{i}=10.78.0.{i}:7400" for i in range(1, 4)]
         rest = [f"h{i}=10.78.0.{i}" for i in range(4, 7)]
@@ -300,12 +326,29 @@ class Soak(OnHosts):
         self.later(0.5, 8, lambda: self.mend(host))
         return True
 
+    def for_a_while(self, host, what, spoil):
+        """One thing at a time of each kind."""
+        if (host, what) in self.spoilt:
+            return False
+        self.spoilt[host, what] = spoil()
+
+        def repair():
+            self.spoilt.pop((host, what))()
+
+        self.later(1, 6, repair)
+        return True
+
     def host_slow(self, host):
-        cable = f"cable{host[1:]}"
-        slow = subprocess.run(["tc", "qdisc", "add", "dev", cable, "root", "netem", "delay", "100ms"],
-                              stderr=subprocess.DEVNULL)
-        self.later(1, 6, lambda: subprocess.run(["tc", "qdisc", "del", "dev", cable, "root"], stderr=subprocess.DEVNULL))
-        return slow.returncode == 0
+        return self.for_a_while(host, "slow", lambda: self.narrow(host))
+
+    def host_deaf(self, host):
+        return self.for_a_while(host, "received", lambda: self.lose(host, "received"))
+
+    def host_mute(self, host):
+        return self.for_a_while(host, "sent", lambda: self.lose(host, "sent"))
+
+    def host_lossy(self, host):
+        return self.for_a_while(host, "some", lambda: self.lose(host, "some"))
 
     def host_dies(self, host):
         network = network_of(self.holders[host].pid)
@@ -328,7 +371,8 @@ class Soak(OnHosts):
         if job is None:
             return False
         words = self.random.choice([("savepoint", "--within", "20s", job, f"soak-{next(self.names)}"),
-                                    ("scale", "--within", "20s", job, f"tally={self.random.randint(1, 4)}")])
+                                    ("scale", "--within", "20s", job, f"tally={self.random.randint(1, 4)}"),
+                                    ("scale", "--within", "20s", job, "--nodes", self.random.randint(2, 4))])
         process = subprocess.Popen(self.words(*words), env=CLEAN, text=True, stdin=subprocess.DEVNULL,
                                    stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         self.addCleanup(process.kill)
@@ -351,6 +395,7 @@ class Soak(OnHosts):
         often = [self.worker_killed, self.stream_asked, self.node_killed, self.host_cut, self.node_drained,
                  self.host_dies, self.worker_stopped]
         rare = [self.agent_killed, self.coordinator_killed, self.node_leaves, self.node_stopped, self.host_slow,
+                self.host_deaf, self.host_mute, self.host_lossy,
                 self.replica_killed, self.replica_stopped, *([self.rank_killed] if self.heat else [])]
         fault = self.random.choice(often + often + rare)
         host = self.random.choice(list(self.holders))
@@ -410,7 +455,8 @@ class Soak(OnHosts):
             self.assertGreater(one.rounds, 0)
         print(json.dumps({"seconds": round(mended - self.started), "over_after": round(time.monotonic() - mended, 1),
                           "faults": self.faults, "done": {one.name: one.rounds for one in everything},
-                          "asked": {what: len(said) for what, said in sorted(self.answers.items())}}), flush=True)
+                          "asked": {what: len(said) for what, said in sorted(self.answers.items())},
+                          "pages": self.pages}), flush=True)
 
     def all_over(self):
         for one in list(self.running):
