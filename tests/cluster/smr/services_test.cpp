@@ -1,6 +1,6 @@
 // The linked list and the tuple space of paper 003, section 4, by replicas of real processes with
-// several execution threads (services_main.cpp), which are killed and come back while clients ask, or
-// of which one lies.
+// several execution threads (services_main.cpp), which are killed and come back while clients ask,
+// or of which one lies.
 
 #include <doctest/doctest.h>
 #include <piracema/smr/status.h>
