@@ -3,7 +3,8 @@
 import math
 from xml.sax.saxutils import escape
 
-COLORS = ["#1f77b4", "#d62728", "#2ca02c", "#9467bd", "#ff7f0e", "#8c564b", "#17becf", "#7f7f7f"]
+COLORS = ["#1f77b4", "#d62728", "#2ca02c", "#9467bd", "#ff7f0e", "#8c564b", "#17becf", "#7f7f7f",
+          "#bcbd22", "#e377c2"]
 WIDTH, HEIGHT, LEFT, TOP, PLOT_WIDTH, PLOT_HEIGHT = 560, 380, 60, 40, 300, 280
 
 
@@ -34,9 +35,9 @@ def place(value, marks, log):
     return (value - first) / (last - first)
 
 
-def panel(at, title, x_label, lines, names=None, log_y=False):
+def panel(at, title, x_label, lines, names=None, log_y=False, apart=()):
     """One chart at x = `at`; `lines` are (label, [(x, low, middle, high)]). With `names` x is a
-    number of one of them."""
+    number of one of them. Points of labels in `apart` are not joined: nothing is known between them."""
     points = [point for _, line in lines for point in line]
     x_max = max([x for x, *_ in points], default=1) or 1
     x_step = nice_step(x_max)
@@ -65,7 +66,8 @@ def panel(at, title, x_label, lines, names=None, log_y=False):
     for number, (label, line) in enumerate(lines):
         color = COLORS[number % len(COLORS)]
         path = " ".join(f"{sx(x):.1f},{sy(middle):.1f}" for x, _, middle, _ in line)
-        out.append(f'<polyline points="{path}" fill="none" stroke="{color}" stroke-width="2"/>')
+        if label not in apart:
+            out.append(f'<polyline points="{path}" fill="none" stroke="{color}" stroke-width="2"/>')
         for x, low, middle, high in line:
             out.append(f'<line x1="{sx(x):.1f}" y1="{sy(low):.1f}" x2="{sx(x):.1f}" '
                        f'y2="{sy(high):.1f}" stroke="{color}"/>')
@@ -75,13 +77,17 @@ def panel(at, title, x_label, lines, names=None, log_y=False):
     return "\n".join(out)
 
 
-def write(path, title, panels):
+def write(path, title, panels, columns=None):
     """`panels` are (title, x label, lines), or the same and a dictionary of `panel`'s options, side
-    by side."""
-    body = "\n".join(panel(WIDTH * i, *one[:3], **(one[3] if len(one) > 3 else {}))
-                     for i, one in enumerate(panels))
-    path.write_text(f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH * len(panels)}" '
-                    f'height="{HEIGHT}" font-family="sans-serif" font-size="12">\n'
+    by side, in so many columns."""
+    columns = columns or len(panels)
+    rows = ["\n".join(panel(WIDTH * i, *one[:3], **(one[3] if len(one) > 3 else {}))
+                      for i, one in enumerate(panels[first:first + columns]))
+            for first in range(0, len(panels), columns)]
+    body = "\n".join([*rows[:1], *(f'<g transform="translate(0 {HEIGHT * number})">\n{row}\n</g>'
+                                   for number, row in enumerate(rows[1:], 1))])
+    path.write_text(f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH * columns}" '
+                    f'height="{HEIGHT * len(rows)}" font-family="sans-serif" font-size="12">\n'
                     f'<rect width="100%" height="100%" fill="white"/>\n'
                     f'<text x="{LEFT}" y="16" font-weight="bold">{escape(title)}</text>\n'
                     f'{body}\n</svg>\n')

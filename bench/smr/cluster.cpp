@@ -60,6 +60,7 @@ SmrCluster::SmrCluster(const Options& options) : options_(options) {
   configuration_.name = "bench";
   configuration_.byzantine = options.byzantine;
   configuration_.durable = options.durable;
+  configuration_.execution_threads = options.execution_threads;
   for (std::uint32_t i = 0; i < (options.byzantine ? 4 : 3); ++i) {
     configuration_.replicas.push_back(
         {i, concat("127.0.0.1:", free_port()), hex_of(key_of(1, i).public_key())});
@@ -81,9 +82,16 @@ void SmrCluster::start(std::uint32_t id) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   set_log_level(Level::warning);
   set_log_process(concat("replica ", id));
-  Nothing nothing;
-  auto node = ReplicaNode::start(
-      configuration_, {id, key_of(1, id), concat(options_.directory, "/", id), true}, nothing);
+  const std::unique_ptr<StateMachine> machine =
+      options_.machine ? options_.machine() : std::make_unique<Nothing>();
+  auto node = ReplicaNode::start(configuration_,
+                                 {.id = id,
+                                  .key = key_of(1, id),
+                                  .directory = concat(options_.directory, "/", id),
+                                  .first_start = true,
+                                  .groups = options_.groups,
+                                  .prices = options_.prices},
+                                 *machine);
   const auto ended = node ? (*node)->run() : Result<Done>(node.error());
   std::fprintf(stderr, "replica %u: %s\n", id, ended ? "ended" : ended.error().message.c_str());
   ::_exit(1);

@@ -1,17 +1,22 @@
 #pragma once
 
 #include <piracema/smr/configuration.h>
+#include <piracema/smr/groups.h>
+#include <piracema/smr/state_machine.h>
 #include <sys/types.h>
 
 #include <functional>
+#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "smr/link/keys.h"
+#include "smr/service/executor/thrift.h"
 
 namespace piracema::bench {
 
-/// Replicas as processes on loopback, with a service that does nothing, and keys for clients.
+/// Replicas as processes on loopback, and keys for clients.
 /// Killed when it goes. To be made while the process has one thread.
 class SmrCluster {
  public:
@@ -21,6 +26,12 @@ class SmrCluster {
     std::size_t clients = 1;
     /// For what is durable; a directory for each replica is made in it.
     std::string directory;
+    /// Makes the service of each replica, in its process; empty for one that does nothing.
+    std::function<std::unique_ptr<smr::StateMachine>()> machine = {};
+    /// As in the configuration, in ReplicaOptions and in ReplicaNode::Place.
+    std::uint32_t execution_threads = 0;
+    std::optional<smr::ConflictGroups> groups = {};
+    smr::Prices prices = {};
   };
   explicit SmrCluster(const Options& options);
   ~SmrCluster();

@@ -23,7 +23,7 @@ struct Load {
 /// What came of it.
 struct Rate {
   double operations_per_second = 0;
-  double p50_us = 0, p99_us = 0;
+  double mean_us = 0, p50_us = 0, p99_us = 0;
   /// Of all replicas and clients, for one operation.
   double cpu_us = 0;
 };

@@ -1,8 +1,6 @@
 // What a replicated service that does nothing takes: replicas and clients on this machine, beside
 // a probe that only passes the messages.
 
-#include <unistd.h>
-
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <filesystem>
@@ -15,8 +13,8 @@
 #include "bench/common/machine.h"
 #include "bench/common/statistics.h"
 #include "bench/smr/cluster.h"
+#include "bench/smr/crowd.h"
 #include "bench/smr/probe.h"
-#include "smr/client/client_engine.h"
 
 using namespace piracema;
 using namespace piracema::bench;
@@ -27,68 +25,21 @@ Time seconds(double number) {
   return std::chrono::duration_cast<Time>(std::chrono::duration<double>(number));
 }
 
-/// Clients in a closed loop, all on this thread.
-class Crowd {
- public:
-  /// Multiplexed: each client is a session of its own, but for the most that one may have under
-  /// way they share a few connections.
-  Crowd(const smr::Configuration& configuration, const Load& load) : load_(load) {
-    const std::size_t engines = load.multiplexed ? 1 : load.clients;
-    for (std::size_t i = 0; i < engines; ++i) {
-      engines_.push_back(std::make_unique<smr::ClientEngine>(poller_, flush_list_, configuration,
-                                                             i + 1, SmrCluster::client_key(i + 1),
-                                                             smr::ClientEngine::Retry{}));
-    }
-    operation_.resize(load.bytes);
-    std::fill_n(operation_.data(), load.bytes, std::byte{'x'});
-  }
-  void begin() {
-    for (std::size_t i = 0; i < load_.clients; ++i) ask(i);
-  }
-  void run_until(Time end) {
-    while (now() < end) turn();
-  }
-  void turn() {
-    poller_.run_once(std::chrono::milliseconds(5));
-    flush_list_.flush();
-  }
-  /// The longest time in which nobody was answered, from `begin_gaps` on.
-  void begin_gaps() {
-    longest_gap_ = {};
-    answered_ = now();
-  }
-  Time longest_gap() const { return std::max(longest_gap_, now() - answered_); }
-  std::vector<std::uint32_t> times;
-  std::size_t errors = 0;
-  smr::ClientEngine& first() { return *engines_.front(); }
-
- private:
-  void ask(std::size_t client) {
-    const Time since = now();
-    engines_[client % engines_.size()]->order(
-        smr::Kind::ordered, 0, operation_, since + seconds(10),
-        [this, client, since](const Result<Buffer>& result) {
-          longest_gap_ = std::max(longest_gap_, now() - answered_);
-          answered_ = now();
-          times.push_back(static_cast<std::uint32_t>((answered_ - since).count() / 1'000));
-          if (!result) errors += 1;
-          ask(client);
-        });
-  }
-
-  const Load load_;
-  net::Poller poller_;
-  smr::FlushList flush_list_;
-  std::vector<std::unique_ptr<smr::ClientEngine>> engines_;
-  Buffer operation_;
-  Time answered_{}, longest_gap_{};
-};
-
 struct Scenario {
   std::string name;
   Load load;
   bool durable = false;
 };
+
+/// Each asks for the same, which is no more than so many bytes.
+Crowd::Options crowd_of(const Load& load) {
+  Buffer operation;
+  operation.resize(load.bytes);
+  std::fill_n(operation.data(), load.bytes, std::byte{'x'});
+  return {.clients = load.clients, .multiplexed = load.multiplexed, .next = [operation] {
+            return Crowd::Question{.operation = operation};
+          }};
+}
 
 Rate run_group(const Scenario& scenario, const std::string& directory) {
   const Load& load = scenario.load;
@@ -96,21 +47,10 @@ Rate run_group(const Scenario& scenario, const std::string& directory) {
                       .durable = scenario.durable,
                       .clients = load.clients,
                       .directory = directory});
-  Crowd crowd(cluster.configuration(), load);
+  Crowd crowd(cluster.configuration(), crowd_of(load));
   crowd.begin();
-  while (crowd.times.size() < load.clients) crowd.turn();
-  crowd.run_until(now() + seconds(load.warmup_s));
-  crowd.times.clear();
-  const double cpu = cluster.cpu() + cpu_seconds(::getpid());
-  const Time begin = now();
-  crowd.run_until(begin + seconds(load.seconds));
-  const double took = std::chrono::duration<double>(now() - begin).count();
-  const auto count = static_cast<double>(crowd.times.size());
-  Rate rate;
-  rate.operations_per_second = count / took;
-  rate.cpu_us = (cluster.cpu() + cpu_seconds(::getpid()) - cpu) / std::max(count, 1.0) * 1e6;
+  const Rate rate = measure(crowd, cluster, load.warmup_s, load.seconds);
   if (crowd.errors != 0) std::fprintf(stderr, "%zu operations failed\n", crowd.errors);
-  set_percentiles(rate, crowd.times);
   return rate;
 }
 
@@ -118,9 +58,8 @@ Rate run_group(const Scenario& scenario, const std::string& directory) {
 double run_failover(bool byzantine, const std::string& directory) {
   const Load load{.byzantine = byzantine, .clients = 10};
   SmrCluster cluster({.byzantine = byzantine, .clients = 10, .directory = directory});
-  Crowd crowd(cluster.configuration(), load);
+  Crowd crowd(cluster.configuration(), crowd_of(load));
   crowd.begin();
-  while (crowd.times.size() < load.clients) crowd.turn();
   crowd.run_until(now() + seconds(1));
   const auto standing = crowd.first().standing();
   crowd.begin_gaps();

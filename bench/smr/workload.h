@@ -21,7 +21,7 @@ struct Workload {
 };
 
 /// Paper 003, section 4.1: a list of `size` numbers; so many of 100 operations add or remove, the
-/// others look.
+/// others look. It stays about as long as it is.
 Workload list_workload(std::int32_t size, double conflict_percent, std::size_t count);
 
 /// Section 4.2: tuples of 1 to 10 fields of 50 characters, `size` in all; so many of 100 operations

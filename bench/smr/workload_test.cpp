@@ -68,6 +68,17 @@ TEST_CASE("the paper's workloads end alike, whoever executes them") {
   }
 }
 
+TEST_CASE("a list stays about as long as it is, however often a workload changes it") {
+  const Workload workload = list_workload(1'000, 100, 20'000);
+  const auto machine = workload.machine();
+  for (int i = 0; i < 5; ++i) {
+    for (const Buffer& operation : workload.operations) machine->apply(operation, {});
+    const std::size_t size = dynamic_cast<const LinkedList&>(*machine).size();
+    CHECK(size > 700);
+    CHECK(size < 1'300);
+  }
+}
+
 TEST_CASE("the list adds what it has not, removes what it has, and finds what is there") {
   using Action = LinkedList::Action;
   LinkedList list(3);
@@ -144,7 +155,8 @@ TEST_CASE("whatever bytes come, the services take or refuse them, and images com
       machine->apply(bytes, {});
       (void)machine->query(bytes);
       const auto before = bytes_of(machine->snapshot());
-      if (!machine->restore(bytes)) CHECK(as_text(bytes_of(machine->snapshot())) == as_text(before));
+      if (!machine->restore(bytes))
+        CHECK(as_text(bytes_of(machine->snapshot())) == as_text(before));
     }
   }
   TupleSpace other(TupleSpace::Conflicts::all);

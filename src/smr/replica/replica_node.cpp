@@ -97,7 +97,8 @@ ReplicaNode::~ReplicaNode() {
 }
 
 Result<Done> ReplicaNode::prepare() {
-  auto executor = make_executor(machine_, configuration_.execution_threads, place_.groups);
+  auto executor =
+      make_executor(machine_, configuration_.execution_threads, place_.groups, place_.prices);
   if (!executor) return executor.error();
   execution_ = std::make_unique<Execution>(
       poller_, machine_, configuration_.execution_threads, *std::move(executor),

@@ -24,6 +24,7 @@
 #include "smr/replica/local_client.h"
 #include "smr/replica/peer_lives.h"
 #include "smr/replica/work_count.h"
+#include "smr/service/executor/thrift.h"
 #include "smr/storage/log_writer.h"
 #include "smr/storage/shelf.h"
 #include "smr/storage/storage.h"
@@ -48,6 +49,8 @@ class ReplicaNode {
     std::string listen = {};
     /// Execution by clients' groups.
     std::optional<ConflictGroups> groups = {};
+    /// What execution threads are taken to cost; for measurements and tests of them.
+    Prices prices = {};
     /// As in ReplicaOptions.
     std::function<void(std::uint64_t term)> leads = {};
     std::function<void()> leads_no_longer = {};

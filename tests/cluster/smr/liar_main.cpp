@@ -7,78 +7,17 @@
 
 #include <cstdlib>
 #include <cstring>
-#include <map>
 
 #include "base/log.h"
-#include "base/random.h"
 #include "base/text.h"
-#include "smr/order/messages/batch.h"
+#include "cluster/smr/liar.h"
 #include "smr/replica/replica_node.h"
 
 using namespace piracema;
 using namespace piracema::smr;
+using piracema::testing::Liar;
 
 namespace {
-
-class Liar {
- public:
-  explicit Liar(const std::string& how) : how_(how) {}
-
-  MessagePtr say(ReplicaId to, const MessagePtr& right) {
-    if (does("silent") && random_.chance(0.3)) return nullptr;
-    if (const auto* propose = std::get_if<Propose>(right.get())) return twist(to, *propose);
-    if (const auto* write = std::get_if<Write>(right.get())) return twist(to, *write);
-    if (const auto* accept = std::get_if<Accept>(right.get())) return twist(to, *accept);
-    if (const auto* forward = std::get_if<Forward>(right.get())) return twist(*forward);
-    return right;
-  }
-
-  Reply reply(const Reply& right) {
-    if (!does("replies")) return right;
-    Reply wrong = right;
-    wrong.result = std::make_shared<const Buffer>(as_bytes("a lie"));
-    return wrong;
-  }
-
- private:
-  bool does(const char* what) const { return how_ == what || how_ == "all"; }
-
-  // Two proposals for one place, one for each half; and votes that fit what each was told. Or one
-  // whose requests nobody asked for: their MACs are wrong.
-  MessagePtr twist(ReplicaId to, const Propose& propose) {
-    if (does("equivocate") && to % 2 == 1) {
-      auto& other = others_[propose.batch->digest];
-      if (!other) other = make_batch(propose.batch->time + 1, propose.batch->requests);
-      return message(Propose{propose.instance, propose.regency, other});
-    }
-    if (!does("corrupt") || propose.batch->requests.empty()) return message(Propose(propose));
-    auto& forged = others_[propose.batch->digest];
-    if (!forged) {
-      auto requests = propose.batch->requests;
-      for (Request& request : requests) corrupt(request);
-      forged = make_batch(propose.batch->time, std::move(requests));
-    }
-    return message(Propose{propose.instance, propose.regency, forged});
-  }
-  template <class V>
-  MessagePtr twist(ReplicaId to, const V& vote) {
-    const auto other = others_.find(vote.digest);
-    if (other == others_.end() || (does("equivocate") && to % 2 == 0)) return message(V(vote));
-    return message(V{vote.instance, vote.regency, other->second->digest});
-  }
-  MessagePtr twist(const Forward& forward) {
-    Forward lie = forward;
-    for (Request& request : lie.requests) corrupt(request);
-    return message(std::move(lie));
-  }
-  static void corrupt(Request& request) {
-    if (!request.operation.empty()) request.operation.data()[0] ^= std::byte{1};
-  }
-
-  const std::string how_;
-  Random random_{1};
-  std::map<Digest, BatchPtr> others_;
-};
 
 class Diverging : public StateMachine {
  public:
@@ -126,8 +65,7 @@ int main(int, char** argv) {
                            .key = *key,
                            .directory = word_behind(argv, "--directory"),
                            .first_start = true};
-  place.distort = [&](ReplicaId to, const MessagePtr& right) { return liar.say(to, right); };
-  place.distort_reply = [&](const Reply& right) { return liar.reply(right); };
+  liar.speak_for(place);
   const auto machine = kv::make_machine();
   Diverging diverging(*machine);
   StateMachine& used = lie == "diverge" ? diverging : *machine;

@@ -1,5 +1,6 @@
 // A replica of a service of paper 003, section 4, with the words of `piracema kv replica` on its
-// command line. The environment variable SERVICE says which: list or tuples.
+// command line. The environment variable SERVICE says which: list or tuples; LIAR the number of one
+// that lies whenever it can (liar.h), and leaves nothing.
 //
 // On SIGTERM it executes all up to the instance that the file `last` beside its directory names,
 // and leaves DIRECTORY.end: on how many threads it has executed, and its state.
@@ -19,6 +20,7 @@
 
 #include "base/log.h"
 #include "base/text.h"
+#include "cluster/smr/liar.h"
 
 using namespace piracema;
 using namespace piracema::smr;
@@ -52,9 +54,9 @@ class Watched : public StateMachine {
 };
 
 /// How far execution is, to be waited for.
-class Progress {
+class Reached {
  public:
-  void reached(std::uint64_t instance) {
+  void tell(std::uint64_t instance) {
     const std::lock_guard lock(mutex_);
     instance_ = instance;
     changed_.notify_all();
@@ -90,7 +92,7 @@ int fail(const Error& error) {
 }
 
 int serve(const Configuration& configuration, const ReplicaOptions& options, StateMachine& machine,
-          Progress& progress) {
+          Reached& reached) {
   // Before any thread is made, so that none of them takes the signal.
   sigset_t signals;
   sigemptyset(&signals);
@@ -104,7 +106,7 @@ int serve(const Configuration& configuration, const ReplicaOptions& options, Sta
     ::sigwait(&signals, &signal);
     std::uint64_t last = 0;
     std::ifstream(options.directory + "/../last") >> last;
-    progress.wait_for(last);
+    reached.wait_for(last);
     (*replica)->stop();
   }).detach();  // If the replica ends by itself, the process does.
   const auto ended = (*replica)->run();
@@ -113,6 +115,22 @@ int serve(const Configuration& configuration, const ReplicaOptions& options, Sta
   std::ofstream(options.directory + ".end", std::ios::binary) << watched.threads() << "\n"
                                                               << as_text(state);
   return 0;
+}
+
+int lie(const Configuration& configuration, const ReplicaOptions& options, StateMachine& machine) {
+  const auto key = read_key(options.key_file);
+  if (!key) return fail(key.error());
+  ReplicaNode::Place place{.id = options.id,
+                           .key = *key,
+                           .directory = options.directory,
+                           .first_start = options.first_start,
+                           .groups = options.groups};
+  testing::Liar liar("all");
+  liar.speak_for(place);
+  const auto node = ReplicaNode::start(configuration, std::move(place), machine);
+  if (!node) return fail(node.error());
+  const auto ended = (*node)->run();
+  return ended ? 0 : fail(ended.error());
 }
 
 }  // namespace
@@ -124,20 +142,21 @@ int main(int, char** argv) {
   if (!configuration) return fail(configuration.error());
   configuration->execution_threads = testing::execution_threads;
   configuration->checkpoint_every = testing::checkpoint_every;
-  Progress progress;
+  Reached reached;
   ReplicaOptions options{
       .id = static_cast<std::uint32_t>(std::atoi(id.c_str())),
       .key_file = word_behind(argv, "--key"),
       .directory = word_behind(argv, "--directory"),
       .first_start = is_among(argv, "--first-start"),
-      .applied = [&](std::uint64_t instance) { progress.reached(instance); },
+      .applied = [&](std::uint64_t instance) { reached.tell(instance); },
   };
   const char* const service = std::getenv("SERVICE");
+  const char* const liar = std::getenv("LIAR");
+  std::unique_ptr<StateMachine> machine = testing::make_space();
   if (service != nullptr && std::strcmp(service, "list") == 0) {
     options.groups = ConflictGroups{};  // By the paper's Algorithms 3 and 4; else by keys.
-    const auto list = testing::make_list();
-    return serve(*configuration, options, *list, progress);
+    machine = testing::make_list();
   }
-  const auto space = testing::make_space();
-  return serve(*configuration, options, *space, progress);
+  if (liar != nullptr && liar == id) return lie(*configuration, options, *machine);
+  return serve(*configuration, options, *machine, reached);
 }

@@ -1,5 +1,6 @@
 // The linked list and the tuple space of paper 003, section 4, by replicas of real processes with
-// several execution threads (services_main.cpp), which are killed and come back while clients ask.
+// several execution threads (services_main.cpp), which are killed and come back while clients ask,
+// or of which one lies.
 
 #include <doctest/doctest.h>
 #include <piracema/smr/status.h>
@@ -128,10 +129,19 @@ struct End {
   std::string state;
 };
 
+/// What its replicas do but for being killed and coming back.
+enum class Faults { crash, byzantine, one_lies };
+
 class Group {
  public:
-  Group(const char* service, bool byzantine) {
+  Group(const char* service, Faults faults) {
+    const bool byzantine = faults != Faults::crash;
     ::setenv("SERVICE", service, 1);
+    ::unsetenv("LIAR");
+    if (faults == Faults::one_lies) {
+      liar_ = 0;  // The first leader.
+      ::setenv("LIAR", "0", 1);
+    }
     const std::size_t n = byzantine ? 4 : 3;
     std::map<std::size_t, std::string> programs;
     for (std::size_t i = 0; i < n; ++i) programs[i] = SMR_SERVICE;
@@ -143,13 +153,15 @@ class Group {
   tools::KvGroup& operator*() { return *group_; }
   tools::KvGroup* operator->() { return &*group_; }
   std::size_t size() const { return group_->configuration().replicas.size(); }
+  std::optional<std::size_t> liar() const { return liar_; }
 
-  /// All execute all that any has decided, and end.
+  /// All but the liar execute all that any of them has decided, and end.
   std::vector<End> end() {
     std::ofstream(folder_.path() + "/last") << wait_until_all_know_the_last();
     group_->end(seconds(60));
     std::vector<End> ends;
     for (std::size_t i = 0; i < size(); ++i) {
+      if (i == liar_) continue;
       std::ifstream file(concat(folder_.path(), "/replica-", i, ".end"), std::ios::binary);
       std::stringstream rest;
       End& end = ends.emplace_back();
@@ -168,9 +180,13 @@ class Group {
       const auto status =
           smr::ask_status(group_->configuration(), {.key_file = group_->client_key()});
       REQUIRE(status.ok());
-      for (const auto& one : status->replicas) last = std::max(last, one.decided);
+      for (const auto& one : status->replicas) {
+        if (one.id != liar_) last = std::max(last, one.decided);
+      }
       bool all = true;
-      for (const auto& one : status->replicas) all = all && one.decided == last;
+      for (const auto& one : status->replicas) {
+        all = all && (one.id == liar_ || one.decided == last);
+      }
       if (all) return last;
       // Asked again and again: nobody tells.
       std::this_thread::sleep_for(std::chrono::milliseconds(50));
@@ -181,21 +197,24 @@ class Group {
 
   GroupFolder folder_;
   std::optional<tools::KvGroup> group_;
+  std::optional<std::size_t> liar_;
 };
 
 /// Five are killed, every second time the leader, and come back; the second one after so long that
-/// it has to fetch a checkpoint.
+/// it has to fetch a checkpoint. Beside a liar they come back at once, as it is the fault that is
+/// borne.
 template <class Service>
 void kill_and_start(Group& group, CrowdOf<Service>& crowd) {
   Random random(3);
   for (int i = 0; i < 5; ++i) {
     REQUIRE(crowd.wait_for(50));
     const auto leader = crowd.leader();
-    const std::size_t victim = i % 2 == 0 && leader ? *leader : random.below(group.size());
+    std::size_t victim = i % 2 == 0 && leader ? *leader : random.below(group.size());
+    if (victim == group.liar()) victim = 1 + random.below(group.size() - 1);
     CAPTURE(i);
     CAPTURE(victim);
     REQUIRE(group->kill(victim).ok());
-    REQUIRE(crowd.wait_for(i == 1 ? 10 * checkpoint_every : 50));
+    if (!group.liar()) REQUIRE(crowd.wait_for(i == 1 ? 10 * checkpoint_every : 50));
     REQUIRE(group->start(victim).ok());
   }
   REQUIRE(crowd.wait_for(200));
@@ -204,7 +223,7 @@ void kill_and_start(Group& group, CrowdOf<Service>& crowd) {
 
 /// The state that all of them end in.
 std::string common_state(Group& group) {
-  CHECK(group->ended().empty());
+  for (const std::size_t replica : group->ended()) CHECK(replica == group.liar());
   const std::vector<End> ends = group.end();
   std::size_t threads = 0;
   for (const End& end : ends) {
@@ -226,8 +245,8 @@ void check_history(CrowdOf<Service>& crowd) {
   MESSAGE(std::string(Service::name), ": ", crowd.operations().size(), " operations");
 }
 
-void live_as_list(bool byzantine) {
-  Group group(ListService::name, byzantine);
+void live_as_list(Faults faults) {
+  Group group(ListService::name, faults);
   CrowdOf<ListService> crowd(*group, 8, seconds(60));
   kill_and_start(group, crowd);
   for (std::uint64_t key = 0; key < key_count; ++key) {
@@ -272,8 +291,8 @@ void check_tuples(const Operations<TupleModel>& operations, TupleSpace& space) {
   CHECK(taken.size() > 50);
 }
 
-void live_as_tuples(bool byzantine) {
-  Group group(TupleService::name, byzantine);
+void live_as_tuples(Faults faults) {
+  Group group(TupleService::name, faults);
   CrowdOf<TupleService> crowd(*group, 8, seconds(60));
   kill_and_start(group, crowd);
   check_history(crowd);
@@ -285,11 +304,13 @@ void live_as_tuples(bool byzantine) {
 }  // namespace
 
 TEST_CASE("a replicated list loses nothing, and all replicas end with the same one") {
-  SUBCASE("three that crash") { live_as_list(false); }
-  SUBCASE("four of which one may lie") { live_as_list(true); }
+  SUBCASE("three that crash") { live_as_list(Faults::crash); }
+  SUBCASE("four of which one may lie, and crash") { live_as_list(Faults::byzantine); }
+  SUBCASE("four of which the first leader lies") { live_as_list(Faults::one_lies); }
 }
 
 TEST_CASE("a replicated tuple space gives each tuple to one client, and all end with the rest") {
-  SUBCASE("three that crash") { live_as_tuples(false); }
-  SUBCASE("four of which one may lie") { live_as_tuples(true); }
+  SUBCASE("three that crash") { live_as_tuples(Faults::crash); }
+  SUBCASE("four of which one may lie, and crash") { live_as_tuples(Faults::byzantine); }
+  SUBCASE("four of which the first leader lies") { live_as_tuples(Faults::one_lies); }
 }

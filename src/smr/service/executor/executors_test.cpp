@@ -3,12 +3,14 @@
 #include <atomic>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string>
 
 #include "smr/service/executor/cells_machine.h"
 #include "smr/service/executor/group_executor.h"
 #include "smr/service/executor/key_executor.h"
+#include "smr/service/executor/make_executor.h"
 #include "smr/service/executor/sequential_executor.h"
 
 using namespace piracema;
@@ -190,14 +192,13 @@ void let_them_meet(Executor& executor) {
 
 TEST_CASE("three operations that do not conflict are executed at once by three threads") {
   if (std::thread::hardware_concurrency() < 2) return;
-  const Prices nothing = free_of_charge;
-  MeetingMachine keyed(3);
-  KeyExecutor by_key(keyed, 3, nothing);
-  let_them_meet(by_key);
-
-  MeetingMachine grouped(3);
-  GroupExecutor by_group(grouped, Groups(3), false, nothing);
-  let_them_meet(by_group);
+  const std::optional<ConflictGroups> ways[] = {std::nullopt, ConflictGroups{}};
+  for (const auto& groups : ways) {
+    MeetingMachine machine(3);
+    const auto executor = make_executor(machine, 3, groups, free_of_charge);
+    REQUIRE(executor.ok());
+    let_them_meet(**executor);
+  }
 }
 
 TEST_CASE("a run of conflicts stays on the caller's thread") {

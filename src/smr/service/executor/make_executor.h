@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "smr/service/executor/executor.h"
+#include "smr/service/executor/thrift.h"
 
 namespace piracema::smr {
 
@@ -14,6 +15,7 @@ namespace piracema::smr {
 /// threads. Errc::config with one line for too many threads, or for groups of threads that are not
 /// there. `machine` outlives it.
 Result<std::unique_ptr<Executor>> make_executor(StateMachine& machine, unsigned threads,
-                                                const std::optional<ConflictGroups>& groups);
+                                                const std::optional<ConflictGroups>& groups,
+                                                const Prices& prices = {});
 
 }  // namespace piracema::smr

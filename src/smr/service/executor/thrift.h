@@ -15,7 +15,8 @@ struct Prices {
   Time handover{1'000};
   /// To start the threads, and to wait for the last.
   Time round{20'000};
-  /// Threads are used wherever they can be, whether they gain or not; for tests.
+  /// Threads are used wherever they can be, whether they gain or not: what the paper does. For
+  /// tests, and to measure what it costs.
   bool ignored = false;
 };
 
