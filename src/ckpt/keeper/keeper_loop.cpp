@@ -21,6 +21,9 @@ constexpr Time keeper_first = std::chrono::milliseconds(100);
 
 constexpr Time show_interval = std::chrono::seconds(1);
 
+/// What a job's processes hold is asked of all of /proc.
+constexpr Time figures_look_interval = std::chrono::seconds(5);
+
 }  // namespace
 
 int exit_status_of(int wait_status) {
@@ -139,7 +142,7 @@ void KeeperLoop::tell(const KeeperEvent& event) {
   const Time at = now();
   const auto actions = keeper_.step(at, event);
   const auto is_dump = [](const auto& one) { return std::holds_alternative<Dump>(one); };
-  // Else it is as old as a second: a dump is not kept waiting for what is said of it.
+  // Else it is some seconds old: a dump is not kept waiting for what is said of it.
   if (settings_.figures && !history_.has_forecast() && std::ranges::any_of(actions, is_dump)) {
     look();
   }
@@ -154,13 +157,14 @@ void KeeperLoop::show() {
 }
 
 void KeeperLoop::look() {
+  looked_at_ = now();
   const JobMemory memory = place_->memory();
   history_.looked(memory, store_->outlook(memory));
 }
 
 void KeeperLoop::show_every_second() {
   next_show_ = poller_.at(now() + show_interval, [this] { show_every_second(); });
-  look();
+  if (!history_.has_forecast() || now() >= looked_at_ + figures_look_interval) look();
   show();
 }
 
@@ -262,6 +266,8 @@ void KeeperLoop::dumped(const Report& report) {
   }
   const SavedImage saved = saving_->end(report);
   const std::string what = text_of(saved);
+  // What it has taught is looked at soon.
+  looked_at_ = {};
   note("saved: " + what);
   // Whoever waits is not kept waiting for it. Where the next image is due at once, it goes first.
   prune_is_due_ = true;

@@ -40,7 +40,8 @@ struct RunSettings {
   /// Only warnings and errors.
   bool quiet = false;
   /// Called on the keeper's thread once a second, and after whatever happens; it must not wait.
-  /// Empty: nothing is looked at for it.
+  /// What is forecast and what processes hold is some seconds old. Empty: nothing is looked at for
+  /// it.
   std::function<void(const KeeperFigures&)> figures;
 };
 
@@ -96,6 +97,8 @@ class KeeperLoop {
   bool is_paused_ = false, gives_output_up_ = false;
   /// By the last forecast: to end the job's processes without an image.
   Time ending_takes_{};
+  /// For figures: at the job and its store.
+  Time looked_at_{};
   /// All of them from `begin` on.
   std::unique_ptr<Workplace> place_;
   std::unique_ptr<StoreWatch> store_;
