@@ -86,6 +86,53 @@ class Saved(unittest.TestCase):
         page.wait(lambda: page.text("#phase") == "no answer")
         self.assertIn("The keeper has ended", page.text("#stale"))
 
+    def test_the_page_of_a_queue_shows_what_runs_and_what_has_left(self):
+        user = self.folder / "user"
+        for name in ["one", "two"]:
+            subprocess.run([PIRACEMA, "ckpt", "submit", "--queue", "queue", "--dir", name, "--", *PROGRAM],
+                           cwd=self.folder, env=CLEAN, check=True, stdout=subprocess.DEVNULL)
+        self.job = subprocess.Popen(
+            [PIRACEMA, "ckpt", "daemon", "--queue", "queue", "--idle", "1s", "--grace", "20s", "--presence",
+             f"test -e {user}", "--http"], cwd=self.folder, env=CLEAN, text=True, stdin=subprocess.DEVNULL,
+            stderr=subprocess.PIPE, stdout=subprocess.DEVNULL)
+        self.addCleanup(self.job.stderr.close)
+        self.addCleanup(self.job.wait)
+        self.addCleanup(self.job.kill)
+        self.entrance = self.job.stderr.readline().split("shown at ")[1].strip()
+        self.base = self.entrance.split("/?")[0]
+        page = Browser(self)
+        page.open(self.entrance)
+        page.wait(lambda: page.texts("#jobs tbody td:nth-child(3)") == ["running", "waiting"])
+        self.assertEqual("lent", page.text("#phase"))
+        # A job that runs has an image to leave with.
+        page.wait(lambda: (self.folder / "one/control").exists())
+        user.touch()
+        page.wait(lambda: page.text("#phase") == "not lent")
+        page.wait(lambda: len(page.all("#gone tbody tr")) == 1)
+        self.assertIn("its user is there", page.text("#summary"))
+        page.wait(lambda: " runs" in page.text("#log") and "has to leave" in page.text("#log"))
+        self.assertEqual([], page.complaints())
+        for width in [380, 1280]:
+            for dark in [False, True]:
+                other = Browser(self, width, dark)
+                other.open(self.base + "/")
+                other.wait(lambda: other.all("#gone tbody tr") and other.text("#log"))
+                self.assertEqual(width, other.run("return document.documentElement.scrollWidth"), "it scrolls sideways")
+                self.assertEqual([], other.run(CONTRAST, CONTRAST_MIN), f"width {width}, dark {dark}")
+                self.assertEqual([], other.run(NAMELESS))
+                other.picture(f"queue-{width}-{'dark' if dark else 'light'}")
+                other.driver.quit()
+        check = subprocess.run(["promtool", "check", "metrics"], input=self.get("/metrics"), text=True,
+                               capture_output=True, timeout=SECONDS_MAX)
+        self.assertEqual((0, "", ""), (check.returncode, check.stdout, check.stderr))
+        rules = (prometheus_test.FILES / "alerts.yml").read_text()
+        names = set(re.findall(r"piracema_ckpt_daemon_\w+", rules))
+        self.assertGreaterEqual(len(names), 2)
+        self.assertEqual(set(), names - set(re.findall(r"^\w+", self.get("/metrics"), re.MULTILINE)))
+        self.job.terminate()
+        self.assertEqual(0, self.job.wait(SECONDS_MAX))
+        page.wait(lambda: page.text("#phase") == "no answer")
+
     def test_prometheus_reads_it_and_the_alerts_are_about_figures_that_there_are(self):
         self.start("run", "--", *PROGRAM)
         prometheus = prometheus_test.Prometheus(self, self.base.removeprefix("http://"))
@@ -101,7 +148,8 @@ class Saved(unittest.TestCase):
         self.assertGreaterEqual(len(rules), 5)
         for rule in rules:
             for name in re.findall(r"piracema_\w+", rule["query"]):
-                prometheus.wait_for(name)
+                if "_daemon_" not in name:
+                    prometheus.wait_for(name)
         # A keeper that stands still does not keep what is known of it from being read.
         (silent,) = [rule for rule in rules if rule["name"] == "PiracemaCkptKeeperIsSilent"]
         self.job.send_signal(signal.SIGSTOP)

@@ -19,6 +19,7 @@
 #include "tools/arguments.h"
 #include "tools/ckpt/doctor.h"
 #include "tools/ckpt/failure.h"
+#include "tools/ckpt/http_options.h"
 #include "tools/ckpt/images.h"
 #include "tools/ckpt/program.h"
 #include "tools/ckpt/slurm.h"
@@ -36,8 +37,6 @@ constexpr const char* exit_codes =
     "Exit codes:\n"
     "  those of the program; 2 usage   3 configuration   4 no image is left to go on from\n"
     "  75 stopped with an image: go on with resume   130 ended by a second Ctrl-C\n";
-
-constexpr std::size_t log_lines_kept = 60;
 
 int end_of(const Finish& finish, const std::string& directory) {
   switch (finish.end) {
@@ -110,17 +109,17 @@ CkptCommand::CkptCommand(CLI::App& app) {
   ckpt_->footer(footer);
   run_ = add("run", "Run a program so that it can be saved: -- PROGRAM ARGS...", footer);
   add_running(*run_);
-  add_http(*run_);
+  add_http_options(*run_, "the job", http_, http_token_);
   resume_ = add("resume", "Go on from the newest good image", footer);
   add_running(*resume_);
-  add_http(*resume_);
+  add_http_options(*resume_, "the job", http_, http_token_);
   resume_->add_flag("--failed", failed_,
                     "Also if the program has ended with another status than 0:\n"
                     "go on from before that");
   window_ = add("window", "Run while the machine is lent; hand it back in time: -- PROGRAM ARGS...",
                 footer);
   add_running(*window_);
-  add_http(*window_);
+  add_http_options(*window_, "the job", http_, http_token_);
   add_windows(*window_);
   sbatch_ = add("sbatch",
                 "Submit a job to Slurm that saves itself before its time is over or\n"
@@ -171,17 +170,6 @@ int CkptCommand::run() {
   if (prune_->parsed()) return prune_images(directory_, keep_);
   if (const auto code = daemon_->run(program_)) return *code;
   return show_doctor(criu_, json_);
-}
-
-void CkptCommand::add_http(CLI::App& app) {
-  app.add_flag("--http", http_,
-               "Show the job by HTTP: page, figures for Prometheus, JSON.\n"
-               "--http is any port of loopback, and said; --http=ADDRESS:PORT or\n"
-               "--http=PORT is another one")
-      ->type_name("[=ADDRESS]");
-  app.add_option("--http-token", http_token_,
-                 "File with the token that HTTP asks for, 16 letters and digits\n"
-                 "at least; needed beyond loopback");
 }
 
 // Before anything is done to a job: an address that cannot be had is found out first.
@@ -305,8 +293,7 @@ int keep_job(std::unique_ptr<JobDirectory> directory, JobFile job, RunSettings s
              std::unique_ptr<KeeperPage> page) {
   if (page) {
     log(Level::info, concat("the job is shown at ", page->entrance()));
-    // From here on: the line above has the token, and everybody on this machine may read these.
-    keep_log(log_lines_kept);
+    keep_page_lines();
     settings.figures = [shown = page.get()](const KeeperFigures& figures) { shown->show(figures); };
   }
   JobDirectory* const place = directory.get();

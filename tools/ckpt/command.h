@@ -30,7 +30,6 @@ class CkptCommand {
   CLI::App* add(const std::string& name, const std::string& help, const std::string& footer);
   void add_running(CLI::App& app);
   void add_windows(CLI::App& app);
-  void add_http(CLI::App& app);
 
   int start();
   int resume();

@@ -9,6 +9,7 @@
 
 #include "base/text.h"
 #include "tools/ckpt/page/page_files.h"
+#include "tools/ckpt/page_process.h"
 
 namespace piracema::tools {
 
@@ -274,21 +275,11 @@ std::string keeper_json(const KeeperSight& sight, Time now, double unix) {
        {"seen_ago", to_seconds(now - sight.at)}});
 }
 
-std::string lines_json(const KeeperSight& sight) {
-  Json rows = Json::array();
-  for (const LoggedLine& line : sight.lines) {
-    rows.push_back({{"at_unix", rounded(line.at)},
-                    {"level", piracema::name_of(line.level)},
-                    {"text", line.text}});
-  }
-  return text_of({{"lines", std::move(rows)}});
-}
-
 Response KeeperSite::get(const observe::Request& request, Time now) const {
   const std::string& path = request.path;
   if (path == "/") return page(request, ckpt_html);
   if (path == "/ckpt.js") return script(ckpt_script);
-  const auto latest = board_.latest();
+  const auto latest = board_->latest();
   const bool answers = latest != nullptr && now - latest->at < keeper_silent_for;
   if (latest == nullptr) return text(503, "nothing is known of the job yet\n");
   if (path == "/healthz" || path == "/livez") {
@@ -305,7 +296,7 @@ Response KeeperSite::get(const observe::Request& request, Time now) const {
     return {200, observe::content_type(format), metrics(*latest, now, unix, format)};
   }
   if (path == "/api/v1/job") return json(keeper_json(*latest, now, unix));
-  if (path == "/api/v1/log") return json(lines_json(*latest));
+  if (path == "/api/v1/log") return json(lines_json(latest->lines));
   return text(404, "nothing here; /, /metrics, /healthz, /readyz, /api/v1/job, /api/v1/log\n");
 }
 

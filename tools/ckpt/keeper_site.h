@@ -1,6 +1,8 @@
 #pragma once
 
+#include <memory>
 #include <string>
+#include <utility>
 
 #include "base/clock.h"
 #include "observe/http/metrics_writer.h"
@@ -13,16 +15,15 @@ namespace piracema::tools {
 /// lines of its log. It changes nothing.
 class KeeperSite final : public observe::WebSite {
  public:
-  /// `board` outlives it.
-  KeeperSite(const KeeperBoard& board, observe::Guard guard)
-      : WebSite(std::move(guard)), board_(board) {}
+  KeeperSite(std::shared_ptr<const KeeperBoard> board, observe::Guard guard)
+      : WebSite(std::move(guard)), board_(std::move(board)) {}
 
  private:
   observe::Response get(const observe::Request& request, Time now) const override;
   observe::Response post(const observe::Request& request) const override;
   const char* methods() const override { return "GET, HEAD"; }
 
-  const KeeperBoard& board_;
+  const std::shared_ptr<const KeeperBoard> board_;
 };
 
 /// Figures of a keeper. `now` is by the machine's monotonic clock, `unix` the same moment since
@@ -30,7 +31,4 @@ class KeeperSite final : public observe::WebSite {
 std::string metrics(const KeeperSight& sight, Time now, double unix, observe::MetricsFormat format);
 /// The same as JSON, and what has happened.
 std::string keeper_json(const KeeperSight& sight, Time now, double unix);
-/// The last lines of its log.
-std::string lines_json(const KeeperSight& sight);
-
 }  // namespace piracema::tools

@@ -4,6 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "tools/ckpt/page_process.h"
+
 using namespace piracema;
 using namespace piracema::tools;
 using ckpt::Keeper;
@@ -69,8 +71,8 @@ bool has_line(const std::string& text, const std::string& line) {
 
 /// What the site answers at second `at`, of what it was shown at second 1000.
 observe::Response ask(const std::string& path, const KeeperFigures* figures, int at = 1'001) {
-  KeeperBoard board;
-  if (figures != nullptr) board.show(*figures, {}, seconds(1'000));
+  const auto board = std::make_shared<KeeperBoard>();
+  if (figures != nullptr) board->show(*figures, {}, seconds(1'000));
   const KeeperSite site(board, observe::Guard(*net::Address::make("127.0.0.1", 8080),
                                               "0123456789abcdef", observe::Guard::Readers::all));
   return site.answer({.method = "GET", .path = path, .host = "127.0.0.1:8080"}, seconds(at));
@@ -143,7 +145,7 @@ TEST_CASE("the JSON says what is planned and what has happened, the newest first
   CHECK(json["store"]["images"][0]["image"] == 5);
   CHECK(json["store"]["free"] == 70);
   CHECK(json["seen_ago"] == 1);
-  const auto log = nlohmann::json::parse(lines_json(*seen(running())));
+  const auto log = nlohmann::json::parse(lines_json(seen(running())->lines));
   CHECK(log["lines"][0]["text"] == "a line");
   CHECK(log["lines"][0]["level"] == "warning");
 }
