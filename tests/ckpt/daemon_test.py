@@ -44,13 +44,13 @@ class Daemon(CkptTest):
     def submit(self, *words, **environment):
         return self.ckpt("submit", "--queue", self.queue, *words, **environment).stdout.strip()
 
-    def daemon(self, *options, grace="60s"):
+    def daemon(self, *options):
         """A user is there while the file `user` is."""
         self.daemons += 1
         self.log = self.path / f"daemon-{self.daemons}"
         with open(self.log, "w") as log:
             daemon = subprocess.Popen(
-                [PIRACEMA, "ckpt", "daemon", "--queue", self.queue, "--idle", "1s", "--grace", grace,
+                [PIRACEMA, "ckpt", "daemon", "--queue", self.queue, "--idle", "1s", "--grace", "60s",
                  "--presence", f"test -e {self.user}", *options], cwd=self.path, stdout=log, stderr=log)
         self.addCleanup(daemon.wait)
         self.addCleanup(daemon.kill)
@@ -168,8 +168,7 @@ class Daemon(CkptTest):
             wrong = self.daemon(f"--http={refused}")
             self.assertEqual(3, wrong.wait())
             self.assertIn("--http: ", self.log.read_text())
-        # A job leaves as late as is safe.
-        daemon = self.daemon("--http", grace="20s")
+        daemon = self.daemon("--http")
         self.wait_for(daemon, "shown at http://")
         base = re.search(r"shown at (http://\S+)/\?", self.log.read_text()).group(1)
         seen = self.wait_until_shown(base, lambda one: one["jobs"] and one["jobs"][0]["state"] == "running")
@@ -181,12 +180,15 @@ class Daemon(CkptTest):
             self.assertEqual(b"ok\n", answer.read())
         self.wait_for_lines(self.path / "one/stdout", daemon)
         self.user.touch()
+        self.wait_until_shown(base, lambda one: one["jobs"][0]["state"] == "leaving")
+        # By itself it would leave as late as is safe.
+        self.ckpt("stop", "--dir", self.path / "one")
         seen = self.wait_until_shown(base, lambda one: one["left"])
         (left,) = seen["left"]
         self.assertEqual(("stopped", seen["jobs"][0]["job"]), (left["outcome"], left["job"]), self.log.read_text())
         self.assertGreater(left["took"], 0)
         self.assertLess(left["took"], left["given"])
-        self.assertAlmostEqual(20, left["given"], delta=1)
+        self.assertAlmostEqual(60, left["given"], delta=1)
         self.assertEqual((False, True), (seen["lent"], seen["user_present"]))
         with self.assertRaises(urllib.error.HTTPError) as none:
             urllib.request.urlopen(base + "/readyz", timeout=30)

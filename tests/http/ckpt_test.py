@@ -39,8 +39,8 @@ class Saved(unittest.TestCase):
         self.entrance = line.split()[-1]
         self.base = self.entrance.split("/?")[0]
 
-    def ckpt(self, word):
-        done = subprocess.run([PIRACEMA, "ckpt", word, "--dir", "job"], cwd=self.folder, env=CLEAN, text=True,
+    def ckpt(self, word, directory="job"):
+        done = subprocess.run([PIRACEMA, "ckpt", word, "--dir", directory], cwd=self.folder, env=CLEAN, text=True,
                               capture_output=True, stdin=subprocess.DEVNULL, timeout=SECONDS_MAX)
         self.assertEqual(0, done.returncode, done.stderr)
 
@@ -92,7 +92,7 @@ class Saved(unittest.TestCase):
             subprocess.run([PIRACEMA, "ckpt", "submit", "--queue", "queue", "--dir", name, "--", *PROGRAM],
                            cwd=self.folder, env=CLEAN, check=True, stdout=subprocess.DEVNULL)
         self.job = subprocess.Popen(
-            [PIRACEMA, "ckpt", "daemon", "--queue", "queue", "--idle", "1s", "--grace", "20s", "--presence",
+            [PIRACEMA, "ckpt", "daemon", "--queue", "queue", "--idle", "1s", "--grace", "60s", "--presence",
              f"test -e {user}", "--http"], cwd=self.folder, env=CLEAN, text=True, stdin=subprocess.DEVNULL,
             stderr=subprocess.PIPE, stdout=subprocess.DEVNULL)
         self.addCleanup(self.job.stderr.close)
@@ -104,10 +104,11 @@ class Saved(unittest.TestCase):
         page.open(self.entrance)
         page.wait(lambda: page.texts("#jobs tbody td:nth-child(3)") == ["running", "waiting"])
         self.assertEqual("lent", page.text("#phase"))
-        # A job that runs has an image to leave with.
         page.wait(lambda: (self.folder / "one/control").exists())
         user.touch()
         page.wait(lambda: page.text("#phase") == "not lent")
+        # By itself it would leave as late as is safe.
+        self.ckpt("stop", "one")
         page.wait(lambda: len(page.all("#gone tbody tr")) == 1)
         self.assertIn("its user is there", page.text("#summary"))
         page.wait(lambda: " runs" in page.text("#log") and "has to leave" in page.text("#log"))
