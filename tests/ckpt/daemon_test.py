@@ -1,18 +1,37 @@
 #!/usr/bin/env python3
 """Jobs wait in a queue, run while a machine is lent, and survive whoever ends their daemon."""
 
+import contextlib
 import json
 import os
+import re
+import select
 import shutil
 import signal
+import socket
 import subprocess
 import time
+import urllib.error
+import urllib.request
 
-from support import COUNTER, PIRACEMA, CkptTest, main
+from support import COUNTER, PATIENCE, PIRACEMA, CkptTest, main
 from watch import Watch
 
 # About a second of work in steps of 10 ms.
 PROGRAM = [COUNTER, 100, 4, 4_000_000, 3]
+
+
+@contextlib.contextmanager
+def taken_address(test):
+    """An address that is taken. Skips where nothing can be shown."""
+    probe = subprocess.run([PIRACEMA, "run", "--http", "/bin/true"], capture_output=True, text=True,
+                           stdin=subprocess.DEVNULL)
+    if "install libmicrohttpd" in probe.stderr:
+        test.skipTest(probe.stderr.strip())
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        yield f"127.0.0.1:{taken.getsockname()[1]}"
 
 
 class Daemon(CkptTest):
@@ -141,6 +160,58 @@ class Daemon(CkptTest):
         # It is remembered how long that took; and it is not begun again in what is left of the window.
         self.assertTrue(list(self.queue.glob("streams/*")))
         self.assertEqual(1, said.count(" runs"), said)
+
+    def test_it_is_shown_what_runs_what_waits_and_how_long_the_last_one_took_to_leave(self):
+        for name in ["one", "two"]:
+            self.submit("--dir", self.path / name, "--", COUNTER, 10**9, 4, 4_000_000, 3)
+        with taken_address(self) as refused:
+            wrong = self.daemon(f"--http={refused}")
+            self.assertEqual(3, wrong.wait())
+            self.assertIn("--http: ", self.log.read_text())
+        daemon = self.daemon("--http")
+        self.wait_for(daemon, "shown at http://")
+        base = re.search(r"shown at (http://\S+)/\?", self.log.read_text()).group(1)
+        seen = self.wait_until_shown(base, lambda one: one["jobs"] and one["jobs"][0]["state"] == "running")
+        self.assertEqual((True, False, 1, 1), tuple(seen[name] for name in ["lent", "user_present", "running", "waiting"]))
+        self.assertEqual(["running", "waiting"], [job["state"] for job in seen["jobs"]])
+        self.assertEqual(COUNTER, seen["jobs"][0]["command"][0])
+        self.assertEqual(str(self.path / "one"), seen["jobs"][0]["directory"])
+        with urllib.request.urlopen(base + "/readyz", timeout=30) as answer:
+            self.assertEqual(b"ok\n", answer.read())
+        self.wait_for_lines(self.path / "one/stdout", daemon)
+        self.user.touch()
+        self.wait_until_shown(base, lambda one: one["jobs"][0]["state"] == "leaving")
+        # By itself it would leave as late as is safe.
+        self.ckpt("stop", "--dir", self.path / "one")
+        seen = self.wait_until_shown(base, lambda one: one["left"])
+        (left,) = seen["left"]
+        self.assertEqual(("stopped", seen["jobs"][0]["job"]), (left["outcome"], left["job"]), self.log.read_text())
+        self.assertGreater(left["took"], 0)
+        self.assertLess(left["took"], left["given"])
+        self.assertAlmostEqual(60, left["given"], delta=1)
+        self.assertEqual((False, True), (seen["lent"], seen["user_present"]))
+        with self.assertRaises(urllib.error.HTTPError) as none:
+            urllib.request.urlopen(base + "/readyz", timeout=30)
+        self.assertEqual(503, none.exception.code)
+        none.exception.close()
+        with urllib.request.urlopen(base + "/metrics", timeout=30) as answer:
+            lines = answer.read().decode().splitlines()
+        for line in ['piracema_ckpt_daemon_jobs_left_total{outcome="stopped"} 1', "piracema_ckpt_daemon_lent 0",
+                     'piracema_ckpt_daemon_jobs{state="waiting"} 2']:
+            self.assertIn(line, lines)
+        daemon.terminate()
+        self.assertEqual(0, daemon.wait(), self.log.read_text())
+
+    def wait_until_shown(self, base, holds):
+        end, found = time.monotonic() + PATIENCE, None
+        while time.monotonic() < end:
+            with contextlib.suppress(urllib.error.HTTPError):  # Nothing was shown yet.
+                with urllib.request.urlopen(base + "/api/v1/queue", timeout=30) as answer:
+                    found = json.load(answer)
+                if holds(found):
+                    return found
+            select.select([], [], [], 0.1)  # A daemon shows itself every second; nothing tells us of it.
+        raise AssertionError(f"{found}; {self.log.read_text()}")
 
     def test_what_makes_no_sense_is_refused(self):
         for code, says, words in [

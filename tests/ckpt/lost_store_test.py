@@ -3,10 +3,14 @@
 nobody (as one whose link is down)."""
 
 import fcntl
+import json
 import os
+import re
+import select
 import shutil
 import subprocess
 import sys
+import urllib.request
 
 from support import COUNTER, CkptTest, main, skip
 from watch import descendants, wait_for_end, words_of
@@ -56,6 +60,11 @@ class Store:
         self.answer()
         os.close(self.handle)
         subprocess.run(["umount", "--lazy", self.place], check=False)
+
+
+def ask(base):
+    with urllib.request.urlopen(base + "/api/v1/job", timeout=30) as response:
+        return json.load(response)
 
 
 class LostStore(CkptTest):
@@ -109,12 +118,19 @@ class LostStore(CkptTest):
         self.ckpt("stop", "--dir", self.dir)
         self.assertEqual(75, job.end(let=False), job.errors())
         self.flag.touch()
-        window = self.window_that_is_used(*options)
+        window = self.window_that_is_used(*options, "--http")
         # It stays until the window closes, as its last dump hangs; by now that may have been.
         for pid in descendants(window.process.pid):
             if words_of(pid)[0] == HOLDING[0]:
                 wait_for_end(pid)
-        # The keeper is caught by the store as well: it was its guard that ended the job.
+        # The keeper is caught by the store as well: it was its guard that ended the job. What it has shown
+        # is there still.
+        base = re.search(r"shown at (http://\S+)/\?", window.errors()).group(1)
+        while (seen := ask(base))["seen_ago"] < 3:
+            select.select([], [], [], 0.1)  # Nobody tells that it says nothing.
+        self.assertEqual("--for", seen["window"]["closes_why"].split()[0])
+        self.assertLess(seen["window"]["closes_in"], 0)
+        self.assertEqual("under_way", seen["checkpoints"]["past"][0]["outcome"])
         self.store.answer()
         self.assertEqual(75, window.end(let=False), window.errors())
         self.assertEqual([1], [image["image"] for image in self.images()])

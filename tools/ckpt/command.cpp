@@ -19,6 +19,7 @@
 #include "tools/arguments.h"
 #include "tools/ckpt/doctor.h"
 #include "tools/ckpt/failure.h"
+#include "tools/ckpt/http_options.h"
 #include "tools/ckpt/images.h"
 #include "tools/ckpt/program.h"
 #include "tools/ckpt/slurm.h"
@@ -108,14 +109,17 @@ CkptCommand::CkptCommand(CLI::App& app) {
   ckpt_->footer(footer);
   run_ = add("run", "Run a program so that it can be saved: -- PROGRAM ARGS...", footer);
   add_running(*run_);
+  add_http_options(*run_, "the job", http_, http_token_);
   resume_ = add("resume", "Go on from the newest good image", footer);
   add_running(*resume_);
+  add_http_options(*resume_, "the job", http_, http_token_);
   resume_->add_flag("--failed", failed_,
                     "Also if the program has ended with another status than 0:\n"
                     "go on from before that");
   window_ = add("window", "Run while the machine is lent; hand it back in time: -- PROGRAM ARGS...",
                 footer);
   add_running(*window_);
+  add_http_options(*window_, "the job", http_, http_token_);
   add_windows(*window_);
   sbatch_ = add("sbatch",
                 "Submit a job to Slurm that saves itself before its time is over or\n"
@@ -168,6 +172,12 @@ int CkptCommand::run() {
   return show_doctor(criu_, json_);
 }
 
+// Before anything is done to a job: an address that cannot be had is found out first.
+Result<std::unique_ptr<KeeperPage>> CkptCommand::open_page() const {
+  if (http_.empty()) return std::unique_ptr<KeeperPage>();
+  return KeeperPage::start({.address = http_, .token_file = http_token_});
+}
+
 Result<RunSettings> CkptCommand::settings() const {
   auto settings = run_settings(criu_, every_, keep_, quiet_);
   if (!settings || !compress_) return settings;
@@ -181,18 +191,22 @@ int CkptCommand::start() {
     return fail_ckpt({Errc::usage, "want -- and the program to run; see piracema ckpt run --help"});
   auto settings = this->settings();
   if (!settings) return fail_ckpt(settings.error());
+  auto page = open_page();
+  if (!page) return fail_ckpt(page.error());
   auto directory = JobDirectory::open(directory_);
   if (!directory) return fail_ckpt(directory.error());
   auto job = new_job(**directory, std::move(program_));
   if (!job) return fail_ckpt(job.error());
   if (auto applied = apply_hosts(hosts_, rsh_, criu_, **directory, *job, *settings); !applied)
     return fail_ckpt(applied.error());
-  return keep_job(*std::move(directory), *std::move(job), *std::move(settings));
+  return keep_job(*std::move(directory), *std::move(job), *std::move(settings), *std::move(page));
 }
 
 int CkptCommand::resume() {
   auto settings = this->settings();
   if (!settings) return fail_ckpt(settings.error());
+  auto page = open_page();
+  if (!page) return fail_ckpt(page.error());
   if (auto there = JobDirectory::look(directory_); !there) return fail_ckpt(there.error());
   auto directory = JobDirectory::open(directory_);
   if (!directory) return fail_ckpt(directory.error());
@@ -214,18 +228,20 @@ int CkptCommand::resume() {
   }
   if (auto applied = apply_hosts(hosts_, rsh_, criu_, **directory, *job, *settings); !applied)
     return fail_ckpt(applied.error());
-  return keep_job(*std::move(directory), *std::move(job), *std::move(settings));
+  return keep_job(*std::move(directory), *std::move(job), *std::move(settings), *std::move(page));
 }
 
 int CkptCommand::window() {
   auto settings = this->settings();
   if (!settings) return fail_ckpt(settings.error());
   if (auto applied = apply_window(windows_, *settings); !applied) return fail_ckpt(applied.error());
-  return go_on(*std::move(settings));
+  auto page = open_page();
+  if (!page) return fail_ckpt(page.error());
+  return go_on(*std::move(settings), *std::move(page));
 }
 
 // The same words begin a job and go on with it, after a reboot too.
-int CkptCommand::go_on(RunSettings settings) {
+int CkptCommand::go_on(RunSettings settings, std::unique_ptr<KeeperPage> page) {
   auto directory = JobDirectory::open(directory_);
   if (!directory) return fail_ckpt(directory.error());
   auto job = (*directory)->read();
@@ -238,7 +254,7 @@ int CkptCommand::go_on(RunSettings settings) {
   if (job->ended) return *job->ended;
   if (auto hosts = apply_hosts(hosts_, rsh_, criu_, **directory, *job, settings); !hosts)
     return fail_ckpt(hosts.error());
-  return keep_job(*std::move(directory), *std::move(job), std::move(settings));
+  return keep_job(*std::move(directory), *std::move(job), std::move(settings), std::move(page));
 }
 
 int CkptCommand::submit_to_slurm() const {
@@ -261,7 +277,7 @@ int CkptCommand::slurm() {
   if (auto risk = parse_risk(windows_.risk)) settings->risk = *risk;
   hosts_ = place->hosts();
   rsh_ = SlurmPlace::rsh();
-  return place->after(go_on(*std::move(settings)));
+  return place->after(go_on(*std::move(settings), nullptr));
 }
 
 int CkptCommand::ask(const char* word) const {
@@ -273,7 +289,13 @@ int CkptCommand::ask(const char* word) const {
   return 0;
 }
 
-int keep_job(std::unique_ptr<JobDirectory> directory, JobFile job, RunSettings settings) {
+int keep_job(std::unique_ptr<JobDirectory> directory, JobFile job, RunSettings settings,
+             std::unique_ptr<KeeperPage> page) {
+  if (page) {
+    log(Level::info, concat("the job is shown at ", page->entrance()));
+    keep_page_lines();
+    settings.figures = [shown = page.get()](const KeeperFigures& figures) { shown->show(figures); };
+  }
   JobDirectory* const place = directory.get();
   KeeperLoop loop(std::move(directory), job, std::move(settings));
   const auto finish = loop.run();

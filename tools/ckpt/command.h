@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "tools/ckpt/daemon.h"
+#include "tools/ckpt/keeper_page.h"
 #include "tools/ckpt/window.h"
 
 namespace piracema::tools {
@@ -36,7 +37,9 @@ class CkptCommand {
   int window();
   int slurm();
   int submit_to_slurm() const;
-  int go_on(ckpt::RunSettings settings);
+  int go_on(ckpt::RunSettings settings, std::unique_ptr<KeeperPage> page);
+  /// Null if none is wanted.
+  Result<std::unique_ptr<KeeperPage>> open_page() const;
   Result<ckpt::RunSettings> settings() const;
 
   CLI::App *ckpt_ = nullptr, *run_ = nullptr, *resume_ = nullptr, *save_ = nullptr,
@@ -44,7 +47,7 @@ class CkptCommand {
            *doctor_ = nullptr, *window_ = nullptr, *sbatch_ = nullptr, *slurm_ = nullptr,
            *plan_ = nullptr;
   std::unique_ptr<CkptDaemon> daemon_;
-  std::string directory_, criu_, every_, hosts_, rsh_;
+  std::string directory_, criu_, every_, hosts_, rsh_, http_, http_token_;
   std::vector<std::string> program_;
   WindowOptions windows_;
   std::uint32_t keep_ = 2;

@@ -16,6 +16,8 @@
 #include "ckpt/queue/queued_program.h"
 #include "base/host_name.h"
 #include "tools/arguments.h"
+#include "tools/ckpt/daemon_page.h"
+#include "tools/ckpt/http_options.h"
 #include "tools/ckpt/program.h"
 #include "tools/failure.h"
 #include "tools/log_options.h"
@@ -55,6 +57,7 @@ CkptDaemon::CkptDaemon(CLI::App& ckpt) {
   lent_.add(*daemon_);
   daemon_->add_option("--slots", slots_, "Jobs at a time; default: 1")->check(CLI::Range(1, 1'000));
   add_log_options(*daemon_);
+  add_http_options(*daemon_, "the queue on this host", http_, http_token_);
   daemon_->add_flag("--until-empty", until_empty_, "End when all jobs have ended");
   submit_ = add("submit", "Put a program into a queue: -- PROGRAM ARGS...");
   submit_->add_option("--dir", directory_, "Directory of the job: its images and its output");
@@ -93,6 +96,15 @@ int CkptDaemon::serve() {
   // What every job will want.
   if (auto usable = run_settings({}, {}, 2, false); !usable) return fail(usable.error());
   settings.can_compress = find_zstd().ok();
+  std::unique_ptr<DaemonPage> page;
+  if (!http_.empty()) {
+    auto started = DaemonPage::start({.address = http_, .token_file = http_token_});
+    if (!started) return fail(started.error());
+    page = *std::move(started);
+    log(Level::info, concat("the queue is shown at ", page->entrance()));
+    keep_page_lines();
+    settings.figures = [&page](const DaemonFigures& figures) { page->show(figures); };
+  }
   auto queue = QueueDirectory::open(queue_);
   if (!queue) return fail(queue.error());
   const auto done = DaemonLoop(*std::move(queue), std::move(settings)).run();

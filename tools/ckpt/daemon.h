@@ -25,7 +25,7 @@ class CkptDaemon {
   int list();
 
   CLI::App *daemon_ = nullptr, *submit_ = nullptr, *list_ = nullptr;
-  std::string queue_, directory_;
+  std::string queue_, directory_, http_, http_token_;
   LentOptions lent_;
   std::uint32_t slots_ = 1;
   bool stream_ = false, compress_ = false, until_empty_ = false, clear_ = false, json_ = false;

@@ -9,6 +9,7 @@
 
 #include "ckpt/image/job_directory.h"
 #include "ckpt/keeper/keeper_loop.h"
+#include "tools/ckpt/keeper_page.h"
 
 /// What `piracema ckpt run`, `resume` and `window` have in common.
 namespace piracema::tools {
@@ -34,8 +35,8 @@ Result<ckpt::RunSettings> run_settings(const std::string& criu, const std::strin
 /// if one is there that can go on.
 Result<ckpt::JobFile> new_job(ckpt::JobDirectory& directory, std::vector<std::string> command);
 
-/// Runs it: the exit code.
+/// Runs it, and shows it if there is a page: the exit code.
 int keep_job(std::unique_ptr<ckpt::JobDirectory> directory, ckpt::JobFile job,
-             ckpt::RunSettings settings);
+             ckpt::RunSettings settings, std::unique_ptr<KeeperPage> page);
 
 }  // namespace piracema::tools

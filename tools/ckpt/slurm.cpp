@@ -116,6 +116,7 @@ void SlurmPlace::apply(RunSettings& settings) const {
   settings.window = [closes](Time at) {
     return at < closes ? std::optional(LentSpan{Time{}, closes}) : std::nullopt;
   };
+  settings.window_from = "the end of the Slurm job";
   settings.keeper.windows = settings.keeper.once = settings.keeper.patient = true;
   settings.keeper.reserve = before_the_end;
   settings.warned = [*this] {

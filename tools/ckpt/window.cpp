@@ -46,6 +46,14 @@ Result<Time> find_close(const WindowOptions& options) {
   return closes;
 }
 
+// "--for 2h, --until 06:00".
+std::string words_of(const WindowOptions& options) {
+  std::string words;
+  if (!options.during.empty()) words = "--for " + options.during;
+  if (!options.until.empty()) words += concat(words.empty() ? "" : ", ", "--until ", options.until);
+  return words;
+}
+
 Result<WindowAt> find_window(const WindowOptions& options) {
   if (options.file.empty()) {
     const auto closes = find_close(options);
@@ -69,6 +77,8 @@ Result<Done> apply_window(const WindowOptions& options, RunSettings& settings) {
   auto window = find_window(options);
   if (!window) return window.error();
   settings.window = *std::move(window);
+  settings.window_from =
+      options.file.empty() ? words_of(options) : "the windows of " + options.file;
   settings.risk = *risk;
   settings.keeper.windows = true;
   settings.keeper.once = options.file.empty();

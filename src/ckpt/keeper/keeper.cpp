@@ -186,6 +186,11 @@ std::optional<Time> Keeper::stop_at() const {
   return *give_up_at() - forecast_.duration;
 }
 
+std::optional<Time> Keeper::save_at() const {
+  if (state_ != State::running || !settings_.every) return std::nullopt;
+  return std::max(saved_at_ + *settings_.every, not_before_);
+}
+
 std::optional<Time> Keeper::give_up_at() const {
   if (!closes_) return std::nullopt;
   return *closes_ - std::max(settings_.reserve, forecast_.ending);
@@ -245,7 +250,7 @@ std::optional<Time> Keeper::wake() const {
   if (state_ != State::running) return due;
   if (stop_at()) at(std::max(*stop_at(), not_before_));
   if (stop_wanted_ || !next_.empty()) at(not_before_);
-  if (settings_.every) at(std::max(saved_at_ + *settings_.every, not_before_));
+  if (save_at()) at(*save_at());
   return due;
 }
 

@@ -27,9 +27,16 @@ struct Launched {
   std::string why;
   /// As far as is known nothing is wrong with the image: it may do another time.
   bool passing = false;
+  /// What it was launched from; none: from the beginning.
+  std::optional<std::uint64_t> image{};
 };
 struct JobEnded {
   int status = 0;
+};
+/// An image that is complete: how long it took to make, and how long the job stood still for it.
+struct SavedImage {
+  std::uint64_t image = 0, bytes = 0;
+  Time took{}, frozen{};
 };
 /// An image is complete, or is not.
 struct Dumped {
@@ -37,6 +44,7 @@ struct Dumped {
   std::string why, what;
   /// What was in the way passes, most likely in milliseconds.
   bool passing = false;
+  SavedImage saved{};
 };
 struct CapsuleDied {
   /// Empty: somebody has killed it.
@@ -116,6 +124,9 @@ struct KeeperSettings {
 
 class Keeper {
  public:
+  /// Over: the keeper has nothing to do any more. Away: it waits for a window.
+  enum class State : std::uint8_t { away, opening, launching, running, saving, stopping, over };
+
   explicit Keeper(KeeperSettings settings) : settings_(settings) {}
 
   std::vector<KeeperAction> begin(Time now);
@@ -130,10 +141,16 @@ class Keeper {
   /// A window is open or being left.
   bool in_capsule() const { return state_ != State::away && state_ != State::over; }
   std::optional<Time> closes() const { return closes_; }
+  State state() const { return state_; }
+  /// What was in the way of a dump passes: it is begun again soon.
+  bool tries_again() const { return state_ == State::running && trying_since_.has_value(); }
+  /// When a dump is begun that the job does not survive, so that the window is left in time; none:
+  /// nothing ends it.
+  std::optional<Time> stop_at() const;
+  /// When the next image is due while the job goes on; none: when somebody asks, or not now.
+  std::optional<Time> save_at() const;
 
  private:
-  enum class State { away, opening, launching, running, saving, stopping, over };
-
   void on(const CapsuleReady& event);
   void on(const Launched& event);
   void on(const JobEnded& event);
@@ -160,7 +177,6 @@ class Keeper {
   void answer(std::vector<Caller>& callers, bool ok, const std::string& text);
   void answer_all(bool ok, const std::string& text);
   void act(KeeperAction action) { actions_.push_back(std::move(action)); }
-  std::optional<Time> stop_at() const;
   /// From then on what is not done is given up.
   std::optional<Time> give_up_at() const;
 

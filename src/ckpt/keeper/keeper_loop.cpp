@@ -19,6 +19,11 @@ constexpr std::int64_t leave_ms_max = 86'400'000;
 /// Before its guard would do it a keeper hands the machine back itself.
 constexpr Time keeper_first = std::chrono::milliseconds(100);
 
+constexpr Time show_interval = std::chrono::seconds(1);
+
+/// What a job's processes hold is asked of all of /proc.
+constexpr Time figures_look_interval = std::chrono::seconds(5);
+
 }  // namespace
 
 int exit_status_of(int wait_status) {
@@ -30,9 +35,11 @@ KeeperLoop::KeeperLoop(std::unique_ptr<JobDirectory> directory, JobFile job, Run
       job_(std::move(job)),
       settings_(std::move(settings)),
       images_(*directory_),
-      keeper_(settings_.keeper) {}
+      keeper_(settings_.keeper),
+      history_(job_, directory_->path(), settings_.keeper, settings_.window_from, now()) {}
 
 KeeperLoop::~KeeperLoop() {
+  if (next_show_) poller_.cancel(*next_show_);
   if (place_) place_->kill();
 }
 
@@ -90,6 +97,7 @@ void KeeperLoop::open_window_watch() {
               },
           .waits =
               [this](Time opens) {
+                history_.waits(opens);
                 const std::chrono::duration<double> left = opens - now();
                 note(concat("waits for its window, which opens in ", human_seconds(left.count())));
               },
@@ -99,8 +107,11 @@ void KeeperLoop::open_window_watch() {
 
 Result<Finish> KeeperLoop::run() {
   if (auto begun = begin(); !begun) return begun.error();
-  handle(keeper_.begin(now()));
+  const auto first = keeper_.begin(now());
+  history_.began(now(), keeper_, first);
+  handle(first);
   set_timer();
+  if (settings_.figures) show_every_second();
   if (settings_.window) window_->look();
   while (!finish_) poller_.run_once(std::chrono::milliseconds(-1));
   output_->give_room_back();
@@ -118,6 +129,7 @@ void KeeperLoop::heard_of_room(bool enough) {
   if (enough != is_paused_ || !keeper_.in_capsule()) return;
   if (!place_->send({.kind = OrderKind::pause, .ok = !enough})) return;
   is_paused_ = !enough;
+  history_.paused(is_paused_);
   const std::string& path = directory_->path();
   log(Level::warning, enough ? concat(path, ": there is room again: the job goes on")
                              : concat(path,
@@ -125,9 +137,35 @@ void KeeperLoop::heard_of_room(bool enough) {
                                       "until there is some"));
 }
 
+// A forecast comes each second, and shows nothing by itself.
 void KeeperLoop::tell(const KeeperEvent& event) {
-  handle(keeper_.step(now(), event));
+  const Time at = now();
+  const auto actions = keeper_.step(at, event);
+  const auto is_dump = [](const auto& one) { return std::holds_alternative<Dump>(one); };
+  // Else it is some seconds old: a dump is not kept waiting for what is said of it.
+  if (settings_.figures && !history_.has_forecast() && std::ranges::any_of(actions, is_dump)) {
+    look();
+  }
+  history_.heard(at, keeper_, event, actions);
+  handle(actions);
   if (!finish_) set_timer();
+  if (!std::holds_alternative<Forecast>(event)) show();
+}
+
+void KeeperLoop::show() {
+  if (settings_.figures) settings_.figures(history_.figures(now(), keeper_));
+}
+
+void KeeperLoop::look() {
+  looked_at_ = now();
+  const JobMemory memory = place_->memory();
+  history_.looked(memory, store_->outlook(memory));
+}
+
+void KeeperLoop::show_every_second() {
+  next_show_ = poller_.at(now() + show_interval, [this] { show_every_second(); });
+  if (!history_.has_forecast() || now() >= looked_at_ + figures_look_interval) look();
+  show();
 }
 
 void KeeperLoop::handle(const std::vector<KeeperAction>& actions) {
@@ -161,6 +199,8 @@ void KeeperLoop::act(const KillCapsule&) {
 }
 
 void KeeperLoop::act(const Launch& launch) {
+  // To check an image takes as long as to read it.
+  show();
   const auto launched = restart_->launch(launch.attempt);
   if (launched) return;
   poller_.post([this, more = restart_->has_more(), why = launched.error().message] {
@@ -207,8 +247,8 @@ void KeeperLoop::hear(const Report& report) {
     case ReportKind::started:
       if (report.ok && restart_->image()) note(concat("goes on from image ", *restart_->image()));
       // It was checked before, so it is the launch that has failed.
-      return tell(
-          Launched{report.ok, restart_->has_more(), report.message, restart_->image().has_value()});
+      return tell(Launched{report.ok, restart_->has_more(), report.message,
+                           restart_->image().has_value(), restart_->image()});
     case ReportKind::dumped:
       return dumped(report);
     case ReportKind::ended:
@@ -224,11 +264,14 @@ void KeeperLoop::dumped(const Report& report) {
     saving_->fail();
     return tell(Dumped{false, report.message, {}, report.passing});
   }
-  const std::string what = saving_->end(report);
+  const SavedImage saved = saving_->end(report);
+  const std::string what = text_of(saved);
+  // What it has taught is looked at soon.
+  looked_at_ = {};
   note("saved: " + what);
   // Whoever waits is not kept waiting for it. Where the next image is due at once, it goes first.
   prune_is_due_ = true;
-  tell(Dumped{true, {}, what});
+  tell(Dumped{true, {}, what, false, saved});
   if (prune_is_due_ && !keeper_.dumping()) prune();
 }
 

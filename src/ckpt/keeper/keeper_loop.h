@@ -11,6 +11,7 @@
 #include "ckpt/image/job_output.h"
 #include "ckpt/keeper/control.h"
 #include "ckpt/keeper/keeper.h"
+#include "ckpt/keeper/keeper_history.h"
 #include "ckpt/keeper/restart.h"
 #include "ckpt/keeper/saving.h"
 #include "ckpt/keeper/window_watch.h"
@@ -26,6 +27,8 @@ struct RunSettings {
   KeeperSettings keeper;
   /// Empty: always.
   WindowAt window;
+  /// What closes it, for people: "--for 2h".
+  std::string window_from;
   /// Called at SIGUSR1: whether to stop. Empty: the signal is not ours.
   std::function<bool()> warned;
   /// How often a window may close before the job is saved in it.
@@ -36,6 +39,10 @@ struct RunSettings {
   bool compress = false;
   /// Only warnings and errors.
   bool quiet = false;
+  /// Called on the keeper's thread once a second, and after whatever happens; it must not wait.
+  /// What is forecast and what processes hold is some seconds old. Empty: nothing is looked at for
+  /// it.
+  std::function<void(const KeeperFigures&)> figures;
 };
 
 /// Runs a job to its end, or to an image: does what a Keeper says. The process has one thread.
@@ -72,6 +79,9 @@ class KeeperLoop {
   void asked_to_leave(Caller caller, const std::string& within);
   void foretold(Time duration, Time ending);
   void note(const std::string& text) const;
+  void look();
+  void show();
+  void show_every_second();
 
   net::Poller poller_;
   std::unique_ptr<JobDirectory> directory_;
@@ -79,13 +89,16 @@ class KeeperLoop {
   const RunSettings settings_;
   ImageStore images_;
   Keeper keeper_;
-  std::optional<net::Poller::Timer> timer_;
+  KeeperHistory history_;
+  std::optional<net::Poller::Timer> timer_, next_show_;
   std::optional<Finish> finish_;
   /// There is an image more than is kept, maybe.
   bool prune_is_due_ = false;
   bool is_paused_ = false, gives_output_up_ = false;
   /// By the last forecast: to end the job's processes without an image.
   Time ending_takes_{};
+  /// For figures: at the job and its store.
+  Time looked_at_{};
   /// All of them from `begin` on.
   std::unique_ptr<Workplace> place_;
   std::unique_ptr<StoreWatch> store_;

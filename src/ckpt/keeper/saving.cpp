@@ -69,16 +69,21 @@ Result<Order> Saving::begin(bool stop, const JobMemory& job, std::uint64_t bytes
                .job = job_.id};
 }
 
-std::string Saving::end(const Report& report) {
-  const double seconds = store_.dump_time();
+SavedImage Saving::end(const Report& report) {
+  SavedImage saved{.image = image_,
+                   .took = from_seconds(store_.dump_time()),
+                   .frozen = std::chrono::microseconds(report.frozen_us)};
   store_.end_dump();
-  std::uint64_t bytes = 0;
   if (const auto all = images_.list(); all && !all->empty() && all->back().manifest) {
-    bytes = all->back().manifest->bytes();
+    saved.bytes = all->back().manifest->bytes();
   }
-  return concat("image ", image_, ", ", human_bytes(static_cast<double>(bytes)), ", in ",
-                human_seconds(seconds), ", frozen for ",
-                human_seconds(static_cast<double>(report.frozen_us) * 1e-6));
+  return saved;
+}
+
+std::string text_of(const SavedImage& saved) {
+  return concat("image ", saved.image, ", ", human_bytes(static_cast<double>(saved.bytes)), ", in ",
+                human_seconds(to_seconds(saved.took)), ", frozen for ",
+                human_seconds(to_seconds(saved.frozen)));
 }
 
 // At once: until the next one they would take room from the job's own output.

@@ -6,6 +6,7 @@
 
 #include "ckpt/capsule/capsule_messages.h"
 #include "ckpt/image/job_directory.h"
+#include "ckpt/keeper/keeper.h"
 #include "forecast/store/store_watch.h"
 
 namespace piracema::ckpt {
@@ -28,8 +29,8 @@ class Saving {
   /// if it has none all the same, Errc::io.
   Result<Order> begin(bool stop, const JobMemory& job, std::uint64_t bytes);
 
-  /// It is saved: in words, such as "image 3, 25 MB, in 0.12 s, frozen for 90 ms".
-  std::string end(const Report& report);
+  /// It is saved.
+  SavedImage end(const Report& report);
   /// It could not be: what there is of it goes.
   void fail();
   /// It was given up, for it took too long; likewise.
@@ -50,5 +51,8 @@ class Saving {
   const bool compress_;
   ImageId image_ = 0;
 };
+
+/// "image 3, 25 MB, in 0.12 s, frozen for 90 ms".
+std::string text_of(const SavedImage& saved);
 
 }  // namespace piracema::ckpt

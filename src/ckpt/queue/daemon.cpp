@@ -122,6 +122,19 @@ void Daemon::start_jobs() {
   }
 }
 
+Daemon::Seen Daemon::job(const std::string& name) const {
+  if (const auto found = running_.find(name); found != running_.end()) {
+    const Running& one = found->second;
+    return {.runs = true,
+            .leaves = one.asked || one.wanted_back,
+            .killed = one.killed,
+            .gone_by = one.gone_by};
+  }
+  const auto found = waiting_.find(name);
+  return {.not_before = not_before(name),
+          .failures = found == waiting_.end() ? 0 : found->second.failures};
+}
+
 std::optional<Time> Daemon::wake() const {
   std::optional<Time> due;
   const auto at = [&](Time time) { due = due ? std::min(*due, time) : time; };

@@ -89,6 +89,19 @@ class Daemon {
   /// Of this host, for jobs.
   bool is_lent() const { return lending_.is_lent(now_); }
   std::size_t running() const { return running_.size(); }
+  const Lending& lending() const { return lending_; }
+
+  /// How a job of the queue stands here.
+  struct Seen {
+    /// It was asked to leave; it was killed.
+    bool runs = false, leaves = false, killed = false;
+    /// By then nothing of it may be here; of one that does not run: not to be begun before, none:
+    /// not in this window.
+    std::optional<Time> gone_by, not_before;
+    /// How often it could not be begun.
+    int failures = 0;
+  };
+  Seen job(const std::string& name) const;
 
  private:
   struct Running {

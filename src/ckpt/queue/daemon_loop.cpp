@@ -31,6 +31,7 @@ DaemonLoop::DaemonLoop(QueueDirectory queue, DaemonRunSettings settings)
     : queue_(std::move(queue)),
       settings_(std::move(settings)),
       daemon_(settings_.daemon),
+      history_(settings_.host, queue_.path(), settings_.daemon.slots, now()),
       stream_leaving_(queue_.streams_path(), settings_.risk),
       users_(poller_, settings_.users, [this](bool is_there) {
         if (!is_finishing_) tell(UserSeen{is_there});
@@ -39,6 +40,7 @@ DaemonLoop::DaemonLoop(QueueDirectory queue, DaemonRunSettings settings)
 Result<Done> DaemonLoop::watch_signals() {
   auto signals = SignalWatch::open(poller_, {SIGINT, SIGTERM, SIGHUP}, [this](int) {
     is_finishing_ = true;
+    history_.finishes();
     // Whoever ends the daemon wants his machine.
     tell(UserSeen{true});
   });
@@ -63,10 +65,19 @@ bool DaemonLoop::is_over() const {
 }
 
 void DaemonLoop::tell(const DaemonEvent& event) {
-  for (const DaemonAction& action : daemon_.step(now(), event)) {
+  const Time at = now();
+  const auto actions = daemon_.step(at, event);
+  history_.heard(at, event, actions);
+  for (const DaemonAction& action : actions) {
     std::visit([this](const auto& a) { act(a); }, action);
   }
   set_timer();
+  // A look is made of several events.
+  if (!actions.empty() || std::holds_alternative<JobLeft>(event)) show();
+}
+
+void DaemonLoop::show() const {
+  if (settings_.figures) settings_.figures(history_.figures(now(), daemon_));
 }
 
 void DaemonLoop::set_timer() {
@@ -82,13 +93,14 @@ void DaemonLoop::set_timer() {
 
 void DaemonLoop::look() {
   poller_.at(now() + look_every, [this] { look(); });
-  if (is_finishing_) return;
+  if (is_finishing_) return show();
   std::vector<pid_t> ours;
   for (const auto& [name, one] : running_) ours.push_back(one.process.pid);
   users_.look(ours);
   if (settings_.closes) tell(LentUntil{settings_.closes()});
   look_at_queue();
   look_at_streams();
+  show();
 }
 
 void DaemonLoop::look_at_streams() {
@@ -105,13 +117,18 @@ void DaemonLoop::look_at_queue() {
   const auto names = queue_.names();
   if (!names) return log(Level::warning, names.error().message);
   QueueSeen seen;
+  std::vector<std::pair<std::string, QueuedJob>> jobs;
   for (const std::string& name : *names) {
     const auto job = queue_.read(name);
-    if (job && !job->ended) seen.jobs.push_back(name);
+    if (job && !job->ended) {
+      seen.jobs.push_back(name);
+      if (settings_.figures) jobs.emplace_back(name, *job);
+    }
     if (!job && !has_looked_) log(Level::warning, job.error().message);
   }
   jobs_left_ = seen.jobs.size();
   has_looked_ = true;
+  history_.looked(jobs);
   tell(seen);
 }
 

@@ -11,6 +11,7 @@
 
 #include "base/fd.h"
 #include "ckpt/queue/daemon.h"
+#include "ckpt/queue/daemon_history.h"
 #include "ckpt/queue/queue_directory.h"
 #include "forecast/leaving/job_leaving.h"
 #include "forecast/window/user_watch.h"
@@ -35,6 +36,8 @@ struct DaemonRunSettings {
   bool until_empty = false;
   /// This host has zstd.
   bool can_compress = false;
+  /// Called on the daemon's thread once a second, and after whatever happens; it must not wait.
+  std::function<void(const DaemonFigures&)> figures;
 };
 
 /// Runs the jobs of a queue on this host while it is lent: does what a Daemon says. The process has
@@ -64,6 +67,7 @@ class DaemonLoop {
   /// How long each of them takes to leave, which it does not know itself.
   void look_at_streams();
   bool is_over() const;
+  void show() const;
 
   void act(const StartJob& start);
   void act(const LeaveJob& leave);
@@ -75,6 +79,7 @@ class DaemonLoop {
   const QueueDirectory queue_;
   const DaemonRunSettings settings_;
   Daemon daemon_;
+  DaemonHistory history_;
   JobLeaving stream_leaving_;
   Fd lock_;
   std::unique_ptr<SignalWatch> signals_;
