@@ -1,11 +1,22 @@
 # What a browser gets is compiled in: PAGE_NAME_EXT of each file of `folder`, for a file that CMake
-# configures. A literal has a bound of 64 KiB in the standard.
+# configures. A literal has a bound of 64 KiB in the standard. The first line of a page,
+# `<!-- head: TITLE, SCRIPT -->`, becomes the head that all pages have.
+set(PAGE_HEAD_FILE ${PROJECT_SOURCE_DIR}/src/observe/page/head.html)
 function(piracema_page_files folder)
+  file(READ ${PAGE_HEAD_FILE} head)
   foreach(file ${ARGN})
     file(READ ${folder}/${file} text)
+    if(text MATCHES "^<!-- head: ([^,]+), ([a-z.]+) -->\n")
+      set(first "${CMAKE_MATCH_0}")
+      string(REPLACE "@TITLE@" "${CMAKE_MATCH_1}" own "${head}")
+      string(REPLACE "@SCRIPT@" "${CMAKE_MATCH_2}" own "${own}")
+      string(REPLACE "${first}" "${own}" text "${text}")
+    elseif(file MATCHES "[.]html$")
+      message(FATAL_ERROR "${folder}/${file}: want <!-- head: TITLE, SCRIPT --> as its first line")
+    endif()
     string(TOUPPER ${file} name)
     string(REPLACE "." "_" name ${name})
     set(PAGE_${name} "R\"page(${text})page\"" PARENT_SCOPE)
-    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${folder}/${file})
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${folder}/${file} ${PAGE_HEAD_FILE})
   endforeach()
 endfunction()

@@ -4,42 +4,14 @@
 
 #include <optional>
 
-#include "cluster/driver/door.h"
-#include "cluster/driver/onlookers.h"
+#include "council/testing.h"
 
 using namespace piracema;
 using namespace piracema::council;
+using namespace piracema::council::testing;
 using std::chrono::milliseconds;
 
 namespace {
-
-const std::string key_of_job(32, 'a');
-
-/// A coordinator that leads.
-struct Leads {
-  explicit Leads(net::Poller& poller)
-      : door(*cluster::Door::open(poller, key_of_job,
-                                  {.expected = [](const runtime::Hello&) -> Result<Done> {
-                                     return Error{Errc::refused, "no workers here"};
-                                   },
-                                   .joined = {},
-                                   .agent = {},
-                                   .onlooker =
-                                       [this](cluster::Door::Line line) {
-                                         came += 1;
-                                         return onlookers.joined(std::move(line));
-                                       }})) {}
-  void die() {
-    onlookers.leave();
-    door->shut();
-  }
-
-  int came = 0;
-  std::vector<cluster::HandedOnSignal> signals;
-  cluster::Onlookers onlookers{
-      [this](const cluster::HandedOnSignal& signal) { signals.push_back(signal); }};
-  std::unique_ptr<cluster::Door> door;
-};
 
 /// Whoever looks on.
 struct LooksOn {

@@ -9,54 +9,34 @@
 #include <optional>
 #include <thread>
 
-#include "cluster/driver/door.h"
-#include "cluster/driver/onlookers.h"
 #include "cluster/driver/page_desk.h"
+#include "council/testing.h"
 
 using namespace piracema;
 using namespace piracema::council;
+using namespace piracema::council::testing;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 namespace {
 
-const std::string key_of_job(32, 'a');
-
 /// A coordinator that leads, and answers questions or keeps them.
-struct Leads {
+struct AnswersPages : Leads {
   using Reply = std::function<void(cluster::PageAnswered)>;
 
-  explicit Leads(net::Poller& poller)
-      : door(*cluster::Door::open(poller, key_of_job,
-                                  {.expected = [](const runtime::Hello&) -> Result<Done> {
-                                     return Error{Errc::refused, "no workers here"};
-                                   },
-                                   .joined = {},
-                                   .agent = {},
-                                   .onlooker =
-                                       [this](cluster::Door::Line line) {
-                                         came += 1;
-                                         return onlookers.joined(std::move(line));
-                                       }})) {}
-  void die() {
-    onlookers.leave();
-    door->shut();
-  }
+  explicit AnswersPages(net::Poller& poller)
+      : Leads(poller, [this](const cluster::PageAsked& question, const Reply& reply) {
+          asked.push_back(question);
+          if (!answers) return;
+          reply({.id = question.id,
+                 .code = 202,
+                 .type = "text/plain",
+                 .body = question.path,
+                 .headers = {{"Allow", "POST"}}});
+        }) {}
 
-  int came = 0;
   std::vector<cluster::PageAsked> asked;
   bool answers = true;
-  cluster::Onlookers onlookers{[](const cluster::HandedOnSignal&) {},
-                               [this](const cluster::PageAsked& question, const Reply& reply) {
-                                 asked.push_back(question);
-                                 if (!answers) return;
-                                 reply({.id = question.id,
-                                        .code = 202,
-                                        .type = "text/plain",
-                                        .body = question.path,
-                                        .headers = {{"Allow", "POST"}}});
-                               }};
-  std::unique_ptr<cluster::Door> door;
 };
 
 /// The command, whose HTTP server has a thread of its own.
@@ -104,7 +84,7 @@ struct Command {
 
 TEST_CASE("what the command is asked is answered by whoever leads") {
   net::Poller poller;
-  Leads leader(poller);
+  AnswersPages leader(poller);
   Command command(poller);
   auto before = command.get("/before");
   command.look_for({leader.door->address()});
@@ -128,7 +108,7 @@ TEST_CASE("what the command is asked is answered by whoever leads") {
 
 TEST_CASE("what only looks is asked of the next one, and what changes something is not") {
   net::Poller poller;
-  Leads first(poller), second(poller);
+  AnswersPages first(poller), second(poller);
   first.answers = false;
   Command command(poller);
   command.look_for({first.door->address()});
@@ -150,7 +130,7 @@ TEST_CASE("what only looks is asked of the next one, and what changes something 
 
 TEST_CASE("where nobody leads, or nobody answers, the question ends in bounded time") {
   net::Poller poller;
-  Leads leader(poller);
+  AnswersPages leader(poller);
   leader.answers = false;
   Command command(poller);
   auto nobody = command.get("/nobody");
@@ -164,7 +144,7 @@ TEST_CASE("where nobody leads, or nobody answers, the question ends in bounded t
 
 TEST_CASE("when the job is over, all that was asked and will be is answered at once") {
   net::Poller poller;
-  Leads leader(poller);
+  AnswersPages leader(poller);
   leader.answers = false;
   Command command(poller);
   command.look_for({leader.door->address()});

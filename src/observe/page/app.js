@@ -330,17 +330,6 @@ function drawSettings(job) {
   $('settings').replaceChildren(...pairs(Object.entries(job.settings)).childNodes);
 }
 
-function drawLog(data) {
-  const log = $('log');
-  const key = data.lines.length + '/' + (data.lines.length ? data.lines[data.lines.length - 1].at_unix : 0);
-  if (log.dataset.shown === key) return;
-  log.dataset.shown = key;
-  const follows = log.scrollHeight - log.scrollTop - log.clientHeight < 30;
-  log.replaceChildren(...data.lines.map(line => make('span', { class: line.level }, `${clock(line.at_unix)} ${line.level === 'info' ? '' : line.level + ': '}${line.text}\n`)));
-  if (data.lines.length === 0) log.append('Nothing yet.');
-  if (follows) log.scrollTop = log.scrollHeight;
-}
-
 let newest = null;
 function draw(all) {
   newest = all;
@@ -354,7 +343,7 @@ function draw(all) {
   drawHosts(all.hosts, all.job);
   drawReplicas(all.replicas);
   drawSettings(all.job);
-  drawLog(all.log);
+  drawLines(all.log.lines);
   document.body.dataset.drawn = String(Number(document.body.dataset.drawn || 0) + 1);
 }
 

@@ -71,25 +71,46 @@ function pairs(list) {
   return dl;
 }
 
+// ---- the log: the element with that id ------------------------------------------------------
+
+/// Stays at its end for whoever was there.
+function drawLines(lines) {
+  const log = $('log');
+  const key = lines.length + '/' + (lines.length ? lines[lines.length - 1].at_unix : 0);
+  if (log.dataset.shown === key) return;
+  log.dataset.shown = key;
+  const follows = log.scrollHeight - log.scrollTop - log.clientHeight < 30;
+  log.replaceChildren(...lines.map(line => make('span', { class: line.level }, `${clock(line.at_unix)} ${line.level === 'info' ? '' : line.level + ': '}${line.text}\n`)));
+  if (lines.length === 0) log.append('Nothing yet.');
+  if (follows) log.scrollTop = log.scrollHeight;
+}
+
+async function askForLines() {
+  try {
+    const response = await fetch('/api/v1/log', { signal: AbortSignal.timeout(GIVE_UP_MS), cache: 'no-store' });
+    if (response.ok) drawLines((await response.json()).lines);
+  } catch { /* The next time says more. */ }
+}
+
 // ---- asking ---------------------------------------------------------------------------------
 
 const EVERY_MS = 1000, GIVE_UP_MS = 5000;
 let heard = null;
 
 /// Has `draw` show what `path` says, once a second. `silent` is called when nobody answers, with since when
-/// that is so; a refusal is shown.
+/// that is so; a refusal is shown, and why there is no answer now.
 async function follow(path, draw, silent) {
   if (!document.hidden) {
     try {
       const response = await fetch(path, { signal: AbortSignal.timeout(GIVE_UP_MS), cache: 'no-store' });
-      if (!response.ok) throw new Error((await response.text()).trim());
+      if (!response.ok) throw new Error((response.status === 503 ? '' : 'Refused: ') + (await response.text()).trim());
       draw(await response.json());
       heard = new Date();
     } catch (error) {
       if (error instanceof TypeError || error.name === 'TimeoutError') {
         silent(heard ? ` since ${heard.toLocaleTimeString('en-GB')}; this is what was known then` : '');
       } else {
-        showTrouble(`Refused: ${error.message}`);
+        showTrouble(error.message);
       }
     }
   }

@@ -10,6 +10,8 @@ import pathlib
 import signal
 import time
 import unittest
+import urllib.error
+import urllib.request
 
 from hosts import *
 
@@ -101,6 +103,33 @@ class Coordinators(CoordinatorJobs):
         self.end()
         self.check()
         self.check_nothing_left()
+
+    def test_the_page_of_the_command_shows_the_job_whichever_host_leads(self):
+        self.start_several("--http", on="h0")
+        address = self.wait_for("http")["address"]
+
+        def leader():
+            with urllib.request.urlopen(f"http://{address}/api/v1/job", timeout=60) as response:
+                return json.load(response)["coordinator"]["host"]
+
+        self.wait_for("snapshot")
+        first = self.coordinators()["h0"]
+        os.kill(first, signal.SIGKILL)
+        second = self.wait_for("leads")["host"]
+        self.assertIn(second, ("h1", "h2"))
+        self.assertEqual(second, leader())
+        self.until(lambda: "all 3 coordinators take part again" in self.said())
+        self.cut(second)
+        self.until(lambda: self.is_led_elsewhere(leader, second))
+        self.mend(second)
+        self.end()
+        self.check()
+
+    def is_led_elsewhere(self, leader, host):
+        """Nobody leads for a while."""
+        with contextlib.suppress(urllib.error.HTTPError):
+            return leader() != host
+        return False
 
     # ---- a coordinator is lost -----------------------------------------------------------------
 

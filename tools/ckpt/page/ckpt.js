@@ -95,20 +95,6 @@ function drawTroubles(one) {
     : [make('p', { class: 'none' }, 'Nothing.')]));
 }
 
-async function drawLog() {
-  try {
-    const response = await fetch('/api/v1/log', { signal: AbortSignal.timeout(GIVE_UP_MS), cache: 'no-store' });
-    if (!response.ok) return;
-    const lines = (await response.json()).lines;
-    const log = $('log');
-    const follows = log.scrollHeight - log.scrollTop - log.clientHeight < 30;
-    log.replaceChildren(...lines.map(line =>
-      make('span', { class: line.level }, `${clock(line.at_unix)} ${line.level}: ${line.text}\n`)));
-    if (lines.length === 0) log.textContent = 'Nothing yet.';
-    if (follows) log.scrollTop = log.scrollHeight;
-  } catch { /* The next time says more. */ }
-}
-
 function draw(one) {
   const name = (one.command[0] || 'job').split('/').pop();
   const words = one.paused ? 'stands still' : one.state;
@@ -126,7 +112,7 @@ function draw(one) {
   drawCheckpoints(one);
   drawImages(one);
   drawTroubles(one);
-  drawLog();
+  askForLines();
   say('footer', `Piracema ${one.version} · ${one.hosts.join(', ')} · keeper ${one.pid}, since ${day(one.began_at_unix)}`);
   document.body.dataset.drawn = String(Number(document.body.dataset.drawn || 0) + 1);
 }

@@ -50,23 +50,9 @@ function draw(one) {
   say('more', !one.jobs.length ? 'None waits or runs.' : more > 0 ? `And ${more} more.` : '');
   table('gone', ['When', 'Job', 'What', 'Ran', 'Left in', 'Of'], one.left.map(gone =>
     [clock(gone.at_unix), gone.job, OUTCOMES[gone.outcome], duration(gone.ran < 120 ? gone.ran : Math.floor(gone.ran)), duration(gone.took), duration(gone.given)]), 3);
-  drawLog();
+  askForLines();
   say('footer', `Piracema ${one.version} · daemon ${one.pid}, since ${new Date(one.began_at_unix * 1000).toLocaleString('en-GB')}`);
   document.body.dataset.drawn = String(Number(document.body.dataset.drawn || 0) + 1);
-}
-
-async function drawLog() {
-  try {
-    const response = await fetch('/api/v1/log', { signal: AbortSignal.timeout(GIVE_UP_MS), cache: 'no-store' });
-    if (!response.ok) return;
-    const lines = (await response.json()).lines;
-    const log = $('log');
-    const follows = log.scrollHeight - log.scrollTop - log.clientHeight < 30;
-    log.replaceChildren(...lines.map(line =>
-      make('span', { class: line.level }, `${clock(line.at_unix)} ${line.level}: ${line.text}\n`)));
-    if (lines.length === 0) log.textContent = 'Nothing yet.';
-    if (follows) log.scrollTop = log.scrollHeight;
-  } catch { /* The next time says more. */ }
 }
 
 follow('/api/v1/queue', draw, since => showTrouble(`No answer${since}. The daemon has ended, or its machine is away.`));

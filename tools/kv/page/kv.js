@@ -47,20 +47,6 @@ function drawPast(past) {
   $('past').replaceChildren(picture);
 }
 
-async function drawLog() {
-  try {
-    const response = await fetch('/api/v1/log', { signal: AbortSignal.timeout(GIVE_UP_MS), cache: 'no-store' });
-    if (!response.ok) return;
-    const lines = (await response.json()).lines;
-    const log = $('log');
-    const follows = log.scrollHeight - log.scrollTop - log.clientHeight < 30;
-    log.replaceChildren(...lines.map(line =>
-      make('span', { class: line.level }, `${clock(line.at_unix)} ${line.level}: ${line.text}\n`)));
-    if (lines.length === 0) log.textContent = 'Nothing yet.';
-    if (follows) log.scrollTop = log.scrollHeight;
-  } catch { /* The next time says more. */ }
-}
-
 function draw(one) {
   const words = !one.takes_part ? 'takes no part' : one.leads ? 'leads' : `follows ${one.leader}`;
   say('title', `Replica ${one.id} of ${one.group}`);
@@ -72,7 +58,7 @@ function draw(one) {
   drawSummary(one);
   drawMembers(one);
   drawPast(one.past);
-  drawLog();
+  askForLines();
   say('footer', `Piracema ${one.version} · ${one.address} · view ${one.view}, regency ${one.regency}, ${one.decided} instances decided`);
   document.body.dataset.drawn = String(Number(document.body.dataset.drawn || 0) + 1);
 }
