@@ -17,18 +17,13 @@ import subprocess
 import sys
 import time
 import unittest
-import urllib.error
-import urllib.request
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
-from hosts import (CLEAN, PIRACEMA, RSH, SECONDS_MAX, STREAM, OnHosts, environment_of, in_namespace,  # noqa: E402
+from hosts import (CLEAN, PIRACEMA, SECONDS_MAX, STREAM, OnHosts, environment_of, in_namespace,  # noqa: E402
                    network_of)
-from tally_job import TALLY, expected  # noqa: E402
+from soak_workloads import AS_ROOT, HEAT, MPI, Coordinated, MpiJob, StreamJob, TallyJob  # noqa: E402
 
 SOAK_SECONDS = float(os.environ.get("PIRACEMA_SOAK_SECONDS", "45"))
-HEAT = os.environ.get("HEAT2D_APP", "")
-AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-MPI = ["mpirun", "-n", "2", "--oversubscribe", HEAT, "400", "12000", "20"]
 # Nothing that was asked for a savepoint or other numbers takes longer; what could not be ends with one of these.
 ASKED = {0, 1, 3, 75}
 
@@ -38,157 +33,6 @@ def words_of(pid):
         return pathlib.Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
     except OSError:
         return []
-
-
-class Workload:
-    """Something that is run again and again, each time with a number of its own."""
-
-    def __init__(self, soak, name):
-        self.soak, self.name = soak, name
-        self.rounds = 0
-        self.begin()
-
-    def place(self, what):
-        return self.soak.folder / f"{self.name}-{self.rounds}-{what}"
-
-    def look(self):
-        """Begins the next one once this one is over."""
-        if not self.is_over():
-            return
-        self.check()
-        self.rounds += 1
-        if time.monotonic() < self.soak.until:
-            self.begin()
-        else:
-            self.soak.running.remove(self)
-
-
-class ClusterJob(Workload):
-    """One of the cluster, by its number."""
-    def begin(self):
-        self.job = None
-        self.submit()
-
-    def submit(self):
-        answer = self.soak.call("submit", *self.options(), "--", *self.program())
-        # While no majority is there nothing is taken; one that was taken unheard is found by its name.
-        if answer.returncode == 0:
-            self.job = int(answer.stdout)
-
-    def is_over(self):
-        jobs = self.soak.jobs()
-        if jobs is None:
-            return False
-        if self.job is None:
-            self.job = next((job["job"] for job in jobs if job["name"] == f"{self.name}-{self.rounds}"), None)
-            if self.job is None:
-                self.submit()
-            return False
-        job = next(job for job in jobs if job["job"] == self.job)
-        if job["state"] in ("failed", "cancelled"):
-            self.soak.fail(f"{self.name}: {job}: {self.soak.call('logs', self.job).stdout}{self.soak.said()}")
-        return job["state"] == "done"
-
-
-class TallyJob(ClusterJob):
-    """A stream with states by key over three nodes, which users ask for savepoints and other numbers."""
-    ITEMS = 30_000
-
-    def options(self):
-        return ("--name", f"{self.name}-{self.rounds}", "--nodes", 3, "--stream", "--snapshots",
-                self.place("snapshots"), "--every", "200ms", "--retries", 1_000)
-
-    def program(self):
-        return TALLY, self.place("out"), "replicas=3", f"items={self.ITEMS}", "pause_us=500"
-
-    def check(self):
-        self.soak.assertEqual(expected(self.ITEMS), self.place("out").read_text())
-
-
-class StreamJob(ClusterJob):
-    """A stream on one node."""
-    ITEMS = 40_000
-
-    def options(self):
-        return ("--name", f"{self.name}-{self.rounds}", "--slots", 2, "--stream", "--snapshots",
-                self.place("snapshots"), "--every", "200ms", "--retries", 1_000)
-
-    def program(self):
-        return STREAM, self.place("out"), f"items={self.ITEMS}", "pause_us=300"
-
-    def check(self):
-        self.soak.check_stream(self.place("out"), self.ITEMS)
-
-
-class MpiJob(ClusterJob):
-    """An MPI program that knows nothing of being saved, on one node."""
-
-    def options(self):
-        return ("--name", f"{self.name}-{self.rounds}", "--slots", 2, "--images", self.place("images"), "--every", "3s",
-                "--retries", 1_000, *(word for name, value in AS_ROOT.items() for word in ("--env", f"{name}={value}")))
-
-    def program(self):
-        return *MPI, self.place("out")
-
-    def check(self):
-        self.soak.assertEqual(self.soak.heat, self.place("out").read_text())
-
-
-class Coordinated(Workload):
-    """A stream by itself on hosts of the cluster, with three coordinators; it goes on when two of them were lost."""
-    ITEMS = 40_000
-    look_at_page_at = 0
-
-    def begin(self):
-        self.start()
-
-    def start(self, *options):
-        self.errors = open(self.place("errors"), "a")
-        self.process = subprocess.Popen(
-            [PIRACEMA, "run", "--rsh", RSH, "--hosts", "h4,h5,h6", "-n", "3", "--coordinators", "3", "--snapshots",
-             self.place("snapshots"), "--every", "200ms", *options, STREAM, self.place("out"),
-             f"items={self.ITEMS}", "pause_us=300"],
-            env={**CLEAN, "PIRACEMA_TEST_HOSTS": str(self.soak.folder), "PIRACEMA_TEST_JOB": self.soak.mark,
-                 "PIRACEMA_HTTP_FILE": str(self.place("page"))},
-            cwd=self.soak.folder, stdin=subprocess.DEVNULL, stdout=self.errors, stderr=self.errors)
-        self.soak.addCleanup(self.process.wait)
-        self.soak.addCleanup(self.process.kill)
-        self.errors.close()
-
-    def look(self):
-        if time.monotonic() > self.look_at_page_at:
-            self.look_at_page()
-            self.look_at_page_at = time.monotonic() + 2
-        super().look()
-
-    def look_at_page(self):
-        """Whatever has become of its coordinators: it answers in bounded time while the command lives."""
-        try:
-            address, token = self.place("page").read_text().strip().split("/?token=")
-            request = urllib.request.Request(f"{address}/api/v1/job", headers={"Authorization": f"Bearer {token}"})
-            with urllib.request.urlopen(request, timeout=30) as response:
-                code = response.status
-        except urllib.error.HTTPError as error:
-            with error:
-                code = error.code
-        except (FileNotFoundError, ConnectionError, urllib.error.URLError) as gone:
-            self.soak.assertNotIsInstance(gone, TimeoutError)
-            return
-        self.soak.assertIn(code, (200, 503))
-        self.soak.pages[code] = self.soak.pages.get(code, 0) + 1
-
-    def is_over(self):
-        code = self.process.poll()
-        if code is None or code == 0:
-            return code == 0
-        self.soak.assertIn(code, (3, 4, -signal.SIGKILL), self.place("errors").read_text())
-        # Others of it may live still, and the directory is theirs until they have ended: then it ends with 3.
-        has_some = any(self.place("snapshots").glob("*/manifest.json"))
-        self.start(*(["--resume"] if has_some else []))
-        return False
-
-    def check(self):
-        self.soak.check_stream(self.place("out"), self.ITEMS)
 
 
 class Soak(OnHosts):
