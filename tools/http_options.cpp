@@ -1,4 +1,4 @@
-#include "tools/ckpt/http_options.h"
+#include "tools/http_options.h"
 
 #include <CLI/CLI.hpp>
 

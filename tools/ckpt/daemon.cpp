@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "base/host_name.h"
 #include "base/log.h"
 #include "base/parse.h"
 #include "base/text.h"
@@ -14,12 +15,11 @@
 #include "ckpt/keeper/control.h"
 #include "ckpt/queue/daemon_loop.h"
 #include "ckpt/queue/queued_program.h"
-#include "base/host_name.h"
 #include "tools/arguments.h"
 #include "tools/ckpt/daemon_page.h"
-#include "tools/ckpt/http_options.h"
 #include "tools/ckpt/program.h"
 #include "tools/failure.h"
+#include "tools/http_options.h"
 #include "tools/log_options.h"
 
 namespace piracema::tools {

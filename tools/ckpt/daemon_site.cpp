@@ -6,8 +6,8 @@
 #include <optional>
 
 #include "base/text.h"
+#include "observe/status/status_json.h"
 #include "tools/ckpt/page/page_files.h"
-#include "tools/ckpt/page_process.h"
 
 namespace piracema::tools {
 
@@ -152,7 +152,7 @@ observe::Response DaemonSite::get(const observe::Request& request, Time now) con
     return {200, observe::content_type(format), metrics(*latest, now, unix, format)};
   }
   if (path == "/api/v1/queue") return json(daemon_json(*latest, now, unix));
-  if (path == "/api/v1/log") return json(lines_json(latest->lines));
+  if (path == "/api/v1/log") return json(observe::log_json(latest->lines));
   return text(404, "nothing here; /, /metrics, /healthz, /readyz, /api/v1/queue, /api/v1/log\n");
 }
 

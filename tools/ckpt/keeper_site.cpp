@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "base/text.h"
+#include "observe/status/status_json.h"
 #include "tools/ckpt/page/page_files.h"
-#include "tools/ckpt/page_process.h"
 
 namespace piracema::tools {
 
@@ -296,7 +296,7 @@ Response KeeperSite::get(const observe::Request& request, Time now) const {
     return {200, observe::content_type(format), metrics(*latest, now, unix, format)};
   }
   if (path == "/api/v1/job") return json(keeper_json(*latest, now, unix));
-  if (path == "/api/v1/log") return json(lines_json(latest->lines));
+  if (path == "/api/v1/log") return json(observe::log_json(latest->lines));
   return text(404, "nothing here; /, /metrics, /healthz, /readyz, /api/v1/job, /api/v1/log\n");
 }
 

@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "tools/ckpt/page_process.h"
+#include "observe/status/status_json.h"
 
 using namespace piracema;
 using namespace piracema::tools;
@@ -145,7 +145,7 @@ TEST_CASE("the JSON says what is planned and what has happened, the newest first
   CHECK(json["store"]["images"][0]["image"] == 5);
   CHECK(json["store"]["free"] == 70);
   CHECK(json["seen_ago"] == 1);
-  const auto log = nlohmann::json::parse(lines_json(seen(running())->lines));
+  const auto log = nlohmann::json::parse(observe::log_json(seen(running())->lines));
   CHECK(log["lines"][0]["text"] == "a line");
   CHECK(log["lines"][0]["level"] == "warning");
 }

@@ -5,8 +5,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "base/text.h"
 #include "os/bystander.h"
@@ -104,18 +102,6 @@ std::vector<LoggedLine> logged_lines_of(std::vector<PageLine> lines) {
   std::vector<LoggedLine> all;
   for (PageLine& line : lines) all.push_back({line.at, line.level, std::move(line.text)});
   return all;
-}
-
-std::string lines_json(const std::vector<LoggedLine>& lines) {
-  using Json = nlohmann::ordered_json;
-  Json rows = Json::array();
-  for (const LoggedLine& line : lines) {
-    rows.push_back({{"at_unix", std::round(line.at * 1e3) / 1e3},
-                    {"level", name_of(line.level)},
-                    {"text", line.text}});
-  }
-  const Json all = {{"lines", std::move(rows)}};
-  return all.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 }  // namespace piracema::tools

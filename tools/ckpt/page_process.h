@@ -63,7 +63,5 @@ void keep_page_lines();
 /// The last ones of this process.
 std::vector<PageLine> page_lines();
 std::vector<LoggedLine> logged_lines_of(std::vector<PageLine> lines);
-/// {"lines":[…]}.
-std::string lines_json(const std::vector<LoggedLine>& lines);
 
 }  // namespace piracema::tools

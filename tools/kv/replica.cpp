@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "tools/failure.h"
+#include "tools/http_options.h"
 #include "tools/kv/replica_site.h"
 #include "tools/log_options.h"
 
@@ -31,15 +32,7 @@ KvReplica::KvReplica(CLI::App& kv, const std::string& footer) {
                        "Where it listens, if others reach it elsewhere: 0.0.0.0:7000");
   replica_->add_flag("--first-start", first_start_,
                      "The group is new: an empty directory was not lost");
-  replica_
-      ->add_flag("--http", http_,
-                 "Show the replica by HTTP: page, figures for Prometheus, JSON.\n"
-                 "--http is any port of loopback, and said; --http=ADDRESS:PORT or\n"
-                 "--http=PORT is another one")
-      ->type_name("[=ADDRESS]");
-  replica_->add_option("--http-token", http_token_,
-                       "File with the token that HTTP asks for, 16 letters and digits\n"
-                       "at least; needed beyond loopback");
+  add_http_options(*replica_, "the replica", http_, http_token_);
   add_log_options(*replica_);
   replica_->add_flag("--json", json_, "As --log-format json");
   replica_->footer(footer);

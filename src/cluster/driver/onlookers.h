@@ -12,8 +12,7 @@ namespace piracema::cluster {
 
 /// Those that look on while this coordinator leads: the command, which hands on its signals, serves
 /// the job's page and hears how the job has ended, and coordinators that were cut off, which hear
-/// who there is by now.
-/// They come by the door as workers do. Belongs to the poller's thread.
+/// who there is by now. They come by the door as workers do. Belongs to the poller's thread.
 class Onlookers {
  public:
   /// A signal that the command was given.

@@ -283,9 +283,9 @@ Json throughput(const JobStatus& status) {
   return {{"at", at}, {"in", in}, {"out", out}, {"busy", busy}, {"blocked", blocked}};
 }
 
-Json log_lines() {
+Json log_lines(const std::vector<LoggedLine>& lines) {
   Json rows = Json::array();
-  for (const LoggedLine& line : logged_lines()) {
+  for (const LoggedLine& line : lines) {
     rows.push_back({{"at_unix", std::round(line.at * 1e3) / 1e3},
                     {"level", name_of(line.level)},
                     {"text", line.text}});
@@ -304,7 +304,8 @@ std::string snapshots_json(const JobStatus& status) { return text_of(snapshots(s
 std::string failures_json(const JobStatus& status) { return text_of(failures(status)); }
 std::string hosts_json(const JobStatus& status) { return text_of(hosts(status)); }
 std::string throughput_json(const JobStatus& status) { return text_of(throughput(status)); }
-std::string log_json() { return text_of(log_lines()); }
+std::string log_json() { return log_json(logged_lines()); }
+std::string log_json(const std::vector<LoggedLine>& lines) { return text_of(log_lines(lines)); }
 
 std::string all_json(const JobStatus& status) {
   return text_of({{"job", job(status)},
@@ -314,7 +315,7 @@ std::string all_json(const JobStatus& status) {
                   {"failures", failures(status)},
                   {"hosts", hosts(status)},
                   {"throughput", throughput(status)},
-                  {"log", log_lines()}});
+                  {"log", log_lines(logged_lines())}});
 }
 
 }  // namespace piracema::observe

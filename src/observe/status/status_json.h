@@ -2,7 +2,9 @@
 
 #include <cstddef>
 #include <string>
+#include <vector>
 
+#include "base/log.h"
 #include "observe/status/job_status.h"
 
 namespace piracema::observe {
@@ -20,6 +22,8 @@ std::string hosts_json(const JobStatus& status);
 std::string throughput_json(const JobStatus& status);
 /// The last lines that this process has logged.
 std::string log_json();
+/// The same of another process.
+std::string log_json(const std::vector<LoggedLine>& lines);
 
 constexpr std::size_t replicas_json_max = 1'000;
 
