@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/ids.h"
+#include "control/hosts_of_job.h"
 #include "control/messages/control.h"
 #include "control/user_request.h"
 
@@ -88,11 +89,16 @@ struct MovesWished {
   /// Their places are about to be gone: the next snapshot does not wait for its time.
   bool soon = false;
 };
+/// The hosts of the job have changed, all of them and where slots belong. Once the step that has
+/// this is decided, the next coordinator knows them.
+struct HostsListed {
+  HostsOfJob now;
+};
 /// Time has passed: `next_deadline` was reached. What has arrived by then is told first.
 struct Tick {};
 
 using Event = std::variant<Joined, Said, Exited, ConnectionLost, SnapshotCommitted,
                            SnapshotCommitFailed, SnapshotFound, SnapshotGone, StopRequested, Tick,
-                           UserAsked, MovesWished, SnapshotNamed, SnapshotNotNamed>;
+                           UserAsked, MovesWished, SnapshotNamed, SnapshotNotNamed, HostsListed>;
 
 }  // namespace piracema::cluster

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/ids.h"
+#include "control/hosts_of_job.h"
 #include "control/restart_budget.h"
 #include "control/snapshot_book.h"
 
@@ -129,12 +130,18 @@ struct ScaleGivenUp {
   auto fields() { return std::tie(); }
 };
 
+/// From here on these are the hosts of the job, of which none is at another place than before.
+struct HostsChanged {
+  HostsOfJob now;
+  auto fields() { return std::tie(now); }
+};
+
 /// The order is that of the format: new ones come last.
 using Decision =
     std::variant<TermRaised, JobPlanned, EpochRaised, EpochEnded, EpochFruitful, ProcessReplaced,
                  ProcessGone, ReplicaEnded, SnapshotBegun, SnapshotSaved, SnapshotCompleted,
                  SnapshotGivenUp, FailureCounted, ItemBanned, StopAccepted, LastCommitBegun,
-                 JobEnded, ScaleBegun, PlanChanged, ScaleGivenUp>;
+                 JobEnded, ScaleBegun, PlanChanged, ScaleGivenUp, HostsChanged>;
 
 /// As bytes for a log, and back. Errc::corrupt for what is no list of decisions.
 Buffer encode_decisions(const std::vector<Decision>&);

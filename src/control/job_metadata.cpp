@@ -15,8 +15,9 @@ namespace {
 
 constexpr std::uint32_t magic = 0x4d4a4350;  // "PCJM"
 // Version 1 had no jobs that could be scaled, versions 1 and 2 no barriers that overtake items, and
-// up to version 3 broadcasts had no trees.
-constexpr std::uint32_t format_version = 4, format_first = 1;
+// up to version 3 broadcasts had no trees; up to version 4 hosts of a job that may be taken over
+// did not change.
+constexpr std::uint32_t format_version = 5, format_first = 1;
 // Of terms, epochs, processes of a slot and snapshots; far from where they would begin anew.
 constexpr std::uint32_t count_max = ~std::uint32_t{0} / 2;
 
@@ -43,25 +44,25 @@ auto all_but(std::tuple<Each...> all) {
 }
 struct FieldsOfFirst {
   JobMetadata job;
-  auto fields() {
-    return std::tuple_cat(all_but<2>(job.settings.fields()), fields_of_first(job));
-  }
+  auto fields() { return std::tuple_cat(all_but<2>(job.settings.fields()), fields_of_first(job)); }
 };
 struct FieldsOfSecond {
   JobMetadata job;
-  auto fields() {
-    return std::tuple_cat(all_but<2>(job.settings.fields()), fields_of_second(job));
-  }
+  auto fields() { return std::tuple_cat(all_but<2>(job.settings.fields()), fields_of_second(job)); }
 };
 struct FieldsOfThird {
   JobMetadata job;
-  auto fields() {
-    return std::tuple_cat(all_but<1>(job.settings.fields()), fields_of_second(job));
-  }
+  auto fields() { return std::tuple_cat(all_but<1>(job.settings.fields()), fields_of_second(job)); }
+};
+struct FieldsOfFourth {
+  JobMetadata job;
+  auto fields() { return std::tuple_cat(std::tie(job.settings), fields_of_second(job)); }
 };
 struct Fields {
   JobMetadata job;
-  auto fields() { return std::tuple_cat(std::tie(job.settings), fields_of_second(job)); }
+  auto fields() {
+    return std::tuple_cat(std::tie(job.settings), fields_of_second(job), std::tie(job.hosts));
+  }
 };
 
 struct Counted {
@@ -260,6 +261,12 @@ Result<Done> JobMetadata::on(const ScaleGivenUp&) {
   return Done{};
 }
 
+Result<Done> JobMetadata::on(const HostsChanged& changed) {
+  if (!hosts.may_become(changed.now)) return wrong("a host takes the place of another one");
+  hosts = changed.now;
+  return Done{};
+}
+
 Buffer JobMetadata::encode() const {
   Fields all{*this};
   Buffer body;
@@ -296,6 +303,7 @@ Result<JobMetadata> JobMetadata::decode(Bytes bytes) {
   if (version == 1) return checked(wire::decode<FieldsOfFirst>(body));
   if (version == 2) return checked(wire::decode<FieldsOfSecond>(body));
   if (version == 3) return checked(wire::decode<FieldsOfThird>(body));
+  if (version == 4) return checked(wire::decode<FieldsOfFourth>(body));
   return checked(wire::decode<Fields>(body));
 }
 
@@ -342,6 +350,7 @@ Result<Done> JobMetadata::check() const {
   if (!budget.is_of(settings.restart_budget, settings.restart_window, nodes, replicas)) {
     return wrong("a restart budget of another job");
   }
+  if (!HostsOfJob().may_become(hosts)) return wrong("slots on hosts that are not the job's");
   const bool known = std::all_of(skips.begin(), skips.end(),
                                  [&](const runtime::Skip& skip) { return skip.node < nodes; });
   if (!known) return wrong("an item of another job is skipped");

@@ -73,6 +73,9 @@ struct JobMetadata {
   /// The plan that is to follow, while the job is being scaled.
   std::optional<ScaleBegun> scale;
 
+  /// Of a job whose hosts come and go. Nothing here follows from them.
+  HostsOfJob hosts;
+
   /// Slots that have a process, or are to have one before the plan changes.
   std::uint32_t slots_wanted() const;
   bool has_ended(ReplicaId replica) const;
@@ -111,6 +114,7 @@ struct JobMetadata {
   Result<Done> on(const ScaleBegun&);
   Result<Done> on(const PlanChanged&);
   Result<Done> on(const ScaleGivenUp&);
+  Result<Done> on(const HostsChanged&);
 };
 
 }  // namespace piracema::cluster

@@ -57,6 +57,7 @@ std::vector<Decision> life() {
           ScaleBegun{graph(1), {0, 1}, 2},
           EpochEnded{3},
           PlanChanged{},
+          HostsChanged{{{{"h1", "10.0.0.1"}}, {0, 0}}},
           EpochRaised{4},
           ReplicaEnded{1},
           ReplicaEnded{0},
@@ -182,15 +183,20 @@ TEST_CASE("bytes that are no metadata are refused, and so is another version") {
   const auto refused = JobMetadata::decode(later);
   REQUIRE_FALSE(refused);
   CHECK(refused.error().code == Errc::refused);
-  CHECK(refused.error().message == "job metadata: want version 1 to 4, found 9");
+  CHECK(refused.error().message == "job metadata: want version 1 to 5, found 9");
 }
 
-// `body` without what later versions have: the end, and the last of the settings. The last but one is
-// a byte where it is there and eight of its value, the last one a byte.
+// Version 4 ended before the hosts; that there are none is said by two counts.
+constexpr std::size_t no_hosts = 2 * sizeof(std::uint64_t);
+
+// `body` without what later versions have: the end, and the last of the settings. The last but one
+// is a byte where it is there and eight of its value, the last one a byte.
 Buffer of_version(std::uint32_t version, const JobMetadata& job, std::size_t added_at_end) {
   const Buffer now = job.encode();
   constexpr std::size_t head = 16;
-  const std::size_t added_settings = version == 3 ? 1 : 2 + sizeof(std::uint64_t);
+  const std::size_t added_settings = version == 4   ? 0
+                                     : version == 3 ? 1
+                                                    : 2 + sizeof(std::uint64_t);
   JobSettings settings = job.settings;
   const std::size_t settings_end = wire::encode(settings).size();
   const Bytes all = Bytes(now).subspan(head, now.size() - head - added_at_end);
@@ -211,8 +217,8 @@ TEST_CASE("the metadata of a job that could not be scaled are read as those of o
   JobMetadata job = begun();
   REQUIRE(job.apply(TermRaised{1}).ok());
   REQUIRE(job.apply(JobPlanned{graph(), {}, {0, 1}}).ok());
-  const auto read =
-      JobMetadata::decode(of_version(1, job, sizeof(std::uint64_t) + graph().size() + 1));
+  const auto read = JobMetadata::decode(
+      of_version(1, job, sizeof(std::uint64_t) + graph().size() + 1 + no_hosts));
   REQUIRE(read);
   CHECK(same(*read, job));
 }
@@ -221,7 +227,7 @@ TEST_CASE("the metadata of a job without barriers that overtake are read as thos
   JobMetadata job = begun();
   REQUIRE(job.apply(TermRaised{1}).ok());
   REQUIRE(job.apply(JobPlanned{graph(), {}, {0, 1}}).ok());
-  const auto read = JobMetadata::decode(of_version(2, job, 0));
+  const auto read = JobMetadata::decode(of_version(2, job, no_hosts));
   REQUIRE(read);
   CHECK(same(*read, job));
 }
@@ -230,9 +236,35 @@ TEST_CASE("the metadata of a job whose broadcasts had no trees are read as those
   JobMetadata job = begun();
   REQUIRE(job.apply(TermRaised{1}).ok());
   REQUIRE(job.apply(JobPlanned{graph(), {}, {0, 1}}).ok());
-  const auto read = JobMetadata::decode(of_version(3, job, 0));
+  const auto read = JobMetadata::decode(of_version(3, job, no_hosts));
   REQUIRE(read);
   CHECK(same(*read, job));
+}
+
+TEST_CASE("the metadata of a job whose hosts did not change are read as those of any other") {
+  JobMetadata job = begun();
+  REQUIRE(job.apply(TermRaised{1}).ok());
+  REQUIRE(job.apply(JobPlanned{graph(), {}, {0, 1}}).ok());
+  const auto read = JobMetadata::decode(of_version(4, job, no_hosts));
+  REQUIRE(read);
+  CHECK(same(*read, job));
+}
+
+TEST_CASE("hosts come, and are not wanted any more, but none takes the place of another one") {
+  JobMetadata job = begun();
+  REQUIRE(job.apply(TermRaised{1}).ok());
+  const HostOfJob first{"h1", "10.0.0.1"}, second{"h2", "10.0.0.2"};
+  CHECK(job.apply(HostsChanged{{{first, second}, {0, 1, 1}}}).ok());
+  const HostOfJob left{"h1", "10.0.0.1", false};
+  CHECK(job.apply(HostsChanged{{{left, second, {"h3", "10.0.0.3"}}, {2, 1}}}).ok());
+  CHECK_FALSE(job.apply(HostsChanged{{{left, second}, {1, 1}}}).ok());
+  CHECK_FALSE(job.apply(HostsChanged{{{second, left, {"h3", "10.0.0.3"}}, {1, 1}}}).ok());
+  CHECK_FALSE(job.apply(HostsChanged{{job.hosts.hosts, {3}}}).ok());
+  const auto read = JobMetadata::decode(job.encode());
+  REQUIRE(read);
+  CHECK(read->hosts == job.hosts);
+  CHECK(read->hosts.hosts.size() == 3);
+  CHECK_FALSE(read->hosts.hosts[0].wanted);
 }
 
 }  // namespace piracema::cluster

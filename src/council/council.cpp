@@ -26,6 +26,8 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr milliseconds look_every{250}, ask_every{1'000};
+// For the group to be without one whose seat was given away; until then it counts there.
+constexpr milliseconds group_follows_within{30'000};
 
 std::uint64_t wall_ms() {
   return static_cast<std::uint64_t>(
@@ -180,7 +182,7 @@ void Council::look() {
     ended_ = ended(static_cast<int>(standing.over->code), "");
     return;
   }
-  if (!standing.has(seat_.own().id) && standing.next_id > seat_.own().id) return replaced();
+  if (!standing.has(seat_.own().id) && standing.next_id > seat_.own().id) return has_no_seat();
   if (standing.begun) share_lock();
   ping();
   if (!asked_at_ || time - *asked_at_ < operation_timeout) return;
@@ -209,7 +211,7 @@ void Council::ping() {
     if (!said) return;
     const auto answer = decode_answer(*said);
     poller_.post([this, is_member = answer && answer->verdict == Verdict::done] {
-      if (!is_member) return replaced();
+      if (!is_member) return has_no_seat();
       asked_at_.reset();
       leader_.reset();
       hear_signals();
@@ -350,7 +352,14 @@ void Council::ask_who_leads() {
                                          LeaderLine::Events{.over = over, .are = are});
 }
 
-// It was silent for too long, and the others are enough without it.
+// Its replica ends once the group is without it. Before, one more that is lost could be one too
+// many.
+void Council::has_no_seat() {
+  if (!without_seat_since_) without_seat_since_ = now();
+  if (now() - *without_seat_since_ >= group_follows_within) replaced();
+}
+
+// It was silent for too long, or is to leave its host, and the others are enough without it.
 void Council::replaced() {
   if (ended_) return;
   log(Level::warning, concat("coordinator ", number(), " of ", count(),

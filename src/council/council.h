@@ -58,6 +58,7 @@ class Council {
   void share_lock();
   void look_into_file();
   void ask_who_leads();
+  void has_no_seat();
   void replaced();
   bool waits_for_store(const cluster::JobReport& report);
 
@@ -101,6 +102,7 @@ class Council {
   /// Whether a majority answers: since when one is asked that has not, and when it is asked next.
   std::optional<Time> asked_at_;
   Time ask_at_{}, looked_at_{};
+  std::optional<Time> without_seat_since_;
   bool warned_ = false;
   /// While none does.
   std::unique_ptr<LeaderLine> leader_;

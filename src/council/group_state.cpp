@@ -88,6 +88,7 @@ Answer GroupState::on(const Begin& begin) {
   begun_ = Begun{begin.token, begin.keep_ms, *std::move(metadata)};
   const std::lock_guard lock(mutex_);
   standing_.begun = true;
+  standing_.hosts = begun_->metadata.hosts.hosts;
   return {};
 }
 
@@ -102,6 +103,10 @@ Answer GroupState::on(const Append& append) {
     if (!metadata.apply(decision)) return {Verdict::nonsense, std::nullopt};
   }
   begun_->metadata = std::move(metadata);
+  if (standing_.hosts != begun_->metadata.hosts.hosts) {
+    const std::lock_guard lock(mutex_);
+    standing_.hosts = begun_->metadata.hosts.hosts;
+  }
   return {};
 }
 
@@ -165,9 +170,14 @@ bool GroupState::restore(Bytes bytes) {
   }
   begun_ = std::move(begun);
   const std::lock_guard lock(mutex_);
-  standing_ = {image->leader,          begun_.has_value(),        std::move(image->signals),
-               std::move(image->over), std::move(image->members), std::move(image->heard),
-               image->next_id};
+  standing_ = {image->leader,
+               begun_.has_value(),
+               std::move(image->signals),
+               std::move(image->over),
+               std::move(image->members),
+               std::move(image->heard),
+               image->next_id,
+               begun_ ? begun_->metadata.hosts.hosts : std::vector<cluster::HostOfJob>()};
   return true;
 }
 

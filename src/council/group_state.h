@@ -115,6 +115,8 @@ struct Standing {
   std::vector<std::uint64_t> heard;
   /// Of the next one that takes a seat.
   std::uint32_t next_id = 0;
+  /// As the metadata of the job have them; none: those of the command.
+  std::vector<cluster::HostOfJob> hosts;
 
   bool has(std::uint32_t id) const;
 };

@@ -43,6 +43,21 @@ struct Leader {
 
 }  // namespace
 
+TEST_CASE("hosts that the job uses now are known by all, also by a replica that comes late") {
+  GroupState state(three());
+  const Lead lead{1, 1};
+  apply(state, Claim{lead, 0, 1, 2});
+  apply(state, Begin{lead, "key", 1'000, job().encode()});
+  CHECK(state.standing().hosts.empty());
+  const cluster::HostsOfJob now{{{"h1", "10.0.0.1"}, {"h2", "10.0.0.2", false}}, {0, 0}};
+  apply(state, Append{lead, cluster::encode_decisions({cluster::HostsChanged{now}})});
+  CHECK(state.standing().hosts == now.hosts);
+  GroupState late(three());
+  const Buffer image = smr::bytes_of(state.snapshot());
+  REQUIRE(late.restore(image));
+  CHECK(late.standing().hosts == now.hosts);
+}
+
 TEST_CASE("bytes that are no operation change nothing and are answered") {
   GroupState state(three());
   const Buffer none;

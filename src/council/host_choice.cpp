@@ -24,7 +24,7 @@ bool are_all_here(const std::vector<HostOptions>& hosts) {
 Result<std::string> own_address_in(const std::vector<HostOptions>& hosts) {
   const auto other =
       std::find_if(hosts.begin(), hosts.end(), [](const HostOptions& host) { return !host.here; });
-  if (other == hosts.end()) return std::string("127.0.0.1");
+  if (other == hosts.end()) return hosts.empty() ? "127.0.0.1" : hosts.front().address;
   for (const HostOptions& host : hosts) {
     if (host.here) return host.address;
   }
@@ -46,10 +46,10 @@ std::vector<HostOptions> hosts_for_another(const std::vector<HostOptions>& hosts
 }
 
 Result<HostChoice> choose_hosts(const std::vector<HostOptions>& hosts, std::uint32_t count) {
+  if (are_all_here(hosts)) return HostChoice{"127.0.0.1", {}};
   auto here = own_address_in(hosts);
   if (!here) return here.error();
   HostChoice choice{*std::move(here), {}};
-  if (are_all_here(hosts)) return choice;
   // Two names may be one machine, which is lost as a whole.
   std::string found = choice.here;
   for (const HostOptions& host : hosts) {

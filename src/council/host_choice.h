@@ -34,8 +34,8 @@ std::vector<cluster::HostOptions> hosts_for_another(const std::vector<cluster::H
                                                     std::vector<std::string> taken,
                                                     const std::string& lost);
 
-/// Numeric address at which the other hosts of a job reach this machine; loopback's if it has no
-/// others. Errc::config without a way there.
+/// Numeric address at which the other hosts of a job reach this machine; if it has no others now,
+/// at which those that come will. Errc::config without a way there.
 Result<std::string> own_address_in(const std::vector<cluster::HostOptions>& hosts);
 
 }  // namespace piracema::council

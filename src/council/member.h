@@ -17,4 +17,7 @@ struct Member {
   auto fields() { return std::tie(id, replica, door, public_key); }
 };
 
+/// Numeric address of the machine that it is on.
+std::string machine_of(const Member& member);
+
 }  // namespace piracema::council

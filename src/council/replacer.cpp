@@ -45,11 +45,6 @@ bool is_reached(const std::string& where) {
   return error == 0 || error == ECONNREFUSED;
 }
 
-std::string machine_of(const Member& member) {
-  const auto address = net::Address::parse(member.replica);
-  return address ? address->host() : std::string();
-}
-
 std::string name_of(std::size_t seat, const Standing& standing) {
   return concat("coordinator ", seat + 1, " of ", standing.members.size(), " (",
                 machine_of(standing.members[seat]), ")");
@@ -107,26 +102,25 @@ void Replacer::look() {
   const Standing standing = state_.standing();
   const bool has_claimed = standing.leader.member == seat_.own().id && standing.begun;
   if (leads_ == 0 || !has_claimed || standing.over || stopping_) {
-    silence_.reset();
+    watch_.reset();
     return;
   }
-  if (!silence_) {
-    silence_.emplace(seat_.own().id);
+  if (!watch_) {
+    watch_.emplace(seat_.own().id);
     // The one before may have been lost between its decision and what had to follow.
     followed_ = standing.next_id == standing.members.size();
   }
   // Where no majority answers it is this one that is cut off. That takes long then, and no time in
-  // which nobody looks counts (Silence).
+  // which nobody looks counts (SeatWatch).
   if (now() >= ask_at_) {
     ask_at_ = now() + ask_own_every;
     if (!line_.ask(Ping{seat_.own().id})) return;
   }
-  const auto silent = silence_->look(now(), standing);
-  if (silent) {
-    if (const auto done = replace(*silent, standing); !done && !stopping_) {
+  if (const auto due = watch_->look(now(), standing)) {
+    if (const auto done = replace(*due, standing); !done && !stopping_) {
       log(Level::warning,
-          concat(name_of(*silent, standing), " is not replaced yet: ", done.error().message));
-      silence_->failed(now(), *silent);
+          concat(name_of(due->seat, standing), " is not replaced yet: ", done.error().message));
+      watch_->failed(now(), due->seat);
     }
   } else if (!followed_) {
     const auto done = complete(standing.members);
@@ -135,9 +129,13 @@ void Replacer::look() {
 }
 
 // Decided first, with a lead that counts; then the group follows what was decided.
-Result<Done> Replacer::replace(std::size_t seat, const Standing& standing) {
-  log(Level::warning, concat(name_of(seat, standing), " has been silent for ",
-                             Silence::silent_max.count(), " s: another one takes its place"));
+Result<Done> Replacer::replace(const SeatWatch::Due& due, const Standing& standing) {
+  const std::size_t seat = due.seat;
+  log(due.leaves ? Level::info : Level::warning,
+      concat(name_of(seat, standing),
+             due.leaves ? concat(" is on a host that the job leaves")
+                        : concat(" has been silent for ", SeatWatch::silent_max.count(), " s"),
+             ": another one takes its place"));
   const auto member = start(seat, standing);
   if (!member) return member.error();
   Seat theirs{.number = static_cast<std::uint32_t>(seat),
@@ -174,18 +172,28 @@ Result<Done> Replacer::complete(const std::vector<Member>& members) {
   return Done{};
 }
 
+std::vector<cluster::HostOptions> Replacer::hosts_of(const Standing& standing) const {
+  if (standing.hosts.empty()) return job_.hosts;
+  std::vector<cluster::HostOptions> hosts;
+  for (const cluster::HostOfJob& host : standing.hosts) {
+    if (host.wanted) hosts.push_back(cluster::host_known_as(host.name, host.address));
+  }
+  return hosts;
+}
+
 // Its process is the last of `started_` then.
 Result<Member> Replacer::start(std::size_t seat, const Standing& standing) {
   std::vector<std::string> taken;
   for (std::size_t other = 0; other < standing.members.size(); ++other) {
     if (other != seat) taken.push_back(machine_of(standing.members[other]));
   }
+  const std::vector<cluster::HostOptions> hosts = hosts_of(standing);
   std::vector<Errand> errands;
-  for (const auto& host :
-       hosts_for_another(job_.hosts, taken, machine_of(standing.members[seat]))) {
+  for (const auto& host : hosts_for_another(hosts, taken, machine_of(standing.members[seat]))) {
     errands.push_back({.host = host.name, .command = seat_.command.get()});
   }
-  if (are_all_here(job_.hosts)) errands.push_back({.command = seat_.command.get()});
+  // Where hosts come none may be where they do not reach it.
+  if (standing.hosts.empty() && are_all_here(hosts)) errands.push_back({.command = seat_.command.get()});
   std::string why;
   for (const Errand& errand : errands) {
     auto started = start_coordinator(job_.words, errand);

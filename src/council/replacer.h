@@ -13,22 +13,22 @@
 #include "base/fd.h"
 #include "council/group_log.h"
 #include "council/group_state.h"
+#include "council/seat_watch.h"
 #include "council/seats.h"
-#include "council/silence.h"
 #include "host/host_names.h"
 #include "loop/poller.h"
 
 namespace piracema::council {
 
 /// Sees to it that a job keeps as many coordinators as it began with: while this one leads, each
-/// that was silent for too long (Silence) is replaced by a process that is started here, or on
+/// whose seat is due (SeatWatch) is replaced by a process that is started here, or on
 /// another host, and comes into the group as a newcomer (paper 003, section 2.1: replicas join and
 /// leave at run time). By a thread of its own, so nothing waits for it; whatever it has not
 /// finished the next one that leads finishes.
 class Replacer {
  public:
   struct Job {
-    /// The command as it was typed, and the hosts that it names.
+    /// The command as it was typed, and the hosts that it names; others may have come since.
     std::vector<std::string> words;
     std::vector<cluster::HostOptions> hosts;
     /// Of the administrator; a file that nobody else can read.
@@ -47,8 +47,10 @@ class Replacer {
  private:
   void stop();
   void look();
-  Result<Done> replace(std::size_t seat, const Standing& standing);
+  Result<Done> replace(const SeatWatch::Due& due, const Standing& standing);
   Result<Done> complete(const std::vector<Member>& members);
+  /// Where a coordinator may be.
+  std::vector<cluster::HostOptions> hosts_of(const Standing& standing) const;
   Result<Member> start(std::size_t seat, const Standing& standing);
   /// False: there was nothing to change.
   Result<bool> follow(const std::vector<Member>& members);
@@ -64,7 +66,7 @@ class Replacer {
   std::atomic<bool> stopping_ = false;
   net::Poller poller_;
   /// Since when this one leads; nothing: it does not.
-  std::optional<Silence> silence_;
+  std::optional<SeatWatch> watch_;
   /// When it looks next whether a majority answers.
   Time ask_at_{};
   /// The replicas of the group are who has a seat.

@@ -88,9 +88,13 @@ bool is_ours(const std::string& address) {
 bool is_own_name(const std::string& name) { return name == "localhost" || name == own_host(); }
 
 // A node of a cluster has a name there, and several may be on one machine.
+bool is_this_machine(const std::string& name, const std::string& address) {
+  const char* const own = std::getenv("PIRACEMA_NODE");
+  return own != nullptr ? name == own : is_ours(address);
+}
+
 Result<HostOptions> find_host(const HostName& wanted) {
   if (const auto equals = wanted.name.find('='); equals != std::string::npos) {
-    const char* const own = std::getenv("PIRACEMA_NODE");
     const std::string name = wanted.name.substr(0, equals);
     auto address = look_up(wanted.name.substr(equals + 1));
     if (name.empty() || !address) {
@@ -98,7 +102,7 @@ Result<HostOptions> find_host(const HostName& wanted) {
                    concat(wanted.named_at, ": want NAME=ADDRESS, found '", wanted.name, "'",
                           address ? "" : concat(": ", address.error().message))};
     }
-    const bool here = own != nullptr ? name == own : is_ours(*address);
+    const bool here = is_this_machine(name, *address);
     return HostOptions{name, *std::move(address), here, wanted.named_at};
   }
   if (wanted.here.value_or(is_own_name(wanted.name)))
@@ -148,6 +152,15 @@ Result<std::vector<HostOptions>> find_hosts(const std::vector<HostName>& names,
     host.address = *std::move(facing);
   }
   return hosts;
+}
+
+HostOptions host_known_as(const std::string& name, const std::string& address) {
+  return {name, address, is_this_machine(name, address), ""};
+}
+
+std::string with_port(const std::string& address, std::uint16_t port) {
+  const bool v6 = address.find(':') != std::string::npos;
+  return concat(v6 ? "[" : "", address, v6 ? "]:" : ":", port);
 }
 
 Result<std::string> own_address() {

@@ -2,6 +2,7 @@
 
 #include <piracema/error.h>
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -38,6 +39,12 @@ struct HostName {
 /// does not answer. Errc::config, beginning with `named_at`, for one that is not known.
 Result<std::vector<HostOptions>> find_hosts(const std::vector<HostName>& names,
                                             std::vector<std::size_t>& numbers);
+
+/// The same of one whose numeric address is known from before.
+HostOptions host_known_as(const std::string& name, const std::string& address);
+
+/// "10.0.0.1:4711", "[::1]:4711".
+std::string with_port(const std::string& address, std::uint16_t port);
 
 /// An address of this machine that other hosts may know: $PIRACEMA_ADDRESS, else the first that is
 /// not loopback's. Errc::config without one.

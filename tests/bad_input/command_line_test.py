@@ -57,8 +57,7 @@ class CommandLine(BadInput):
         for options, says in [
                 (["--watch-hosts"], "want --hostfile FILE, found none"),
                 (watch[:3], "want --snapshots DIR, found none"),
-                ([*watch, "--coordinators", "3"], "want one coordinator, found --coordinators"),
-                ([*watch, "--keep-workers", "1m"], "want one coordinator"),
+                ([*watch, "--coordinators", "3"], "want other hosts from the start with --watch-hosts"),
                 ([*watch, "--transport", "mpi"], "want --transport auto or tcp, found mpi"),
                 ([*watch, "--stdin"], "want a job without --stdin"),
                 ([*watch[:2], "none", *watch[3:]], "--hostfile: none: no such file")]:

@@ -104,6 +104,11 @@ Result<Done> check_coordinators(const RunCommand& command) {
                                    "want a job whose input outlives this host, found --stdin and "
                                    "other hosts"};
   }
+  if (command.watch_hosts && std::none_of(job.hosts.begin(), job.hosts.end(), elsewhere)) {
+    return Error{Errc::config, what +
+                                   "want other hosts from the start with --watch-hosts, found this "
+                                   "one alone: those that come would not reach its coordinators"};
+  }
   return Done{};
 }
 
@@ -120,11 +125,6 @@ Result<Done> check_watch(const RunCommand& command) {
   if (job.transport == "mpi" || job.transport == "shm") {
     return refused(concat("want --transport auto or tcp, found ", job.transport,
                           job.transport == "mpi" ? ": mpirun knows its hosts from the start" : ""));
-  }
-  if (command.coordinators > 1 || job.standby || job.keep_workers.count() != 0) {
-    return refused(
-        "want one coordinator, found --coordinators, --standby or --keep-workers: the next one "
-        "would not know which hosts there are");
   }
   if (job.hand_on_input) return refused("want a job without --stdin: what reads it cannot move");
   return Done{};

@@ -50,8 +50,7 @@ const char* name_of(Protocol protocol) {
 }
 
 std::string listen_at(const std::string& address, std::uint16_t port) {
-  const bool v6 = address.find(':') != std::string::npos;
-  return concat("PIRACEMA_LISTEN=", v6 ? "[" : "", address, v6 ? "]:" : ":", port);
+  return "PIRACEMA_LISTEN=" + cluster::with_port(address, port);
 }
 
 // Where a rank of MPI runs is known to mpirun: it finds out how the others reach it.

@@ -81,9 +81,7 @@ Result<Done> Hosts::call_all() {
   return Done{};
 }
 
-void Hosts::add() {
-  const std::size_t number = hosts_.size();
-  hosts_.emplace_back().known = Known::added;
+void Hosts::call_added(std::size_t number) {
   if (auto called = call(number); !called) {
     log(Level::warning,
         concat(described(options_.hosts[number]), " cannot be used: ", called.error().message));
@@ -101,6 +99,7 @@ Result<Done> Hosts::wait_for_all(Time until, std::uint64_t term) {
     host.former = Former::awaited;
     set_timer(host, until - now(), [this, number] {
       hosts_[number].former = Former::none;
+      if (!is_wanted(number)) return;
       if (auto called = call(number); !called) call_later(number);
     });
   }

@@ -63,8 +63,10 @@ class Hosts {
   bool all_up() const;
   bool is_up(std::size_t host) const { return hosts_[host].agent == Agent::up; }
 
-  /// One more, the last of the options. It is called; one that cannot be reached is called again.
-  void add();
+  /// One more, the last of the options, which is not called yet.
+  void add() { hosts_.emplace_back().known = Known::added; }
+  /// One that cannot be reached is called again.
+  void call_added(std::size_t host);
   /// Whether the job is to use the host.
   void want(std::size_t host, bool wanted);
   /// For people, as HostStatus has it.

@@ -49,12 +49,21 @@ JobHosts::JobHosts(net::Poller& poller, JobOptions& options, Crew& crew, Door& d
            .leaving = [this](std::size_t) { look(); }}),
       places_(options, crew, hosts_, [this] { events_.started(); }) {
   if (options.watched_hostfile.empty()) return;
-  followed_ = std::make_unique<FollowedHosts>(poller, options, hosts_, places_, [this] { look(); });
+  followed_ = std::make_unique<FollowedHosts>(
+      poller, options, hosts_, places_,
+      FollowedHosts::Events{.decide = events_.hosts_change, .changed = [this] { look(); }});
 }
 
-Result<Done> JobHosts::wait_for_all(Time until, std::uint64_t term) {
+Result<Done> JobHosts::wait_for_all(Time until, std::uint64_t term, const HostsOfJob& left) {
   takes_over_ = true;
+  for (std::size_t host = 0; host < left.hosts.size(); ++host) {
+    hosts_.want(host, left.hosts[host].wanted);
+  }
   return hosts_.wait_for_all(until, term);
+}
+
+void JobHosts::give_hosts() {
+  if (places_.give_hosts() && followed_) followed_->more_slots();
 }
 
 void JobHosts::start(Crew::Id id) { places_.start(id, events_.time()); }

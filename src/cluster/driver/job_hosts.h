@@ -29,6 +29,8 @@ class JobHosts {
     std::function<void(Crew::Id, std::string why)> never_ran;
     /// These processes are to go to other hosts with the next snapshot; of some the host drains.
     std::function<void(std::vector<Slot>, bool drains)> moves_wished;
+    /// As FollowedHosts has it.
+    std::function<bool(HostsOfJob)> hosts_change;
     /// Whether a process of the job has ever joined.
     std::function<bool()> anybody_joined;
     std::function<bool()> still_coordinates;
@@ -41,8 +43,8 @@ class JobHosts {
 
   /// As Hosts has it.
   Result<Done> call_all() { return hosts_.call_all(); }
-  /// Of a job that is taken over. As Hosts has it.
-  Result<Done> wait_for_all(Time until, std::uint64_t term);
+  /// Of a job that is taken over, whose coordinator before has left these hosts. As Hosts has it.
+  Result<Done> wait_for_all(Time until, std::uint64_t term, const HostsOfJob& left);
   bool all_up() const { return hosts_.all_up(); }
   Result<net::Connection::Events> joined(const AgentHello& hello, Door::Line line) {
     return hosts_.joined(hello, std::move(line));
@@ -59,7 +61,7 @@ class JobHosts {
   void ask(std::size_t host, Crew::Id id) { hosts_.ask(host, AskAtWork{id.first, id.second}); }
 
   /// The job may have more slots than when it began.
-  void give_hosts() { places_.give_hosts(); }
+  void give_hosts();
   /// Call a few times a second.
   void look();
 

@@ -74,6 +74,8 @@ JobReport DriverLoop::run() {
   } else {
     if (!takes_over_) wait_for_hosts();
     tell(Tick{});
+    begun_ = true;
+    if (listed_before_) tell(HostsListed{*std::move(listed_before_)});
   }
   while (!finish_) turn();
   if (options_.board != nullptr) {
@@ -270,6 +272,8 @@ void DriverLoop::prepare_launch(const Doorway& doorway) {
 Result<Done> DriverLoop::call_hosts(const Doorway& doorway) {
   // What mpirun starts, or somebody else, needs no agents.
   if (options_.transport == "mpi" || options_.settings.workers_come) return Done{};
+  const HostsOfJob& known = coordinator_->metadata().hosts;
+  if (!known.hosts.empty()) use_hosts(known, options_);
   if (options_.hosts.empty()) {
     options_.hosts = {{.name = "this host", .address = "127.0.0.1", .here = true}};
     options_.host_of_slot.assign(coordinator_->metadata().slots_wanted(), 0);
@@ -292,12 +296,23 @@ Result<Done> DriverLoop::call_hosts(const Doorway& doorway) {
               [this](std::vector<Slot> slots, bool drains) {
                 tell(MovesWished{std::move(slots), drains});
               },
+          .hosts_change = [this](HostsOfJob now) { return hosts_change(std::move(now)); },
           .anybody_joined = [this] { return anybody_joined_; },
           .still_coordinates = [this] { return still_coordinates(); },
           .time = [this] { return time(); }});
   if (!takes_over_) return hosts_->call_all();
   return hosts_->wait_for_all(now() + coordinator_->metadata().settings.attach_timeout,
-                              coordinator_->metadata().term + 1);
+                              coordinator_->metadata().term + 1, known);
+}
+
+// The first thing that a coordinator is told begins the job, and that waits for all its hosts.
+bool DriverLoop::hosts_change(HostsOfJob now) {
+  if (begun_) {
+    tell(HostsListed{std::move(now)});
+  } else {
+    listed_before_ = std::move(now);
+  }
+  return !finish_.has_value();
 }
 
 Result<Done> DriverLoop::leave_mark() {

@@ -50,6 +50,7 @@ class DriverLoop {
   std::function<net::Connection::Events(Door::Line)> welcome_onlookers();
   void prepare_launch(const Doorway& doorway);
   Result<Done> call_hosts(const Doorway& doorway);
+  bool hosts_change(HostsOfJob now);
   Result<Done> leave_mark();
   void wait_for_hosts();
   void make_world(const Doorway& doorway);
@@ -131,6 +132,9 @@ class DriverLoop {
 
   /// Processes that wait for the first one to join.
   std::vector<Crew::Id> waiting_;
+  /// The coordinator was told something.
+  bool begun_ = false;
+  std::optional<HostsOfJob> listed_before_;
   bool anybody_joined_ = false;
   bool planned_ = false;
   /// Messages of workers that nobody could read.

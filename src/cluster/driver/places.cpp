@@ -9,15 +9,6 @@
 
 namespace piracema::cluster {
 
-namespace {
-
-std::string with_port(const std::string& address, int port) {
-  const bool v6 = address.find(':') != std::string::npos;
-  return v6 ? concat("[", address, "]:", port) : concat(address, ":", port);
-}
-
-}  // namespace
-
 Places::Places(const JobOptions& options, Crew& crew, Hosts& hosts, std::function<void()> started)
     : options_(options),
       crew_(crew),
@@ -161,8 +152,10 @@ std::size_t Places::emptiest() const {
   return best;
 }
 
-void Places::give_hosts() {
+bool Places::give_hosts() {
+  const std::size_t before = host_of_slot_.size();
   while (host_of_slot_.size() < options_.settings.slots) host_of_slot_.push_back(emptiest());
+  return host_of_slot_.size() != before;
 }
 
 }  // namespace piracema::cluster

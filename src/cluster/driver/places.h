@@ -22,8 +22,11 @@ class Places {
   /// was told to start.
   Places(const JobOptions& options, Crew& crew, Hosts& hosts, std::function<void()> started);
 
-  /// The job may have more slots than when it began: those are where the fewest are.
-  void give_hosts();
+  /// The job may have more slots than when it began: those are where the fewest are. Whether it
+  /// has.
+  bool give_hosts();
+  /// Where the process of each slot belongs.
+  const std::vector<std::size_t>& homes() const { return host_of_slot_; }
   /// Starts it, or lets it wait.
   void start(Crew::Id id, Time now);
   /// Those that wait, once there is a host for each of them.

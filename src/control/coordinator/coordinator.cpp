@@ -490,6 +490,12 @@ void Coordinator::on(const MovesWished& wished) {
   moves_.wish(std::move(slots), wished.soon);
 }
 
+// Not one of them is looked at here: whoever starts processes knows what a host is.
+void Coordinator::on(const HostsListed& listed) {
+  if (metadata().end || listed.now == metadata().hosts) return;
+  journal_.decide(HostsChanged{listed.now});
+}
+
 // ---- helpers --------------------------------------------------------------------------------
 
 std::optional<Time> Coordinator::next_deadline() const {

@@ -87,6 +87,7 @@ class Coordinator {
   void on(const SnapshotNamed&);
   void on(const SnapshotNotNamed&);
   void on(const MovesWished&);
+  void on(const HostsListed&);
   void on(const Tick&);
   /// What a worker says; slot, epoch and replica were checked.
   struct Hearing;

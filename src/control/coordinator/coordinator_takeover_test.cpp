@@ -41,6 +41,19 @@ TEST_CASE("each coordinator has a term above those before it") {
   CHECK(world.log.term == 3);
 }
 
+TEST_CASE("the next coordinator knows the hosts that have come, and where slots belong") {
+  World world;
+  world.start();
+  const HostsOfJob now{{{"h1", "10.0.0.1"}, {"h2", "10.0.0.2"}}, {0, 1}};
+  world.tell(HostsListed{now});
+  CHECK(world.log.hosts == now);
+  world.clear();
+  world.tell(HostsListed{now});
+  CHECK(world.done<Decide>().empty());
+  take_over(world);
+  CHECK(world.coordinator->metadata().hosts == now);
+}
+
 TEST_CASE("a job whose workers are all still there goes on where it is") {
   World world;
   world.start();

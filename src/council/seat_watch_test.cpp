@@ -1,4 +1,4 @@
-#include "council/silence.h"
+#include "council/seat_watch.h"
 
 #include <doctest/doctest.h>
 
@@ -12,31 +12,87 @@ namespace {
 /// Three coordinators, of which the first leads and looks four times a second.
 struct Group {
   Standing standing;
-  Silence silence{0};
+  SeatWatch watch{0};
   Time now = seconds(100);
 
   Group() {
     for (std::uint32_t id = 0; id < 3; ++id) standing.members.push_back({id, "", "", ""});
     standing.heard.resize(3);
     standing.next_id = 3;
-    silence.look(now, standing);
+    watch.look(now, standing);
   }
   /// Looks until a seat is to be given to another one; nothing after `most`.
   std::optional<std::size_t> look_for(Time most, std::vector<std::size_t> who_speaks = {}) {
     for (const Time until = now + most; now < until;) {
       now += milliseconds(250);
       for (const std::size_t seat : who_speaks) standing.heard[seat] += 1;
-      if (const auto seat = silence.look(now, standing)) return seat;
+      if (const auto due = watch.look(now, standing)) return due->seat;
     }
     return std::nullopt;
   }
 };
 
+/// On hosts 1 to 3 of five.
+struct GroupOnHosts : Group {
+  GroupOnHosts() {
+    for (Member& member : standing.members) {
+      member.replica = "10.0.0." + std::to_string(member.id + 1) + ":1";
+    }
+    for (int host = 1; host <= 5; ++host) {
+      const std::string number = std::to_string(host);
+      standing.hosts.push_back({"h" + number, "10.0.0." + number});
+    }
+  }
+  std::optional<SeatWatch::Due> look() {
+    now += milliseconds(250);
+    return watch.look(now, standing);
+  }
+  void take(std::size_t seat, int host) {
+    standing.members[seat] = {standing.next_id++, "10.0.0." + std::to_string(host) + ":1", "", ""};
+  }
+};
+
 }  // namespace
+
+TEST_CASE("one on a machine that the job leaves is replaced at once, and the one that leads last") {
+  GroupOnHosts group;
+  CHECK_FALSE(group.look());
+  group.standing.hosts[0].wanted = group.standing.hosts[2].wanted = false;
+  CHECK(group.look() == SeatWatch::Due{2, true});
+  group.take(2, 4);
+  CHECK(group.look() == SeatWatch::Due{0, true});
+  group.take(0, 5);
+  CHECK_FALSE(group.look());
+}
+
+TEST_CASE("one stays on a machine that the job leaves while there is no other one for it") {
+  GroupOnHosts group;
+  group.standing.hosts.resize(3);
+  group.standing.hosts[1].wanted = false;
+  CHECK_FALSE(group.look());
+  group.standing.hosts.push_back({"h4", "10.0.0.4"});
+  CHECK(group.look() == SeatWatch::Due{1, true});
+}
+
+TEST_CASE("a machine that the job has by another name is not left") {
+  GroupOnHosts group;
+  group.standing.hosts[1].wanted = false;
+  group.standing.hosts.push_back({"two", "10.0.0.2"});
+  CHECK_FALSE(group.look());
+}
+
+TEST_CASE("one that cannot be replaced on the machine that is left is tried again after a pause") {
+  GroupOnHosts group;
+  group.standing.hosts[1].wanted = false;
+  REQUIRE(group.look() == SeatWatch::Due{1, true});
+  group.watch.failed(group.now, 1);
+  CHECK_FALSE(group.look());
+  CHECK(group.look_for(2 * SeatWatch::pause_min, {0, 1, 2}) == 1);
+}
 
 TEST_CASE("one that is silent for too long is to be replaced, and not before") {
   Group group;
-  CHECK_FALSE(group.look_for(Silence::silent_max - milliseconds(250), {2}));
+  CHECK_FALSE(group.look_for(SeatWatch::silent_max - milliseconds(250), {2}));
   CHECK(group.look_for(milliseconds(250), {2}) == 1);
 }
 
@@ -44,7 +100,7 @@ TEST_CASE("who speaks now and then is not silent, and who leads never is") {
   Group group;
   CHECK_FALSE(group.look_for(seconds(60), {1, 2}));
   for (int round = 0; round < 10; ++round) {
-    CHECK_FALSE(group.look_for(Silence::silent_max - milliseconds(500), {1}));
+    CHECK_FALSE(group.look_for(SeatWatch::silent_max - milliseconds(500), {1}));
     group.standing.heard[2] += 1;
     CHECK_FALSE(group.look_for(milliseconds(250), {1}));
   }
@@ -54,7 +110,7 @@ TEST_CASE("a leader that was stopped itself does not blame others for it") {
   Group group;
   group.look_for(seconds(5), {1});
   group.now += seconds(60);
-  CHECK_FALSE(group.silence.look(group.now, group.standing));
+  CHECK_FALSE(group.watch.look(group.now, group.standing));
   CHECK(group.look_for(seconds(20)) == 2);
 }
 
@@ -71,7 +127,7 @@ TEST_CASE("one that takes a seat has as long as the one before to be heard of") 
   Group group;
   REQUIRE(group.look_for(seconds(60), {1}) == 2);
   group.standing.members[2].id = group.standing.next_id++;
-  CHECK_FALSE(group.look_for(Silence::silent_max, {1}));
+  CHECK_FALSE(group.look_for(SeatWatch::silent_max, {1}));
   CHECK(group.look_for(seconds(1), {1}) == 2);
 }
 
@@ -79,9 +135,9 @@ TEST_CASE("successors that are never heard of come at longer and longer interval
   Group group;
   const auto next = [&] {
     group.standing.members[2].id = group.standing.next_id++;
-    group.silence.failed(group.now, 2);
+    group.watch.failed(group.now, 2);
     const Time before = group.now;
-    CHECK(group.look_for(2 * Silence::pause_max, {1}) == 2);
+    CHECK(group.look_for(2 * SeatWatch::pause_max, {1}) == 2);
     return group.now - before;
   };
   REQUIRE(group.look_for(seconds(60), {1}) == 2);
@@ -90,7 +146,7 @@ TEST_CASE("successors that are never heard of come at longer and longer interval
   CHECK(next() > seconds(39));
   // One that is heard of begins anew.
   group.standing.heard[2] += 1;
-  CHECK_FALSE(group.look_for(Silence::silent_max, {1}));
+  CHECK_FALSE(group.look_for(SeatWatch::silent_max, {1}));
   REQUIRE(group.look_for(seconds(1), {1}) == 2);
   CHECK(next() < seconds(11));
 }
@@ -100,14 +156,14 @@ TEST_CASE("what fails is tried again after pauses that grow and end at a most") 
   Time last{};
   Time pause{};
   for (int round = 0; round < 12; ++round) {
-    REQUIRE(group.look_for(2 * Silence::pause_max, {1}) == 2);
+    REQUIRE(group.look_for(2 * SeatWatch::pause_max, {1}) == 2);
     if (round > 0) {
-      CHECK(group.now - last >= std::min<Time>(pause, Silence::pause_max));
-      CHECK(group.now - last <= Silence::pause_max + seconds(1));
+      CHECK(group.now - last >= std::min<Time>(pause, SeatWatch::pause_max));
+      CHECK(group.now - last <= SeatWatch::pause_max + seconds(1));
       pause = group.now - last;
     }
-    if (round > 6) CHECK(pause >= Silence::pause_max);
+    if (round > 6) CHECK(pause >= SeatWatch::pause_max);
     last = group.now;
-    group.silence.failed(group.now, 2);
+    group.watch.failed(group.now, 2);
   }
 }

@@ -11,9 +11,9 @@
 
 namespace piracema::council {
 
-/// Which coordinator has been silent for so long that another one has to take its seat, as the one
-/// that leads sees it. Pure.
-class Silence {
+/// Which seat another coordinator has to take, as the one that leads sees it: of one that was
+/// silent for too long, or that is on a machine which the job is to leave. Pure.
+class SeatWatch {
  public:
   /// Far beyond what a busy machine or a short cut costs: nothing waits for it, as the others lead
   /// and follow meanwhile.
@@ -23,15 +23,25 @@ class Silence {
   /// Who looks seldomer was stopped itself, and says nothing of others for that time.
   static constexpr std::chrono::seconds look_within{1};
 
-  /// Of whoever leads, which is never silent.
-  explicit Silence(std::uint32_t leader) : leader_(leader) {}
+  struct Due {
+    std::size_t seat = 0;
+    /// Its machine is to be left; else it is silent.
+    bool leaves = false;
+    bool operator==(const Due&) const = default;
+  };
+
+  /// Of whoever leads, which is never silent, and leaves its machine last.
+  explicit SeatWatch(std::uint32_t leader) : leader_(leader) {}
 
   /// A seat whose coordinator is to be replaced now. The first look begins the silence of all.
-  std::optional<std::size_t> look(Time now, const Standing& standing);
+  std::optional<Due> look(Time now, const Standing& standing);
   /// That one could not be: it is tried again after a pause, which doubles each time.
   void failed(Time now, std::size_t seat);
 
  private:
+  std::optional<std::size_t> silent(Time now, const Standing& standing);
+  std::optional<std::size_t> leaving(Time now, const Standing& standing) const;
+
   struct Known {
     std::uint32_t id = 0;
     std::uint64_t heard = 0;
