@@ -325,11 +325,14 @@ std::vector<std::string> NodeProcess::environment_of(const JobRunner::Launch& la
     std::string hosts;
     for (const std::string& host : launch.hosts) hosts += concat(hosts.empty() ? "" : ",", host);
     environment.push_back(concat("PIRACEMA_HOSTS=", hosts));
-    environment.push_back(concat("PIRACEMA_RSH=", options_.rsh));
     environment.push_back(concat("PIRACEMA_WORKERS=", launch.hosts.size() * launch.spec.slots));
   }
   if (!hostfile.empty()) environment.push_back(concat("PIRACEMA_HOSTFILE=", hostfile));
   for (const std::string& own : launch.spec.environment) cluster::set_variable(environment, own);
+  if (!launch.hosts.empty() || attempt.part != 0) {
+    environment.push_back(concat("PIRACEMA_RSH=", options_.rsh));
+    environment.push_back(concat("PIRACEMA_NODE_ADDRESS=", options_.address));
+  }
   environment.push_back(concat("PIRACEMA_NODE=", options_.name));
   environment.push_back(concat("PIRACEMA_NODE_DOOR=", files_.door()));
   environment.push_back(concat("PIRACEMA_JOB=", attempt.job));

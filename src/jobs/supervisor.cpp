@@ -32,11 +32,6 @@ using std::chrono::milliseconds;
 // Those that came late are found by looking again.
 constexpr int look_ms = 10;
 
-std::uint32_t code_of(const cluster::Exit& exit, int status) {
-  if (exit.status) return static_cast<std::uint32_t>(*exit.status);
-  return 128 + static_cast<std::uint32_t>(WTERMSIG(status));
-}
-
 /// In a process of its own. All that a job starts, and is not waited for by others, comes to it.
 class Supervisor {
  public:
@@ -59,7 +54,7 @@ class Supervisor {
     if (!is_over_) end_all();
     if (is_fenced_) return say_fenced();
     const cluster::Exit exit = cluster::describe_exit(*status_);
-    return say("exited", code_of(exit, *status_), exit.how);
+    return say("exited", static_cast<std::uint32_t>(exit.code), exit.how);
   }
 
  private:

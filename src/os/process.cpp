@@ -281,11 +281,13 @@ Exit describe_exit(int wait_status) {
   if (WIFEXITED(wait_status)) {
     exit.status = WEXITSTATUS(wait_status);
     exit.clean = *exit.status == 0;
+    exit.code = *exit.status;
     exit.how = concat("ended with status ", *exit.status);
     return exit;
   }
   const int signal = WTERMSIG(wait_status);
   exit.by_signal = true;
+  exit.code = 128 + signal;
   exit.from_outside = comes_from_outside(signal);
   exit.how = concat("killed by signal ", signal);
   if (const char* name = ::sigabbrev_np(signal)) exit.how += concat(" (SIG", name, ")");

@@ -54,6 +54,8 @@ struct Exit {
   std::optional<int> status;
   /// "ended with status 1", "killed by signal 11 (SIGSEGV)".
   std::string how;
+  /// As a shell has it: the status, or 128 and the signal.
+  int code = 0;
   std::chrono::nanoseconds cpu{};
   std::uint64_t peak_bytes = 0;
 };

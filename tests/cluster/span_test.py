@@ -2,6 +2,8 @@
 """Jobs over several nodes of a cluster: all of them at once, parts that end with their job, and a
 stream whose output is the same whichever of its nodes is lost."""
 
+import os
+import re
 import signal
 import subprocess
 import unittest
@@ -58,9 +60,39 @@ class Span(ClusterOfNodes):
         self.assertIn(f"{first}=127.0.0.1,{other}=127.0.0.1 4\n", said)
         self.assertEqual(other + "\n", (self.folder / "lock.ran").read_text())
         self.assertIn("ended with 7\n", said)
-        self.assertIn(f"ended with status 7 on the node {other}; it has said: it is so", said)
+        self.assertIn("it is so\n", said)
         self.assertIn(f"want a node of job {job}, found 'z'", said)
         self.assertIn("ended with 255\n", said)
+
+    def test_a_remote_shell_has_the_streams_and_the_code_of_what_runs_there(self):
+        bytes_in = self.folder / "bytes"
+        bytes_in.write_bytes(os.urandom(20_000_000))
+        job = self.submit(
+            f"cd {self.folder}; other=${{PIRACEMA_HOSTS##*,}}; other=${{other%=*}}; rsh=\"$PIRACEMA_RSH $other\"; "
+            # More than all that is kept on the way, both ways at once.
+            "$rsh cat < bytes > there-and-back; echo cat $?; "
+            "$rsh 'echo to one; echo to the other >&2; kill -9 $$' > one 2> other; echo killed $?; "
+            # What it does not read, and what is not read of it.
+            "$rsh 'echo $PIRACEMA_NODE' < /dev/zero; echo unread $?; $rsh 'yes' | head -n 1; "
+            "echo '#!/bin/sh\necho carried as $0 $1' > script; $rsh sh -s word < script; echo script $?; "
+            "$rsh 'sleep 1000 & echo left behind'; echo background $?", "--nodes", 2)
+        self.wait(job)
+        other, said = self.job(job)["others"][0], self.ask("logs", job)
+        self.assertEqual(bytes_in.read_bytes(), (self.folder / "there-and-back").read_bytes())
+        self.assertEqual("to one\n", (self.folder / "one").read_text())
+        self.assertIn("to the other\n", (self.folder / "other").read_text())
+        for line in ("cat 0", "killed 137", other, "unread 0", "y", "carried as sh word", "script 0", "left behind",
+                     "background 0"):
+            self.assertIn(line, said.splitlines())
+
+    def test_a_remote_shell_whose_way_or_other_end_is_lost_ends_with_255(self):
+        job = self.submit("other=${PIRACEMA_HOSTS##*,}; $PIRACEMA_RSH ${other%=*} "
+                          f"'echo begun $PPID; {LIVES}'; echo ended with $?", "--nodes", 2)
+        self.wait_until(lambda: "begun" in self.ask("logs", job), "the part does not begin")
+        os.kill(int(re.search(r"begun (\d+)", self.ask("logs", job))[1]), signal.SIGKILL)
+        self.wait(job)
+        self.assertIn("ended with 255", self.ask("logs", job))
+        self.wait_until(lambda: not self.parts_alive(), "what it has started is left")
 
     def test_what_cannot_be_is_said(self):
         for words, code, why in [

@@ -1,16 +1,21 @@
 #include "tools/cluster/remote.h"
 
+#include <sys/epoll.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
-#include <cerrno>
-#include <cstdio>
+#include <chrono>
 #include <cstdlib>
+#include <optional>
 
 #include "base/log.h"
 #include "base/parse.h"
+#include "base/refused_writes.h"
 #include "base/text.h"
 #include "jobs/part_door.h"
+#include "jobs/shell/shell_call.h"
+#include "jobs/shell/shell_host.h"
+#include "loop/poller.h"
 
 namespace piracema::tools {
 
@@ -19,6 +24,9 @@ namespace {
 // As ssh has it, for what is not the program's own.
 constexpr int no_way_there = 255;
 constexpr std::size_t line_bytes_max = 512;
+constexpr std::chrono::seconds last_words_within{1};
+// What the other end is started with.
+constexpr const char* serves = "--serve";
 
 int no_way(const std::string& why) {
   log(Level::error, why);
@@ -36,7 +44,7 @@ std::string first_line() {
   while (line.size() < line_bytes_max && ::read(STDIN_FILENO, &byte, 1) == 1 && byte != '\n') {
     line += byte;
   }
-  return line + "\n";
+  return line;
 }
 
 }  // namespace
@@ -46,53 +54,72 @@ ClusterRemote::ClusterRemote(CLI::App& cluster, const std::string& footer) {
       cluster.add_subcommand("rsh", "In a job of several nodes: run something on another of them");
   command_->prefix_command();
   command_->footer(concat(
-      "piracema cluster rsh NODE WORDS: a shell there runs the words, as with ssh; the input\n"
-      "is empty, and what is written stays in the node's folder, in jobs/. It ends as\n"
-      "those do, and those end with it and with the job. A job finds the names of its nodes\n"
-      "in PIRACEMA_HOSTS (NAME=ADDRESS,...), and this command in PIRACEMA_RSH.\n\n",
+      "piracema cluster rsh NODE WORDS: a shell there runs the words, as with ssh: with this\n"
+      "command's input, output and errors, and it ends with their code, or with 255. They end\n"
+      "with it and with the job. A job finds the names of its nodes in PIRACEMA_HOSTS\n"
+      "(NAME=ADDRESS,...), and this command in PIRACEMA_RSH.\n\n",
       footer));
 }
 
 int ClusterRemote::run() {
-  std::vector<std::string> words = command_->remaining();
+  const std::vector<std::string> words = command_->remaining();
+  if (words == std::vector<std::string>{serves}) return serve();
   if (words.size() < 2 || words.front().starts_with('-')) {
     log(Level::error, "want a node and what to run there; see piracema cluster rsh --help");
     return 2;
   }
-  const std::string node = words.front();
-  words.erase(words.begin());
-  if (!variable("PIRACEMA_AGENT_ON").empty()) {
-    std::puts("piracema: started");
-    std::fflush(stdout);
-    return ask(node, std::move(words), first_line());
-  }
-  if (words == std::vector<std::string>{"sh"}) {
-    // What a stream says to a shell there is that it wants its agent, whose files all nodes have: a
-    // shell here finds them, and the agent asks again.
-    ::setenv("PIRACEMA_AGENT_ON", node.c_str(), 1);
-    ::execlp("sh", "sh", nullptr);
-    return no_way(with_errno("sh"));
-  }
   std::string line;
-  for (const std::string& word : words) line += concat(line.empty() ? "" : " ", word);
-  return ask(node, {"sh", "-c", line}, "");
+  for (std::size_t word = 1; word < words.size(); ++word) {
+    line += concat(line.empty() ? "" : " ", words[word]);
+  }
+  return ask(words.front(), line);
 }
 
-int ClusterRemote::ask(const std::string& node, std::vector<std::string> words,
-                       std::string input) const {
-  const std::string door = variable("PIRACEMA_NODE_DOOR");
+int ClusterRemote::ask(const std::string& node, const std::string& command) {
+  refuse_writes_to_nobody();
+  const std::string door = variable("PIRACEMA_NODE_DOOR"), own = variable("PIRACEMA_NODE_ADDRESS");
   const auto job = parse_number<jobs::JobId>(variable("PIRACEMA_JOB"));
   const auto attempt = parse_number<std::uint32_t>(variable("PIRACEMA_ATTEMPT"));
   if (door.empty() || !job || !attempt) {
     return no_way("want to be run by a job of a cluster, found no PIRACEMA_JOB");
   }
-  const auto asked =
-      jobs::ask_for_part(door, {*job, *attempt, node, std::move(words), std::move(input)});
+  if (own.empty()) return no_way("want a node that others reach, found one without an address");
+  net::Poller poller;
+  std::optional<int> code;
+  auto call = jobs::ShellCall::open(
+      poller, own, command,
+      {.ended = [&](const jobs::ShellEnded& ended) { code = static_cast<int>(ended.code); },
+       .lost =
+           [&](const Error& why) {
+             code = no_way(concat("the way to the node ", node, " is lost: ", why.message));
+           }});
+  if (!call) return no_way(call.error().message);
+  const auto asked = jobs::ask_for_part(door, {*job,
+                                               *attempt,
+                                               node,
+                                               {"sh", "-c", concat("exec $PIRACEMA_RSH ", serves)},
+                                               (*call)->invitation()});
   if (!asked) return no_way(asked.error().message);
-  const auto ended = jobs::wait_for_part(*asked);
-  if (!ended) return no_way(ended.error().message);
-  if (ended->code != 0) log(Level::error, concat("on the node ", node, ": ", ended->why));
-  return ended->end == jobs::End::exited ? static_cast<int>(ended->code) : no_way_there;
+  // Why it cannot be, or is no more, says the node. What it has said itself may still be on its way.
+  poller.watch(asked->get(), EPOLLIN, [&](std::uint32_t) {
+    poller.forget(asked->get());
+    const auto ended = jobs::wait_for_part(*asked);
+    const std::string why =
+        ended ? concat("on the node ", node, ": ", ended->why) : ended.error().message;
+    poller.at((*call)->is_there() ? now() + last_words_within : now(), [&, why] {
+      if (!code) code = no_way(why);
+    });
+  });
+  while (!code) poller.run_once(std::chrono::milliseconds(-1));
+  poller.forget(asked->get());
+  return *code;
+}
+
+int ClusterRemote::serve() {
+  auto host = jobs::ShellHost::open(first_line());
+  if (!host) return no_way(host.error().message);
+  const auto code = (*host)->run();
+  return code ? *code : no_way(code.error().message);
 }
 
 }  // namespace piracema::tools

@@ -6,19 +6,20 @@
 
 namespace piracema::tools {
 
-/// `piracema cluster rsh NODE WORDS`: for the command of a job of several nodes, what ssh is
-/// elsewhere. The cluster runs the words on that node, as a part of the job, and this ends as the
-/// part does.
+/// `piracema cluster rsh NODE WORDS`: for a job of several nodes, what ssh is elsewhere. The
+/// cluster runs the words on that node, as a part of the job, with the standard streams of this
+/// process.
 class ClusterRemote {
  public:
   explicit ClusterRemote(CLI::App& cluster, const std::string& footer);
 
   bool parsed() const { return command_->parsed(); }
-  /// The exit code: of the part, or 255.
+  /// The exit code: of what has run there, or 255.
   int run();
 
  private:
-  int ask(const std::string& node, std::vector<std::string> words, std::string input) const;
+  static int ask(const std::string& node, const std::string& command);
+  static int serve();
 
   CLI::App* command_;
 };
