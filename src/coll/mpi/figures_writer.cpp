@@ -32,6 +32,7 @@ FiguresWriter::FiguresWriter(std::string file, JobFigures first)
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
   thread_ = std::thread([this] { run(); });
+  pthread_setname_np(thread_.native_handle(), "piracema_shows");
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
