@@ -183,33 +183,50 @@ void FiguresWriter::add_sites(const ProbeThread& probes) {
   const std::uint64_t version = probes.version();
   const Time began = now();
   if (version == sites_version_ || began - sites_at_ < sites_take_one_of * sites_took_) return;
-  std::size_t measured = 0;
   const Rank size = figures_.ranks;
-  const LinkTable links = probes.links(&measured);
-  figures_.pairs = std::uint64_t{size} * (size - 1) / 2;
-  figures_.pairs_measured = measured;
-  figures_.site_of.clear();
-  figures_.site_latencies.clear();
-  if (measured > 0) {
-    figures_.site_of = find_sites(TableCosts(links, 0, 0));
-    const std::size_t sites =
-        *std::max_element(figures_.site_of.begin(), figures_.site_of.end()) + std::size_t{1};
-    if (sites <= JobFigures::sites_shown_max) {
-      figures_.site_latencies.assign(sites * sites, -1);
-      for (Rank a = 0; a < size; ++a) {
-        for (Rank b = 0; b < size; ++b) {
-          if (a == b) continue;
-          double& least =
-              figures_.site_latencies[figures_.site_of[a] * sites + figures_.site_of[b]];
-          const double latency = links.at(a, b).latency;
-          if (least < 0 || latency < least) least = latency;
-        }
-      }
+  LinkTable links(size);
+  std::vector<double> known;
+  for (Rank a = 1; a < size; ++a) {
+    const auto row = probes.known_latencies(a);
+    for (Rank b = 0; b < a; ++b) {
+      links.set_both(a, b, {row[b], 0});
+      if (row[b] >= 0) known.push_back(row[b]);
     }
   }
+  figures_.pairs = std::uint64_t{size} * (size - 1) / 2;
+  figures_.pairs_measured = known.size();
+  figures_.site_of.clear();
+  figures_.site_latencies.clear();
+  if (!known.empty()) find_sites_of(links, known);
   sites_version_ = version;
   sites_at_ = now();
   sites_took_ = sites_at_ - began;
+}
+
+// What was not measured is taken to be as most are, and is no latency between sites.
+void FiguresWriter::find_sites_of(const LinkTable& links, std::vector<double>& known) {
+  const auto middle = known.begin() + static_cast<std::ptrdiff_t>(known.size() / 2);
+  std::nth_element(known.begin(), middle, known.end());
+  const Rank size = links.size();
+  LinkTable guessed = links;
+  for (Rank a = 0; a < size; ++a) {
+    for (Rank b = 0; b < size; ++b) {
+      if (guessed.at(a, b).latency < 0) guessed.at(a, b).latency = *middle;
+    }
+  }
+  figures_.site_of = find_sites(TableCosts(guessed, 0, 0));
+  const std::size_t sites =
+      *std::max_element(figures_.site_of.begin(), figures_.site_of.end()) + std::size_t{1};
+  if (sites > JobFigures::sites_shown_max) return;
+  figures_.site_latencies.assign(sites * sites, -1);
+  for (Rank a = 0; a < size; ++a) {
+    for (Rank b = 0; b < size; ++b) {
+      const double latency = links.at(a, b).latency;
+      if (a == b || latency < 0) continue;
+      double& least = figures_.site_latencies[figures_.site_of[a] * sites + figures_.site_of[b]];
+      if (least < 0 || latency < least) least = latency;
+    }
+  }
 }
 
 void FiguresWriter::add_mst(JobFigures& figures, const MstRunner& mst) const {

@@ -44,6 +44,7 @@ class FiguresWriter {
   void add_calls(JobFigures& figures);
   void add_links(JobFigures& figures, const ProbeThread& probes);
   void add_sites(const ProbeThread& probes);
+  void find_sites_of(const LinkTable& links, std::vector<double>& known);
   void add_mst(JobFigures& figures, const MstRunner& mst) const;
 
   const std::string file_;

@@ -87,6 +87,13 @@ double ProbeThread::known_latency(Rank a, Rank b) const {
   return prober_.map().known_latency(a, b);
 }
 
+std::vector<double> ProbeThread::known_latencies(Rank a) const {
+  const std::lock_guard lock(mutex_);
+  std::vector<double> row(a);
+  for (Rank b = 0; b < a; ++b) row[b] = prober_.map().known_latency(a, b);
+  return row;
+}
+
 void ProbeThread::run() {
   while (true) {
     const Time next = step();

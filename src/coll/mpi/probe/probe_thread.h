@@ -68,6 +68,8 @@ class ProbeThread {
   OwnLink own_link(Rank peer) const;
   /// Below 0 where it would have to be guessed. Any thread.
   double known_latency(Rank a, Rank b) const;
+  /// The same of one rank to all those below it. Any thread; `links` holds others up for longer.
+  std::vector<double> known_latencies(Rank a) const;
 
  private:
   struct Held {
