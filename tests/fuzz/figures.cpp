@@ -31,8 +31,13 @@ JobFigures some(Random& random) {
   JobFigures figures = coll::testing::figures_of_four();
   if (random.chance(0.5)) {
     figures.engine = "mst";
-    figures.mst = {
-        .rounds = 2, .letters = 40, .along_rounds = 9, .neighbours = {1, 3}, .costs = {0.01, 0.02}};
+    figures.mst = {.rounds = 2,
+                   .letters = 40,
+                   .along_rounds = 9,
+                   .neighbours = {1, 3},
+                   .costs = {0.01, 0.02},
+                   .parents = {coll::no_rank, 0, 1, 0},
+                   .latencies = {-1, 0.01, 0.03, 0.02}};
   }
   if (random.chance(0.1)) figures.left_alone = "one host";
   return figures;

@@ -55,7 +55,8 @@ def figures(number, gained=0.0, engine="tree", mst=None, ranks=4, left_alone="")
     out += listed("I", [0, 0, 1, 1]) + listed("d", [0.00005, 0.02, 0.02, 0.00004]) + struct.pack("<Q", 3)
     out += struct.pack("<Q", 1) + struct.pack("<dQdd", 1.5, 1024, 0.0201, 0.0402)
     out += listed("I", [ROOT, 0, 1, 0]) + listed("d", [-1.0, 0.00005, 0.02, 0.0201])
-    return out + struct.pack("<6Q", *mst["counts"]) + listed("I", mst["neighbours"]) + listed("d", mst["costs"])
+    out += struct.pack("<6Q", *mst["counts"]) + listed("I", mst["neighbours"]) + listed("d", mst["costs"])
+    return out + listed("I", mst.get("parents", [])) + listed("d", mst.get("latencies", []))
 
 
 class Shown(unittest.TestCase):
@@ -189,15 +190,20 @@ class OpenMpi(Shown):
         (self.folder / "stop").touch()
         self.assertEqual(0, self.end(), self.said)
 
-    def test_engine_mst_shows_its_rounds_and_the_neighbours_of_rank_0(self):
+    def test_engine_mst_shows_its_rounds_and_the_whole_tree(self):
         self.start_rounds("--engine", "mst")
         page = Browser(self)
         page.open(self.entrance)
-        seen = self.wait_for("round", lambda one: one["job"] and one["job"]["mst"]["neighbours"] and
+        seen = self.wait_for("round", lambda one: one["job"] and one["job"]["mst"]["parents"] and
                              one["job"]["mst"]["along_rounds"] > 0)["job"]
-        self.assertIn(1, [one["rank"] for one in seen["mst"]["neighbours"]])
-        page.wait(lambda: set(drawn_tree(page).values()) == {0} and 1 in drawn_tree(page))
-        self.assertIn("rank 0 and its neighbours", page.text("#tree-words"))
+        parents = seen["mst"]["parents"]
+        # Near links keep each pair together, and one far one joins the pairs.
+        self.assertEqual(0, parents[1])
+        self.assertEqual(1, [parents[2] in (0, 1), parents[3] in (0, 1)].count(True), parents)
+        self.assertEqual([rank for rank, parent in enumerate(parents) if parent == 0],
+                         sorted(one["rank"] for one in seen["mst"]["neighbours"]))
+        page.wait(lambda: len(drawn_tree(page)) == 3 and drawn_tree(page)[1] == 0)
+        self.assertIn("as it hangs from rank 0", page.text("#tree-words"))
         self.assertIn("Rounds", page.text("#summary"))
         self.assertIn("Only broadcasts go along the distributed tree", page.text("#remarks"))
         (self.folder / "stop").touch()
@@ -378,10 +384,14 @@ class Composed(Shown):
         self.look_at_all("coll-loses", lambda other: drawn_tree(other))
         self.put(figures(2, engine="mst", mst={"counts": [3, 40, 9, 5, 2, 1], "neighbours": [1, 2], "costs": [0.00005, 0.02]}))
         page.wait(lambda: drawn_tree(page) == {1: 0, 2: 0})
-        self.assertIn("Round 3", page.text("#tree-words"))
+        self.assertIn("Round 3: rank 0 and its neighbours", page.text("#tree-words"))
         for words in ["5 broadcasts of rank 0 went along a binomial tree", "2 broadcasts of rank 0 went along a tree of its own",
                       "1 of these came after a round was over"]:
             self.assertIn(words, page.text("#remarks"))
+        self.put(figures(3, engine="mst", mst={"counts": [4, 50, 12, 5, 2, 1], "neighbours": [1, 2], "costs": [0.00005, 0.02],
+                                               "parents": [ROOT, 0, 0, 2], "latencies": [-1.0, 0.00005, 0.02, 0.00004]}))
+        page.wait(lambda: drawn_tree(page) == {1: 0, 2: 0, 3: 2})
+        self.assertIn("4 rounds are over", page.text("#tree-words"))
         self.assertEqual([], page.complaints())
         self.stop_nothing(7)
 

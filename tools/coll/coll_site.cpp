@@ -192,22 +192,30 @@ Json sites_json(const JobFigures& figures) {
   return {{"count", count}, {"of_rank", figures.site_of}, {"latencies", std::move(latencies)}};
 }
 
+/// -1 for the root.
+Json parents_json(const std::vector<Rank>& all) {
+  Json parents = Json::array();
+  for (const Rank parent : all) {
+    parents.push_back(parent == coll::no_rank ? Json(-1) : Json(parent));
+  }
+  return parents;
+}
+Json latencies_json(const std::vector<double>& all) {
+  Json latencies = Json::array();
+  for (const double latency : all) latencies.push_back(known(latency));
+  return latencies;
+}
+
 Json trees_json(const JobFigures& figures) {
   Json trees = Json::array();
   for (auto tree = figures.trees.rbegin(); tree != figures.trees.rend(); ++tree) {
-    Json parents = Json::array(), latencies = Json::array();
-    for (Rank rank = 0; rank < figures.ranks; ++rank) {
-      const Rank parent = tree->parents[rank];
-      parents.push_back(parent == coll::no_rank ? Json(-1) : Json(parent));
-      latencies.push_back(known(tree->latencies[rank]));
-    }
     trees.push_back({{"at", tree->at},
                      {"root", 0},
                      {"bytes", tree->bytes},
                      {"expected", tree->expected},
                      {"binomial", tree->binomial},
-                     {"parents", std::move(parents)},
-                     {"latencies", std::move(latencies)}});
+                     {"parents", parents_json(tree->parents)},
+                     {"latencies", latencies_json(tree->latencies)}});
   }
   return trees;
 }
@@ -225,7 +233,9 @@ Json mst_json(const JobFigures& figures) {
           {"binomial", mst.binomial},
           {"own_view", mst.own_view},
           {"fallen_back", mst.fallen_back},
-          {"neighbours", std::move(neighbours)}};
+          {"neighbours", std::move(neighbours)},
+          {"parents", mst.parents.empty() ? Json(nullptr) : parents_json(mst.parents)},
+          {"latencies", mst.parents.empty() ? Json(nullptr) : latencies_json(mst.latencies)}};
 }
 
 const char* state_of(const CollSight& sight) {

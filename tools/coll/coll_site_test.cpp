@@ -111,6 +111,13 @@ TEST_CASE("engine mst has its rounds and what rank 0 knows of the tree") {
   const json job = job_of(figures)["job"];
   CHECK(job["mst"]["rounds"] == 2);
   CHECK(job["mst"]["neighbours"][1]["rank"] == 3);
+  CHECK(job["mst"]["parents"].is_null());
+  JobFigures whole = figures;
+  whole.mst.parents = {coll::no_rank, 0, 1, 0};
+  whole.mst.latencies = {-1, 0.01, -1, 0.02};
+  const json mst = job_of(whole)["job"]["mst"];
+  CHECK(mst["parents"] == json::array({-1, 0, 1, 0}));
+  CHECK(mst["latencies"][2].is_null());
   const std::string text = metrics_of(figures);
   CHECK(has_line(text, "piracema_coll_mst_rounds_total 2"));
   CHECK(has_line(text, "piracema_coll_mst_broadcasts_total{tree=\"binomial\"} 3"));

@@ -28,10 +28,9 @@ bool all_times(const std::vector<double>& values) {
   return std::all_of(values.begin(), values.end(), is_time);
 }
 
-bool is_tree(const JobFigures::UsedTree& tree, Rank size) {
-  const auto& parents = tree.parents;
-  if (parents.size() != size || tree.latencies.size() != size || size == 0) return false;
-  if (parents[0] != no_rank || !all_times(tree.latencies)) return false;
+bool is_tree(const std::vector<Rank>& parents, const std::vector<double>& latencies, Rank size) {
+  if (parents.size() != size || latencies.size() != size || size == 0) return false;
+  if (parents[0] != no_rank || !all_times(latencies)) return false;
   // Ranks that are known to hang from rank 0; a circle would not.
   std::vector<bool> hangs(size, false);
   hangs[0] = true;
@@ -44,7 +43,12 @@ bool is_tree(const JobFigures::UsedTree& tree, Rank size) {
     }
     for (const Rank one : way) hangs[one] = true;
   }
-  return is_time(tree.at) && is_time(tree.expected) && is_time(tree.binomial);
+  return true;
+}
+
+bool is_used_tree(const JobFigures::UsedTree& tree, Rank size) {
+  return is_tree(tree.parents, tree.latencies, size) && is_time(tree.at) &&
+         is_time(tree.expected) && is_time(tree.binomial);
 }
 
 Result<Done> check_lists(const JobFigures& figures) {
@@ -64,7 +68,7 @@ Result<Done> check_lists(const JobFigures& figures) {
     return no_figures("the number of links");
   if (figures.trees.size() > JobFigures::trees_max) return no_figures("the number of trees");
   for (const auto& tree : figures.trees) {
-    if (!is_tree(tree, size)) return no_figures("a tree");
+    if (!is_used_tree(tree, size)) return no_figures("a tree");
   }
   const auto& mst = figures.mst;
   if (mst.neighbours.size() != mst.costs.size() || mst.neighbours.size() > size ||
@@ -72,6 +76,10 @@ Result<Done> check_lists(const JobFigures& figures) {
       std::any_of(mst.neighbours.begin(), mst.neighbours.end(),
                   [&](Rank rank) { return rank >= size; })) {
     return no_figures("a neighbour");
+  }
+  if (!(mst.parents.empty() && mst.latencies.empty()) &&
+      !is_tree(mst.parents, mst.latencies, size)) {
+    return no_figures("the distributed tree");
   }
   return Done{};
 }
@@ -81,7 +89,8 @@ Result<Done> check_figures(const JobFigures& figures) {
   if (size == 0) return no_figures("the number of ranks");
   // Of more there is nothing but their number.
   const bool has_lists = !figures.host_of.empty() || !figures.links.empty() ||
-                         !figures.site_of.empty() || !figures.trees.empty();
+                         !figures.site_of.empty() || !figures.trees.empty() ||
+                         !figures.mst.parents.empty() || !figures.mst.neighbours.empty();
   if (has_lists && size > link_map_ranks_max) return no_figures("the number of ranks");
   for (const std::string* text :
        {&figures.engine, &figures.mpi, &figures.host, &figures.left_alone}) {

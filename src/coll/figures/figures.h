@@ -59,9 +59,13 @@ struct JobFigures {
     /// In the last round's tree, and what that took the links to cost.
     std::vector<Rank> neighbours;
     std::vector<double> costs;
+    /// All of that tree as it hangs from rank 0, and what is known of the links to the parents;
+    /// empty as long as not all ranks have told of it.
+    std::vector<Rank> parents;
+    std::vector<double> latencies;
     auto fields() {
       return std::tie(rounds, letters, along_rounds, binomial, own_view, fallen_back, neighbours,
-                      costs);
+                      costs, parents, latencies);
     }
   };
 

@@ -34,13 +34,16 @@ TEST_CASE("figures are read as they were written") {
                  .own_view = 1,
                  .fallen_back = 1,
                  .neighbours = {1, 3},
-                 .costs = {0.01, 0.02}};
+                 .costs = {0.01, 0.02},
+                 .parents = {no_rank, 0, 1, 0},
+                 .latencies = {-1, 0.01, 0.03, 0.02}};
   const Buffer bytes = encode(figures);
   const auto read = decode_figures(bytes);
   REQUIRE(read.ok());
   CHECK(as_text(encode(*read)) == as_text(bytes));
   CHECK(read->trees[0].parents == std::vector<Rank>{no_rank, 0, 1, 0});
   CHECK(read->mst.neighbours == std::vector<Rank>{1, 3});
+  CHECK(read->mst.parents[2] == 1);
   CHECK(read->links[2].latency < 0);
 }
 
@@ -80,6 +83,15 @@ TEST_CASE("what makes no sense is no figures") {
       {"a tree of others", [](JobFigures& f) { f.trees[0].parents.push_back(0); }},
       {"too many trees", [](JobFigures& f) { f.trees.resize(9, f.trees[0]); }},
       {"a neighbour without a cost", [](JobFigures& f) { f.mst.neighbours = {1}; }},
+      {"half of a distributed tree",
+       [](JobFigures& f) {
+         f.mst.parents = {no_rank, 0, 1, 0};
+       }},
+      {"a circle of it",
+       [](JobFigures& f) {
+         f.mst.parents = {no_rank, 2, 1, 0};
+         f.mst.latencies.assign(4, 0);
+       }},
       {"more links measured than there are", [](JobFigures& f) { f.pairs_measured = 7; }},
       {"a text without end", [](JobFigures& f) { f.mpi.assign(513, 'x'); }},
       {"a gain that is no number",

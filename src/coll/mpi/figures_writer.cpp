@@ -45,10 +45,11 @@ FiguresWriter::~FiguresWriter() {
   thread_.join();
 }
 
-void FiguresWriter::look_at(const ProbeThread* probes, const MstRunner* mst) {
+void FiguresWriter::look_at(const ProbeThread* probes, const MstRunner* mst, const TreeNews* news) {
   const std::lock_guard lock(mutex_);
   probes_ = probes;
   mst_ = mst;
+  news_ = news;
 }
 
 bool FiguresWriter::on_calls(const void* group, const WindowCosts& spent,
@@ -114,13 +115,16 @@ void FiguresWriter::write(bool is_over) {
   add_calls(figures);
   const ProbeThread* probes = nullptr;
   const MstRunner* mst = nullptr;
+  const TreeNews* news = nullptr;
   {
     const std::lock_guard lock(mutex_);
     probes = probes_;
     mst = mst_;
+    news = news_;
   }
   if (probes) add_links(figures, *probes);
   if (mst) add_mst(figures, *mst);
+  if (news) add_mst_tree(figures, *probes, *news);
   const auto written = write_figures(file_, figures);
   if (written || has_failed_) return;
   has_failed_ = true;
@@ -242,6 +246,18 @@ void FiguresWriter::add_mst(JobFigures& figures, const MstRunner& mst) const {
     for (const auto& [to, cost] : part->costs) {
       if (to == part->neighbours[i]) figures.mst.costs[i] = cost;
     }
+  }
+}
+
+void FiguresWriter::add_mst_tree(JobFigures& figures, const ProbeThread& probes,
+                                 const TreeNews& news) const {
+  const auto tree = news.tree();
+  // While a round spreads the one before is shown.
+  if (!tree) return;
+  figures.mst.parents = tree->parent;
+  figures.mst.latencies.assign(figures.ranks, -1);
+  for (Rank rank = 1; rank < figures.ranks; ++rank) {
+    figures.mst.latencies[rank] = probes.known_latency(tree->parent[rank], rank);
   }
 }
 

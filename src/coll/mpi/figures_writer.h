@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "coll/figures/figures.h"
-#include "coll/mpi/probe/mst_runner.h"
+#include "coll/mpi/probe/tree_news.h"
 #include "coll/mpi/report.h"
 #include "coll/plan/plan.h"
 
@@ -24,8 +24,9 @@ class FiguresWriter {
   /// Writes once more, of a job that is over.
   ~FiguresWriter();
 
-  /// From now on links are measured, and with engine mst trees are made; either may be null.
-  void look_at(const ProbeThread* probes, const MstRunner* mst);
+  /// From now on links are measured, and with engine mst trees are made, of which ranks tell; each
+  /// may be null, the last one only with `mst`.
+  void look_at(const ProbeThread* probes, const MstRunner* mst, const TreeNews* news);
 
   /// What calls have taken on a communicator of all ranks, and which way they go now. Never waits:
   /// false if the other thread just reads what was said before.
@@ -46,6 +47,7 @@ class FiguresWriter {
   void add_sites(const ProbeThread& probes);
   void find_sites_of(const LinkTable& links, std::vector<double>& known);
   void add_mst(JobFigures& figures, const MstRunner& mst) const;
+  void add_mst_tree(JobFigures& figures, const ProbeThread& probes, const TreeNews& news) const;
 
   const std::string file_;
   const Time begun_;
@@ -60,6 +62,7 @@ class FiguresWriter {
   bool stopping_ = false;
   const ProbeThread* probes_ = nullptr;
   const MstRunner* mst_ = nullptr;
+  const TreeNews* news_ = nullptr;
   struct CallsOfGroup {
     WindowCosts spent;
     std::bitset<call_classes> ours;

@@ -35,7 +35,7 @@ struct Shared {
   Engine engine;
   unsigned adapt_every;
   double threshold;
-  bool fixed_order, any_order;
+  bool fixed_order, any_order, shows;
 };
 
 /// What a job has from its beginning.
@@ -110,8 +110,8 @@ void World::begin() {
   int me = 0, size = 0;
   PMPI_Comm_rank(MPI_COMM_WORLD, &me);
   PMPI_Comm_size(MPI_COMM_WORLD, &size);
-  Shared shared{settings->engine, settings->adapt_every, settings->threshold, settings->fixed_order,
-                settings->any_order};
+  Shared shared{settings->engine,      settings->adapt_every, settings->threshold,
+                settings->fixed_order, settings->any_order,   !settings->figures.empty()};
   PMPI_Bcast(&shared, sizeof shared, MPI_BYTE, 0, MPI_COMM_WORLD);
   settings->engine = shared.engine;
   settings->adapt_every = shared.adapt_every;
@@ -143,7 +143,12 @@ void World::begin() {
   the_world.store(begun, std::memory_order_release);
   // Made here, where all wait for all anyway, it is there for nonblocking operations, too.
   const Group* all = Group::of(*begun, MPI_COMM_WORLD);
-  if (the_figures) the_figures->look_at(begun->probes(), all ? all->mst() : nullptr);
+  const MstRunner* mst = all ? all->mst() : nullptr;
+  if (shared.shows && mst) {
+    begun->tree_news_ =
+        std::make_unique<TreeNews>(*begun->probes(), *mst, begun->me_, begun->size_);
+  }
+  if (the_figures) the_figures->look_at(begun->probes(), mst, begun->tree_news_.get());
 }
 
 void World::end() {
@@ -174,6 +179,7 @@ void World::end() {
   for (Group* group : world->groups_) group->drain(until, true);
   // Somebody who still waits for a tree gets it from those who have it.
   if (world->settings_.engine == Engine::mst) PMPI_Barrier(world->own_);
+  world->tree_news_.reset();
   world->probes_.reset();
   PMPI_Comm_free(&world->own_);
   PMPI_Comm_free(&world->alone_);

@@ -88,6 +88,7 @@ class World {
   std::unique_ptr<ProbeThread> probes_;
   std::unique_ptr<Progress> progress_;
   FiguresWriter* figures_ = nullptr;
+  std::unique_ptr<TreeNews> tree_news_;
   std::atomic<std::uint32_t> groups_made_{0};
   std::mutex mutex_;
   std::set<Group*> groups_;

@@ -52,18 +52,24 @@ function drawCalls(job) {
       each(row.native_took, row.native), signed(row.gained), row.go]));
 }
 
-/// What is drawn: the newest tree of rank 0, or with engine mst what rank 0 knows of the distributed one.
+const byRank = list => new Map(list.map((value, rank) => [rank, value]));
+
+/// What is drawn: the newest tree of rank 0, or with engine mst the distributed one; before all ranks have told of
+/// that, what rank 0 knows itself.
 function treeOf(job) {
+  if (job.mst && job.mst.parents) {
+    return { parents: byRank(job.mst.parents), latencies: byRank(job.mst.latencies), words: `The distributed tree as it hangs from rank 0; ${count(job.mst.rounds, 'round is', 'rounds are')} over.` };
+  }
   if (job.mst && job.mst.neighbours.length) {
     const parents = new Map([[0, -1]]), latencies = new Map();
     for (const one of job.mst.neighbours) { parents.set(one.rank, 0); latencies.set(one.rank, one.cost); }
-    return { parents, latencies, words: `Round ${job.mst.rounds}: rank 0 and its neighbours. Each rank knows its own; the report at the end has all (--report).` };
+    return { parents, latencies, words: `Round ${job.mst.rounds}: rank 0 and its neighbours. Not all ranks have told of theirs yet.` };
   }
   const newest = job.trees[0];
   if (!newest) return null;
   const tried = job.engine === 'auto' && !job.calls.by_class.some(one => one.go === 'trees');
   const times = newest.expected > 0 ? newest.binomial / newest.expected : 1;
-  return { parents: new Map(newest.parents.map((parent, rank) => [rank, parent])), latencies: new Map(newest.latencies.map((latency, rank) => [rank, latency])),
+  return { parents: byRank(newest.parents), latencies: byRank(newest.latencies),
     words: `${tried ? 'Tried, and not in use now. ' : ''}Broadcasts of rank 0, of some ${bytes(newest.bytes)}, since ${duration(newest.at)} after MPI_Init: expected to take ${ms(newest.expected)}; ` +
       `a binomial tree ${ms(newest.binomial)}, ${times.toFixed(1)} times as long.` };
 }
