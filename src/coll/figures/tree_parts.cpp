@@ -6,9 +6,12 @@
 namespace piracema::coll {
 
 std::string TreeParts::encode(std::uint32_t round, const std::vector<Rank>& neighbours) {
-  std::string out(sizeof round + neighbours.size() * sizeof(Rank), '\0');
-  std::memcpy(out.data(), &round, sizeof round);
-  std::memcpy(out.data() + sizeof round, neighbours.data(), neighbours.size() * sizeof(Rank));
+  std::string out;
+  const auto put_number = [&](std::uint32_t number) {
+    out.append(reinterpret_cast<const char*>(&number), sizeof number);
+  };
+  put_number(round);
+  for (const Rank neighbour : neighbours) put_number(neighbour);
   return out;
 }
 
@@ -19,8 +22,11 @@ void TreeParts::on_part(Rank from, std::span<const char> bytes) {
   const std::size_t count = (bytes.size() - head) / sizeof(Rank);
   if ((bytes.size() - head) % sizeof(Rank) != 0 || count >= told_.size()) return;
   std::memcpy(&part.round, bytes.data(), head);
-  part.neighbours.resize(count);
-  std::memcpy(part.neighbours.data(), bytes.data() + head, count * sizeof(Rank));
+  for (std::size_t i = 0; i < count; ++i) {
+    Rank neighbour = 0;
+    std::memcpy(&neighbour, bytes.data() + head + i * sizeof(Rank), sizeof(Rank));
+    part.neighbours.push_back(neighbour);
+  }
   const auto is_no_neighbour = [&](Rank rank) { return rank >= told_.size() || rank == from; };
   if (std::any_of(part.neighbours.begin(), part.neighbours.end(), is_no_neighbour)) return;
   auto& told = told_[from];

@@ -21,7 +21,7 @@ class FiguresWriter {
  public:
   /// `first` has what does not change. What is given to `look_at` outlives this.
   FiguresWriter(std::string file, JobFigures first);
-  /// Writes once more, of a job that is over.
+  /// Writes once more, of a job that is over, and waits for that: as for the report.
   ~FiguresWriter();
 
   /// From now on links are measured, and with engine mst trees are made, of which ranks tell; each
