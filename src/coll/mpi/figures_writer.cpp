@@ -70,12 +70,12 @@ bool FiguresWriter::on_mst(std::uint64_t along_rounds, std::uint64_t binomial,
   return true;
 }
 
-void FiguresWriter::on_end_of(const void* group) {
+void FiguresWriter::on_end_of(const void* group, const WindowCosts& spent,
+                              const std::bitset<call_classes>& ours) {
   const std::lock_guard lock(mutex_);
-  const auto found = groups_.find(group);
-  if (found == groups_.end()) return;
-  spent_before_.add(found->second.spent);
-  groups_.erase(found);
+  spent_before_.add(spent);
+  ours_before_ = ours;
+  groups_.erase(group);
 }
 
 void FiguresWriter::on_tree(const Tree& tree, std::uint64_t bytes, double expected, double binomial,
@@ -137,7 +137,7 @@ void FiguresWriter::add_calls(JobFigures& figures) {
   const std::lock_guard lock(mutex_);
   WindowCosts spent = spent_before_;
   // By the model of the links a class may go our way that was never called.
-  std::bitset<call_classes> go_ours;
+  std::bitset<call_classes> go_ours = groups_.empty() ? ours_before_ : decltype(ours_before_){};
   for (const auto& [group, calls] : groups_) {
     spent.add(calls.spent);
     go_ours |= calls.ours;

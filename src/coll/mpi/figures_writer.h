@@ -34,8 +34,9 @@ class FiguresWriter {
   /// How rank 0's broadcasts went with engine mst. As above.
   bool on_mst(std::uint64_t along_rounds, std::uint64_t binomial, std::uint64_t own_view,
               std::uint64_t fallen_back);
-  /// There is no such communicator any more; what was said of it still counts.
-  void on_end_of(const void* group);
+  /// There is no such communicator any more; what its calls have taken still counts.
+  void on_end_of(const void* group, const WindowCosts& spent,
+                 const std::bitset<call_classes>& ours);
   /// A tree came into use for messages of that many bytes. Any thread.
   void on_tree(const Tree& tree, std::uint64_t bytes, double expected, double binomial, Time at);
 
@@ -68,7 +69,9 @@ class FiguresWriter {
     std::bitset<call_classes> ours;
   };
   std::map<const void*, CallsOfGroup> groups_;
+  /// Of communicators that are gone; which way calls went on the last one.
   WindowCosts spent_before_;
+  std::bitset<call_classes> ours_before_;
   JobFigures::Mst mst_calls_;
   std::uint64_t trees_made_ = 0;
   /// By the number of binary digits of the message's size.

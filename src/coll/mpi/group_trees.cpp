@@ -1,4 +1,5 @@
 // The trees of a group, as its links are now.
+#include <algorithm>
 #include <bit>
 #include <cstdio>
 
@@ -76,8 +77,8 @@ void Group::note(const Tree& tree, const LinkTable& links, std::uint64_t bytes) 
   const TableCosts costs(links, send_overhead, static_cast<double>(bytes));
   const double took = completion(tree, costs);
   const double binomial = completion(binomial_tree(size(), me_), costs);
-  // World ranks: those of another communicator of all ranks may be in another order.
-  if (figures != nullptr && user_ == MPI_COMM_WORLD) {
+  // Links and hosts are shown by ranks of the world; here all of them may be in another order.
+  if (figures != nullptr && std::is_sorted(world_ranks_.begin(), world_ranks_.end())) {
     figures->on_tree(tree, bytes, took, binomial, now());
   }
   if (world_.settings().report.empty()) return;
