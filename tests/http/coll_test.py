@@ -240,36 +240,31 @@ class OpenMpi(Shown):
 
     def test_only_rank_0_has_one_thread_more_and_only_if_it_is_asked_for(self):
         def threads(pid):
-            return len(list(pathlib.Path(f"/proc/{pid}/task").iterdir()))
+            return sorted(task.joinpath("comm").read_text().strip() for task in pathlib.Path(f"/proc/{pid}/task").iterdir())
 
         def ranks(pid):
-            return [one for one in mpi_job.below(pid)
+            return [threads(one) for one in mpi_job.below(pid)
                     if pathlib.Path(f"/proc/{one}/comm").read_text().startswith("coll_rounds")]
 
+        def wait_for(what, wanted):
+            deadline = time.monotonic() + SECONDS_MAX
+            while not wanted():
+                self.assertLess(time.monotonic(), deadline, what())
+                select.select([], [], [], 0.1)  # Nothing tells that a rank is through MPI_Init.
+
+        self.start_rounds("--engine", "tree")
+        self.wait_for("job", lambda one: one["ready"] and one["job"]["calls"]["of_rank_0"] > 20)
+        shown = ranks(self.job.pid)
+        self.assertEqual([0, 0, 0, 1], sorted(one.count("piracema_shows") for one in shown))
+        (usual,) = {len(one) - one.count("piracema_shows") for one in shown}
         bare = subprocess.Popen([PIRACEMA, "coll", "--engine", "tree", "--emulate", "links", "--report", "report", "--",
                                  *OPEN_MPI, "-n", "4", ROUNDS, "stop"], cwd=self.folder, env=self.environment,
                                 stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         self.addCleanup(bare.wait)
         self.addCleanup(lambda: mpi_job.send(mpi_job.below(bare.pid), signal.SIGKILL))
-
-        def wait_for_threads(pid, wanted):
-            deadline = time.monotonic() + SECONDS_MAX
-            while sorted(map(threads, ranks(pid))) != wanted:
-                self.assertLess(time.monotonic(), deadline, [threads(one) for one in ranks(pid)])
-                select.select([], [], [], 0.1)  # Nothing tells that a rank is through MPI_Init.
-
         # What a rank has anyway: its own, the MPI library's, the one that measures links.
-        deadline = time.monotonic() + SECONDS_MAX
-        counts = []
-        while len(counts) < 30 or len(set(counts[-30:])) > 1 or len(counts[-1]) < 4 or counts[-1][0] < 2:
-            self.assertLess(time.monotonic(), deadline, counts)
-            counts.append(tuple(sorted(map(threads, ranks(bare.pid)))))
-            select.select([], [], [], 0.1)
-        usual = list(counts[-1])
-        self.assertEqual(1, len(set(usual)), usual)
-        self.start_rounds("--engine", "tree")
-        self.wait_for("job", lambda one: one["ready"])
-        wait_for_threads(self.job.pid, [*usual[1:], usual[0] + 1])
+        wait_for(lambda: ranks(bare.pid), lambda: [len(one) for one in ranks(bare.pid)] == [usual] * 4)
+        self.assertNotIn("piracema_shows", sum(ranks(bare.pid), []))
         (self.folder / "stop").touch()
         self.assertEqual(0, self.end(), self.said)
         self.assertEqual(0, bare.wait(SECONDS_MAX))
