@@ -41,7 +41,7 @@ def listed(form, values):
     return struct.pack("<Q", len(values)) + b"".join(struct.pack("<" + form, value) for value in values)
 
 
-def figures(number, gained=0.0, engine="tree", mst=None, ranks=4, left_alone=""):
+def figures(number, gained=0.0, engine="tree", mst=None, ranks=4, left_alone="", measured=5):
     """A file of figures as docs/formats/coll.md has it, of four ranks at two sites."""
     calls = [(0, 100, 10, 2.0, 0.05, 1), (8, 0, 40, 0.0, 0.5, 0)]
     links = [(1, 0.00005, 0.000001, 0.001, 0.002, 0.25), (2, 0.02, 0.0002, -1.0, -1.0, 0.5), (3, -1.0, -1.0, -1.0, -1.0, -1.0)]
@@ -51,7 +51,7 @@ def figures(number, gained=0.0, engine="tree", mst=None, ranks=4, left_alone="")
     out += struct.pack("<Q", 2) + text("first") + text("second") + listed("I", [0, 0, 1, 1])
     out += struct.pack("<BBd", 0, 1, 60.0) + struct.pack("<QQQ", 160, 150, 100) + struct.pack("<d", gained)
     out += struct.pack("<Q", len(calls)) + b"".join(struct.pack("<IQQddB", *one) for one in calls)
-    out += struct.pack("<QQ", 6, 5) + struct.pack("<Q", len(links)) + b"".join(struct.pack("<Iddddd", *one) for one in links)
+    out += struct.pack("<QQ", 6, measured) + struct.pack("<Q", len(links)) + b"".join(struct.pack("<Iddddd", *one) for one in links)
     out += listed("I", [0, 0, 1, 1]) + listed("d", [0.00005, 0.02, 0.02, 0.00004]) + struct.pack("<Q", 3)
     out += struct.pack("<Q", 1) + struct.pack("<dQdd", 1.5, 1024, 0.0201, 0.0402)
     out += listed("I", [ROOT, 0, 1, 0]) + listed("d", [-1.0, 0.00005, 0.02, 0.0201])
@@ -389,6 +389,29 @@ class Composed(Shown):
         self.assertIn("4 rounds are over", page.text("#tree-words"))
         self.assertEqual([], page.complaints())
         self.stop_nothing(7)
+
+    def test_the_alerts_about_losses_links_and_what_falls_back_fire(self):
+        self.start_nothing()
+        lost = {"counts": [3, 40, 9, 5, 2, 0], "neighbours": [], "costs": []}
+        self.put(figures(1, gained=-1000, engine="mst", mst=lost, measured=0))
+        prometheus = prometheus_test.Prometheus(self, self.base.removeprefix("http://"))
+        prometheus.wait_for("piracema_coll_mst_fallen_back_total", lambda value: value == 0)
+        with urllib.request.urlopen(prometheus.base + "/api/v1/rules", timeout=30) as response:
+            groups = json.load(response)["data"]["groups"]
+        rules = {rule["name"]: rule["query"] for group in groups if group["name"] == "piracema-coll" for rule in group["rules"]}
+        prometheus.wait_for(rules["PiracemaCollTreesLose"], lambda value: value == 1000)
+        prometheus.wait_for(rules["PiracemaCollNoLinkMeasured"])
+        self.assertEqual([], prometheus.ask(rules["PiracemaCollFallsBack"]))
+        lost["counts"][5] = 2
+        self.put(figures(2, gained=1000, engine="mst", mst=lost))
+        prometheus.wait_for(rules["PiracemaCollFallsBack"])
+        prometheus.wait_for("piracema_coll_gained_seconds", lambda value: value == 1000)
+        self.assertEqual([], prometheus.ask(rules["PiracemaCollTreesLose"]))
+        prometheus.wait_for("piracema_coll_link_pairs_measured", lambda value: value == 5)
+        self.assertEqual([], prometheus.ask(rules["PiracemaCollNoLinkMeasured"]))
+        # Nobody renews the file any more.
+        prometheus.wait_for(rules["PiracemaCollRank0IsSilent"].replace("> 60", "> 3"))
+        self.stop_nothing()
 
     def test_garbage_is_said_and_does_no_harm(self):
         self.start_nothing()
