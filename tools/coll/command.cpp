@@ -15,6 +15,8 @@
 #include "tools/coll/launcher.h"
 #include "tools/coll/mpi.h"
 #include "tools/coll/report.h"
+#include "tools/failure.h"
+#include "tools/http_options.h"
 #include "tools/log_options.h"
 #include "tools/product.h"
 
@@ -26,6 +28,7 @@ constexpr const char* footer =
     "Examples:\n"
     "  piracema coll -- mpirun -n 24 ./app\n"
     "  piracema coll --engine mst --report job.json -- mpirun -n 24 ./app\n"
+    "  piracema coll --http -- mpirun -n 24 ./app\n"
     "  piracema coll report job.json          what was known of the links, and the trees\n"
     "  piracema coll report --dot job.json    the last tree, for Graphviz\n"
     "  piracema coll doctor --json            the MPIs of this machine; exit code 1: none will do\n"
@@ -55,6 +58,10 @@ CollCommand::CollCommand(CLI::App& app) {
                   "Reductions combine in the order of ranks: the same bits each time");
   coll_->add_flag("--any-order", any_order_,
                   "With auto: reductions may have other last bits than the MPI library's own");
+  add_http_options(*coll_, "the job", http_, http_token_);
+  coll_->add_option("--figures", figures_,
+                    "With --http, where rank 0 runs on another host: a file that it and this one\n"
+                    "see, by which rank 0 shows itself; default: one in a temporary folder here");
   add_log_options(*coll_);
 }
 
@@ -68,6 +75,10 @@ int CollCommand::take_launcher(int argc, char** argv) {
 }
 
 int CollCommand::run() {
+  if (!figures_.empty() && http_.empty()) {
+    log(Level::error, "--figures is for --http, which was not given");
+    return 2;
+  }
   std::vector<std::string> words = coll_->remaining();
   words.insert(words.end(), launcher_.begin(), launcher_.end());
   if (!words.empty() && words.front() == "report") {
@@ -98,6 +109,13 @@ Result<std::string> CollCommand::find_library(const std::string& launcher,
   const auto found = mpi_.empty() ? library_for(launcher, mpi) : library_called(mpi_);
   if (!found) return found.error();
   return found->file.string();
+}
+
+Result<std::unique_ptr<CollPage>> CollCommand::open_page(const std::vector<std::string>& command,
+                                                         const std::string& mpi) const {
+  if (http_.empty()) return std::unique_ptr<CollPage>();
+  return CollPage::start({.address = http_, .token_file = http_token_}, figures_,
+                         {command, mpi, now()});
 }
 
 int CollCommand::start(std::vector<std::string> command) {
@@ -141,6 +159,13 @@ int CollCommand::start(std::vector<std::string> command) {
   add("PIRACEMA_COLL_FIXED_ORDER", fixed_order_ ? "1" : "");
   add("PIRACEMA_COLL_ANY_ORDER", any_order_ ? "1" : "");
   add("PIRACEMA_COLL_SUMMARY", "1");
+  // Before anything is started: an address that cannot be had is found out first.
+  const auto page = open_page(command, mpi);
+  if (!page) return fail(page.error());
+  if (*page) {
+    log(Level::info, concat("the job is shown at ", (*page)->entrance()));
+    add("PIRACEMA_COLL_FIGURES", (*page)->figures());
+  }
   const std::string started =
       (std::filesystem::temp_directory_path() / concat("piracema_coll_", ::getpid(), "_started"))
           .string();

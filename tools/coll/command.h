@@ -3,8 +3,11 @@
 #include <piracema/error.h>
 
 #include <CLI/App.hpp>
+#include <memory>
 #include <string>
 #include <vector>
+
+#include "tools/coll/coll_page.h"
 
 namespace piracema::tools {
 
@@ -23,12 +26,16 @@ class CollCommand {
 
  private:
   int start(std::vector<std::string> command);
+  /// Null: nobody wants to look.
+  Result<std::unique_ptr<CollPage>> open_page(const std::vector<std::string>& command,
+                                              const std::string& mpi) const;
   /// The file to preload under the ranks of this launcher, whose family is `mpi`.
   Result<std::string> find_library(const std::string& launcher, const std::string& mpi) const;
 
   CLI::App* coll_ = nullptr;
   std::vector<std::string> launcher_;
   std::string engine_, report_, emulate_, mpi_, library_, interface_;
+  std::string http_, http_token_, figures_;
   bool fixed_order_ = false, any_order_ = false;
 };
 

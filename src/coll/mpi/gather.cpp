@@ -134,8 +134,8 @@ void all_gather(Group& group, Data mine, const Part& part, bool large) {
     std::unique_ptr<Incoming> incoming;
   };
   std::list<OnItsWay> parts;
-  std::vector<bool> seen(group.size(), false);
-  seen[group.me()] = true;
+  std::vector<bool> is_known(group.size(), false);
+  is_known[group.me()] = true;
   exchange.copy(mine, part(group.me()));
   pass_on(group.me(), no_rank);
   Patience patience = exchange.patience();
@@ -143,8 +143,8 @@ void all_gather(Group& group, Data mine, const Part& part, bool large) {
     Rank from = no_rank;
     Stamp stamp;
     while (exchange.poll_stamp(operation, from, stamp)) {
-      if (stamp.of >= group.size() || seen[stamp.of]) throw MpiError{MPI_ERR_OTHER};
-      seen[stamp.of] = true;
+      if (stamp.of >= group.size() || is_known[stamp.of]) throw MpiError{MPI_ERR_OTHER};
+      is_known[stamp.of] = true;
       parts.push_back(
           {stamp.of, from,
            std::make_unique<Incoming>(exchange, from, operation, part(stamp.of), stamp)});

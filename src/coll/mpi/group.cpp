@@ -75,6 +75,9 @@ int Group::destroy(Group* group) {
     if (world->progress()) world->progress()->wait_for(*group);
     group->drain(now() + drain_takes_most, false);
     world->remove(group);
+    if (world->figures() && group->planner_ && group->size() == world->size()) {
+      world->figures()->on_end_of(group, group->planner_->spent(), group->plan_.ours);
+    }
     MPI_Comm own = group->exchange_.comm();
     // Somebody who still waits for a tree gets it from those who have it.
     if (group->mst_) must(PMPI_Barrier(own));

@@ -64,7 +64,7 @@ class Group {
   /// At rank 0: what calls have taken; nullptr elsewhere.
   const WindowCosts* spent() const { return planner_ ? &planner_->spent() : nullptr; }
   /// The paper's engine; nullptr with any other, and where links cannot be measured.
-  MstRunner* mst() { return mst_.get(); }
+  MstRunner* mst() const { return mst_.get(); }
   /// With the paper's engine: along which trees this rank's broadcasts went.
   struct MstUse {
     /// Before a round was over here: along a binomial tree, as links were not measured, and along
@@ -91,6 +91,8 @@ class Group {
   Group(World&, MPI_Comm user, MPI_Comm own, std::vector<Rank> world_ranks);
   void begin_window();
   void plan_next_window();
+  /// At rank 0, if somebody looks on.
+  void show();
   /// At rank 0, if they have changed: has the planner know the links.
   void look_at_links();
   /// None if rank 0 has left.
@@ -146,6 +148,7 @@ class Group {
   std::vector<std::uint32_t> sites_;
   std::unique_ptr<MstRunner> mst_;
   MstUse mst_use_;
+  Time shown_at_{};
 };
 
 }  // namespace piracema::coll::mpi

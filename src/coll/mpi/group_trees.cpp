@@ -1,4 +1,5 @@
 // The trees of a group, as its links are now.
+#include <algorithm>
 #include <bit>
 #include <cstdio>
 
@@ -71,10 +72,16 @@ const Branches& Group::tree(std::uint64_t bytes) {
 }
 
 void Group::note(const Tree& tree, const LinkTable& links, std::uint64_t bytes) {
-  if (world_.settings().report.empty() || size() != world_.size()) return;
+  FiguresWriter* const figures = world_.figures();
+  if ((world_.settings().report.empty() && figures == nullptr) || size() != world_.size()) return;
   const TableCosts costs(links, send_overhead, static_cast<double>(bytes));
   const double took = completion(tree, costs);
   const double binomial = completion(binomial_tree(size(), me_), costs);
+  // Links and hosts are shown by ranks of the world; here all of them may be in another order.
+  if (figures != nullptr && std::is_sorted(world_ranks_.begin(), world_ranks_.end())) {
+    figures->on_tree(tree, bytes, took, binomial, now());
+  }
+  if (world_.settings().report.empty()) return;
   char times[96];
   std::snprintf(times, sizeof times, "\"expected_ms\": %.3f, \"binomial_ms\": %.3f", took * 1e3,
                 binomial * 1e3);

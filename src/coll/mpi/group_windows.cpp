@@ -15,6 +15,8 @@ constexpr std::int32_t operations_ahead_max = 2'048;
 constexpr std::uint32_t nonblocking_in_a_row_max = 512;
 static_assert(operations_ahead_max + 2 * window_operations_max + nonblocking_in_a_row_max < 4'096);
 
+constexpr std::chrono::milliseconds shown_every{250};
+
 double in_s(Time time) { return std::chrono::duration<double>(time).count(); }
 
 }  // namespace
@@ -75,6 +77,20 @@ void Group::begin_window() {
   if (me_ != 0) return;
   hear();
   plan_next_window();
+  if (world_.figures() != nullptr && size() == world_.size()) show();
+}
+
+// In the program's time, so seldom.
+void Group::show() {
+  const Time at = now();
+  if (at - shown_at_ < shown_every) return;
+  FiguresWriter& figures = *world_.figures();
+  if (!figures.on_calls(this, planner_->spent(), plan_.ours)) return;
+  shown_at_ = at;
+  if (!mst_ || user_ != MPI_COMM_WORLD) return;
+  std::uint64_t along_rounds = 0;
+  for (const auto& [round, count] : mst_use_.rounds) along_rounds += count;
+  figures.on_mst(along_rounds, mst_use_.binomial, mst_use_.own_view, mst_use_.fallen_back);
 }
 
 void Group::plan_next_window() {

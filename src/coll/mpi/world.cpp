@@ -13,6 +13,7 @@
 #include <optional>
 #include <string_view>
 #include <thread>
+#include <utility>
 
 #include "base/log.h"
 #include "base/text.h"
@@ -26,14 +27,35 @@ namespace {
 
 std::atomic<World*> the_world{nullptr};
 std::optional<Job> the_job;
+/// Of rank 0, if somebody looks on. A program that ends without MPI_Finalize leaves it as it is.
+FiguresWriter* the_figures = nullptr;
 
 /// Settings that all have to share: those of rank 0.
 struct Shared {
   Engine engine;
   unsigned adapt_every;
   double threshold;
-  bool fixed_order, any_order;
+  bool fixed_order, any_order, shows;
 };
+
+/// What a job has from its beginning.
+JobFigures first_figures(const Job& job) {
+  JobFigures figures;
+  figures.engine = name_of(job.settings.engine);
+  figures.ranks = job.size;
+  figures.process = static_cast<std::uint32_t>(::getpid());
+  figures.emulates = !job.settings.emulate.empty();
+  char text[std::max(MPI_MAX_LIBRARY_VERSION_STRING, 8'192)] = {};
+  int length = 0;
+  PMPI_Get_library_version(text, &length);
+  figures.mpi = std::string_view(text).substr(0, std::string_view(text).find_first_of(",\n"));
+  std::replace(figures.mpi.begin(), figures.mpi.end(), '\t', ' ');
+  figures.mpi.resize(std::min(figures.mpi.size(), JobFigures::text_bytes_max));
+  char name[256] = {};
+  ::gethostname(name, sizeof name - 1);
+  figures.host = name;
+  return figures;
+}
 
 /// Who started the ranks reads what they say from a pipe, and may drop the rest once one of them
 /// aborts, as MPICH's does. A pipe does not tell when it is empty, so this looks.
@@ -88,8 +110,8 @@ void World::begin() {
   int me = 0, size = 0;
   PMPI_Comm_rank(MPI_COMM_WORLD, &me);
   PMPI_Comm_size(MPI_COMM_WORLD, &size);
-  Shared shared{settings->engine, settings->adapt_every, settings->threshold, settings->fixed_order,
-                settings->any_order};
+  Shared shared{settings->engine,      settings->adapt_every, settings->threshold,
+                settings->fixed_order, settings->any_order,   !settings->figures.empty()};
   PMPI_Bcast(&shared, sizeof shared, MPI_BYTE, 0, MPI_COMM_WORLD);
   settings->engine = shared.engine;
   settings->adapt_every = shared.adapt_every;
@@ -103,20 +125,37 @@ void World::begin() {
   if (static_cast<Rank>(size) > link_map_ranks_max) {
     job.left_alone = concat("more than ", link_map_ranks_max, " ranks");
   }
+  const bool shows = me == 0 && !settings->figures.empty();
+  JobFigures figures;
+  if (shows) figures = first_figures(job);
+  std::unique_ptr<World> world;
+  if (job.left_alone.empty()) {
+    world.reset(new World(*std::move(settings), static_cast<Rank>(me), static_cast<Rank>(size)));
+    job.left_alone = world->meet(figures);
+  }
+  if (shows) {
+    figures.left_alone = job.left_alone;
+    the_figures = new FiguresWriter(job.settings.figures, std::move(figures));
+  }
   if (!job.left_alone.empty()) return;
-  std::unique_ptr<World> world(
-      new World(*std::move(settings), static_cast<Rank>(me), static_cast<Rank>(size)));
-  job.left_alone = world->meet();
-  if (!job.left_alone.empty()) return;
+  world->figures_ = the_figures;
   World* begun = world.release();
   the_world.store(begun, std::memory_order_release);
   // Made here, where all wait for all anyway, it is there for nonblocking operations, too.
-  Group::of(*begun, MPI_COMM_WORLD);
+  const Group* all = Group::of(*begun, MPI_COMM_WORLD);
+  const MstRunner* mst = all ? all->mst() : nullptr;
+  if (shared.shows && mst) {
+    begun->tree_news_ =
+        std::make_unique<TreeNews>(*begun->probes(), *mst, begun->me_, begun->size_);
+  }
+  if (the_figures) the_figures->look_at(begun->probes(), mst, begun->tree_news_.get());
 }
 
 void World::end() {
   World* world = the_world.exchange(nullptr, std::memory_order_acq_rel);
   if (!the_job) return;
+  // It reads what is taken down below.
+  delete std::exchange(the_figures, nullptr);
   if (world == nullptr) {
     if (the_job->me == 0) {
       if (!the_job->settings.report.empty()) {
@@ -130,6 +169,7 @@ void World::end() {
     the_job.reset();
     return;
   }
+  world->figures_ = nullptr;
   world->progress_.reset();
   for (Group* group : world->groups_) group->leave();
   world->report(*the_job);
@@ -139,6 +179,7 @@ void World::end() {
   for (Group* group : world->groups_) group->drain(until, true);
   // Somebody who still waits for a tree gets it from those who have it.
   if (world->settings_.engine == Engine::mst) PMPI_Barrier(world->own_);
+  world->tree_news_.reset();
   world->probes_.reset();
   PMPI_Comm_free(&world->own_);
   PMPI_Comm_free(&world->alone_);

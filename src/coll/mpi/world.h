@@ -8,10 +8,11 @@
 #include <vector>
 
 #include "coll/mpi/exchange/mpi_types.h"
+#include "coll/mpi/figures_writer.h"
 #include "coll/mpi/probe/emulator.h"
 #include "coll/mpi/probe/probe_thread.h"
-#include "coll/mpi/report.h"
 #include "coll/mpi/progress.h"
+#include "coll/mpi/report.h"
 #include "coll/plan/settings.h"
 #include "coll/plan/waiting.h"
 
@@ -46,6 +47,8 @@ class World {
   const Waiting& waiting() const { return waiting_; }
   Emulator* emulator() const { return emulator_.get(); }
   ProbeThread* probes() const { return probes_.get(); }
+  /// At rank 0, if somebody looks on; else nullptr.
+  FiguresWriter* figures() const { return figures_; }
 
   /// Another number each time.
   std::uint32_t count_group() { return groups_made_++; }
@@ -61,7 +64,8 @@ class World {
   ~World() = default;
   friend struct std::default_delete<World>;
   /// Why there is nothing to be won by this library in this job; empty: there may be.
-  std::string meet();
+  /// Says in `figures` which rank is on which host.
+  std::string meet(JobFigures& figures);
   void report(const Job&);
   /// Collective; at rank 0 of all.
   Totals count_all();
@@ -83,6 +87,8 @@ class World {
   std::unique_ptr<Emulator> emulator_;
   std::unique_ptr<ProbeThread> probes_;
   std::unique_ptr<Progress> progress_;
+  FiguresWriter* figures_ = nullptr;
+  std::unique_ptr<TreeNews> tree_news_;
   std::atomic<std::uint32_t> groups_made_{0};
   std::mutex mutex_;
   std::set<Group*> groups_;

@@ -112,6 +112,18 @@ Waiting waiting_of(const Hello& mine, const std::vector<Hello>& all) {
   return waiting;
 }
 
+/// Each host once, by its name, in the order of their lowest ranks.
+void name_hosts(const std::vector<Hello>& all, JobFigures& figures) {
+  std::map<std::string, std::uint32_t> places;
+  for (const Hello& hello : all) {
+    const std::string host(hello.host, ::strnlen(hello.host, sizeof hello.host));
+    const auto [found, is_new] =
+        places.emplace(host, static_cast<std::uint32_t>(figures.hosts.size()));
+    if (is_new) figures.hosts.push_back(host.substr(0, host.find(' ')));
+    figures.host_of.push_back(found->second);
+  }
+}
+
 std::uint64_t draw_token() {
   std::uint64_t token = static_cast<std::uint64_t>(now().count());
   std::ifstream("/dev/urandom", std::ios::binary)
@@ -125,7 +137,7 @@ extern "C" int delete_group(MPI_Comm, int, void* group, void*) {
 
 }  // namespace
 
-std::string World::meet() {
+std::string World::meet(JobFigures& figures) {
   if (!settings_.emulate.empty()) {
     if (auto checked = Emulator::check(settings_.emulate, size_); !checked) {
       give_up(checked.error().message);
@@ -156,6 +168,7 @@ std::string World::meet() {
     return std::strcmp(other.host, hello.host) == 0;
   });
   waiting_ = waiting_of(hello, all);
+  name_hosts(all, figures);
   const bool sockets =
       std::all_of(all.begin(), all.end(), [](const Hello& other) { return other.has_socket; });
   const bool emulating = !settings_.emulate.empty();
@@ -168,6 +181,7 @@ std::string World::meet() {
   if (settings_.engine != Engine::mst &&
       std::all_of(all.begin(), all.end(), [](const Hello& other) { return other.has_threads; })) {
     progress_ = std::make_unique<Progress>();
+    figures.nonblocking = true;
   }
   PMPI_Comm_group(MPI_COMM_WORLD, &group_);
   PMPI_Comm_dup(MPI_COMM_SELF, &alone_);

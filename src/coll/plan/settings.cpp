@@ -54,6 +54,7 @@ Result<Settings> read_settings(const std::function<const char*(const char*)>& va
   settings.report = text("PIRACEMA_COLL_REPORT");
   settings.interface = text("PIRACEMA_COLL_INTERFACE");
   settings.started = text("PIRACEMA_COLL_STARTED");
+  settings.figures = text("PIRACEMA_COLL_FIGURES");
   double number = 0;
   if (const auto every = text("PIRACEMA_COLL_ADAPT_EVERY"); !every.empty()) {
     if (!parse(every, number) || !(number >= 1 && number <= 1e6)) {

@@ -44,6 +44,8 @@ struct Settings {
   bool summary = false;
   /// A file that each rank makes which has this library, to show that it was loaded; empty: none.
   std::string started;
+  /// Where rank 0 writes what it knows, once a second, while the program runs; empty: nowhere.
+  std::string figures;
 };
 
 /// Reads PIRACEMA_COLL_…; `variable` is std::getenv. Errc::config names the variable.

@@ -40,7 +40,13 @@ void put(std::string& out, const T& value) {
 }  // namespace
 
 Prober::Prober(Rank me, Rank size, std::uint64_t token, std::uint64_t seed)
-    : me_(me), token_(token), map_(me, size, seed), turn_(me), open_(size), numbers_(size, 0) {}
+    : me_(me),
+      token_(token),
+      map_(me, size, seed),
+      turn_(me),
+      open_(size),
+      numbers_(size, 0),
+      answered_(size) {}
 
 std::vector<Packet> Prober::tick(Time now) {
   std::vector<Packet> out;
@@ -91,6 +97,7 @@ std::vector<Packet> Prober::on_packet(Time now, std::span<const char> bytes) {
                                   [&](const Question& q) { return q.number == fixed.number; });
   if (asked == open.end()) return {};
   map_.on_round_trip(fixed.from, now - asked->asked);
+  answered_[fixed.from] = now;
   // Earlier ones were lost, or tell of a time that is over.
   open.erase(open.begin(), asked + 1);
   return {};

@@ -36,6 +36,8 @@ class Prober {
 
   const LinkMap& map() const { return map_; }
   std::uint64_t packets_sent() const { return sent_; }
+  /// When an answer of a rank came last; 0: none has.
+  Time answered(Rank peer) const { return answered_[peer]; }
 
  private:
   struct Question {
@@ -54,6 +56,7 @@ class Prober {
   Rank row_turn_ = 0;
   std::vector<std::deque<Question>> open_;
   std::vector<std::uint32_t> numbers_;
+  std::vector<Time> answered_;
 };
 constexpr std::size_t packet_bytes_max = 1'400;
 

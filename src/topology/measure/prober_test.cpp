@@ -94,3 +94,15 @@ TEST_CASE("delays are read from a file, and mistakes in it are named") {
   CHECK(parse_delays("all all 1ms\n0 9 1ms", 4).error().message.find("line 2") !=
         std::string::npos);
 }
+
+TEST_CASE("when an answer came last is known, and stays when the link falls silent") {
+  Job job(coll::testing::paper_links(), 4);
+  CHECK(job.probers[0].answered(1) == Time{});
+  job.run_until(milliseconds(5'000));
+  const Time last = job.probers[0].answered(1);
+  // Each peer is asked twice a second; here there are too many of them for that, but for once.
+  CHECK(last > milliseconds(4'000));
+  job.loss = 1;
+  job.run_until(milliseconds(9'000));
+  CHECK(job.probers[0].answered(1) <= milliseconds(5'500));
+}

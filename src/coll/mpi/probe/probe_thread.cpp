@@ -72,6 +72,28 @@ Forecaster ProbeThread::forecaster(Rank peer) const {
   return prober_.map().forecaster(peer);
 }
 
+ProbeThread::OwnLink ProbeThread::own_link(Rank peer) const {
+  const std::lock_guard lock(mutex_);
+  const LinkMap& map = prober_.map();
+  OwnLink link{.latency = map.known_latency(me_, peer),
+               .megabyte_to = map.row(peer).megabyte[me_],
+               .megabyte_from = map.row(me_).megabyte[peer],
+               .answered = prober_.answered(peer)};
+  if (map.forecaster(peer).knows()) link.error = map.forecaster(peer).error();
+  return link;
+}
+double ProbeThread::known_latency(Rank a, Rank b) const {
+  const std::lock_guard lock(mutex_);
+  return prober_.map().known_latency(a, b);
+}
+
+std::vector<double> ProbeThread::known_latencies(Rank a) const {
+  const std::lock_guard lock(mutex_);
+  std::vector<double> row(a);
+  for (Rank b = 0; b < a; ++b) row[b] = prober_.map().known_latency(a, b);
+  return row;
+}
+
 void ProbeThread::run() {
   while (true) {
     const Time next = step();

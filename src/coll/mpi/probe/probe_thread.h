@@ -59,6 +59,17 @@ class ProbeThread {
   std::uint64_t packets_sent() const;
   /// What is said of one link: the predictor that speaks, its forecast and its error.
   Forecaster forecaster(Rank peer) const;
+  /// What this rank knows of its own link to another one; seconds, below 0 where it is not known.
+  struct OwnLink {
+    double latency = -1, error = -1, megabyte_to = -1, megabyte_from = -1;
+    /// When an answer came last; 0: none has.
+    Time answered{};
+  };
+  OwnLink own_link(Rank peer) const;
+  /// Below 0 where it would have to be guessed. Any thread.
+  double known_latency(Rank a, Rank b) const;
+  /// The same of one rank to all those below it. Any thread; `links` holds others up for longer.
+  std::vector<double> known_latencies(Rank a) const;
 
  private:
   struct Held {
