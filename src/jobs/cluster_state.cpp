@@ -235,7 +235,7 @@ Answer ClusterState::on(const Report& report) {
   // Before what has ended: whoever was asked to leave has not failed.
   if (report.number > node->last_report) changed |= lend(*node, report.lent);
   if (jobs_.heard(report)) changes_ += 1;
-  changed |= jobs_.ended(report, now_ms());
+  changed |= jobs_.ended(report, nodes_, now_ms());
   // What a node had when it asked says nothing any more once a later report has come.
   std::vector<Ended> gone;
   if (report.number >

@@ -53,6 +53,10 @@ std::string JobFiles::hostfile_of(const Attempt& attempt) const {
   return concat(place_of(attempt.job), ".", attempt.attempt, ".hosts");
 }
 
+std::string JobFiles::mpi_of(const Attempt& attempt) const {
+  return concat(place_of(attempt.job), ".", attempt.attempt, ".mpi");
+}
+
 std::string JobFiles::address_file_of(const Attempt& attempt) const {
   return concat(place_of(attempt.job), "/.http.", attempt.attempt);
 }

@@ -29,6 +29,9 @@ class JobFiles {
   std::string log_of(const Attempt& attempt) const;
   /// Its nodes, for a command that follows them.
   std::string hostfile_of(const Attempt& attempt) const;
+  /// What MPI's launchers read, for a command on several nodes; outside of its place, in which
+  /// others than the node may write.
+  std::string mpi_of(const Attempt& attempt) const;
   /// Where a stream is shown by HTTP, for what is run beside it; in its place, so that it can write
   /// there.
   std::string address_file_of(const Attempt& attempt) const;

@@ -157,6 +157,46 @@ TEST_CASE("when another node of it is lost a job goes on, and may ask for a part
   CHECK(cluster(Report{.node = "b", .incarnation = 2, .number = 1}).orders.size() == 1);
 }
 
+TEST_CASE("a command that ends badly as another node of it is lost has not failed") {
+  // It may notice that before the lease is over, or after.
+  for (const bool notices_early : {true, false}) {
+    Spanning cluster;
+    cluster.join("d");
+    cluster(cluster.leading({{1, 1, 1}}, {cluster.asked(1, "b")}));
+    Report has = cluster.of("b");
+    has.has = {{1, 1, 1}};
+    cluster(has);
+    const auto end = [&] {
+      Report ends = cluster.leading({});
+      ends.ended = {exited(1, 1, 3)};
+      cluster(ends);
+    };
+    if (notices_early) end();
+    for (int i = 0; i < 11; ++i) {
+      cluster.pass(500);
+      cluster(notices_early ? cluster.of("a") : cluster.leading({{1, 1, 1}}));
+      for (const char* name : {"c", "d"}) cluster(cluster.of(name));
+    }
+    if (!notices_early) end();
+    CHECK(cluster.job(1).state == JobState::running);
+    CHECK(cluster.job(1).attempt == 2);
+    CHECK(cluster.job(1).failures == 0);
+    CHECK(cluster.job(1).losses == 1);
+    CHECK_FALSE(has_node(cluster.job(1), "b"));
+  }
+}
+
+TEST_CASE("a command that ends badly while all of its nodes are there has failed") {
+  Spanning cluster;
+  cluster(cluster.leading({{1, 1, 1}}, {cluster.asked(1, "b")}));
+  Report ends = cluster.leading({});
+  ends.ended = {exited(1, 1, 3)};
+  cluster(ends);
+  cluster(cluster.of("b"));
+  CHECK(cluster.job(1).state == JobState::failed);
+  CHECK(cluster.job(1).failures == 1);
+}
+
 TEST_CASE("a job leaves as a whole when one of its nodes drains") {
   Spanning cluster;
   cluster(Drain{"c", true});

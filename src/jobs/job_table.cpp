@@ -143,11 +143,12 @@ bool JobTable::heard(const Report& report) {
   return any;
 }
 
-bool JobTable::ended(const Report& report, std::uint64_t now_ms) {
+bool JobTable::ended(const Report& report, const std::map<std::string, Node>& nodes,
+                     std::uint64_t now_ms) {
   bool any = false;
   for (const Ended& end : report.ended) {
     if (Job* const job = running(end.attempt, report.node)) {
-      ended(*job, end, now_ms);
+      ended(*job, end, nodes, now_ms);
       any = true;
     }
     const auto found = jobs_.find(end.attempt.job);
@@ -205,6 +206,8 @@ void JobTable::lose(const std::string& node, const std::string& why) {
   for (auto& [id, job] : jobs_) {
     lose_parts(job, node, why);
     if (job.state == JobState::running) does_without(job, node);
+    // Its command has noticed before the lease was over.
+    if (has_failed(job) && job.node != node && has_node(job, node)) take_for_loss(job, why);
     if (!runs(job) || job.node != node) continue;
     job.losses += 1;
     job.why = why;
@@ -223,7 +226,8 @@ std::optional<JobId> JobTable::in_places_of(const std::string& node) const {
 
 // ---- how a job ends, or begins anew -------------------------------------------------------------
 
-void JobTable::ended(Job& job, const Ended& end, std::uint64_t now_ms) {
+void JobTable::ended(Job& job, const Ended& end, const std::map<std::string, Node>& nodes,
+                     std::uint64_t now_ms) {
   job.code = end.code;
   job.why = end.why.substr(0, why_bytes_max);
   if (end.end == End::fenced) {
@@ -242,6 +246,29 @@ void JobTable::ended(Job& job, const Ended& end, std::uint64_t now_ms) {
     job.ended_ms = std::max<std::uint64_t>(1, now_ms);
     job.why = concat("begins again after a pause of ", pause_ms(job) / 1'000, " s: ", job.why);
   }
+  again_or_over(job);
+  for (const std::string& other : job.others) {
+    const auto node = nodes.find(other);
+    if (node != nodes.end() && node->second.alive) continue;
+    if (has_failed(job)) take_for_loss(job, concat("the node ", other, " is not heard of"));
+    return;
+  }
+}
+
+// Its command has, and it may be too early to say of what.
+bool JobTable::has_failed(const Job& job) {
+  return job.state == JobState::ending && !follows_nodes(job.spec) && job.failures != 0 &&
+         job.losses < losses_max &&
+         (job.next == JobState::failed || (job.next == JobState::waiting && job.ended_ms != 0));
+}
+
+// What a command does without one of its nodes is no failure of its own.
+void JobTable::take_for_loss(Job& job, const std::string& why) {
+  job.failures -= 1;
+  job.losses += 1;
+  job.ended_ms = 0;
+  job.why = why;
+  happened(Event::Kind::job_lost_node, job, why);
   again_or_over(job);
 }
 

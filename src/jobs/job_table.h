@@ -21,9 +21,10 @@ namespace piracema::jobs {
 /// A job of several nodes has its command on the first one, and may have parts run on all of them.
 /// If its command follows what becomes of its nodes, one but the first may leave it, and another
 /// one takes its place; its parts on that are asked to leave, and end when they have. Of other jobs
-/// all leaves. Once the command has ended, or its node is lost, its parts are ended, and the job is
-/// over or waits anew only when each node has said in a later report that it has none of them, or
-/// has lost its lease. What users have run beside the command is such a part, on its own node.
+/// all leaves; and if one of their nodes is lost, a bad end of the command is no failure of its
+/// own. Once the command has ended, or its node is lost, its parts are ended, and the job is over
+/// or waits anew only when each node has said in a later report that it has none of them, or has
+/// lost its lease. What users have run beside the command is such a part, on its own node.
 ///
 /// Pure: times are the group's, in milliseconds. After what changes anything `place` is due.
 class JobTable {
@@ -53,7 +54,7 @@ class JobTable {
 
   // ---- what a node says; whether that changes anything -----------------------------------------
   bool heard(const Report& report);
-  bool ended(const Report& report, std::uint64_t now_ms);
+  bool ended(const Report& report, const std::map<std::string, Node>& nodes, std::uint64_t now_ms);
   bool parts_gone(const Report& report);
   Followed follow_parts(const Report& report, const std::map<std::string, Node>& nodes);
 
@@ -78,7 +79,10 @@ class JobTable {
   Job* running(const Attempt& attempt, const std::string& node);
   /// From now on, if its command can: it follows its nodes, and that one is not the first.
   static bool does_without(Job& job, const std::string& node);
-  void ended(Job& job, const Ended& end, std::uint64_t now_ms);
+  void ended(Job& job, const Ended& end, const std::map<std::string, Node>& nodes,
+             std::uint64_t now_ms);
+  static bool has_failed(const Job& job);
+  void take_for_loss(Job& job, const std::string& why);
   void happened(Event::Kind kind, const Job& job, const std::string& why = "");
   static void again_or_over(Job& job);
   static void become(Job& job, JobState next);

@@ -2,15 +2,18 @@
 
 #include <signal.h>
 #include <sys/random.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <cstdlib>
 #include <utility>
 
 #include "base/log.h"
 #include "base/text.h"
+#include "host/mpi_hosts.h"
 #include "jobs/job_account.h"
 #include "store/disk/file_lock.h"
 
@@ -293,6 +296,9 @@ Result<NodeProcess::Running> NodeProcess::start_job(const JobRunner::Launch& lau
   const bool follows = attempt.part == 0 && follows_nodes(launch.spec);
   const std::string hostfile = follows ? files_.hostfile_of(attempt) : "";
   if (follows) JobFiles::write_hosts(hostfile, launch.hosts, launch.spec.slots);
+  if (attempt.part == 0 && launch.spec.nodes > 1) {
+    if (auto told = tell_mpi(launch); !told) return told.error();
+  }
   const std::string log = files_.log_of(attempt);
   auto started =
       Supervised::start({.attempt = attempt,
@@ -314,6 +320,18 @@ Result<NodeProcess::Running> NodeProcess::start_job(const JobRunner::Launch& lau
                  .user = other != nullptr ? other->uid : ::geteuid()};
 }
 
+Result<Done> NodeProcess::tell_mpi(const JobRunner::Launch& launch) const {
+  const std::string folder = files_.mpi_of(launch.attempt);
+  if (::mkdir(folder.c_str(), 0755) != 0 && errno != EEXIST) {
+    return Error{Errc::io, with_errno(folder)};
+  }
+  cluster::MpiHosts mpi{.hosts = {}, .rsh = options_.rsh};
+  for (const std::string& host : launch.hosts) {
+    mpi.hosts.push_back({host.substr(0, host.find('=')), launch.spec.slots});
+  }
+  return mpi.write(folder);
+}
+
 // A stream reads where its hosts are, and how it gets there, from its environment.
 std::vector<std::string> NodeProcess::environment_of(const JobRunner::Launch& launch,
                                                      const std::optional<cluster::Account>& account,
@@ -326,6 +344,14 @@ std::vector<std::string> NodeProcess::environment_of(const JobRunner::Launch& la
     for (const std::string& host : launch.hosts) hosts += concat(hosts.empty() ? "" : ",", host);
     environment.push_back(concat("PIRACEMA_HOSTS=", hosts));
     environment.push_back(concat("PIRACEMA_WORKERS=", launch.hosts.size() * launch.spec.slots));
+    for (std::string& one : cluster::MpiHosts::environment(files_.mpi_of(attempt))) {
+      environment.push_back(std::move(one));
+    }
+    // A daemon that leaves its remote shell would be taken for one that has ended.
+    for (const char* one :
+         {"OMPI_MCA_orte_leave_session_attached=1", "PRTE_MCA_prte_leave_session_attached=1"}) {
+      environment.emplace_back(one);
+    }
   }
   if (!hostfile.empty()) environment.push_back(concat("PIRACEMA_HOSTFILE=", hostfile));
   for (const std::string& own : launch.spec.environment) cluster::set_variable(environment, own);

@@ -95,6 +95,7 @@ class NodeProcess {
   /// The error is one of the job's.
   Result<Running> start_job(const JobRunner::Launch& launch);
   void tell_last_words(Ended& ended, const Running& running) const;
+  Result<Done> tell_mpi(const JobRunner::Launch& launch) const;
   std::vector<std::string> environment_of(const JobRunner::Launch& launch,
                                           const std::optional<cluster::Account>& account,
                                           const std::string& hostfile) const;

@@ -141,9 +141,76 @@ class Saved(ClusterOfNodes):
         subprocess.run([STREAM, self.folder / "wanted", f"items={items}"], env=CLEAN, check=True)
         self.assertEqual((self.folder / "wanted").read_bytes(), out.read_bytes())
 
+    def heat_over_two_nodes(self, *options):
+        """Two ranks, each on a node, and what they write when nothing happens."""
+        if not HEAT[4]:
+            self.skipTest("no MPI")
+        heat = [*HEAT[:3], "--map-by", "node", *HEAT[3:]]
+        wanted = subprocess.run(heat, env={**CLEAN, **AS_ROOT}, check=True, text=True,
+                                stdout=subprocess.PIPE).stdout
+        job = int(self.ask("submit", "--nodes", 2, "--slots", 2, "--images", self.folder / "images", *options,
+                           *(word for name, value in AS_ROOT.items() for word in ("--env", f"{name}={value}")),
+                           "--", *heat))
+        self.wait_until(lambda: len(self.lines_of(job)) > 10, "the MPI job does not begin")
+        return job, wanted
+
+    def ranks(self, node, program=HEAT[4]):
+        """Of that program, below the node."""
+        found, left = [], [self.processes[node].pid]
+        while left:
+            below = children_of(left.pop())
+            left += [pid for pid, _ in below]
+            found += [pid for pid, words in below if words[0] == program.encode()]
+        return found
+
+    def test_each_mpirun_finds_the_nodes_of_its_job_and_the_way_there(self):
+        for mpirun in "mpirun.openmpi", "mpirun.mpich":
+            if not shutil.which(mpirun):
+                self.skipTest(f"no {mpirun}")
+        for mpirun, each in ("mpirun.openmpi", "--map-by node"), ("mpirun.mpich", "-ppn 1"):
+            with self.subTest(mpirun):
+                # Two ranks, each on a node, whose output and code come to the job.
+                script = (f"env {' '.join(f'{name}={value}' for name, value in AS_ROOT.items())} {mpirun} -n 2 {each} "
+                          "sh -c 'echo a rank; sleep 7777; exit 3'; echo ended with $?")
+                job = int(self.ask("submit", "--nodes", 2, "--", "sh", "-c", script))
+                self.wait_until(lambda: self.ask("logs", job).count("a rank") == 2, "there are no ranks")
+                nodes = [self.job(job)["node"], *self.job(job)["others"]]
+                ranks = [self.ranks(node, "sleep") for node in nodes]
+                self.assertEqual([1, 1], [len(each) for each in ranks])
+                for pid, in ranks:
+                    os.kill(pid, 9)
+                self.wait_until(lambda: "ended with " in self.ask("logs", job), "it does not end")
+                self.assertIn("ended with 3", self.ask("logs", job))
+                self.wait(job)
+                self.assertEqual([[], []], [self.ranks(node, "sleep") for node in nodes])
+
+    def test_an_mpi_job_over_several_nodes_goes_on_where_it_was_when_one_is_to_be_empty(self):
+        job, wanted = self.heat_over_two_nodes()
+        first, other = self.job(job)["node"], self.job(job)["others"][0]
+        self.assertEqual([1, 1], [len(self.ranks(node)) for node in (first, other)])
+        self.ask("drain", other)
+        self.wait(job)
+        self.assertEqual(2, self.job(job)["attempt"])
+        self.assertNotIn(other, [self.job(job)["node"], *self.job(job)["others"]])
+        self.assertIn("goes on from image", self.log_of(job))
+        self.assertEqual(wanted, (self.folder / "images" / "stdout").read_text())
+
+    def test_an_mpi_job_over_several_nodes_that_loses_one_goes_on_from_its_last_image(self):
+        job, wanted = self.heat_over_two_nodes("--every", "1s")
+        other = self.job(job)["others"][0]
+        self.wait_until(lambda: '"complete":true' in subprocess.run(
+            [PIRACEMA, "ckpt", "list", "--json", "--dir", self.folder / "images"], env=CLEAN, text=True,
+            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout, "no image")
+        self.processes[other].kill()
+        self.wait(job)
+        found = self.job(job)
+        self.assertEqual((2, 0), (found["attempt"], found["failures"]))
+        self.assertNotIn(other, [found["node"], *found["others"]])
+        self.assertIn("goes on from image", self.log_of(job))
+        self.assertEqual(wanted, (self.folder / "images" / "stdout").read_text())
+
     def test_what_is_wrong_is_said(self):
         for words, why in [(("--images", "here"), "--images: want an absolute path, found 'here'"),
-                           (("--images", "/x", "--nodes", 2), "want one node with --images, found --nodes 2"),
                            (("--resume",), "want --resume with --stream or --images, found neither"),
                            (("--every", "1s"), "want --every with --stream or --images, found neither"),
                            (("--images", "/x", "--every", "often"), "--every: ")]:

@@ -25,17 +25,27 @@ constexpr const char* stream_script =
     "$changed \"$@\"";
 
 // The same with images. A first attempt that is to begin is refused where another job has left
-// some. An image is of the program as its user knows it, and serves nobody.
+// some. An image is of the program as its user knows it, and serves nobody. Over several nodes the
+// first has the job saved on all, and brings it to them by the cluster's own remote shell.
 constexpr const char* images_script =
     "images=$1 every=$2 resume=$3; shift 3; unset PIRACEMA_HTTP_FILE\n"
     "if [ \"$PIRACEMA_ATTEMPT\" != 1 ] && "
     "piracema ckpt list --json --dir \"$images\" 2>/dev/null | grep -q '\"complete\":true'; then\n"
     "  resume=--resume\n"
     "fi\n"
-    "if [ -n \"$resume\" ]; then\n"
-    "  exec piracema ckpt resume --failed --dir \"$images\" ${every:+--every \"$every\"}\n"
+    "ckpt() {\n"
+    "  exec piracema ckpt \"$@\"\n"
+    "}\n"
+    "if [ -n \"$PIRACEMA_HOSTS\" ]; then\n"
+    "  ckpt() {\n"
+    "    word=$1; shift\n"
+    "    exec piracema ckpt \"$word\" --hosts \"$PIRACEMA_HOSTS\" --rsh \"$PIRACEMA_RSH\" \"$@\"\n"
+    "  }\n"
     "fi\n"
-    "exec piracema ckpt run --dir \"$images\" ${every:+--every \"$every\"} -- \"$@\"";
+    "if [ -n \"$resume\" ]; then\n"
+    "  ckpt resume --failed --dir \"$images\" ${every:+--every \"$every\"}\n"
+    "fi\n"
+    "ckpt run --dir \"$images\" ${every:+--every \"$every\"} -- \"$@\"";
 
 void wrap(std::vector<std::string>& command, std::vector<std::string> words) {
   words.insert(words.end(), command.begin(), command.end());
@@ -62,7 +72,8 @@ Submission::Submission(CLI::App& submit) {
       .add_option("--images", images_,
                   "PROGRAM knows nothing of being saved: piracema ckpt saves it\n"
                   "there when it has to leave, and goes on with it elsewhere; an\n"
-                  "absolute path that all nodes see. It wants nodes of root")
+                  "absolute path that all nodes see. It wants nodes of root. With\n"
+                  "--nodes: on all of them, as mpirun finds them")
       ->excludes(stream);
   submit.add_option("--every", every_,
                     "Between two snapshots, default: 1s; between two images,\n"
@@ -156,9 +167,6 @@ Result<std::string> Submission::how_it_may_differ() const {
 Result<Done> Submission::make_saved(jobs::JobSpec& spec) const {
   if (!images_.starts_with('/')) {
     return Error{Errc::usage, concat("--images: want an absolute path, found '", images_, "'")};
-  }
-  if (spec.nodes != 1) {
-    return Error{Errc::usage, concat("want one node with --images, found --nodes ", spec.nodes)};
   }
   // A directory of the node's own would not be there where the job goes on.
   if (spec.directory.empty()) spec.directory = images_;

@@ -11,6 +11,8 @@
 
 #include "base/text.h"
 #include "ckpt/hosts/host_agent.h"
+#include "host/mpi_hosts.h"
+#include "os/process.h"
 #include "store/disk/files.h"
 
 namespace piracema::ckpt {
@@ -160,25 +162,13 @@ Result<Done> Hosts::make_places(const Order& order) const {
   return store::sync_directory(order.parts);
 }
 
-// MPIs find the hosts in files, and start what they need there by our own remote shell (door.h):
-// an mpirun that is told nothing of hosts uses them all.
+// They start what they need there by our own remote shell (door.h).
 Result<Done> Hosts::write_host_files() const {
-  std::string open_mpi, mpich;
+  cluster::MpiHosts mpi{.rsh = concat("'", job_program(directory_), "' ckpt rsh")};
   for (HostNumber host = 0; host < lines_.size(); ++host) {
-    open_mpi += concat(name_in_job(host), " slots=", lines_[host]->cores(), "\n");
-    mpich += concat(name_in_job(host), ":", lines_[host]->cores(), "\n");
+    mpi.hosts.push_back({name_in_job(host), lines_[host]->cores()});
   }
-  const std::string shell =
-      concat("#!/bin/sh\nexec '", job_program(directory_), "' ckpt rsh \"$@\"\n");
-  using File = std::pair<std::string_view, std::string_view>;
-  for (const auto& [name, text] :
-       {File("hosts.openmpi", open_mpi), File("hosts.mpich", mpich), File("rsh", shell)}) {
-    const std::string path = concat(directory_.path(), "/bin/", name);
-    const Bytes piece = as_bytes(text);
-    if (auto done = store::replace_file(path, {&piece, 1}); !done) return done;
-    ::chmod(path.c_str(), 0755);
-  }
-  return Done{};
+  return mpi.write(directory_.path() + "/bin");
 }
 
 Order Hosts::order_for(HostNumber host) const {
@@ -195,20 +185,9 @@ Order Hosts::order_for(HostNumber host) const {
     return order;
   }
   for (char** one = environ; *one != nullptr; ++one) order.environment.push_back(*one);
-  const std::string bin = directory_.path() + "/bin/";
-  // Open MPI 4, Open MPI 5, MPICH; and none of them is to ask a scheduler that we run under.
-  for (const char* one : {"OMPI_MCA_plm=rsh", "OMPI_MCA_ras=^slurm", "PRTE_MCA_plm=ssh",
-                          "PRTE_MCA_ras=^slurm", "HYDRA_LAUNCHER=ssh", "HYDRA_RMK=user"}) {
-    order.environment.emplace_back(one);
+  for (const std::string& one : cluster::MpiHosts::environment(directory_.path() + "/bin")) {
+    cluster::set_variable(order.environment, one);
   }
-  for (const char* name :
-       {"OMPI_MCA_plm_rsh_agent=", "PRTE_MCA_plm_ssh_agent=", "HYDRA_LAUNCHER_EXEC="}) {
-    order.environment.push_back(concat(std::string_view(name), bin, "rsh"));
-  }
-  for (const char* name : {"OMPI_MCA_orte_default_hostfile=", "PRTE_MCA_prte_default_hostfile="}) {
-    order.environment.push_back(concat(std::string_view(name), bin, "hosts.openmpi"));
-  }
-  order.environment.push_back(concat("HYDRA_HOST_FILE=", bin, "hosts.mpich"));
   // With the loopback beside it MPICH 4.0 over UCX waits in MPI_Finalize for ever now and then.
   order.environment.emplace_back("UCX_NET_DEVICES=c0");
   // System V segments are in no image.
