@@ -1,0 +1,260 @@
+#!/usr/bin/env python3
+"""All of it as somebody who has no rights: whoever runs this as root runs it as a user that nobody else is.
+
+Where root can save jobs and an ordinary user cannot, this fails: it is not skipped."""
+
+import json
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import unittest
+
+from mpi_test import Mpi
+from run_test import Run
+from support import CkptTest, want_ckpt
+from transient_test import Transient
+from window_test import Window
+
+USER = "64321"  # Without a name, a home or a group of others.
+HERE = pathlib.Path(__file__).parent
+PROGRAMS = ["PIRACEMA_COMMAND", "COUNTER_APP", "TRANSIENT_APP", "HEAT2D_APP", "HEAT2D_MPICH_APP"]
+# Deaf to whatever would give rights: programs of setuid, capabilities of files. The shell is there because
+# setpriv has rights until it has become something else, which is not to be a file that only they open.
+AS_USER = ["setpriv", "--reuid", USER, "--regid", USER, "--clear-groups", "--inh-caps=-all",
+           "--bounding-set=-all", "--no-new-privs", "/bin/sh", "-c", 'exec "$0" "$@"']
+FROM_OTHERS = [
+    (Run, ["test_it_goes_on_after_save_and_ends_with_stop_and_goes_on_after_resume",
+           "test_a_killed_keeper_takes_the_job_with_it_and_what_came_after_the_image_is_taken_back",
+           "test_every_so_often_an_image_is_made_and_the_last_two_are_kept",
+           "test_a_compressed_image_takes_less_room_and_is_as_good"]),
+    (Window, ["test_a_job_goes_on_from_window_to_window_by_the_same_words"]),
+    (Transient, [name for name in dir(Transient) if name.startswith("test_")])]
+if "HEAT2D_APP" in os.environ:
+    FROM_OTHERS.append((Mpi, ["test_open_mpi_over_shared_memory", "test_open_mpi_over_tcp"]))
+
+# What a process may do, and as whom; then its children by pipes, until its end.
+IDENTITY = "id -u; id -g; grep -E '^(Cap(Prm|Eff|Amb)|NoNewPrivs)' /proc/self/status"
+PIPES = f"""
+{IDENTITY}
+for i in 1 2 3 4 5 6 7 8 9 10; do echo $i; sleep 0.1; done | sed -u s/^/a/ | while read word; do echo b$word; done
+{IDENTITY}
+"""
+# Connections of TCP whose buffers are as full as they get when nobody reads; then all is read. Some have
+# asked for larger ones.
+FULL = """
+import socket, sys, zlib
+listener = socket.create_server(("127.0.0.1", 0))
+
+def connect(size):
+    one = socket.socket()
+    if size:
+        one.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, size)
+    one.connect(listener.getsockname())
+    other, _ = listener.accept()
+    if size:
+        other.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, size)
+    # Read for a while, so that the kernel lets the buffers grow.
+    for _ in range(200):
+        one.sendall(bytes(50_000))
+        left = 50_000
+        while left:
+            left -= len(other.recv(left))
+    return one, other
+
+def fill(one):
+    one.setblocking(False)
+    check, bytes_sent = 0, 0
+    try:
+        while True:
+            part = bytes([bytes_sent % 251]) * 9973
+            count = one.send(part)
+            check, bytes_sent = zlib.crc32(part[:count], check), bytes_sent + count
+    except BlockingIOError:
+        return check, bytes_sent
+
+def read(other, bytes_sent):
+    check, left = 0, bytes_sent
+    while left:
+        part = other.recv(min(left, 70_000))
+        check, left = zlib.crc32(part, check), left - len(part)
+    return check, bytes_sent
+
+pairs = [connect(size) for size in [0, 0, 100_000, 1 << 30]]
+sent = [fill(one) for one, _ in pairs]
+pairs[0][0].shutdown(socket.SHUT_WR)
+print("full", flush=True)
+open(sys.argv[1]).close()
+for (_, other), (check, bytes_sent) in zip(pairs, sent):
+    print(read(other, bytes_sent) == (check, bytes_sent), bytes_sent > 50_000, flush=True)
+    print(bytes_sent, file=sys.stderr)
+"""
+SHARED_BY_A_DELETED_FILE = """
+import multiprocessing, time
+lock = multiprocessing.Lock()
+print("up", flush=True)
+while True:
+    with lock:
+        time.sleep(0.01)
+"""
+
+
+class OrdinaryUser(CkptTest):
+    def test_it_is_who_it_is_outside_and_may_nothing_more_before_and_after_a_resume(self):
+        # Each of the two says it again: what it says is what it says without us.
+        wanted, code = self.plain("/bin/sh", "-c", PIPES)
+        self.assertEqual(0, code)
+        self.assertIn(f"{os.getuid()}\n{os.getgid()}\n", wanted)
+        self.assertIn("CapEff:\t0000000000000000\n", wanted)
+        job = self.run_job("/bin/sh", "-c", PIPES)
+        job.read(len(IDENTITY.split("\n")) + 8)
+        self.ckpt("stop", "--dir", self.dir)
+        self.assertEqual(75, job.end(let=False), job.errors())
+        second = self.resume()
+        self.assertEqual(0, second.end(let=False), second.errors())
+        self.assertEqual(wanted, "".join(job.lines + second.lines))
+
+    def test_a_job_of_mpi_whose_ranks_were_killed_goes_on_from_before_that(self):
+        if "HEAT2D_APP" not in os.environ:
+            self.skipTest("no Open MPI")
+        command = ["mpirun.openmpi", "--oversubscribe", "-n", "2", os.environ["HEAT2D_APP"], 1000, 800, 4]
+        wanted, code = self.plain(*command)
+        self.assertEqual(0, code)
+        job = self.run_job(*command)
+        job.read(20)
+        self.ckpt("save", "--dir", self.dir)
+        job.read(20)
+        ranks = [int(entry.name) for entry in pathlib.Path("/proc").iterdir() if entry.name.isdigit()
+                 and self.runs(entry, os.environ["HEAT2D_APP"], self.path)]
+        self.assertEqual(2, len(ranks))
+        for rank in ranks:
+            os.kill(rank, signal.SIGKILL)
+        self.assertNotEqual(0, job.end(let=False), job.errors())
+        again = self.resume("--failed")
+        self.assertEqual(0, again.end(let=False), again.errors())
+        self.assertEqual(wanted, (self.dir / "stdout").read_text())
+
+    def runs(self, process, program, where):
+        try:
+            return (os.path.samefile(process / "exe", program) and
+                    pathlib.Path(os.readlink(process / "cwd")) == where)
+        except OSError:  # It has ended, or is somebody else's.
+            return False
+
+    def test_mpich_over_tcp(self):
+        if shutil.which("mpiexec.hydra") is None or "HEAT2D_MPICH_APP" not in os.environ:
+            self.skipTest("no MPICH")
+        command = ["mpiexec.hydra", "-n", "2", os.environ["HEAT2D_MPICH_APP"], 1000, 800, 4]
+        environment = {"MPIR_CVAR_NOLOCAL": "1", "UCX_TLS": "self,tcp", "UCX_NET_DEVICES": "lo"}
+        wanted, code = self.plain(*command)
+        self.assertEqual(0, code)
+        job = self.run_job(*command, **environment)
+        job.read(50)
+        self.ckpt("stop", "--dir", self.dir)
+        self.assertEqual(75, job.end(let=False), job.errors())
+        second = self.resume(**environment)
+        # Over TCP it does not always end (mpi_test.py); all that it has to say is enough.
+        second.read(len(wanted.splitlines()) - len(job.lines))
+        self.assertEqual(wanted, "".join(job.lines + second.lines))
+
+    def test_connections_whose_buffers_are_full(self):
+        job = self.run_job(sys.executable, "-c", FULL, self.hold)
+        job.read(1)
+        self.ckpt("stop", "--dir", self.dir)
+        self.assertEqual(75, job.end(let=False), job.errors())
+        second = self.resume()
+        self.assertEqual(0, second.end(), second.errors())
+        self.assertEqual(["True True\n"] * 4, second.lines)
+
+    def test_what_only_root_can_save_is_named_and_runs_on(self):
+        job = self.run_job(sys.executable, "-c", SHARED_BY_A_DELETED_FILE)
+        job.read(1)
+        refused = self.ckpt("save", "--dir", self.dir, code=None)
+        self.assertNotEqual(0, refused.returncode)
+        self.assertIn("a file that has been deleted, which only root can save", refused.stderr)
+        self.assertIsNone(job.process.poll())
+
+    def test_a_machine_without_user_namespaces_is_told_what_mends_it(self):
+        # In a user namespace of its own a user may forbid itself more of them.
+        def there(*words):
+            none = 'echo 0 >/proc/sys/user/max_user_namespaces && exec "$0" "$@"'
+            return subprocess.run(["unshare", "--user", "--map-current-user", "--keep-caps", "/bin/sh", "-c", none,
+                                   os.environ["PIRACEMA_COMMAND"], "ckpt", *words], cwd=self.path,
+                                  capture_output=True, text=True)
+
+        how = "sysctl -w user.max_user_namespaces="
+        refused = there("run", "--dir", "job", "--", "true")
+        self.assertEqual(3, refused.returncode, refused.stderr)
+        self.assertIn(how, refused.stderr)
+        self.assertFalse(self.dir.exists())
+        found = there("doctor", "--json")
+        self.assertEqual(1, found.returncode, found.stderr)
+        privilege = next(one for one in json.loads(found.stdout) if one["what"] == "privilege")
+        self.assertFalse(privilege["ok"])
+        self.assertIn(how, privilege["text"])
+
+    def test_doctor_says_as_whom(self):
+        found = {one["what"]: one for one in json.loads(self.ckpt("doctor", "--json").stdout)}
+        self.assertIn("an ordinary user", found["privilege"]["text"])
+        self.assertTrue(found["capsule"]["ok"], found)
+
+
+def run_as_this_user():
+    suite = unittest.TestLoader().loadTestsFromTestCase(OrdinaryUser)
+    suite.addTests(test(name) for test, names in FROM_OTHERS for name in names)
+    if len(sys.argv) > 1:
+        suite = unittest.TestSuite(test for test in suite if test.id().rpartition(".")[2] in sys.argv[1:])
+    return 0 if unittest.TextTestRunner(verbosity=2).run(suite).wasSuccessful() else 1
+
+
+def may_run(*words):
+    return subprocess.run([*AS_USER, *words], capture_output=True).returncode == 0
+
+
+def python_for_all():
+    """Root's own may lie where nobody else gets to."""
+    return next(python for python in [sys.executable, "/usr/bin/python3", "/usr/local/bin/python3"]
+                if may_run(python, "-c", "import unittest"))
+
+
+def criu_for_all(place):
+    """A criu that everybody may run: the one that root has, if need be a copy of it."""
+    found = json.loads(subprocess.run([os.environ["PIRACEMA_COMMAND"], "ckpt", "doctor", "--json"],
+                                      capture_output=True, text=True).stdout)
+    text = next(finding["text"] for finding in found if finding["what"] == "criu")
+    criu = shutil.which(text[text.index("(") + 1:-1])
+    if may_run(criu, "--version"):
+        return criu
+    # That of scripts/get-criu is a script beside what it starts.
+    was = pathlib.Path(criu).parent
+    shutil.copytree(was, place, symlinks=True)
+    script = place / "criu"
+    script.write_text(script.read_text().replace(str(was), str(place)))
+    return str(script)
+
+
+def run_as_somebody_else():
+    """What it needs is copied to where anybody may read it."""
+    want_ckpt()
+    with tempfile.TemporaryDirectory(dir="/var/tmp", prefix="piracema-ordinary-") as text:
+        place = pathlib.Path(text)
+        place.chmod(0o755)
+        environment = {key: value for key, value in os.environ.items() if not key.startswith("XDG_")}
+        (place / "home").mkdir()
+        os.chown(place / "home", int(USER), int(USER))
+        environment |= {"HOME": str(place / "home"), "PIRACEMA_CRIU": criu_for_all(place / "criu")}
+        shutil.copytree(HERE, place / "tests", ignore=shutil.ignore_patterns("__pycache__"))
+        (place / "bin").mkdir()
+        for name in PROGRAMS:
+            if name in os.environ and os.path.exists(os.environ[name]):
+                environment[name] = shutil.copy(os.environ[name], place / "bin")
+        shutil.copy(os.environ["PIRACEMA_COMMAND"] + "-ckpt", place / "bin")
+        return subprocess.run([*AS_USER, python_for_all(), "-B", place / "tests" / "ordinary_user_test.py",
+                               *sys.argv[1:]], cwd=place / "home", env=environment).returncode
+
+
+if __name__ == "__main__":
+    sys.exit(run_as_somebody_else() if os.geteuid() == 0 else run_as_this_user())
