@@ -102,6 +102,17 @@ while True:
 """
 
 
+# A file without a name, and what maps it: of one thing criu would make two.
+FILE_AND_MEMORY = """
+import mmap, os, time
+file = os.memfd_create("memory")
+os.ftruncate(file, 4096)
+memory = mmap.mmap(file, 4096)
+print("up", flush=True)
+time.sleep(1000)
+"""
+
+
 class OrdinaryUser(CkptTest):
     def test_it_is_who_it_is_outside_and_may_nothing_more_before_and_after_a_resume(self):
         # Each of the two says it again: what it says is what it says without us.
@@ -170,12 +181,16 @@ class OrdinaryUser(CkptTest):
         self.assertEqual(["True True\n"] * 4, second.lines)
 
     def test_what_only_root_can_save_is_named_and_runs_on(self):
-        job = self.run_job(sys.executable, "-c", SHARED_BY_A_DELETED_FILE)
-        job.read(1)
-        refused = self.ckpt("save", "--dir", self.dir, code=None)
-        self.assertNotEqual(0, refused.returncode)
-        self.assertIn("a file that has been deleted, which only root can save", refused.stderr)
-        self.assertIsNone(job.process.poll())
+        for program, why in [(SHARED_BY_A_DELETED_FILE, "a file that has been deleted, which only root can save"),
+                             (FILE_AND_MEMORY, "whose memory is mapped as well, which only root can save")]:
+            job = self.run_job(sys.executable, "-c", program)
+            job.read(1)
+            refused = self.ckpt("save", "--dir", self.dir, code=None)
+            self.assertNotEqual(0, refused.returncode)
+            self.assertIn(why, refused.stderr)
+            self.assertEqual([], self.images())
+            self.assertIsNone(job.process.poll())
+            job.kill()
 
     def test_a_machine_without_user_namespaces_is_told_what_mends_it(self):
         # In a user namespace of its own a user may forbid itself more of them.

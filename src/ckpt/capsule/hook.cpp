@@ -14,6 +14,8 @@
 #include "ckpt/capsule/open_file_record.h"
 #include "ckpt/capsule/shared_memory.h"
 #include "ckpt/capsule/under_way.h"
+#include "ckpt/capsule/unnamed_memory.h"
+#include "ckpt/capsule/user_namespace.h"
 #include "ckpt/image/compression.h"
 #include "ckpt/image/job_directory.h"
 #include "ckpt/network/loopback.h"
@@ -30,6 +32,10 @@ constexpr const char* order_format = "piracema hook order";
 Result<Done> after_dump(const HookOrder& order) {
   if (const auto found = connections_under_way(); !found.empty()) {
     return Error{Errc::failed, concat(std::string_view(cannot_now), found.front())};
+  }
+  if (ordinary_user()) {
+    if (const auto found = memory_saved_wrongly(static_cast<pid_t>(order.root)); !found.empty())
+      return Error{Errc::failed, found};
   }
   if (auto saved = save_shared_memory(order.parts); !saved) return saved;
   auto record = record_job(static_cast<pid_t>(order.root), order.parts);
