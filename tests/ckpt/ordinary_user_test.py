@@ -34,7 +34,8 @@ FROM_OTHERS = [
     (Window, ["test_a_job_goes_on_from_window_to_window_by_the_same_words"]),
     (Transient, [name for name in dir(Transient) if name.startswith("test_")])]
 if "HEAT2D_APP" in os.environ:
-    FROM_OTHERS.append((Mpi, ["test_open_mpi_over_shared_memory", "test_open_mpi_over_tcp"]))
+    FROM_OTHERS.append((Mpi, ["test_open_mpi_over_shared_memory", "test_open_mpi_over_tcp",
+                              "test_mpich_over_shared_memory", "test_mpich_over_tcp"]))
 
 # What a process may do, and as whom; then its children by pipes, until its end.
 IDENTITY = "id -u; id -g; grep -E '^(Cap(Prm|Eff|Amb)|NoNewPrivs)' /proc/self/status"
@@ -92,22 +93,69 @@ for (_, other), (check, bytes_sent) in zip(pairs, sent):
     print(read(other, bytes_sent) == (check, bytes_sent), bytes_sent > 50_000, flush=True)
     print(bytes_sent, file=sys.stderr)
 """
-SHARED_BY_A_DELETED_FILE = """
+# Semaphores and memory in files that are deleted at once, some open and some not.
+SHARED_BY_DELETED_FILES = """
 import multiprocessing, time
-lock = multiprocessing.Lock()
-print("up", flush=True)
-while True:
-    with lock:
-        time.sleep(0.01)
+
+def work(queue, lock, value):
+    for i in range(40):
+        with lock:
+            value.value += 1
+        queue.put(i)
+        time.sleep(0.02)
+
+queue, lock, value = multiprocessing.Queue(), multiprocessing.Lock(), multiprocessing.Value("i", 0)
+children = [multiprocessing.Process(target=work, args=(queue, lock, value)) for _ in range(2)]
+for child in children:
+    child.start()
+total = 0
+for i in range(80):
+    total += queue.get()
+    print(i, flush=True)
+for child in children:
+    child.join()
+print(total, value.value, flush=True)
 """
-
-
+# Semaphores that two programs open by name: who has made one has it by a name that is gone.
+SEMAPHORES = """
+import ctypes, os, subprocess, sys, time
+libc = ctypes.CDLL(None, use_errno=True)
+libc.sem_open.restype = ctypes.c_void_p
+ping, pong = [ctypes.c_void_p(libc.sem_open(name, os.O_CREAT, 0o600, 0)) for name in [b"/ping", b"/pong"]]
+if len(sys.argv) == 1:
+    child = subprocess.Popen([sys.executable, __file__, "child"])
+    for i in range(40):
+        libc.sem_post(ping)
+        libc.sem_wait(pong)
+        print(i, flush=True)
+        time.sleep(0.02)
+    print(child.wait(), flush=True)
+else:
+    for i in range(40):
+        libc.sem_wait(ping)
+        libc.sem_post(pong)
+"""
 # A file without a name, and what maps it: of one thing criu would make two.
 FILE_AND_MEMORY = """
 import mmap, os, time
 file = os.memfd_create("memory")
 os.ftruncate(file, 4096)
 memory = mmap.mmap(file, 4096)
+print("up", flush=True)
+time.sleep(1000)
+"""
+
+
+# Shared memory whose beginning was given back; behind it is other memory.
+PART = """
+import ctypes, mmap, time
+call = ctypes.CDLL(None)
+call.mmap.restype = ctypes.c_void_p
+size = ctypes.c_size_t(1 << 20)
+both = mmap.PROT_READ | mmap.PROT_WRITE
+place = call.mmap(None, ctypes.c_size_t(4 << 20), both, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS, -1, ctypes.c_long(0))
+call.mmap(ctypes.c_void_p(place), size, both, mmap.MAP_SHARED | mmap.MAP_ANONYMOUS | 0x10, -1, ctypes.c_long(0))
+call.munmap(ctypes.c_void_p(place), ctypes.c_size_t(1 << 19))
 print("up", flush=True)
 time.sleep(1000)
 """
@@ -155,21 +203,28 @@ class OrdinaryUser(CkptTest):
         except OSError:  # It has ended, or is somebody else's.
             return False
 
-    def test_mpich_over_tcp(self):
-        if shutil.which("mpiexec.hydra") is None or "HEAT2D_MPICH_APP" not in os.environ:
-            self.skipTest("no MPICH")
-        command = ["mpiexec.hydra", "-n", "2", os.environ["HEAT2D_MPICH_APP"], 1000, 800, 4]
-        environment = {"MPIR_CVAR_NOLOCAL": "1", "UCX_TLS": "self,tcp", "UCX_NET_DEVICES": "lo"}
-        wanted, code = self.plain(*command)
-        self.assertEqual(0, code)
-        job = self.run_job(*command, **environment)
-        job.read(50)
+    def stop_and_go_on(self, program):
+        file = self.path / "program.py"
+        file.write_text(program)
+        job = self.run_job(sys.executable, file)
+        job.read(10)
         self.ckpt("stop", "--dir", self.dir)
         self.assertEqual(75, job.end(let=False), job.errors())
-        second = self.resume(**environment)
-        # Over TCP it does not always end (mpi_test.py); all that it has to say is enough.
-        second.read(len(wanted.splitlines()) - len(job.lines))
-        self.assertEqual(wanted, "".join(job.lines + second.lines))
+        second = self.resume()
+        second.read(10)
+        self.ckpt("save", "--dir", self.dir)
+        second.read(5)
+        second.kill()
+        third = self.resume()
+        self.assertEqual(0, third.end(let=False), third.errors())
+        return (self.dir / "stdout").read_text().splitlines()
+
+    def test_memory_of_deleted_files(self):
+        lines = self.stop_and_go_on(SHARED_BY_DELETED_FILES)
+        self.assertEqual([*map(str, range(80)), "1560 80"], lines)
+
+    def test_semaphores_with_names(self):
+        self.assertEqual([*map(str, range(40)), "0"], self.stop_and_go_on(SEMAPHORES))
 
     def test_connections_whose_buffers_are_full(self):
         job = self.run_job(sys.executable, "-c", FULL, self.hold)
@@ -181,13 +236,13 @@ class OrdinaryUser(CkptTest):
         self.assertEqual(["True True\n"] * 4, second.lines)
 
     def test_what_only_root_can_save_is_named_and_runs_on(self):
-        for program, why in [(SHARED_BY_A_DELETED_FILE, "a file that has been deleted, which only root can save"),
-                             (FILE_AND_MEMORY, "whose memory is mapped as well, which only root can save")]:
+        for program, why in [(FILE_AND_MEMORY, "/memfd:memory (deleted) mapped, which is open as well"),
+                             (PART, "a part of /dev/zero (deleted)")]:
             job = self.run_job(sys.executable, "-c", program)
             job.read(1)
             refused = self.ckpt("save", "--dir", self.dir, code=None)
             self.assertNotEqual(0, refused.returncode)
-            self.assertIn(why, refused.stderr)
+            self.assertIn(why + ", which only root can save", refused.stderr)
             self.assertEqual([], self.images())
             self.assertIsNone(job.process.poll())
             job.kill()

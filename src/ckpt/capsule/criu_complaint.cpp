@@ -15,7 +15,7 @@ struct Known {
 };
 
 // As criu 4.2 words them; the first that fits.
-constexpr std::array<Known, 29> known = {{
+constexpr std::array<Known, 30> known = {{
     {"SysVIPC shmem map", "",
      "the job shares memory by System V segments (shmget), which no image of a capsule holds; for "
      "an MPI over UCX set UCX_TLS=self,posix"},
@@ -60,9 +60,11 @@ constexpr std::array<Known, 29> known = {{
     {"xfeatures", "", "this processor lacks features of the one that the job was saved on"},
     {"CPU", "not supported", "this processor lacks features of the one that the job was saved on"},
     {"Can't open mapped", "(deleted)",
-     "the job shares memory by a file that has been deleted, which only root can save; for MPICH "
-     "set "
-     "MPIR_CVAR_NOLOCAL=1, UCX_TLS=self,tcp and UCX_NET_DEVICES=lo"},
+     "the job has memory of a file that was deleted since, such as a library that was replaced, "
+     "which "
+     "only root can save"},
+    {"shmem.c", "Can't read virtual memory",
+     "the job has a part of shared memory without a name, which only root can save"},
     {"Unsupported mapping found", "",
      "the job has memory mapped from a device or the kernel, such as a GPU's or InfiniBand's"},
 }};

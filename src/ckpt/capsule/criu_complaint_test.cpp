@@ -20,6 +20,7 @@ TEST_CASE("each error that stopped one of our jobs is known") {
         "Error (criu/proc_parse.c:376): Can't open mapped [/dev/shm/mpich_shar_tmpTFh3rT "
         "(deleted)]: "
         "No such file or directory",
+        "Error (criu/shmem.c:862): Can't read virtual memory: Input/output error",
         "Error (criu/cr-restore.c:1517): Can't fork for 1004: File exists",
         "Error (criu/tty.c:822): tty: Can't open master pty 0 (index 0)",
         "Error (criu/vdso.c:600): vdso: Unexpected rt vDSO area bounds",

@@ -10,6 +10,7 @@
 #include "base/hex.h"
 #include "base/text.h"
 #include "ckpt/capsule/capsule_setup.h"
+#include "ckpt/capsule/criu_preload.h"
 #include "ckpt/capsule/hook_door.h"
 #include "ckpt/capsule/open_file_record.h"
 #include "ckpt/capsule/shared_memory.h"
@@ -154,6 +155,7 @@ Result<HookOrder> decode_hook_order(const std::string& text) {
 }
 
 int run_hook() {
+  if (ordinary_user()) forget_preload();
   const char* text = std::getenv(hook_variable);
   const auto order = decode_hook_order(text != nullptr ? text : "");
   if (!order) return 2;

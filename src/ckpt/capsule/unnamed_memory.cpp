@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <map>
 #include <sstream>
@@ -21,13 +22,17 @@ using Inode = std::pair<std::string, std::uint64_t>;
 
 constexpr std::string_view without_root = ", which only root can save";
 
-// A library that was replaced while it runs is refused by criu, which looks for it by its name.
 bool has_no_name(const MappedPiece& piece) { return piece.name.ends_with(" (deleted)"); }
+
+// Never in any directory. criu does not look for a descriptor of it.
+bool is_memfd(const MappedPiece& piece) { return piece.name.starts_with("/memfd:"); }
 
 // As "[heap]" is; "socket:[17]" and "anon_inode:[perf_event]" are of the kernel.
 bool is_of_kernel(const MappedPiece& piece) {
   return !piece.name.empty() && piece.name.front() != '/' && piece.name.front() != '[';
 }
+
+Inode inode_of(const MappedPiece& piece) { return {piece.device, piece.inode}; }
 
 // What criu reads is the memory behind the first piece, as much as anybody has of it.
 bool begins_with_all(const std::vector<const MappedPiece*>& pieces, std::uint64_t bytes) {
@@ -79,30 +84,35 @@ std::vector<MappedPiece> parse_maps(std::string_view text) {
 }
 
 std::string memory_saved_wrongly(const std::vector<ProcessMemory>& job) {
+  std::set<Inode> open;
+  for (const ProcessMemory& process : job) open.insert(process.open.begin(), process.open.end());
+  // Where there is a descriptor or another name criu has a file to save.
+  const auto is_a_file = [&](const MappedPiece& piece) {
+    return !has_no_name(piece) || (!is_memfd(piece) && open.count(inode_of(piece)) != 0);
+  };
   std::map<Inode, std::uint64_t> bytes;
   for (const ProcessMemory& process : job) {
     for (const MappedPiece& piece : process.pieces) {
-      if (is_of_kernel(piece) || (has_no_name(piece) && !piece.shared)) {
-        return concat("process ", process.pid, " has memory of ", piece.name, without_root);
+      const std::string has = concat("process ", process.pid, " has ");
+      if (is_of_kernel(piece) || (!is_a_file(piece) && !piece.shared)) {
+        return concat(has, "memory of ", piece.name, without_root);
       }
-      if (!has_no_name(piece)) continue;
-      std::uint64_t& all = bytes[{piece.device, piece.inode}];
+      if (is_a_file(piece)) continue;
+      if (open.count(inode_of(piece)) != 0) {
+        return concat(has, piece.name, " mapped, which is open as well", without_root);
+      }
+      std::uint64_t& all = bytes[inode_of(piece)];
       all = std::max(all, piece.offset + (piece.end - piece.begin));
     }
   }
   for (const ProcessMemory& process : job) {
     std::map<Inode, std::vector<const MappedPiece*>> mapped;
     for (const MappedPiece& piece : process.pieces) {
-      if (has_no_name(piece)) mapped[{piece.device, piece.inode}].push_back(&piece);
+      if (!is_a_file(piece)) mapped[inode_of(piece)].push_back(&piece);
     }
     for (const auto& [inode, pieces] : mapped) {
       if (begins_with_all(pieces, bytes[inode])) continue;
       return concat("process ", process.pid, " has a part of ", pieces.front()->name, without_root);
-    }
-    for (const Inode& open : process.open) {
-      if (bytes.count(open) == 0) continue;
-      return concat("process ", process.pid, " has a file open, that is deleted or has no name, ",
-                    "whose memory is mapped as well", without_root);
     }
   }
   return {};
@@ -122,6 +132,13 @@ std::string memory_saved_wrongly(pid_t root) {
       if (::stat(concat("/proc/", file.pid, "/fd/", file.fd).c_str(), &status) != 0) continue;
       process.open.insert({text_of_device(status.st_dev), status.st_ino});
     }
+  }
+  std::error_code ended;
+  for (std::filesystem::recursive_directory_iterator at("/dev/shm", ended), none;
+       any && !ended && at != none; at.increment(ended)) {
+    struct stat status {};
+    if (::lstat(at->path().c_str(), &status) != 0) continue;
+    job.front().open.insert({text_of_device(status.st_dev), status.st_ino});
   }
   return memory_saved_wrongly(job);
 }

@@ -10,9 +10,9 @@
 #include <vector>
 
 /// Memory of a job that is in no file that has a name. Only root may have the kernel give it to
-/// criu as a file. Without that criu 4.2 takes all of it for shared memory that is mapped from its
-/// beginning and reached by nobody but who maps it, and saves something else, without a word, where
-/// it is not.
+/// criu as a file. Where no process has a descriptor of it (criu_preload.h) criu 4.2 takes it for
+/// shared memory that is mapped from its beginning and reached by nobody but who maps it, and saves
+/// something else, without a word, where it is not.
 namespace piracema::ckpt {
 
 /// A line of /proc/PID/maps.
@@ -27,7 +27,8 @@ struct MappedPiece {
 struct ProcessMemory {
   pid_t pid = 0;
   std::vector<MappedPiece> pieces;
-  /// Device and inode of what it has open.
+  /// Device and inode of what it has open; of any one of a job, also of what has a name in the
+  /// capsule's /dev/shm.
   std::set<std::pair<std::string, std::uint64_t>> open;
 };
 

@@ -49,12 +49,26 @@ TEST_CASE("shared memory of which somebody has a part is named") {
   CHECK(memory_saved_wrongly({gap}).starts_with("process 1001 has a part"));
 }
 
-TEST_CASE("memory without a name that is reached by a descriptor as well is named") {
+TEST_CASE("a memfd that is mapped and open is named") {
+  constexpr const char* memfd = "1000-2000 rw-s 00000000 00:01 7 /memfd:x (deleted)\n";
   auto with = process(1002, "");
   with.open.insert({"00:01", 7});
-  CHECK(memory_saved_wrongly({process(1001, whole), with}).starts_with("process 1002 has a file"));
+  CHECK(memory_saved_wrongly({process(1001, memfd), with}).find("/memfd:x") != std::string::npos);
   with.open = {{"00:01", 8}};
-  CHECK(memory_saved_wrongly({process(1001, whole), with}).empty());
+  CHECK(memory_saved_wrongly({process(1001, memfd), with}).empty());
+}
+
+TEST_CASE("any part of a deleted file will do that is open, and all of it where it is not") {
+  const auto part = process(1001,
+                            "1000-2000 rw-s 00001000 00:1a 7 /dev/shm/x (deleted)\n"
+                            "2000-3000 r-xp 00001000 00:1a 7 /dev/shm/x (deleted)\n");
+  auto with = process(1002, "");
+  CHECK_FALSE(memory_saved_wrongly({part, with}).empty());
+  with.open.insert({"00:1a", 7});
+  CHECK(memory_saved_wrongly({part, with}).empty());
+  CHECK(memory_saved_wrongly(
+            {process(1003, "1000-2000 rw-s 00000000 00:1a 7 /dev/shm/x (deleted)\n")})
+            .empty());
 }
 
 TEST_CASE("a private copy of memory without a name, and memory of the kernel's, are named") {
