@@ -13,24 +13,21 @@ import sys
 import tempfile
 import unittest
 
+from daemon_test import Daemon
 from mpi_test import Mpi
+from ordinary_user import as_user, environment_for, python_for
 from run_test import Run
 from support import CkptTest, want_ckpt
 from transient_test import Transient
 from window_test import Window
 
-USER = "64321"  # Without a name, a home or a group of others.
-HERE = pathlib.Path(__file__).parent
-PROGRAMS = ["PIRACEMA_COMMAND", "COUNTER_APP", "TRANSIENT_APP", "HEAT2D_APP", "HEAT2D_MPICH_APP"]
-# Deaf to whatever would give rights: programs of setuid, capabilities of files. The shell is there because
-# setpriv has rights until it has become something else, which is not to be a file that only they open.
-AS_USER = ["setpriv", "--reuid", USER, "--regid", USER, "--clear-groups", "--inh-caps=-all",
-           "--bounding-set=-all", "--no-new-privs", "/bin/sh", "-c", 'exec "$0" "$@"']
+USER = 64321  # Without a name, a home or a group of others.
 FROM_OTHERS = [
     (Run, ["test_it_goes_on_after_save_and_ends_with_stop_and_goes_on_after_resume",
            "test_a_killed_keeper_takes_the_job_with_it_and_what_came_after_the_image_is_taken_back",
            "test_every_so_often_an_image_is_made_and_the_last_two_are_kept",
            "test_a_compressed_image_takes_less_room_and_is_as_good"]),
+    (Daemon, ["test_jobs_leave_when_the_user_comes_back_and_survive_the_daemon"]),
     (Window, ["test_a_job_goes_on_from_window_to_window_by_the_same_words"]),
     (Transient, [name for name in dir(Transient) if name.startswith("test_")])]
 if "HEAT2D_APP" in os.environ:
@@ -280,49 +277,15 @@ def run_as_this_user():
     return 0 if unittest.TextTestRunner(verbosity=2).run(suite).wasSuccessful() else 1
 
 
-def may_run(*words):
-    return subprocess.run([*AS_USER, *words], capture_output=True).returncode == 0
-
-
-def python_for_all():
-    """Root's own may lie where nobody else gets to."""
-    return next(python for python in [sys.executable, "/usr/bin/python3", "/usr/local/bin/python3"]
-                if may_run(python, "-c", "import unittest"))
-
-
-def criu_for_all(place):
-    """A criu that everybody may run: the one that root has, if need be a copy of it."""
-    found = json.loads(subprocess.run([os.environ["PIRACEMA_COMMAND"], "ckpt", "doctor", "--json"],
-                                      capture_output=True, text=True).stdout)
-    text = next(finding["text"] for finding in found if finding["what"] == "criu")
-    criu = shutil.which(text[text.index("(") + 1:-1])
-    if may_run(criu, "--version"):
-        return criu
-    # That of scripts/get-criu is a script beside what it starts.
-    was = pathlib.Path(criu).parent
-    shutil.copytree(was, place, symlinks=True)
-    script = place / "criu"
-    script.write_text(script.read_text().replace(str(was), str(place)))
-    return str(script)
-
-
 def run_as_somebody_else():
     """What it needs is copied to where anybody may read it."""
     want_ckpt()
     with tempfile.TemporaryDirectory(dir="/var/tmp", prefix="piracema-ordinary-") as text:
-        place = pathlib.Path(text)
-        place.chmod(0o755)
-        environment = {key: value for key, value in os.environ.items() if not key.startswith("XDG_")}
-        (place / "home").mkdir()
-        os.chown(place / "home", int(USER), int(USER))
-        environment |= {"HOME": str(place / "home"), "PIRACEMA_CRIU": criu_for_all(place / "criu")}
-        shutil.copytree(HERE, place / "tests", ignore=shutil.ignore_patterns("__pycache__"))
-        (place / "bin").mkdir()
-        for name in PROGRAMS:
-            if name in os.environ and os.path.exists(os.environ[name]):
-                environment[name] = shutil.copy(os.environ[name], place / "bin")
-        shutil.copy(os.environ["PIRACEMA_COMMAND"] + "-ckpt", place / "bin")
-        return subprocess.run([*AS_USER, python_for_all(), "-B", place / "tests" / "ordinary_user_test.py",
+        os.chmod(text, 0o755)
+        place = pathlib.Path(text) / "user"
+        environment = environment_for(USER, place)
+        shutil.copytree(pathlib.Path(__file__).parent, place / "tests", ignore=shutil.ignore_patterns("__pycache__"))
+        return subprocess.run([*as_user(USER), python_for(USER), "-B", place / "tests" / "ordinary_user_test.py",
                                *sys.argv[1:]], cwd=place / "home", env=environment).returncode
 
 
