@@ -114,8 +114,8 @@ std::string namespace_advice(const std::optional<OrdinaryUser>& user) {
   if (!user) return {};
   const std::string advice = advice_of(namespace_switches());
   // In a container parts of /proc are covered, as a rule, and then the kernel gives no new one.
-  return advice.empty() ? "; for an ordinary user this machine, or the container that this is, "
-                          "allows it not; root may"
+  return advice.empty() ? "; this machine, or the container that this is, does not let ordinary "
+                          "users; root may"
                         : "; " + advice;
 }
 
