@@ -23,7 +23,7 @@ def want_ckpt(build):
     """Ends the program with a reason unless this machine can save and restart jobs."""
     missing = [one for one in doctor(build) if one["needed"] and not one["ok"]]
     if missing or os.geteuid() != 0:
-        print("SKIPPED:", missing[0]["text"] if missing else "want root, for namespaces and criu")
+        print("SKIPPED:", missing[0]["text"] if missing else "want root, for mounts and namespaces of networks")
         sys.exit(77)
 
 

@@ -26,10 +26,13 @@ Finding kernel() {
 }
 
 Finding privilege() {
-  const bool ok = ::geteuid() == 0;
-  return {.what = "privilege",
-          .ok = ok,
-          .text = ok ? "root" : "want root: namespaces and criu ask for it; run it with sudo"};
+  Finding finding{.what = "privilege"};
+  const auto may = check_may_make_capsules();
+  finding.ok = may.ok();
+  finding.text = !may              ? may.error().message
+                 : ordinary_user() ? "an ordinary user, with a user namespace for each capsule"
+                                   : "root";
+  return finding;
 }
 
 Finding capsule(const std::string& program) {
@@ -49,6 +52,7 @@ Finding capsule(const std::string& program) {
   return finding;
 }
 
+// As it is started in capsules it cannot be asked outside of one.
 Finding criu_check(const Criu& criu) {
   const auto end = run_helper({criu.path, "check"});
   Finding finding{.what = "criu check"};
@@ -101,7 +105,7 @@ std::vector<Finding> examine(const std::string& criu, const std::string& program
                  .text = found ? concat(found->version.major, ".", found->version.minor, " (",
                                         found->path, ")")
                                : found.error().message});
-  if (found && all[1].ok) all.push_back(criu_check(*found));
+  if (found && !ordinary_user()) all.push_back(criu_check(*found));
   if (all[1].ok) all.push_back(capsule(program));
   all.push_back(tar());
   all.push_back(zstd());

@@ -11,7 +11,7 @@ import sys
 import time
 import unittest
 
-from support import want_ckpt
+from support import skip, want_ckpt
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "cluster"))
 from cluster_of_nodes import CLEAN, PIRACEMA, STREAM, ClusterOfNodes, children_of  # noqa: E402
@@ -220,5 +220,7 @@ class Saved(ClusterOfNodes):
 
 
 if __name__ == "__main__":
+    if os.geteuid() != 0:
+        skip("want root, for nodes of root")
     want_ckpt()
     unittest.main()

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import threading
 
-from support import COUNTER, CkptTest, main
+from support import COUNTER, CkptTest, main, only_root
 from watch import Watch
 
 # About a second of work, in steps of 10 ms.
@@ -327,6 +327,7 @@ exit $code
         self.assertEqual(2, len(self.images()))
         self.ckpt("verify", "--dir", self.dir)
 
+    @only_root
     def test_a_full_store_costs_the_image_and_nothing_else(self):
         wanted = self.wanted()
         self.dir.mkdir()
@@ -356,6 +357,7 @@ exit $code
         subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={megabytes}m", "tmpfs", self.dir], check=True)
         self.addCleanup(subprocess.run, ["umount", "-l", self.dir], check=True)
 
+    @only_root
     def test_a_store_that_fills_up_during_a_save_costs_the_job_nothing_and_the_parts_go_at_once(self):
         wanted = self.wanted()
         self.small_store(60)
@@ -374,6 +376,7 @@ exit $code
         self.assertEqual(STATUS, job.end(), job.errors())
         self.check(wanted, job)
 
+    @only_root
     def test_an_older_image_goes_where_a_new_one_has_no_room_beside_it(self):
         program = [COUNTER, STEPS, 30, 4_000_000, STATUS]
         wanted, _ = self.plain(*program)
@@ -388,6 +391,7 @@ exit $code
         self.assertEqual(STATUS, job.end(), job.errors())
         self.assertEqual(wanted, (self.dir / "stdout").read_text())
 
+    @only_root
     def test_a_job_whose_output_has_no_room_stands_still_until_it_has(self):
         self.small_store(40)
         program = [sys.executable, "-c", "for i in range(3_000_000): print(i, 'x' * 10)"]
@@ -410,6 +414,7 @@ exit $code
         self.assertEqual("up\n" + wanted, (self.dir / "stdout").read_text())
         self.assertEqual("up\n" + wanted, "".join(job.lines))
 
+    @only_root
     def test_output_that_cannot_be_passed_on_for_lack_of_room_waits(self):
         wanted = self.wanted()
         place = self.path / "elsewhere"
@@ -497,6 +502,7 @@ exit $code
         self.assertEqual(0, job.end(let=False), job.errors())
         self.assertRegex(job.errors(), r"process [0-9]+ \(sleep\) is left by the program, and ends with it")
 
+    @only_root
     def test_a_device_that_no_image_holds_is_named_before_the_dump(self):
         if not pathlib.Path("/dev/net/tun").exists():
             self.skipTest("no /dev/net/tun")

@@ -3,13 +3,16 @@
 
 import os
 import pathlib
+import pwd
 import shutil
+import subprocess
 import sys
 
 import hosts
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 import slurm
+from ordinary_user import as_user, environment_for
 from support import COUNTER, CkptTest, main, skip
 
 STATUS = 3
@@ -56,6 +59,31 @@ class Batch(CkptTest):
         self.go_on(job)
         self.wait_for(job, "COMPLETED")
         # Standard error goes to the same file here.
+        lines = (self.dir / "stdout").read_text().splitlines(keepends=True)
+        self.assertEqual(wanted, "".join(line for line in lines if not line.startswith("error")))
+
+    def test_a_job_of_an_ordinary_user_that_is_preempted_goes_on(self):
+        self.path.chmod(0o755)
+        # Slurm wants one with a name.
+        user = pwd.getpwnam("nobody").pw_uid
+        environment = {**environment_for(user, self.path / "user"), **self.slurm.environment}
+        home = pathlib.Path(environment["HOME"])
+        self.dir = home / "job"
+        program = [environment["COUNTER_APP"], 300, 4, 4_000_000, 0]
+        wanted, _ = self.plain(*program)
+        words = [environment["PIRACEMA_COMMAND"], "ckpt", "sbatch", "--dir", self.dir, f"--output={home}/out",
+                 "--nodes=1", "--exclusive", "--nodelist=n1", "--time=30", "--", *program]
+        said = subprocess.run([*as_user(user), *map(str, words)], cwd=home, env=environment, capture_output=True,
+                              text=True)
+        self.assertIn("Submitted batch job", said.stdout, said.stderr)
+        job = said.stdout.split()[-1]
+        self.wait_for_lines(10)
+        day = self.slurm.run("sbatch", "--parsable", "-p", "day", "--exclusive", "--nodelist=n1",
+                             f"--output={self.path}/day", "--wrap", "true").strip()
+        self.wait_for(day, "COMPLETED")
+        self.assertEqual(1, len(self.images()))
+        self.go_on(job)
+        self.wait_for(job, "COMPLETED")
         lines = (self.dir / "stdout").read_text().splitlines(keepends=True)
         self.assertEqual(wanted, "".join(line for line in lines if not line.startswith("error")))
 

@@ -1,4 +1,4 @@
-"""What the tests of `piracema ckpt` share. They want root and a criu, say so and skip where not."""
+"""What the tests of `piracema ckpt` share. They want a criu, say so and skip where there is none."""
 
 import contextlib
 import json
@@ -25,10 +25,12 @@ def skip(why):
     sys.exit(SKIPPED)
 
 
+# Of tests that mount something, or make networks.
+only_root = unittest.skipUnless(os.geteuid() == 0, "wants root")
+
+
 def want_ckpt():
     """Ends the program with a reason unless this machine can save and restart jobs."""
-    if os.geteuid() != 0:
-        skip("want root, for namespaces and criu")
     found = subprocess.run([PIRACEMA, "ckpt", "doctor", "--json"], capture_output=True, text=True)
     for finding in json.loads(found.stdout):
         if finding["needed"] and not finding["ok"]:

@@ -1,5 +1,8 @@
 #include "tools/ckpt/daemon.h"
 
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <filesystem>
@@ -10,6 +13,7 @@
 #include "base/parse.h"
 #include "base/text.h"
 #include "ckpt/capsule/criu.h"
+#include "ckpt/capsule/user_namespace.h"
 #include "ckpt/image/compression.h"
 #include "ckpt/image/job_directory.h"
 #include "ckpt/keeper/control.h"
@@ -42,6 +46,17 @@ const char* state_of(const QueuedJob& job) {
   const auto directory = JobDirectory::look(job.directory);
   if (!directory) return "queued";
   return ask_keeper((*directory)->socket_path(), "outlook") ? "runs here" : "queued";
+}
+
+// A daemon runs all jobs as who has started it.
+Result<Done> may_run_in_capsules(const std::string& queue) {
+  if (auto may = check_may_make_capsules(); !may) return may;
+  struct stat status {};
+  if (!ordinary_user() || ::stat(queue.c_str(), &status) != 0 || status.st_uid == ::geteuid())
+    return Done{};
+  return Error{Errc::config, concat(queue,
+                                    ": want root, or a queue of one's own: the daemon of "
+                                    "this one runs what is no --stream as somebody else")};
 }
 
 }  // namespace
@@ -119,8 +134,8 @@ int CkptDaemon::submit(const std::vector<std::string>& program) {
     return fail({Errc::usage, "want one of --dir and --stream"});
   }
   // Who waits in a queue for hours would be told only then.
-  if (!stream_ && ::geteuid() != 0) {
-    return fail({Errc::config, "want root, as which a daemon runs what is no --stream"});
+  if (!stream_) {
+    if (auto may = may_run_in_capsules(queue_); !may) return fail(may.error());
   }
   QueuedJob job{.command = program,
                 .working_directory = std::filesystem::current_path().string(),

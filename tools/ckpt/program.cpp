@@ -11,12 +11,13 @@
 #include <sstream>
 #include <string_view>
 
+#include "base/host_name.h"
 #include "base/parse.h"
 #include "base/text.h"
 #include "ckpt/capsule/criu.h"
 #include "ckpt/capsule/door.h"
+#include "ckpt/capsule/user_namespace.h"
 #include "ckpt/hosts/host_agent.h"
-#include "base/host_name.h"
 #include "tools/arguments.h"
 
 namespace piracema::tools {
@@ -103,9 +104,7 @@ Result<RunSettings> run_settings(const std::string& criu, const std::string& eve
     if (!time) return Error{Errc::usage, "--every: " + time.error().message};
     settings.keeper.every = *time;
   }
-  if (::geteuid() != 0) {
-    return Error{Errc::config, "want root, for namespaces and criu; see piracema ckpt doctor"};
-  }
+  if (auto may = check_may_make_capsules(); !may) return may.error();
   auto found = find_criu(criu);
   if (!found) return found.error();
   settings.place.criu = found->path;

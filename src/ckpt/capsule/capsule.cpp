@@ -38,15 +38,20 @@ Result<Capsule> Capsule::open(const CapsuleSettings& settings) {
     return Error{Errc::io, with_errno("socketpair")};
   }
   Fd here(ends[0]), there(ends[1]);
+  const auto user = ordinary_user();
+  const unsigned long kinds = namespaces | (user ? CLONE_NEWUSER : 0);
   // As fork(2), with namespaces; this process has one thread.
-  const long pid = ::syscall(SYS_clone, namespaces | SIGCHLD, nullptr, nullptr, nullptr, nullptr);
+  const long pid = ::syscall(SYS_clone, kinds | SIGCHLD, nullptr, nullptr, nullptr, nullptr);
   if (pid < 0) {
-    return Error{errno == EPERM ? Errc::config : Errc::io,
-                 with_errno("a capsule wants root (CAP_SYS_ADMIN): new namespaces")};
+    const Errc kind = errno == EPERM || errno == ENOSPC ? Errc::config : Errc::io;
+    const std::string why =
+        with_errno(user ? "a capsule wants new namespaces"
+                        : "a capsule wants root (CAP_SYS_ADMIN): new namespaces");
+    return Error{kind, why + namespace_advice(user)};
   }
   if (pid == 0) {
     here.close();
-    capsule_main(std::move(there), settings);
+    capsule_main(std::move(there), settings, user);
   }
   Capsule capsule(static_cast<pid_t>(pid), Fd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0))),
                   std::move(here));

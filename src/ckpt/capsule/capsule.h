@@ -3,11 +3,13 @@
 #include <piracema/error.h>
 #include <sys/types.h>
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/fd.h"
 #include "ckpt/capsule/capsule_messages.h"
+#include "ckpt/capsule/user_namespace.h"
 
 namespace piracema::ckpt {
 
@@ -38,7 +40,8 @@ std::string address_of(std::size_t host);
 /// and used by a process of one thread.
 class Capsule {
  public:
-  /// The first report tells whether it could be made. Errc::config without privilege, Errc::io.
+  /// The first report tells whether it could be made. Whoever is not root gets it in a user
+  /// namespace as well (user_namespace.h). Errc::config where the machine allows none, Errc::io.
   static Result<Capsule> open(const CapsuleSettings& settings);
   Capsule(Capsule&&) = default;
   Capsule& operator=(Capsule&&) = default;
@@ -66,7 +69,9 @@ class Capsule {
   Fd socket_;
 };
 
-/// What the first process of a capsule does; it never returns.
-[[noreturn]] void capsule_main(Fd socket, const CapsuleSettings& settings);
+/// What the first process of a capsule does; it never returns. `user`: who has made it, unless that
+/// was root.
+[[noreturn]] void capsule_main(Fd socket, const CapsuleSettings& settings,
+                               const std::optional<OrdinaryUser>& user);
 
 }  // namespace piracema::ckpt

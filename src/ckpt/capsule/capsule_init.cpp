@@ -165,7 +165,7 @@ bool CapsuleInit::set_up() {
   signals_ = Fd(::signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK));
   if (!signals_) return false;
   std::optional<Error> wrong;
-  if (auto made = set_up_capsule(settings_); !made) {
+  if (auto made = set_up_capsule(settings_, user_); !made) {
     wrong = made.error();
   } else {
     overlay_ = *std::move(made);

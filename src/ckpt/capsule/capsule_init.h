@@ -16,8 +16,8 @@ namespace piracema::ckpt {
 /// job has several hosts, it is also its capsule's network.
 class CapsuleInit {
  public:
-  CapsuleInit(Fd socket, const CapsuleSettings& settings)
-      : socket_(std::move(socket)), settings_(settings) {}
+  CapsuleInit(Fd socket, const CapsuleSettings& settings, const std::optional<OrdinaryUser>& user)
+      : socket_(std::move(socket)), settings_(settings), user_(user) {}
 
   [[noreturn]] void run();
 
@@ -54,6 +54,7 @@ class CapsuleInit {
 
   Fd socket_;
   const CapsuleSettings& settings_;
+  std::optional<OrdinaryUser> user_;
   Fd signals_;
   std::optional<Overlay> overlay_;
   std::optional<HookDoor> door_;

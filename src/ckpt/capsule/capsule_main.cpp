@@ -15,7 +15,8 @@ constexpr int socket_number = 3, network_number = 4;
 
 }  // namespace
 
-void capsule_main(Fd socket, const CapsuleSettings& settings) {
+void capsule_main(Fd socket, const CapsuleSettings& settings,
+                  const std::optional<OrdinaryUser>& user) {
   // Dies with the keeper; one that is dead already is noticed by its end of the socket.
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   ::setsid();
@@ -34,7 +35,7 @@ void capsule_main(Fd socket, const CapsuleSettings& settings) {
   }
   ::dup3(own, socket_number, O_CLOEXEC);
   ::syscall(SYS_close_range, kept + 1, ~0u, 0);
-  CapsuleInit(Fd(socket_number), inside).run();
+  CapsuleInit(Fd(socket_number), inside, user).run();
 }
 
 }  // namespace piracema::ckpt

@@ -2,11 +2,14 @@
 
 #include <fcntl.h>
 #include <sys/mount.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <fstream>
+#include <utility>
 
 #include "base/text.h"
 #include "ckpt/network/loopback.h"
@@ -94,10 +97,40 @@ Result<Done> set_up_network(const CapsuleSettings& settings) {
   return release_loopback();
 }
 
+// The kernel makes buffers of TCP larger than a program may that is not root outside, as criu is
+// not that fills them again. So none gets larger here than what may be asked for.
+Result<Done> bound_tcp_buffers() {
+  constexpr int most = 1 << 30;
+  const Fd socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  for (const auto& [option, path] : {std::pair{SO_RCVBUF, "/proc/sys/net/ipv4/tcp_rmem"},
+                                     std::pair{SO_SNDBUF, "/proc/sys/net/ipv4/tcp_wmem"}}) {
+    int granted = 0;
+    socklen_t bytes = sizeof granted;
+    if (::setsockopt(socket.get(), SOL_SOCKET, option, &most, sizeof most) != 0 ||
+        ::getsockopt(socket.get(), SOL_SOCKET, option, &granted, &bytes) != 0) {
+      return Error{Errc::io, with_errno("capsule: buffers of a socket")};
+    }
+    long least = 0, usual = 0, largest = 0;
+    std::fstream file(path);
+    if (!(file >> least >> usual >> largest)) return Error{Errc::io, with_errno(path)};
+    if (largest <= granted) continue;
+    file.seekp(0);
+    file << least << ' ' << std::min<long>(usual, granted) << ' ' << granted << std::flush;
+    if (!file) return Error{Errc::config, with_errno(concat("capsule: ", std::string_view(path)))};
+  }
+  return Done{};
+}
+
 }  // namespace
 
-Result<std::optional<Overlay>> set_up_capsule(const CapsuleSettings& settings) {
-  if (auto done = mount_all(settings); !done) return done.error();
+Result<std::optional<Overlay>> set_up_capsule(const CapsuleSettings& settings,
+                                              const std::optional<OrdinaryUser>& user) {
+  if (user) {
+    if (auto done = become_again(*user); !done) return done.error();
+  }
+  if (auto done = mount_all(settings); !done) {
+    return Error{done.error().code, done.error().message + namespace_advice(user)};
+  }
   std::optional<Overlay> overlay;
   if (settings.network >= 0) {
     auto made = Overlay::open(Fd(settings.network), settings.token);
@@ -105,6 +138,9 @@ Result<std::optional<Overlay>> set_up_capsule(const CapsuleSettings& settings) {
     overlay = *std::move(made);
   }
   if (auto done = set_up_network(settings); !done) return done.error();
+  if (user) {
+    if (auto done = bound_tcp_buffers(); !done) return done.error();
+  }
   if (::sethostname(settings.host_name.data(), settings.host_name.size()) != 0) {
     return Error{Errc::io, with_errno("capsule: host name")};
   }

@@ -16,8 +16,9 @@ constexpr const char* capsule_temporary = "/dev/shm/tmp";
 
 /// Makes the place: what is mounted, the network, the host's name. In the first process of new
 /// namespaces. Errc::config or Errc::io with what could not be made. Gives the way to the other
-/// capsules, if there are any; it takes over `settings.network`.
-Result<std::optional<Overlay>> set_up_capsule(const CapsuleSettings& settings);
+/// capsules, if there are any; it takes over `settings.network`. `user`: as of capsule_main.
+Result<std::optional<Overlay>> set_up_capsule(const CapsuleSettings& settings,
+                                              const std::optional<OrdinaryUser>& user);
 
 /// The next process of this namespace gets a number above `pid`. Errc::io.
 Result<Done> set_last_pid(int pid);

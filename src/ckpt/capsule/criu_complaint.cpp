@@ -15,7 +15,7 @@ struct Known {
 };
 
 // As criu 4.2 words them; the first that fits.
-constexpr std::array<Known, 28> known = {{
+constexpr std::array<Known, 30> known = {{
     {"SysVIPC shmem map", "",
      "the job shares memory by System V segments (shmget), which no image of a capsule holds; for "
      "an MPI over UCX set UCX_TLS=self,posix"},
@@ -59,6 +59,12 @@ constexpr std::array<Known, 28> known = {{
     {"Unseizable non-zombie", "", "a debugger (gdb, strace) has hold of a process of the job"},
     {"xfeatures", "", "this processor lacks features of the one that the job was saved on"},
     {"CPU", "not supported", "this processor lacks features of the one that the job was saved on"},
+    {"Can't open mapped", "(deleted)",
+     "the job has memory of a file that was deleted since, such as a library that was replaced, "
+     "which "
+     "only root can save"},
+    {"shmem.c", "Can't read virtual memory",
+     "the job has a part of shared memory without a name, which only root can save"},
     {"Unsupported mapping found", "",
      "the job has memory mapped from a device or the kernel, such as a GPU's or InfiniBand's"},
 }};

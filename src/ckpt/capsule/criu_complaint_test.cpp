@@ -17,6 +17,10 @@ TEST_CASE("an error of criu's that is known is told by what it means, and the er
 TEST_CASE("each error that stopped one of our jobs is known") {
   for (const char* error :
        {"Error (criu/files-reg.c:2310): File var/tmp/out has bad size 810 (expect 230)",
+        "Error (criu/proc_parse.c:376): Can't open mapped [/dev/shm/mpich_shar_tmpTFh3rT "
+        "(deleted)]: "
+        "No such file or directory",
+        "Error (criu/shmem.c:862): Can't read virtual memory: Input/output error",
         "Error (criu/cr-restore.c:1517): Can't fork for 1004: File exists",
         "Error (criu/tty.c:822): tty: Can't open master pty 0 (index 0)",
         "Error (criu/vdso.c:600): vdso: Unexpected rt vDSO area bounds",

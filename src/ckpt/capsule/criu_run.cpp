@@ -15,7 +15,9 @@
 #include "base/text.h"
 #include "ckpt/capsule/capsule_setup.h"
 #include "ckpt/capsule/criu_complaint.h"
+#include "ckpt/capsule/criu_preload.h"
 #include "ckpt/capsule/hook.h"
+#include "ckpt/capsule/user_namespace.h"
 #include "os/helper.h"
 
 namespace piracema::ckpt {
@@ -49,10 +51,13 @@ bool redirect(const std::string& output, const std::string& error) {
   return true;
 }
 
+// What a process of an ordinary user's capsule gets on its way: a job nothing.
+enum class With { nothing, rights, rights_and_preload };
+
 // The reason of a child that could not become the program comes by the pipe.
 Result<pid_t> start(const std::vector<std::string>& command, const std::string& directory,
                     const std::string& output, const std::string& error,
-                    const std::vector<std::string>& variables = {}) {
+                    const std::vector<std::string>& variables = {}, With with = With::nothing) {
   const auto words = pointers(command), environment = pointers(variables);
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) return Error{Errc::io, with_errno("pipe")};
@@ -67,6 +72,9 @@ Result<pid_t> start(const std::vector<std::string>& command, const std::string& 
         environ = const_cast<char**>(environment.data());
         ::setenv("TMPDIR", capsule_temporary, 1);
       }
+      // Where it cannot, criu says what it lacks.
+      if (with != With::nothing) (void)keep_rights();
+      if (with == With::rights_and_preload) preload_into_criu();
       ::execvp(words[0], words.data());
     }
     const int reason = errno;
@@ -105,26 +113,29 @@ std::vector<std::string> dump_command(const CapsuleSettings& settings, const Ord
                                     // The links of the capsule are cut, or nobody is outside of it.
                                     "--network-lock", "skip", "--action-script", settings.hook};
   if (!order.stop) words.push_back("--leave-running");
+  if (ordinary_user()) words.push_back("--unprivileged");
   return words;
 }
 
 std::vector<std::string> restore_command(const CapsuleSettings& settings, const Order& order) {
-  return {settings.criu,
-          "restore",
-          "-d",
-          "-D",
-          order.parts,
-          "-W",
-          order.log + ".d",
-          "-o",
-          "log",
-          "-v2",
-          "--tcp-established",
-          "--file-locks",
-          "--network-lock",
-          "skip",
-          "--action-script",
-          settings.hook};
+  std::vector<std::string> words = {settings.criu,
+                                    "restore",
+                                    "-d",
+                                    "-D",
+                                    order.parts,
+                                    "-W",
+                                    order.log + ".d",
+                                    "-o",
+                                    "log",
+                                    "-v2",
+                                    "--tcp-established",
+                                    "--file-locks",
+                                    "--network-lock",
+                                    "skip",
+                                    "--action-script",
+                                    settings.hook};
+  if (ordinary_user()) words.push_back("--unprivileged");
+  return words;
 }
 
 std::vector<std::string> commit_command(const CapsuleSettings& settings) { return {settings.hook}; }
@@ -146,7 +157,11 @@ Result<pid_t> start_beside(const std::vector<std::string>& command, const Order&
   ::setenv(hook_variable, encode_hook_order(hook).c_str(), 1);
   ::unsetenv("CRTOOLS_SCRIPT_ACTION");
   const std::string output = place + "/output";
-  auto pid = start(command, "/", output, output);
+  const bool saves = command.size() > 1 && order.kind == OrderKind::dump;
+  const With with = !ordinary_user() ? With::nothing
+                    : saves          ? With::rights_and_preload
+                                     : With::rights;
+  auto pid = start(command, "/", output, output, {}, with);
   ::unsetenv(hook_variable);
   return pid;
 }

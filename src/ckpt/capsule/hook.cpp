@@ -10,10 +10,13 @@
 #include "base/hex.h"
 #include "base/text.h"
 #include "ckpt/capsule/capsule_setup.h"
+#include "ckpt/capsule/criu_preload.h"
 #include "ckpt/capsule/hook_door.h"
 #include "ckpt/capsule/open_file_record.h"
 #include "ckpt/capsule/shared_memory.h"
 #include "ckpt/capsule/under_way.h"
+#include "ckpt/capsule/unnamed_memory.h"
+#include "ckpt/capsule/user_namespace.h"
 #include "ckpt/image/compression.h"
 #include "ckpt/image/job_directory.h"
 #include "ckpt/network/loopback.h"
@@ -30,6 +33,10 @@ constexpr const char* order_format = "piracema hook order";
 Result<Done> after_dump(const HookOrder& order) {
   if (const auto found = connections_under_way(); !found.empty()) {
     return Error{Errc::failed, concat(std::string_view(cannot_now), found.front())};
+  }
+  if (ordinary_user()) {
+    if (const auto found = memory_saved_wrongly(static_cast<pid_t>(order.root)); !found.empty())
+      return Error{Errc::failed, found};
   }
   if (auto saved = save_shared_memory(order.parts); !saved) return saved;
   auto record = record_job(static_cast<pid_t>(order.root), order.parts);
@@ -148,6 +155,7 @@ Result<HookOrder> decode_hook_order(const std::string& text) {
 }
 
 int run_hook() {
+  if (ordinary_user()) forget_preload();
   const char* text = std::getenv(hook_variable);
   const auto order = decode_hook_order(text != nullptr ? text : "");
   if (!order) return 2;

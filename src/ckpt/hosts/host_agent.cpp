@@ -120,7 +120,7 @@ void HostAgent::open(const HostOpen& open) {
 }
 
 Result<Done> HostAgent::open_capsule() {
-  if (::geteuid() != 0) return Error{Errc::config, "want root, for namespaces and criu"};
+  if (auto may = check_may_make_capsules(); !may) return may.error();
   const auto criu = find_criu(open_.criu);
   if (!criu) return criu.error();
   auto network = open_overlay_socket();
