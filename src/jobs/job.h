@@ -84,6 +84,7 @@ enum class End : std::uint8_t {
   exited,       ///< By itself, or by the signal that asked it to.
   not_started,  ///< The node could not.
   fenced,       ///< The node could not be sure of its lease, and has ended it.
+  left,         ///< A command, once its node had asked it to leave.
 };
 struct Ended {
   Attempt attempt;

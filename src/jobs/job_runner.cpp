@@ -341,6 +341,10 @@ void JobRunner::on(const Over& over) {
   if (found == jobs_.end() || found->second.attempt != over.ended.attempt.attempt) return;
   found->second.ended = over.ended;
   if (over.ended.attempt.part == 0) {
+    // The group may not know of it: a window may close, and open again, while it does not answer.
+    const bool was_asked = found->second.asked || found->second.killed;
+    const bool is_bad = over.ended.end == End::exited && over.ended.code != 0;
+    if (was_asked && is_bad) found->second.ended->end = End::left;
     std::erase_if(wishes_,
                   [&](const auto& wish) { return wish.first.job == over.ended.attempt.job; });
   }

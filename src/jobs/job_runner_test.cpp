@@ -333,6 +333,23 @@ TEST_CASE("jobs leave a machine that is lent as late as they can, and are ended 
   CHECK((killed[0].at_once && killed[1].at_once));
 }
 
+TEST_CASE("a job that has left says so, also when the machine is lent again by then") {
+  Driver node;
+  node.step(JobRunner::Began{});
+  node.answer({.orders = {order(1)}});
+  node.step(JobRunner::LentSeen{.is_lent = true, .gone_by = node.time + milliseconds(1'500)});
+  node.pass(milliseconds(600));
+  node.step(JobRunner::Over{{{1, 1}, End::exited, 75, "ended with status 75"}});
+  node.step(JobRunner::LentSeen{});
+  // Nothing of it was heard.
+  node.step(JobRunner::Answered{node.question, Error{Errc::timeout, "no answer"}});
+  const auto& report = std::get<Report>(node.asked);
+  CHECK(report.lent.open);
+  REQUIRE(report.ended.size() == 1);
+  CHECK(report.ended[0].end == End::left);
+  CHECK(report.ended[0].code == 75);
+}
+
 TEST_CASE("a machine that is lent again takes jobs again, and not in what was left of a window") {
   using std::chrono::seconds;
   Driver node;

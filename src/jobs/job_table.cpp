@@ -237,8 +237,8 @@ void JobTable::ended(Job& job, const Ended& end, const std::map<std::string, Nod
   }
   if (end.end == End::exited && end.code == 0) return become(job, JobState::done);
   // Asked to leave by a drain it is no failure of its own.
-  const bool moved = job.state == JobState::leaving && !job.cancelled;
-  if (moved) return again_or_over(job);
+  const bool moved = job.state == JobState::leaving || end.end == End::left;
+  if (moved && !job.cancelled) return again_or_over(job);
   job.failures += 1;
   if (!job.cancelled) happened(Event::Kind::job_failed, job, job.why);
   // One that fails at once each time would keep nodes and group busy.
@@ -247,6 +247,11 @@ void JobTable::ended(Job& job, const Ended& end, const std::map<std::string, Nod
     job.why = concat("begins again after a pause of ", pause_ms(job) / 1'000, " s: ", job.why);
   }
   again_or_over(job);
+  // Its node was not sure of its lease, and has it still.
+  const bool was_fenced = std::any_of(job.parts.begin(), job.parts.end(), [](const auto& part) {
+    return part.second.ended && part.second.ended->end == End::fenced;
+  });
+  if (was_fenced && has_failed(job)) take_for_loss(job, "a part of it was ended with its node");
   for (const std::string& other : job.others) {
     const auto node = nodes.find(other);
     if (node != nodes.end() && node->second.alive) continue;

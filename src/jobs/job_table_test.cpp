@@ -10,6 +10,19 @@ using namespace piracema::jobs::testing;
 
 using Verdict = Answer::Verdict;
 
+TEST_CASE("a job that its node had asked to leave has not failed, whatever the node is now") {
+  Cluster cluster;
+  cluster.join("a");
+  const JobId id = cluster(Submit{{.name = "j", .command = {"x"}}}).job;
+  Report ends{.node = "a", .incarnation = 1, .number = 1};
+  ends.ended = {exited(id, 1, 75)};
+  ends.ended[0].end = End::left;
+  cluster(ends);
+  CHECK(cluster.job(id).state == JobState::running);
+  CHECK(cluster.job(id).attempt == 2);
+  CHECK(cluster.job(id).failures == 0);
+}
+
 TEST_CASE("a job that is asked for runs where there is a place, and is over when it has ended") {
   Cluster cluster;
   const JobId id = cluster.submit();

@@ -1,0 +1,54 @@
+#include <doctest/doctest.h>
+
+#include <cstdint>
+
+#include "sim/jobs/run.h"
+#include "sim/seeds.h"
+
+namespace piracema::sim {
+
+TEST_CASE(
+    "of a job one attempt is alive at a time, each job is over in the end, and each machine that "
+    "is "
+    "lent is given back in time") {
+  std::uint64_t parts = 0, parts_over = 0, told = 0, parts_asked = 0, forgotten = 0, given_back = 0;
+  std::uint64_t beside = 0, beside_told = 0, resized = 0, forgiven = 0;
+  for (const auto seed : seeds(5'000)) {
+    Run run(seed);
+    run.check();
+    parts += run.parts();
+    parts_over += run.parts_over();
+    told += run.told();
+    parts_asked += run.parts_asked();
+    forgotten += run.forgotten();
+    given_back += run.given_back();
+    beside += run.beside();
+    beside_told += run.beside_told();
+    resized += run.resized();
+    forgiven += run.forgiven();
+    CHECK(run.late() == 0);
+  }
+  // Or else nothing was tried.
+  CHECK(parts > 0);
+  CHECK(parts_over > 0);
+  CHECK(told > 0);
+  CHECK(parts_asked > 0);
+  CHECK(forgotten > 0);
+  CHECK(given_back > 0);
+  CHECK(beside > 0);
+  CHECK(beside_told > 0);
+  CHECK(resized > 0);
+  CHECK(forgiven > 0);
+}
+
+TEST_CASE("a node that says too early that it has nothing of a part is found") {
+  std::uint32_t broken = 0;
+  for (const auto seed : seeds(200)) {
+    Run run(seed, Mistake::says_too_early);
+    run.live();
+    broken += run.broken();
+  }
+  CHECK(broken > 0);
+}
+
+}  // namespace piracema::sim

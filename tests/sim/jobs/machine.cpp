@@ -1,0 +1,290 @@
+#include "sim/jobs/machine.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+namespace piracema::sim {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+namespace {
+
+// Longer than any node waits: what is right does not hang on that.
+constexpr Time operation_timeout = seconds(4);
+// A client that has given up may still be heard.
+constexpr Time late_most = seconds(6);
+// A busy machine takes so long to end a process that is killed.
+constexpr Time ending_most = milliseconds(800);
+
+}  // namespace
+
+Machine::Machine(Scheduler& scheduler, Group& group, Register& all, std::string name)
+    : scheduler_(scheduler), group_(group), all_(all), name_(std::move(name)) {
+  start();
+}
+
+void Machine::start() {
+  if (runner_) return;
+  life_ += 1;
+  runner_ = std::make_unique<JobRunner>(
+      JobRunner::Settings{name_, scheduler_.random().next() | 1, 2, "/d", "h"});
+  deliver(JobRunner::LeavingTakes{scheduler_.between(seconds(1), seconds(4)), ending_most});
+  deliver(lent_);
+  deliver(JobRunner::Began{});
+}
+
+void Machine::crash() {
+  runner_.reset();
+  life_ += 1;
+  frozen_ = false;
+  waiting_.clear();
+  unheard_.clear();
+  asked_.clear();
+  for (const auto& [attempt, process] : processes_) {
+    scheduler_.after(milliseconds(20), [this, attempt = attempt] { vanish(attempt); });
+  }
+}
+
+void Machine::thaw() {
+  if (!std::exchange(frozen_, false)) return;
+  for (const auto& event : std::exchange(waiting_, {})) deliver(event);
+  deliver(JobRunner::Woken{});
+}
+
+void Machine::leave() {
+  if (runner_) deliver(JobRunner::LeaveAsked{});
+}
+
+void Machine::lend(Time closes, Time away) {
+  if (lent_.gone_by) return;
+  const bool has_jobs = !processes_.empty();
+  lent_.gone_by = closes;
+  deliver(lent_);
+  scheduler_.at(closes, [this] {
+    lent_ = {false, lent_.gone_by, "its user is there"};
+    deliver(lent_);
+  });
+  // A supervisor whose node has died a moment ago takes a moment.
+  scheduler_.at(closes + milliseconds(21), [this, has_jobs] {
+    scheduler_.trace(name_, " is its owner's");
+    all_.late += processes_.empty() ? 0 : 1;
+    all_.given_back += has_jobs ? 1 : 0;
+  });
+  scheduler_.at(closes + away, [this] {
+    lent_ = {};
+    deliver(lent_);
+  });
+}
+
+void Machine::deliver(const JobRunner::Event& event) {
+  if (!runner_) return;
+  if (frozen_) {
+    waiting_.push_back(event);
+    return;
+  }
+  if (const auto* over = std::get_if<JobRunner::Over>(&event)) {
+    unheard_.erase(over->ended.attempt);
+  }
+  for (const auto& action : runner_->step(scheduler_.now(), event)) {
+    std::visit([this](const auto& what) { act(what); }, action);
+  }
+  if (!runner_) return;
+  if (const auto next = runner_->next_deadline()) {
+    scheduler_.at(std::max(*next, scheduler_.now() + milliseconds(1)),
+                  [this, life = life_, turn = ++turn_] {
+                    if (life == life_ && turn == turn_) deliver(JobRunner::Woken{});
+                  });
+  }
+}
+
+// The way there and the way back may fail, each by itself; what a client has given up may be
+// executed long after.
+void Machine::act(const JobRunner::Ask& ask) {
+  const auto number = ask.question;
+  scheduler_.after(operation_timeout, [this, number, life = life_] {
+    if (life == life_) deliver(JobRunner::Answered{number, Error{Errc::timeout, "no answer"}});
+  });
+  if (cut) return;
+  const auto way = [this] {
+    const bool late = scheduler_.random().below(20) == 0;
+    return late ? scheduler_.between(milliseconds(100), late_most)
+                : scheduler_.between(milliseconds(1), milliseconds(20));
+  };
+  Operation asked = ask.operation;
+  if (all_.mistake == Mistake::says_too_early) forget_killed(asked);
+  scheduler_.after(way(), [this, number, operation = asked, life = life_, way] {
+    if (!group_.answers) return;
+    const Answer answer = group_.execute(operation);
+    if (cut || scheduler_.random().below(30) == 0) return;
+    scheduler_.after(way(), [this, number, answer, life] {
+      if (life == life_ && !cut) deliver(JobRunner::Answered{number, answer});
+    });
+  });
+}
+
+void Machine::act(const JobRunner::Await& await) {
+  const auto number = await.question;
+  scheduler_.after(seconds(12), [this, number, life = life_] {
+    if (life == life_) deliver(JobRunner::Awaited{number, Error{Errc::timeout, "no answer"}});
+  });
+  if (cut) return;
+  group_.hold(await.operation, [this, number, life = life_](const Answer& answer) {
+    if (life != life_ || cut || scheduler_.random().below(10) == 0) return;
+    scheduler_.after(scheduler_.between(milliseconds(1), milliseconds(20)),
+                     [this, number, answer, life] {
+                       if (life == life_ && !cut) deliver(JobRunner::Awaited{number, answer});
+                     });
+  });
+}
+
+void Machine::act(const JobRunner::Launch& launch) {
+  const Attempt attempt = launch.attempt;
+  all_.late += lent_.is_lent ? 0 : 1;
+  scheduler_.trace(name_, " begins ", attempt.job, ".", attempt.attempt, ".", attempt.part);
+  all_.begins(name_, attempt);
+  if (all_.mistake == Mistake::none) REQUIRE(all_.broken == 0);
+  REQUIRE(all_.done_twice == 0);
+  Process& process = processes_[attempt];
+  process.until = until_;
+  process.serial = ++serial_;
+  fence(attempt, process);
+  const Fate& fate = all_.fates.at(attempt.job);
+  if (attempt.part != 0) {
+    const Attempt command{attempt.job, attempt.attempt};
+    REQUIRE((!is_beside(attempt) || processes_.contains(command) || unheard_.contains(command)));
+    // Some end by themselves.
+    if (scheduler_.random().below(3) != 0) return;
+    scheduler_.after(scheduler_.between({}, seconds(3)), [this, attempt, serial = process.serial] {
+      end(attempt, serial, End::exited, 0);
+    });
+    return;
+  }
+  if (fate.spans) {
+    for (const std::string& host : launch.hosts) {
+      ask_for_part(attempt, process.serial, host.substr(0, host.find('=')));
+    }
+  }
+  scheduler_.after(fate.takes,
+                   [this, attempt, serial = process.serial] { by_itself(attempt, serial); });
+}
+
+// As a stream calls its hosts: again when one is lost, and not for ever.
+void Machine::ask_for_part(const Attempt& attempt, std::uint64_t serial, const std::string& node) {
+  const auto found = processes_.find(attempt);
+  if (found == processes_.end() || found->second.serial != serial || frozen_) return;
+  const Attempt part{attempt.job, attempt.attempt, ++parts_};
+  asked_[part] = {serial, node};
+  deliver(JobRunner::PartAsked{{part, node, {"agent"}, "line"}});
+  if (scheduler_.random().below(6) != 0) return;
+  scheduler_.after(scheduler_.between({}, seconds(2)), [this, part] {
+    if (asked_.erase(part) != 0 && !frozen_) deliver(JobRunner::PartDropped{part});
+  });
+}
+
+void Machine::act(const JobRunner::PartOver& over) {
+  const auto asked = asked_.extract(over.ended.attempt);
+  if (asked.empty()) return;
+  all_.parts_over += 1;
+  const Attempt command{over.ended.attempt.job, over.ended.attempt.attempt};
+  if (all_.fates.at(command.job).needs_all && over.ended.code == no_way_there) {
+    return scheduler_.after(
+        scheduler_.between(milliseconds(10), milliseconds(500)),
+        [this, command, serial = asked.mapped().serial] { end(command, serial, End::exited, 3); });
+  }
+  scheduler_.after(
+      scheduler_.between(milliseconds(50), seconds(1)),
+      [this, command, asked = asked.mapped()] { ask_for_part(command, asked.serial, asked.node); });
+}
+
+// It has parts run on those that are new, and goes on asking those that are gone until it is
+// refused.
+void Machine::act(const JobRunner::HostsChanged& changed) {
+  const auto command = processes_.find(changed.attempt);
+  if (command == processes_.end()) return;
+  all_.told += 1;
+  for (const std::string& host : changed.hosts) {
+    const std::string node = host.substr(0, host.find('='));
+    const bool has = std::ranges::any_of(asked_, [&](const auto& asked) {
+      return asked.first.job == changed.attempt.job && asked.second.node == node;
+    });
+    if (!has) ask_for_part(changed.attempt, command->second.serial, node);
+  }
+}
+
+void Machine::forget_killed(Operation& operation) const {
+  auto* const report = std::get_if<Report>(&operation);
+  if (report == nullptr) return;
+  std::erase_if(report->has, [&](const Attempt& attempt) { return killed_.contains(attempt); });
+}
+
+void Machine::act(const JobRunner::Terminate& terminate) {
+  const auto found = processes_.find(terminate.attempt);
+  if (found == processes_.end()) return;
+  if (terminate.at_once) killed_.insert(terminate.attempt);
+  if (!terminate.at_once && terminate.attempt.part != 0) all_.parts_asked += 1;
+  const auto after = terminate.at_once
+                         ? std::optional(scheduler_.between(milliseconds(5), ending_most))
+                         : all_.fates.at(terminate.attempt.job).leaves_after;
+  if (!after) return;
+  scheduler_.after(*after, [this, attempt = terminate.attempt, serial = found->second.serial,
+                            at_once = terminate.at_once] {
+    end(attempt, serial, End::exited, at_once ? 137 : 75);
+  });
+}
+
+void Machine::act(const JobRunner::Extend& extend) {
+  until_ = extend.until;
+  for (auto& [attempt, process] : processes_) process.until = std::max(process.until, until_);
+}
+
+void Machine::act(const JobRunner::Finish&) {
+  scheduler_.trace(name_, " has left");
+  CHECK(processes_.empty());
+  runner_.reset();
+  life_ += 1;
+}
+
+// The supervisor's clock, whatever the node does.
+void Machine::fence(Attempt attempt, const Process& process) {
+  scheduler_.at(
+      std::max(process.until, scheduler_.now()), [this, attempt, serial = process.serial] {
+        const auto found = processes_.find(attempt);
+        if (found == processes_.end() || found->second.serial != serial) return;
+        if (scheduler_.now() < found->second.until) return fence(attempt, found->second);
+        scheduler_.after(scheduler_.between({}, ending_most),
+                         [this, attempt, serial] { end(attempt, serial, End::fenced, 137); });
+      });
+}
+
+void Machine::by_itself(Attempt attempt, std::uint64_t serial) {
+  const Fate& fate = all_.fates.at(attempt.job);
+  const bool fails = all_.ends[attempt.job] < fate.fails;
+  end(attempt, serial, End::exited, fails ? 1 : 0);
+}
+
+void Machine::end(Attempt attempt, std::uint64_t serial, End how, std::uint32_t code) {
+  const auto found = processes_.find(attempt);
+  if (found == processes_.end() || found->second.serial != serial) return;
+  scheduler_.trace(name_, " ends ", attempt.job, ".", attempt.attempt, ".", attempt.part, " with ",
+                   code);
+  if (attempt.part == 0) {
+    if (how == End::exited && code == 1) all_.ends[attempt.job] += 1;
+    if (how == End::exited && code == 3) all_.gave_up[attempt.job] += 1;
+    if (how == End::exited && code == 0) all_.succeeded.insert(attempt.job);
+  }
+  vanish(attempt);
+  if (frozen_) unheard_.insert(attempt);
+  deliver(JobRunner::Over{{attempt, how, code, "ended"}});
+}
+
+void Machine::vanish(Attempt attempt) {
+  if (processes_.erase(attempt) != 0) {
+    all_.alive[attempt.job].erase({name_, attempt});
+  }
+}
+
+}  // namespace piracema::sim

@@ -1,0 +1,85 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "jobs/job_runner.h"
+#include "sim/jobs/group.h"
+#include "sim/jobs/register.h"
+#include "sim/scheduler.h"
+
+namespace piracema::sim {
+
+/// A node of the cluster, with the processes of its jobs and their supervisors.
+class Machine {
+ public:
+  Machine(Scheduler& scheduler, Group& group, Register& all, std::string name);
+
+  void start();
+  /// The processes of jobs are ended by their supervisors, a moment later.
+  void crash();
+  void freeze() { frozen_ = runner_ != nullptr; }
+  void thaw();
+  void leave();
+  /// Its owner wants it back by then, for so long.
+  void lend(Time closes, Time away);
+  bool is_up() const { return runner_ && !frozen_ && !cut; }
+  const std::string& name() const { return name_; }
+
+  bool cut = false;
+
+ private:
+  struct Process {
+    Time until{};
+    std::uint64_t serial = 0;
+    bool asked = false;
+  };
+
+  void deliver(const JobRunner::Event& event);
+
+  void act(const JobRunner::Ask& ask);
+  void act(const JobRunner::Await& await);
+  void act(const JobRunner::Launch& launch);
+  void ask_for_part(const Attempt& attempt, std::uint64_t serial, const std::string& node);
+  void act(const JobRunner::PartOver& over);
+  void act(const JobRunner::HostsChanged& changed);
+  void forget_killed(Operation& operation) const;
+  void act(const JobRunner::Terminate& terminate);
+  void act(const JobRunner::Extend& extend);
+  void act(const JobRunner::Tell& tell) { scheduler_.trace(name_, ": ", tell.text); }
+  void act(const JobRunner::Finish&);
+
+  void fence(Attempt attempt, const Process& process);
+  void by_itself(Attempt attempt, std::uint64_t serial);
+  void end(Attempt attempt, std::uint64_t serial, End how, std::uint32_t code);
+  void vanish(Attempt attempt);
+
+  Scheduler& scheduler_;
+  Group& group_;
+  Register& all_;
+  const std::string name_;
+  std::unique_ptr<JobRunner> runner_;
+  std::uint64_t life_ = 0, turn_ = 0, serial_ = 0;
+  bool frozen_ = false;
+  JobRunner::LentSeen lent_;
+  std::vector<JobRunner::Event> waiting_;
+  /// Of what has ended while the machine stood still, which hears of it behind all that came
+  /// before.
+  std::set<Attempt> unheard_;
+  std::map<Attempt, Process> processes_;
+  struct Asked {
+    /// Of the command.
+    std::uint64_t serial = 0;
+    std::string node;
+  };
+  std::map<Attempt, Asked> asked_;
+  std::set<Attempt> killed_;
+  std::uint32_t parts_ = 0;
+  Time until_{};
+};
+
+}  // namespace piracema::sim

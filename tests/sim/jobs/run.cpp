@@ -1,0 +1,183 @@
+#include "sim/jobs/run.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <string>
+#include <utility>
+
+namespace piracema::sim {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+Run::Run(std::uint64_t seed, Mistake mistake) : scheduler_(seed), group_(scheduler_) {
+  all_.mistake = mistake;
+  for (const char* name : {"a", "b", "c"}) {
+    machines_.push_back(std::make_unique<Machine>(scheduler_, group_, all_, name));
+  }
+  for (int i = 0; i < 12; ++i) {
+    scheduler_.after(scheduler_.between({}, seconds(40)), [this] { submit(); });
+  }
+  for (int i = 0; i < 25; ++i) {
+    scheduler_.after(scheduler_.between(seconds(1), seconds(60)), [this] { fault(); });
+  }
+  for (int i = 0; i < 20; ++i) {
+    scheduler_.after(scheduler_.between(seconds(1), seconds(60)), [this] { ask_beside(); });
+  }
+  // Clocks of leaders are apart, but there is not one leader after the other.
+  for (int i = 0; i < 4; ++i) {
+    scheduler_.after(seconds(10 + 15 * i),
+                     [this] { group_.jump(scheduler_.between({}, seconds(20)) - seconds(10)); });
+  }
+}
+
+void Run::live() { scheduler_.run_until(Time(seconds(70))); }
+
+void Run::check() {
+  live();
+  for (const auto& machine : machines_) {
+    machine->cut = false;
+    machine->thaw();
+    machine->start();
+    group_.execute(Drain{machine->name(), false});
+  }
+  group_.answers = true;
+  // One that was on its way out comes back: a job may want all of them.
+  scheduler_.after(seconds(60), [this] {
+    for (const auto& machine : machines_) machine->start();
+  });
+  const bool over = scheduler_.run_until(
+      [this] {
+        return std::ranges::all_of(group_.state().jobs(),
+                                   [](const auto& job) { return is_over(job.second.state); });
+      },
+      Time(seconds(600)));
+  CHECK(over);
+  for (const auto& [id, job] : group_.state().jobs()) {
+    CHECK((job.state != JobState::done || all_.succeeded.contains(id)));
+    CHECK(job.failures <= job.spec.retries + 1);
+    const std::uint32_t bad_ends = all_.ends[id] + all_.gave_up[id];
+    // One that is not wanted any more may end as it likes.
+    CHECK((job.cancelled || job.failures <= bad_ends));
+    if (all_.gave_up[id] != 0) forgiven_ += bad_ends - job.failures;
+    CHECK(job.parts.empty());
+    if (job.state == JobState::failed) {
+      const bool too_often = job.failures > job.spec.retries;
+      CHECK((too_often || job.losses >= JobTable::losses_max));
+    }
+    if (job.state == JobState::cancelled) CHECK(job.cancelled);
+  }
+  for (const auto& [name, node] : group_.state().nodes()) CHECK(node.used == 0);
+  // What is over has no parts anywhere, a moment later.
+  scheduler_.run_until(scheduler_.now() + seconds(5));
+  for (const auto& [id, alive] : all_.alive) CHECK(alive.empty());
+}
+
+void Run::submit() {
+  if (!group_.answers) return scheduler_.after(seconds(1), [this] { submit(); });
+  Random& random = scheduler_.random();
+  const auto nodes = 1 + static_cast<std::uint32_t>(random.below(3));
+  std::vector<std::string> environment;
+  const bool follows = random.below(2) == 0;
+  if (follows) environment.emplace_back(follows_nodes_variable);
+  const auto answer =
+      group_.execute(Submit{{.name = "job",
+                             .command = {"x"},
+                             .environment = std::move(environment),
+                             .nodes = nodes,
+                             .slots = 1 + static_cast<std::uint32_t>(random.below(2)),
+                             .retries = static_cast<std::uint32_t>(random.below(3))}});
+  Fate& fate = all_.fates[answer.job];
+  fate.spans = nodes > 1;
+  fate.needs_all = random.below(2) == 0 && !follows;
+  fate.takes = scheduler_.between(milliseconds(100), seconds(8));
+  fate.fails = static_cast<std::uint32_t>(random.below(3));
+  if (random.below(3) != 0) fate.leaves_after = scheduler_.between({}, seconds(5));
+}
+
+void Run::ask_beside() {
+  if (!group_.answers) return;
+  const JobId job = 1 + scheduler_.random().below(12);
+  const Answer answer = group_.execute(RunBeside{job, {"ask"}});
+  if (answer.verdict != Answer::Verdict::done) return;
+  const std::uint32_t part = answer.jobs.at(0).parts.rbegin()->first;
+  wait_beside({job, answer.jobs.at(0).attempt, part}, 0);
+}
+
+// Until it has ended or its attempt has, as a user's command does.
+void Run::wait_beside(const Attempt& asked, std::uint64_t mark) {
+  group_.hold(AwaitJob{asked.job, mark, 0}, [this, asked](const Answer& answer) {
+    const Job& job = answer.jobs.at(0);
+    if (job.attempt != asked.attempt || is_over(job.state)) return;
+    const auto part = job.parts.find(asked.part);
+    if (part == job.parts.end()) {
+      CHECK(job.state == JobState::waiting);
+      return;
+    }
+    if (!part->second.ended) {
+      return scheduler_.after(milliseconds(1),
+                              [this, asked, seen = answer.mark] { wait_beside(asked, seen); });
+    }
+    beside_told_ += part->second.ended->why == "ended" ? 1 : 0;
+  });
+}
+
+void Run::fault() {
+  Random& random = scheduler_.random();
+  Machine& machine = *machines_[random.below(machines_.size())];
+  const Time lasts = scheduler_.between(milliseconds(100), seconds(12));
+  const auto later = [&](std::function<void()> what) { scheduler_.after(lasts, std::move(what)); };
+  switch (random.below(11)) {
+    case 0:
+      scheduler_.trace(machine.name(), " stands still");
+      machine.freeze();
+      return later([&machine] { machine.thaw(); });
+    case 1:
+      scheduler_.trace(machine.name(), " crashes");
+      machine.crash();
+      return later([&machine] { machine.start(); });
+    case 2:
+      scheduler_.trace(machine.name(), " is cut off");
+      machine.cut = true;
+      return later([&machine] { machine.cut = false; });
+    case 3:
+      scheduler_.trace("no majority");
+      group_.answers = false;
+      return later([this] { group_.answers = true; });
+    case 4:
+      if (group_.answers) group_.execute(Drain{machine.name(), true});
+      return later([this, &machine] {
+        if (group_.answers) group_.execute(Drain{machine.name(), false});
+      });
+    case 5:
+      if (group_.answers) group_.execute(Cancel{1 + random.below(12)});
+      return;
+    case 9:
+      // No more than there are machines: in the end each job has to begin.
+      if (group_.answers && group_.execute(Resize{1 + random.below(12),
+                                                  2 + static_cast<std::uint32_t>(random.below(2))})
+                                    .verdict == Answer::Verdict::done) {
+        resized_ += 1;
+      }
+      return;
+    case 6:
+      machine.leave();
+      return later([&machine] { machine.start(); });
+    case 7:
+      // It lives, and may come back.
+      if (group_.answers &&
+          group_.execute(Forget{machine.name()}).verdict == Answer::Verdict::done) {
+        forgotten_ += 1;
+      }
+      return;
+    case 8:
+      // Later than what was allowed before could go on.
+      return machine.lend(scheduler_.now() + scheduler_.between(seconds(4), seconds(15)), lasts);
+    default:
+      return group_.replace_other();
+  }
+}
+
+}  // namespace piracema::sim
