@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import sys
 
-PROGRAMS = ["PIRACEMA_COMMAND", "COUNTER_APP", "TRANSIENT_APP", "HEAT2D_APP", "HEAT2D_MPICH_APP"]
+PROGRAMS = ["PIRACEMA_COMMAND", "COUNTER_APP", "TRANSIENT_APP", "STREAM_APP", "HEAT2D_APP", "HEAT2D_MPICH_APP"]
 
 
 def as_user(user):
@@ -53,9 +53,13 @@ def environment_for(user, place):
         path.chmod(0o755)
     os.chown(place / "home", user, user)
     environment = {key: value for key, value in os.environ.items() if not key.startswith("XDG_")}
-    environment |= {"HOME": str(place / "home"), "PIRACEMA_CRIU": criu_for(user, place / "criu")}
+    criu = criu_for(user, place / "criu")
+    # Nodes of a cluster have it from the path.
+    environment |= {"HOME": str(place / "home"), "PIRACEMA_CRIU": criu,
+                    "PATH": f"{pathlib.Path(criu).parent}:{environment['PATH']}"}
     for name in PROGRAMS:
         if name in os.environ and os.path.exists(os.environ[name]):
             environment[name] = shutil.copy(os.environ[name], place / "bin")
-    shutil.copy(os.environ["PIRACEMA_COMMAND"] + "-ckpt", place / "bin")
+    for part in ["-ckpt", "-cluster", "-kv"]:
+        shutil.copy(os.environ["PIRACEMA_COMMAND"] + part, place / "bin")
     return environment

@@ -13,6 +13,7 @@ import sys
 import tempfile
 import unittest
 
+from cluster_test import Saved
 from daemon_test import Daemon
 from mpi_test import Mpi
 from ordinary_user import as_user, environment_for, python_for
@@ -29,6 +30,8 @@ FROM_OTHERS = [
            "test_a_compressed_image_takes_less_room_and_is_as_good"]),
     (Daemon, ["test_jobs_leave_when_the_user_comes_back_and_survive_the_daemon"]),
     (Window, ["test_a_job_goes_on_from_window_to_window_by_the_same_words"]),
+    (Saved, ["test_a_program_goes_on_where_it_was_when_its_node_is_to_be_empty",
+             "test_a_program_whose_node_is_lost_goes_on_from_its_last_image"]),
     (Transient, [name for name in dir(Transient) if name.startswith("test_")])]
 if "HEAT2D_APP" in os.environ:
     FROM_OTHERS.append((Mpi, ["test_open_mpi_over_shared_memory", "test_open_mpi_over_tcp",
@@ -284,7 +287,8 @@ def run_as_somebody_else():
         os.chmod(text, 0o755)
         place = pathlib.Path(text) / "user"
         environment = environment_for(USER, place)
-        shutil.copytree(pathlib.Path(__file__).parent, place / "tests", ignore=shutil.ignore_patterns("__pycache__"))
+        for tests, name in (pathlib.Path(__file__).parent, "tests"), (pathlib.Path(__file__).parents[1] / "cluster", "cluster"):
+            shutil.copytree(tests, place / name, ignore=shutil.ignore_patterns("__pycache__"))
         return subprocess.run([*as_user(USER), python_for(USER), "-B", place / "tests" / "ordinary_user_test.py",
                                *sys.argv[1:]], cwd=place / "home", env=environment).returncode
 

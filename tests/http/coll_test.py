@@ -266,8 +266,9 @@ class OpenMpi(Shown):
         wait_for(lambda: ranks(bare.pid), lambda: [len(one) for one in ranks(bare.pid)] == [usual] * 4)
         self.assertNotIn("piracema_shows", sum(ranks(bare.pid), []))
         (self.folder / "stop").touch()
-        self.assertEqual(0, self.end(), self.said)
+        # Both have files there while they run.
         self.assertEqual(0, bare.wait(SECONDS_MAX))
+        self.assertEqual(0, self.end(), self.said)
 
     def test_a_program_that_dies_has_its_exit_code_and_leaves_nothing(self):
         self.start("--", *OPEN_MPI, "-n", "1", "sh", "-c", "exit 5")

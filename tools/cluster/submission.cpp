@@ -72,8 +72,9 @@ Submission::Submission(CLI::App& submit) {
       .add_option("--images", images_,
                   "PROGRAM knows nothing of being saved: piracema ckpt saves it\n"
                   "there when it has to leave, and goes on with it elsewhere; an\n"
-                  "absolute path that all nodes see. It wants nodes of root. With\n"
-                  "--nodes: on all of them, as mpirun finds them")
+                  "absolute path that all nodes see. It wants nodes where piracema\n"
+                  "ckpt doctor finds nothing missing. With --nodes: on all of them,\n"
+                  "as mpirun finds them")
       ->excludes(stream);
   submit.add_option("--every", every_,
                     "Between two snapshots, default: 1s; between two images,\n"
