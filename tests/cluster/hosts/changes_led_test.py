@@ -13,11 +13,6 @@ from hosts import *
 class ChangesThatAreLed(CoordinatorJobs):
     HOSTS = 5
 
-    def hosts(self, *lines):
-        """As an editor writes a file."""
-        (self.folder / "hosts.new").write_text("".join(line + "\n" for line in lines))
-        os.replace(self.folder / "hosts.new", self.folder / "hosts")
-
     def start_watching(self, *options, on):
         before = ["nsenter", "--target", str(self.holders[on].pid), "--net", "--uts", "env",
                   f"TMPDIR={self.folder}/tmp-{on}"] if on != "h0" else []
@@ -52,35 +47,35 @@ class ChangesThatAreLed(CoordinatorJobs):
         self.check()
 
     def test_who_leads_next_knows_the_hosts_that_have_come_and_goes_on_looking(self):
-        self.hosts("h1:2", "h2:2", "h3:2")
+        self.write_hosts("h1:2", "h2:2", "h3:2")
         self.start_watching("--coordinators", "3", on="h1")
         self.wait_until_on("h1", "h1", "h2", "h2")
-        self.hosts("h4:2", "h2:2", "h3:2", "h1:2")
+        self.write_hosts("h4:2", "h2:2", "h3:2", "h1:2")
         self.wait_until_on("h1", "h4", "h2", "h2")
         self.lose_leader("h1")
         # The host of the second came after the job began, and that of the first goes.
-        self.hosts("h4:2", "h3:2", "h2:2", "h5:2")
+        self.write_hosts("h4:2", "h3:2", "h2:2", "h5:2")
         self.wait_until_on("h5", "h4", "h2", "h2")
         self.check_nothing_was_redone()
 
     def test_a_coordinator_leaves_a_host_that_the_file_names_no_more(self):
-        self.hosts("h1", "h2", "h3", "h4")
+        self.write_hosts("h1", "h2", "h3", "h4")
         self.start_watching("--coordinators", "3", on="h1")
         self.wait_until_in_charge("h1", "h2", "h3")
-        self.hosts("h1", "h2", "h4", "h5")
+        self.write_hosts("h1", "h2", "h4", "h5")
         self.wait_until_in_charge("h1", "h2", "h4")
         # The one that leads is lost: the newcomer may be the one that follows it.
         self.lose_leader("h1")
         self.check_nothing_was_redone()
 
     def test_also_the_one_that_leads_leaves_its_host_and_another_one_leads(self):
-        self.hosts("h1", "h2", "h3", "h4")
+        self.write_hosts("h1", "h2", "h3", "h4")
         self.start_watching("--coordinators", "3", on="h0")
         self.wait_until_in_charge("h0", "h1", "h2")
         leader = self.lose_leader("h0")
         self.until(lambda: "all 3 coordinators take part again" in self.said())
         others = {"h1", "h2", "h3", "h4"} - {leader}
-        self.hosts(*sorted(others), "h5")
+        self.write_hosts(*sorted(others), "h5")
         self.assertNotEqual(leader, self.wait_for("leads")["host"])
         self.until(lambda: leader not in self.coordinators() and len(self.coordinators()) == 3)
         self.until(lambda: leader not in self.hosts_of_workers())
@@ -88,14 +83,14 @@ class ChangesThatAreLed(CoordinatorJobs):
         self.check_nothing_was_redone()
 
     def test_one_that_takes_a_job_over_knows_the_hosts_that_have_come(self):
-        self.hosts("h1:2", "h2:2")
+        self.write_hosts("h1:2", "h2:2")
         self.start_watching("--keep-workers", "60s", on="h1")
-        self.hosts("h1:2", "h2:2", "h3:2")
+        self.write_hosts("h1:2", "h2:2", "h3:2")
         self.wait_until_on("h1", "h3", "h2", "h2")
         workers = self.workers()
         self.job.kill()
         self.job.wait()
-        self.hosts("h4:2", "h3:2", "h2:2")
+        self.write_hosts("h4:2", "h3:2", "h2:2")
         self.start_watching("--keep-workers", "60s", "--resume", on="h1")
         self.assertIn("reattached", [event["event"] for event in self.events])
         self.assertEqual(workers[1], self.workers()[1])

@@ -12,13 +12,8 @@ from hosts import *
 
 
 class Changes(OnHosts):
-    def hosts(self, *lines):
-        """As an editor writes a file."""
-        (self.folder / "hosts.new").write_text("".join(line + "\n" for line in lines))
-        os.replace(self.folder / "hosts.new", self.folder / "hosts")
-
     def start_watching(self, *lines):
-        self.hosts(*lines)
+        self.write_hosts(*lines)
         self.start_stream("--hostfile", "hosts", "--watch-hosts")
         self.wait_for("snapshot")
         self.since = len(self.events)
@@ -64,28 +59,28 @@ class Changes(OnHosts):
     def test_workers_leave_a_host_that_its_file_names_no_more_and_come_back_when_it_does(self):
         self.start_watching("h1:2", "h2:2")
         agent = self.agents()["h2"]
-        self.hosts("h1:2", "# h2 is worked on")
+        self.write_hosts("h1:2", "# h2 is worked on")
         self.wait_for_move([2, 3], ["h1"] * 4)
         self.wait_for_ends(lambda: [agent] if agent in self.of_job() else [], "its agent stays")
         # The shell that has started it takes away what was brought.
         h2 = network_of(self.holders["h2"].pid)
         self.wait_for_ends(lambda: [pid for pid in self.of_job() if network_of(pid) == h2], "its shell stays")
         self.assertEqual([], os.listdir(self.folder / "tmp-h2"))
-        self.hosts("h1:2", "h2:2")
+        self.write_hosts("h1:2", "h2:2")
         self.wait_for_move([2, 3], ["h1", "h1", "h2", "h2"])
         self.check_nothing_was_redone()
 
     def test_a_host_that_is_new_in_the_file_gets_its_share_of_the_workers(self):
         self.start_watching("h1 slots=4")
-        self.hosts("h1 slots=4", "h3 slots=4")
+        self.write_hosts("h1 slots=4", "h3 slots=4")
         self.wait_for_move([2, 3], ["h1", "h1", "h3", "h3"])
-        self.hosts("h1 slots=4", "h3 slots=4", "h2")
+        self.write_hosts("h1 slots=4", "h3 slots=4", "h2")
         self.wait_for_move([1], ["h1", "h2", "h3", "h3"])
         self.check_nothing_was_redone()
 
     def test_all_workers_go_from_the_hosts_of_yesterday_to_those_of_today(self):
         self.start_watching("h1 slots=2", "h2 slots=2")
-        self.hosts("h3 slots=4")
+        self.write_hosts("h3 slots=4")
         self.wait_for_move([0, 1, 2, 3], ["h3"] * 4)
         self.check_nothing_was_redone()
 
@@ -93,7 +88,7 @@ class Changes(OnHosts):
         self.start_watching("h1:2", "h2:2")
         for lines, why in [(["h1:2", "h2 slots=none"], "slots=none"), ([], "found 'no host'"),
                            (["h1:2", "h2:2", "nosuch.invalid"], "nosuch.invalid")]:
-            self.hosts(*lines)
+            self.write_hosts(*lines)
             self.wait_until_said(f"hosts stay as they are: .*{why}")
         (self.folder / "hosts").unlink()
         self.wait_until_said("hosts stay as they are: .*no such file")
@@ -105,7 +100,7 @@ class Changes(OnHosts):
     def test_a_new_host_that_cannot_be_reached_is_called_again_and_used_then(self):
         self.cut("h3")
         self.start_watching("h1:2", "h2:2")
-        self.hosts("h1:2", "h2:2", "h3:2")
+        self.write_hosts("h1:2", "h2:2", "h3:2")
         self.wait_until_said("'h3' cannot be used")
         self.mend("h3")
         self.wait_for_move([1], ["h1", "h3", "h2", "h2"])

@@ -227,6 +227,11 @@ class OnHosts(unittest.TestCase):
         for host in hosts:
             self.assertEqual([], os.listdir(self.folder / f"tmp-{host}"))
 
+    def write_hosts(self, *lines):
+        """The file of hosts, as an editor writes it."""
+        (self.folder / "hosts.new").write_text("".join(line + "\n" for line in lines))
+        os.replace(self.folder / "hosts.new", self.folder / "hosts")
+
     # ---- processes ---------------------------------------------------------------------------
 
     def of_job(self):
