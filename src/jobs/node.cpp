@@ -357,7 +357,6 @@ std::vector<std::string> NodeProcess::environment_of(const JobRunner::Launch& la
   for (const std::string& own : launch.spec.environment) cluster::set_variable(environment, own);
   if (!launch.hosts.empty() || attempt.part != 0) {
     environment.push_back(concat("PIRACEMA_RSH=", options_.rsh));
-    environment.push_back(concat("PIRACEMA_NODE_ADDRESS=", options_.address));
   }
   environment.push_back(concat("PIRACEMA_NODE=", options_.name));
   environment.push_back(concat("PIRACEMA_NODE_DOOR=", files_.door()));

@@ -47,7 +47,7 @@ class ClusterOfNodes(unittest.TestCase):
         self.folder = pathlib.Path(folder.name)
         self.lock = self.folder / "lock"
         nodes = [f"{name}=127.0.0.1:{port}" for name, port in zip(self.NODES, free_ports(3))]
-        nodes += [f"{name}=127.0.0.1" for name in self.NODES[3:]]
+        nodes += [f"{name}=localhost" for name in self.NODES[3:]]
         subprocess.run([PIRACEMA, "cluster", "init", "--directory", self.folder / "c", *nodes],
                        check=True, env=CLEAN, stdout=subprocess.DEVNULL)
         self.processes = {}

@@ -85,6 +85,20 @@ class Span(ClusterOfNodes):
                      "background 0"):
             self.assertIn(line, said.splitlines())
 
+    def test_a_node_that_has_its_address_by_name_asks_others_and_is_asked(self):
+        for node in "b", "c":
+            self.ask("drain", node)
+        # The other one has more room, and is the first.
+        for first, busy in ("d", "a"), ("a", "d"):
+            sleeps = self.submit("exec sleep 1000", "--on", busy)
+            self.wait_until(lambda: self.job(sleeps)["state"] == "running", "it does not begin")
+            job = self.submit("for host in $(echo $PIRACEMA_HOSTS | tr , ' '); do "
+                              "$PIRACEMA_RSH ${host%%=*} 'echo on $PIRACEMA_NODE'; done", "--nodes", 2)
+            self.wait(job)
+            self.assertEqual(f"on {first}\non {busy}\n", self.ask("logs", job))
+            self.ask("cancel", sleeps)
+            self.wait(sleeps, code=143)
+
     def test_a_remote_shell_whose_way_or_other_end_is_lost_ends_with_255(self):
         job = self.submit("other=${PIRACEMA_HOSTS##*,}; $PIRACEMA_RSH ${other%=*} "
                           f"'echo begun $PPID; {LIVES}'; echo ended with $?", "--nodes", 2)

@@ -189,7 +189,7 @@ class Accounts(Users):
         self.wait_for_output(own, "ended with 7")
         found = self.job(own)
         # Each on one node: the other job asks the same door for a part of hers.
-        theft = self.submit_as("bob", f"PIRACEMA_JOB={own} PIRACEMA_ATTEMPT=1 PIRACEMA_NODE_ADDRESS=127.0.0.1 {PIRACEMA} cluster rsh "
+        theft = self.submit_as("bob", f"PIRACEMA_JOB={own} PIRACEMA_ATTEMPT=1 PIRACEMA_HOSTS=$PIRACEMA_NODE=127.0.0.1 {PIRACEMA} cluster rsh "
                                f"{found['others'][0]} id; echo got $?", "--on", found["node"])
         self.wait(theft)
         said = self.ask("logs", theft)

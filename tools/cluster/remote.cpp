@@ -6,12 +6,15 @@
 #include <CLI/CLI.hpp>
 #include <chrono>
 #include <cstdlib>
+#include <fstream>
 #include <optional>
+#include <sstream>
 
 #include "base/log.h"
 #include "base/parse.h"
 #include "base/refused_writes.h"
 #include "base/text.h"
+#include "host/host_names.h"
 #include "jobs/part_door.h"
 #include "jobs/shell/shell_call.h"
 #include "jobs/shell/shell_host.h"
@@ -36,6 +39,29 @@ int no_way(const std::string& why) {
 std::string variable(const char* name) {
   const char* const value = std::getenv(name);
   return value == nullptr ? "" : value;
+}
+
+/// Of this node, where that one reaches it: a name may mean loopback here. Of a job that gets nodes
+/// while it runs they are in a file. Errc::config.
+Result<std::string> address_facing(const std::string& node) {
+  std::string text = variable("PIRACEMA_HOSTS");
+  if (std::ifstream file(variable("PIRACEMA_HOSTFILE")); file) {
+    for (std::string host, slots; file >> host && std::getline(file, slots);) text += "," + host;
+  }
+  const std::string own = variable("PIRACEMA_NODE");
+  std::vector<cluster::HostName> both;
+  std::istringstream hosts(text);
+  for (std::string host; std::getline(hosts, host, ',');) {
+    const std::string name = host.substr(0, host.find('='));
+    if (name == own || name == node) both.push_back({host, "PIRACEMA_HOSTS"});
+  }
+  std::vector<std::size_t> numbers;
+  auto found = cluster::find_hosts(both, numbers);
+  if (!found) return found.error();
+  for (const cluster::HostOptions& host : *found) {
+    if (host.here) return host.address;
+  }
+  return Error{Errc::config, "want a job of several nodes, found none in PIRACEMA_HOSTS"};
 }
 
 std::string first_line() {
@@ -77,17 +103,18 @@ int ClusterRemote::run() {
 
 int ClusterRemote::ask(const std::string& node, const std::string& command) {
   refuse_writes_to_nobody();
-  const std::string door = variable("PIRACEMA_NODE_DOOR"), own = variable("PIRACEMA_NODE_ADDRESS");
+  const std::string door = variable("PIRACEMA_NODE_DOOR");
   const auto job = parse_number<jobs::JobId>(variable("PIRACEMA_JOB"));
   const auto attempt = parse_number<std::uint32_t>(variable("PIRACEMA_ATTEMPT"));
   if (door.empty() || !job || !attempt) {
     return no_way("want to be run by a job of a cluster, found no PIRACEMA_JOB");
   }
-  if (own.empty()) return no_way("want a node that others reach, found one without an address");
+  const auto own = address_facing(node);
+  if (!own) return no_way(own.error().message);
   net::Poller poller;
   std::optional<int> code;
   auto call = jobs::ShellCall::open(
-      poller, own, command,
+      poller, *own, command,
       {.ended = [&](const jobs::ShellEnded& ended) { code = static_cast<int>(ended.code); },
        .lost =
            [&](const Error& why) {
@@ -100,7 +127,8 @@ int ClusterRemote::ask(const std::string& node, const std::string& command) {
                                                {"sh", "-c", concat("exec $PIRACEMA_RSH ", serves)},
                                                (*call)->invitation()});
   if (!asked) return no_way(asked.error().message);
-  // Why it cannot be, or is no more, says the node. What it has said itself may still be on its way.
+  // Why it cannot be, or is no more, says the node. What it has said itself may still be on its
+  // way.
   poller.watch(asked->get(), EPOLLIN, [&](std::uint32_t) {
     poller.forget(asked->get());
     const auto ended = jobs::wait_for_part(*asked);
