@@ -304,7 +304,8 @@ void JobRunner::take(const Order& order) {
   local.attempt = order.attempt.attempt;
   local.hosts = order.hosts;
   if (order.leave || leaving_ || closed_) {
-    local.ended = Ended{order.attempt, End::exited, 128 + 15, "it was to leave before it began"};
+    const End end = order.attempt.part == 0 ? End::left : End::exited;
+    local.ended = Ended{order.attempt, end, 128 + 15, "it was to leave before it began"};
     hurry_ = true;
     return;
   }
