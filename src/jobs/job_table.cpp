@@ -239,6 +239,11 @@ void JobTable::ended(Job& job, const Ended& end, const std::map<std::string, Nod
   // Asked to leave by a drain it is no failure of its own.
   const bool moved = job.state == JobState::leaving || end.end == End::left;
   if (moved && !job.cancelled) return again_or_over(job);
+  if (!job.cancelled && misses_a_node(job, nodes)) {
+    job.losses += 1;
+    happened(Event::Kind::job_lost_node, job, job.why);
+    return again_or_over(job);
+  }
   job.failures += 1;
   if (!job.cancelled) happened(Event::Kind::job_failed, job, job.why);
   // One that fails at once each time would keep nodes and group busy.
@@ -247,27 +252,28 @@ void JobTable::ended(Job& job, const Ended& end, const std::map<std::string, Nod
     job.why = concat("begins again after a pause of ", pause_ms(job) / 1'000, " s: ", job.why);
   }
   again_or_over(job);
-  // Its node was not sure of its lease, and has it still.
+}
+
+// What a command does without one of its nodes is no failure of its own.
+bool JobTable::misses_a_node(const Job& job, const std::map<std::string, Node>& nodes) {
+  if (follows_nodes(job.spec)) return false;
+  // By a node that was not sure of its lease, and may have it still.
   const bool was_fenced = std::any_of(job.parts.begin(), job.parts.end(), [](const auto& part) {
     return part.second.ended && part.second.ended->end == End::fenced;
   });
-  if (was_fenced && has_failed(job)) take_for_loss(job, "a part of it was ended with its node");
-  for (const std::string& other : job.others) {
-    const auto node = nodes.find(other);
-    if (node != nodes.end() && node->second.alive) continue;
-    if (has_failed(job)) take_for_loss(job, concat("the node ", other, " is not heard of"));
-    return;
-  }
+  return was_fenced || std::any_of(job.others.begin(), job.others.end(), [&](const auto& other) {
+           const auto node = nodes.find(other);
+           return node == nodes.end() || !node->second.alive;
+         });
 }
 
-// Its command has, and it may be too early to say of what.
+// Its command has, and the loss of a node that it noticed may not be known yet.
 bool JobTable::has_failed(const Job& job) {
   return job.state == JobState::ending && !follows_nodes(job.spec) && job.failures != 0 &&
          job.losses < losses_max &&
          (job.next == JobState::failed || (job.next == JobState::waiting && job.ended_ms != 0));
 }
 
-// What a command does without one of its nodes is no failure of its own.
 void JobTable::take_for_loss(Job& job, const std::string& why) {
   job.failures -= 1;
   job.losses += 1;

@@ -81,6 +81,7 @@ class JobTable {
   static bool does_without(Job& job, const std::string& node);
   void ended(Job& job, const Ended& end, const std::map<std::string, Node>& nodes,
              std::uint64_t now_ms);
+  static bool misses_a_node(const Job& job, const std::map<std::string, Node>& nodes);
   static bool has_failed(const Job& job);
   void take_for_loss(Job& job, const std::string& why);
   void happened(Event::Kind kind, const Job& job, const std::string& why = "");

@@ -43,7 +43,7 @@ std::string variable(const char* name) {
 
 /// Of this node, where that one reaches it: a name may mean loopback here. Of a job that gets nodes
 /// while it runs they are in a file. Errc::config.
-Result<std::string> address_facing(const std::string& node) {
+Result<std::string> own_address_for(const std::string& node) {
   std::string text = variable("PIRACEMA_HOSTS");
   if (std::ifstream file(variable("PIRACEMA_HOSTFILE")); file) {
     for (std::string host, slots; file >> host && std::getline(file, slots);) text += "," + host;
@@ -109,7 +109,7 @@ int ClusterRemote::ask(const std::string& node, const std::string& command) {
   if (door.empty() || !job || !attempt) {
     return no_way("want to be run by a job of a cluster, found no PIRACEMA_JOB");
   }
-  const auto own = address_facing(node);
+  const auto own = own_address_for(node);
   if (!own) return no_way(own.error().message);
   net::Poller poller;
   std::optional<int> code;
