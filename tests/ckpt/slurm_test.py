@@ -50,7 +50,10 @@ class Batch(CkptTest):
     def test_a_job_that_is_preempted_goes_on_when_the_machine_is_free(self):
         program = [COUNTER, 100, 4, 4_000_000, 0]
         wanted, _ = self.plain(*program)
-        job = self.submit(*program, options=["--nodes=1", "--exclusive", "--nodelist=n1", "--time=30"])
+        self.preempt(self.submit(*program, options=["--nodes=1", "--exclusive", "--nodelist=n1", "--time=30"]), wanted)
+
+    def preempt(self, job, wanted):
+        """Until it has ended, and written the same."""
         self.wait_for_lines(10)
         day = self.slurm.run("sbatch", "--parsable", "-p", "day", "--exclusive", "--nodelist=n1",
                              f"--output={self.path}/day", "--wrap", "true").strip()
@@ -76,16 +79,7 @@ class Batch(CkptTest):
         said = subprocess.run([*as_user(user), *map(str, words)], cwd=home, env=environment, capture_output=True,
                               text=True)
         self.assertIn("Submitted batch job", said.stdout, said.stderr)
-        job = said.stdout.split()[-1]
-        self.wait_for_lines(10)
-        day = self.slurm.run("sbatch", "--parsable", "-p", "day", "--exclusive", "--nodelist=n1",
-                             f"--output={self.path}/day", "--wrap", "true").strip()
-        self.wait_for(day, "COMPLETED")
-        self.assertEqual(1, len(self.images()))
-        self.go_on(job)
-        self.wait_for(job, "COMPLETED")
-        lines = (self.dir / "stdout").read_text().splitlines(keepends=True)
-        self.assertEqual(wanted, "".join(line for line in lines if not line.startswith("error")))
+        self.preempt(said.stdout.split()[-1], wanted)
 
     def test_a_job_that_is_cancelled_is_saved_and_stays_away(self):
         job = self.submit(COUNTER, 3000, 4, 4_000_000, 0, options=["--nodes=1", "--time=30"])

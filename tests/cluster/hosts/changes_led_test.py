@@ -14,9 +14,7 @@ class ChangesThatAreLed(CoordinatorJobs):
     HOSTS = 5
 
     def start_watching(self, *options, on):
-        before = ["nsenter", "--target", str(self.holders[on].pid), "--net", "--uts", "env",
-                  f"TMPDIR={self.folder}/tmp-{on}"] if on != "h0" else []
-        self.start_stream("--hostfile", "hosts", "--watch-hosts", "-n", "4", *options, before=before)
+        self.start_stream("--hostfile", "hosts", "--watch-hosts", "-n", "4", *options, before=self.typed_on(on))
         self.wait_for("snapshot")
         self.assertNotIn("cannot be reached", self.said())
 

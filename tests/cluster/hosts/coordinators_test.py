@@ -18,13 +18,15 @@ from hosts import *
 
 class CoordinatorJobs(OnHosts):
     def start_several(self, *options, on="h1", hosts="h1,h2,h3", count=3):
-        """The command is typed on that host."""
-        before = []
-        if on != "h0":
-            before = ["nsenter", "--target", str(self.holders[on].pid), "--net", "--uts", "env",
-                      f"TMPDIR={self.folder}/tmp-{on}"]
         self.start_stream("--hosts", hosts, "-n", "3", "--coordinators", str(count), *options,
-                          before=before)
+                          before=self.typed_on(on))
+
+    def typed_on(self, host):
+        """Words before a command there."""
+        if host == "h0":
+            return []
+        return ["nsenter", "--target", str(self.holders[host].pid), "--net", "--uts", "env",
+                f"TMPDIR={self.folder}/tmp-{host}"]
 
     def host_of(self, pid):
         networks = {network_of(holder.pid): host for host, holder in self.holders.items()}
