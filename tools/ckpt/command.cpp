@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "ckpt/capsule/criu.h"
 #include "ckpt/image/compression.h"
+#include "ckpt/image/image_choice.h"
 #include "ckpt/image/job_directory.h"
 #include "ckpt/keeper/control.h"
 #include "ckpt/keeper/keeper_loop.h"
@@ -115,7 +116,11 @@ CkptCommand::CkptCommand(CLI::App& app) {
   add_http_options(*resume_, "the job", http_, http_token_);
   resume_->add_flag("--failed", failed_,
                     "Also if the program has ended with another status than 0:\n"
-                    "go on from before that");
+                    "go on from before that; by one image more if it has failed\n"
+                    "from the newest before there was another");
+  resume_->add_option("--image", image_,
+                      "Go on from image N, whatever has become of the program; newer\n"
+                      "ones are passed by, and go when another one is complete");
   window_ = add("window", "Run while the machine is lent; hand it back in time: -- PROGRAM ARGS...",
                 footer);
   add_running(*window_);
@@ -212,7 +217,7 @@ int CkptCommand::resume() {
   if (!directory) return fail_ckpt(directory.error());
   auto job = (*directory)->read();
   if (!job) return fail_ckpt(job.error());
-  if (job->ended && (*job->ended == 0 || !failed_)) {
+  if (job->ended && !image_ && (*job->ended == 0 || !failed_)) {
     const std::string hint = *job->ended == 0 ? "" : "; --failed goes on from before that";
     log(Level::info, concat("the job has ended already, with status ", *job->ended, hint));
     return *job->ended;
@@ -222,7 +227,15 @@ int CkptCommand::resume() {
   if (images->empty()) {
     return fail_ckpt({Errc::config, concat(directory_, ": there is no image to go on from")});
   }
-  if (job->ended) {
+  if (image_) {
+    const std::vector<ImageId> good = good_images(*images);
+    if (!std::ranges::binary_search(good, *image_)) {
+      return fail_ckpt({Errc::config, concat(directory_, ": want image ", *image_,
+                                             ": there is none that is complete; see ckpt list")});
+    }
+    job->doubted = doubted_for_choice(good, *image_);
+  }
+  if (job->ended || image_) {
     job->ended.reset();
     if (auto written = (*directory)->write(*job); !written) return fail_ckpt(written.error());
   }
@@ -302,6 +315,10 @@ int keep_job(std::unique_ptr<JobDirectory> directory, JobFile job, RunSettings s
   if (!finish) return fail_ckpt(finish.error());
   if (finish->end == End::job_ended) {
     job.ended = exit_status_of(finish->status);
+    if (const auto images = ImageStore(*place).list(); images && *job.ended != 0) {
+      job.doubted =
+          doubted_after_failure(good_images(*images), std::move(job.doubted), loop.went_on_from());
+    }
     if (auto written = place->write(job); !written) log(Level::warning, written.error().message);
   }
   return end_of(*finish, place->path());

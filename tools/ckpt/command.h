@@ -5,6 +5,7 @@
 #include <CLI/App.hpp>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -50,6 +51,7 @@ class CkptCommand {
   std::string directory_, criu_, every_, hosts_, rsh_, http_, http_token_;
   std::vector<std::string> program_;
   WindowOptions windows_;
+  std::optional<std::uint64_t> image_;
   std::uint32_t keep_ = 2;
   bool quiet_ = false, json_ = false, compress_ = false, failed_ = false;
 };

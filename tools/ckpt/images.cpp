@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/text.h"
+#include "ckpt/image/image_choice.h"
 #include "ckpt/image/job_directory.h"
 #include "tools/ckpt/failure.h"
 
@@ -16,9 +17,13 @@ int list_images(const std::string& directory_of_job, bool json) {
   if (!directory) return fail_ckpt(directory.error());
   const auto all = ImageStore(**directory).list();
   if (!all) return fail_ckpt(all.error());
+  const auto job = (*directory)->read();
+  const std::vector<ImageId> doubted = job ? job->doubted : std::vector<ImageId>();
   nlohmann::ordered_json lines = nlohmann::ordered_json::array();
   for (const auto& one : *all) {
-    nlohmann::ordered_json line{{"image", one.image}, {"complete", one.manifest.ok()}};
+    const bool is_passed_by = is_doubted(one.image, doubted);
+    nlohmann::ordered_json line{
+        {"image", one.image}, {"complete", one.manifest.ok()}, {"passed_by", is_passed_by}};
     if (one.manifest) {
       line["bytes"] = one.manifest->bytes();
       line["created"] = one.manifest->created;
@@ -27,9 +32,10 @@ int list_images(const std::string& directory_of_job, bool json) {
     }
     lines.push_back(line);
     if (json) continue;
-    std::printf("image %llu  %s\n", static_cast<unsigned long long>(one.image),
+    std::printf("image %llu  %s%s\n", static_cast<unsigned long long>(one.image),
                 one.manifest ? human_bytes(static_cast<double>(one.manifest->bytes())).c_str()
-                             : concat("damaged: ", one.manifest.error().message).c_str());
+                             : concat("damaged: ", one.manifest.error().message).c_str(),
+                is_passed_by ? "  passed by, see resume --image" : "");
   }
   if (json) std::printf("%s\n", lines.dump().c_str());
   return 0;
@@ -57,7 +63,9 @@ int prune_images(const std::string& directory_of_job, std::uint32_t keep) {
   if (!there) return fail_ckpt(there.error());
   auto directory = JobDirectory::open(directory_of_job);
   if (!directory) return fail_ckpt(directory.error());
-  auto pruned = ImageStore(**directory).prune(keep);
+  const auto job = (*directory)->read();
+  if (!job) return fail_ckpt(job.error());
+  auto pruned = ImageStore(**directory).prune(keep, job->doubted);
   return pruned ? 0 : fail_ckpt(pruned.error());
 }
 

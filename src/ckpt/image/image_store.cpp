@@ -6,6 +6,7 @@
 #include "base/ensure.h"
 #include "base/parse.h"
 #include "base/text.h"
+#include "ckpt/image/image_choice.h"
 #include "ckpt/image/image_parts.h"
 #include "store/document.h"
 
@@ -45,6 +46,14 @@ std::vector<ImageId> images_to_drop(const std::vector<std::pair<ImageId, bool>>&
   }
   std::reverse(drop.begin(), drop.end());
   return drop;
+}
+
+std::vector<ImageId> good_images(const std::vector<ImageStore::Listed>& all) {
+  std::vector<ImageId> good;
+  for (const auto& one : all) {
+    if (one.manifest) good.push_back(one.image);
+  }
+  return good;
 }
 
 Result<std::vector<ImageId>> ImageStore::numbers() {
@@ -176,11 +185,13 @@ Result<Done> ImageStore::drop(ImageId image) {
   return places_.remove_parts(image);
 }
 
-Result<Done> ImageStore::prune(std::size_t keep) {
+Result<Done> ImageStore::prune(std::size_t keep, const std::vector<ImageId>& doubted) {
   const auto all = list();
   if (!all) return all.error();
   std::vector<std::pair<ImageId, bool>> good_by_image;
-  for (const Listed& one : *all) good_by_image.emplace_back(one.image, one.manifest.ok());
+  for (const Listed& one : *all) {
+    good_by_image.emplace_back(one.image, one.manifest && !is_doubted(one.image, doubted));
+  }
   for (const ImageId image : images_to_drop(good_by_image, keep)) {
     if (auto dropped = drop(image); !dropped) return dropped;
   }

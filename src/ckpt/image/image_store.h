@@ -65,8 +65,9 @@ class ImageStore {
   Result<Record> record(const Manifest& manifest);
 
   /// Drops all but the newest `keep` (at least 1) of the images whose manifest is good, and what
-  /// was begun and never completed. An image that is not good goes only when a good one is newer.
-  Result<Done> prune(std::size_t keep);
+  /// was begun and never completed. An image that is not good, or is doubted (image_choice.h), goes
+  /// only when a good one is newer.
+  Result<Done> prune(std::size_t keep, const std::vector<ImageId>& doubted = {});
   /// The parts of an image that `begin` gave and that was not completed; one that was stays.
   Result<Done> drop_unfinished(ImageId image);
   /// Everything, as for a new job.
@@ -84,6 +85,9 @@ class ImageStore {
 
   ImagePlaces& places_;
 };
+
+/// Those whose manifest is good, oldest first.
+std::vector<ImageId> good_images(const std::vector<ImageStore::Listed>& all);
 
 /// Which images `prune` drops, from those that have a manifest, oldest first. Pure.
 std::vector<ImageId> images_to_drop(const std::vector<std::pair<ImageId, bool>>& good_by_image,

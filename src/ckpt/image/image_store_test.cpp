@@ -87,6 +87,13 @@ class SimulatedPlaces final : public ImagePlaces {
   std::map<ImageId, std::unique_ptr<store::MemoryDisk>> parts_;
 };
 
+std::vector<ImageId> numbers_of(ImageStore& images) {
+  std::vector<ImageId> numbers;
+  const auto all = images.list();
+  for (const auto& one : *all) numbers.push_back(one.image);
+  return numbers;
+}
+
 ImageId newest_good(ImageStore& images) {
   const auto all = images.list();
   if (!all) return 0;
@@ -111,6 +118,17 @@ TEST_CASE("the newest are kept, and what is damaged goes only when a good one is
   CHECK(images_to_drop({{1, true}, {2, false}}, 1) == List{});
   CHECK(images_to_drop({{1, true}, {2, false}, {3, true}}, 1) == List{1, 2});
   CHECK(images_to_drop({{1, false}, {2, false}}, 1) == List{});
+}
+
+TEST_CASE("an image from which the job has failed goes before one from which it has not") {
+  SimulatedPlaces places(1);
+  ImageStore images(places);
+  for (int i = 0; i < 3; ++i) CHECK(make_image(places, images) != 0);
+  CHECK(images.prune(2, {3}).ok());
+  CHECK(numbers_of(images) == std::vector<ImageId>{1, 2, 3});
+  CHECK(make_image(places, images) == 4);
+  CHECK(images.prune(2, {3}).ok());
+  CHECK(numbers_of(images) == std::vector<ImageId>{2, 4});
 }
 
 TEST_CASE("an image is there once its manifest is, and numbers are not used twice") {

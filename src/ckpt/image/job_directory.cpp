@@ -102,6 +102,9 @@ Result<JobFile> JobDirectory::read() const {
         job.hosts.push_back(unescape(host.get<std::string>()));
     }
     if (content.contains("ended")) job.ended = static_cast<int>(number_in(content, "ended", 255));
+    if (content.contains("doubted")) {
+      for (const auto& image : content["doubted"]) job.doubted.push_back(image.get<ImageId>());
+    }
   });
   if (!read) return read.error();
   return job;
@@ -117,6 +120,7 @@ Result<Done> JobDirectory::write(const JobFile& job) {
                             {"one_output", job.one_output}};
   for (const std::string& host : job.hosts) content["hosts"].push_back(escape(host));
   if (job.ended) content["ended"] = *job.ended;
+  if (!job.doubted.empty()) content["doubted"] = job.doubted;
   const std::string text = seal(job_format, content);
   const Bytes piece = as_bytes(text);
   const std::string path = concat(path_, "/", std::string_view(job_name));

@@ -27,6 +27,8 @@ struct JobFile {
   std::vector<std::string> hosts;
   /// Its exit status, once it has ended.
   std::optional<int> ended;
+  /// Images that are passed by: image_choice.h.
+  std::vector<ImageId> doubted;
 };
 
 /// The directory of a job: docs/formats/checkpoint_image.md. Locked for this process alone.

@@ -19,6 +19,29 @@ std::string part(int number) { return "pages-" + std::to_string(number) + ".img"
 
 }  // namespace
 
+TEST_CASE("what a job is, is read as it was written") {
+  const testing::ScratchDirectory scratch;
+  const auto directory = JobDirectory::open(scratch.path() + "/job");
+  REQUIRE(directory.ok());
+  CHECK((*directory)->read().error().code == Errc::not_found);
+  REQUIRE((*directory)
+              ->write({.id = 7,
+                       .command = {"./a b", "%\n"},
+                       .working_directory = "/x",
+                       .host_name = "h",
+                       .hosts = {"one", "two"},
+                       .ended = 9,
+                       .doubted = {3, 4}})
+              .ok());
+  const auto job = (*directory)->read();
+  REQUIRE(job.ok());
+  CHECK(job->id == 7);
+  CHECK(job->command == std::vector<std::string>{"./a b", "%\n"});
+  CHECK(job->hosts == std::vector<std::string>{"one", "two"});
+  CHECK(job->ended == 9);
+  CHECK(job->doubted == std::vector<ImageId>{3, 4});
+}
+
 TEST_CASE("however many read an image at once, the first part that is damaged is named") {
   const testing::ScratchDirectory scratch;
   const auto directory = JobDirectory::open(scratch.path() + "/job");

@@ -55,6 +55,11 @@ class KeeperLoop {
   /// How it ended; output has been passed on by then. An Error if it could not even begin.
   Result<Finish> run();
 
+  /// After `run`: the image that the job went on from last; none: from the beginning.
+  std::optional<ImageId> went_on_from() const {
+    return restart_ ? restart_->image() : std::nullopt;
+  }
+
  private:
   Result<Done> begin();
   void open_window_watch();

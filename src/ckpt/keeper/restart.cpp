@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "ckpt/capsule/roll_back.h"
+#include "ckpt/image/image_choice.h"
 #include "ckpt/image/image_parts.h"
 
 namespace piracema::ckpt {
@@ -51,8 +52,24 @@ Result<std::vector<Manifest>> Restart::images() {
   if (good.empty() && !all->empty()) {
     return Error{Errc::lost, "no image is left that this job can go on from"};
   }
-  std::reverse(good.begin(), good.end());
-  return good;
+  return worth_trying(good);
+}
+
+std::vector<Manifest> Restart::worth_trying(const std::vector<Manifest>& good) const {
+  std::vector<ImageId> numbers;
+  for (const Manifest& one : good) numbers.push_back(one.image);
+  const std::vector<ImageId> to_try = images_to_try(numbers, job_.doubted);
+  for (const ImageId image : numbers) {
+    if (std::ranges::find(to_try, image) != to_try.end()) continue;
+    log(Level::warning,
+        concat("image ", image, " is passed by: the job was told to, or has failed ",
+               "from it before there was another; --image ", image,
+               " goes on from it all the same"));
+  }
+  std::vector<Manifest> found;
+  for (const ImageId image : to_try)
+    found.push_back(*std::ranges::find(good, image, &Manifest::image));
+  return found;
 }
 
 Result<Done> Restart::launch(std::size_t attempt) {

@@ -36,8 +36,9 @@ class Restart {
 
  private:
   Result<Order> prepare(std::size_t attempt);
-  /// Newest first, those whose manifest is of this job and good.
+  /// Newest first, those whose manifest is of this job and good, and that are not passed by.
   Result<std::vector<Manifest>> images();
+  std::vector<Manifest> worth_trying(const std::vector<Manifest>& good) const;
   Result<Order> from_beginning(Order order);
   Result<Order> from_image(Order order, const Manifest& manifest);
   Result<Done> roll_back_here(const Manifest& manifest, Order& order);

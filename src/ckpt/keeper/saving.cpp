@@ -42,7 +42,7 @@ Result<bool> Saving::find_room(std::uint64_t bytes) {
   }
   log(Level::warning,
       concat(directory_.path(), ": no space for more images: only the newest one is kept"));
-  if (auto pruned = images_.prune(1); !pruned) return pruned.error();
+  if (auto pruned = images_.prune(1, job_.doubted); !pruned) return pruned.error();
   return true;
 }
 
@@ -105,7 +105,8 @@ void Saving::give_up() {
 }
 
 void Saving::prune() {
-  if (auto pruned = images_.prune(keep_); !pruned) log(Level::warning, pruned.error().message);
+  if (auto pruned = images_.prune(keep_, job_.doubted); !pruned)
+    log(Level::warning, pruned.error().message);
 }
 
 }  // namespace piracema::ckpt

@@ -97,14 +97,15 @@ class StreamJob(ClusterJob):
 
 
 class MpiJob(ClusterJob):
-    """An MPI program that knows nothing of being saved, on one node."""
+    """An MPI program that knows nothing of being saved, on two nodes and on one in turns."""
 
     def options(self):
-        return ("--name", f"{self.name}-{self.rounds}", "--slots", 2, "--images", self.place("images"), "--every", "3s",
+        where = ("--nodes", 2) if self.rounds % 2 == 0 else ("--slots", 2)
+        return ("--name", f"{self.name}-{self.rounds}", *where, "--images", self.place("images"), "--every", "3s",
                 "--retries", 1_000, *(word for name, value in AS_ROOT.items() for word in ("--env", f"{name}={value}")))
 
     def program(self):
-        return *MPI, self.place("out")
+        return *MPI[:3], "--map-by", "node", *MPI[3:], self.place("out")
 
     def check(self):
         self.soak.assertEqual(self.soak.heat, self.place("out").read_text())
