@@ -1,6 +1,7 @@
 #include "jobs/cluster_image.h"
 
-#include <cstring>
+#include <cstdint>
+#include <map>
 #include <tuple>
 #include <utility>
 
@@ -11,7 +12,7 @@ namespace piracema::jobs {
 
 namespace {
 
-// "PIRACLST". An image of version 1 begins with the number of its jobs, which is far less.
+// "PIRACLST".
 constexpr std::uint64_t magic = 0x54534c4341524950;
 
 struct Head {
@@ -20,36 +21,50 @@ struct Head {
   auto fields() { return std::tie(what, version); }
 };
 constexpr std::size_t head_bytes = 12;
+constexpr std::uint32_t version_before = 2;
 
 struct Body : ClusterImage {
   auto fields() { return std::tie(jobs, nodes, users, events, last_job, time, own_ms); }
 };
 
-struct FirstJob : Job {
+struct SecondPart : Part {
+  auto fields() { return std::tie(node, command, input, wanted, ended); }
+};
+struct SecondJob : Job {
+  std::map<std::uint32_t, SecondPart> parts_then;
   auto fields() {
-    return std::tie(id, spec, state, node, others, parts, next, attempt, cancelled, failures,
-                    losses, code, why, submitted_ms, started_ms, ended_ms, output, output_before);
+    return std::tie(id, spec, state, node, others, parts_then, next, attempt, cancelled, failures,
+                    losses, code, why, submitted_ms, started_ms, ended_ms, output, output_before,
+                    owner);
   }
 };
-struct First {
-  std::vector<FirstJob> jobs;
+struct Second {
+  std::vector<SecondJob> jobs;
   std::vector<Node> nodes;
+  std::vector<User> users;
+  std::vector<Event> events;
   JobId last_job = 0;
   std::uint64_t time = 0, own_ms = 0;
-  auto fields() { return std::tie(jobs, nodes, last_job, time, own_ms); }
+  auto fields() { return std::tie(jobs, nodes, users, events, last_job, time, own_ms); }
 };
 
-Result<ClusterImage> decode_first(Bytes bytes) {
-  auto first = wire::decode<First>(bytes);
-  if (!first) return first.error();
+Result<ClusterImage> decode_second(Bytes bytes) {
+  auto second = wire::decode<Second>(bytes);
+  if (!second) return second.error();
   ClusterImage image{.jobs = {},
-                     .nodes = std::move(first->nodes),
-                     .users = {*Users().of_client(first_client)},
-                     .events = {},
-                     .last_job = first->last_job,
-                     .time = first->time,
-                     .own_ms = first->own_ms};
-  for (FirstJob& job : first->jobs) image.jobs.push_back(std::move(job));
+                     .nodes = std::move(second->nodes),
+                     .users = std::move(second->users),
+                     .events = std::move(second->events),
+                     .last_job = second->last_job,
+                     .time = second->time,
+                     .own_ms = second->own_ms};
+  for (SecondJob& job : second->jobs) {
+    for (auto& [number, part] : job.parts_then) {
+      if (number < first_beside) part.asker = job.node;
+      job.parts.emplace(number, std::move(part));
+    }
+    image.jobs.push_back(std::move(job));
+  }
   return image;
 }
 
@@ -66,10 +81,14 @@ Result<ClusterImage> decode_image(Bytes bytes) {
   if (bytes.size() < head_bytes) return Error{Errc::corrupt, "an image of a cluster that is cut"};
   const auto head = wire::decode<Head>(bytes.first(head_bytes));
   if (!head) return head.error();
-  if (head->what != magic) return decode_first(bytes);
+  if (head->what != magic) {
+    return Error{Errc::corrupt, concat("want an image of a cluster of version ", version_before,
+                                       " or ", ClusterImage::version, ", found another thing")};
+  }
+  if (head->version == version_before) return decode_second(bytes.subspan(head_bytes));
   if (head->version != ClusterImage::version) {
-    return Error{Errc::config, concat("want an image of a cluster of version 1 or ",
-                                      ClusterImage::version, ", found ", head->version)};
+    return Error{Errc::config, concat("want an image of a cluster of version ", version_before,
+                                      " or ", ClusterImage::version, ", found ", head->version)};
   }
   auto body = wire::decode<Body>(bytes.subspan(head_bytes));
   if (!body) return body.error();

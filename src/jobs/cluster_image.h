@@ -14,8 +14,8 @@ namespace piracema::jobs {
 
 /// All that the control plane of a cluster knows, for replicas that come late and for the disk.
 struct ClusterImage {
-  /// 1 had no users, so that all jobs were the first one's, and no events.
-  static constexpr std::uint32_t version = 2;
+  /// In 2 only the first node of a job had asked for parts, and none outlived that.
+  static constexpr std::uint32_t version = 3;
 
   std::vector<Job> jobs;
   std::vector<Node> nodes;

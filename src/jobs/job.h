@@ -60,6 +60,15 @@ inline bool follows_nodes(const JobSpec& spec) {
                                      follows_nodes_variable) != spec.environment.end();
 }
 
+/// Of such a job, a stream with several coordinators (docs/design/019-three-coordinators.md): each
+/// of them on a node of its own, so it goes on when the first node is lost.
+inline bool outlives_first_node(const JobSpec& spec) {
+  return follows_nodes(spec) &&
+         std::any_of(spec.environment.begin(), spec.environment.end(), [](const auto& variable) {
+           return variable == "PIRACEMA_COORDINATORS=3" || variable == "PIRACEMA_COORDINATORS=5";
+         });
+}
+
 enum class JobState : std::uint8_t {
   waiting,    ///< For a place.
   running,    ///< On `node`, or on its way there.
@@ -111,7 +120,10 @@ struct Part {
   bool wanted = true;
   /// Nothing of it is alive.
   std::optional<Ended> ended;
-  auto fields() { return std::tie(node, command, input, wanted, ended); }
+  /// The node where it was asked for. Empty: by a user; or nobody is there any more to be told of
+  /// its end, and it lives as long as its attempt.
+  std::string asker;
+  auto fields() { return std::tie(node, command, input, wanted, ended, asker); }
 };
 
 /// A job as the cluster knows it.
@@ -142,10 +154,13 @@ struct Job {
   std::string output;
   std::uint64_t output_before = 0;
   Owner owner;
+  /// The first node of this attempt was lost, and the job goes on (outlives_first_node): the
+  /// command on `node` joins it.
+  bool joins = false;
   auto fields() {
     return std::tie(id, spec, state, node, others, parts, next, attempt, cancelled, failures,
                     losses, code, why, submitted_ms, started_ms, ended_ms, output, output_before,
-                    owner);
+                    owner, joins);
   }
 };
 

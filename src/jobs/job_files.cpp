@@ -44,13 +44,15 @@ Result<Done> JobFiles::make(JobId job, const cluster::Account* account) const {
 
 std::string JobFiles::place_of(JobId job) const { return concat(directory_, "/jobs/", job); }
 
-std::string JobFiles::log_of(const Attempt& attempt) const {
+std::string JobFiles::beside_place(const Attempt& attempt, const char* ending) const {
   return concat(place_of(attempt.job), ".", attempt.attempt,
-                attempt.part == 0 ? "" : concat(".", attempt.part), ".log");
+                attempt.part == 0 ? "" : concat(".", attempt.part), ending);
 }
 
+std::string JobFiles::log_of(const Attempt& attempt) const { return beside_place(attempt, ".log"); }
+
 std::string JobFiles::hostfile_of(const Attempt& attempt) const {
-  return concat(place_of(attempt.job), ".", attempt.attempt, ".hosts");
+  return beside_place(attempt, ".hosts");
 }
 
 std::string JobFiles::mpi_of(const Attempt& attempt) const {

@@ -27,7 +27,7 @@ class JobFiles {
   std::string place_of(JobId job) const;
   /// What it has written.
   std::string log_of(const Attempt& attempt) const;
-  /// Its nodes, for a command that follows them.
+  /// Its nodes, for what follows them.
   std::string hostfile_of(const Attempt& attempt) const;
   /// What MPI's launchers read, for a command on several nodes; outside of its place, in which
   /// others than the node may write.
@@ -35,7 +35,7 @@ class JobFiles {
   /// Where a stream is shown by HTTP, for what is run beside it; in its place, so that it can write
   /// there.
   std::string address_file_of(const Attempt& attempt) const;
-  /// Where commands ask for parts.
+  /// Where its processes ask for parts.
   std::string door() const { return directory_ + "/parts"; }
 
   /// Whoever reads it sees the file before or this one. What cannot be written the command does not
@@ -44,6 +44,8 @@ class JobFiles {
                           std::uint32_t slots);
 
  private:
+  std::string beside_place(const Attempt& attempt, const char* ending) const;
+
   std::string directory_;
 };
 

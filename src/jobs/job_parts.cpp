@@ -31,19 +31,39 @@ std::optional<std::string> refusal(const Job& job, const AskedPart& asked,
   return concat("the node ", asked.node, node.alive ? " is leaving" : " is not heard of");
 }
 
+/// It has ended, and nobody is to be told.
+bool is_forgotten(std::uint32_t number, const Part& part) {
+  return number < first_beside && part.ended && part.asker.empty();
+}
+
 }  // namespace
 
-Part* find_part(Job& job, const Attempt& attempt, const std::string& node) {
-  if (job.attempt != attempt.attempt) return nullptr;
-  const auto found = job.parts.find(attempt.part);
-  if (found == job.parts.end() || found->second.ended) return nullptr;
-  return found->second.node == node ? &found->second : nullptr;
+bool end_part(Job& job, const Ended& end, const std::string& node) {
+  if (job.attempt != end.attempt.attempt) return false;
+  const auto found = job.parts.find(end.attempt.part);
+  if (found == job.parts.end() || found->second.ended || found->second.node != node) return false;
+  Part& part = found->second;
+  part.ended = end;
+  part.ended->why.resize(std::min(end.why.size(), why_bytes_max));
+  if (is_forgotten(found->first, part)) job.parts.erase(found);
+  return true;
+}
+
+bool takes_part(const Job& job, const std::string& node) {
+  if (job.node == node) return true;
+  return std::any_of(job.parts.begin(), job.parts.end(), [&](const auto& part) {
+    return part.second.node == node && !part.second.ended && part.first < first_beside;
+  });
 }
 
 void lose_parts(Job& job, const std::string& node, const std::string& why) {
-  for (auto& [number, part] : job.parts) {
-    if (part.node != node || part.ended) continue;
-    part.ended = Ended{{job.id, job.attempt, number}, End::fenced, no_way_there, why};
+  for (auto at = job.parts.begin(); at != job.parts.end();) {
+    auto& [number, part] = *at;
+    if (part.node == node && !part.ended) {
+      part.ended = Ended{{job.id, job.attempt, number}, End::fenced, no_way_there, why};
+    }
+    if (part.asker == node) part.asker.clear();
+    at = is_forgotten(number, part) ? job.parts.erase(at) : std::next(at);
   }
 }
 
@@ -61,30 +81,41 @@ bool parts_gone(Job& job, const Report& report) {
   return any;
 }
 
-Followed ask_for(Job& job, const AskedPart& asked, const std::map<std::string, Node>& nodes) {
-  if (job.parts.contains(asked.part.part)) return {};
-  // The error is one of the command's, which is told.
-  if (auto why = refusal(job, asked, nodes)) {
-    return {true, {Ended{asked.part, End::not_started, no_way_there, *std::move(why)}}};
+Followed ask_for(Job& job, const std::string& asker, const AskedPart& asked,
+                 const std::map<std::string, Node>& nodes) {
+  const auto refused = [&](std::string why) {
+    // The error is one of whoever has asked, which is told.
+    return Followed{true, {Ended{asked.part, End::not_started, no_way_there, std::move(why)}}};
+  };
+  if (const auto found = job.parts.find(asked.part.part); found != job.parts.end()) {
+    // Nodes draw the numbers of parts.
+    if (found->second.asker == asker) return {};
+    return refused(concat("another part of job ", job.id, " has this number: ask again"));
   }
-  job.parts[asked.part.part] = {.node = asked.node, .command = asked.command, .input = asked.input};
+  if (auto why = refusal(job, asked, nodes)) return refused(*std::move(why));
+  job.parts[asked.part.part] = {
+      .node = asked.node, .command = asked.command, .input = asked.input, .asker = asker};
   return {.changed = true, .gone = {}};
 }
 
-Followed follow_wants(Job& job, const std::vector<Attempt>& wants) {
+Followed follow_wants(Job& job, const std::string& asker, const std::vector<Attempt>& wants) {
   Followed followed;
   for (auto at = job.parts.begin(); at != job.parts.end();) {
-    Part& part = at->second;
-    const Attempt attempt{job.id, job.attempt, at->first};
-    if (is_beside(attempt)) {
+    auto& [number, part] = *at;
+    if (part.asker != asker) {
       ++at;
       continue;
     }
-    const bool wanted = is_in(wants, attempt);
-    followed.changed |=
-        std::exchange(part.wanted, wanted) != wanted || (!wanted && part.ended.has_value());
+    const bool wanted = is_in(wants, {job.id, job.attempt, number});
     if (wanted && part.ended) followed.gone.push_back(*part.ended);
-    at = !wanted && part.ended ? job.parts.erase(at) : std::next(at);
+    if (!wanted && outlives_first_node(job.spec)) {
+      part.asker.clear();
+    } else {
+      followed.changed |= std::exchange(part.wanted, wanted) != wanted;
+    }
+    const bool goes = !wanted && part.ended;
+    followed.changed |= goes;
+    at = goes ? job.parts.erase(at) : std::next(at);
   }
   return followed;
 }

@@ -314,12 +314,22 @@ void JobRunner::take(const Order& order) {
     hurry_ = true;
     return;
   }
-  actions_.push_back(Launch{order.attempt, *order.spec, order.input, order.hosts, order.owner});
+  actions_.push_back(
+      Launch{order.attempt, *order.spec, order.input, order.hosts, order.owner, order.joins});
 }
 
 bool JobRunner::command_runs(const Attempt& attempt) const {
   const auto found = jobs_.find({attempt.job, 0});
   return found != jobs_.end() && found->second.attempt == attempt.attempt && !found->second.ended;
+}
+
+bool JobRunner::may_ask(const Attempt& attempt) const {
+  return std::ranges::any_of(jobs_, [&](const auto& one) {
+    const auto& [piece, local] = one;
+    const Attempt its{piece.first, local.attempt, piece.second};
+    return piece.first == attempt.job && local.attempt == attempt.attempt && !local.ended &&
+           !is_beside(its);
+  });
 }
 
 // ---- jobs
@@ -371,8 +381,8 @@ void JobRunner::on(const Wrote& wrote) {
 
 void JobRunner::on(const PartAsked& asked) {
   const Attempt& attempt = asked.part.part;
-  if (!command_runs(attempt)) {
-    actions_.push_back(PartOver{{attempt, End::not_started, 255,
+  if (!may_ask(attempt)) {
+    actions_.push_back(PartOver{{attempt, End::not_started, no_way_there,
                                  concat("attempt ", attempt.attempt, " of job ", attempt.job,
                                         " does not run on the node ", settings_.node)}});
     return;

@@ -58,8 +58,8 @@ class JobRunner {
     std::uint64_t from = 0;
     std::string text;
   };
-  /// The command of a job that runs here wants a part to be run on another of the job's nodes; the
-  /// number of the part is new. `PartOver` follows, unless it does not want it any more before.
+  /// What of a job runs here wants a part to be run on one of the job's nodes; the number of the
+  /// part is drawn, and new here. `PartOver` follows, unless it does not want it any more before.
   struct PartAsked {
     AskedPart part;
   };
@@ -99,11 +99,13 @@ class JobRunner {
     JobSpec spec;
     /// Of a part: what it reads.
     std::string input;
-    /// Of the command of a job of several nodes: NAME=ADDRESS of each, this one first.
+    /// Of a job of several nodes: NAME=ADDRESS of each, the first one first (Order::hosts).
     std::vector<std::string> hosts;
     Owner owner;
+    /// Of a command: the job goes on, and it joins that.
+    bool joins = false;
   };
-  /// The nodes of a job whose command runs here and follows them (follows_nodes), as in Launch.
+  /// The nodes of a job that follows them (follows_nodes), of which this runs here, as in Launch.
   struct HostsChanged {
     Attempt attempt;
     std::vector<std::string> hosts;
@@ -195,6 +197,7 @@ class JobRunner {
   void take(const Order& order);
   /// Here, in that attempt.
   bool command_runs(const Attempt& attempt) const;
+  bool may_ask(const Attempt& attempt) const;
   void terminate(const Piece& piece, Local& local, bool at_once);
   void tell_wishes(Report& report, Question& question) const;
   void end_wishes(const std::vector<Ended>& ended);

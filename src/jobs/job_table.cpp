@@ -29,6 +29,12 @@ void hear(Job& job, const Said& said) {
   }
 }
 
+// Another command counts what it says from the beginning.
+void forget_output(Job& job) {
+  job.output.clear();
+  job.output_before = 0;
+}
+
 void begin(Job& job, const std::vector<std::string>& nodes, std::uint64_t now_ms) {
   job.state = JobState::running;
   job.node = nodes.front();
@@ -37,8 +43,8 @@ void begin(Job& job, const std::vector<std::string>& nodes, std::uint64_t now_ms
   job.attempt += 1;
   job.started_ms = now_ms;
   job.why.clear();
-  job.output.clear();
-  job.output_before = 0;
+  job.joins = false;
+  forget_output(job);
 }
 
 }  // namespace
@@ -152,12 +158,7 @@ bool JobTable::ended(const Report& report, const std::map<std::string, Node>& no
       any = true;
     }
     const auto found = jobs_.find(end.attempt.job);
-    if (found == jobs_.end()) continue;
-    if (Part* const part = find_part(found->second, end.attempt, report.node)) {
-      part->ended = end;
-      part->ended->why.resize(std::min(end.why.size(), why_bytes_max));
-      any = true;
-    }
+    if (found != jobs_.end()) any |= end_part(found->second, end, report.node);
   }
   return any;
 }
@@ -168,7 +169,7 @@ bool JobTable::parts_gone(const Report& report) {
   return any;
 }
 
-// A command that has gone, or that is not of this node, gets nothing.
+// Whoever is not of the newest attempt gets nothing.
 Followed JobTable::follow_parts(const Report& report, const std::map<std::string, Node>& nodes) {
   Followed all;
   const auto add = [&all](Followed one) {
@@ -176,12 +177,14 @@ Followed JobTable::follow_parts(const Report& report, const std::map<std::string
     for (Ended& ended : one.gone) all.gone.push_back(std::move(ended));
   };
   for (const AskedPart& asked : report.asks) {
-    Job* const job = running({asked.part.job, asked.part.attempt}, report.node);
-    if (job != nullptr) add(ask_for(*job, asked, nodes));
+    const auto found = jobs_.find(asked.part.job);
+    if (found == jobs_.end() || found->second.attempt != asked.part.attempt) continue;
+    Job& job = found->second;
+    if (runs(job) && takes_part(job, report.node)) add(ask_for(job, report.node, asked, nodes));
   }
   for (const JobId id : on(report.node)) {
     Job& job = jobs_.at(id);
-    if (runs(job) && job.node == report.node) add(follow_wants(job, report.wants));
+    if (runs(job)) add(follow_wants(job, report.node, report.wants));
   }
   return all;
 }
@@ -212,8 +215,19 @@ void JobTable::lose(const std::string& node, const std::string& why) {
     job.losses += 1;
     job.why = why;
     happened(Event::Kind::job_lost_node, job, why);
-    again_or_over(job);
+    if (!goes_on(job)) again_or_over(job);
   }
+}
+
+// Its coordinators on the other nodes see to that; what a user does to the job goes by a command.
+bool JobTable::goes_on(Job& job) {
+  if (job.state != JobState::running || !outlives_first_node(job.spec)) return false;
+  if (job.others.empty() || job.losses >= losses_max) return false;
+  job.node = job.others.front();
+  job.others.erase(job.others.begin());
+  job.joins = true;
+  forget_output(job);
+  return true;
 }
 
 std::optional<JobId> JobTable::in_places_of(const std::string& node) const {
@@ -239,7 +253,7 @@ void JobTable::ended(Job& job, const Ended& end, const std::map<std::string, Nod
   // Asked to leave by a drain it is no failure of its own.
   const bool moved = job.state == JobState::leaving || end.end == End::left;
   if (moved && !job.cancelled) return again_or_over(job);
-  if (!job.cancelled && misses_a_node(job, nodes)) {
+  if (!job.cancelled && (misses_a_node(job, nodes) || found_nobody(job, end))) {
     job.losses += 1;
     happened(Event::Kind::job_lost_node, job, job.why);
     return again_or_over(job);
@@ -252,6 +266,12 @@ void JobTable::ended(Job& job, const Ended& end, const std::map<std::string, Nod
     job.why = concat("begins again after a pause of ", pause_ms(job) / 1'000, " s: ", job.why);
   }
   again_or_over(job);
+}
+
+// As `piracema run --join` says it: with the first node more was lost than the job can do without.
+bool JobTable::found_nobody(const Job& job, const Ended& end) {
+  constexpr std::uint32_t all_lost = 4;
+  return job.joins && end.code == all_lost;
 }
 
 // What a command does without one of its nodes is no failure of its own.

@@ -18,13 +18,15 @@ namespace piracema::jobs {
 
 /// The jobs of a cluster, from when they were asked for until they are forgotten.
 ///
-/// A job of several nodes has its command on the first one, and may have parts run on all of them.
+/// A job of several nodes has its command on the first one; that, and its parts, may have parts run
+/// on all of them.
 /// If its command follows what becomes of its nodes, one but the first may leave it, and another
 /// one takes its place; its parts on that are asked to leave, and end when they have. Of other jobs
 /// all leaves; and if one of their nodes is lost, a bad end of the command is no failure of its
-/// own. Once the command has ended, or its node is lost, its parts are ended, and the job is over
-/// or waits anew only when each node has said in a later report that it has none of them, or has
-/// lost its lease. What users have run beside the command is such a part, on its own node.
+/// own. When the first node of a job is lost that outlives it, another of its nodes runs a command
+/// that joins the job. Else, and once the command has ended, its parts are ended, and the job is
+/// over or waits anew only when each node has said in a later report that it has none of them, or
+/// has lost its lease. What users have run beside the command is such a part, on its own node.
 ///
 /// Pure: times are the group's, in milliseconds. After what changes anything `place` is due.
 class JobTable {
@@ -81,6 +83,8 @@ class JobTable {
   static bool does_without(Job& job, const std::string& node);
   void ended(Job& job, const Ended& end, const std::map<std::string, Node>& nodes,
              std::uint64_t now_ms);
+  static bool goes_on(Job& job);
+  static bool found_nobody(const Job& job, const Ended& end);
   static bool misses_a_node(const Job& job, const std::map<std::string, Node>& nodes);
   static bool has_failed(const Job& job);
   void take_for_loss(Job& job, const std::string& why);

@@ -12,7 +12,10 @@ void JobsByNode::learn(const std::map<JobId, Job>& jobs) {
     };
     has(job.node);
     for (const std::string& other : job.others) has(other);
-    for (const auto& [number, part] : job.parts) has(part.node);
+    for (const auto& [number, part] : job.parts) {
+      has(part.node);
+      if (!part.asker.empty()) has(part.asker);
+    }
   }
 }
 

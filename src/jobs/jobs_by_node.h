@@ -15,7 +15,8 @@ class JobsByNode {
  public:
   /// Jobs have got nodes, or lost them.
   void learn(const std::map<JobId, Job>& jobs);
-  /// In their order: all that were given the node or have a part there, when that was learnt last.
+  /// In their order: all that were given the node, have a part there or are asked for one there,
+  /// when that was learnt last.
   const std::vector<JobId>& on(const std::string& node) const;
 
  private:

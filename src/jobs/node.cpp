@@ -144,8 +144,12 @@ bool NodeProcess::is_for_others() const { return ::geteuid() == 0; }
 // A part runs as whoever its job runs as: so only that one may ask for it.
 void NodeProcess::part_asked(std::uint32_t number, uid_t user, PartRequest request) {
   const Attempt part{request.job, request.attempt, number};
-  const auto command = running_.find({part.job, part.attempt});
-  if (command == running_.end() || (user != command->second.user && user != ::geteuid())) {
+  const bool runs_here = std::any_of(running_.begin(), running_.end(), [&](const auto& one) {
+    const auto& [attempt, running] = one;
+    return attempt.job == part.job && attempt.attempt == part.attempt && !is_beside(attempt) &&
+           (user == running.user || user == ::geteuid());
+  });
+  if (!runs_here) {
     const auto why = concat("job ", part.job, " does not run here as ",
                             cluster::Account::name_of(user), ", who has asked for a part of it");
     return parts_->answer(number, Ended{part, End::not_started, no_way_there, why});
@@ -271,7 +275,8 @@ void NodeProcess::act(const JobRunner::Launch& launch) {
   const Attempt attempt = launch.attempt;
   log(Level::info,
       concat("job ", attempt.job, " (", launch.spec.name, ") of the user ", launch.owner.user,
-             " begins, attempt ", attempt.attempt, attempt.part == 0 ? "" : ", a part of it"));
+             launch.joins ? " goes on, attempt " : " begins, attempt ", attempt.attempt,
+             attempt.part == 0 ? "" : ", a part of it"));
   auto started = start_job(launch);
   if (!started) {
     const Ended ended{attempt, End::not_started, 127,
@@ -293,7 +298,7 @@ Result<NodeProcess::Running> NodeProcess::start_job(const JobRunner::Launch& lau
   if (!account) return account.error();
   const auto* const other = *account ? &**account : nullptr;
   if (auto made = files_.make(attempt.job, other); !made) return made.error();
-  const bool follows = attempt.part == 0 && follows_nodes(launch.spec);
+  const bool follows = follows_nodes(launch.spec) && !launch.hosts.empty();
   const std::string hostfile = follows ? files_.hostfile_of(attempt) : "";
   if (follows) JobFiles::write_hosts(hostfile, launch.hosts, launch.spec.slots);
   if (attempt.part == 0 && launch.spec.nodes > 1) {
@@ -339,7 +344,7 @@ std::vector<std::string> NodeProcess::environment_of(const JobRunner::Launch& la
   const Attempt& attempt = launch.attempt;
   std::vector<std::string> environment;
   if (account) environment = login_environment(*account);
-  if (!launch.hosts.empty()) {
+  if (!launch.hosts.empty() && attempt.part == 0) {
     std::string hosts;
     for (const std::string& host : launch.hosts) hosts += concat(hosts.empty() ? "" : ",", host);
     environment.push_back(concat("PIRACEMA_HOSTS=", hosts));
@@ -358,10 +363,12 @@ std::vector<std::string> NodeProcess::environment_of(const JobRunner::Launch& la
   if (!launch.hosts.empty() || attempt.part != 0) {
     environment.push_back(concat("PIRACEMA_RSH=", options_.rsh));
   }
+  if (launch.joins) environment.emplace_back("PIRACEMA_JOIN=true");
   environment.push_back(concat("PIRACEMA_NODE=", options_.name));
   environment.push_back(concat("PIRACEMA_NODE_DOOR=", files_.door()));
   environment.push_back(concat("PIRACEMA_JOB=", attempt.job));
   environment.push_back(concat("PIRACEMA_ATTEMPT=", attempt.attempt));
+  environment.push_back(concat("PIRACEMA_JOB_DIRECTORY=", files_.place_of(attempt.job)));
   if (attempt.part == 0 || is_beside(attempt)) {
     environment.push_back(concat("PIRACEMA_HTTP_FILE=", files_.address_file_of(attempt)));
   }
@@ -408,6 +415,7 @@ void NodeProcess::tell_last_words(Ended& ended, const Running& running) const {
     ended.why +=
         concat(" on the node ", options_.name, said.empty() ? "" : "; it has said: ", said);
   }
+  if (ended.attempt.part != 0 && !running.hostfile.empty()) ::unlink(running.hostfile.c_str());
 }
 
 void NodeProcess::act(const JobRunner::Terminate& terminate) {

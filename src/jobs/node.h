@@ -65,7 +65,7 @@ class NodeProcess {
   struct Running {
     Supervised job;
     JobLog log;
-    /// Of a command that follows its nodes: the file that names them, and its places on each.
+    /// Of what follows the job's nodes: the file that names them, and the job's places on each.
     std::string hostfile;
     std::uint32_t slots = 1;
     /// As whom it runs.

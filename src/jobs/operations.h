@@ -45,7 +45,7 @@ struct Said {
   std::string text;
   auto fields() { return std::tie(attempt, from, text); }
 };
-/// The command of a job wants this run on another node of the job.
+/// The command of a job, or a part of it, wants this run on a node of the job.
 struct AskedPart {
   Attempt part;
   std::string node;
@@ -67,7 +67,7 @@ struct Report {
   std::vector<Attempt> has;
   std::vector<Ended> ended;
   std::vector<Said> said;
-  /// Parts that jobs which it leads want, and what those are as long as that was not answered.
+  /// Parts that are wanted by what runs there, and what those are as long as that was not answered.
   std::vector<Attempt> wants;
   std::vector<AskedPart> asks;
   auto fields() {
@@ -227,11 +227,14 @@ struct Order {
   /// Of a part: what it reads.
   std::string input;
   /// Of the command of a job of several nodes: all of them, NAME=ADDRESS, its own first. Once the
-  /// node has it, only where it follows them.
+  /// node has it, only where it follows them. Also of parts of a job that outlives its first node:
+  /// any of them may coordinate it.
   std::vector<std::string> hosts;
   /// With `spec`.
   Owner owner;
-  auto fields() { return std::tie(attempt, leave, spec, input, hosts, owner); }
+  /// Of the command: the job goes on, and it joins that.
+  bool joins = false;
+  auto fields() { return std::tie(attempt, leave, spec, input, hosts, owner, joins); }
 };
 struct Answer {
   enum class Verdict : std::uint8_t {

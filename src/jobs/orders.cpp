@@ -50,7 +50,9 @@ std::vector<Order> orders_for(const std::string& node, const std::vector<Attempt
       return true;
     };
     if (job.node == node) {
-      Order order{.attempt = {id, job.attempt}, .leave = job.state == JobState::leaving};
+      Order order{.attempt = {id, job.attempt},
+                  .leave = job.state == JobState::leaving,
+                  .joins = job.joins};
       if (is_new(order, bytes_of(job.spec))) {
         order.spec = job.spec;
         order.owner = job.owner;
@@ -68,6 +70,9 @@ std::vector<Order> orders_for(const std::string& node, const std::vector<Attempt
         order.owner = job.owner;
         order.spec->command = part.command;
         order.input = part.input;
+      }
+      if (outlives_first_node(job.spec) && !is_beside(order.attempt)) {
+        order.hosts = hosts_of(job, nodes);
       }
       orders.push_back(std::move(order));
     }
@@ -93,8 +98,10 @@ std::uint64_t mark_of_orders(const std::string& node, const JobTable& jobs, cons
       const Attempt attempt{id, job.attempt, number};
       if (part.node == node && !part.ended && part.wanted) {
         all.push_back({attempt, !has_node(job, node), false});
+        const bool may_lead = outlives_first_node(job.spec) && !is_beside(attempt);
+        if (may_lead) all.back().hosts = hosts_of(job, nodes);
       }
-      if (leads && part.ended && !is_beside(attempt)) all.push_back({attempt, false, true});
+      if (part.asker == node && part.ended) all.push_back({attempt, false, true});
     }
   }
   const std::uint64_t mark = wire::checksum(wire::encode(all));

@@ -1,6 +1,7 @@
 #include "jobs/part_door.h"
 
 #include <fcntl.h>
+#include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -57,6 +58,15 @@ ssize_t receive(const Fd& socket, std::vector<std::byte>& bytes) {
   return count;
 }
 
+/// Other nodes of a job have numbers for its parts, too.
+std::uint32_t draw_number() {
+  std::uint32_t drawn = 0;
+  while (drawn == 0 || drawn >= first_beside) {
+    if (::getrandom(&drawn, sizeof drawn, 0) != sizeof drawn) drawn = 0;
+  }
+  return drawn;
+}
+
 bool send(const Fd& socket, const Buffer& bytes) {
   return ::send(socket.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL) ==
          static_cast<ssize_t>(bytes.size());
@@ -93,7 +103,8 @@ void PartDoor::accept() {
   if (!socket || callers_.size() >= callers_max) return;
   const auto user = net::user_of(socket.get());
   if (!user || !events_.knows(*user)) return;
-  const std::uint32_t number = ++last_;
+  std::uint32_t number = draw_number();
+  while (callers_.contains(number)) number = draw_number();
   const int handle = socket.get();
   callers_[number] = {.socket = std::move(socket), .user = *user};
   poller_.watch(handle, EPOLLIN, [this, number](std::uint32_t) { hear(number); });

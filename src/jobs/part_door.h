@@ -17,7 +17,7 @@
 
 namespace piracema::jobs {
 
-/// What the command of a job says to its node: it wants this run on another node of the job.
+/// What a process of a job says to its node: it wants this run on a node of the job.
 struct PartRequest {
   JobId job = 0;
   std::uint32_t attempt = 0;
@@ -28,14 +28,14 @@ struct PartRequest {
   auto fields() { return std::tie(job, attempt, node, command, input); }
 };
 
-/// Where commands of jobs ask their node for parts: a local socket in the node's directory. Whoever
-/// closes his end does not want the part any more. Belongs to the poller's thread.
+/// Where processes of jobs ask their node for parts: a local socket in the node's directory.
+/// Whoever closes its end does not want the part any more. Belongs to the poller's thread.
 class PartDoor {
  public:
   struct Events {
     /// Whether that user of the machine is heard at all.
     std::function<bool(uid_t user)> knows;
-    /// The number is new each time.
+    /// The number is drawn from those of parts (first_beside).
     std::function<void(std::uint32_t number, uid_t user, PartRequest request)> asked;
     std::function<void(std::uint32_t number)> dropped;
   };
@@ -64,7 +64,6 @@ class PartDoor {
   const Fd listener_;
   const Events events_;
   std::map<std::uint32_t, Caller> callers_;
-  std::uint32_t last_ = 0;
 };
 
 /// Asks the node whose door is at `path`. The part is wanted while the descriptor is open; it can

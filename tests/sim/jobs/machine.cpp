@@ -23,7 +23,11 @@ constexpr Time ending_most = milliseconds(800);
 }  // namespace
 
 Machine::Machine(Scheduler& scheduler, Group& group, Register& all, std::string name)
-    : scheduler_(scheduler), group_(group), all_(all), name_(std::move(name)) {
+    : scheduler_(scheduler),
+      group_(group),
+      all_(all),
+      name_(std::move(name)),
+      parts_(static_cast<std::uint32_t>(name_.front()) << 20) {
   start();
 }
 
@@ -156,6 +160,10 @@ void Machine::act(const JobRunner::Launch& launch) {
   if (attempt.part != 0) {
     const Attempt command{attempt.job, attempt.attempt};
     REQUIRE((!is_beside(attempt) || processes_.contains(command) || unheard_.contains(command)));
+    if (fate.outlives && !launch.hosts.empty() && scheduler_.random().below(2) == 0) {
+      const auto& host = launch.hosts[scheduler_.random().below(launch.hosts.size())];
+      ask_for_part(attempt, process.serial, host.substr(0, host.find('=')));
+    }
     // Some end by themselves.
     if (scheduler_.random().below(3) != 0) return;
     scheduler_.after(scheduler_.between({}, seconds(3)), [this, attempt, serial = process.serial] {
@@ -163,7 +171,9 @@ void Machine::act(const JobRunner::Launch& launch) {
     });
     return;
   }
-  if (fate.spans) {
+  if (launch.joins) {
+    joins(attempt, process.serial);
+  } else if (fate.spans) {
     for (const std::string& host : launch.hosts) {
       ask_for_part(attempt, process.serial, host.substr(0, host.find('=')));
     }
@@ -172,12 +182,23 @@ void Machine::act(const JobRunner::Launch& launch) {
                    [this, attempt, serial = process.serial] { by_itself(attempt, serial); });
 }
 
+// With whatever its first node had asked for. Some find nobody.
+void Machine::joins(const Attempt& attempt, std::uint64_t serial) {
+  all_.joined += 1;
+  for (const auto& [where, other] : all_.alive[attempt.job]) {
+    all_.kept += other.attempt == attempt.attempt && other.part != 0 && !is_beside(other) ? 1 : 0;
+  }
+  if (scheduler_.random().below(5) != 0) return;
+  scheduler_.after(scheduler_.between({}, seconds(2)),
+                   [this, attempt, serial] { end(attempt, serial, End::exited, 4); });
+}
+
 // As a stream calls its hosts: again when one is lost, and not for ever.
-void Machine::ask_for_part(const Attempt& attempt, std::uint64_t serial, const std::string& node) {
-  const auto found = processes_.find(attempt);
+void Machine::ask_for_part(const Attempt& asker, std::uint64_t serial, const std::string& node) {
+  const auto found = processes_.find(asker);
   if (found == processes_.end() || found->second.serial != serial || frozen_) return;
-  const Attempt part{attempt.job, attempt.attempt, ++parts_};
-  asked_[part] = {serial, node};
+  const Attempt part{asker.job, asker.attempt, ++parts_};
+  asked_[part] = {asker, serial, node};
   deliver(JobRunner::PartAsked{{part, node, {"agent"}, "line"}});
   if (scheduler_.random().below(6) != 0) return;
   scheduler_.after(scheduler_.between({}, seconds(2)), [this, part] {
@@ -189,7 +210,8 @@ void Machine::act(const JobRunner::PartOver& over) {
   const auto asked = asked_.extract(over.ended.attempt);
   if (asked.empty()) return;
   all_.parts_over += 1;
-  const Attempt command{over.ended.attempt.job, over.ended.attempt.attempt};
+  const Attempt command = asked.mapped().asker;
+  if (command.part != 0) return;
   if (all_.fates.at(command.job).needs_all && over.ended.code == no_way_there) {
     return scheduler_.after(
         scheduler_.between(milliseconds(10), milliseconds(500)),
@@ -206,6 +228,7 @@ void Machine::act(const JobRunner::HostsChanged& changed) {
   const auto command = processes_.find(changed.attempt);
   if (command == processes_.end()) return;
   all_.told += 1;
+  if (changed.attempt.part != 0) return;
   for (const std::string& host : changed.hosts) {
     const std::string node = host.substr(0, host.find('='));
     const bool has = std::ranges::any_of(asked_, [&](const auto& asked) {
@@ -277,8 +300,20 @@ void Machine::end(Attempt attempt, std::uint64_t serial, End how, std::uint32_t 
     if (how == End::exited && code == 0) all_.succeeded.insert(attempt.job);
   }
   vanish(attempt);
+  if (attempt.part != 0) drop_what_it_asked(attempt);
   if (frozen_) unheard_.insert(attempt);
   deliver(JobRunner::Over{{attempt, how, code, "ended"}});
+}
+
+// The node's door sees to that, also once the machine goes on.
+void Machine::drop_what_it_asked(const Attempt& asker) {
+  std::vector<Attempt> dropped;
+  std::erase_if(asked_, [&](const auto& asked) {
+    const bool goes = asked.second.asker == asker;
+    if (goes) dropped.push_back(asked.first);
+    return goes;
+  });
+  for (const Attempt& part : dropped) deliver(JobRunner::PartDropped{part});
 }
 
 void Machine::vanish(Attempt attempt) {

@@ -44,7 +44,9 @@ class Machine {
   void act(const JobRunner::Ask& ask);
   void act(const JobRunner::Await& await);
   void act(const JobRunner::Launch& launch);
-  void ask_for_part(const Attempt& attempt, std::uint64_t serial, const std::string& node);
+  void joins(const Attempt& attempt, std::uint64_t serial);
+  void ask_for_part(const Attempt& asker, std::uint64_t serial, const std::string& node);
+  void drop_what_it_asked(const Attempt& asker);
   void act(const JobRunner::PartOver& over);
   void act(const JobRunner::HostsChanged& changed);
   void forget_killed(Operation& operation) const;
@@ -72,13 +74,15 @@ class Machine {
   std::set<Attempt> unheard_;
   std::map<Attempt, Process> processes_;
   struct Asked {
-    /// Of the command.
+    /// The command, or a part.
+    Attempt asker;
     std::uint64_t serial = 0;
     std::string node;
   };
   std::map<Attempt, Asked> asked_;
   std::set<Attempt> killed_;
-  std::uint32_t parts_ = 0;
+  /// As if drawn: no two machines have the same.
+  std::uint32_t parts_;
   Time until_{};
 };
 

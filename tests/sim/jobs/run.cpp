@@ -82,6 +82,8 @@ void Run::submit() {
   std::vector<std::string> environment;
   const bool follows = random.below(2) == 0;
   if (follows) environment.emplace_back(follows_nodes_variable);
+  const bool outlives = follows && random.below(2) == 0;
+  if (outlives) environment.emplace_back("PIRACEMA_COORDINATORS=3");
   const auto answer =
       group_.execute(Submit{{.name = "job",
                              .command = {"x"},
@@ -91,6 +93,7 @@ void Run::submit() {
                              .retries = static_cast<std::uint32_t>(random.below(3))}});
   Fate& fate = all_.fates[answer.job];
   fate.spans = nodes > 1;
+  fate.outlives = outlives && nodes > 1;
   fate.needs_all = random.below(2) == 0 && !follows;
   fate.takes = scheduler_.between(milliseconds(100), seconds(8));
   fate.fails = static_cast<std::uint32_t>(random.below(3));
