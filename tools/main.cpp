@@ -90,7 +90,7 @@ int CommandLine::dispatch() {
 int CommandLine::run_job() {
   auto command = run_.read();
   if (!command) return fail(command.error());
-  if (command->coordinators > 1) {
+  if (command->coordinators > 1 || command->join) {
 #ifdef PIRACEMA_COUNCIL
     command->is_first = !council::has_seat() || council::has_first_seat();
     command->gather = [this](const RunCommand& read) { return gather(read, words_); };

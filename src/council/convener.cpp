@@ -12,8 +12,11 @@
 
 #include "base/log.h"
 #include "base/text.h"
+#include "cluster/driver/job_record.h"
 #include "council/host_choice.h"
 #include "council/signal_line.h"
+#include "host/coordinator_file.h"
+#include "store/open_store.h"
 
 namespace piracema::council {
 
@@ -80,6 +83,34 @@ Result<std::unique_ptr<Convener>> Convener::convene(std::uint32_t count,
   return convener;
 }
 
+Result<std::unique_ptr<Convener>> Convener::join(const cluster::JobOptions& job, PageRelay& pages) {
+  if (store::is_address(job.snapshots)) {
+    return Error{Errc::lost, concat(job.snapshots,
+                                    ": want a directory of snapshots, in which it "
+                                    "says where coordinators are")};
+  }
+  const auto left = cluster::JobRecord::find(job.snapshots);
+  if (!left) return Error{Errc::config, left.error().message};
+  if (*left && (*left)->metadata) {
+    return Error{Errc::config, concat(job.snapshots,
+                                      ": want a job with several coordinators, found "
+                                      "one with one: see --standby and --resume")};
+  }
+  const bool may_live = *left && !(*left)->is_over(std::chrono::system_clock::now());
+  std::vector<std::string> doors;
+  if (may_live) {
+    doors =
+        cluster::find_coordinators(cluster::coordinator_file(job.snapshots), (*left)->token, {});
+  }
+  if (doors.empty()) {
+    return Error{Errc::lost, concat(job.snapshots, ": no job with several coordinators goes on")};
+  }
+  std::unique_ptr<Convener> convener(new Convener(job.keep_workers, pages));
+  convener->watch();
+  convener->look_for_leader({.token = (*left)->token, .doors = std::move(doors)});
+  return convener;
+}
+
 void Convener::look_for_leader(SharedOut shared_out) {
   const auto over = [this](int code) {
     if (!will_end_) will_end_since_ = now();
@@ -125,8 +156,8 @@ int Convener::run() {
 }
 
 bool Convener::all_are_here() const {
-  return std::all_of(members_.begin(), members_.end(),
-                     [](const Member& member) { return member.is_here; });
+  return !members_.empty() && std::all_of(members_.begin(), members_.end(),
+                                          [](const Member& member) { return member.is_here; });
 }
 
 bool Convener::is_left(bool (*is_one)(const Member&)) const {

@@ -20,10 +20,10 @@
 namespace piracema::council {
 
 /// The command that was typed, of a job with several coordinators: starts them, each as a process
-/// of its own, and waits until the job is over. It is none of them, so whichever is lost, it has
-/// the exit code of the job; and when it is lost itself the job goes on. It hears that code from
-/// whoever leads in the end (LeaderLine), or by the line of one that it has started. Belongs to one
-/// thread.
+/// of its own, or joins a job that goes on, and waits until the job is over. It is none of them, so
+/// whichever is lost, it has the exit code of the job; and when it is lost itself the job goes on.
+/// It hears that code from whoever leads in the end (LeaderLine), or by the line of one that it has
+/// started. Belongs to one thread.
 class Convener {
  public:
   /// `words` is the command line of `job`. `pages` tell of the job from now on until this ends, and
@@ -32,6 +32,10 @@ class Convener {
                                                    const std::vector<std::string>& words,
                                                    const cluster::JobOptions& job,
                                                    PageRelay& pages);
+  /// Of a job that goes on, whose command was lost: what its coordinators have left beside its
+  /// snapshots says where they are. Errc::lost if nobody has left anything that lives, or
+  /// no files can be there; Errc::config for a job of another kind.
+  static Result<std::unique_ptr<Convener>> join(const cluster::JobOptions& job, PageRelay& pages);
   ~Convener();
 
   /// Until the job is over, or none of its coordinators is left; the exit code of the job.

@@ -2,9 +2,12 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstdlib>
 #include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include "base/ensure.h"
@@ -21,6 +24,24 @@ namespace {
 // What is no line by then is handed on as it is.
 constexpr std::size_t rest_bytes_max = std::size_t{64} << 10;
 
+// What a node of a cluster has told this process of itself, the other one tells there.
+bool is_of_this_node(std::string_view variable) {
+  constexpr std::array<std::string_view, 7> names = {
+      "PIRACEMA_NODE",    "PIRACEMA_NODE_DOOR", "PIRACEMA_RSH",          "PIRACEMA_HOSTFILE",
+      "PIRACEMA_ATTEMPT", "PIRACEMA_JOB",       "PIRACEMA_JOB_DIRECTORY"};
+  return std::getenv("PIRACEMA_NODE_DOOR") != nullptr &&
+         std::ranges::find(names, variable.substr(0, variable.find('='))) != names.end();
+}
+
+// A job of a cluster that names no directory has one on each node, in which the remote shell
+// begins.
+std::string directory_there() {
+  std::error_code none;
+  const std::string here = std::filesystem::current_path(none).string();
+  const char* const own = std::getenv("PIRACEMA_JOB_DIRECTORY");
+  return own != nullptr && std::filesystem::equivalent(own, here, none) ? "." : here;
+}
+
 // The same words mean the same job there, in the same directory; but for the program, which may
 // have been copied.
 cluster::StagedCommand command_of(const std::vector<std::string>& words,
@@ -31,8 +52,9 @@ cluster::StagedCommand command_of(const std::vector<std::string>& words,
                                  .environment = {"PIRACEMA_COUNCIL_FD=0"},
                                  .wants_directory = true};
   for (char** variable = environ; *variable != nullptr; ++variable) {
-    if (std::string_view(*variable).starts_with("PIRACEMA_")) {
-      command.environment.push_back(*variable);
+    const std::string_view text = *variable;
+    if (text.starts_with("PIRACEMA_") && !is_of_this_node(text)) {
+      command.environment.emplace_back(text);
     }
   }
   return command;
@@ -48,8 +70,6 @@ Result<std::unique_ptr<RemoteCoordinator>> RemoteCoordinator::bring(
     if (!file) return file.error();
     files.push_back(*std::move(file));
   }
-  std::error_code ignored;
-  const std::string directory = std::filesystem::current_path(ignored).string();
   std::vector<std::string> rsh = job.rsh;
   rsh.push_back(bringer.host);
   const std::string first_line = concat(bringer.host, "\n");
@@ -57,7 +77,7 @@ Result<std::unique_ptr<RemoteCoordinator>> RemoteCoordinator::bring(
   RemoteCoordinator* const self = brought.get();
   auto call = cluster::HostCall::start(
       self->poller_, std::move(rsh),
-      cluster::Staging(std::move(files), directory, command_of(words, job)), first_line,
+      cluster::Staging(std::move(files), directory_there(), command_of(words, job)), first_line,
       {.told = [] {},
        .ended = [self](const std::string& how) { self->ended(how); },
        .printed = [self](std::string_view text) { self->printed(text); }});

@@ -133,7 +133,7 @@ TEST_CASE(
     CHECK(job.state == JobState::running);
     CHECK(job.attempt == 2);
     CHECK(job.failures == 0);
-    CHECK(job.losses == 2);
+    CHECK(job.losses == 1);
     CHECK_FALSE(job.joins);
   }
 }

@@ -253,7 +253,9 @@ void JobTable::ended(Job& job, const Ended& end, const std::map<std::string, Nod
   // Asked to leave by a drain it is no failure of its own.
   const bool moved = job.state == JobState::leaving || end.end == End::left;
   if (moved && !job.cancelled) return again_or_over(job);
-  if (!job.cancelled && (misses_a_node(job, nodes) || found_nobody(job, end))) {
+  // That loss was counted.
+  if (!job.cancelled && found_nobody(job, end)) return again_or_over(job);
+  if (!job.cancelled && misses_a_node(job, nodes)) {
     job.losses += 1;
     happened(Event::Kind::job_lost_node, job, job.why);
     return again_or_over(job);

@@ -1,6 +1,7 @@
 #include "tools/cluster/submission.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <filesystem>
 #include <utility>
 #include <vector>
@@ -14,9 +15,24 @@ namespace piracema::tools {
 namespace {
 
 // The first attempt begins, whatever lies there, or goes on from the newest snapshot (`--resume`);
-// a later one goes on from that, if one was finished before the one before it was lost.
+// a later one goes on from that, if one was finished before the one before it was lost. On three
+// nodes or more it has a coordinator on each of three, and goes on when the first node is lost: a
+// command on another one joins it then. Coordinators that are too few are waited for no longer than
+// it takes to begin anew.
 constexpr const char* stream_script =
     "snapshots=$1 every=$2 workers=$3 resume=$4 changed=$5; shift 5\n"
+    "if [ -n \"$PIRACEMA_JOIN\" ]; then\n"
+    "  exec piracema run --snapshots \"$snapshots\" --keep-workers 10s\n"
+    "fi\n"
+    "if [ \"${PIRACEMA_COORDINATORS:-1}\" -gt 1 ]; then\n"
+    "  machines=$(sed 's/ .*//; s/.*=//' \"$PIRACEMA_HOSTFILE\" | grep -cvE "
+    "'^(127[.]|localhost$)')\n"
+    "  if [ \"$machines\" -lt \"$PIRACEMA_COORDINATORS\" ]; then\n"
+    "    PIRACEMA_COORDINATORS=1\n"
+    "  else\n"
+    "    export PIRACEMA_KEEP_WORKERS=\"${PIRACEMA_KEEP_WORKERS:-10s}\"\n"
+    "  fi\n"
+    "fi\n"
     "if [ \"$PIRACEMA_ATTEMPT\" != 1 ] && "
     "piracema snapshots --json \"$snapshots\" 2>/dev/null | grep -q '\"snapshot\"'; then\n"
     "  resume='--resume --keep-replicas'\n"
@@ -46,6 +62,9 @@ constexpr const char* images_script =
     "  ckpt resume --failed --dir \"$images\" ${every:+--every \"$every\"}\n"
     "fi\n"
     "ckpt run --dir \"$images\" ${every:+--every \"$every\"} -- \"$@\"";
+
+// Of a stream, where it has as many nodes.
+constexpr std::uint32_t coordinators = 3;
 
 void wrap(std::vector<std::string>& command, std::vector<std::string> words) {
   words.insert(words.end(), command.begin(), command.end());
@@ -146,6 +165,14 @@ Result<Done> Submission::make_stream(jobs::JobSpec& spec) const {
         std::to_string(std::uint64_t{spec.nodes} * spec.slots), resume_ ? "--resume" : "",
         *changed});
   if (spec.nodes > 1) spec.environment.emplace_back(jobs::follows_nodes_variable);
+  const bool says_how_many = std::ranges::any_of(spec.environment, [](const auto& variable) {
+    return variable.starts_with("PIRACEMA_COORDINATORS=");
+  });
+  // Whoever joins it finds in files where they are.
+  const bool has_files = snapshots_.find("://") == std::string::npos;
+  if (spec.nodes >= coordinators && has_files && !says_how_many) {
+    spec.environment.push_back(concat("PIRACEMA_COORDINATORS=", coordinators));
+  }
   return Done{};
 }
 

@@ -173,6 +173,21 @@ Result<Done> choose_hosts(RunCommand& command) {
 // Workers have so long to find the next one.
 constexpr std::chrono::minutes keep_workers{1};
 
+int end_of(const Result<int>& code) {
+  if (!code) return refuse(code.error());
+  ExitBySignal::use(*code);
+  return *code;
+}
+
+int join_job(RunCommand& command) {
+  if (command.job.snapshots.empty()) {
+    return refuse({Errc::config, "--join: want --snapshots DIR, that of the job, found none"});
+  }
+  if (command.job.keep_workers.count() == 0) command.job.keep_workers = keep_workers;
+  ExitBySignal::begin();
+  return end_of(command.convene(command));
+}
+
 }  // namespace
 
 int run_command(RunCommand command) {
@@ -183,6 +198,7 @@ int run_command(RunCommand command) {
     set_log_level(Level::warning);
     if (log_format() == LogFormat::brief) set_log_format(LogFormat::json);
   }
+  if (command.join) return join_job(command);
   auto program = cluster::find_program(command.job.command.front());
   if (!program) return refuse(program.error());
   command.job.command.front() = *program;
@@ -215,12 +231,7 @@ int run_command(RunCommand command) {
     if (command.job.keep_workers.count() == 0) command.job.keep_workers = keep_workers;
   }
   ExitBySignal::begin();
-  if (command.coordinators > 1 && command.convene) {
-    const auto code = command.convene(command);
-    if (!code) return refuse(code.error());
-    ExitBySignal::use(*code);
-    return *code;
-  }
+  if (command.coordinators > 1 && command.convene) return end_of(command.convene(command));
   // Of several coordinators the others write what there is to write only if they have led.
   const bool opens = command.is_first;
 

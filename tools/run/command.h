@@ -49,7 +49,10 @@ struct RunCommand {
   std::string report;
   /// How many coordinators the job has.
   std::uint32_t coordinators = 1;
-  /// Of several, in the process that was typed: starts them, and gives the exit code of the job.
+  /// A job with several goes on without its command: this one takes that's place.
+  bool join = false;
+  /// Of several, in the process that was typed: starts them, or joins them, and gives the exit code
+  /// of the job.
   std::function<Result<int>(const RunCommand&)> convene;
   /// Of several, in a process that was started so: makes it one of them; and whether it is the
   /// first.

@@ -135,6 +135,12 @@ void RunArguments::add_resuming() {
              "with other hosts each of the others is on one of those;\n"
              "default: 1")
       ->excludes(run_->get_option("--standby"));
+  run_->add_flag("--join", command_.join,
+                 "Of a job with several coordinators that goes on without its\n"
+                 "command: this one waits for its end, has its exit code, and\n"
+                 "hands on signals; wants --snapshots DIR and no PROGRAM")
+      ->excludes(run_->get_option("--standby"))
+      ->excludes(run_->get_option("--resume"));
   run_->add_flag("--allow-changed-state", job.may_differ.states,
                  "With --resume: even if the program's states are of other types\n"
                  "than those in the snapshot, and it knows how to read them");
@@ -234,11 +240,11 @@ void RunArguments::add_watching() {
 
 Result<RunCommand> RunArguments::read() {
   auto program = program_words(*run_);
-  if (!program) return program.error();
-  command_.job.command = *std::move(program);
+  if (program) command_.job.command = *std::move(program);
   if (auto applied = apply_settings(*run_, settings_file_); !applied) {
     return applied.error();
   }
+  if (!program && !command_.join) return program.error();
   if (!command_.groups.empty() && run_->count("--workers") != 0) {
     return wrong("--groups says how many processes there are, and -n as well: want one of them");
   }

@@ -40,7 +40,14 @@ bool Onlookers::heard(const Door::Line& line, const wire::Frame& frame) {
     return true;
   }
   const auto* asked = std::get_if<PageAsked>(&*message);
-  if (asked == nullptr || !asked_) return false;
+  if (asked == nullptr) return false;
+  if (!asked_) {
+    line->send(to_frame(ToOnlooker(PageAnswered{.id = asked->id,
+                                                .code = 404,
+                                                .type = "text/plain; charset=utf-8",
+                                                .body = "the job began without --http\n"})));
+    return true;
+  }
   asked_(*asked, [back = std::weak_ptr<net::Connection>(line)](PageAnswered answer) {
     // Who has asked may be gone, or look on elsewhere.
     if (const auto there = back.lock()) there->send(to_frame(ToOnlooker(std::move(answer))));

@@ -19,7 +19,7 @@ class Onlookers {
   using HandedOn = std::function<void(const HandedOnSignal&)>;
   /// Something of the job's page is asked; the answer may come later, from any thread.
   using Asked = std::function<void(const PageAsked&, std::function<void(PageAnswered)> reply)>;
-  /// `asked` may be empty: nothing is shown.
+  /// `asked` may be empty: nothing is shown, and whoever asks is told so.
   explicit Onlookers(HandedOn handed_on, Asked asked = {})
       : handed_on_(std::move(handed_on)), asked_(std::move(asked)) {}
   ~Onlookers() { leave(); }

@@ -19,8 +19,8 @@ import time
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
-from hosts import (CLEAN, PIRACEMA, SECONDS_MAX, STREAM, OnHosts, environment_of, in_namespace,  # noqa: E402
-                   network_of)
+from cluster_on_hosts import ClusterOnHosts  # noqa: E402
+from hosts import CLEAN, PIRACEMA, SECONDS_MAX, environment_of, in_namespace  # noqa: E402
 from soak_workloads import AS_ROOT, HEAT, MPI, Coordinated, MpiJob, StreamJob, TallyJob  # noqa: E402
 
 SOAK_SECONDS = float(os.environ.get("PIRACEMA_SOAK_SECONDS", "45"))
@@ -35,7 +35,7 @@ def words_of(pid):
         return []
 
 
-class Soak(OnHosts):
+class Soak(ClusterOnHosts):
     HOSTS = 6
 
     def setUp(self):
@@ -43,62 +43,18 @@ class Soak(OnHosts):
         self.random = random.Random(self.seed())
         self.started, self.until = time.monotonic(), 0
         self.repairs, self.order = [], itertools.count()
-        self.nodes, self.asked, self.faults, self.answers, self.pages, self.spoilt = {}, [], {}, {}, {}, {}
+        self.asked, self.faults, self.answers, self.pages, self.spoilt = [], {}, {}, {}, {}
         self.names = itertools.count()
-        plane = [f"h{i}=10.78.0.{i}:7400" for i in range(1, 4)]
-        rest = [f"h{i}=10.78.0.{i}" for i in range(4, 7)]
-        subprocess.run([PIRACEMA, "cluster", "init", "--directory", self.folder / "c", *plane, *rest], check=True,
-                       env=CLEAN, stdout=subprocess.DEVNULL)
-        for host in self.holders:
-            self.start_node(host)
 
     def seed(self):
         seed = int(os.environ.get("PIRACEMA_SEED", random.randrange(1 << 30)))
         print(f"seed {seed}; PIRACEMA_SEED={seed} draws the same again", flush=True)
         return seed
 
-    def start_node(self, host):
-        with open(self.folder / f"{host}.log", "a") as log:
-            self.nodes[host] = self.on(
-                host, PIRACEMA, "cluster", "node", "--home", str(self.folder / "c" / host), "--slots", "4",
-                env={**CLEAN, "PATH": f"{pathlib.Path(PIRACEMA).parent}:{CLEAN['PATH']}", "PIRACEMA_TEST_JOB": self.mark},
-                stdin=subprocess.DEVNULL, stdout=log, stderr=log)
-
-    # ---- the cluster -----------------------------------------------------------------------------
-
-    def words(self, *words, timeout="3s"):
-        return [PIRACEMA, "cluster", words[0], "--cluster", str(self.folder / "c"), "--timeout", timeout,
-                *map(str, words[1:])]
-
-    def call(self, *words, timeout="3s"):
-        return subprocess.run(self.words(*words, timeout=timeout), env=CLEAN, text=True, capture_output=True,
-                              timeout=SECONDS_MAX)
-
-    def jobs(self):
-        """Or nothing, if nobody answers."""
-        answer = self.call("jobs", "--all", "--json")
-        return [json.loads(line) for line in answer.stdout.splitlines()] if answer.returncode == 0 else None
-
-    def said(self):
-        return "".join(f"--- {log.name}\n{log.read_text()[-8_000:]}" for log in self.folder.glob("*.log"))
-
-    def check_stream(self, out, items):
-        wanted = self.folder / f"wanted-{items}"
-        if not wanted.exists():
-            subprocess.run([STREAM, wanted, f"items={items}"], env=CLEAN, check=True)
-        self.assertEqual(wanted.read_bytes(), out.read_bytes())
-
     # ---- faults ----------------------------------------------------------------------------------
 
     def later(self, low, high, what):
         heapq.heappush(self.repairs, (time.monotonic() + self.random.uniform(low, high), next(self.order), what))
-
-    def signal(self, pid, number):
-        try:
-            os.kill(pid, number)
-        except ProcessLookupError:
-            return False
-        return True
 
     def pick(self, right):
         found = [pid for pid in self.of_job() if right(pid)]
@@ -195,11 +151,7 @@ class Soak(OnHosts):
         return self.for_a_while(host, "some", lambda: self.lose(host, "some"))
 
     def host_dies(self, host):
-        network = network_of(self.holders[host].pid)
-        for pid in self.of_job():
-            if network_of(pid) == network:
-                self.signal(pid, signal.SIGKILL)
-        self.nodes[host].kill()
+        self.kill_all_on(host)
         self.later(1, 8, lambda: self.restart_node(host))
         return True
 
@@ -306,12 +258,6 @@ class Soak(OnHosts):
         for one in list(self.running):
             one.look()
         return not self.running
-
-    def wait_until(self, right, what):
-        until = time.monotonic() + SECONDS_MAX
-        while not right():
-            self.assertLess(time.monotonic(), until, f"{what}: {self.call('jobs', '--all').stdout}{self.said()}")
-            time.sleep(0.1)
 
 
 if __name__ == "__main__":
