@@ -7,6 +7,7 @@
 #include "base/ensure.h"
 #include "base/text.h"
 #include "smr/order/messages/batch.h"
+#include "smr/order/messages/statements.h"
 #include "wire/fields.h"
 
 namespace piracema::smr::client {

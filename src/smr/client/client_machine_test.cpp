@@ -9,6 +9,7 @@
 
 #include "base/text.h"
 #include "smr/order/messages/batch.h"
+#include "smr/order/messages/statements.h"
 #include "wire/fields.h"
 
 namespace piracema::smr::client {

@@ -1,9 +1,11 @@
 #include "smr/kv/machine.h"
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 #include "base/ensure.h"
+#include "smr/kv/conflicts.h"
 #include "wire/checksum.h"
 
 namespace piracema::smr::kv {
@@ -11,8 +13,7 @@ namespace piracema::smr::kv {
 namespace {
 
 constexpr std::uint32_t index_bits = 20;
-/// The number of the leases in Keys; shards have those below.
-constexpr std::uint64_t leases_key = Machine::shard_count;
+constexpr std::size_t reply_bytes_max = std::size_t{1} << 20;
 
 template <class Number>
 void raise(std::atomic<Number>& to, Number value) {
@@ -21,27 +22,7 @@ void raise(std::atomic<Number>& to, Number value) {
   }
 }
 
-void make_unique(std::vector<std::uint64_t>& numbers) {
-  std::sort(numbers.begin(), numbers.end());
-  numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
-}
-
 }  // namespace
-
-Machine::Machine() {
-  for (std::size_t i = 0; i < shard_count; ++i) shards_.push_back(std::make_shared<Shard>());
-}
-
-std::size_t Machine::shard_of(std::string_view key) {
-  return wire::checksum(as_bytes(key)) % shard_count;
-}
-
-Shard& Machine::writable(std::size_t number) {
-  if (std::exchange(shared_[number], false)) {
-    shards_[number] = std::make_shared<Shard>(*shards_[number]);
-  }
-  return *shards_[number];
-}
 
 Buffer Machine::apply(Bytes bytes, const Context& context) {
   ENSURE(context.index < std::uint32_t{1} << index_bits);  // Batches are smaller.
@@ -82,67 +63,25 @@ void Machine::note(Moment at) {
 // The rest of an entry is in the reply. An operation may leave several.
 void Machine::leave(const std::string& key, Moment at) const {
   if (at.left_behind == nullptr) return;
-  const Shard::Slot* slot = shard(shard_of(key)).find(key);
+  const Shard::Slot* slot = shards_.find(key);
   const std::uint64_t left =
       slot == nullptr ? 0 : wire::checksum(as_bytes(*slot->value)) + slot->lease;
   *at.left_behind = *at.left_behind * 31 + left;
 }
 
-// Leases are read by whoever has to know whether an entry is still there.
 Keys Machine::keys(Bytes bytes) const {
   const auto operation = decode_operation(bytes);
-  Keys keys;
-  if (!operation) return keys;
-  const auto everything = [&keys] {
-    for (std::uint64_t i = 0; i <= leases_key; ++i) keys.reads.push_back(i);
-  };
-  const auto changes = [&keys](const auto& change) {
-    keys.writes.push_back(shard_of(change.key));
-    if (change.fence) keys.reads.push_back(shard_of(change.fence->key));
-  };
-  if (const auto* put = std::get_if<Put>(&*operation)) {
-    keys.reads = {leases_key};
-    changes(*put);
-  } else if (const auto* remove = std::get_if<Remove>(&*operation)) {
-    keys.reads = {leases_key};
-    changes(*remove);
-  } else if (const auto* transaction = std::get_if<Transaction>(&*operation)) {
-    keys.reads = {leases_key};
-    for (const auto& one : transaction->conditions) keys.reads.push_back(shard_of(one.key));
-    for (const auto& one : transaction->fences) keys.reads.push_back(shard_of(one.key));
-    for (const Put& one : transaction->puts) changes(one);
-    for (const Remove& one : transaction->removes) changes(one);
-    make_unique(keys.reads);
-    make_unique(keys.writes);
-  } else if (const auto* get = std::get_if<Get>(&*operation)) {
-    keys.reads = {shard_of(get->key), leases_key};
-  } else if (std::holds_alternative<List>(*operation)) {
-    everything();
-  } else if (const auto* watch = std::get_if<Watch>(&*operation)) {
-    if (watch->is_prefix) {
-      everything();
-    } else {
-      keys.reads = {shard_of(watch->key)};
-    }
-  } else if (std::holds_alternative<Grant>(*operation) ||
-             std::holds_alternative<KeepAlive>(*operation)) {
-    keys.writes = {leases_key};
-  } else {
-    keys.all = true;
-  }
-  return keys;
+  return operation ? conflicts_of(*operation) : Keys{};
 }
 
 const Shard::Slot* Machine::alive(const std::string& key, Moment at) const {
-  const Shard::Slot* slot = shard(shard_of(key)).find(key);
+  const Shard::Slot* slot = shards_.find(key);
   if (slot == nullptr || (slot->lease != 0 && !leases_.alive(slot->lease, at.time))) return nullptr;
   return slot;
 }
 
 Machine::Image Machine::snapshot() {
-  shared_.fill(true);
-  return [shards = std::vector<std::shared_ptr<const Shard>>(shards_.begin(), shards_.end()),
-          leases = leases_, base = base_, index = index_.load(),
+  return [write_shards = shards_.snapshot(), leases = leases_, base = base_, index = index_.load(),
           time = time_.load()](const Sink& sink) {
     Buffer head;
     wire::Writer out(head);
@@ -151,20 +90,11 @@ Machine::Image Machine::snapshot() {
     out.number(base);
     leases.write(out);
     sink(head);
-    for (const auto& shard : shards) {
-      Buffer part;
-      wire::Writer writer(part);
-      shard->write(writer);
-      sink(part);
-    }
+    write_shards(sink);
   };
 }
 
-std::uint64_t Machine::state_bytes() const {
-  std::uint64_t bytes = 0;
-  for (const auto& shard : shards_) bytes += shard->bytes();
-  return bytes;
-}
+std::uint64_t Machine::state_bytes() const { return shards_.bytes(); }
 
 bool Machine::restore(Bytes image) {
   wire::Reader in(image);
@@ -173,22 +103,246 @@ bool Machine::restore(Bytes image) {
   const auto base = in.number<Index>();
   Leases leases;
   leases.read(in);
-  std::vector<std::shared_ptr<Shard>> shards;
-  for (std::size_t i = 0; i < shard_count; ++i) {
-    shards.push_back(std::make_shared<Shard>());
-    shards.back()->read(in);
-    for (const auto& [key, slot] : shards.back()->slots()) {
-      if (shard_of(key) != i) in.fail("a key of another shard");
-    }
-  }
+  Shards shards;
+  shards.read(in);
   if (!in.finish()) return false;
   shards_ = std::move(shards);
-  shared_.fill(false);
   leases_ = std::move(leases);
   base_ = base;
   index_ = index;
   time_ = time;
   return true;
+}
+
+// Of a Watch alone it may be nothing.
+bool Machine::has_news(Bytes bytes) const {
+  const auto reply = decode_reply(bytes);
+  return !reply || reply->status != Status::ok || !reply->events.empty();
+}
+
+// ---- operations that change nothing
+
+Reply Machine::execute(const Get& o, Moment at) const {
+  const Shard::Slot* slot = alive(o.key, at);
+  if (slot == nullptr) return {.status = Status::not_found, .index = at.index};
+  return {.index = at.index, .entries = {entry_of(o.key, *slot, true)}};
+}
+
+Reply Machine::execute(const List& o, Moment at) const {
+  std::vector<std::pair<const std::string*, const Shard::Slot*>> found;
+  for (std::size_t i = 0; i < Shards::count; ++i) {
+    const auto& slots = shards_[i].slots();
+    auto next = o.after < o.prefix ? slots.lower_bound(o.prefix) : slots.upper_bound(o.after);
+    // One more than is shown tells whether there is more.
+    for (std::size_t count = 0; count <= list_max && next != slots.end(); ++next) {
+      if (!next->first.starts_with(o.prefix)) break;
+      if (next->second.lease != 0 && !leases_.alive(next->second.lease, at.time)) continue;
+      found.emplace_back(&next->first, &next->second);
+      count += 1;
+    }
+  }
+  std::sort(found.begin(), found.end(),
+            [](const auto& a, const auto& b) { return *a.first < *b.first; });
+  Reply reply{.index = at.index};
+  std::size_t bytes = 0;
+  for (const auto& [key, slot] : found) {
+    reply.more = reply.entries.size() == list_max || bytes > reply_bytes_max;
+    if (reply.more) break;
+    bytes += key->size() + slot->value->size();
+    reply.entries.push_back(entry_of(*key, *slot, true));
+  }
+  return reply;
+}
+
+Reply Machine::execute(const Watch& o, Moment at) const {
+  std::vector<const Shard::Happened*> found;
+  Index known_from = 0;
+  const auto look_at = [&](const Shard& part) {
+    known_from = std::max(known_from, part.forgotten());
+    for (const Shard::Happened& happened : part.history()) {
+      const bool wanted = o.is_prefix ? happened.key.starts_with(o.key) : happened.key == o.key;
+      if (wanted && happened.index > o.from) found.push_back(&happened);
+    }
+  };
+  if (o.is_prefix) {
+    for (std::size_t i = 0; i < Shards::count; ++i) look_at(shards_[i]);
+  } else {
+    look_at(shards_[Shards::of(o.key)]);
+  }
+  if (o.from < known_from) return {.status = Status::compacted, .index = known_from};
+  // Stable: events of one operation on one key stay in their order.
+  std::stable_sort(found.begin(), found.end(), [](const auto* a, const auto* b) {
+    return std::tie(a->index, a->key) < std::tie(b->index, b->key);
+  });
+  Reply reply{.index = at.index};
+  std::size_t bytes = 0;
+  for (const Shard::Happened* happened : found) {
+    // Cut between two operations alone: one asks again by index.
+    const bool new_index = reply.events.empty() || reply.events.back().index != happened->index;
+    reply.more = new_index && (reply.events.size() >= list_max || bytes > reply_bytes_max);
+    if (reply.more) break;
+    const std::string value = happened->value ? *happened->value : std::string();
+    bytes += happened->key.size() + value.size();
+    reply.events.push_back({happened->index, happened->change, happened->key, value});
+  }
+  if (reply.more) reply.index = reply.events.back().index;
+  return reply;
+}
+
+// ---- operations that change something
+
+bool Machine::holds(const Fence& fence, Moment at) const {
+  const Shard::Slot* guard = alive(fence.key, at);
+  return guard != nullptr && guard->created == fence.token;
+}
+
+bool Machine::lives(Index lease, Moment at) const {
+  return lease == 0 || leases_.alive(lease, at.time);
+}
+
+Reply Machine::check(const std::string& key, const std::optional<Index>& expected,
+                     const std::optional<Fence>& fence, Moment at) const {
+  Reply reply{.index = at.index};
+  if (fence && !holds(*fence, at)) reply.status = Status::fenced;
+  const Shard::Slot* slot = alive(key, at);
+  const Index version = slot == nullptr ? 0 : slot->changed;
+  if (reply.status == Status::ok && expected && *expected != version) {
+    reply.status = Status::conflict;
+    if (slot != nullptr) reply.entries.push_back(entry_of(key, *slot, true));
+  }
+  return reply;
+}
+
+Entry Machine::change(const Put& o, Moment at) {
+  const Shard::Slot* before = alive(o.key, at);
+  const Index created = before == nullptr ? at.index : before->created;
+  Shard& mine = shards_.writable(o.key);
+  // Watches learn that the old one is gone before they see the new one.
+  if (before == nullptr && mine.find(o.key) != nullptr) {
+    mine.remove(o.key, Change::expired, at.index);
+  }
+  mine.put(o.key, {std::make_shared<const std::string>(o.value), created, at.index, o.lease});
+  leave(o.key, at);
+  return entry_of(o.key, *mine.find(o.key), false);
+}
+
+Entry Machine::change(const Remove& o, Moment at) {
+  Entry gone = entry_of(o.key, *alive(o.key, at), false);
+  shards_.writable(o.key).remove(o.key, Change::removed, at.index);
+  leave(o.key, at);
+  return gone;
+}
+
+Reply Machine::execute(const Put& o, Moment at) {
+  Reply reply = check(o.key, o.expected, o.fence, at);
+  if (reply.status != Status::ok) return reply;
+  if (!lives(o.lease, at)) {
+    reply.status = Status::no_lease;
+    return reply;
+  }
+  reply.entries.push_back(change(o, at));
+  return reply;
+}
+
+Reply Machine::execute(const Remove& o, Moment at) {
+  Reply reply = check(o.key, o.expected, o.fence, at);
+  if (reply.status != Status::ok) return reply;
+  if (alive(o.key, at) == nullptr) {
+    reply.status = Status::not_found;
+    return reply;
+  }
+  reply.entries.push_back(change(o, at));
+  return reply;
+}
+
+// Everything is looked at before anything is changed.
+Reply Machine::check(const Transaction& o, Moment at) const {
+  Reply reply{.index = at.index};
+  const auto refuse = [&](Status status, const std::string& key) {
+    // The first thing that does not hold says what the reply is about.
+    if (reply.status == Status::ok) reply.status = status;
+    if (reply.status != status || key.empty()) return;
+    const Shard::Slot* slot = alive(key, at);
+    reply.entries.push_back(slot == nullptr ? Entry{.key = key} : entry_of(key, *slot, false));
+  };
+  const auto look_at_fence = [&](const Fence& fence) {
+    if (!holds(fence, at)) refuse(Status::fenced, fence.key);
+  };
+  for (const Fence& fence : o.fences) look_at_fence(fence);
+  for (const Put& put : o.puts) {
+    if (put.fence) look_at_fence(*put.fence);
+  }
+  for (const Remove& remove : o.removes) {
+    if (remove.fence) look_at_fence(*remove.fence);
+  }
+  const auto look_at_version = [&](const std::string& key, const std::optional<Index>& expected) {
+    const Shard::Slot* slot = alive(key, at);
+    const Index version = slot == nullptr ? 0 : slot->changed;
+    if (expected && *expected != version) refuse(Status::conflict, key);
+  };
+  for (const Condition& one : o.conditions) look_at_version(one.key, one.expected);
+  for (const Put& put : o.puts) look_at_version(put.key, put.expected);
+  for (const Remove& remove : o.removes) look_at_version(remove.key, remove.expected);
+  for (const Put& put : o.puts) {
+    if (!lives(put.lease, at)) refuse(Status::no_lease, "");
+  }
+  for (const Remove& remove : o.removes) {
+    if (alive(remove.key, at) == nullptr) refuse(Status::not_found, remove.key);
+  }
+  return reply;
+}
+
+Reply Machine::execute(const Transaction& o, Moment at) {
+  Reply reply = check(o, at);
+  if (reply.status != Status::ok) return reply;
+  for (const Put& put : o.puts) reply.entries.push_back(change(put, at));
+  for (const Remove& remove : o.removes) reply.entries.push_back(change(remove, at));
+  return reply;
+}
+
+Reply Machine::execute(const Grant& o, Moment at) {
+  if (!leases_.grant(at.index, o.ttl, at.time)) return {.status = Status::full, .index = at.index};
+  return {.index = at.index, .lease = at.index};
+}
+
+Reply Machine::execute(const KeepAlive& o, Moment at) {
+  const bool kept = leases_.keep_alive(o.lease, at.time);
+  return {.status = kept ? Status::ok : Status::no_lease, .index = at.index};
+}
+
+Reply Machine::execute(const Revoke& o, Moment at) {
+  if (!leases_.end(o.lease)) return {.status = Status::no_lease, .index = at.index};
+  const bool more = shards_.remove_leased(o.lease, expired_max, at.index) == expired_max;
+  if (!more) leases_.forget(o.lease);
+  return {.index = at.index, .more = more};
+}
+
+Reply Machine::execute(const Expire&, Moment at) {
+  std::size_t left = expired_max;
+  for (const Index lease : leases_.ended(at.time)) {
+    left -= shards_.remove_leased(lease, left, at.index);
+    if (left == 0) return {.index = at.index, .more = true};
+    leases_.forget(lease);
+  }
+  return {.index = at.index};
+}
+
+Reply Machine::execute(const Load& o, Moment at) {
+  const bool begins = base_ == 0;
+  if (o.index == 0 || (begins ? !shards_.is_empty() : base_ != o.index)) {
+    return {.status = Status::conflict, .index = at.index};
+  }
+  base_ = o.index;
+  for (const Entry& entry : o.entries) {
+    // It says so again, or somebody has changed it.
+    if (shards_.find(entry.key) != nullptr) continue;
+    shards_.writable(entry.key).put(entry.key, {std::make_shared<const std::string>(entry.value),
+                                                entry.created, entry.changed, 0});
+    leave(entry.key, at);
+  }
+  if (begins) at.index += base_;
+  note(at);
+  return {.index = at.index};
 }
 
 std::unique_ptr<StateMachine> make_machine() { return std::make_unique<Machine>(); }

@@ -3,15 +3,13 @@
 #include <piracema/smr/key_value.h>
 #include <piracema/smr/watchable.h>
 
-#include <array>
 #include <atomic>
-#include <memory>
-#include <string_view>
-#include <vector>
+#include <optional>
+#include <string>
 
 #include "smr/kv/format.h"
 #include "smr/kv/leases.h"
-#include "smr/kv/shard.h"
+#include "smr/kv/shards.h"
 
 namespace piracema::smr::kv {
 
@@ -22,11 +20,8 @@ namespace piracema::smr::kv {
 /// the order of the operation that made it.
 class Machine final : public StateMachine, public Watchable {
  public:
-  static constexpr std::size_t shard_count = 256;
   /// Entries that one Revoke or Expire removes: it stops all others.
   static constexpr std::size_t expired_max = 128;
-
-  Machine();
 
   Buffer apply(Bytes operation, const Context& context) override;
   Buffer query(Bytes operation) const override;
@@ -37,8 +32,6 @@ class Machine final : public StateMachine, public Watchable {
   Image snapshot() override;
   std::uint64_t state_bytes() const override;
   bool restore(Bytes image) override;
-
-  static std::size_t shard_of(std::string_view key);
 
  private:
   /// What an operation knows: its place, and the clock there.
@@ -75,20 +68,11 @@ class Machine final : public StateMachine, public Watchable {
   /// Makes a change that may be made: the entry as it is then, of Remove as it was.
   Entry change(const Put& o, Moment at);
   Entry change(const Remove& o, Moment at);
-  /// Removes up to `count` entries; how many.
-  std::size_t remove_entries_of(Index lease, std::size_t count, Index index);
   void note(Moment at);
   /// Says what an entry is now.
   void leave(const std::string& key, Moment at) const;
-  const Shard& shard(std::size_t number) const { return *shards_[number]; }
-  /// To be changed: a copy, if an image may still be written of it.
-  Shard& writable(std::size_t number);
 
-  bool is_empty() const;
-
-  std::vector<std::shared_ptr<Shard>> shards_;
-  /// The shard belongs to an image.
-  std::array<bool, shard_count> shared_{};
+  Shards shards_;
   Leases leases_;
   /// Added to all places: they go on behind those of a map that was loaded.
   Index base_ = 0;

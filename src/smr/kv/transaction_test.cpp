@@ -107,7 +107,7 @@ TEST_CASE("a transaction conflicts with who reads or writes its entries and with
   const Machine machine;
   const auto keys = [&](const auto& o) { return machine.keys(encode(o)); };
   const auto has = [](const std::vector<std::uint64_t>& list, const char* key) {
-    return std::count(list.begin(), list.end(), Machine::shard_of(key)) == 1;
+    return std::count(list.begin(), list.end(), Shards::of(key)) == 1;
   };
   const Keys both = keys(Transaction{.conditions = {{"c", 0}},
                                      .fences = {{"f", 1}},

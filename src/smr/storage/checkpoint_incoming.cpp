@@ -1,5 +1,6 @@
 #include "base/text.h"
 #include "smr/order/messages/digest.h"
+#include "smr/order/messages/statements.h"
 #include "smr/storage/checkpoint_files.h"
 #include "smr/storage/checkpoint_format.h"
 

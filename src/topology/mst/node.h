@@ -45,7 +45,7 @@ class Node {
   std::uint32_t spread(Sends&, Rank from, MessageType, std::uint32_t number = 0, Weight weight = {},
                        Weight other = {}) const;
 
-  // node_failures.cpp
+  // The first half of a round.
   void take_failures(const std::vector<std::pair<Rank, double>>& costs);
   void begin_failures(Sends&);
   void on_fail(Sends&);
@@ -56,7 +56,7 @@ class Node {
   void on_fragment(Sends&);
   void sleep_failures(Rank from, Sends&);
 
-  // node_recoveries.cpp
+  // The second half.
   void begin_recoveries(bool root, Sends&);
   void go_on(Sends&);
   void on_not_rec(Rank from, std::uint32_t tag, Sends&);

@@ -62,7 +62,7 @@ Result<Done> Disk::end_sync() {
   return carry_out_truncations();
 }
 
-// As smr/replica/replica_node_disk.cpp does it.
+// As Persistence does it.
 void Disk::truncate(Instance instance, Instance kept) {
   const LogIndex::Truncation truncation = storage_->index().truncate(instance);
   if (!planted("truncate_kinds")) {

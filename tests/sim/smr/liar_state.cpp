@@ -3,6 +3,7 @@
 #include "sim/smr/world.h"
 #include "smr/order/messages/batch.h"
 #include "smr/order/messages/digest.h"
+#include "smr/order/messages/statements.h"
 
 namespace piracema::smr_sim {
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "smr/order/messages/statements.h"
 
 namespace piracema::smr {
 

@@ -2,6 +2,8 @@
 
 #include <set>
 
+#include "smr/order/messages/statements.h"
+
 namespace piracema::smr {
 
 bool signed_by(std::size_t wanted, const View& view, const Authenticator& auth, Bytes what,

@@ -1,5 +1,8 @@
+#include "smr/order/messages/statements.h"
+
+#include <string>
+
 #include "smr/order/messages/digest.h"
-#include "smr/order/messages/messages.h"
 #include "wire/fields.h"
 
 namespace piracema::smr {

@@ -6,6 +6,7 @@
 #include "base/ensure.h"
 #include "base/text.h"
 #include "smr/order/messages/settings.h"
+#include "smr/order/messages/statements.h"
 
 namespace piracema::smr {
 

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "smr/order/messages/settings.h"
+#include "smr/order/messages/statements.h"
 #include "smr/order/transfer/state_testing.h"
 
 namespace piracema::smr {

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "smr/order/messages/statements.h"
+
 namespace piracema::smr {
 
 const Milestone* DecisionProofs::unproven() const {

@@ -1,6 +1,7 @@
 #include "smr/order/transfer/decision_proofs.h"
 
 #include "smr/order/leader/testing.h"
+#include "smr/order/messages/statements.h"
 
 using namespace piracema;
 using namespace piracema::smr;

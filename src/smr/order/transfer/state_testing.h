@@ -11,6 +11,7 @@
 #include "smr/order/messages/actions.h"
 #include "smr/order/messages/batch.h"
 #include "smr/order/messages/digest.h"
+#include "smr/order/messages/statements.h"
 #include "smr/order/transfer/checkpoint.h"
 
 /// What the tests of checkpoints, state transfer and reconfiguration share.

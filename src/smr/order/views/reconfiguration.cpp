@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "smr/order/messages/digest.h"
 #include "smr/order/messages/proofs.h"
+#include "smr/order/messages/statements.h"
 
 namespace piracema::smr {
 

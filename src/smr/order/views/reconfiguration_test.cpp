@@ -1,5 +1,6 @@
 #include "smr/order/views/reconfiguration.h"
 
+#include "smr/order/messages/statements.h"
 #include "smr/order/transfer/state_testing.h"
 #include "wire/fields.h"
 

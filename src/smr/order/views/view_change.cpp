@@ -1,8 +1,8 @@
+#include "smr/order/views/view_change.h"
+
 #include "base/text.h"
-#include "smr/order/views/reconfiguration.h"
 #include "wire/fields.h"
 
-/// What an administrator asks for.
 namespace piracema::smr {
 
 namespace {

@@ -1,9 +1,10 @@
+#include "smr/order/messages/messages.h"
+
 #include <string>
 #include <type_traits>
 #include <utility>
 
 #include "smr/order/messages/batch.h"
-#include "smr/order/messages/messages.h"
 #include "smr/order/messages/record_format.h"
 
 /// docs/formats/smr_wire.md. A message is its number in the variant, then its fields; a batch or a

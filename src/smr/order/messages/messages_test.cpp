@@ -1,10 +1,12 @@
+#include "smr/order/messages/messages.h"
+
 #include <doctest/doctest.h>
 
 #include "base/random.h"
 #include "smr/order/messages/batch.h"
 #include "smr/order/messages/digest.h"
 #include "smr/order/messages/log_record.h"
-#include "smr/order/messages/messages.h"
+#include "smr/order/messages/statements.h"
 
 using namespace piracema;
 using namespace piracema::smr;
