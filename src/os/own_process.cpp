@@ -21,6 +21,8 @@ int open_to_add(const std::string& path) {
 
 // In the child.
 [[noreturn]] void become(const OwnProgram& program, pid_t parent) {
+  // First of all: a lock of the parent's would outlive it while a disk is waited for here.
+  ::syscall(SYS_close_range, 3u, ~0u, 0);
   ::setsid();
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);
   if (::getppid() != parent) ::_exit(saved_code);

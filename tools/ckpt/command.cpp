@@ -82,6 +82,9 @@ void CkptCommand::add_running(CLI::App& app) {
                  "default: this one, or those it was saved on");
   app.add_option("--rsh", rsh_,
                  "Command that reaches a host, such as ssh or srun -w;\ndefault: ssh");
+  app.add_option("--local", local_,
+                 "Directory on a disk of this node's own: images are written\nthere first, and "
+                 "copied to --dir while the program runs on;\ndefault: as before; none: to --dir");
   app.add_flag("--compress", compress_,
                "Images take less room, and longer on a fast disk;\nwants zstd");
   app.add_flag("--quiet", quiet_, "Only warnings and errors");
@@ -191,6 +194,15 @@ Result<RunSettings> CkptCommand::settings() const {
   return settings;
 }
 
+// What lies on this node's disk is known to the store before hosts are told apart by its images.
+Result<Done> CkptCommand::apply_places(JobDirectory& directory, JobFile& job,
+                                       RunSettings& settings) const {
+  const bool several = !hosts_.empty() || !job.hosts.empty();
+  if (auto applied = apply_local(local_, several, directory, job, settings); !applied)
+    return applied;
+  return apply_hosts(hosts_, rsh_, criu_, directory, job, settings);
+}
+
 int CkptCommand::start() {
   if (program_.empty())
     return fail_ckpt({Errc::usage, "want -- and the program to run; see piracema ckpt run --help"});
@@ -202,7 +214,7 @@ int CkptCommand::start() {
   if (!directory) return fail_ckpt(directory.error());
   auto job = new_job(**directory, std::move(program_));
   if (!job) return fail_ckpt(job.error());
-  if (auto applied = apply_hosts(hosts_, rsh_, criu_, **directory, *job, *settings); !applied)
+  if (auto applied = apply_places(**directory, *job, *settings); !applied)
     return fail_ckpt(applied.error());
   return keep_job(*std::move(directory), *std::move(job), *std::move(settings), *std::move(page));
 }
@@ -224,22 +236,23 @@ int CkptCommand::resume() {
   }
   const auto images = ImageStore(**directory).list();
   if (!images) return fail_ckpt(images.error());
-  if (images->empty()) {
+  const auto good = good_images_of(**directory, *job);
+  if (!good) return fail_ckpt(good.error());
+  if (images->empty() && good->empty()) {
     return fail_ckpt({Errc::config, concat(directory_, ": there is no image to go on from")});
   }
   if (image_) {
-    const std::vector<ImageId> good = good_images(*images);
-    if (!std::ranges::binary_search(good, *image_)) {
+    if (!std::ranges::binary_search(*good, *image_)) {
       return fail_ckpt({Errc::config, concat(directory_, ": want image ", *image_,
                                              ": there is none that is complete; see ckpt list")});
     }
-    job->doubted = doubted_for_choice(good, *image_);
+    job->doubted = doubted_for_choice(*good, *image_);
   }
   if (job->ended || image_) {
     job->ended.reset();
     if (auto written = (*directory)->write(*job); !written) return fail_ckpt(written.error());
   }
-  if (auto applied = apply_hosts(hosts_, rsh_, criu_, **directory, *job, *settings); !applied)
+  if (auto applied = apply_places(**directory, *job, *settings); !applied)
     return fail_ckpt(applied.error());
   return keep_job(*std::move(directory), *std::move(job), *std::move(settings), *std::move(page));
 }
@@ -265,8 +278,8 @@ int CkptCommand::go_on(RunSettings settings, std::unique_ptr<KeeperPage> page) {
   if (is_new) job = new_job(**directory, program_);
   if (!job) return fail_ckpt(job.error());
   if (job->ended) return *job->ended;
-  if (auto hosts = apply_hosts(hosts_, rsh_, criu_, **directory, *job, settings); !hosts)
-    return fail_ckpt(hosts.error());
+  if (auto applied = apply_places(**directory, *job, settings); !applied)
+    return fail_ckpt(applied.error());
   return keep_job(*std::move(directory), *std::move(job), std::move(settings), std::move(page));
 }
 
@@ -278,6 +291,7 @@ int CkptCommand::submit_to_slurm() const {
   if (!every_.empty()) own.insert(own.end(), {"--every", every_});
   if (!criu_.empty()) own.insert(own.end(), {"--criu", criu_});
   if (compress_) own.emplace_back("--compress");
+  if (!local_.empty()) own.insert(own.end(), {"--local", local_});
   return submit(directory_, sbatch_->remaining(), own, program_);
 }
 
@@ -315,9 +329,8 @@ int keep_job(std::unique_ptr<JobDirectory> directory, JobFile job, RunSettings s
   if (!finish) return fail_ckpt(finish.error());
   if (finish->end == End::job_ended) {
     job.ended = exit_status_of(finish->status);
-    if (const auto images = ImageStore(*place).list(); images && *job.ended != 0) {
-      job.doubted =
-          doubted_after_failure(good_images(*images), std::move(job.doubted), loop.went_on_from());
+    if (const auto good = good_images_of(*place, job); good && *job.ended != 0) {
+      job.doubted = doubted_after_failure(*good, std::move(job.doubted), loop.went_on_from());
     }
     if (auto written = place->write(job); !written) log(Level::warning, written.error().message);
   }

@@ -38,6 +38,8 @@ class CkptCommand {
   int window();
   int slurm();
   int submit_to_slurm() const;
+  Result<Done> apply_places(ckpt::JobDirectory& directory, ckpt::JobFile& job,
+                            ckpt::RunSettings& settings) const;
   int go_on(ckpt::RunSettings settings, std::unique_ptr<KeeperPage> page);
   /// Null if none is wanted.
   Result<std::unique_ptr<KeeperPage>> open_page() const;
@@ -48,7 +50,7 @@ class CkptCommand {
            *doctor_ = nullptr, *window_ = nullptr, *sbatch_ = nullptr, *slurm_ = nullptr,
            *plan_ = nullptr;
   std::unique_ptr<CkptDaemon> daemon_;
-  std::string directory_, criu_, every_, hosts_, rsh_, http_, http_token_;
+  std::string directory_, criu_, every_, hosts_, rsh_, local_, http_, http_token_;
   std::vector<std::string> program_;
   WindowOptions windows_;
   std::optional<std::uint64_t> image_;

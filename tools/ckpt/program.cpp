@@ -12,12 +12,16 @@
 #include <string_view>
 
 #include "base/host_name.h"
+#include "base/log.h"
 #include "base/parse.h"
 #include "base/text.h"
 #include "ckpt/capsule/criu.h"
 #include "ckpt/capsule/door.h"
 #include "ckpt/capsule/user_namespace.h"
 #include "ckpt/hosts/host_agent.h"
+#include "ckpt/image/image_copy.h"
+#include "ckpt/image/local_images.h"
+#include "ckpt/keeper/draining.h"
 #include "tools/arguments.h"
 
 namespace piracema::tools {
@@ -64,6 +68,7 @@ std::optional<int> run_ckpt_part(int argc, char** argv) {
   const std::string_view part = argv[2];
   if (part == "agent") return HostAgent(this_program()).run();
   if (part == "door") return run_door();
+  if (part == "copy") return run_copy({argv + 3, argv + argc});
   if (part == "rsh") return run_rsh({argv + 3, argv + argc});
   return std::nullopt;
 }
@@ -88,6 +93,53 @@ Result<Done> apply_hosts(const std::string& hosts, const std::string& rsh, const
   // What a job was saved with is what it goes on with.
   if (!images->empty()) return Done{};
   return copy_job_program(directory, settings.place.program);
+}
+
+Result<Done> apply_local(const std::string& local, bool several, JobDirectory& directory,
+                         JobFile& job, RunSettings& settings) {
+  std::string wanted = local.empty() ? job.local : local == "none" ? "" : local;
+  if (!wanted.empty() && wanted.front() != '/') {
+    return Error{
+        Errc::usage,
+        concat("--local: want a directory that begins with / or none; found '", local, "'")};
+  }
+  if (several && !wanted.empty()) {
+    log(Level::warning, "--local: a job of several hosts is saved straight to the store");
+    wanted.clear();
+  }
+  if (wanted.empty() && job.local.empty()) return Done{};
+  if (wanted != job.local) {
+    const auto brought = bring_to_store(job, directory);
+    if (!brought) return brought.error();
+    if (*brought)
+      log(Level::info,
+          concat("image ", **brought, " was on this node's disk alone, and is in the store now"));
+    drop_local_images(job);
+  }
+  const JobFile before = job;
+  job.local.clear();
+  job.local_mark.clear();
+  if (!wanted.empty()) {
+    auto opened = LocalImages::open(wanted, before, job);
+    if (opened) {
+      settings.local = *std::move(opened);
+    } else {
+      log(Level::warning, concat("--local: ", opened.error().message,
+                                 ": images are written straight to the store"));
+    }
+  }
+  return directory.write(job);
+}
+
+Result<std::vector<ImageId>> good_images_of(JobDirectory& directory, const JobFile& job) {
+  const auto all = ImageStore(directory).list();
+  if (!all) return all.error();
+  std::vector<ImageId> good = good_images(*all);
+  for (const Manifest& one : look_at_local_images(job)) good.push_back(one.image);
+  std::ranges::sort(good);
+  const auto twice = std::ranges::unique(good);
+  good.erase(twice.begin(), twice.end());
+  return good;
 }
 
 std::string this_program() {
@@ -118,13 +170,14 @@ Result<JobFile> new_job(JobDirectory& directory, std::vector<std::string> comman
   if (old && !old->ended) {
     const auto left = images.list();
     if (!left) return left.error();
-    if (!left->empty()) {
+    if (!left->empty() || !look_at_local_images(*old).empty()) {
       return Error{Errc::config, concat(directory.path(),
                                         ": holds images of a job that has not "
                                         "ended: resume it, or use another directory")};
     }
   }
   if (auto cleared = images.clear(); !cleared) return cleared.error();
+  if (old) drop_local_images(*old);
   JobFile job{.id = draw(),
               .command = std::move(command),
               .working_directory = std::filesystem::current_path().string(),

@@ -14,8 +14,9 @@
 /// What `piracema ckpt run`, `resume` and `window` have in common.
 namespace piracema::tools {
 
-/// What this program is besides for jobs of several hosts: `ckpt agent`, `ckpt door` and `ckpt
-/// rsh`, which nobody calls by hand. The exit code; none if the words are others.
+/// What this program is besides, which nobody calls by hand: for jobs of several hosts `ckpt
+/// agent`, `ckpt door` and `ckpt rsh`, and `ckpt copy` for images that go from a node's disk to the
+/// store. The exit code; none if the words are others.
 std::optional<int> run_ckpt_part(int argc, char** argv);
 
 /// Puts the hosts of a job ("a,b"; empty: those that it had) into job and settings, and this
@@ -23,6 +24,16 @@ std::optional<int> run_ckpt_part(int argc, char** argv);
 Result<Done> apply_hosts(const std::string& hosts, const std::string& rsh, const std::string& criu,
                          ckpt::JobDirectory& directory, ckpt::JobFile& job,
                          ckpt::RunSettings& settings);
+
+/// Puts the disk of this node that images lie on first into job and settings: `local`, or the one
+/// that the job had if that is empty; "none": none. What lies on a disk that is not used any more
+/// goes to the store before. Errc::usage, Errc::io if that cannot be.
+Result<Done> apply_local(const std::string& local, bool several, ckpt::JobDirectory& directory,
+                         ckpt::JobFile& job, ckpt::RunSettings& settings);
+
+/// Numbers of the images that the job can go on from, in the store or on this node, oldest first.
+Result<std::vector<ckpt::ImageId>> good_images_of(ckpt::JobDirectory& directory,
+                                                  const ckpt::JobFile& job);
 
 /// This program's file.
 std::string this_program();

@@ -13,8 +13,6 @@ namespace piracema::ckpt {
 
 namespace {
 
-constexpr std::size_t piece_bytes = std::size_t{4} << 20;
-
 Result<std::vector<ImagePart>> sum_up(store::Disk& disk, const std::vector<std::string>& names) {
   std::vector<ImagePart> parts;
   for (const std::string& name : names) {
@@ -50,8 +48,9 @@ Result<Done> verify_part(store::Disk& disk, ImageId image, const ImagePart& part
 Result<std::uint64_t> checksum_of_part(store::DiskFile& file) {
   Buffer piece, sums;
   wire::Writer writer(sums);
-  for (std::uint64_t at = 0; at < file.bytes(); at += piece_bytes) {
-    piece.resize(static_cast<std::size_t>(std::min<std::uint64_t>(piece_bytes, file.bytes() - at)));
+  for (std::uint64_t at = 0; at < file.bytes(); at += part_piece_bytes) {
+    piece.resize(
+        static_cast<std::size_t>(std::min<std::uint64_t>(part_piece_bytes, file.bytes() - at)));
     if (auto read = file.read(at, {piece.data(), piece.size()}); !read) return read.error();
     writer.number(wire::checksum(piece));
   }

@@ -2,6 +2,7 @@
 
 #include <piracema/error.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -11,7 +12,9 @@
 /// The files of one image.
 namespace piracema::ckpt {
 
-/// Of a part: that of the checksums (XXH3, little endian) of its pieces of 4 MiB. Errc::io,
+constexpr std::size_t part_piece_bytes = std::size_t{4} << 20;
+
+/// Of a part: that of the checksums (XXH3, little endian) of its pieces of so many bytes. Errc::io,
 /// Errc::corrupt.
 Result<std::uint64_t> checksum_of_part(store::DiskFile& file);
 

@@ -67,13 +67,13 @@ Result<std::vector<ImageId>> ImageStore::numbers() {
   return found;
 }
 
-Result<ImageId> ImageStore::begin() {
+Result<ImageId> ImageStore::begin(ImageId least) {
   const auto complete = numbers();
   if (!complete) return complete.error();
   const auto with_parts = places_.with_parts();
   if (!with_parts) return with_parts.error();
-  ImageId image = 1;
-  if (!complete->empty()) image = complete->back() + 1;
+  ImageId image = std::max<ImageId>(least, 1);
+  if (!complete->empty()) image = std::max(image, complete->back() + 1);
   for (const ImageId other : *with_parts) {
     const bool is_complete = std::binary_search(complete->begin(), complete->end(), other);
     // An attempt that came to nothing takes room that this one may need.

@@ -35,8 +35,8 @@ class ImageStore {
   explicit ImageStore(ImagePlaces& places) : places_(places) {}
 
   /// A number that no image has or had, and an empty place for its parts, as far as one can be
-  /// emptied. Errc::io.
-  Result<ImageId> begin();
+  /// emptied; `least` at least. Errc::io.
+  Result<ImageId> begin(ImageId least = 1);
 
   /// All parts are there, written by whomever: makes them durable, notes their checksums, and then
   /// makes the image complete by its manifest. After an error it is not complete. Errc::io.
@@ -49,6 +49,8 @@ class ImageStore {
   /// is not of this image.
   Result<Manifest> commit_hosts(ImageId image, std::uint64_t job, std::uint64_t created,
                                 std::size_t hosts);
+  /// The parts of an image that is complete elsewhere are here, as its manifest says and durable.
+  Result<Manifest> adopt(const Manifest& manifest) { return publish(manifest); }
   /// Of a host's part.
   Result<Record> record_of_host(const Manifest& manifest, std::size_t host);
 
@@ -70,6 +72,8 @@ class ImageStore {
   Result<Done> prune(std::size_t keep, const std::vector<ImageId>& doubted = {});
   /// The parts of an image that `begin` gave and that was not completed; one that was stays.
   Result<Done> drop_unfinished(ImageId image);
+  /// One that another has replaced.
+  Result<Done> drop(ImageId image);
   /// Everything, as for a new job.
   Result<Done> clear();
 
@@ -81,7 +85,6 @@ class ImageStore {
   Result<std::vector<ImageId>> numbers();
   Result<Manifest> publish(Manifest manifest);
   Result<Record> read_record(const Manifest& manifest, const std::string& name);
-  Result<Done> drop(ImageId image);
 
   ImagePlaces& places_;
 };

@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <string_view>
 #include <thread>
 
 #include "base/hex.h"
@@ -25,6 +26,7 @@ namespace {
 constexpr const char* job_format = "piracema job";
 constexpr const char* job_name = "job.json";
 constexpr const char* lock_name = "piracema.lock";
+constexpr std::string_view copy_ending = ".copy";
 
 Result<Done> make_directory(const std::string& path) {
   if (::mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) return io_error(path, "cannot make");
@@ -102,6 +104,10 @@ Result<JobFile> JobDirectory::read() const {
         job.hosts.push_back(unescape(host.get<std::string>()));
     }
     if (content.contains("ended")) job.ended = static_cast<int>(number_in(content, "ended", 255));
+    if (content.contains("local")) {
+      job.local = unescape(text_in(content, "local"));
+      job.local_mark = text_in(content, "local_mark");
+    }
     if (content.contains("doubted")) {
       for (const auto& image : content["doubted"]) job.doubted.push_back(image.get<ImageId>());
     }
@@ -121,6 +127,10 @@ Result<Done> JobDirectory::write(const JobFile& job) {
   for (const std::string& host : job.hosts) content["hosts"].push_back(escape(host));
   if (job.ended) content["ended"] = *job.ended;
   if (!job.doubted.empty()) content["doubted"] = job.doubted;
+  if (!job.local.empty()) {
+    content["local"] = escape(job.local);
+    content["local_mark"] = job.local_mark;
+  }
   const std::string text = seal(job_format, content);
   const Bytes piece = as_bytes(text);
   const std::string path = concat(path_, "/", std::string_view(job_name));
@@ -150,6 +160,39 @@ Result<Done> JobDirectory::remove_parts(ImageId image) {
   std::error_code why;
   std::filesystem::remove_all(parts_path(image), why);
   if (why) return Error{Errc::io, concat(parts_path(image), ": cannot remove: ", why.message())};
+  return Done{};
+}
+
+std::string JobDirectory::copy_path(ImageId image) const {
+  return concat(parts_path(image), copy_ending);
+}
+
+// Whoever still writes to one of an earlier keeper finds its directory gone.
+Result<std::string> JobDirectory::make_copy_place(ImageId image) {
+  const std::string path = copy_path(image);
+  std::error_code why;
+  std::filesystem::remove_all(path, why);
+  if (why) return Error{Errc::io, concat(path, ": cannot remove: ", why.message())};
+  if (auto made = make_directory(path); !made) return made.error();
+  return path;
+}
+
+Result<Done> JobDirectory::adopt_parts(ImageId image) {
+  if (auto removed = remove_parts(image); !removed) return removed;
+  if (::rename(copy_path(image).c_str(), parts_path(image).c_str()) != 0)
+    return io_error(copy_path(image), "cannot rename");
+  return images_->sync_names();
+}
+
+Result<Done> JobDirectory::remove_copies() {
+  const auto names = images_->list();
+  if (!names) return names.error();
+  for (const std::string& name : *names) {
+    if (!name.ends_with(copy_ending)) continue;
+    std::error_code why;
+    std::filesystem::remove_all(concat(path_, "/images/", name), why);
+    if (why) return Error{Errc::io, concat(path_, ": cannot remove a copy: ", why.message())};
+  }
   return Done{};
 }
 

@@ -29,6 +29,9 @@ struct JobFile {
   std::optional<int> ended;
   /// Images that are passed by: image_choice.h.
   std::vector<ImageId> doubted;
+  /// Where its images lie first (local_images.h), and the mark of the place whose images are of its
+  /// past; both empty: in its own directory.
+  std::string local, local_mark;
 };
 
 /// The directory of a job: docs/formats/checkpoint_image.md. Locked for this process alone.
@@ -53,6 +56,15 @@ class JobDirectory final : public ImagePlaces {
   Result<JobFile> read() const;
   Result<Done> write(const JobFile& job);
 
+  /// An image that comes from elsewhere is copied here, and is nothing before `adopt`; empty.
+  /// Errc::io.
+  Result<std::string> make_copy_place(ImageId image);
+  /// The copy's parts become those of the image, of which there are none; its manifest comes then.
+  /// Errc::io.
+  Result<Done> adopt_parts(ImageId image);
+  /// Copies that came to nothing, all of them. Errc::io.
+  Result<Done> remove_copies();
+
   store::Disk& manifests() override { return *images_; }
   Result<std::unique_ptr<store::Disk>> parts(ImageId image) override;
   Result<std::vector<ImageId>> with_parts() override;
@@ -62,6 +74,7 @@ class JobDirectory final : public ImagePlaces {
 
  private:
   JobDirectory(std::string path, Fd lock);
+  std::string copy_path(ImageId image) const;
 
   std::string path_;
   Fd lock_;

@@ -37,6 +37,8 @@ struct JobEnded {
 struct SavedImage {
   std::uint64_t image = 0, bytes = 0;
   Time took{}, frozen{};
+  /// On this node's own disk: the store gets it later, or never.
+  bool local = false;
 };
 /// An image is complete, or is not.
 struct Dumped {

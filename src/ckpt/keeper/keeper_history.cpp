@@ -170,6 +170,8 @@ void KeeperHistory::on(const Dumped& event, bool again) {
   one->bytes = saved.bytes;
   one->took = saved.took;
   one->frozen = saved.frozen;
+  // What was forecast is what the store takes.
+  if (saved.local) one->forecast = {};
   end_dump(DumpOutcome::saved, {});
 }
 

@@ -71,8 +71,18 @@ Result<Done> KeeperLoop::begin() {
                                 [this](bool enough) { heard_of_room(enough); });
   if (!output) return output.error();
   output_ = *std::move(output);
-  restart_.emplace(*directory_, job_, images_, *output_, *place_);
-  saving_.emplace(*directory_, job_, images_, *store_, settings_.keep, settings_.compress);
+  LocalImages* const local = settings_.local.get();
+  restart_.emplace(*directory_, job_, images_, local, *output_, *place_);
+  saving_.emplace(*directory_, job_, images_, *store_, local, settings_.keep, settings_.compress);
+  if (local != nullptr) {
+    draining_.emplace(
+        poller_, settings_.place.program, *local, *directory_,
+        Draining::Calls{
+            .find_room = [this](std::uint64_t bytes) { return saving_->find_room_in_store(bytes); },
+            .drained = [this](ImageId image, Time took) { drained(image, took); }});
+  } else if (auto removed = directory_->remove_copies(); !removed) {
+    return removed;
+  }
   auto door =
       ControlDoor::open(poller_, directory_->socket_path(),
                         [this](Caller caller, const std::string& word) { asked(caller, word); });
@@ -120,6 +130,7 @@ Result<Finish> KeeperLoop::run() {
     log(Level::warning,
         concat("not all of its output was passed on; it is in ", directory_->path()));
   }
+  leave_local_images(*finish_);
   return *finish_;
 }
 
@@ -215,11 +226,58 @@ void KeeperLoop::act(const Dump& dump) {
   prune_is_due_ = true;
   // Before: it lets a job go on that stood still for lack of it.
   (void)output_->has_room();
-  auto order = saving_->begin(dump.stop, place_->memory(), place_->image_bytes());
-  const Result<Done> sent = order ? place_->send(*std::move(order)) : Result<Done>(order.error());
+  const auto sent = save(dump);
   if (sent) return;
   saving_->fail();
+  if (draining_) draining_->pause(false);
   poller_.post([this, why = sent.error().message] { tell(Dumped{false, why, {}}); });
+}
+
+Result<Done> KeeperLoop::save(const Dump& dump) {
+  std::optional<Time> left;
+  if (keeper_.closes()) left = *keeper_.closes() - ending_takes_ - now();
+  auto order = saving_->begin(dump.stop, place_->memory(), place_->image_bytes(),
+                              is_saved_locally(dump.stop, left, stopping_takes_));
+  if (!order) return order.error();
+  // Two that write there at once are both slower, and this one is newer.
+  if (draining_ && !saving_->is_local()) draining_->pause(true);
+  return place_->send(*std::move(order));
+}
+
+void KeeperLoop::drain() {
+  if (draining_ && keeper_.in_capsule()) draining_->look();
+}
+
+void KeeperLoop::drained(ImageId image, Time took) {
+  note(
+      concat("image ", image, " is in the store as well, after ", human_seconds(to_seconds(took))));
+  prune_is_due_ = true;
+  if (!keeper_.dumping()) prune();
+}
+
+void KeeperLoop::say_what_is_here_alone() const {
+  const auto image = draining_->waiting();
+  if (!image) return;
+  log(Level::warning,
+      concat("image ", *image, " is on this node's disk alone, in ",
+             settings_.local->directory().path(), ": go on here, or an older one is gone on from"));
+}
+
+// A machine that is wanted back is not kept; else the job's last image gets where others find it.
+void KeeperLoop::leave_local_images(const Finish& finish) {
+  if (!draining_) return;
+  const bool has_ended_well = finish.end == End::job_ended && finish.status == 0;
+  if (!has_ended_well && finish.end != End::interrupted && !settings_.window) {
+    draining_->look();
+    while (draining_->is_under_way() && !gives_output_up_)
+      poller_.run_once(std::chrono::milliseconds(-1));
+  }
+  draining_->stop();
+  if (!has_ended_well) {
+    say_what_is_here_alone();
+    if (draining_->waiting()) return;
+  }
+  settings_.local->remove();
 }
 
 void KeeperLoop::act(const Answer& answer) { door_->answer(answer.caller, answer.ok, answer.text); }
@@ -227,6 +285,11 @@ void KeeperLoop::act(const Answer& answer) { door_->answer(answer.caller, answer
 void KeeperLoop::act(const HandedBack& back) {
   note(concat("the machine is handed back; ", back.why));
   if (!back.saved) saving_->give_up();
+  if (draining_) {
+    draining_->pause(false);
+    draining_->stop();
+    say_what_is_here_alone();
+  }
   if (settings_.window)
     poller_.post([this] {
       if (!finish_) window_->look();
@@ -245,10 +308,14 @@ void KeeperLoop::hear(const Report& report) {
     case ReportKind::ready:
       return tell(CapsuleReady{report.ok, report.message});
     case ReportKind::started:
-      if (report.ok && restart_->image()) note(concat("goes on from image ", *restart_->image()));
+      if (report.ok && restart_->image()) {
+        note(concat("goes on from image ", *restart_->image(),
+                    restart_->is_local() ? ", on this node's disk" : ""));
+      }
       // It was checked before, so it is the launch that has failed.
-      return tell(Launched{report.ok, restart_->has_more(), report.message,
-                           restart_->image().has_value(), restart_->image()});
+      tell(Launched{report.ok, restart_->has_more(), report.message, restart_->image().has_value(),
+                    restart_->image()});
+      return drain();
     case ReportKind::dumped:
       return dumped(report);
     case ReportKind::ended:
@@ -260,9 +327,17 @@ void KeeperLoop::hear(const Report& report) {
 }
 
 void KeeperLoop::dumped(const Report& report) {
+  if (draining_) draining_->pause(false);
   if (!report.ok) {
     saving_->fail();
-    return tell(Dumped{false, report.message, {}, report.passing});
+    bool passing = report.passing;
+    if (!passing && saving_->goes_to_store_next(report.message)) {
+      passing = true;
+      log(Level::warning,
+          concat("not saved on this node's disk: ", report.message, "; it goes to the store"));
+    }
+    tell(Dumped{false, report.message, {}, passing});
+    return drain();
   }
   const SavedImage saved = saving_->end(report);
   const std::string what = text_of(saved);
@@ -273,6 +348,7 @@ void KeeperLoop::dumped(const Report& report) {
   prune_is_due_ = true;
   tell(Dumped{true, {}, what, false, saved});
   if (prune_is_due_ && !keeper_.dumping()) prune();
+  drain();
 }
 
 // Not while one is made: what belongs to no image that is complete goes, too.
@@ -306,6 +382,7 @@ void KeeperLoop::asked_to_leave(Caller caller, const std::string& within) {
 
 // The guard kills what this process has not killed by then, and that takes as long.
 void KeeperLoop::foretold(Time duration, Time ending) {
+  stopping_takes_ = duration;
   ending_takes_ = ending;
   tell(Forecast{duration, ending + keeper_first});
   if (window_->closes() != Time{}) place_->guard_until(window_->closes() - ending);

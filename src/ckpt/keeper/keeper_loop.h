@@ -9,7 +9,9 @@
 
 #include "ckpt/image/job_directory.h"
 #include "ckpt/image/job_output.h"
+#include "ckpt/image/local_images.h"
 #include "ckpt/keeper/control.h"
+#include "ckpt/keeper/draining.h"
 #include "ckpt/keeper/keeper.h"
 #include "ckpt/keeper/keeper_history.h"
 #include "ckpt/keeper/restart.h"
@@ -35,6 +37,8 @@ struct RunSettings {
   double risk = 0.01;
   /// Images to keep.
   std::size_t keep = 2;
+  /// Where images are written first while the job runs on; null: to the store.
+  std::shared_ptr<LocalImages> local;
   /// Their memory is compressed.
   bool compress = false;
   /// Only warnings and errors.
@@ -79,6 +83,11 @@ class KeeperLoop {
   void hear(const Report& report);
   void dumped(const Report& report);
   void prune();
+  Result<Done> save(const Dump& dump);
+  void drain();
+  void drained(ImageId image, Time took);
+  void leave_local_images(const Finish& finish);
+  void say_what_is_here_alone() const;
   void asked(Caller caller, const std::string& word);
   void heard_of_room(bool enough);
   void asked_to_leave(Caller caller, const std::string& within);
@@ -100,8 +109,8 @@ class KeeperLoop {
   /// There is an image more than is kept, maybe.
   bool prune_is_due_ = false;
   bool is_paused_ = false, gives_output_up_ = false;
-  /// By the last forecast: to end the job's processes without an image.
-  Time ending_takes_{};
+  /// By the last forecast: to stop the job with an image, and to end its processes without one.
+  Time stopping_takes_{}, ending_takes_{};
   /// For figures: at the job and its store.
   Time looked_at_{};
   /// All of them from `begin` on.
@@ -113,6 +122,7 @@ class KeeperLoop {
   std::optional<Restart> restart_;
   std::optional<Saving> saving_;
   std::optional<WindowWatch> window_;
+  std::optional<Draining> draining_;
 };
 
 /// What the shell would say: the status itself, or 128 and the signal.

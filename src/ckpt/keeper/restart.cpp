@@ -35,10 +35,10 @@ void say_what_is_taken_back(const std::string& to, std::uint64_t bytes) {
 
 }  // namespace
 
-Result<std::vector<Manifest>> Restart::images() {
+Result<std::vector<Restart::Found>> Restart::images() {
   const auto all = store_.list();
   if (!all) return all.error();
-  std::vector<Manifest> good;
+  std::vector<Found> good;
   for (const auto& one : *all) {
     if (!one.manifest) {
       log(Level::warning,
@@ -46,18 +46,26 @@ Result<std::vector<Manifest>> Restart::images() {
     } else if (one.manifest->job != job_.id) {
       log(Level::warning, concat("image ", one.image, " is passed by: it is another job's"));
     } else {
-      good.push_back(*one.manifest);
+      good.push_back({*one.manifest, &store_, &directory_});
     }
   }
+  if (local_ != nullptr) {
+    for (Manifest& one : local_->whole())
+      good.push_back({std::move(one), &local_->images(), &local_->directory()});
+  }
+  std::ranges::stable_sort(good, {}, [](const Found& one) { return one.manifest.image; });
   if (good.empty() && !all->empty()) {
     return Error{Errc::lost, "no image is left that this job can go on from"};
   }
   return worth_trying(good);
 }
 
-std::vector<Manifest> Restart::worth_trying(const std::vector<Manifest>& good) const {
+std::vector<Restart::Found> Restart::worth_trying(const std::vector<Found>& good) const {
   std::vector<ImageId> numbers;
-  for (const Manifest& one : good) numbers.push_back(one.image);
+  for (const Found& one : good) {
+    if (numbers.empty() || numbers.back() != one.manifest.image)
+      numbers.push_back(one.manifest.image);
+  }
   const std::vector<ImageId> to_try = images_to_try(numbers, job_.doubted);
   for (const ImageId image : numbers) {
     if (std::ranges::find(to_try, image) != to_try.end()) continue;
@@ -66,9 +74,12 @@ std::vector<Manifest> Restart::worth_trying(const std::vector<Manifest>& good) c
                "from it before there was another; --image ", image,
                " goes on from it all the same"));
   }
-  std::vector<Manifest> found;
-  for (const ImageId image : to_try)
-    found.push_back(*std::ranges::find(good, image, &Manifest::image));
+  std::vector<Found> found;
+  for (const ImageId image : to_try) {
+    for (auto one = good.rbegin(); one != good.rend(); ++one) {
+      if (one->manifest.image == image) found.push_back(*one);
+    }
+  }
   return found;
 }
 
@@ -79,9 +90,9 @@ Result<Done> Restart::launch(std::size_t attempt) {
   if (!unchecked_) return Done{};
   // The processes that criu makes meanwhile wait (hook.h), so nothing has run if it is damaged.
   // criu is not asked to take them back: it reads for ever from memory that was cut.
-  if (auto verified = store_.verify(*unchecked_); !verified) {
+  if (auto verified = from_->verify(*unchecked_); !verified) {
     place_.kill();
-    if (const auto record = store_.record(*unchecked_)) (void)remove_names_for_a_while(*record);
+    if (const auto record = from_->record(*unchecked_)) (void)remove_names_for_a_while(*record);
     return verified;
   }
   // A place that has died meanwhile says so itself: the image is none the worse.
@@ -91,6 +102,7 @@ Result<Done> Restart::launch(std::size_t attempt) {
 
 Result<Order> Restart::prepare(std::size_t attempt) {
   image_.reset();
+  from_ = nullptr;
   unchecked_.reset();
   has_more_ = false;
   const auto all = images();
@@ -116,12 +128,14 @@ Result<Order> Restart::from_beginning(Order order) {
   return order;
 }
 
-Result<Order> Restart::from_image(Order order, const Manifest& manifest) {
+Result<Order> Restart::from_image(Order order, const Found& found) {
+  const Manifest& manifest = found.manifest;
   image_ = manifest.image;
+  from_ = found.images;
   order.kind = OrderKind::restore;
-  order.parts = directory_.parts_path(manifest.image);
+  order.parts = found.directory->parts_path(manifest.image);
   // What says how processes are made is not given to criu before it is known to be right.
-  if (auto verified = store_.verify(only_parts(manifest, false)); !verified)
+  if (auto verified = from_->verify(only_parts(manifest, false)); !verified)
     return verified.error();
   const auto ready =
       place_.is_several() ? cut_output_of_hosts(manifest) : roll_back_here(manifest, order);
@@ -131,12 +145,12 @@ Result<Order> Restart::from_image(Order order, const Manifest& manifest) {
 }
 
 Result<Done> Restart::roll_back_here(const Manifest& manifest, Order& order) {
-  const auto record = store_.record(manifest);
+  const auto record = from_->record(manifest);
   if (!record) return record.error();
   Manifest memory = only_parts(manifest, true);
   if (is_rolled_back(*record)) {
     unchecked_ = std::move(memory);
-  } else if (auto verified = store_.verify(memory); !verified) {
+  } else if (auto verified = from_->verify(memory); !verified) {
     return verified;
   }
   if (auto back = roll_back(*record, order.parts); !back) return back;

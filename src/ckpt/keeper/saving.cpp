@@ -2,6 +2,9 @@
 
 #include <sys/statvfs.h>
 
+#include <cerrno>
+#include <cstring>
+
 #include "base/log.h"
 #include "base/text.h"
 
@@ -46,35 +49,91 @@ Result<bool> Saving::find_room(std::uint64_t bytes) {
   return true;
 }
 
-Result<Order> Saving::begin(bool stop, const JobMemory& job, std::uint64_t bytes) {
-  store_.begin_dump(job);
+Result<Done> Saving::find_room_in_store(std::uint64_t bytes) {
+  const auto made = find_room(bytes);
+  if (!made) return made.error();
+  return Done{};
+}
+
+Result<Order> Saving::begin(bool stop, const JobMemory& job, std::uint64_t bytes, bool locally) {
   image_ = 0;
+  began_ = now();
+  is_local_ = local_ != nullptr && locally && !local_failed_;
+  Result<Order> order = is_local_ ? begin_locally(bytes) : begin_in_store(job, bytes);
+  if (!order && is_local_) {
+    log(Level::warning,
+        concat(order.error().message, ": the image is written straight to the store"));
+    is_local_ = false;
+    order = begin_in_store(job, bytes);
+  }
+  if (!order) return order;
+  const JobDirectory& directory = is_local_ ? local_->directory() : directory_;
+  order->kind = OrderKind::dump;
+  order->parts = directory.parts_path(image_);
+  order->log = concat(directory.log_path(), "/save-", image_ % logs_kept);
+  order->stop = stop;
+  order->compress = compress_;
+  order->directory = directory.path();
+  order->image = image_;
+  order->job = job_.id;
+  return order;
+}
+
+Result<Order> Saving::begin_in_store(const JobMemory& job, std::uint64_t bytes) {
+  store_.begin_dump(job);
+  ImageId least = 1;
+  if (local_ != nullptr) {
+    for (const Manifest& one : local_->whole()) least = one.image + 1;
+  }
   // What was never completed goes, and then there may be room.
-  auto image = images_.begin();
+  auto image = images_.begin(least);
   if (!image) return image.error();
   image_ = *image;
   const auto made_room = find_room(bytes);
   if (!made_room) return made_room.error();
   // The place of this one has gone along with what was dropped.
-  if (*made_room) image = images_.begin();
+  if (*made_room) image = images_.begin(least);
   if (!image) return image.error();
   image_ = *image;
-  return Order{.kind = OrderKind::dump,
-               .parts = directory_.parts_path(image_),
-               .log = concat(directory_.log_path(), "/save-", image_ % logs_kept),
-               .stop = stop,
-               .compress = compress_,
-               .directory = directory_.path(),
-               .image = image_,
-               .job = job_.id};
+  return Order{};
+}
+
+// The newest one there may go if the store has it as well.
+Result<Order> Saving::begin_locally(std::uint64_t bytes) {
+  const auto all = images_.list();
+  if (!all) return all.error();
+  const std::vector<ImageId> good = good_images(*all);
+  auto image = local_->images().begin(all->empty() ? 1 : all->back().image + 1);
+  if (!image) return image.error();
+  image_ = *image;
+  const std::string& path = local_->directory().path();
+  const std::uint64_t want = bytes + room_reserve;
+  auto room = room_in(path);
+  if (room && *room < want && !good.empty()) {
+    for (const Manifest& one : local_->whole()) {
+      if (one.image > good.back()) continue;
+      if (auto dropped = local_->images().drop(one.image); !dropped) return dropped.error();
+    }
+    room = room_in(path);
+  }
+  if (room && *room >= want) return Order{};
+  drop_unfinished();
+  if (!room) return room.error();
+  return Error{Errc::failed, concat(path, ": no space for an image: want ",
+                                    human_bytes(static_cast<double>(want)), " at least, found ",
+                                    human_bytes(static_cast<double>(*room)))};
 }
 
 SavedImage Saving::end(const Report& report) {
   SavedImage saved{.image = image_,
-                   .took = from_seconds(store_.dump_time()),
-                   .frozen = std::chrono::microseconds(report.frozen_us)};
-  store_.end_dump();
-  if (const auto all = images_.list(); all && !all->empty() && all->back().manifest) {
+                   .took = is_local_ ? now() - began_ : from_seconds(store_.dump_time()),
+                   .frozen = std::chrono::microseconds(report.frozen_us),
+                   .local = is_local_};
+  if (!is_local_) {
+    store_.end_dump();
+    local_failed_ = false;
+  }
+  if (const auto all = images().list(); all && !all->empty() && all->back().manifest) {
     saved.bytes = all->back().manifest->bytes();
   }
   return saved;
@@ -83,24 +142,35 @@ SavedImage Saving::end(const Report& report) {
 std::string text_of(const SavedImage& saved) {
   return concat("image ", saved.image, ", ", human_bytes(static_cast<double>(saved.bytes)), ", in ",
                 human_seconds(to_seconds(saved.took)), ", frozen for ",
-                human_seconds(to_seconds(saved.frozen)));
+                human_seconds(to_seconds(saved.frozen)),
+                saved.local ? ", on this node's disk and not yet in the store" : "");
 }
 
 // At once: until the next one they would take room from the job's own output.
 void Saving::drop_unfinished() {
   if (image_ == 0) return;
-  if (auto dropped = images_.drop_unfinished(image_); !dropped) {
+  if (auto dropped = images().drop_unfinished(image_); !dropped) {
     log(Level::warning, dropped.error().message);
   }
 }
 
 void Saving::fail() {
-  store_.forget_dump();
+  if (!is_local_) store_.forget_dump();
   drop_unfinished();
 }
 
+// criu and our hook give the system's reason; what is wrong with the job is wrong in the store,
+// too.
+bool Saving::goes_to_store_next(const std::string& why) {
+  if (!is_local_) return false;
+  for (const int broken : {ENOSPC, EDQUOT, EIO, EROFS, ENOENT, ENODEV}) {
+    if (why.find(std::strerror(broken)) != why.npos) local_failed_ = true;
+  }
+  return local_failed_;
+}
+
 void Saving::give_up() {
-  store_.end_dump(true);
+  if (!is_local_) store_.end_dump(true);
   drop_unfinished();
 }
 
