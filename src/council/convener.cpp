@@ -8,6 +8,7 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
+#include <random>
 #include <utility>
 
 #include "base/log.h"
@@ -34,6 +35,12 @@ constexpr std::uint32_t signals_without_answer = 4;
 constexpr std::size_t heard_max = 4'096;
 // As where workers are lost once too often: `--resume` goes on.
 constexpr int all_lost = 4;
+
+// Beyond those of commands that began a job, and of coordinators.
+std::uint64_t draw_first_signal() {
+  std::random_device device;
+  return std::uint64_t{1} << 63 | std::uint64_t{device() >> 1} << 32;
+}
 
 // Of one that has closed its line, and so is about to end; nothing if it has not said why.
 std::optional<int> refusal_of(cluster::Process& process) {
@@ -84,29 +91,25 @@ Result<std::unique_ptr<Convener>> Convener::convene(std::uint32_t count,
 }
 
 Result<std::unique_ptr<Convener>> Convener::join(const cluster::JobOptions& job, PageRelay& pages) {
+  std::unique_ptr<Convener> convener(new Convener(job.keep_workers, pages));
+  const auto nobody = [&](std::string_view why) {
+    log(Level::error, concat(job.snapshots, ": want a job with several coordinators, ", why));
+    convener->code_ = all_lost;
+    return std::move(convener);
+  };
   if (store::is_address(job.snapshots)) {
-    return Error{Errc::lost, concat(job.snapshots,
-                                    ": want a directory of snapshots, in which it "
-                                    "says where coordinators are")};
+    return nobody("which say where they are in a directory alone");
   }
   const auto left = cluster::JobRecord::find(job.snapshots);
   if (!left) return Error{Errc::config, left.error().message};
-  if (*left && (*left)->metadata) {
-    return Error{Errc::config, concat(job.snapshots,
-                                      ": want a job with several coordinators, found "
-                                      "one with one: see --standby and --resume")};
+  if (!*left || (*left)->is_over(std::chrono::system_clock::now())) {
+    return nobody("found none that goes on");
   }
-  const bool may_live = *left && !(*left)->is_over(std::chrono::system_clock::now());
-  std::vector<std::string> doors;
-  if (may_live) {
-    doors =
-        cluster::find_coordinators(cluster::coordinator_file(job.snapshots), (*left)->token, {});
-  }
-  if (doors.empty()) {
-    return Error{Errc::lost, concat(job.snapshots, ": no job with several coordinators goes on")};
-  }
-  std::unique_ptr<Convener> convener(new Convener(job.keep_workers, pages));
-  convener->watch();
+  if ((*left)->metadata) return nobody("found one with one: see --standby and --resume");
+  auto doors =
+      cluster::find_coordinators(cluster::coordinator_file(job.snapshots), (*left)->token, {});
+  if (doors.empty()) return nobody("found one that is over");
+  convener->signals_from_ = draw_first_signal();
   convener->look_for_leader({.token = (*left)->token, .doors = std::move(doors)});
   return convener;
 }
@@ -120,11 +123,16 @@ void Convener::look_for_leader(SharedOut shared_out) {
       poller_, std::move(shared_out.token), std::move(shared_out.doors),
       LeaderLine::Events{
           .over = over,
-          .came = [this] { pages_.came(); },
+          .came = [this] { leader_came(); },
           .left = [this] { pages_.left(); },
           .answered =
               [this](cluster::PageAnswered answer) { pages_.answered(std::move(answer)); }});
   pages_.begin(poller_, *leader_);
+}
+
+void Convener::leader_came() {
+  pages_.came();
+  for (const Signalled& signalled : std::exchange(unheard_, {})) leader_->say(signalled);
 }
 
 void Convener::watch() {
@@ -209,9 +217,10 @@ void Convener::reap() {
 // Whoever hears of it has it ordered, once for all, and who leads acts on it.
 void Convener::signalled(int number) {
   if (number == SIGCHLD) return reap();
-  const Signalled signalled{static_cast<std::uint32_t>(number), ++signals_taken_};
+  const Signalled signalled{static_cast<std::uint32_t>(number), signals_from_ + ++signals_taken_};
   const std::string line = signal_line(signalled);
   bool is_told = leader_ && leader_->say(signalled);
+  if (!is_told) unheard_.push_back(signalled);
   for (const Member& member : members_) {
     if (!member.speaks) continue;
     ::send(member.started.line.get(), line.data(), line.size(), MSG_DONTWAIT | MSG_NOSIGNAL);

@@ -32,9 +32,9 @@ class Convener {
                                                    const std::vector<std::string>& words,
                                                    const cluster::JobOptions& job,
                                                    PageRelay& pages);
-  /// Of a job that goes on, whose command was lost: what its coordinators have left beside its
-  /// snapshots says where they are. Errc::lost if nobody has left anything that lives, or
-  /// no files can be there; Errc::config for a job of another kind.
+  /// Takes the place of the command of a job that goes on: what its coordinators have left beside
+  /// its snapshots says where they are. Where there is no such job this is said, and `run` ends at
+  /// once, with 4. Errc::config for what cannot be read.
   static Result<std::unique_ptr<Convener>> join(const cluster::JobOptions& job, PageRelay& pages);
   ~Convener();
 
@@ -54,6 +54,7 @@ class Convener {
   Convener(std::chrono::milliseconds keep, PageRelay& pages);
   void watch();
   void look_for_leader(SharedOut shared_out);
+  void leader_came();
   void heard(Member& member);
   void reap();
   void signalled(int number);
@@ -74,6 +75,11 @@ class Convener {
   Time will_end_since_{};
   std::unique_ptr<LeaderLine> leader_;
   std::uint32_t signals_taken_ = 0;
+  /// Its own have the numbers from the next one on. One that joins draws it: the command before may
+  /// have said some.
+  std::uint64_t signals_from_ = 0;
+  /// While nobody led; whoever leads next hears of them.
+  std::vector<Signalled> unheard_;
 };
 
 }  // namespace piracema::council

@@ -118,18 +118,18 @@ TEST_CASE(
   late.ended = {exited(cluster.id, 1, 0)};
   cluster(late);
   CHECK(job.state == JobState::running);
-  SUBCASE("and ends with the command") {
+  const auto end = [&](std::uint32_t code) {
     Report over = cluster.on_b({{cluster.id, 1, 2}});
-    over.ended = {exited(cluster.id, 1, 0)};
+    over.ended = {exited(cluster.id, 1, code)};
     cluster(over);
     cluster(cluster.of("b")), cluster(cluster.of("c"));
+  };
+  SUBCASE("and ends with the command") {
+    end(0);
     CHECK(job.state == JobState::done);
   }
   SUBCASE("and begins anew, where the command finds nobody") {
-    Report over = cluster.on_b({{cluster.id, 1, 2}});
-    over.ended = {exited(cluster.id, 1, 4)};
-    cluster(over);
-    cluster(cluster.of("b")), cluster(cluster.of("c"));
+    end(4);
     CHECK(job.state == JobState::running);
     CHECK(job.attempt == 2);
     CHECK(job.failures == 0);

@@ -29,10 +29,10 @@ class Failing(CkptTest):
         self.assertEqual(ALL, (self.dir / "stdout").read_text())
         return job
 
-    def saved_while_it_fails(self, *before):
+    def saved_while_it_fails(self, *before, options=()):
         """The job has ended, and its newest image is of when that was sure to come."""
         trouble = self.path / "trouble"
-        job = self.run_job("/bin/sh", "-c", PROGRAM)
+        job = self.run_job("/bin/sh", "-c", PROGRAM, options=options)
         for lines in before:
             job.read(lines)
             self.ckpt("save", "--dir", self.dir)
@@ -50,6 +50,12 @@ class Failing(CkptTest):
         job = self.comes_to_an_end("--failed")
         self.assertIn("image 2 is passed by", job.errors())
         self.assertIn("goes on from image 1", job.errors())
+
+    def test_it_does_so_where_images_are_on_a_disk_of_the_node_first(self):
+        self.saved_while_it_fails(5, options=("--local", self.path / "disk"))
+        self.fails(self.resume("--failed"))
+        self.assertEqual([2], self.passed_by())
+        self.assertIn("goes on from image 1", self.comes_to_an_end("--failed").errors())
 
     def test_where_its_first_image_is_such_a_one_it_begins_again(self):
         self.saved_while_it_fails()

@@ -69,6 +69,51 @@ class Coordinators(JobTest):
         self.assertEqual(job.names().count("leads"), 1)
         self.check_nothing_redone(job)
 
+    def without_its_command(self):
+        """A job that goes on when its command was killed; another one, which joins it."""
+        job = self.run_several()
+        job.wait_for("snapshot", 2)
+        job.kill()
+        return job, self.run_command("--join", "--snapshots", "s")
+
+    def test_another_command_joins_the_job_and_has_its_exit_code(self):
+        job, other = self.without_its_command()
+        job.wait_for("snapshot", 2)
+        leader = next(event for event in job.events if event["event"] == "leads")
+        os.kill(leader["pid"], signal.SIGKILL)
+        job.wait_for("reattached")
+        other.finish()
+        self.to_the_end(job)
+        self.check_nothing_redone(job)
+
+    def test_a_command_that_has_joined_hands_on_signals(self):
+        job, other = self.without_its_command()
+        # It hears them once it shows that it is there.
+        page = self.run_command("--join", "--snapshots", "s", "--http")
+        page.wait_for("http")
+        page.process.send_signal(signal.SIGTERM)
+        for command in page, other:
+            command.finish(75)
+        self.to_the_end(job, 75)
+        self.check_nothing_left()
+
+    def test_where_there_is_nobody_to_be_joined_that_is_said(self):
+        for way, why in [("s3://bucket/job", "which say where they are in a directory alone"),
+                         ("none", "found none that goes on")]:
+            nobody = self.run_command("--join", "--snapshots", way)
+            nobody.finish(4)
+            self.assertIn(f"{way}: want a job with several coordinators, {why}", nobody.said())
+        nowhere = self.run_command("--join")
+        nowhere.finish(3)
+        self.assertIn("--join: want --snapshots DIR", nowhere.said())
+        self.run_command("--join", "--resume", "--snapshots", "s").finish(2)
+        alone = self.run_stream("--keep-workers", "20s")
+        alone.wait_for("snapshot")
+        nobody = self.run_command("--join", "--snapshots", "s")
+        nobody.finish(4)
+        self.assertIn("found one with one", nobody.said())
+        alone.finish()
+
     def test_of_five_the_leader_is_killed_twice(self):
         job = self.run_several(count=5)
         leader = job.wait_for("leads")

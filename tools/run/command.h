@@ -49,7 +49,7 @@ struct RunCommand {
   std::string report;
   /// How many coordinators the job has.
   std::uint32_t coordinators = 1;
-  /// A job with several goes on without its command: this one takes that's place.
+  /// This takes the place of the command of a job that goes on.
   bool join = false;
   /// Of several, in the process that was typed: starts them, or joins them, and gives the exit code
   /// of the job.

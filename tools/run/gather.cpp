@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "base/log.h"
 #include "council/convener.h"
 #include "council/council.h"
 #include "council/page_relay.h"
@@ -12,9 +11,6 @@
 namespace piracema::tools {
 
 namespace {
-
-// As where all coordinators were lost while somebody waited.
-constexpr int all_lost = 4;
 
 class Council : public Coordinators {
  public:
@@ -56,10 +52,6 @@ Result<int> convene(const RunCommand& command, const std::vector<std::string>& w
   auto convener =
       command.join ? council::Convener::join(command.job, *pages)
                    : council::Convener::convene(command.coordinators, words, command.job, *pages);
-  if (!convener && command.join && convener.error().code == Errc::lost) {
-    log(Level::error, convener.error().message);
-    return all_lost;
-  }
   if (!convener) return convener.error();
   return (*convener)->run();
 }

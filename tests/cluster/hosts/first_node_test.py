@@ -24,7 +24,7 @@ class FirstNode(ClusterOnHosts):
             "submit", "--nodes", 3, "--slots", 2, "--stream", "--snapshots", self.folder / "snapshots", "--every",
             "200ms", "--", STREAM, self.out, f"until={self.enough}", "pause_us=300"))
         self.wait_for_more("the stream writes nothing")
-        # Before that the loss of a host is the loss of all.
+        # Workers may write before its node has told the control plane of it.
         self.wait_until(lambda: "COORDINATOR" in self.call("status").stdout, "nobody says who coordinates it")
 
     def ask(self, *words):
