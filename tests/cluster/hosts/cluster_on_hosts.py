@@ -29,12 +29,13 @@ class ClusterOnHosts(OnHosts):
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log)
 
     def kill_all_on(self, host):
+        # It first: a host that dies tells nobody how its jobs have ended.
+        self.nodes[host].kill()
+        self.nodes[host].wait()
         network = network_of(self.holders[host].pid)
         for pid in self.of_job():
             if network_of(pid) == network:
                 self.signal(pid, signal.SIGKILL)
-        self.nodes[host].kill()
-        self.nodes[host].wait()
 
     def signal(self, pid, number):
         """Whether it was there."""
