@@ -184,7 +184,7 @@ int join_job(RunCommand& command) {
     return refuse({Errc::config, "--join: want --snapshots DIR, that of the job, found none"});
   }
   if (command.job.keep_workers.count() == 0) command.job.keep_workers = keep_workers;
-  ExitBySignal::begin();
+  ExitBySignal::hold();
   return end_of(command.convene(command));
 }
 

@@ -31,6 +31,13 @@ void ExitBySignal::begin() {
   }
 }
 
+void ExitBySignal::hold() {
+  sigset_t held;
+  ::sigemptyset(&held);
+  for (const int number : {SIGINT, SIGTERM}) ::sigaddset(&held, number);
+  ::pthread_sigmask(SIG_BLOCK, &held, nullptr);
+}
+
 void ExitBySignal::use(int job_code) { code_of_job = job_code; }
 
 }  // namespace piracema::tools
