@@ -17,6 +17,7 @@
 #include "council/host_choice.h"
 #include "council/signal_line.h"
 #include "host/coordinator_file.h"
+#include "host/way_to_job.h"
 #include "store/open_store.h"
 
 namespace piracema::council {
@@ -35,6 +36,8 @@ constexpr std::uint32_t signals_without_answer = 4;
 constexpr std::size_t heard_max = 4'096;
 // As where workers are lost once too often: `--resume` goes on.
 constexpr int all_lost = 4;
+// Whoever joins the job hears how it ends.
+constexpr int goes_on_elsewhere = 75;
 
 // Beyond those of commands that began a job, and of coordinators.
 std::uint64_t draw_first_signal() {
@@ -58,6 +61,7 @@ Convener::Convener(milliseconds keep, PageRelay& pages)
     : keep_(keep), pages_(pages), signals_(poller_, [this](int number) { signalled(number); }) {}
 
 Convener::~Convener() {
+  hosts_.reset();
   pages_.end();
   for (const Member& member : members_) {
     if (member.speaks) poller_.forget(member.started.line.get());
@@ -97,8 +101,14 @@ Result<std::unique_ptr<Convener>> Convener::join(const cluster::JobOptions& job,
     convener->code_ = all_lost;
     return std::move(convener);
   };
+  if (const auto way = cluster::read_way_to_job(cluster::way_to_job_file())) {
+    convener->signals_from_ = draw_first_signal();
+    convener->look_for_leader({.token = way->token, .doors = way->coordinators});
+    return convener;
+  }
   if (store::is_address(job.snapshots)) {
-    return nobody("which say where they are in a directory alone");
+    return nobody(
+        "which say where they are in a directory, and to nodes of a cluster, found neither");
   }
   const auto left = cluster::JobRecord::find(job.snapshots);
   if (!left) return Error{Errc::config, left.error().message};
@@ -146,7 +156,11 @@ void Convener::watch() {
 }
 
 int Convener::run() {
-  while (!code_ && goes_on()) poller_.run_once(milliseconds(1'000));
+  while (!code_ && goes_on() && !has_left()) poller_.run_once(milliseconds(1'000));
+  if (!code_ && has_left()) {
+    log(Level::info, "the job has left this host and goes on without it: --join has its end");
+    return goes_on_elsewhere;
+  }
   // None is left behind, stopped or not.
   const auto is_there = [](const Member& member) { return member.lives || member.speaks; };
   for (const Time until = now() + ends_within; is_left(is_there) && now() < until;) {
@@ -161,6 +175,31 @@ int Convener::run() {
                               human_seconds(std::chrono::duration<double>(keep_).count()));
   log(Level::error, lost + "; go on with --resume once the workers have ended");
   return all_lost;
+}
+
+void Convener::leave_with_host(const std::string& hostfile) {
+  hosts_ = std::make_unique<cluster::HostfileWatch>(
+      hostfile, std::vector<cluster::HostOptions>{},
+      cluster::HostfileWatch::Events{
+          .changed =
+              [this](const std::vector<cluster::ListedHost>& hosts) {
+                const bool names_this_host = std::ranges::any_of(
+                    hosts, [](const cluster::ListedHost& one) { return one.host.here; });
+                poller_.post([this, names_this_host] { listed(names_this_host); });
+              },
+          // Whoever leads says so.
+          .unusable = [](const std::string&) {}});
+}
+
+void Convener::listed(bool names_this_host) {
+  host_leaves_ = is_listed_ && !names_this_host;
+  is_listed_ = is_listed_ || names_this_host;
+}
+
+// A signal is for all of the job.
+bool Convener::has_left() const {
+  return host_leaves_ && signals_taken_ == 0 &&
+         !is_left([](const Member& member) { return member.is_here && member.lives; });
 }
 
 bool Convener::all_are_here() const {

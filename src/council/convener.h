@@ -15,6 +15,7 @@
 #include "council/leader_line.h"
 #include "council/page_relay.h"
 #include "council/seats.h"
+#include "host/hostfile_watch.h"
 #include "loop/poller.h"
 
 namespace piracema::council {
@@ -38,6 +39,10 @@ class Convener {
   static Result<std::unique_ptr<Convener>> join(const cluster::JobOptions& job, PageRelay& pages);
   ~Convener();
 
+  /// Of a job that follows its hosts: `run` ends with 75, and the job goes on, once the file of
+  /// hosts that has named this one does so no more, and no coordinator is left here. Before `run`.
+  void leave_with_host(const std::string& hostfile);
+
   /// Until the job is over, or none of its coordinators is left; the exit code of the job.
   int run();
 
@@ -58,6 +63,8 @@ class Convener {
   void heard(Member& member);
   void reap();
   void signalled(int number);
+  void listed(bool names_this_host);
+  bool has_left() const;
   bool is_left(bool (*is_one)(const Member&)) const;
   bool all_are_here() const;
   bool goes_on() const;
@@ -80,6 +87,9 @@ class Convener {
   std::uint64_t signals_from_ = 0;
   /// While nobody led; whoever leads next hears of them.
   std::vector<Signalled> unheard_;
+  /// This host was named; and is no more.
+  bool is_listed_ = false, host_leaves_ = false;
+  std::unique_ptr<cluster::HostfileWatch> hosts_;
 };
 
 }  // namespace piracema::council

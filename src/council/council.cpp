@@ -120,7 +120,7 @@ Result<Done> Council::start(const cluster::JobOptions& job, const std::vector<st
   });
   replacer_ = std::make_unique<Replacer>(
       seat_, Replacer::Job{.words = words, .hosts = job.hosts, .key_file = key_file}, state_,
-      *group_, leads_);
+      *group_, at_work_, leads_);
   // One that comes later has nobody to tell until it is a member.
   if (seat_.own().id < seat_.first.size()) hear_signals();
   return Done{};

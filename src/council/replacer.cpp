@@ -53,11 +53,13 @@ std::string name_of(std::size_t seat, const Standing& standing) {
 }  // namespace
 
 Replacer::Replacer(const Seat& seat, Job job, const GroupState& state, smr::Invoker& group,
+                   const cluster::CoordinatorAtWork& at_work,
                    const std::atomic<std::uint64_t>& leads)
     : seat_(seat),
       job_(std::move(job)),
       state_(state),
       line_(group),
+      at_work_(at_work),
       leads_(leads),
       stopped_(::eventfd(0, EFD_CLOEXEC)) {
   thread_ = std::thread([this] {
@@ -116,7 +118,7 @@ void Replacer::look() {
     ask_at_ = now() + ask_own_every;
     if (!line_.ask(Ping{seat_.own().id})) return;
   }
-  if (const auto due = watch_->look(now(), standing)) {
+  if (const auto due = watch_->look(now(), standing, at_work_.left())) {
     if (const auto done = replace(*due, standing); !done && !stopping_) {
       log(Level::warning,
           concat(name_of(due->seat, standing), " is not replaced yet: ", done.error().message));
@@ -193,7 +195,8 @@ Result<Member> Replacer::start(std::size_t seat, const Standing& standing) {
     errands.push_back({.host = host.name, .command = seat_.command.get()});
   }
   // Where hosts come none may be where they do not reach it.
-  if (standing.hosts.empty() && are_all_here(hosts)) errands.push_back({.command = seat_.command.get()});
+  if (standing.hosts.empty() && are_all_here(hosts))
+    errands.push_back({.command = seat_.command.get()});
   std::string why;
   for (const Errand& errand : errands) {
     auto started = start_coordinator(job_.words, errand);

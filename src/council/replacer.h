@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/fd.h"
+#include "cluster/driver/leading.h"
 #include "council/group_log.h"
 #include "council/group_state.h"
 #include "council/seat_watch.h"
@@ -37,7 +38,7 @@ class Replacer {
 
   /// `leads` is 0 while this one does not lead. All of these outlive it.
   Replacer(const Seat& seat, Job job, const GroupState& state, smr::Invoker& group,
-           const std::atomic<std::uint64_t>& leads);
+           const cluster::CoordinatorAtWork& at_work, const std::atomic<std::uint64_t>& leads);
   /// Those that it has started go on.
   ~Replacer();
 
@@ -60,6 +61,7 @@ class Replacer {
   const Job job_;
   const GroupState& state_;
   GroupLine line_;
+  const cluster::CoordinatorAtWork& at_work_;
   const std::atomic<std::uint64_t>& leads_;
   /// Readable once nothing more is to be begun.
   Fd stopped_;

@@ -4,9 +4,10 @@
 
 namespace piracema::council {
 
-std::optional<SeatWatch::Due> SeatWatch::look(Time now, const Standing& standing) {
+std::optional<SeatWatch::Due> SeatWatch::look(Time now, const Standing& standing,
+                                              const std::set<std::string>& left) {
   if (const auto seat = silent(now, standing)) return Due{*seat, false};
-  if (const auto seat = leaving(now, standing)) return Due{*seat, true};
+  if (const auto seat = leaving(now, standing, left)) return Due{*seat, true};
   return std::nullopt;
 }
 
@@ -36,7 +37,8 @@ std::optional<std::size_t> SeatWatch::silent(Time now, const Standing& standing)
 }
 
 // Where there is no other machine for it, it stays as long as its own lasts.
-std::optional<std::size_t> SeatWatch::leaving(Time now, const Standing& standing) const {
+std::optional<std::size_t> SeatWatch::leaving(Time now, const Standing& standing,
+                                              const std::set<std::string>& left) const {
   const auto has_one = [&](const std::string& machine) {
     return std::any_of(standing.members.begin(), standing.members.end(),
                        [&](const Member& member) { return machine_of(member) == machine; });
@@ -57,6 +59,8 @@ std::optional<std::size_t> SeatWatch::leaving(Time now, const Standing& standing
       is_wanted = is_wanted || host.wanted;
     }
     if (!is_named || is_wanted || now < known_[seat].not_before) continue;
+    // Whoever has started workers there may end with the coordinator, and they with it.
+    if (!left.contains(machine_of(member))) continue;
     if (member.id != leader_) return seat;
     own = seat;
   }

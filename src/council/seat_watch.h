@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <set>
+#include <string>
 #include <vector>
 
 #include "base/clock.h"
@@ -12,7 +14,7 @@
 namespace piracema::council {
 
 /// Which seat another coordinator has to take, as the one that leads sees it: of one that was
-/// silent for too long, or that is on a machine which the job is to leave. Pure.
+/// silent for too long, or that is on a machine which all else of the job has left. Pure.
 class SeatWatch {
  public:
   /// Far beyond what a busy machine or a short cut costs: nothing waits for it, as the others lead
@@ -34,13 +36,15 @@ class SeatWatch {
   explicit SeatWatch(std::uint32_t leader) : leader_(leader) {}
 
   /// A seat whose coordinator is to be replaced now. The first look begins the silence of all.
-  std::optional<Due> look(Time now, const Standing& standing);
+  /// `left` are the addresses of machines that the job is to leave, and has but for coordinators.
+  std::optional<Due> look(Time now, const Standing& standing, const std::set<std::string>& left);
   /// That one could not be: it is tried again after a pause, which doubles each time.
   void failed(Time now, std::size_t seat);
 
  private:
   std::optional<std::size_t> silent(Time now, const Standing& standing);
-  std::optional<std::size_t> leaving(Time now, const Standing& standing) const;
+  std::optional<std::size_t> leaving(Time now, const Standing& standing,
+                                     const std::set<std::string>& left) const;
 
   struct Known {
     std::uint32_t id = 0;

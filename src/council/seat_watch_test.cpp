@@ -14,19 +14,20 @@ struct Group {
   Standing standing;
   SeatWatch watch{0};
   Time now = seconds(100);
+  std::set<std::string> left;
 
   Group() {
     for (std::uint32_t id = 0; id < 3; ++id) standing.members.push_back({id, "", "", ""});
     standing.heard.resize(3);
     standing.next_id = 3;
-    watch.look(now, standing);
+    watch.look(now, standing, left);
   }
   /// Looks until a seat is to be given to another one; nothing after `most`.
   std::optional<std::size_t> look_for(Time most, std::vector<std::size_t> who_speaks = {}) {
     for (const Time until = now + most; now < until;) {
       now += milliseconds(250);
       for (const std::size_t seat : who_speaks) standing.heard[seat] += 1;
-      if (const auto due = watch.look(now, standing)) return due->seat;
+      if (const auto due = watch.look(now, standing, left)) return due->seat;
     }
     return std::nullopt;
   }
@@ -45,7 +46,11 @@ struct GroupOnHosts : Group {
   }
   std::optional<SeatWatch::Due> look() {
     now += milliseconds(250);
-    return watch.look(now, standing);
+    return watch.look(now, standing, left);
+  }
+  void leave(std::size_t host, bool left_by_workers = true) {
+    standing.hosts[host].wanted = false;
+    if (left_by_workers) left.insert(standing.hosts[host].address);
   }
   void take(std::size_t seat, int host) {
     standing.members[seat] = {standing.next_id++, "10.0.0." + std::to_string(host) + ":1", "", ""};
@@ -54,10 +59,11 @@ struct GroupOnHosts : Group {
 
 }  // namespace
 
-TEST_CASE("one on a machine that the job leaves is replaced at once, and the one that leads last") {
+TEST_CASE(
+    "one on a machine that the job has left is replaced at once, and the one that leads last") {
   GroupOnHosts group;
   CHECK_FALSE(group.look());
-  group.standing.hosts[0].wanted = group.standing.hosts[2].wanted = false;
+  group.leave(0), group.leave(2);
   CHECK(group.look() == SeatWatch::Due{2, true});
   group.take(2, 4);
   CHECK(group.look() == SeatWatch::Due{0, true});
@@ -65,10 +71,18 @@ TEST_CASE("one on a machine that the job leaves is replaced at once, and the one
   CHECK_FALSE(group.look());
 }
 
+TEST_CASE("one stays on a machine that the job leaves as long as anything else of the job does") {
+  GroupOnHosts group;
+  group.leave(1, false);
+  CHECK_FALSE(group.look());
+  group.leave(1);
+  CHECK(group.look() == SeatWatch::Due{1, true});
+}
+
 TEST_CASE("one stays on a machine that the job leaves while there is no other one for it") {
   GroupOnHosts group;
   group.standing.hosts.resize(3);
-  group.standing.hosts[1].wanted = false;
+  group.leave(1);
   CHECK_FALSE(group.look());
   group.standing.hosts.push_back({"h4", "10.0.0.4"});
   CHECK(group.look() == SeatWatch::Due{1, true});
@@ -76,14 +90,14 @@ TEST_CASE("one stays on a machine that the job leaves while there is no other on
 
 TEST_CASE("a machine that the job has by another name is not left") {
   GroupOnHosts group;
-  group.standing.hosts[1].wanted = false;
+  group.leave(1);
   group.standing.hosts.push_back({"two", "10.0.0.2"});
   CHECK_FALSE(group.look());
 }
 
 TEST_CASE("one that cannot be replaced on the machine that is left is tried again after a pause") {
   GroupOnHosts group;
-  group.standing.hosts[1].wanted = false;
+  group.leave(1);
   REQUIRE(group.look() == SeatWatch::Due{1, true});
   group.watch.failed(group.now, 1);
   CHECK_FALSE(group.look());
@@ -110,7 +124,7 @@ TEST_CASE("a leader that was stopped itself does not blame others for it") {
   Group group;
   group.look_for(seconds(5), {1});
   group.now += seconds(60);
-  CHECK_FALSE(group.watch.look(group.now, group.standing));
+  CHECK_FALSE(group.watch.look(group.now, group.standing, {}));
   CHECK(group.look_for(seconds(20)) == 2);
 }
 

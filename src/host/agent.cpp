@@ -29,6 +29,7 @@
 #include "host/coordinator_watch.h"
 #include "host/directory_mark.h"
 #include "host/staging.h"
+#include "host/way_to_job.h"
 #include "loop/poller.h"
 #include "net/socket/connection.h"
 #include "os/signal_watch.h"
@@ -199,6 +200,7 @@ class Agent {
     setup_ = setup;
     search_.known().look_in(setup.coordinator_file);
     search_.known().told(setup.coordinators);
+    leave_way();
     use_log_environment(setup_.environment);
     wanted_ = true;
     // What it has came from whoever has started it.
@@ -233,6 +235,17 @@ class Agent {
   void act(const Pulse& pulse) {
     output_.taken(pulse.output_taken);
     search_.known().told(pulse.coordinators);
+    leave_way();
+  }
+
+  // For a command that joins the job on this node of a cluster when the first one is gone.
+  void leave_way() {
+    const auto& all = search_.known().addresses();
+    if (way_file_.empty() || all.size() < 2 || all == way_.coordinators) return;
+    way_ = {task_.token, all};
+    if (auto left = write_way_to_job(way_file_, way_); !left) {
+      log(Level::warning, concat("no command can join the job from here: ", left.error().message));
+    }
   }
   void act(const Leave&) { leave(0, ""); }
 
@@ -255,6 +268,8 @@ class Agent {
       poller_,
       {task_.token, {task_.coordinator}},
       [this](Result<std::shared_ptr<net::Connection>> line) { called(std::move(line)); }};
+  const std::string way_file_ = way_to_job_file();
+  WayToJob way_;
   CoordinatorWatch watch_{poller_, [this] { look_for_others(); }};
   std::shared_ptr<net::Connection> line_;
   Time heard_at_{};

@@ -18,6 +18,8 @@ class KnownCoordinators {
   void look_in(std::string file) { file_ = std::move(file); }
   /// By the coordinator that there is. None, or what is no address: it said nothing.
   void told(const std::vector<std::string>& addresses);
+  /// As it was told last.
+  const std::vector<std::string>& addresses() const { return addresses_; }
   /// At most `addresses_max`; none: there will be no other.
   std::vector<std::string> find() const;
 

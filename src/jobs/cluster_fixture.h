@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "jobs/cluster_state.h"
@@ -20,7 +21,12 @@ struct Cluster {
   std::uint64_t clock = 1'000'000;
 
   Answer operator()(const Operation& operation) { return ask(honest_client(operation), operation); }
-  Answer ask(std::uint64_t client, const Operation& operation) {
+  /// A report without a number is the node's next one.
+  Answer ask(std::uint64_t client, Operation operation) {
+    if (auto* const report = std::get_if<Report>(&operation); report && report->number == 0) {
+      const auto node = state.nodes().find(report->node);
+      report->number = node == state.nodes().end() ? 1 : node->second.last_report + 1;
+    }
     auto answer = decode_answer(
         state.apply(encode(operation), {.time = clock * 1'000'000, .client = client}));
     REQUIRE(answer.ok());

@@ -232,14 +232,15 @@ Answer ClusterState::on(const Report& report) {
   // Nearly all that nodes say is that they are there.
   bool changed = renew(*node);
   if (report.leaving) changed |= begins_to_leave(*node);
-  // Before what has ended: whoever was asked to leave has not failed.
-  if (report.number > node->last_report) changed |= lend(*node, report.lent);
-  if (jobs_.heard(report)) changes_ += 1;
-  changed |= jobs_.ended(report, nodes_, now_ms());
-  // What a node had when it asked says nothing any more once a later report has come.
   std::vector<Ended> gone;
-  if (report.number >
-      std::exchange(node->last_report, std::max(node->last_report, report.number))) {
+  // It says nothing any more once a later one has come, which said all of it unless this one was
+  // answered: the command of a job may run there again in the same attempt.
+  if (report.number > node->last_report) {
+    node->last_report = report.number;
+    // Before what has ended: whoever was asked to leave has not failed.
+    changed |= lend(*node, report.lent);
+    if (jobs_.heard(report)) changes_ += 1;
+    changed |= jobs_.ended(report, nodes_, now_ms());
     changed |= jobs_.parts_gone(report);
     Followed parts = jobs_.follow_parts(report, nodes_);
     changed |= parts.changed;

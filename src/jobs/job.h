@@ -69,6 +69,12 @@ inline bool outlives_first_node(const JobSpec& spec) {
          });
 }
 
+/// So many nodes must stay that most of its coordinators do, when its first node is left.
+inline std::size_t most_coordinators(const JobSpec& spec) {
+  const auto& all = spec.environment;
+  return std::find(all.begin(), all.end(), "PIRACEMA_COORDINATORS=5") != all.end() ? 3 : 2;
+}
+
 enum class JobState : std::uint8_t {
   waiting,    ///< For a place.
   running,    ///< On `node`, or on its way there.
@@ -93,7 +99,7 @@ enum class End : std::uint8_t {
   exited,       ///< By itself, or by the signal that asked it to.
   not_started,  ///< The node could not.
   fenced,       ///< The node could not be sure of its lease, and has ended it.
-  left,         ///< A command, once its node had asked it to leave.
+  left,         ///< A command, once its node was to be left.
 };
 struct Ended {
   Attempt attempt;
@@ -154,8 +160,8 @@ struct Job {
   std::string output;
   std::uint64_t output_before = 0;
   Owner owner;
-  /// The first node of this attempt was lost, and the job goes on (outlives_first_node): the
-  /// command on `node` joins it.
+  /// The first node of this attempt was lost or left, and the job goes on (outlives_first_node):
+  /// the command on `node` joins it.
   bool joins = false;
   auto fields() {
     return std::tie(id, spec, state, node, others, parts, next, attempt, cancelled, failures,
@@ -229,5 +235,19 @@ struct Node {
                     lent, alive, lease_until_ms, heard_ms, client, used);
   }
 };
+
+/// Nothing is begun there, and what is there goes.
+inline bool is_to_be_left(const Node& node) {
+  return node.draining || node.leaving || !node.lent.open;
+}
+
+/// The first node is to be left, and the job is not: its command ends once the others have all that
+/// was there, and one of them runs a command that joins it.
+inline bool hands_over(const Job& job, const std::map<std::string, Node>& nodes) {
+  if (job.state != JobState::running || !outlives_first_node(job.spec)) return false;
+  const auto first = nodes.find(job.node);
+  return first != nodes.end() && is_to_be_left(first->second) &&
+         job.others.size() >= most_coordinators(job.spec);
+}
 
 }  // namespace piracema::jobs

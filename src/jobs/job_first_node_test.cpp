@@ -157,6 +157,111 @@ TEST_CASE("a part stays when whoever has asked for it leaves its node, and ends 
   CHECK(cluster(cluster.on_c()).orders.empty());
 }
 
+TEST_CASE("when the first node is to be left, its command ends and another node's joins the job") {
+  Outliving cluster;
+  cluster.join("d");
+  cluster(Drain{"a", true});
+  const Job& job = cluster.job(cluster.id);
+  CHECK(job.state == JobState::running);
+  CHECK(job.why == "leaves a");
+  // Another node takes its place; the stream leaves it, and then its command ends.
+  const std::vector<std::string> others{"b=h-b", "c=h-c", "d=h-d"};
+  const Order told = cluster(cluster.leading({{cluster.id, 1, 1}})).orders.at(0);
+  CHECK(told.hands_over);
+  CHECK_FALSE(told.leave);
+  CHECK(told.hosts == others);
+  CHECK(cluster(cluster.on_c()).orders.at(0).hosts == others);
+  CHECK(cluster(cluster.of("b")).orders.at(0).attempt.part == 1);
+  SUBCASE("and is not in the job any more") {
+    Report left = cluster.of("a");
+    left.ended = {{{cluster.id, 1}, End::left, 75, "left"}};
+    cluster(left);
+    CHECK(job.state == JobState::running);
+    CHECK(job.attempt == 1);
+    CHECK(job.losses == 0);
+    CHECK(job.node == "b");
+    CHECK(job.others == std::vector<std::string>{"c", "d"});
+    CHECK(job.why.empty());
+    const Answer orders = cluster(cluster.on_b({{cluster.id, 1, 2}}));
+    CHECK(orders.orders.at(0).joins);
+    CHECK(orders.orders.at(0).spec);
+    CHECK(cluster(cluster.of("a")).orders.empty());
+  }
+  SUBCASE("or stays, as it drains no more") {
+    cluster(Drain{"a", false});
+    CHECK_FALSE(cluster(cluster.leading({{cluster.id, 1, 1}})).orders.at(0).hands_over);
+    CHECK(job.node == "a");
+  }
+  SUBCASE("or the job is over before") {
+    Report over = cluster.of("a");
+    over.ended = {exited(cluster.id, 1, 0)};
+    cluster(over);
+    cluster(cluster.of("b")), cluster(cluster.of("c"));
+    CHECK(job.state == JobState::done);
+  }
+  SUBCASE("or it is cancelled: all of it is asked to leave") {
+    cluster(Cancel{cluster.id});
+    const Order order = cluster(cluster.leading({{cluster.id, 1, 1}})).orders.at(0);
+    CHECK(order.leave);
+    CHECK_FALSE(order.hands_over);
+  }
+  SUBCASE("or it could not: what its node could not be sure of counts as lost") {
+    Report fenced = cluster.of("a");
+    fenced.ended = {{{cluster.id, 1}, End::fenced, 137, "fenced"}};
+    cluster(fenced);
+    CHECK(job.state == JobState::running);
+    CHECK(job.node == "b");
+    CHECK(job.losses == 1);
+  }
+}
+
+TEST_CASE("what a node said before of a command says nothing of one that runs there again") {
+  Outliving cluster;
+  Report fenced = cluster.of("a");
+  fenced.ended = {{{cluster.id, 1}, End::fenced, 137, "fenced"}};
+  cluster(fenced);
+  const Job& job = cluster.job(cluster.id);
+  REQUIRE(job.node == "b");
+  cluster(Leave{"b", 1}), cluster(Leave{"c", 1});
+  REQUIRE(job.node == "a");
+  cluster(cluster.leading({}));
+  // That was on its way for long.
+  cluster(fenced);
+  CHECK(job.state == JobState::running);
+  CHECK(job.node == "a");
+  CHECK(job.losses == 3);
+}
+
+TEST_CASE("a part on the first node leaves it with the command, and what a user runs there stays") {
+  Outliving cluster;
+  cluster(RunBeside{cluster.id, {"savepoint"}});
+  cluster(cluster.on_c());
+  Report asks = cluster.on_b({{cluster.id, 1, 2}, {cluster.id, 1, 3}}, {cluster.asked(3, "a")});
+  cluster(asks);
+  cluster(Drain{"a", true});
+  for (const Order& order : cluster(cluster.leading({{cluster.id, 1, 1}})).orders) {
+    CHECK(order.leave == (order.attempt.part == 3));
+  }
+}
+
+TEST_CASE(
+    "where too few nodes would stay, all of the job leaves when its first node is to be left") {
+  Outliving cluster;
+  const Job& job = cluster.job(cluster.id);
+  SUBCASE("others were left before") {
+    cluster(Drain{"b", true});
+    CHECK(job.state == JobState::running);
+    cluster(Drain{"a", true});
+  }
+  SUBCASE("others are left as well") {
+    cluster(Drain{"a", true});
+    CHECK(job.state == JobState::running);
+    cluster(Drain{"b", true});
+  }
+  CHECK(job.state == JobState::leaving);
+  CHECK(cluster(cluster.leading({{cluster.id, 1, 1}})).orders.at(0).leave);
+}
+
 TEST_CASE("a job that is to end, or has one coordinator, does not outlive its first node") {
   SUBCASE("it is cancelled") {
     Outliving cluster;

@@ -294,6 +294,7 @@ void JobRunner::take(const Order& order) {
     Local& local = found->second;
     if (local.attempt != order.attempt.attempt) return;
     if (order.leave) terminate(piece, local, false);
+    if (order.hands_over && !std::exchange(local.hands_over, true)) expect_end(local);
     if (order.hosts.empty() || local.hosts == order.hosts) return;
     local.hosts = order.hosts;
     if (!local.ended) actions_.push_back(HostsChanged{order.attempt, order.hosts});
@@ -303,7 +304,8 @@ void JobRunner::take(const Order& order) {
   Local& local = jobs_[piece];
   local.attempt = order.attempt.attempt;
   local.hosts = order.hosts;
-  if (order.leave || leaving_ || closed_) {
+  local.can_hand_over = order.attempt.part == 0 && outlives_first_node(*order.spec);
+  if (order.leave || order.hands_over || leaving_ || closed_) {
     const End end = order.attempt.part == 0 ? End::left : End::exited;
     local.ended = Ended{order.attempt, end, 128 + 15, "it was to leave before it began"};
     hurry_ = true;
@@ -342,9 +344,13 @@ void JobRunner::terminate(const Piece& piece, Local& local, bool at_once) {
     local.killed = true;
     local.kill_at.reset();
   } else {
-    local.kill_at = local.kill_at.value_or(now_ + grace);
+    expect_end(local);
   }
   actions_.push_back(Terminate{{piece.first, local.attempt, piece.second}, at_once});
+}
+
+void JobRunner::expect_end(Local& local) {
+  if (!local.ended && !local.killed) local.kill_at = local.kill_at.value_or(now_ + grace);
 }
 
 void JobRunner::on(const Over& over) {
@@ -353,7 +359,8 @@ void JobRunner::on(const Over& over) {
   found->second.ended = over.ended;
   if (over.ended.attempt.part == 0) {
     // The group may not know of it: a window may close, and open again, while it does not answer.
-    const bool was_asked = found->second.asked || found->second.killed;
+    const bool was_asked =
+        found->second.asked || found->second.killed || found->second.kill_at.has_value();
     const bool is_bad = over.ended.end == End::exited && over.ended.code != 0;
     if (was_asked && is_bad) found->second.ended->end = End::left;
     std::erase_if(wishes_,
@@ -401,13 +408,14 @@ void JobRunner::on(const LeaveAsked&) {
 }
 
 // A part ends when its command does, elsewhere, which takes a last snapshot before that; or when
-// the group says that it is to leave before its command.
+// the group says that it is to leave before its command. Whether a command has others that go on
+// without it the group knows, too.
 void JobRunner::have_all_leave(bool at_once) {
   for (auto& [piece, local] : jobs_) {
-    if (at_once || piece.second == 0) {
+    if (at_once || (piece.second == 0 && !local.can_hand_over)) {
       terminate(piece, local, at_once);
-    } else if (!local.ended && !local.killed) {
-      local.kill_at = local.kill_at.value_or(now_ + grace);
+    } else {
+      expect_end(local);
     }
   }
 }

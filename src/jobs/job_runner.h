@@ -151,6 +151,8 @@ class JobRunner {
     std::uint32_t attempt = 0;
     /// It is to end by itself, and is ended by then.
     std::optional<Time> kill_at;
+    /// A command whose job goes on without this node, as far as this node knows.
+    bool can_hand_over = false, hands_over = false;
     bool asked = false, killed = false;
     std::vector<std::string> hosts;
     std::optional<Ended> ended;
@@ -199,6 +201,7 @@ class JobRunner {
   bool command_runs(const Attempt& attempt) const;
   bool may_ask(const Attempt& attempt) const;
   void terminate(const Piece& piece, Local& local, bool at_once);
+  void expect_end(Local& local);
   void tell_wishes(Report& report, Question& question) const;
   void end_wishes(const std::vector<Ended>& ended);
   void forget_told(const Question& question);

@@ -254,6 +254,59 @@ TEST_CASE("a part that is to leave before its command is asked to, also after it
   CHECK(all_of<JobRunner::Terminate>(node.answer({.orders = {leaves}})).empty());
 }
 
+TEST_CASE(
+    "a command whose job goes on without this node is not asked to end, and ended when it stays") {
+  Driver node;
+  node.step(JobRunner::Began{});
+  Order begins = order(1);
+  begins.spec->nodes = 3;
+  begins.spec->environment = {follows_nodes_variable, "PIRACEMA_COORDINATORS=3"};
+  begins.hosts = {"a=1", "b=2", "c=3"};
+  node.answer({.orders = {begins}});
+  Order leaves{.attempt = {1, 1}, .hosts = {"b=2", "c=3", "d=4"}, .hands_over = true};
+  const auto no_signal = [](const std::vector<JobRunner::Action>& actions) {
+    return all_of<JobRunner::Terminate>(actions).empty();
+  };
+  SUBCASE("the group says so") {
+    node.wake();
+    const auto actions = node.answer({.orders = {leaves}});
+    CHECK(all_of<JobRunner::HostsChanged>(actions).at(0).hosts == leaves.hosts);
+    CHECK(no_signal(actions));
+  }
+  SUBCASE("the node is to leave, and the group says so then") {
+    CHECK(no_signal(node.step(JobRunner::LeaveAsked{})));
+    CHECK(no_signal(node.answer({.orders = {leaves}})));
+  }
+  SUBCASE("its machine is not lent any more, and the group says so then") {
+    CHECK(no_signal(node.step(JobRunner::LentSeen{false, std::nullopt, "its user is there"})));
+    CHECK(no_signal(node.answer({.orders = {leaves}})));
+  }
+  SUBCASE("the node is to leave, and too few others are there") {
+    CHECK(no_signal(node.step(JobRunner::LeaveAsked{})));
+    const auto ends = all_of<JobRunner::Terminate>(node.answer({.orders = {order(1, 1, true)}}));
+    REQUIRE(ends.size() == 1);
+    CHECK_FALSE(ends[0].at_once);
+    return;
+  }
+  SUBCASE("the group says so, and then that all of it is to leave") {
+    node.wake();
+    node.answer({.orders = {leaves}});
+    node.wake();
+    CHECK(all_of<JobRunner::Terminate>(node.answer({.orders = {order(1, 1, true)}})).size() == 1);
+    return;
+  }
+  SUBCASE("it ends by itself") {
+    node.wake();
+    node.answer({.orders = {leaves}});
+    node.step(JobRunner::Over{{{1, 1}, End::exited, 75, "ended with status 75"}});
+    CHECK(std::get<Report>(node.asked).ended.at(0).end == End::left);
+    return;
+  }
+  const auto ends = all_of<JobRunner::Terminate>(node.pass(std::chrono::seconds(30)));
+  REQUIRE(ends.size() == 1);
+  CHECK(ends[0].at_once);
+}
+
 TEST_CASE("a command is told of other nodes once, and of those that it has begun with not at all") {
   Driver node;
   node.step(JobRunner::Began{});

@@ -195,8 +195,16 @@ void JobTable::ask_to_leave(const std::string& node) {
   for (auto& [id, job] : jobs_) {
     if (job.state != JobState::running || !has_node(job, node)) continue;
     if (does_without(job, node)) continue;
-    job.state = JobState::leaving;
+    // Whether it is its command alone that moves is seen when all that leaves is known.
+    if (!outlives_first_node(job.spec)) job.state = JobState::leaving;
     happened(Event::Kind::job_moves, job, concat("the node ", node, " is to be left"));
+  }
+}
+
+void JobTable::leave_with_all(const std::map<std::string, Node>& nodes) {
+  for (auto& [id, job] : jobs_) {
+    if (job.state != JobState::running || !outlives_first_node(job.spec)) continue;
+    if (is_to_be_left(nodes.at(job.node)) && !hands_over(job, nodes)) job.state = JobState::leaving;
   }
 }
 
@@ -247,9 +255,10 @@ void JobTable::ended(Job& job, const Ended& end, const std::map<std::string, Nod
   if (end.end == End::fenced) {
     job.losses += 1;
     happened(Event::Kind::job_lost_node, job, job.why);
-    return again_or_over(job);
+    return goes_on(job) ? void() : again_or_over(job);
   }
   if (end.end == End::exited && end.code == 0) return become(job, JobState::done);
+  if (end.end == End::left && goes_on(job)) return;
   // Asked to leave by a drain it is no failure of its own.
   const bool moved = job.state == JobState::leaving || end.end == End::left;
   if (moved && !job.cancelled) return again_or_over(job);
@@ -386,6 +395,7 @@ bool JobTable::end_pauses(std::uint64_t now_ms) {
 
 void JobTable::place(std::map<std::string, Node>& nodes, std::uint64_t now_ms) {
   settle_all(now_ms);
+  leave_with_all(nodes);
   for (auto& [name, node] : nodes) node.used = 0;
   for (const auto& [id, job] : jobs_) {
     if (job.state == JobState::waiting || is_over(job.state)) continue;

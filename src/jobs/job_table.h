@@ -23,10 +23,11 @@ namespace piracema::jobs {
 /// If its command follows what becomes of its nodes, one but the first may leave it, and another
 /// one takes its place; its parts on that are asked to leave, and end when they have. Of other jobs
 /// all leaves; and if one of their nodes is lost, a bad end of the command is no failure of its
-/// own. When the first node of a job is lost that outlives it, another of its nodes runs a command
-/// that joins the job. Else, and once the command has ended, its parts are ended, and the job is
-/// over or waits anew only when each node has said in a later report that it has none of them, or
-/// has lost its lease. What users have run beside the command is such a part, on its own node.
+/// own. When the first node of a job is lost, or left, that outlives it, another of its nodes runs
+/// a command that joins the job. Else, and once the command has ended, its parts are ended, and the
+/// job is over or waits anew only when each node has said in a later report that it has none of
+/// them, or has lost its lease. What users have run beside the command is such a part, on its own
+/// node.
 ///
 /// Pure: times are the group's, in milliseconds. After what changes anything `place` is due.
 class JobTable {
@@ -91,6 +92,8 @@ class JobTable {
   void happened(Event::Kind kind, const Job& job, const std::string& why = "");
   static void again_or_over(Job& job);
   static void become(Job& job, JobState next);
+  /// Those whose first node is to be left, where too few others are there that go on.
+  void leave_with_all(const std::map<std::string, Node>& nodes);
   void settle_all(std::uint64_t now_ms);
   void over(Job& job, JobState state, std::uint64_t now_ms);
 

@@ -10,7 +10,7 @@ namespace piracema::jobs {
 namespace {
 
 // Of answers. 1 had no byte that said so, and began with a verdict.
-constexpr std::uint8_t answer_version = 4, version_mark = 0x80;
+constexpr std::uint8_t answer_version = 5, version_mark = 0x80;
 
 constexpr std::uint32_t slots_max = 65'536, retries_max = 1'000'000, nodes_max = 1'000;
 

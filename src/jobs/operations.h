@@ -234,7 +234,10 @@ struct Order {
   Owner owner;
   /// Of the command: the job goes on, and it joins that.
   bool joins = false;
-  auto fields() { return std::tie(attempt, leave, spec, input, hosts, owner, joins); }
+  /// Of the command: its node is to be left and the job goes on, so it ends by itself once `hosts`,
+  /// which has this node no more, has all that was here.
+  bool hands_over = false;
+  auto fields() { return std::tie(attempt, leave, spec, input, hosts, owner, joins, hands_over); }
 };
 struct Answer {
   enum class Verdict : std::uint8_t {

@@ -20,13 +20,22 @@ std::size_t bytes_of(const std::vector<std::string>& words) {
   return bytes;
 }
 
-/// NAME=ADDRESS of all its nodes, the leading one first.
+/// NAME=ADDRESS of all its nodes that it is to have, the leading one first.
 std::vector<std::string> hosts_of(const Job& job, const Nodes& nodes) {
-  std::vector<std::string> hosts{concat(job.node, "=", nodes.at(job.node).address)};
+  std::vector<std::string> hosts;
+  if (!hands_over(job, nodes)) {
+    hosts.push_back(concat(job.node, "=", nodes.at(job.node).address));
+  }
   for (const std::string& other : job.others) {
     hosts.push_back(concat(other, "=", nodes.at(other).address));
   }
   return hosts;
+}
+
+/// What a user has run there beside the command may come to its end.
+bool is_to_leave(const Job& job, const Attempt& part, const std::string& node, const Nodes& nodes) {
+  if (job.node == node) return hands_over(job, nodes) && !is_beside(part);
+  return !has_node(job, node);
 }
 
 }  // namespace
@@ -52,7 +61,8 @@ std::vector<Order> orders_for(const std::string& node, const std::vector<Attempt
     if (job.node == node) {
       Order order{.attempt = {id, job.attempt},
                   .leave = job.state == JobState::leaving,
-                  .joins = job.joins};
+                  .joins = job.joins,
+                  .hands_over = hands_over(job, nodes)};
       if (is_new(order, bytes_of(job.spec))) {
         order.spec = job.spec;
         order.owner = job.owner;
@@ -64,7 +74,8 @@ std::vector<Order> orders_for(const std::string& node, const std::vector<Attempt
     }
     for (const auto& [number, part] : job.parts) {
       if (part.node != node || part.ended || !part.wanted) continue;
-      Order order{.attempt = {id, job.attempt, number}, .leave = !has_node(job, node)};
+      Order order{.attempt = {id, job.attempt, number}};
+      order.leave = is_to_leave(job, order.attempt, node, nodes);
       if (is_new(order, bytes_of(job.spec) + bytes_of(part.command) + part.input.size())) {
         order.spec = job.spec;
         order.owner = job.owner;
@@ -97,7 +108,7 @@ std::uint64_t mark_of_orders(const std::string& node, const JobTable& jobs, cons
     for (const auto& [number, part] : job.parts) {
       const Attempt attempt{id, job.attempt, number};
       if (part.node == node && !part.ended && part.wanted) {
-        all.push_back({attempt, !has_node(job, node), false});
+        all.push_back({attempt, is_to_leave(job, attempt, node, nodes), false});
         const bool may_lead = outlives_first_node(job.spec) && !is_beside(attempt);
         if (may_lead) all.back().hosts = hosts_of(job, nodes);
       }

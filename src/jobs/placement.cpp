@@ -28,9 +28,7 @@ bool may_run(const JobSpec& spec, const Node& node) {
 }
 
 /// Jobs may begin there.
-bool is_there(const Node& node) {
-  return node.alive && !node.draining && !node.leaving && node.lent.open;
-}
+bool is_there(const Node& node) { return node.alive && !is_to_be_left(node); }
 
 std::string why_away(const Node& node) {
   if (!node.alive) return "is not heard of";
@@ -88,9 +86,13 @@ std::string why_waits(const JobSpec& spec, const std::vector<Room*>& best) {
                 ", and ", spec.nodes, " nodes are kept for it");
 }
 
-void fill_up(Job& job, std::vector<Room>& rooms, std::vector<Placed>& placed) {
-  const std::size_t has = 1 + job.others.size();
-  if (has == job.spec.nodes) return job.why.clear();
+void fill_up(Job& job, bool leaves_first, std::vector<Room>& rooms, std::vector<Placed>& placed) {
+  const std::string leaves = leaves_first ? concat("leaves ", job.node) : "";
+  const std::size_t has = job.others.size() + (leaves_first ? 0 : 1);
+  if (has == job.spec.nodes) {
+    job.why = leaves;
+    return;
+  }
   std::vector<Room*> best;
   for (Room& room : rooms) {
     const bool can = may_run(job.spec, *room.node) && room.free >= job.spec.slots;
@@ -100,10 +102,11 @@ void fill_up(Job& job, std::vector<Room>& rooms, std::vector<Placed>& placed) {
                    [](const Room* a, const Room* b) { return a->free > b->free; });
   best.resize(std::min<std::size_t>(best.size(), job.spec.nodes - has));
   const std::size_t will_have = has + best.size();
-  job.why = will_have == job.spec.nodes
-                ? ""
-                : concat("runs on ", will_have, " of ", job.spec.nodes, " nodes, and waits for ",
-                         slots_text(job.spec.slots), " of another one");
+  job.why =
+      will_have == job.spec.nodes
+          ? leaves
+          : concat(leaves, leaves_first ? ", " : "", "runs on ", will_have, " of ", job.spec.nodes,
+                   " nodes, and waits for ", slots_text(job.spec.slots), " of another one");
   if (best.empty()) return;
   placed.push_back({job.id, {}});
   for (Room* room : best) {
@@ -122,7 +125,9 @@ std::vector<Placed> place(std::map<JobId, Job>& jobs, const std::map<std::string
   }
   std::vector<Placed> placed;
   for (auto& [id, job] : jobs) {
-    if (job.state == JobState::running && follows_nodes(job.spec)) fill_up(job, rooms, placed);
+    if (job.state == JobState::running && follows_nodes(job.spec)) {
+      fill_up(job, hands_over(job, nodes), rooms, placed);
+    }
   }
   for (auto& [id, job] : jobs) {
     if (job.state != JobState::waiting || pauses(job)) continue;

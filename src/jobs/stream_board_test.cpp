@@ -105,8 +105,10 @@ TEST_CASE("a node tells of the newest attempts of its own jobs, and nobody tells
   REQUIRE(known() == 1);
   CHECK(leader.ask(ListStreams{}).streams.front().items == 5);
   CHECK(leader.ask(ListStreams{job + 1}).streams.empty());
-  leader.order(
-      Report{.node = "a", .incarnation = 4711, .ended = {{{job, 1}, End::exited, 0, "ended"}}});
+  leader.order(Report{.node = "a",
+                      .incarnation = 4711,
+                      .number = 9,
+                      .ended = {{{job, 1}, End::exited, 0, "ended"}}});
   CHECK(known() == 0);
 }
 

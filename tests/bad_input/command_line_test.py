@@ -60,6 +60,7 @@ class CommandLine(BadInput):
                 ([*watch, "--coordinators", "3"], "want other hosts from the start with --watch-hosts"),
                 ([*watch, "--transport", "mpi"], "want --transport auto or tcp, found mpi"),
                 ([*watch, "--stdin"], "want a job without --stdin"),
+                ([*watch, "--leave-with-host"], "--leave-with-host: want --coordinators 3 or 5, or --join"),
                 ([*watch[:2], "none", *watch[3:]], "--hostfile: none: no such file")]:
             with self.subTest(options):
                 self.check_refused(3, says, *self.job(*options))

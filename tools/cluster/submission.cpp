@@ -9,7 +9,6 @@
 #include "base/parse.h"
 #include "base/text.h"
 #include "jobs/operations.h"
-#include "store/open_store.h"
 
 namespace piracema::tools {
 
@@ -17,12 +16,13 @@ namespace {
 
 // The first attempt begins, whatever lies there, or goes on from the newest snapshot (`--resume`);
 // a later one goes on from that, if one was finished before the one before it was lost. On three
-// nodes or more it has a coordinator on each of three, and goes on when the first node is lost: a
-// command on another one joins it then. Where too few of them are left, they are waited for no
-// longer than it takes to begin anew. Nodes of one machine cannot have one each.
+// nodes or more it has a coordinator on each of three, and goes on when the first node is lost or
+// left: a command on another one joins it then. Where too few of them are left, they are waited for
+// no longer than it takes to begin anew. Nodes of one machine cannot have one each.
 constexpr const char* stream_script =
     "snapshots=$1 every=$2 workers=$3 resume=$4 changed=$5; shift 5\n"
     "if [ -n \"$PIRACEMA_JOIN\" ]; then\n"
+    "  export PIRACEMA_LEAVE_WITH_HOST=true\n"
     "  exec piracema run --snapshots \"$snapshots\" --keep-workers 10s\n"
     "fi\n"
     "if [ \"${PIRACEMA_COORDINATORS:-1}\" -gt 1 ]; then\n"
@@ -31,6 +31,7 @@ constexpr const char* stream_script =
     "  if [ \"$machines\" -lt \"$PIRACEMA_COORDINATORS\" ]; then\n"
     "    PIRACEMA_COORDINATORS=1\n"
     "  else\n"
+    "    export PIRACEMA_LEAVE_WITH_HOST=true\n"
     "    export PIRACEMA_KEEP_WORKERS=\"${PIRACEMA_KEEP_WORKERS:-10s}\"\n"
     "  fi\n"
     "fi\n"
@@ -169,8 +170,7 @@ Result<Done> Submission::make_stream(jobs::JobSpec& spec) const {
   const bool says_how_many = std::ranges::any_of(spec.environment, [](const auto& variable) {
     return variable.starts_with("PIRACEMA_COORDINATORS=");
   });
-  // Whoever joins it finds in files where they are.
-  if (spec.nodes >= coordinators && !store::is_address(snapshots_) && !says_how_many) {
+  if (spec.nodes >= coordinators && !says_how_many) {
     spec.environment.push_back(concat("PIRACEMA_COORDINATORS=", coordinators));
   }
   return Done{};

@@ -130,6 +130,18 @@ Result<Done> check_watch(const RunCommand& command) {
   return Done{};
 }
 
+Result<Done> check_leaving(const RunCommand& command) {
+  if (!command.leave_with_host) return Done{};
+  const auto refused = [](const std::string& why) {
+    return Error{Errc::config, "--leave-with-host: want " + why};
+  };
+  if (command.coordinators == 1 && !command.join) {
+    return refused("--coordinators 3 or 5, or --join, found neither: the job ends with its one");
+  }
+  if (command.hostfile.empty()) return refused("--hostfile FILE, found none");
+  return Done{};
+}
+
 // Those that the user names, else those that a scheduler has given us. mpirun finds these by
 // itself, and a node of a cluster has its own.
 Result<Done> choose_hosts(RunCommand& command) {
@@ -198,6 +210,7 @@ int run_command(RunCommand command) {
     set_log_level(Level::warning);
     if (log_format() == LogFormat::brief) set_log_format(LogFormat::json);
   }
+  if (auto can = check_leaving(command); !can) return refuse(can.error());
   if (command.join) return join_job(command);
   auto program = cluster::find_program(command.job.command.front());
   if (!program) return refuse(program.error());

@@ -51,6 +51,8 @@ struct RunCommand {
   std::uint32_t coordinators = 1;
   /// This takes the place of the command of a job that goes on.
   bool join = false;
+  /// With several coordinators and `watch_hosts`: the command ends when its host leaves the job.
+  bool leave_with_host = false;
   /// Of several, in the process that was typed: starts them, or joins them, and gives the exit code
   /// of the job.
   std::function<Result<int>(const RunCommand&)> convene;

@@ -53,6 +53,7 @@ Result<int> convene(const RunCommand& command, const std::vector<std::string>& w
       command.join ? council::Convener::join(command.job, *pages)
                    : council::Convener::convene(command.coordinators, words, command.job, *pages);
   if (!convener) return convener.error();
+  if (command.leave_with_host) (*convener)->leave_with_host(command.hostfile);
   return (*convener)->run();
 }
 

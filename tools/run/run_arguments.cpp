@@ -141,6 +141,11 @@ void RunArguments::add_resuming() {
                  "hands on signals; wants --snapshots DIR and no PROGRAM")
       ->excludes(run_->get_option("--standby"))
       ->excludes(run_->get_option("--resume"));
+  run_->add_flag("--leave-with-host", command_.leave_with_host,
+                 "With --watch-hosts and several coordinators: when the file\n"
+                 "names this host no more and the job has left it, this command\n"
+                 "ends with 75, and --join on another host has the job's end")
+      ->needs(run_->get_option("--watch-hosts"));
   run_->add_flag("--allow-changed-state", job.may_differ.states,
                  "With --resume: even if the program's states are of other types\n"
                  "than those in the snapshot, and it knows how to read them");

@@ -74,6 +74,10 @@ class Hosts {
   bool is_wanted(std::size_t host) const { return hosts_[host].wanted; }
   /// It is not, or its agent was told to leave: nothing is started there, and what runs there is to
   /// go elsewhere.
+  /// Of one that is draining: nothing of the job is there, as far as is known.
+  bool is_left(std::size_t host) const {
+    return !hosts_[host].line && !hosts_[host].call && hosts_[host].former != Former::awaited;
+  }
   bool is_draining(std::size_t host) const { return !hosts_[host].wanted || hosts_[host].leaving; }
   /// Nothing of the job is there any more, or it cannot go elsewhere: its agent leaves, with all
   /// that it has. One that is wanted is called again, much later if its agent was told to leave.

@@ -1,10 +1,12 @@
 #include "cluster/driver/job_hosts.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "base/log.h"
 #include "base/text.h"
+#include "cluster/driver/leading.h"
 
 namespace piracema::cluster {
 
@@ -153,10 +155,13 @@ void JobHosts::move_displaced() {
 // go anywhere, and whoever has told the agent to leave is not kept waiting.
 void JobHosts::leave_drained() {
   const bool can_move = !options_.snapshots.empty();
+  std::set<std::string> left;
   for (std::size_t host = 0; host < options_.hosts.size(); ++host) {
     if (!hosts_.is_draining(host)) continue;
     if (crew_.count_on(host) == 0 || !can_move) hosts_.let_leave(host);
+    if (hosts_.is_left(host)) left.insert(options_.hosts[host].address);
   }
+  if (options_.leading != nullptr) options_.leading->at_work->has_left(std::move(left));
 }
 
 void JobHosts::stop_following() {

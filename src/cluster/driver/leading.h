@@ -6,6 +6,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -43,11 +44,21 @@ class CoordinatorAtWork {
       waiting_ = number;
     }
   }
+  /// On these hosts, by their addresses, that the job is to leave, nothing of it runs any more.
+  void has_left(std::set<std::string> hosts) {
+    const std::lock_guard lock(mutex_);
+    left_ = std::move(hosts);
+  }
+  std::set<std::string> left() const {
+    const std::lock_guard lock(mutex_);
+    return left_;
+  }
 
  private:
   mutable std::mutex mutex_;
   Hands hands_;
   std::optional<int> waiting_;
+  std::set<std::string> left_;
 };
 
 /// What a coordinator is given that is one of several of its job, and leads them now.

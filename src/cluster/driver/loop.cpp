@@ -97,6 +97,7 @@ JobReport DriverLoop::run() {
   }
   if (options_.leading != nullptr) {
     options_.leading->at_work->set({});
+    options_.leading->at_work->has_left({});
     options_.leading->deposed = deposed_;
     options_.leading->failed = !deposed_ && !prepared && options_.leading->left;
     options_.leading->may_try_again =

@@ -1,68 +1,14 @@
 #!/usr/bin/env python3
-"""A stream of a cluster goes on when its first node is lost: it has a coordinator on each of three nodes, and
-another node gets a command that joins it. The same attempt, the same bytes."""
+"""A stream of a cluster goes on when its first node is lost, or is to be left: it has a coordinator on each of three
+nodes, and another node gets a command that joins it. The same attempt, the same bytes."""
 
-import pathlib
-import subprocess
-import sys
-import time
 import unittest
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
-from cluster_on_hosts import ClusterOnHosts  # noqa: E402
-from hosts import CLEAN, STREAM, in_namespace  # noqa: E402
+from hosts import SECONDS_MAX, environment_of, in_namespace, network_of
+from stream_on_three import StreamOnThree
 
 
-class FirstNode(ClusterOnHosts):
-    HOSTS = 5
-
-    def setUp(self):
-        super().setUp()
-        self.out, self.enough = self.folder / "out", self.folder / "enough"
-        self.wait_until(lambda: self.call("nodes").stdout.count("here") == self.HOSTS, "nodes are not there")
-        self.number = int(self.ask(
-            "submit", "--nodes", 3, "--slots", 2, "--stream", "--snapshots", self.folder / "snapshots", "--every",
-            "200ms", "--", STREAM, self.out, f"until={self.enough}", "pause_us=300"))
-        self.wait_for_more("the stream writes nothing")
-        # Workers may write before its node has told the control plane of it.
-        self.wait_until(lambda: "COORDINATOR" in self.call("status").stdout, "nobody says who coordinates it")
-
-    def ask(self, *words):
-        answer = self.call(*words, timeout="30s")
-        self.assertEqual(0, answer.returncode, answer.stderr + self.said())
-        return answer.stdout
-
-    def job(self):
-        return next(job for job in self.jobs() if job["job"] == self.number)
-
-    def written(self):
-        partial = self.folder / "out.partial"
-        return partial.stat().st_size if partial.exists() else 0
-
-    def wait_for_more(self, why="the stream does not go on"):
-        before = self.written()
-        self.wait_until(lambda: self.written() > before + 2_000, why)
-
-    def lose_first(self, lose):
-        """Where it goes on then; the node that is lost."""
-        first = self.job()["node"]
-        lose(first)
-        self.wait_for_more()
-        self.wait_until(lambda: self.job()["node"] != first, "no other node is the first one")
-        self.wait_until(lambda: self.call("savepoint", self.number, f"after-{first}").returncode == 0,
-                        "nobody answers for the stream")
-        return first
-
-    def finish(self, losses):
-        self.enough.touch()
-        self.ask("wait", self.number)
-        items = self.out.read_bytes().count(b"\n")
-        wanted = self.folder / "wanted"
-        subprocess.run([STREAM, wanted, f"items={items}"], env=CLEAN, check=True)
-        self.assertEqual(wanted.read_bytes(), self.out.read_bytes())
-        job = self.job()
-        self.assertEqual((1, losses, 0), (job["attempt"], job["losses"], job["failures"]))
-
+class FirstNode(StreamOnThree):
     def test_its_host_dies_and_another_one_takes_its_place(self):
         lost = self.lose_first(self.kill_all_on)
         self.wait_until(lambda: len(self.job()["others"]) == 2, "it gets no other node")
@@ -83,6 +29,44 @@ class FirstNode(ClusterOnHosts):
             self.nodes[host].wait()
         self.lose_first(kill)
         self.finish(losses=1)
+
+    def leave(self, node, leave):
+        """It is to be left, and is: nothing of the stream is redone for it."""
+        leave(node)
+        self.wait_until(lambda: node not in [self.job()["node"], *self.job()["others"]], "it stays in the job")
+        self.wait_for_more()
+        self.wait_until(lambda: not self.of_job_on(node), "something of the job stays there")
+
+    def drain(self, node):
+        self.ask("drain", node)
+
+    def end_node(self, node):
+        self.nodes[node].terminate()
+        self.assertEqual(0, self.nodes[node].wait(SECONDS_MAX), self.said())
+
+    def of_job_on(self, node):
+        network = network_of(self.holders[node].pid)
+        return [pid for pid in self.of_job() if "PIRACEMA_JOB" in environment_of(pid) and network_of(pid) == network]
+
+    def test_it_drains_and_then_the_next_one_and_the_one_after(self):
+        for times in range(2):
+            self.leave(self.job()["node"], self.drain)
+            self.wait_until(lambda: len(self.job()["others"]) == 2, "it gets no other node")
+            self.wait_until(lambda: self.call("savepoint", self.number, f"after-{times}").returncode == 0,
+                            "nobody answers for the stream")
+        self.check_nothing_was_redone()
+        self.finish(losses=0)
+
+    def test_its_node_is_ended(self):
+        self.leave(self.job()["node"], self.end_node)
+        self.finish(losses=0)
+
+    def test_another_one_drains_that_coordinates_as_well(self):
+        for node in self.job()["others"]:
+            self.leave(node, self.drain)
+        self.check_nothing_was_redone()
+        self.assertEqual("running", self.job()["state"])
+        self.finish(losses=0)
 
     def test_it_is_cancelled_afterwards_and_takes_its_last_snapshot(self):
         self.lose_first(self.kill_all_on)

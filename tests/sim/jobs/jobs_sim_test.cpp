@@ -13,7 +13,7 @@ TEST_CASE(
     "lent is given back in time") {
   std::uint64_t parts = 0, parts_over = 0, told = 0, parts_asked = 0, forgotten = 0, given_back = 0;
   std::uint64_t beside = 0, beside_told = 0, resized = 0, forgiven = 0;
-  std::uint64_t joined = 0, kept = 0;
+  std::uint64_t handed_over = 0, joined = 0, kept = 0;
   for (const auto seed : seeds(5'000)) {
     Run run(seed);
     run.check();
@@ -27,6 +27,7 @@ TEST_CASE(
     beside_told += run.beside_told();
     resized += run.resized();
     forgiven += run.forgiven();
+    handed_over += run.handed_over();
     joined += run.joined();
     kept += run.kept();
     CHECK(run.late() == 0);
@@ -42,6 +43,7 @@ TEST_CASE(
   CHECK(beside_told > 0);
   CHECK(resized > 0);
   CHECK(forgiven > 0);
+  CHECK(handed_over > 0);
   CHECK(joined > 0);
   CHECK(kept > 0);
 }

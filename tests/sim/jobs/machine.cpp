@@ -229,6 +229,9 @@ void Machine::act(const JobRunner::HostsChanged& changed) {
   if (command == processes_.end()) return;
   all_.told += 1;
   if (changed.attempt.part != 0) return;
+  if (std::ranges::none_of(changed.hosts, [&](const auto& host) { return host == name_ + "=h"; })) {
+    return hands_over(changed.attempt, command->second.serial);
+  }
   for (const std::string& host : changed.hosts) {
     const std::string node = host.substr(0, host.find('='));
     const bool has = std::ranges::any_of(asked_, [&](const auto& asked) {
@@ -236,6 +239,18 @@ void Machine::act(const JobRunner::HostsChanged& changed) {
     });
     if (!has) ask_for_part(changed.attempt, command->second.serial, node);
   }
+}
+
+// Once nothing of the job is here. Some never come that far.
+void Machine::hands_over(const Attempt& attempt, std::uint64_t serial) {
+  const auto after = all_.fates.at(attempt.job).leaves_after;
+  if (!after) return;
+  scheduler_.after(*after, [this, attempt, serial] {
+    const auto found = processes_.find(attempt);
+    if (found == processes_.end() || found->second.serial != serial) return;
+    all_.handed_over += 1;
+    end(attempt, serial, End::exited, 75);
+  });
 }
 
 void Machine::forget_killed(Operation& operation) const {

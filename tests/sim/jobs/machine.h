@@ -49,6 +49,7 @@ class Machine {
   void drop_what_it_asked(const Attempt& asker);
   void act(const JobRunner::PartOver& over);
   void act(const JobRunner::HostsChanged& changed);
+  void hands_over(const Attempt& attempt, std::uint64_t serial);
   void forget_killed(Operation& operation) const;
   void act(const JobRunner::Terminate& terminate);
   void act(const JobRunner::Extend& extend);

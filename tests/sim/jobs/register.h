@@ -21,7 +21,7 @@ struct Fate {
   bool spans = false;
   /// It cannot do without any of them.
   bool needs_all = false;
-  /// It goes on when its first node is lost, and its parts ask for others.
+  /// It goes on when its first node is lost or left, and its parts ask for others.
   bool outlives = false;
   std::uint32_t fails = 0;
   /// When it is asked to leave; none: it does not listen.
@@ -56,8 +56,9 @@ struct Register {
   std::uint32_t broken = 0, done_twice = 0, parts = 0, parts_over = 0;
   /// How often a command was told of other nodes, and a part was asked to leave before its command.
   std::uint32_t told = 0, parts_asked = 0;
-  /// How often a command joined a job whose first node was lost, and parts that lived then.
-  std::uint32_t joined = 0, kept = 0;
+  /// How often a command left its node to have another one join the job; how often one has joined,
+  /// and parts that lived then.
+  std::uint32_t handed_over = 0, joined = 0, kept = 0;
   /// Machines that their owners have had back with jobs that ran there when they asked; and those
   /// where something of a job was there still, or began.
   std::uint32_t given_back = 0, late = 0;

@@ -23,6 +23,7 @@ class Run {
   std::uint32_t parts_over() const { return all_.parts_over; }
   std::uint32_t told() const { return all_.told; }
   std::uint32_t joined() const { return all_.joined; }
+  std::uint32_t handed_over() const { return all_.handed_over; }
   std::uint32_t kept() const { return all_.kept; }
   std::uint32_t parts_asked() const { return all_.parts_asked; }
   std::uint32_t forgotten() const { return forgotten_; }
