@@ -63,6 +63,7 @@ Convener::Convener(milliseconds keep, PageRelay& pages)
 Convener::~Convener() {
   hosts_.reset();
   pages_.end();
+  log_.reset();
   for (const Member& member : members_) {
     if (member.speaks) poller_.forget(member.started.line.get());
     if (member.lives) poller_.forget(member.started.process.handle());
@@ -96,15 +97,19 @@ Result<std::unique_ptr<Convener>> Convener::convene(std::uint32_t count,
 
 Result<std::unique_ptr<Convener>> Convener::join(const cluster::JobOptions& job, PageRelay& pages) {
   std::unique_ptr<Convener> convener(new Convener(job.keep_workers, pages));
+  const auto go_on = [&](std::string token, std::vector<std::string> doors) {
+    convener->signals_from_ = draw_first_signal();
+    convener->look_for_leader({.token = std::move(token), .doors = std::move(doors)});
+    convener->log_ = std::make_unique<FollowedLog>(pages);
+    return std::move(convener);
+  };
   const auto nobody = [&](std::string_view why) {
     log(Level::error, concat(job.snapshots, ": want a job with several coordinators, ", why));
     convener->code_ = all_lost;
     return std::move(convener);
   };
-  if (const auto way = cluster::read_way_to_job(cluster::way_to_job_file())) {
-    convener->signals_from_ = draw_first_signal();
-    convener->look_for_leader({.token = way->token, .doors = way->coordinators});
-    return convener;
+  if (auto way = cluster::read_way_to_job(cluster::way_to_job_file())) {
+    return go_on(std::move(way->token), std::move(way->coordinators));
   }
   if (store::is_address(job.snapshots)) {
     return nobody(
@@ -119,9 +124,7 @@ Result<std::unique_ptr<Convener>> Convener::join(const cluster::JobOptions& job,
   auto doors =
       cluster::find_coordinators(cluster::coordinator_file(job.snapshots), (*left)->token, {});
   if (doors.empty()) return nobody("found one that is over");
-  convener->signals_from_ = draw_first_signal();
-  convener->look_for_leader({.token = (*left)->token, .doors = std::move(doors)});
-  return convener;
+  return go_on((*left)->token, std::move(doors));
 }
 
 void Convener::look_for_leader(SharedOut shared_out) {

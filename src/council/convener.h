@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "cluster/driver/driver.h"
 #include "cluster/driver/signals.h"
+#include "council/followed_log.h"
 #include "council/leader_line.h"
 #include "council/page_relay.h"
 #include "council/seats.h"
@@ -90,6 +91,8 @@ class Convener {
   /// This host was named; and is no more.
   bool is_listed_ = false, host_leaves_ = false;
   std::unique_ptr<cluster::HostfileWatch> hosts_;
+  /// Of one that has joined the job.
+  std::unique_ptr<FollowedLog> log_;
 };
 
 }  // namespace piracema::council

@@ -74,11 +74,12 @@ class Hosts {
   bool is_wanted(std::size_t host) const { return hosts_[host].wanted; }
   /// It is not, or its agent was told to leave: nothing is started there, and what runs there is to
   /// go elsewhere.
-  /// Of one that is draining: nothing of the job is there, as far as is known.
-  bool is_left(std::size_t host) const {
-    return !hosts_[host].line && !hosts_[host].call && hosts_[host].former != Former::awaited;
-  }
   bool is_draining(std::size_t host) const { return !hosts_[host].wanted || hosts_[host].leaving; }
+  /// It is draining, and has no agent any more, as far as is known.
+  bool is_left(std::size_t host) const {
+    const Host& one = hosts_[host];
+    return is_draining(host) && !one.line && !one.call && one.former != Former::awaited;
+  }
   /// Nothing of the job is there any more, or it cannot go elsewhere: its agent leaves, with all
   /// that it has. One that is wanted is called again, much later if its agent was told to leave.
   void let_leave(std::size_t host);

@@ -155,13 +155,16 @@ void JobHosts::move_displaced() {
 // go anywhere, and whoever has told the agent to leave is not kept waiting.
 void JobHosts::leave_drained() {
   const bool can_move = !options_.snapshots.empty();
-  std::set<std::string> left;
+  std::set<std::string> left, in_use;
   for (std::size_t host = 0; host < options_.hosts.size(); ++host) {
+    (hosts_.is_left(host) ? left : in_use).insert(options_.hosts[host].address);
     if (!hosts_.is_draining(host)) continue;
     if (crew_.count_on(host) == 0 || !can_move) hosts_.let_leave(host);
-    if (hosts_.is_left(host)) left.insert(options_.hosts[host].address);
   }
-  if (options_.leading != nullptr) options_.leading->at_work->has_left(std::move(left));
+  if (options_.leading == nullptr) return;
+  // A machine may have several names.
+  std::erase_if(left, [&](const std::string& address) { return in_use.contains(address); });
+  options_.leading->at_work->has_left(std::move(left));
 }
 
 void JobHosts::stop_following() {

@@ -14,6 +14,7 @@ class FirstNode(StreamOnThree):
         self.wait_until(lambda: len(self.job()["others"]) == 2, "it gets no other node")
         self.assertNotIn(lost, self.job()["others"])
         self.wait_for_more()
+        self.wait_until(lambda: "running again" in self.ask("logs", self.number), "nobody says what becomes of it")
         self.finish(losses=1)
 
     def test_its_host_is_cut_off_and_comes_back(self):
