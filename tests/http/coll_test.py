@@ -26,7 +26,7 @@ import job as mpi_job
 import page_test
 import prometheus_test
 from page_test import CONTRAST, CONTRAST_MIN, NAMELESS, PAGE_BYTES_MAX, Browser
-from support import CLEAN, PIRACEMA, SECONDS_MAX, main, skip
+from support import CLEAN, PIRACEMA, SECONDS_MAX, main, run_top, skip
 
 ROUNDS = os.environ.get("ROUNDS_OPENMPI", "")
 OPEN_MPI = ["mpirun.openmpi", *mpi_job.OPEN_MPI]
@@ -237,6 +237,30 @@ class OpenMpi(Shown):
         os.kill(seen["job"]["pid_of_rank_0"], signal.SIGKILL)
         self.assertNotEqual(0, self.end())
         page.wait(lambda: page.text("#phase") == "no answer")
+
+    def test_top_shows_the_same_on_a_terminal_until_the_job_has_ended(self):
+        self.start_rounds("--engine", "tree")
+        self.wait_for("tree", lambda one: one["job"] and one["job"]["trees"] and one["job"]["pairs_measured"] == 6)
+        code, out, said = run_top("--once", self.entrance)
+        self.assertEqual((0, ""), (code, said))
+        for words in ["mpirun.openmpi  running", "engine tree  4 ranks", f"-n 4 {ROUNDS} stop",
+                      "6 of 6 links measured", "broadcast", "along a binomial tree", "Links are emulated"]:
+            self.assertIn(words, out)
+        code, out, said = run_top("--once", "--json", self.base)
+        self.assertEqual((0, "", 1), (code, said, out.count("\n")))
+        self.assertEqual(("coll", 4), (json.loads(out)["kind"], json.loads(out)["job"]["job"]["ranks"]))
+        looks = subprocess.Popen([PIRACEMA, "top", "--json", "--every", "200ms", self.base], env=CLEAN, text=True,
+                                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.addCleanup(looks.kill)
+        for _ in range(2):
+            self.assertEqual("running", json.loads(looks.stdout.readline())["job"]["state"])
+        (self.folder / "stop").touch()
+        self.assertEqual(0, self.end(), self.said)
+        _, said = looks.communicate(timeout=SECONDS_MAX)
+        self.assertEqual(0, looks.returncode, said)
+        self.assertIn("the job has ended", said)
+        code, _, said = run_top("--once", self.base)
+        self.assertEqual(3, code, said)
 
     def test_only_rank_0_has_one_thread_more_and_only_if_it_is_asked_for(self):
         def threads(pid):

@@ -19,7 +19,7 @@ import urllib.request
 import page_test
 import prometheus_test
 from page_test import CONTRAST, CONTRAST_MIN, NAMELESS, PAGE_BYTES_MAX, Browser
-from support import CLEAN, PIRACEMA, SECONDS_MAX, main, skip
+from support import CLEAN, PIRACEMA, SECONDS_MAX, main, run_top, skip
 
 
 def free_ports(count):
@@ -118,6 +118,12 @@ class Interface(Group):
         self.assertEqual([one["address"] for one in status["replicas"]], [one["address"] for one in found["members"]])
         # All have voted on what was put, and none is behind.
         self.wait_until(lambda: all(one["behind"] == 0 for one in self.seen(leader)["members"]), "one is behind")
+        code, out, said = run_top("--once", self.entrances[leader])
+        self.assertEqual((0, ""), (code, said))
+        for words in [f"replica {leader} of ", "  leads  ", "3 of 3 members here", "/s ordered"]:
+            self.assertIn(words, out)
+        _, out, _ = run_top("--once", "--json", self.base(leader))
+        self.assertEqual(("kv", leader), (json.loads(out)["kind"], json.loads(out)["replica"]["id"]))
 
         self.lose(leader)
         other = (leader + 1) % 3

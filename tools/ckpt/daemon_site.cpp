@@ -153,7 +153,13 @@ observe::Response DaemonSite::get(const observe::Request& request, Time now) con
   }
   if (path == "/api/v1/queue") return json(daemon_json(*latest, now, unix));
   if (path == "/api/v1/log") return json(observe::log_json(latest->lines));
-  return text(404, "nothing here; /, /metrics, /healthz, /readyz, /api/v1/queue, /api/v1/log\n");
+  if (path == "/api/v1/all") {
+    return all("ckpt_queue", {{"queue", daemon_json(*latest, now, unix)},
+                              {"log", observe::log_json(latest->lines)}});
+  }
+  return text(
+      404,
+      "nothing here; /, /metrics, /healthz, /readyz, /api/v1/queue, /api/v1/log, /api/v1/all\n");
 }
 
 observe::Response DaemonSite::post(const observe::Request&) const { return not_allowed(methods()); }

@@ -297,7 +297,12 @@ Response KeeperSite::get(const observe::Request& request, Time now) const {
   }
   if (path == "/api/v1/job") return json(keeper_json(*latest, now, unix));
   if (path == "/api/v1/log") return json(observe::log_json(latest->lines));
-  return text(404, "nothing here; /, /metrics, /healthz, /readyz, /api/v1/job, /api/v1/log\n");
+  if (path == "/api/v1/all") {
+    return all("ckpt", {{"job", keeper_json(*latest, now, unix)},
+                        {"log", observe::log_json(latest->lines)}});
+  }
+  return text(
+      404, "nothing here; /, /metrics, /healthz, /readyz, /api/v1/job, /api/v1/log, /api/v1/all\n");
 }
 
 Response KeeperSite::post(const observe::Request&) const { return not_allowed(methods()); }

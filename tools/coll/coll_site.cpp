@@ -348,7 +348,8 @@ Response CollSite::get(const observe::Request& request, Time now) const {
     return {200, observe::content_type(format), metrics(*latest, now, unix, format)};
   }
   if (path == "/api/v1/job") return json(coll_json(*latest, now, unix));
-  return text(404, "nothing here; /, /metrics, /healthz, /readyz, /api/v1/job\n");
+  if (path == "/api/v1/all") return all("coll", {{"job", coll_json(*latest, now, unix)}});
+  return text(404, "nothing here; /, /metrics, /healthz, /readyz, /api/v1/job, /api/v1/all\n");
 }
 
 Response CollSite::post(const observe::Request&) const { return not_allowed(methods()); }

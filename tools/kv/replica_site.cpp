@@ -170,7 +170,13 @@ Response ReplicaSite::get(const observe::Request& request, Time now) const {
     return {200, observe::content_type(format), metrics(*latest, group_, format)};
   }
   if (path == "/api/v1/replica") return json(replica_json(*latest, group_, now));
-  return text(404, "nothing here; /, /metrics, /healthz, /readyz, /api/v1/replica, /api/v1/log\n");
+  if (path == "/api/v1/all") {
+    return all("kv",
+               {{"replica", replica_json(*latest, group_, now)}, {"log", observe::log_json()}});
+  }
+  return text(
+      404,
+      "nothing here; /, /metrics, /healthz, /readyz, /api/v1/replica, /api/v1/log, /api/v1/all\n");
 }
 
 Response ReplicaSite::post(const observe::Request&) const { return not_allowed(methods()); }

@@ -308,7 +308,8 @@ std::string log_json() { return log_json(logged_lines()); }
 std::string log_json(const std::vector<LoggedLine>& lines) { return text_of(log_lines(lines)); }
 
 std::string all_json(const JobStatus& status) {
-  return text_of({{"job", job(status)},
+  return text_of({{"kind", "stream"},
+                  {"job", job(status)},
                   {"graph", graph(status)},
                   {"replicas", replicas(status, "", 0)},
                   {"snapshots", snapshots(status)},
