@@ -140,9 +140,10 @@ class OpenMpi(Shown):
         self.assertEqual("mpirun.openmpi", page.text("#title"))
         self.assertIn(f"-n 4 {ROUNDS} stop", page.text("#command"))
         seen = self.wait_for("tree", lambda one: one["job"] and one["job"]["trees"] and one["job"]["calls"]["by_class"] and
-                             one["job"]["pairs_measured"] == 6)["job"]
+                             one["job"]["pairs_measured"] == 6 and
+                             # As long as few answers have come a busy machine makes a rank a site of its own.
+                             one["job"]["sites"] and one["job"]["sites"]["of_rank"] == [0, 0, 1, 1])["job"]
         self.assertEqual(("tree", 4), (seen["engine"], seen["ranks"]))
-        self.assertEqual([0, 0, 1, 1], seen["sites"]["of_rank"])
         self.assertLess(0.005, seen["links"][1]["latency"])
         self.assertGreater(0.005, seen["links"][0]["latency"])
         self.assertEqual(-1, seen["trees"][0]["parents"][0])
