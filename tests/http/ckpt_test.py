@@ -147,6 +147,14 @@ class Saved(unittest.TestCase):
         self.assertEqual(0, self.job.wait(SECONDS_MAX))
         page.wait(lambda: page.text("#phase") == "no answer")
 
+    def test_each_panel_of_the_dashboard_has_an_answer(self):
+        self.start("window", "--for", "1h", "--every", "1h", "--", *PROGRAM)
+        target = self.base.removeprefix("http://")
+        prometheus = prometheus_test.Prometheus(self, target)
+        prometheus.wait_for('piracema_ckpt_state{state="running"}', lambda value: value == 1)
+        self.ckpt("save")
+        prometheus.answer_each_panel(self, "grafana-ckpt.json", target)
+
     def test_prometheus_reads_it_and_the_alerts_are_about_figures_that_there_are(self):
         self.start("run", "--", *PROGRAM)
         prometheus = prometheus_test.Prometheus(self, self.base.removeprefix("http://"))

@@ -311,6 +311,15 @@ class OpenMpi(Shown):
         self.assertEqual(0, self.end(), self.said)
         self.assertEqual(1, self.said.count(b"nothing is shown of this job: "))
 
+    def test_each_panel_of_the_dashboard_has_an_answer(self):
+        self.start_rounds("--engine", "tree")
+        target = self.base.removeprefix("http://")
+        # Nothing is known of large data as long as none was sent.
+        prometheus_test.Prometheus(self, target).answer_each_panel(self, "grafana-coll.json", target,
+                                                                   but=["Rate of rank 0's links"])
+        (self.folder / "stop").touch()
+        self.assertEqual(0, self.end(), self.said)
+
     def test_prometheus_reads_it_and_the_alerts_are_about_figures_that_there_are(self):
         self.start_rounds("--engine", "mst")
         prometheus = prometheus_test.Prometheus(self, self.base.removeprefix("http://"))
