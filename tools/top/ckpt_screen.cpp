@@ -31,7 +31,7 @@ void put_job_head(TerminalPage& page, const JsonView& one) {
                             human_seconds(one.number("state_for")));
   if (one.number("processes") > 0) {
     line += concat("  ", one.count("processes"), " processes, ",
-                   short_bytes(one.number("resident")), " of memory");
+                   short_bytes(one.number("resident_bytes")), " of memory");
   }
   page.line(line, Paint::strong);
   page.line(command, Paint::soft);
@@ -75,8 +75,8 @@ void put_counts(TerminalPage& page, const JsonView& one) {
   const auto images = store.list("images");
   for (const JsonView& image : images) bytes += image.number("bytes");
   page.line(concat("images: ", images.size(), ", ", human_bytes(bytes), " in ",
-                   one.text("directory"), "; room ", human_bytes(store.number("free")), " of ",
-                   human_bytes(store.number("size"))));
+                   one.text("directory"), "; room ", human_bytes(store.number("free_bytes")), " of ",
+                   human_bytes(store.number("size_bytes"))));
 }
 
 void put_checkpoints(TerminalPage& page, const JsonView& one) {

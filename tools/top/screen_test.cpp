@@ -123,7 +123,7 @@ TEST_CASE("an MPI job that has not begun, or whose rank 0 is silent, says so") {
 TEST_CASE("a job that can be saved has its window, its checkpoints and its room") {
   const std::string screen = screen_of(nlohmann::json::parse(R"({"kind": "ckpt", "job": {
       "command": ["/opt/bin/solve", "3"], "directory": "/var/tmp/job", "state": "running",
-      "state_for": 100.0, "trouble": "", "processes": 3, "resident": 4096,
+      "state_for": 100.0, "trouble": "", "processes": 3, "resident_bytes": 4096,
       "window": {"closes_in": 50.0, "closes_why": "--for 150s"}, "save_in": 20.0, "stop_in": 40.0,
       "forecast": {"p50": 1.5, "p95": 4.0},
       "checkpoints": {"saved": 1, "failed": 1, "given_up": 0, "past": [
@@ -131,7 +131,7 @@ TEST_CASE("a job that can be saved has its window, its checkpoints and its room"
         {"ago": 20.0, "outcome": "saved", "tries": 1, "took": 1.25, "forecast_p50": 1.0,
          "forecast_p95": 3.0, "frozen": 0.09, "image": 5, "bytes": 2000, "why": ""}]},
       "launches": {"launched": 1, "failed": 0}, "troubles": [{"text": "the disk is slow"}],
-      "store": {"free": 70, "size": 100, "images": [{"bytes": 2000}]}, "seen_ago": 0.5}})"),
+      "store": {"free_bytes": 70, "size_bytes": 100, "images": [{"bytes": 2000}]}, "seen_ago": 0.5}})"),
                                        {});
   CAPTURE(screen);
   CHECK(has(screen, "solve  running  1 min 40 s  3 processes, 4.10 kB of memory\n"));
