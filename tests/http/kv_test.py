@@ -164,6 +164,14 @@ class Interface(Group):
             self.assertEqual(3, run.returncode, run.stderr)
             self.assertIn(why, run.stderr)
 
+    def test_each_panel_of_the_dashboard_has_an_answer(self):
+        target = self.base(0).removeprefix("http://")
+        self.ask("put", "key", "value")
+        # So few operations make no checkpoint.
+        prometheus_test.Prometheus(self, target).answer_each_panel(
+            self, "grafana-kv.json", target,
+            but=["The last checkpoint: age and how long it took", "Size of the last checkpoint"])
+
     def test_prometheus_reads_it_and_the_alerts_are_about_figures_that_there_are(self):
         prometheus = prometheus_test.Prometheus(self, self.base(0).removeprefix("http://"))
         self.ask("put", "a", "b")
