@@ -7,6 +7,8 @@
 #include <utility>
 
 #include "base/log.h"
+#include "base/parse.h"
+#include "base/text.h"
 
 namespace piracema::tools {
 
@@ -49,6 +51,17 @@ void add_log_options(CLI::App& app) {
          "Directory for the log as well, a file for each host and\n"
          "process, appended to")
       ->type_name("DIR");
+  app.add_option_function<std::string>(
+         "--log-file-size",
+         [](const std::string& text) {
+           const auto bytes = text == "0" ? Result<std::uint64_t>(0) : parse_bytes(text);
+           if (!bytes) throw CLI::ValidationError("--log-file-size", bytes.error().message);
+           use_log_environment({concat("PIRACEMA_LOG_FILE_SIZE=", *bytes)});
+           hand_on();
+         },
+         "Before a file there is larger it becomes FILE.1, in place of\n"
+         "the one before; 0: never; default: 64MiB")
+      ->type_name("SIZE");
 }
 
 void log_as_service(std::string name) {

@@ -6,8 +6,8 @@
 /// How commands log that run for long.
 namespace piracema::tools {
 
-/// Adds --log-format and --log-directory, which count at once and for all processes that this one
-/// starts.
+/// Adds --log-format, --log-directory and --log-file-size, which count at once and for all
+/// processes that this one starts.
 void add_log_options(CLI::App& app);
 
 /// Names the process in its log, which has times if nobody has said how it is to be written: nobody

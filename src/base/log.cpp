@@ -1,21 +1,23 @@
 #include "base/log.h"
 
-#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
 #include <deque>
 #include <mutex>
+#include <optional>
 
-#include "base/fd.h"
 #include "base/hint.h"
 #include "base/host_name.h"
 #include "base/json_string.h"
+#include "base/log_file.h"
+#include "base/parse.h"
 #include "base/text.h"
 
 namespace piracema {
@@ -24,6 +26,8 @@ namespace {
 
 constexpr const char* format_variable = "PIRACEMA_LOG_FORMAT";
 constexpr const char* directory_variable = "PIRACEMA_LOG_DIRECTORY";
+constexpr const char* file_size_variable = "PIRACEMA_LOG_FILE_SIZE";
+constexpr std::uint64_t file_bytes_usual = 64 << 20;
 constexpr std::string_view clear_line = "\r\x1b[K";
 constexpr std::size_t kept_bytes_max = 2'000;
 
@@ -50,7 +54,7 @@ std::string time_stamp(const timespec& time) {
 class Log {
  public:
   Log() {
-    for (const char* name : {format_variable, directory_variable}) {
+    for (const char* name : {format_variable, directory_variable, file_size_variable}) {
       if (const char* value = std::getenv(name)) use(concat(name, "=", value));
     }
   }
@@ -67,14 +71,16 @@ class Log {
 
   Result<Done> set_directory(std::string directory) {
     directory_ = std::move(directory);
-    file_ = Fd();
+    file_.reset();
+    lost_ = 0;
     if (directory_.empty()) return Done{};
     if (::mkdir(directory_.c_str(), 0777) != 0 && errno != EEXIST) return refused(directory_);
     std::string name = process_.empty() ? "piracema" : process_;
     for (char& c : name) c = c == ' ' || c == '/' ? '-' : c;
     const std::string path = concat(directory_, "/", host_, ".", name, ".log");
-    file_ = Fd(::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY, 0666));
-    if (file_.get() < 0) return refused(path);
+    auto file = LogFile::open(path);
+    if (!file) return file.error();
+    file_ = *std::move(file);
     return Done{};
   }
 
@@ -87,6 +93,8 @@ class Log {
       if (const auto format = parse_log_format(value)) format_ = *format;
     } else if (name == directory_variable && value != directory_) {
       warn_if(set_directory(std::string(value)));
+    } else if (name == file_size_variable) {
+      file_bytes_max_ = parse_number<std::uint64_t>(value).value_or(file_bytes_usual);
     }
   }
 
@@ -94,20 +102,16 @@ class Log {
     const char* const format = format_ == LogFormat::json   ? "json"
                                : format_ == LogFormat::text ? "text"
                                                             : "";
-    return {concat(format_variable, "=", format), concat(directory_variable, "=", directory_)};
+    return {concat(format_variable, "=", format), concat(directory_variable, "=", directory_),
+            concat(file_size_variable, "=", file_bytes_max_)};
   }
 
   void write(Level level, std::string_view message) {
     if (level < least_) return;
     timespec time{};
     clock_gettime(CLOCK_REALTIME, &time);
-    keep(time, level, message);
-    const std::string line = line_of(format_, time, level, message);
-    write_all(STDERR_FILENO, status_.empty() ? line : concat(clear_line, line, status_));
-    if (file_.get() < 0) return;
-    // Nobody can do anything with a file of lines without times.
-    write_all(file_.get(),
-              format_ != LogFormat::brief ? line : line_of(LogFormat::text, time, level, message));
+    show(time, level, message);
+    if (file_) append(time, level, message);
   }
 
   void set_status(std::string text) {
@@ -119,6 +123,28 @@ class Log {
   }
 
  private:
+  void show(const timespec& time, Level level, std::string_view message) {
+    keep(time, level, message);
+    const std::string line = line_of(format_, time, level, message);
+    write_all(STDERR_FILENO, status_.empty() ? line : concat(clear_line, line, status_));
+  }
+
+  // A disk that is full is said once, and in the file how many lines are missing there.
+  void append(const timespec& time, Level level, std::string_view message) {
+    // Nobody can do anything with a file of lines without times.
+    const LogFormat format = format_ == LogFormat::brief ? LogFormat::text : format_;
+    std::string lines = line_of(format, time, level, message);
+    if (lost_ > 0) {
+      const std::string gap = concat(lost_, " lines before this one could not be written");
+      lines = line_of(format, time, Level::warning, gap) + lines;
+    }
+    if (const auto done = file_->append(lines, file_bytes_max_)) {
+      lost_ = 0;
+    } else if (++lost_ == 1) {
+      show(time, Level::warning, done.error().message);
+    }
+  }
+
   static Error refused(const std::string& path) {
     return {Errc::config, with_errno(concat(path, ": cannot write a log there"))};
   }
@@ -160,7 +186,8 @@ class Log {
   Level least_ = Level::info;
   std::string process_, directory_, status_;
   const std::string host_ = host_name();
-  Fd file_;
+  std::optional<LogFile> file_;
+  std::uint64_t file_bytes_max_ = file_bytes_usual, lost_ = 0;
   std::size_t lines_to_keep_ = 0;
   std::deque<LoggedLine> kept_;
 };

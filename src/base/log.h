@@ -21,8 +21,8 @@ enum class LogFormat {
 /// "text" or "json"; else Errc::usage.
 Result<LogFormat> parse_log_format(std::string_view name);
 
-/// Before anything is set the variables PIRACEMA_LOG_FORMAT and PIRACEMA_LOG_DIRECTORY count, and
-/// without them lines are brief.
+/// Before anything is set PIRACEMA_LOG_FORMAT, PIRACEMA_LOG_DIRECTORY and PIRACEMA_LOG_FILE_SIZE (of
+/// each file, in bytes; 0: no bound) count, and without them lines are brief.
 void set_log_format(LogFormat);
 LogFormat log_format();
 /// Lines of less weight are left out; info at first.

@@ -146,6 +146,47 @@ TEST_CASE("a directory gets a file for each process, with times, that goes on wh
   CHECK(files.size() == 2);
 }
 
+TEST_CASE("a disk that is full is said once, and in the file how many lines are missing") {
+  const Directory directory;
+  CapturedLog captured;
+  const InFormat json(LogFormat::json);
+  const auto logs = directory.path() / "logs";
+  REQUIRE(set_log_directory(logs.string()));
+  log(Level::info, "first");
+  // As one that is full, it takes no line.
+  std::filesystem::remove_all(logs);
+  log(Level::info, "lost");
+  log(Level::info, "lost as well");
+  std::filesystem::create_directory(logs);
+  log(Level::info, "again");
+  const std::string said = captured.end();
+  const std::size_t once = said.find("cannot write a log there");
+  CHECK(once != said.npos);
+  CHECK(said.find("cannot write a log there", once + 1) == said.npos);
+  const std::filesystem::directory_iterator files(logs);
+  const std::string text = everything_in(files->path());
+  CHECK(text.find("2 lines before this one could not be written") != text.npos);
+  CHECK(text.find("again") != text.npos);
+  CHECK(std::count(text.begin(), text.end(), '\n') == 2);
+}
+
+TEST_CASE("a file of the log has the size that the variable says, and one before it") {
+  const Directory directory;
+  CapturedLog captured;
+  const InFormat text(LogFormat::text);
+  use_log_environment({"PIRACEMA_LOG_FILE_SIZE=1000"});
+  REQUIRE(set_log_directory((directory.path() / "logs").string()));
+  for (int i = 0; i < 100; ++i) log(Level::info, "a line of the log");
+  captured.end();
+  std::size_t files = 0;
+  for (const auto& file : std::filesystem::directory_iterator(directory.path() / "logs")) {
+    files += 1;
+    CHECK(file.file_size() <= 1'000);
+  }
+  CHECK(files == 2);
+  use_log_environment({"PIRACEMA_LOG_FILE_SIZE="});
+}
+
 TEST_CASE("a directory where no log can be written is refused by name") {
   const Directory directory;
   std::ofstream(directory.path() / "file") << "x";

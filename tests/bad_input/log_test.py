@@ -91,8 +91,31 @@ class Log(BadInput):
             self.assertEqual(files[name], "".join(
                 line + "\n" for line in said.splitlines() if f'"process":"{process}"' in line))
 
+    def test_a_disk_that_is_full_costs_lines_of_the_log_and_nothing_else(self):
+        full = SMALL_DISK.replace("&& exec", "&& { head -c 1M /dev/zero > small/zero; } 2>/dev/null; exec")
+        run = self.run_to_end(*self.on_disk(full), PIRACEMA, "run", "-n", "2", "--log-directory", "small/logs",
+                              LINES, "in", "out")
+        self.assertEqual(0, run.returncode, run.err)
+        said = [line for line in run.err.splitlines() if "cannot write a log there: No space left on device" in line]
+        self.assertTrue(said)
+        # Once for each process that had something to say.
+        self.assertEqual(len(said), len({line.split(": ")[0] for line in said}), run.err)
+        self.check_output()
+
+    def test_a_file_has_the_size_that_was_said_and_one_before_it(self):
+        for _ in range(5):
+            run = self.run_to_end(PIRACEMA, "run", "-n", "2", "--log-directory", "logs", "--log-file-size", "300",
+                                  LINES, "in", "out")
+            self.assertEqual(0, run.returncode, run.err)
+            self.check_output()
+        files = self.files("logs")
+        self.assertIn("piracema.log.1", files)
+        self.assertEqual([], [name for name in files if not name.endswith((".log", ".log.1"))])
+        self.assertEqual({}, {name: text for name, text in files.items() if len(text) > 300 or text[-1:] not in ("", "\n")})
+
     def test_a_format_and_a_directory_that_are_none_are_refused(self):
         self.check_refused(2, "--log-format: want text or json, found 'yaml'", *self.job("--log-format", "yaml"))
+        self.check_refused(2, "--log-file-size: ", *self.job("--log-file-size", "little"))
         self.check_refused(2, "in/logs: cannot write a log there: Not a directory",
                            *self.job("--log-directory", "in/logs"))
 

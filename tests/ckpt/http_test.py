@@ -79,7 +79,7 @@ class Shown(Case):
         self.assertEqual(2, before["processes"])  # It has a child.
         self.assertIsNone(before["window"])
         self.assertIsNone(before["stop_in"])
-        self.assertGreater(before["resident"], 4_000_000)
+        self.assertGreater(before["resident_bytes"], 4_000_000)
         self.assertEqual((200, "ok\n"), self.get(job, "/readyz"))
         self.assertEqual((200, "ok\n"), self.get(job, "/healthz"))
         said = self.ckpt("save", "--dir", self.dir).stdout
@@ -99,14 +99,15 @@ class Shown(Case):
         (image,) = after["store"]["images"]
         self.assertEqual((1, past["bytes"]), (image["image"], image["bytes"]))
         self.assertEqual(self.images()[0]["bytes"], past["bytes"])
-        self.assertGreater(after["store"]["size"], after["store"]["free"])
+        self.assertGreater(after["store"]["size_bytes"], after["store"]["free_bytes"])
         self.assertEqual(1, after["forecast"]["learnt"])
         metrics = self.metrics(job)
         self.assertEqual("1", metrics['piracema_ckpt_checkpoints_total{outcome="saved"}'])
         self.assertEqual(past["took"], float(metrics["piracema_ckpt_last_checkpoint_duration_seconds"]))
         self.assertEqual(past["bytes"], int(metrics["piracema_ckpt_last_checkpoint_size_bytes"]))
-        self.assertEqual(past["forecast_p50"],
-                         float(metrics['piracema_ckpt_last_checkpoint_forecast_seconds{percentile="50"}']))
+        # The JSON has it to the nanosecond.
+        self.assertAlmostEqual(past["forecast_p50"], delta=1e-9, second=
+                               float(metrics['piracema_ckpt_last_checkpoint_forecast_seconds{percentile="50"}']))
         self.assertTrue(self.get(job, "/metrics", Accept="application/openmetrics-text")[1].endswith("# EOF\n"))
         lines = json.loads(self.get(job, "/api/v1/log")[1])["lines"]
         self.assertIn("saved: image 1", lines[-1]["text"])

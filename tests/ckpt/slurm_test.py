@@ -81,6 +81,20 @@ class Batch(CkptTest):
         self.assertIn("Submitted batch job", said.stdout, said.stderr)
         self.preempt(said.stdout.split()[-1], wanted)
 
+    def test_a_job_is_shown_to_whoever_asks_on_its_node(self):
+        job = self.submit(COUNTER, 3000, 4, 4_000_000, 0, options=["--http", "--nodes=1", "--time=30"])
+        self.wait_for_lines(10)
+        address = self.dir / "log/http"
+        self.assertEqual(0o600, address.stat().st_mode & 0o777)
+        said = self.slurm.run("srun", "--jobid", job, "--overlap", os.environ["PIRACEMA_COMMAND"], "top", "--once",
+                              str(address))
+        for words in ["  running  ", "the window closes in ", "(the end of the Slurm job)"]:
+            self.assertIn(words, said)
+        self.slurm.run("scancel", "--full", "--signal=TERM", job)
+        self.wait_for(job, "PENDING")
+        self.assertFalse(address.exists(), "nobody answers there any more")
+        self.slurm.run("scancel", job)
+
     def test_a_job_that_is_cancelled_is_saved_and_stays_away(self):
         job = self.submit(COUNTER, 3000, 4, 4_000_000, 0, options=["--nodes=1", "--time=30"])
         self.wait_for_lines(10)

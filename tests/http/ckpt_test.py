@@ -8,6 +8,7 @@ import pathlib
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import tempfile
 import unittest
@@ -16,7 +17,7 @@ import urllib.request
 import page_test
 import prometheus_test
 from page_test import CONTRAST, CONTRAST_MIN, NAMELESS, PAGE_BYTES_MAX, Browser
-from support import CLEAN, PIRACEMA, SECONDS_MAX, main, skip
+from support import CLEAN, PIRACEMA, SECONDS_MAX, main, run_top, skip
 
 PROGRAM = ["/bin/sh", "-c", "while :; do sleep 0.1; done"]
 
@@ -66,6 +67,14 @@ class Saved(unittest.TestCase):
         (seen,) = json.loads(self.get("/api/v1/job"))["checkpoints"]["past"]
         cells = page.texts("#checkpoints tbody tr td")
         self.assertEqual(f"{seen['took'] * 1e3:.0f} ms" if seen["took"] < 1 else f"{seen['took']:.2f} s", cells[1])
+        code, out, said = run_top("--once", self.entrance)
+        self.assertEqual((0, ""), (code, said))
+        for words in ["sh  running", " ".join(PROGRAM), "the window closes in ", "(--for 1h)", "it would take ",
+                      "checkpoints: 1 saved, 0 failed", "images: 1", "  saved\n"]:
+            self.assertIn(words, out)
+        _, out, _ = run_top("--once", "--json", self.base)
+        self.assertEqual(("ckpt", 1), (json.loads(out)["kind"], json.loads(out)["job"]["checkpoints"]["saved"]))
+        self.assertTrue(json.loads(out)["log"]["lines"])
         asked = page.run("return performance.getEntriesByType('resource').map(one => [one.name, one.encodedBodySize])")
         self.assertEqual([], [name for name, _ in asked if not name.startswith(self.base + "/")])
         files = sum(size for name, size in asked if "/api/" not in name)
@@ -112,6 +121,10 @@ class Saved(unittest.TestCase):
         page.wait(lambda: len(page.all("#gone tbody tr")) == 1)
         self.assertIn("its user is there", page.text("#summary"))
         page.wait(lambda: " runs" in page.text("#log") and "has to leave" in page.text("#log"))
+        code, out, said = run_top("--once", self.entrance)
+        self.assertEqual((0, ""), (code, said))
+        for words in [f"queue on {socket.gethostname()}  not lent", "its user is there", " starts: ", "COMMAND", "stopped"]:
+            self.assertIn(words, out)
         self.assertEqual([], page.complaints())
         for width in [380, 1280]:
             for dark in [False, True]:
@@ -133,6 +146,14 @@ class Saved(unittest.TestCase):
         self.job.terminate()
         self.assertEqual(0, self.job.wait(SECONDS_MAX))
         page.wait(lambda: page.text("#phase") == "no answer")
+
+    def test_each_panel_of_the_dashboard_has_an_answer(self):
+        self.start("window", "--for", "1h", "--every", "1h", "--", *PROGRAM)
+        target = self.base.removeprefix("http://")
+        prometheus = prometheus_test.Prometheus(self, target)
+        prometheus.wait_for('piracema_ckpt_state{state="running"}', lambda value: value == 1)
+        self.ckpt("save")
+        prometheus.answer_each_panel(self, "grafana-ckpt.json", target)
 
     def test_prometheus_reads_it_and_the_alerts_are_about_figures_that_there_are(self):
         self.start("run", "--", *PROGRAM)

@@ -195,13 +195,7 @@ class Interface(Shown):
         prometheus = prometheus_test.Prometheus(self, target)
         self.wait(self.submit("true"))
         job, _ = self.stream()
-        panels = json.loads((prometheus_test.FILES / "grafana-cluster.json").read_text())["panels"]
-        self.assertGreaterEqual(len(panels), 10)
-        for panel in panels:
-            for one in panel["targets"]:
-                with self.subTest(panel["title"]):
-                    prometheus.wait_for(one["expr"].replace("$instance", re.escape(target)
-                                                            .replace("\\", "\\\\")))
+        prometheus.answer_each_panel(self, "grafana-cluster.json", target)
         with urllib.request.urlopen(prometheus.base + "/api/v1/rules", timeout=30) as response:
             groups = json.load(response)["data"]["groups"]
         rules = [rule for group in groups if group["name"] == "piracema-cluster-streams" for rule in group["rules"]]

@@ -2,6 +2,7 @@
 """A job that loses a process, as it is seen over HTTP: by scripts, by Prometheus, from its beginning to
 its end; and who may not stop it."""
 
+import json
 import os
 import pathlib
 import shutil
@@ -10,7 +11,7 @@ import tempfile
 import unittest
 import urllib.error
 
-from support import APP, PIRACEMA, SECONDS_MAX, Job, main, skip
+from support import APP, PIRACEMA, SECONDS_MAX, Job, main, run_top, skip
 
 KILL = ["--snapshots", "snapshots", "--every", "200ms", "--kill", "work.1@5"]
 
@@ -107,21 +108,19 @@ class Http(unittest.TestCase):
         code, said = Job(self, 10).end()
         self.assertEqual(0, code, said)
 
-    def top(self, *words):
-        done = subprocess.run([PIRACEMA, "top", *words], capture_output=True, text=True,
-                              stdin=subprocess.DEVNULL, timeout=SECONDS_MAX)
-        return done.returncode, done.stdout, done.stderr
-
     def test_top_shows_the_same_until_the_job_is_over(self):
         job = Job(self, 20_000, *KILL)
         job.wait_for("recovery", "job", lambda found: found["recoveries"] == 1
                      and found["phase"] == "running" and found["items_in_per_second"] > 0)
-        code, out, said = self.top("--once", job.entrance())
+        code, out, said = run_top("--once", job.entrance())
         self.assertEqual(0, code, said)
         for words in ["cluster_driver_test_app  running", "work ", "in the job", "SIGKILL",
                       "running again after"]:
             self.assertIn(words, out)
         self.assertNotIn("\x1b", out)
+        code, out, said = run_top("--once", "--json", job.base())
+        self.assertEqual((0, "", 1), (code, said, out.count("\n")))
+        self.assertEqual(("stream", 1), (json.loads(out)["kind"], json.loads(out)["job"]["recoveries"]))
         with subprocess.Popen([PIRACEMA, "top", "--every", "200ms", job.base()], text=True,
                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE) as top:
@@ -134,14 +133,14 @@ class Http(unittest.TestCase):
             self.assertEqual(202, job.post("/api/v1/stop", job.token(), **{"X-Piracema": "1"}))
             _, said = top.communicate(timeout=SECONDS_MAX)
             self.assertEqual(0, top.returncode, said)
-            self.assertIn("the job is over", said)
+            self.assertIn("the job has ended", said)
         self.assertEqual(75, job.end()[0])
 
     def test_top_says_what_it_did_not_find(self):
         for words, code, said in [(["127.0.0.1:1"], 3, "127.0.0.1:1: Connection refused"),
                                   (["nowhere"], 2, "found 'nowhere'"), ([], 2, "ADDRESS"),
                                   (["--http-token", "/nowhere", "80"], 3, "/nowhere")]:
-            found, _, text = self.top(*words)
+            found, _, text = run_top(*words)
             self.assertEqual(code, found, text)
             self.assertIn(said, text)
 
@@ -167,10 +166,10 @@ class Http(unittest.TestCase):
         token = self.token_file()
         job = Job(self, 20_000, http=("--http=0.0.0.0:0", "--http-token", str(token)))
         port = job.entrance().split("/?")[0].rsplit(":", 1)[1]
-        code, _, said = self.top("--once", port)
+        code, _, said = run_top("--once", port)
         self.assertEqual(3, code)
         self.assertIn("401", said)
-        code, out, said = self.top("--once", "--http-token", str(token), port)
+        code, out, said = run_top("--once", "--http-token", str(token), port)
         self.assertEqual(0, code, said)
 
     def test_nobody_is_served_who_has_not_asked(self):

@@ -19,7 +19,7 @@ import urllib.request
 import page_test
 import prometheus_test
 from page_test import CONTRAST, CONTRAST_MIN, NAMELESS, PAGE_BYTES_MAX, Browser
-from support import CLEAN, PIRACEMA, SECONDS_MAX, main, skip
+from support import CLEAN, PIRACEMA, SECONDS_MAX, main, run_top, skip
 
 
 def free_ports(count):
@@ -118,6 +118,12 @@ class Interface(Group):
         self.assertEqual([one["address"] for one in status["replicas"]], [one["address"] for one in found["members"]])
         # All have voted on what was put, and none is behind.
         self.wait_until(lambda: all(one["behind"] == 0 for one in self.seen(leader)["members"]), "one is behind")
+        code, out, said = run_top("--once", self.entrances[leader])
+        self.assertEqual((0, ""), (code, said))
+        for words in [f"replica {leader} of ", "  leads  ", "3 of 3 members here", "/s ordered"]:
+            self.assertIn(words, out)
+        _, out, _ = run_top("--once", "--json", self.base(leader))
+        self.assertEqual(("kv", leader), (json.loads(out)["kind"], json.loads(out)["replica"]["id"]))
 
         self.lose(leader)
         other = (leader + 1) % 3
@@ -157,6 +163,14 @@ class Interface(Group):
                                  stdin=subprocess.DEVNULL, timeout=SECONDS_MAX)
             self.assertEqual(3, run.returncode, run.stderr)
             self.assertIn(why, run.stderr)
+
+    def test_each_panel_of_the_dashboard_has_an_answer(self):
+        target = self.base(0).removeprefix("http://")
+        self.ask("put", "key", "value")
+        # So few operations make no checkpoint.
+        prometheus_test.Prometheus(self, target).answer_each_panel(
+            self, "grafana-kv.json", target,
+            but=["The last checkpoint: age and how long it took", "Size of the last checkpoint"])
 
     def test_prometheus_reads_it_and_the_alerts_are_about_figures_that_there_are(self):
         prometheus = prometheus_test.Prometheus(self, self.base(0).removeprefix("http://"))

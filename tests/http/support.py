@@ -26,6 +26,13 @@ def skip(why):
     sys.exit(1 if os.environ.get("CI") else SKIPPED)
 
 
+def run_top(*words):
+    """Exit code, output and errors of `piracema top`."""
+    done = subprocess.run([PIRACEMA, "top", *map(str, words)], capture_output=True, text=True, env=CLEAN,
+                          stdin=subprocess.DEVNULL, timeout=SECONDS_MAX)
+    return done.returncode, done.stdout, done.stderr
+
+
 class Job:
     """`piracema run` of a program that counts slowly."""
 

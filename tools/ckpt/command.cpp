@@ -134,11 +134,13 @@ CkptCommand::CkptCommand(CLI::App& app) {
                 "it is preempted, and goes on later: [SBATCH OPTIONS] -- PROGRAM ARGS...",
                 footer);
   add_running(*sbatch_);
+  add_http_options(*sbatch_, "the job", http_, http_token_);
   sbatch_->add_option("--risk", windows_.risk, "As for window");
   sbatch_->allow_extras();
   slurm_ = add("slurm", "What sbatch has Slurm run", footer);
   slurm_->group("");
   add_running(*slurm_);
+  add_http_options(*slurm_, "the job", http_, http_token_);
   slurm_->add_option("--risk", windows_.risk, "As for window");
   plan_ = add("plan", "Say when the last checkpoint of a window is to begin, and why", footer);
   add_windows(*plan_);
@@ -184,6 +186,19 @@ int CkptCommand::run() {
 Result<std::unique_ptr<KeeperPage>> CkptCommand::open_page() const {
   if (http_.empty()) return std::unique_ptr<KeeperPage>();
   return KeeperPage::start({.address = http_, .token_file = http_token_});
+}
+
+// Nobody sees what a job of Slurm says: where it is shown stands in a file of its directory. A node
+// where that cannot be is no reason not to run there.
+std::unique_ptr<KeeperPage> CkptCommand::open_page_of_slurm() const {
+  if (http_.empty()) return nullptr;
+  const auto directory = JobDirectory::look(directory_);
+  const std::string file = directory ? (*directory)->log_path() + "/http" : "";
+  auto page =
+      KeeperPage::start({.address = http_, .token_file = http_token_, .address_file = file});
+  if (page) return *std::move(page);
+  log(Level::warning, concat("nothing is shown of this job: ", page.error().message));
+  return nullptr;
 }
 
 Result<RunSettings> CkptCommand::settings() const {
@@ -292,6 +307,10 @@ int CkptCommand::submit_to_slurm() const {
   if (!criu_.empty()) own.insert(own.end(), {"--criu", criu_});
   if (compress_) own.emplace_back("--compress");
   if (!local_.empty()) own.insert(own.end(), {"--local", local_});
+  if (!http_.empty()) own.push_back("--http=" + http_);
+  if (!http_token_.empty()) {
+    own.insert(own.end(), {"--http-token", std::filesystem::absolute(http_token_).string()});
+  }
   return submit(directory_, sbatch_->remaining(), own, program_);
 }
 
@@ -304,7 +323,7 @@ int CkptCommand::slurm() {
   if (auto risk = parse_risk(windows_.risk)) settings->risk = *risk;
   hosts_ = place->hosts();
   rsh_ = SlurmPlace::rsh();
-  return place->after(go_on(*std::move(settings), nullptr));
+  return place->after(go_on(*std::move(settings), open_page_of_slurm()));
 }
 
 int CkptCommand::ask(const char* word) const {

@@ -43,6 +43,7 @@ class CkptCommand {
   int go_on(ckpt::RunSettings settings, std::unique_ptr<KeeperPage> page);
   /// Null if none is wanted.
   Result<std::unique_ptr<KeeperPage>> open_page() const;
+  std::unique_ptr<KeeperPage> open_page_of_slurm() const;
   Result<ckpt::RunSettings> settings() const;
 
   CLI::App *ckpt_ = nullptr, *run_ = nullptr, *resume_ = nullptr, *save_ = nullptr,

@@ -1,11 +1,11 @@
 #include "tools/ckpt/daemon_site.h"
 
 #include <chrono>
-#include <cmath>
 #include <nlohmann/json.hpp>
 #include <optional>
 
 #include "base/text.h"
+#include "observe/status/json_numbers.h"
 #include "observe/status/status_json.h"
 #include "tools/ckpt/page/page_files.h"
 
@@ -23,7 +23,8 @@ constexpr const char* daemon_silent = "the daemon has shown nothing for a while"
 constexpr const char* job_outcomes[] = {"ended", "stopped", "died", "failed"};
 
 nlohmann::ordered_json until(std::optional<Time> at, Time now) {
-  return at ? nlohmann::ordered_json(to_seconds(*at - now)) : nlohmann::ordered_json(nullptr);
+  return at ? nlohmann::ordered_json(observe::json_seconds(*at - now))
+            : nlohmann::ordered_json(nullptr);
 }
 
 const char* state_of(const DaemonFigures::Job& job) {
@@ -40,19 +41,19 @@ nlohmann::ordered_json job_json(const DaemonFigures::Job& job, Time now) {
           {"runs_for", job.runs ? until(now, job.since) : nlohmann::ordered_json(nullptr)},
           {"gone_in", until(job.gone_by, now)},
           // Of one that waits. Null: not in this window.
-          {"not_before_in",
-           job.runs || !job.not_before
-               ? nlohmann::ordered_json(nullptr)
-               : nlohmann::ordered_json(std::max(0.0, to_seconds(*job.not_before - now)))},
+          {"not_before_in", job.runs || !job.not_before
+                                ? nlohmann::ordered_json(nullptr)
+                                : nlohmann::ordered_json(
+                                      std::max(0.0, observe::json_seconds(*job.not_before - now)))},
           {"left_this_window", !job.runs && !job.not_before},
           {"failures", job.failures}};
 }
 
 nlohmann::ordered_json left_json(const DaemonFigures::Left& left, Time now, double unix) {
   return {{"job", left.job},
-          {"at_unix", std::round(1e3 * (unix - to_seconds(now - left.at))) / 1e3},
+          {"at_unix", observe::json_unix(unix - to_seconds(now - left.at))},
           {"outcome", job_outcomes[static_cast<std::size_t>(left.outcome)]},
-          {"ran", to_seconds(left.ran)},
+          {"ran", observe::json_seconds(left.ran)},
           {"took", until(left.took, Time{})},
           {"given", until(left.given, Time{})}};
 }
@@ -62,7 +63,7 @@ nlohmann::ordered_json left_json(const DaemonFigures::Left& left, Time now, doub
 std::string metrics(const DaemonSight& sight, Time now, double unix,
                     observe::MetricsFormat format) {
   const DaemonFigures& figures = sight.figures;
-  const auto wall = [&](Time at) { return std::round(1e3 * (unix - to_seconds(now - at))) / 1e3; };
+  const auto wall = [&](Time at) { return observe::json_unix(unix - to_seconds(now - at)); };
   MetricsWriter out(format);
   out.gauge("piracema_ckpt_daemon_info", "What runs; always 1.");
   out.put({{"host", figures.host}, {"queue", figures.queue}, {"version", PIRACEMA_VERSION}},
@@ -112,7 +113,7 @@ std::string daemon_json(const DaemonSight& sight, Time now, double unix) {
                     {"host", figures.host},
                     {"queue", figures.queue},
                     {"pid", figures.process},
-                    {"began_at_unix", std::round(unix - to_seconds(now - figures.began))},
+                    {"began_at_unix", observe::json_unix(unix - to_seconds(now - figures.began))},
                     {"lent", figures.lent},
                     {"user_present", figures.user_is_there},
                     {"ends", figures.finishes},
@@ -126,7 +127,7 @@ std::string daemon_json(const DaemonSight& sight, Time now, double unix) {
                     {"killed", figures.killed},
                     {"outcomes", std::move(outcomes)},
                     {"left", std::move(left)},
-                    {"seen_ago", to_seconds(now - sight.at)}};
+                    {"seen_ago", observe::json_seconds(now - sight.at)}};
   return all.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
@@ -153,7 +154,13 @@ observe::Response DaemonSite::get(const observe::Request& request, Time now) con
   }
   if (path == "/api/v1/queue") return json(daemon_json(*latest, now, unix));
   if (path == "/api/v1/log") return json(observe::log_json(latest->lines));
-  return text(404, "nothing here; /, /metrics, /healthz, /readyz, /api/v1/queue, /api/v1/log\n");
+  if (path == "/api/v1/all") {
+    return all("ckpt_queue", {{"queue", daemon_json(*latest, now, unix)},
+                              {"log", observe::log_json(latest->lines)}});
+  }
+  return text(
+      404,
+      "nothing here; /, /metrics, /healthz, /readyz, /api/v1/queue, /api/v1/log, /api/v1/all\n");
 }
 
 observe::Response DaemonSite::post(const observe::Request&) const { return not_allowed(methods()); }

@@ -45,7 +45,7 @@ int list_images(const std::string& directory_of_job, bool json) {
                                 {"on_this_node", is_local(one.image)}};
     if (one.manifest) {
       line["bytes"] = one.manifest->bytes();
-      line["created"] = one.manifest->created;
+      line["created_at_unix"] = one.manifest->created;
     } else {
       line["why"] = one.manifest.error().message;
     }

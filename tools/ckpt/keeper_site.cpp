@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
 
 #include "base/text.h"
+#include "observe/status/json_numbers.h"
 #include "observe/status/status_json.h"
 #include "tools/ckpt/page/page_files.h"
 
@@ -17,6 +17,7 @@ namespace {
 
 using ckpt::Keeper;
 using ckpt::KeeperFigures;
+using observe::json_seconds;
 using observe::MetricsWriter;
 using observe::Response;
 using Json = nlohmann::ordered_json;
@@ -28,14 +29,12 @@ constexpr const char* silent_text =
     "the keeper has shown nothing for a while: it reads an image, "
     "waits for its store, or stands still";
 
-double rounded(double seconds) { return std::round(seconds * 1e3) / 1e3; }
-
 /// Points of the keeper's clock, as a clock on the wall has them.
 struct WallClock {
   Time now{};
   double unix = 0;
 
-  double operator()(Time at) const { return rounded(unix - to_seconds(now - at)); }
+  double operator()(Time at) const { return observe::json_unix(unix - to_seconds(now - at)); }
 };
 
 const Checkpoint* last_saved(const KeeperFigures& figures) {
@@ -120,12 +119,12 @@ void write_store(MetricsWriter& out, const StoreSight& store) {
 
 Json window_json(const KeeperFigures& figures, Time now, const WallClock& wall) {
   if (figures.opens) {
-    return {{"opens_in", to_seconds(*figures.opens - now)},
+    return {{"opens_in", json_seconds(*figures.opens - now)},
             {"opens_at_unix", wall(*figures.opens)}};
   }
   if (!figures.closes) return nullptr;
-  return {{"open_for", figures.opened ? Json(to_seconds(now - *figures.opened)) : Json(nullptr)},
-          {"closes_in", to_seconds(*figures.closes - now)},
+  return {{"open_for", figures.opened ? Json(json_seconds(now - *figures.opened)) : Json(nullptr)},
+          {"closes_in", json_seconds(*figures.closes - now)},
           {"closes_at_unix", wall(*figures.closes)},
           {"closes_why", figures.closes_why}};
 }
@@ -133,11 +132,11 @@ Json window_json(const KeeperFigures& figures, Time now, const WallClock& wall) 
 Json forecast_json(const KeeperFigures& figures) {
   if (!figures.forecast) return nullptr;
   const bool is_planned = figures.planned > Time{};
-  return {{"p50", figures.forecast->p50},
-          {"p95", figures.forecast->p95},
-          {"p99", figures.forecast->p99},
-          {"planned", is_planned ? Json(to_seconds(figures.planned)) : Json(nullptr)},
-          {"ending", is_planned ? Json(to_seconds(figures.ending)) : Json(nullptr)},
+  return {{"p50", json_seconds(figures.forecast->p50)},
+          {"p95", json_seconds(figures.forecast->p95)},
+          {"p99", json_seconds(figures.forecast->p99)},
+          {"planned", is_planned ? Json(json_seconds(figures.planned)) : Json(nullptr)},
+          {"ending", is_planned ? Json(json_seconds(figures.ending)) : Json(nullptr)},
           {"learnt", figures.learnt},
           {"sampling", figures.sampling}};
 }
@@ -147,14 +146,14 @@ Json checkpoint_json(const Checkpoint& one, Time now, const WallClock& wall) {
   const bool is_forecast = one.forecast.p50 > 0;
   const Time took = one.outcome == KeeperFigures::Outcome::under_way ? now - one.at : one.took;
   return {{"at_unix", wall(one.at)},
-          {"ago", to_seconds(now - one.at)},
+          {"ago", json_seconds(now - one.at)},
           {"outcome", name_of(one.outcome)},
           {"stops", one.stops},
           {"tries", one.tries},
-          {"forecast_p50", is_forecast ? Json(one.forecast.p50) : Json(nullptr)},
-          {"forecast_p95", is_forecast ? Json(one.forecast.p95) : Json(nullptr)},
-          {"took", to_seconds(took)},
-          {"frozen", is_saved ? Json(to_seconds(one.frozen)) : Json(nullptr)},
+          {"forecast_p50", is_forecast ? Json(json_seconds(one.forecast.p50)) : Json(nullptr)},
+          {"forecast_p95", is_forecast ? Json(json_seconds(one.forecast.p95)) : Json(nullptr)},
+          {"took", json_seconds(took)},
+          {"frozen", is_saved ? Json(json_seconds(one.frozen)) : Json(nullptr)},
           {"image", is_saved ? Json(one.image) : Json(nullptr)},
           {"bytes", is_saved ? Json(one.bytes) : Json(nullptr)},
           {"why", one.why}};
@@ -167,14 +166,14 @@ Json store_json(const KeeperSight& sight, Time now) {
     images.push_back(
         {{"image", image.image}, {"bytes", image.bytes}, {"created_at_unix", image.created}});
   }
-  return {{"free", sight.store->free},
-          {"size", sight.store->size},
-          {"seen_ago", to_seconds(now - sight.store->at)},
+  return {{"free_bytes", sight.store->free},
+          {"size_bytes", sight.store->size},
+          {"seen_ago", json_seconds(now - sight.store->at)},
           {"images", std::move(images)}};
 }
 
 Json seconds_until(std::optional<Time> at, Time now) {
-  return at ? Json(to_seconds(*at - now)) : Json(nullptr);
+  return at ? Json(json_seconds(*at - now)) : Json(nullptr);
 }
 
 std::string text_of(const Json& json) {
@@ -248,16 +247,16 @@ std::string keeper_json(const KeeperSight& sight, Time now, double unix) {
        {"pid", figures.process},
        {"began_at_unix", wall(figures.began)},
        {"state", name_of(figures.state)},
-       {"state_for", to_seconds(now - figures.state_since)},
+       {"state_for", json_seconds(now - figures.state_since)},
        {"ready", trouble.empty()},
        {"trouble", trouble},
        {"paused", figures.paused},
        {"processes", figures.processes},
-       {"resident", figures.resident},
-       {"swapped", figures.swapped},
+       {"resident_bytes", figures.resident},
+       {"swapped_bytes", figures.swapped},
        {"from_image", figures.image ? Json(*figures.image) : Json(nullptr)},
        {"window", window_json(figures, now, wall)},
-       {"every", figures.every ? Json(to_seconds(*figures.every)) : Json(nullptr)},
+       {"every", figures.every ? Json(json_seconds(*figures.every)) : Json(nullptr)},
        {"save_in", seconds_until(figures.save_at, now)},
        {"stop_in", seconds_until(figures.stop_at, now)},
        {"forecast", forecast_json(figures)},
@@ -272,7 +271,7 @@ std::string keeper_json(const KeeperSight& sight, Time now, double unix) {
        {"windows_left", {{"saved", figures.left_saved}, {"unsaved", figures.left_unsaved}}},
        {"troubles", std::move(troubles)},
        {"store", store_json(sight, now)},
-       {"seen_ago", to_seconds(now - sight.at)}});
+       {"seen_ago", json_seconds(now - sight.at)}});
 }
 
 Response KeeperSite::get(const observe::Request& request, Time now) const {
@@ -297,7 +296,12 @@ Response KeeperSite::get(const observe::Request& request, Time now) const {
   }
   if (path == "/api/v1/job") return json(keeper_json(*latest, now, unix));
   if (path == "/api/v1/log") return json(observe::log_json(latest->lines));
-  return text(404, "nothing here; /, /metrics, /healthz, /readyz, /api/v1/job, /api/v1/log\n");
+  if (path == "/api/v1/all") {
+    return all("ckpt", {{"job", keeper_json(*latest, now, unix)},
+                        {"log", observe::log_json(latest->lines)}});
+  }
+  return text(
+      404, "nothing here; /, /metrics, /healthz, /readyz, /api/v1/job, /api/v1/log, /api/v1/all\n");
 }
 
 Response KeeperSite::post(const observe::Request&) const { return not_allowed(methods()); }

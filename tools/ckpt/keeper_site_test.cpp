@@ -143,11 +143,20 @@ TEST_CASE("the JSON says what is planned and what has happened, the newest first
   CHECK(past[1]["frozen"] == 0.09);
   CHECK(past[1]["at_unix"] == unix_now - 21);
   CHECK(json["store"]["images"][0]["image"] == 5);
-  CHECK(json["store"]["free"] == 70);
+  CHECK(json["store"]["free_bytes"] == 70);
   CHECK(json["seen_ago"] == 1);
   const auto log = nlohmann::json::parse(observe::log_json(seen(running())->lines));
   CHECK(log["lines"][0]["text"] == "a line");
   CHECK(log["lines"][0]["level"] == "warning");
+}
+
+TEST_CASE("times are as exact as they were measured, and no more exact") {
+  KeeperFigures figures = running();
+  figures.forecast = KeeperFigures::Forecast{1.0 / 3, 2.0 / 3, 4};
+  figures.checkpoints[0].took = std::chrono::nanoseconds(123'456'789);
+  const auto text = keeper_json(*seen(figures), seconds(1'001), unix_now);
+  CHECK(text.find("\"p50\":0.333333333,\"p95\":0.666666667,") != text.npos);
+  CHECK(text.find("\"took\":0.123456789,") != text.npos);
 }
 
 TEST_CASE("a window that is waited for, or none, is said so") {

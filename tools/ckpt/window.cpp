@@ -1,6 +1,7 @@
 #include "tools/ckpt/window.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
@@ -14,12 +15,15 @@
 #include "forecast/dump/planner.h"
 #include "forecast/store/store_record.h"
 #include "forecast/window/lent_calendar.h"
+#include "observe/status/json_numbers.h"
 #include "tools/arguments.h"
 #include "tools/lent_options.h"
 
 namespace piracema::tools {
 
 using namespace ckpt;
+using observe::json_seconds;
+using observe::json_share;
 
 namespace {
 
@@ -112,23 +116,26 @@ Result<Outlook> find_outlook(JobDirectory& directory) {
 void print_json(const Outlook& outlook, const Plan& plan) {
   const DumpFeatures& known = outlook.features;
   const DumpForecast& forecast = outlook.forecast;
-  nlohmann::ordered_json object{{"bytes", known.bytes},
-                                {"processes", known.processes},
-                                {"swapped_bytes", known.swapped_bytes},
-                                {"dirty_bytes", known.dirty_bytes},
-                                {"writers", known.writers},
-                                {"others_bytes", known.others_bytes},
-                                {"probe", known.probe},
-                                {"busy", known.busy},
+  const auto whole = [](double value) { return std::llround(value); };
+  nlohmann::ordered_json object{{"bytes", whole(known.bytes)},
+                                {"processes", whole(known.processes)},
+                                {"swapped_bytes", whole(known.swapped_bytes)},
+                                {"dirty_bytes", whole(known.dirty_bytes)},
+                                {"writers", whole(known.writers)},
+                                {"others_bytes", whole(known.others_bytes)},
+                                {"probe", json_seconds(known.probe)},
+                                {"busy", json_share(known.busy)},
                                 {"learnt", outlook.learnt},
                                 {"sampling", outlook.sampling},
-                                {"p50", forecast.p50},
-                                {"p95", forecast.p95},
-                                {"p99", forecast.p99},
-                                {"duration", plan.duration},
-                                {"start_in", plan.start_in},
-                                {"used", plan.used}};
-  for (const auto& factor : forecast.factors) object["factors"][factor.name] = factor.value;
+                                {"p50", json_seconds(forecast.p50)},
+                                {"p95", json_seconds(forecast.p95)},
+                                {"p99", json_seconds(forecast.p99)},
+                                {"duration", json_seconds(plan.duration)},
+                                {"start_in", json_seconds(plan.start_in)},
+                                {"used", json_share(plan.used)}};
+  for (const auto& factor : forecast.factors) {
+    object["factors"][factor.name] = json_seconds(factor.value);  // One of them is a time.
+  }
   std::printf("%s\n", object.dump().c_str());
 }
 

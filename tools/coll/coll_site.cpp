@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <cmath>
 #include <nlohmann/json.hpp>
 #include <optional>
 
 #include "base/text.h"
 #include "coll/plan/call.h"
+#include "observe/status/json_numbers.h"
 #include "tools/coll/page/page_files.h"
 
 namespace piracema::tools {
@@ -17,6 +17,9 @@ namespace {
 
 using coll::JobFigures;
 using coll::Rank;
+using observe::json_rate;
+using observe::json_seconds;
+using observe::json_unix;
 using observe::MetricsWriter;
 using observe::Response;
 using Json = nlohmann::ordered_json;
@@ -134,10 +137,10 @@ void write_trees(MetricsWriter& out, const JobFigures& figures) {
 }
 
 /// Null where it is not known.
-Json known(double value) { return value >= 0 ? Json(value) : Json(nullptr); }
+Json known(double value) { return value >= 0 ? Json(json_seconds(value)) : Json(nullptr); }
 Json rate(double megabyte) {
   const auto known_rate = rate_of(megabyte);
-  return known_rate ? Json(*known_rate) : Json(nullptr);
+  return known_rate ? Json(json_rate(*known_rate)) : Json(nullptr);
 }
 
 Json calls_json(const JobFigures& figures) {
@@ -146,15 +149,16 @@ Json calls_json(const JobFigures& figures) {
     const std::uint64_t most = coll::class_bytes_max[one.call_class % coll::call_sizes];
     Json gained = nullptr;
     if (one.ours > 0 && one.native > 0) {
-      gained = one.native_took / static_cast<double>(one.native) * static_cast<double>(one.ours) -
-               one.ours_took;
+      gained = json_seconds(one.native_took / static_cast<double>(one.native) *
+                                static_cast<double>(one.ours) -
+                            one.ours_took);
     }
     calls.push_back({{"call", coll::call_names[one.call_class / coll::call_sizes]},
                      {"bytes_max", most == ~std::uint64_t{0} ? Json(nullptr) : Json(most)},
                      {"ours", one.ours},
                      {"native", one.native},
-                     {"ours_took", one.ours_took},
-                     {"native_took", one.native_took},
+                     {"ours_took", json_seconds(one.ours_took)},
+                     {"native_took", json_seconds(one.native_took)},
                      {"gained", std::move(gained)},
                      {"go", one.go_ours ? "trees" : "native"}});
   }
@@ -209,11 +213,11 @@ Json latencies_json(const std::vector<double>& all) {
 Json trees_json(const JobFigures& figures) {
   Json trees = Json::array();
   for (auto tree = figures.trees.rbegin(); tree != figures.trees.rend(); ++tree) {
-    trees.push_back({{"at", tree->at},
+    trees.push_back({{"at", json_seconds(tree->at)},
                      {"root", 0},
                      {"bytes", tree->bytes},
-                     {"expected", tree->expected},
-                     {"binomial", tree->binomial},
+                     {"expected", json_seconds(tree->expected)},
+                     {"binomial", json_seconds(tree->binomial)},
                      {"parents", parents_json(tree->parents)},
                      {"latencies", latencies_json(tree->latencies)}});
   }
@@ -269,7 +273,7 @@ std::string metrics(const CollSight& sight, Time now, double unix, observe::Metr
   out.gauge("piracema_coll_ready", "1 if rank 0 runs and shows itself, as of /readyz.");
   out.put({}, std::uint64_t{sight.trouble(now).empty()});
   out.gauge("piracema_coll_start_timestamp_seconds", "When the launcher was started, since 1970.");
-  out.put({}, std::round((unix - in_seconds(now - sight.start.at)) * 1e3) / 1e3);
+  out.put({}, json_unix(unix - in_seconds(now - sight.start.at)));
   if (!sight.figures) return out.end();
   out.gauge("piracema_coll_shown_age_seconds",
             "How long ago rank 0 has shown itself, which it does every second.");
@@ -294,7 +298,7 @@ std::string coll_json(const CollSight& sight, Time now, double unix) {
   Json json = {{"version", PIRACEMA_VERSION},
                {"command", sight.start.command},
                {"mpi", sight.start.mpi},
-               {"began_at_unix", std::round((unix - in_seconds(now - sight.start.at)) * 1e3) / 1e3},
+               {"began_at_unix", json_unix(unix - in_seconds(now - sight.start.at))},
                {"state", state_of(sight)},
                {"ready", trouble.empty()},
                {"trouble", trouble}};
@@ -304,7 +308,7 @@ std::string coll_json(const CollSight& sight, Time now, double unix) {
     return text_of(json);
   }
   const JobFigures& figures = *sight.figures;
-  json["seen_ago"] = in_seconds(now - sight.at);
+  json["seen_ago"] = json_seconds(now - sight.at);
   json["job"] = {{"engine", figures.engine},
                  {"library", figures.mpi},
                  {"ranks", figures.ranks},
@@ -313,13 +317,13 @@ std::string coll_json(const CollSight& sight, Time now, double unix) {
                  {"hosts", figures.hosts},
                  {"host_of", figures.host_of},
                  {"left_alone", figures.left_alone},
-                 {"ran", figures.ran},
+                 {"ran", json_seconds(figures.ran)},
                  {"calls",
                   {{"of_rank_0", figures.calls},
                    {"intercepted", figures.intercepted},
                    {"ours", figures.ours},
                    {"by_class", calls_json(figures)}}},
-                 {"gained", figures.gained},
+                 {"gained", json_seconds(figures.gained)},
                  {"pairs", figures.pairs},
                  {"pairs_measured", figures.pairs_measured},
                  {"links", links_json(figures)},
@@ -348,7 +352,8 @@ Response CollSite::get(const observe::Request& request, Time now) const {
     return {200, observe::content_type(format), metrics(*latest, now, unix, format)};
   }
   if (path == "/api/v1/job") return json(coll_json(*latest, now, unix));
-  return text(404, "nothing here; /, /metrics, /healthz, /readyz, /api/v1/job\n");
+  if (path == "/api/v1/all") return all("coll", {{"job", coll_json(*latest, now, unix)}});
+  return text(404, "nothing here; /, /metrics, /healthz, /readyz, /api/v1/job, /api/v1/all\n");
 }
 
 Response CollSite::post(const observe::Request&) const { return not_allowed(methods()); }

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/text.h"
+#include "observe/status/json_numbers.h"
 #include "observe/status/status_json.h"
 #include "tools/kv/page/page_files.h"
 
@@ -107,14 +108,14 @@ std::string replica_json(const ReplicaSight& sight, const std::string& group, Ti
   }
   Json past = {{"ago", Json::array()}, {"ordered", Json::array()}, {"reads", Json::array()}};
   for (const ReplicaSight::Rates& one : sight.past) {
-    past["ago"].push_back(to_seconds(now - one.at));
-    past["ordered"].push_back(one.ordered);
-    past["reads"].push_back(one.reads);
+    past["ago"].push_back(observe::json_seconds(now - one.at));
+    past["ordered"].push_back(observe::json_rate(one.ordered));
+    past["reads"].push_back(observe::json_rate(one.reads));
   }
   Json last = nullptr;
   if (figures.checkpoints != 0) {
-    last = {{"age", to_seconds(figures.checkpoint_age)},
-            {"took", to_seconds(figures.checkpoint_took)},
+    last = {{"age", observe::json_seconds(figures.checkpoint_age)},
+            {"took", observe::json_seconds(figures.checkpoint_took)},
             {"bytes", figures.checkpoint_bytes}};
   }
   const std::string trouble = sight.trouble();
@@ -126,7 +127,7 @@ std::string replica_json(const ReplicaSight& sight, const std::string& group, Ti
                     {"trouble", trouble},
                     {"leads", figures.leads},
                     {"leader", figures.own.leader},
-                    {"leader_for", to_seconds(figures.leader_for)},
+                    {"leader_for", observe::json_seconds(figures.leader_for)},
                     {"leader_changes", figures.leader_changes},
                     {"view", figures.own.view},
                     {"regency", figures.own.regency},
@@ -137,14 +138,14 @@ std::string replica_json(const ReplicaSight& sight, const std::string& group, Ti
                     {"members", std::move(members)},
                     {"ordered", figures.ordered},
                     {"reads", figures.reads},
-                    {"ordered_per_second", sight.rates.ordered},
-                    {"reads_per_second", sight.rates.reads},
+                    {"ordered_per_second", observe::json_rate(sight.rates.ordered)},
+                    {"reads_per_second", observe::json_rate(sight.rates.reads)},
                     {"waiting", figures.waiting},
                     {"clients", figures.own.clients},
                     {"checkpoints", {{"kept", figures.checkpoints}, {"last", last}}},
                     {"pieces", figures.own.pieces},
                     {"pieces_of", figures.own.pieces_of},
-                    {"seen_ago", to_seconds(now - sight.at)},
+                    {"seen_ago", observe::json_seconds(now - sight.at)},
                     {"past", std::move(past)}};
   return all.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
@@ -170,7 +171,13 @@ Response ReplicaSite::get(const observe::Request& request, Time now) const {
     return {200, observe::content_type(format), metrics(*latest, group_, format)};
   }
   if (path == "/api/v1/replica") return json(replica_json(*latest, group_, now));
-  return text(404, "nothing here; /, /metrics, /healthz, /readyz, /api/v1/replica, /api/v1/log\n");
+  if (path == "/api/v1/all") {
+    return all("kv",
+               {{"replica", replica_json(*latest, group_, now)}, {"log", observe::log_json()}});
+  }
+  return text(
+      404,
+      "nothing here; /, /metrics, /healthz, /readyz, /api/v1/replica, /api/v1/log, /api/v1/all\n");
 }
 
 Response ReplicaSite::post(const observe::Request&) const { return not_allowed(methods()); }

@@ -52,13 +52,19 @@ bool show(const nlohmann::json& all, bool again) {
   return std::fflush(stdout) == 0;
 }
 
+bool print(const std::string& answer) {
+  // In the order in which it came, on one line.
+  std::fputs((nlohmann::ordered_json::parse(answer).dump() + "\n").c_str(), stdout);
+  return std::fflush(stdout) == 0;
+}
+
 }  // namespace
 
 void TopCommand::add() {
-  top_ = app_.add_subcommand("top", "Show a running job on a terminal");
+  top_ = app_.add_subcommand("top", "Show on a terminal what --http shows");
   top_->add_option("ADDRESS", address_,
-                   "Where the job is shown, as piracema run --http has said: a port,\n"
-                   "HOST:PORT, the whole http://…, or a file (/… or ./…) that has it")
+                   "Where it is shown, as --http has said: a port, HOST:PORT,\n"
+                   "the whole http://…, or a file (/… or ./…) that has it")
       ->required();
   top_->add_option("--http-token", token_file_, "File with the token, where one is asked for")
       ->type_name("FILE");
@@ -72,6 +78,7 @@ void TopCommand::add() {
           "Time between two looks; default: 1s")
       ->type_name("TIME");
   top_->add_flag("--once", once_, "Look once and end");
+  top_->add_flag("--json", json_, "Print all that is known as JSON, one line a look");
   top_->footer(
       "Example:\n  piracema top 41871\n\n"
       "Exit codes:\n  0 looked   2 usage   3 there was no answer\n");
@@ -83,10 +90,18 @@ int TopCommand::run() const {
     log(Level::error, address.error().message);
     return exit_code_of(address.error());
   }
+  std::string noun;
   for (bool answered = false;; answered = true) {
     const auto answer = http_get(*address, "/api/v1/all");
+    // It is there, and knows nothing just now: another coordinator takes the job over.
+    if (!answer && answered && answer.error().code == Errc::timeout) {
+      log(Level::warning, answer.error().message);
+      std::this_thread::sleep_for(every_);
+      continue;
+    }
     if (!answer && answered) {
-      log(Level::info, concat("no more answers (", answer.error().message, "): the job is over"));
+      log(Level::info,
+          concat("no more answers (", answer.error().message, "): the ", noun, " has ended"));
       return 0;
     }
     if (!answer) {
@@ -94,11 +109,14 @@ int TopCommand::run() const {
       return 3;
     }
     const auto all = nlohmann::json::parse(*answer, nullptr, false);
-    if (!all.is_object() || !all.contains("job")) {
-      log(Level::error, concat(address->host_port, ": what is there is no job of Piracema"));
+    noun = noun_of(all);
+    if (noun.empty()) {
+      log(Level::error,
+          concat(address->host_port, ": what is there is nothing that piracema top can show"));
       return 3;
     }
-    if (!show(all, answered) || once_) return 0;
+    const bool is_read = json_ ? print(*answer) : show(all, answered);
+    if (!is_read || once_) return 0;
     std::this_thread::sleep_for(every_);
   }
 }

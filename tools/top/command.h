@@ -6,7 +6,7 @@
 
 namespace piracema::tools {
 
-/// `piracema top ADDRESS`: a job that is shown by HTTP, on a terminal.
+/// `piracema top ADDRESS`: what --http shows of a job, a replica or a queue, on a terminal.
 class TopCommand {
  public:
   /// `app` outlives it.
@@ -18,7 +18,7 @@ class TopCommand {
   /// Whether it is what the words asked for.
   bool parsed() const { return top_->parsed(); }
 
-  /// Draws until the job no longer answers, Ctrl-C, or once. The exit code: 3 if it never answered.
+  /// Draws until nobody answers any more, Ctrl-C, or once. The exit code: 3 if it never answered.
   int run() const;
 
  private:
@@ -26,7 +26,7 @@ class TopCommand {
   CLI::App* top_ = nullptr;
   std::string address_, token_file_;
   std::chrono::milliseconds every_{1'000};
-  bool once_ = false;
+  bool once_ = false, json_ = false;
 };
 
 }  // namespace piracema::tools

@@ -137,8 +137,9 @@ Result<std::string> http_get(const JobAddress& address, const std::string& path)
   if (!answer) return answer.error();
   std::string& body = answer->body;
   if (answer->code == 200) return std::move(body);
-  return Error{Errc::refused, concat(address.host_port, ": ", answer->code, ": ",
-                                     body.substr(0, std::min<std::size_t>(body.find('\n'), 200)))};
+  const Errc code = answer->code == 503 ? Errc::timeout : Errc::refused;
+  return Error{code, concat(address.host_port, ": ", answer->code, ": ",
+                            body.substr(0, std::min<std::size_t>(body.find('\n'), 200)))};
 }
 
 }  // namespace piracema::tools

@@ -31,8 +31,8 @@ struct HttpAnswer {
 Result<HttpAnswer> http_post(const JobAddress& address, const std::string& path);
 
 /// What comes for GET of `path`: waits 5 seconds at most for each piece, and takes 16 MiB at most.
-/// Errc::io without an answer, Errc::refused for one that is not 200 with its first line,
-/// Errc::corrupt for what is no HTTP.
+/// Errc::io without an answer, Errc::timeout for 503 (not now) and Errc::refused for any other that
+/// is not 200, with its first line, Errc::corrupt for what is no HTTP.
 Result<std::string> http_get(const JobAddress& address, const std::string& path);
 
 }  // namespace piracema::tools

@@ -55,6 +55,13 @@ Response WebSite::json(std::string body, int code) {
   return {code, "application/json; charset=utf-8", std::move(body) + "\n"};
 }
 
+Response WebSite::all(std::string_view kind,
+                      std::initializer_list<std::pair<std::string_view, std::string>> resources) {
+  std::string body = concat("{\"kind\":\"", kind, "\"");
+  for (const auto& [name, resource] : resources) body += concat(",\"", name, "\":", resource);
+  return json(body + "}");
+}
+
 Response WebSite::script(std::string_view text) {
   return {200, "text/javascript; charset=utf-8", std::string(text)};
 }

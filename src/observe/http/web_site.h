@@ -1,5 +1,6 @@
 #pragma once
 
+#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -22,6 +23,9 @@ class WebSite {
 
   static Response text(int code, std::string body);
   static Response json(std::string body, int code = 200);
+  /// /api/v1/all: of what kind it is, and other resources by their names.
+  static Response all(std::string_view kind,
+                      std::initializer_list<std::pair<std::string_view, std::string>> resources);
   static Response script(std::string_view text);
   /// Another method than `wanted`.
   static Response not_allowed(const std::string& wanted);

@@ -9,6 +9,7 @@
 
 #include "base/log.h"
 #include "base/text.h"
+#include "observe/status/json_numbers.h"
 
 namespace piracema::observe {
 
@@ -16,11 +17,10 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Digits that nobody measured would be most of the text.
-double rounded(double value) { return std::round(value * 1e4) / 1e4; }
-Json time(Time time) { return rounded(to_seconds(time)); }
+// What workers say of themselves by heartbeats is no more exact than that.
+Json time(Time time) { return std::round(to_seconds(time) * 1e4) / 1e4; }
 Json time(const std::optional<Time>& when) { return when ? time(*when) : Json(nullptr); }
-Json rate(double value) { return std::round(value * 10) / 10; }
+Json rate(double value) { return json_rate(value); }
 
 std::string text_of(const Json& value) {
   return value.dump(-1, ' ', false, Json::error_handler_t::replace);
@@ -38,8 +38,8 @@ Json fields(const WorkStatus& work) {
           {"busy", time(work.spent.busy)},
           {"blocked", time(work.spent.blocked)},
           {"idle", time(work.spent.idle)},
-          {"busy_share", rounded(busy_share(work))},
-          {"blocked_share", rounded(blocked_share(work))},
+          {"busy_share", json_share(busy_share(work))},
+          {"blocked_share", json_share(blocked_share(work))},
           {"queued", work.queued},
           {"state_bytes", work.state_bytes}};
 }
@@ -148,7 +148,7 @@ Json job(const JobStatus& status) {
       {"why", status.why},
       {"items", status.items},
       {"bytes", status.bytes},
-      {"read", status.read < 0 ? Json(nullptr) : Json(rounded(status.read))},
+      {"read", status.read < 0 ? Json(nullptr) : Json(json_share(status.read))},
       {"items_in_per_second", rate(in)},
       {"items_out_per_second", rate(out)},
       {"queued", queued},
@@ -188,7 +188,7 @@ Json graph(const JobStatus& status) {
                 {"replicas", node.replicas},
                 {"ordered", node.ordered},
                 {"busiest_replica", node.busiest},
-                {"busiest_share", rounded(node.busiest_share)},
+                {"busiest_share", json_share(node.busiest_share)},
                 {"waiting_items", node.waiting ? Json(node.waiting->items) : Json(nullptr)},
                 {"lag", node.waiting ? time(node.waiting->age) : Json(nullptr)}};
     one.update(fields(node.work));
@@ -277,8 +277,8 @@ Json throughput(const JobStatus& status) {
     at.push_back(time(one.at));
     in.push_back(rate(one.in));
     out.push_back(rate(one.out));
-    busy.push_back(rounded(one.busy));
-    blocked.push_back(rounded(one.blocked));
+    busy.push_back(json_share(one.busy));
+    blocked.push_back(json_share(one.blocked));
   }
   return {{"at", at}, {"in", in}, {"out", out}, {"busy", busy}, {"blocked", blocked}};
 }
@@ -286,9 +286,8 @@ Json throughput(const JobStatus& status) {
 Json log_lines(const std::vector<LoggedLine>& lines) {
   Json rows = Json::array();
   for (const LoggedLine& line : lines) {
-    rows.push_back({{"at_unix", std::round(line.at * 1e3) / 1e3},
-                    {"level", name_of(line.level)},
-                    {"text", line.text}});
+    rows.push_back(
+        {{"at_unix", json_unix(line.at)}, {"level", name_of(line.level)}, {"text", line.text}});
   }
   return {{"lines", std::move(rows)}};
 }
@@ -308,7 +307,8 @@ std::string log_json() { return log_json(logged_lines()); }
 std::string log_json(const std::vector<LoggedLine>& lines) { return text_of(log_lines(lines)); }
 
 std::string all_json(const JobStatus& status) {
-  return text_of({{"job", job(status)},
+  return text_of({{"kind", "stream"},
+                  {"job", job(status)},
                   {"graph", graph(status)},
                   {"replicas", replicas(status, "", 0)},
                   {"snapshots", snapshots(status)},

@@ -27,7 +27,7 @@ std::string log_json(const std::vector<LoggedLine>& lines);
 
 constexpr std::size_t replicas_json_max = 1'000;
 
-/// All of the above in one object, by their names; on one line.
+/// All of the above in one object, by their names, and its `kind`; on one line.
 std::string all_json(const JobStatus& status);
 
 }  // namespace piracema::observe

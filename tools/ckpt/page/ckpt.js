@@ -32,9 +32,9 @@ function drawSummary(one) {
     ['It would take', forecast ? duration(forecast.p50) : '–', forecast ? `p95 ${duration(forecast.p95)}, ${learnt}` : 'the job does not run', false],
     ['Last checkpoint', last ? duration(last.took) : 'none', last ? `${duration(Math.floor(last.ago))} ago, ${bytes(last.bytes)}, stood still for ${duration(last.frozen)}` : 'since the keeper began', false],
     ['Checkpoints', human(one.checkpoints.saved), other ? `${other} not saved` : 'saved since it began', other > 0],
-    ['Memory', one.processes ? bytes(one.resident) : '–', count(one.processes, 'process', 'processes'), false],
-    ['Room', store ? bytes(store.free) : '–', store ? `of ${bytes(store.size)}${store.seen_ago > 15 ? `, seen ${duration(Math.floor(store.seen_ago))} ago` : ''}` : 'not seen yet',
-      Boolean(store && (store.seen_ago > 15 || last && store.free < 2 * last.bytes))],
+    ['Memory', one.processes ? bytes(one.resident_bytes) : '–', count(one.processes, 'process', 'processes'), false],
+    ['Room', store ? bytes(store.free_bytes) : '–', store ? `of ${bytes(store.size_bytes)}${store.seen_ago > 15 ? `, seen ${duration(Math.floor(store.seen_ago))} ago` : ''}` : 'not seen yet',
+      Boolean(store && (store.seen_ago > 15 || last && store.free_bytes < 2 * last.bytes))],
     ['Launched', human(one.launches.launched), one.launches.failed ? `${one.launches.failed} failed` : one.from_image ? `from image ${one.from_image}` : 'from the beginning', one.launches.failed > 0],
   ];
   $('summary').replaceChildren(...tiles.map(([name, value, small, bad]) =>
