@@ -51,7 +51,7 @@ VERSIONS = [
     [("src/net/session/handshake.h", "transport_version"), ("src/net/session/handshake.h", "control_version")],
     [("src/smr/link/leader_question.h", "wire_version")],
     [("src/store/log/log_format.h", "log_version"), ("src/smr/storage/checkpoint_format.cpp", "checkpoint_version")],
-    [("src/jobs/cluster_image.h", "version"), ("src/jobs/operations.cpp", "answer_version")],
+    [("src/jobs/state/cluster_image.h", "version"), ("src/jobs/protocol/operations.cpp", "answer_version")],
     [("src/store/document.h", "document_version")],
 ]
 # Folders that hold no document of ours: what was built, and what hides itself.

@@ -18,9 +18,9 @@
 #include "base/text.h"
 #include "bench/common/machine.h"
 #include "bench/common/thread_time.h"
-#include "jobs/cluster_state.h"
-#include "jobs/job_runner.h"
-#include "jobs/testing.h"
+#include "jobs/local/job_runner.h"
+#include "jobs/protocol/testing.h"
+#include "jobs/state/cluster_state.h"
 #include "sim/scheduler.h"
 #include "smr/replica/held_reads.h"
 

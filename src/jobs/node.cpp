@@ -14,7 +14,7 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "host/mpi_hosts.h"
-#include "jobs/job_account.h"
+#include "jobs/local/job_account.h"
 #include "store/disk/file_lock.h"
 
 namespace piracema::jobs {

@@ -20,7 +20,7 @@ ALONE = "exec 9>>$LOCK; flock -n 9 || exit 99; "
 class Cluster(ClusterOfNodes):
     # ---- what is asked for -----------------------------------------------------------------------
 
-    def test_jobs_run_where_there_is_a_place_and_end_as_their_programs_do(self):
+    def test_jobs_local_where_there_is_a_place_and_end_as_their_programs_do(self):
         done = self.call("submit", "--wait", "--env", "GREETING=hello", "--", "sh", "-c",
                          "echo $GREETING $PIRACEMA_JOB.$PIRACEMA_ATTEMPT")
         self.assertEqual((0, "1\nhello 1.1\n"), (done.returncode, done.stdout), done.stderr)

@@ -7,7 +7,7 @@
 #include <memory>
 #include <string>
 
-#include "jobs/operations.h"
+#include "jobs/protocol/operations.h"
 
 namespace piracema::smr {
 class Administrator;

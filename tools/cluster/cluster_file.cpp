@@ -9,7 +9,7 @@
 #include <cerrno>
 
 #include "base/text.h"
-#include "jobs/users.h"
+#include "jobs/protocol/users.h"
 #include "store/disk/files.h"
 #include "tools/kv/group.h"
 

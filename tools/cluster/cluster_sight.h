@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "jobs/operations.h"
+#include "jobs/protocol/operations.h"
 #include "tools/cluster/client.h"
 #include "tools/cluster/user_home.h"
 

@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "base/clock.h"
-#include "jobs/operations.h"
+#include "jobs/protocol/operations.h"
 #include "tools/cluster/client.h"
 
 namespace piracema::tools {

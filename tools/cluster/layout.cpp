@@ -9,7 +9,7 @@
 #include <system_error>
 
 #include "base/text.h"
-#include "jobs/operations.h"
+#include "jobs/protocol/operations.h"
 #include "net/socket/host_port.h"
 #include "store/disk/files.h"
 #include "tools/cluster/cluster_file.h"

@@ -1,7 +1,7 @@
 #include <string_view>
 
 #include "base/standard_fds.h"
-#include "jobs/supervisor.h"
+#include "jobs/local/supervisor.h"
 #include "tools/cluster/command.h"
 #include "tools/command_line.h"
 #include "tools/product.h"

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "jobs/operations.h"
+#include "jobs/protocol/operations.h"
 #include "tools/cluster/client.h"
 #include "tools/cluster/submission.h"
 

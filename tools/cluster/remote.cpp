@@ -15,7 +15,7 @@
 #include "base/refused_writes.h"
 #include "base/text.h"
 #include "host/host_names.h"
-#include "jobs/part_door.h"
+#include "jobs/local/part_door.h"
 #include "jobs/shell/shell_call.h"
 #include "jobs/shell/shell_host.h"
 #include "loop/poller.h"

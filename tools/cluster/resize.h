@@ -4,7 +4,7 @@
 
 #include <chrono>
 
-#include "jobs/operations.h"
+#include "jobs/protocol/operations.h"
 #include "tools/cluster/client.h"
 
 namespace piracema::tools {

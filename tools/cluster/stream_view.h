@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "jobs/job.h"
-#include "jobs/stream_sight.h"
+#include "jobs/protocol/job.h"
+#include "jobs/protocol/stream_sight.h"
 
 /// Streams that run in a cluster, for people and for programs. What they say of themselves their
 /// users may have made up.

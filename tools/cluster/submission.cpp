@@ -8,7 +8,7 @@
 
 #include "base/parse.h"
 #include "base/text.h"
-#include "jobs/operations.h"
+#include "jobs/protocol/operations.h"
 
 namespace piracema::tools {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "jobs/job.h"
+#include "jobs/protocol/job.h"
 
 namespace piracema::tools {
 

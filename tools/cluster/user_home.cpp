@@ -5,7 +5,7 @@
 #include <system_error>
 
 #include "base/text.h"
-#include "jobs/users.h"
+#include "jobs/protocol/users.h"
 #include "store/disk/files.h"
 
 namespace piracema::tools {

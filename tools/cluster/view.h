@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "jobs/job.h"
+#include "jobs/protocol/job.h"
 
 /// Nodes and jobs of a cluster for people and for programs. Times are by the clock of the group:
 /// ago.

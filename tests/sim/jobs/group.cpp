@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <chrono>
 
-#include "jobs/placement.h"
-#include "jobs/testing.h"
+#include "jobs/protocol/testing.h"
+#include "jobs/state/placement.h"
 
 namespace piracema::sim {
 

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "jobs/cluster_state.h"
+#include "jobs/state/cluster_state.h"
 #include "sim/scheduler.h"
 
 namespace piracema::sim {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "jobs/job_runner.h"
+#include "jobs/local/job_runner.h"
 #include "sim/jobs/group.h"
 #include "sim/jobs/register.h"
 #include "sim/scheduler.h"

@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "jobs/job.h"
+#include "jobs/protocol/job.h"
 #include "sim/scheduler.h"
 
 namespace piracema::sim {

@@ -1,0 +1,427 @@
+#include "jobs/local/job_runner.h"
+
+#include <doctest/doctest.h>
+
+using namespace piracema;
+using namespace piracema::jobs;
+
+namespace {
+
+using std::chrono::milliseconds;
+
+template <class T>
+std::vector<T> all_of(const std::vector<JobRunner::Action>& actions) {
+  std::vector<T> found;
+  for (const auto& action : actions) {
+    if (const auto* one = std::get_if<T>(&action)) found.push_back(*one);
+  }
+  return found;
+}
+
+/// A node and the time.
+struct Driver {
+  JobRunner runner{{.node = "a", .incarnation = 7, .slots = 2, .directory = "/d"}};
+  Time time{milliseconds(1)};
+  std::uint64_t question = 0;
+  Operation asked;
+
+  std::vector<JobRunner::Action> step(const JobRunner::Event& event) {
+    auto actions = runner.step(time, event);
+    for (const auto& ask : all_of<JobRunner::Ask>(actions)) {
+      question = ask.question;
+      asked = ask.operation;
+    }
+    return actions;
+  }
+  std::vector<JobRunner::Action> answer(const Answer& answer) {
+    return step(JobRunner::Answered{question, answer});
+  }
+  std::vector<JobRunner::Action> wake() {
+    const auto next = runner.next_deadline();
+    REQUIRE(next);
+    time = *next;
+    return step(JobRunner::Woken{});
+  }
+  std::vector<JobRunner::Action> pass(milliseconds by) {
+    time += by;
+    return step(JobRunner::Woken{});
+  }
+};
+
+const JobSpec spec{.name = "j", .command = {"true"}};
+Order order(JobId id, std::uint32_t attempt = 1, bool leave = false) {
+  return {{id, attempt}, leave, spec, "", {}};
+}
+Order part(JobId id, std::uint32_t number) { return {{id, 1, number}, false, spec, "line", {}}; }
+
+}  // namespace
+
+TEST_CASE("a node joins, and runs what it is told") {
+  Driver node;
+  node.step(JobRunner::Began{});
+  REQUIRE(std::holds_alternative<Join>(node.asked));
+  const auto actions = node.answer({.orders = {order(1), order(2)}});
+  CHECK(all_of<JobRunner::Launch>(actions).size() == 2);
+  // From when it was asked, not from when it was answered.
+  CHECK(all_of<JobRunner::Extend>(actions)[0].until == milliseconds(1) + milliseconds(fence_ms));
+  node.wake();
+  REQUIRE(std::holds_alternative<Report>(node.asked));
+  CHECK(std::get<Report>(node.asked).has.size() == 2);
+  CHECK(all_of<JobRunner::Launch>(node.answer({.orders = {order(1), order(2)}})).empty());
+}
+
+TEST_CASE("an end is told until it is answered") {
+  Driver node;
+  node.step(JobRunner::Began{});
+  node.answer({.orders = {order(1)}});
+  node.step(JobRunner::Over{{{1, 1}, End::exited, 3, "ended with status 3"}});
+  REQUIRE(std::get<Report>(node.asked).ended.size() == 1);
+  node.step(JobRunner::Answered{node.question, Error{Errc::timeout, "no answer"}});
+  node.wake();
+  REQUIRE(std::get<Report>(node.asked).ended.size() == 1);
+  node.answer({});
+  node.wake();
+  CHECK(std::get<Report>(node.asked).ended.empty());
+  CHECK(std::get<Report>(node.asked).has.empty());
+}
+
+TEST_CASE("what is to leave is asked to, and ended when it does not") {
+  Driver node;
+  node.step(JobRunner::Began{});
+  node.answer({.orders = {order(1)}});
+  node.wake();
+  const auto asked = all_of<JobRunner::Terminate>(node.answer({.orders = {order(1, 1, true)}}));
+  REQUIRE(asked.size() == 1);
+  CHECK_FALSE(asked[0].at_once);
+  const auto killed = all_of<JobRunner::Terminate>(node.pass(std::chrono::seconds(31)));
+  REQUIRE(killed.size() == 1);
+  CHECK(killed[0].at_once);
+}
+
+TEST_CASE("what is not wanted any more is ended at once, and not told of") {
+  Driver node;
+  node.step(JobRunner::Began{});
+  node.answer({.orders = {order(1)}});
+  node.wake();
+  CHECK(all_of<JobRunner::Terminate>(node.answer({})).at(0).at_once);
+  node.step(JobRunner::Over{{{1, 1}, End::exited, 137, ""}});
+  node.answer({});
+  CHECK(node.runner.running() == 0);
+}
+
+TEST_CASE("a later attempt begins when nothing of the one before is alive") {
+  Driver node;
+  node.step(JobRunner::Began{});
+  node.answer({.orders = {order(1)}});
+  node.wake();
+  const auto actions = node.answer({.orders = {order(1, 2)}});
+  CHECK(all_of<JobRunner::Launch>(actions).empty());
+  CHECK(all_of<JobRunner::Terminate>(actions).size() == 1);
+  node.step(JobRunner::Over{{{1, 1}, End::fenced, 137, ""}});
+  CHECK(all_of<JobRunner::Launch>(node.answer({.orders = {order(1, 2)}})).size() == 1);
+}
+
+TEST_CASE("a node whose name another process has ends what it runs") {
+  Driver node;
+  node.step(JobRunner::Began{});
+  node.answer({.orders = {order(1)}});
+  node.wake();
+  const auto actions = node.answer({.verdict = Answer::Verdict::stranger, .why = "another one"});
+  CHECK(all_of<JobRunner::Terminate>(actions).at(0).at_once);
+  CHECK_FALSE(node.runner.joined());
+  node.wake();
+  CHECK(std::holds_alternative<Join>(node.asked));
+}
+
+TEST_CASE("nothing is begun on an answer that comes too late") {
+  Driver node;
+  node.step(JobRunner::Began{});
+  node.time += milliseconds(fence_ms);
+  const auto late = node.answer({.orders = {order(1)}});
+  CHECK(all_of<JobRunner::Launch>(late).empty());
+  CHECK(all_of<JobRunner::Extend>(late).empty());
+  CHECK(all_of<JobRunner::Ask>(late).size() == 1);
+  CHECK(all_of<JobRunner::Launch>(node.answer({.orders = {order(1)}})).size() == 1);
+}
+
+TEST_CASE("a node that is to leave ends its jobs, tells of them, and goes") {
+  Driver node;
+  node.step(JobRunner::Began{});
+  node.answer({.orders = {order(1)}});
+  node.wake();
+  node.answer({.orders = {order(1)}});
+  CHECK_FALSE(all_of<JobRunner::Terminate>(node.step(JobRunner::LeaveAsked{})).at(0).at_once);
+  CHECK(std::get<Report>(node.asked).leaving);
+  // What comes meanwhile is not begun.
+  CHECK(all_of<JobRunner::Launch>(node.answer({.orders = {order(1, 1, true), order(2)}})).empty());
+  CHECK(std::get<Report>(node.asked).ended.size() == 1);
+  node.step(JobRunner::Over{{{1, 1}, End::exited, 75, ""}});
+  node.answer({.orders = {order(1, 1, true)}});
+  REQUIRE(std::get<Report>(node.asked).ended.size() == 1);
+  CHECK(std::get<Report>(node.asked).ended[0].attempt == Attempt{1, 1});
+  node.answer({});
+  REQUIRE(std::holds_alternative<Leave>(node.asked));
+  CHECK(all_of<JobRunner::Finish>(node.answer({})).size() == 1);
+  CHECK_FALSE(node.runner.next_deadline());
+}
+
+TEST_CASE("a node that is to leave waits for its jobs, and not for the group") {
+  Driver node;
+  node.step(JobRunner::Began{});
+  node.answer({.orders = {order(1)}});
+  node.step(JobRunner::LeaveAsked{});
+  node.step(JobRunner::Answered{node.question, Error{Errc::timeout, "no answer"}});
+  node.step(JobRunner::Over{{{1, 1}, End::exited, 75, ""}});
+  const auto actions =
+      node.step(JobRunner::Answered{node.question, Error{Errc::timeout, "no answer"}});
+  CHECK(all_of<JobRunner::Finish>(actions).size() == 1);
+}
+
+TEST_CASE("a part is asked for until that is answered, and wanted until it has ended") {
+  Driver node;
+  node.step(JobRunner::Began{});
+  node.answer({.orders = {order(1)}});
+  node.step(JobRunner::PartAsked{{{1, 1, 4}, "b", {"x"}, "line"}});
+  REQUIRE(std::get<Report>(node.asked).asks.size() == 1);
+  node.step(JobRunner::Answered{node.question, Error{Errc::timeout, "no answer"}});
+  node.wake();
+  REQUIRE(std::get<Report>(node.asked).asks.size() == 1);
+  node.answer({.orders = {order(1)}});
+  node.wake();
+  CHECK(std::get<Report>(node.asked).asks.empty());
+  CHECK(std::get<Report>(node.asked).wants == std::vector<Attempt>{{1, 1, 4}});
+  const auto over = all_of<JobRunner::PartOver>(
+      node.answer({.orders = {order(1)}, .ended = {{{1, 1, 4}, End::exited, 3, "ended"}}}));
+  REQUIRE(over.size() == 1);
+  CHECK(over[0].ended.code == 3);
+  CHECK(std::get<Report>(node.asked).wants.empty());
+}
+
+TEST_CASE("a part that nobody waits for any more is not wanted") {
+  Driver node;
+  node.step(JobRunner::Began{});
+  node.answer({.orders = {order(1)}});
+  node.step(JobRunner::PartAsked{{{1, 1, 4}, "b", {"x"}, ""}});
+  node.answer({.orders = {order(1)}});
+  node.step(JobRunner::PartDropped{{1, 1, 4}});
+  CHECK(std::get<Report>(node.asked).wants.empty());
+  // Also when the command has ended.
+  node.step(JobRunner::PartAsked{{{1, 1, 5}, "b", {"x"}, ""}});
+  node.answer({.orders = {order(1)}});
+  node.step(JobRunner::Over{{{1, 1}, End::exited, 0, ""}});
+  node.answer({.orders = {order(1)}});
+  CHECK(std::get<Report>(node.asked).wants.empty());
+}
+
+TEST_CASE("whoever does not run here gets no part") {
+  Driver node;
+  node.step(JobRunner::Began{});
+  node.answer({.orders = {order(1)}});
+  const auto refused =
+      all_of<JobRunner::PartOver>(node.step(JobRunner::PartAsked{{{1, 2, 4}, "b", {"x"}, ""}}));
+  REQUIRE(refused.size() == 1);
+  CHECK(refused[0].ended.why == "attempt 2 of job 1 does not run on the node a");
+}
+
+TEST_CASE("parts run beside a command, and outlive the wish of their node to leave") {
+  Driver node;
+  node.step(JobRunner::Began{});
+  const auto begun =
+      all_of<JobRunner::Launch>(node.answer({.orders = {order(1), part(1, 3), part(2, 1)}}));
+  REQUIRE(begun.size() == 3);
+  CHECK(begun[1].attempt == Attempt{1, 1, 3});
+  CHECK(begun[1].input == "line");
+  const auto asked = all_of<JobRunner::Terminate>(node.step(JobRunner::LeaveAsked{}));
+  REQUIRE(asked.size() == 1);
+  CHECK(asked[0].attempt == Attempt{1, 1});
+  // Its command has ended there.
+  const auto ended = all_of<JobRunner::Terminate>(node.answer({.orders = {order(1, 1, true)}}));
+  CHECK(ended.size() == 2);
+  CHECK(ended[0].at_once);
+}
+
+TEST_CASE("a part that is to leave before its command is asked to, also after its node was") {
+  Driver node;
+  node.step(JobRunner::Began{});
+  node.answer({.orders = {part(1, 3)}});
+  CHECK(all_of<JobRunner::Terminate>(node.step(JobRunner::LeaveAsked{})).empty());
+  Order leaves = part(1, 3);
+  leaves.leave = true;
+  const auto asked = all_of<JobRunner::Terminate>(node.answer({.orders = {leaves}}));
+  REQUIRE(asked.size() == 1);
+  CHECK_FALSE(asked[0].at_once);
+  node.wake();
+  CHECK(all_of<JobRunner::Terminate>(node.answer({.orders = {leaves}})).empty());
+}
+
+TEST_CASE(
+    "a command whose job goes on without this node is not asked to end, and ended when it stays") {
+  Driver node;
+  node.step(JobRunner::Began{});
+  Order begins = order(1);
+  begins.spec->nodes = 3;
+  begins.spec->environment = {follows_nodes_variable, "PIRACEMA_COORDINATORS=3"};
+  begins.hosts = {"a=1", "b=2", "c=3"};
+  node.answer({.orders = {begins}});
+  Order leaves{.attempt = {1, 1}, .hosts = {"b=2", "c=3", "d=4"}, .hands_over = true};
+  const auto no_signal = [](const std::vector<JobRunner::Action>& actions) {
+    return all_of<JobRunner::Terminate>(actions).empty();
+  };
+  SUBCASE("the group says so") {
+    node.wake();
+    const auto actions = node.answer({.orders = {leaves}});
+    CHECK(all_of<JobRunner::HostsChanged>(actions).at(0).hosts == leaves.hosts);
+    CHECK(no_signal(actions));
+  }
+  SUBCASE("the node is to leave, and the group says so then") {
+    CHECK(no_signal(node.step(JobRunner::LeaveAsked{})));
+    CHECK(no_signal(node.answer({.orders = {leaves}})));
+  }
+  SUBCASE("its machine is not lent any more, and the group says so then") {
+    CHECK(no_signal(node.step(JobRunner::LentSeen{false, std::nullopt, "its user is there"})));
+    CHECK(no_signal(node.answer({.orders = {leaves}})));
+  }
+  SUBCASE("the node is to leave, and too few others are there") {
+    CHECK(no_signal(node.step(JobRunner::LeaveAsked{})));
+    const auto ends = all_of<JobRunner::Terminate>(node.answer({.orders = {order(1, 1, true)}}));
+    REQUIRE(ends.size() == 1);
+    CHECK_FALSE(ends[0].at_once);
+    return;
+  }
+  SUBCASE("the group says so, and then that all of it is to leave") {
+    node.wake();
+    node.answer({.orders = {leaves}});
+    node.wake();
+    CHECK(all_of<JobRunner::Terminate>(node.answer({.orders = {order(1, 1, true)}})).size() == 1);
+    return;
+  }
+  SUBCASE("it ends by itself") {
+    node.wake();
+    node.answer({.orders = {leaves}});
+    node.step(JobRunner::Over{{{1, 1}, End::exited, 75, "ended with status 75"}});
+    CHECK(std::get<Report>(node.asked).ended.at(0).end == End::left);
+    return;
+  }
+  const auto ends = all_of<JobRunner::Terminate>(node.pass(std::chrono::seconds(30)));
+  REQUIRE(ends.size() == 1);
+  CHECK(ends[0].at_once);
+}
+
+TEST_CASE("a command is told of other nodes once, and of those that it has begun with not at all") {
+  Driver node;
+  node.step(JobRunner::Began{});
+  Order begins = order(1);
+  begins.hosts = {"a=1", "b=2"};
+  CHECK(all_of<JobRunner::Launch>(node.answer({.orders = {begins}}))[0].hosts == begins.hosts);
+  node.wake();
+  CHECK(all_of<JobRunner::HostsChanged>(node.answer({.orders = {begins}})).empty());
+  begins.hosts = {"a=1", "c=3"};
+  node.wake();
+  const auto told = all_of<JobRunner::HostsChanged>(node.answer({.orders = {begins}}));
+  REQUIRE(told.size() == 1);
+  CHECK(told[0].hosts == begins.hosts);
+  node.wake();
+  CHECK(all_of<JobRunner::HostsChanged>(node.answer({.orders = {begins}})).empty());
+}
+
+TEST_CASE("a node asks as soon as it is told that there is news, and else as often as before") {
+  Driver node;
+  node.step(JobRunner::Began{});
+  const auto actions = node.answer({.now_ms = 5, .mark = 7});
+  const auto awaits = all_of<JobRunner::Await>(actions);
+  REQUIRE(awaits.size() == 1);
+  const auto& question = std::get<AwaitOrders>(awaits[0].operation);
+  CHECK(question.mark == 7);
+  CHECK(question.now_ms == 5);
+  node.time += milliseconds(10);
+  SUBCASE("news") {
+    const auto asks = all_of<JobRunner::Ask>(
+        node.step(JobRunner::Awaited{awaits[0].question, Answer{.mark = 8}}));
+    REQUIRE(asks.size() == 1);
+    CHECK(std::holds_alternative<Report>(asks[0].operation));
+    // The answer has the news: it waits for others.
+    CHECK(all_of<JobRunner::Await>(node.answer({.mark = 8})).size() == 1);
+  }
+  SUBCASE("what its own report has brought is no news") {
+    node.pass(milliseconds(490));
+    CHECK(all_of<JobRunner::Await>(node.answer({.mark = 8})).empty());
+    const auto after = node.step(JobRunner::Awaited{awaits[0].question, Answer{.mark = 8}});
+    CHECK(all_of<JobRunner::Ask>(after).empty());
+    CHECK(all_of<JobRunner::Await>(after).size() == 1);
+  }
+  SUBCASE("nothing, or no answer") {
+    const auto after =
+        node.step(JobRunner::Awaited{awaits[0].question, Error{Errc::timeout, "no answer"}});
+    CHECK(after.empty());
+    node.pass(milliseconds(490));
+    CHECK(all_of<JobRunner::Await>(node.answer({.mark = 7})).size() == 1);
+  }
+}
+
+TEST_CASE("jobs leave a machine that is lent as late as they can, and are ended before it closes") {
+  using std::chrono::seconds;
+  Driver node;
+  node.step(JobRunner::LeavingTakes{seconds(4), milliseconds(300)});
+  node.step(JobRunner::LentSeen{true, seconds(60), ""});
+  node.step(JobRunner::Began{});
+  CHECK(std::get<Join>(node.asked).lent.open);
+  CHECK(std::get<Join>(node.asked).lent.closes_in_ms == 59'999);
+  node.answer({.orders = {order(1), part(2, 1)}});
+  const auto at = [&](Time time) {
+    node.time = time;
+    return all_of<JobRunner::Terminate>(node.step(JobRunner::Woken{}));
+  };
+  CHECK(at(seconds(56) - milliseconds(1)).empty());
+  node.answer({.orders = {order(1), part(2, 1)}});
+  const auto asked = at(seconds(56));
+  REQUIRE(asked.size() == 1);  // The part ends with its command, elsewhere.
+  CHECK_FALSE(asked[0].at_once);
+  CHECK_FALSE(std::get<Report>(node.asked).lent.open);
+  // Nothing begins in what is left, though it is ordered, and nothing lives longer.
+  const auto told = node.answer({.orders = {order(1), part(2, 1), order(3)}});
+  CHECK(all_of<JobRunner::Launch>(told).empty());
+  CHECK(all_of<JobRunner::Extend>(told).at(0).until < seconds(60));
+  const auto killed = at(seconds(60) - milliseconds(300));
+  REQUIRE(killed.size() == 2);
+  CHECK((killed[0].at_once && killed[1].at_once));
+}
+
+TEST_CASE("a job that has left says so, also when the machine is lent again by then") {
+  Driver node;
+  node.step(JobRunner::Began{});
+  node.answer({.orders = {order(1)}});
+  node.step(JobRunner::LentSeen{.is_lent = true, .gone_by = node.time + milliseconds(1'500)});
+  node.pass(milliseconds(600));
+  node.step(JobRunner::Over{{{1, 1}, End::exited, 75, "ended with status 75"}});
+  node.step(JobRunner::LentSeen{});
+  // Nothing of it was heard.
+  node.step(JobRunner::Answered{node.question, Error{Errc::timeout, "no answer"}});
+  const auto& report = std::get<Report>(node.asked);
+  CHECK(report.lent.open);
+  REQUIRE(report.ended.size() == 1);
+  CHECK(report.ended[0].end == End::left);
+  CHECK(report.ended[0].code == 75);
+}
+
+TEST_CASE("a machine that is lent again takes jobs again, and not in what was left of a window") {
+  using std::chrono::seconds;
+  Driver node;
+  node.step(JobRunner::LeavingTakes{seconds(4), {}});
+  node.step(JobRunner::LentSeen{true, seconds(60), ""});
+  node.step(JobRunner::Began{});
+  node.answer({});
+  node.time = seconds(57);
+  node.step(JobRunner::Woken{});
+  CHECK_FALSE(node.runner.is_open());
+  // What had to leave has left, and less would be enough now.
+  node.step(JobRunner::LeavingTakes{seconds(1), {}});
+  node.step(JobRunner::LentSeen{true, seconds(60) + milliseconds(2), ""});
+  CHECK_FALSE(node.runner.is_open());
+  node.time = seconds(60);
+  node.step(JobRunner::LentSeen{false, seconds(60), "its user is there"});
+  node.answer({});  // It comes too late, and so the node asks at once.
+  CHECK(std::get<Report>(node.asked).lent.why == "its user is there");
+  node.time = seconds(100);
+  node.step(JobRunner::LentSeen{true, seconds(200), ""});
+  CHECK(node.runner.is_open());
+}

@@ -1,0 +1,253 @@
+#pragma once
+
+#include <algorithm>
+#include <compare>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "jobs/protocol/users.h"
+
+/// What a cluster is asked to run, and on which of its nodes: a queue that is replicated
+/// (docs/design/020-a-cluster.md).
+namespace piracema::jobs {
+
+using JobId = std::uint64_t;
+
+constexpr std::size_t words_bytes_max = std::size_t{64} << 10;
+constexpr std::size_t output_bytes_max = std::size_t{16} << 10;
+constexpr std::size_t name_bytes_max = 64;
+constexpr std::size_t address_bytes_max = 64;
+/// Of a line that says why something has ended.
+constexpr std::size_t why_bytes_max = 1'024;
+/// Of a part: its words, and what it reads.
+constexpr std::size_t part_bytes_max = std::size_t{16} << 10;
+
+/// What a user asks for.
+struct JobSpec {
+  /// For people; the program's name if none was given.
+  std::string name;
+  /// The program and its arguments. It is looked for on the node.
+  std::vector<std::string> command;
+  /// "NAME=value", put over the node's own environment.
+  std::vector<std::string> environment;
+  /// Where it runs; empty: a directory of its own on the node.
+  std::string directory;
+  /// So many nodes it gets, all at once. The first one runs the command, which has parts run on the
+  /// others.
+  std::uint32_t nodes = 1;
+  /// Places of each node that it takes.
+  std::uint32_t slots = 1;
+  /// So often it is begun again after a failure of its own. Losses of nodes do not count.
+  std::uint32_t retries = 0;
+  /// The only node that will do; empty: any.
+  std::string node;
+  auto fields() {
+    return std::tie(name, command, environment, directory, nodes, slots, retries, node);
+  }
+  bool operator==(const JobSpec&) const = default;
+};
+
+/// Says so in a job's environment.
+constexpr const char* follows_nodes_variable = "PIRACEMA_WATCH_HOSTS=true";
+/// Of several nodes, and its command looks at the file that names them: one of them, but for the
+/// first, may leave the job and another one take its place while it runs.
+inline bool follows_nodes(const JobSpec& spec) {
+  return spec.nodes > 1 && std::find(spec.environment.begin(), spec.environment.end(),
+                                     follows_nodes_variable) != spec.environment.end();
+}
+
+/// Of such a job, a stream with several coordinators (docs/design/019-three-coordinators.md): each
+/// of them on a node of its own, so it goes on when the first node is lost.
+inline bool outlives_first_node(const JobSpec& spec) {
+  return follows_nodes(spec) &&
+         std::any_of(spec.environment.begin(), spec.environment.end(), [](const auto& variable) {
+           return variable == "PIRACEMA_COORDINATORS=3" || variable == "PIRACEMA_COORDINATORS=5";
+         });
+}
+
+/// So many nodes must stay that most of its coordinators do, when its first node is left.
+inline std::size_t most_coordinators(const JobSpec& spec) {
+  const auto& all = spec.environment;
+  return std::find(all.begin(), all.end(), "PIRACEMA_COORDINATORS=5") != all.end() ? 3 : 2;
+}
+
+enum class JobState : std::uint8_t {
+  waiting,    ///< For a place.
+  running,    ///< On `node`, or on its way there.
+  leaving,    ///< It was asked to end.
+  ending,     ///< Its command has ended, and parts of it have yet to.
+  done,       ///< With exit code 0.
+  failed,     ///< With another one, by a signal, or it could not be started.
+  cancelled,  ///< Somebody did not want it any more.
+};
+constexpr bool is_over(JobState state) { return state >= JobState::done; }
+
+/// A beginning of a job, and what of it: the command, or a part.
+struct Attempt {
+  JobId job = 0;
+  std::uint32_t attempt = 0;
+  /// 0: the command.
+  std::uint32_t part = 0;
+  auto fields() { return std::tie(job, attempt, part); }
+  auto operator<=>(const Attempt&) const = default;
+};
+enum class End : std::uint8_t {
+  exited,       ///< By itself, or by the signal that asked it to.
+  not_started,  ///< The node could not.
+  fenced,       ///< The node could not be sure of its lease, and has ended it.
+  left,         ///< A command, once its node was to be left.
+};
+struct Ended {
+  Attempt attempt;
+  End end = End::exited;
+  std::uint32_t code = 0;
+  std::string why;
+  auto fields() { return std::tie(attempt, end, code, why); }
+};
+
+/// Of parts that a user has asked for, and not the command: from this number on.
+constexpr std::uint32_t first_beside = std::uint32_t{1} << 31;
+constexpr bool is_beside(const Attempt& attempt) { return attempt.part >= first_beside; }
+/// The code of a part that could not be, or that nobody wants any more: as ssh has it, when it is
+/// not the program's own.
+constexpr std::uint32_t no_way_there = 255;
+
+/// What a job has run on another of its nodes, or a user beside its command.
+struct Part {
+  std::string node;
+  std::vector<std::string> command;
+  /// What it reads first; then nothing comes, until it is to end.
+  std::string input;
+  /// Whoever has asked for it still wants it.
+  bool wanted = true;
+  /// Nothing of it is alive.
+  std::optional<Ended> ended;
+  /// The node where it was asked for. Empty: by a user; or nobody is there any more to be told of
+  /// its end, and it lives as long as its attempt.
+  std::string asker;
+  auto fields() { return std::tie(node, command, input, wanted, ended, asker); }
+};
+
+/// A job as the cluster knows it.
+struct Job {
+  JobId id = 0;
+  JobSpec spec;
+  JobState state = JobState::waiting;
+  /// Where it runs, or ran last: its command, and its parts.
+  std::string node;
+  std::vector<std::string> others;
+  /// Of the newest attempt, by their numbers.
+  std::map<std::uint32_t, Part> parts;
+  /// What it is once its parts have ended.
+  JobState next = JobState::waiting;
+  /// Counts its beginnings: only the newest one may be alive.
+  std::uint32_t attempt = 0;
+  bool cancelled = false;
+  /// Ended by itself, and badly; ended with its node.
+  std::uint32_t failures = 0, losses = 0;
+  /// As a shell has it: 128 and the signal.
+  std::uint32_t code = 0;
+  /// Of the last end, or what it waits for; a line.
+  std::string why;
+  /// By the clock of the group (`Answer::now_ms`), whose origin is anywhere; 0: not yet. A job that
+  /// waits after a failure of its own has the time of that in `ended_ms`, as long as it pauses.
+  std::uint64_t submitted_ms = 0, started_ms = 0, ended_ms = 0;
+  /// The last of what it has said, and how many bytes came before that.
+  std::string output;
+  std::uint64_t output_before = 0;
+  Owner owner;
+  /// The first node of this attempt was lost or left, and the job goes on (outlives_first_node):
+  /// the command on `node` joins it.
+  bool joins = false;
+  auto fields() {
+    return std::tie(id, spec, state, node, others, parts, next, attempt, cancelled, failures,
+                    losses, code, why, submitted_ms, started_ms, ended_ms, output, output_before,
+                    owner, joins);
+  }
+};
+
+/// Its command has begun, or will, and has not ended.
+inline bool runs(const Job& job) {
+  return job.state == JobState::running || job.state == JobState::leaving;
+}
+/// So long a job that has failed waits before it begins again: a second, and twice as long each
+/// time.
+inline std::uint64_t pause_ms(const Job& job) {
+  constexpr std::uint64_t first_ms = 1'000, most_ms = 60'000;
+  return std::min(most_ms, first_ms << std::min(job.failures - 1, 6u));
+}
+inline bool pauses(const Job& job) { return job.state == JobState::waiting && job.ended_ms != 0; }
+/// It was given that node.
+inline bool has_node(const Job& job, const std::string& node) {
+  return job.node == node ||
+         std::find(job.others.begin(), job.others.end(), node) != job.others.end();
+}
+
+/// Something of it may live there.
+inline bool lives_on(const Job& job, const std::string& node) {
+  return has_node(job, node) || std::any_of(job.parts.begin(), job.parts.end(), [&](auto& part) {
+           return part.second.node == node && !part.second.ended;
+         });
+}
+
+/// Whether jobs may begin on a node, whose machine may be lent for a while only.
+struct Lent {
+  bool open = true;
+  /// Of one that is open: its owner has it back after so long; 0: there is no end yet.
+  std::uint64_t closes_in_ms = 0;
+  /// Of one that is not: a few words, such as "its user is there".
+  std::string why;
+  auto fields() { return std::tie(open, closes_in_ms, why); }
+};
+
+/// A node as the cluster knows it.
+struct Node {
+  std::string name;
+  /// A process of it; a later one has another number, drawn at random.
+  std::uint64_t incarnation = 0;
+  std::uint32_t slots = 0;
+  /// Where the other nodes reach it; empty: nowhere, and it gets no job of several nodes.
+  std::string address;
+  /// Of its newest report: one with a smaller number comes late.
+  std::uint64_t last_report = 0;
+  /// Where it keeps what jobs leave behind.
+  std::string directory;
+  /// Nothing is begun there, and what runs there is asked to leave.
+  bool draining = false;
+  /// The same, as its process is about to end.
+  bool leaving = false;
+  /// As it has said when it was heard last.
+  Lent lent;
+  /// It has renewed its lease, which ends then by the state's own clock.
+  bool alive = false;
+  std::uint64_t lease_until_ms = 0;
+  std::uint64_t heard_ms = 0;
+  /// The client of the group that has its key: nobody else is this node.
+  std::uint64_t client = 0;
+  /// Places that jobs have taken.
+  std::uint32_t used = 0;
+  auto fields() {
+    return std::tie(name, incarnation, slots, address, last_report, directory, draining, leaving,
+                    lent, alive, lease_until_ms, heard_ms, client, used);
+  }
+};
+
+/// Nothing is begun there, and what is there goes.
+inline bool is_to_be_left(const Node& node) {
+  return node.draining || node.leaving || !node.lent.open;
+}
+
+/// The first node is to be left, and the job is not: its command ends once the others have all that
+/// was there, and one of them runs a command that joins it.
+inline bool hands_over(const Job& job, const std::map<std::string, Node>& nodes) {
+  if (job.state != JobState::running || !outlives_first_node(job.spec)) return false;
+  const auto first = nodes.find(job.node);
+  return first != nodes.end() && is_to_be_left(first->second) &&
+         job.others.size() >= most_coordinators(job.spec);
+}
+
+}  // namespace piracema::jobs

@@ -1,0 +1,32 @@
+#include "jobs/protocol/operations.h"
+
+#include <doctest/doctest.h>
+
+#include "jobs/state/cluster_fixture.h"
+
+using namespace piracema;
+using namespace piracema::jobs;
+using namespace piracema::jobs::testing;
+
+TEST_CASE("what cannot be a job is refused with what was wanted") {
+  Cluster cluster;
+  const auto why = [&](const JobSpec& spec) { return cluster(Submit{spec}).why; };
+  CHECK(why({.name = "a b", .command = {"x"}}).starts_with("want a name of 1 to 64 letters"));
+  CHECK(why({.name = "a"}) == "want a program to run, found none");
+  CHECK(why({.name = "a", .command = {"x"}, .slots = 0}) == "want 1 to 65536 slots, found 0");
+  CHECK(why({.name = "a", .command = {"x"}, .nodes = 0}) == "want 1 to 1000 nodes, found 0");
+  CHECK(why({.name = "a", .command = {"x"}, .nodes = 2, .node = "b"}) ==
+        "want one node of a name, found 2 nodes and 'b'");
+  CHECK(why({.name = "a", .command = {"x"}, .directory = "here"}) ==
+        "want an absolute path for its directory, found 'here'");
+  CHECK(why({.name = "a", .command = {"x"}, .environment = {"X"}}) == "want NAME=value, found 'X'");
+  CHECK(why({.name = "a", .command = {std::string(words_bytes_max, 'x')}})
+            .starts_with("want at most 65536 bytes"));
+}
+
+TEST_CASE("an answer of another version of the protocol is named as one") {
+  const Buffer first(as_bytes(std::string_view("\3\0", 2)));
+  CHECK(decode_answer(first).error().message ==
+        "want an answer of the control plane of version 5, found 1: all machines want the same "
+        "piracema");
+}

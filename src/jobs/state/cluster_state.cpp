@@ -1,0 +1,511 @@
+#include "jobs/state/cluster_state.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/text.h"
+#include "jobs/state/cluster_image.h"
+#include "jobs/state/orders.h"
+#include "jobs/state/rights.h"
+#include "wire/checksum.h"
+#include "wire/fields.h"
+
+namespace piracema::jobs {
+
+namespace {
+
+constexpr std::uint64_t ns_in_ms = 1'000'000;
+constexpr std::uint64_t step_most_ms = 1'000;
+
+Answer refused(std::string why) {
+  return {.verdict = Answer::Verdict::refused, .why = std::move(why)};
+}
+Answer stranger(std::string why) {
+  return {.verdict = Answer::Verdict::stranger, .why = std::move(why)};
+}
+
+/// Stands for what whoever follows the job sees of it.
+std::uint64_t mark_seen(const Job& job) {
+  struct Seen {
+    JobState state = JobState::waiting;
+    std::uint32_t attempt = 0;
+    std::uint64_t said = 0;
+    std::string why;
+    /// Of what is run beside it.
+    std::vector<std::uint32_t> ended = {};
+    auto fields() { return std::tie(state, attempt, said, why, ended); }
+  };
+  Seen seen{job.state, job.attempt, job.output_before + job.output.size(), job.why};
+  for (auto at = job.parts.lower_bound(first_beside); at != job.parts.end(); ++at) {
+    if (at->second.ended) seen.ended.push_back(at->first);
+  }
+  const std::uint64_t mark = wire::checksum(wire::encode(seen));
+  return mark == 0 ? 1 : mark;
+}
+
+}  // namespace
+
+// ---- the state machine --------------------------------------------------------------------------
+
+Buffer ClusterState::apply(Bytes operation, const smr::Context& context) {
+  pass(context.time);
+  auto decoded = decode_operation(operation);
+  if (!decoded) {
+    return encode(Answer{.verdict = Answer::Verdict::nonsense, .why = decoded.error().message});
+  }
+  // The reply to one that is ordered is the same on all replicas.
+  if (is_beside_order(*decoded))
+    return encode(refused("want that out of the order, found it in it"));
+  if (auto no = refusal(context.client, *decoded, {users_, nodes_, jobs_.all()})) {
+    return encode(refused(*std::move(no)));
+  }
+  return encode(std::visit(
+      [&](const auto& what) {
+        if constexpr (requires { on(what, context.client); }) {
+          return on(what, context.client);
+        } else {
+          return on(what);
+        }
+      },
+      *decoded));
+}
+
+Buffer ClusterState::query(Bytes operation) const {
+  const auto decoded = decode_operation(operation);
+  if (!decoded) {
+    return encode(Answer{.verdict = Answer::Verdict::nonsense, .why = decoded.error().message});
+  }
+  if (const auto* jobs = std::get_if<ListJobs>(&*decoded)) return encode(on(*jobs));
+  if (const auto* nodes = std::get_if<ListNodes>(&*decoded)) return encode(on(*nodes));
+  if (const auto* users = std::get_if<ListUsers>(&*decoded)) return encode(on(*users));
+  if (const auto* events = std::get_if<ListEvents>(&*decoded)) return encode(on(*events));
+  if (const auto* await = std::get_if<AwaitEvents>(&*decoded)) return encode(on(*await));
+  if (const auto* job = std::get_if<ShowJob>(&*decoded)) return encode(on(*job));
+  if (const auto* await = std::get_if<AwaitOrders>(&*decoded)) return encode(on(*await));
+  if (const auto* await = std::get_if<AwaitJob>(&*decoded)) return encode(on(*await));
+  if (const auto* tell = std::get_if<TellStreams>(&*decoded)) return encode(on(*tell));
+  if (const auto* streams = std::get_if<ListStreams>(&*decoded)) return encode(on(*streams));
+  return encode(
+      Answer{.verdict = Answer::Verdict::nonsense, .why = "it changes something: have it ordered"});
+}
+
+smr::Keys ClusterState::keys(Bytes) const { return {.reads = {}, .writes = {}, .all = true}; }
+
+std::optional<std::uint64_t> ClusterState::next_deadline() const {
+  std::optional<std::uint64_t> first;
+  for (const auto& [name, node] : nodes_) {
+    if (node.alive && (!first || node.lease_until_ms < *first)) first = node.lease_until_ms;
+  }
+  std::optional<std::uint64_t> left;
+  if (first) left = *first > own_ms_ ? *first - own_ms_ : 0;
+  if (const auto next = jobs_.next_ms()) {
+    const std::uint64_t until = *next > now_ms() ? *next - now_ms() : 0;
+    left = std::min(left.value_or(until), until);
+  }
+  if (!left) return std::nullopt;
+  // A step of the clock counts a second at most: what is due later is come to in several.
+  return time_ + std::min(*left, step_most_ms) * ns_in_ms;
+}
+
+void ClusterState::on_time(const smr::Context& context) {
+  pass(context.time);
+  bool changed = jobs_.end_pauses(now_ms());
+  for (auto& [name, node] : nodes_) {
+    if (!node.alive || node.lease_until_ms > own_ms_) continue;
+    node.alive = false;
+    changed = true;
+    happened(Event::Kind::node_lost, name, concat("not heard of for ", lease_ms, " ms"));
+    jobs_.lose(name, concat("the node ", name, " was not heard of for ", lease_ms, " ms"));
+  }
+  if (changed) place_all();
+}
+
+ClusterState::Image ClusterState::snapshot() {
+  ClusterImage image{.jobs = {},
+                     .nodes = {},
+                     .users = {},
+                     .events = history_.from(0),
+                     .last_job = jobs_.last(),
+                     .time = time_,
+                     .own_ms = own_ms_};
+  for (const auto& [id, job] : jobs_.all()) image.jobs.push_back(job);
+  for (const auto& [name, node] : nodes_) image.nodes.push_back(node);
+  for (const auto& [name, user] : users_.all()) image.users.push_back(user);
+  return [image = std::move(image)](const Sink& sink) { sink(encode(image)); };
+}
+
+bool ClusterState::restore(Bytes bytes) {
+  auto image = decode_image(bytes);
+  if (!image) return false;
+  std::map<std::string, Node> nodes;
+  for (Node& node : image->nodes) nodes.emplace(node.name, std::move(node));
+  Users users;
+  History history;
+  if (nodes.size() != image->nodes.size() || !users.replace(image->users) ||
+      !history.replace(std::move(image->events))) {
+    return false;
+  }
+  if (!jobs_.replace(std::move(image->jobs), image->last_job)) return false;
+  nodes_ = std::move(nodes);
+  users_ = std::move(users);
+  history_ = std::move(history);
+  time_ = image->time;
+  history_.pass(now_ms());
+  own_ms_ = image->own_ms;
+  changes_ += 1;
+  return true;
+}
+
+// ---- nodes --------------------------------------------------------------------------------------
+
+std::uint64_t ClusterState::now_ms() const { return time_ / ns_in_ms; }
+
+void ClusterState::pass(std::uint64_t time) {
+  if (time <= time_) return;
+  const std::uint64_t passed = (time - time_) / ns_in_ms;
+  if (passed == 0) return;
+  own_ms_ += std::min(passed, step_most_ms);
+  time_ = time;
+  history_.pass(now_ms());
+}
+
+Node* ClusterState::find(const std::string& name, std::uint64_t incarnation) {
+  const auto found = nodes_.find(name);
+  if (found == nodes_.end() || found->second.incarnation != incarnation) return nullptr;
+  return &found->second;
+}
+
+bool ClusterState::renew(Node& node) {
+  node.lease_until_ms = own_ms_ + lease_ms;
+  node.heard_ms = now_ms();
+  if (std::exchange(node.alive, true)) return false;
+  happened(Event::Kind::node_returned, node.name);
+  return true;
+}
+
+Answer ClusterState::on(const Join& join, std::uint64_t client) {
+  if (auto right = check_name(join.node); !right) return refused(right.error().message);
+  if (join.incarnation == 0 || join.slots == 0 || join.slots > 65'536 ||
+      join.directory.size() > 256) {
+    return refused(concat("want 1 to 65536 slots and a directory of at most 256 bytes, found ",
+                          join.slots, " and ", join.directory.size()));
+  }
+  if (!is_address(join.address)) {
+    return refused(concat("want an address of a host, or none, found '",
+                          join.address.substr(0, address_bytes_max), "'"));
+  }
+  if (!nodes_.contains(join.node) && nodes_.size() == nodes_max) {
+    return refused(concat("want at most ", nodes_max, " nodes"));
+  }
+  Node& node = nodes_[join.node];
+  const bool is_new = node.incarnation != join.incarnation;
+  if (is_new && node.alive) {
+    // Of two processes with one name the first one has it as long as it is heard.
+    return refused(concat("the node ", join.node,
+                          " is there already; one that has ended is forgotten after ", lease_ms,
+                          " ms"));
+  }
+  node.name = join.node;
+  node.client = client;
+  node.incarnation = join.incarnation;
+  node.slots = join.slots;
+  node.directory = join.directory;
+  node.address = join.address;
+  node.leaving = false;
+  lend(node, join.lent);
+  node.last_report = is_new ? join.number : std::max(node.last_report, join.number);
+  if (is_new) {
+    node.alive = true;
+    happened(Event::Kind::node_joined, join.node);
+    jobs_.lose(join.node, concat("the node ", join.node, " was started again"));
+  }
+  renew(node);
+  place_all();
+  return told(join.node, {});
+}
+
+Answer ClusterState::on(const Report& report) {
+  Node* const node = find(report.node, report.incarnation);
+  if (node == nullptr) {
+    return stranger(concat("another process has the name of the node ", report.node));
+  }
+  // Nearly all that nodes say is that they are there.
+  bool changed = renew(*node);
+  if (report.leaving) changed |= begins_to_leave(*node);
+  std::vector<Ended> gone;
+  // It says nothing any more once a later one has come, which said all of it unless this one was
+  // answered: the command of a job may run there again in the same attempt.
+  if (report.number > node->last_report) {
+    node->last_report = report.number;
+    // Before what has ended: whoever was asked to leave has not failed.
+    changed |= lend(*node, report.lent);
+    if (jobs_.heard(report)) changes_ += 1;
+    changed |= jobs_.ended(report, nodes_, now_ms());
+    changed |= jobs_.parts_gone(report);
+    Followed parts = jobs_.follow_parts(report, nodes_);
+    changed |= parts.changed;
+    gone = std::move(parts.gone);
+  }
+  if (changed) place_all();
+  Answer answer = told(report.node, report.has);
+  answer.ended = std::move(gone);
+  return answer;
+}
+
+bool ClusterState::begins_to_leave(Node& node) {
+  if (std::exchange(node.leaving, true)) return false;
+  happened(Event::Kind::node_drains, node.name, "its process is about to end");
+  jobs_.ask_to_leave(node.name);
+  return true;
+}
+
+bool ClusterState::lend(Node& node, const Lent& lent) {
+  const Lent before = std::exchange(node.lent, lent);
+  node.lent.why.resize(std::min(node.lent.why.size(), why_bytes_max));
+  if (before.open != lent.open) {
+    happened(lent.open ? Event::Kind::node_opened : Event::Kind::node_closed, node.name,
+             node.lent.why);
+  }
+  if (before.open && !lent.open) jobs_.ask_to_leave(node.name);
+  // Those that wait are told why it is not.
+  return before.open != lent.open || before.why != node.lent.why;
+}
+
+Answer ClusterState::on(const Leave& leave) {
+  Node* const node = find(leave.node, leave.incarnation);
+  if (node == nullptr) return stranger(concat("another process has the name of ", leave.node));
+  node->alive = false;
+  node->incarnation = 0;
+  happened(Event::Kind::node_left, leave.node);
+  jobs_.lose(leave.node, concat("the node ", leave.node, " has left"));
+  place_all();
+  return {};
+}
+
+Answer ClusterState::on(const Drain& drain) {
+  const auto found = nodes_.find(drain.node);
+  if (found == nodes_.end()) return refused(concat("there is no node '", drain.node, "'"));
+  if (std::exchange(found->second.draining, drain.on) != drain.on) {
+    happened(drain.on ? Event::Kind::node_drains : Event::Kind::node_undrained, drain.node);
+  }
+  if (drain.on) jobs_.ask_to_leave(drain.node);
+  place_all();
+  return {};
+}
+
+Answer ClusterState::on(const Forget& forget) {
+  const auto found = nodes_.find(forget.node);
+  if (found == nodes_.end()) return {};
+  if (found->second.alive) {
+    return refused(concat("the node ", forget.node, " is there: want one that has ended, or was ",
+                          "not heard of for ", lease_ms, " ms"));
+  }
+  if (const auto job = jobs_.in_places_of(forget.node)) {
+    return refused(concat("job ", *job, " has places on the node ", forget.node,
+                          ": want one that no job has, so cancel it or wait for its end"));
+  }
+  happened(Event::Kind::node_forgotten, forget.node);
+  nodes_.erase(found);
+  // What waits for it is told that it is not there.
+  place_all();
+  return {};
+}
+
+// ---- jobs ---------------------------------------------------------------------------------------
+
+Answer ClusterState::on(const Submit& submit, std::uint64_t client) {
+  const User& user = *users_.of_client(client);
+  const auto job = jobs_.submit(submit.spec, {user.name, user.account}, now_ms());
+  if (!job) return refused(job.error().message);
+  place_all();
+  return {.job = *job};
+}
+
+Answer ClusterState::on(const Cancel& cancel) {
+  if (auto done = jobs_.cancel(cancel.job, now_ms()); !done) return refused(done.error().message);
+  place_all();
+  return {};
+}
+
+Answer ClusterState::on(const RunBeside& beside) {
+  if (auto right = check(beside); !right) return refused(right.error().message);
+  if (auto done = jobs_.run_beside(beside.job, beside.command); !done) {
+    return refused(done.error().message);
+  }
+  changes_ += 1;
+  return on(ShowJob{beside.job});
+}
+
+Answer ClusterState::on(const Resize& resize) {
+  if (auto done = jobs_.resize(resize.job, resize.nodes); !done) {
+    return refused(done.error().message);
+  }
+  place_all();
+  return on(ShowJob{resize.job});
+}
+
+void ClusterState::place_all() {
+  jobs_.place(nodes_, now_ms());
+  changes_ += 1;
+}
+
+Answer ClusterState::told(const std::string& node, const std::vector<Attempt>& has) const {
+  return {.orders = orders_for(node, has, jobs_, nodes_),
+          .now_ms = now_ms(),
+          .mark = mark_of_orders(node, jobs_, nodes_)};
+}
+
+// ---- users -------------------------------------------------------------------------------------
+
+Answer ClusterState::on(const PutUser& put) {
+  for (const auto& [name, node] : nodes_) {
+    if (node.client == put.user.client) {
+      return refused(concat("want a key for each user, found that of the node ", name));
+    }
+  }
+  if (users_.all().contains(put.user.name) != put.is_there) {
+    return refused(concat("the cluster has ", put.is_there ? "no user " : "a user ", put.user.name,
+                          put.is_there ? "" : " already"));
+  }
+  if (auto done = users_.put(put.user); !done) return refused(done.error().message);
+  happened({.kind = Event::Kind::user_put,
+            .user = put.user.name,
+            .why = concat("role ", name_of(put.user.role), ", account ",
+                          put.user.account.empty() ? "none" : put.user.account)});
+  return {};
+}
+
+Answer ClusterState::on(const DropUser& drop) {
+  const bool was_there = users_.all().contains(drop.name);
+  if (auto done = users_.drop(drop.name); !done) return refused(done.error().message);
+  if (was_there) happened({.kind = Event::Kind::user_dropped, .user = drop.name});
+  return {};
+}
+
+void ClusterState::happened(Event::Kind kind, const std::string& node, const std::string& why) {
+  history_.add({.kind = kind, .node = node, .why = why});
+  changes_ += 1;
+}
+
+void ClusterState::happened(Event event) {
+  history_.add(std::move(event));
+  changes_ += 1;
+}
+
+// ---- questions ----------------------------------------------------------------------------------
+
+Answer ClusterState::on(const ListJobs& list) const {
+  Answer answer{.now_ms = now_ms()};
+  std::size_t bytes = 0;
+  for (auto at = jobs_.all().lower_bound(list.from); at != jobs_.all().end(); ++at) {
+    bytes += bytes_of(at->second.spec);
+    if (bytes > answer_bytes) {
+      answer.next = at->first;
+      break;
+    }
+    answer.jobs.push_back(at->second);
+    answer.jobs.back().output.clear();
+    // They may have keys in them.
+    answer.jobs.back().parts.clear();
+  }
+  return answer;
+}
+
+Answer ClusterState::on(const ListNodes&) const {
+  Answer answer{.now_ms = now_ms()};
+  for (const auto& [name, node] : nodes_) {
+    answer.nodes.push_back(node);
+    // By that number the node is known (TellStreams): others learn whether there is one.
+    answer.nodes.back().incarnation = node.incarnation == 0 ? 0 : 1;
+  }
+  return answer;
+}
+
+Answer ClusterState::on(const ListUsers&) const {
+  Answer answer{.now_ms = now_ms()};
+  for (const auto& [name, user] : users_.all()) answer.users.push_back(user);
+  return answer;
+}
+
+Answer ClusterState::on(const ListEvents& list) const {
+  Answer answer{.now_ms = now_ms(), .mark = history_.last()};
+  std::size_t bytes = 0;
+  for (Event& event : history_.from(list.from)) {
+    bytes += 100 + event.why.size();
+    if (bytes > answer_bytes) {
+      answer.next = event.number;
+      break;
+    }
+    answer.events.push_back(std::move(event));
+  }
+  return answer;
+}
+
+Answer ClusterState::on(const AwaitEvents& await) const {
+  if (now_ms() < await.now_ms || history_.last() < await.from) return {.now_ms = now_ms()};
+  return on(ListEvents{await.from});
+}
+
+Answer ClusterState::on(const AwaitOrders& await) const {
+  const auto found = nodes_.find(await.node);
+  // A stranger learns of it by its next report.
+  if (now_ms() < await.now_ms || found == nodes_.end() ||
+      found->second.incarnation != await.incarnation) {
+    return {.now_ms = now_ms()};
+  }
+  const std::uint64_t mark = mark_of_orders(await.node, jobs_, nodes_);
+  return {.now_ms = now_ms(), .mark = mark == await.mark ? 0 : mark};
+}
+
+Answer ClusterState::on(const AwaitJob& await) const {
+  if (now_ms() < await.now_ms) return {.now_ms = now_ms()};
+  Answer answer = on(ShowJob{await.job});
+  if (answer.verdict != Answer::Verdict::done) return answer;
+  const std::uint64_t mark = mark_seen(answer.jobs.front());
+  if (mark == await.mark) return {.now_ms = now_ms()};
+  answer.mark = mark;
+  return answer;
+}
+
+bool ClusterState::has_news(Bytes reply) const {
+  const auto answer = decode_answer(reply);
+  return !answer || answer->verdict != Answer::Verdict::done || answer->mark != 0;
+}
+
+Answer ClusterState::on(const ShowJob& show) const {
+  const auto found = jobs_.all().find(show.job);
+  if (found == jobs_.all().end()) return refused(concat("there is no job ", show.job));
+  Answer answer{.jobs = {found->second}, .now_ms = now_ms()};
+  // Of those of its command words may be keys.
+  auto& parts = answer.jobs.front().parts;
+  parts.erase(parts.begin(), parts.lower_bound(first_beside));
+  return answer;
+}
+
+// ---- beside the order ---------------------------------------------------------------------------
+
+Answer ClusterState::on(const TellStreams& tell) const {
+  const auto found = nodes_.find(tell.node);
+  if (tell.incarnation == 0 || found == nodes_.end() ||
+      found->second.incarnation != tell.incarnation) {
+    return stranger(concat("another process has the name of the node ", tell.node));
+  }
+  for (const StreamSight& sight : tell.sights) {
+    const auto job = jobs_.all().find(sight.attempt.job);
+    const bool is_its = job != jobs_.all().end() && runs(job->second) &&
+                        job->second.node == tell.node &&
+                        sight.attempt == Attempt{job->first, job->second.attempt};
+    if (is_its) streams_.put(sight, now_ms());
+  }
+  return {.now_ms = now_ms(), .mark = streams_.is_watched(now_ms()) ? 1U : 0U};
+}
+
+Answer ClusterState::on(const ListStreams& list) const {
+  auto some = streams_.from(list.from, answer_bytes, now_ms(), [this](const Attempt& attempt) {
+    const auto job = jobs_.all().find(attempt.job);
+    return job != jobs_.all().end() && runs(job->second) && job->second.attempt == attempt.attempt;
+  });
+  return {.streams = std::move(some.sights), .next = some.next, .now_ms = now_ms()};
+}
+
+}  // namespace piracema::jobs

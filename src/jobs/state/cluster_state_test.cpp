@@ -1,0 +1,206 @@
+#include "jobs/state/cluster_state.h"
+
+#include <doctest/doctest.h>
+
+#include <random>
+
+#include "jobs/state/cluster_fixture.h"
+
+using namespace piracema;
+using namespace piracema::jobs;
+using namespace piracema::jobs::testing;
+
+using Verdict = Answer::Verdict;
+
+TEST_CASE(
+    "the jobs of a node that is not heard of begin elsewhere, and what it says of them is "
+    "nothing") {
+  Cluster cluster;
+  cluster.join("a");
+  const JobId id = cluster.submit();
+  cluster.join("b");
+  for (int i = 0; i < 12; ++i) {
+    cluster.pass(500);
+    (void)cluster(Report{.node = "b", .incarnation = 1});
+  }
+  CHECK(cluster.job(id).node == "b");
+  CHECK(cluster.job(id).attempt == 2);
+  CHECK(cluster.job(id).losses == 1);
+  CHECK_FALSE(cluster.state.nodes().at("a").alive);
+  CHECK(cluster.report("a", {{id, 1}}, {exited(id, 1, 0)}).orders.empty());
+  CHECK(cluster.job(id).state == JobState::running);
+  CHECK(cluster.state.nodes().at("a").alive);
+}
+
+TEST_CASE("a time in which nobody was there to hear of nodes does not end their leases") {
+  Cluster cluster;
+  cluster.join("a");
+  const JobId id = cluster.submit();
+  // No majority for an hour, or another leader's clock is ahead.
+  cluster.clock += 3'600'000;
+  cluster.state.on_time({.time = cluster.clock * 1'000'000});
+  CHECK(cluster.job(id).losses == 0);
+  CHECK(cluster.report("a").verdict == Verdict::done);
+}
+
+TEST_CASE("of two processes with the name of a node the first one has it while it is heard") {
+  Cluster cluster;
+  cluster.join("a", 1);
+  CHECK(cluster.join("a", 2).verdict == Verdict::refused);
+  cluster.pass(lease_ms);
+  const JobId id = cluster.submit();
+  CHECK(cluster.join("a", 2).verdict == Verdict::done);
+  CHECK(cluster.job(id).node == "a");
+  CHECK(cluster(Report{.node = "a", .incarnation = 1}).verdict == Verdict::stranger);
+}
+
+TEST_CASE("a node that drains gives its jobs to others without a failure of theirs") {
+  Cluster cluster;
+  cluster.join("a");
+  const JobId id = cluster.submit();
+  cluster.join("b");
+  CHECK(cluster(Drain{"a", true}).verdict == Verdict::done);
+  CHECK(cluster.report("a").orders[0].leave);
+  cluster.report("a", {}, {exited(id, 1, 75)});
+  CHECK(cluster.job(id).node == "b");
+  CHECK(cluster.job(id).failures == 0);
+  // One that was done before it heard of it is done.
+  cluster(Drain{"b", true});
+  cluster.report("b", {}, {exited(id, 2, 0)});
+  CHECK(cluster.job(id).state == JobState::done);
+  CHECK(cluster(Drain{"z", true}).why == "there is no node 'z'");
+}
+
+TEST_CASE(
+    "a node that is not lent any more gives its jobs to others, and gets some when it is again") {
+  Cluster cluster;
+  cluster.join("a");
+  const JobId id = cluster.submit();
+  cluster.join("b");
+  Report closes{.node = "a", .incarnation = 1, .number = 2};
+  closes.lent = {.open = false, .why = "its user is there"};
+  CHECK(cluster(closes).orders.at(0).leave);
+  // A report that was sent before says nothing any more.
+  Report late = closes;
+  late.number -= 1;
+  late.lent = {};
+  cluster(late);
+  CHECK_FALSE(cluster.state.nodes().at("a").lent.open);
+  closes.number += 1;
+  closes.ended = {exited(id, 1, 143)};
+  cluster(closes);
+  CHECK(cluster.job(id).node == "b");
+  CHECK(cluster.job(id).failures == 0);
+  const JobId other = cluster(Submit{{.name = "j", .command = {"x"}, .node = "a"}}).job;
+  CHECK(cluster.job(other).why ==
+        "waits for a node of 1 slot that is there: a is not lent now, its user is there");
+  closes.number += 1;
+  closes.ended.clear();
+  closes.lent = {.closes_in_ms = 60'000};
+  cluster(closes);
+  CHECK(cluster.job(other).node == "a");
+}
+
+TEST_CASE("a node is forgotten once it is gone and no job has places there") {
+  Cluster cluster;
+  cluster.join("a");
+  const JobId id = cluster.submit();
+  CHECK(cluster(Forget{"a"}).why ==
+        "the node a is there: want one that has ended, or was not heard of for 5000 ms");
+  CHECK(cluster.state.nodes().contains("a"));
+  cluster.pass(lease_ms);
+  CHECK(cluster.job(id).state == JobState::waiting);
+  CHECK(cluster(Forget{"a"}).verdict == Verdict::done);
+  CHECK(cluster.state.nodes().empty());
+  CHECK(cluster.job(id).why == "waits for a node: there is none");
+  // Once more, or of a node that never was: there is nothing to do.
+  CHECK(cluster(Forget{"a"}).verdict == Verdict::done);
+  // A process of it that lives has to join anew, and is a node like any other then.
+  CHECK(cluster.report("a", {{id, 1}}).verdict == Verdict::stranger);
+  CHECK(cluster.join("a").orders.size() == 1);
+  CHECK(cluster.job(id).attempt == 2);
+}
+
+TEST_CASE("a lost node stays known as long as a job of several nodes has places there") {
+  Cluster cluster;
+  cluster.join("a");
+  cluster.join("b");
+  const Answer asked = cluster(Submit{{.name = "j", .command = {"true"}, .nodes = 2, .slots = 1}});
+  const std::string other = cluster.job(asked.job).others.front();
+  const std::string first = cluster.job(asked.job).node;
+  for (std::uint64_t waited = 0; waited <= lease_ms; waited += 1'000) {
+    cluster.pass(1'000);
+    cluster.report(first, {{asked.job, 1}});
+  }
+  REQUIRE_FALSE(cluster.state.nodes().at(other).alive);
+  REQUIRE(cluster.job(asked.job).state == JobState::running);
+  CHECK(cluster(Forget{other}).why == "job 1 has places on the node " + other +
+                                          ": want one that no job has, so cancel it or wait for "
+                                          "its end");
+  cluster.report(first, {}, {exited(asked.job, 1, 0)});
+  CHECK(cluster(Forget{other}).verdict == Verdict::done);
+}
+
+TEST_CASE("whoever follows a job is told once there is something new of it") {
+  Cluster cluster;
+  const JobId id = cluster.submit();
+  const auto look = [&](std::uint64_t mark, std::uint64_t now_ms) {
+    const Buffer reply = cluster.state.query(encode(Operation(AwaitJob{id, mark, now_ms})));
+    const auto answer = decode_answer(reply);
+    REQUIRE(answer.ok());
+    CHECK(cluster.state.has_news(reply) == (answer->mark != 0));
+    return *answer;
+  };
+  const Answer first = look(0, 0);
+  CHECK(first.jobs.at(0).state == JobState::waiting);
+  CHECK(look(first.mark, first.now_ms).mark == 0);
+  cluster.join("a");
+  const Answer runs = look(first.mark, first.now_ms);
+  CHECK(runs.jobs.at(0).state == JobState::running);
+  // A replica that is behind what was told has no news.
+  CHECK(look(first.mark, runs.now_ms + 1).mark == 0);
+  Report says{.node = "a", .incarnation = 1, .number = 1, .has = {{id, 1}}};
+  const auto before = cluster.state.changes();
+  cluster(says);
+  CHECK(cluster.state.changes() == before);  // A lease is renewed: nobody need look again.
+  says.number += 1;
+  says.said = {{{id, 1}, 0, "hello"}};
+  cluster(says);
+  CHECK(cluster.state.changes() != before);
+  const Answer said = look(runs.mark, runs.now_ms);
+  CHECK(said.jobs.at(0).output == "hello");
+  CHECK(look(said.mark, said.now_ms).mark == 0);
+  const Buffer none = cluster.state.query(encode(Operation(AwaitJob{99, 0, 0})));
+  CHECK(cluster.state.has_news(none));
+  CHECK(decode_answer(none)->why == "there is no job 99");
+}
+
+TEST_CASE("a node that was dismissed may come again with another key") {
+  Cluster cluster;
+  cluster.join("a");
+  cluster(Leave{"a", 1});
+  CHECK(cluster.ask(77, Join{"a", 2, 2, "/d", ""}).verdict == Verdict::refused);
+  cluster(Forget{"a"});
+  CHECK(cluster.ask(77, Join{"a", 2, 2, "/d", ""}).verdict == Verdict::done);
+}
+
+TEST_CASE("bytes that are no operation change nothing and are answered") {
+  Cluster cluster;
+  cluster.join("a");
+  std::mt19937_64 random(1);
+  const Buffer bytes = encode(Operation(Report{.node = "a",
+                                               .incarnation = 1,
+                                               .has = {{1, 1}},
+                                               .ended = {exited(1, 1, 0)},
+                                               .said = {{{1, 1}, 0, "text"}},
+                                               .wants = {{1, 1, 1}},
+                                               .asks = {{{1, 1, 1}, "a", {"x"}, ""}}}));
+  for (int i = 0; i < 5'000; ++i) {
+    Buffer changed(bytes);
+    changed.data()[random() % changed.size()] = static_cast<std::byte>(random());
+    changed.resize(random() % (changed.size() + 1));
+    const smr::Context context{.client = client_of("a")};
+    CHECK(decode_answer(cluster.state.apply(changed, context)).ok());
+    CHECK(decode_answer(cluster.state.query(changed)).ok());
+  }
+}
