@@ -171,12 +171,12 @@ void World::end() {
   }
   world->figures_ = nullptr;
   world->progress_.reset();
-  for (Group* group : world->groups_) group->leave();
+  for (Group* group : world->groups_) group->windows().leave();
   world->report(*the_job);
   if (world->me_ == 0) say(*the_job, world);
   the_job.reset();
   const Time until = now() + Group::drain_takes_most;
-  for (Group* group : world->groups_) group->drain(until, true);
+  for (Group* group : world->groups_) group->windows().drain(until, true);
   // Somebody who still waits for a tree gets it from those who have it.
   if (world->settings_.engine == Engine::mst) PMPI_Barrier(world->own_);
   world->tree_news_.reset();

@@ -24,7 +24,8 @@ Totals World::count_all() {
   std::uint64_t mine[2] = {probes_ ? probes_->packets_sent() : 0, 0}, all[2] = {};
   Totals totals;
   for (Group* group : groups_) {
-    if (group->spent() != nullptr && group->size() == size_) totals.calls.add(*group->spent());
+    if (group->windows().spent() != nullptr && group->size() == size_)
+      totals.calls.add(*group->windows().spent());
     const MstRunner* mst = group->mst();
     if (mst == nullptr) continue;
     mine[1] += mst->letters();
@@ -141,7 +142,7 @@ void World::say(const Job& job, const World* world) {
   }
   double gained = 0;
   for (Group* group : world->groups_) {
-    if (group->spent() != nullptr) gained += group->spent()->gained();
+    if (group->windows().spent() != nullptr) gained += group->windows().spent()->gained();
     const Group::MstUse& use = group->mst_use();
     const std::uint64_t before = use.binomial + use.own_view;
     if (before == 0) continue;
