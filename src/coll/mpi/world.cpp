@@ -1,5 +1,6 @@
 #include "coll/mpi/world.h"
 
+#include <netinet/in.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -18,6 +19,7 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "coll/mpi/group.h"
+#include "coll/mpi/introductions.h"
 #include "coll/mpi/probe/mst_runner.h"
 #include "coll/mpi/report.h"
 
@@ -67,6 +69,10 @@ void let_be_read(int fd) {
     if (::ioctl(fd, FIONREAD, &unread) != 0 || unread == 0) return;
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
+}
+
+extern "C" int delete_group(MPI_Comm, int, void* group, void*) {
+  return Group::destroy(static_cast<Group*>(group));
 }
 
 }  // namespace
@@ -149,6 +155,43 @@ void World::begin() {
         std::make_unique<TreeNews>(*begun->probes(), *mst, begun->me_, begun->size_);
   }
   if (the_figures) the_figures->look_at(begun->probes(), mst, begun->tree_news_.get());
+}
+
+std::string World::meet(JobFigures& figures) {
+  const bool emulating = !settings_.emulate.empty();
+  if (emulating) {
+    if (auto checked = Emulator::check(settings_.emulate, size_); !checked) {
+      give_up(checked.error().message);
+    }
+  }
+  PMPI_Comm_dup(MPI_COMM_WORLD, &own_);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  auto socket = ProbeThread::open(address);
+  Introductions all(own_, me_, size_, settings_.interface, address, socket.ok());
+  waiting_ = all.waiting();
+  all.name_hosts(figures);
+  const bool one_host = all.on_one_host(), sockets = all.all_have_sockets();
+  // Whoever wants the same order each time has it on one host, too.
+  if (settings_.engine == Engine::automatic && !settings_.fixed_order &&
+      ((one_host && !emulating) || !sockets)) {
+    PMPI_Comm_free(&own_);
+    return one_host && !emulating ? "one host" : "a rank has no UDP socket to measure links by";
+  }
+  if (settings_.engine != Engine::mst && all.all_have_threads()) {
+    progress_ = std::make_unique<Progress>();
+    figures.nonblocking = true;
+  }
+  PMPI_Comm_group(MPI_COMM_WORLD, &group_);
+  PMPI_Comm_dup(MPI_COMM_SELF, &alone_);
+  PMPI_Comm_set_errhandler(alone_, MPI_ERRORS_RETURN);
+  PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, delete_group, &keyval_, nullptr);
+  if (emulating) emulator_ = std::make_unique<Emulator>(settings_.emulate, me_, size_);
+  if (sockets && settings_.engine != Engine::binomial) {
+    probes_ = std::make_unique<ProbeThread>(*std::move(socket), me_, all.exchange_addresses(),
+                                            all.token(), emulator_.get());
+  }
+  return {};
 }
 
 void World::end() {
