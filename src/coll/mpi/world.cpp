@@ -16,11 +16,14 @@
 #include <thread>
 #include <utility>
 
+#include "base/hint.h"
 #include "base/log.h"
 #include "base/text.h"
+#include "coll/mpi/final_count.h"
 #include "coll/mpi/group.h"
 #include "coll/mpi/introductions.h"
 #include "coll/mpi/probe/mst_runner.h"
+#include "coll/mpi/probe/seen.h"
 #include "coll/mpi/report.h"
 
 namespace piracema::coll::mpi {
@@ -242,6 +245,56 @@ void World::note_tree(std::string line) {
   const std::lock_guard lock(mutex_);
   // A network that trembles for days must not fill the memory.
   if (trees_.size() < 10'000) trees_.push_back(std::move(line));
+}
+
+void World::report(const Job& job) {
+  // All have the setting of their own environment; rank 0's counts.
+  int wanted = !settings_.report.empty();
+  PMPI_Bcast(&wanted, 1, MPI_INT, 0, own_);
+  if (wanted == 0) return;
+  std::string lines;
+  for (const std::string& line : trees_) lines += line;
+  const FinalCount count(own_, me_, size_, groups_);
+  const std::string all = count.text(lines);
+  const Totals totals = count.totals(settings_.engine, probes_.get());
+  if (me_ != 0) return;
+  if (auto written = write_report(job, probes_.get(), totals, all); !written) {
+    log(Level::warning, written.error().message);
+  }
+}
+
+void World::say(const Job& job, const World* world) {
+  if (!job.settings.summary) return;
+  std::string line = concat("intercepted ", seen.intercepted.load(), " of ", seen.calls.load(),
+                            " collective calls of rank 0, ", seen.ours.load(), " along trees");
+  if (!job.left_alone.empty()) line += concat(": ", job.left_alone, ", left alone");
+  log(Level::info, line);
+  if (world == nullptr) return;
+  std::size_t measured = 0;
+  if (world->probes_) world->probes_->links(&measured);
+  if (measured == 0 && job.settings.engine != Engine::binomial) {
+    log(Level::warning,
+        "no link was measured: the job was too short, or UDP is shut out between its hosts; trees "
+        "did not follow the network");
+  }
+  double gained = 0;
+  for (Group* group : world->groups_) {
+    if (group->windows().spent() != nullptr) gained += group->windows().spent()->gained();
+    const Group::MstUse& use = group->mst_use();
+    const std::uint64_t before = use.binomial + use.own_view;
+    if (before == 0) continue;
+    log(Level::info,
+        concat(before, " broadcasts of rank 0 went before the first round of engine mst was over: ",
+               use.binomial, " along a binomial tree, ", use.own_view, " along one of its own"));
+  }
+  if (gained < 0) {
+    char ms[32];
+    std::snprintf(ms, sizeof ms, "%.1f", -gained * 1e3);
+    log(Level::warning, with_hint(concat("trees took ", std::string_view(ms),
+                                         " ms longer than the MPI library's own collectives, as "
+                                         "measured"),
+                                  "--engine native leaves all to it"));
+  }
 }
 
 }  // namespace piracema::coll::mpi
